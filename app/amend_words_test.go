@@ -5,48 +5,50 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/plan"
 )
 
 func TestAmendmentsAreSaidInWords(t *testing.T) {
-	on := func(name string, services ...string) app.AmendedNode {
-		return app.AmendedNode{Name: name, Services: services}
+	on := func(name string, services ...string) cluster.AmendedNode {
+		return cluster.AmendedNode{Name: name, Services: services}
 	}
-	works := func(n app.AmendedNode, w app.ServiceWork) app.AmendedNode {
-		n.Work = map[string]app.ServiceWork{}
+	works := func(n cluster.AmendedNode, w plan.ServiceWork) cluster.AmendedNode {
+		n.Work = map[string]plan.ServiceWork{}
 		for _, s := range n.Services {
 			n.Work[s] = w
 		}
 		return n
 	}
-	changed := func(n app.AmendedNode, c app.NodeChange) app.AmendedNode { n.Change = c; return n }
-	added := func(n app.AmendedNode, s string) app.AmendedNode {
+	changed := func(n cluster.AmendedNode, c plan.NodeChange) cluster.AmendedNode { n.Change = c; return n }
+	added := func(n cluster.AmendedNode, s string) cluster.AmendedNode {
 		n.Services, n.Added = append(n.Services, s), []string{s}
 		return n
 	}
-	figures := func(n int) app.ClusterFigures { return app.ClusterFigures{Nodes: n} }
+	figures := func(n int) cluster.ClusterFigures { return cluster.ClusterFigures{Nodes: n} }
 	for name, c := range map[string]struct {
-		p       app.AmendPreview
+		p       cluster.AmendPreview
 		title   string
 		effects string
 	}{
-		"grow": {app.AmendPreview{Kind: app.OperationResize, Before: figures(2), After: figures(4), Nodes: []app.AmendedNode{
-			works(on("n1", "lb"), app.WorkReload), on("n2", "web"), changed(on("n3", "web"), app.NodeNew), changed(on("n4", "web"), app.NodeNew)}},
+		"grow": {cluster.AmendPreview{Kind: app.OperationResize, Before: figures(2), After: figures(4), Nodes: []cluster.AmendedNode{
+			works(on("n1", "lb"), plan.WorkReload), on("n2", "web"), changed(on("n3", "web"), plan.NodeNew), changed(on("n4", "web"), plan.NodeNew)}},
 			"Grow from 2 to 4 nodes", "n3 and n4 are made. lb is configured anew and reloaded on n1."},
-		"shrink": {app.AmendPreview{Kind: app.OperationResize, Before: figures(2), After: figures(1), Nodes: []app.AmendedNode{
-			on("n1", "web"), changed(on("n2", "web"), app.NodeGone)}},
+		"shrink": {cluster.AmendPreview{Kind: app.OperationResize, Before: figures(2), After: figures(1), Nodes: []cluster.AmendedNode{
+			on("n1", "web"), changed(on("n2", "web"), plan.NodeGone)}},
 			"Shrink from 2 to 1 node", "n2 hands over what runs on it, and is given back."},
-		"add": {app.AmendPreview{Kind: app.OperationAddServices, Nodes: []app.AmendedNode{added(on("n1", "web"), "cache"), on("n2", "web")}},
+		"add": {cluster.AmendPreview{Kind: app.OperationAddServices, Nodes: []cluster.AmendedNode{added(on("n1", "web"), "cache"), on("n2", "web")}},
 			"Add cache", "cache comes to n1."},
-		"remove": {app.AmendPreview{Kind: app.OperationRemoveServices, Nodes: []app.AmendedNode{{Name: "n1", Removed: []string{"cache"}}}},
+		"remove": {cluster.AmendPreview{Kind: app.OperationRemoveServices, Nodes: []cluster.AmendedNode{{Name: "n1", Removed: []string{"cache"}}}},
 			"Remove cache", "cache goes from n1."},
-		"restart some": {app.AmendPreview{Kind: app.OperationRestart, Nodes: []app.AmendedNode{
-			{Name: "n1", Services: []string{"lb", "web"}, Work: map[string]app.ServiceWork{"web": app.WorkRestart}}}},
+		"restart some": {cluster.AmendPreview{Kind: app.OperationRestart, Nodes: []cluster.AmendedNode{
+			{Name: "n1", Services: []string{"lb", "web"}, Work: map[string]plan.ServiceWork{"web": plan.WorkRestart}}}},
 			"Restart web", "web is restarted on n1."},
-		"stop all": {app.AmendPreview{Kind: app.OperationStop, Nodes: []app.AmendedNode{works(on("n1", "lb", "web"), app.WorkStop)}},
+		"stop all": {cluster.AmendPreview{Kind: app.OperationStop, Nodes: []cluster.AmendedNode{works(on("n1", "lb", "web"), plan.WorkStop)}},
 			"Stop all services", "lb is stopped on n1. web is stopped on n1."},
-		"repair": {app.AmendPreview{Kind: app.OperationRepair, Nodes: []app.AmendedNode{on("n1", "web"), changed(on("n2", "web"), app.NodeReplaced)}},
+		"repair": {cluster.AmendPreview{Kind: app.OperationRepair, Nodes: []cluster.AmendedNode{on("n1", "web"), changed(on("n2", "web"), plan.NodeReplaced)}},
 			"Repair n2", "n2 is replaced and keeps its name and services."},
-		"nothing": {app.AmendPreview{Kind: app.OperationUpgrade, Nothing: true, Nodes: []app.AmendedNode{on("n1", "web")}},
+		"nothing": {cluster.AmendPreview{Kind: app.OperationUpgrade, Nothing: true, Nodes: []cluster.AmendedNode{on("n1", "web")}},
 			"Upgrade to what the catalog has now", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +70,7 @@ func TestManyNodesAreNamedBriefly(t *testing.T) {
 		"n3 to n7":                     "n3 n4 n5 n6 n7",
 		"n1, n2, n4 and 2 other nodes": "n1 n2 n4 n8 n9",
 	} {
-		if got := app.NodesInWords(strings.Fields(names)); got != want {
+		if got := cluster.NodesInWords(strings.Fields(names)); got != want {
 			t.Errorf("%s is said as %q, not %q", names, got, want)
 		}
 	}

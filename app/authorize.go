@@ -2,8 +2,8 @@ package app
 
 import (
 	"fmt"
+	"muster/app/phrase"
 	"slices"
-	"strings"
 )
 
 // Scope narrows what an API token may do. A use case has one; every token may read.
@@ -26,7 +26,7 @@ var TokenScopes = []Scope{ScopeRead, ScopeCluster, ScopeApprove, ScopeAdmin}
 type reach byte
 
 const (
-	no  reach = iota
+	No  reach = iota
 	Own       // what belongs to the actor; of clusters also those it is co-owner of
 	use       // clusters that it may use
 	see       // clusters that it may see, and what belongs to them
@@ -103,224 +103,224 @@ var PermissionTable = map[string]permission{
 	"PreviewAmend":     {ScopeRead, All, All, see, use, use, use, proofNever}, // it shows values of the configuration
 
 	// Clusters
-	"CreateCluster":      {ScopeCluster, All, All, All, All, no, All, proofNever},
-	"DeleteCluster":      {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"Amend":              {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"AmendServices":      {ScopeCluster, All, All, use, use, no, use, proofNever}, // of Amend: to start, stop, restart and compare services
+	"CreateCluster":      {ScopeCluster, All, All, All, All, No, All, proofNever},
+	"DeleteCluster":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"Amend":              {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"AmendServices":      {ScopeCluster, All, All, use, use, No, use, proofNever}, // of Amend: to start, stop, restart and compare services
 	"ClusterSharing":     {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
-	"ShareCluster":       {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"ClusterKey":         {ScopeCluster, All, All, Own, Own, no, Own, proofAlways},
-	"ClusterCertificate": {ScopeCluster, All, All, use, use, no, use, proofNever},
-	"CancelOperation":    {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"PauseOperation":     {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"ResumeOperation":    {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"ResumeCluster":      {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"RetryNode":          {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"RollBack":           {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"GoOn":               {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"SetTopUp":           {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"RenameCluster":      {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"TransferCluster":    {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"SleepCluster":       {ScopeCluster, All, All, use, use, no, use, proofNever},
-	"WakeCluster":        {ScopeCluster, All, All, use, use, no, use, proofNever},
-	"CheckHealth":        {ScopeCluster, All, All, use, use, no, use, proofNever},
-	"SetSchedule":        {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"CloneCluster":       {ScopeCluster, All, All, use, use, no, use, proofNever},
+	"ShareCluster":       {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"ClusterKey":         {ScopeCluster, All, All, Own, Own, No, Own, proofAlways},
+	"ClusterCertificate": {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"CancelOperation":    {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"PauseOperation":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"ResumeOperation":    {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"ResumeCluster":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"RetryNode":          {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"RollBack":           {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"GoOn":               {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"SetTopUp":           {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"RenameCluster":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"TransferCluster":    {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"SleepCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"WakeCluster":        {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"CheckHealth":        {ScopeCluster, All, All, use, use, No, use, proofNever},
+	"SetSchedule":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"CloneCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 
 	// Questions of steps that people carry out. Who may answer which is up to the question.
 	"Questions":  {ScopeRead, All, All, see, see, see, see, proofNever},
-	"AnswerStep": {ScopeCluster, All, All, see, see, no, see, proofNever},
+	"AnswerStep": {ScopeCluster, All, All, see, see, No, see, proofNever},
 
 	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
 	"Requests":      {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Request":       {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Ask":           {ScopeCluster, All, All, All, All, no, All, proofNever},
-	"SubmitRequest": {ScopeCluster, All, All, All, All, no, All, proofNever},
-	"Confirm":       {ScopeCluster, All, All, All, All, no, All, proofNever},
-	"Withdraw":      {ScopeCluster, All, All, All, All, no, All, proofNever},
-	"Review":        {ScopeApprove, All, All, All, All, no, no, proofPartly},
-	"BreakGlass":    {ScopeApprove, All, All, All, All, no, no, proofAlways},
+	"Ask":           {ScopeCluster, All, All, All, All, No, All, proofNever},
+	"SubmitRequest": {ScopeCluster, All, All, All, All, No, All, proofNever},
+	"Confirm":       {ScopeCluster, All, All, All, All, No, All, proofNever},
+	"Withdraw":      {ScopeCluster, All, All, All, All, No, All, proofNever},
+	"Review":        {ScopeApprove, All, All, All, All, No, No, proofPartly},
+	"BreakGlass":    {ScopeApprove, All, All, All, All, No, No, proofAlways},
 
 	// Policies
-	"PolicyList":    {ScopeRead, All, All, All, no, no, no, proofNever},
-	"Policy":        {ScopeRead, All, All, All, no, no, no, proofNever},
-	"PolicyZone":    {ScopeRead, All, All, All, no, no, no, proofNever},
-	"SavePolicy":    {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"DeletePolicy":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"TryPolicy":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"SetPolicyZone": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"PolicyList":    {ScopeRead, All, All, All, No, No, No, proofNever},
+	"Policy":        {ScopeRead, All, All, All, No, No, No, proofNever},
+	"PolicyZone":    {ScopeRead, All, All, All, No, No, No, proofNever},
+	"SavePolicy":    {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"DeletePolicy":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"TryPolicy":     {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"SetPolicyZone": {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// The tenant's own catalog
-	"CatalogItems":    {ScopeRead, All, All, no, no, no, no, proofNever},
-	"CatalogSource":   {ScopeRead, All, All, no, no, no, no, proofNever},
-	"CatalogHistory":  {ScopeRead, All, All, no, no, no, no, proofNever},
-	"CatalogFamilies": {ScopeRead, All, All, no, no, no, no, proofNever},
-	"ExportCatalog":   {ScopeRead, All, All, no, no, no, no, proofNever},
-	"CheckProvider":   {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"ProviderOffers":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"CheckCatalog":    {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"TryCatalog":      {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"ExplainCatalog":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"ApplyCatalog":    {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"RevertCatalog":   {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"CatalogItems":    {ScopeRead, All, All, No, No, No, No, proofNever},
+	"CatalogSource":   {ScopeRead, All, All, No, No, No, No, proofNever},
+	"CatalogHistory":  {ScopeRead, All, All, No, No, No, No, proofNever},
+	"CatalogFamilies": {ScopeRead, All, All, No, No, No, No, proofNever},
+	"ExportCatalog":   {ScopeRead, All, All, No, No, No, No, proofNever},
+	"CheckProvider":   {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ProviderOffers":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"CheckCatalog":    {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"TryCatalog":      {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ExplainCatalog":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ApplyCatalog":    {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"RevertCatalog":   {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// Who sees the tenant's new clusters
 	"DefaultVisibility":    {ScopeRead, All, All, All, All, All, All, proofNever},
-	"SetDefaultVisibility": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"SetDefaultVisibility": {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// The tenant
-	"Queue":        {ScopeRead, All, All, no, no, no, no, proofNever},
-	"Queues":       {ScopeRead, All, no, no, no, no, no, proofNever},
-	"Orphans":      {ScopeRead, All, All, no, no, no, no, proofNever},
-	"DecideOrphan": {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"Secrets":      {ScopeRead, All, All, no, no, no, no, proofNever},
-	"SetSecret":    {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"DeleteSecret": {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"Audit":        {ScopeRead, All, All, no, no, no, no, proofNever},
-	"ExportAudit":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"VerifyAudit":  {ScopeRead, All, All, no, no, no, no, proofNever},
+	"Queue":        {ScopeRead, All, All, No, No, No, No, proofNever},
+	"Queues":       {ScopeRead, All, No, No, No, No, No, proofNever},
+	"Orphans":      {ScopeRead, All, All, No, No, No, No, proofNever},
+	"DecideOrphan": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"Secrets":      {ScopeRead, All, All, No, No, No, No, proofNever},
+	"SetSecret":    {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"DeleteSecret": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"Audit":        {ScopeRead, All, All, No, No, No, No, proofNever},
+	"ExportAudit":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"VerifyAudit":  {ScopeRead, All, All, No, No, No, No, proofNever},
 
 	// One's own account; admins may end the sign-ins of others, and untie who they are elsewhere. Tokens and robots never may.
-	"Sessions":          {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
-	"RevokeSession":     {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
-	"RevokeAllSessions": {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
-	"ChangePassword":    {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
-	"StepUp":            {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
-	"StepUpBy":          {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
-	"ShowLink":          {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
-	"ConfirmLink":       {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
-	"Identities":        {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
-	"RemoveIdentity":    {ScopeAccount, All, All, Own, Own, Own, no, proofNever},
+	"Sessions":          {ScopeAccount, All, All, Own, Own, Own, No, proofNever},
+	"RevokeSession":     {ScopeAccount, All, All, Own, Own, Own, No, proofNever},
+	"RevokeAllSessions": {ScopeAccount, All, All, Own, Own, Own, No, proofNever},
+	"ChangePassword":    {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"StepUp":            {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"StepUpBy":          {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"ShowLink":          {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"ConfirmLink":       {ScopeAccount, Own, Own, Own, Own, Own, No, proofAlways},
+	"Identities":        {ScopeAccount, All, All, Own, Own, Own, No, proofNever},
+	"RemoveIdentity":    {ScopeAccount, All, All, Own, Own, Own, No, proofNever},
 
 	// Second factors of one's own account, and those of others where they were lost
-	"SecondFactors":        {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
-	"StartAuthenticator":   {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
-	"ConfirmAuthenticator": {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
-	"AddSecurityKey":       {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
-	"RemoveSecondFactor":   {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
-	"ReplaceRecoveryCodes": {ScopeAccount, Own, Own, Own, Own, Own, no, proofAlways},
-	"ResetSecondFactor":    {ScopeAdmin, All, All, no, no, no, no, proofAlways},
-	"RequireSecondFactor":  {ScopeAdmin, All, All, no, no, no, no, proofAlways},
+	"SecondFactors":        {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"StartAuthenticator":   {ScopeAccount, Own, Own, Own, Own, Own, No, proofAlways},
+	"ConfirmAuthenticator": {ScopeAccount, Own, Own, Own, Own, Own, No, proofAlways},
+	"AddSecurityKey":       {ScopeAccount, Own, Own, Own, Own, Own, No, proofAlways},
+	"RemoveSecondFactor":   {ScopeAccount, Own, Own, Own, Own, Own, No, proofAlways},
+	"ReplaceRecoveryCodes": {ScopeAccount, Own, Own, Own, Own, Own, No, proofAlways},
+	"ResetSecondFactor":    {ScopeAdmin, All, All, No, No, No, No, proofAlways},
+	"RequireSecondFactor":  {ScopeAdmin, All, All, No, No, No, No, proofAlways},
 
 	// Who is given an answer again is up to what the answer took.
 	"MayRepeat": {ScopeRead, All, All, All, All, All, All, proofNever},
 
 	// Notices
 	"Notices":        {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
-	"Hooks":          {ScopeRead, All, All, no, no, no, no, proofNever},
-	"Hook":           {ScopeRead, All, All, no, no, no, no, proofNever},
-	"SaveHook":       {ScopeAdmin, All, All, no, no, no, no, proofPartly},
-	"DeleteHook":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"TestHook":       {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"HookDeliveries": {ScopeRead, All, All, no, no, no, no, proofNever},
-	"HookDelivery":   {ScopeRead, All, All, no, no, no, no, proofNever},
-	"Redeliver":      {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"Hooks":          {ScopeRead, All, All, No, No, No, No, proofNever},
+	"Hook":           {ScopeRead, All, All, No, No, No, No, proofNever},
+	"SaveHook":       {ScopeAdmin, All, All, No, No, No, No, proofPartly},
+	"DeleteHook":     {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"TestHook":       {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"HookDeliveries": {ScopeRead, All, All, No, No, No, No, proofNever},
+	"HookDelivery":   {ScopeRead, All, All, No, No, No, No, proofNever},
+	"Redeliver":      {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// Builds. Who sees a cluster sees the build that it is for; one without a cluster is shown to whom the hook acts as.
-	"BuildHooks":      {ScopeRead, All, All, no, no, no, no, proofNever},
-	"BuildHook":       {ScopeRead, All, All, no, no, no, no, proofNever},
-	"BuildDeliveries": {ScopeRead, All, All, no, no, no, no, proofNever},
-	"BuildDelivery":   {ScopeAdmin, All, All, no, no, no, no, proofNever}, // payloads may hold secrets
-	"SaveBuildHook":   {ScopeAdmin, All, All, no, no, no, no, proofPartly},
-	"DeleteBuildHook": {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"CheckBuildRules": {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"TryBuild":        {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"ReplayBuild":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"BuildHooks":      {ScopeRead, All, All, No, No, No, No, proofNever},
+	"BuildHook":       {ScopeRead, All, All, No, No, No, No, proofNever},
+	"BuildDeliveries": {ScopeRead, All, All, No, No, No, No, proofNever},
+	"BuildDelivery":   {ScopeAdmin, All, All, No, No, No, No, proofNever}, // payloads may hold secrets
+	"SaveBuildHook":   {ScopeAdmin, All, All, No, No, No, No, proofPartly},
+	"DeleteBuildHook": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"CheckBuildRules": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"TryBuild":        {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ReplayBuild":     {ScopeAdmin, All, All, No, No, No, No, proofNever},
 	"BuildList":       {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Build":           {ScopeRead, All, All, see, see, see, see, proofNever},
 	"AwaitBuild":      {ScopeRead, All, All, see, see, see, see, proofNever},
-	"EndBuild":        {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
-	"ExtendBuild":     {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"EndBuild":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"ExtendBuild":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 
 	// Chats
-	"ChatHouse":        {ScopeRead, All, All, no, no, no, no, proofNever},
-	"StartChatInstall": {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"InstallChat":      {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"ChangeWorkspace":  {ScopeAdmin, All, All, no, no, no, no, proofAlways},
-	"RemoveWorkspace":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"UseChannel":       {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"ResetChannel":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"SetApprovals":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ChatHouse":        {ScopeRead, All, All, No, No, No, No, proofNever},
+	"StartChatInstall": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"InstallChat":      {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ChangeWorkspace":  {ScopeAdmin, All, All, No, No, No, No, proofAlways},
+	"RemoveWorkspace":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"UseChannel":       {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ResetChannel":     {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"SetApprovals":     {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// People
 	"User":              {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
-	"Users":             {ScopeRead, All, All, no, no, no, no, proofNever},
-	"CreateUser":        {ScopeAdmin, All, All, no, no, no, no, proofPartly},
-	"ChangeUser":        {ScopeAdmin, All, All, no, no, no, no, proofPartly},
-	"ResetUserPassword": {ScopeAdmin, All, All, no, no, no, no, proofAlways},
-	"DeleteUser":        {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"Groups":            {ScopeRead, All, All, no, no, no, no, proofNever},
-	"SaveGroup":         {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"DeleteGroup":       {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"Users":             {ScopeRead, All, All, No, No, No, No, proofNever},
+	"CreateUser":        {ScopeAdmin, All, All, No, No, No, No, proofPartly},
+	"ChangeUser":        {ScopeAdmin, All, All, No, No, No, No, proofPartly},
+	"ResetUserPassword": {ScopeAdmin, All, All, No, No, No, No, proofAlways},
+	"DeleteUser":        {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"Groups":            {ScopeRead, All, All, No, No, No, No, proofNever},
+	"SaveGroup":         {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"DeleteGroup":       {ScopeAdmin, All, All, No, No, No, No, proofNever},
 	"Tokens":            {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
-	"CreateToken":       {ScopeTokens, Own, Own, Own, Own, Own, no, proofAlways},
-	"CreateRobotToken":  {ScopeAdmin, All, All, no, no, no, no, proofAlways},
-	"RevokeToken":       {ScopeTokens, All, All, Own, Own, Own, no, proofNever},
+	"CreateToken":       {ScopeTokens, Own, Own, Own, Own, Own, No, proofAlways},
+	"CreateRobotToken":  {ScopeAdmin, All, All, No, No, No, No, proofAlways},
+	"RevokeToken":       {ScopeTokens, All, All, Own, Own, Own, No, proofNever},
 	"EndToken":          {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
-	"ShowDevice":        {ScopeAccount, Own, Own, Own, Own, Own, no, proofNever},
-	"AnswerDevice":      {ScopeAccount, Own, Own, Own, Own, Own, no, proofPartly},
+	"ShowDevice":        {ScopeAccount, Own, Own, Own, Own, Own, No, proofNever},
+	"AnswerDevice":      {ScopeAccount, Own, Own, Own, Own, Own, No, proofPartly},
 
 	// Tenants. Admins see their own.
-	"Tenant":       {ScopeRead, All, Own, no, no, no, no, proofNever},
-	"Tenants":      {ScopeRead, All, no, no, no, no, no, proofNever},
-	"TenantNames":  {ScopeRead, All, no, no, no, no, no, proofNever},
-	"ExportTenant": {ScopeRead, All, All, no, no, no, no, proofNever}, // the one in which the actor acts, as the next two
-	"CheckTenant":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"ImportTenant": {ScopeAdmin, All, All, no, no, no, no, proofAlways},
-	"CreateTenant": {ScopeAdmin, All, no, no, no, no, no, proofPartly},
-	"ChangeTenant": {ScopeAdmin, All, no, no, no, no, no, proofNever},
-	"DeleteTenant": {ScopeAdmin, All, no, no, no, no, no, proofAlways},
-	"ActIn":        {ScopeRead, All, no, no, no, no, no, proofNever},
+	"Tenant":       {ScopeRead, All, Own, No, No, No, No, proofNever},
+	"Tenants":      {ScopeRead, All, No, No, No, No, No, proofNever},
+	"TenantNames":  {ScopeRead, All, No, No, No, No, No, proofNever},
+	"ExportTenant": {ScopeRead, All, All, No, No, No, No, proofNever}, // the one in which the actor acts, as the next two
+	"CheckTenant":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ImportTenant": {ScopeAdmin, All, All, No, No, No, No, proofAlways},
+	"CreateTenant": {ScopeAdmin, All, No, No, No, No, No, proofPartly},
+	"ChangeTenant": {ScopeAdmin, All, No, No, No, No, No, proofNever},
+	"DeleteTenant": {ScopeAdmin, All, No, No, No, No, No, proofAlways},
+	"ActIn":        {ScopeRead, All, No, No, No, No, No, proofNever},
 
 	// The installation
-	"Settings":       {ScopeRead, All, no, no, no, no, no, proofNever},
-	"ProviderHealth": {ScopeRead, All, no, no, no, no, no, proofNever},
-	"Metrics":        {ScopeRead, All, no, no, no, no, no, proofNever},
+	"Settings":       {ScopeRead, All, No, No, No, No, No, proofNever},
+	"ProviderHealth": {ScopeRead, All, No, No, No, No, No, proofNever},
+	"Metrics":        {ScopeRead, All, No, No, No, No, No, proofNever},
 
 	// Money. Of usage, who has only its own also sees the sums of the tenant.
-	"Quotas":          {ScopeRead, All, All, All, no, no, no, proofNever},
+	"Quotas":          {ScopeRead, All, All, All, No, No, No, proofNever},
 	"QuotaLeft":       {ScopeRead, All, All, All, All, All, All, proofNever},
-	"SetQuota":        {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"DeleteQuota":     {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"SetTenantQuota":  {ScopeAdmin, All, no, no, no, no, no, proofNever},
-	"ExtendLease":     {ScopeCluster, All, All, Own, Own, no, Own, proofNever},
+	"SetQuota":        {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"DeleteQuota":     {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"SetTenantQuota":  {ScopeAdmin, All, No, No, No, No, No, proofNever},
+	"ExtendLease":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"LeaseOutlook":    {ScopeRead, All, All, see, see, see, see, proofNever},
 	"LeaseLink":       {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Usage":           {ScopeRead, All, All, All, Own, Own, Own, proofNever},
-	"UsageOfAll":      {ScopeRead, All, no, no, no, no, no, proofNever},
+	"UsageOfAll":      {ScopeRead, All, No, No, No, No, No, proofNever},
 	"UsageAhead":      {ScopeRead, All, All, All, Own, Own, Own, proofNever},
-	"UsageAheadOfAll": {ScopeRead, All, no, no, no, no, no, proofNever},
+	"UsageAheadOfAll": {ScopeRead, All, No, No, No, No, No, proofNever},
 
 	// Pools
-	"Pools":       {ScopeRead, All, All, no, no, no, no, proofNever},
-	"Pool":        {ScopeRead, All, All, no, no, no, no, proofNever},
-	"PoolReceipt": {ScopeRead, All, All, no, no, no, no, proofNever},
-	"CreatePool":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"ChangePool":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"DrainPool":   {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"DeletePool":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"Pools":       {ScopeRead, All, All, No, No, No, No, proofNever},
+	"Pool":        {ScopeRead, All, All, No, No, No, No, proofNever},
+	"PoolReceipt": {ScopeRead, All, All, No, No, No, No, proofNever},
+	"CreatePool":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ChangePool":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"DrainPool":   {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"DeletePool":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// Resources
-	"ResourceTypes":  {ScopeRead, All, All, no, no, no, no, proofNever},
-	"Resources":      {ScopeRead, All, All, no, no, no, no, proofNever},
-	"Resource":       {ScopeRead, All, All, no, no, no, no, proofNever},
-	"ResourceFiles":  {ScopeRead, All, All, no, no, no, no, proofNever},
-	"DiffResource":   {ScopeRead, All, All, no, no, no, no, proofNever},
-	"OpenResource":   {ScopeRead, All, All, no, no, no, no, proofNever},
-	"PushResource":   {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"ImportResource": {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"StageResource":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"RecallResource": {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"SyncResources":  {ScopeAdmin, All, All, no, no, no, no, proofNever},
-	"DeleteResource": {ScopeAdmin, All, All, no, no, no, no, proofNever},
+	"ResourceTypes":  {ScopeRead, All, All, No, No, No, No, proofNever},
+	"Resources":      {ScopeRead, All, All, No, No, No, No, proofNever},
+	"Resource":       {ScopeRead, All, All, No, No, No, No, proofNever},
+	"ResourceFiles":  {ScopeRead, All, All, No, No, No, No, proofNever},
+	"DiffResource":   {ScopeRead, All, All, No, No, No, No, proofNever},
+	"OpenResource":   {ScopeRead, All, All, No, No, No, No, proofNever},
+	"PushResource":   {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"ImportResource": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"StageResource":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"RecallResource": {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"SyncResources":  {ScopeAdmin, All, All, No, No, No, No, proofNever},
+	"DeleteResource": {ScopeAdmin, All, All, No, No, No, No, proofNever},
 
 	// The installation
-	"SetOrphanMode":          {ScopeAdmin, All, no, no, no, no, no, proofNever},
-	"Provisioners":           {ScopeRead, All, no, no, no, no, no, proofNever},
-	"DrainProvisioner":       {ScopeAdmin, All, no, no, no, no, no, proofNever},
-	"CreateProvisionerToken": {ScopeAdmin, All, no, no, no, no, no, proofAlways},
-	"ProvisionerTokens":      {ScopeRead, All, no, no, no, no, no, proofNever},
-	"RevokeProvisionerToken": {ScopeAdmin, All, no, no, no, no, no, proofNever},
+	"SetOrphanMode":          {ScopeAdmin, All, No, No, No, No, No, proofNever},
+	"Provisioners":           {ScopeRead, All, No, No, No, No, No, proofNever},
+	"DrainProvisioner":       {ScopeAdmin, All, No, No, No, No, No, proofNever},
+	"CreateProvisionerToken": {ScopeAdmin, All, No, No, No, No, No, proofAlways},
+	"ProvisionerTokens":      {ScopeRead, All, No, No, No, No, No, proofNever},
+	"RevokeProvisionerToken": {ScopeAdmin, All, No, No, No, No, No, proofNever},
 }
 
 // Of gives how far a role gets.
@@ -339,7 +339,7 @@ func (p permission) Of(r Role) reach {
 	case RoleRobot:
 		return p.robot
 	}
-	return no
+	return No
 }
 
 // Authorize tells whether the actor may do such a thing at all; EForbidden says who may. A use case that is not in the table is
@@ -382,28 +382,28 @@ func (a Actor) MayTouch(useCase, owner, what string) error {
 		a.Noted.Add(Allowance{UseCase: useCase, Owner: owner})
 		return a.proven(useCase)
 	}
-	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", Upper(what), owner)}
+	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", phrase.Upper(what), owner)}
 }
 
 func (a Actor) Reach(useCase string) (reach, error) {
 	p := PermissionTable[useCase]
 	r := p.Of(a.Role)
-	if r == no || a.Tenant == "" || a.User == "" {
-		return no, forbidden(p)
+	if r == No || a.Tenant == "" || a.User == "" {
+		return No, forbidden(p)
 	}
 	if p.Scope == ScopeAccount && a.Token != "" {
-		return no, &Error{Code: EForbidden, Reason: "scope", Message: "A token is not for that.", Hint: "Sign in at the portal."}
+		return No, &Error{Code: EForbidden, Reason: "scope", Message: "A token is not for that.", Hint: "Sign in at the portal."}
 	}
 	if len(a.Scopes) > 0 && p.Scope != ScopeRead && !slices.Contains(a.Scopes, p.Scope) {
-		return no, &Error{Code: EForbidden, Reason: "scope", Message: fmt.Sprintf("This token is not for that: it lacks the scope %q.", p.Scope),
+		return No, &Error{Code: EForbidden, Reason: "scope", Message: fmt.Sprintf("This token is not for that: it lacks the scope %q.", p.Scope),
 			Hint: "Make a token with that scope, or sign in."}
 	}
 	if a.MustChange && p.Scope != ScopeAccount {
-		return no, &Error{Code: EForbidden, Reason: "must_change", Message: "Your password was made by somebody else. Choose your own first.",
+		return No, &Error{Code: EForbidden, Reason: "must_change", Message: "Your password was made by somebody else. Choose your own first.",
 			Hint: "Do so on your account page."}
 	}
 	if a.MustAddFactor && p.Scope != ScopeAccount {
-		return no, &Error{Code: EForbidden, Reason: MustAddReason, Message: "Your tenant requires a second factor, and you have none yet.", Hint: "Add one on your account page."}
+		return No, &Error{Code: EForbidden, Reason: MustAddReason, Message: "Your tenant requires a second factor, and you have none yet.", Hint: "Add one on your account page."}
 	}
 	a.Noted.Add(Allowance{UseCase: useCase})
 	return r, nil
@@ -412,22 +412,15 @@ func (a Actor) Reach(useCase string) (reach, error) {
 func forbidden(p permission) error {
 	var who []string
 	for _, r := range Roles {
-		if p.Of(r) != no {
+		if p.Of(r) != No {
 			who = append(who, string(r))
 		}
 	}
 	e := &Error{Code: EForbidden, Reason: "role", Message: "Your role does not allow that."}
 	if len(who) > 0 {
-		e.Hint = "It takes the role " + OrList(who) + ". Ask an admin of your tenant."
+		e.Hint = "It takes the role " + phrase.OrList(who) + ". Ask an admin of your tenant."
 	}
 	return e
-}
-
-func Upper(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // MayChange tells whether the actor may do something to a cluster.
@@ -464,4 +457,13 @@ func (a Actor) within(useCase string, c Cluster) error {
 // System is Muster itself, acting in a tenant on behalf of nobody.
 func System(tenant, name string) Actor {
 	return Actor{Tenant: tenant, User: name, Role: RoleAdmin, Via: ViaServer}
+}
+
+// SeesDrafts tells whether somebody may try templates that are not published yet.
+func (a Actor) SeesDrafts() bool { return a.Role == RoleAdmin || a.Role == RoleSuperadmin }
+
+// AtLeast tells whether a role is another one or mightier; viewers and robots are mightier than none.
+func (r Role) AtLeast(other Role) bool {
+	i, j := slices.Index(Roles, r), slices.Index(Roles, other)
+	return i >= 0 && j >= 0 && i <= j
 }

@@ -24,7 +24,7 @@ type Permission struct {
 
 // Permissions gives the authorisation table, by name of the use case.
 func Permissions() []Permission {
-	words := map[reach]string{no: ReachNone, Own: ReachOwn, use: ReachUse, see: ReachSee, All: ReachAll}
+	words := map[reach]string{No: ReachNone, Own: ReachOwn, use: ReachUse, see: ReachSee, All: ReachAll}
 	var list []Permission
 	for _, name := range slices.Sorted(maps.Keys(PermissionTable)) {
 		p := Permission{UseCase: name, Scope: PermissionTable[name].Scope, Reach: map[Role]string{}, Proof: string(PermissionTable[name].proof)}

@@ -1,6 +1,9 @@
 package app
 
-import "time"
+import (
+	"muster/app/phrase"
+	"time"
+)
 
 // BuildPhase is where an event stands in the life of its build.
 type BuildPhase string
@@ -40,4 +43,20 @@ type BuildEvent struct {
 	CallbackURL string `json:"-"`
 	// Payload is the whole of the body, for rules that need more: made of nil, bool, string, int64, float64, []any and map[string]any.
 	Payload map[string]any `json:"-"`
+}
+
+// BuildClaim makes a cluster, or a request for one, that of a build: it is made only if the build is still as it was, and if its rule has
+// room for another one. It is EConflict, reason "build_moved", otherwise.
+type BuildClaim struct {
+	ID      int64
+	Version int64
+	AtOnce  int
+}
+
+// DefaultKey is the key of rules that say none: the build, and its job where the event is about one.
+func (e BuildEvent) DefaultKey() string {
+	if job := phrase.FirstOf(e.JobID, e.Job); e.Build != "" && job != "" {
+		return e.Build + "#" + job
+	}
+	return e.Build
 }

@@ -1,10 +1,5 @@
 package app
 
-import (
-	"strconv"
-	"time"
-)
-
 // BuildState is how a build stands with its cluster.
 type BuildState string
 
@@ -29,46 +24,6 @@ func (s BuildState) Live() bool {
 	return false
 }
 
-// Build is what one build is to have: a cluster, from when its turn comes until it ends.
-type Build struct {
-	ID     int64  `json:"id"`
-	Tenant string `json:"-"`
-	HookID string `json:"-"`
-	Hook   string `json:"hook"`
-	Owner  string `json:"owner"` // as whom it is done
-	Rule   string `json:"rule"`
-	Key    string `json:"key"`
-	// Of the event that began it:
-	Event   BuildEvent `json:"event"`
-	State   BuildState `json:"state"`
-	Words   string     `json:"words,omitempty"` // why it stands so
-	Wanted  BuildAsk   `json:"wanted"`
-	Request int64      `json:"request,omitempty"`
-	Cluster string     `json:"cluster,omitempty"`
-	Ahead   int        `json:"ahead,omitempty"` // of a waiting one: how many of its rule come before
-	// Begun is when it was told, Made when its turn came.
-	BegunAt   time.Time `json:"begun_at"`
-	MadeAt    time.Time `json:"made_at,omitzero"`
-	ReadyAt   time.Time `json:"ready_at,omitzero"`
-	WaitUntil time.Time `json:"wait_until,omitzero"`
-	EndAt     time.Time `json:"end_at,omitzero"` // when its end was told
-	EndedAt   time.Time `json:"ended_at,omitzero"`
-	// Callback is where it is told how it stands; nil where nobody asked for that.
-	Callback *BuildCallbacks `json:"callback,omitempty"`
-	// Statuses are what its commit was made to show, and what became of that.
-	Statuses []BuildCallback `json:"statuses,omitempty"`
-
-	// How it goes on; see TendBuilds.
-	Final   BuildState `json:"-"`
-	Tries   int        `json:"-"`
-	RetryAt time.Time  `json:"-"`
-	DueAt   time.Time  `json:"-"`
-	Version int64      `json:"-"`
-}
-
-// Object is how a build stands in the audit.
-func (b Build) Object() string { return "build " + strconv.FormatInt(b.ID, 10) }
-
 // BuildNode is a machine of a build's cluster.
 type BuildNode struct {
 	Name     string   `json:"name"`
@@ -79,18 +34,4 @@ type BuildNode struct {
 	Port     int      `json:"port"`
 	Services []string `json:"services"`
 	Status   string   `json:"status"`
-}
-
-// BuildFilter narrows a list of builds, which is newest first.
-type BuildFilter struct {
-	ID      int64  // 0: any
-	Hook    string // its name
-	Key     string // exactly
-	Build   string // exactly
-	Cluster string
-	Live    bool
-	Before  int64
-	Limit   int // 0: 50; at most 200
-
-	Reader *ClusterReader // only what it may see; nil: all. App sets it.
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -141,3 +142,28 @@ func NodeNumber(name string) int {
 	}
 	return i
 }
+
+// Link is a URL shown on the cluster's page; macros in URL are expanded when it is read.
+type Link struct {
+	Label string `json:"label"`
+	URL   string `json:"url"`
+}
+
+// ValueChange is one value that changes. Before or After is "" where there is none.
+type ValueChange struct {
+	Path   string `json:"path"` // "config.nginx.port", "services.haproxy.start"
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// AnswerValue is one value, as it is put into texts.
+type AnswerValue struct {
+	Text   string `json:"text"`
+	Secret bool   `json:"secret,omitempty"`
+}
+
+// FactPattern is how facts are named: as parameters are, so that macros can speak of them.
+var FactPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// FactName names what a service may have told.
+type FactName struct{ Service, Name string }

@@ -5,14 +5,6 @@ import (
 	"slices"
 )
 
-// AsleepCost is the price per hour of a machine that is stopped.
-func (f Flavor) AsleepCost() float64 {
-	if f.AsleepCostPerHour != nil {
-		return *f.AsleepCostPerHour
-	}
-	return f.CostPerHour
-}
-
 // RefusePower says why a cluster cannot sleep, or wake, as it is.
 func (c Cluster) RefusePower(kind OperationKind, ops []Operation) *Error {
 	cannot := "be " + kind.Verb()

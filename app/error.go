@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"muster/app/phrase"
 	"regexp"
 	"strings"
 	"time"
@@ -36,7 +37,8 @@ const (
 	EInternal    Code = "internal"    // a bug or an unexpected state; the message is not shown to people
 )
 
-// ReasonCloudBroken marks what failed because the provider's cloud does not work: it cannot be reached, answers with a fault of its own, or one of its services cannot reach another.
+// ReasonCloudBroken marks what failed because the provider's cloud does not work: it cannot be reached, answers with a fault of its own, or one of
+// its services cannot reach another.
 const ReasonCloudBroken = "cloud_broken"
 
 // CloudBroken is how people are told of it, behind the name of the cloud.
@@ -87,7 +89,7 @@ func (e *Error) ForPeople() string {
 	if e.Code == EInternal {
 		return e.Message
 	}
-	return PlainText(e.Error())
+	return phrase.PlainText(e.Error())
 }
 
 // Advised is ForPeople with the hint behind it, for places that keep one text.
@@ -106,7 +108,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	e := &Error{Code: code, Message: joinCauses(err.Error())}
 	if code != EInternal { // which is for the log
-		e.Message = PlainText(e.Message)
+		e.Message = phrase.PlainText(e.Message)
 	}
 	if cause := errors.Unwrap(err); cause != nil {
 		e.Err = quiet{cause}
@@ -145,4 +147,12 @@ func AsError(err error) *Error {
 		return e
 	}
 	return &Error{Code: EInternal, Message: "internal error", Err: err}
+}
+
+// CodeLabel is a label for how something ended: "ok", or the code of its error.
+func CodeLabel(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return string(CodeOf(err))
 }

@@ -1,6 +1,8 @@
 package app
 
-import "time"
+import (
+	"time"
+)
 
 // EventKind says what changed.
 type EventKind string
@@ -43,3 +45,14 @@ type LogLine struct {
 	Stream    Stream    `json:"stream"`
 	Text      string    `json:"text"`
 }
+
+// What is told when health changes.
+const (
+	// EventHealth says that a node, or the cluster where none is named, became sick, unreachable or healthy.
+	EventHealth EventKind = "health"
+	// NoticeHealth says that a cluster is sick, or well again, or is not repaired by itself.
+	NoticeHealth NoticeKind = "health"
+)
+
+// Stream tells the standard output from the standard error of a command.
+type Stream string

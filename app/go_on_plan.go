@@ -1,7 +1,5 @@
 package app
 
-import "strings"
-
 // MayGoOn refuses what is not a create or a growth that has failed, with nothing after it.
 func (o Operation) MayGoOn(latest bool) error {
 	switch {
@@ -17,11 +15,4 @@ func (o Operation) MayGoOn(latest bool) error {
 		return e
 	}
 	return nil
-}
-
-func NodesInOrder(a, b string) int {
-	if d := NodeNumber(a) - NodeNumber(b); d != 0 {
-		return d
-	}
-	return strings.Compare(a, b)
 }

@@ -16,8 +16,7 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
-
-	"muster/app"
+	"muster/app/phrase"
 )
 
 // goish are words that only make sense to those who wrote the program.
@@ -104,11 +103,11 @@ func TestGoWords(t *testing.T) {
 		{context.DeadlineExceeded, "it took too long"},
 		{context.Canceled, "it was cancelled"},
 	} {
-		if got := app.GoWords(c.err); got != c.want {
+		if got := phrase.GoWords(c.err); got != c.want {
 			t.Errorf("%v\n  is said as %q\n  and not as %q", c.err, got, c.want)
 		}
 	}
-	if got := app.GoWords(errors.New(strings.Repeat("ä", 80_000))); len(got) > 70_000 || !utf8.ValidString(got) {
+	if got := phrase.GoWords(errors.New(strings.Repeat("ä", 80_000))); len(got) > 70_000 || !utf8.ValidString(got) {
 		t.Errorf("a long error has %d bytes", len(got))
 	}
 }
@@ -135,7 +134,7 @@ func FuzzGoWords(f *testing.F) {
 		add(net.ResolveTCPAddr("tcp", "127.0.0.1:"+strings.ReplaceAll(s, ":", "")))
 		errs = append(errs, strictJSON(s), strictJSON(`{"size":`+s+`}`), strictJSON(`{"at":`+s+`}`), strictYAML(s), strictYAML("size: "+s))
 		for _, err := range errs {
-			said := app.GoWords(err)
+			said := phrase.GoWords(err)
 			if err != nil && (said == "" || !utf8.ValidString(said) && utf8.ValidString(err.Error())) {
 				t.Errorf("%v is said as %q", err, said)
 			}
@@ -144,7 +143,7 @@ func FuzzGoWords(f *testing.F) {
 					t.Errorf("%v is said as %q", err, said)
 				}
 			}
-			if again := app.PlainText(said); len(again) > 2*len(said)+100 {
+			if again := phrase.PlainText(said); len(again) > 2*len(said)+100 {
 				t.Errorf("%q grows to %q", said, again)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/health"
 	"muster/app/template"
 )
 
@@ -29,13 +31,13 @@ func TestNodeHealth(t *testing.T) {
 		"failures count over a gap":     {"wfuf", "sick"},
 		"another machine begins anew":   {"wfmf", "healthy"},
 	} {
-		h := app.NodeHealth{Node: "n1", State: app.HealthUnknown, Machine: "a"}
+		h := health.NodeHealth{Node: "n1", State: health.HealthUnknown, Machine: "a"}
 		machine := "a"
 		at := time.Unix(1000, 0)
 		changed := at
 		for _, r := range tc.rounds {
 			at = at.Add(time.Minute)
-			f := app.NodeFinding{Node: "n1"}
+			f := health.NodeFinding{Node: "n1"}
 			switch r {
 			case 'f':
 				f.Wrong = map[string]string{"web": "no answer"}
@@ -63,8 +65,8 @@ func TestNodeHealth(t *testing.T) {
 
 // What is kept of a node that stays sick stops growing, so that it is not written with every round.
 func TestNodeHealthComesToRest(t *testing.T) {
-	h := app.NodeHealth{State: app.HealthHealthy, Machine: "a"}
-	f := app.NodeFinding{Node: "n1", Wrong: map[string]string{"web": "no"}}
+	h := health.NodeHealth{State: health.HealthHealthy, Machine: "a"}
+	f := health.NodeFinding{Node: "n1", Wrong: map[string]string{"web": "no"}}
 	var last string
 	for i := range 20 {
 		h = h.After(f, "a", map[string]int{"web": 3}, 4, time.Unix(int64(1000+i), 0))
@@ -80,28 +82,28 @@ func TestNodeHealthComesToRest(t *testing.T) {
 }
 
 func TestClusterHealth(t *testing.T) {
-	ill := func(node string, s app.HealthState) app.NodeHealth {
-		return app.NodeHealth{Node: node, State: s, Reasons: []string{"web: no"}}
+	ill := func(node string, s health.HealthState) health.NodeHealth {
+		return health.NodeHealth{Node: node, State: s, Reasons: []string{"web: no"}}
 	}
-	many := []app.NodeHealth{}
+	many := []health.NodeHealth{}
 	for i := range 7 {
-		many = append(many, ill(app.NodeName(i+1), app.HealthSick))
+		many = append(many, ill(app.NodeName(i+1), health.HealthSick))
 	}
 	for name, tc := range map[string]struct {
-		nodes  []app.NodeHealth
+		nodes  []health.NodeHealth
 		of     int
 		looked bool
 		want   string
 	}{
 		"not looked at": {nil, 3, false, "unknown 0 0 0 3 "},
 		"healthy":       {nil, 3, true, "healthy 3 0 0 0 "},
-		"failing yet":   {[]app.NodeHealth{ill("n1", app.HealthHealthy)}, 3, true, "healthy 3 0 0 0 "},
-		"sick":          {[]app.NodeHealth{ill("n2", app.HealthSick)}, 3, true, "sick 2 1 0 0 n2 is sick: web: no."},
-		"both": {[]app.NodeHealth{ill("n1", app.HealthUnreachable), ill("n2", app.HealthSick)}, 3, true,
+		"failing yet":   {[]health.NodeHealth{ill("n1", health.HealthHealthy)}, 3, true, "healthy 3 0 0 0 "},
+		"sick":          {[]health.NodeHealth{ill("n2", health.HealthSick)}, 3, true, "sick 2 1 0 0 n2 is sick: web: no."},
+		"both": {[]health.NodeHealth{ill("n1", health.HealthUnreachable), ill("n2", health.HealthSick)}, 3, true,
 			"sick 1 1 1 0 n1 is unreachable: web: no; n2 is sick: web: no."},
 		"many": {many, 10, true, "sick 3 7 0 0 n1 is sick: web: no; n2 is sick: web: no; n3 is sick: web: no; n4 is sick: web: no; n5 is sick: web: no; and 2 more."},
 	} {
-		h := app.ClusterHealth{Nodes: tc.nodes}
+		h := health.ClusterHealth{Nodes: tc.nodes}
 		h.Sum(tc.of, tc.looked)
 		if got := fmt.Sprintf("%s %d %d %d %d %s", h.State, h.Healthy, h.Sick, h.Unreachable, h.Unknown, h.Reason); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
@@ -110,20 +112,20 @@ func TestClusterHealth(t *testing.T) {
 }
 
 func TestRepairByItself(t *testing.T) {
-	auto := app.HealthPolicy{Repair: app.RepairAuto}
-	ill := func(rounds ...int) (all []app.NodeHealth) {
+	auto := template.HealthPolicy{Repair: template.RepairAuto}
+	ill := func(rounds ...int) (all []health.NodeHealth) {
 		for i, r := range rounds {
-			all = append(all, app.NodeHealth{Node: app.NodeName(i + 1), State: app.HealthSick, Rounds: r})
+			all = append(all, health.NodeHealth{Node: app.NodeName(i + 1), State: health.HealthSick, Rounds: r})
 		}
 		return all
 	}
-	due := func(change func(d *app.RepairDue)) app.RepairDue {
-		d := app.RepairDue{Policy: auto, Nodes: 10, Ill: ill(3), TenantNodes: 20, TenantIll: 1}
+	due := func(change func(d *execution.RepairDue)) execution.RepairDue {
+		d := execution.RepairDue{Policy: auto, Nodes: 10, Ill: ill(3), TenantNodes: 20, TenantIll: 1}
 		change(&d)
 		return d
 	}
 	for name, tc := range map[string]struct {
-		due    app.RepairDue
+		due    execution.RepairDue
 		nodes  string
 		braked bool
 		after  time.Duration
@@ -131,35 +133,35 @@ func TestRepairByItself(t *testing.T) {
 		fails  int
 		judged bool
 	}{
-		"one":               {due: due(func(*app.RepairDue) {}), nodes: "n1", after: 30 * time.Second},
-		"not for long":      {due: due(func(d *app.RepairDue) { d.Ill = ill(2) })},
-		"not by itself":     {due: due(func(d *app.RepairDue) { d.Policy.Repair = app.RepairOff })},
-		"only the long ill": {due: due(func(d *app.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3), 3 }), nodes: "n1 n3", after: 30 * time.Second},
-		"too many": {due: due(func(d *app.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3, 1), 4 }), braked: true, after: 30 * time.Second,
+		"one":               {due: due(func(*execution.RepairDue) {}), nodes: "n1", after: 30 * time.Second},
+		"not for long":      {due: due(func(d *execution.RepairDue) { d.Ill = ill(2) })},
+		"not by itself":     {due: due(func(d *execution.RepairDue) { d.Policy.Repair = template.RepairOff })},
+		"only the long ill": {due: due(func(d *execution.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3), 3 }), nodes: "n1 n3", after: 30 * time.Second},
+		"too many": {due: due(func(d *execution.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3, 1), 4 }), braked: true, after: 30 * time.Second,
 			note: "4 of 10 nodes are ill at once, more than the brake of 30% allows"},
-		"as many as its own brake allows": {due: due(func(d *app.RepairDue) { d.Ill, d.Policy.Brake, d.TenantIll = ill(3, 3, 3, 3, 3), 50, 5 }), nodes: "n1 n2 n3 n4 n5",
+		"as many as its own brake allows": {due: due(func(d *execution.RepairDue) { d.Ill, d.Policy.Brake, d.TenantIll = ill(3, 3, 3, 3, 3), 50, 5 }), nodes: "n1 n2 n3 n4 n5",
 			after: 30 * time.Second},
-		"one of few is never too many": {due: due(func(d *app.RepairDue) { d.Nodes, d.TenantNodes = 1, 1 }), nodes: "n1", after: 30 * time.Second},
-		"two of few are":               {due: due(func(d *app.RepairDue) { d.Nodes, d.Ill = 3, ill(3, 3) }), braked: true, after: 30 * time.Second, note: "2 of 3 nodes"},
-		"too many of the tenant's": {due: due(func(d *app.RepairDue) { d.TenantIll = 7 }), braked: true, after: 30 * time.Second,
+		"one of few is never too many": {due: due(func(d *execution.RepairDue) { d.Nodes, d.TenantNodes = 1, 1 }), nodes: "n1", after: 30 * time.Second},
+		"two of few are":               {due: due(func(d *execution.RepairDue) { d.Nodes, d.Ill = 3, ill(3, 3) }), braked: true, after: 30 * time.Second, note: "2 of 3 nodes"},
+		"too many of the tenant's": {due: due(func(d *execution.RepairDue) { d.TenantIll = 7 }), braked: true, after: 30 * time.Second,
 			note: "7 of the tenant's 20 nodes are ill, or were repaired within the last hour"},
-		"another is being repaired": {due: due(func(d *app.RepairDue) { d.Repairing = 9 }), after: 30 * time.Second, note: "Operation 9 repairs another cluster"},
-		"it is being repaired": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationRunning }), after: 30 * time.Second,
+		"another is being repaired": {due: due(func(d *execution.RepairDue) { d.Repairing = 9 }), after: 30 * time.Second, note: "Operation 9 repairs another cluster"},
+		"it is being repaired": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationRunning }), after: 30 * time.Second,
 			note: "Operation 7 repairs it."},
-		"it was repaired": {due: due(func(d *app.RepairDue) {
+		"it was repaired": {due: due(func(d *execution.RepairDue) {
 			d.Repair, d.RepairStatus, d.Ill, d.Failures = 7, app.OperationSucceeded, nil, 2
 		}), judged: true},
-		"and is ill again": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationSucceeded }), nodes: "n1", judged: true,
+		"and is ill again": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationSucceeded }), nodes: "n1", judged: true,
 			after: 30 * time.Second},
-		"it failed": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationFailed }), judged: true, fails: 1, after: 10 * time.Minute,
+		"it failed": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationFailed }), judged: true, fails: 1, after: 10 * time.Minute,
 			note: "Operation 7, which was to repair it, is failed."},
-		"a hook said no": {due: due(func(d *app.RepairDue) {
+		"a hook said no": {due: due(func(d *execution.RepairDue) {
 			d.Repair, d.RepairStatus, d.RepairVeto, d.Failures = 7, app.OperationCancelled, `The hook "gate" did not let the repair happen: no. Nothing was done.`, 1
 		}), judged: true, fails: 2, after: 20 * time.Minute,
 			note: `Operation 7, which was to repair it, is cancelled. The hook "gate" did not let the repair happen: no. Nothing was done. The next try is 20m0s later.`},
-		"again": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 2 }), judged: true, fails: 3,
+		"again": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 2 }), judged: true, fails: 3,
 			after: 40 * time.Minute, note: "Operation 7"},
-		"for ever": {due: due(func(d *app.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 99 }), judged: true, fails: 100,
+		"for ever": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 99 }), judged: true, fails: 100,
 			after: 6 * time.Hour, note: "Operation 7"},
 	} {
 		c := tc.due.Choose()
@@ -175,20 +177,20 @@ func TestHealthCheckIsExpanded(t *testing.T) {
 	cluster := template.NewMacroCluster("ada", []app.Node{{Name: "n1", Services: []string{"web"}}, n})
 	config := map[string]any{"lb": map[string]any{"port": 8080, "path": "/up", "name": "it's", "key": "${secret:KEY}", "list": []any{1}}}
 	for name, tc := range map[string]struct {
-		check app.HealthCheck
+		check template.HealthCheck
 		want  string // what it asks, or the error
 	}{
-		"plain":        {app.HealthCheck{TCP: "80"}, "TCP 10.0.0.2:80"},
-		"other host":   {app.HealthCheck{TCP: "127.0.0.1:80"}, "TCP 127.0.0.1:80"},
-		"of config":    {app.HealthCheck{TCP: "%ip.self%:%config.lb.port%"}, "TCP 10.0.0.2:8080"},
-		"page":         {app.HealthCheck{HTTP: &app.HTTPHealth{Port: "%config.lb.port%", Path: "%config.lb.path%"}}, "GET :8080/up"},
-		"command":      {app.HealthCheck{Command: "check %ip.self% %config.lb.name% %instance.self.service.web%"}, `command check 10.0.0.2 'it'\''s' 2`},
-		"percent":      {app.HealthCheck{Command: "df | grep 100%"}, "command df | grep 100%"},
-		"missing":      {app.HealthCheck{TCP: "%config.lb.prot%"}, "health.tcp: lb.prot is no plain value of the configuration."},
-		"a list":       {app.HealthCheck{Command: "x %config.lb.list%"}, "health.command: lb.list is no plain value of the configuration."},
-		"a secret":     {app.HealthCheck{Command: "x %config.lb.key%"}, "health.command: lb.key holds a secret, which a check is not given."},
-		"no port":      {app.HealthCheck{TCP: "%config.lb.name%"}, `health.tcp: "it's" is no port.`},
-		"long command": {app.HealthCheck{Command: "a\nb"}, "command a …"},
+		"plain":        {template.HealthCheck{TCP: "80"}, "TCP 10.0.0.2:80"},
+		"other host":   {template.HealthCheck{TCP: "127.0.0.1:80"}, "TCP 127.0.0.1:80"},
+		"of config":    {template.HealthCheck{TCP: "%ip.self%:%config.lb.port%"}, "TCP 10.0.0.2:8080"},
+		"page":         {template.HealthCheck{HTTP: &template.HTTPHealth{Port: "%config.lb.port%", Path: "%config.lb.path%"}}, "GET :8080/up"},
+		"command":      {template.HealthCheck{Command: "check %ip.self% %config.lb.name% %instance.self.service.web%"}, `command check 10.0.0.2 'it'\''s' 2`},
+		"percent":      {template.HealthCheck{Command: "df | grep 100%"}, "command df | grep 100%"},
+		"missing":      {template.HealthCheck{TCP: "%config.lb.prot%"}, "health.tcp: lb.prot is no plain value of the configuration."},
+		"a list":       {template.HealthCheck{Command: "x %config.lb.list%"}, "health.command: lb.list is no plain value of the configuration."},
+		"a secret":     {template.HealthCheck{Command: "x %config.lb.key%"}, "health.command: lb.key holds a secret, which a check is not given."},
+		"no port":      {template.HealthCheck{TCP: "%config.lb.name%"}, `health.tcp: "it's" is no port.`},
+		"long command": {template.HealthCheck{Command: "a\nb"}, "command a …"},
 	} {
 		got, err := tc.check.Expand(cluster, n, config)
 		text := ""

@@ -76,3 +76,29 @@ func (a Actor) Name() string {
 
 // DefaultTenant is the tenant of a fresh installation.
 const DefaultTenant = "default"
+
+// Limits of groups.
+const (
+	MostExternal  = 500
+	LongestGroup  = 200 // bytes
+	LongestAbout  = 500
+	MostInOneCall = 1000
+)
+
+// FactorKind is what a person shows beside the password.
+type FactorKind string
+
+// Reasons of errors about second factors.
+const (
+	SecondFactorReason = "second_factor" // the password is right, and a second factor is needed
+	MustAddReason      = "must_add_second_factor"
+)
+
+// HealthUser is in whose name Muster repairs by itself.
+const HealthUser = "health"
+
+// Who deletes without having been asked by a person.
+const (
+	Expirer = "lease"  // clusters whose lease has ended
+	Retrier = "muster" // what could not be deleted before, and what is to be rolled back by itself
+)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -17,37 +18,37 @@ func TestLeaseMoves(t *testing.T) {
 	at := func(d time.Duration) time.Time { return noon.Add(d) }
 	var never time.Time
 	for name, c := range map[string]struct {
-		rules  app.Lease
+		rules  template.Lease
 		was    time.Time
-		ask    app.LeaseRequest
+		ask    template.LeaseRequest
 		want   time.Time
 		beyond string // what the template has against it
 		wrong  string // what nobody may
 	}{
-		"by a bit":                          {app.Lease{}, at(2 * h), app.LeaseRequest{By: 4 * h}, at(6 * h), "", ""},
-		"until":                             {app.Lease{}, at(2 * h), app.LeaseRequest{Until: at(9 * h)}, at(9 * h), "", ""},
-		"for ever, without a max":           {app.Lease{}, at(2 * h), app.LeaseRequest{Forever: true}, never, "", ""},
-		"for ever, with a step and no max":  {app.Lease{Step: h}, at(2 * h), app.LeaseRequest{Forever: true}, never, "", ""},
-		"for ever, with a max":              {app.Lease{Max: 24 * h}, at(2 * h), app.LeaseRequest{Forever: true}, never, "for ever", ""},
-		"for ever stays for ever":           {app.Lease{Max: 24 * h}, never, app.LeaseRequest{Forever: true}, never, "", ""},
-		"an end for what had none":          {app.Lease{Max: 24 * h, Step: h}, never, app.LeaseRequest{Until: at(99 * h)}, at(99 * h), "", ""},
-		"by more, of what has no end":       {app.Lease{}, never, app.LeaseRequest{By: h}, never, "", "no end"},
-		"one step":                          {app.Lease{Step: 4 * h}, at(2 * h), app.LeaseRequest{By: 4 * h}, at(6 * h), "", ""},
-		"more than a step":                  {app.Lease{Step: 4 * h}, at(2 * h), app.LeaseRequest{By: 4*h + time.Second}, at(6*h + time.Second), "at most 4 h at once", ""},
-		"more than a step, with a max":      {app.Lease{Step: 4 * h, Max: 240 * h}, at(2 * h), app.LeaseRequest{Until: at(7 * h)}, at(7 * h), "at most 4 h at once", ""},
-		"to the max, counted from creation": {app.Lease{Max: 24 * h}, at(2 * h), app.LeaseRequest{Until: at(14 * h)}, at(14 * h), "", ""},
-		"past the max":                      {app.Lease{Max: 24 * h}, at(2 * h), app.LeaseRequest{By: 12*h + time.Minute}, at(14*h + time.Minute), "at most 1 d", ""},
-		"shorter":                           {app.Lease{Max: 24 * h, Step: h}, at(9 * h), app.LeaseRequest{By: -8 * h}, at(h), "", ""},
-		"shorter, and still past the max":   {app.Lease{Max: 12 * h}, at(30 * h), app.LeaseRequest{Until: at(20 * h)}, at(20 * h), "", ""},
-		"into the past":                     {app.Lease{}, at(2 * h), app.LeaseRequest{By: -2 * h}, never, "", "in the past"},
-		"until before now":                  {app.Lease{}, at(2 * h), app.LeaseRequest{Until: at(-time.Minute)}, never, "", "in the past"},
-		"over, but not yet deleted":         {app.Lease{Step: 4 * h, Max: 48 * h}, at(-h), app.LeaseRequest{By: 4 * h}, at(4 * h), "", ""},
-		"over, and past the max":            {app.Lease{Step: 4 * h, Max: 10 * h}, at(-h), app.LeaseRequest{By: h}, at(h), "at most 10 h", ""},
-		"nothing":                           {app.Lease{}, at(h), app.LeaseRequest{}, never, "", "one of them"},
-		"two things":                        {app.Lease{}, at(h), app.LeaseRequest{By: h, Forever: true}, never, "", "one of them"},
-		"for centuries":                     {app.Lease{}, at(h), app.LeaseRequest{By: 200 * 365 * 24 * h}, never, "", "longer than anybody"},
-		"until a far year":                  {app.Lease{}, at(h), app.LeaseRequest{Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, never, "", "longer than anybody"},
-		"a moment in another zone":          {app.Lease{}, at(h), app.LeaseRequest{Until: at(3 * h).In(time.FixedZone("x", 7200))}, at(3 * h), "", ""},
+		"by a bit":                          {template.Lease{}, at(2 * h), template.LeaseRequest{By: 4 * h}, at(6 * h), "", ""},
+		"until":                             {template.Lease{}, at(2 * h), template.LeaseRequest{Until: at(9 * h)}, at(9 * h), "", ""},
+		"for ever, without a max":           {template.Lease{}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
+		"for ever, with a step and no max":  {template.Lease{Step: h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
+		"for ever, with a max":              {template.Lease{Max: 24 * h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "for ever", ""},
+		"for ever stays for ever":           {template.Lease{Max: 24 * h}, never, template.LeaseRequest{Forever: true}, never, "", ""},
+		"an end for what had none":          {template.Lease{Max: 24 * h, Step: h}, never, template.LeaseRequest{Until: at(99 * h)}, at(99 * h), "", ""},
+		"by more, of what has no end":       {template.Lease{}, never, template.LeaseRequest{By: h}, never, "", "no end"},
+		"one step":                          {template.Lease{Step: 4 * h}, at(2 * h), template.LeaseRequest{By: 4 * h}, at(6 * h), "", ""},
+		"more than a step":                  {template.Lease{Step: 4 * h}, at(2 * h), template.LeaseRequest{By: 4*h + time.Second}, at(6*h + time.Second), "at most 4 h at once", ""},
+		"more than a step, with a max":      {template.Lease{Step: 4 * h, Max: 240 * h}, at(2 * h), template.LeaseRequest{Until: at(7 * h)}, at(7 * h), "at most 4 h at once", ""},
+		"to the max, counted from creation": {template.Lease{Max: 24 * h}, at(2 * h), template.LeaseRequest{Until: at(14 * h)}, at(14 * h), "", ""},
+		"past the max":                      {template.Lease{Max: 24 * h}, at(2 * h), template.LeaseRequest{By: 12*h + time.Minute}, at(14*h + time.Minute), "at most 1 d", ""},
+		"shorter":                           {template.Lease{Max: 24 * h, Step: h}, at(9 * h), template.LeaseRequest{By: -8 * h}, at(h), "", ""},
+		"shorter, and still past the max":   {template.Lease{Max: 12 * h}, at(30 * h), template.LeaseRequest{Until: at(20 * h)}, at(20 * h), "", ""},
+		"into the past":                     {template.Lease{}, at(2 * h), template.LeaseRequest{By: -2 * h}, never, "", "in the past"},
+		"until before now":                  {template.Lease{}, at(2 * h), template.LeaseRequest{Until: at(-time.Minute)}, never, "", "in the past"},
+		"over, but not yet deleted":         {template.Lease{Step: 4 * h, Max: 48 * h}, at(-h), template.LeaseRequest{By: 4 * h}, at(4 * h), "", ""},
+		"over, and past the max":            {template.Lease{Step: 4 * h, Max: 10 * h}, at(-h), template.LeaseRequest{By: h}, at(h), "at most 10 h", ""},
+		"nothing":                           {template.Lease{}, at(h), template.LeaseRequest{}, never, "", "one of them"},
+		"two things":                        {template.Lease{}, at(h), template.LeaseRequest{By: h, Forever: true}, never, "", "one of them"},
+		"for centuries":                     {template.Lease{}, at(h), template.LeaseRequest{By: 200 * 365 * 24 * h}, never, "", "longer than anybody"},
+		"until a far year":                  {template.Lease{}, at(h), template.LeaseRequest{Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, never, "", "longer than anybody"},
+		"a moment in another zone":          {template.Lease{}, at(h), template.LeaseRequest{Until: at(3 * h).In(time.FixedZone("x", 7200))}, at(3 * h), "", ""},
 	} {
 		until, beyond, err := c.rules.Move(created, c.was, noon, c.ask)
 		switch {
@@ -66,27 +67,27 @@ func TestLeaseMoves(t *testing.T) {
 // What is offered must be allowed, and anything more must not be.
 func TestLeaseOffers(t *testing.T) {
 	const h = time.Hour
-	for _, rules := range []app.Lease{{}, {Step: 4 * h}, {Max: 24 * h}, {Step: 4 * h, Max: 24 * h}, {Initial: 2 * h}, {Initial: 2 * h, Max: 12*h + 30*time.Second, Step: h}} {
+	for _, rules := range []template.Lease{{}, {Step: 4 * h}, {Max: 24 * h}, {Step: 4 * h, Max: 24 * h}, {Initial: 2 * h}, {Initial: 2 * h, Max: 12*h + 30*time.Second, Step: h}} {
 		for _, left := range []time.Duration{-2 * h, time.Minute, h, 13 * h, 40 * h} {
 			created, was := noon.Add(-10*h), noon.Add(left)
 			name := fmt.Sprintf("%+v with %s left", rules, left)
 			o := rules.Offer(created, was, noon)
 			if o.By > 0 {
-				if _, beyond, err := rules.Move(created, was, noon, app.LeaseRequest{By: o.By}); beyond != nil || err != nil {
+				if _, beyond, err := rules.Move(created, was, noon, template.LeaseRequest{By: o.By}); beyond != nil || err != nil {
 					t.Errorf("%s: the button's %s is refused: %v %v", name, o.By, beyond, err)
 				}
 			}
 			if !o.Latest.IsZero() && o.Latest.After(noon) {
-				if _, beyond, err := rules.Move(created, was, noon, app.LeaseRequest{Until: o.Latest}); beyond != nil || err != nil {
+				if _, beyond, err := rules.Move(created, was, noon, template.LeaseRequest{Until: o.Latest}); beyond != nil || err != nil {
 					t.Errorf("%s: until %s is offered and refused: %v %v", name, o.Latest, beyond, err)
 				}
 			}
 			if after := o.Latest.Add(time.Second); !o.Latest.IsZero() && after.After(noon) && after.After(was) {
-				if _, beyond, err := rules.Move(created, was, noon, app.LeaseRequest{Until: after}); beyond == nil || err != nil {
+				if _, beyond, err := rules.Move(created, was, noon, template.LeaseRequest{Until: after}); beyond == nil || err != nil {
 					t.Errorf("%s: more than what is offered is allowed: until %s (%v)", name, after, err)
 				}
 			}
-			if _, beyond, err := rules.Move(created, was, noon, app.LeaseRequest{Forever: true}); err != nil || (beyond == nil) != o.Forever {
+			if _, beyond, err := rules.Move(created, was, noon, template.LeaseRequest{Forever: true}); err != nil || (beyond == nil) != o.Forever {
 				t.Errorf("%s: for ever is offered: %v, refused: %v (%v)", name, o.Forever, beyond, err)
 			}
 		}
@@ -98,7 +99,7 @@ func TestLeaseWarnings(t *testing.T) {
 		0: "[]", 20 * time.Minute: "[]", 30 * time.Minute: "[15m0s]", time.Hour: "[15m0s]", 2 * time.Hour: "[1h0m0s 15m0s]", 8 * time.Hour: "[4h0m0s 1h0m0s 15m0s]",
 		47 * time.Hour: "[4h0m0s 1h0m0s 15m0s]", 48 * time.Hour: "[24h0m0s 4h0m0s 1h0m0s 15m0s]",
 	} {
-		l := app.LeaseTimes{From: noon, Until: noon.Add(lease)}
+		l := template.LeaseTimes{From: noon, Until: noon.Add(lease)}
 		if lease == 0 {
 			l.Until = time.Time{}
 		}
@@ -106,7 +107,7 @@ func TestLeaseWarnings(t *testing.T) {
 			t.Errorf("a lease of %s warns %s, want %s", lease, got, want)
 		}
 	}
-	l := app.LeaseTimes{From: noon, Until: noon.Add(8 * time.Hour)}
+	l := template.LeaseTimes{From: noon, Until: noon.Add(8 * time.Hour)}
 	for after, want := range map[time.Duration][2]time.Duration{ // due, and when the next one is
 		0: {0, 4 * time.Hour}, 4*time.Hour - 1: {0, 4 * time.Hour}, 4 * time.Hour: {4 * time.Hour, 7 * time.Hour}, 5 * time.Hour: {4 * time.Hour, 7 * time.Hour},
 		7*time.Hour + 50*time.Minute: {15 * time.Minute, 0}, 8 * time.Hour: {0, 0}, 9 * time.Hour: {0, 0},
@@ -125,12 +126,12 @@ func TestLeaseWarnings(t *testing.T) {
 func TestParseLength(t *testing.T) {
 	for text, want := range map[string]time.Duration{"4h": 4 * time.Hour, "1d12h": 36 * time.Hour, "2w": 14 * 24 * time.Hour, " 90m ": 90 * time.Minute,
 		"-30m": -30 * time.Minute, "0s": 0, "1h30m15s": time.Hour + 30*time.Minute + 15*time.Second} {
-		if got, err := app.ParseLength(text); err != nil || got != want {
+		if got, err := template.ParseLength(text); err != nil || got != want {
 			t.Errorf("%q is %s (%v), want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "-", "4", "h", "4H", "1h1h", "1h2d", "1.5h", "+1h", "1 h", "9999999999d", "99999999d", "１h", "4h-", "--4h"} {
-		if got, err := app.ParseLength(text); app.CodeOf(err) != app.EInvalid {
+		if got, err := template.ParseLength(text); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%q is taken for %s (%v)", text, got, err)
 		}
 	}
@@ -139,12 +140,12 @@ func TestParseLength(t *testing.T) {
 func TestParseMoment(t *testing.T) {
 	want := time.Date(2026, 11, 30, 18, 0, 0, 0, time.UTC)
 	for _, text := range []string{"2026-11-30 18:00", "2026-11-30T18:00", "2026-11-30T18:00:00", "2026-11-30T19:00:00+01:00", " 2026-11-30T18:00:00Z"} {
-		if got, err := app.ParseMoment(text); err != nil || !got.Equal(want) {
+		if got, err := template.ParseMoment(text); err != nil || !got.Equal(want) {
 			t.Errorf("%q is %s (%v)", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "tomorrow", "30.11.2026", "2026-13-01", "2026-02-30", "1999-01-01", "9999-01-01", "2026-11-30 25:00", "18:00"} {
-		if got, err := app.ParseMoment(text); app.CodeOf(err) != app.EInvalid {
+		if got, err := template.ParseMoment(text); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%q is taken for %s (%v)", text, got, err)
 		}
 	}
@@ -155,7 +156,7 @@ func FuzzParseLength(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d, err := app.ParseLength(text)
+		d, err := template.ParseLength(text)
 		if err != nil {
 			if app.CodeOf(err) != app.EInvalid || d != 0 {
 				t.Errorf("%q: %s %v", text, d, err)
@@ -166,7 +167,7 @@ func FuzzParseLength(f *testing.F) {
 			t.Errorf("%q is taken for %s", text, d)
 		}
 		if abs := max(d, -d); abs > 0 {
-			again, err := app.ParseLength(fmt.Sprintf("%ds", abs/time.Second))
+			again, err := template.ParseLength(fmt.Sprintf("%ds", abs/time.Second))
 			if err == nil && again != abs {
 				t.Errorf("%q is %s, and that is %s again", text, abs, again)
 			}
@@ -179,11 +180,11 @@ func FuzzParseMoment(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		m, err := app.ParseMoment(text)
+		m, err := template.ParseMoment(text)
 		if err != nil {
 			return
 		}
-		again, err := app.ParseMoment(m.Format(time.RFC3339Nano))
+		again, err := template.ParseMoment(m.Format(time.RFC3339Nano))
 		if err != nil && m.Year() >= 2000 && m.Year() < 2300 || err == nil && !again.Equal(m) {
 			t.Errorf("%q is %s, and that is %s again (%v)", text, m, again, err)
 		}

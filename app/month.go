@@ -1,6 +1,8 @@
 package app
 
-import "time"
+import (
+	"time"
+)
 
 // Month is a month of the calendar in UTC: from Start up to End, which is the start of the next.
 type Month struct{ Start, End time.Time }
@@ -31,3 +33,5 @@ func Overlap(from, until, a, b time.Time) time.Duration {
 	}
 	return max(b.Sub(a), 0)
 }
+
+func Moment(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") + " UTC" }

@@ -1,6 +1,10 @@
 package app
 
-import "time"
+import (
+	"fmt"
+	"muster/app/phrase"
+	"time"
+)
 
 // OperationKind is what a person asked to be done with a cluster.
 type OperationKind string
@@ -100,4 +104,49 @@ type Operation struct {
 	Expects  Expectation   `json:"expects,omitzero"`
 	// Trace is the traceparent of the request that it comes from, as TraceOf the context gave it to the store; "" for none.
 	Trace string `json:"-"`
+}
+
+// Power tells whether an operation puts machines to sleep or wakes them.
+func (k OperationKind) Power() bool { return k == OperationSleep || k == OperationWake }
+
+// EndsCluster tells an operation at whose end the cluster is gone, or that is tried until it is; latest says that nothing has
+// come after it.
+func (o Operation) EndsCluster(latest bool) bool {
+	return (o.Kind == OperationDelete || o.Kind == OperationRollBack) && (!o.Status.Ended() || o.Status == OperationFailed && latest)
+}
+
+// NoGoOn refuses to go on.
+func NoGoOn(hint, format string, args ...any) error {
+	return &Error{Code: EConflict, Reason: "no_go_on", Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// UseCase is whose permission an amendment of the kind needs.
+func (k OperationKind) UseCase() string {
+	if k.ServicesOnly() {
+		return "AmendServices"
+	}
+	return "Amend"
+}
+
+// AskedHardware is the hardware that the layout chose for a node. Its machine may be of other hardware; see Template.FallbackHardware.
+func (n Node) AskedHardware() string { return phrase.FirstOf(n.InsteadOf, n.Hardware) }
+
+// GrowsNodes tells of operations that make machines for nodes which have had none: only these may be of other hardware than the layout
+// chose. A node that is made anew has its price already, and its like.
+func (k OperationKind) GrowsNodes() bool {
+	switch k {
+	case OperationCreate, OperationResize, OperationAddServices, OperationGoOn:
+		return true
+	}
+	return false
+}
+
+// GivesBack tells whether an operation is there to give machines back. Hooks are told of it, but nothing of them is run on
+// its nodes, which may not answer any more, and no missing answer keeps it.
+func (k OperationKind) GivesBack() bool { return k == OperationDelete || k == OperationRollBack }
+
+// RunsScripts tells whether scripts can be run on the nodes of such an operation: where machines are given back, stopped or started
+// they may not answer.
+func (k OperationKind) RunsScripts() bool {
+	return !k.GivesBack() && k != OperationSleep && k != OperationWake
 }

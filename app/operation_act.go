@@ -2,7 +2,8 @@ package app
 
 import (
 	"fmt"
-	"strings"
+
+	"muster/app/phrase"
 )
 
 // Act is what a person can do about an operation that is there.
@@ -108,21 +109,13 @@ func (o Operation) Refuse(a Act, latest bool) *Error {
 				verbs = append(verbs, a.Verb())
 			}
 		}
-		e.Hint = "You can " + OrList(verbs) + "."
+		e.Hint = "You can " + phrase.OrList(verbs) + "."
 	case o.Status == OperationCancelled && latest:
 		e.Hint = "You can delete the cluster."
 	case o.Status.Ended() && !latest:
 		e.Hint = "Something else was asked of the cluster after it; look at that."
 	}
 	return e
-}
-
-// OrList joins alternatives as a sentence does: "a, b or c".
-func OrList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
 // Allows tells whether an act is possible; its refusal says what is.

@@ -1,7 +1,9 @@
 package app
 
-// kindWords say a kind of operation as a noun, as what one does, and as what is being done.
-var kindWords = map[OperationKind]struct{ noun, verb, doing string }{
+import "muster/app/phrase"
+
+// KindWords say a kind of operation as a noun, as what one does, and as what is being done.
+var KindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationCreate:         {"create", "create", "creating"},
 	OperationDelete:         {"delete", "delete", "deleting"},
 	OperationRollBack:       {"roll-back", "roll back", "rolling back"},
@@ -22,24 +24,24 @@ var kindWords = map[OperationKind]struct{ noun, verb, doing string }{
 
 // Words is the kind as it stands in a sentence: "the roll-back has failed".
 func (k OperationKind) Words() string {
-	if w, ok := kindWords[k]; ok {
+	if w, ok := KindWords[k]; ok {
 		return w.noun
 	}
-	return spaced(string(k))
+	return phrase.Spaced(string(k))
 }
 
 // Verb is what one does with such an operation: "a plan to add services".
 func (k OperationKind) Verb() string {
-	if w, ok := kindWords[k]; ok {
+	if w, ok := KindWords[k]; ok {
 		return w.verb
 	}
-	return spaced(string(k))
+	return phrase.Spaced(string(k))
 }
 
 // Doing is what is being done to a cluster while such an operation is under way: "adding services".
 func (k OperationKind) Doing() string {
-	if w, ok := kindWords[k]; ok {
+	if w, ok := KindWords[k]; ok {
 		return w.doing
 	}
-	return spaced(string(k))
+	return phrase.Spaced(string(k))
 }

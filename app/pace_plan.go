@@ -1,13 +1,11 @@
 package app
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
+
+	"muster/app/phrase"
 )
 
 // Expectation is how long something will take, and how that is known. Low and High are between what four of five times lie.
@@ -26,7 +24,7 @@ func (e Expectation) About() string {
 	if e.Typical <= 0 {
 		return ""
 	}
-	text := AboutLength(expectedLength(e.Typical))
+	text := phrase.AboutLength(expectedLength(e.Typical))
 	if low, high := expectedLength(e.Low), expectedLength(e.High); low != high && e.High > 0 {
 		if strings.HasPrefix(low, "less than") {
 			return text + " (up to " + high + ")"
@@ -78,93 +76,5 @@ func expectedLength(d time.Duration) string {
 	default:
 		d = d.Round(5 * time.Minute)
 	}
-	return Length(d)
-}
-
-// PaceKey names the kind of a step on a node; hook is for the action of that name.
-func (r PlanRequest) PaceKey(n PlanNode, action Action, service, hook string) PaceKey {
-	k := PaceKey{Tenant: r.Tenant, Action: action, Service: service, Provider: r.Provider, Type: r.ProviderType, Hardware: n.Hardware, Image: n.Image}
-	s := r.Services[service]
-	switch {
-	case action == ActionHook:
-		k.Service = hook
-		if i := slices.IndexFunc(r.Hooks, func(h OperationHook) bool { return h.Name == hook }); i >= 0 {
-			k.Version = versionOf(r.Hooks[i].Script)
-		}
-	case s == nil:
-	case action == ActionCompare:
-		k.Version = versionOf("compare", s.Actions)
-	case action == ActionCheck:
-		k.Version = versionOf(s.Health)
-	case s.Actions[action] != nil:
-		k.Version = versionOf(s.Actions[action].Automator, s.Actions[action].Fields)
-	}
-	return k
-}
-
-func versionOf(what ...any) string {
-	b, err := json.Marshal(what)
-	if err != nil {
-		panic("app: a service holds only plain values: " + err.Error())
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:6])
-}
-
-// machineActions are those of which any plan may have some.
-var machineActions = []Action{ActionCreate, ActionConfirm, ActionBootstrap, ActionSleep, ActionWake, ActionDelete, ActionNames}
-
-// PaceKeys gives the kinds of steps that a plan of the request may have, with those that are wider, each once.
-func (r PlanRequest) PaceKeys() []PaceKey {
-	var keys []PaceKey
-	seen := map[PaceKey]bool{}
-	add := func(k PaceKey) {
-		for _, k := range k.Widths() {
-			if seen[k] {
-				return
-			}
-			seen[k] = true
-			keys = append(keys, k)
-		}
-	}
-	type on struct{ hardware, image, service string }
-	known := map[on]bool{}
-	first := func(n PlanNode, service string) bool {
-		at := on{n.Hardware, n.Image, service}
-		was := known[at]
-		known[at] = true
-		return !was
-	}
-	for _, n := range r.Nodes {
-		if first(n, "") {
-			for _, action := range machineActions {
-				add(r.PaceKey(n, action, "", ""))
-			}
-			for _, h := range r.Hooks {
-				if h.Script != "" {
-					add(r.PaceKey(n, ActionHook, "", h.Name))
-				}
-			}
-		}
-		for _, names := range [][]string{n.Services, n.Removed} {
-			for _, name := range names {
-				s := r.Services[name]
-				if s == nil || !first(n, name) {
-					continue
-				}
-				for _, action := range ServiceActions {
-					if s.Actions[action] != nil {
-						add(r.PaceKey(n, action, name, ""))
-					}
-				}
-				if n.Work[name] == WorkCompare {
-					add(r.PaceKey(n, ActionCompare, name, ""))
-				}
-				if s.Health != nil {
-					add(r.PaceKey(n, ActionCheck, name, ""))
-				}
-			}
-		}
-	}
-	return keys
+	return phrase.Length(d)
 }

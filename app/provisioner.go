@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ const (
 	ProvisionerSilence = 3 * ProvisionerBeat
 	// MaxSlots is the most that one provisioner may offer.
 	MaxSlots = 10000
-	maxTags  = 32
+	MaxTags  = 32
 )
 
 // Provisioner is a process that runs one worker for each tenant that the server gives it. ID is new with each
@@ -70,9 +69,6 @@ func (p Provisioner) Used() int {
 	return n
 }
 
-// WorkerPrefix begins the names of all workers of a registration, and of no others.
-func WorkerPrefix(provisioner string) string { return provisioner + ":" }
-
 // HasTags tells whether all wanted tags are among those that there are.
 func HasTags(has, wanted map[string]string) bool {
 	for k, v := range wanted {
@@ -95,20 +91,6 @@ func TagText(tags map[string]string) string {
 	return strings.Join(parts, " ")
 }
 
-// CheckTags refuses tags that cannot be written as NAME=VALUE on a command line and read back.
-func CheckTags(tags map[string]string) error {
-	if len(tags) > maxTags {
-		return Errorf(ETooLarge, "A provisioner has at most %d tags, not %d.", maxTags, len(tags))
-	}
-	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		if !TagWord(k) || !TagWord(tags[k]) {
-			return &Error{Code: EInvalid, Field: "tags", Message: "The tag " + Clip(k+"="+tags[k]) + " cannot be used.",
-				Hint: "A tag is NAME=VALUE; both are 1 to 63 letters, digits, '.', '_', '-' or '/'."}
-		}
-	}
-	return nil
-}
-
 func TagWord(s string) bool {
 	if len(s) < 1 || len(s) > 63 {
 		return false
@@ -123,89 +105,7 @@ func TagWord(s string) bool {
 	return true
 }
 
-// Clip keeps what a stranger sent short and on one line.
-func Clip(s string) string {
-	const most = 80
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
-
-// ProvisionerToken lets provisioners register, and does nothing else. The token itself is nowhere.
-type ProvisionerToken struct {
-	Name      string    `json:"name"`
-	CreatedBy string    `json:"created_by"`
-	CreatedAt time.Time `json:"created_at"`
-	UsedAt    time.Time `json:"used_at,omitzero"`
-	ProvisionerGrant
-}
-
-// WorkWaiter is a Coordinator that tells a worker when there is work, for workers that hear no bells.
-type WorkWaiter interface {
-	// AwaitWork returns true as soon as a step that the worker may take has been queued for longer than patience, and false
-	// when there was none until the context ended or a time of the server's own was over.
-	AwaitWork(ctx context.Context, w WorkerID, patience time.Duration) (bool, error)
-}
-
-// ProvisionerStore keeps provisioners, their tokens, and which tenants they serve.
-type ProvisionerStore interface {
-	// CreateProvisionerToken keeps a token's hash; EConflict where the name is taken.
-	CreateProvisionerToken(ctx context.Context, t ProvisionerToken, hash []byte) error
-	ProvisionerTokens(ctx context.Context) ([]ProvisionerToken, error) // by name
-	// RevokeProvisionerToken forgets a token and ends all that registered with it; ENotFound.
-	RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error
-	// ProvisionerTokenOf gives the token of a hash, or ENotFound.
-	ProvisionerTokenOf(ctx context.Context, hash []byte) (ProvisionerToken, error)
-
-	AddProvisioner(ctx context.Context, p Provisioner) error
-	// Provisioner gives a registration, without its tenants' running steps, or ENotFound.
-	Provisioner(ctx context.Context, id string) (Provisioner, error)
-	// Provisioners gives all that are kept, those alive first, by name, without their tenants' running steps.
-	Provisioners(ctx context.Context) ([]Provisioner, error)
-	// BusyProvisioners is the same with how many steps run for each tenant. It looks through all steps that run.
-	BusyProvisioners(ctx context.Context) ([]Provisioner, error)
-	// TouchProvisioner notes that it was heard of, and begins to drain it where that is asked. It gives the registration as
-	// it is then; one that has ended stays so.
-	TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (Provisioner, error)
-	// EndProvisioner gives a registration that is alive its last state, and forgets those that ended a day ago.
-	EndProvisioner(ctx context.Context, id string, state ProvisionerState, now time.Time) error
-	// DrainProvisioners drains those alive of that name or id, and gives how many; ENotFound where there are none.
-	DrainProvisioners(ctx context.Context, name, who string, now time.Time) (int, error)
-
-	// Load gives what a balance is decided from.
-	Load(ctx context.Context) (Load, error)
-	// Share writes what changes, unless what it was decided from is not true any more: then nothing is written, and false.
-	Share(ctx context.Context, version int64, shares []Share) (bool, error)
-	// WorkQueued tells whether the tenant has queued steps of providers other than these that were rung (or, unrung, waited)
-	// since before then.
-	WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error)
-	// WorkerKey gives the key that tokens of workers are signed with, made when it is first asked for.
-	WorkerKey(ctx context.Context) ([]byte, error)
-}
-
-// Load is what a balance is decided from. Version changes with every change of provisioners and shares.
-type Load struct {
-	Version      int64
-	Demands      []ProviderDemand
-	Provisioners []Provisioner // alive, with the tenants they have
-	Idle         map[string]map[string]time.Time
-	Slots        map[string]int // of tenants that have a limit of their own
-}
-
-// ProviderDemand is what a tenant has to do at one provider.
-type ProviderDemand struct {
-	Tenant   string
-	Provider string
-	Steps    int           // queued and running
-	Rest     time.Duration // to the end of that operation which is nearest to its end
-}
-
-// Share gives a tenant slots of a provisioner; 0 takes them away.
-type Share struct {
-	Provisioner string
-	Tenant      string
-	Slots       int
-	IdleSince   time.Time // zero while the tenant has steps
+// May tells whether the provisioner may carry out a tenant's steps.
+func (p Provisioner) May(tenant string) bool {
+	return len(p.Only) == 0 || slices.Contains(p.Only, tenant)
 }

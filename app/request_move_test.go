@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
+	apppolicy "muster/app/policy"
 )
 
 var begun = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -18,14 +21,14 @@ func person(name string, role app.Role, groups ...string) app.Actor {
 }
 
 // waitingRequest is one of ada's that waits.
-func waitingRequest(needs ...app.Need) app.Request {
-	r := app.Request{ID: 7, Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Status: app.RequestWaiting, AskedAt: begun,
-		ExpiresAt: begun.Add(72 * time.Hour), Needs: needs, Terms: app.Terms{PlanHash: "h1", Layout: app.Layout{Groups: []app.NodeGroup{{Count: 4}}}}}
+func waitingRequest(needs ...apppolicy.Need) cluster.Request {
+	r := cluster.Request{ID: 7, Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Status: cluster.RequestWaiting, AskedAt: begun,
+		ExpiresAt: begun.Add(72 * time.Hour), Needs: needs, Terms: cluster.Terms{PlanHash: "h1", Layout: layout.Layout{Groups: []layout.NodeGroup{{Count: 4}}}}}
 	return r
 }
 
-func need(policy string, count int, group string) app.Need {
-	return app.Need{Policy: policy, Approval: app.Approval{Count: count, Group: group}}
+func need(policy string, count int, group string) apppolicy.Need {
+	return apppolicy.Need{Policy: policy, Approval: apppolicy.Approval{Count: count, Group: group}}
 }
 
 func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
@@ -34,15 +37,15 @@ func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
 	high.Approval.High = true
 	glass := fin
 	glass.Approval.BreakGlass = "oncall"
-	byRole := app.Need{Policy: "big", Approval: app.Approval{Count: 1, Role: app.RoleApprover}}
+	byRole := apppolicy.Need{Policy: "big", Approval: apppolicy.Approval{Count: 1, Role: app.RoleApprover}}
 	escalated := fin
 	escalated.Approval.EscalateTo, escalated.EscalatedAt = "heads", begun
 	offered := waitingRequest(fin)
-	offered.Status, offered.Offer = app.RequestOffered, &app.Offer{Terms: app.Terms{PlanHash: "h2"}, By: "bob"}
+	offered.Status, offered.Offer = cluster.RequestOffered, &cluster.Offer{Terms: cluster.Terms{PlanHash: "h2"}, By: "bob"}
 	once := waitingRequest(fin)
-	once.Reviews = []app.Review{{Who: "bob", Verdict: app.VerdictApprove, Counts: []string{"money"}}}
+	once.Reviews = []cluster.Review{{Who: "bob", Verdict: cluster.VerdictApprove, Counts: []string{"money"}}}
 	ended := waitingRequest(fin)
-	ended.Status = app.RequestDenied
+	ended.Status = cluster.RequestDenied
 	stale := person("bob", app.RoleUser, "finance")
 	stale.ProvenAt = begun.Add(-6 * time.Minute)
 	token := person("bob", app.RoleUser, "finance")
@@ -52,63 +55,63 @@ func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
 	bob, ada := person("bob", app.RoleUser, "finance"), person("ada", app.RoleUser, "finance")
 	for _, c := range []struct {
 		name   string
-		r      app.Request
-		act    app.RequestAct
+		r      cluster.Request
+		act    cluster.RequestAct
 		who    app.Actor
 		hash   string
 		reason string
-		status app.RequestStatus // afterwards
-		wrong  string            // the Reason or, where there is none, the Code of the refusal
+		status cluster.RequestStatus // afterwards
+		wrong  string                // the Reason or, where there is none, the Code of the refusal
 	}{
-		{"a member approves", waitingRequest(fin), app.RequestApprove, bob, "h1", "", app.RequestWaiting, ""},
-		{"the last one", waitingRequest(need("m", 1, "finance")), app.RequestApprove, bob, "h1", "", app.RequestAccepted, ""},
-		{"who asked does not", waitingRequest(fin), app.RequestApprove, ada, "h1", "", "", "own_request"},
-		{"nor does he deny", waitingRequest(fin), app.RequestDeny, ada, "h1", "no no", "", "own_request"},
-		{"of another tenant he is another", waitingRequest(byRole), app.RequestApprove, home, "h1", "", app.RequestAccepted, ""},
-		{"an admin outside of the group does not", waitingRequest(fin), app.RequestApprove, person("root", app.RoleAdmin), "h1", "", "", "not_approver"},
-		{"nor does an approver", waitingRequest(fin), app.RequestApprove, person("eve", app.RoleApprover), "h1", "", "", "not_approver"},
-		{"where a role is named he does", waitingRequest(byRole), app.RequestApprove, person("eve", app.RoleApprover), "h1", "", app.RequestAccepted, ""},
-		{"and so does a mightier one", waitingRequest(byRole), app.RequestApprove, person("root", app.RoleAdmin), "h1", "", app.RequestAccepted, ""},
-		{"but no user", waitingRequest(byRole), app.RequestApprove, person("joe", app.RoleUser), "h1", "", "", "not_approver"},
-		{"nor a robot", waitingRequest(byRole), app.RequestApprove, person("joe", app.RoleRobot), "h1", "", "", "not_approver"},
-		{"after the escalation others do", waitingRequest(escalated), app.RequestApprove, person("joe", app.RoleUser, "heads"), "h1", "", app.RequestWaiting, ""},
-		{"nobody twice", once, app.RequestApprove, bob, "h1", "", "", "reviewed"},
-		{"not even the other way", once, app.RequestDeny, bob, "h1", "changed my mind", "", "reviewed"},
-		{"another one is enough then", once, app.RequestApprove, person("cy", app.RoleUser, "finance"), "h1", "", app.RequestAccepted, ""},
-		{"one no wins over a yes", once, app.RequestDeny, person("cy", app.RoleUser, "finance"), "h1", "too dear", app.RequestDenied, ""},
-		{"a no needs a reason", waitingRequest(fin), app.RequestDeny, bob, "h1", " ", "", "invalid"},
-		{"a yes needs to say to what", waitingRequest(fin), app.RequestApprove, bob, "", "", "", "invalid"},
-		{"and to what stands there now", waitingRequest(fin), app.RequestApprove, bob, "h0", "", "", "plan_changed"},
-		{"a no to what is gone neither", waitingRequest(fin), app.RequestDeny, bob, "h0", "too dear", "", "plan_changed"},
-		{"high risk takes a proof", waitingRequest(high), app.RequestApprove, stale, "h1", "", "", "step_up"},
-		{"which tokens have not", waitingRequest(high), app.RequestApprove, token, "h1", "", "", "step_up"},
-		{"a fresh one will do", waitingRequest(high), app.RequestApprove, bob, "h1", "", app.RequestWaiting, ""},
-		{"a no takes none", waitingRequest(high), app.RequestDeny, stale, "h1", "too dear", app.RequestDenied, ""},
-		{"what is offered is not reviewed", offered, app.RequestApprove, bob, "h1", "", "", "offered"},
-		{"who asked confirms", offered, app.RequestConfirm, ada, "h2", "", app.RequestWaiting, ""},
-		{"but nothing else than what was offered", offered, app.RequestConfirm, ada, "h1", "", "", "plan_changed"},
-		{"nobody else does", offered, app.RequestConfirm, bob, "h2", "", "", "not_requester"},
-		{"without an offer there is nothing to confirm", waitingRequest(fin), app.RequestConfirm, ada, "h1", "", "", "not_offered"},
-		{"who asked withdraws", waitingRequest(fin), app.RequestWithdraw, ada, "", "", app.RequestWithdrawn, ""},
-		{"also what was offered", offered, app.RequestWithdraw, ada, "", "", app.RequestWithdrawn, ""},
-		{"an admin, too", waitingRequest(fin), app.RequestWithdraw, person("root", app.RoleAdmin), "", "", app.RequestWithdrawn, ""},
-		{"nobody else", waitingRequest(fin), app.RequestWithdraw, bob, "", "", "", "not_requester"},
-		{"an admin breaks the glass", waitingRequest(fin), app.RequestBreak, person("root", app.RoleAdmin), "h1", "the shop is down", app.RequestAccepted, ""},
-		{"for himself, too", waitingRequest(fin), app.RequestBreak, person("ada", app.RoleAdmin), "h1", "the shop is down", app.RequestAccepted, ""},
-		{"so do members of the group", waitingRequest(glass), app.RequestBreak, person("joe", app.RoleUser, "oncall"), "h1", "the shop is down", app.RequestAccepted, ""},
-		{"but of no other", waitingRequest(glass), app.RequestBreak, bob, "h1", "the shop is down", "", "not_breaker"},
-		{"nine letters are no emergency", waitingRequest(fin), app.RequestBreak, person("root", app.RoleAdmin), "h1", "  shop down ", "", "invalid"},
-		{"it takes a proof", waitingRequest(glass), app.RequestBreak, func() app.Actor { a := stale; a.Groups = []string{"oncall"}; return a }(), "h1", "the shop is down", "", "step_up"},
-		{"and to have seen what runs", waitingRequest(fin), app.RequestBreak, person("root", app.RoleAdmin), "h0", "the shop is down", "", "plan_changed"},
-		{"nothing happens to what has ended", ended, app.RequestApprove, bob, "h1", "", "", "request_ended"},
-		{"not even this", ended, app.RequestBreak, person("root", app.RoleAdmin), "h1", "the shop is down", "", "request_ended"},
+		{"a member approves", waitingRequest(fin), cluster.RequestApprove, bob, "h1", "", cluster.RequestWaiting, ""},
+		{"the last one", waitingRequest(need("m", 1, "finance")), cluster.RequestApprove, bob, "h1", "", cluster.RequestAccepted, ""},
+		{"who asked does not", waitingRequest(fin), cluster.RequestApprove, ada, "h1", "", "", "own_request"},
+		{"nor does he deny", waitingRequest(fin), cluster.RequestDeny, ada, "h1", "no no", "", "own_request"},
+		{"of another tenant he is another", waitingRequest(byRole), cluster.RequestApprove, home, "h1", "", cluster.RequestAccepted, ""},
+		{"an admin outside of the group does not", waitingRequest(fin), cluster.RequestApprove, person("root", app.RoleAdmin), "h1", "", "", "not_approver"},
+		{"nor does an approver", waitingRequest(fin), cluster.RequestApprove, person("eve", app.RoleApprover), "h1", "", "", "not_approver"},
+		{"where a role is named he does", waitingRequest(byRole), cluster.RequestApprove, person("eve", app.RoleApprover), "h1", "", cluster.RequestAccepted, ""},
+		{"and so does a mightier one", waitingRequest(byRole), cluster.RequestApprove, person("root", app.RoleAdmin), "h1", "", cluster.RequestAccepted, ""},
+		{"but no user", waitingRequest(byRole), cluster.RequestApprove, person("joe", app.RoleUser), "h1", "", "", "not_approver"},
+		{"nor a robot", waitingRequest(byRole), cluster.RequestApprove, person("joe", app.RoleRobot), "h1", "", "", "not_approver"},
+		{"after the escalation others do", waitingRequest(escalated), cluster.RequestApprove, person("joe", app.RoleUser, "heads"), "h1", "", cluster.RequestWaiting, ""},
+		{"nobody twice", once, cluster.RequestApprove, bob, "h1", "", "", "reviewed"},
+		{"not even the other way", once, cluster.RequestDeny, bob, "h1", "changed my mind", "", "reviewed"},
+		{"another one is enough then", once, cluster.RequestApprove, person("cy", app.RoleUser, "finance"), "h1", "", cluster.RequestAccepted, ""},
+		{"one no wins over a yes", once, cluster.RequestDeny, person("cy", app.RoleUser, "finance"), "h1", "too dear", cluster.RequestDenied, ""},
+		{"a no needs a reason", waitingRequest(fin), cluster.RequestDeny, bob, "h1", " ", "", "invalid"},
+		{"a yes needs to say to what", waitingRequest(fin), cluster.RequestApprove, bob, "", "", "", "invalid"},
+		{"and to what stands there now", waitingRequest(fin), cluster.RequestApprove, bob, "h0", "", "", "plan_changed"},
+		{"a no to what is gone neither", waitingRequest(fin), cluster.RequestDeny, bob, "h0", "too dear", "", "plan_changed"},
+		{"high risk takes a proof", waitingRequest(high), cluster.RequestApprove, stale, "h1", "", "", "step_up"},
+		{"which tokens have not", waitingRequest(high), cluster.RequestApprove, token, "h1", "", "", "step_up"},
+		{"a fresh one will do", waitingRequest(high), cluster.RequestApprove, bob, "h1", "", cluster.RequestWaiting, ""},
+		{"a no takes none", waitingRequest(high), cluster.RequestDeny, stale, "h1", "too dear", cluster.RequestDenied, ""},
+		{"what is offered is not reviewed", offered, cluster.RequestApprove, bob, "h1", "", "", "offered"},
+		{"who asked confirms", offered, cluster.RequestConfirm, ada, "h2", "", cluster.RequestWaiting, ""},
+		{"but nothing else than what was offered", offered, cluster.RequestConfirm, ada, "h1", "", "", "plan_changed"},
+		{"nobody else does", offered, cluster.RequestConfirm, bob, "h2", "", "", "not_requester"},
+		{"without an offer there is nothing to confirm", waitingRequest(fin), cluster.RequestConfirm, ada, "h1", "", "", "not_offered"},
+		{"who asked withdraws", waitingRequest(fin), cluster.RequestWithdraw, ada, "", "", cluster.RequestWithdrawn, ""},
+		{"also what was offered", offered, cluster.RequestWithdraw, ada, "", "", cluster.RequestWithdrawn, ""},
+		{"an admin, too", waitingRequest(fin), cluster.RequestWithdraw, person("root", app.RoleAdmin), "", "", cluster.RequestWithdrawn, ""},
+		{"nobody else", waitingRequest(fin), cluster.RequestWithdraw, bob, "", "", "", "not_requester"},
+		{"an admin breaks the glass", waitingRequest(fin), cluster.RequestBreak, person("root", app.RoleAdmin), "h1", "the shop is down", cluster.RequestAccepted, ""},
+		{"for himself, too", waitingRequest(fin), cluster.RequestBreak, person("ada", app.RoleAdmin), "h1", "the shop is down", cluster.RequestAccepted, ""},
+		{"so do members of the group", waitingRequest(glass), cluster.RequestBreak, person("joe", app.RoleUser, "oncall"), "h1", "the shop is down", cluster.RequestAccepted, ""},
+		{"but of no other", waitingRequest(glass), cluster.RequestBreak, bob, "h1", "the shop is down", "", "not_breaker"},
+		{"nine letters are no emergency", waitingRequest(fin), cluster.RequestBreak, person("root", app.RoleAdmin), "h1", "  shop down ", "", "invalid"},
+		{"it takes a proof", waitingRequest(glass), cluster.RequestBreak, func() app.Actor { a := stale; a.Groups = []string{"oncall"}; return a }(), "h1", "the shop is down", "", "step_up"},
+		{"and to have seen what runs", waitingRequest(fin), cluster.RequestBreak, person("root", app.RoleAdmin), "h0", "the shop is down", "", "plan_changed"},
+		{"nothing happens to what has ended", ended, cluster.RequestApprove, bob, "h1", "", "", "request_ended"},
+		{"not even this", ended, cluster.RequestBreak, person("root", app.RoleAdmin), "h1", "the shop is down", "", "request_ended"},
 		{"an act that nobody knows", waitingRequest(fin), "bless", bob, "h1", "", "", "invalid"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.r
 			r.Reviews = slices.Clone(r.Reviews)
 			r.Needs = slices.Clone(r.Needs)
-			o, err := r.Move(app.RequestMove{Act: c.act, Who: c.who, Now: begun, PlanHash: c.hash, Reason: c.reason})
+			o, err := r.Move(cluster.RequestMove{Act: c.act, Who: c.who, Now: begun, PlanHash: c.hash, Reason: c.reason})
 			wrong := ""
 			if err != nil {
 				if wrong = app.AsError(err).Reason; wrong == "" {
@@ -121,10 +124,10 @@ func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if r.Status != c.status || o.Run != (c.status == app.RequestAccepted) {
+			if r.Status != c.status || o.Run != (c.status == cluster.RequestAccepted) {
 				t.Errorf("is %s, run %v; want %s", r.Status, o.Run, c.status)
 			}
-			if (c.act == app.RequestBreak) != r.Broken {
+			if (c.act == cluster.RequestBreak) != r.Broken {
 				t.Errorf("broken: %v", r.Broken)
 			}
 			if r.Broken && (len(o.Notices) != 1 || o.Notices[0].Kind != app.NoticeAlarm || !strings.Contains(o.Notices[0].Text, c.reason)) {
@@ -138,9 +141,9 @@ func TestTimeRemindsEscalatesAndEnds(t *testing.T) {
 	n := need("money", 1, "finance")
 	n.Approval.RemindAfter, n.Approval.EscalateAfter, n.Approval.EscalateTo = time.Hour, 2*time.Hour, "heads"
 	r := waitingRequest(n)
-	at := func(after time.Duration) app.RequestOutcome {
+	at := func(after time.Duration) cluster.RequestOutcome {
 		t.Helper()
-		o, err := r.Move(app.RequestMove{Act: app.RequestTend, Now: begun.Add(after)})
+		o, err := r.Move(cluster.RequestMove{Act: cluster.RequestTend, Now: begun.Add(after)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +164,7 @@ func TestTimeRemindsEscalatesAndEnds(t *testing.T) {
 	if !r.WaitsFor(person("joe", app.RoleUser, "heads")) {
 		t.Error("it does not wait for those it was escalated to")
 	}
-	if o := at(72 * time.Hour); r.Status != app.RequestExpired || len(o.Notices) != 1 || !slices.Equal(o.Notices[0].Users, []string{"ada"}) || !r.DueAt.IsZero() {
+	if o := at(72 * time.Hour); r.Status != cluster.RequestExpired || len(o.Notices) != 1 || !slices.Equal(o.Notices[0].Users, []string{"ada"}) || !r.DueAt.IsZero() {
 		t.Errorf("not expired: %s %+v", r.Status, o)
 	}
 	if o := at(73 * time.Hour); !o.Nothing {
@@ -171,27 +174,27 @@ func TestTimeRemindsEscalatesAndEnds(t *testing.T) {
 
 func TestApprovalsOfOtherTermsLapse(t *testing.T) {
 	r := waitingRequest(need("money", 2, "finance"))
-	move := func(act app.RequestAct, who app.Actor, hash string, offer *app.Offer) app.RequestOutcome {
+	move := func(act cluster.RequestAct, who app.Actor, hash string, offer *cluster.Offer) cluster.RequestOutcome {
 		t.Helper()
-		o, err := r.Move(app.RequestMove{Act: act, Who: who, Now: begun, PlanHash: hash, Reason: "because", Offer: offer, Kept: &app.Kept{}})
+		o, err := r.Move(cluster.RequestMove{Act: act, Who: who, Now: begun, PlanHash: hash, Reason: "because", Offer: offer, Kept: &cluster.Kept{}})
 		if err != nil {
 			t.Fatalf("%s by %s: %v", act, who.User, err)
 		}
 		return o
 	}
 	fin := func(name string) app.Actor { return person(name, app.RoleUser, "finance") }
-	move(app.RequestApprove, fin("bob"), "h1", nil)
-	move(app.RequestOffer, fin("cy"), "h1", &app.Offer{Terms: app.Terms{PlanHash: "h2"}, By: "cy"})
-	if o := move(app.RequestConfirm, fin("ada"), "h2", nil); o.Run || r.Status != app.RequestWaiting || len(r.Needs[0].Approved) != 1 || r.Needs[0].Approved[0] != "cy" {
+	move(cluster.RequestApprove, fin("bob"), "h1", nil)
+	move(cluster.RequestOffer, fin("cy"), "h1", &cluster.Offer{Terms: cluster.Terms{PlanHash: "h2"}, By: "cy"})
+	if o := move(cluster.RequestConfirm, fin("ada"), "h2", nil); o.Run || r.Status != cluster.RequestWaiting || len(r.Needs[0].Approved) != 1 || r.Needs[0].Approved[0] != "cy" {
 		t.Fatalf("after the confirmation: %s, approved by %v", r.Status, r.Needs[0].Approved)
 	}
-	if _, err := r.Move(app.RequestMove{Act: app.RequestApprove, Who: fin("bob"), Now: begun, PlanHash: "h1"}); app.AsError(err).Reason != "plan_changed" {
+	if _, err := r.Move(cluster.RequestMove{Act: cluster.RequestApprove, Who: fin("bob"), Now: begun, PlanHash: "h1"}); app.AsError(err).Reason != "plan_changed" {
 		t.Errorf("bob approves what he saw before: %v", err)
 	}
-	if _, err := r.Move(app.RequestMove{Act: app.RequestApprove, Who: fin("cy"), Now: begun, PlanHash: "h2"}); app.AsError(err).Reason != "reviewed" {
+	if _, err := r.Move(cluster.RequestMove{Act: cluster.RequestApprove, Who: fin("cy"), Now: begun, PlanHash: "h2"}); app.AsError(err).Reason != "reviewed" {
 		t.Errorf("cy counts twice: %v", err)
 	}
-	if o := move(app.RequestApprove, fin("bob"), "h2", nil); !o.Run || r.Status != app.RequestAccepted || r.Terms.PlanHash != "h2" {
+	if o := move(cluster.RequestApprove, fin("bob"), "h2", nil); !o.Run || r.Status != cluster.RequestAccepted || r.Terms.PlanHash != "h2" {
 		t.Errorf("bob approves the new terms: %+v, %s", o, r.Status)
 	}
 }
@@ -204,7 +207,7 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 	for seed := range uint64(tries) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		groups := []string{"finance", "security", "heads", "oncall"}
-		var needs []app.Need
+		var needs []apppolicy.Need
 		for i := range 1 + rng.IntN(3) {
 			n := need(fmt.Sprintf("p%d", i), 1+rng.IntN(3), groups[rng.IntN(3)])
 			if rng.IntN(3) == 0 {
@@ -247,14 +250,14 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 			if !who.ProvenAt.IsZero() && rng.IntN(2) == 0 {
 				who.ProvenAt = now
 			}
-			acts := []app.RequestAct{app.RequestApprove, app.RequestApprove, app.RequestApprove, app.RequestDeny, app.RequestOffer, app.RequestConfirm, app.RequestConfirm, app.RequestTend, app.RequestBreak, app.RequestWithdraw}
+			acts := []cluster.RequestAct{cluster.RequestApprove, cluster.RequestApprove, cluster.RequestApprove, cluster.RequestDeny, cluster.RequestOffer, cluster.RequestConfirm, cluster.RequestConfirm, cluster.RequestTend, cluster.RequestBreak, cluster.RequestWithdraw}
 			act := acts[rng.IntN(len(acts))]
-			if (act == app.RequestBreak || act == app.RequestWithdraw || act == app.RequestDeny) && rng.IntN(8) > 0 {
-				act = app.RequestApprove
+			if (act == cluster.RequestBreak || act == cluster.RequestWithdraw || act == cluster.RequestDeny) && rng.IntN(8) > 0 {
+				act = cluster.RequestApprove
 			}
-			m := app.RequestMove{Act: act, Who: who, Now: now, PlanHash: hashes[rng.IntN(len(hashes))], Reason: "a reason long enough"}
-			if act == app.RequestOffer {
-				m.Offer, m.Kept = &app.Offer{Terms: app.Terms{PlanHash: fmt.Sprintf("h%d", 2+step)}, By: who.User}, &app.Kept{}
+			m := cluster.RequestMove{Act: act, Who: who, Now: now, PlanHash: hashes[rng.IntN(len(hashes))], Reason: "a reason long enough"}
+			if act == cluster.RequestOffer {
+				m.Offer, m.Kept = &cluster.Offer{Terms: cluster.Terms{PlanHash: fmt.Sprintf("h%d", 2+step)}, By: who.User}, &cluster.Kept{}
 			}
 			before := r
 			o, err := r.Move(m)
@@ -265,12 +268,12 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 				continue
 			}
 			switch act {
-			case app.RequestApprove:
+			case cluster.RequestApprove:
 				agree(m.PlanHash, who.User)
-			case app.RequestOffer:
+			case cluster.RequestOffer:
 				hashes = append(hashes, m.Offer.PlanHash)
 				agree(m.Offer.PlanHash, who.User)
-			case app.RequestDeny:
+			case cluster.RequestDeny:
 				denied = true
 			}
 			if !o.Run {
@@ -283,7 +286,7 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 			if r.Broken {
 				continue
 			}
-			if act != app.RequestApprove && act != app.RequestConfirm {
+			if act != cluster.RequestApprove && act != cluster.RequestConfirm {
 				t.Fatalf("seed %d: it runs by %s", seed, act)
 			}
 			for _, n := range r.Needs {
@@ -316,7 +319,7 @@ func TestMissingApprovalsAreCounted(t *testing.T) {
 	r := waitingRequest(need("money", 3, "finance"))
 	for i, want := range []string{"It still waits for 2 more of the group finance.", "It still waits for 1 more of the group finance.", "it runs now"} {
 		who := fmt.Sprint("bob", i)
-		o, err := r.Move(app.RequestMove{Act: app.RequestApprove, Who: person(who, app.RoleUser, "finance"), Now: begun, PlanHash: "h1"})
+		o, err := r.Move(cluster.RequestMove{Act: cluster.RequestApprove, Who: person(who, app.RoleUser, "finance"), Now: begun, PlanHash: "h1"})
 		if err != nil || len(o.Notices) != 1 || !strings.Contains(o.Notices[0].Text, want) {
 			t.Errorf("after %d: %+v, %v", i+1, o.Notices, err)
 		}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"maps"
 	"regexp"
 	"slices"
@@ -25,18 +24,6 @@ var (
 	SecretPattern   = regexp.MustCompile(`^` + SecretName + `$`)
 	SecretReference = regexp.MustCompile(`\$\{secret:([^}]*)\}`)
 )
-
-// SecretStore keeps tenants' secrets, sealed.
-type SecretStore interface {
-	// SetSecret keeps a value, in place of the one that has the name. EConflict where the tenant has too many.
-	SetSecret(ctx context.Context, who Actor, name string, value []byte, at time.Time) error
-	// DeleteSecret is ENotFound where there is none.
-	DeleteSecret(ctx context.Context, who Actor, name string, at time.Time) error
-	// Secrets gives a tenant's, by name.
-	Secrets(ctx context.Context, tenant string) ([]Secret, error)
-	// SecretValues gives the values of those of the names that there are, and notes that they were used.
-	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
-}
 
 func CheckSecretName(name string) error {
 	if SecretPattern.MatchString(name) {
@@ -78,6 +65,3 @@ func SecretNames(values ...any) []string {
 	}
 	return slices.Sorted(maps.Keys(found))
 }
-
-// HasSecrets tells whether the settings of a provider refer to secrets, so that each tenant has an account of its own there.
-func (s ProviderSpec) HasSecrets() bool { return len(SecretNames(s.Settings)) > 0 }

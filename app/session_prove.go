@@ -8,7 +8,7 @@ import (
 // How long a proof of who somebody is counts: for what is risky, and for what is risky for others, such as an approval.
 const (
 	FreshWithin      = 15 * time.Minute
-	freshForApproval = 5 * time.Minute
+	FreshForApproval = 5 * time.Minute
 )
 
 // ClockSlack is how far the clocks of two servers may differ.

@@ -3,53 +3,9 @@ package app
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
+
+	"muster/app/phrase"
 )
-
-// Survivors is what a template says of creates and growths of which not all machines come.
-type Survivors struct {
-	// AtLeast is with how many nodes it is gone on at the least; "" is with as few as the constraints allow.
-	AtLeast NodeShare `json:"at_least,omitempty"`
-	// NoTopUp says that the nodes which are missing are not asked for again later.
-	NoTopUp bool `json:"no_top_up,omitempty"`
-}
-
-// Survival is what a request says of going on with fewer machines than it asked for; it counts only where OnFailure says so.
-type Survival struct {
-	// AtLeast is with how many nodes, of the cluster as a whole, it is gone on at the least.
-	AtLeast NodeShare `json:"at_least,omitempty"`
-	// NoTopUp says that the nodes which are missing are not asked for again later.
-	NoTopUp bool `json:"no_top_up,omitempty"`
-}
-
-// NodeShare is a number of nodes, "3", or a part of those that were asked for, "60%". Parts are rounded up; "" is none.
-type NodeShare string
-
-// Of gives the number, of so many. It is 0 for "" and for what Check refuses.
-func (s NodeShare) Of(nodes int) int {
-	if text, isShare := strings.CutSuffix(string(s), "%"); isShare {
-		percent, err := strconv.Atoi(text)
-		if err != nil || percent < 1 || percent > 100 {
-			return 0
-		}
-		return (nodes*percent + 99) / 100
-	}
-	n, err := strconv.Atoi(string(s))
-	if err != nil || n < 1 {
-		return 0
-	}
-	return n
-}
-
-// Check refuses what is neither: EInvalid, field at_least.
-func (s NodeShare) Check() error {
-	if s == "" || len(s) <= 8 && s.Of(100) > 0 && s.Of(100) <= MaxNodes && !strings.HasPrefix(string(s), "+") {
-		return nil
-	}
-	return &Error{Code: EInvalid, Field: "at_least", Message: fmt.Sprintf("%.20q is neither a number of nodes nor a share of them.", string(s)),
-		Hint: "Write a number from 1, such as 3, or a share from 1% to 100%, such as 60%."}
-}
 
 // failureChoices are those that people can make.
 var failureChoices = []FailureChoice{FailureRollBack, FailureGoOn, FailureGoOnOrBack, FailureStay}
@@ -70,53 +26,8 @@ func (c FailureChoice) Check() error {
 		words[i] = string(known)
 	}
 	return &Error{Code: EInvalid, Field: "on_failure", Message: fmt.Sprintf("Unknown choice %.40q.", string(c)),
-		Hint: "Use " + OrList(words) + ", or leave it out to do what the template says."}
+		Hint: "Use " + phrase.OrList(words) + ", or leave it out to do what the template says."}
 }
 
 // GoesOn tells whether it is gone on with the machines that came.
 func (c FailureChoice) GoesOn() bool { return c == FailureGoOn || c == FailureGoOnOrBack }
-
-// Check refuses what makes no sense beside the choice: EInvalid, with the field.
-func (s Survival) Check(c FailureChoice) error {
-	if err := s.AtLeast.Check(); err != nil {
-		return err
-	}
-	if (s.AtLeast != "" || s.NoTopUp) && c != "" && !c.GoesOn() {
-		field := "at_least"
-		if s.AtLeast == "" {
-			field = "no_top_up"
-		}
-		return &Error{Code: EInvalid, Field: field, Message: fmt.Sprintf("%s only applies with on_failure go_on.", field),
-			Hint: "Set on_failure to go_on, or leave it out."}
-	}
-	return nil
-}
-
-// Settled gives what holds where a request says nothing: what the template says. Size is how many nodes are asked for. It is EInvalid
-// where more are wanted at the least than asked for.
-func (t *Survivors) Settled(c FailureChoice, s Survival, size int) (FailureChoice, Survival, error) {
-	said := s
-	switch {
-	case c == FailureStay:
-		return FailureLeave, Survival{}, nil
-	case c == FailureLeave && t != nil:
-		c = FailureGoOn
-		fallthrough
-	case c.GoesOn() && t != nil:
-		if s.AtLeast == "" {
-			s.AtLeast = t.AtLeast
-		}
-		s.NoTopUp = s.NoTopUp || t.NoTopUp
-	case c == FailureLeave && (s.AtLeast != "" || s.NoTopUp):
-		c = FailureGoOn // who says how means that
-	}
-	if !c.GoesOn() {
-		return c, Survival{}, nil
-	}
-	if least := said.AtLeast.Of(size); least > size {
-		return c, s, &Error{Code: EInvalid, Field: "at_least", Message: fmt.Sprintf("At least %d of %s cannot come.", least, Several(size, "node")),
-			Hint: fmt.Sprintf("Say at most %d.", size)}
-	}
-	s.AtLeast = NodeShare(fmt.Sprint(min(max(s.AtLeast.Of(size), 1), size)))
-	return c, s, nil
-}

@@ -3,10 +3,12 @@ package app
 import (
 	"fmt"
 	"slices"
+
+	"muster/app/phrase"
 )
 
-// above tells whether a role is mightier than another.
-func (r Role) above(other Role) bool { return slices.Index(Roles, r) < slices.Index(Roles, other) }
+// Above tells whether a role is mightier than another.
+func (r Role) Above(other Role) bool { return slices.Index(Roles, r) < slices.Index(Roles, other) }
 
 // Mighty tells whether a role looks after others.
 func (r Role) Mighty() bool { return r == RoleSuperadmin || r == RoleAdmin }
@@ -15,18 +17,18 @@ func (r Role) Mighty() bool { return r == RoleSuperadmin || r == RoleAdmin }
 func (a Actor) MayGive(r Role, tenant string) error {
 	switch {
 	case !r.Known():
-		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", r), Hint: "Use one of " + OrList(RoleNames()) + "."}
-	case r.above(a.Role):
+		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", r), Hint: "Use one of " + phrase.OrList(RoleNames()) + "."}
+	case r.Above(a.Role):
 		return &Error{Code: EForbidden, Reason: "role", Field: "role", Message: fmt.Sprintf("Only a %s can give the role %s.", r, r)}
 	case r == RoleSuperadmin && tenant != DefaultTenant:
 		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("Superadmins have their account in the tenant %q.", DefaultTenant), Hint: "Make it there; it can act in every tenant."}
 	}
-	return a.notByToken(r)
+	return a.NotByToken(r)
 }
 
-// notByToken keeps a token that leaked from making itself an account that lasts. The token for the server's own host has all
+// NotByToken keeps a token that leaked from making itself an account that lasts. The token for the server's own host has all
 // rights of its user, and no scopes.
-func (a Actor) notByToken(r Role) error {
+func (a Actor) NotByToken(r Role) error {
 	if r.Mighty() && len(a.Scopes) > 0 {
 		return &Error{Code: EForbidden, Reason: "sign_in", Message: "Accounts of admins cannot be made or changed with an API token.", Hint: "Sign in at the portal and do it there."}
 	}
@@ -39,12 +41,4 @@ func RoleNames() []string {
 		names[i] = string(r)
 	}
 	return names
-}
-
-// MayManage tells whether an actor may change, reset or delete an account: nobody does so with one that is mightier.
-func (u User) MayManage(who Actor) error {
-	if u.Role.above(who.Role) {
-		return &Error{Code: EForbidden, Reason: "role", Message: fmt.Sprintf("%s is %s; only a %s can change that account.", u.Name, u.Role, u.Role)}
-	}
-	return who.notByToken(u.Role)
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/automators/ansible"
 	"muster/automators/chef"
 	"muster/automators/docker"
@@ -15,12 +17,12 @@ import (
 )
 
 // list has every member, by the name that a service action's automator is given by. Keep it alphabetical.
-var list = map[string]func() app.Automator{
-	"ansible":   func() app.Automator { return ansible.New() },
-	"chef-solo": func() app.Automator { return chef.New(settings.get().ChefPackages...) },
-	"docker":    func() app.Automator { return docker.New() },
-	"puppet":    func() app.Automator { return puppet.New() },
-	"shell":     func() app.Automator { return shell.New() },
+var list = map[string]func() family.Automator{
+	"ansible":   func() family.Automator { return ansible.New() },
+	"chef-solo": func() family.Automator { return chef.New(settings.get().ChefPackages...) },
+	"docker":    func() family.Automator { return docker.New() },
+	"puppet":    func() family.Automator { return puppet.New() },
+	"shell":     func() family.Automator { return shell.New() },
 }
 
 // Settings are what an installation says of members. The zero value leaves all to them.
@@ -56,8 +58,8 @@ func Names() []string {
 }
 
 // Descriptors gives what each member says of itself, sorted by name.
-func Descriptors() []app.Descriptor {
-	var out []app.Descriptor
+func Descriptors() []family.Descriptor {
+	var out []family.Descriptor
 	for _, name := range Names() {
 		if a, err := New(name); err == nil {
 			out = append(out, a.Descriptor())
@@ -68,7 +70,7 @@ func Descriptors() []app.Descriptor {
 
 // New makes the automator of that name. An unknown name is EInvalid, with field "automator" and the nearest name in the
 // hint. An automator may serve any number of nodes at the same time.
-func New(name string) (app.Automator, error) {
+func New(name string) (family.Automator, error) {
 	if a, ok := plugged.Member(name); ok {
 		return a, nil
 	}
@@ -89,12 +91,12 @@ func DryRuns(name string) bool {
 	if err != nil {
 		return false
 	}
-	_, ok := a.(app.DryRunner)
+	_, ok := a.(family.DryRunner)
 	return ok
 }
 
 // ResourceTypes are the types of resources that a member declares; none where there is no such member.
-func ResourceTypes(name string) []app.ResourceType {
+func ResourceTypes(name string) []template.ResourceType {
 	a, err := New(name)
 	if err != nil {
 		return nil
@@ -117,7 +119,7 @@ func Check(name string, fields map[string]string) error {
 
 // checkFields checks what a descriptor can tell: names, required fields, options, and numbers and truth values where that type was said; a default alone
 // does not tell that 0.5 or 512m would be wrong. What is expanded for each node is known only there.
-func checkFields(d app.Descriptor, fields map[string]string) error {
+func checkFields(d family.Descriptor, fields map[string]string) error {
 	var known []string
 	for _, f := range d.Fields {
 		known = append(known, f.Name)
@@ -146,7 +148,7 @@ func checkFields(d app.Descriptor, fields map[string]string) error {
 				Hint:    instead(v, f.Options, "The options are "),
 			}
 		}
-		if (f.Type == app.FieldInt || f.Type == app.FieldBool) && !strings.Contains(v, "%") {
+		if (f.Type == family.FieldInt || f.Type == family.FieldBool) && !strings.Contains(v, "%") {
 			if e := f.Check(v); e != nil {
 				e.Reason = "bad_value"
 				return e

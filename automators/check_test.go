@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // What a description does not say of a field's type is not made up from its default: catalogs that were good stay so.
 func TestFieldsAreHeldToSaidTypesOnly(t *testing.T) {
-	d := app.Descriptor{Name: "sized", Fields: []app.Field{{Name: "size", Default: "2"}, {Name: "wait", Default: "2", Type: app.FieldInt}, {Name: "pause", Type: app.FieldBool},
+	d := family.Descriptor{Name: "sized", Fields: []family.Field{{Name: "size", Default: "2"}, {Name: "wait", Default: "2", Type: family.FieldInt}, {Name: "pause", Type: family.FieldBool},
 		{Name: "on", Options: []string{"true", "false"}}}}
 	for _, c := range []struct{ field, value, wrong string }{
 		{"size", "2", ""}, {"size", "0.5", ""}, {"size", "512m", ""},

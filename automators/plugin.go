@@ -4,15 +4,15 @@ import (
 	"context"
 	"log/slog"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/app/program"
 	"muster/automators/executable"
 )
 
 // plugged are the members in programs of their own.
-var plugged = &program.Host[app.Automator]{Prefix: executable.Prefix, Family: "automators", Each: "an automator",
+var plugged = &program.Host[family.Automator]{Prefix: executable.Prefix, Family: "automators", Each: "an automator",
 	Own: func(name string) bool { return list[name] != nil },
-	Inquire: func(ctx context.Context, name, path string, env []string, log *slog.Logger) (app.Automator, error) {
+	Inquire: func(ctx context.Context, name, path string, env []string, log *slog.Logger) (family.Automator, error) {
 		p, err := executable.Inquire(ctx, name, path, env, log)
 		return executable.New(p, log), err
 	}}

@@ -8,13 +8,17 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/plan"
+	"muster/app/policy"
 )
 
 // numberOf reads a number of nodes.
 func (r request) numberOf(word, example string) (int, error) {
 	size, err := strconv.Atoi(word)
 	if err != nil || size < 1 {
-		return 0, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("“%s” is not a number of nodes.", app.CutText(word, 40)),
+		return 0, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("“%s” is not a number of nodes.", phrase.CutText(word, 40)),
 			Hint: "Such as " + r.person.Command + " " + example + "."}
 	}
 	return size, nil
@@ -28,7 +32,7 @@ func (b *Bot) clusterResize(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return b.amendAsk(ctx, r, r.words[0], app.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
+	return b.amendAsk(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
 }
 
 // clusterGrow and clusterShrink are resize by how many nodes more or fewer there shall be: one, unless it is said.
@@ -60,21 +64,21 @@ func (b *Bot) move(ctx context.Context, r request, name string, sign int) (Answe
 		return Answer{}, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("%s has %s: a cluster has at least one.", v.Name, several(v.Size, "node")),
 			Hint: "To give all of it back: " + r.person.Command + " delete " + v.Name + "."}
 	}
-	return b.amendAsk(ctx, r, v.ID, app.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
+	return b.amendAsk(ctx, r, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
 }
 
 func (b *Bot) serviceAdd(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 2 {
 		return Answer{}, r.usage("add")
 	}
-	return b.amendAsk(ctx, r, r.words[0], app.Amendment{Kind: app.OperationAddServices, Services: r.words[1:]}, "Add")
+	return b.amendAsk(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationAddServices, Services: r.words[1:]}, "Add")
 }
 
 func (b *Bot) serviceStop(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 {
 		return Answer{}, r.usage("stop")
 	}
-	return b.amendAsk(ctx, r, r.words[0], app.Amendment{Kind: app.OperationStop, Services: r.words[1:]}, "Stop")
+	return b.amendAsk(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationStop, Services: r.words[1:]}, "Stop")
 }
 
 // serviceStart does it at once: what is started can be stopped.
@@ -82,25 +86,25 @@ func (b *Bot) serviceStart(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 {
 		return Answer{}, r.usage("start")
 	}
-	return b.amended(b.muster.Amend(ctx, r.actor, r.words[0], app.Amendment{Kind: app.OperationStart, Services: r.words[1:]}))
+	return b.amended(b.muster.Amend(ctx, r.actor, r.words[0], appcluster.Amendment{Kind: app.OperationStart, Services: r.words[1:]}))
 }
 
 func (b *Bot) clusterRestart(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) == 0 {
 		return Answer{}, r.usage("restart")
 	}
-	return b.amended(b.muster.Amend(ctx, r.actor, r.words[0], app.Amendment{Kind: app.OperationRestart, Services: r.words[1:]}))
+	return b.amended(b.muster.Amend(ctx, r.actor, r.words[0], appcluster.Amendment{Kind: app.OperationRestart, Services: r.words[1:]}))
 }
 
 func (b *Bot) nodeRepair(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 {
 		return Answer{}, r.usage("repair")
 	}
-	return b.amendAsk(ctx, r, r.words[0], app.Amendment{Kind: app.OperationRepair, Nodes: r.words[1:]}, "Repair")
+	return b.amendAsk(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationRepair, Nodes: r.words[1:]}, "Repair")
 }
 
 // amendAsk shows what an amendment would do, with a button that does just that.
-func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m app.Amendment, name string) (Answer, error) {
+func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m appcluster.Amendment, name string) (Answer, error) {
 	v, err := b.muster.Cluster(ctx, r.actor, cluster)
 	if err != nil {
 		return Answer{}, err
@@ -124,13 +128,13 @@ func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m app.Ame
 		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
 	}
 	a.Lines = append(append(append(a.Lines, p.Notes...), p.ProblemLines()...), p.Decision.Sentences()...)
-	if d := p.Decision; d != nil && d.Outcome == app.OutcomeRefuse {
+	if d := p.Decision; d != nil && d.Outcome == policy.OutcomeRefuse {
 		return a, nil
-	} else if d != nil && d.Outcome == app.OutcomeApprove {
+	} else if d != nil && d.Outcome == policy.OutcomeApprove {
 		name = "Ask for it"
 	}
-	harm := slices.ContainsFunc(p.Nodes, func(n app.AmendedNode) bool {
-		return n.Change == app.NodeGone || n.Change == app.NodeReplaced || len(n.Removed) > 0
+	harm := slices.ContainsFunc(p.Nodes, func(n appcluster.AmendedNode) bool {
+		return n.Change == plan.NodeGone || n.Change == plan.NodeReplaced || len(n.Removed) > 0
 	})
 	button, err := deed{Do: doAmend, Cluster: v.ID, Kind: m.Kind, Size: m.Size, Services: m.Services, Nodes: m.Nodes, Hash: p.PlanHash}.
 		asking(name, harm || m.Kind == app.OperationStop)
@@ -142,7 +146,7 @@ func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m app.Ame
 }
 
 // amended tells what became of an amendment.
-func (b *Bot) amended(answer app.AmendAnswer, err error) (Answer, error) {
+func (b *Bot) amended(answer appcluster.AmendAnswer, err error) (Answer, error) {
 	switch {
 	case err != nil:
 		return Answer{}, err
@@ -161,5 +165,5 @@ func takes(d time.Duration, e app.Expectation) string {
 	if e.Typical > 0 {
 		return e.Words()
 	}
-	return "about " + app.Length(d.Round(time.Second))
+	return "about " + phrase.Length(d.Round(time.Second))
 }

@@ -12,7 +12,11 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/chat"
+	"muster/app/cluster"
 	"muster/app/operation"
+	"muster/app/phrase"
+	"muster/app/policy"
+	"muster/app/template"
 )
 
 // The deeds of the card that approvers see. Each opens a modal, in which the plan is shown once more and a reason is asked for.
@@ -37,7 +41,7 @@ func isReview(do string) bool {
 
 // approvalCard is what approvers see of a request, in the channel that was chosen for them: what is asked for, what it costs, what it
 // changes, who has said what, and until when there is time. Values of configurations are left out.
-func (v voice) approvalCard(q app.Request, url string) Answer {
+func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"Open the request", url}}}
 	a.Lines = append(v.terms(q), v.planLines(q)...)
 	var why []string
@@ -54,7 +58,7 @@ func (v voice) approvalCard(q app.Request, url string) Answer {
 	}
 	a.Lines = append(a.Lines, reviewLines(q)...)
 	switch {
-	case q.Status == app.RequestOffered && q.Offer != nil:
+	case q.Status == cluster.RequestOffered && q.Offer != nil:
 		a.Lines = append(a.Lines, v.offerLine(q), "Waiting for "+q.Requester+" to accept or decline the offer.")
 	case !q.Status.Open() && q.Message != "":
 		a.Lines = append(a.Lines, q.Message)
@@ -62,11 +66,11 @@ func (v voice) approvalCard(q app.Request, url string) Answer {
 	if q.Status.Open() && !q.ExpiresAt.IsZero() {
 		a.Lines = append(a.Lines, "It ends "+v.moment(q.ExpiresAt)+" unless that is decided.")
 	}
-	if q.Status == app.RequestOffered {
+	if q.Status == cluster.RequestOffered {
 		// The card is the same for all who read it, so its buttons lead to one of the reader's own.
 		a.Buttons = append(a.Buttons, deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View offer", false))
 	}
-	if q.Status != app.RequestWaiting {
+	if q.Status != cluster.RequestWaiting {
 		return a
 	}
 	if high(q) {
@@ -85,12 +89,12 @@ func (v voice) approvalCard(q app.Request, url string) Answer {
 }
 
 // high tells that approvals take a fresh proof of who somebody is.
-func high(q app.Request) bool {
-	return slices.ContainsFunc(q.Needs, func(n app.Need) bool { return n.High && !n.Met() })
+func high(q cluster.Request) bool {
+	return slices.ContainsFunc(q.Needs, func(n policy.Need) bool { return n.High && !n.Met() })
 }
 
 // planLines say what a request comes to: nodes, cost, time, changes.
-func (v voice) planLines(q app.Request) []string {
+func (v voice) planLines(q cluster.Request) []string {
 	var lines []string
 	t := q.Terms
 	if d := t.Amended; d != nil {
@@ -113,13 +117,13 @@ func (v voice) planLines(q app.Request) []string {
 		lines = append(lines, fmt.Sprintf("%s altogether.", v.cost(t.Cost)))
 	}
 	if t.Steps > 0 {
-		lines = append(lines, fmt.Sprintf("%s, about %s.", several(t.Steps, "step"), app.Span(t.Duration)))
+		lines = append(lines, fmt.Sprintf("%s, about %s.", several(t.Steps, "step"), phrase.Span(t.Duration)))
 	}
 	return lines
 }
 
 // needLine says how far one need is: "1 of 2 of the group finance: bob".
-func needLine(n app.Need) string {
+func needLine(n policy.Need) string {
 	line := fmt.Sprintf("Approved by %d of %s", len(n.Approved), n.Words())
 	if len(n.Approved) > 0 {
 		line += ": " + strings.Join(n.Approved, ", ")
@@ -128,12 +132,12 @@ func needLine(n app.Need) string {
 }
 
 // reviewLines say who has said what, the newest last.
-func reviewLines(q app.Request) []string {
+func reviewLines(q cluster.Request) []string {
 	var lines []string
 	for _, v := range q.Reviews {
-		word := map[app.Verdict]string{app.VerdictApprove: "approved it", app.VerdictDeny: "denied it", app.VerdictConditions: "approved it with conditions",
-			app.VerdictBreak: "broke the glass"}[v.Verdict]
-		if v.Round < q.Round && v.Verdict == app.VerdictApprove {
+		word := map[cluster.Verdict]string{cluster.VerdictApprove: "approved it", cluster.VerdictDeny: "denied it", cluster.VerdictConditions: "approved it with conditions",
+			cluster.VerdictBreak: "broke the glass"}[v.Verdict]
+		if v.Round < q.Round && v.Verdict == cluster.VerdictApprove {
 			word += " as it was before"
 		}
 		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s %s: %s", v.Who, word, v.Reason), ": "))
@@ -163,9 +167,9 @@ func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) 
 		return Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: []string{line}, Links: []Link{{"Open the request", url}}, Beside: true}
 	}
 	switch {
-	case q.Status == app.RequestOffered:
+	case q.Status == cluster.RequestOffered:
 		return beside(q.Requester + " was offered something else, and has to say yes or no first."), nil
-	case q.Status != app.RequestWaiting:
+	case q.Status != cluster.RequestWaiting:
 		return beside(fmt.Sprintf("It is %s already.", q.Status)), nil
 	case q.Requester == r.actor.Name():
 		return beside("Nobody decides on what they asked for themselves."), nil
@@ -202,7 +206,7 @@ func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, e
 	if err := json.Unmarshal([]byte(f.Note), &n); err != nil || !isReview(n.Do) {
 		return Submitted{}, &app.Error{Code: app.EInvalid, Message: "This form is not one of ours.", Hint: "Open it again."}
 	}
-	v := operation.ReviewRequest{Verdict: map[string]app.Verdict{doReviewApprove: app.VerdictApprove, doReviewDeny: app.VerdictDeny, doReviewOffer: app.VerdictConditions}[n.Do],
+	v := operation.ReviewRequest{Verdict: map[string]cluster.Verdict{doReviewApprove: cluster.VerdictApprove, doReviewDeny: cluster.VerdictDeny, doReviewOffer: cluster.VerdictConditions}[n.Do],
 		Reason: strings.TrimSpace(first(f.Values["reason"])), PlanHash: n.Hash}
 	if n.Do == doReviewOffer {
 		if text := first(f.Values["size"]); text != "" {
@@ -213,7 +217,7 @@ func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, e
 			v.Conditions.Size = size
 		}
 		if text := first(f.Values["lease"]); text != "" {
-			lease, err := app.ParseLength(text)
+			lease, err := template.ParseLength(text)
 			if err != nil {
 				return Submitted{Errors: map[string]string{"lease": app.AsError(err).ForPeople()}}, nil
 			}
@@ -233,7 +237,7 @@ func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, e
 		return Submitted{}, err
 	}
 	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
-	if q.Status == app.RequestWaiting {
+	if q.Status == cluster.RequestWaiting {
 		for _, n := range q.Needs {
 			a.Lines = append(a.Lines, needLine(n))
 		}
@@ -254,7 +258,7 @@ type Reviews interface {
 	OpenChatReviews(ctx context.Context, kind string) error
 	ChatReviews(ctx context.Context, kind, team string) ([]chat.ChatReview, error)
 	ChatReviewed(ctx context.Context, c chat.ChatReview, ended bool) error
-	ChatRequest(ctx context.Context, c chat.ChatReview) (app.Request, error)
+	ChatRequest(ctx context.Context, c chat.ChatReview) (cluster.Request, error)
 }
 
 var _ Reviews = (*all.App)(nil)

@@ -10,10 +10,12 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/chat"
+	appcluster "muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
 	appoperation "muster/app/operation"
 	"muster/app/policy"
+	"muster/app/template"
 )
 
 // Muster is what the bot asks for. Every method may be called from several goroutines.
@@ -23,32 +25,32 @@ type Muster interface {
 	// ActorOfIdentity gives who somebody of a chat is; EUnauthorized, reason "not_linked", where nobody.
 	ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error)
 
-	Catalog(ctx context.Context, a app.Actor) (*app.Catalog, error)
-	Ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error)
+	Catalog(ctx context.Context, a app.Actor) (*template.Catalog, error)
+	Ask(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Answer, error)
 	Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
-	Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
-	DeleteCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
-	ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (appoperation.LeaseOutlook, error)
-	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m app.Amendment) (app.AmendPreview, error)
-	Amend(ctx context.Context, a app.Actor, cluster string, m app.Amendment) (app.AmendAnswer, error)
+	Cluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
+	DeleteCluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
+	ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (appoperation.LeaseOutlook, error)
+	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendPreview, error)
+	Amend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendAnswer, error)
 	Waiting(ctx context.Context, a app.Actor, cluster string, f execution.WaitingFilter) (execution.Waiting, error)
 	Steps(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
-	Request(ctx context.Context, a app.Actor, id int64) (app.Request, error)
-	Review(ctx context.Context, a app.Actor, id int64, v appoperation.ReviewRequest) (app.Request, error)
-	Requests(ctx context.Context, a app.Actor, f app.RequestFilter) ([]app.Request, error)
-	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (app.Request, error)
-	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (app.Request, error)
+	Request(ctx context.Context, a app.Actor, id int64) (appcluster.Request, error)
+	Review(ctx context.Context, a app.Actor, id int64, v appoperation.ReviewRequest) (appcluster.Request, error)
+	Requests(ctx context.Context, a app.Actor, f appcluster.RequestFilter) ([]appcluster.Request, error)
+	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (appcluster.Request, error)
+	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (appcluster.Request, error)
 
-	Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error)
+	Preview(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Preview, error)
 	QuotaLeft(ctx context.Context, a app.Actor) (policy.QuotaLeft, error)
-	Logs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) ([]app.LogLine, error)
+	Logs(ctx context.Context, a app.Actor, cluster string, f appcluster.LogFilter) ([]app.LogLine, error)
 	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error)
-	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (app.ClusterView, error)
+	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (appcluster.ClusterView, error)
 	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.RollBackPreview, error)
-	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (app.ClusterView, error)
+	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (appcluster.ClusterView, error)
 	Orphans(ctx context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error)
-	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]app.Question, error)
-	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (app.Question, error)
+	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]execution.Question, error)
+	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.Question, error)
 
 	// HomeShown notes what somebody's home shows, as it was worked out at a time, and has it kept fresh.
 	HomeShown(ctx context.Context, h chat.ChatHome, since time.Time) error

@@ -8,6 +8,9 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/phrase"
 )
 
 // Card is a message that shows how far an operation is, as plain text.
@@ -47,7 +50,7 @@ func (v voice) card(p chat.ChatProgress, url string, now time.Time) Card {
 		card.Lines = append(card.Lines, nodeLine(p.Nodes))
 	}
 	if o.Kind != app.OperationDelete && o.Kind != app.OperationRollBack {
-		card.Asides = app.NodesLayout(p.Nodes).Lines(mostLayout)
+		card.Asides = layout.NodesLayout(p.Nodes).Lines(mostLayout)
 	}
 	card.Lines = append(card.Lines, v.pace(o, now))
 	if o.Message != "" && p.Failed == nil {
@@ -69,14 +72,14 @@ const mostLayout = 6
 func (v voice) pace(o app.Operation, now time.Time) string {
 	switch {
 	case o.Status.Ended() && !o.StartedAt.IsZero() && o.EndedAt.After(o.StartedAt):
-		return "It took " + app.Length(o.EndedAt.Sub(o.StartedAt).Round(time.Second)) + "."
+		return "It took " + phrase.Length(o.EndedAt.Sub(o.StartedAt).Round(time.Second)) + "."
 	case o.Status.Ended():
 		return ""
 	case !o.HeldUntil.IsZero():
 		return "It waits for the answer of a hook, until " + v.moment(o.HeldUntil) + " at the latest."
 	case o.Status == app.OperationRunning && !o.StartedAt.IsZero():
 		if left := o.Expected - now.Sub(o.StartedAt); left >= time.Second {
-			text := "About " + app.Length(left.Round(time.Second)) + " left"
+			text := "About " + phrase.Length(left.Round(time.Second)) + " left"
 			if from := o.Expects.From(); from != "" {
 				text += ", " + from
 			}
@@ -108,10 +111,10 @@ func cardButtons(o app.Operation, p chat.ChatProgress) []Button {
 }
 
 // waysHere are the ways on that a button of a chat leads to; the others are for the portal.
-var waysHere = map[app.WayKind]string{app.WayResume: doResume, app.WayRepair: doRepairAsk, app.WayRollBack: doRollBackAsk}
+var waysHere = map[cluster.WayKind]string{cluster.WayResume: doResume, cluster.WayRepair: doRepairAsk, cluster.WayRollBack: doRollBackAsk}
 
 // wayButtons are those of the ways on, the best first. Where something is to be seen before it's done, they show that.
-func wayButtons(ways []app.Way, d deed) (list []Button) {
+func wayButtons(ways []cluster.Way, d deed) (list []Button) {
 	for _, w := range ways {
 		if do := waysHere[w.Kind]; do != "" {
 			b := d.as(do).button(w.Title, false)
@@ -136,7 +139,7 @@ func nodeLine(nodes []app.Node) string {
 			}
 		}
 		if len(names) > 0 {
-			parts = append(parts, app.NodesInWords(names)+" "+string(s))
+			parts = append(parts, cluster.NodesInWords(names)+" "+string(s))
 		}
 	}
 	return strings.Join(parts, "; ")

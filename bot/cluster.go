@@ -12,6 +12,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/execution"
+	apptemplate "muster/app/template"
 )
 
 // mostListed is how many lines a list has in a chat; the portal has the rest.
@@ -69,7 +70,7 @@ func (b *Bot) clusterShow(ctx context.Context, r request) (Answer, error) {
 }
 
 // shown is a cluster as a whole.
-func (b *Bot) shown(v app.ClusterView, title string) Answer {
+func (b *Bot) shown(v cluster.ClusterView, title string) Answer {
 	a := Answer{Title: title, Links: []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}}}
 	facts := []string{several(v.Size, "node"), "of " + v.Owner, "from " + v.Template}
 	if p := b.perHour(v.CostPerHour); p != "" {
@@ -99,7 +100,7 @@ func (b *Bot) shown(v app.ClusterView, title string) Answer {
 }
 
 // troubleLines say what is wrong with a cluster, since when, and what it costs meanwhile. What leads on are buttons, or ways in the portal.
-func (b *Bot) troubleLines(t app.Trouble) []string {
+func (b *Bot) troubleLines(t cluster.Trouble) []string {
 	lines := []string{t.What}
 	for _, f := range t.Failures {
 		lines = append(lines, f.Step+": "+f.Error)
@@ -115,7 +116,7 @@ func (b *Bot) troubleLines(t app.Trouble) []string {
 }
 
 // parseCreate reads [NAME] TEMPLATE [NODES] [[for] LENGTH].
-func parseCreate(words []string) (q app.ClusterRequest, ok bool, err error) {
+func parseCreate(words []string) (q cluster.ClusterRequest, ok bool, err error) {
 	if n := len(words); n > 1 && !slices.Contains(words, "for") && isLength(words[n-1]) {
 		words = append(slices.Clone(words[:n-1]), "for", words[n-1])
 	}
@@ -124,7 +125,7 @@ func parseCreate(words []string) (q app.ClusterRequest, ok bool, err error) {
 			return q, false, nil
 		}
 		var lease time.Duration
-		if lease, err = app.ParseLength(words[i+1]); err == nil && lease <= 0 {
+		if lease, err = apptemplate.ParseLength(words[i+1]); err == nil && lease <= 0 {
 			err = &app.Error{Code: app.EInvalid, Field: "lease", Message: "A cluster lives for some time.", Hint: "Write it like 90m, 4h or 2d."}
 		}
 		if err != nil {
@@ -154,13 +155,13 @@ func parseCreate(words []string) (q app.ClusterRequest, ok bool, err error) {
 
 // isLength tells whether a word is a length of time such as 8h or 1d12h, and not a name or a number of nodes.
 func isLength(word string) bool {
-	_, err := app.ParseLength(word)
+	_, err := apptemplate.ParseLength(word)
 	return err == nil && word[0] >= '0' && word[0] <= '9'
 }
 
 // fitted gives a request that was typed in one line the template's least size, where it says none and no parameter sets it. Asks
 // tells that the template has parameters which must be filled in first.
-func (b *Bot) fitted(ctx context.Context, r request, q app.ClusterRequest) (_ app.ClusterRequest, asks bool, err error) {
+func (b *Bot) fitted(ctx context.Context, r request, q cluster.ClusterRequest) (_ cluster.ClusterRequest, asks bool, err error) {
 	c, err := b.muster.Catalog(ctx, r.actor)
 	if err != nil {
 		return q, false, err
@@ -176,9 +177,9 @@ func (b *Bot) fitted(ctx context.Context, r request, q app.ClusterRequest) (_ ap
 }
 
 // typed is a form in which stands what was typed in one line.
-func typed(q app.ClusterRequest) Form {
+func typed(q cluster.ClusterRequest) Form {
 	f := Form{Values: map[string][]string{"name": {q.Name}}}
-	c := createForm{template: &app.Template{About: app.About{Name: q.Template}}}
+	c := createForm{template: &apptemplate.Template{About: apptemplate.About{Name: q.Template}}}
 	if q.Size > 0 {
 		f.Values[c.field("size")] = []string{strconv.Itoa(q.Size)}
 	}
@@ -221,7 +222,7 @@ func (b *Bot) clusterCreate(ctx context.Context, r request) (Answer, error) {
 }
 
 // created tells what became of a create.
-func (b *Bot) created(answer app.Answer) Answer {
+func (b *Bot) created(answer cluster.Answer) Answer {
 	if answer.Cluster == nil {
 		a := b.asked(answer.Request)
 		a.Lines = append(a.Lines, answer.Warnings...)
@@ -233,7 +234,7 @@ func (b *Bot) created(answer app.Answer) Answer {
 }
 
 // begun tells of an operation that was begun, 0 for the newest.
-func (b *Bot) begun(v app.ClusterView, operation int64) Answer {
+func (b *Bot) begun(v cluster.ClusterView, operation int64) Answer {
 	a := Answer{Title: v.Name, Links: []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}}}
 	for _, o := range v.Operations {
 		if operation != 0 && o.ID != operation {

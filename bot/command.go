@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
+	"muster/app/phrase"
 )
 
 // command is one thing that can be said.
@@ -80,9 +81,9 @@ func find(p Person, word string) (command, error) {
 		}
 		names = append(names, c.name)
 	}
-	e := &app.Error{Code: app.EInvalid, Reason: "unknown_command", Message: fmt.Sprintf("There is no command “%s”.", app.CutText(word, 40)),
+	e := &app.Error{Code: app.EInvalid, Reason: "unknown_command", Message: fmt.Sprintf("There is no command “%s”.", phrase.CutText(word, 40)),
 		Hint: fmt.Sprintf("Type “%s help” for all of them.", p.Command)}
-	if near := app.Nearest(word, names); near != "" {
+	if near := phrase.Nearest(word, names); near != "" {
 		e.Hint = fmt.Sprintf("Did you mean “%s %s”? ", p.Command, near) + e.Hint
 	}
 	return command{}, e

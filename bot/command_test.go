@@ -10,8 +10,12 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/operation"
+	"muster/app/plan"
+	"muster/app/policy"
+	"muster/app/template"
 	"muster/portal/address"
 )
 
@@ -20,38 +24,38 @@ type stub struct {
 	Muster
 	actor    app.Actor
 	unknown  bool
-	asked    []app.ClusterRequest
-	amended  []app.Amendment
-	leases   []app.LeaseRequest
+	asked    []cluster.ClusterRequest
+	amended  []cluster.Amendment
+	leases   []template.LeaseRequest
 	reviews  []operation.ReviewRequest
 	deleted  []string
 	refuse   error
-	catalog  *app.Catalog
-	extended []app.LeaseRequest
+	catalog  *template.Catalog
+	extended []template.LeaseRequest
 	resumed  []int64
 	undone   []string
 	homes    []chat.ChatHome
 	outlook  operation.LeaseOutlook
 	clusters []app.ClusterSummary
-	inbox    []app.Request
+	inbox    []cluster.Request
 	lines    []app.LogLine
-	filters  []app.LogFilter
+	filters  []cluster.LogFilter
 	previews int
 	hash     string
-	asks     []app.Question
+	asks     []execution.Question
 	answers  []execution.StepAnswer
-	request  *app.Request
+	request  *cluster.Request
 	moves    []string // what was done to it
 }
 
-func (s *stub) Confirm(_ context.Context, a app.Actor, id int64, hash string) (app.Request, error) {
+func (s *stub) Confirm(_ context.Context, a app.Actor, id int64, hash string) (cluster.Request, error) {
 	s.moves = append(s.moves, a.User+" confirms "+hash)
-	return app.Request{ID: id, Kind: app.OperationCreate, Status: app.RequestAccepted, Cluster: "shop-7"}, s.refuse
+	return cluster.Request{ID: id, Kind: app.OperationCreate, Status: cluster.RequestAccepted, Cluster: "shop-7"}, s.refuse
 }
 
-func (s *stub) Withdraw(_ context.Context, a app.Actor, id int64, _ string) (app.Request, error) {
+func (s *stub) Withdraw(_ context.Context, a app.Actor, id int64, _ string) (cluster.Request, error) {
 	s.moves = append(s.moves, a.User+" withdraws")
-	return app.Request{ID: id, Kind: app.OperationCreate, Status: app.RequestWithdrawn}, s.refuse
+	return cluster.Request{ID: id, Kind: app.OperationCreate, Status: cluster.RequestWithdrawn}, s.refuse
 }
 
 func (s *stub) ActorOfIdentity(context.Context, string, string) (app.Actor, error) {
@@ -65,15 +69,15 @@ func (s *stub) LinkStart(_ context.Context, kind, external, _ string) (app.Subje
 	return app.Subject{Kind: app.SubjectIdentityLink, Query: "token=" + kind + "-" + external}, nil
 }
 
-func view(name string) app.ClusterView {
-	return app.ClusterView{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Visibility: app.VisibleTenant, Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3},
+func view(name string) cluster.ClusterView {
+	return cluster.ClusterView{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Visibility: app.VisibleTenant, Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3},
 		Nodes:      []app.Node{{Name: "n1", Status: app.NodeReady}, {Name: "n2", Status: app.NodeReady}, {Name: "n3", Status: app.NodeCreated}},
 		Operations: []app.Operation{{ID: 41, Kind: app.OperationCreate, Status: app.OperationRunning, Done: 1, Total: 4, Expected: time.Minute}}}
 }
 
-func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (app.ClusterView, error) {
+func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (cluster.ClusterView, error) {
 	if !strings.HasPrefix(id, "shop") {
-		return app.ClusterView{}, app.Errorf(app.ENotFound, "There is no cluster %q.", id)
+		return cluster.ClusterView{}, app.Errorf(app.ENotFound, "There is no cluster %q.", id)
 	}
 	v := view("shop")
 	if strings.Contains(id, "-secret-") {
@@ -82,49 +86,49 @@ func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (app.ClusterVi
 	return v, nil
 }
 
-func (s *stub) Ask(_ context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (s *stub) Ask(_ context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	if a.Via != app.ViaSlack {
 		panic("the actor does not say where it asks from")
 	}
 	s.asked = append(s.asked, r)
 	v := view("shop")
-	return app.Answer{Cluster: &v}, s.refuse
+	return cluster.Answer{Cluster: &v}, s.refuse
 }
 
-func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r app.LeaseRequest) (operation.LeaseOutlook, error) {
+func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r template.LeaseRequest) (operation.LeaseOutlook, error) {
 	s.leases = append(s.leases, r)
 	o := s.outlook
 	o.Until = o.Until.Add(r.By)
 	return o, s.refuse
 }
 
-func (s *stub) PreviewAmend(_ context.Context, _ app.Actor, _ string, m app.Amendment) (app.AmendPreview, error) {
-	return app.AmendPreview{Kind: m.Kind, Before: app.ClusterFigures{Nodes: 3, CostPerHour: 0.3}, After: app.ClusterFigures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size)},
-		Nodes: []app.AmendedNode{{Name: "n4", Change: app.NodeNew}}, PlanHash: "h1", Duration: 90 * time.Second}, nil
+func (s *stub) PreviewAmend(_ context.Context, _ app.Actor, _ string, m cluster.Amendment) (cluster.AmendPreview, error) {
+	return cluster.AmendPreview{Kind: m.Kind, Before: cluster.ClusterFigures{Nodes: 3, CostPerHour: 0.3}, After: cluster.ClusterFigures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size)},
+		Nodes: []cluster.AmendedNode{{Name: "n4", Change: plan.NodeNew}}, PlanHash: "h1", Duration: 90 * time.Second}, nil
 }
 
-func (s *stub) Amend(_ context.Context, _ app.Actor, _ string, m app.Amendment) (app.AmendAnswer, error) {
+func (s *stub) Amend(_ context.Context, _ app.Actor, _ string, m cluster.Amendment) (cluster.AmendAnswer, error) {
 	s.amended = append(s.amended, m)
 	v := view("shop")
-	return app.AmendAnswer{Cluster: &v, Operation: 41}, s.refuse
+	return cluster.AmendAnswer{Cluster: &v, Operation: 41}, s.refuse
 }
 
-func (s *stub) DeleteCluster(_ context.Context, _ app.Actor, id string) (app.ClusterView, error) {
+func (s *stub) DeleteCluster(_ context.Context, _ app.Actor, id string) (cluster.ClusterView, error) {
 	s.deleted = append(s.deleted, id)
 	return view("shop"), s.refuse
 }
 
-func (s *stub) Request(_ context.Context, _ app.Actor, id int64) (app.Request, error) {
+func (s *stub) Request(_ context.Context, _ app.Actor, id int64) (cluster.Request, error) {
 	if s.request != nil {
 		return *s.request, nil
 	}
-	return app.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: app.RequestWaiting, Asked: app.ClusterRequest{Name: "big"}, Terms: app.Terms{PlanHash: "h2"},
-		Needs: []app.Need{{Policy: "big", Approval: app.Approval{Count: 1, Group: "ops"}}}}, nil
+	return cluster.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.ClusterRequest{Name: "big"}, Terms: cluster.Terms{PlanHash: "h2"},
+		Needs: []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 1, Group: "ops"}}}}, nil
 }
 
-func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v operation.ReviewRequest) (app.Request, error) {
+func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v operation.ReviewRequest) (cluster.Request, error) {
 	s.reviews = append(s.reviews, v)
-	return app.Request{ID: id, Kind: app.OperationCreate, Status: app.RequestDenied}, s.refuse
+	return cluster.Request{ID: id, Kind: app.OperationCreate, Status: cluster.RequestDenied}, s.refuse
 }
 
 var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/phrase"
+	apptemplate "muster/app/template"
 )
 
 // modalCreate names the modal for a new cluster.
@@ -64,11 +67,11 @@ func (c *createForm) field(name string) string { return name + "@" + key(c.templ
 
 // createForm is the modal while it is worked on.
 type createForm struct {
-	catalog  *app.Catalog
-	template *app.Template // nil: not chosen yet
+	catalog  *apptemplate.Catalog
+	template *apptemplate.Template // nil: not chosen yet
 	form     Form
 	note     note
-	request  app.ClusterRequest
+	request  cluster.ClusterRequest
 	errors   map[string]*app.Error // by field; "" for what fits none
 }
 
@@ -93,7 +96,7 @@ func (b *Bot) createForm(ctx context.Context, r request, f Form, n note) (*creat
 		}
 	}
 	if w.template = c.Templates[n.Template]; w.template == nil && n.Template != "" {
-		w.errors["template"] = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no template “%s”.", app.CutText(n.Template, 60))}
+		w.errors["template"] = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no template “%s”.", phrase.CutText(n.Template, 60))}
 	}
 	if w.template == nil && len(c.Templates) == 1 {
 		for _, w.template = range c.Templates {
@@ -115,7 +118,7 @@ func (f Form) first(name string) string {
 
 // read makes the request of what was filled in, and complains about what cannot be part of one.
 func (c *createForm) read() {
-	c.request = app.ClusterRequest{Name: strings.TrimSpace(c.form.first("name"))}
+	c.request = cluster.ClusterRequest{Name: strings.TrimSpace(c.form.first("name"))}
 	c.request.Template = c.template.Name
 	if text := strings.TrimSpace(strings.TrimPrefix(c.value("size"), "=")); text != "" {
 		size, err := strconv.Atoi(text)
@@ -154,36 +157,36 @@ func (c *createForm) value(name string) string {
 
 // sets tells whether one of the template's parameters sets something.
 func (c *createForm) sets(target string) bool {
-	return slices.ContainsFunc(c.template.Parameters, func(p app.Parameter) bool { return slices.Contains(p.Targets(), target) })
+	return slices.ContainsFunc(c.template.Parameters, func(p apptemplate.Parameter) bool { return slices.Contains(p.Targets(), target) })
 }
 
 // parameters are those that the modal has room for.
-func (c *createForm) parameters() []app.Parameter {
+func (c *createForm) parameters() []apptemplate.Parameter {
 	return c.template.Parameters[:min(len(c.template.Parameters), mostFields)]
 }
 
 // standard is a parameter's value where nobody has said another one.
-func standard(p app.Parameter) string {
+func standard(p apptemplate.Parameter) string {
 	switch {
 	case p.Default != nil:
 		return fmt.Sprint(p.Default)
-	case p.Type == app.ParameterBoolean:
+	case p.Type == apptemplate.ParameterBoolean:
 		return "false"
 	}
 	return ""
 }
 
 // given is what stands in the field of a parameter, as the parameter is written.
-func (c *createForm) given(p app.Parameter) string {
+func (c *createForm) given(p apptemplate.Parameter) string {
 	v, there := c.form.Values[c.field("p:"+p.Name)]
 	switch {
 	case !there:
 		return standard(p)
 	case len(v) == 0:
 		return ""
-	case p.Type == app.ParameterBoolean:
+	case p.Type == apptemplate.ParameterBoolean:
 		return strings.TrimPrefix(v[0], "=")
-	case p.Type == app.ParameterChoice:
+	case p.Type == apptemplate.ParameterChoice:
 		var values []string
 		for _, o := range p.Options {
 			values = append(values, o.Value)
@@ -222,7 +225,7 @@ func (c *createForm) wrong(field string, e *app.Error) {
 // fieldOf says where an error belongs; "" for nowhere.
 func (c *createForm) fieldOf(e *app.Error) string {
 	if name, ok := strings.CutPrefix(e.Field, "parameters."); ok {
-		if slices.ContainsFunc(c.parameters(), func(p app.Parameter) bool { return p.Name == name }) {
+		if slices.ContainsFunc(c.parameters(), func(p apptemplate.Parameter) bool { return p.Name == name }) {
 			return c.field("p:" + name)
 		}
 		return ""
@@ -247,7 +250,7 @@ func complaint(e *app.Error) string {
 }
 
 // preview works out what the create would do. Refusals become complaints; any other error is given back.
-func (b *Bot) preview(ctx context.Context, r request, c *createForm) (p *app.Preview, err error) {
+func (b *Bot) preview(ctx context.Context, r request, c *createForm) (p *cluster.Preview, err error) {
 	if c.template == nil || len(c.errors) > 1 || len(c.errors) == 1 && c.errors["name"] == nil {
 		return nil, nil
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/policy"
+	"muster/app/template"
 )
 
 // createModal makes the modal as it is to be shown now.
@@ -22,7 +25,7 @@ func (b *Bot) createModal(ctx context.Context, r request, f Form, n note) (Modal
 	return b.showCreate(ctx, r, c, p)
 }
 
-func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *app.Preview) (Modal, error) {
+func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *cluster.Preview) (Modal, error) {
 	m := Modal{ID: modalCreate, Title: "New cluster"}
 	if e := c.errors[""]; e != nil {
 		m.Parts = append(m.Parts, Part{Lines: []string{"⚠ " + complaint(e)}})
@@ -56,7 +59,7 @@ func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *app.P
 	}
 	m.Parts = append(m.Parts, last)
 	m.Submit, m.Note = "Create", c.note.text()
-	if p != nil && p.Decision != nil && p.Decision.Outcome == app.OutcomeApprove {
+	if p != nil && p.Decision != nil && p.Decision.Outcome == policy.OutcomeApprove {
 		m.Submit = "Ask for it"
 	}
 	return m, nil
@@ -83,18 +86,18 @@ func (c *createForm) templateField() Field {
 	if f.Asked = len(offered) > mostChoices; f.Asked {
 		offered = nil
 		if c.template != nil {
-			offered = []*app.Template{c.template}
+			offered = []*template.Template{c.template}
 		}
 	}
 	f.Choices = templateChoices(offered)
 	return f
 }
 
-func templateChoices(list []*app.Template) []Choice {
+func templateChoices(list []*template.Template) []Choice {
 	var out []Choice
 	for _, t := range list {
 		name := t.Title()
-		if t.InState() != app.TemplatePublished {
+		if t.InState() != template.TemplatePublished {
 			name += " (" + string(t.InState()) + ")"
 		}
 		out = append(out, Choice{Name: name, Value: key(t.Name), Hint: t.Description})
@@ -125,7 +128,7 @@ func (c *createForm) fields() []Field {
 	} else {
 		least := max(t.Constraints.Size.Min, 1)
 		size.Min = &least
-		if most := t.Constraints.Size.Max; most > 0 && most < app.Unlimited {
+		if most := t.Constraints.Size.Max; most > 0 && most < template.Unlimited {
 			size.Max = &most
 		}
 	}
@@ -148,17 +151,17 @@ func (c *createForm) fields() []Field {
 	return list
 }
 
-func (c *createForm) parameterField(p app.Parameter) Field {
+func (c *createForm) parameterField(p template.Parameter) Field {
 	f := Field{Name: c.field("p:" + p.Name), Kind: FieldText, Label: p.Title(), Hint: strings.TrimSpace(p.Help + " " + p.Hint()),
 		Optional: !p.Required || standard(p) != "", Live: true}
 	v := c.given(p)
 	switch p.Type {
-	case app.ParameterBoolean:
+	case template.ParameterBoolean:
 		f.Kind, f.Hint, f.Optional = FieldChoice, p.Help, false
 		f.Choices = []Choice{{Name: "yes", Value: "=true"}, {Name: "no", Value: "=false"}}
 		f.Values = []string{"=" + v}
 		return f
-	case app.ParameterChoice:
+	case template.ParameterChoice:
 		f.Kind, f.Hint = FieldChoice, p.Help
 		f.Choices = optionChoices(p.Options, "")
 		if v != "" {
@@ -168,10 +171,10 @@ func (c *createForm) parameterField(p app.Parameter) Field {
 			f.Choices = slices.DeleteFunc(optionChoicesAll(p.Options), func(o Choice) bool { return o.Value != key(v) })
 		}
 		return f
-	case app.ParameterInteger:
+	case template.ParameterInteger:
 		f.Kind = FieldNumber
 		f.Min, f.Max = bound(p.Min), bound(p.Max)
-	case app.ParameterText:
+	case template.ParameterText:
 		if n, err := strconv.Atoi(p.Max); err == nil && n > 0 {
 			f.Most = 2 * n // too long is told, not cut off
 		}
@@ -190,7 +193,7 @@ func bound(text string) *int {
 	return &n
 }
 
-func optionChoicesAll(options []app.ParameterOption) []Choice {
+func optionChoicesAll(options []template.ParameterOption) []Choice {
 	var out []Choice
 	for _, o := range options {
 		out = append(out, Choice{Name: o.Title(), Value: key(o.Value)})
@@ -199,7 +202,7 @@ func optionChoicesAll(options []app.ParameterOption) []Choice {
 }
 
 // optionChoices are those that have what was typed in them, as many as are shown at once.
-func optionChoices(options []app.ParameterOption, typed string) []Choice {
+func optionChoices(options []template.ParameterOption, typed string) []Choice {
 	return matching(optionChoicesAll(options), typed)
 }
 

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/policy"
+	"muster/app/template"
 )
 
 // fieldOf finds a field of a modal by the first part of its name.
@@ -212,13 +215,13 @@ func TestFieldsOfAnotherTemplateBeginAnew(t *testing.T) {
 
 func TestManyChoicesAreAskedFor(t *testing.T) {
 	b, s := talk(t)
-	var options []app.ParameterOption
+	var options []template.ParameterOption
 	for i := range 150 {
 		name := fmt.Sprintf("t%03d", i)
-		s.catalog.Templates[name] = &app.Template{About: app.About{Name: name}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 3}}}
-		options = append(options, app.ParameterOption{Value: fmt.Sprint(i, strings.Repeat("x", 200))})
+		s.catalog.Templates[name] = &template.Template{About: template.About{Name: name}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 3}}}
+		options = append(options, template.ParameterOption{Value: fmt.Sprint(i, strings.Repeat("x", 200))})
 	}
-	s.catalog.Templates["web"].Parameters = []app.Parameter{{Name: "pick", Type: app.ParameterChoice, Options: options}}
+	s.catalog.Templates["web"].Parameters = []template.Parameter{{Name: "pick", Type: template.ParameterChoice, Options: options}}
 	m := *b.Say(t.Context(), ada, "create").Modal
 	f := fieldOf(t, m, "template")
 	if !f.Asked || len(f.Choices) != 0 {
@@ -262,8 +265,8 @@ func TestModalsRefuseNonsenseInPlainWords(t *testing.T) {
 	question := asks.Press(t.Context(), ada, asks.Say(t.Context(), ada, "answer").Buttons[0].Value).Modal
 	reviews, rs := talk(t)
 	rs.actor = app.Actor{Tenant: "default", User: "bob", Role: app.RoleUser, Groups: []string{"ops"}}
-	rs.request = &app.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: app.RequestWaiting, Terms: app.Terms{PlanHash: "h"},
-		Needs: []app.Need{{Policy: "big", Approval: app.Approval{Count: 2, Group: "ops"}}}}
+	rs.request = &cluster.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: cluster.RequestWaiting, Terms: cluster.Terms{PlanHash: "h"},
+		Needs: []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 2, Group: "ops"}}}}
 	offer := reviews.Press(t.Context(), ada, deed{Do: doReviewOffer, Request: 9, Beside: true}.button("With conditions…", false).Value).Modal
 	if offer == nil {
 		t.Fatal("no form for conditions opens")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/operation"
 )
 
@@ -122,7 +123,7 @@ func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
 	case doReviewApprove, doReviewDeny, doReviewOffer:
 		return b.reviewAsk(ctx, r, d)
 	case doApprove:
-		q, err := b.muster.Review(ctx, r.actor, d.Request, operation.ReviewRequest{Verdict: app.VerdictApprove, Reason: d.Reason, PlanHash: d.Hash})
+		q, err := b.muster.Review(ctx, r.actor, d.Request, operation.ReviewRequest{Verdict: cluster.VerdictApprove, Reason: d.Reason, PlanHash: d.Hash})
 		if err != nil {
 			return Answer{}, err
 		}
@@ -148,7 +149,7 @@ func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
 		}
 		return b.begun(v, d.Operation), nil
 	case doRepairAsk:
-		return b.amendAsk(ctx, r, d.Cluster, app.Amendment{Kind: app.OperationRepair}, "Repair cluster")
+		return b.amendAsk(ctx, r, d.Cluster, cluster.Amendment{Kind: app.OperationRepair}, "Repair cluster")
 	case doRollBackAsk:
 		return b.rollBackAsk(ctx, r, d)
 	case doRollBack:
@@ -158,7 +159,7 @@ func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
 		}
 		return b.begun(v, 0), nil
 	case doLogs:
-		return b.logsOf(ctx, r, d.Cluster, app.LogFilter{Operation: d.Operation, Step: d.Step})
+		return b.logsOf(ctx, r, d.Cluster, cluster.LogFilter{Operation: d.Operation, Step: d.Step})
 	case doExtend:
 		return b.extend(ctx, r, d)
 	case doAnswer:
@@ -174,8 +175,8 @@ func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
 	return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button is not known any more.", Hint: "Type the command again."}
 }
 
-func (d deed) amendment() app.Amendment {
-	return app.Amendment{Kind: d.Kind, Size: d.Size, Services: d.Services, Nodes: d.Nodes, PlanHash: d.Hash}
+func (d deed) amendment() cluster.Amendment {
+	return cluster.Amendment{Kind: d.Kind, Size: d.Size, Services: d.Services, Nodes: d.Nodes, PlanHash: d.Hash}
 }
 
 // rollBackAsk shows what a roll-back would do.
@@ -186,7 +187,7 @@ func (b *Bot) rollBackAsk(ctx context.Context, r request, d deed) (Answer, error
 	}
 	a := Answer{Title: "Roll back the " + p.Operation.Kind.Words() + "?", Links: []Link{{"Open", b.Page(app.ClusterSubject(d.Cluster))}}}
 	if len(p.GivesBack) > 0 {
-		a.Lines = append(a.Lines, several(len(p.GivesBack), "machine")+" will be deleted, with all data: "+app.NodesInWords(p.GivesBack)+".")
+		a.Lines = append(a.Lines, several(len(p.GivesBack), "machine")+" will be deleted, with all data: "+cluster.NodesInWords(p.GivesBack)+".")
 	}
 	if p.Untouched > 0 {
 		a.Lines = append(a.Lines, several(p.Untouched, "other node")+" won't change.")

@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	"muster/app/chat"
 	"muster/app/cluster"
+	"muster/app/template"
 	"muster/portal/address"
 )
 
@@ -234,7 +235,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 
 func TestLeaseWarning(t *testing.T) {
 	b, s := talk(t)
-	s.outlook.Offer = app.LeaseOffer{By: 2 * time.Hour, Step: 6 * time.Hour, Latest: s.outlook.Until.Add(6 * time.Hour)}
+	s.outlook.Offer = template.LeaseOffer{By: 2 * time.Hour, Step: 6 * time.Hour, Latest: s.outlook.Until.Add(6 * time.Hour)}
 	n := app.Notice{Kind: app.NoticeLease, Cluster: "shop-7", Title: "The lease of shop ends in 1 h.", Text: "All is lost then.", About: app.ClusterSubject("shop-7"), Act: app.ParseSubject("/x"), ActionName: "Extend"}
 	a := b.told(t.Context(), request{person: ada, actor: s.actor}, n)
 	var names []string
@@ -275,7 +276,7 @@ func TestHome(t *testing.T) {
 		{Cluster: app.Cluster{ID: "db-9", Name: "db", Owner: "ada", Template: "db", Size: 1, Status: app.ClusterPending}, Operation: op(app.OperationResize, app.OperationRunning, time.Time{})},
 		{Cluster: app.Cluster{ID: "his-1", Name: "his", Owner: "bob", Status: app.ClusterActive}},
 	}
-	s.inbox = []app.Request{{ID: 12, Kind: app.OperationCreate, Requester: "bob", Status: app.RequestWaiting, Asked: app.ClusterRequest{Name: "big"}}}
+	s.inbox = []cluster.Request{{ID: 12, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.ClusterRequest{Name: "big"}}}
 	h := b.Home(t.Context(), ada)
 	got := Modal{Parts: h.Parts}.text()
 	for _, want := range []string{"You are ada of default.", "Waiting for you\nRequest 12\nbob asks to create: big", "shop – active, 3 nodes, from web, until 22 Nov 2026 10:00 UTC, 0.30 an hour",
@@ -377,7 +378,7 @@ func TestWaysOutOfAFailure(t *testing.T) {
 	p := chat.ChatProgress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterFailed},
 		Operation: app.Operation{ID: 41, Kind: app.OperationCreate, Status: app.OperationFailed, Done: 3, Total: 9, StartedAt: time.Now()},
 		Failed:    &app.Step{ID: "n1.web.install", Node: "n1", Action: app.ActionInstall, Service: "web", Error: "exit status 100"}, Lines: []string{"E: no such package"}}
-	p.Ways = cluster.TroubleOf(app.ClusterView{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, app.Definition{}, app.Unfinished{Failed: 1, Other: true}).Ways
+	p.Ways = cluster.TroubleOf(cluster.ClusterView{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, cluster.Definition{}, cluster.Unfinished{Failed: 1, Other: true}).Ways
 	c := NewCard(p, "u", time.Now())
 	if len(c.Buttons) != 4 || c.Buttons[0].Name != "Resume create" || c.Buttons[1].Name != "Roll back create" || c.Buttons[2].Name != "Repair cluster" || c.Buttons[3].Name != "Logs" || len(c.Log) != 1 {
 		t.Fatalf("the card is %+v", c)

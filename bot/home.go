@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/cluster"
 	"muster/app/execution"
 )
 
@@ -113,10 +114,10 @@ func (b *Bot) homeOf(ctx context.Context, r request) (h Home, err error) {
 func (b *Bot) homeRequests(ctx context.Context, r request) (parts []Part, err error) {
 	for _, l := range []struct {
 		title string
-		f     app.RequestFilter
+		f     cluster.RequestFilter
 	}{
-		{"Waiting for you", app.RequestFilter{View: app.RequestsInbox, Limit: homeRequests}},
-		{"What you have asked for", app.RequestFilter{View: app.RequestsMine, Status: app.RequestWaiting, Limit: homeRequests}},
+		{"Waiting for you", cluster.RequestFilter{View: cluster.RequestsInbox, Limit: homeRequests}},
+		{"What you have asked for", cluster.RequestFilter{View: cluster.RequestsMine, Status: cluster.RequestWaiting, Limit: homeRequests}},
 	} {
 		list, err := b.muster.Requests(ctx, r.actor, l.f)
 		if err != nil {
@@ -127,7 +128,7 @@ func (b *Bot) homeRequests(ctx context.Context, r request) (parts []Part, err er
 			if i == 0 {
 				p.Title = l.title
 			}
-			if q.Status == app.RequestOffered && q.Offer != nil {
+			if q.Status == cluster.RequestOffered && q.Offer != nil {
 				p.Lines = append(p.Lines, b.offerLine(q))
 			}
 			// Where it's shown what is decided on there, a click more is none too many.

@@ -7,6 +7,8 @@ import (
 
 	"muster/app"
 	"muster/app/operation"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // extensions are what buttons offer beside what the lease itself suggests.
@@ -24,11 +26,11 @@ func (b *Bot) leaseExtend(ctx context.Context, r request) (Answer, error) {
 		}
 		return b.leaseShown(o, "The lease of "+o.Name, false), nil
 	}
-	by, err := app.ParseLength(r.words[1])
+	by, err := template.ParseLength(r.words[1])
 	if err != nil {
 		return Answer{}, err
 	}
-	o, err := b.muster.ExtendLease(ctx, r.actor, r.words[0], app.LeaseRequest{By: by})
+	o, err := b.muster.ExtendLease(ctx, r.actor, r.words[0], template.LeaseRequest{By: by})
 	if err != nil {
 		return Answer{}, err
 	}
@@ -44,7 +46,7 @@ func (b *Bot) extend(ctx context.Context, r request, d deed) (Answer, error) {
 	if o.Gone || o.Deleting || o.Until.Unix() != d.End && d.End != 0 {
 		return b.leaseShown(o, "The lease of "+o.Name+" has moved already", d.Beside), nil
 	}
-	if o, err = b.muster.ExtendLease(ctx, r.actor, d.Cluster, app.LeaseRequest{By: time.Duration(d.By) * time.Second}); err != nil {
+	if o, err = b.muster.ExtendLease(ctx, r.actor, d.Cluster, template.LeaseRequest{By: time.Duration(d.By) * time.Second}); err != nil {
 		return Answer{}, err
 	}
 	return b.leaseShown(o, "The lease of "+o.Name+" was moved", d.Beside), nil
@@ -86,7 +88,7 @@ func (b *Bot) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 	var list []Button
 	for _, by := range offers {
 		d := deed{Do: doExtend, Cluster: o.Cluster, By: int64(by / time.Second), End: o.Until.Unix(), Beside: beside}
-		name := "+" + strings.ReplaceAll(app.Length(by), " ", "\u00a0")
+		name := "+" + strings.ReplaceAll(phrase.Length(by), " ", "\u00a0")
 		if o.Offer.Step > 0 && by > o.Offer.Step || !o.Offer.Latest.IsZero() && base.Add(by).After(o.Offer.Latest) {
 			no := d.button(name+": not allowed", false)
 			no.Quiet = true

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/phrase"
 )
 
 // mostLogs is how many lines of a log are shown in a chat, the last ones.
@@ -17,7 +19,7 @@ func (b *Bot) logs(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 || len(r.words) > 2 {
 		return Answer{}, r.usage("logs")
 	}
-	f := app.LogFilter{}
+	f := appcluster.LogFilter{}
 	if len(r.words) == 2 {
 		f.Step = r.words[1]
 	}
@@ -25,7 +27,7 @@ func (b *Bot) logs(ctx context.Context, r request) (Answer, error) {
 }
 
 // logsOf shows the last lines. What stands in f.Step may be the name of a node too.
-func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f app.LogFilter) (Answer, error) {
+func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f appcluster.LogFilter) (Answer, error) {
 	v, err := b.muster.Cluster(ctx, r.actor, cluster)
 	if err != nil {
 		return Answer{}, err
@@ -73,7 +75,7 @@ func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f app.LogFi
 }
 
 // knownStep refuses the name of a step that there is not, with the nearest.
-func (b *Bot) knownStep(ctx context.Context, r request, v app.ClusterView, f app.LogFilter) error {
+func (b *Bot) knownStep(ctx context.Context, r request, v appcluster.ClusterView, f appcluster.LogFilter) error {
 	steps, err := b.muster.Steps(ctx, r.actor, v.ID, f.Operation)
 	if err != nil {
 		return err
@@ -90,8 +92,8 @@ func (b *Bot) knownStep(ctx context.Context, r request, v app.ClusterView, f app
 	for _, n := range v.Nodes {
 		names = append(names, n.Name)
 	}
-	e := &app.Error{Code: app.ENotFound, Field: "step", Message: fmt.Sprintf("%s has no step or node “%s”.", v.Name, app.CutText(f.Step, 60))}
-	if near := app.Nearest(f.Step, names[:min(len(names), mostNear)]); near != "" {
+	e := &app.Error{Code: app.ENotFound, Field: "step", Message: fmt.Sprintf("%s has no step or node “%s”.", v.Name, phrase.CutText(f.Step, 60))}
+	if near := phrase.Nearest(f.Step, names[:min(len(names), mostNear)]); near != "" {
 		e.Hint = "Did you mean “" + near + "”?"
 	} else if len(v.Nodes) > 0 {
 		e.Hint = "Such as " + v.Nodes[0].Name + ", or " + strings.Join(names[:min(len(names), 1)], "") + "."

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 func urlWord(s string) string { return url.QueryEscape(s) }
@@ -140,7 +141,7 @@ func (b *Bot) createSubmit(ctx context.Context, r request, f Form) (s Submitted,
 }
 
 // complain says what is wrong at the fields, or, where something fits none, in the modal as a whole.
-func (b *Bot) complain(ctx context.Context, r request, c *createForm, plan *app.Preview) (s Submitted, err error) {
+func (b *Bot) complain(ctx context.Context, r request, c *createForm, plan *cluster.Preview) (s Submitted, err error) {
 	m, err := b.showCreate(ctx, r, c, plan)
 	if err != nil {
 		return s, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 func (b *Bot) orphans(ctx context.Context, r request) (Answer, error) {
@@ -26,7 +27,7 @@ func (b *Bot) orphans(ctx context.Context, r request) (Answer, error) {
 		switch {
 		case o.Error != "":
 			facts = append(facts, "could not be deleted: "+o.Error)
-		case o.State == app.OrphanDue && !o.DeleteAt.IsZero():
+		case o.State == fleet.OrphanDue && !o.DeleteAt.IsZero():
 			facts = append(facts, "deleted at "+b.moment(o.DeleteAt))
 		default:
 			facts = append(facts, string(o.State))

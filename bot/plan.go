@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/phrase"
 	"muster/app/policy"
 )
 
@@ -58,7 +60,7 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 }
 
 // previewFacts say in one line what a create costs and how long it takes.
-func (v voice) previewFacts(p app.Preview) string {
+func (v voice) previewFacts(p cluster.Preview) string {
 	var facts []string
 	if cost := v.priceOf(p.Layout); cost != "" {
 		facts = append(facts, cost)
@@ -67,9 +69,9 @@ func (v voice) previewFacts(p app.Preview) string {
 	case p.Lease == 0:
 		facts = append(facts, "without an end")
 	case p.Cost > 0:
-		facts = append(facts, v.cost(p.Cost)+" over "+app.Length(p.Lease))
+		facts = append(facts, v.cost(p.Cost)+" over "+phrase.Length(p.Lease))
 	default:
-		facts = append(facts, "for "+app.Length(p.Lease))
+		facts = append(facts, "for "+phrase.Length(p.Lease))
 	}
 	facts = append(facts, several(p.Plan.Acts(), "step"))
 	if p.Duration > 0 {
@@ -82,7 +84,7 @@ func (v voice) previewFacts(p app.Preview) string {
 }
 
 // previewLines say what a create comes to.
-func (v voice) previewLines(p app.Preview, left policy.QuotaLeft) []string {
+func (v voice) previewLines(p cluster.Preview, left policy.QuotaLeft) []string {
 	lines := append(p.Layout.Lines(2*mostLayout), v.previewFacts(p))
 	if words := p.Plan.FallbackWords(); words != "" {
 		lines = append(lines, words)
@@ -105,7 +107,7 @@ func (v voice) previewLines(p app.Preview, left policy.QuotaLeft) []string {
 }
 
 // planOf shows the latest operation of a cluster, step by step.
-func (b *Bot) planOf(ctx context.Context, r request, v app.ClusterView) (Answer, error) {
+func (b *Bot) planOf(ctx context.Context, r request, v cluster.ClusterView) (Answer, error) {
 	a := Answer{Title: v.Name + " has no plan", Links: []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}}}
 	if len(v.Operations) == 0 {
 		return a, nil

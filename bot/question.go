@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/template"
 )
 
 // modalQuestion names the modal in which somebody answers what a step asks.
@@ -56,19 +57,19 @@ func (b *Bot) questionsOf(ctx context.Context, r request, cluster string) (Answe
 }
 
 // questionLines say in two lines what is asked.
-func (v voice) questionLines(q app.Question) []string {
+func (v voice) questionLines(q execution.Question) []string {
 	return []string{q.Title() + ": " + strings.Join(strings.Fields(q.Person.Ask), " "), "It waits for " + q.Waits + ", until " + v.moment(q.Until) + "."}
 }
 
-func questionButton(q app.Question, beside bool) Button {
+func questionButton(q execution.Question, beside bool) Button {
 	return deed{Do: doAnswer, Cluster: q.Cluster, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Beside: beside}.button("Answer …", false)
 }
 
 // question finds one that is still open, of the attempt that was shown.
-func (b *Bot) question(ctx context.Context, r request, d deed) (app.Question, error) {
+func (b *Bot) question(ctx context.Context, r request, d deed) (execution.Question, error) {
 	list, err := b.muster.Questions(ctx, r.actor, execution.QuestionQuery{Cluster: d.Cluster})
 	if err != nil {
-		return app.Question{}, err
+		return execution.Question{}, err
 	}
 	for _, q := range list {
 		if q.Operation == d.Operation && q.Index == d.Index && q.Attempt == d.Attempt {
@@ -78,7 +79,7 @@ func (b *Bot) question(ctx context.Context, r request, d deed) (app.Question, er
 			return q, &app.Error{Code: app.EForbidden, Message: "You are not among those who may answer this.", Hint: "It waits for " + q.Waits + "."}
 		}
 	}
-	return app.Question{}, &app.Error{Code: app.EConflict, Message: "Nobody is asked this any more.", Hint: "Type “" + r.person.Command + " answer” to see what waits for you now."}
+	return execution.Question{}, &app.Error{Code: app.EConflict, Message: "Nobody is asked this any more.", Hint: "Type “" + r.person.Command + " answer” to see what waits for you now."}
 }
 
 // questionAsk opens the modal. What is secret is not typed into a chat, which would keep it.
@@ -88,7 +89,7 @@ func (b *Bot) questionAsk(ctx context.Context, r request, d deed) (Answer, error
 		return Answer{}, err
 	}
 	a := Answer{Title: q.Title(), Lines: b.questionLines(q), Links: []Link{{"Answer in the portal", b.Page(q.Subject())}}}
-	if slices.ContainsFunc(q.Person.Fields, func(f app.PersonField) bool { return f.Secret }) {
+	if slices.ContainsFunc(q.Person.Fields, func(f template.PersonField) bool { return f.Secret }) {
 		a.Lines = append(a.Lines, "It asks for something secret, which is typed in the portal only.")
 		return a, nil
 	}
@@ -98,7 +99,7 @@ func (b *Bot) questionAsk(ctx context.Context, r request, d deed) (Answer, error
 }
 
 // questionModal is the modal; with what is wrong by field where it was sent off already.
-func questionModal(q app.Question, d deed, wrong map[string]string) Modal {
+func questionModal(q execution.Question, d deed, wrong map[string]string) Modal {
 	b, err := json.Marshal(d)
 	if err != nil {
 		panic(err) // numbers and strings only
@@ -120,21 +121,21 @@ func questionModal(q app.Question, d deed, wrong map[string]string) Modal {
 		}
 		m.Parts = append(m.Parts, part)
 	}
-	m.Parts = append(m.Parts, Part{Field: &Field{Name: "refuse", Kind: FieldLong, Label: "Or say why it must not go on", Optional: true, Most: app.MaxRefusal / 4,
+	m.Parts = append(m.Parts, Part{Field: &Field{Name: "refuse", Kind: FieldLong, Label: "Or say why it must not go on", Optional: true, Most: template.MaxRefusal / 4,
 		Hint: "Written down, this lets the step fail."}})
 	return m
 }
 
 // questionField is that of a value. None is required by the chat itself, since who refuses types none.
-func questionField(p app.Parameter) Field {
+func questionField(p template.Parameter) Field {
 	f := Field{Name: "v:" + p.Name, Kind: FieldText, Label: p.Title(), Hint: strings.TrimSpace(p.Help + " " + p.Hint()), Optional: true}
-	if v := standard(p); v != "" && p.Type != app.ParameterChoice {
+	if v := standard(p); v != "" && p.Type != template.ParameterChoice {
 		f.Values = []string{v}
 	}
 	switch p.Type {
-	case app.ParameterBoolean:
+	case template.ParameterBoolean:
 		f.Kind, f.Choices, f.Values = FieldChoice, []Choice{{Name: "yes", Value: "=true"}, {Name: "no", Value: "=false"}}, []string{"=" + standard(p)}
-	case app.ParameterChoice:
+	case template.ParameterChoice:
 		f.Kind, f.Choices = FieldChoice, optionChoices(p.Options, "")
 		if v := standard(p); v != "" {
 			f.Values = []string{key(v)}
@@ -159,9 +160,9 @@ func (b *Bot) questionSubmit(ctx context.Context, r request, f Form) (s Submitte
 		for _, p := range q.Person.Fields {
 			v := f.first("v:" + p.Name)
 			switch p.Type {
-			case app.ParameterBoolean:
+			case template.ParameterBoolean:
 				v = strings.TrimPrefix(v, "=")
-			case app.ParameterChoice:
+			case template.ParameterChoice:
 				var values []string
 				for _, o := range p.Options {
 					values = append(values, o.Value)

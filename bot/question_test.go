@@ -6,15 +6,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/template"
 )
 
 func asking(t *testing.T) (checkedBot, *stub) {
 	b, s := talk(t)
-	s.asks = []app.Question{{Operation: 41, Index: 7, Attempt: 2, Action: app.ActionConfigure, Service: "lb", Node: "n1", Cluster: "shop-7", ClusterName: "shop", Owner: "ada",
-		State: app.QuestionOpen, Waits: "ada or an admin", Until: time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC),
-		Person: app.Person{Ask: "Plug the cable in,\nand say which port <!channel>.", Help: "Rack 4.", Fields: []app.PersonField{
-			{Parameter: app.Parameter{Name: "port", Type: app.ParameterInteger, Required: true, Min: "1", Max: "48"}},
-			{Parameter: app.Parameter{Name: "side", Type: app.ParameterChoice, Default: "left", Options: []app.ParameterOption{{Value: "left"}, {Value: "right"}}}}}}}}
+	s.asks = []execution.Question{{Operation: 41, Index: 7, Attempt: 2, Action: app.ActionConfigure, Service: "lb", Node: "n1", Cluster: "shop-7", ClusterName: "shop", Owner: "ada",
+		State: execution.QuestionOpen, Waits: "ada or an admin", Until: time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC),
+		Person: template.Person{Ask: "Plug the cable in,\nand say which port <!channel>.", Help: "Rack 4.", Fields: []template.PersonField{
+			{Parameter: template.Parameter{Name: "port", Type: template.ParameterInteger, Required: true, Min: "1", Max: "48"}},
+			{Parameter: template.Parameter{Name: "side", Type: template.ParameterChoice, Default: "left", Options: []template.ParameterOption{{Value: "left"}, {Value: "right"}}}}}}}}
 	return b, s
 }
 

@@ -7,20 +7,22 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/operation"
+	"muster/app/phrase"
 )
 
 // mostReason is the longest reason, in bytes: a button has to carry it.
 const mostReason = 500
 
 // asked tells of a request that waits for others.
-func (b *Bot) asked(q app.Request) Answer {
+func (b *Bot) asked(q cluster.Request) Answer {
 	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(b.terms(q), "Nothing is done before."), Asked: []Asked{{q.Tenant, q.ID}},
 		Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
 }
 
 // terms says what a request comes to.
-func (v voice) terms(q app.Request) []string {
+func (v voice) terms(q cluster.Request) []string {
 	what := q.Cluster
 	if q.Kind == app.OperationCreate {
 		what = strings.TrimSpace(q.Asked.Name + " from " + q.Asked.Template)
@@ -31,7 +33,7 @@ func (v voice) terms(q app.Request) []string {
 		facts = append(facts, p)
 	}
 	if q.Terms.Lease > 0 {
-		facts = append(facts, "for "+app.Length(q.Terms.Lease))
+		facts = append(facts, "for "+phrase.Length(q.Terms.Lease))
 	} else {
 		facts = append(facts, "without an end")
 	}
@@ -45,7 +47,7 @@ func (r request) reviewOf(name string) (id int64, reason string, err error) {
 	}
 	id, err = strconv.ParseInt(strings.TrimPrefix(r.words[0], "#"), 10, 64)
 	if err != nil || id < 1 {
-		return 0, "", &app.Error{Code: app.EInvalid, Field: "request", Message: fmt.Sprintf("“%s” is not the number of a request.", app.CutText(r.words[0], 40))}
+		return 0, "", &app.Error{Code: app.EInvalid, Field: "request", Message: fmt.Sprintf("“%s” is not the number of a request.", phrase.CutText(r.words[0], 40))}
 	}
 	reason = strings.Join(r.words[1:], " ")
 	if len(reason) > mostReason {
@@ -71,22 +73,22 @@ func (b *Bot) requestShow(ctx context.Context, r request, id int64, reason strin
 	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: b.terms(q), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
 	a.Lines = append(a.Lines, b.stateLines(q, r.actor)...)
 	a.Buttons = requestButtons(q, r.actor, reason)
-	if len(a.Buttons) > 0 && reason != "" && q.WaitsFor(r.actor) && q.Status == app.RequestWaiting {
+	if len(a.Buttons) > 0 && reason != "" && q.WaitsFor(r.actor) && q.Status == cluster.RequestWaiting {
 		a.Lines = append(a.Lines, "Your reason: "+reason)
 	}
 	return a, nil
 }
 
 // stateLines say what a request waits for, and, where the reader can't decide on it, who can.
-func (b *Bot) stateLines(q app.Request, reader app.Actor) (lines []string) {
+func (b *Bot) stateLines(q cluster.Request, reader app.Actor) (lines []string) {
 	switch {
-	case q.Status == app.RequestOffered && q.Offer != nil:
+	case q.Status == cluster.RequestOffered && q.Offer != nil:
 		lines = append(lines, b.offerLine(q))
 		if q.Requester != reader.Name() {
 			lines = append(lines, "Waiting for "+q.Requester+" to accept or decline the offer.")
 		}
 		return lines
-	case q.Status != app.RequestWaiting:
+	case q.Status != cluster.RequestWaiting:
 		return []string{fmt.Sprintf("Request %d is already %s.", q.ID, q.Status)}
 	}
 	for _, n := range q.Needs {
@@ -104,7 +106,7 @@ func (b *Bot) stateLines(q app.Request, reader app.Actor) (lines []string) {
 }
 
 // offerLine says what an approver offers instead of what was asked for.
-func (v voice) offerLine(q app.Request) string {
+func (v voice) offerLine(q cluster.Request) string {
 	line := fmt.Sprintf("%s offers %s with a lease of %s instead", q.Offer.By, several(q.Offer.Layout.Size(), "node"), app.LeaseWords(q.Offer.Lease))
 	if p := v.priceOf(q.Offer.Layout); p != "" {
 		line += ", " + p
@@ -115,12 +117,12 @@ func (v voice) offerLine(q app.Request) string {
 	return line + "."
 }
 
-func mayReview(q app.Request, a app.Actor) bool {
-	return q.Status == app.RequestWaiting && q.WaitsFor(a) && a.May("Review")
+func mayReview(q cluster.Request, a app.Actor) bool {
+	return q.Status == cluster.RequestWaiting && q.WaitsFor(a) && a.May("Review")
 }
 
 // requestButtons are what one reader can do about a request. What is only refused is not offered.
-func requestButtons(q app.Request, reader app.Actor, reason string) (list []Button) {
+func requestButtons(q cluster.Request, reader app.Actor, reason string) (list []Button) {
 	mine := q.Requester == reader.Name()
 	withdraw := func(name, title, text string) {
 		w := deed{Do: doWithdraw, Request: q.ID}.button(name, true)
@@ -130,13 +132,13 @@ func requestButtons(q app.Request, reader app.Actor, reason string) (list []Butt
 	switch {
 	case mayReview(q, reader) && !high(q):
 		list = append(list, deed{Do: doApprove, Request: q.ID, Reason: reason, Hash: q.Terms.PlanHash}.button("Approve request", false))
-	case mine && q.Status == app.RequestOffered && q.Offer != nil && reader.May("Confirm"):
+	case mine && q.Status == cluster.RequestOffered && q.Offer != nil && reader.May("Confirm"):
 		list = append(list, deed{Do: doConfirm, Request: q.ID, Hash: q.Offer.PlanHash}.button("Accept offer", false))
 	}
 	if !q.Status.Open() || !reader.May("Withdraw") || !mine && reader.Role != app.RoleAdmin && reader.Role != app.RoleSuperadmin {
 		return list
 	}
-	if mine && q.Status == app.RequestOffered {
+	if mine && q.Status == cluster.RequestOffered {
 		withdraw("Decline offer", "Decline the offer?", fmt.Sprintf("Request %d ends, and nothing is created.", q.ID))
 		return list
 	}
@@ -152,7 +154,7 @@ func (b *Bot) requestDeny(ctx context.Context, r request) (Answer, error) {
 	if reason == "" {
 		return Answer{}, r.usage("deny")
 	}
-	q, err := b.muster.Review(ctx, r.actor, id, operation.ReviewRequest{Verdict: app.VerdictDeny, Reason: reason})
+	q, err := b.muster.Review(ctx, r.actor, id, operation.ReviewRequest{Verdict: cluster.VerdictDeny, Reason: reason})
 	if err != nil {
 		return Answer{}, err
 	}
@@ -160,9 +162,9 @@ func (b *Bot) requestDeny(ctx context.Context, r request) (Answer, error) {
 }
 
 // reviewed tells what became of a request that somebody has decided on. What runs by that has a card.
-func (b *Bot) reviewed(ctx context.Context, r request, q app.Request) (Answer, error) {
+func (b *Bot) reviewed(ctx context.Context, r request, q cluster.Request) (Answer, error) {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: b.terms(q), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
-	if q.Status != app.RequestAccepted || q.Cluster == "" {
+	if q.Status != cluster.RequestAccepted || q.Cluster == "" {
 		return a, nil
 	}
 	v, err := b.muster.Cluster(ctx, r.actor, q.Cluster)

@@ -7,13 +7,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/policy"
+	"muster/app/template"
 )
 
 // TestWhatEachRoleSeesOfARequest shows a request in each state to each reader, and tries every button that is offered.
 func TestWhatEachRoleSeesOfARequest(t *testing.T) {
-	needs := []app.Need{{Policy: "big", Approval: app.Approval{Count: 2, Group: "ops"}, Approved: []string{"cy"}}}
-	risky := []app.Need{{Policy: "big", Approval: app.Approval{Count: 1, Group: "ops", High: true}}}
-	offer := &app.Offer{Terms: app.Terms{PlanHash: "offered", Lease: 2 * time.Hour, Layout: app.Layout{Groups: []app.NodeGroup{{Count: 2}}}}, By: "cy", Reason: "too big"}
+	needs := []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 2, Group: "ops"}, Approved: []string{"cy"}}}
+	risky := []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 1, Group: "ops", High: true}}}
+	offer := &cluster.Offer{Terms: cluster.Terms{PlanHash: "offered", Lease: 2 * time.Hour, Layout: layout.Layout{Groups: []layout.NodeGroup{{Count: 2}}}}, By: "cy", Reason: "too big"}
 	readers := map[string]app.Actor{
 		"requester": {Tenant: "default", User: "ada", Role: app.RoleUser},
 		"approver":  {Tenant: "default", User: "bob", Role: app.RoleUser, Groups: []string{"ops"}},
@@ -23,30 +27,30 @@ func TestWhatEachRoleSeesOfARequest(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, reader string
-		status       app.RequestStatus
-		needs        []app.Need
+		status       cluster.RequestStatus
+		needs        []policy.Need
 		says         string
 		buttons      string // with what each does
 	}{
-		{"waiting", "requester", app.RequestWaiting, needs, "You can’t approve your own request.", "Withdraw request: ada withdraws"},
-		{"waiting", "approver", app.RequestWaiting, needs, "Approved by 1 of 2 of the group ops: cy", "Approve request: approve h"},
-		{"waiting", "reviewed", app.RequestWaiting, needs, "Your approval isn’t needed for this request.", ""},
-		{"waiting", "admin", app.RequestWaiting, needs, "Your approval isn’t needed for this request.", "Withdraw request: root withdraws"},
-		{"waiting", "other", app.RequestWaiting, needs, "Your approval isn’t needed for this request.", ""},
-		{"risky", "approver", app.RequestWaiting, risky, "High risk: approve it in the portal", ""},
-		{"offered", "requester", app.RequestOffered, needs, "cy offers 2 nodes with a lease of 2 h instead: too big", "Accept offer: ada confirms offered; Decline offer: ada withdraws"},
-		{"offered", "approver", app.RequestOffered, needs, "Waiting for ada to accept or decline the offer.", ""},
-		{"offered", "admin", app.RequestOffered, needs, "Waiting for ada to accept or decline the offer.", "Withdraw request: root withdraws"},
-		{"offered", "other", app.RequestOffered, needs, "Waiting for ada to accept or decline the offer.", ""},
-		{"denied", "requester", app.RequestDenied, needs, "Request 9 is already denied.", ""},
-		{"denied", "approver", app.RequestDenied, needs, "Request 9 is already denied.", ""},
+		{"waiting", "requester", cluster.RequestWaiting, needs, "You can’t approve your own request.", "Withdraw request: ada withdraws"},
+		{"waiting", "approver", cluster.RequestWaiting, needs, "Approved by 1 of 2 of the group ops: cy", "Approve request: approve h"},
+		{"waiting", "reviewed", cluster.RequestWaiting, needs, "Your approval isn’t needed for this request.", ""},
+		{"waiting", "admin", cluster.RequestWaiting, needs, "Your approval isn’t needed for this request.", "Withdraw request: root withdraws"},
+		{"waiting", "other", cluster.RequestWaiting, needs, "Your approval isn’t needed for this request.", ""},
+		{"risky", "approver", cluster.RequestWaiting, risky, "High risk: approve it in the portal", ""},
+		{"offered", "requester", cluster.RequestOffered, needs, "cy offers 2 nodes with a lease of 2 h instead: too big", "Accept offer: ada confirms offered; Decline offer: ada withdraws"},
+		{"offered", "approver", cluster.RequestOffered, needs, "Waiting for ada to accept or decline the offer.", ""},
+		{"offered", "admin", cluster.RequestOffered, needs, "Waiting for ada to accept or decline the offer.", "Withdraw request: root withdraws"},
+		{"offered", "other", cluster.RequestOffered, needs, "Waiting for ada to accept or decline the offer.", ""},
+		{"denied", "requester", cluster.RequestDenied, needs, "Request 9 is already denied.", ""},
+		{"denied", "approver", cluster.RequestDenied, needs, "Request 9 is already denied.", ""},
 	} {
 		t.Run(c.name+" for "+c.reader, func(t *testing.T) {
 			b, s := talk(t)
 			s.actor = readers[c.reader]
-			s.request = &app.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: c.status, Needs: c.needs, Terms: app.Terms{PlanHash: "h"},
-				Reviews: []app.Review{{Who: "cy", Verdict: app.VerdictApprove}}}
-			if c.status == app.RequestOffered {
+			s.request = &cluster.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: c.status, Needs: c.needs, Terms: cluster.Terms{PlanHash: "h"},
+				Reviews: []cluster.Review{{Who: "cy", Verdict: cluster.VerdictApprove}}}
+			if c.status == cluster.RequestOffered {
 				s.request.Offer = offer
 			}
 			a := b.Say(t.Context(), ada, "approve 9")
@@ -108,7 +112,7 @@ func TestCreateInOneLine(t *testing.T) {
 	}
 	// A template that has to ask for more opens its form, with what was typed in it.
 	b, s := talk(t)
-	s.catalog.Templates["web"].Parameters = append(s.catalog.Templates["web"].Parameters, app.Parameter{Name: "zone", Type: app.ParameterText, Required: true})
+	s.catalog.Templates["web"].Parameters = append(s.catalog.Templates["web"].Parameters, template.Parameter{Name: "zone", Type: template.ParameterText, Required: true})
 	m := b.Say(t.Context(), ada, "create shop web 4 9h").Modal
 	if m == nil || len(s.asked) > 0 {
 		t.Fatalf("it opens %+v and asks for %+v", m, s.asked)

@@ -7,50 +7,53 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/template"
 )
 
 // someCatalog has a template with parameters of each kind.
-func someCatalog() *app.Catalog {
-	web := &app.Template{
-		About:       app.About{Name: "web", Description: "Web servers"},
-		Constraints: app.Constraints{Size: app.SizeRange{Min: 2, Max: 9}},
-		Lease:       app.Lease{Initial: 8 * time.Hour, Max: 7 * 24 * time.Hour},
-		Parameters: []app.Parameter{
-			{Name: "port", Label: "Port", Help: "Where it listens.", Type: app.ParameterInteger, Default: 80, Min: "1", Max: "65535"},
-			{Name: "tls", Type: app.ParameterBoolean, Default: true},
-			{Name: "color", Type: app.ParameterChoice, Options: []app.ParameterOption{{Value: "red"}, {Value: "blue", Label: "Blue <!channel>"}}},
-			{Name: "heap", Type: app.ParameterSize, Default: "512M", Max: "2G"},
-			{Name: "title", Type: app.ParameterText, Required: true, Default: "hello", Max: "10"},
+func someCatalog() *template.Catalog {
+	web := &template.Template{
+		About:       template.About{Name: "web", Description: "Web servers"},
+		Constraints: template.Constraints{Size: template.SizeRange{Min: 2, Max: 9}},
+		Lease:       template.Lease{Initial: 8 * time.Hour, Max: 7 * 24 * time.Hour},
+		Parameters: []template.Parameter{
+			{Name: "port", Label: "Port", Help: "Where it listens.", Type: template.ParameterInteger, Default: 80, Min: "1", Max: "65535"},
+			{Name: "tls", Type: template.ParameterBoolean, Default: true},
+			{Name: "color", Type: template.ParameterChoice, Options: []template.ParameterOption{{Value: "red"}, {Value: "blue", Label: "Blue <!channel>"}}},
+			{Name: "heap", Type: template.ParameterSize, Default: "512M", Max: "2G"},
+			{Name: "title", Type: template.ParameterText, Required: true, Default: "hello", Max: "10"},
 		},
 	}
-	db := &app.Template{About: app.About{Name: "db"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 3}}}
-	odd := &app.Template{About: app.About{Name: "odd"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 3, Max: 7, OneOf: []int{3, 5, 7}}}}
-	return &app.Catalog{Templates: map[string]*app.Template{"web": web, "db": db, "odd": odd}}
+	db := &template.Template{About: template.About{Name: "db"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 3}}}
+	odd := &template.Template{About: template.About{Name: "odd"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 3, Max: 7, OneOf: []int{3, 5, 7}}}}
+	return &template.Catalog{Templates: map[string]*template.Template{"web": web, "db": db, "odd": odd}}
 }
 
-func (s *stub) Catalog(context.Context, app.Actor) (*app.Catalog, error) { return s.catalog, nil }
+func (s *stub) Catalog(context.Context, app.Actor) (*template.Catalog, error) { return s.catalog, nil }
 
 // Preview gives another plan for another request, as a planner does.
-func (s *stub) Preview(_ context.Context, _ app.Actor, r app.ClusterRequest) (app.Preview, error) {
+func (s *stub) Preview(_ context.Context, _ app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
 	s.previews++
 	if r.Size > 8 {
-		return app.Preview{}, &app.Error{Code: app.EQuota, Field: "size", Message: "That would be too many.", Hint: "Ask for at most 8 nodes."}
+		return cluster.Preview{}, &app.Error{Code: app.EQuota, Field: "size", Message: "That would be too many.", Hint: "Ask for at most 8 nodes."}
 	}
 	lease := 8 * time.Hour
 	if r.Lease != nil {
 		lease = *r.Lease
 	}
 	cost := 0.1 * float64(r.Size)
-	return app.Preview{Template: r.Template, PlanHash: s.hash + "/" + time.Duration(r.Size).String() + lease.String(), Lease: lease, Cost: cost * lease.Hours(), Duration: 90 * time.Second,
-		Layout: app.Layout{CostPerHour: cost, Groups: []app.NodeGroup{{Count: r.Size, Hardware: "small", Services: []string{"web"}}}}}, nil
+	return cluster.Preview{Template: r.Template, PlanHash: s.hash + "/" + time.Duration(r.Size).String() + lease.String(), Lease: lease, Cost: cost * lease.Hours(), Duration: 90 * time.Second,
+		Layout: layout.Layout{CostPerHour: cost, Groups: []layout.NodeGroup{{Count: r.Size, Hardware: "small", Services: []string{"web"}}}}}, nil
 }
 
 func (s *stub) QuotaLeft(context.Context, app.Actor) (policy.QuotaLeft, error) {
-	return policy.QuotaLeft{Tightest: []app.QuotaLine{{Measure: app.MeasureClusters, Scope: app.QuotaTenant, Limit: 5, Left: 2}}}, nil
+	return policy.QuotaLeft{Tightest: []policy.QuotaLine{{Measure: policy.MeasureClusters, Scope: policy.QuotaTenant, Limit: 5, Left: 2}}}, nil
 }
 
 func (s *stub) Steps(context.Context, app.Actor, string, int64) ([]app.Step, error) {
@@ -58,20 +61,20 @@ func (s *stub) Steps(context.Context, app.Actor, string, int64) ([]app.Step, err
 		{ID: "n1.web.install", Node: "n1", Action: app.ActionInstall, Service: "web", State: app.StepRunning}}, nil
 }
 
-func (s *stub) Logs(_ context.Context, _ app.Actor, _ string, f app.LogFilter) ([]app.LogLine, error) {
+func (s *stub) Logs(_ context.Context, _ app.Actor, _ string, f cluster.LogFilter) ([]app.LogLine, error) {
 	s.filters = append(s.filters, f)
 	return s.lines, nil
 }
 
 func (s *stub) Orphans(context.Context, app.Actor, bool) (fleet.OrphanReport, error) {
-	return fleet.OrphanReport{Orphans: []app.Orphan{{Machine: "m-17", Provider: "aws", Kind: app.OrphanUnknown, State: app.OrphanReported}}}, s.refuse
+	return fleet.OrphanReport{Orphans: []fleet.Orphan{{Machine: "m-17", Provider: "aws", Kind: fleet.OrphanUnknown, State: fleet.OrphanReported}}}, s.refuse
 }
 
 func (s *stub) LeaseOutlook(context.Context, app.Actor, string) (operation.LeaseOutlook, error) {
 	return s.outlook, s.refuse
 }
 
-func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int64) (app.ClusterView, error) {
+func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int64) (cluster.ClusterView, error) {
 	s.resumed = append(s.resumed, op)
 	return view("shop"), s.refuse
 }
@@ -80,7 +83,7 @@ func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int6
 	return operation.RollBackPreview{Operation: app.Operation{ID: op, Kind: app.OperationCreate}, PlanHash: "undo", GivesBack: []string{"n1", "n2"}, Gone: true}, s.refuse
 }
 
-func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string) (app.ClusterView, error) {
+func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string) (cluster.ClusterView, error) {
 	s.undone = append(s.undone, hash)
 	return view("shop"), s.refuse
 }
@@ -89,8 +92,8 @@ func (s *stub) Clusters(_ context.Context, a app.Actor, f app.ClusterFilter) ([]
 	return slices.DeleteFunc(slices.Clone(s.clusters), func(c app.ClusterSummary) bool { return f.Owner != "" && c.Owner != f.Owner }), nil
 }
 
-func (s *stub) Requests(_ context.Context, _ app.Actor, f app.RequestFilter) ([]app.Request, error) {
-	if f.View == app.RequestsInbox {
+func (s *stub) Requests(_ context.Context, _ app.Actor, f cluster.RequestFilter) ([]cluster.Request, error) {
+	if f.View == cluster.RequestsInbox {
 		return s.inbox, nil
 	}
 	return nil, nil
@@ -101,7 +104,7 @@ func (s *stub) HomeShown(_ context.Context, h chat.ChatHome, _ time.Time) error 
 	return nil
 }
 
-func (s *stub) Questions(_ context.Context, a app.Actor, q execution.QuestionQuery) (list []app.Question, err error) {
+func (s *stub) Questions(_ context.Context, a app.Actor, q execution.QuestionQuery) (list []execution.Question, err error) {
 	for _, one := range s.asks {
 		one.Mine = a.User == one.Owner
 		if !q.Mine || one.Mine {
@@ -111,7 +114,7 @@ func (s *stub) Questions(_ context.Context, a app.Actor, q execution.QuestionQue
 	return list, nil
 }
 
-func (s *stub) AnswerStep(_ context.Context, _ app.Actor, _ string, v execution.StepAnswer) (app.Question, error) {
+func (s *stub) AnswerStep(_ context.Context, _ app.Actor, _ string, v execution.StepAnswer) (execution.Question, error) {
 	s.answers = append(s.answers, v)
 	if v.Refuse == "" {
 		if _, err := s.asks[0].Person.Settle(v.Values); err != nil {

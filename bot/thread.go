@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/chat"
 	"muster/app/cluster"
+	"muster/app/phrase"
 )
 
 // mostDetails is how many lines stand beneath a card.
@@ -43,7 +44,7 @@ func detailsOf(c chat.ChatCard, steps []app.Step) Answer {
 
 func took(s app.Step) string {
 	if d := s.EndedAt.Sub(s.StartedAt); !s.StartedAt.IsZero() && d >= time.Second {
-		return " " + app.Length(d.Round(time.Second))
+		return " " + phrase.Length(d.Round(time.Second))
 	}
 	return ""
 }

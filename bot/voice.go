@@ -4,7 +4,7 @@ import (
 	"time"
 	"unicode"
 
-	"muster/app"
+	"muster/app/phrase"
 )
 
 // voice is how money and times are said to one reader. The zero voice has no currency and says times in UTC, as is right for
@@ -30,7 +30,7 @@ func (b *Bot) to(p Person) *Bot {
 }
 
 // cost is an amount with its currency: $1.20 or 1.20 EUR.
-func (v voice) cost(x float64) string { return v.money(app.Cost(x)) }
+func (v voice) cost(x float64) string { return v.money(phrase.Cost(x)) }
 
 func (v voice) money(amount string) string {
 	switch {

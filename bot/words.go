@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/layout"
 )
 
 func several(n int, noun string) string {
@@ -22,7 +23,7 @@ func (v voice) perHour(cost float64) string {
 }
 
 // priceOf is perHour of a layout, or from what to what, where machines may be of other hardware.
-func (v voice) priceOf(l app.Layout) string {
+func (v voice) priceOf(l layout.Layout) string {
 	if l.MostPerHour > l.CostPerHour && l.CostPerHour > 0 {
 		return v.money(fmt.Sprintf("%.2f", l.CostPerHour)) + " to " + v.money(fmt.Sprintf("%.2f", l.MostPerHour)) + " an hour"
 	}

@@ -15,7 +15,9 @@ import (
 // would outlive its page in rows of the database. Files that people write are adapters, and have no pages either.
 func TestTheCoreKnowsNoAddressesOfThePortal(t *testing.T) {
 	pages := map[string]bool{}
-	literals(t, func(dir string) bool { return below(dir, "portal") && !below(dir, "portal/client") && !below(dir, "portal/buildsystems") && !below(dir, "portal/oidc") }, func(text string, _ token.Position) {
+	literals(t, func(dir string) bool {
+		return below(dir, "portal") && !below(dir, "portal/client") && !below(dir, "portal/buildsystems") && !below(dir, "portal/oidc")
+	}, func(text string, _ token.Position) {
 		if m := firstPart.FindStringSubmatch(text); m != nil && m[0] == text[:len(m[0])] {
 			pages[m[1]] = true
 		}

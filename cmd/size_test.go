@@ -28,10 +28,8 @@ const (
 
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
 var oversized = map[string]int{
-	"files of app":                       165,
-	"lines of app":                       15317,
-	"methods of Bot in bot":              80,
-	"methods of Client in portal/client": 156,
+	"methods of Bot in bot":                                80,
+	"methods of Client in portal/client":                   156,
 	"methods of Cloud in providers/internal/openstacktest": 74,
 	"methods of Harness in providers/conformance":          51,
 	"methods of Portal in portal":                          44,
@@ -49,18 +47,18 @@ var oversized = map[string]int{
 	"methods of amended in app/operation":                  42,
 	"methods of cloud in providers/aws":                    50,
 	"methods of cloud in providers/digitalocean":           43,
-	"methods of interface BuildStore in app":               18,
+	"methods of interface BuildStore in app/build":         18,
 	"methods of interface ChatStore in app/chat":           30,
 	"methods of interface ChatWorkspaceStore in app/chat":  20,
-	"methods of interface ClusterStore in app":             17,
+	"methods of interface ClusterStore in app/cluster":     17,
 	"methods of interface HookStore in app/webhook":        13,
 	"methods of interface Houses in bot/slack":             12,
-	"methods of interface Ledger in app":                   23,
+	"methods of interface Ledger in app/execution":         23,
 	"methods of interface Muster in bot":                   28,
 	"methods of interface Muster in bot/slack":             51,
-	"methods of interface OrphanStore in app":              17,
-	"methods of interface PoolStore in app":                14,
-	"methods of interface ProvisionerStore in app":         15,
+	"methods of interface OrphanStore in app/fleet":        17,
+	"methods of interface PoolStore in app/pool":           14,
+	"methods of interface ProvisionerStore in app/fleet":   15,
 	"methods of interface ResourceStore in app/resource":   16,
 	"methods of interface SignInStore in app/identity":     29,
 	"methods of interface Store in app/all":                343,
@@ -88,7 +86,7 @@ var oversized = map[string]int{
 const usualToday = 40
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1446
+const longLines = 1414
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"muster/app"
+	applayout "muster/app/layout"
+	appplan "muster/app/plan"
 	apptemplate "muster/app/template"
 	"muster/automators/shell"
 	"muster/planner"
@@ -25,7 +27,7 @@ import (
 const library = `. "${MUSTER_STATE%/*}/base/lib.sh"`
 
 // sizes are those that people ask for typically, beside the smallest that a template allows.
-func sizes(t *app.Template) []int {
+func sizes(t *apptemplate.Template) []int {
 	least := max(t.Constraints.Size.Min, 1)
 	out := []int{least}
 	for _, n := range []int{3, 5, 7} {
@@ -47,7 +49,7 @@ func TestEveryTemplateCanBeMade(t *testing.T) {
 		}
 		for _, size := range sizes(template) {
 			t.Run(fmt.Sprintf("%s of %d", name, size), func(t *testing.T) {
-				layout, err := solver.New().Solve(t.Context(), c, app.LayoutRequest{Template: name, Size: size})
+				layout, err := solver.New().Solve(t.Context(), c, applayout.LayoutRequest{Template: name, Size: size})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,9 +59,9 @@ func TestEveryTemplateCanBeMade(t *testing.T) {
 	}
 }
 
-func makeIt(t *testing.T, c *app.Catalog, template *app.Template, layout app.Layout) {
+func makeIt(t *testing.T, c *apptemplate.Catalog, template *apptemplate.Template, layout applayout.Layout) {
 	t.Helper()
-	r := app.PlanRequest{Kind: app.OperationCreate, Nodes: app.PlanNodes(layout), Config: template.Defaults.Config, Services: map[string]*app.Service{}}
+	r := appplan.PlanRequest{Kind: app.OperationCreate, Nodes: appplan.PlanNodes(layout), Config: template.Defaults.Config, Services: map[string]*apptemplate.Service{}}
 	var nodes []app.Node
 	address := netip.MustParseAddr("10.9.0.1")
 	for _, n := range r.Nodes {
@@ -78,7 +80,7 @@ func makeIt(t *testing.T, c *app.Catalog, template *app.Template, layout app.Lay
 		t.Errorf("%d steps for %d nodes", len(plan.Steps), len(nodes))
 	}
 	waitsForBase(t, c, plan)
-	macros, err := app.ParseMacros(template.Defaults.Config)
+	macros, err := apptemplate.ParseMacros(template.Defaults.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,14 +114,14 @@ func makeIt(t *testing.T, c *app.Catalog, template *app.Template, layout app.Lay
 		}
 	}
 	for _, l := range template.Links {
-		if _, err := app.ExpandString(l.URL, all, nil); err != nil {
+		if _, err := apptemplate.ExpandString(l.URL, all, nil); err != nil {
 			t.Errorf("link %s: %v", l.URL, err)
 		}
 	}
 }
 
 // waitsForBase finds that no script that sources the library can run on a node before base was installed there.
-func waitsForBase(t *testing.T, c *app.Catalog, plan app.Plan) {
+func waitsForBase(t *testing.T, c *apptemplate.Catalog, plan appplan.Plan) {
 	t.Helper()
 	before := make([]map[string]bool, len(plan.Steps)) // what is done before each, as NODE.SERVICE.ACTION
 	for i, s := range plan.Steps {
@@ -140,7 +142,7 @@ var speaksOf = regexp.MustCompile(`%[^% ]*\b(?:ip|host|num)\.service\.([a-z0-9-]
 var configured = regexp.MustCompile(`\$\{?(CONFIG_[A-Z0-9_]+)`)
 
 // scriptsKnow finds that whatever a service's scripts ask of the configuration is there: with sh -u they would end.
-func scriptsKnow(t *testing.T, s *app.Service, config map[string]any) {
+func scriptsKnow(t *testing.T, s *apptemplate.Service, config map[string]any) {
 	t.Helper()
 	have := map[string]bool{}
 	var walk func(prefix string, m map[string]any)
@@ -201,7 +203,7 @@ func TestEveryServiceIsLookedAt(t *testing.T) {
 }
 
 // scripts gives each script with the library in its place, by service and action.
-func scripts(t *testing.T, c *app.Catalog) map[string]string {
+func scripts(t *testing.T, c *apptemplate.Catalog) map[string]string {
 	t.Helper()
 	_, rest, found := strings.Cut(c.Services["base"].Actions[app.ActionInstall].Fields["script"], "<<'LIB'\n")
 	lib, _, ended := strings.Cut(rest, "\nLIB\n")
@@ -221,7 +223,8 @@ func scripts(t *testing.T, c *app.Catalog) map[string]string {
 	return out
 }
 
-// TestReloadsThatDoSomethingAreCalled finds a configure action beside each reload that does more than to say something: services without one are not reloaded when
+// TestReloadsThatDoSomethingAreCalled finds a configure action beside each reload that does more than to say something: services without one are not
+// reloaded when
 // other nodes come or go.
 func TestReloadsThatDoSomethingAreCalled(t *testing.T) {
 	t.Parallel()

@@ -19,9 +19,10 @@ import (
 	"muster/app"
 	"muster/app/file/catalog"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
-func load(t *testing.T) *app.Catalog {
+func load(t *testing.T) *template.Catalog {
 	t.Helper()
 	c, err := catalog.Load(catalog.Options{
 		Automators:    []string{"shell"},
@@ -56,7 +57,7 @@ func TestExamplesLoad(t *testing.T) {
 // node plays the part of one machine: it runs the scripts as the shell automator would.
 type node struct {
 	t       *testing.T
-	c       *app.Catalog
+	c       *template.Catalog
 	name    string
 	address string
 	state   string // of the machine; each service has a directory in it
@@ -93,7 +94,7 @@ func (n *node) run(service string, actions ...app.Action) {
 const subnet = "127.77.251."
 
 // newNodes makes nodes that share one network namespace and one file system, the hardest place for the scripts.
-func newNodes(t *testing.T, c *app.Catalog, apps []int, store, size int) []*node {
+func newNodes(t *testing.T, c *template.Catalog, apps []int, store, size int) []*node {
 	t.Helper()
 	for _, program := range []string{"sh", "python3", "setsid"} {
 		if _, err := exec.LookPath(program); err != nil || runtime.GOOS != "linux" {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/jobs/reconcile"
 	"muster/providers/fake"
 )
@@ -17,10 +18,10 @@ func TestAdviceCanBeFollowed(t *testing.T) {
 		"roll back": func(e *engine, id string) (any, error) { return e.app.RollBack(e.ctx, e.admin, id, 0, "") },
 		"delete":    func(e *engine, id string) (any, error) { return e.app.DeleteCluster(e.ctx, e.admin, id) },
 		"repair": func(e *engine, id string) (any, error) {
-			return e.app.Amend(e.ctx, e.admin, id, app.Amendment{Kind: app.OperationRepair})
+			return e.app.Amend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationRepair})
 		},
 		"configuration": func(e *engine, id string) (any, error) {
-			return e.app.Amend(e.ctx, e.admin, id, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"colour": "blue"}})
+			return e.app.Amend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"colour": "blue"}})
 		},
 	}
 	e := newEngine(t, nil)
@@ -72,7 +73,7 @@ func TestLostMachinesOfAFailedClusterAreNoticed(t *testing.T) {
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "Full."}, Node: "n4"})
-	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, app.Amendment{Kind: app.OperationResize, Size: 4}); err != nil {
+	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -83,10 +84,10 @@ func TestLostMachinesOfAFailedClusterAreNoticed(t *testing.T) {
 		v = e.await(v.ID)
 		return len(v.Trouble.Lost) == 1 && v.Trouble.Lost[0] == "n2"
 	})
-	if v.Trouble.Ways[0].Kind != app.WayRepair {
+	if v.Trouble.Ways[0].Kind != cluster.WayRepair {
 		t.Errorf("the ways are %+v", v.Trouble.Ways)
 	}
-	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, app.Amendment{Kind: app.OperationRepair}); err != nil {
+	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)

@@ -14,8 +14,13 @@ import (
 
 	"muster/app"
 	"muster/app/all"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/layout"
 	"muster/app/store"
 	"muster/app/store/storetest"
+	"muster/app/template"
 	"muster/automators/shell"
 	"muster/jobs"
 	"muster/jobs/queue"
@@ -36,7 +41,7 @@ type mortal struct {
 	state   string // a folder in which services keep their state
 	cloud   *fake.Cloud
 	ssh     *remotetest.Server
-	catalog *app.Catalog
+	catalog *template.Catalog
 	queue   *queue.Queue
 	admin   app.Actor
 	lives   int
@@ -51,7 +56,7 @@ type mortal struct {
 
 // mortalCoordinator dies at a boundary: just before a step's end is written down, or just after.
 type mortalCoordinator struct {
-	app.Coordinator
+	execution.Coordinator
 	before bool
 	killed map[string]bool // steps at whose end it has died in an earlier life; nil: it does not die
 	died   chan struct{}
@@ -78,7 +83,7 @@ func (m *mortalCoordinator) deaths() int {
 
 // dies tells whether it dies of these reports, and marks it as dead. What was written down at the moment of death counts as well:
 // its worker does not get the answer either.
-func (m *mortalCoordinator) dies(rs []app.Report) bool {
+func (m *mortalCoordinator) dies(rs []execution.Report) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.killed == nil { // it is asked when they are written down, also when it is stopped meanwhile
@@ -105,21 +110,21 @@ func (m *mortalCoordinator) dies(rs []app.Report) bool {
 	return m.dead
 }
 
-func (m *mortalCoordinator) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.Assignment, error) {
+func (m *mortalCoordinator) Claim(ctx context.Context, w app.WorkerID, most int) ([]*execution.Assignment, error) {
 	if m.gone() {
 		return nil, errDead
 	}
 	return m.Coordinator.Claim(ctx, w, most)
 }
 
-func (m *mortalCoordinator) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]app.Directive, error) {
+func (m *mortalCoordinator) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	if m.gone() {
 		return nil, errDead
 	}
 	return m.Coordinator.Heartbeat(ctx, w, held)
 }
 
-func (m *mortalCoordinator) Report(ctx context.Context, w app.WorkerID, rs []app.Report) ([]app.Reported, error) {
+func (m *mortalCoordinator) Report(ctx context.Context, w app.WorkerID, rs []execution.Report) ([]execution.Reported, error) {
 	switch {
 	case m.gone(), m.before && m.dies(rs):
 		return nil, errDead
@@ -152,7 +157,7 @@ func newMortal(t *testing.T) *mortal {
 		t.Fatal(err)
 	}
 	m.ssh = remotetest.Start(t, remotetest.Options{})
-	m.cloud.Bind(func(app.MachineSpec) fake.Endpoint {
+	m.cloud.Bind(func(family.MachineSpec) fake.Endpoint {
 		target := m.ssh.Target()
 		return fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
 	})
@@ -168,16 +173,16 @@ func newMortal(t *testing.T) *mortal {
 }
 
 // goods has a template of three services, which write down what was done to them last.
-func (m *mortal) goods(version string) *app.Catalog {
-	c := app.NewCatalog()
-	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5}}}
-	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i"}}}
-	write := func(service, file, what string) *app.ServiceAction {
+func (m *mortal) goods(version string) *template.Catalog {
+	c := template.NewCatalog()
+	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &template.HardwareType{About: template.About{Name: "small"}, Providers: map[string]template.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5}}}
+	c.Images["linux"] = &template.ImageType{About: template.About{Name: "linux"}, Providers: map[string]template.Image{"cloud": {Image: "i"}}}
+	write := func(service, file, what string) *template.ServiceAction {
 		return script(fmt.Sprintf("echo \"%s\" >%q/\"$MUSTER_NODE\".%s.%s\n", what, m.state, service, file))
 	}
 	for _, name := range []string{"back", "front", "extra"} {
-		s := &app.Service{About: app.About{Name: name}, Actions: map[app.Action]*app.ServiceAction{
+		s := &template.Service{About: template.About{Name: name}, Actions: map[app.Action]*template.ServiceAction{
 			app.ActionInstall:   write(name, "installed", version),
 			app.ActionConfigure: write(name, "config", "$CONFIG_COLOUR, fronts $CONFIG_FRONTS"),
 			app.ActionStart:     script(fmt.Sprintf("[ ! -e %q/refuse.\"$MUSTER_NODE\".%s ] || exit 9\n", m.state, name) + write(name, "runs", "yes").Fields["script"]),
@@ -189,13 +194,13 @@ func (m *mortal) goods(version string) *app.Catalog {
 		}
 		c.Services[name] = s
 	}
-	one := app.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
-	c.Templates["web"] = &app.Template{About: app.About{Name: "web"},
-		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"},
+	one := template.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
+	c.Templates["web"] = &template.Template{About: template.About{Name: "web"},
+		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"},
 			Config: map[string]any{"colour": "red " + version, "fronts": "%join(host.service.front,' ')%"}},
-		Compatibility: app.Compatibility{Services: []string{"back", "front", "extra"}},
-		Constraints: app.Constraints{CantCoexist: [][]string{{"back", "front"}}, Size: app.SizeRange{Min: 1, Max: 50},
-			Services: map[string]app.ServiceConstraint{"back": one}}}
+		Compatibility: template.Compatibility{Services: []string{"back", "front", "extra"}},
+		Constraints: template.Constraints{CantCoexist: [][]string{{"back", "front"}}, Size: template.SizeRange{Min: 1, Max: 50},
+			Services: map[string]template.ServiceConstraint{"back": one}}}
 	return c
 }
 
@@ -211,7 +216,7 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 		keys = sameKeys{server: m.ssh}
 	}
 	m.app = all.New(all.Deps{Store: m.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys,
-		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
+		Catalog: func() *template.Catalog { return catalog }, Now: time.Now})
 	m.coord = &mortalCoordinator{Coordinator: m.app, before: before, killed: killed, died: make(chan struct{})}
 	m.lives++
 	name := fmt.Sprintf("server.%d", m.lives)
@@ -219,7 +224,7 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 		m.Fatal(err)
 	}
 	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: name, Tenant: app.DefaultTenant, Slots: 2, Queue: m.queue, Coordinator: m.coord,
-		Providers: oneCloud{m.cloud}, Automators: map[string]app.Automator{"shell": shell.New()}, Log: quiet(m.T)})
+		Providers: oneCloud{m.cloud}, Automators: map[string]family.Automator{"shell": shell.New()}, Log: quiet(m.T)})
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -246,7 +251,7 @@ func (m *mortal) drop() {
 }
 
 // carryOut lives until the cluster's latest operation has ended, dying at the end of every step of it where that is wanted.
-func (m *mortal) carryOut(id string, die, before bool) (v app.ClusterView, deaths int) {
+func (m *mortal) carryOut(id string, die, before bool) (v cluster.ClusterView, deaths int) {
 	m.Helper()
 	var killed map[string]bool
 	if die {
@@ -301,7 +306,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v app.ClusterView, death
 	}
 }
 
-func (m *mortal) amend(id string, a app.Amendment) {
+func (m *mortal) amend(id string, a cluster.Amendment) {
 	m.Helper()
 	if _, err := m.app.Amend(m.Context(), m.admin, id, a); err != nil {
 		m.Fatalf("%s: %v (%s)", a.Kind, err, app.AsError(err).Hint)
@@ -310,14 +315,14 @@ func (m *mortal) amend(id string, a app.Amendment) {
 
 // picture is all that somebody could tell of the end of an operation: of the cluster, its nodes, its machines, what runs on them,
 // what is reserved for it. What differs from one time to the next, such as ids of machines, is left out.
-func (m *mortal) picture(v app.ClusterView) string {
+func (m *mortal) picture(v cluster.ClusterView) string {
 	m.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %d nodes for %v, %v, template %s, %s\n", v.Name, v.Status, v.Size, v.CostPerHour, v.Services, v.Template, v.Message)
 	fmt.Fprintf(&b, "operation %s: %s, %d of %d\n", v.Operations[0].Kind, v.Operations[0].Status, v.Operations[0].Done, v.Operations[0].Total)
-	machines := map[string][]app.Machine{}
+	machines := map[string][]family.Machine{}
 	for _, x := range m.cloud.Machines() {
-		machines[x.Tags[app.TagNode]] = append(machines[x.Tags[app.TagNode]], x)
+		machines[x.Tags[family.TagNode]] = append(machines[x.Tags[family.TagNode]], x)
 	}
 	for _, n := range v.Nodes {
 		fmt.Fprintf(&b, "%s: %s, leaving %v, %v, %s %s %s\n", n.Name, n.Status, n.Leaving, n.Services, n.Hardware, n.Image, n.Hostname)
@@ -359,46 +364,46 @@ func (m *mortal) picture(v app.ClusterView) string {
 // lives are the operations that are interrupted. Each begins on a cluster of three nodes; first is done before, in peace.
 var lives = []struct {
 	name  string
-	first []app.Amendment
+	first []cluster.Amendment
 	act   func(m *mortal, id string)
 }{
 	{"create", nil, nil},
-	{"grow", nil, amendment(app.Amendment{Kind: app.OperationResize, Size: 5})},
-	{"shrink", []app.Amendment{{Kind: app.OperationResize, Size: 4}}, amendment(app.Amendment{Kind: app.OperationResize, Size: 2})},
-	{"add services", nil, amendment(app.Amendment{Kind: app.OperationAddServices, Services: []string{"extra"}})},
-	{"remove services", []app.Amendment{{Kind: app.OperationAddServices, Services: []string{"extra"}}},
-		amendment(app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"extra"}})},
-	{"reconfigure", nil, amendment(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"colour": "blue"}, Batch: 1})},
-	{"stop", nil, amendment(app.Amendment{Kind: app.OperationStop})},
-	{"start", []app.Amendment{{Kind: app.OperationStop}}, amendment(app.Amendment{Kind: app.OperationStart})},
-	{"restart", nil, amendment(app.Amendment{Kind: app.OperationRestart, Services: []string{"front"}, Batch: 1})},
+	{"grow", nil, amendment(cluster.Amendment{Kind: app.OperationResize, Size: 5})},
+	{"shrink", []cluster.Amendment{{Kind: app.OperationResize, Size: 4}}, amendment(cluster.Amendment{Kind: app.OperationResize, Size: 2})},
+	{"add services", nil, amendment(cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"extra"}})},
+	{"remove services", []cluster.Amendment{{Kind: app.OperationAddServices, Services: []string{"extra"}}},
+		amendment(cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"extra"}})},
+	{"reconfigure", nil, amendment(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"colour": "blue"}, Batch: 1})},
+	{"stop", nil, amendment(cluster.Amendment{Kind: app.OperationStop})},
+	{"start", []cluster.Amendment{{Kind: app.OperationStop}}, amendment(cluster.Amendment{Kind: app.OperationStart})},
+	{"restart", nil, amendment(cluster.Amendment{Kind: app.OperationRestart, Services: []string{"front"}, Batch: 1})},
 	{"upgrade", nil, func(m *mortal, id string) {
 		m.drop()
 		m.catalog = m.goods("two")
 		m.live(nil, false)
-		m.amend(id, app.Amendment{Kind: app.OperationUpgrade})
+		m.amend(id, cluster.Amendment{Kind: app.OperationUpgrade})
 	}},
-	{"repair", nil, amendment(app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n1", "n2"}})},
-	{"roll-back of a growth", nil, rollBackOf(app.Amendment{Kind: app.OperationResize, Size: 5})},
-	{"roll-back of a shrink", []app.Amendment{{Kind: app.OperationResize, Size: 4}}, rollBackOf(app.Amendment{Kind: app.OperationResize, Size: 2})},
-	{"roll-back of other services", nil, rollBackOf(app.Amendment{Kind: app.OperationAddServices, Services: []string{"extra"}},
+	{"repair", nil, amendment(cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"n1", "n2"}})},
+	{"roll-back of a growth", nil, rollBackOf(cluster.Amendment{Kind: app.OperationResize, Size: 5})},
+	{"roll-back of a shrink", []cluster.Amendment{{Kind: app.OperationResize, Size: 4}}, rollBackOf(cluster.Amendment{Kind: app.OperationResize, Size: 2})},
+	{"roll-back of other services", nil, rollBackOf(cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"extra"}},
 		"n1.extra", "n2.extra", "n3.extra")},
 	{"going on with fewer nodes", nil, goOnOf(false)},
 	{"roll-back of a going on", nil, goOnOf(true)},
-	{"delete", []app.Amendment{{Kind: app.OperationResize, Size: 4}, {Kind: app.OperationResize, Size: 3}}, func(m *mortal, id string) {
+	{"delete", []cluster.Amendment{{Kind: app.OperationResize, Size: 4}, {Kind: app.OperationResize, Size: 3}}, func(m *mortal, id string) {
 		if _, err := m.app.DeleteCluster(m.Context(), m.admin, id); err != nil {
 			m.Fatal(err)
 		}
 	}},
 }
 
-func amendment(a app.Amendment) func(*mortal, string) {
+func amendment(a cluster.Amendment) func(*mortal, string) {
 	return func(m *mortal, id string) { m.amend(id, a) }
 }
 
 // rollBackOf has an amendment fail, and undoes it: services refuse to start at some places, or else the cloud refuses to make n5, or
 // to take a machine back.
-func rollBackOf(a app.Amendment, refuses ...string) func(*mortal, string) {
+func rollBackOf(a cluster.Amendment, refuses ...string) func(*mortal, string) {
 	return func(m *mortal, id string) {
 		for _, place := range refuses {
 			if err := os.WriteFile(filepath.Join(m.state, "refuse."+place), nil, 0o600); err != nil {
@@ -431,7 +436,7 @@ func rollBackOf(a app.Amendment, refuses ...string) func(*mortal, string) {
 func goOnOf(undone bool) func(*mortal, string) {
 	return func(m *mortal, id string) {
 		m.cloud.Order(fake.Create, fake.Outcome{Node: "n5", Err: &app.Error{Code: app.EQuota, Message: "no room"}})
-		m.amend(id, app.Amendment{Kind: app.OperationResize, Size: 5})
+		m.amend(id, cluster.Amendment{Kind: app.OperationResize, Size: 5})
 		if v, _ := m.carryOut(id, false, false); v.Operations[0].Status != app.OperationFailed {
 			m.Fatalf("the growth is %s", v.Operations[0].Status)
 		}
@@ -458,10 +463,10 @@ func goOnOf(undone bool) func(*mortal, string) {
 }
 
 // run has one of the operations carried out on a cluster of its own, and tells its end, and how often it died.
-func runMortal(t *testing.T, first []app.Amendment, act func(*mortal, string), die, before bool) (picture string, deaths int) {
+func runMortal(t *testing.T, first []cluster.Amendment, act func(*mortal, string), die, before bool) (picture string, deaths int) {
 	t.Helper()
 	m := newMortal(t)
-	v, err := m.app.CreateCluster(t.Context(), m.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+	v, err := m.app.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/template"
 )
 
 // amended previews and asks for an amendment, waits for its end, and checks that what was shown is what ran, step for step. It
 // gives what scripts have noted meanwhile.
-func (e *engine) amended(id string, m app.Amendment) (app.ClusterView, []string) {
+func (e *engine) amended(id string, m cluster.Amendment) (cluster.ClusterView, []string) {
 	e.Helper()
 	before := len(e.effects())
 	p, err := e.app.PreviewAmend(e.ctx, e.admin, id, m)
@@ -48,7 +50,7 @@ func (e *engine) amended(id string, m app.Amendment) (app.ClusterView, []string)
 }
 
 func TestAmendedClusterRunsAsItWasShown(t *testing.T) {
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		front := c.Services["front"]
 		told := `echo "$MUSTER_NODE front.%s $CONFIG_PORT $CONFIG_PEERS" >>` + fmt.Sprintf("%q", e.effect) + "\n"
 		for _, a := range []app.Action{app.ActionConfigure, app.ActionReload, app.ActionStop} {
@@ -60,7 +62,7 @@ func TestAmendedClusterRunsAsItWasShown(t *testing.T) {
 	})
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
-	front := func(v app.ClusterView) (nodes []string) {
+	front := func(v cluster.ClusterView) (nodes []string) {
 		for _, n := range v.Nodes {
 			if slices.Contains(n.Services, "front") {
 				nodes = append(nodes, n.Hostname)
@@ -69,7 +71,7 @@ func TestAmendedClusterRunsAsItWasShown(t *testing.T) {
 		return nodes
 	}
 
-	v, effects := e.amended(v.ID, app.Amendment{Kind: app.OperationResize, Size: 4})
+	v, effects := e.amended(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	if e.machines() != 4 || v.Size != 4 || len(front(v)) != 3 {
 		t.Fatalf("grown to %d machines, size %d, fronts %v", e.machines(), v.Size, front(v))
 	}
@@ -78,7 +80,7 @@ func TestAmendedClusterRunsAsItWasShown(t *testing.T) {
 		t.Errorf("the one front that stood was told of the new ones %d times; effects:\n%s", n, strings.Join(effects, "\n"))
 	}
 
-	v, effects = e.amended(v.ID, app.Amendment{Kind: app.OperationResize, Size: 3})
+	v, effects = e.amended(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	if e.machines() != 3 || v.Size != 3 || len(v.Nodes) != 3 {
 		t.Fatalf("shrunk to %d machines, size %d, nodes %d", e.machines(), v.Size, len(v.Nodes))
 	}
@@ -86,17 +88,17 @@ func TestAmendedClusterRunsAsItWasShown(t *testing.T) {
 		t.Errorf("%d fronts were told that one goes, want 2; effects:\n%s", n, strings.Join(effects, "\n"))
 	}
 
-	_, effects = e.amended(v.ID, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}, Batch: 1})
+	_, effects = e.amended(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}, Batch: 1})
 	if n := count(effects, "front.reload 81 "); n != 2 || len(effects) != 4 {
 		t.Errorf("the new port was read %d times; effects:\n%s", n, strings.Join(effects, "\n"))
 	}
 
-	_, effects = e.amended(v.ID, app.Amendment{Kind: app.OperationRestart, Services: []string{"back"}})
+	_, effects = e.amended(v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"back"}})
 	if count(effects, "front.stop") != 2 || count(effects, "front.start") != 2 || count(effects, "back.start") != 1 {
 		t.Errorf("effects of a restart of back with what needs it:\n%s", strings.Join(effects, "\n"))
 	}
 
-	_, effects = e.amended(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{v.Nodes[2].Name}})
+	_, effects = e.amended(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{v.Nodes[2].Name}})
 	if e.machines() != 3 || count(effects, "front.install") != 1 {
 		t.Errorf("%d machines after a repair; effects:\n%s", e.machines(), strings.Join(effects, "\n"))
 	}

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"muster/app"
+	"muster/app/template"
 	"muster/jobs/budget"
 	"muster/jobs/queue"
 )
@@ -23,7 +22,7 @@ func TestBudgetByTheClock(t *testing.T) {
 	}
 	client := redis.NewClient(o)
 	defer client.Close()
-	rate := app.Rate{PerSecond: 200, Burst: 20}
+	rate := template.Rate{PerSecond: 200, Burst: 20}
 	const processes, callers, calls = 4, 4, 12
 	var mu sync.Mutex
 	var at []time.Duration

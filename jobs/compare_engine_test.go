@@ -9,16 +9,22 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
 	"muster/app/operation"
+	"muster/app/phrase"
+	"muster/app/template"
 	"muster/automators/shell"
 )
 
 // files is an automator that keeps a file as it should be, and can say whether it is.
 type files struct{ shell.Shell }
 
-func (files) path(call app.ServiceCall) string { return filepath.Join(call.Fields["dir"], call.Node) }
+func (files) path(call family.ServiceCall) string {
+	return filepath.Join(call.Fields["dir"], call.Node)
+}
 
-func (f files) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, _ app.Output) error {
+func (f files) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, _ family.Output) error {
 	if call.Fields["text"] == "wrong name" {
 		call.Tell(map[string]string{"Not-A-Name": "x"})
 		return nil
@@ -30,13 +36,13 @@ func (f files) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, _ ap
 	return nil
 }
 
-func (f files) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, _ app.Output) (c app.Changes, err error) {
+func (f files) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, _ family.Output) (c family.Changes, err error) {
 	if call.Action != app.ActionConfigure {
 		return c, app.Errorf(app.EInternal, "asked about %s", call.Action)
 	}
 	var is []string
-	exit, err := sh.Run(ctx, app.Command{Line: "cat " + app.ShellQuote(f.path(call))}, func(s app.Stream, line string) {
-		if s == app.StreamOut {
+	exit, err := sh.Run(ctx, family.Command{Line: "cat " + phrase.ShellQuote(f.path(call))}, func(s app.Stream, line string) {
+		if s == family.StreamOut {
 			is = append(is, line)
 		}
 	})
@@ -52,10 +58,10 @@ func (f files) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, _
 }
 
 // kept has the service back keep files in a directory, and front read what it told.
-func kept(dir string) func(e *engine, c *app.Catalog) {
-	return func(e *engine, c *app.Catalog) {
-		c.Services["back"].Actions[app.ActionConfigure] = &app.ServiceAction{Automator: "files", Fields: map[string]string{"dir": dir, "text": "as it should be"}}
-		c.Services["front"].Actions[app.ActionStart] = script("echo \"told $CONFIG_TOKEN $CONFIG_AT\" >>" + app.ShellQuote(e.effect) + "\necho \"the token is $CONFIG_TOKEN\"\n")
+func kept(dir string) func(e *engine, c *template.Catalog) {
+	return func(e *engine, c *template.Catalog) {
+		c.Services["back"].Actions[app.ActionConfigure] = &template.ServiceAction{Automator: "files", Fields: map[string]string{"dir": dir, "text": "as it should be"}}
+		c.Services["front"].Actions[app.ActionStart] = script("echo \"told $CONFIG_TOKEN $CONFIG_AT\" >>" + phrase.ShellQuote(e.effect) + "\necho \"the token is $CONFIG_TOKEN\"\n")
 		c.Templates["web"].Defaults.Config = map[string]any{"token": "%fact.back.join_token%", "at": "%fact.back.at%", "never": "%fact.back.nothing%"}
 	}
 }
@@ -83,7 +89,7 @@ func TestFactsReachLaterSteps(t *testing.T) {
 	if got := slices.DeleteFunc(e.effects(), func(s string) bool { return s != want }); len(got) != 2 {
 		t.Errorf("both fronts should have been told %q: %q", want, e.effects())
 	}
-	lines, err := e.app.Logs(e.ctx, e.admin, v.ID, app.LogFilter{Limit: 1000})
+	lines, err := e.app.Logs(e.ctx, e.admin, v.ID, cluster.LogFilter{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +106,7 @@ func TestFactsReachLaterSteps(t *testing.T) {
 }
 
 func TestFactsWithWrongNamesFailTheStep(t *testing.T) {
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		kept(t.TempDir())(e, c)
 		c.Services["back"].Actions[app.ActionConfigure].Fields["text"] = "wrong name"
 	})
@@ -140,14 +146,14 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 	}
 	compare := func() {
 		t.Helper()
-		p, err := e.app.PreviewAmend(e.ctx, e.admin, v.ID, app.Amendment{Kind: app.OperationCompare})
+		p, err := e.app.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if acts := p.Plan.Acts(); acts != 1 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "front is left out") {
 			t.Errorf("%d steps, %q", acts, p.Notes)
 		}
-		if _, err := e.app.Amend(e.ctx, e.admin, v.ID, app.Amendment{Kind: app.OperationCompare}); err != nil {
+		if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare}); err != nil {
 			t.Fatal(err)
 		}
 		e.want(e.await(v.ID), app.ClusterActive)
@@ -173,10 +179,10 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 	if got := drift(); len(got) != 1 || !strings.Contains(got[0], "it cannot be told: "+node+" cannot be read.") {
 		t.Errorf("the drift is %q", got)
 	}
-	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, app.Amendment{Kind: app.OperationCompare, Services: []string{"front"}}); app.AsError(err).Reason != "not_comparable" {
+	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare, Services: []string{"front"}}); app.AsError(err).Reason != "not_comparable" {
 		t.Errorf("of scripts: %v", err)
 	}
-	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, app.Amendment{Kind: app.OperationRestart, Services: []string{"front"}}); err != nil {
+	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"front"}}); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)

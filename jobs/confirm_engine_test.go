@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/providers/fake"
 )
 
@@ -49,7 +51,7 @@ func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
 	e := newEngine(t, nil)
 	dead := closedPort(t)
 	var made atomic.Int32
-	e.cloud.Bind(func(app.MachineSpec) fake.Endpoint {
+	e.cloud.Bind(func(family.MachineSpec) fake.Endpoint {
 		target := e.ssh.Target()
 		at := fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
 		if made.Add(1) == 1 {
@@ -64,7 +66,7 @@ func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
 			t.Errorf("%q does not say %q", text, want)
 		}
 	}
-	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, app.LogFilter{})
+	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, cluster.LogFilter{})
 	if err != nil || !slices.ContainsFunc(lines, func(l app.LogLine) bool { return strings.HasPrefix(l.Text, "Waiting for SSH on root@127.0.0.1:") }) {
 		t.Errorf("the log does not say it: %+v, %v", lines, err)
 	}
@@ -103,10 +105,10 @@ func TestThreeMachinesAtMostThenAPerson(t *testing.T) {
 	e := newEngine(t, nil)
 	dead := closedPort(t)
 	var well atomic.Bool
-	e.cloud.Bind(func(s app.MachineSpec) fake.Endpoint {
+	e.cloud.Bind(func(s family.MachineSpec) fake.Endpoint {
 		target := e.ssh.Target()
 		at := fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
-		if s.Tags[app.TagNode] == "n1" && !well.Load() {
+		if s.Tags[family.TagNode] == "n1" && !well.Load() {
 			at.Port = dead
 		}
 		return at
@@ -123,7 +125,7 @@ func TestThreeMachinesAtMostThenAPerson(t *testing.T) {
 			case <-time.After(20 * time.Millisecond):
 			}
 			for _, m := range e.cloud.Machines() {
-				if m.SSHPort == dead && m.State == app.MachineRunning {
+				if m.SSHPort == dead && m.State == family.MachineRunning {
 					e.cloud.Stop(m.ID)
 				}
 			}

@@ -12,7 +12,11 @@ import (
 
 	"muster/app"
 	appall "muster/app/all"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/automators/shell"
 	"muster/jobs"
 	"muster/providers/fake"
@@ -64,7 +68,7 @@ func (e *engine) undo() {
 }
 
 // slowFront lets the fronts' install take longer than any test waits, and note when it is stopped.
-func slowFront(e *engine, c *app.Catalog) {
+func slowFront(e *engine, c *template.Catalog) {
 	c.Services["front"].Actions[app.ActionInstall].Fields["script"] = fmt.Sprintf("echo \"$MUSTER_NODE began\" >>%q\nsleep 600\necho \"$MUSTER_NODE done\" >>%q\n", e.effect, e.effect)
 }
 
@@ -124,7 +128,7 @@ func (h *hurried) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
 	return passed, func() { close(done); relay.Wait(); stop() }
 }
 
-func (h *hurried) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]app.Directive, error) {
+func (h *hurried) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	told := h.told.Swap(false)
 	all, err := h.App.Heartbeat(ctx, w, held)
 	if !told {
@@ -140,7 +144,7 @@ func TestCancelIsKnownAtOnceInTheSameProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "near", Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: &hurried{App: e.app},
-		Providers: oneCloud{e.cloud}, Automators: map[string]app.Automator{"shell": shell.New()}, Log: quiet(t)})
+		Providers: oneCloud{e.cloud}, Automators: map[string]family.Automator{"shell": shell.New()}, Log: quiet(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +167,7 @@ func TestCancelIsKnownAtOnceInTheSameProcess(t *testing.T) {
 
 func TestPausedStartsNothingAndGoesOn(t *testing.T) {
 	gate := ""
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		gate = e.effect + ".gate"
 		c.Services["back"].Actions[app.ActionInstall].Fields["script"] = fmt.Sprintf("while [ ! -e %q ]; do sleep 0.02; done\n", gate)
 	})
@@ -210,10 +214,10 @@ func TestPausedStartsNothingAndGoesOn(t *testing.T) {
 
 func TestRollBackByItselfIsBegunOnce(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = "echo no; exit 7\n"
 	})
-	v, err := e.app.CreateCluster(e.ctx, e.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}, OnFailure: app.FailureRollBack})
+	v, err := e.app.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}, OnFailure: app.FailureRollBack})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +236,7 @@ func TestRollBackByItselfIsBegunOnce(t *testing.T) {
 		t.Errorf("intents that have not ended: %v, %v", left, err)
 	}
 	// The name is free again.
-	if _, err := e.app.CreateCluster(e.ctx, e.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: 1, Services: []string{"back"}}}); err != nil {
+	if _, err := e.app.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 1, Services: []string{"back"}}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -275,7 +279,7 @@ func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
 
 func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = fmt.Sprintf("echo \"$MUSTER_NODE tried\" >>%[1]q\n[ -e %[1]q.good ]\n", e.effect)
 	})
 	id := e.create(3).ID
@@ -317,7 +321,7 @@ func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
 
 func TestWhyStepsWait(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["back"].Actions[app.ActionStart].Fields["script"] = "sleep 600\n"
 	})
 	id := e.create(4).ID

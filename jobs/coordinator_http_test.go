@@ -16,6 +16,7 @@ import (
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/execution/executiontest"
 	"muster/app/fleet"
 	"muster/app/store/storetest"
@@ -40,7 +41,7 @@ func newDesk(t *testing.T) (executiontest.Desk, appall.Store, fleet.Registry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return executiontest.Desk{App: a, Provisioner: reg.ID, Of: func(tenant string) app.Coordinator { return a.CoordinatorOf(reg.ID, tenant) }}, s, r
+	return executiontest.Desk{App: a, Provisioner: reg.ID, Of: func(tenant string) execution.Coordinator { return a.CoordinatorOf(reg.ID, tenant) }}, s, r
 }
 
 // lossy loses the answers to some messages on their way.
@@ -67,12 +68,12 @@ func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, a
 	client := coordinator.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
 	client.Transport = lossy{client.Transport, lose}
 	t.Cleanup(func() { client.CloseIdleConnections(); server.Close() })
-	desk.Of = func(tenant string) app.Coordinator {
+	desk.Of = func(tenant string) execution.Coordinator {
 		l, err := s.Load(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := s.Share(t.Context(), l.Version, []app.Share{{Provisioner: desk.Provisioner, Tenant: tenant, Slots: 3}}); err != nil || !ok {
+		if ok, err := s.Share(t.Context(), l.Version, []fleet.Share{{Provisioner: desk.Provisioner, Tenant: tenant, Slots: 3}}); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 		orders, err := r.Beat(t.Context(), fleet.Beat{ID: desk.Provisioner})
@@ -119,7 +120,7 @@ func TestLostAnswerToAClaimLosesNoStep(t *testing.T) {
 
 func TestAwaitWorkOverHTTPS(t *testing.T) {
 	desk, s, _ := overHTTPS(t, nil)
-	c := desk.Of("t1").(app.WorkWaiter)
+	c := desk.Of("t1").(execution.WorkWaiter)
 	got := make(chan bool, 1)
 	go func() {
 		some, _ := c.AwaitWork(context.WithoutCancel(t.Context()), app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(desk.Provisioner)}, 0)

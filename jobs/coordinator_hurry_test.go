@@ -53,7 +53,7 @@ func hurryTown(t *testing.T) (desk executiontest.Desk, s appall.Store, api *flee
 		if err != nil {
 			t.Fatal(err)
 		}
-		shares := []app.Share{{Provisioner: desk.Provisioner, Tenant: "t1", Slots: 3}, {Provisioner: desk.Provisioner, Tenant: "t2", Slots: 3}}
+		shares := []fleet.Share{{Provisioner: desk.Provisioner, Tenant: "t1", Slots: 3}, {Provisioner: desk.Provisioner, Tenant: "t2", Slots: 3}}
 		if _, err := s.Share(t.Context(), l.Version, shares); err != nil {
 			t.Fatal(err)
 		}

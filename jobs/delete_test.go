@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/jobs/internal/loop"
 	"muster/providers/fake"
 )
@@ -28,7 +31,7 @@ func TestDeletesKeepTrying(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				as := &app.Assignment{Action: app.ActionDelete, Provider: app.ProviderSpec{About: app.About{Name: "cloud"}}}
+				as := &execution.Assignment{Action: app.ActionDelete, Provider: template.ProviderSpec{About: template.About{Name: "cloud"}}}
 				began, last := time.Now(), time.Duration(0)
 				until := "trying again until " + began.Add(patience).UTC().Format("15:04 UTC")
 				for as.Age < patience {
@@ -68,7 +71,7 @@ func TestAdviceForDeletes(t *testing.T) {
 	for _, p := range policy {
 		for _, age := range []time.Duration{0, patience} {
 			e := &app.Error{Code: p.code, Reason: p.reason, Message: "It was refused."}
-			retryOf(e, &app.Assignment{Action: app.ActionDelete, Tries: 1, Age: age})
+			retryOf(e, &execution.Assignment{Action: app.ActionDelete, Tries: 1, Age: age})
 			if text := strings.ToLower(e.Hint); strings.Contains(text, "has to change") || strings.Contains(text, "ask anew") || strings.Contains(text, "roll back and ask") || strings.Contains(text, "catalog") {
 				t.Errorf("%s %s: %q", p.code, p.reason, e.Hint)
 			}
@@ -92,7 +95,8 @@ func (s stumbling) Delete(ctx context.Context, id string) error {
 	return s.Cloud.Delete(ctx, id)
 }
 
-// A machine that is gone by other means is deleted as far as its node is concerned, whatever the provider says of its network interface; one that is there is not.
+// A machine that is gone by other means is deleted as far as its node is concerned, whatever the provider says of its network interface; one that is
+// there is not.
 func TestDeleteOfWhatIsGone(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  *app.Error
@@ -110,7 +114,7 @@ func TestDeleteOfWhatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := stumbling{fake.New("cloud"), c.err}
-				spec := app.MachineSpec{Intent: "i1", Tags: map[string]string{app.TagInstallation: "test", app.TagIntent: "i1"}}
+				spec := family.MachineSpec{Intent: "i1", Tags: map[string]string{family.TagInstallation: "test", family.TagIntent: "i1"}}
 				m, err := p.Create(t.Context(), spec)
 				if err != nil {
 					t.Fatal(err)
@@ -119,8 +123,8 @@ func TestDeleteOfWhatIsGone(t *testing.T) {
 					p.Vanish(m.ID)
 				}
 				w := &actions{WorkerConfig: WorkerConfig{Providers: cloudOf{p}, Log: slog.New(slog.DiscardHandler)}}
-				var r app.Report
-				err = w.delete(t.Context(), &app.Assignment{Action: app.ActionDelete, Machine: spec, Node: app.Node{MachineID: m.ID}}, func(app.Stream, string) {}, &r)
+				var r execution.Report
+				err = w.delete(t.Context(), &execution.Assignment{Action: app.ActionDelete, Machine: spec, Node: app.Node{MachineID: m.ID}}, func(app.Stream, string) {}, &r)
 				if (err == nil) != c.done {
 					t.Errorf("%v", err)
 				}

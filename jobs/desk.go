@@ -14,7 +14,7 @@ import (
 // message is under way the next one gathers, so nobody waits for company, and a thousand steps cost a few messages.
 type desk struct {
 	worker app.WorkerID
-	coord  app.Coordinator
+	coord  execution.Coordinator
 	flush  func() // sends the log lines said so far; their fences hold no longer once the report has arrived
 
 	mu      sync.Mutex
@@ -26,13 +26,13 @@ type desk struct {
 
 // claimed is the answer to one who asked for a step; nil and no error is that there is none.
 type claimed struct {
-	as  *app.Assignment
+	as  *execution.Assignment
 	err error
 }
 
 // reporting is a report under way.
 type reporting struct {
-	report app.Report
+	report execution.Report
 	answer chan claimed
 }
 
@@ -43,7 +43,7 @@ const (
 
 // claim asks for a step. It waits for the answer even when the one who asks would rather leave: a step that is handed
 // out must be known to someone.
-func (d *desk) claim() (*app.Assignment, error) {
+func (d *desk) claim() (*execution.Assignment, error) {
 	answer := make(chan claimed, 1)
 	d.mu.Lock()
 	d.claims = append(d.claims, answer)
@@ -55,7 +55,7 @@ func (d *desk) claim() (*app.Assignment, error) {
 
 // report ends a step, and gives the node's next one if there is one for us. The server is told with patience: an outcome
 // that does not arrive would be work done twice.
-func (d *desk) report(r app.Report) (*app.Assignment, error) {
+func (d *desk) report(r execution.Report) (*execution.Assignment, error) {
 	g := &reporting{report: r, answer: make(chan claimed, 1)}
 	d.mu.Lock()
 	d.reports = append(d.reports, g)
@@ -80,7 +80,7 @@ func (d *desk) close() { d.sending.Wait() }
 func (d *desk) sendClaims() {
 	for {
 		d.mu.Lock()
-		n := min(len(d.claims), app.MaxClaims)
+		n := min(len(d.claims), execution.MaxClaims)
 		asking := d.claims[:n:n]
 		d.claims = d.claims[n:]
 		if n == 0 {
@@ -108,7 +108,7 @@ func (d *desk) sendClaims() {
 func (d *desk) sendReports() {
 	for {
 		d.mu.Lock()
-		n := min(len(d.reports), app.MaxClaims)
+		n := min(len(d.reports), execution.MaxClaims)
 		going := d.reports[:n:n]
 		d.reports = d.reports[n:]
 		if n == 0 {
@@ -124,7 +124,7 @@ func (d *desk) sendReports() {
 
 // deliver sends reports until they have arrived, or the claims have run out.
 func (d *desk) deliver(going []*reporting) {
-	reports := make([]app.Report, len(going))
+	reports := make([]execution.Report, len(going))
 	for i, g := range going {
 		reports[i] = g.report
 	}
@@ -161,7 +161,7 @@ func orNil(e *app.Error) error {
 }
 
 // claimedAt puts an assignment's deadline into our own clock: the server's may differ, and may be set while we work.
-func claimedAt(as *app.Assignment, asked time.Time) *app.Assignment {
+func claimedAt(as *execution.Assignment, asked time.Time) *execution.Assignment {
 	if as != nil {
 		as.Deadline = asked.Add(execution.ClaimFor)
 	}

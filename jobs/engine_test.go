@@ -16,8 +16,13 @@ import (
 	"go.uber.org/goleak"
 	"muster/app"
 	appall "muster/app/all"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/layout"
 	"muster/app/store"
 	"muster/app/store/storetest"
+	"muster/app/template"
 	"muster/automators/shell"
 	"muster/jobs"
 	"muster/jobs/queue"
@@ -55,13 +60,13 @@ type engine struct {
 
 // flaky is a coordinator between worker and server that can lose what is said.
 type flaky struct {
-	app.Coordinator
+	execution.Coordinator
 	mu   sync.Mutex
-	lose func(r app.Report) bool // the report arrives, but the worker is not told
-	mute bool                    // heartbeats do not arrive
+	lose func(r execution.Report) bool // the report arrives, but the worker is not told
+	mute bool                          // heartbeats do not arrive
 }
 
-func (f *flaky) Report(ctx context.Context, w app.WorkerID, rs []app.Report) ([]app.Reported, error) {
+func (f *flaky) Report(ctx context.Context, w app.WorkerID, rs []execution.Report) ([]execution.Reported, error) {
 	answers, err := f.Coordinator.Report(ctx, w, rs)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +78,7 @@ func (f *flaky) Report(ctx context.Context, w app.WorkerID, rs []app.Report) ([]
 	return answers, err
 }
 
-func (f *flaky) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]app.Directive, error) {
+func (f *flaky) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	f.mu.Lock()
 	mute := f.mute
 	f.mu.Unlock()
@@ -95,49 +100,49 @@ func (k sameKeys) NewKey(string) ([]byte, string, error) {
 
 type oneCloud struct{ cloud *fake.Cloud }
 
-func (o oneCloud) Provider(context.Context, app.ProviderSpec) (app.Provider, error) {
+func (o oneCloud) Provider(context.Context, template.ProviderSpec) (family.Provider, error) {
 	return o.cloud, nil
 }
 
 // script is a service action.
-func script(text string) *app.ServiceAction {
-	return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": text}}
+func script(text string) *template.ServiceAction {
+	return &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": text}}
 }
 
 // catalogOf has one template, "web", of the services front and back; front starts after back.
-func (e *engine) catalog() *app.Catalog {
-	c := app.NewCatalog()
-	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"},
-		Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5}}}
-	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i"}}}
+func (e *engine) catalog() *template.Catalog {
+	c := template.NewCatalog()
+	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &template.HardwareType{About: template.About{Name: "small"},
+		Providers: map[string]template.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5}}}
+	c.Images["linux"] = &template.ImageType{About: template.About{Name: "linux"}, Providers: map[string]template.Image{"cloud": {Image: "i"}}}
 	note := func(what string) string { return fmt.Sprintf("echo \"$MUSTER_NODE %s\" >>%q\n", what, e.effect) }
-	c.Services["back"] = &app.Service{About: app.About{Name: "back"}, Actions: map[app.Action]*app.ServiceAction{
+	c.Services["back"] = &template.Service{About: template.About{Name: "back"}, Actions: map[app.Action]*template.ServiceAction{
 		app.ActionInstall: script(note("back.install")),
 		app.ActionStart:   script(note("back.start")),
 	}}
-	c.Services["front"] = &app.Service{About: app.About{Name: "front"}, Runtime: app.Dependencies{Requires: []string{"back"}},
-		Actions: map[app.Action]*app.ServiceAction{
+	c.Services["front"] = &template.Service{About: template.About{Name: "front"}, Runtime: template.Dependencies{Requires: []string{"back"}},
+		Actions: map[app.Action]*template.ServiceAction{
 			app.ActionInstall: script(note("front.install")),
 			app.ActionStart:   script("echo peers: $CONFIG_PEERS\n" + note("front.start")),
 		}}
-	one := app.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
-	c.Templates["web"] = &app.Template{About: app.About{Name: "web"},
-		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"},
+	one := template.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
+	c.Templates["web"] = &template.Template{About: template.About{Name: "web"},
+		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"},
 			Config: map[string]any{"peers": "%join(host.service.front,' ')%"}},
-		Constraints: app.Constraints{CantCoexist: [][]string{{"back", "front"}}, Size: app.SizeRange{Min: 1, Max: 50},
-			Services: map[string]app.ServiceConstraint{"back": one}}}
+		Constraints: template.Constraints{CantCoexist: [][]string{{"back", "front"}}, Size: template.SizeRange{Min: 1, Max: 50},
+			Services: map[string]template.ServiceConstraint{"back": one}}}
 	return c
 }
 
 // newEngine starts one; adjust alters the catalog first.
-func newEngine(t *testing.T, adjust func(e *engine, c *app.Catalog)) *engine {
+func newEngine(t *testing.T, adjust func(e *engine, c *template.Catalog)) *engine {
 	t.Helper()
 	dir := t.TempDir()
 	e := &engine{T: t, cloud: fake.New("cloud"), effect: filepath.Join(dir, "effects"), ctx: t.Context(),
 		admin: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin}}
 	e.ssh = remotetest.Start(t, remotetest.Options{})
-	e.cloud.Bind(func(app.MachineSpec) fake.Endpoint {
+	e.cloud.Bind(func(family.MachineSpec) fake.Endpoint {
 		target := e.ssh.Target()
 		return fake.Endpoint{Address: target.Address, Port: target.Port, HostKey: target.HostKey}
 	})
@@ -152,7 +157,7 @@ func newEngine(t *testing.T, adjust func(e *engine, c *app.Catalog)) *engine {
 		adjust(e, catalog)
 	}
 	e.app = appall.New(appall.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: e.keys,
-		Catalog: func() *app.Catalog { return catalog }, Now: time.Now})
+		Catalog: func() *template.Catalog { return catalog }, Now: time.Now})
 	e.coord = &flaky{Coordinator: e.app}
 	e.redis = redisForTest(t)
 	if e.queue, err = queue.Open(e.redis, "test"+fmt.Sprint(time.Now().UnixNano())); err != nil {
@@ -189,7 +194,7 @@ func (e *engine) startWorkerWith(name string, clouds jobs.Providers) {
 	e.Helper()
 	var err error
 	e.worker, err = jobs.StartWorker(jobs.WorkerConfig{Name: name, Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: e.coord,
-		Providers: clouds, Automators: map[string]app.Automator{"shell": shell.New()}, Log: quiet(e.T)})
+		Providers: clouds, Automators: map[string]family.Automator{"shell": shell.New()}, Log: quiet(e.T)})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -197,9 +202,9 @@ func (e *engine) startWorkerWith(name string, clouds jobs.Providers) {
 	e.Cleanup(func() { _ = w.Close() })
 }
 
-func (e *engine) create(size int) app.ClusterView {
+func (e *engine) create(size int) cluster.ClusterView {
 	e.Helper()
-	v, err := e.app.CreateCluster(e.ctx, e.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
+	v, err := e.app.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -207,7 +212,7 @@ func (e *engine) create(size int) app.ClusterView {
 }
 
 // await waits until the cluster's latest operation has ended.
-func (e *engine) await(id string) app.ClusterView {
+func (e *engine) await(id string) cluster.ClusterView {
 	e.Helper()
 	changed, stop := e.store.Watch(app.ClusterTopic(id))
 	defer stop()
@@ -233,7 +238,7 @@ func (e *engine) await(id string) app.ClusterView {
 	}
 }
 
-func (e *engine) want(v app.ClusterView, status app.ClusterStatus) {
+func (e *engine) want(v cluster.ClusterView, status app.ClusterStatus) {
 	e.Helper()
 	if v.Status != status {
 		e.Fatalf("cluster is %s (%s), want %s", v.Status, v.Message, status)
@@ -277,7 +282,7 @@ func TestCreateAndDelete(t *testing.T) {
 			t.Errorf("a front started before the back did: %v", effects)
 		}
 	}
-	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, app.LogFilter{})
+	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, cluster.LogFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +309,7 @@ func TestCreateAndDelete(t *testing.T) {
 }
 
 func TestQueueFlushedInTheMiddle(t *testing.T) {
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] += "sleep 0.2\n"
 		e.cloud.SetBoot(300 * time.Millisecond)
 	})
@@ -344,7 +349,7 @@ func TestMachineThatDiedBeforeItsCreateWasKnownIsReplaced(t *testing.T) {
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "connection reset"}, Happens: true, Node: "n1"})
 	v := e.create(2)
 	for stopped := false; !stopped; time.Sleep(5 * time.Millisecond) {
-		list, err := e.cloud.List(t.Context(), map[string]string{app.TagNode: "n1"})
+		list, err := e.cloud.List(t.Context(), map[string]string{family.TagNode: "n1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -387,7 +392,7 @@ func TestWrongCredentialsAreNotAskedAgain(t *testing.T) {
 
 func TestFailedScriptIsRetriedThenResumed(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall] = script(fmt.Sprintf("[ -e %q.ok ] || { echo no such thing >&2; exit 7; }\n", e.effect))
 	})
 	v := e.await(e.create(2).ID)
@@ -415,7 +420,7 @@ func TestFailedScriptIsRetriedThenResumed(t *testing.T) {
 
 func TestDeleteStopsALongCreate(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall] = script(fmt.Sprintf("echo begun >>%q\nsleep 600\n", e.effect))
 	})
 	v := e.create(2)
@@ -434,7 +439,7 @@ func TestDeleteStopsALongCreate(t *testing.T) {
 func TestLostReportReply(t *testing.T) {
 	e := newEngine(t, nil)
 	lost := map[app.Fence]bool{}
-	e.coord.lose = func(r app.Report) bool {
+	e.coord.lose = func(r execution.Report) bool {
 		if lost[r.Fence] || len(lost) > 3 {
 			return false
 		}
@@ -458,7 +463,7 @@ func TestLostReportReply(t *testing.T) {
 }
 
 func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["back"].Actions[app.ActionInstall] = script(fmt.Sprintf(
 			"echo begun >>%[1]q\nuntil [ -e %[1]q.go ] || [ ! -d %[2]q ]; do sleep 0.05; done\n", e.effect, filepath.Dir(e.effect)))
 	})
@@ -488,8 +493,8 @@ func TestLeaseEndsACluster(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	lease := time.Second
-	v, err := e.app.CreateCluster(t.Context(), e.admin, app.ClusterRequest{Name: "short", Lease: &lease,
-		LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+	v, err := e.app.CreateCluster(t.Context(), e.admin, cluster.ClusterRequest{Name: "short", Lease: &lease,
+		LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -550,16 +555,16 @@ func TestRefusalsChangeNothing(t *testing.T) {
 	e := newEngine(t, nil)
 	for name, c := range map[string]struct {
 		actor app.Actor
-		r     app.ClusterRequest
+		r     cluster.ClusterRequest
 		code  app.Code
 		field string
 	}{
 		"a viewer may not create": {actor: app.Actor{Tenant: app.DefaultTenant, User: "eve", Role: app.RoleViewer},
-			r: app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}}, code: app.EForbidden},
-		"a bad name":    {r: app.ClusterRequest{Name: "-x", LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}}, code: app.EInvalid, field: "name"},
-		"a bad suffix":  {r: app.ClusterRequest{DNSSuffix: "a b", LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}}, code: app.EInvalid, field: "dns_suffix"},
-		"another plan":  {r: app.ClusterRequest{PlanHash: "abc", LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}}, code: app.EConflict},
-		"too few nodes": {r: app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 1}}, code: app.ENoLayout},
+			r: cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}}, code: app.EForbidden},
+		"a bad name":    {r: cluster.ClusterRequest{Name: "-x", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}}, code: app.EInvalid, field: "name"},
+		"a bad suffix":  {r: cluster.ClusterRequest{DNSSuffix: "a b", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}}, code: app.EInvalid, field: "dns_suffix"},
+		"another plan":  {r: cluster.ClusterRequest{PlanHash: "abc", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}}, code: app.EConflict},
+		"too few nodes": {r: cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 1}}, code: app.ENoLayout},
 	} {
 		if c.actor.User == "" {
 			c.actor = e.admin

@@ -7,15 +7,19 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/providers/fake"
 )
 
 // withFallback lets nodes of small be of medium, or else of large; tiny is smaller, and so never chosen.
-func withFallback(_ *engine, c *app.Catalog) {
-	for name, f := range map[string]app.Flavor{"tiny": {Flavor: "t", CPU: 1}, "medium": {Flavor: "m", CostPerHour: 0.75, CPU: 4}, "large": {Flavor: "l", CostPerHour: 1.5, CPU: 8}} {
-		c.Hardware[name] = &app.HardwareType{About: app.About{Name: name}, Providers: map[string]app.Flavor{"cloud": f}}
+func withFallback(_ *engine, c *template.Catalog) {
+	for name, f := range map[string]template.Flavor{"tiny": {Flavor: "t", CPU: 1}, "medium": {Flavor: "m", CostPerHour: 0.75, CPU: 4}, "large": {Flavor: "l", CostPerHour: 1.5, CPU: 8}} {
+		c.Hardware[name] = &template.HardwareType{About: template.About{Name: name}, Providers: map[string]template.Flavor{"cloud": f}}
 	}
-	c.Hardware["small"].Providers["cloud"] = app.Flavor{Flavor: "s", CostPerHour: 0.5, CPU: 2}
+	c.Hardware["small"].Providers["cloud"] = template.Flavor{Flavor: "s", CostPerHour: 0.5, CPU: 2}
 	c.Templates["web"].Compatibility.Hardware = []string{"small"}
 	c.Templates["web"].FallbackHardware = map[string][]string{"small": {"tiny", "medium", "large"}}
 }
@@ -37,11 +41,11 @@ func (e *engine) flavors(node string) (out []string) {
 // TestOtherHardwareIsTakenWhereThereIsNone lets the zones be asked first, and then the template's other hardware, under the same intent.
 func TestOtherHardwareIsTakenWhereThereIsNone(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		withFallback(e, c)
 		c.Providers["cloud"].Zones = []string{"a"}
 	})
-	p, err := e.app.Preview(e.ctx, e.admin, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+	p, err := e.app.Preview(e.ctx, e.admin, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +77,7 @@ func TestOtherHardwareIsTakenWhereThereIsNone(t *testing.T) {
 		t.Errorf("the receipt has prices %v", prices)
 	}
 	// To the layout the node is of the hardware that was chosen: it stays as it is, and only what comes is new.
-	v, _ = e.amended(v.ID, app.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = e.amended(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	e.want(v, app.ClusterActive)
 	if v.Nodes[1].Hardware != "medium" || v.Nodes[2].Hardware != "small" || v.CostPerHour != 1.75 || e.machines() != 3 {
 		t.Errorf("after the resize, %v an hour: %+v", v.CostPerHour, v.Nodes)
@@ -97,17 +101,17 @@ func TestOtherHardwareIsLookedAtForItself(t *testing.T) {
 
 // looksAt is a cloud whose account has no quota left for a flavor.
 type looksAt struct {
-	app.Provider
+	family.Provider
 	full string
 }
 
-func (l *looksAt) CheckAccount(_ context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (l *looksAt) CheckAccount(_ context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	for _, m := range needs.Machines {
 		if m.Flavor.Flavor == l.full {
-			return []app.Finding{{About: app.AboutQuota, Code: app.EQuota, Message: "Nothing is left of " + l.full + "."}}, nil
+			return []family.Finding{{About: family.AboutQuota, Code: app.EQuota, Message: "Nothing is left of " + l.full + "."}}, nil
 		}
 	}
-	return []app.Finding{{About: app.AboutQuota, OK: true, Message: "There is room."}}, nil
+	return []family.Finding{{About: family.AboutQuota, OK: true, Message: "There is room."}}, nil
 }
 
 // TestOtherHardwareGoesRound asks for all of it once, tells that none was to be had, and begins anew when it is resumed.

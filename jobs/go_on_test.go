@@ -7,11 +7,17 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/identity"
+	"muster/app/layout"
+	appoperation "muster/app/operation"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/providers/fake"
 )
 
 // told has services write down with which fronts they were configured.
-func told(e *engine, c *app.Catalog) {
+func told(e *engine, c *template.Catalog) {
 	for name, s := range c.Services {
 		s.Actions[app.ActionConfigure] = script("echo \"$MUSTER_NODE " + name + ".configure $CONFIG_PEERS\" >>" + e.effect + "\n")
 		s.Actions[app.ActionStop] = script("echo \"$MUSTER_NODE " + name + ".stop\" >>" + e.effect + "\n")
@@ -19,9 +25,9 @@ func told(e *engine, c *app.Catalog) {
 }
 
 // wanting asks for a cluster that goes on with what comes.
-func (e *engine) wanting(size int, choice app.FailureChoice, s app.Survival) app.ClusterView {
+func (e *engine) wanting(size int, choice app.FailureChoice, s template.Survival) appcluster.ClusterView {
 	e.Helper()
-	v, err := e.app.CreateCluster(e.ctx, e.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: size},
+	v, err := e.app.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size},
 		OnFailure: choice, Survival: s})
 	if err != nil {
 		e.Fatal(err)
@@ -32,11 +38,11 @@ func (e *engine) wanting(size int, choice app.FailureChoice, s app.Survival) app
 // noRoom has the cloud refuse, once, the machine of the last node that will have a service when so many nodes are asked for. It gives that node.
 func (e *engine) noRoom(size int, service string) (node string) {
 	e.Helper()
-	p, err := e.app.Preview(e.ctx, e.admin, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
+	p, err := e.app.Preview(e.ctx, e.admin, appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		e.Fatal(err)
 	}
-	for _, n := range app.PlanNodes(p.Layout) {
+	for _, n := range plan.PlanNodes(p.Layout) {
 		if slices.Contains(n.Services, service) {
 			node = n.Name
 		}
@@ -46,7 +52,7 @@ func (e *engine) noRoom(size int, service string) (node string) {
 }
 
 // goesOn lets a failed operation be gone on with, and waits for the end of that.
-func (e *engine) goesOn(id string) app.ClusterView {
+func (e *engine) goesOn(id string) appcluster.ClusterView {
 	e.Helper()
 	e.undo()
 	return e.await(id)
@@ -67,12 +73,12 @@ func (e *engine) reserved() (n int) {
 // owner gives the cluster's owner an account, as everybody has who asks for clusters.
 func (e *engine) owner() {
 	e.Helper()
-	if err := e.store.CreateUser(e.ctx, app.User{Tenant: app.DefaultTenant, Name: "ada", Role: app.RoleSuperadmin, PasswordHash: "x"}); err != nil {
+	if err := e.store.CreateUser(e.ctx, identity.User{Tenant: app.DefaultTenant, Name: "ada", Role: app.RoleSuperadmin, PasswordHash: "x"}); err != nil {
 		e.Fatal(err)
 	}
 }
 
-func (e *engine) node(v app.ClusterView, service string) string {
+func (e *engine) node(v appcluster.ClusterView, service string) string {
 	e.Helper()
 	for _, n := range v.Nodes {
 		if slices.Contains(n.Services, service) {
@@ -87,7 +93,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 	e := newEngine(t, told)
 	e.owner()
 	lost := e.noRoom(5, "front")
-	v := e.await(e.wanting(5, app.FailureGoOn, app.Survival{AtLeast: "60%"}).ID)
+	v := e.await(e.wanting(5, app.FailureGoOn, template.Survival{AtLeast: "60%"}).ID)
 	e.want(v, app.ClusterFailed)
 	if o := v.Operations[0]; o.OnFailure != app.FailureGoOn || o.AtLeast != 3 {
 		t.Fatalf("the create is kept as %+v", o)
@@ -124,7 +130,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 	}
 
 	// The machine comes later, and the cluster has what was wanted.
-	if _, err := e.app.SetTopUp(t.Context(), e.admin, v.ID, app.TopUpOrder{Now: true}); err != nil {
+	if _, err := e.app.SetTopUp(t.Context(), e.admin, v.ID, appoperation.TopUpOrder{Now: true}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.topsUp(v.ID)
@@ -136,7 +142,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 }
 
 // topsUp waits for the end of a top-up that is due.
-func (e *engine) topsUp(id string) app.ClusterView {
+func (e *engine) topsUp(id string) appcluster.ClusterView {
 	e.Helper()
 	v, err := e.app.Cluster(e.ctx, e.admin, id)
 	if err != nil {
@@ -181,7 +187,7 @@ func TestMachinesThatWereMadeAndDoNotAnswerAreGivenBack(t *testing.T) {
 	e := newEngine(t, told)
 	dead := fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "it does not boot"}, Node: "n2", Times: -1}
 	e.cloud.Order(fake.Describe, dead)
-	v := e.await(e.wanting(4, app.FailureGoOn, app.Survival{NoTopUp: true}).ID)
+	v := e.await(e.wanting(4, app.FailureGoOn, template.Survival{NoTopUp: true}).ID)
 	e.want(v, app.ClusterFailed)
 	if e.machines() != 4 {
 		t.Fatalf("%d machines, want all 4 made", e.machines())
@@ -198,19 +204,19 @@ func TestWhatCannotBeGoneOnWithSaysWhy(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		choice app.FailureChoice
-		s      app.Survival
-		change func(e *engine, c *app.Catalog)
+		s      template.Survival
+		change func(e *engine, c *template.Catalog)
 		order  func(e *engine)
 		why    string
 	}{
-		{"too few", app.FailureGoOn, app.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "at least 4 are wanted"},
-		{"no machine at all", app.FailureGoOn, app.Survival{}, nil, func(e *engine) {
+		{"too few", app.FailureGoOn, template.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "at least 4 are wanted"},
+		{"no machine at all", app.FailureGoOn, template.Survival{}, nil, func(e *engine) {
 			e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "full"}, Times: -1})
 		},
 			"No machine came"},
-		{"constraints do not hold", app.FailureGoOn, app.Survival{}, func(_ *engine, c *app.Catalog) { c.Templates["web"].Constraints.Size.Min = 5 },
+		{"constraints do not hold", app.FailureGoOn, template.Survival{}, func(_ *engine, c *template.Catalog) { c.Templates["web"].Constraints.Size.Min = 5 },
 			func(e *engine) { e.cloud.SetQuota(4) }, "constraints do not hold"},
-		{"so it is rolled back", app.FailureGoOnOrBack, app.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "So it is rolled back"},
+		{"so it is rolled back", app.FailureGoOnOrBack, template.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "So it is rolled back"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
@@ -261,7 +267,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 	e.want(v, app.ClusterActive)
 	e.cloud.SetQuota(4)
 	before := len(e.effects())
-	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, app.Amendment{Kind: app.OperationResize, Size: 6, OnFailure: app.FailureGoOn}); err != nil {
+	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 6, OnFailure: app.FailureGoOn}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -293,7 +299,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 	}
 
 	// Nothing more comes: the cluster stays as it is, and says so.
-	if _, err := e.app.SetTopUp(t.Context(), e.admin, v.ID, app.TopUpOrder{Now: true}); err != nil {
+	if _, err := e.app.SetTopUp(t.Context(), e.admin, v.ID, appoperation.TopUpOrder{Now: true}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.topsUp(v.ID)
@@ -306,7 +312,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 	}
 
 	// Somebody resizes it by hand: that is what is wanted now.
-	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, app.Amendment{Kind: app.OperationResize, Size: 3}); err != nil {
+	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 3}); err != nil {
 		t.Fatal(err)
 	}
 	if v = e.await(v.ID); v.TopUp != nil || v.Size != 3 {
@@ -317,12 +323,12 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 
 // What only the lost node had comes to one that is there.
 func TestServicesOfALostNodeComeToOthers(t *testing.T) {
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		told(e, c)
 		c.Templates["web"].Constraints.CantCoexist = nil
 	})
 	lost := e.noRoom(3, "back")
-	v := e.goesOn(e.await(e.wanting(3, app.FailureGoOn, app.Survival{}).ID).ID)
+	v := e.goesOn(e.await(e.wanting(3, app.FailureGoOn, template.Survival{}).ID).ID)
 	e.want(v, app.ClusterActive)
 	if v.Size != 2 || e.machines() != 2 || e.node(v, "back") == lost || count(e.effects(), "back.start") != 1 || count(e.effects(), "front.start") != 2 {
 		t.Errorf("size %d, %d machines, back on %s, effects\n%s", v.Size, e.machines(), e.node(v, "back"), strings.Join(e.effects(), "\n"))
@@ -335,21 +341,21 @@ func TestGoOnIsRolledBack(t *testing.T) {
 	for _, grown := range []bool{false, true} {
 		t.Run(map[bool]string{false: "create", true: "growth"}[grown], func(t *testing.T) {
 			t.Parallel()
-			e := newEngine(t, func(e *engine, c *app.Catalog) {
+			e := newEngine(t, func(e *engine, c *template.Catalog) {
 				told(e, c)
 				c.Services["front"].Actions[app.ActionRemove] = script("true")
 			})
-			var v app.ClusterView
+			var v appcluster.ClusterView
 			if grown {
 				v = e.await(e.create(3).ID)
 				e.want(v, app.ClusterActive)
 				e.cloud.SetQuota(4)
-				if _, err := e.app.Amend(t.Context(), e.admin, v.ID, app.Amendment{Kind: app.OperationResize, Size: 5, OnFailure: app.FailureGoOn}); err != nil {
+				if _, err := e.app.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 5, OnFailure: app.FailureGoOn}); err != nil {
 					t.Fatal(err)
 				}
 			} else {
 				e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "full"}, Node: "n3", Times: -1})
-				v = e.wanting(4, app.FailureGoOn, app.Survival{})
+				v = e.wanting(4, app.FailureGoOn, template.Survival{})
 			}
 			v = e.await(v.ID)
 			e.want(v, app.ClusterFailed)

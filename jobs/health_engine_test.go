@@ -10,20 +10,24 @@ import (
 
 	"muster/app"
 	appall "muster/app/all"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/health"
+	"muster/app/plan"
 	"muster/app/store"
+	"muster/app/template"
 	"muster/jobs/upkeep"
 )
 
 // watched lets the service back be sick while a file of its node is there, which a start takes away.
-func watched(policy app.HealthPolicy) func(e *engine, c *app.Catalog) {
-	return func(e *engine, c *app.Catalog) {
+func watched(policy template.HealthPolicy) func(e *engine, c *template.Catalog) {
+	return func(e *engine, c *template.Catalog) {
 		back := c.Services["back"]
-		back.Health = &app.HealthCheck{Command: `[ ! -e '` + e.effect + `.'"$MUSTER_NODE" ] || { echo the file of $MUSTER_NODE is there; exit 1; }`, Failures: 2,
-			Timeout: app.MaxHealthTimeout}
+		back.Health = &template.HealthCheck{Command: `[ ! -e '` + e.effect + `.'"$MUSTER_NODE" ] || { echo the file of $MUSTER_NODE is there; exit 1; }`, Failures: 2,
+			Timeout: template.MaxHealthTimeout}
 		back.Actions[app.ActionStart].Fields["script"] = `rm -f '` + e.effect + `.'"$MUSTER_NODE"` + "\n" + back.Actions[app.ActionStart].Fields["script"]
 		t := c.Templates["web"]
-		t.Constraints = app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}}
+		t.Constraints = template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}}
 		t.Defaults.Services = []string{"back"}
 		t.Health = &policy
 	}
@@ -40,7 +44,7 @@ func (e *engine) makeSick(node string) {
 // soon has repairs due that are to be looked at again within half a minute, for which no test waits.
 type soon struct{ *store.Store }
 
-func (s soon) RepairsDue(ctx context.Context, now time.Time, most int) ([]app.RepairDue, error) {
+func (s soon) RepairsDue(ctx context.Context, now time.Time, most int) ([]execution.RepairDue, error) {
 	return s.Store.RepairsDue(ctx, now.Add(31*time.Second), most)
 }
 
@@ -62,7 +66,7 @@ func (e *engine) keepHealth() {
 }
 
 // awaitHealth waits until a cluster's health is as it should be.
-func (e *engine) awaitHealth(id string, what string, is func(h *app.ClusterHealth) bool) *app.ClusterHealth {
+func (e *engine) awaitHealth(id string, what string, is func(h *health.ClusterHealth) bool) *health.ClusterHealth {
 	e.Helper()
 	deadline := time.Now().Add(hangs)
 	for {
@@ -98,7 +102,7 @@ func (e *engine) titles() []string {
 
 func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, watched(app.HealthPolicy{Interval: 300 * time.Millisecond}))
+	e := newEngine(t, watched(template.HealthPolicy{Interval: 300 * time.Millisecond}))
 	e.keepHealth()
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)
@@ -115,13 +119,13 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	if checks != 3 {
 		t.Errorf("the create has %d checks, want one for each node", checks)
 	}
-	h := e.awaitHealth(v.ID, "healthy", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy })
+	h := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy })
 	if h.Healthy != 3 || len(h.Nodes) != 0 || h.LookedAt.IsZero() || h.Reason != "" {
 		t.Errorf("healthy: %+v", h)
 	}
 	e.makeSick("n2")
-	h = e.awaitHealth(v.ID, "sick", func(h *app.ClusterHealth) bool { return h.State == app.HealthSick })
-	if h.Sick != 1 || h.Healthy != 2 || h.Of("n2").State != app.HealthSick || h.Of("n1").State != app.HealthHealthy ||
+	h = e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.HealthSick })
+	if h.Sick != 1 || h.Healthy != 2 || h.Of("n2").State != health.HealthSick || h.Of("n1").State != health.HealthHealthy ||
 		!strings.HasPrefix(h.Reason, "n2 is sick: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "ended with exit code 1: the file of n2 is there.") {
 		t.Errorf("sick: %+v", h)
 	}
@@ -129,7 +133,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	if err := os.Remove(e.effect + ".n2"); err != nil {
 		t.Fatal(err)
 	}
-	e.awaitHealth(v.ID, "well again", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy && len(h.Nodes) == 0 })
+	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy && len(h.Nodes) == 0 })
 	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is well again." {
 		t.Errorf("notices:\n%s", got)
 	}
@@ -173,12 +177,12 @@ func (e *engine) drifts(id string) {
 		e.Errorf("drift: %s", got)
 	}
 	replaced := func(a *appall.App) (names []string) {
-		p, err := a.PreviewAmend(e.ctx, e.admin, id, app.Amendment{Kind: app.OperationRepair})
+		p, err := a.PreviewAmend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationRepair})
 		if err != nil {
 			e.Fatal(err)
 		}
 		for _, n := range p.Nodes {
-			if n.Change == app.NodeReplaced {
+			if n.Change == plan.NodeReplaced {
 				names = append(names, n.Name)
 			}
 		}
@@ -197,9 +201,9 @@ func (e *engine) drifts(id string) {
 		e.Errorf("a repair replaces %v, which were sick long ago", got)
 	}
 	deps, newer := e.app.Given, e.catalog()
-	watched(app.HealthPolicy{Interval: 300 * time.Millisecond})(e, newer)
+	watched(template.HealthPolicy{Interval: 300 * time.Millisecond})(e, newer)
 	newer.Services["back"].Actions[app.ActionStart] = script("true")
-	deps.Catalog = func() *app.Catalog { return newer }
+	deps.Catalog = func() *template.Catalog { return newer }
 	if got := tell(appall.New(deps)); got != "health n2 repair n2; catalog  upgrade " {
 		e.Errorf("drift from another catalog: %s", got)
 	}
@@ -207,16 +211,16 @@ func (e *engine) drifts(id string) {
 
 func TestSickNodesAreRepairedByThemselves(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, watched(app.HealthPolicy{Interval: 300 * time.Millisecond, Repair: app.RepairAuto, After: 2}))
+	e := newEngine(t, watched(template.HealthPolicy{Interval: 300 * time.Millisecond, Repair: template.RepairAuto, After: 2}))
 	e.keepHealth()
 	v := e.await(e.create(4).ID)
 	e.want(v, app.ClusterActive)
-	machine := func(v app.ClusterView, i int) string { return v.Nodes[i].MachineID }
-	e.awaitHealth(v.ID, "healthy", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy })
+	machine := func(v cluster.ClusterView, i int) string { return v.Nodes[i].MachineID }
+	e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy })
 	e.makeSick("n3")
 	// On a busy host it may be repaired before this looks again.
-	e.awaitHealth(v.ID, "sick", func(h *app.ClusterHealth) bool { return h.State == app.HealthSick || len(e.titles()) > 0 })
-	e.awaitHealth(v.ID, "well again", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy && h.Note == "" })
+	e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.HealthSick || len(e.titles()) > 0 })
+	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy && h.Note == "" })
 	after := e.await(v.ID)
 	e.want(after, app.ClusterActive)
 	if len(after.Operations) != 2 || after.Operations[0].Kind != app.OperationRepair || after.Operations[0].Requester != app.HealthUser {
@@ -234,7 +238,7 @@ func TestSickNodesAreRepairedByThemselves(t *testing.T) {
 	// More than 30% of 4 nodes at once are too many.
 	e.makeSick("n1")
 	e.makeSick("n4")
-	h := e.awaitHealth(v.ID, "braked", func(h *app.ClusterHealth) bool { return strings.Contains(h.Note, "brake") })
+	h := e.awaitHealth(v.ID, "braked", func(h *health.ClusterHealth) bool { return strings.Contains(h.Note, "brake") })
 	if h.Sick != 2 {
 		t.Errorf("braked: %+v", h)
 	}
@@ -250,14 +254,14 @@ func (f *flaky) AwaitRound(ctx context.Context, w app.WorkerID) (*execution.Heal
 	return f.Coordinator.(execution.HealthKeeper).AwaitRound(ctx, w)
 }
 
-func (f *flaky) ReportRound(ctx context.Context, w app.WorkerID, r app.RoundReport) error {
+func (f *flaky) ReportRound(ctx context.Context, w app.WorkerID, r execution.RoundReport) error {
 	return f.Coordinator.(execution.HealthKeeper).ReportRound(ctx, w, r)
 }
 
 // A check that a user asks for starts at once, however long it is until the next one is due. Where none can start, it says why.
 func TestHealthIsCheckedWhenAsked(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, watched(app.HealthPolicy{Interval: app.MaxHealthInterval}))
+	e := newEngine(t, watched(template.HealthPolicy{Interval: template.MaxHealthInterval}))
 	e.keepHealth()
 	refused := func(id, why string) {
 		t.Helper()
@@ -268,14 +272,14 @@ func TestHealthIsCheckedWhenAsked(t *testing.T) {
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	before, err := e.app.CheckHealth(t.Context(), e.admin, v.ID)
-	if err != nil || before.State != app.HealthUnknown || !before.LookedAt.IsZero() {
+	if err != nil || before.State != health.HealthUnknown || !before.LookedAt.IsZero() {
 		t.Fatalf("before the check: %+v, %v", before, err)
 	}
-	first := e.awaitHealth(v.ID, "healthy", func(h *app.ClusterHealth) bool { return h.State == app.HealthHealthy })
+	first := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy })
 	if _, err := e.app.CheckHealth(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
-	e.awaitHealth(v.ID, "checked again", func(h *app.ClusterHealth) bool { return h.LookedAt.After(first.LookedAt) })
+	e.awaitHealth(v.ID, "checked again", func(h *health.ClusterHealth) bool { return h.LookedAt.After(first.LookedAt) })
 	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}

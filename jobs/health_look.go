@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // healthSlack is what a node gets beyond the longest of its checks to begin and to answer.
@@ -16,7 +19,7 @@ const healthSlack = 10 * time.Second
 
 // look carries out checks on a node, all in one command and at the same time, and gives what is wrong by service: "" where
 // nothing is. The error is for when the node could not be asked. All of it ends within the longest time limit and some slack.
-func look(ctx context.Context, sh app.Shell, n app.NodeContext, address string, checks []nodeCheck) (map[string]string, error) {
+func look(ctx context.Context, sh family.Shell, n family.NodeContext, address string, checks []nodeCheck) (map[string]string, error) {
 	longest := time.Duration(0)
 	for _, c := range checks {
 		longest = max(longest, c.check.TimeoutOr5s())
@@ -32,16 +35,16 @@ func look(ctx context.Context, sh app.Shell, n app.NodeContext, address string, 
 		exit, said, _ := strings.Cut(rest, " ")
 		i, err := strconv.Atoi(number)
 		code, bad := strconv.Atoi(exit)
-		if !mine || s != app.StreamOut || err != nil || bad != nil || i < 0 || i >= len(checks) {
+		if !mine || s != family.StreamOut || err != nil || bad != nil || i < 0 || i >= len(checks) {
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		found[checks[i].service] = app.CutText(judgeCheck(checks[i].check, code, said), app.MaxHealthReason)
+		found[checks[i].service] = phrase.CutText(judgeCheck(checks[i].check, code, said), template.MaxHealthReason)
 	}
 	script := healthScript(n, address, mark, checks)
 	run := func(sudo bool) (int, error) {
-		return sh.Run(ctx, app.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader(script), Sudo: sudo}, hear)
+		return sh.Run(ctx, family.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader(script), Sudo: sudo}, hear)
 	}
 	_, err := run(true)
 	if app.CodeOf(err) == app.ECredentials {

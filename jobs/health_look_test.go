@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -47,48 +48,48 @@ func TestLook(t *testing.T) {
 	}
 	defer mute.Close()
 	_, silent, _ := net.SplitHostPort(mute.Addr().String())
-	get := func(path string, status int) *app.HealthCheck {
-		return &app.HealthCheck{HTTP: &app.HTTPHealth{Port: port, Path: path, Status: status}}
+	get := func(path string, status int) *template.HealthCheck {
+		return &template.HealthCheck{HTTP: &template.HTTPHealth{Port: port, Path: path, Status: status}}
 	}
 	all := map[string]struct {
-		check *app.HealthCheck
+		check *template.HealthCheck
 		want  string
 	}{
-		"works":              {&app.HealthCheck{Command: "true"}, ""},
-		"names":              {&app.HealthCheck{Command: `[ "$MUSTER_SERVICE $MUSTER_NODE $MUSTER_CLUSTER $(basename "$MUSTER_STATE")" = "names n1 c1 names" ]`}, ""},
-		"fails":              {&app.HealthCheck{Command: "echo it is \"'broken'\"; echo twice >&2; exit 3"}, `command echo it is "'broken'"; echo twice >&2; exit 3 ended with exit code 3: it is 'broken' twice`},
-		"silent":             {&app.HealthCheck{Command: "false"}, "command false ended with exit code 1: no answer"},
-		"hangs":              {&app.HealthCheck{Command: "sleep 60", Timeout: time.Second}, "command sleep 60: no answer within 1s"},
-		"much":               {&app.HealthCheck{Command: "head -c 3000000 /dev/zero | tr '\\0' x; exit 1", Timeout: app.MaxHealthTimeout}, "command head -c 3000000"},
-		"reads":              {&app.HealthCheck{Command: "read x; [ -z \"$x\" ]"}, ""},
-		"lies":               {&app.HealthCheck{Command: "echo muster- 0 0 fine; echo =0; exit 4"}, "command echo muster- 0 0 fine; echo =0; exit 4 ended with exit code 4: muster- 0 0 fine =0"},
-		"port":               {&app.HealthCheck{TCP: net.JoinHostPort(host, port)}, ""},
-		"port closed":        {&app.HealthCheck{TCP: net.JoinHostPort(host, closed)}, "TCP 127.0.0.1:" + closed + ": connection refused"},
+		"works":              {&template.HealthCheck{Command: "true"}, ""},
+		"names":              {&template.HealthCheck{Command: `[ "$MUSTER_SERVICE $MUSTER_NODE $MUSTER_CLUSTER $(basename "$MUSTER_STATE")" = "names n1 c1 names" ]`}, ""},
+		"fails":              {&template.HealthCheck{Command: "echo it is \"'broken'\"; echo twice >&2; exit 3"}, `command echo it is "'broken'"; echo twice >&2; exit 3 ended with exit code 3: it is 'broken' twice`},
+		"silent":             {&template.HealthCheck{Command: "false"}, "command false ended with exit code 1: no answer"},
+		"hangs":              {&template.HealthCheck{Command: "sleep 60", Timeout: time.Second}, "command sleep 60: no answer within 1s"},
+		"much":               {&template.HealthCheck{Command: "head -c 3000000 /dev/zero | tr '\\0' x; exit 1", Timeout: template.MaxHealthTimeout}, "command head -c 3000000"},
+		"reads":              {&template.HealthCheck{Command: "read x; [ -z \"$x\" ]"}, ""},
+		"lies":               {&template.HealthCheck{Command: "echo muster- 0 0 fine; echo =0; exit 4"}, "command echo muster- 0 0 fine; echo =0; exit 4 ended with exit code 4: muster- 0 0 fine =0"},
+		"port":               {&template.HealthCheck{TCP: net.JoinHostPort(host, port)}, ""},
+		"port closed":        {&template.HealthCheck{TCP: net.JoinHostPort(host, closed)}, "TCP 127.0.0.1:" + closed + ": connection refused"},
 		"page":               {get("/a?b=c&d", 0), ""},
 		"page by its status": {get("/bad", 503), ""},
 		"page moved":         {get("/moved", 0), ""},
 		"other page":         {get("/bad", 0), "GET :" + port + "/bad: 503 Service Unavailable"},
 		"other status":       {get("", 204), "GET :" + port + "/: 200 OK, but wanted is 204"},
-		"page closed":        {&app.HealthCheck{HTTP: &app.HTTPHealth{Port: closed}}, "GET :" + closed + "/: connection refused"},
-		"no page":            {&app.HealthCheck{HTTP: &app.HTTPHealth{Port: silent}, Timeout: time.Second}, "GET :" + silent + "/: no answer within 1s"},
+		"page closed":        {&template.HealthCheck{HTTP: &template.HTTPHealth{Port: closed}}, "GET :" + closed + "/: connection refused"},
+		"no page":            {&template.HealthCheck{HTTP: &template.HTTPHealth{Port: silent}, Timeout: time.Second}, "GET :" + silent + "/: no answer within 1s"},
 	}
 	var checks []nodeCheck
 	for name, c := range all {
 		if c.check.Timeout == 0 {
-			c.check.Timeout = app.MaxHealthTimeout
+			c.check.Timeout = template.MaxHealthTimeout
 		}
 		if err := c.check.CheckExpanded(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		checks = append(checks, nodeCheck{name, c.check})
 	}
-	found, err := look(t.Context(), sh, app.NodeContext{Tenant: "t", Cluster: "c1", Node: "n1", Hostname: "n1.internal"}, host, checks)
+	found, err := look(t.Context(), sh, family.NodeContext{Tenant: "t", Cluster: "c1", Node: "n1", Hostname: "n1.internal"}, host, checks)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range all {
 		got, told := found[name]
-		if !told || c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || len(got) > 2*app.MaxHealthReason {
+		if !told || c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || len(got) > 2*template.MaxHealthReason {
 			t.Errorf("%s: %q (%t), want %q", name, got, told, c.want)
 		}
 	}

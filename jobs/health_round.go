@@ -9,6 +9,9 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/health"
+	"muster/app/observe"
 	"muster/jobs/coordinator"
 	"muster/jobs/internal/loop"
 	"muster/jobs/redact"
@@ -83,7 +86,7 @@ func (w *Worker) round(keeper execution.HealthKeeper, r *execution.HealthRound, 
 		cancel()
 		switch code := app.CodeOf(err); {
 		case err == nil:
-			w.Meter.Add(app.MetricRounds, 1)
+			w.Meter.Add(observe.MetricRounds, 1)
 			w.Log.Debug("round of health checks", "cluster", r.Cluster, "nodes", len(r.Nodes), "findings", len(report.Findings),
 				"took", time.Since(began).Round(time.Millisecond))
 			return
@@ -98,8 +101,8 @@ func (w *Worker) round(keeper execution.HealthKeeper, r *execution.HealthRound, 
 }
 
 // lookAtAll looks at the nodes of a round, a few at a time.
-func (w *Worker) lookAtAll(ctx context.Context, r *execution.HealthRound, looks chan struct{}) app.RoundReport {
-	report := app.RoundReport{Cluster: r.Cluster, Round: r.Round}
+func (w *Worker) lookAtAll(ctx context.Context, r *execution.HealthRound, looks chan struct{}) execution.RoundReport {
+	report := execution.RoundReport{Cluster: r.Cluster, Round: r.Round}
 	hide := redact.New(r.Secrets)
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -117,7 +120,7 @@ func (w *Worker) lookAtAll(ctx context.Context, r *execution.HealthRound, looks 
 		}
 		all.Go(func() {
 			defer func() { <-looks }()
-			var f app.NodeFinding
+			var f health.NodeFinding
 			var looked bool
 			if err := loop.Safely(func() error { f, looked = w.lookAtNode(ctx, r, n, hide); return nil }); err != nil {
 				w.Log.Error("a node could not be looked at", "cluster", r.Cluster, "node", n.Node.Name, "error", err)
@@ -133,13 +136,13 @@ func (w *Worker) lookAtAll(ctx context.Context, r *execution.HealthRound, looks 
 		})
 	}
 	all.Wait()
-	slices.SortFunc(report.Findings, func(a, b app.NodeFinding) int { return app.NodeNumber(a.Node) - app.NodeNumber(b.Node) })
+	slices.SortFunc(report.Findings, func(a, b health.NodeFinding) int { return app.NodeNumber(a.Node) - app.NodeNumber(b.Node) })
 	return report
 }
 
 // lookAtNode gets in and carries out the node's checks in one command. looked is false where the round's time was over.
-func (w *Worker) lookAtNode(ctx context.Context, r *execution.HealthRound, n execution.RoundNode, hide *redact.Redactor) (f app.NodeFinding, looked bool) {
-	f = app.NodeFinding{Node: n.Node.Name, Wrong: map[string]string{}}
+func (w *Worker) lookAtNode(ctx context.Context, r *execution.HealthRound, n execution.RoundNode, hide *redact.Redactor) (f health.NodeFinding, looked bool) {
+	f = health.NodeFinding{Node: n.Node.Name, Wrong: map[string]string{}}
 	var checks []nodeCheck
 	for _, c := range n.Checks {
 		if c.Check == nil {
@@ -153,7 +156,7 @@ func (w *Worker) lookAtNode(ctx context.Context, r *execution.HealthRound, n exe
 	cancel()
 	if err == nil {
 		var found map[string]string
-		found, err = look(ctx, sh, app.NodeContext{Tenant: r.Tenant, Cluster: r.Cluster, Node: n.Node.Name, Hostname: n.Node.Hostname},
+		found, err = look(ctx, sh, family.NodeContext{Tenant: r.Tenant, Cluster: r.Cluster, Node: n.Node.Name, Hostname: n.Node.Hostname},
 			n.Node.Address(app.AddressBind), checks)
 		release(app.CodeOf(err) != app.ETransient)
 		maps.DeleteFunc(found, func(_, wrong string) bool { return wrong == "" })
@@ -163,7 +166,7 @@ func (w *Worker) lookAtNode(ctx context.Context, r *execution.HealthRound, n exe
 		if ctx.Err() != nil {
 			return f, false
 		}
-		return app.NodeFinding{Node: n.Node.Name, Unreachable: hide.Hide(app.AsError(err).ForPeople(), 0)}, true
+		return health.NodeFinding{Node: n.Node.Name, Unreachable: hide.Hide(app.AsError(err).ForPeople(), 0)}, true
 	}
 	for s, wrong := range f.Wrong {
 		f.Wrong[s] = hide.Hide(wrong, 0)

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // healthPrologue defines how a node looks at itself, with what a minimal Debian has: bash and timeout, or else curl, nc or
@@ -49,36 +51,36 @@ printf '%s %s %s %s\n' "$muster_mark" "$muster_n" "${muster_c%% *}" "${muster_o%
 // nodeCheck is a health check of one service, for one node.
 type nodeCheck struct {
 	service string
-	check   *app.HealthCheck // expanded
+	check   *template.HealthCheck // expanded
 }
 
 // healthScript writes what a node is to carry out. The mark opens the lines of the answer. Nothing of it is on a command line
 // but what a TCP or HTTP check names.
-func healthScript(n app.NodeContext, address, mark string, checks []nodeCheck) string {
+func healthScript(n family.NodeContext, address, mark string, checks []nodeCheck) string {
 	var b strings.Builder
 	b.WriteString(healthPrologue)
 	fmt.Fprintf(&b, "muster_mark=%s MUSTER_TENANT=%s MUSTER_CLUSTER=%s MUSTER_NODE=%s MUSTER_HOSTNAME=%s\n", mark,
-		app.ShellQuote(n.Tenant), app.ShellQuote(n.Cluster), app.ShellQuote(n.Node), app.ShellQuote(n.Hostname))
+		phrase.ShellQuote(n.Tenant), phrase.ShellQuote(n.Cluster), phrase.ShellQuote(n.Node), phrase.ShellQuote(n.Hostname))
 	b.WriteString("export MUSTER_TENANT MUSTER_CLUSTER MUSTER_NODE MUSTER_HOSTNAME\n")
 	for i, c := range checks {
 		seconds := strconv.Itoa(max(int((c.check.TimeoutOr5s()+time.Second-1)/time.Second), 1))
-		fmt.Fprintf(&b, "( MUSTER_SERVICE=%[1]s MUSTER_STATE=$muster_root/%[1]s; export MUSTER_SERVICE MUSTER_STATE\n", app.ShellQuote(c.service))
+		fmt.Fprintf(&b, "( MUSTER_SERVICE=%[1]s MUSTER_STATE=$muster_root/%[1]s; export MUSTER_SERVICE MUSTER_STATE\n", phrase.ShellQuote(c.service))
 		switch {
 		case c.check.HTTP != nil:
 			path := c.check.HTTP.Path
 			if path == "" {
 				path = "/"
 			}
-			fmt.Fprintf(&b, "look %d muster_http %s %s %s %s %s", i, seconds, app.ShellQuote(address), app.ShellQuote(c.check.HTTP.Port),
-				app.ShellQuote(path), app.ShellQuote(net.JoinHostPort(address, c.check.HTTP.Port)))
+			fmt.Fprintf(&b, "look %d muster_http %s %s %s %s %s", i, seconds, phrase.ShellQuote(address), phrase.ShellQuote(c.check.HTTP.Port),
+				phrase.ShellQuote(path), phrase.ShellQuote(net.JoinHostPort(address, c.check.HTTP.Port)))
 		case c.check.TCP != "":
 			host, port, err := net.SplitHostPort(c.check.TCP)
 			if err != nil {
 				host, port = address, c.check.TCP
 			}
-			fmt.Fprintf(&b, "look %d muster_tcp %s %s %s", i, seconds, app.ShellQuote(host), app.ShellQuote(port))
+			fmt.Fprintf(&b, "look %d muster_tcp %s %s %s", i, seconds, phrase.ShellQuote(host), phrase.ShellQuote(port))
 		default:
-			fmt.Fprintf(&b, "MUSTER_CHECK=%s; export MUSTER_CHECK\nlook %d muster_command %s", app.ShellQuote(c.check.Command), i, seconds)
+			fmt.Fprintf(&b, "MUSTER_CHECK=%s; export MUSTER_CHECK\nlook %d muster_command %s", phrase.ShellQuote(c.check.Command), i, seconds)
 		}
 		b.WriteString(" ) &\n")
 	}
@@ -93,7 +95,7 @@ const (
 )
 
 // judgeCheck says what an answer means: "" for healthy, else what is wrong, in a few words.
-func judgeCheck(h *app.HealthCheck, exit int, said string) string {
+func judgeCheck(h *template.HealthCheck, exit int, said string) string {
 	said = strings.TrimSpace(said)
 	if exit == timedOut || exit == killed {
 		return fmt.Sprintf("%s: no answer within %s", h.Asks(), h.TimeoutOr5s())

@@ -15,7 +15,7 @@ import (
 // there is something to hold.
 type heart struct {
 	worker app.WorkerID
-	coord  app.Coordinator
+	coord  execution.Coordinator
 	log    *slog.Logger
 
 	mu      sync.Mutex
@@ -45,7 +45,7 @@ const letGo = 2 * execution.ClaimFor
 // beatEvery leaves room for three lost messages in the life of a claim.
 const beatEvery = execution.ClaimFor / 4
 
-func startHeart(worker app.WorkerID, coord app.Coordinator, log *slog.Logger) *heart {
+func startHeart(worker app.WorkerID, coord execution.Coordinator, log *slog.Logger) *heart {
 	h := &heart{worker: worker, coord: coord, log: log, held: map[app.Fence]*hold{},
 		wake: make(chan struct{}, 1), soon: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go h.run()

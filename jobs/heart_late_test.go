@@ -13,19 +13,19 @@ import (
 
 // cutOff answers the first heartbeat late, and no other one.
 type cutOff struct {
-	app.Coordinator
+	execution.Coordinator
 	beats int
 }
 
-func (c *cutOff) Heartbeat(ctx context.Context, _ app.WorkerID, held []app.Fence) ([]app.Directive, error) {
+func (c *cutOff) Heartbeat(ctx context.Context, _ app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	if c.beats++; c.beats > 1 {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
 	time.Sleep(beatEvery - 10*time.Millisecond)
-	out := make([]app.Directive, len(held))
+	out := make([]execution.Directive, len(held))
 	for i, f := range held {
-		out[i] = app.Directive{Fence: f}
+		out[i] = execution.Directive{Fence: f}
 	}
 	return out, nil
 }

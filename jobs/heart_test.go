@@ -14,16 +14,16 @@ import (
 
 // skewed is a coordinator whose clock is another one.
 type skewed struct {
-	app.Coordinator
+	execution.Coordinator
 	by    time.Duration
 	beats atomic.Int32
 }
 
-func (s *skewed) Heartbeat(_ context.Context, _ app.WorkerID, held []app.Fence) ([]app.Directive, error) {
+func (s *skewed) Heartbeat(_ context.Context, _ app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	s.beats.Add(1)
-	var out []app.Directive
+	var out []execution.Directive
 	for _, f := range held {
-		out = append(out, app.Directive{Fence: f, Deadline: time.Now().Add(s.by + execution.ClaimFor)})
+		out = append(out, execution.Directive{Fence: f, Deadline: time.Now().Add(s.by + execution.ClaimFor)})
 	}
 	return out, nil
 }

@@ -7,30 +7,33 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/app/webhook"
 )
 
 // TestScriptsOfHooks: what a template and a tenant want to be run before an operation has run on a node before anything of a service
 // is done there, and what they want after it runs when all is done; each once, and just what was shown.
 func TestScriptsOfHooks(t *testing.T) {
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		note := func(what string) string {
 			return fmt.Sprintf("echo \"$MUSTER_NODE %s $MUSTER_SERVICE $MUSTER_ACTION\" >>%q\n", what, e.effect)
 		}
-		c.Templates["web"].Hooks = []app.OperationHook{
-			{Name: "last", When: app.HookAfter, Script: note("last"), Services: []string{"front"}},
-			{Name: "first", When: app.HookBefore, Script: note("first")},
-			{Name: "other", When: app.HookBefore, Script: note("other"), Operations: []app.OperationKind{app.OperationRestart}},
+		c.Templates["web"].Hooks = []template.OperationHook{
+			{Name: "last", When: template.HookAfter, Script: note("last"), Services: []string{"front"}},
+			{Name: "first", When: template.HookBefore, Script: note("first")},
+			{Name: "other", When: template.HookBefore, Script: note("other"), Operations: []app.OperationKind{app.OperationRestart}},
 		}
 	})
-	saved, err := e.app.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", When: app.HookBefore, Script: fmt.Sprintf("echo \"$MUSTER_NODE house\" >>%q\n", e.effect)})
+	saved, err := e.app.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", When: template.HookBefore, Script: fmt.Sprintf("echo \"$MUSTER_NODE house\" >>%q\n", e.effect)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if saved.Secret != "" || saved.URL != "" {
 		t.Errorf("a script has an address and a secret: %+v", saved)
 	}
-	ask := app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}}
+	ask := cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}
 	p, err := e.app.Preview(e.ctx, e.admin, ask)
 	if err != nil {
 		t.Fatal(err)
@@ -89,8 +92,8 @@ func TestScriptsOfHooks(t *testing.T) {
 // TestScriptOfAHookFails: it fails its operation as any step does, which can be rolled back.
 func TestScriptOfAHookFails(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
-		c.Templates["web"].Hooks = []app.OperationHook{{Name: "first", When: app.HookBefore, Script: "echo no room >&2; exit 3"}}
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
+		c.Templates["web"].Hooks = []template.OperationHook{{Name: "first", When: template.HookBefore, Script: "echo no room >&2; exit 3"}}
 	})
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterFailed)

@@ -4,20 +4,21 @@ import (
 	"context"
 	"sync"
 
-	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 )
 
 // hostBook keeps lists of hosts by their hash: the nodes of a cluster mostly share one, and it may be long.
 type hostBook struct {
 	mu    sync.Mutex
-	known map[string][]app.HostEntry
+	known map[string][]family.HostEntry
 }
 
 // maxHostLists is how many lists are kept; a worker serves few clusters at a time.
 const maxHostLists = 256
 
 // learnHosts fills in the assignment's hosts where they did not travel with it.
-func (w *actions) learnHosts(ctx context.Context, as *app.Assignment) error {
+func (w *actions) learnHosts(ctx context.Context, as *execution.Assignment) error {
 	if as.HostsHash == "" || as.Hosts != nil {
 		return nil
 	}
@@ -36,7 +37,7 @@ func (w *actions) learnHosts(ctx context.Context, as *app.Assignment) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.known) >= maxHostLists || b.known == nil {
-		b.known = map[string][]app.HostEntry{}
+		b.known = map[string][]family.HostEntry{}
 	}
 	b.known[as.HostsHash] = hosts
 	return nil

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 )
 
 // logBook gathers the lines of all steps of a worker and sends them on in batches.
 type logBook struct {
 	worker app.WorkerID
-	coord  app.Coordinator
+	coord  execution.Coordinator
 	log    *slog.Logger
 
 	mu      sync.Mutex
@@ -31,14 +33,14 @@ const (
 	logLine   = 4096  // bytes of a line that are kept
 )
 
-func startLogBook(worker app.WorkerID, coord app.Coordinator, log *slog.Logger) *logBook {
+func startLogBook(worker app.WorkerID, coord execution.Coordinator, log *slog.Logger) *logBook {
 	b := &logBook{worker: worker, coord: coord, log: log, full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go b.run()
 	return b
 }
 
 // of gives the output of one attempt.
-func (b *logBook) of(f app.Fence) app.Output {
+func (b *logBook) of(f app.Fence) family.Output {
 	return func(s app.Stream, line string) {
 		if len(line) > logLine {
 			line = line[:logLine] + " …"

@@ -10,27 +10,32 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/jobs"
 	"muster/jobs/remote"
 	"muster/providers/sandbox"
 )
 
 // boxes has every step use the same sandbox.
-type boxes struct{ box app.Provider }
+type boxes struct{ box family.Provider }
 
-func (b boxes) Provider(context.Context, app.ProviderSpec) (app.Provider, error) { return b.box, nil }
+func (b boxes) Provider(context.Context, template.ProviderSpec) (family.Provider, error) {
+	return b.box, nil
+}
 
 // Machines with a file system of their own know each other's names, and no others, whatever becomes of the cluster. What others have
 // written into their hosts files stays.
 func TestNodesKnowEachOther(t *testing.T) {
 	t.Parallel()
 	p := jobs.OpenSandbox(t, "cloud", sandbox.ModeNamespaces)
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		sleepers(e, c)
 		e.keys, e.clouds = remote.Keys{}, boxes{p}
-		c.Hardware["small"].Providers["cloud"] = app.Flavor{Flavor: "small"}
-		c.Images["linux"].Providers["cloud"] = app.Image{Image: sandbox.HostImage}
+		c.Hardware["small"].Providers["cloud"] = template.Flavor{Flavor: "small"}
+		c.Images["linux"].Providers["cloud"] = template.Image{Image: sandbox.HostImage}
 		for _, s := range c.Services { // what scripts write is lost with their machines
 			for _, a := range s.Actions {
 				a.Fields = map[string]string{"script": "true"}
@@ -50,14 +55,14 @@ func TestNodesKnowEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		exit, err := conn.Run(t.Context(), app.Command{Line: line}, func(_ app.Stream, line string) { said = append(said, line) })
+		exit, err := conn.Run(t.Context(), family.Command{Line: line}, func(_ app.Stream, line string) { said = append(said, line) })
 		if err != nil || exit != 0 {
 			t.Fatalf("%s on %s: %d, %v: %q", line, n.Name, exit, err, said)
 		}
 		return said
 	}
 	const own = "192.0.2.1 a-line-of-the-owner"
-	check := func(v app.ClusterView) {
+	check := func(v cluster.ClusterView) {
 		t.Helper()
 		var want []string
 		for _, n := range v.Nodes {
@@ -95,7 +100,7 @@ func TestNodesKnowEachOther(t *testing.T) {
 	}
 	on(v.Nodes[0], "echo "+own+" >>/etc/hosts")
 	check(v)
-	for _, m := range []app.Amendment{
+	for _, m := range []cluster.Amendment{
 		{Kind: app.OperationResize, Size: 4},
 		{Kind: app.OperationRepair, Nodes: []string{"n2"}},
 		{Kind: app.OperationResize, Size: 3},

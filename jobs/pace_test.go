@@ -6,19 +6,22 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/providers/fake"
 )
 
 // What the first create took is what the second is expected to take.
 func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, func(e *engine, c *app.Catalog) {
+	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["back"].Actions[app.ActionStart].Fields["script"] += "sleep 0.8\n"
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] += "sleep 0.5\n"
 		e.cloud.SetDelay(fake.Create, 300*time.Millisecond)
 		e.cloud.SetBoot(900 * time.Millisecond)
 	})
-	ask := app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}}
+	ask := cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}
 	guess, err := e.app.Preview(t.Context(), e.admin, ask)
 	if err != nil {
 		t.Fatal(err)

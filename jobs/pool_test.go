@@ -10,7 +10,11 @@ import (
 
 	"muster/app"
 	appall "muster/app/all"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/layout"
 	"muster/app/pool"
+	"muster/app/template"
 	"muster/jobs/remote"
 	"muster/providers/fake"
 )
@@ -25,7 +29,7 @@ func newPooled(t *testing.T) *pooled {
 	t.Helper()
 	p := &pooled{nodes: fake.NewNodes(t.TempDir())}
 	t.Cleanup(func() { _ = p.nodes.Close() })
-	p.engine = newEngine(t, func(e *engine, _ *app.Catalog) {
+	p.engine = newEngine(t, func(e *engine, _ *template.Catalog) {
 		e.cloud.Bind(p.nodes.Bind)
 		e.cloud.OnAdopt(p.nodes.Adopt)
 	})
@@ -34,16 +38,16 @@ func newPooled(t *testing.T) *pooled {
 }
 
 // pool makes one of small machines and waits until it is full.
-func (p *pooled) pool(name string, count int) app.PoolView {
+func (p *pooled) pool(name string, count int) pool.PoolView {
 	p.Helper()
-	if _, err := p.app.CreatePool(p.ctx, p.admin, app.PoolRequest{Name: name, Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
+	if _, err := p.app.CreatePool(p.ctx, p.admin, pool.PoolRequest{Name: name, Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 		p.Fatal(err)
 	}
-	return p.until(name, "it is full", func(v app.PoolView) bool { return v.Ready == count && v.Making == 0 })
+	return p.until(name, "it is full", func(v pool.PoolView) bool { return v.Ready == count && v.Making == 0 })
 }
 
 // until looks after pools until one is as it should be.
-func (e *engine) until(name, what string, is func(app.PoolView) bool) app.PoolView {
+func (e *engine) until(name, what string, is func(pool.PoolView) bool) pool.PoolView {
 	e.Helper()
 	for deadline := time.Now().Add(hangs); ; {
 		if _, err := e.app.TendPools(e.ctx); err != nil {
@@ -64,7 +68,7 @@ func (e *engine) until(name, what string, is func(app.PoolView) bool) app.PoolVi
 }
 
 // set changes a pool.
-func (e *engine) set(r app.PoolRequest) {
+func (e *engine) set(r pool.PoolRequest) {
 	e.Helper()
 	if _, err := e.app.ChangePool(e.ctx, e.admin, r); err != nil {
 		e.Fatal(err)
@@ -72,7 +76,7 @@ func (e *engine) set(r app.PoolRequest) {
 }
 
 // keys gives the keys by which a pool opens its machines, by machine.
-func (p *pooled) keys(v app.PoolView) map[string][]byte {
+func (p *pooled) keys(v pool.PoolView) map[string][]byte {
 	p.Helper()
 	keys := map[string][]byte{}
 	for _, m := range v.Machines {
@@ -109,14 +113,14 @@ func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
 	if _, err := p.app.DeleteCluster(p.ctx, p.admin, v.Machines[0].Cluster); app.AsError(err).Reason != "pool" {
 		t.Errorf("a person deletes a machine of the pool: %v", err)
 	}
-	preview, err := p.app.Preview(p.ctx, p.admin, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}})
+	preview, err := p.app.Preview(p.ctx, p.admin, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o := preview.FromPools; o == nil || o.Machines != 3 || o.Of != 4 || o.Instead != preview.Duration || !slices.Equal(o.Pools, []string{"base"}) {
 		t.Errorf("of 4 machines: %+v", preview.FromPools)
 	}
-	p.set(app.PoolRequest{Name: "base", Mode: app.PoolOff}) // so that whatever is made now is made for the cluster
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff}) // so that whatever is made now is made for the cluster
 	made := p.cloud.Count(fake.Create)
 	c := p.await(p.create(3).ID)
 	p.want(c, app.ClusterActive)
@@ -137,7 +141,7 @@ func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
 			t.Errorf("%s is not opened by the cluster's key, or still by the pool's", n.Name)
 		}
 		m, err := p.cloud.Describe(p.ctx, n.MachineID)
-		if err != nil || m.Tags[app.TagCluster] != c.ID || m.Tags[app.TagNode] != n.Name || m.Hostname != n.Hostname || m.HostKey != n.HostKey {
+		if err != nil || m.Tags[family.TagCluster] != c.ID || m.Tags[family.TagNode] != n.Name || m.Hostname != n.Hostname || m.HostKey != n.HostKey {
 			t.Errorf("the cloud says %+v of %s (%v)", m, n.Name, err)
 		}
 	}
@@ -146,17 +150,17 @@ func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
 			t.Errorf("the pool's key of %s is kept (%v)", m.MachineID, err)
 		}
 	}
-	p.set(app.PoolRequest{Name: "base", Mode: app.PoolOn})
-	v = p.until("base", "it is refilled", func(v app.PoolView) bool { return v.Ready == 3 })
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOn})
+	v = p.until("base", "it is refilled", func(v pool.PoolView) bool { return v.Ready == 3 })
 	if v.HandedToday != 3 || v.Handed != 3 || len(v.Clusters) != 3 || v.Clusters[0].ForCluster != c.ID {
 		t.Errorf("handed out: %+v", v)
 	}
-	if preview, err := p.app.PreviewAmend(p.ctx, p.admin, c.ID, app.Amendment{Kind: app.OperationResize, Size: 5}); err != nil || preview.FromPools == nil || preview.FromPools.Machines != 2 {
+	if preview, err := p.app.PreviewAmend(p.ctx, p.admin, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5}); err != nil || preview.FromPools == nil || preview.FromPools.Machines != 2 {
 		t.Errorf("a growth is offered %+v (%v)", preview.FromPools, err)
 	}
-	p.set(app.PoolRequest{Name: "base", Mode: app.PoolOff})
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
 	made = p.cloud.Count(fake.Create)
-	if _, err := p.app.Amend(p.ctx, p.admin, c.ID, app.Amendment{Kind: app.OperationResize, Size: 5}); err != nil {
+	if _, err := p.app.Amend(p.ctx, p.admin, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5}); err != nil {
 		t.Fatal(err)
 	}
 	p.want(p.await(c.ID), app.ClusterActive)
@@ -167,7 +171,7 @@ func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
 }
 
 // receipts deletes the cluster and the pool, and looks for what is left and whether any time of a machine was counted twice.
-func (p *pooled) receipts(c app.ClusterView, v app.PoolView) {
+func (p *pooled) receipts(c cluster.ClusterView, v pool.PoolView) {
 	p.Helper()
 	if _, err := p.app.DeleteCluster(p.ctx, p.admin, c.ID); err != nil {
 		p.Fatal(err)
@@ -176,13 +180,13 @@ func (p *pooled) receipts(c app.ClusterView, v app.PoolView) {
 	if _, err := p.app.DeletePool(p.ctx, p.admin, "base"); err != nil {
 		p.Fatal(err)
 	}
-	p.until("base", "it is gone", func(v app.PoolView) bool { return v.Name == "" })
+	p.until("base", "it is gone", func(v pool.PoolView) bool { return v.Name == "" })
 	if n := p.machines(); n != 0 {
 		p.Errorf("%d machines are left", n)
 	}
 	stop := p.reconciler(nil)
 	defer stop()
-	var r app.PoolReceipt
+	var r pool.PoolReceipt
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
 		var err error
 		if r, err = p.app.PoolReceipt(p.ctx, p.admin, "base"); err != nil {
@@ -239,7 +243,7 @@ func (p *pooled) receipts(c app.ClusterView, v app.PoolView) {
 func TestAPoolMachineThatIsGoneIsMadeAsEver(t *testing.T) {
 	p := newPooled(t)
 	v := p.pool("base", 2)
-	p.set(app.PoolRequest{Name: "base", Mode: app.PoolOff})
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
 	p.cloud.Vanish(v.Machines[0].MachineID)
 	p.nodes.Keep(p.cloud.Machines())
 	c := p.await(p.create(2).ID)
@@ -256,7 +260,7 @@ func TestAPoolMachineThatIsGoneIsMadeAsEver(t *testing.T) {
 func TestAPromiseThatIsNotKept(t *testing.T) {
 	p := newPooled(t)
 	p.pool("base", 3)
-	p.set(app.PoolRequest{Name: "base", Mode: app.PoolOff})
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
 	_ = p.worker.Close() // nobody begins anything
 	c := p.create(2)
 	v, err := p.app.Pool(p.ctx, p.admin, "base")
@@ -283,7 +287,7 @@ func TestAPromiseThatIsNotKept(t *testing.T) {
 func TestACancelledCreateGivesItsMachinesToTheCloud(t *testing.T) {
 	p := newPooled(t)
 	v := p.pool("base", 2)
-	p.set(app.PoolRequest{Name: "base", Mode: app.PoolOff})
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
 	p.cloud.Order(fake.Describe, fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "broken"}, Times: 2}) // confirm fails
 	c := p.await(p.create(2).ID)
 	p.want(c, app.ClusterFailed)
@@ -306,13 +310,13 @@ func TestACancelledCreateGivesItsMachinesToTheCloud(t *testing.T) {
 
 func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 	p := newPooled(t)
-	p.cloud.Put(app.Machine{ID: "other", State: app.MachineRunning})
+	p.cloud.Put(family.Machine{ID: "other", State: family.MachineRunning})
 	p.cloud.SetQuota(1)
 	count := 4
-	if _, err := p.app.CreatePool(p.ctx, p.admin, app.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
+	if _, err := p.app.CreatePool(p.ctx, p.admin, pool.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 		t.Fatal(err)
 	}
-	v := p.until("base", "what failed is given back", func(v app.PoolView) bool {
+	v := p.until("base", "what failed is given back", func(v pool.PoolView) bool {
 		return v.Trouble != "" && v.Making+v.Failed+v.Leaving == 0
 	})
 	if v.RetryAt.Before(v.TroubleAt.Add(5*time.Second)) || v.Ready != 0 {
@@ -344,8 +348,8 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 		t.Errorf("people are told %d times, want once", told)
 	}
 	p.cloud.SetQuota(0)
-	p.set(app.PoolRequest{Name: "base", Count: &count}) // whoever changes it wants it tried at once
-	v = p.until("base", "it is full", func(v app.PoolView) bool { return v.Ready == count && v.Trouble == "" })
+	p.set(pool.PoolRequest{Name: "base", Count: &count}) // whoever changes it wants it tried at once
+	v = p.until("base", "it is full", func(v pool.PoolView) bool { return v.Ready == count && v.Trouble == "" })
 	if n := p.machines() - 1; n != count || !v.TroubleAt.IsZero() {
 		t.Errorf("%d machines, %+v", n, v)
 	}
@@ -359,13 +363,13 @@ func TestMachinesOfAPoolAreReplaced(t *testing.T) {
 	v := p.pool("base", 2)
 	old := []string{v.Machines[0].MachineID, v.Machines[1].MachineID}
 	// The end of a machine's create wakes the pool once more, maybe after it was seen to be full.
-	p.until("base", "the pool rests", func(app.PoolView) bool {
+	p.until("base", "the pool rests", func(pool.PoolView) bool {
 		due, err := p.store.DuePools(p.ctx, time.Now().Add(time.Hour), 10)
 		return err == nil && len(due) == 0
 	})
 	ahead = pool.DefaultPoolAge + time.Second
-	v = p.until("base", "both are replaced", func(v app.PoolView) bool {
-		return v.Ready == 2 && v.Leaving == 0 && !slices.ContainsFunc(v.Machines, func(m app.PoolMachine) bool { return slices.Contains(old, m.MachineID) })
+	v = p.until("base", "both are replaced", func(v pool.PoolView) bool {
+		return v.Ready == 2 && v.Leaving == 0 && !slices.ContainsFunc(v.Machines, func(m pool.PoolMachine) bool { return slices.Contains(old, m.MachineID) })
 	})
 	if n := p.machines(); n != 2 {
 		t.Errorf("%d machines, want 2", n)
@@ -375,13 +379,13 @@ func TestMachinesOfAPoolAreReplaced(t *testing.T) {
 	defer stop()
 	lost := v.Machines[0].MachineID
 	p.cloud.Vanish(lost)
-	p.until("base", "the lost one is replaced", func(v app.PoolView) bool {
-		return v.Ready == 2 && !slices.ContainsFunc(v.Machines, func(m app.PoolMachine) bool { return m.MachineID == lost })
+	p.until("base", "the lost one is replaced", func(v pool.PoolView) bool {
+		return v.Ready == 2 && !slices.ContainsFunc(v.Machines, func(m pool.PoolMachine) bool { return m.MachineID == lost })
 	})
 	if _, err := p.app.DrainPool(p.ctx, p.admin, "base"); err != nil {
 		t.Fatal(err)
 	}
-	p.until("base", "it is drained", func(v app.PoolView) bool { return len(v.Machines) == 0 && v.Mode == app.PoolDrained })
+	p.until("base", "it is drained", func(v pool.PoolView) bool { return len(v.Machines) == 0 && v.Mode == pool.PoolDrained })
 	if n := p.machines(); n != 0 {
 		t.Errorf("%d machines are left in a pool that was drained", n)
 	}
@@ -401,10 +405,10 @@ func TestKilledWhileMachinesAreHandedOut(t *testing.T) {
 			m.drop()
 			m.live(nil, false)
 			count := 3
-			if _, err := m.app.CreatePool(t.Context(), m.admin, app.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
+			if _, err := m.app.CreatePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 				t.Fatal(err)
 			}
-			var v app.PoolView
+			var v pool.PoolView
 			for deadline := time.Now().Add(hangs); v.Ready < count; time.Sleep(20 * time.Millisecond) {
 				if _, err := m.app.TendPools(t.Context()); err != nil {
 					t.Fatal(err)
@@ -414,10 +418,10 @@ func TestKilledWhileMachinesAreHandedOut(t *testing.T) {
 					t.Fatalf("the pool does not fill: %+v (%v)", v, err)
 				}
 			}
-			if _, err := m.app.ChangePool(t.Context(), m.admin, app.PoolRequest{Name: "base", Mode: app.PoolOff}); err != nil {
+			if _, err := m.app.ChangePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Mode: pool.PoolOff}); err != nil {
 				t.Fatal(err)
 			}
-			c, err := m.app.CreateCluster(t.Context(), m.admin, app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+			c, err := m.app.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // The server and its worker die at the end of every step, while people are asked, and just after they have answered: nobody is asked
@@ -18,11 +21,11 @@ func TestQuestionsOutliveServers(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		t.Run(fmt.Sprintf("before %t", before), func(t *testing.T) {
 			m := newMortal(t)
-			m.catalog.Services["front"].Actions[app.ActionConfigure] = &app.ServiceAction{Person: &app.Person{Ask: "Type the word for %host.self%.", Timeout: time.Hour,
-				Fields: []app.PersonField{{Parameter: app.Parameter{Name: "word", Type: app.ParameterText, Required: true}, Secret: true}}}}
+			m.catalog.Services["front"].Actions[app.ActionConfigure] = &template.ServiceAction{Person: &template.Person{Ask: "Type the word for %host.self%.", Timeout: time.Hour,
+				Fields: []template.PersonField{{Parameter: template.Parameter{Name: "word", Type: template.ParameterText, Required: true}, Secret: true}}}}
 			m.catalog.Services["front"].Actions[app.ActionStart] = script(fmt.Sprintf("echo \"$CONFIG_COLOUR\" >%q/\"$MUSTER_NODE\".word; echo \"it is $CONFIG_COLOUR\"", m.state))
 			m.catalog.Templates["web"].Defaults.Config["colour"] = "%answer.front.word%"
-			v, err := m.app.CreateCluster(t.Context(), m.admin, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+			v, err := m.app.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +83,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 			if len(answered) != 2 || m.lives < 8 {
 				t.Fatalf("asked were %v, in %d lives", answered, m.lives)
 			}
-			lines, err := m.app.Logs(t.Context(), m.admin, v.ID, app.LogFilter{Limit: 1000})
+			lines, err := m.app.Logs(t.Context(), m.admin, v.ID, cluster.LogFilter{Limit: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,10 +15,17 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	appcluster "muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/fleet"
+	"muster/app/layout"
+	"muster/app/observe"
+	appplan "muster/app/plan"
 	"muster/app/store"
 	"muster/app/store/db"
 	"muster/app/store/storetest"
+	"muster/app/template"
 	"muster/jobs/reconcile"
 	"muster/providers/fake"
 )
@@ -31,14 +38,14 @@ type crowd struct {
 	r     *reconcile.Reconciler
 
 	mu       sync.Mutex
-	machines []app.Machine
+	machines []family.Machine
 	asked    []questions // of the store, up to each list
 }
 
 type questions struct{ queries, rows int64 }
 
-func (c *crowd) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
-	if tags[app.TagCluster] != "" {
+func (c *crowd) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
+	if tags[family.TagCluster] != "" {
 		return nil, nil
 	}
 	c.mu.Lock()
@@ -71,7 +78,7 @@ func (c *crowd) run(t testing.TB, r *reconcile.Reconciler) (stop func()) {
 // status returns how many clusters are in a state.
 func (c *crowd) status(t testing.TB, status app.ClusterStatus) int {
 	n := 0
-	if err := c.store.ExpectedMachines(t.Context(), "cloud", "", nil, func(m app.ExpectedMachine) error {
+	if err := c.store.ExpectedMachines(t.Context(), "cloud", "", nil, func(m fleet.ExpectedMachine) error {
 		if m.Status == status {
 			n++
 		}
@@ -98,19 +105,19 @@ func newCrowd(t testing.TB, clusters int) *crowd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	plan := app.Plan{Kind: app.OperationCreate, Steps: []app.PlanStep{{ID: "n1.create", Node: "n1", Action: app.ActionCreate},
+	plan := appplan.Plan{Kind: app.OperationCreate, Steps: []appplan.PlanStep{{ID: "n1.create", Node: "n1", Action: app.ActionCreate},
 		{ID: "n1.confirm", Node: "n1", Action: app.ActionConfirm, Needs: []int{0}}}}
 	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster(app.DefaultTenant, "web", 1, time.Now(), plan)); err != nil {
 		t.Fatal(err)
 	}
 	w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
-	for i, update := range []*app.NodeUpdate{{Status: app.NodeCreated, Machine: &app.Machine{ID: "m"}}, {Status: app.NodeReady}} {
-		held, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 1})
+	for i, update := range []*execution.NodeUpdate{{Status: app.NodeCreated, Machine: &family.Machine{ID: "m"}}, {Status: app.NodeReady}} {
+		held, err := s.ClaimSteps(t.Context(), execution.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 1})
 		if err != nil || len(held) != 1 {
 			t.Fatalf("step %d: %+v, %v", i, held, err)
 		}
 		f := app.Fence{Operation: held[0].Step.Operation, Index: held[0].Step.Index, Attempt: held[0].Step.Attempt}
-		if _, err := s.FinishSteps(t.Context(), w, []app.Finish{{Now: time.Now(), Fence: f, Node: update}}); err != nil {
+		if _, err := s.FinishSteps(t.Context(), w, []execution.Finish{{Now: time.Now(), Fence: f, Node: update}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,12 +136,12 @@ func newCrowd(t testing.TB, clusters int) *crowd {
 		if k > 0 {
 			suffix = fmt.Sprint("-", k)
 		}
-		c.machines = append(c.machines, app.Machine{ID: "m" + suffix, State: app.MachineRunning,
-			Tags: map[string]string{app.TagInstallation: installation, app.TagIntent: app.DefaultTenant + "-web-n1" + suffix}})
+		c.machines = append(c.machines, family.Machine{ID: "m" + suffix, State: family.MachineRunning,
+			Tags: map[string]string{family.TagInstallation: installation, family.TagIntent: app.DefaultTenant + "-web-n1" + suffix}})
 	}
-	catalog := app.NewCatalog()
-	catalog.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	c.r = &reconcile.Reconciler{Name: "r", Installation: installation, Accounts: s, Orphans: s, Clusters: s, Proofs: s, Providers: manyClouds{"cloud": c}, Catalog: func() *app.Catalog { return catalog },
+	catalog := template.NewCatalog()
+	catalog.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake"}
+	c.r = &reconcile.Reconciler{Name: "r", Installation: installation, Accounts: s, Orphans: s, Clusters: s, Proofs: s, Providers: manyClouds{"cloud": c}, Catalog: func() *template.Catalog { return catalog },
 		Log: slog.New(slog.DiscardHandler), Every: time.Hour, Watch: 5 * time.Millisecond}
 	return c
 }
@@ -189,7 +196,8 @@ func BenchmarkLook(b *testing.B) {
 	}
 }
 
-// TestQuestionsOfALookDontGrow: what a look asks of the store depends on what has changed, not on how many clusters there are; and where all are compared, they are
+// TestQuestionsOfALookDontGrow: what a look asks of the store depends on what has changed, not on how many clusters there are; and where all are
+// compared, they are
 // read together.
 func TestQuestionsOfALookDontGrow(t *testing.T) {
 	t.Parallel()
@@ -238,13 +246,13 @@ func TestQuestionsOfALookDontGrow(t *testing.T) {
 // counts is a meter that counts lost clusters.
 type counts struct{ lost atomic.Int64 }
 
-func (m *counts) Add(of *app.Metric, n float64, labels ...string) {
-	if of == app.MetricFound && labels[len(labels)-1] == "lost" {
+func (m *counts) Add(of *observe.Metric, n float64, labels ...string) {
+	if of == observe.MetricFound && labels[len(labels)-1] == "lost" {
 		m.lost.Add(int64(n))
 	}
 }
 
-func (m *counts) Took(*app.Metric, time.Duration, ...string) {}
+func (m *counts) Took(*observe.Metric, time.Duration, ...string) {}
 
 // together is a store in which no server keeps another one from an account.
 type together struct{ reconcile.AccountStore }
@@ -253,7 +261,8 @@ func (together) HoldAccount(context.Context, string, string, time.Time, time.Dur
 	return true, nil
 }
 
-// TestTwoServersTellOfALossOnce: two servers that look at an account, in turn or at the same moment, mark, count and tell of a loss once, and find what the other has marked.
+// TestTwoServersTellOfALossOnce: two servers that look at an account, in turn or at the same moment, mark, count and tell of a loss once, and find
+// what the other has marked.
 func TestTwoServersTellOfALossOnce(t *testing.T) {
 	t.Parallel()
 	for _, turns := range []bool{true, false} {
@@ -275,11 +284,11 @@ func TestTwoServersTellOfALossOnce(t *testing.T) {
 				return len(c.asked)
 			}
 			var machine, cluster string
-			if err := c.store.ExpectedMachines(t.Context(), "cloud", "", nil, func(m app.ExpectedMachine) error { machine, cluster = m.ID, m.Cluster; return nil }); err != nil {
+			if err := c.store.ExpectedMachines(t.Context(), "cloud", "", nil, func(m fleet.ExpectedMachine) error { machine, cluster = m.ID, m.Cluster; return nil }); err != nil {
 				t.Fatal(err)
 			}
 			c.mu.Lock()
-			slices.SortFunc(c.machines, func(x, y app.Machine) int { return cmp.Compare(bit(x.ID == machine), bit(y.ID == machine)) })
+			slices.SortFunc(c.machines, func(x, y family.Machine) int { return cmp.Compare(bit(x.ID == machine), bit(y.ID == machine)) })
 			c.mu.Unlock()
 			c.comesAbout(t, "both look", func() bool { return lists() > 10 })
 			for round := 1; round <= 3; round++ {
@@ -324,9 +333,9 @@ func bit(b bool) int {
 }
 
 // accounts returns providers by account.
-type accounts map[string]app.Provider
+type accounts map[string]family.Provider
 
-func (a accounts) Provider(_ context.Context, spec app.ProviderSpec) (app.Provider, error) {
+func (a accounts) Provider(_ context.Context, spec template.ProviderSpec) (family.Provider, error) {
 	return a[spec.Account()], nil
 }
 
@@ -334,8 +343,8 @@ func (a accounts) Provider(_ context.Context, spec app.ProviderSpec) (app.Provid
 func TestOnlyAClustersOwnAccountLosesItsMachines(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 2)
-	own := app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake", Tenant: app.DefaultTenant}
-	c.r.Own = func(context.Context) ([]*app.ProviderSpec, error) { return []*app.ProviderSpec{&own}, nil }
+	own := template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake", Tenant: app.DefaultTenant}
+	c.r.Own = func(context.Context) ([]*template.ProviderSpec, error) { return []*template.ProviderSpec{&own}, nil }
 	c.r.Providers = accounts{"cloud": fake.New("cloud"), own.Account(): c}
 	defer c.run(t, c.r)()
 	looked := func(n int) bool {
@@ -361,7 +370,7 @@ func TestOnlyAClustersOwnAccountLosesItsMachines(t *testing.T) {
 type pair struct {
 	*engine
 	ids  []string // of clusters
-	gone map[string]app.Machine
+	gone map[string]family.Machine
 	stop func()
 }
 
@@ -393,7 +402,8 @@ func (p *pair) told() (text string, lost int) {
 	return text, lost
 }
 
-// TestLooksFindWhatComparisonsFind: machines go, stop and return, lists fail or are cut short, clusters go to sleep and wake, servers restart: a server that looks
+// TestLooksFindWhatComparisonsFind: machines go, stop and return, lists fail or are cut short, clusters go to sleep and wake, servers restart: a
+// server that looks
 // only at what has changed knows the same as one that always compares all.
 func TestLooksFindWhatComparisonsFind(t *testing.T) {
 	t.Parallel()
@@ -417,12 +427,12 @@ func TestLooksFindWhatComparisonsFind(t *testing.T) {
 		}
 	}
 	for _, p := range both {
-		p.gone = map[string]app.Machine{}
+		p.gone = map[string]family.Machine{}
 		for i := range clusters {
 			if i == clusters-1 { // one fails, and keeps a machine
 				p.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}, Node: "n1"})
 			}
-			v, err := p.app.CreateCluster(p.ctx, p.admin, app.ClusterRequest{Name: fmt.Sprint("c", i), LayoutRequest: app.LayoutRequest{Template: "web", Size: nodes}})
+			v, err := p.app.CreateCluster(p.ctx, p.admin, appcluster.ClusterRequest{Name: fmt.Sprint("c", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: nodes}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -454,7 +464,7 @@ func TestLooksFindWhatComparisonsFind(t *testing.T) {
 				for n := range nodes {
 					if id := p.machine(cluster, n); p.gone[id].ID != "" {
 						back := p.gone[id]
-						back.State = app.MachineRunning
+						back.State = family.MachineRunning
 						p.cloud.Put(back)
 						delete(p.gone, id)
 					}

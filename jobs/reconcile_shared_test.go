@@ -7,22 +7,25 @@ import (
 	"testing"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/family"
+	"muster/app/layout"
 	"muster/jobs/reconcile"
 )
 
 // sharing is a cloud in which clusters have firewalls.
 type sharing struct {
-	app.Provider
+	family.Provider
 	mu     sync.Mutex
-	things map[string]app.SharedThing
+	things map[string]family.SharedThing
 	used   bool // none can be removed
 }
 
-func (s *sharing) Shared(_ context.Context, tags map[string]string) (all []app.SharedThing, _ error) {
+func (s *sharing) Shared(_ context.Context, tags map[string]string) (all []family.SharedThing, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.things {
-		if of := tags[app.TagCluster]; of == "" || t.Tags[app.TagCluster] == of {
+		if of := tags[family.TagCluster]; of == "" || t.Tags[family.TagCluster] == of {
 			all = append(all, t)
 		}
 	}
@@ -46,7 +49,7 @@ func (s *sharing) put(e *engine, id, cluster string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.things[id] = app.SharedThing{ID: id, Kind: "firewall", Name: "muster-" + id, Tags: map[string]string{app.TagInstallation: installation, app.TagCluster: cluster}}
+	s.things[id] = family.SharedThing{ID: id, Kind: "firewall", Name: "muster-" + id, Tags: map[string]string{family.TagInstallation: installation, family.TagCluster: cluster}}
 }
 
 // What a cluster's machines shared goes after the last of them, before it is said that nothing is left; what belongs to clusters that
@@ -55,12 +58,12 @@ func TestWhatADeletedClusterSharedIsRemoved(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	gone := e.await(e.create(2).ID)
-	stands, err := e.app.CreateCluster(e.ctx, e.admin, app.ClusterRequest{Name: "stands", LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+	stands, err := e.app.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "stands", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.await(stands.ID)
-	cloud := &sharing{Provider: e.cloud, things: map[string]app.SharedThing{"theirs": {ID: "theirs", Tags: map[string]string{app.TagInstallation: "other", app.TagCluster: gone.ID}}}, used: true}
+	cloud := &sharing{Provider: e.cloud, things: map[string]family.SharedThing{"theirs": {ID: "theirs", Tags: map[string]string{family.TagInstallation: "other", family.TagCluster: gone.ID}}}, used: true}
 	cloud.put(e, "ours", gone.ID)
 	cloud.put(e, "standing", stands.ID)
 	e.delete(gone.ID)

@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/template"
 	"muster/jobs/reconcile"
 	"muster/providers/fake"
 )
 
 // hasty is a policy that waits a moment only.
-var hasty = app.OrphanPolicy{Mode: app.OrphansDelete, Settle: 50 * time.Millisecond, Most: 5, Share: 0.25}
+var hasty = fleet.OrphanPolicy{Mode: fleet.OrphansDelete, Settle: 50 * time.Millisecond, Most: 5, Share: 0.25}
 
 // reconciler gives one that looks often; change alters it first.
 func (e *engine) reconciler(change func(*reconcile.Reconciler)) (stop func()) {
@@ -44,7 +47,7 @@ func (e *engine) comesAbout(what string, true_ func() bool) {
 	}
 }
 
-func (e *engine) orphans(gone bool) []app.Orphan {
+func (e *engine) orphans(gone bool) []fleet.Orphan {
 	e.Helper()
 	r, err := e.app.Orphans(e.ctx, e.admin, gone)
 	if err != nil {
@@ -78,11 +81,11 @@ func (e *engine) put(id string, tags map[string]string) {
 	if err != nil {
 		e.Fatal(err)
 	}
-	all := map[string]string{app.TagInstallation: installation}
+	all := map[string]string{family.TagInstallation: installation}
 	for k, v := range tags {
 		all[k] = v
 	}
-	e.cloud.Put(app.Machine{ID: id, State: app.MachineRunning, Tags: all})
+	e.cloud.Put(family.Machine{ID: id, State: family.MachineRunning, Tags: all})
 }
 
 func (e *engine) delete(id string) {
@@ -114,7 +117,7 @@ func TestMachineThatComesUpAfterItsNodeWasDeleted(t *testing.T) {
 	e.delete(v.ID)
 	for id, i := range live { // only now, however long the delete took, is there what was asked for
 		if i.Node == "n1" {
-			e.put("late", map[string]string{app.TagIntent: id, app.TagTenant: i.Tenant, app.TagCluster: i.Cluster, app.TagNode: i.Node})
+			e.put("late", map[string]string{family.TagIntent: id, family.TagTenant: i.Tenant, family.TagCluster: i.Cluster, family.TagNode: i.Node})
 		}
 	}
 	if e.machines() != 1 {
@@ -126,14 +129,14 @@ func TestMachineThatComesUpAfterItsNodeWasDeleted(t *testing.T) {
 	e.passes(0)
 	stop()
 	o := e.orphans(false)[0]
-	if o.Kind != app.OrphanEnded || o.State != app.OrphanDue || o.Sightings != 1 || o.Cluster != v.ID || o.Node != "n1" || o.Price != 0.5 || e.machines() != 1 {
+	if o.Kind != fleet.OrphanEnded || o.State != fleet.OrphanDue || o.Sightings != 1 || o.Cluster != v.ID || o.Node != "n1" || o.Price != 0.5 || e.machines() != 1 {
 		t.Errorf("at first sight: %+v, %d machines", o, e.machines())
 	}
 	// Another process goes on from there: the first sighting is not lost.
 	defer e.reconciler(nil)()
 	e.comesAbout("it is deleted", func() bool { return e.machines() == 0 && len(e.orphans(false)) == 0 })
 	gone := e.orphans(true)
-	if len(gone) != 1 || gone[0].State != app.OrphanGone || gone[0].Sightings < 2 {
+	if len(gone) != 1 || gone[0].State != fleet.OrphanGone || gone[0].Sightings < 2 {
 		t.Errorf("what went is told as %+v", gone)
 	}
 	e.comesAbout("nothing of the cluster is left", func() bool { r := e.receipt(v.ID); return r.Left == 0 && len(r.Lines) == 2 })
@@ -144,33 +147,33 @@ func TestMachineThatComesUpAfterItsNodeWasDeleted(t *testing.T) {
 
 func TestOrphansThatAreLeftAlone(t *testing.T) {
 	e := newEngine(t, nil)
-	e.put("unknown", map[string]string{app.TagIntent: "nobody-knows", app.TagTenant: e.admin.Tenant})
-	e.cloud.Put(app.Machine{ID: "foreign", State: app.MachineRunning, Tags: map[string]string{app.TagInstallation: "another"}})
-	e.cloud.Put(app.Machine{ID: "bare", State: app.MachineRunning})
+	e.put("unknown", map[string]string{family.TagIntent: "nobody-knows", family.TagTenant: e.admin.Tenant})
+	e.cloud.Put(family.Machine{ID: "foreign", State: family.MachineRunning, Tags: map[string]string{family.TagInstallation: "another"}})
+	e.cloud.Put(family.Machine{ID: "bare", State: family.MachineRunning})
 	defer e.reconciler(nil)()
 	e.passes(6)
 	os := e.orphans(false)
-	if len(os) != 1 || os[0].Machine != "unknown" || os[0].Kind != app.OrphanUnknown || os[0].State != app.OrphanReported || os[0].Sightings < 3 {
+	if len(os) != 1 || os[0].Machine != "unknown" || os[0].Kind != fleet.OrphanUnknown || os[0].State != fleet.OrphanReported || os[0].Sightings < 3 {
 		t.Fatalf("orphans: %+v", os)
 	}
 	if n := len(e.cloud.Machines()); n != 3 {
 		t.Fatalf("%d of 3 machines are left", n)
 	}
-	if _, err := e.app.DecideOrphan(t.Context(), app.Actor{Tenant: e.admin.Tenant, User: "u", Role: app.RoleUser}, os[0].ID, app.DecideDelete); app.CodeOf(err) != app.EForbidden {
+	if _, err := e.app.DecideOrphan(t.Context(), app.Actor{Tenant: e.admin.Tenant, User: "u", Role: app.RoleUser}, os[0].ID, fleet.DecideDelete); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("a user decides: %v", err)
 	}
 	other := app.Actor{Tenant: "other", User: "boss", Role: app.RoleAdmin}
-	if _, err := e.app.DecideOrphan(t.Context(), other, os[0].ID, app.DecideDelete); app.CodeOf(err) != app.ENotFound {
+	if _, err := e.app.DecideOrphan(t.Context(), other, os[0].ID, fleet.DecideDelete); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("another tenant's admin decides: %v", err)
 	}
 	if r, err := e.app.Orphans(t.Context(), other, true); err != nil || len(r.Orphans) != 0 || len(r.Accounts) != 0 {
 		t.Errorf("another tenant's admin sees %+v (%v)", r, err)
 	}
-	if _, err := e.app.DecideOrphan(t.Context(), e.admin, os[0].ID, app.DecideDelete); err != nil {
+	if _, err := e.app.DecideOrphan(t.Context(), e.admin, os[0].ID, fleet.DecideDelete); err != nil {
 		t.Fatal(err)
 	}
 	e.comesAbout("what a person ordered is done", func() bool { return len(e.cloud.Machines()) == 2 })
-	if _, err := e.app.DecideOrphan(t.Context(), e.admin, "nothing", app.DecideKeep); app.CodeOf(err) != app.ENotFound {
+	if _, err := e.app.DecideOrphan(t.Context(), e.admin, "nothing", fleet.DecideKeep); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("deciding on nothing: %v", err)
 	}
 }
@@ -190,23 +193,23 @@ func (e *engine) leave(n int) {
 func TestModesAndBounds(t *testing.T) {
 	e := newEngine(t, nil)
 	e.leave(8)
-	mode := func(m app.OrphanMode) {
+	mode := func(m fleet.OrphanMode) {
 		if err := e.app.SetOrphanMode(t.Context(), e.admin, m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	mode(app.OrphansReport)
+	mode(fleet.OrphansReport)
 	stop := e.reconciler(nil)
 	e.passes(5)
-	if os := e.orphans(false); e.machines() != 8 || len(os) != 8 || os[0].State != app.OrphanReported {
+	if os := e.orphans(false); e.machines() != 8 || len(os) != 8 || os[0].State != fleet.OrphanReported {
 		t.Errorf("%d of 8 machines are left; %+v", e.machines(), os)
 	}
 	keep := e.orphans(false)[0]
-	if _, err := e.app.DecideOrphan(t.Context(), e.admin, keep.ID, app.DecideKeep); err != nil {
+	if _, err := e.app.DecideOrphan(t.Context(), e.admin, keep.ID, fleet.DecideKeep); err != nil {
 		t.Fatal(err)
 	}
 	stop()
-	mode(app.OrphansOff)
+	mode(fleet.OrphansOff)
 	lists := e.cloud.Count(fake.List)
 	stop = e.reconciler(nil)
 	time.Sleep(100 * time.Millisecond)
@@ -214,7 +217,7 @@ func TestModesAndBounds(t *testing.T) {
 	if n := e.cloud.Count(fake.List); n > lists+1 { // one proves that the cluster is gone, which is no comparison
 		t.Errorf("the account was asked %d times although that is off", n-lists)
 	}
-	mode(app.OrphansDelete)
+	mode(fleet.OrphansDelete)
 	stop = e.reconciler(func(r *reconcile.Reconciler) { r.Every = time.Hour })
 	var accounts []app.Account
 	e.comesAbout("a pass deletes", func() bool {
@@ -232,7 +235,7 @@ func TestModesAndBounds(t *testing.T) {
 	defer e.reconciler(nil)()
 	e.comesAbout("all but the kept one are deleted", func() bool { return e.machines() == 1 })
 	e.passes(2)
-	if os := e.orphans(false); len(os) != 1 || os[0].ID != keep.ID || os[0].State != app.OrphanKept {
+	if os := e.orphans(false); len(os) != 1 || os[0].ID != keep.ID || os[0].State != fleet.OrphanKept {
 		t.Errorf("the kept one: %+v", os)
 	}
 	if err := e.app.SetOrphanMode(t.Context(), e.admin, "everything"); app.CodeOf(err) != app.EInvalid {
@@ -256,7 +259,7 @@ func TestDuplicateOfALiveMachineIsDeleted(t *testing.T) {
 	}
 	stop()
 	m := twin
-	m.ID, m.State = known, app.MachineRunning
+	m.ID, m.State = known, family.MachineRunning
 	e.cloud.Put(m)
 	defer e.reconciler(nil)()
 	e.comesAbout("the twin is deleted", func() bool { return len(e.cloud.Machines()) == 2 })
@@ -335,7 +338,7 @@ func TestLostMachineIsNoticedWithinAMinuteByTheList(t *testing.T) {
 		v = now
 		return now.Status
 	}
-	e.put("stray", map[string]string{app.TagIntent: "unheard-of"})
+	e.put("stray", map[string]string{family.TagIntent: "unheard-of"})
 	defer e.reconciler(func(r *reconcile.Reconciler) { r.Every, r.Watch = time.Hour, 20*time.Millisecond })()
 	e.passes(0)
 	e.cloud.SetListLag(time.Hour)
@@ -399,7 +402,7 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 	}
 	e.cloud.Order(fake.List, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "the line is dead"}})
 	e.delete(v.ID)
-	if r := e.receipt(v.ID); r.Left != 0 || r.Proof.State != app.ProofPending || !r.Proof.NextAt.Equal(r.DeletedAt.Add(app.ProofGap)) {
+	if r := e.receipt(v.ID); r.Left != 0 || r.Proof.State != fleet.ProofPending || !r.Proof.NextAt.Equal(r.DeletedAt.Add(fleet.ProofGap)) {
 		t.Errorf("before the account was checked: %+v", r)
 	}
 	down := fake.New("down")
@@ -407,14 +410,14 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 	stop := e.reconciler(func(r *reconcile.Reconciler) { r.Providers = manyClouds{"cloud": down} })
 	e.comesAbout("it is said that the account can't be listed, and when it is checked again", func() bool {
 		p := e.receipt(v.ID).Proof
-		return p.State == app.ProofFailed && p.How == "Account cloud cannot be listed from here: no route to host" && p.NextAt.After(p.CheckedAt)
+		return p.State == fleet.ProofFailed && p.How == "Account cloud cannot be listed from here: no route to host" && p.NextAt.After(p.CheckedAt)
 	})
 	stop()
-	twin := app.Machine{ID: "late", State: app.MachineRunning, Tags: map[string]string{app.TagCluster: v.ID, app.TagTenant: v.Tenant}}
+	twin := family.Machine{ID: "late", State: family.MachineRunning, Tags: map[string]string{family.TagCluster: v.ID, family.TagTenant: v.Tenant}}
 	e.put(twin.ID, twin.Tags)
 	stop = e.reconciler(nil)
 	e.comesAbout("it is said that something is left", func() bool { return strings.Contains(e.receipt(v.ID).Proof.How, "late") })
-	if p := e.receipt(v.ID).Proof; p.State != app.ProofFailed || p.CheckedAt.IsZero() || !p.NextAt.Equal(p.CheckedAt.Add(app.ProofGap)) {
+	if p := e.receipt(v.ID).Proof; p.State != fleet.ProofFailed || p.CheckedAt.IsZero() || !p.NextAt.Equal(p.CheckedAt.Add(fleet.ProofGap)) {
 		t.Errorf("while a machine is left: %+v", p)
 	}
 	stop()
@@ -422,7 +425,7 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 	defer e.reconciler(nil)()
 	e.comesAbout("it is proven", func() bool { return !e.receipt(v.ID).Proof.At.IsZero() })
 	r := e.receipt(v.ID)
-	if r.Left != 0 || len(r.Lines) != 3 || r.Cost <= 0 || r.Lifetime <= 0 || r.Unpriced != 0 || r.Proof.State != app.ProofProven || r.Proof.At.Before(r.DeletedAt) || !strings.Contains(r.Proof.How, app.TagCluster+"="+v.ID) {
+	if r.Left != 0 || len(r.Lines) != 3 || r.Cost <= 0 || r.Lifetime <= 0 || r.Unpriced != 0 || r.Proof.State != fleet.ProofProven || r.Proof.At.Before(r.DeletedAt) || !strings.Contains(r.Proof.How, family.TagCluster+"="+v.ID) {
 		t.Errorf("the receipt: %+v", r)
 	}
 	for _, l := range r.Lines {
@@ -433,9 +436,9 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 }
 
 // manyClouds gives accounts by name, and an error for the others.
-type manyClouds map[string]app.Provider
+type manyClouds map[string]family.Provider
 
-func (m manyClouds) Provider(_ context.Context, spec app.ProviderSpec) (app.Provider, error) {
+func (m manyClouds) Provider(_ context.Context, spec template.ProviderSpec) (family.Provider, error) {
 	if p := m[spec.Name]; p != nil {
 		return p, nil
 	}
@@ -445,16 +448,16 @@ func (m manyClouds) Provider(_ context.Context, spec app.ProviderSpec) (app.Prov
 func TestAnAccountThatFailsKeepsNoOther(t *testing.T) {
 	hangs := fake.New("a-hangs")
 	hangs.Order(fake.List, fake.Outcome{Hangs: true, Times: -1})
-	e := newEngine(t, func(_ *engine, c *app.Catalog) {
+	e := newEngine(t, func(_ *engine, c *template.Catalog) {
 		for _, name := range []string{"a-hangs", "b-shut", "c-far"} {
-			c.Providers[name] = &app.ProviderSpec{About: app.About{Name: name}, Type: "fake"}
+			c.Providers[name] = &template.ProviderSpec{About: template.About{Name: name}, Type: "fake"}
 		}
 		c.Providers["b-shut"].Provisioner = map[string]string{"region": "eu"}
 	})
 	e.leave(2)
 	defer e.reconciler(func(r *reconcile.Reconciler) {
 		r.Providers = manyClouds{"a-hangs": hangs, "c-far": fake.New("c-far"), "cloud": e.cloud}
-		r.Elsewhere = func(p app.ProviderSpec) bool { return p.Name == "c-far" }
+		r.Elsewhere = func(p template.ProviderSpec) bool { return p.Name == "c-far" }
 	})()
 	e.comesAbout("orphans of the good account are deleted", func() bool { return e.machines() == 0 })
 	e.comesAbout("the trouble of the others is told", func() bool {
@@ -497,10 +500,10 @@ func TestOneOfSeveralMachinesOfAnIntentIsKept(t *testing.T) {
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "connection reset"}, Happens: true, Node: "n1"})
 	v := e.create(2)
 	e.comesAbout("the first one is made", func() bool { return len(e.cloud.Machines()) > 0 })
-	first, found := app.Machine{}, false
+	first, found := family.Machine{}, false
 	for !found {
 		for _, m := range e.cloud.Machines() {
-			if m.Tags[app.TagNode] == "n1" {
+			if m.Tags[family.TagNode] == "n1" {
 				first, found = m, true
 			}
 		}
@@ -513,7 +516,7 @@ func TestOneOfSeveralMachinesOfAnIntentIsKept(t *testing.T) {
 	if len(e.cloud.Machines()) != 2 || v.Nodes[0].MachineID != first.ID {
 		t.Errorf("n1 is %s, want the oldest, %s; machines: %v", v.Nodes[0].MachineID, first.ID, e.cloud.Machines())
 	}
-	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, app.LogFilter{Node: "n1"})
+	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, cluster.LogFilter{Node: "n1"})
 	if err != nil || !strings.Contains(fmt.Sprint(lines), "a-younger-twin was deleted: another machine of this node") {
 		t.Errorf("the log does not say so: %v %v", lines, err)
 	}
@@ -523,7 +526,7 @@ func TestOneOfSeveralMachinesOfAnIntentIsKept(t *testing.T) {
 }
 
 func TestAFullZoneIsLeftForAnother(t *testing.T) {
-	e := newEngine(t, func(_ *engine, c *app.Catalog) { c.Providers["cloud"].Zones = []string{"a", "b"} })
+	e := newEngine(t, func(_ *engine, c *template.Catalog) { c.Providers["cloud"].Zones = []string{"a", "b"} })
 	e.cloud.SetRoom("", 0)
 	e.cloud.SetRoom("a", 1)
 	v := e.await(e.create(3).ID)
@@ -542,14 +545,14 @@ func TestAFullZoneIsLeftForAnother(t *testing.T) {
 
 // counted is a provider whose calls are refused by a budget so many times first.
 type counted struct {
-	app.Provider
+	family.Provider
 	left chan struct{}
 }
 
-func (c counted) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (c counted) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	select {
 	case <-c.left:
-		return app.Machine{}, &app.Error{Code: app.ERateLimit, Reason: "budget", Message: "The rate budget of account cloud is empty for 1 s.",
+		return family.Machine{}, &app.Error{Code: app.ERateLimit, Reason: "budget", Message: "The rate budget of account cloud is empty for 1 s.",
 			RetryAfter: time.Millisecond}
 	default:
 		return c.Provider.Create(ctx, spec)

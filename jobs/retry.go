@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/jobs/budget"
 	"muster/jobs/internal/loop"
 	"muster/jobs/remote"
@@ -93,7 +94,7 @@ const patience = 6 * time.Hour
 func retry(e *app.Error, tries int) app.Retry { return ruleFor(e).decide(e, tries, 0) }
 
 // retryOf is retry for a claimed step, and gives the error a hint where the policy knows one and nobody else did.
-func retryOf(e *app.Error, as *app.Assignment) app.Retry {
+func retryOf(e *app.Error, as *execution.Assignment) app.Retry {
 	p := ruleOf(e, as.Action)
 	r := p.decide(e, as.Tries, as.Age)
 	switch {
@@ -125,7 +126,7 @@ func ruleOf(e *app.Error, a app.Action) rule {
 const deleteAdvice = "Look in the provider's own console whether the machine still exists, and delete it there if it does; then resume. The deletion is done once the provider doesn't list the machine anymore."
 
 // keepsTrying words why a deletion has failed that is tried again, and until when it will be.
-func keepsTrying(e *app.Error, as *app.Assignment) string {
+func keepsTrying(e *app.Error, as *execution.Assignment) string {
 	text := strings.TrimRight(e.ForPeople(), ". ")
 	if e.Reason == app.ReasonCloudBroken && !strings.Contains(e.Message, app.CloudBroken) {
 		cause := "it can't be reached" // what the network says is for the log

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/jobs/budget"
 	"muster/jobs/internal/loop"
 	"muster/jobs/remote"
@@ -75,7 +76,7 @@ func TestWaitsThatTriedNothingAreFree(t *testing.T) {
 			t.Errorf("after %d tries a node that is occupied gets %+v, want a free wait of a second", tries, got)
 		}
 	}
-	if e := (&app.Error{Code: app.ETransient, Reason: remote.ReasonOccupied}); retryOf(e, &app.Assignment{Tries: 1, Age: patience}).Again || e.Hint == "" {
+	if e := (&app.Error{Code: app.ETransient, Reason: remote.ReasonOccupied}); retryOf(e, &execution.Assignment{Tries: 1, Age: patience}).Again || e.Hint == "" {
 		t.Errorf("a node that stays occupied is waited for for ever, or nobody is told what to do: %q", e.Hint)
 	}
 	if retry(&app.Error{Code: app.ERateLimit}, 1).Free {
@@ -85,7 +86,7 @@ func TestWaitsThatTriedNothingAreFree(t *testing.T) {
 
 func TestAgainDoesNotGoOnForEver(t *testing.T) {
 	for _, p := range policy {
-		as := &app.Assignment{Tries: 1, Age: patience}
+		as := &execution.Assignment{Tries: 1, Age: patience}
 		e := &app.Error{Code: p.code, Reason: p.reason, Message: "It broke."}
 		if retryOf(e, as).Again {
 			t.Errorf("%s %s is tried again after %s", p.code, p.reason, patience)
@@ -103,19 +104,19 @@ func TestThePersonIsToldWhatToDecide(t *testing.T) {
 		}
 	}
 	e := &app.Error{Code: app.EQuota, Message: "The account may have 10 machines."}
-	if retryOf(e, &app.Assignment{Tries: 1}); !strings.Contains(e.Hint, "limit raised") {
+	if retryOf(e, &execution.Assignment{Tries: 1}); !strings.Contains(e.Hint, "limit raised") {
 		t.Errorf("hint: %q", e.Hint)
 	}
 	e = &app.Error{Code: app.EQuota, Hint: "Ask in room 12."}
-	if retryOf(e, &app.Assignment{Tries: 1}); e.Hint != "Ask in room 12." {
+	if retryOf(e, &execution.Assignment{Tries: 1}); e.Hint != "Ask in room 12." {
 		t.Errorf("a hint was written over: %q", e.Hint)
 	}
 	e = &app.Error{Code: app.EConflict, Reason: "image_no_room", Message: "The disk is full."}
-	if r := retryOf(e, &app.Assignment{Tries: 1}); r.Again || !strings.Contains(e.Hint, "Make room") {
+	if r := retryOf(e, &execution.Assignment{Tries: 1}); r.Again || !strings.Contains(e.Hint, "Make room") {
 		t.Errorf("an engine's full disk: %+v, hint %q", r, e.Hint)
 	}
 	e = &app.Error{Code: app.EScript, Message: "exit code 1"}
-	if retryOf(e, &app.Assignment{Tries: 1}); e.Hint != "" {
+	if retryOf(e, &execution.Assignment{Tries: 1}); e.Hint != "" {
 		t.Errorf("something is advised although it is tried again: %q", e.Hint)
 	}
 }

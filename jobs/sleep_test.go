@@ -6,12 +6,15 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
 	"muster/app/operation"
+	"muster/app/template"
 	"muster/providers/fake"
 )
 
 // sleepers lets the services of the engine's template stop.
-func sleepers(e *engine, c *app.Catalog) {
+func sleepers(e *engine, c *template.Catalog) {
 	for name, s := range c.Services {
 		s.Actions[app.ActionStop] = script("echo \"$MUSTER_NODE " + name + ".stop\" >>\"" + e.effect + "\"\n")
 	}
@@ -59,7 +62,7 @@ func TestSleepAndWake(t *testing.T) {
 		t.Errorf("done while going to sleep: %v", got)
 	}
 	for _, m := range e.cloud.Machines() {
-		if m.State != app.MachineStopped {
+		if m.State != family.MachineStopped {
 			t.Errorf("machine %s is %s", m.ID, m.State)
 		}
 	}
@@ -104,7 +107,7 @@ func TestAsleepClustersAreNotLostAndCanBeDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.want(v, app.ClusterAsleep)
-	_, err = e.app.PreviewAmend(t.Context(), e.admin, v.ID, app.Amendment{Kind: app.OperationRestart})
+	_, err = e.app.PreviewAmend(t.Context(), e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart})
 	if e := app.AsError(err); app.CodeOf(err) != app.EConflict || !strings.Contains(strings.ToLower(e.Advised()), "wake it first") {
 		t.Errorf("an amendment while it sleeps: %v", err)
 	}
@@ -174,7 +177,7 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	if v.Operations[0].Status != app.OperationSucceeded || v.Message != operation.LostWords([]string{"n3"}) {
 		t.Errorf("the wake %s: %s", v.Operations[0].Status, v.Message)
 	}
-	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, app.Amendment{Kind: app.OperationRepair}); err != nil {
+	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)
@@ -205,7 +208,7 @@ func TestWakeThatFailsIsResumedOrUndone(t *testing.T) {
 	}
 	e.want(e.await(v.ID), app.ClusterAsleep)
 	for _, m := range e.cloud.Machines() {
-		if m.State != app.MachineStopped {
+		if m.State != family.MachineStopped {
 			t.Errorf("rolled back, machine %s is %s", m.ID, m.State)
 		}
 	}
@@ -228,7 +231,7 @@ func TestSleepThatFailsIsUndone(t *testing.T) {
 		t.Errorf("done while rolling back: %v", got)
 	}
 	for _, m := range e.cloud.Machines() {
-		if m.State != app.MachineRunning {
+		if m.State != family.MachineRunning {
 			t.Errorf("rolled back, machine %s is %s", m.ID, m.State)
 		}
 	}

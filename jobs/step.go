@@ -6,6 +6,8 @@ import (
 	"net"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/jobs/remote"
 )
 
@@ -20,7 +22,7 @@ type actions struct {
 func (w *actions) id() app.WorkerID { return app.WorkerID{Tenant: w.Tenant, Name: w.Name} }
 
 // act carries out what a step asks for, and writes what it found out into the report.
-func (w *actions) act(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) act(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	switch as.Action {
 	case app.ActionCreate:
 		return w.create(ctx, as, out, r)
@@ -47,7 +49,7 @@ func (w *actions) act(ctx context.Context, as *app.Assignment, out app.Output, r
 
 // onNode runs f with a shell on the step's node, under the step's claim. The connection is kept for later steps unless it
 // broke.
-func (w *actions) onNode(ctx context.Context, as *app.Assignment, f func(app.Shell) error) error {
+func (w *actions) onNode(ctx context.Context, as *execution.Assignment, f func(family.Shell) error) error {
 	sh, release, err := w.shell(ctx, w.target(as, as.SSHKey))
 	if err != nil {
 		return err
@@ -59,7 +61,7 @@ func (w *actions) onNode(ctx context.Context, as *app.Assignment, f func(app.She
 
 // nodeClaim is what the node is told of the step's claim. A worker that stops, or that has lost its claim, leaves a service
 // action running: the next attempt takes it over. Whoever is cancelled or over time ends it.
-func (w *actions) nodeClaim(as *app.Assignment) remote.Claim {
+func (w *actions) nodeClaim(as *execution.Assignment) remote.Claim {
 	return remote.Claim{
 		Place: as.Cluster.ID + "." + as.Node.Name, Epoch: as.Epoch, Operation: as.Fence.Operation, Index: as.Fence.Index, Watch: w.watched(as),
 		Leave: func(ctx context.Context) bool {
@@ -74,7 +76,7 @@ func target(n app.Node, key []byte) remote.Target {
 }
 
 // target is where the node of a step is, by the guard where the server says so.
-func (w *actions) target(as *app.Assignment, key []byte) remote.Target {
+func (w *actions) target(as *execution.Assignment, key []byte) remote.Target {
 	return w.guarded(target(as.Node, key), as.Guarded)
 }
 
@@ -92,6 +94,6 @@ func (w *actions) guarded(t remote.Target, guarded bool) remote.Target {
 	return t
 }
 
-func nodeContext(as *app.Assignment) app.NodeContext {
-	return app.NodeContext{Tenant: as.Tenant, Cluster: as.Cluster.ID, Node: as.Node.Name, Hostname: as.Node.Hostname, Owner: as.Cluster.Owner}
+func nodeContext(as *execution.Assignment) family.NodeContext {
+	return family.NodeContext{Tenant: as.Tenant, Cluster: as.Cluster.ID, Node: as.Node.Name, Hostname: as.Node.Hostname, Owner: as.Cluster.Owner}
 }

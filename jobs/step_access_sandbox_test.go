@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/execution"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 	"muster/providers/sandbox"
@@ -27,7 +27,7 @@ func TestCertificateOpensASandbox(t *testing.T) {
 			}
 			defer sh.Close()
 			w := &actions{}
-			as := &app.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"}, SSHKey: private}
+			as := &execution.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"}, SSHKey: private}
 			out := func(_ app.Stream, line string) { t.Error(line) }
 			if err := ensureAccess(t.Context(), as, remote.Under(sh, w.nodeClaim(as)), out); err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -23,7 +24,7 @@ func TestEnsureAccess(t *testing.T) {
 	var said []string
 	out := func(_ app.Stream, line string) { said = append(said, line) }
 	ca, private := remotetest.NewKey(t)
-	as := &app.Assignment{Node: app.Node{SSHUser: "admin"}, SSHKey: private}
+	as := &execution.Assignment{Node: app.Node{SSHUser: "admin"}, SSHKey: private}
 	dir := filepath.Join(s.Home, ".ssh")
 
 	if err := ensureAccess(t.Context(), as, c, out); err != nil {

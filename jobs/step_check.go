@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/jobs/internal/loop"
 )
 
@@ -16,7 +18,7 @@ const (
 )
 
 // check waits until the step's service is healthy by its own health check, or the time that the check gives it is over.
-func (w *actions) check(ctx context.Context, as *app.Assignment, out app.Output) error {
+func (w *actions) check(ctx context.Context, as *execution.Assignment, out family.Output) error {
 	if as.Health == nil {
 		return app.Errorf(app.EInternal, "step %s has no health check", as.StepID)
 	}
@@ -25,7 +27,7 @@ func (w *actions) check(ctx context.Context, as *app.Assignment, out app.Output)
 	last := ""
 	for try := 1; ; try++ {
 		var wrong string
-		err := w.onNode(ctx, as, func(sh app.Shell) error {
+		err := w.onNode(ctx, as, func(sh family.Shell) error {
 			if err := ensureHosts(ctx, as, sh); err != nil {
 				return err
 			}
@@ -37,11 +39,11 @@ func (w *actions) check(ctx context.Context, as *app.Assignment, out app.Output)
 		case err != nil:
 			return err
 		case wrong == "":
-			out(app.StreamSystem, fmt.Sprintf("%s is healthy (%s), %s after it was first looked at.", as.Service, asks, time.Since(began).Round(time.Millisecond)))
+			out(family.StreamSystem, fmt.Sprintf("%s is healthy (%s), %s after it was first looked at.", as.Service, asks, time.Since(began).Round(time.Millisecond)))
 			return nil
 		}
 		if wrong != last {
-			out(app.StreamSystem, as.Service+" is not healthy yet: "+wrong)
+			out(family.StreamSystem, as.Service+" is not healthy yet: "+wrong)
 		}
 		last = wrong
 		if wait := as.Health.WaitOr60s(); time.Since(began) >= wait {

@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 )
 
 // compare has the tool of a service say what it would change on the node. What the tool cannot tell is told as a change too, so that a
 // comparison fails only where the node cannot be reached or somebody stops it.
-func (w *actions) compare(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
-	return w.call(ctx, as, out, func(sh app.Shell, a app.Automator, call app.ServiceCall) error {
-		dry, ok := a.(app.DryRunner)
+func (w *actions) compare(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
+	return w.call(ctx, as, out, func(sh family.Shell, a family.Automator, call family.ServiceCall) error {
+		dry, ok := a.(family.DryRunner)
 		if !ok {
 			return app.Errorf(app.EInvalid, "The automator %s cannot say what it would change.", as.Call.Automator)
 		}
@@ -22,19 +24,19 @@ func (w *actions) compare(ctx context.Context, as *app.Assignment, out app.Outpu
 			if ctx.Err() != nil {
 				return err
 			}
-			changes = app.Changes{}
+			changes = family.Changes{}
 			changes.Add("it cannot be told: " + app.AsError(err).ForPeople())
 		default:
 			return err
 		}
 		for _, text := range changes.Texts {
-			out(app.StreamSystem, "Would change: "+text)
+			out(family.StreamSystem, "Would change: "+text)
 		}
 		if changes.More > 0 {
-			out(app.StreamSystem, fmt.Sprintf("And %d more.", changes.More))
+			out(family.StreamSystem, fmt.Sprintf("And %d more.", changes.More))
 		}
 		if len(changes.Texts) == 0 {
-			out(app.StreamSystem, "Nothing would change.")
+			out(family.StreamSystem, "Nothing would change.")
 		}
 		r.Changes = &changes
 		return nil

@@ -7,13 +7,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/jobs/internal/loop"
 	"muster/jobs/remote"
 )
 
 // confirm waits until the machine has an address, answers, and has proved who it is. A new machine that does not get so far is
 // replaced by another, so many times.
-func (w *actions) confirm(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) confirm(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
 		return err
@@ -33,7 +36,7 @@ func (w *actions) confirm(ctx context.Context, as *app.Assignment, out app.Outpu
 }
 
 // arrive is the wait for the machine that the node has now.
-func (w *actions) arrive(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) arrive(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	m, err := awaitAddress(ctx, p, as, newProgress(out))
 	if err != nil {
 		return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
@@ -49,7 +52,7 @@ func (w *actions) arrive(ctx context.Context, p app.Provider, as *app.Assignment
 }
 
 // found notes where the machine is, and gives it its name.
-func (w *actions) found(ctx context.Context, p app.Provider, as *app.Assignment, m app.Machine, out app.Output, r *app.Report) error {
+func (w *actions) found(ctx context.Context, p family.Provider, as *execution.Assignment, m family.Machine, out family.Output, r *execution.Report) error {
 	n := as.Node
 	n.Addresses, n.SSHPort = m.Addresses, m.SSHPort
 	if m.SSHUser != "" {
@@ -111,13 +114,13 @@ func (a *absence) gone(err error) bool {
 	return time.Since(a.began) >= absentGrace
 }
 
-func errGone(as *app.Assignment) error {
+func errGone(as *execution.Assignment) error {
 	return &app.Error{Code: app.ENotFound, Reason: reasonGone, Message: fmt.Sprintf("Machine %s doesn't exist anymore.", as.Node.MachineID)}
 }
 
 // awaitAddress asks the provider until the machine runs and has the address by which Muster reaches it. The one that was told when a machine was
 // created holds until the provider tells another: it may tell of it later than it gave it.
-func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment, tell *progress) (app.Machine, error) {
+func awaitAddress(ctx context.Context, p family.Provider, as *execution.Assignment, tell *progress) (family.Machine, error) {
 	away := absence{began: time.Now()}
 	var bound time.Time // since when it runs and has only an address among its neighbors
 	state, asked := "the provider doesn't show the machine yet", true
@@ -135,9 +138,9 @@ func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment, tell 
 				state = app.AsError(err).ForPeople()
 			case err != nil:
 				return m, err
-			case m.State == app.MachineStopped:
+			case m.State == family.MachineStopped:
 				return m, &app.Error{Code: app.ENotFound, Reason: reasonDown, Message: fmt.Sprintf("Machine %s has stopped and does not come up%s.", m.ID, inWords(m.Note))}
-			case m.State == app.MachineRunning:
+			case m.State == family.MachineRunning:
 				m.Addresses = knownAddresses(as, m)
 				if m.Addresses[app.AddressAccess] != "" {
 					return m, nil
@@ -168,7 +171,7 @@ func awaitAddress(ctx context.Context, p app.Provider, as *app.Assignment, tell 
 const reasonNoAddress = "no_address"
 
 // knownAddresses are those of a machine, and of those that it had when it was created the ones that this answer leaves out.
-func knownAddresses(as *app.Assignment, m app.Machine) map[string]string {
+func knownAddresses(as *execution.Assignment, m family.Machine) map[string]string {
 	if as.Action != app.ActionConfirm || m.ID != as.Node.MachineID {
 		return m.Addresses
 	}
@@ -180,7 +183,7 @@ func knownAddresses(as *app.Assignment, m app.Machine) map[string]string {
 
 // awaitLogin logs in until it works. Meanwhile the provider is asked again, since the machine may go or get another address. The connection
 // is kept for the node's next steps.
-func (w *actions) awaitLogin(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) awaitLogin(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	tell := newProgress(out)
 	for {
 		t := w.target(as, as.SSHKey)
@@ -200,16 +203,16 @@ func (w *actions) awaitLogin(ctx context.Context, p app.Provider, as *app.Assign
 		case err == nil:
 			if t.HostKey == "" {
 				r.HostKey = key
-				out(app.StreamSystem, "The host key was pinned at first contact.")
+				out(family.StreamSystem, "The host key was pinned at first contact.")
 			}
-			out(app.StreamSystem, fmt.Sprintf("%s answers at %s.", as.Node.Hostname, t))
+			out(family.StreamSystem, fmt.Sprintf("%s answers at %s.", as.Node.Hostname, t))
 			return nil
 		case !ok || ctx.Err() != nil:
 			return err
 		case c.err != nil:
 			return c.err
 		}
-		out(app.StreamSystem, fmt.Sprintf("Machine %s has another address now: %s.", c.machine.ID, c.machine.Addresses[app.AddressAccess]))
+		out(family.StreamSystem, fmt.Sprintf("Machine %s has another address now: %s.", c.machine.ID, c.machine.Addresses[app.AddressAccess]))
 		if err := w.found(ctx, p, as, c.machine, out, r); err != nil {
 			return err
 		}
@@ -218,12 +221,12 @@ func (w *actions) awaitLogin(ctx context.Context, p app.Provider, as *app.Assign
 
 // change is what became of a machine while logging in was tried: it is gone or has stopped, or is somewhere else.
 type change struct {
-	machine app.Machine
+	machine family.Machine
 	err     error
 }
 
 // lookWhileWaiting describes a machine until there is a change, or ctx ends. Where the provider can't be asked, logging in goes on.
-func lookWhileWaiting(ctx context.Context, p app.Provider, as *app.Assignment) (c change, ok bool) {
+func lookWhileWaiting(ctx context.Context, p family.Provider, as *execution.Assignment) (c change, ok bool) {
 	away := absence{began: time.Now(), known: true}
 	for wait := watchFirst; loop.Pause(ctx, wait) == nil; wait = min(wait*3/2, watchMost) {
 		m, err := p.Describe(ctx, as.Node.MachineID)
@@ -237,7 +240,7 @@ func lookWhileWaiting(ctx context.Context, p app.Provider, as *app.Assignment) (
 			wait = watchFirst // look closely
 		case err != nil:
 			wait = max(wait, min(app.AsError(err).RetryAfter, time.Minute))
-		case m.State == app.MachineStopped:
+		case m.State == family.MachineStopped:
 			return change{err: &app.Error{Code: app.ENotFound, Reason: reasonDown, Message: fmt.Sprintf("Machine %s has stopped%s.", m.ID, inWords(m.Note))}}, true
 		case m.Addresses[app.AddressAccess] != "" && m.Addresses[app.AddressAccess] != as.Node.Address(app.AddressAccess):
 			m.Addresses = knownAddresses(as, m)
@@ -249,7 +252,7 @@ func lookWhileWaiting(ctx context.Context, p app.Provider, as *app.Assignment) (
 
 // progress writes into a step's log what is waited for: when that changes, and from time to time.
 type progress struct {
-	out   app.Output
+	out   family.Output
 	began time.Time
 	next  time.Time     // when the same may be told again
 	gap   time.Duration // until then
@@ -263,7 +266,7 @@ const (
 	tellText  = 300 // bytes of what stands in the way
 )
 
-func newProgress(out app.Output) *progress {
+func newProgress(out family.Output) *progress {
 	now := time.Now()
 	return &progress{out: out, began: now, soon: now.Add(tellAfter), gap: 5 * time.Second}
 }
@@ -271,13 +274,13 @@ func newProgress(out app.Output) *progress {
 // say tells what is waited for, which try failed, and why.
 func (p *progress) say(what string, try int, why string) {
 	now := time.Now()
-	why = app.CutText(why, tellText)
+	why = phrase.CutText(why, tellText)
 	if now.Before(p.soon) || why == p.last && now.Before(p.next) {
 		return
 	}
 	p.last, p.next, p.soon = why, now.Add(p.gap), now.Add(tellAfter)
 	p.gap = min(2*p.gap, tellMost)
-	p.out(app.StreamSystem, fmt.Sprintf("Waiting for %s (attempt %d, %s so far): %s", what, try, app.Length(now.Sub(p.began)), why))
+	p.out(family.StreamSystem, fmt.Sprintf("Waiting for %s (attempt %d, %s so far): %s", what, try, phrase.Length(now.Sub(p.began)), why))
 }
 
 // login is told of tries to log in.

@@ -14,20 +14,23 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/jobs/remote"
 	"muster/providers/fake"
 )
 
 // scripted is a provider whose machine is, at each moment, what it is told to be.
 type scripted struct {
-	app.Provider
+	family.Provider
 	began time.Time
-	now   func(since time.Duration) (app.Machine, error)
+	now   func(since time.Duration) (family.Machine, error)
 }
 
-func (s scripted) Describe(ctx context.Context, _ string) (app.Machine, error) {
+func (s scripted) Describe(ctx context.Context, _ string) (family.Machine, error) {
 	if err := ctx.Err(); err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	return s.now(time.Since(s.began))
 }
@@ -59,18 +62,18 @@ func (d *doors) Await(ctx context.Context, t remote.Target) (string, error) {
 	return "", &app.Error{Code: code, Message: "nobody answered", Err: ctx.Err()}
 }
 
-type cloudOf struct{ p app.Provider }
+type cloudOf struct{ p family.Provider }
 
-func (c cloudOf) Provider(context.Context, app.ProviderSpec) (app.Provider, error) {
+func (c cloudOf) Provider(context.Context, template.ProviderSpec) (family.Provider, error) {
 	return c.p, nil
 }
 
-func confirmer(p app.Provider, d *doors) *actions {
+func confirmer(p family.Provider, d *doors) *actions {
 	return &actions{WorkerConfig: WorkerConfig{Providers: cloudOf{p}, Shells: d, Log: slog.New(slog.DiscardHandler)}}
 }
 
-func running(addresses ...string) app.Machine {
-	m := app.Machine{ID: "m-1", State: app.MachineRunning, Addresses: map[string]string{}}
+func running(addresses ...string) family.Machine {
+	m := family.Machine{ID: "m-1", State: family.MachineRunning, Addresses: map[string]string{}}
 	for i, a := range addresses {
 		if a != "" {
 			m.Addresses[[]string{app.AddressAccess, app.AddressBind}[i]] = a
@@ -84,39 +87,39 @@ func TestConfirmWaitsForTheAccessAddress(t *testing.T) {
 	const out, in, other = "203.0.113.7", "10.0.0.5", "203.0.113.8"
 	for name, c := range map[string]struct {
 		known  map[string]string
-		now    func(time.Duration) app.Machine
+		now    func(time.Duration) family.Machine
 		open   string
 		within time.Duration
 	}{
-		"told late": {now: func(d time.Duration) app.Machine {
+		"told late": {now: func(d time.Duration) family.Machine {
 			if d < 20*time.Second {
 				return running("", in)
 			}
 			return running(out, in)
 		}, open: out, within: 26 * time.Second},
 		"known from the create, and told late": {known: map[string]string{app.AddressAccess: out, app.AddressBind: in},
-			now: func(time.Duration) app.Machine { return running("", in) }, open: out, within: time.Second},
-		"another one while logging in": {now: func(d time.Duration) app.Machine {
+			now: func(time.Duration) family.Machine { return running("", in) }, open: out, within: time.Second},
+		"another one while logging in": {now: func(d time.Duration) family.Machine {
 			if d < 30*time.Second {
 				return running(out, in)
 			}
 			return running(other, in)
 		}, open: other, within: 45 * time.Second},
-		"taken away while logging in": {known: map[string]string{app.AddressAccess: out, app.AddressBind: in}, now: func(d time.Duration) app.Machine {
+		"taken away while logging in": {known: map[string]string{app.AddressAccess: out, app.AddressBind: in}, now: func(d time.Duration) family.Machine {
 			if d < 5*time.Second {
 				return running("", in)
 			}
 			return running(other, in)
 		}, open: other, within: 20 * time.Second},
-		"never told": {now: func(time.Duration) app.Machine { return running("", in) }, open: in, within: bindGrace + 10*time.Second},
+		"never told": {now: func(time.Duration) family.Machine { return running("", in) }, open: in, within: bindGrace + 10*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				d := &doors{open: c.open}
-				w := confirmer(scripted{began: began, now: func(s time.Duration) (app.Machine, error) { return c.now(s), nil }}, d)
-				as := &app.Assignment{Action: app.ActionConfirm, Timeout: 10 * time.Minute, Tries: 1, Node: app.Node{Name: "n1", MachineID: "m-1", Addresses: c.known, Status: app.NodeCreated}}
-				var r app.Report
+				w := confirmer(scripted{began: began, now: func(s time.Duration) (family.Machine, error) { return c.now(s), nil }}, d)
+				as := &execution.Assignment{Action: app.ActionConfirm, Timeout: 10 * time.Minute, Tries: 1, Node: app.Node{Name: "n1", MachineID: "m-1", Addresses: c.known, Status: app.NodeCreated}}
+				var r execution.Report
 				ctx, cancel := context.WithTimeout(t.Context(), as.Timeout)
 				defer cancel()
 				if err := w.confirm(ctx, as, func(app.Stream, string) {}, &r); err != nil {
@@ -142,13 +145,13 @@ func TestWaitNoticesSoon(t *testing.T) {
 		t.Run(up.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, calls := time.Now(), 0
-				p := scripted{began: began, now: func(d time.Duration) (app.Machine, error) {
+				p := scripted{began: began, now: func(d time.Duration) (family.Machine, error) {
 					if calls++; d < up {
-						return app.Machine{ID: "m-1", State: app.MachineStarting}, nil
+						return family.Machine{ID: "m-1", State: family.MachineStarting}, nil
 					}
 					return running("203.0.113.7"), nil
 				}}
-				if _, err := awaitAddress(t.Context(), p, &app.Assignment{Node: app.Node{MachineID: "m-1"}}, newProgress(func(app.Stream, string) {})); err != nil {
+				if _, err := awaitAddress(t.Context(), p, &execution.Assignment{Node: app.Node{MachineID: "m-1"}}, newProgress(func(app.Stream, string) {})); err != nil {
 					t.Fatal(err)
 				}
 				if late := time.Since(began) - up; late > max(up/3, 300*time.Millisecond) || calls > 30 {
@@ -179,53 +182,54 @@ func TestWaitNoticesSoon(t *testing.T) {
 	}
 }
 
-// A machine that its provider does not know any more is noticed within seconds, before it has an address and while logging in; one that was created just now, or that the
+// A machine that its provider does not know any more is noticed within seconds, before it has an address and while logging in; one that was created
+// just now, or that the
 // provider fails to know once, is not taken for deleted.
 func TestAwaitAddressOfAMachineThatGoes(t *testing.T) {
 	none := app.Errorf(app.ENotFound, "there is none")
 	for name, c := range map[string]struct {
-		now    func(time.Duration) (app.Machine, error)
+		now    func(time.Duration) (family.Machine, error)
 		gone   bool
 		within time.Duration
 	}{
-		"while it starts": {func(d time.Duration) (app.Machine, error) {
+		"while it starts": {func(d time.Duration) (family.Machine, error) {
 			if d < 10*time.Second {
-				return app.Machine{ID: "m-1", State: app.MachineStarting}, nil
+				return family.Machine{ID: "m-1", State: family.MachineStarting}, nil
 			}
-			return app.Machine{}, none
+			return family.Machine{}, none
 		}, true, 20 * time.Second},
-		"while logging in": {func(d time.Duration) (app.Machine, error) {
+		"while logging in": {func(d time.Duration) (family.Machine, error) {
 			if d < time.Minute {
 				return running("203.0.113.7"), nil
 			}
-			return app.Machine{}, none
+			return family.Machine{}, none
 		}, true, 80 * time.Second},
-		"stopped while logging in": {func(d time.Duration) (app.Machine, error) {
+		"stopped while logging in": {func(d time.Duration) (family.Machine, error) {
 			m := running("203.0.113.7")
 			if d > time.Minute {
-				m.State = app.MachineStopped
+				m.State = family.MachineStopped
 			}
 			return m, nil
 		}, true, 80 * time.Second},
-		"never known": {func(time.Duration) (app.Machine, error) { return app.Machine{}, none }, true, absentGrace + 10*time.Second},
-		"not known yet": {func(d time.Duration) (app.Machine, error) {
+		"never known": {func(time.Duration) (family.Machine, error) { return family.Machine{}, none }, true, absentGrace + 10*time.Second},
+		"not known yet": {func(d time.Duration) (family.Machine, error) {
 			if d < 15*time.Second {
-				return app.Machine{}, none
+				return family.Machine{}, none
 			}
 			return running("10.0.0.9"), nil
 		}, false, 30 * time.Second},
-		"unknown once in a while": {func(d time.Duration) (app.Machine, error) {
+		"unknown once in a while": {func(d time.Duration) (family.Machine, error) {
 			if d < 40*time.Second && int(d.Seconds())%10 == 5 {
-				return app.Machine{}, none
+				return family.Machine{}, none
 			}
 			if d < 40*time.Second {
-				return app.Machine{ID: "m-1", State: app.MachineStarting}, nil
+				return family.Machine{ID: "m-1", State: family.MachineStarting}, nil
 			}
 			return running("10.0.0.9"), nil
 		}, false, time.Minute},
-		"a provider that fails": {func(d time.Duration) (app.Machine, error) {
+		"a provider that fails": {func(d time.Duration) (family.Machine, error) {
 			if d < 50*time.Second {
-				return app.Machine{}, app.Errorf(app.ETransient, "not now")
+				return family.Machine{}, app.Errorf(app.ETransient, "not now")
 			}
 			return running("10.0.0.9"), nil
 		}, false, 65 * time.Second},
@@ -234,10 +238,10 @@ func TestAwaitAddressOfAMachineThatGoes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				w := confirmer(scripted{began: began, now: c.now}, &doors{open: "10.0.0.9"})
-				as := &app.Assignment{Action: app.ActionConfirm, Timeout: 10 * time.Minute, Node: app.Node{Name: "n1", MachineID: "m-1", Status: app.NodeReady}}
+				as := &execution.Assignment{Action: app.ActionConfirm, Timeout: 10 * time.Minute, Node: app.Node{Name: "n1", MachineID: "m-1", Status: app.NodeReady}}
 				ctx, cancel := context.WithTimeout(t.Context(), as.Timeout)
 				defer cancel()
-				err := w.confirm(ctx, as, func(app.Stream, string) {}, &app.Report{})
+				err := w.confirm(ctx, as, func(app.Stream, string) {}, &execution.Report{})
 				if gone := app.CodeOf(err) == app.ENotFound; gone != c.gone || !gone && err != nil || time.Since(began) > c.within {
 					t.Errorf("after %s: %v", time.Since(began), err)
 				}
@@ -251,7 +255,7 @@ type ledgerOf struct {
 	cloud    *fake.Cloud
 	doors    *doors
 	node     app.Node
-	pool     *app.FromPool
+	pool     *execution.FromPool
 	seen     map[string]bool // machines, and whether they are known to be gone
 	attempts int
 	replaced []string // on record
@@ -269,14 +273,14 @@ func newLedger(t *testing.T, d *doors) *ledgerOf {
 	return l
 }
 
-func (l *ledgerOf) spec() app.MachineSpec {
-	return app.MachineSpec{Intent: "i1", Hostname: "n1.test", Tags: map[string]string{app.TagInstallation: "test", app.TagIntent: "i1", app.TagNode: "n1"}}
+func (l *ledgerOf) spec() family.MachineSpec {
+	return family.MachineSpec{Intent: "i1", Hostname: "n1.test", Tags: map[string]string{family.TagInstallation: "test", family.TagIntent: "i1", family.TagNode: "n1"}}
 }
 
 // attempt is one, which may be cut off after so long as where its worker is killed: nothing is reported then.
 func (l *ledgerOf) attempt(t *testing.T, killed time.Duration) (done bool, err error) {
 	l.attempts++
-	as := &app.Assignment{Action: app.ActionConfirm, Timeout: 10 * time.Minute, Tries: l.attempts, Node: l.node, Machine: l.spec(), FromPool: l.pool, StepID: "n1.confirm", Replacements: l.replaced}
+	as := &execution.Assignment{Action: app.ActionConfirm, Timeout: 10 * time.Minute, Tries: l.attempts, Node: l.node, Machine: l.spec(), FromPool: l.pool, StepID: "n1.confirm", Replacements: l.replaced}
 	as.Node.Addresses = maps.Clone(l.node.Addresses)
 	limit := as.Timeout
 	if killed > 0 {
@@ -284,7 +288,7 @@ func (l *ledgerOf) attempt(t *testing.T, killed time.Duration) (done bool, err e
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	r := app.Report{Action: app.ActionConfirm}
+	r := execution.Report{Action: app.ActionConfirm}
 	w := confirmer(l.cloud, l.doors)
 	w.ctx = t.Context()
 	e := w.failure(ctx, as, w.confirm(ctx, as, func(_ app.Stream, s string) { l.lines = append(l.lines, s) }, &r))
@@ -331,7 +335,7 @@ func TestAMachineThatFailsConfirmIsReplaced(t *testing.T) {
 		"the key is refused each time":  {doors: &doors{err: refused}, created: 2, code: app.ECredentials},
 		"another host key":              {doors: &doors{err: &app.Error{Code: app.EHostKey, Message: "another key"}}, created: 1, code: app.EHostKey},
 		"one that was a node before":    {doors: &doors{}, arrange: func(l *ledgerOf) { l.node.Status = app.NodeReady }, created: 1, code: app.ETimeout},
-		"one from a pool":               {doors: &doors{}, arrange: func(l *ledgerOf) { l.pool = &app.FromPool{Pool: "warm"} }, created: 1, code: app.ETimeout},
+		"one from a pool":               {doors: &doors{}, arrange: func(l *ledgerOf) { l.pool = &execution.FromPool{Pool: "warm"} }, created: 1, code: app.ETimeout},
 		"the provider cannot be asked": {doors: &doors{}, arrange: func(l *ledgerOf) {
 			l.cloud.Order(fake.Describe, fake.Outcome{Err: app.Errorf(app.ETransient, "not now"), Times: -1})
 		}, created: 1, code: app.ETimeout},

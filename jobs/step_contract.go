@@ -8,12 +8,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/health"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/jobs/remote"
 )
 
 // checkNode finds out, in one session, whether the node is what every service may assume, and keeps the report. A required
 // check that fails fails the step; advised ones are said.
-func (w *actions) checkNode(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Output, r *app.Report) error {
+func (w *actions) checkNode(ctx context.Context, as *execution.Assignment, sh family.Shell, out family.Output, r *execution.Report) error {
 	if !remote.OnMachine(sh) {
 		return nil
 	}
@@ -22,15 +27,15 @@ func (w *actions) checkNode(ctx context.Context, as *app.Assignment, sh app.Shel
 	if err != nil {
 		return err
 	}
-	r.Contract = &app.NodeReport{Checks: want.judge(facts), At: facts.heard}
-	for _, c := range r.Contract.Failed(app.NodeAdvised) {
-		out(app.StreamSystem, "Advised, but not so: "+c.String()+". "+c.Hint)
+	r.Contract = &health.NodeReport{Checks: want.judge(facts), At: facts.heard}
+	for _, c := range r.Contract.Failed(health.NodeAdvised) {
+		out(family.StreamSystem, "Advised, but not so: "+c.String()+". "+c.Hint)
 	}
 	required := *r.Contract
 	if as.Action == app.ActionNames { // all else was required when the node was bootstrapped, and its services run by now
-		for _, c := range r.Contract.Failed(app.NodeRequired) {
+		for _, c := range r.Contract.Failed(health.NodeRequired) {
 			if c.Name != namesCheck {
-				out(app.StreamSystem, "Required of a new node, but not so: "+c.String()+". "+c.Hint)
+				out(family.StreamSystem, "Required of a new node, but not so: "+c.String()+". "+c.Hint)
 			}
 		}
 		required.Checks = slices.DeleteFunc(slices.Clone(required.Checks), func(c app.NodeCheck) bool { return c.Name != namesCheck })
@@ -38,24 +43,24 @@ func (w *actions) checkNode(ctx context.Context, as *app.Assignment, sh app.Shel
 	if err := required.Err(as.Node.Name); err != nil {
 		return err
 	}
-	if len(r.Contract.Failed(app.NodeRequired)) > 0 {
+	if len(r.Contract.Failed(health.NodeRequired)) > 0 {
 		return nil
 	}
-	out(app.StreamSystem, fmt.Sprintf("The node is as services need it (%d checks).", len(r.Contract.Checks)))
+	out(family.StreamSystem, fmt.Sprintf("The node is as services need it (%d checks).", len(r.Contract.Checks)))
 	return nil
 }
 
 // contract is what a node has to be.
 type contract struct {
 	node     app.Node
-	sudo     bool             // it is asked with root rights
-	hosts    []app.HostEntry  // names that it must resolve, as many as fit into namesBytes
-	of       int              // how many there are in all
-	image    app.Image        // what it was made of, where that is known
-	flavor   app.Flavor       // how large it was ordered, where that is known
-	tools    []string         // programs that it needs, sorted
-	provider string           // for people
-	now      func() time.Time // the worker's clock
+	sudo     bool               // it is asked with root rights
+	hosts    []family.HostEntry // names that it must resolve, as many as fit into namesBytes
+	of       int                // how many there are in all
+	image    template.Image     // what it was made of, where that is known
+	flavor   template.Flavor    // how large it was ordered, where that is known
+	tools    []string           // programs that it needs, sorted
+	provider string             // for people
+	now      func() time.Time   // the worker's clock
 }
 
 // namesBytes bounds how many names are looked up, since the script that does it is one argument, of 128 KiB at most. All names of
@@ -70,7 +75,7 @@ type tooled interface {
 // everyNode are the programs that the remote shell needs.
 var everyNode = []string{"cat", "chmod", "grep", "head", "id", "mkdir", "mktemp", "mv", "rm", "sh", "sleep", "wc"}
 
-func (w *actions) contract(as *app.Assignment) contract {
+func (w *actions) contract(as *execution.Assignment) contract {
 	c := contract{node: as.Node, image: as.Machine.Image, flavor: as.Machine.Flavor, provider: as.Cluster.Provider, now: time.Now}
 	c.sudo = as.Node.SSHUser != "" && as.Node.SSHUser != "root"
 	c.tools = slices.Clone(everyNode)
@@ -87,7 +92,7 @@ func (w *actions) contract(as *app.Assignment) contract {
 		if size += len(e.Address) + 1; len(e.Names) > 0 {
 			size += len(e.Names[0]) + 1
 		}
-		if size > namesBytes || len(c.hosts) == app.NamesMost {
+		if size > namesBytes || len(c.hosts) == plan.NamesMost {
 			break
 		}
 		c.hosts = append(c.hosts, e)
@@ -123,21 +128,21 @@ const mark = "muster-node "
 
 // askNode runs the script. An answer that is not complete or not understood is ETransient: the node may have been
 // interrupted; it is never taken for a good one.
-func askNode(ctx context.Context, sh app.Shell, c contract) (facts, error) {
+func askNode(ctx context.Context, sh family.Shell, c contract) (facts, error) {
 	f := facts{said: map[string][]string{}, root: true, began: c.now()}
 	var wrong, last string
 	ask := func(sudo bool) (int, error) {
-		return sh.Run(ctx, app.Command{Line: c.script(), Sudo: sudo, Fork: true}, func(s app.Stream, line string) {
+		return sh.Run(ctx, family.Command{Line: c.script(), Sudo: sudo, Fork: true}, func(s app.Stream, line string) {
 			said, ours := strings.CutPrefix(line, mark)
-			if s != app.StreamOut || !ours {
-				if s == app.StreamErr && strings.TrimSpace(line) != "" {
+			if s != family.StreamOut || !ours {
+				if s == family.StreamErr && strings.TrimSpace(line) != "" {
 					last = line
 				}
 				return
 			}
 			key, value, ok := strings.Cut(said, "=")
 			many, known := keys[key]
-			if !ok || !known || !many && len(f.said[key]) > 0 || len(f.said[key]) > 2*app.NamesMost {
+			if !ok || !known || !many && len(f.said[key]) > 0 || len(f.said[key]) > 2*plan.NamesMost {
 				wrong = line
 				return
 			}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	appfamily "muster/app/family"
+	"muster/app/health"
 )
 
 // Limits of the contract. Machines never show all of the memory and disk that was ordered: the kernel and the boot loader
@@ -25,7 +27,7 @@ const sharesHost = "the machine shares the file system and network of the host t
 // judge compares what a node said of itself with what it has to be. The order is that of the report.
 func (c contract) judge(f facts) []app.NodeCheck {
 	checks := []app.NodeCheck{
-		{Name: "login", OK: true, Level: app.NodeRequired, Found: "answers over SSH as " + c.user() + " with the cluster's key", Want: "login by key"},
+		{Name: "login", OK: true, Level: health.NodeRequired, Found: "answers over SSH as " + c.user() + " with the cluster's key", Want: "login by key"},
 		c.root(f), c.passwords(f), c.system(f),
 	}
 	checks = append(checks, c.addresses(f)...)
@@ -43,9 +45,9 @@ func (c contract) user() string {
 // required is what a check means on a machine of its own; on others what it finds is the host's affair.
 func (c contract) required() app.NodeLevel {
 	if c.node.OwnRoot {
-		return app.NodeRequired
+		return health.NodeRequired
 	}
-	return app.NodeAdvised
+	return health.NodeAdvised
 }
 
 func (c contract) root(f facts) app.NodeCheck {
@@ -58,7 +60,7 @@ func (c contract) root(f facts) app.NodeCheck {
 }
 
 func (c contract) passwords(f facts) app.NodeCheck {
-	v := app.NodeCheck{Name: "passwords", Level: app.NodeAdvised, OK: true, Want: "login by key only"}
+	v := app.NodeCheck{Name: "passwords", Level: health.NodeAdvised, OK: true, Want: "login by key only"}
 	switch f.one("passwords") {
 	case "no":
 		v.Found = "login by key only"
@@ -79,7 +81,7 @@ func (c contract) passwords(f facts) app.NodeCheck {
 func (c contract) system(f facts) app.NodeCheck {
 	family, version := c.image.Extra["os"], c.image.Extra["os_version"]
 	found := strings.TrimSpace(f.one("os") + " " + f.one("version"))
-	v := app.NodeCheck{Name: "os", Level: app.NodeRequired, OK: true, Found: either(found == "", "unknown", found), Want: strings.TrimSpace(family + " " + version)}
+	v := app.NodeCheck{Name: "os", Level: health.NodeRequired, OK: true, Found: either(found == "", "unknown", found), Want: strings.TrimSpace(family + " " + version)}
 	if family != "" && !strings.EqualFold(family, f.one("os")) {
 		v.OK = false
 	}
@@ -98,12 +100,12 @@ func (c contract) addresses(f facts) []app.NodeCheck {
 	var checks []app.NodeCheck
 	for _, kind := range []string{app.AddressBind, app.AddressAccess} {
 		want := c.node.Addresses[kind]
-		v := app.NodeCheck{Name: "address " + strings.TrimSuffix(kind, "_v4"), Level: app.NodeAdvised, OK: true, Found: want, Want: "an address"}
+		v := app.NodeCheck{Name: "address " + strings.TrimSuffix(kind, "_v4"), Level: health.NodeAdvised, OK: true, Found: want, Want: "an address"}
 		switch at, err := netip.ParseAddr(want); {
 		case want == "" && kind == app.AddressBind, kind == app.AddressAccess && want == c.node.Addresses[app.AddressBind] && want != "":
 			continue // the other stands for it
 		case err != nil:
-			v.Level, v.OK, v.Found = app.NodeRequired, false, either(want == "", "none", strconv.Quote(want))
+			v.Level, v.OK, v.Found = health.NodeRequired, false, either(want == "", "none", strconv.Quote(want))
 			v.Hint = "The provider must tell the machine's addresses."
 		case !c.node.OwnRoot:
 			v.Skipped = sharesHost
@@ -112,10 +114,10 @@ func (c contract) addresses(f facts) []app.NodeCheck {
 		case kind == app.AddressAccess:
 			v.Found = want + either(on(f, at), " on an interface", ", which another machine passes on")
 		case !on(f, at):
-			v.Level, v.OK, v.Want, v.Found = app.NodeRequired, false, want+" on an interface", "only "+strings.Join(f.said["address"], ", ")
+			v.Level, v.OK, v.Want, v.Found = health.NodeRequired, false, want+" on an interface", "only "+strings.Join(f.said["address"], ", ")
 			v.Hint = "The machine's network is not set up as the provider says."
 		default:
-			v.Level, v.Want, v.Found = app.NodeRequired, want+" on an interface", want
+			v.Level, v.Want, v.Found = health.NodeRequired, want+" on an interface", want
 		}
 		checks = append(checks, v)
 	}
@@ -132,7 +134,7 @@ func on(f facts, at netip.Addr) bool {
 func (c contract) hostname(f facts) app.NodeCheck {
 	got := f.one("hostname")
 	short, _, _ := strings.Cut(c.node.Hostname, ".")
-	v := app.NodeCheck{Name: "hostname", Level: app.NodeAdvised, Found: got, Want: c.node.Hostname,
+	v := app.NodeCheck{Name: "hostname", Level: health.NodeAdvised, Found: got, Want: c.node.Hostname,
 		OK: strings.EqualFold(got, c.node.Hostname) || strings.EqualFold(got, short)}
 	if !c.node.OwnRoot {
 		return app.NodeCheck{Name: v.Name, Level: v.Level, OK: true, Skipped: sharesHost}
@@ -148,7 +150,7 @@ const namesCheck = "names"
 
 // resolves looks for every name with its address, and for every address with its name.
 func (c contract) resolves(f facts) app.NodeCheck {
-	v := app.NodeCheck{Name: namesCheck, Level: app.NodeRequired, OK: true}
+	v := app.NodeCheck{Name: namesCheck, Level: health.NodeRequired, OK: true}
 	asked := c.names()
 	switch {
 	case !c.node.OwnRoot:
@@ -183,8 +185,8 @@ func (c contract) resolves(f facts) app.NodeCheck {
 // knowsItself looks for the node's own name, which some images map to 127.0.1.1: most services get along with that, some tell
 // their peers that address.
 func (c contract) knowsItself(f facts) app.NodeCheck {
-	v := app.NodeCheck{Name: "own name", Level: app.NodeAdvised, OK: true}
-	i := slices.IndexFunc(c.names(), func(e app.HostEntry) bool { return e.Names[0] == c.node.Hostname })
+	v := app.NodeCheck{Name: "own name", Level: health.NodeAdvised, OK: true}
+	i := slices.IndexFunc(c.names(), func(e appfamily.HostEntry) bool { return e.Names[0] == c.node.Hostname })
 	switch {
 	case !c.node.OwnRoot:
 		v.Skipped = sharesHost
@@ -212,7 +214,7 @@ func resolved(f facts, kind, address, name string) bool {
 
 // clock compares the node's clock with the worker's. The node tells whole seconds, and its word takes a while to come.
 func (c contract) clock(f facts) app.NodeCheck {
-	v := app.NodeCheck{Name: "time", Level: app.NodeRequired, Want: "within " + clockMost.String() + " of the worker's clock"}
+	v := app.NodeCheck{Name: "time", Level: health.NodeRequired, Want: "within " + clockMost.String() + " of the worker's clock"}
 	seconds, err := strconv.ParseInt(f.one("time"), 10, 64)
 	if err != nil {
 		v.Found = strconv.Quote(f.one("time"))
@@ -231,7 +233,7 @@ func (c contract) clock(f facts) app.NodeCheck {
 	v.Found = off.Round(time.Second/10).String() + " off"
 	v.OK = off <= clockMost
 	if v.OK && off > clockWell {
-		v.OK, v.Level, v.Want = false, app.NodeAdvised, "within "+clockWell.String()+" of the worker's clock"
+		v.OK, v.Level, v.Want = false, health.NodeAdvised, "within "+clockWell.String()+" of the worker's clock"
 	}
 	if !v.OK {
 		v.Hint = "Run chrony or systemd-timesyncd in the image; if other nodes are right, look at the worker's clock."
@@ -242,7 +244,7 @@ func (c contract) clock(f facts) app.NodeCheck {
 // firewall compares with what the image declares: extra field "firewall", "on" or "off".
 func (c contract) firewall(f facts) app.NodeCheck {
 	want, got := strings.ToLower(c.image.Extra["firewall"]), f.one("firewall")
-	v := app.NodeCheck{Name: "firewall", Level: app.NodeRequired, OK: true, Found: got, Want: want}
+	v := app.NodeCheck{Name: "firewall", Level: health.NodeRequired, OK: true, Found: got, Want: want}
 	switch {
 	case !c.node.OwnRoot:
 		v.Skipped = sharesHost
@@ -256,7 +258,7 @@ func (c contract) firewall(f facts) app.NodeCheck {
 
 func (c contract) programs(f facts) app.NodeCheck {
 	missing := f.said["missing"]
-	v := app.NodeCheck{Name: "programs", Level: app.NodeRequired, OK: len(missing) == 0, Found: "all there", Want: strings.Join(c.tools, ", ")}
+	v := app.NodeCheck{Name: "programs", Level: health.NodeRequired, OK: len(missing) == 0, Found: "all there", Want: strings.Join(c.tools, ", ")}
 	if !v.OK {
 		v.Found = strings.Join(missing, ", ") + " missing"
 		v.Hint = "Add them to the image."
@@ -266,7 +268,7 @@ func (c contract) programs(f facts) app.NodeCheck {
 
 // size compares what the machine has, in KiB, with what was ordered, in GiB; 0 is not known.
 func (c contract) size(name, kib string, want float64) app.NodeCheck {
-	v := app.NodeCheck{Name: name, Level: app.NodeAdvised, OK: true}
+	v := app.NodeCheck{Name: name, Level: health.NodeAdvised, OK: true}
 	n, err := strconv.ParseFloat(kib, 64)
 	switch {
 	case !c.node.OwnRoot:
@@ -282,7 +284,7 @@ func (c contract) size(name, kib string, want float64) app.NodeCheck {
 		v.Want = fmt.Sprintf("%g GiB", want)
 		v.OK = got >= sizeAdvise*want
 		if got < sizeNeed*want {
-			v.Level = app.NodeRequired
+			v.Level = health.NodeRequired
 		}
 	}
 	if !v.OK {

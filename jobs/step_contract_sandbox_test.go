@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/jobs/remote"
 	"muster/providers/sandbox"
 )
@@ -27,13 +31,13 @@ func TestContractOnSandboxNodes(t *testing.T) {
 			defer sh.Close()
 
 			w := &actions{}
-			as := &app.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"},
-				Hosts: []app.HostEntry{{Address: n.Address(app.AddressBind), Names: []string{n.Hostname, "n1"}}, {Address: "10.99.0.7", Names: []string{"n2.c1.example.org"}}}}
+			as := &execution.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"},
+				Hosts: []family.HostEntry{{Address: n.Address(app.AddressBind), Names: []string{n.Hostname, "n1"}}, {Address: "10.99.0.7", Names: []string{"n2.c1.example.org"}}}}
 			under := remote.Under(sh, w.nodeClaim(as))
 			if err := ensureHosts(t.Context(), as, under); err != nil {
 				t.Fatal(err)
 			}
-			var r app.Report
+			var r execution.Report
 			out := func(_ app.Stream, line string) { t.Log(line) }
 			if err := w.checkNode(t.Context(), as, under, out, &r); err != nil {
 				t.Error(err)
@@ -69,30 +73,30 @@ func TestNamesThatDoNotResolve(t *testing.T) {
 	shells := sshShells{remote.NewPool(remote.PoolOptions{})}
 	defer shells.Close()
 	w := &actions{WorkerConfig: WorkerConfig{Shells: shells}}
-	as := &app.Assignment{Action: app.ActionNames, Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"}, SSHKey: key, HostsWhole: true, Automators: []string{"none"}}
-	for i := range app.NamesMost {
-		as.Hosts = append(as.Hosts, app.HostEntry{Address: fmt.Sprintf("10.99.%d.%d", i/250, i%250+1), Names: []string{fmt.Sprintf("a-cluster-with-a-name-7-n%d.example.org", i), fmt.Sprintf("n%d", i)}})
+	as := &execution.Assignment{Action: app.ActionNames, Node: n, Epoch: 1, Cluster: app.Cluster{ID: "c1"}, SSHKey: key, HostsWhole: true, Automators: []string{"none"}}
+	for i := range plan.NamesMost {
+		as.Hosts = append(as.Hosts, family.HostEntry{Address: fmt.Sprintf("10.99.%d.%d", i/250, i%250+1), Names: []string{fmt.Sprintf("a-cluster-with-a-name-7-n%d.example.org", i), fmt.Sprintf("n%d", i)}})
 	}
-	w.Automators = map[string]app.Automator{"none": needy{}}
+	w.Automators = map[string]family.Automator{"none": needy{}}
 	out := func(_ app.Stream, line string) { t.Log(line) }
 	if _, err := shells.Await(t.Context(), target(n, key)); err != nil {
 		t.Fatal(err)
 	}
-	var r app.Report
+	var r execution.Report
 	if err := w.names(t.Context(), as, out, &r); err != nil {
 		t.Fatal(err)
 	}
 	find := func(name string) app.NodeCheck {
 		return r.Contract.Checks[slices.IndexFunc(r.Contract.Checks, func(c app.NodeCheck) bool { return c.Name == name })]
 	}
-	if c := find("names"); !c.OK || c.Skipped != "" || c.Want != fmt.Sprintf("names and addresses of %d machines resolve to each other", app.NamesMost) {
+	if c := find("names"); !c.OK || c.Skipped != "" || c.Want != fmt.Sprintf("names and addresses of %d machines resolve to each other", plan.NamesMost) {
 		t.Errorf("%+v", c)
 	}
 	if c := find("programs"); c.OK {
 		t.Errorf("%+v", c)
 	}
-	err := w.onNode(t.Context(), as, func(sh app.Shell) error {
-		_, err := sh.Run(t.Context(), app.Command{Line: "sed -i '1i 10.99.0.8 bank.example.org' /etc/hosts"}, out)
+	err := w.onNode(t.Context(), as, func(sh family.Shell) error {
+		_, err := sh.Run(t.Context(), family.Command{Line: "sed -i '1i 10.99.0.8 bank.example.org' /etc/hosts"}, out)
 		return err
 	})
 	if err != nil {
@@ -105,12 +109,12 @@ func TestNamesThatDoNotResolve(t *testing.T) {
 }
 
 // needy is an automator that needs a program which there is not.
-type needy struct{ app.Automator }
+type needy struct{ family.Automator }
 
 func (needy) Tools() []string { return []string{"no-such-program"} }
 
 // OpenSandbox opens a sandbox that ends with the test. Where there can be no namespaces the test is left out; in CI it fails.
-func OpenSandbox(t *testing.T, provider, mode string) app.Provider {
+func OpenSandbox(t *testing.T, provider, mode string) family.Provider {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "mustersb") // t.TempDir cannot be removed while mounts go away
 	if err != nil {
@@ -141,10 +145,10 @@ func sandboxNode(t *testing.T, mode string) (app.Node, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.Create(t.Context(), app.MachineSpec{
-		Intent: "i1", Hostname: "n1.c1.example.org", Flavor: app.Flavor{Flavor: "small"}, Image: app.Image{Image: sandbox.HostImage},
+	m, err := p.Create(t.Context(), family.MachineSpec{
+		Intent: "i1", Hostname: "n1.c1.example.org", Flavor: template.Flavor{Flavor: "small"}, Image: template.Image{Image: sandbox.HostImage},
 		HostKey: host, AuthorizedKey: public,
-		Tags: map[string]string{app.TagInstallation: "test", app.TagTenant: "t", app.TagCluster: "c1", app.TagNode: "n1", app.TagIntent: "i1"},
+		Tags: map[string]string{family.TagInstallation: "test", family.TagTenant: "t", family.TagCluster: "c1", family.TagNode: "n1", family.TagIntent: "i1"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +158,7 @@ func sandboxNode(t *testing.T, mode string) (app.Node, []byte) {
 			t.Error(err)
 		}
 	})
-	as := &app.Assignment{Node: app.Node{Name: "n1", MachineID: m.ID}}
+	as := &execution.Assignment{Node: app.Node{Name: "n1", MachineID: m.ID}}
 	if m, err = awaitAddress(t.Context(), p, as, newProgress(func(app.Stream, string) {})); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,8 @@ package jobs
 import (
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 )
 
 // contractScript says what a node is, a line "muster-node key=value" for each fact. Where a program is missing that would
@@ -128,7 +129,7 @@ func (c contract) script() string {
 	}
 	set := ""
 	for name, words := range map[string][]string{"tools": c.tools, "peers": peers, "names4": names4, "names6": names6} {
-		set += name + "=" + app.ShellQuote(strings.Join(words, " ")) + "\n"
+		set += name + "=" + phrase.ShellQuote(strings.Join(words, " ")) + "\n"
 	}
 	if !c.node.OwnRoot {
 		return set + "own=\n" + contractScript
@@ -137,11 +138,11 @@ func (c contract) script() string {
 }
 
 // names are the entries whose names are looked up. On a node without an /etc/hosts of its own there are none.
-func (c contract) names() []app.HostEntry {
+func (c contract) names() []family.HostEntry {
 	if !c.node.OwnRoot {
 		return nil
 	}
-	var all []app.HostEntry
+	var all []family.HostEntry
 	for _, e := range c.hosts {
 		if len(e.Names) > 0 {
 			all = append(all, e)

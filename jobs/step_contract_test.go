@@ -10,21 +10,24 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/health"
+	"muster/app/template"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
 
 // goodNode is a contract and what a node says that keeps it.
 func goodNode() (contract, facts) {
-	hosts := []app.HostEntry{
+	hosts := []family.HostEntry{
 		{Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}}, {Address: "10.0.0.2", Names: []string{"n2.c1.example.org", "n2"}},
 	}
 	c := contract{
 		node: app.Node{Name: "n1", Hostname: "n1.c1.example.org", OwnRoot: true, SSHUser: "admin",
 			Addresses: map[string]string{app.AddressAccess: "198.51.100.7", app.AddressBind: "10.0.0.1"}},
 		hosts: hosts, of: 2, tools: []string{"sh", "tar"}, provider: "cloud",
-		image:  app.Image{Extra: map[string]string{"os": "debian", "os_version": "12", "firewall": "off"}},
-		flavor: app.Flavor{MemoryGB: 4, DiskGB: 20},
+		image:  template.Image{Extra: map[string]string{"os": "debian", "os_version": "12", "firewall": "off"}},
+		flavor: template.Flavor{MemoryGB: 4, DiskGB: 20},
 	}
 	began := time.Unix(1000, 0)
 	return c, facts{root: true, began: began, heard: began.Add(200 * time.Millisecond), said: map[string][]string{
@@ -42,35 +45,38 @@ func TestContract(t *testing.T) {
 		level  app.NodeLevel
 		says   string
 	}{
-		"as it should be":  {func(*contract, facts) {}, "", "", ""},
-		"nothing declared": {func(c *contract, f facts) { c.image, c.flavor = app.Image{}, app.Flavor{}; f.said["os"] = nil }, "", "", ""},
+		"as it should be": {func(*contract, facts) {}, "", "", ""},
+		"nothing declared": {func(c *contract, f facts) {
+			c.image, c.flavor = template.Image{}, template.Flavor{}
+			f.said["os"] = nil
+		}, "", "", ""},
 		"finer version":    {func(_ *contract, f facts) { f.said["version"] = []string{"12.5"} }, "", "", ""},
-		"other version":    {func(_ *contract, f facts) { f.said["version"] = []string{"120"} }, "os", app.NodeRequired, "debian 120, but wanted is debian 12"},
-		"other system":     {func(_ *contract, f facts) { f.said["os"] = []string{"rocky"} }, "os", app.NodeRequired, "rocky"},
-		"no root":          {func(_ *contract, f facts) { f.said["uid"] = []string{"1000"} }, "root", app.NodeRequired, "1000"},
-		"no root, shared":  {func(c *contract, f facts) { c.node.OwnRoot = false; f.said["uid"] = []string{"1000"} }, "root", app.NodeAdvised, ""},
-		"passwords":        {func(_ *contract, f facts) { f.said["passwords"] = []string{"yes"} }, "passwords", app.NodeAdvised, "password"},
-		"no bind address":  {func(_ *contract, f facts) { f.said["address"] = []string{"127.0.0.1", "10.0.0.11"} }, "address bind", app.NodeRequired, "10.0.0.11"},
-		"no address known": {func(c *contract, _ facts) { c.node.Addresses = nil }, "address access", app.NodeRequired, "none"},
-		"only forward":     {func(_ *contract, f facts) { f.said["reversed"] = f.said["reversed"][:1] }, "names", app.NodeRequired, "n2.c1.example.org"},
-		"only reverse":     {func(_ *contract, f facts) { f.said["resolved"] = f.said["resolved"][:2] }, "names", app.NodeRequired, "n2.c1.example.org"},
-		"peer unknown":     {func(_ *contract, f facts) { f.said["resolved"], f.said["reversed"] = f.said["resolved"][:2], nil }, "names", app.NodeRequired, "n2.c1.example.org"},
+		"other version":    {func(_ *contract, f facts) { f.said["version"] = []string{"120"} }, "os", health.NodeRequired, "debian 120, but wanted is debian 12"},
+		"other system":     {func(_ *contract, f facts) { f.said["os"] = []string{"rocky"} }, "os", health.NodeRequired, "rocky"},
+		"no root":          {func(_ *contract, f facts) { f.said["uid"] = []string{"1000"} }, "root", health.NodeRequired, "1000"},
+		"no root, shared":  {func(c *contract, f facts) { c.node.OwnRoot = false; f.said["uid"] = []string{"1000"} }, "root", health.NodeAdvised, ""},
+		"passwords":        {func(_ *contract, f facts) { f.said["passwords"] = []string{"yes"} }, "passwords", health.NodeAdvised, "password"},
+		"no bind address":  {func(_ *contract, f facts) { f.said["address"] = []string{"127.0.0.1", "10.0.0.11"} }, "address bind", health.NodeRequired, "10.0.0.11"},
+		"no address known": {func(c *contract, _ facts) { c.node.Addresses = nil }, "address access", health.NodeRequired, "none"},
+		"only forward":     {func(_ *contract, f facts) { f.said["reversed"] = f.said["reversed"][:1] }, "names", health.NodeRequired, "n2.c1.example.org"},
+		"only reverse":     {func(_ *contract, f facts) { f.said["resolved"] = f.said["resolved"][:2] }, "names", health.NodeRequired, "n2.c1.example.org"},
+		"peer unknown":     {func(_ *contract, f facts) { f.said["resolved"], f.said["reversed"] = f.said["resolved"][:2], nil }, "names", health.NodeRequired, "n2.c1.example.org"},
 		"peer is another": {func(_ *contract, f facts) {
 			f.said["resolved"] = []string{"10.0.0.1 n1.c1.example.org", "10.0.0.9 n2.c1.example.org", "10.0.0.2 x"}
-		}, "names", app.NodeRequired, "1 do not"},
+		}, "names", health.NodeRequired, "1 do not"},
 		"127.0.1.1": {func(_ *contract, f facts) {
 			f.said["resolved"] = []string{"127.0.1.1 n1.c1.example.org n1", "10.0.0.2 n2.c1.example.org n2"}
-		}, "own name", app.NodeAdvised, "10.0.0.1"},
-		"nonsense resolved":  {func(_ *contract, f facts) { f.said["resolved"] = []string{"", " ", "x", "10.0.0.1 n1.c1.example.org"} }, "names", app.NodeRequired, "n2"},
-		"hostname":           {func(_ *contract, f facts) { f.said["hostname"] = []string{"localhost"} }, "hostname", app.NodeAdvised, "localhost"},
+		}, "own name", health.NodeAdvised, "10.0.0.1"},
+		"nonsense resolved":  {func(_ *contract, f facts) { f.said["resolved"] = []string{"", " ", "x", "10.0.0.1 n1.c1.example.org"} }, "names", health.NodeRequired, "n2"},
+		"hostname":           {func(_ *contract, f facts) { f.said["hostname"] = []string{"localhost"} }, "hostname", health.NodeAdvised, "localhost"},
 		"clock a second off": {func(_ *contract, f facts) { f.said["time"] = []string{"999"} }, "", "", ""},
-		"clock late":         {func(_ *contract, f facts) { f.said["time"] = []string{"990"} }, "time", app.NodeAdvised, "9s off"},
-		"clock wrong":        {func(_ *contract, f facts) { f.said["time"] = []string{"1099"} }, "time", app.NodeRequired, "1m38.8s off"},
-		"no clock":           {func(_ *contract, f facts) { f.said["time"] = []string{"now"} }, "time", app.NodeRequired, "now"},
-		"firewall":           {func(_ *contract, f facts) { f.said["firewall"] = []string{"on"} }, "firewall", app.NodeRequired, "on"},
-		"program missing":    {func(_ *contract, f facts) { f.said["missing"] = []string{"tar"} }, "programs", app.NodeRequired, "tar missing"},
-		"less memory":        {func(_ *contract, f facts) { f.said["memory"] = []string{"3000000"} }, "memory", app.NodeAdvised, "2.9 GiB"},
-		"half the disk":      {func(_ *contract, f facts) { f.said["disk"] = []string{"9000000"} }, "disk", app.NodeRequired, "8.6 GiB"},
+		"clock late":         {func(_ *contract, f facts) { f.said["time"] = []string{"990"} }, "time", health.NodeAdvised, "9s off"},
+		"clock wrong":        {func(_ *contract, f facts) { f.said["time"] = []string{"1099"} }, "time", health.NodeRequired, "1m38.8s off"},
+		"no clock":           {func(_ *contract, f facts) { f.said["time"] = []string{"now"} }, "time", health.NodeRequired, "now"},
+		"firewall":           {func(_ *contract, f facts) { f.said["firewall"] = []string{"on"} }, "firewall", health.NodeRequired, "on"},
+		"program missing":    {func(_ *contract, f facts) { f.said["missing"] = []string{"tar"} }, "programs", health.NodeRequired, "tar missing"},
+		"less memory":        {func(_ *contract, f facts) { f.said["memory"] = []string{"3000000"} }, "memory", health.NodeAdvised, "2.9 GiB"},
+		"half the disk":      {func(_ *contract, f facts) { f.said["disk"] = []string{"9000000"} }, "disk", health.NodeRequired, "8.6 GiB"},
 		"nothing told": {func(_ *contract, f facts) {
 			delete(f.said, "memory")
 			delete(f.said, "firewall")
@@ -80,8 +86,8 @@ func TestContract(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, f := goodNode()
 			tc.change(&c, f)
-			r := app.NodeReport{Checks: c.judge(f)}
-			failed := append(r.Failed(app.NodeRequired), r.Failed(app.NodeAdvised)...)
+			r := health.NodeReport{Checks: c.judge(f)}
+			failed := append(r.Failed(health.NodeRequired), r.Failed(health.NodeAdvised)...)
 			if tc.fails == "" {
 				if len(failed) > 0 || r.Err("n1") != nil {
 					t.Errorf("%v", failed)
@@ -95,7 +101,7 @@ func TestContract(t *testing.T) {
 				t.Errorf("%q does not say %q", failed[0], tc.says)
 			}
 			err := r.Err("n1")
-			if (err != nil) != (tc.level == app.NodeRequired) {
+			if (err != nil) != (tc.level == health.NodeRequired) {
 				t.Errorf("error %v", err)
 			}
 			if e := app.AsError(err); err != nil && (e.Code != app.EInvalid || e.Reason != "node_contract" || !strings.Contains(e.Message, failed[0].String())) {
@@ -129,7 +135,7 @@ func TestContractOnThisMachine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := app.NodeReport{Checks: c.judge(f)}
+			r := health.NodeReport{Checks: c.judge(f)}
 			if err := r.Err("n1"); err != nil {
 				t.Error(err)
 			}
@@ -137,7 +143,7 @@ func TestContractOnThisMachine(t *testing.T) {
 				t.Errorf("too little or too much was said: %v", f.said)
 			}
 			c.node.OwnRoot = true
-			c.hosts = []app.HostEntry{{Address: "127.0.0.1", Names: []string{"localhost"}}, {Address: "192.0.2.7", Names: []string{"nobody.example.org"}}}
+			c.hosts = []family.HostEntry{{Address: "127.0.0.1", Names: []string{"localhost"}}, {Address: "192.0.2.7", Names: []string{"nobody.example.org"}}}
 			if f, err = askOn(t, start(t), c); err != nil {
 				t.Fatal(err)
 			}
@@ -182,8 +188,8 @@ func TestContractBadAnswers(t *testing.T) {
 			if err != nil || tc.check == "" {
 				return
 			}
-			r := app.NodeReport{Checks: c.judge(f)}
-			if failed := r.Failed(app.NodeRequired); len(failed) != 1 || failed[0].Name != tc.check {
+			r := health.NodeReport{Checks: c.judge(f)}
+			if failed := r.Failed(health.NodeRequired); len(failed) != 1 || failed[0].Name != tc.check {
 				t.Errorf("%+v", failed)
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
 	"muster/jobs/budget"
 	"muster/jobs/internal/loop"
@@ -16,13 +18,13 @@ import (
 // create asks the provider for the machine, unless an earlier attempt has made it. Where an earlier one may have asked, its
 // answer may have been lost, and asking twice would make two: so it is looked for by the intent's tag first, twice where
 // the provider lists late.
-func (w *actions) create(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) create(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	r.Unasked = true
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
 		return err
 	}
-	var m app.Machine
+	var m family.Machine
 	found := false
 	if !as.Unasked {
 		if m, found, err = earlier(ctx, p, as, out, r); err != nil {
@@ -31,10 +33,10 @@ func (w *actions) create(ctx context.Context, as *app.Assignment, out app.Output
 	}
 	if found {
 		if as.FromPool != nil && m.ID == as.Node.MachineID {
-			out(app.StreamSystem, fmt.Sprintf("Machine %s stood ready in the pool %s.", m.ID, as.FromPool.Pool))
+			out(family.StreamSystem, fmt.Sprintf("Machine %s stood ready in the pool %s.", m.ID, as.FromPool.Pool))
 			r.Pooled = true
 		} else {
-			out(app.StreamSystem, "An earlier attempt had made machine "+m.ID+".")
+			out(family.StreamSystem, "An earlier attempt had made machine "+m.ID+".")
 		}
 		if err := adopt(ctx, p, as, &m, out); err != nil {
 			return err
@@ -48,7 +50,7 @@ func (w *actions) create(ctx context.Context, as *app.Assignment, out app.Output
 		if m, err = makeMachine(ctx, p, as, out, r); err != nil {
 			return err
 		}
-		out(app.StreamSystem, fmt.Sprintf("Machine %s was made by %s%s%s.", m.ID, as.Provider.Name, inZone(m.Zone), inWords(m.Note)))
+		out(family.StreamSystem, fmt.Sprintf("Machine %s was made by %s%s%s.", m.ID, as.Provider.Name, inZone(m.Zone), inWords(m.Note)))
 	}
 	r.Unasked = false
 	r.Machine = &m
@@ -60,9 +62,9 @@ func (w *actions) create(ctx context.Context, as *app.Assignment, out app.Output
 // are asked in the same attempt, unless the layout wants the machine in one of them. Where nowhere is room, the error says
 // where it was looked for, and the policy lets some time pass before all of them are asked again, or,
 // where the template names other hardware, the server hands out the step with that. Another provider is never tried.
-func makeMachine(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) (app.Machine, error) {
+func makeMachine(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) (family.Machine, error) {
 	spec := as.Machine
-	ctx = app.Telling(ctx, out)
+	ctx = family.Telling(ctx, out)
 	var tried []string
 	for _, zone := range places(as) {
 		spec.Zone = zone
@@ -77,7 +79,7 @@ func makeMachine(ctx context.Context, p app.Provider, as *app.Assignment, out ap
 		if tried = append(tried, placeWords(zone)); ruleFor(e).verdict != elsewhere {
 			return m, fmt.Errorf("%s: create: %w", as.Provider.Name, err)
 		}
-		out(app.StreamSystem, fmt.Sprintf("No room %s: %s", placeWords(zone), e.ForPeople()))
+		out(family.StreamSystem, fmt.Sprintf("No room %s: %s", placeWords(zone), e.ForPeople()))
 		if len(tried) == len(places(as)) {
 			full := *e
 			full.Message = fmt.Sprintf("%s has no room for a machine of flavor %q (looked %s): %s", as.Provider.Name, spec.Flavor.Flavor,
@@ -85,12 +87,12 @@ func makeMachine(ctx context.Context, p app.Provider, as *app.Assignment, out ap
 			return m, &full
 		}
 	}
-	return app.Machine{}, app.Errorf(app.EInternal, "there is no place to ask for a machine") // places is never empty
+	return family.Machine{}, app.Errorf(app.EInternal, "there is no place to ask for a machine") // places is never empty
 }
 
 // places are the zones to ask, in order: the one that the layout wants, or else whichever the provider chooses and then
 // its others by name, beginning at another one for each node, so that a full zone is not asked by all at once.
-func places(as *app.Assignment) []string {
+func places(as *execution.Assignment) []string {
 	if as.Machine.Zone != "" {
 		return []string{as.Machine.Zone}
 	}
@@ -117,13 +119,13 @@ func inZone(zone string) string {
 
 // earlier looks for machines that earlier attempts have made. Of several the one that the ledger knows is kept, or else
 // the oldest; the others, and those that do not run, are given back.
-func earlier(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) (kept app.Machine, found bool, err error) {
+func earlier(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) (kept family.Machine, found bool, err error) {
 	made, err := listIntent(ctx, p, as)
 	if err != nil {
 		return kept, false, err
 	}
-	if late := app.ListsLate(p); len(made) == 0 && late > 0 {
-		out(app.StreamSystem, fmt.Sprintf("An earlier attempt may have made a machine; %s lists up to %s late, so it is looked for twice.", as.Provider.Name, late))
+	if late := family.ListsLate(p); len(made) == 0 && late > 0 {
+		out(family.StreamSystem, fmt.Sprintf("An earlier attempt may have made a machine; %s lists up to %s late, so it is looked for twice.", as.Provider.Name, late))
 		if err := loop.Pause(ctx, late); err != nil {
 			return kept, false, err
 		}
@@ -132,28 +134,28 @@ func earlier(ctx context.Context, p app.Provider, as *app.Assignment, out app.Ou
 		}
 	}
 	made = slices.Clone(made)
-	slices.SortStableFunc(made, func(a, b app.Machine) int { return before(as.Node.MachineID, a, b) })
+	slices.SortStableFunc(made, func(a, b family.Machine) int { return before(as.Node.MachineID, a, b) })
 	for _, m := range made {
-		if !found && m.State != app.MachineStopped {
+		if !found && m.State != family.MachineStopped {
 			kept, found = m, true
 			continue
 		}
 		why := "another machine of this node, which an earlier attempt had made as well"
-		if m.State == app.MachineStopped {
+		if m.State == family.MachineStopped {
 			why = "which an earlier attempt had made, and which has stopped"
 		}
 		if err := p.Delete(ctx, m.ID); err != nil {
 			return kept, false, fmt.Errorf("%s: delete %s: %w", as.Provider.Name, m.ID, err)
 		}
-		out(app.StreamSystem, fmt.Sprintf("Machine %s was deleted: %s.", m.ID, why))
+		out(family.StreamSystem, fmt.Sprintf("Machine %s was deleted: %s.", m.ID, why))
 		r.Seen = append(r.Seen, fleet.SeenMachine(m, as.Machine.Flavor.CostPerHour))
 	}
 	return kept, found, proveGone(ctx, p, as, r)
 }
 
 // before orders machines of one intent: the one that the ledger knows first, then by age, then by id.
-func before(known string, a, b app.Machine) int {
-	rank := func(m app.Machine) int {
+func before(known string, a, b family.Machine) int {
+	rank := func(m family.Machine) int {
 		if known != "" && m.ID == known {
 			return 0
 		}
@@ -164,7 +166,7 @@ func before(known string, a, b app.Machine) int {
 
 // proveGone marks those of the machines seen so far that a list does not show any more as gone. Those that it still shows
 // are left to the reconciler.
-func proveGone(ctx context.Context, p app.Provider, as *app.Assignment, r *app.Report) error {
+func proveGone(ctx context.Context, p family.Provider, as *execution.Assignment, r *execution.Report) error {
 	if len(r.Seen) == 0 {
 		return nil
 	}
@@ -173,7 +175,7 @@ func proveGone(ctx context.Context, p app.Provider, as *app.Assignment, r *app.R
 		return err
 	}
 	for i := range r.Seen {
-		r.Seen[i].Gone = !slices.ContainsFunc(left, func(m app.Machine) bool { return m.ID == r.Seen[i].ID })
+		r.Seen[i].Gone = !slices.ContainsFunc(left, func(m family.Machine) bool { return m.ID == r.Seen[i].ID })
 	}
 	return nil
 }

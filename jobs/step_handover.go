@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/jobs/remote"
 )
 
@@ -41,12 +42,12 @@ func (s sshShells) Refused(ctx context.Context, t remote.Target) (bool, error) {
 
 // adopt has a machine that came from a pool carry its node's tags, where the provider can do that. It is found by its intent in any case, so where that fails
 // the machine is taken all the same, unless the provider is the one who lets people in, or was to put it behind the cluster's firewall.
-func adopt(ctx context.Context, p app.Provider, as *app.Assignment, m *app.Machine, out app.Output) error {
-	a, ok := p.(app.Adopter)
+func adopt(ctx context.Context, p family.Provider, as *execution.Assignment, m *family.Machine, out family.Output) error {
+	a, ok := p.(family.Adopter)
 	if as.FromPool == nil || !ok {
 		return nil
 	}
-	if _, can := app.PowerOf[app.Adopter](p); !can && walled(p, as) {
+	if _, can := family.PowerOf[family.Adopter](p); !can && walled(p, as) {
 		e := app.Errorf(app.EInvalid, "Provider %s makes firewalls, but cannot put one on a machine that stands, and %s came out of the pool %s.", as.Provider.Name, m.ID, as.FromPool.Pool)
 		e.Hint = "Drain the pool, or take the firewall out of the template."
 		return e
@@ -56,7 +57,7 @@ func adopt(ctx context.Context, p app.Provider, as *app.Assignment, m *app.Machi
 	case err == nil:
 		m.Tags, m.Hostname = as.Machine.Tags, as.Machine.Hostname
 	case m.OwnRoot && app.CodeOf(err) != app.ETransient && ctx.Err() == nil && !walled(p, as):
-		out(app.StreamSystem, "The provider keeps the tags that the machine had in the pool: "+app.AsError(err).ForPeople())
+		out(family.StreamSystem, "The provider keeps the tags that the machine had in the pool: "+app.AsError(err).ForPeople())
 	default:
 		return fmt.Errorf("%s: adopt %s: %w", as.Provider.Name, m.ID, err)
 	}
@@ -64,15 +65,17 @@ func adopt(ctx context.Context, p app.Provider, as *app.Assignment, m *app.Machi
 }
 
 // walled tells whether the provider makes the firewall that the cluster has. Where it makes none, nobody waits for one: the preview said so.
-func walled(p app.Provider, as *app.Assignment) bool {
-	_, makes := app.PowerOf[app.Sharer](p)
+func walled(p family.Provider, as *execution.Assignment) bool {
+	_, makes := family.PowerOf[family.Sharer](p)
 	return as.Machine.Firewall != nil && makes
 }
 
-// takeOver makes a machine that came from a pool the cluster's own: the cluster's key opens it, that of the pool does not any more, and it has the node's name. It
-// can be interrupted anywhere: whichever key the machine knows by then is tried, the new one is there and has been tried before the old one goes, and only when the
+// takeOver makes a machine that came from a pool the cluster's own: the cluster's key opens it, that of the pool does not any more, and it has the
+// node's name. It
+// can be interrupted anywhere: whichever key the machine knows by then is tried, the new one is there and has been tried before the old one goes, and
+// only when the
 // old one is refused it is over. The machine proves itself by the same host key all the time. A machine that was made anew meanwhile knows the new key only.
-func (w *actions) takeOver(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) takeOver(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	shells, ok := w.Shells.(handoverShells)
 	if !ok || remote.SameKey(as.FromPool.Key, as.SSHKey) || len(as.FromPool.Key) == 0 {
 		return w.awaitLogin(ctx, p, as, out, r)
@@ -85,13 +88,13 @@ func (w *actions) takeOver(ctx context.Context, p app.Provider, as *app.Assignme
 	if own.HostKey == "" {
 		// The key that is pinned now is the one that the whole of it goes by.
 		own.HostKey, pool.HostKey, as.Node.HostKey, r.HostKey = hostKey, hostKey, hostKey, hostKey
-		out(app.StreamSystem, "The host key was pinned at first contact.")
+		out(family.StreamSystem, "The host key was pinned at first contact.")
 	}
 	if which == 0 {
 		if !as.Node.OwnRoot {
 			return app.Errorf(app.EInvalid, "The machine from the pool %s shares its host's files, so its keys cannot be changed.", as.FromPool.Pool)
 		}
-		if err := w.over(ctx, as, pool, func(sh app.Shell) error { return remote.AuthorizeKey(ctx, sh, as.SSHKey) }); err != nil {
+		if err := w.over(ctx, as, pool, func(sh family.Shell) error { return remote.AuthorizeKey(ctx, sh, as.SSHKey) }); err != nil {
 			return err
 		}
 		if _, err := w.awaited(ctx, own); err != nil {
@@ -99,7 +102,7 @@ func (w *actions) takeOver(ctx context.Context, p app.Provider, as *app.Assignme
 		}
 	}
 	if as.Node.OwnRoot {
-		if err := w.over(ctx, as, own, func(sh app.Shell) error { return makeOwn(ctx, as, sh, out) }); err != nil {
+		if err := w.over(ctx, as, own, func(sh family.Shell) error { return makeOwn(ctx, as, sh, out) }); err != nil {
 			return err
 		}
 	}
@@ -110,12 +113,12 @@ func (w *actions) takeOver(ctx context.Context, p app.Provider, as *app.Assignme
 	if !refused {
 		return app.Errorf(app.ETransient, "%s still lets in the key of the pool %s.", as.Node.Hostname, as.FromPool.Pool)
 	}
-	out(app.StreamSystem, fmt.Sprintf("%s answers at %s, with the cluster's own key. That of the pool does not open it any more.", as.Node.Hostname, own))
+	out(family.StreamSystem, fmt.Sprintf("%s answers at %s, with the cluster's own key. That of the pool does not open it any more.", as.Node.Hostname, own))
 	return nil
 }
 
 // over runs f with a shell that was opened by a certain key.
-func (w *actions) over(ctx context.Context, as *app.Assignment, t remote.Target, f func(app.Shell) error) error {
+func (w *actions) over(ctx context.Context, as *execution.Assignment, t remote.Target, f func(family.Shell) error) error {
 	sh, release, err := w.shell(ctx, t)
 	if err != nil {
 		return err
@@ -125,17 +128,18 @@ func (w *actions) over(ctx context.Context, as *app.Assignment, t remote.Target,
 	return err
 }
 
-// makeOwn takes the pool's key out of the machine and gives it the node's name, which it also finds its own address by. A machine that does not take the name is
+// makeOwn takes the pool's key out of the machine and gives it the node's name, which it also finds its own address by. A machine that does not take
+// the name is
 // used all the same: what services may assume of it is checked afterwards.
-func makeOwn(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Output) error {
+func makeOwn(ctx context.Context, as *execution.Assignment, sh family.Shell, out family.Output) error {
 	sudo := as.Node.SSHUser != "" && as.Node.SSHUser != "root"
 	if err := remote.ForgetKey(ctx, sh, as.FromPool.Key, sudo); err != nil {
 		return err
 	}
 	self := execution.HostEntryOf(as.Node)
-	err := errors.Join(remote.SetHostname(ctx, sh, as.Node.Hostname, sudo), remote.SetHosts(ctx, sh, []app.HostEntry{self}, sudo))
+	err := errors.Join(remote.SetHostname(ctx, sh, as.Node.Hostname, sudo), remote.SetHosts(ctx, sh, []family.HostEntry{self}, sudo))
 	if code := app.CodeOf(err); err != nil && (code == app.EInvalid || code == app.ECredentials) {
-		out(app.StreamErr, app.AsError(err).ForPeople())
+		out(family.StreamErr, app.AsError(err).ForPeople())
 		return nil
 	}
 	return err

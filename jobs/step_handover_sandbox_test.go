@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/jobs/remote"
 	"muster/providers/sandbox"
 )
@@ -22,19 +24,19 @@ func TestTakeOverOfASandbox(t *testing.T) {
 	defer shells.Close()
 	w := &actions{WorkerConfig: WorkerConfig{Shells: shells}}
 	n.Hostname = "web-7-n1.internal"
-	as := &app.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "web-7"}, SSHKey: own, FromPool: &app.FromPool{Pool: "base", Key: old}}
+	as := &execution.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "web-7"}, SSHKey: own, FromPool: &execution.FromPool{Pool: "base", Key: old}}
 	out := func(s app.Stream, line string) { t.Log(s, line) }
 	// Somebody was killed when both keys were there.
 	if _, err := shells.Await(t.Context(), target(n, old)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.over(t.Context(), as, target(n, old), func(sh app.Shell) error { return remote.AuthorizeKey(t.Context(), sh, own) }); err != nil {
+	if err := w.over(t.Context(), as, target(n, old), func(sh family.Shell) error { return remote.AuthorizeKey(t.Context(), sh, own) }); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second one finds all done
 		as.Epoch++
 		began := time.Now()
-		if err := w.takeOver(t.Context(), nil, as, out, &app.Report{}); err != nil {
+		if err := w.takeOver(t.Context(), nil, as, out, &execution.Report{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("taken over in %s", time.Since(began).Round(time.Millisecond))
@@ -48,7 +50,7 @@ func TestTakeOverOfASandbox(t *testing.T) {
 	}
 	defer conn.Close()
 	var said []string
-	if _, err := conn.Run(t.Context(), app.Command{Line: "uname -n; cat /etc/hostname"}, func(_ app.Stream, line string) { said = append(said, line) }); err != nil {
+	if _, err := conn.Run(t.Context(), family.Command{Line: "uname -n; cat /etc/hostname"}, func(_ app.Stream, line string) { said = append(said, line) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(said) != 2 || said[0] != n.Hostname || said[1] != n.Hostname {

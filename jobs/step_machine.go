@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
 	"muster/jobs/internal/loop"
 )
 
-func listIntent(ctx context.Context, p app.Provider, as *app.Assignment) ([]app.Machine, error) {
+func listIntent(ctx context.Context, p family.Provider, as *execution.Assignment) ([]family.Machine, error) {
 	made, err := p.List(ctx, intentTags(as.Machine.Tags))
 	if err != nil {
 		return nil, fmt.Errorf("%s: list: %w", as.Provider.Name, err)
@@ -20,7 +22,7 @@ func listIntent(ctx context.Context, p app.Provider, as *app.Assignment) ([]app.
 }
 
 func intentTags(tags map[string]string) map[string]string {
-	return map[string]string{app.TagInstallation: tags[app.TagInstallation], app.TagIntent: tags[app.TagIntent]}
+	return map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagIntent: tags[family.TagIntent]}
 }
 
 // How long to wait between looks at a provider: at first, and at most.
@@ -34,7 +36,7 @@ const goneLooks = 20
 
 // delete removes every machine that carries the node's intent, whether or not we ever learned its id, and proves with
 // the provider's own list that none is left: twice where the provider lists late.
-func (w *actions) delete(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) delete(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
 		return err
@@ -45,7 +47,7 @@ func (w *actions) delete(ctx context.Context, as *app.Assignment, out app.Output
 		if err != nil {
 			return err
 		}
-		late := app.ListsLate(p)
+		late := family.ListsLate(p)
 		ids := make([]string, 0, len(left)+1)
 		for _, m := range left {
 			ids = append(ids, m.ID)
@@ -58,7 +60,7 @@ func (w *actions) delete(ctx context.Context, as *app.Assignment, out app.Output
 			for i := range r.Seen {
 				r.Seen[i].Gone = true
 			}
-			out(app.StreamSystem, "The provider has nothing of this node any more.")
+			out(family.StreamSystem, "The provider has nothing of this node any more.")
 			return nil
 		}
 		if try > goneLooks {
@@ -66,9 +68,9 @@ func (w *actions) delete(ctx context.Context, as *app.Assignment, out app.Output
 		}
 		for _, id := range ids {
 			if err := p.Delete(ctx, id); err == nil {
-				out(app.StreamSystem, "Machine "+id+" was deleted.")
+				out(family.StreamSystem, "Machine "+id+" was deleted.")
 			} else if gone(ctx, p, id, err) {
-				out(app.StreamSystem, "Machine "+id+" doesn't exist anymore.")
+				out(family.StreamSystem, "Machine "+id+" doesn't exist anymore.")
 			} else {
 				return fmt.Errorf("%s: delete %s: %w", as.Provider.Name, id, err)
 			}
@@ -86,9 +88,10 @@ func (w *actions) delete(ctx context.Context, as *app.Assignment, out app.Output
 	}
 }
 
-// gone tells whether a machine that could not be deleted is not there at all, so that there was nothing to refuse: a provider may trip over what went with it. Where it
+// gone tells whether a machine that could not be deleted is not there at all, so that there was nothing to refuse: a provider may trip over what went
+// with it. Where it
 // cannot be looked at, it counts as there.
-func gone(ctx context.Context, p app.Provider, id string, refused error) bool {
+func gone(ctx context.Context, p family.Provider, id string, refused error) bool {
 	switch app.CodeOf(refused) {
 	case app.ENotFound, app.EInvalid, app.EConflict, app.EInternal:
 		_, err := p.Describe(ctx, id)
@@ -98,7 +101,7 @@ func gone(ctx context.Context, p app.Provider, id string, refused error) bool {
 }
 
 // see notes a machine once.
-func see(r *app.Report, x app.Seen) {
+func see(r *execution.Report, x app.Seen) {
 	if !slices.ContainsFunc(r.Seen, func(y app.Seen) bool { return y.ID == x.ID }) {
 		r.Seen = append(r.Seen, x)
 	}

@@ -6,19 +6,21 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 )
 
 // naming keeps names in a zone.
 type naming struct {
-	app.Provider
+	family.Provider
 	zone  string
 	err   error
-	named *app.Machine
+	named *family.Machine
 }
 
 func (n naming) NameZone() string { return n.zone }
 
-func (n naming) SetName(_ context.Context, m app.Machine) error { *n.named = m; return n.err }
+func (n naming) SetName(_ context.Context, m family.Machine) error { *n.named = m; return n.err }
 
 func TestNamesOfMachines(t *testing.T) {
 	t.Parallel()
@@ -37,19 +39,19 @@ func TestNamesOfMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := naming{zone: c.zone, err: c.err, named: &app.Machine{}}
-			as := &app.Assignment{Node: app.Node{Hostname: c.host}, Machine: app.MachineSpec{Tags: map[string]string{app.TagIntent: "i-1"}}}
+			p := naming{zone: c.zone, err: c.err, named: &family.Machine{}}
+			as := &execution.Assignment{Node: app.Node{Hostname: c.host}, Machine: family.MachineSpec{Tags: map[string]string{family.TagIntent: "i-1"}}}
 			var said strings.Builder
-			err := setName(t.Context(), p, as, app.Machine{Hostname: "pooled", Addresses: map[string]string{app.AddressAccess: "192.0.2.1"}}, func(_ app.Stream, line string) { said.WriteString(line) })
+			err := setName(t.Context(), p, as, family.Machine{Hostname: "pooled", Addresses: map[string]string{app.AddressAccess: "192.0.2.1"}}, func(_ app.Stream, line string) { said.WriteString(line) })
 			if app.CodeOf(err) != app.CodeOf(c.err) || !strings.Contains(said.String(), c.said) || c.said == "" && said.Len() > 0 {
 				t.Errorf("%q, %v", said.String(), err)
 			}
-			if got := *p.named; c.named != (got.Hostname == c.host) || c.named && got.Tags[app.TagIntent] != "i-1" {
+			if got := *p.named; c.named != (got.Hostname == c.host) || c.named && got.Tags[family.TagIntent] != "i-1" {
 				t.Errorf("named %+v", got)
 			}
 		})
 	}
-	if err := setName(t.Context(), standing{}, &app.Assignment{}, app.Machine{}, nil); err != nil {
+	if err := setName(t.Context(), standing{}, &execution.Assignment{}, family.Machine{}, nil); err != nil {
 		t.Errorf("a provider without names: %v", err)
 	}
 }

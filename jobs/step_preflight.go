@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 )
 
 // For how long what a look at an account has found is taken to be so: long enough for the machines of one operation, and where something is
@@ -58,11 +60,11 @@ func (f *preflights) of(key string) *preflight {
 
 // look looks at an account, unless somebody has done so just now; those who want the same wait for one look. Before the first machines of an operation it is
 // for all that the operation has to make, and else for the one machine. An account that cannot be looked at is none of our business here: its create will tell.
-func (f *preflights) look(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output) error {
+func (f *preflights) look(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output) error {
 	if !looks(p) {
 		return nil
 	}
-	one := app.MachineNeed{Count: 1, Flavor: as.Machine.Flavor, Image: as.Machine.Image, Zone: as.Machine.Zone}
+	one := family.MachineNeed{Count: 1, Flavor: as.Machine.Flavor, Image: as.Machine.Image, Zone: as.Machine.Zone}
 	if as.Together == nil {
 		kept := f.of(kindKey(as, one))
 		if err := kept.begin(ctx); err != nil {
@@ -72,7 +74,7 @@ func (f *preflights) look(ctx context.Context, p app.Provider, as *app.Assignmen
 		if time.Now().Before(kept.until) {
 			return kept.err
 		}
-		return kept.ask(ctx, p, as, []app.MachineNeed{one}, out)
+		return kept.ask(ctx, p, as, []family.MachineNeed{one}, out)
 	}
 	kept := f.of(operationKey(as))
 	if err := kept.begin(ctx); err != nil {
@@ -85,8 +87,8 @@ func (f *preflights) look(ctx context.Context, p app.Provider, as *app.Assignmen
 	looked := as.Together.Machines
 	err := kept.ask(ctx, p, as, looked, out)
 	if err != nil && app.CodeOf(err) == app.EQuota && begun(ctx, p, as) {
-		out(app.StreamSystem, "Others of the operation's machines are being made meanwhile, so it is only looked whether there is room for this one.")
-		looked = []app.MachineNeed{one}
+		out(family.StreamSystem, "Others of the operation's machines are being made meanwhile, so it is only looked whether there is room for this one.")
+		looked = []family.MachineNeed{one}
 		err = kept.ask(ctx, p, as, looked, out)
 	}
 	if err == nil {
@@ -98,13 +100,13 @@ func (f *preflights) look(ctx context.Context, p app.Provider, as *app.Assignmen
 }
 
 // kindKey is what machines of a kind share, whatever operation they are of.
-func kindKey(as *app.Assignment, m app.MachineNeed) string {
+func kindKey(as *execution.Assignment, m family.MachineNeed) string {
 	return fmt.Sprintf("%s\x00%s\x00%s\x00%s", as.Provider.Account(), said(m.Flavor.Flavor, m.Flavor.Extra), said(m.Image.Image, m.Image.Extra), m.Zone)
 }
 
 func said(name string, extra map[string]string) string { return fmt.Sprintf("%s %q", name, extra) } // maps are printed in the order of their keys
 
-func operationKey(as *app.Assignment) string {
+func operationKey(as *execution.Assignment) string {
 	return fmt.Sprintf("%s\x00operation %d", as.Provider.Account(), as.Fence.Operation)
 }
 
@@ -119,14 +121,14 @@ func (k *preflight) good(until time.Time) {
 }
 
 // ask looks, and keeps what was found.
-func (k *preflight) ask(ctx context.Context, p app.Provider, as *app.Assignment, machines []app.MachineNeed, out app.Output) error {
-	found, err := p.(app.AccountChecker).CheckAccount(ctx, app.AccountNeeds{Machines: machines})
+func (k *preflight) ask(ctx context.Context, p family.Provider, as *execution.Assignment, machines []family.MachineNeed, out family.Output) error {
+	found, err := p.(family.AccountChecker).CheckAccount(ctx, family.AccountNeeds{Machines: machines})
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		k.err, k.until = nil, time.Now().Add(badFor) // others need not wait for the same
-		out(app.StreamSystem, fmt.Sprintf("The account could not be looked at before (%s); the machine is asked for all the same.", app.AsError(err).ForPeople()))
+		out(family.StreamSystem, fmt.Sprintf("The account could not be looked at before (%s); the machine is asked for all the same.", app.AsError(err).ForPeople()))
 		return nil
 	}
 	k.err, k.until = judge(as.Provider.Name, found, out), time.Now().Add(goodFor)
@@ -136,23 +138,24 @@ func (k *preflight) ask(ctx context.Context, p app.Provider, as *app.Assignment,
 	return k.err
 }
 
-// begun tells whether the cluster has more machines by now than when the operation's were counted: then quotas have less left, and so much less is needed. Where
+// begun tells whether the cluster has more machines by now than when the operation's were counted: then quotas have less left, and so much less is
+// needed. Where
 // the provider does not tell, nobody can say that it would refuse.
-func begun(ctx context.Context, p app.Provider, as *app.Assignment) bool {
+func begun(ctx context.Context, p family.Provider, as *execution.Assignment) bool {
 	tags := as.Machine.Tags
-	there, err := p.List(ctx, map[string]string{app.TagInstallation: tags[app.TagInstallation], app.TagCluster: tags[app.TagCluster]})
+	there, err := p.List(ctx, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagCluster: tags[family.TagCluster]})
 	return err != nil || len(there) > as.Together.Standing
 }
 
 // judge makes an error of what was found wrong, all of it, with the first one's code, and tells of the rest. What passes by itself, such as
 // a cloud that does not answer for a moment, is left to the create and its retries.
-func judge(account string, found []app.Finding, out app.Output) error {
+func judge(account string, found []family.Finding, out family.Output) error {
 	var first *app.Error
 	for _, f := range found {
 		switch {
 		case f.OK:
 		case f.Warning, f.Code == app.ETransient, f.Code == app.ETimeout, f.Code == app.ERateLimit, f.Code == app.ECapacity:
-			out(app.StreamSystem, "Before the machine is made: "+strings.TrimSpace(f.Message+" "+f.Hint))
+			out(family.StreamSystem, "Before the machine is made: "+strings.TrimSpace(f.Message+" "+f.Hint))
 		case first == nil:
 			first = &app.Error{Code: f.Code, Reason: "preflight", Message: fmt.Sprintf("Account %s was looked at, and no machine asked for: %s", account, f.Message), Hint: f.Hint}
 		default:
@@ -166,11 +169,11 @@ func judge(account string, found []app.Finding, out app.Output) error {
 }
 
 // looks tells whether the member behind a provider can look at its account.
-func looks(p app.Provider) bool {
+func looks(p family.Provider) bool {
 	for {
-		w, ok := p.(interface{ Unwrap() app.Provider })
+		w, ok := p.(interface{ Unwrap() family.Provider })
 		if !ok {
-			_, ok = app.PowerOf[app.AccountChecker](p)
+			_, ok = family.PowerOf[family.AccountChecker](p)
 			return ok
 		}
 		p = w.Unwrap()

@@ -9,19 +9,22 @@ import (
 	"testing"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/family"
+	"muster/app/layout"
 	"muster/providers/fake"
 )
 
 // looking is a cloud whose account can be looked at.
 type looking struct {
-	app.Provider
+	family.Provider
 	mu    sync.Mutex
-	found []app.Finding
+	found []family.Finding
 	err   error
 	asked int
 }
 
-func (l *looking) CheckAccount(_ context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (l *looking) CheckAccount(_ context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.asked++; len(needs.Machines) != 1 || needs.Machines[0].Flavor.Flavor == "" || needs.Machines[0].Image.Image == "" {
@@ -35,10 +38,10 @@ func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	_ = e.worker.Close()
-	cloud := &looking{Provider: e.cloud, found: []app.Finding{
-		{About: app.AboutCredentials, OK: true, Message: "The key is taken."},
-		{About: app.AboutImage, Subject: "host", Code: app.EInvalid, Message: "Image host is not in this account.", Hint: "Choose another one."},
-		{About: app.AboutNetwork, Code: app.EInvalid, Message: "Network lan is gone."},
+	cloud := &looking{Provider: e.cloud, found: []family.Finding{
+		{About: family.AboutCredentials, OK: true, Message: "The key is taken."},
+		{About: family.AboutImage, Subject: "host", Code: app.EInvalid, Message: "Image host is not in this account.", Hint: "Choose another one."},
+		{About: family.AboutNetwork, Code: app.EInvalid, Message: "Network lan is gone."},
 	}}
 	e.startWorkerWith("w2", manyClouds{"cloud": cloud})
 	v := e.await(e.create(3).ID)
@@ -59,8 +62,8 @@ func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
 // Warnings, and a look that fails, keep nobody from trying.
 func TestAccountThatCannotBeLookedAtIsTried(t *testing.T) {
 	for name, cloud := range map[string]*looking{
-		"warnings": {found: []app.Finding{{About: app.AboutQuota, Warning: true, Code: app.EQuota, Message: "The quota cannot be told."}}},
-		"passing":  {found: []app.Finding{{About: app.AboutNetwork, Code: app.ETransient, Message: "It does not answer now."}}},
+		"warnings": {found: []family.Finding{{About: family.AboutQuota, Warning: true, Code: app.EQuota, Message: "The quota cannot be told."}}},
+		"passing":  {found: []family.Finding{{About: family.AboutNetwork, Code: app.ETransient, Message: "It does not answer now."}}},
 		"failing":  {err: app.Errorf(app.ETransient, "the line is dead")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,14 +95,14 @@ func (e *engine) failure(cluster string) string {
 
 // bounded is a cloud whose account may have so many machines, and which tells so before.
 type bounded struct {
-	app.Provider
+	family.Provider
 	most   int
 	mu     sync.Mutex
 	asked  []int  // machines that each look was for
 	before func() // called once, before the first look is answered
 }
 
-func (b *bounded) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (b *bounded) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.before != nil {
@@ -113,9 +116,9 @@ func (b *bounded) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]a
 	}
 	b.asked = append(b.asked, n)
 	if err == nil && len(there)+n > b.most {
-		return []app.Finding{{About: app.AboutQuota, Code: app.EQuota, Message: fmt.Sprintf("Of %d machines %d are left, and %d more are needed.", b.most, b.most-len(there), n)}}, nil
+		return []family.Finding{{About: family.AboutQuota, Code: app.EQuota, Message: fmt.Sprintf("Of %d machines %d are left, and %d more are needed.", b.most, b.most-len(there), n)}}, nil
 	}
-	return []app.Finding{{About: app.AboutQuota, OK: true, Message: "There is room."}}, err
+	return []family.Finding{{About: family.AboutQuota, OK: true, Message: "There is room."}}, err
 }
 
 func (b *bounded) looked() []int {
@@ -154,9 +157,9 @@ func TestOperationsAreComparedEachForItself(t *testing.T) {
 	e, cloud := withBound(t, 7)
 	first := e.await(e.create(3).ID)
 	e.want(first, app.ClusterActive)
-	grown, _ := e.amended(first.ID, app.Amendment{Kind: app.OperationResize, Size: 5})
+	grown, _ := e.amended(first.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 5})
 	e.want(grown, app.ClusterActive)
-	other, err := e.app.CreateCluster(e.ctx, e.admin, app.ClusterRequest{Name: "other", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+	other, err := e.app.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "other", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +183,7 @@ func TestLookThatComesLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	cloud := &bounded{Provider: e.cloud, most: 3, before: func() {
-		e.cloud.Put(app.Machine{ID: "another worker's", State: app.MachineRunning, Tags: map[string]string{app.TagInstallation: installation, app.TagCluster: v.ID}})
+		e.cloud.Put(family.Machine{ID: "another worker's", State: family.MachineRunning, Tags: map[string]string{family.TagInstallation: installation, family.TagCluster: v.ID}})
 	}}
 	e.startWorkerWith("w2", manyClouds{"cloud": cloud})
 	e.want(e.await(v.ID), app.ClusterActive)

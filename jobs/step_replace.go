@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
 )
 
@@ -20,16 +22,17 @@ const (
 )
 
 // replaces tells whether a machine that does not come may be replaced: only one that never was a node, so that nothing of anyone's is on it.
-func replaces(as *app.Assignment) bool {
+func replaces(as *execution.Assignment) bool {
 	return as.Node.Status == app.NodeCreated && as.FromPool == nil && as.Node.TakenFrom == "" && as.Machine.Intent != "" && as.Timeout > 0
 }
 
 // numberOf tells which machine of the node this is, counted from 1 since the operation was last resumed.
-func numberOf(as *app.Assignment) int { return 1 + len(as.Replacements) }
+func numberOf(as *execution.Assignment) int { return 1 + len(as.Replacements) }
 
-// hopeless tells whether a failed wait is the machine's own fault, so that another one may do better. A host key that is not the expected one is none of these: somebody may be
+// hopeless tells whether a failed wait is the machine's own fault, so that another one may do better. A host key that is not the expected one is none
+// of these: somebody may be
 // in between, and a person has to look. A key that is refused may be the image's fault, which the next machine shows: there is one more try.
-func hopeless(as *app.Assignment, err error) bool {
+func hopeless(as *execution.Assignment, err error) bool {
 	switch e := app.AsError(err); {
 	case e.Reason == reasonGone, e.Reason == reasonDown:
 		return true
@@ -44,9 +47,10 @@ func hopeless(as *app.Assignment, err error) bool {
 }
 
 // replace deletes a new machine that did not come, so that the next attempt creates another. The last one is kept for people to look at.
-// Every machine of the node carries the same intent, which was written down before the first of them was asked for: whatever is interrupted here, the next attempt, a
+// Every machine of the node carries the same intent, which was written down before the first of them was asked for: whatever is interrupted here, the
+// next attempt, a
 // deletion, or the reconciler finds what there is.
-func (w *actions) replace(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report, cause error) error {
+func (w *actions) replace(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report, cause error) error {
 	if !replaces(as) || ctx.Err() != nil || !hopeless(as, cause) {
 		return cause
 	}
@@ -58,21 +62,22 @@ func (w *actions) replace(ctx context.Context, as *app.Assignment, out app.Outpu
 		last.Hint = "The last machine is kept, so that you can look at its console and at the image's SSH settings. Resume tries again with new machines."
 		return &last
 	}
-	out(app.StreamSystem, e.ForPeople())
+	out(family.StreamSystem, e.ForPeople())
 	id := as.Node.MachineID
 	if err := w.delete(ctx, as, out, r); err != nil {
 		return fmt.Errorf("machine %s did not come up and is to be replaced: %w", id, err)
 	}
 	r.Machine = nil
-	gone := fleet.SeenMachine(app.Machine{ID: id, Zone: as.Node.Zone}, as.Machine.Flavor.CostPerHour)
+	gone := fleet.SeenMachine(family.Machine{ID: id, Zone: as.Node.Zone}, as.Machine.Flavor.CostPerHour)
 	gone.Gone = true
 	see(r, gone)
 	return &app.Error{Code: app.ETransient, Reason: reasonReplaced,
 		Message: fmt.Sprintf("Machine %s did not come up and was deleted. Another one is created in its place (machine %d of at most %d). %s", id, numberOf(as)+1, mostMachines, e.Message)}
 }
 
-// standIn sees to it that a node has a machine again whose new machine was deleted, by an earlier attempt or by someone else. What earlier attempts created is looked for before another is asked for.
-func (w *actions) standIn(ctx context.Context, p app.Provider, as *app.Assignment, out app.Output, r *app.Report) error {
+// standIn sees to it that a node has a machine again whose new machine was deleted, by an earlier attempt or by someone else. What earlier attempts
+// created is looked for before another is asked for.
+func (w *actions) standIn(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	if !replaces(as) || as.Tries < 2 {
 		return nil
 	}
@@ -92,7 +97,7 @@ func (w *actions) standIn(ctx context.Context, p app.Provider, as *app.Assignmen
 			return err
 		}
 	}
-	out(app.StreamSystem, fmt.Sprintf("Machine %s takes the place of %s, which is deleted.", m.ID, was))
+	out(family.StreamSystem, fmt.Sprintf("Machine %s takes the place of %s, which is deleted.", m.ID, was))
 	see(r, fleet.SeenMachine(m, as.Machine.Flavor.CostPerHour))
 	if !slices.Contains(as.Replacements, m.ID) {
 		as.Replacements = append(slices.Clone(as.Replacements), m.ID)

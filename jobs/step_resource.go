@@ -13,21 +13,24 @@ import (
 
 	"muster/app"
 	"muster/app/archive"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/resource"
+	"muster/app/template"
 	"muster/jobs/cache"
 )
 
 // placed is a resource as it lies on a node: unpacked in a directory that is named by all that it depends on, so what is there already need not
 // be brought again, and is never written to.
 type placed struct {
-	app.ResourceRef
+	template.ResourceRef
 	place string
 }
 
 // layoutOnNode changes when the way does in which resources lie on nodes.
 const layoutOnNode = "1"
 
-func placesOf(refs []app.ResourceRef) (all []placed, set string) {
+func placesOf(refs []template.ResourceRef) (all []placed, set string) {
 	h := sha256.New()
 	for _, r := range refs {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %o %s %s", layoutOnNode, r.Format, r.Mode, r.Name, r.Hash))
@@ -49,12 +52,12 @@ mkdir -p "$muster_root" || exit 1
 
 // bring sees to it that a step's resources lie on its node, and gives the directory in which they are found by name. A node that has
 // them already costs one command.
-func (w *actions) bring(ctx context.Context, as *app.Assignment, sh app.Shell, out app.Output) (dir string, err error) {
+func (w *actions) bring(ctx context.Context, as *execution.Assignment, sh family.Shell, out family.Output) (dir string, err error) {
 	refs := as.Call.Resources
 	if len(refs) == 0 {
 		return "", nil
 	}
-	from, ok := w.Coordinator.(app.ResourceFetcher)
+	from, ok := w.Coordinator.(execution.ResourceFetcher)
 	if !ok || w.Resources == nil {
 		return "", app.Errorf(app.EInvalid, "This worker keeps no resources.")
 	}
@@ -91,7 +94,7 @@ func (w *actions) bring(ctx context.Context, as *app.Assignment, sh app.Shell, o
 }
 
 // put brings one resource.
-func (w *actions) put(ctx context.Context, as *app.Assignment, from app.ResourceFetcher, n *onNode, p placed, out app.Output) error {
+func (w *actions) put(ctx context.Context, as *execution.Assignment, from execution.ResourceFetcher, n *onNode, p placed, out family.Output) error {
 	f := cache.Fetch{From: from, As: as, ID: w.id(), Ref: p.ResourceRef, Cache: w.Resources}
 	file, fetched, err := f.Open(ctx)
 	if err != nil {
@@ -102,7 +105,7 @@ func (w *actions) put(ctx context.Context, as *app.Assignment, from app.Resource
 	if fetched {
 		where = "from the server"
 	}
-	out(app.StreamSystem, fmt.Sprintf("Resource %s (%s) comes to the node, %s.", p.ResourceRef, resource.Bytes(p.Size), where))
+	out(family.StreamSystem, fmt.Sprintf("Resource %s (%s) comes to the node, %s.", p.ResourceRef, resource.Bytes(p.Size), where))
 	_, err = n.run(unpackLine(p), func() io.ReadCloser { return pour(ctx, file, p) })
 	return err
 }
@@ -180,7 +183,7 @@ func linkLine(places []placed, set string) string {
 // onNode runs commands as automators do: with root rights where they can be had.
 type onNode struct {
 	ctx  context.Context
-	sh   app.Shell
+	sh   family.Shell
 	sudo bool
 }
 
@@ -188,16 +191,16 @@ func (n *onNode) run(line string, in func() io.ReadCloser) (said []string, err e
 	do := func() (int, string, error) {
 		said = nil
 		last := ""
-		c := app.Command{Line: line, Sudo: n.sudo}
+		c := family.Command{Line: line, Sudo: n.sudo}
 		if in != nil {
 			r := in()
 			defer r.Close()
 			c.Stdin = r
 		}
 		exit, err := n.sh.Run(n.ctx, c, func(s app.Stream, line string) {
-			if s == app.StreamOut && len(said) < 1000 {
+			if s == family.StreamOut && len(said) < 1000 {
 				said = append(said, line)
-			} else if s == app.StreamErr && strings.TrimSpace(line) != "" {
+			} else if s == family.StreamErr && strings.TrimSpace(line) != "" {
 				last = strings.TrimSpace(line)
 			}
 		})

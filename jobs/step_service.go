@@ -8,12 +8,13 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/jobs/remote"
 )
 
 // bootstrap prepares the node for every tool that its services use, and checks that it is what they may assume.
-func (w *actions) bootstrap(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
-	return w.onNode(ctx, as, func(sh app.Shell) error {
+func (w *actions) bootstrap(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
+	return w.onNode(ctx, as, func(sh family.Shell) error {
 		if err := ensureHosts(ctx, as, sh); err != nil {
 			return err
 		}
@@ -34,23 +35,23 @@ func (w *actions) bootstrap(ctx context.Context, as *app.Assignment, out app.Out
 }
 
 // names lets the node know all of its peers and no others, and checks that it does.
-func (w *actions) names(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) names(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	if !as.Node.OwnRoot {
-		out(app.StreamSystem, "No names are written: "+sharesHost+".")
+		out(family.StreamSystem, "No names are written: "+sharesHost+".")
 		return nil
 	}
-	return w.onNode(ctx, as, func(sh app.Shell) error {
+	return w.onNode(ctx, as, func(sh family.Shell) error {
 		if err := ensureHosts(ctx, as, sh); err != nil {
 			return err
 		}
-		out(app.StreamSystem, fmt.Sprintf("/etc/hosts names %d nodes.", len(as.Hosts)))
+		out(family.StreamSystem, fmt.Sprintf("/etc/hosts names %d nodes.", len(as.Hosts)))
 		return w.checkNode(ctx, as, sh, out, r)
 	})
 }
 
 // ensureHosts lets the node know its peers, as far as they are known. Where machines share this host's file system,
 // /etc/hosts is not ours to write.
-func ensureHosts(ctx context.Context, as *app.Assignment, sh app.Shell) error {
+func ensureHosts(ctx context.Context, as *execution.Assignment, sh family.Shell) error {
 	if !as.Node.OwnRoot || as.Hosts == nil && (as.Action == app.ActionBootstrap || as.Action == app.ActionHook) {
 		return nil
 	}
@@ -65,8 +66,8 @@ func ensureHosts(ctx context.Context, as *app.Assignment, sh app.Shell) error {
 }
 
 // service carries out one service action.
-func (w *actions) service(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
-	return w.call(ctx, as, out, func(sh app.Shell, a app.Automator, call app.ServiceCall) error {
+func (w *actions) service(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
+	return w.call(ctx, as, out, func(sh family.Shell, a family.Automator, call family.ServiceCall) error {
 		told := map[string]string{}
 		call.Tell = func(facts map[string]string) { maps.Copy(told, facts) }
 		if err := a.Run(ctx, sh, call, out); err != nil || len(told) == 0 {
@@ -81,7 +82,7 @@ func (w *actions) service(ctx context.Context, as *app.Assignment, out app.Outpu
 }
 
 // call has f act on a step's node by the automator of its action, once names and resources are there.
-func (w *actions) call(ctx context.Context, as *app.Assignment, out app.Output, f func(sh app.Shell, a app.Automator, call app.ServiceCall) error) error {
+func (w *actions) call(ctx context.Context, as *execution.Assignment, out family.Output, f func(sh family.Shell, a family.Automator, call family.ServiceCall) error) error {
 	a, err := w.automator(as.Call.Automator)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (w *actions) call(ctx context.Context, as *app.Assignment, out app.Output, 
 	if as.Compared != "" {
 		action = as.Compared
 	}
-	return w.onNode(ctx, as, func(sh app.Shell) error {
+	return w.onNode(ctx, as, func(sh family.Shell) error {
 		if err := ensureHosts(ctx, as, sh); err != nil {
 			return err
 		}
@@ -98,13 +99,13 @@ func (w *actions) call(ctx context.Context, as *app.Assignment, out app.Output, 
 		if err != nil {
 			return err
 		}
-		return f(sh, a, app.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.StepID,
+		return f(sh, a, family.ServiceCall{NodeContext: nodeContext(as), Operation: as.Fence.Operation, Step: as.StepID,
 			Service: as.Service, Action: action, Fields: as.Call.Fields, Config: as.Config, Resources: resources, Refs: as.Call.Resources,
 			Services: slices.Sorted(slices.Values(as.Node.Services)), Peers: as.Hosts})
 	})
 }
 
-func (w *actions) automator(name string) (app.Automator, error) {
+func (w *actions) automator(name string) (family.Automator, error) {
 	if a := w.Automators[name]; a != nil {
 		return a, nil
 	}

@@ -5,16 +5,18 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/jobs/internal/loop"
 )
 
 // sleeper gives the provider of a step, which has to be able to stop machines.
-func (w *actions) sleeper(ctx context.Context, as *app.Assignment) (app.Provider, app.Sleeper, error) {
+func (w *actions) sleeper(ctx context.Context, as *execution.Assignment) (family.Provider, family.Sleeper, error) {
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, ok := p.(app.Sleeper)
+	s, ok := p.(family.Sleeper)
 	if !ok {
 		return nil, nil, &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("The provider %s cannot stop machines and keep them.", as.Provider.Name)}
 	}
@@ -22,7 +24,7 @@ func (w *actions) sleeper(ctx context.Context, as *app.Assignment) (app.Provider
 }
 
 // sleep stops the machine of a node and waits until its provider says that it is stopped. Nothing of it goes.
-func (w *actions) sleep(ctx context.Context, as *app.Assignment, out app.Output) error {
+func (w *actions) sleep(ctx context.Context, as *execution.Assignment, out family.Output) error {
 	p, s, err := w.sleeper(ctx, as)
 	if err != nil {
 		return err
@@ -35,8 +37,8 @@ func (w *actions) sleep(ctx context.Context, as *app.Assignment, out app.Output)
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
-		case m.State == app.MachineStopped:
-			out(app.StreamSystem, "Machine "+m.ID+" is stopped, and kept.")
+		case m.State == family.MachineStopped:
+			out(family.StreamSystem, "Machine "+m.ID+" is stopped, and kept.")
 			return nil
 		}
 		if loop.Pause(ctx, min(loop.BackOff(firstLook, try), longPause)) != nil {
@@ -46,7 +48,7 @@ func (w *actions) sleep(ctx context.Context, as *app.Assignment, out app.Output)
 }
 
 // wake starts the machine of a node again and waits until it has an address, which may be another one than before.
-func (w *actions) wake(ctx context.Context, as *app.Assignment, out app.Output, r *app.Report) error {
+func (w *actions) wake(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	p, s, err := w.sleeper(ctx, as)
 	if err != nil {
 		return err
@@ -59,6 +61,6 @@ func (w *actions) wake(ctx context.Context, as *app.Assignment, out app.Output, 
 		return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
 	}
 	r.Machine = &m
-	out(app.StreamSystem, "Machine "+m.ID+" runs again.")
+	out(family.StreamSystem, "Machine "+m.ID+" runs again.")
 	return setName(ctx, p, as, m, out)
 }

@@ -11,6 +11,9 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/observe"
+	"muster/app/template"
 	"muster/jobs/cache"
 	"muster/jobs/internal/loop"
 	"muster/jobs/queue"
@@ -21,7 +24,7 @@ import (
 // Providers opens the accounts that steps name.
 type Providers interface {
 	// Provider gives the account of a spec; the same one for the same spec. Errors are those of the family.
-	Provider(ctx context.Context, spec app.ProviderSpec) (app.Provider, error)
+	Provider(ctx context.Context, spec template.ProviderSpec) (family.Provider, error)
 }
 
 // WorkerConfig is what a worker needs. All fields but Queue and Shells are required.
@@ -30,16 +33,16 @@ type WorkerConfig struct {
 	Tenant      string
 	Slots       int          // steps at the same time
 	Queue       *queue.Queue // nil: there are no bells, see Follow
-	Coordinator app.Coordinator
+	Coordinator execution.Coordinator
 	Providers   Providers
-	Automators  map[string]app.Automator
+	Automators  map[string]family.Automator
 	Shells      Shells // nil: over SSH
 	// Guard connects to machines of tenants' own providers, where they may be reached; nil: none of them is.
 	Guard     func(ctx context.Context, network, address string) (net.Conn, error)
 	Resources *cache.Resources // nil: none are brought to nodes
 	Log       *slog.Logger
-	Meter     app.Meter  // nil: nobody counts
-	Tracer    app.Tracer // nil: nobody follows
+	Meter     observe.Meter  // nil: nobody counts
+	Tracer    observe.Tracer // nil: nobody follows
 }
 
 // Worker carries out steps of one tenant. A bell wakes a free slot; one that finds a step wakes another, and each goes from
@@ -86,9 +89,9 @@ func StartWorker(c WorkerConfig) (*Worker, error) {
 
 // newWorker is a worker that hears no bells yet.
 func newWorker(c WorkerConfig) *Worker {
-	c.Log, c.Meter = c.Log.With("tenant", c.Tenant), app.MeterOf(c.Meter)
+	c.Log, c.Meter = c.Log.With("tenant", c.Tenant), observe.MeterOf(c.Meter)
 	if c.Shells == nil {
-		c.Shells = sshShells{remote.NewPool(remote.PoolOptions{Dialed: func(err error) { c.Meter.Add(app.MetricDials, 1, app.CodeLabel(err)) }})}
+		c.Shells = sshShells{remote.NewPool(remote.PoolOptions{Dialed: func(err error) { c.Meter.Add(observe.MetricDials, 1, app.CodeLabel(err)) }})}
 	}
 	w := &Worker{actions: actions{WorkerConfig: c}, slots: newSlots(c.Slots)}
 	w.ctx, w.drop = context.WithCancel(context.Background())
@@ -233,7 +236,7 @@ func (w *Worker) goesOn() bool {
 }
 
 // carryOut does one step and reports it. It gives the node's next step, if there is one for us.
-func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
+func (w *Worker) carryOut(as *execution.Assignment) (*execution.Assignment, error) {
 	ctx, cancel := context.WithTimeoutCause(w.ctx, as.Timeout, errOverTime)
 	defer cancel()
 	ctx, ended := w.begin(ctx, as)
@@ -242,7 +245,7 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 	hide := redact.New(as.Secrets)
 	out := hide.Over(w.logs.of(as.Fence))
 	began := time.Now()
-	r := app.Report{Fence: as.Fence, Action: as.Action}
+	r := execution.Report{Fence: as.Fence, Action: as.Action}
 	defer func() { ended(r, time.Since(began)) }()
 	r.Err = hide.Error(w.failure(ctx, as, loop.Safely(func() error {
 		if err := w.learnHosts(ctx, as); err != nil {
@@ -265,7 +268,7 @@ func (w *Worker) carryOut(as *app.Assignment) (*app.Assignment, error) {
 		if w.ctx.Err() != nil { // we are the ones who stop, not the step
 			r.Retry = app.Retry{Again: true, Free: true}
 		}
-		out(app.StreamSystem, outcome(r))
+		out(family.StreamSystem, outcome(r))
 	}
 	if hold.lost() {
 		w.Log.WarnContext(ctx, "claim was lost; the step is left to whoever has it now")
@@ -285,7 +288,7 @@ var (
 )
 
 // failure words why a step did not succeed; nil stays nil.
-func (w *actions) failure(ctx context.Context, as *app.Assignment, err error) *app.Error {
+func (w *actions) failure(ctx context.Context, as *execution.Assignment, err error) *app.Error {
 	if err == nil {
 		return nil
 	}
@@ -312,7 +315,7 @@ func (w *actions) failure(ctx context.Context, as *app.Assignment, err error) *a
 }
 
 // outcome is the last line of a failed attempt's log.
-func outcome(r app.Report) string {
+func outcome(r execution.Report) string {
 	text := r.Err.ForPeople()
 	if r.Err.Hint != "" {
 		text += " " + r.Err.Hint

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"muster/app"
+	"muster/app/execution"
 	"muster/jobs/internal/loop"
 )
 
@@ -95,7 +95,7 @@ const (
 
 // Follow asks the server whether there is work, until ctx ends, and sends free slots to work when there is. A worker without a
 // queue, or whose Redis does not answer, lives by it alone; for others it makes good for bells that were lost.
-func (w *Worker) Follow(ctx context.Context, server app.WorkWaiter) {
+func (w *Worker) Follow(ctx context.Context, server execution.WorkWaiter) {
 	var trouble loop.Trouble
 	for failed := 0; ctx.Err() == nil && !w.draining(); {
 		if !w.slots.take(ctx) {
@@ -123,7 +123,7 @@ func (w *Worker) Follow(ctx context.Context, server app.WorkWaiter) {
 
 // Seek looks for work at once, since its bells may have been rung before, and from then on whenever the server has some;
 // server is nil where bells alone tell.
-func (w *Worker) Seek(server app.WorkWaiter) {
+func (w *Worker) Seek(server execution.WorkWaiter) {
 	if server != nil {
 		go w.Follow(w.ctx, server)
 	}

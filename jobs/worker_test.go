@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // busy is a coordinator that notes how many slots ask at the same time.
 type busy struct {
-	app.Coordinator
+	execution.Coordinator
 	worker *Worker
 	most   int
 }
 
-func (b *busy) Claim(_ context.Context, _ app.WorkerID, most int) ([]*app.Assignment, error) {
+func (b *busy) Claim(_ context.Context, _ app.WorkerID, most int) ([]*execution.Assignment, error) {
 	time.Sleep(time.Millisecond) // in a bubble that is until nobody else can go on: those who ask meanwhile have gathered
 	d := b.worker.desk
 	d.mu.Lock()

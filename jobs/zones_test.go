@@ -4,14 +4,15 @@ import (
 	"testing"
 
 	"muster/app"
+	apptemplate "muster/app/template"
 )
 
 // TestNodesAreMadeInTheZonesOfTheirLayout follows a zone from the layout over the ledger to the machine.
 func TestNodesAreMadeInTheZonesOfTheirLayout(t *testing.T) {
-	e := newEngine(t, func(_ *engine, c *app.Catalog) {
+	e := newEngine(t, func(_ *engine, c *apptemplate.Catalog) {
 		c.Providers["cloud"].Zones = []string{"a", "b", "c"}
 		for _, template := range c.Templates {
-			template.Constraints.Zones = &app.ZoneRule{MaxSkew: 1}
+			template.Constraints.Zones = &apptemplate.ZoneRule{MaxSkew: 1}
 		}
 	})
 	v := e.await(e.create(3).ID)

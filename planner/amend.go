@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
 )
 
 // amend plans what becomes of a cluster that stands, whatever the kind: the nodes say what is to be done, and this puts it
@@ -18,7 +19,7 @@ import (
 // So a load balancer learns of new servers when they run, and forgets old ones before they stop. Without batches, machines
 // that are made anew belong to the first wave. Starts and stops are never batched, since what depends on what orders them over all
 // nodes.
-func amend(g *graph, r app.PlanRequest) error {
+func amend(g *graph, r plan.PlanRequest) error {
 	if err := checkAmendment(r); err != nil {
 		return err
 	}
@@ -64,9 +65,9 @@ func (a *amendment) comeUp() {
 	w := a.wave(everywhere)
 	for n, node := range a.nodes {
 		switch {
-		case node.Change == app.NodeNew, node.Change == app.NodeReplaced && a.batch == 0:
+		case node.Change == plan.NodeNew, node.Change == plan.NodeReplaced && a.batch == 0:
 			w.make(n)
-		case node.Change == app.NodeReplaced, node.Change == app.NodeGone:
+		case node.Change == plan.NodeReplaced, node.Change == plan.NodeGone:
 			continue
 		}
 		if len(node.Added) > 0 {
@@ -74,7 +75,7 @@ func (a *amendment) comeUp() {
 			w.fresh(n, node.Added)
 		}
 		for _, name := range workOf(node, startsOnly) {
-			w.chain(n, a.service(name), a.service(name).workActions(app.WorkStart))
+			w.chain(n, a.service(name), a.service(name).workActions(plan.WorkStart))
 		}
 	}
 	w.close(allReady)
@@ -84,7 +85,7 @@ func (a *amendment) comeUp() {
 func (a *amendment) workOn() {
 	var replaced, worked []int
 	for n, node := range a.nodes {
-		if node.Change == app.NodeReplaced && a.batch > 0 {
+		if node.Change == plan.NodeReplaced && a.batch > 0 {
 			replaced = append(replaced, n)
 		}
 		if slices.ContainsFunc(workOf(node, staysUp), func(name string) bool { return len(a.service(name).workActions(node.Work[name])) > 0 }) {
@@ -114,7 +115,7 @@ func (a *amendment) workOn() {
 func (a *amendment) goDown() {
 	w := a.wave("end")
 	for n, node := range a.nodes {
-		if node.Change == app.NodeGone {
+		if node.Change == plan.NodeGone {
 			w.giveBack(n)
 			continue
 		}
@@ -156,12 +157,12 @@ func (a *amendment) nextGate() string { return fmt.Sprintf("batch.%d", a.batches
 
 func (a *amendment) service(name string) *service { return a.list[a.byName[name]] }
 
-func startsOnly(w app.ServiceWork) bool { return w == app.WorkStart }
-func stopsOnly(w app.ServiceWork) bool  { return w == app.WorkStop || w == app.WorkStopConfigure }
-func staysUp(w app.ServiceWork) bool    { return !startsOnly(w) && !stopsOnly(w) }
+func startsOnly(w plan.ServiceWork) bool { return w == plan.WorkStart }
+func stopsOnly(w plan.ServiceWork) bool  { return w == plan.WorkStop || w == plan.WorkStopConfigure }
+func staysUp(w plan.ServiceWork) bool    { return !startsOnly(w) && !stopsOnly(w) }
 
 // workOf gives the services of a node that work of some kinds is done to, by name.
-func workOf(n app.PlanNode, kind func(app.ServiceWork) bool) []string {
+func workOf(n plan.PlanNode, kind func(plan.ServiceWork) bool) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(n.Work)) {
 		if kind(n.Work[name]) {

@@ -4,31 +4,32 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
 )
 
 // workActions are the actions of a kind of work, in order, as far as the service has them. A service that was brought up by
 // them is looked at in the end.
-func (s *service) workActions(w app.ServiceWork) []app.Action {
+func (s *service) workActions(w plan.ServiceWork) []app.Action {
 	var actions []app.Action
 	switch w {
-	case app.WorkConfigure:
+	case plan.WorkConfigure:
 		return s.only(app.ActionConfigure)
-	case app.WorkReload:
+	case plan.WorkReload:
 		actions = s.only(app.ActionConfigure, app.ActionReload)
 		if !s.has(app.ActionReload) {
 			actions = s.only(app.ActionConfigure, app.ActionStop, app.ActionStart)
 		}
-	case app.WorkCompare:
+	case plan.WorkCompare:
 		return []app.Action{app.ActionCompare}
-	case app.WorkRestart:
+	case plan.WorkRestart:
 		actions = s.only(app.ActionStop, app.ActionStart)
-	case app.WorkStop:
+	case plan.WorkStop:
 		return s.only(app.ActionStop)
-	case app.WorkStopConfigure:
+	case plan.WorkStopConfigure:
 		return s.only(app.ActionStop, app.ActionConfigure)
-	case app.WorkStart:
+	case plan.WorkStart:
 		actions = s.only(app.ActionStart)
-	case app.WorkUpgrade:
+	case plan.WorkUpgrade:
 		actions = s.only(app.ActionStop, app.ActionInstall, app.ActionConfigure, app.ActionStart)
 	}
 	if len(actions) == 0 || !s.has(app.ActionCheck) {
@@ -38,7 +39,7 @@ func (s *service) workActions(w app.ServiceWork) []app.Action {
 	case app.ActionStart, app.ActionReload, app.ActionInstall:
 		return append(actions, app.ActionCheck)
 	case app.ActionConfigure:
-		if w == app.WorkUpgrade { // what was installed anew runs, though nothing starts it
+		if w == plan.WorkUpgrade { // what was installed anew runs, though nothing starts it
 			return append(actions, app.ActionCheck)
 		}
 	}
@@ -53,7 +54,7 @@ func (s *service) only(actions ...app.Action) []app.Action {
 // make plans a machine and all of its services. One that is made anew is given back first.
 func (w *wave) make(n int) {
 	create := w.act(n, "", app.ActionCreate)
-	if w.nodes[n].Change == app.NodeReplaced {
+	if w.nodes[n].Change == plan.NodeReplaced {
 		w.need(create, w.act(n, "", app.ActionDelete))
 	}
 	w.confirm[n] = w.act(n, "", app.ActionConfirm)
@@ -83,7 +84,7 @@ func (w *wave) work(n int) {
 	for _, name := range workOf(node, staysUp) {
 		s := w.service(name)
 		actions := s.workActions(node.Work[name])
-		if node.Work[name] != app.WorkUpgrade || len(actions) == 0 {
+		if node.Work[name] != plan.WorkUpgrade || len(actions) == 0 {
 			w.chain(n, s, actions)
 			continue
 		}

@@ -4,21 +4,21 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
+	"muster/app/plan"
 )
 
 // works are the kinds of work.
-var works = []app.ServiceWork{app.WorkConfigure, app.WorkReload, app.WorkRestart, app.WorkStop, app.WorkStart, app.WorkUpgrade, app.WorkCompare, app.WorkStopConfigure}
+var works = []plan.ServiceWork{plan.WorkConfigure, plan.WorkReload, plan.WorkRestart, plan.WorkStop, plan.WorkStart, plan.WorkUpgrade, plan.WorkCompare, plan.WorkStopConfigure}
 
 // checkAmendment refuses nodes that say what does not fit together: EInvalid, reason "change".
-func checkAmendment(r app.PlanRequest) error {
+func checkAmendment(r plan.PlanRequest) error {
 	if r.Batch < 0 {
 		return refuse("change", "A batch cannot be of %d nodes.", r.Batch)
 	}
 	for _, n := range r.Nodes {
 		switch n.Change {
 		case "":
-		case app.NodeNew, app.NodeGone, app.NodeReplaced:
+		case plan.NodeNew, plan.NodeGone, plan.NodeReplaced:
 			if len(n.Added)+len(n.Removed)+len(n.Work) > 0 {
 				return refuse("change", "%s is %s as a whole, so nothing can be said of single services on it.", n.Name, n.Change)
 			}

@@ -6,22 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/plan"
 	"muster/planner"
+	"pgregory.net/rapid"
 )
 
-var allWork = []app.ServiceWork{app.WorkConfigure, app.WorkReload, app.WorkRestart, app.WorkStop, app.WorkStart, app.WorkUpgrade, app.WorkStopConfigure}
+var allWork = []plan.ServiceWork{plan.WorkConfigure, plan.WorkReload, plan.WorkRestart, plan.WorkStop, plan.WorkStart, plan.WorkUpgrade, plan.WorkStopConfigure}
 
 // drawAmendment draws a small cluster and what becomes of it: every change, every kind of work, in batches or not.
-func drawAmendment(t *rapid.T) app.PlanRequest {
+func drawAmendment(t *rapid.T) plan.PlanRequest {
 	r := drawProblem(t)
 	r.Kind = rapid.SampledFrom(app.Amendments).Draw(t, "kind")
 	r.Batch = rapid.IntRange(0, 3).Draw(t, "batch")
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
-		n.Change = rapid.SampledFrom([]app.NodeChange{"", "", "", app.NodeNew, app.NodeGone, app.NodeReplaced}).Draw(t, "change")
+		n.Change = rapid.SampledFrom([]plan.NodeChange{"", "", "", plan.NodeNew, plan.NodeGone, plan.NodeReplaced}).Draw(t, "change")
 		if n.Change != "" {
 			continue
 		}
@@ -35,7 +35,7 @@ func drawAmendment(t *rapid.T) app.PlanRequest {
 				continue
 			case 2, 3:
 				if n.Work == nil {
-					n.Work = map[string]app.ServiceWork{}
+					n.Work = map[string]plan.ServiceWork{}
 				}
 				n.Work[s] = rapid.SampledFrom(allWork).Draw(t, "work")
 			}
@@ -48,14 +48,14 @@ func drawAmendment(t *rapid.T) app.PlanRequest {
 
 // wanted is an amendment by the plainest reading of the rules: what is done in which wave, and every edge.
 type wanted struct {
-	r       app.PlanRequest
+	r       plan.PlanRequest
 	waves   []map[string]bool // steps by wave
 	edges   map[string][]string
 	depends [2]map[string]map[string]bool // at runtime, to be installed; at any distance
 }
 
 // wantedOf reads the rules once more, without minimising. ok is false for services that wait for each other.
-func wantedOf(r app.PlanRequest) (w *wanted, ok bool) {
+func wantedOf(r plan.PlanRequest) (w *wanted, ok bool) {
 	w = &wanted{r: r, edges: map[string][]string{}}
 	if !w.close() {
 		return nil, false
@@ -99,7 +99,7 @@ func wantedOf(r app.PlanRequest) (w *wanted, ok bool) {
 		}
 		if strings.HasSuffix(last, ".configure") && has(s, app.ActionCheck) {
 			for _, n := range r.Nodes {
-				if n.Name == node && n.Work[s] == app.WorkUpgrade {
+				if n.Name == node && n.Work[s] == plan.WorkUpgrade {
 					put(node+"."+s+".check", last)
 				}
 			}
@@ -117,40 +117,40 @@ func wantedOf(r app.PlanRequest) (w *wanted, ok bool) {
 			chain(node, s, node+".bootstrap", app.ActionInstall, app.ActionConfigure, app.ActionInitialize, app.ActionStart, app.ActionCheck)
 		}
 	}
-	machine := func(n app.PlanNode) {
+	machine := func(n plan.PlanNode) {
 		create := put(n.Name + ".create")
-		if n.Change == app.NodeReplaced {
+		if n.Change == plan.NodeReplaced {
 			w.edges[create] = append(w.edges[create], put(n.Name+".delete"))
 		}
 		put(n.Name+".bootstrap", put(n.Name+".confirm", create))
 		fresh(n.Name, n.Services)
 	}
-	works := func(n app.PlanNode, kinds ...app.ServiceWork) {
+	works := func(n plan.PlanNode, kinds ...plan.ServiceWork) {
 		for _, s := range slices.Sorted(maps.Keys(n.Work)) {
 			kind := n.Work[s]
 			if !slices.Contains(kinds, kind) {
 				continue
 			}
 			switch kind {
-			case app.WorkConfigure:
+			case plan.WorkConfigure:
 				chain(n.Name, s, "", app.ActionConfigure)
 				continue
-			case app.WorkReload:
+			case plan.WorkReload:
 				if has(s, app.ActionReload) {
 					chain(n.Name, s, "", app.ActionConfigure, app.ActionReload)
 				} else {
 					chain(n.Name, s, "", app.ActionConfigure, app.ActionStop, app.ActionStart)
 				}
-			case app.WorkRestart:
+			case plan.WorkRestart:
 				chain(n.Name, s, "", app.ActionStop, app.ActionStart)
-			case app.WorkStop:
+			case plan.WorkStop:
 				chain(n.Name, s, "", app.ActionStop)
-			case app.WorkStopConfigure:
+			case plan.WorkStopConfigure:
 				chain(n.Name, s, "", app.ActionStop, app.ActionConfigure)
 				continue
-			case app.WorkStart:
+			case plan.WorkStart:
 				chain(n.Name, s, "", app.ActionStart)
-			case app.WorkUpgrade:
+			case plan.WorkUpgrade:
 				after := n.Name + ".bootstrap"
 				if slices.ContainsFunc([]app.Action{app.ActionStop, app.ActionInstall, app.ActionConfigure, app.ActionStart}, func(a app.Action) bool { return has(s, a) }) &&
 					!bootstrapped[n.Name] {
@@ -166,7 +166,7 @@ func wantedOf(r app.PlanRequest) (w *wanted, ok bool) {
 	}
 	wave(func() {
 		for _, n := range r.Nodes {
-			if n.Change == app.NodeNew || n.Change == app.NodeReplaced && r.Batch == 0 {
+			if n.Change == plan.NodeNew || n.Change == plan.NodeReplaced && r.Batch == 0 {
 				machine(n)
 			}
 			if len(n.Added) > 0 {
@@ -174,16 +174,16 @@ func wantedOf(r app.PlanRequest) (w *wanted, ok bool) {
 				put(n.Name + ".bootstrap")
 				fresh(n.Name, n.Added)
 			}
-			works(n, app.WorkStart)
+			works(n, plan.WorkStart)
 		}
 	})
 	size := r.Batch
 	if size == 0 {
 		size = 1 << 20
 	} else {
-		var replaced []app.PlanNode
+		var replaced []plan.PlanNode
 		for _, n := range r.Nodes {
-			if n.Change == app.NodeReplaced {
+			if n.Change == plan.NodeReplaced {
 				replaced = append(replaced, n)
 			}
 		}
@@ -195,8 +195,8 @@ func wantedOf(r app.PlanRequest) (w *wanted, ok bool) {
 			})
 		}
 	}
-	var worked []app.PlanNode
-	middle := []app.ServiceWork{app.WorkConfigure, app.WorkReload, app.WorkRestart, app.WorkUpgrade}
+	var worked []plan.PlanNode
+	middle := []plan.ServiceWork{plan.WorkConfigure, plan.WorkReload, plan.WorkRestart, plan.WorkUpgrade}
 	for _, n := range r.Nodes {
 		steps = map[string]bool{}
 		edges := maps.Clone(w.edges)
@@ -214,11 +214,11 @@ func wantedOf(r app.PlanRequest) (w *wanted, ok bool) {
 	}
 	wave(func() {
 		for _, n := range r.Nodes {
-			works(n, app.WorkStop, app.WorkStopConfigure)
+			works(n, plan.WorkStop, plan.WorkStopConfigure)
 			for _, s := range n.Removed {
 				chain(n.Name, s, "", app.ActionStop, app.ActionRemove)
 			}
-			if n.Change == app.NodeGone {
+			if n.Change == plan.NodeGone {
 				put(n.Name + ".delete")
 				for _, s := range n.Services {
 					if has(s, app.ActionStop) {
@@ -309,7 +309,7 @@ func (w *wanted) order(steps map[string]bool) {
 		}
 		for _, n := range w.r.Nodes {
 			// An upgrade that begins with the installation ends the old version by it.
-			if n.Name != a.node || n.Work[a.service] != app.WorkUpgrade || a.action != "install" || with(a, "stop") {
+			if n.Name != a.node || n.Work[a.service] != plan.WorkUpgrade || a.action != "install" || with(a, "stop") {
 				continue
 			}
 			for _, b := range acts {
@@ -320,14 +320,14 @@ func (w *wanted) order(steps map[string]bool) {
 		}
 		for _, n := range w.r.Nodes {
 			for named := range w.r.Config {
-				if slices.Contains(n.Services, named) && n.Change != app.NodeGone && steps[n.Name+".confirm"] {
+				if slices.Contains(n.Services, named) && n.Change != plan.NodeGone && steps[n.Name+".confirm"] {
 					w.edges[a.id] = append(w.edges[a.id], n.Name+".confirm")
 				}
 			}
 		}
 	}
 	for _, n := range w.r.Nodes {
-		if n.Change != app.NodeGone || !steps[n.Name+".delete"] {
+		if n.Change != plan.NodeGone || !steps[n.Name+".delete"] {
 			continue
 		}
 		for _, s := range n.Services {
@@ -408,7 +408,7 @@ func count(p paths) map[string]bool {
 }
 
 // tidy checks what every plan of an amendment or its roll-back must hold: ids, order, reasons, and few edges.
-func tidy(t interface{ Fatalf(string, ...any) }, p app.Plan, services int) {
+func tidy(t interface{ Fatalf(string, ...any) }, p plan.Plan, services int) {
 	seen, needed := map[string]bool{}, map[int]bool{}
 	edges := 0
 	for i, s := range p.Steps {

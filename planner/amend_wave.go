@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
 )
 
 // wave is a part of an amendment: all of it comes after all of the waves before.
@@ -120,10 +121,10 @@ func (w *wave) close(next string) {
 		}
 	}
 	if len(w.last) > 0 {
-		gate := w.add(app.PlanStep{ID: w.after, Join: true}, joined)
+		gate := w.add(plan.PlanStep{ID: w.after, Join: true}, joined)
 		w.need(gate, w.last...)
 		if w.asks && w.batches > 1 && w.name == w.batchName() {
-			ask := w.add(app.PlanStep{ID: w.after + "." + string(app.ActionAsk), Action: app.ActionAsk}, joined)
+			ask := w.add(plan.PlanStep{ID: w.after + "." + string(app.ActionAsk), Action: app.ActionAsk}, joined)
 			w.need(ask, gate)
 			gate = ask
 		}

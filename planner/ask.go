@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // betweenBatches names the question before each batch but the first.
@@ -12,8 +14,8 @@ const betweenBatches = "batches"
 
 // markQuestions notes which steps a person carries out: those whose service says so, and those between batches. It is called before
 // the plan is ranked, since nobody knows how long people take: that is told apart from the expected duration.
-func (g *graph) markQuestions(r app.PlanRequest) map[string]*app.Person {
-	questions := map[string]*app.Person{}
+func (g *graph) markQuestions(r plan.PlanRequest) map[string]*template.Person {
+	questions := map[string]*template.Person{}
 	for i := range g.steps {
 		s := &g.steps[i]
 		switch svc := r.Services[s.Service]; {
@@ -34,14 +36,14 @@ func (g *graph) markQuestions(r app.PlanRequest) map[string]*app.Person {
 
 // texts gives the configuration with what people are asked beside it, so that the macros in both are checked, and nobody is asked
 // before the machines are confirmed whose addresses the question speaks of.
-func texts(r app.PlanRequest) map[string]any {
+func texts(r plan.PlanRequest) map[string]any {
 	var all []any
 	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
 		svc := r.Services[name]
 		if svc == nil {
 			continue
 		}
-		for _, a := range app.ServiceActions {
+		for _, a := range template.ServiceActions {
 			if act := svc.Actions[a]; act != nil && act.Person != nil {
 				all = append(all, act.Person.Ask, act.Person.Help)
 			}
@@ -60,15 +62,15 @@ func texts(r app.PlanRequest) map[string]any {
 
 // unasked gives services without what people do. A cluster falls asleep and wakes when nobody is there, often by a schedule; as with
 // scripts of hooks, that is left out then.
-func unasked(services map[string]*app.Service) map[string]*app.Service {
-	out := make(map[string]*app.Service, len(services))
+func unasked(services map[string]*template.Service) map[string]*template.Service {
+	out := make(map[string]*template.Service, len(services))
 	for name, s := range services {
 		if out[name] = s; s == nil {
 			continue
 		}
 		kept := *s
 		kept.Actions = maps.Clone(s.Actions)
-		maps.DeleteFunc(kept.Actions, func(_ app.Action, a *app.ServiceAction) bool { return a != nil && a.Person != nil })
+		maps.DeleteFunc(kept.Actions, func(_ app.Action, a *template.ServiceAction) bool { return a != nil && a.Person != nil })
 		out[name] = &kept
 	}
 	return out

@@ -7,28 +7,30 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
-func personal(ask string) *app.ServiceAction {
-	return &app.ServiceAction{Person: &app.Person{Ask: ask, Timeout: 2 * time.Hour}}
+func personal(ask string) *template.ServiceAction {
+	return &template.ServiceAction{Person: &template.Person{Ask: ask, Timeout: 2 * time.Hour}}
 }
 
-func scripted() *app.ServiceAction {
-	return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+func scripted() *template.ServiceAction {
+	return &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
 }
 
-func askingServices() map[string]*app.Service {
-	return map[string]*app.Service{
-		"web": {About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: scripted(),
+func askingServices() map[string]*template.Service {
+	return map[string]*template.Service{
+		"web": {About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: scripted(),
 			app.ActionConfigure: personal("Has the record for %host.self% been made?"), app.ActionStart: scripted(), app.ActionStop: scripted()}},
-		"db": {About: app.About{Name: "db"}, Actions: map[app.Action]*app.ServiceAction{app.ActionStart: scripted(), app.ActionStop: personal("Stop it.")}},
+		"db": {About: template.About{Name: "db"}, Actions: map[app.Action]*template.ServiceAction{app.ActionStart: scripted(), app.ActionStop: personal("Stop it.")}},
 	}
 }
 
 // What a person carries out is a step like any other, but takes no time that is expected; a plan says who is asked what.
 func TestPeopleAreAskedInAPlan(t *testing.T) {
-	nodes := []app.PlanNode{{Name: "n1", Services: []string{"db", "web"}}, {Name: "n2", Services: []string{"web"}}}
-	p, err := New().Plan(app.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: askingServices()})
+	nodes := []plan.PlanNode{{Name: "n1", Services: []string{"db", "web"}}, {Name: "n2", Services: []string{"web"}}}
+	p, err := New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: askingServices()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,7 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 	}
 	plain := askingServices()
 	plain["web"].Actions[app.ActionConfigure] = scripted()
-	without, err := New().Plan(app.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: plain})
+	without, err := New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: plain})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 	}
 	other := askingServices()
 	other["web"].Actions[app.ActionConfigure].Person.Ask = "Another question?"
-	changed, err := New().Plan(app.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: other})
+	changed, err := New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: other})
 	if err != nil || changed.Hash() == p.Hash() {
 		t.Errorf("another question is the same plan: %v", err)
 	}
@@ -74,8 +76,8 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 func TestQuestionsNameMachines(t *testing.T) {
 	services := askingServices()
 	services["web"].Actions[app.ActionConfigure].Person.Help = "Point it at %ip.service.db[0]%."
-	nodes := []app.PlanNode{{Name: "n1", Services: []string{"web"}}, {Name: "n2", Services: []string{"db"}}}
-	p, err := New().Plan(app.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: services})
+	nodes := []plan.PlanNode{{Name: "n1", Services: []string{"web"}}, {Name: "n2", Services: []string{"db"}}}
+	p, err := New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: services})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,7 @@ func TestQuestionsNameMachines(t *testing.T) {
 		t.Error("the question does not wait for the machine that it names")
 	}
 	services["web"].Actions[app.ActionConfigure].Person.Help = "Point it at %ip.service.db[3]%."
-	if _, err = New().Plan(app.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: services}); app.CodeOf(err) != app.EInvalid {
+	if _, err = New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: services}); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("a question about a machine that is not there: %v", err)
 	}
 }
@@ -92,11 +94,11 @@ func TestQuestionsNameMachines(t *testing.T) {
 func TestPeopleLookBetweenBatches(t *testing.T) {
 	services := askingServices()
 	services["web"].Actions[app.ActionConfigure] = scripted()
-	var nodes []app.PlanNode
+	var nodes []plan.PlanNode
 	for i := range 5 {
-		nodes = append(nodes, app.PlanNode{Name: app.NodeName(i + 1), Services: []string{"web"}, Work: map[string]app.ServiceWork{"web": app.WorkRestart}})
+		nodes = append(nodes, plan.PlanNode{Name: app.NodeName(i + 1), Services: []string{"web"}, Work: map[string]plan.ServiceWork{"web": plan.WorkRestart}})
 	}
-	r := app.PlanRequest{Kind: app.OperationRestart, Nodes: nodes, Services: services, Batch: 2, Between: &app.Person{Ask: "Go on?"}}
+	r := plan.PlanRequest{Kind: app.OperationRestart, Nodes: nodes, Services: services, Batch: 2, Between: &template.Person{Ask: "Go on?"}}
 	p, err := New().Plan(r)
 	if err != nil {
 		t.Fatal(err)
@@ -138,22 +140,22 @@ func TestPeopleLookBetweenBatches(t *testing.T) {
 
 // A cluster falls asleep and wakes when nobody is there, so nobody is asked.
 func TestNobodyIsAskedAtNight(t *testing.T) {
-	nodes := []app.PlanNode{{Name: "n1", Services: []string{"db", "web"}}}
+	nodes := []plan.PlanNode{{Name: "n1", Services: []string{"db", "web"}}}
 	for _, kind := range []app.OperationKind{app.OperationSleep, app.OperationWake} {
-		p, err := New().Plan(app.PlanRequest{Kind: kind, Nodes: nodes, Services: askingServices()})
+		p, err := New().Plan(plan.PlanRequest{Kind: kind, Nodes: nodes, Services: askingServices()})
 		if err != nil || len(p.Questions) > 0 {
 			t.Errorf("%s asks %v, %v", kind, p.Questions, err)
 		}
 	}
-	p, err := New().Plan(app.PlanRequest{Kind: app.OperationDelete, Nodes: nodes, Services: askingServices()})
+	p, err := New().Plan(plan.PlanRequest{Kind: app.OperationDelete, Nodes: nodes, Services: askingServices()})
 	if err != nil || len(p.Questions) > 0 {
 		t.Errorf("a delete asks %v, %v", p.Questions, err)
 	}
 }
 
-func at(t *testing.T, p app.Plan, id string) int {
+func at(t *testing.T, p plan.Plan, id string) int {
 	t.Helper()
-	i := slices.IndexFunc(p.Steps, func(s app.PlanStep) bool { return s.ID == id })
+	i := slices.IndexFunc(p.Steps, func(s plan.PlanStep) bool { return s.ID == id })
 	if i < 0 {
 		t.Fatalf("there is no step %s", id)
 	}
@@ -161,6 +163,6 @@ func at(t *testing.T, p app.Plan, id string) int {
 }
 
 // reaches tells whether a step waits for another one, through others perhaps.
-func reaches(p app.Plan, step, need int) bool {
+func reaches(p plan.Plan, step, need int) bool {
 	return step == need || slices.ContainsFunc(p.Steps[step].Needs, func(n int) bool { return reaches(p, n, need) })
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // createActions are the service actions of a create, in order.
@@ -18,7 +20,7 @@ var createRules = []rule{
 }
 
 // create plans a whole cluster: on every node create, confirm, bootstrap, then each service's own chain of actions.
-func create(g *graph, r app.PlanRequest) error {
+func create(g *graph, r plan.PlanRequest) error {
 	s, err := servicesOf(r)
 	if err != nil {
 		return err
@@ -44,8 +46,8 @@ func create(g *graph, r app.PlanRequest) error {
 }
 
 // macros reads the macros of a configuration, and refuses those that do not fit the nodes there are.
-func (s *services) macros(config map[string]any) (*app.MacroConfig, error) {
-	m, err := app.ParseMacros(config)
+func (s *services) macros(config map[string]any) (*template.MacroConfig, error) {
+	m, err := template.ParseMacros(config)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // estimates say how long one attempt of an action usually takes. They do not depend on a service's time limit, which
@@ -38,8 +40,8 @@ const (
 // expect works out how long the steps of a finished plan take, each and from its start to the end of the plan, and how long all of it
 // does. What is known of a kind of step comes from the request's paces: the narrowest kind counts of which anything is known, and
 // where nothing is, the guess.
-func expect(p *app.Plan, r app.PlanRequest) {
-	e := &expecting{request: r, nodes: map[string]*app.PlanNode{}, places: map[kind]int{}}
+func expect(p *plan.Plan, r plan.PlanRequest) {
+	e := &expecting{request: r, nodes: map[string]*plan.PlanNode{}, places: map[kind]int{}}
 	for i := range r.Nodes {
 		e.nodes[r.Nodes[i].Name] = &r.Nodes[i]
 	}
@@ -91,10 +93,10 @@ func root(x float64) time.Duration {
 
 // expecting looks up kinds of steps, each once.
 type expecting struct {
-	request app.PlanRequest
-	nodes   map[string]*app.PlanNode
+	request plan.PlanRequest
+	nodes   map[string]*plan.PlanNode
 	places  map[kind]int // counted from 1
-	kinds   []app.PaceKey
+	kinds   []plan.PaceKey
 	own     []app.Expectation // by kind
 }
 
@@ -104,15 +106,15 @@ type kind struct {
 	service, hook, hardware, image string
 }
 
-func (e *expecting) place(s app.PlanStep) int {
+func (e *expecting) place(s plan.PlanStep) int {
 	k := kind{action: s.Action, service: s.Service}
-	var node app.PlanNode
+	var node plan.PlanNode
 	if n := e.nodes[s.Node]; n != nil {
 		node = *n
 		k.hardware, k.image = n.Hardware, n.Image
 	}
 	if s.Action == app.ActionHook {
-		k.hook = app.HookOfStepID(s.Node, s.ID)
+		k.hook = template.HookOfStepID(s.Node, s.ID)
 	}
 	at, ok := e.places[k]
 	if !ok {
@@ -124,7 +126,7 @@ func (e *expecting) place(s app.PlanStep) int {
 	return at
 }
 
-func lookUp(known app.Paces, k app.PaceKey) app.Expectation {
+func lookUp(known plan.Paces, k plan.PaceKey) app.Expectation {
 	if t := known.Known(k); t.Runs > 0 {
 		low, high := t.Range()
 		return app.Expectation{Typical: t.Typical(), Low: low, High: high, Runs: t.Runs}

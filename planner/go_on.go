@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
 )
 
 // goOn plans how an operation of which not all machines came is brought to its end with those that did. Nodes that are given back
@@ -17,7 +18,7 @@ import (
 //   - other services have done to them what the node says, as in an amendment.
 //
 // All of it is ordered as what comes up in an amendment: services wait for those that they need.
-func goOn(g *graph, r app.PlanRequest) error {
+func goOn(g *graph, r plan.PlanRequest) error {
 	if err := checkAmendment(r); err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func goOn(g *graph, r app.PlanRequest) error {
 	a := &amendment{graph: g, services: s, bootstrap: map[int]int{}, left: true}
 	w := a.wave(everywhere)
 	for n, node := range a.nodes {
-		if node.Change == app.NodeGone {
+		if node.Change == plan.NodeGone {
 			w.act(n, "", app.ActionDelete)
 			continue
 		}
@@ -60,7 +61,7 @@ func goOn(g *graph, r app.PlanRequest) error {
 
 // left gives what is left to do of setting up a service, of which some actions have succeeded. With work it has to read the
 // configuration anew.
-func (s *service) left(done map[app.Action]bool, work app.ServiceWork) []app.Action {
+func (s *service) left(done map[app.Action]bool, work plan.ServiceWork) []app.Action {
 	all := s.only(createActions...)
 	open := slices.IndexFunc(all, func(a app.Action) bool { return !done[a] })
 	switch {
@@ -76,7 +77,7 @@ func (s *service) left(done map[app.Action]bool, work app.ServiceWork) []app.Act
 
 // doneBy gives the actions of services that have succeeded in the operation before, and refuses what does not fit together: EInvalid,
 // reason "go_on".
-func doneBy(r app.PlanRequest) (map[placed]map[app.Action]bool, error) {
+func doneBy(r plan.PlanRequest) (map[placed]map[app.Action]bool, error) {
 	done, unmade, begun := map[placed]map[app.Action]bool{}, map[string]string{}, map[string]string{}
 	for _, s := range r.Went {
 		switch {
@@ -97,7 +98,7 @@ func doneBy(r app.PlanRequest) (map[placed]map[app.Action]bool, error) {
 		}
 	}
 	for _, n := range r.Nodes {
-		gone := n.Change == app.NodeGone
+		gone := n.Change == plan.NodeGone
 		switch {
 		case n.Change != "" && !gone:
 			return nil, refuse("go_on", "%s is to become %q, and no machine is made where it is gone on with those that came.", n.Name, n.Change)

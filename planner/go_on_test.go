@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/planner"
+	"pgregory.net/rapid"
 )
 
 // TestGoOnsDoWhatIsLeftAndNothingElse is the whole contract of a go-on: lost machines are given back behind nothing, no machine step is
@@ -24,9 +25,9 @@ func TestGoOnsDoWhatIsLeftAndNothingElse(t *testing.T) {
 					n.Added = append(n.Added, s)
 				case 1, 2:
 					if n.Work == nil {
-						n.Work = map[string]app.ServiceWork{}
+						n.Work = map[string]plan.ServiceWork{}
 					}
-					n.Work[s] = app.WorkReload
+					n.Work[s] = plan.WorkReload
 				}
 			}
 		}
@@ -34,7 +35,7 @@ func TestGoOnsDoWhatIsLeftAndNothingElse(t *testing.T) {
 		if err != nil {
 			return // services wait for each other
 		}
-		r = goneOn(r, went(p, func(s app.PlanStep) app.StepState {
+		r = goneOn(r, went(p, func(s plan.PlanStep) app.StepState {
 			if s.Service == "" && rapid.IntRange(0, 5).Draw(t, "machine") == 0 {
 				return app.StepFailed
 			}
@@ -57,7 +58,7 @@ func TestGoOnsDoWhatIsLeftAndNothingElse(t *testing.T) {
 		w.waves = []map[string]bool{steps}
 		got, want := unnamed(t, r, q), w.paths()
 		for _, n := range r.Nodes {
-			if n.Change == app.NodeGone {
+			if n.Change == plan.NodeGone {
 				want[n.Name+".delete"] = map[string]bool{}
 			}
 		}
@@ -78,9 +79,9 @@ func TestGoOnsDoWhatIsLeftAndNothingElse(t *testing.T) {
 }
 
 // leftOf reads the rules once more: what is left to do of services, with every edge.
-func leftOf(r app.PlanRequest) (w *wanted, steps map[string]bool, ok bool) {
+func leftOf(r plan.PlanRequest) (w *wanted, steps map[string]bool, ok bool) {
 	stays := r
-	stays.Nodes = slices.DeleteFunc(slices.Clone(r.Nodes), func(n app.PlanNode) bool { return n.Change == app.NodeGone })
+	stays.Nodes = slices.DeleteFunc(slices.Clone(r.Nodes), func(n plan.PlanNode) bool { return n.Change == plan.NodeGone })
 	w, steps = &wanted{r: r, edges: map[string][]string{}}, map[string]bool{}
 	if !w.close() {
 		return nil, nil, false
@@ -141,7 +142,7 @@ func leftOf(r app.PlanRequest) (w *wanted, steps map[string]bool, ok bool) {
 
 // whole checks that each service of each node that stays has had all its actions, in this operation or the one before, that what has
 // to read the configuration anew does, and that nothing else was done to lost nodes than to give them back.
-func whole(t *rapid.T, r app.PlanRequest, q app.Plan) {
+func whole(t *rapid.T, r plan.PlanRequest, q plan.Plan) {
 	before, now := map[string]bool{}, map[string]bool{}
 	for _, s := range r.Went {
 		before[s.ID] = s.State == app.StepSucceeded
@@ -150,7 +151,7 @@ func whole(t *rapid.T, r app.PlanRequest, q app.Plan) {
 		now[s.ID] = !s.Join
 	}
 	for _, n := range r.Nodes {
-		if n.Change == app.NodeGone {
+		if n.Change == plan.NodeGone {
 			for _, s := range q.Steps {
 				if s.Node == n.Name && (s.Action != app.ActionDelete || len(s.Needs) > 0) {
 					t.Fatalf("%s of a lost node\n%s", s.ID, listing(q))
@@ -178,12 +179,12 @@ func whole(t *rapid.T, r app.PlanRequest, q app.Plan) {
 // What people are asked comes with the rest of a go-on; what they were asked already does not. Questions between batches are of no
 // node, and a question that names a machine which did not come is refused before anybody is asked.
 func TestGoOnsAndQuestions(t *testing.T) {
-	problem := func(help string) app.PlanRequest {
+	problem := func(help string) plan.PlanRequest {
 		r := parseProblem(t, "service db actions=install,start\nservice web runtime.requires=db actions=install,configure,start\nnode db\nnode x2 web")
-		r.Services["web"].Actions[app.ActionConfigure].Person = &app.Person{Ask: "Is the record there?", Help: help}
+		r.Services["web"].Actions[app.ActionConfigure].Person = &template.Person{Ask: "Is the record there?", Help: help}
 		return r
 	}
-	waits := func(s app.PlanStep) app.StepState {
+	waits := func(s plan.PlanStep) app.StepState {
 		switch s.ID {
 		case "n3.create":
 			return app.StepFailed
@@ -192,7 +193,7 @@ func TestGoOnsAndQuestions(t *testing.T) {
 		}
 		return app.StepSucceeded
 	}
-	gone := func(r app.PlanRequest, of func(app.PlanStep) app.StepState) (app.PlanRequest, app.Plan, error) {
+	gone := func(r plan.PlanRequest, of func(plan.PlanStep) app.StepState) (plan.PlanRequest, plan.Plan, error) {
 		p, err := planner.New().Plan(r)
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +214,7 @@ func TestGoOnsAndQuestions(t *testing.T) {
 			t.Errorf("after a question between batches that has %s: %v\n%s", state, err, listing(q))
 		}
 	}
-	_, p, err = gone(problem(""), func(s app.PlanStep) app.StepState {
+	_, p, err = gone(problem(""), func(s plan.PlanStep) app.StepState {
 		if s.ID == "n3.create" {
 			return app.StepFailed
 		}
@@ -230,17 +231,17 @@ func TestGoOnsAndQuestions(t *testing.T) {
 func TestGoOnsThatDoNotFit(t *testing.T) {
 	for _, tt := range []struct {
 		name, says string
-		change     func(r *app.PlanRequest)
+		change     func(r *plan.PlanRequest)
 	}{
-		{"a machine that is to be made", `"new"`, func(r *app.PlanRequest) { r.Nodes[1].Change, r.Nodes[1].Begun = app.NodeNew, nil }},
-		{"a service that is to go", "nothing that was placed goes", func(r *app.PlanRequest) { r.Nodes[0].Removed = []string{"old"} }},
-		{"a node whose services were begun", "its services were begun (n1.web.install)", func(r *app.PlanRequest) {
-			r.Nodes[0] = app.PlanNode{Name: "n1", Services: []string{"web"}, Change: app.NodeGone}
+		{"a machine that is to be made", `"new"`, func(r *plan.PlanRequest) { r.Nodes[1].Change, r.Nodes[1].Begun = plan.NodeNew, nil }},
+		{"a service that is to go", "nothing that was placed goes", func(r *plan.PlanRequest) { r.Nodes[0].Removed = []string{"old"} }},
+		{"a node whose services were begun", "its services were begun (n1.web.install)", func(r *plan.PlanRequest) {
+			r.Nodes[0] = plan.PlanNode{Name: "n1", Services: []string{"web"}, Change: plan.NodeGone}
 		}},
-		{"a node that has no machine", "n2.create is not done", func(r *app.PlanRequest) { r.Nodes[1].Change = "" }},
-		{"a service that is begun and added", "not there all the time", func(r *app.PlanRequest) { r.Nodes[0].Added = []string{"web"} }},
-		{"a service that is begun and not there", "not there all the time", func(r *app.PlanRequest) { r.Nodes[0].Begun = []string{"db"} }},
-		{"begun on a node that goes", "not there all the time", func(r *app.PlanRequest) { r.Nodes[1].Begun = []string{"web"} }},
+		{"a node that has no machine", "n2.create is not done", func(r *plan.PlanRequest) { r.Nodes[1].Change = "" }},
+		{"a service that is begun and added", "not there all the time", func(r *plan.PlanRequest) { r.Nodes[0].Added = []string{"web"} }},
+		{"a service that is begun and not there", "not there all the time", func(r *plan.PlanRequest) { r.Nodes[0].Begun = []string{"db"} }},
+		{"begun on a node that goes", "not there all the time", func(r *plan.PlanRequest) { r.Nodes[1].Begun = []string{"web"} }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := parseProblem(t, "service web actions=install\nservice old actions=remove\nservice db actions=start\nnode x2 web\nlost n2.create")

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // graph collects steps and needs in any order, and then makes a plan of them.
 type graph struct {
-	nodes []app.PlanNode
-	steps []app.PlanStep // Needs are places in steps
+	nodes []plan.PlanNode
+	steps []plan.PlanStep // Needs are places in steps
 	place []place
 }
 
@@ -28,7 +30,7 @@ const joined = -1
 // actionOrder is the order in which the actions of a node are listed where nothing else orders them.
 var actionOrder = func() map[app.Action]int {
 	order := map[app.Action]int{app.ActionCreate: 0, app.ActionWake: 0, app.ActionConfirm: 1, app.ActionBootstrap: 2}
-	for _, a := range app.ServiceActions {
+	for _, a := range template.ServiceActions {
 		if a == app.ActionStop {
 			order[app.ActionCheck] = len(order)
 		}
@@ -47,7 +49,7 @@ func (g *graph) act(node int, service string, action app.Action) int {
 	if service != "" {
 		id = name + "." + service + "." + string(action)
 	}
-	return g.add(app.PlanStep{ID: id, Node: name, Action: action, Service: service}, node)
+	return g.add(plan.PlanStep{ID: id, Node: name, Action: action, Service: service}, node)
 }
 
 // join adds a step that is done when others are. Service and action say what is joined; service "" joins joins. The prefix
@@ -57,12 +59,12 @@ func (g *graph) join(prefix, service string, action app.Action, needs ...int) in
 	if service != "" {
 		id = prefix + "." + service + "." + string(action)
 	}
-	step := g.add(app.PlanStep{ID: id, Action: action, Service: service, Join: true}, joined)
+	step := g.add(plan.PlanStep{ID: id, Action: action, Service: service, Join: true}, joined)
 	g.need(step, needs...)
 	return step
 }
 
-func (g *graph) add(s app.PlanStep, node int) int {
+func (g *graph) add(s plan.PlanStep, node int) int {
 	g.steps = append(g.steps, s)
 	g.place = append(g.place, place{node, actionOrder[s.Action], s.Service})
 	return len(g.steps) - 1
@@ -113,7 +115,7 @@ func (g *graph) prune() {
 }
 
 // plan puts the steps in topological order, as near to their own places as their needs allow.
-func (g *graph) plan(kind app.OperationKind) app.Plan {
+func (g *graph) plan(kind app.OperationKind) plan.Plan {
 	waits := make([]int, len(g.steps))
 	serves := make([][]int, len(g.steps))
 	ready := &queue{graph: g}
@@ -129,7 +131,7 @@ func (g *graph) plan(kind app.OperationKind) app.Plan {
 		}
 	}
 	heap.Init(ready)
-	p := app.Plan{Kind: kind, Steps: make([]app.PlanStep, 0, len(g.steps))}
+	p := plan.Plan{Kind: kind, Steps: make([]plan.PlanStep, 0, len(g.steps))}
 	index := make([]int, len(g.steps))
 	for ready.Len() > 0 {
 		i := heap.Pop(ready).(int)

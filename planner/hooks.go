@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"muster/app"
+	appplan "muster/app/plan"
+	"muster/app/template"
 )
 
 // withHooks wraps a finished plan with steps that run the scripts of hooks, n1.hook.NAME.
@@ -14,20 +16,20 @@ import (
 // back have none, and neither has an operation that has nothing else to do.
 //
 // It is pure, and what it adds keeps the plan's order and its linear size.
-func withHooks(p app.Plan, r app.PlanRequest) app.Plan {
-	hooks := app.Scripts(r.Hooks, r.Kind)
+func withHooks(p appplan.Plan, r appplan.PlanRequest) appplan.Plan {
+	hooks := template.Scripts(r.Hooks, r.Kind)
 	if len(hooks) == 0 || p.Acts() == 0 {
 		return p
 	}
 	w := &wrapper{plan: p, nodes: r.Nodes, made: madeAt(p)}
 	for _, h := range slices.Backward(hooks) {
-		if h.When == app.HookBefore && w.before(h) {
+		if h.When == template.HookBefore && w.before(h) {
 			w.used = append(w.used, h)
 		}
 	}
 	slices.Reverse(w.used)
 	for _, h := range hooks {
-		if h.When == app.HookAfter && w.after(h) {
+		if h.When == template.HookAfter && w.after(h) {
 			w.used = append(w.used, h)
 		}
 	}
@@ -40,14 +42,14 @@ func withHooks(p app.Plan, r app.PlanRequest) app.Plan {
 }
 
 type wrapper struct {
-	plan  app.Plan
-	nodes []app.PlanNode
+	plan  appplan.Plan
+	nodes []appplan.PlanNode
 	made  map[string]string // by node that the operation makes: the step after which it can be worked on
-	used  []app.OperationHook
+	used  []template.OperationHook
 }
 
 // madeAt finds, for each node whose machine is made, the last step of making it.
-func madeAt(p app.Plan) map[string]string {
+func madeAt(p appplan.Plan) map[string]string {
 	made := map[string]string{}
 	for _, s := range p.Steps {
 		switch {
@@ -62,11 +64,11 @@ func madeAt(p app.Plan) map[string]string {
 }
 
 // before puts a hook in front, and tells whether there is a node for it.
-func (w *wrapper) before(h app.OperationHook) bool {
-	var standing []app.PlanStep
+func (w *wrapper) before(h template.OperationHook) bool {
+	var standing []appplan.PlanStep
 	fresh := map[string]bool{} // by the step that makes the node
 	for _, n := range w.nodes {
-		if n.Change == app.NodeGone || !h.OnNode(n.Services) {
+		if n.Change == appplan.NodeGone || !h.OnNode(n.Services) {
 			continue
 		}
 		if made := w.made[n.Name]; made != "" {
@@ -79,11 +81,11 @@ func (w *wrapper) before(h app.OperationHook) bool {
 		return false
 	}
 	old := w.plan.Steps
-	steps := make([]app.PlanStep, 0, len(old)+len(standing)+len(fresh)+1)
+	steps := make([]appplan.PlanStep, 0, len(old)+len(standing)+len(fresh)+1)
 	steps = append(steps, standing...)
 	gate := len(steps) - 1 // what everything else waits for
 	if len(standing) > 1 {
-		all := app.PlanStep{ID: "all.hook." + h.Name, Action: app.ActionHook, Join: true}
+		all := appplan.PlanStep{ID: "all.hook." + h.Name, Action: app.ActionHook, Join: true}
 		for i := range standing {
 			all.Needs = append(all.Needs, i)
 		}
@@ -120,10 +122,10 @@ func (w *wrapper) before(h app.OperationHook) bool {
 }
 
 // after puts a hook behind all else, and tells whether there is a node for it.
-func (w *wrapper) after(h app.OperationHook) bool {
-	var own []app.PlanStep
+func (w *wrapper) after(h template.OperationHook) bool {
+	var own []appplan.PlanStep
 	for _, n := range w.nodes {
-		if n.Change != app.NodeGone && h.OnNode(n.Services) {
+		if n.Change != appplan.NodeGone && h.OnNode(n.Services) {
 			own = append(own, hookStep(n.Name, h))
 		}
 	}
@@ -136,7 +138,7 @@ func (w *wrapper) after(h app.OperationHook) bool {
 			needed[n] = true
 		}
 	}
-	all := app.PlanStep{ID: allBeforeHook + h.Name, Action: app.ActionHook, Join: true}
+	all := appplan.PlanStep{ID: allBeforeHook + h.Name, Action: app.ActionHook, Join: true}
 	for i := range needed {
 		if !needed[i] {
 			all.Needs = append(all.Needs, i)
@@ -151,6 +153,6 @@ func (w *wrapper) after(h app.OperationHook) bool {
 	return true
 }
 
-func hookStep(node string, h app.OperationHook) app.PlanStep {
-	return app.PlanStep{ID: app.HookStepID(node, h.Name), Node: node, Action: app.ActionHook}
+func hookStep(node string, h template.OperationHook) appplan.PlanStep {
+	return appplan.PlanStep{ID: template.HookStepID(node, h.Name), Node: node, Action: app.ActionHook}
 }

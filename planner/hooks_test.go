@@ -6,24 +6,25 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/planner"
+	"pgregory.net/rapid"
 )
 
-func script(name string, when app.HookPhase, services ...string) app.OperationHook {
-	return app.OperationHook{Name: name, When: when, Script: "true", Services: services}
+func script(name string, when template.HookPhase, services ...string) template.OperationHook {
+	return template.OperationHook{Name: name, When: when, Script: "true", Services: services}
 }
 
 // TestHooksWrapAPlan: on a machine that is made, a script runs before anything of a service; after the operation it runs last.
 func TestHooksWrapAPlan(t *testing.T) {
-	r := app.PlanRequest{Kind: app.OperationCreate, Services: map[string]*app.Service{"web": {About: app.About{Name: "web"},
-		Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: {}, app.ActionStart: {}}}},
-		Nodes: []app.PlanNode{{Name: "n1", Services: []string{"web"}}, {Name: "n2", Services: []string{"web"}}, {Name: "n3"}},
-		Hooks: []app.OperationHook{script("a", app.HookBefore, "web"), script("z", app.HookAfter), script("b", app.HookBefore, "web"),
-			{Name: "other", When: app.HookBefore, Script: "true", Operations: []app.OperationKind{app.OperationRestart}},
-			{Name: "called", When: app.HookBefore, SendTo: "x"}}}
+	r := plan.PlanRequest{Kind: app.OperationCreate, Services: map[string]*template.Service{"web": {About: template.About{Name: "web"},
+		Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: {}, app.ActionStart: {}}}},
+		Nodes: []plan.PlanNode{{Name: "n1", Services: []string{"web"}}, {Name: "n2", Services: []string{"web"}}, {Name: "n3"}},
+		Hooks: []template.OperationHook{script("a", template.HookBefore, "web"), script("z", template.HookAfter), script("b", template.HookBefore, "web"),
+			{Name: "other", When: template.HookBefore, Script: "true", Operations: []app.OperationKind{app.OperationRestart}},
+			{Name: "called", When: template.HookBefore, SendTo: "x"}}}
 	p, err := planner.New().Plan(r)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,7 @@ func TestHooksWrapAPlan(t *testing.T) {
 	}
 }
 
-func stepIDs(p app.Plan) string {
+func stepIDs(p plan.Plan) string {
 	var all []string
 	for _, s := range p.Steps {
 		all = append(all, s.ID)
@@ -68,7 +69,7 @@ func stepIDs(p app.Plan) string {
 
 // TestNoHookWhereMachinesAreGivenBack: a script on a machine that does not answer would keep it for ever.
 func TestNoHookWhereMachinesAreGivenBack(t *testing.T) {
-	r := app.PlanRequest{Kind: app.OperationDelete, Nodes: []app.PlanNode{{Name: "n1"}}, Hooks: []app.OperationHook{script("a", app.HookBefore)}}
+	r := plan.PlanRequest{Kind: app.OperationDelete, Nodes: []plan.PlanNode{{Name: "n1"}}, Hooks: []template.OperationHook{script("a", template.HookBefore)}}
 	p, err := planner.New().Plan(r)
 	if err != nil || len(p.Hooks) > 0 || strings.Contains(stepIDs(p), "hook") {
 		t.Fatalf("a delete runs scripts: %v %s", err, stepIDs(p))
@@ -84,7 +85,7 @@ func TestHooksKeepThePlan(t *testing.T) {
 			t.Skip() // another draw, of services that do not wait for each other; rapid fails where there are too few
 		}
 		on := rapid.SampledFrom([]string{"s0", "s3", "s5", ""}).Draw(t, "on")
-		for i, when := range []app.HookPhase{app.HookBefore, app.HookAfter, app.HookBefore, app.HookAfter} {
+		for i, when := range []template.HookPhase{template.HookBefore, template.HookAfter, template.HookBefore, template.HookAfter} {
 			h := script(string(rune('a'+i)), when)
 			if on != "" && i%2 == 0 {
 				h.Services = []string{on}
@@ -113,13 +114,13 @@ func TestHooksKeepThePlan(t *testing.T) {
 		}
 		for _, n := range r.Nodes {
 			for id := range was {
-				if last := before[app.HookStepID(n.Name, "d")]; !last[id] {
+				if last := before[template.HookStepID(n.Name, "d")]; !last[id] {
 					t.Fatalf("the last hook does not wait for %s", id)
 				}
 			}
 			own := r.Hooks[0].OnNode(n.Services)
 			for _, s := range plain.Steps {
-				if own && !s.Join && s.Node == n.Name && !s.Action.OnMachine() && !before[s.ID][app.HookStepID(n.Name, "c")] {
+				if own && !s.Join && s.Node == n.Name && !s.Action.OnMachine() && !before[s.ID][template.HookStepID(n.Name, "c")] {
 					t.Fatalf("%s does not wait for the hooks before it", s.ID)
 				}
 			}
@@ -129,11 +130,11 @@ func TestHooksKeepThePlan(t *testing.T) {
 
 // TestHooksOfStandingNodes: nothing begins until a hook has run on all of them.
 func TestHooksOfStandingNodes(t *testing.T) {
-	web := &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionStop: {}, app.ActionStart: {}}}
-	work := map[string]app.ServiceWork{"web": app.WorkRestart}
-	p, err := planner.New().Plan(app.PlanRequest{Kind: app.OperationRestart, Services: map[string]*app.Service{"web": web},
-		Nodes: []app.PlanNode{{Name: "n1", Services: []string{"web"}, Work: work}, {Name: "n2", Services: []string{"web"}, Work: work}, {Name: "n3"}},
-		Hooks: []app.OperationHook{script("a", app.HookBefore, "web"), script("b", app.HookBefore)}})
+	web := &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionStop: {}, app.ActionStart: {}}}
+	work := map[string]plan.ServiceWork{"web": plan.WorkRestart}
+	p, err := planner.New().Plan(plan.PlanRequest{Kind: app.OperationRestart, Services: map[string]*template.Service{"web": web},
+		Nodes: []plan.PlanNode{{Name: "n1", Services: []string{"web"}, Work: work}, {Name: "n2", Services: []string{"web"}, Work: work}, {Name: "n3"}},
+		Hooks: []template.OperationHook{script("a", template.HookBefore, "web"), script("b", template.HookBefore)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,7 @@ func TestHooksOfStandingNodes(t *testing.T) {
 func TestScriptsAreNotUndone(t *testing.T) {
 	undo := []app.Step{{Index: 0, ID: "n1.hook.a", Node: "n1", Action: app.ActionHook, State: app.StepSucceeded, Attempt: 1},
 		{Index: 1, ID: "n1.create", Node: "n1", Action: app.ActionCreate, State: app.StepSucceeded, Attempt: 1, Needs: []int{0}}}
-	p, err := planner.New().Plan(app.PlanRequest{Kind: app.OperationRollBack, Nodes: []app.PlanNode{{Name: "n1"}}, Undo: undo})
+	p, err := planner.New().Plan(plan.PlanRequest{Kind: app.OperationRollBack, Nodes: []plan.PlanNode{{Name: "n1"}}, Undo: undo})
 	if err != nil || stepIDs(p) != "n1.delete" {
 		t.Fatalf("the roll-back of a plan with a hook is %v %s", err, stepIDs(p))
 	}

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
+	"muster/app/plan"
 	"muster/planner"
 )
 
 // large is a cluster of many equal nodes, eight steps each and every service on every node, whose configuration names
 // all addresses.
-func large(t testing.TB, nodes int) app.PlanRequest {
+func large(t testing.TB, nodes int) plan.PlanRequest {
 	return parseProblem(t, fmt.Sprintf(`
 		service base actions=install
 		service store install.requires=base actions=install,start
@@ -44,7 +44,7 @@ func TestEdgesGrowWithStepsOnly(t *testing.T) {
 }
 
 // grown is a cluster of 2,000 nodes that grows by 500, and whose services all read the new addresses.
-func grown(t testing.TB) app.PlanRequest {
+func grown(t testing.TB) plan.PlanRequest {
 	return parseProblem(t, `
 		kind resize
 		batch 100
@@ -150,7 +150,7 @@ func TestDrawingsGiveTheWritersError(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := errors.New("disk full")
-	for name, draw := range map[string]func(io.Writer, app.Plan) error{"Text": planner.Text, "Dot": planner.Dot} {
+	for name, draw := range map[string]func(io.Writer, plan.Plan) error{"Text": planner.Text, "Dot": planner.Dot} {
 		r, w := io.Pipe()
 		r.CloseWithError(full)
 		if err := draw(w, p); !errors.Is(err, full) {
@@ -174,7 +174,7 @@ func BenchmarkDraw10000Nodes(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, draw := range map[string]func(io.Writer, app.Plan) error{"text": planner.Text, "dot": planner.Dot} {
+	for name, draw := range map[string]func(io.Writer, plan.Plan) error{"text": planner.Text, "dot": planner.Dot} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if err := draw(io.Discard, p); err != nil {

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
 )
 
 // names plans that every machine learns the names and addresses of all others: a step on each node that stays, behind all steps by which
 // machines come or go. Nothing waits for it. A plan in which no machine comes or goes has none, and neither has a cluster of one machine, or
 // one that has more than app.NamesMost and had more before.
-func (g *graph) names(r app.PlanRequest) {
+func (g *graph) names(r plan.PlanRequest) {
 	brought := map[string]bool{} // nodes that the operation before was to bring, where this one undoes it or goes on with it
 	for _, s := range slices.Concat(r.Undo, r.Went) {
 		if s.Action == app.ActionCreate && !s.Join {
@@ -37,7 +38,7 @@ func (g *graph) names(r app.PlanRequest) {
 	for n, node := range g.nodes {
 		up, comes := confirm[node.Name]
 		down, goes := remove[node.Name]
-		if r.Kind != app.OperationCreate && node.Change != app.NodeNew && !brought[node.Name] {
+		if r.Kind != app.OperationCreate && node.Change != plan.NodeNew && !brought[node.Name] {
 			before++
 		}
 		switch {
@@ -45,12 +46,12 @@ func (g *graph) names(r app.PlanRequest) {
 			stay, last = append(stay, n), append(last, up)
 		case goes:
 			last = append(last, down)
-		case node.Lost, node.Change == app.NodeGone, r.Kind == app.OperationRollBack && brought[node.Name]:
+		case node.Lost, node.Change == plan.NodeGone, r.Kind == app.OperationRollBack && brought[node.Name]:
 		default:
 			stay = append(stay, n)
 		}
 	}
-	few := len(stay) <= app.NamesMost || before > 0 && before <= app.NamesMost
+	few := len(stay) <= plan.NamesMost || before > 0 && before <= plan.NamesMost
 	if !changed || !few || len(g.nodes) < 2 || len(stay) == 0 {
 		return
 	}

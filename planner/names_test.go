@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/planner"
+	"pgregory.net/rapid"
 )
 
 // fataler is a test or a property's.
@@ -18,7 +19,7 @@ type fataler interface{ Fatalf(string, ...any) }
 
 // unnamed checks the names steps of a plan, and returns how all other steps are ordered. However the plan is carried out, every node that is
 // there in the end has been told the names of all others after the last machine came or went, and nothing waits for that.
-func unnamed(t fataler, r app.PlanRequest, p app.Plan) paths {
+func unnamed(t fataler, r plan.PlanRequest, p plan.Plan) paths {
 	all := pathsOf(p)
 	if len(all) != p.Acts() {
 		t.Fatalf("%d acts with ids of their own, of %d\n%s", len(all), p.Acts(), listing(p))
@@ -34,11 +35,11 @@ func unnamed(t fataler, r app.PlanRequest, p app.Plan) paths {
 		}
 	}
 	for _, n := range r.Nodes {
-		stood := r.Kind != app.OperationCreate && n.Change != app.NodeNew && !n.Lost
+		stood := r.Kind != app.OperationCreate && n.Change != plan.NodeNew && !n.Lost
 		if r.Kind == app.OperationRollBack {
 			stood = stood && !brought[n.Name]
 		}
-		there[n.Name] = stood && n.Change != app.NodeGone
+		there[n.Name] = stood && n.Change != plan.NodeGone
 	}
 	changes := map[string]bool{}
 	for id := range all {
@@ -85,7 +86,7 @@ func unnamed(t fataler, r app.PlanRequest, p app.Plan) paths {
 	return all
 }
 
-func namesOf(p app.Plan) (on []string) {
+func namesOf(p plan.Plan) (on []string) {
 	for _, s := range p.Steps {
 		if s.Action == app.ActionNames && !s.Join {
 			on = append(on, s.Node)
@@ -145,21 +146,21 @@ func TestNamesOfLargeClusters(t *testing.T) {
 		stay, fresh, gone int
 		names             int
 	}{
-		{app.OperationCreate, app.NamesMost, 0, 0, app.NamesMost},
-		{app.OperationCreate, app.NamesMost + 1, 0, 0, 0},
-		{app.OperationResize, app.NamesMost, 1, 0, app.NamesMost + 1}, // so that what each knows of all others does not grow old
-		{app.OperationResize, app.NamesMost + 1, 1, 0, 0},
-		{app.OperationResize, app.NamesMost, 0, 1, app.NamesMost},
-		{app.OperationResize, app.NamesMost + 1, 0, 1, 0},
+		{app.OperationCreate, plan.NamesMost, 0, 0, plan.NamesMost},
+		{app.OperationCreate, plan.NamesMost + 1, 0, 0, 0},
+		{app.OperationResize, plan.NamesMost, 1, 0, plan.NamesMost + 1}, // so that what each knows of all others does not grow old
+		{app.OperationResize, plan.NamesMost + 1, 1, 0, 0},
+		{app.OperationResize, plan.NamesMost, 0, 1, plan.NamesMost},
+		{app.OperationResize, plan.NamesMost + 1, 0, 1, 0},
 	} {
-		r := app.PlanRequest{Kind: tt.kind, Services: map[string]*app.Service{}}
+		r := plan.PlanRequest{Kind: tt.kind, Services: map[string]*template.Service{}}
 		for i := range tt.stay + tt.fresh + tt.gone {
-			n := app.PlanNode{Name: app.NodeName(i + 1)}
+			n := plan.PlanNode{Name: app.NodeName(i + 1)}
 			switch {
 			case i >= tt.stay+tt.fresh:
-				n.Change = app.NodeGone
+				n.Change = plan.NodeGone
 			case i >= tt.stay:
-				n.Change = app.NodeNew
+				n.Change = plan.NodeNew
 			}
 			r.Nodes = append(r.Nodes, n)
 		}
@@ -185,7 +186,7 @@ func TestNamesAfterARollBack(t *testing.T) {
 		}
 		unnamed(t, r, p)
 		_, nodes := beforeOf(r)
-		back := app.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services}
+		back := plan.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services}
 		reached := rapid.IntRange(0, len(p.Steps)).Draw(t, "reached")
 		for i, s := range p.Steps {
 			step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, Join: s.Join, Needs: s.Needs}
@@ -209,7 +210,7 @@ func TestNamesAfterARollBack(t *testing.T) {
 // fatalPlans says of a failure which plan was undone.
 type fatalPlans struct {
 	t *rapid.T
-	p app.Plan
+	p plan.Plan
 }
 
 func (f fatalPlans) Fatalf(format string, args ...any) {

@@ -6,27 +6,29 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
-func learned(d time.Duration, runs int) app.Pace {
-	var p app.Pace
+func learned(d time.Duration, runs int) plan.Pace {
+	var p plan.Pace
 	for range runs {
-		p = p.Add(app.Paced{Took: d, Attempt: 1})
+		p = p.Add(plan.Paced{Took: d, Attempt: 1})
 	}
 	return p
 }
 
-func paced() app.PlanRequest {
-	act := &app.ServiceAction{Automator: "shell"}
-	return app.PlanRequest{Kind: app.OperationCreate, Tenant: "t1", Provider: "cloud", ProviderType: "fake",
-		Nodes: []app.PlanNode{{Name: "n1", Hardware: "small", Image: "host", Services: []string{"db"}}, {Name: "n2", Hardware: "large", Image: "host", Services: []string{"web"}}},
-		Services: map[string]*app.Service{
-			"db":  {About: app.About{Name: "db"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}},
-			"web": {About: app.About{Name: "web"}, Runtime: app.Dependencies{Requires: []string{"db"}}, Actions: map[app.Action]*app.ServiceAction{app.ActionStart: act}},
+func paced() plan.PlanRequest {
+	act := &template.ServiceAction{Automator: "shell"}
+	return plan.PlanRequest{Kind: app.OperationCreate, Tenant: "t1", Provider: "cloud", ProviderType: "fake",
+		Nodes: []plan.PlanNode{{Name: "n1", Hardware: "small", Image: "host", Services: []string{"db"}}, {Name: "n2", Hardware: "large", Image: "host", Services: []string{"web"}}},
+		Services: map[string]*template.Service{
+			"db":  {About: template.About{Name: "db"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}},
+			"web": {About: template.About{Name: "web"}, Runtime: template.Dependencies{Requires: []string{"db"}}, Actions: map[app.Action]*template.ServiceAction{app.ActionStart: act}},
 		}}
 }
 
-func planOf(t *testing.T, r app.PlanRequest) app.Plan {
+func planOf(t *testing.T, r plan.PlanRequest) plan.Plan {
 	t.Helper()
 	p, err := New().Plan(r)
 	if err != nil {
@@ -42,7 +44,7 @@ func TestDurationsAreLearned(t *testing.T) {
 	if e := guessed.Expects; e.Runs != 0 || e.Guessed != e.Typical || e.Typical != guessed.Duration() || e.Low >= e.Typical || e.High <= e.Typical {
 		t.Errorf("without any knowledge: %+v of %s", e, guessed.Duration())
 	}
-	r.Paces = app.Paces{}
+	r.Paces = plan.Paces{}
 	for _, k := range guessed.Paces {
 		r.Paces[k] = learned(2*time.Second, 10)
 	}
@@ -76,7 +78,7 @@ func TestDurationsAreLearned(t *testing.T) {
 	}
 }
 
-func node(r app.PlanRequest, name string) *app.PlanNode {
+func node(r plan.PlanRequest, name string) *plan.PlanNode {
 	for i := range r.Nodes {
 		if r.Nodes[i].Name == name {
 			return &r.Nodes[i]
@@ -88,7 +90,7 @@ func node(r app.PlanRequest, name string) *app.PlanNode {
 // Where only a part is known, the plan says how much of it is a guess.
 func TestGuessesAreToldFromKnowledge(t *testing.T) {
 	r := paced()
-	r.Paces = app.Paces{{Action: app.ActionCreate, Type: "fake"}: learned(time.Second, 40)} // by others, on other machines
+	r.Paces = plan.Paces{{Action: app.ActionCreate, Type: "fake"}: learned(time.Second, 40)} // by others, on other machines
 	p := planOf(t, r)
 	if e := p.Expects; e.Runs != 40 || e.Guessed != e.Typical-time.Second {
 		t.Errorf("%+v", e)
@@ -101,9 +103,9 @@ func TestGuessesAreToldFromKnowledge(t *testing.T) {
 
 func TestHooksHaveKindsOfTheirOwn(t *testing.T) {
 	r := paced()
-	r.Hooks = []app.OperationHook{{Name: "warm", When: app.HookAfter, Script: "true"}}
+	r.Hooks = []template.OperationHook{{Name: "warm", When: template.HookAfter, Script: "true"}}
 	first := planOf(t, r)
-	r.Paces = app.Paces{r.PaceKey(r.Nodes[0], app.ActionHook, "", "warm"): learned(time.Hour, 3)}
+	r.Paces = plan.Paces{r.PaceKey(r.Nodes[0], app.ActionHook, "", "warm"): learned(time.Hour, 3)}
 	p := planOf(t, r)
 	if p.Duration() < time.Hour || p.Hash() != first.Hash() {
 		t.Errorf("the hook of an hour makes it %s", p.Duration())

@@ -4,19 +4,20 @@ import (
 	"slices"
 
 	"muster/app"
+	appplan "muster/app/plan"
 )
 
 // Planner makes plans. It holds nothing and can be shared.
 type Planner struct{}
 
-var _ app.Planner = Planner{}
+var _ appplan.Planner = Planner{}
 
 // New gives a planner.
 func New() Planner { return Planner{} }
 
 // kinds says how each kind of operation is planned.
-var kinds = func() map[app.OperationKind]func(g *graph, r app.PlanRequest) error {
-	kinds := map[app.OperationKind]func(g *graph, r app.PlanRequest) error{
+var kinds = func() map[app.OperationKind]func(g *graph, r appplan.PlanRequest) error {
+	kinds := map[app.OperationKind]func(g *graph, r appplan.PlanRequest) error{
 		app.OperationCreate:   create,
 		app.OperationDelete:   remove,
 		app.OperationRollBack: rollBack,
@@ -34,16 +35,16 @@ var kinds = func() map[app.OperationKind]func(g *graph, r app.PlanRequest) error
 // that share a name ("node"), a service without an entry ("missing_service"), services that wait for each other
 // ("cycle"), a configuration whose macros are wrong ("macro", "macro_index"), nodes that say of an amendment what does not fit
 // together ("change"), and steps that cannot be undone ("undo"). Without nodes the plan is empty.
-func (Planner) Plan(r app.PlanRequest) (app.Plan, error) {
+func (Planner) Plan(r appplan.PlanRequest) (appplan.Plan, error) {
 	plan, ok := kinds[r.Kind]
 	if !ok {
-		return app.Plan{}, refuse("kind", "There is no plan for an operation of kind %q.", r.Kind)
+		return appplan.Plan{}, refuse("kind", "There is no plan for an operation of kind %q.", r.Kind)
 	}
 	r.Nodes = slices.Clone(r.Nodes)
 	seen := map[string]bool{}
 	for i, n := range r.Nodes {
 		if n.Name == "" || seen[n.Name] {
-			return app.Plan{}, refuse("node", "Every node must have a name of its own; %q is there twice or empty.", n.Name)
+			return appplan.Plan{}, refuse("node", "Every node must have a name of its own; %q is there twice or empty.", n.Name)
 		}
 		seen[n.Name] = true
 		r.Nodes[i].Services, r.Nodes[i].Added, r.Nodes[i].Removed = set(n.Services), set(n.Added), set(n.Removed)
@@ -53,7 +54,7 @@ func (Planner) Plan(r app.PlanRequest) (app.Plan, error) {
 	}
 	g := &graph{nodes: r.Nodes}
 	if err := plan(g, r); err != nil {
-		return app.Plan{}, err
+		return appplan.Plan{}, err
 	}
 	g.names(r)
 	questions := g.markQuestions(r)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
-
 	"muster/app"
+	"muster/app/plan"
 	"muster/planner"
 )
 
@@ -73,7 +73,7 @@ func TestGolden(t *testing.T) {
 }
 
 // reasons writes why each step waits, each reason once.
-func reasons(p app.Plan) string {
+func reasons(p plan.Plan) string {
 	var lines []string
 	for i, s := range p.Steps {
 		for _, n := range s.Needs {
@@ -226,7 +226,7 @@ func TestRankIsTheLongestWayToTheEnd(t *testing.T) {
 func TestRequestIsNotChanged(t *testing.T) {
 	shared := []string{"b", "a", "b"}
 	r := parseProblem(t, "service a\nservice b")
-	r.Nodes = []app.PlanNode{{Name: "n1", Services: shared}, {Name: "n2", Services: shared[:2]}}
+	r.Nodes = []plan.PlanNode{{Name: "n1", Services: shared}, {Name: "n2", Services: shared[:2]}}
 	p, err := planner.New().Plan(r)
 	if err != nil || !reflect.DeepEqual(shared, []string{"b", "a", "b"}) || len(r.Nodes[0].Services) != 3 {
 		t.Errorf("%v, %v", shared, err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/planner"
 )
 
@@ -29,9 +31,9 @@ import (
 //	lost n3.create n4.confirm  the plan is that of the go-on, after these failed and all that does not need them succeeded; what is
 //	                       added or, in a create, worked on comes with the go-on
 //	failed n3.app.start    the plan is that of the roll-back, after this step failed and all listed before it succeeded
-func parseProblem(t testing.TB, text string) app.PlanRequest {
+func parseProblem(t testing.TB, text string) plan.PlanRequest {
 	t.Helper()
-	r := app.PlanRequest{Kind: app.OperationCreate, Services: map[string]*app.Service{}, Config: map[string]any{}}
+	r := plan.PlanRequest{Kind: app.OperationCreate, Services: map[string]*template.Service{}, Config: map[string]any{}}
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		words := strings.Fields(line)
 		if len(words) == 0 || words[0] == "#" {
@@ -55,7 +57,7 @@ func parseProblem(t testing.TB, text string) app.PlanRequest {
 				n := parseNode(services)
 				n.Name = app.NodeName(len(r.Nodes) + 1)
 				if words[0] != "node" {
-					n.Change = app.NodeChange(words[0])
+					n.Change = plan.NodeChange(words[0])
 				}
 				r.Nodes = append(r.Nodes, n)
 			}
@@ -73,7 +75,7 @@ func parseProblem(t testing.TB, text string) app.PlanRequest {
 }
 
 // lostAt asks to go on with what came of a create or a growth.
-func lostAt(t testing.TB, r app.PlanRequest, failed []string) app.PlanRequest {
+func lostAt(t testing.TB, r plan.PlanRequest, failed []string) plan.PlanRequest {
 	t.Helper()
 	first := firstOf(r)
 	p, err := planner.New().Plan(first)
@@ -83,7 +85,7 @@ func lostAt(t testing.TB, r app.PlanRequest, failed []string) app.PlanRequest {
 	for _, id := range failed {
 		index(t, p, id)
 	}
-	return goneOn(r, went(p, func(s app.PlanStep) app.StepState {
+	return goneOn(r, went(p, func(s plan.PlanStep) app.StepState {
 		if slices.Contains(failed, s.ID) {
 			return app.StepFailed
 		}
@@ -92,11 +94,11 @@ func lostAt(t testing.TB, r app.PlanRequest, failed []string) app.PlanRequest {
 }
 
 // firstOf is the operation that is to be gone on with, as it was asked for.
-func firstOf(r app.PlanRequest) app.PlanRequest {
+func firstOf(r plan.PlanRequest) plan.PlanRequest {
 	r.Nodes = slices.Clone(r.Nodes)
 	for i, n := range r.Nodes {
 		n.Services = slices.DeleteFunc(slices.Clone(n.Services), func(s string) bool { return slices.Contains(n.Added, s) })
-		if n.Added = nil; r.Kind == app.OperationCreate || n.Change == app.NodeNew {
+		if n.Added = nil; r.Kind == app.OperationCreate || n.Change == plan.NodeNew {
 			n.Work = nil
 		}
 		r.Nodes[i] = n
@@ -105,7 +107,7 @@ func firstOf(r app.PlanRequest) app.PlanRequest {
 }
 
 // went carries a plan out: what needs only steps that have succeeded gets the state that comes of it, all else is dropped.
-func went(p app.Plan, of func(app.PlanStep) app.StepState) (steps []app.Step) {
+func went(p plan.Plan, of func(plan.PlanStep) app.StepState) (steps []app.Step) {
 	ok := make([]bool, len(p.Steps))
 	for i, s := range p.Steps {
 		step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: app.StepDropped}
@@ -126,7 +128,7 @@ func went(p app.Plan, of func(app.PlanStep) app.StepState) (steps []app.Step) {
 }
 
 // goneOn is the go-on: nodes whose machines did not come are given back, the others keep what the operation has brought.
-func goneOn(r app.PlanRequest, steps []app.Step) app.PlanRequest {
+func goneOn(r plan.PlanRequest, steps []app.Step) plan.PlanRequest {
 	lost := map[string]bool{}
 	for _, s := range steps {
 		lost[s.Node] = lost[s.Node] || s.Action.OnMachine() && s.State != app.StepSucceeded
@@ -136,10 +138,10 @@ func goneOn(r app.PlanRequest, steps []app.Step) app.PlanRequest {
 	for i, n := range r.Nodes {
 		if lost[n.Name] {
 			n.Services = slices.DeleteFunc(slices.Clone(n.Services), func(s string) bool { return slices.Contains(n.Added, s) })
-			r.Nodes[i] = app.PlanNode{Name: n.Name, Services: n.Services, Change: app.NodeGone}
+			r.Nodes[i] = plan.PlanNode{Name: n.Name, Services: n.Services, Change: plan.NodeGone}
 			continue
 		}
-		if brings || n.Change == app.NodeNew {
+		if brings || n.Change == plan.NodeNew {
 			n.Begun = slices.DeleteFunc(slices.Clone(n.Services), func(s string) bool { return slices.Contains(n.Added, s) })
 		}
 		n.Change = ""
@@ -149,7 +151,7 @@ func goneOn(r app.PlanRequest, steps []app.Step) app.PlanRequest {
 }
 
 // failedAt asks for the roll-back of an amendment.
-func failedAt(t testing.TB, r app.PlanRequest, id string) app.PlanRequest {
+func failedAt(t testing.TB, r plan.PlanRequest, id string) plan.PlanRequest {
 	t.Helper()
 	p, err := planner.New().Plan(r)
 	if err != nil {
@@ -157,7 +159,7 @@ func failedAt(t testing.TB, r app.PlanRequest, id string) app.PlanRequest {
 	}
 	failed := index(t, p, id)
 	_, nodes := beforeOf(r)
-	r = app.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Config: r.Config}
+	r = plan.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Config: r.Config}
 	for i, s := range p.Steps {
 		step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, Join: s.Join, State: app.StepWaiting, Needs: s.Needs}
 		switch {
@@ -171,8 +173,8 @@ func failedAt(t testing.TB, r app.PlanRequest, id string) app.PlanRequest {
 	return r
 }
 
-func parseNode(words []string) app.PlanNode {
-	var n app.PlanNode
+func parseNode(words []string) plan.PlanNode {
+	var n plan.PlanNode
 	for _, word := range words {
 		name, work, worked := strings.Cut(word, "=")
 		switch {
@@ -183,9 +185,9 @@ func parseNode(words []string) app.PlanNode {
 			n.Removed = append(n.Removed, word[1:])
 		case worked:
 			if n.Work == nil {
-				n.Work = map[string]app.ServiceWork{}
+				n.Work = map[string]plan.ServiceWork{}
 			}
-			n.Work[name] = app.ServiceWork(work)
+			n.Work[name] = plan.ServiceWork(work)
 			n.Services = append(n.Services, name)
 		default:
 			n.Services = append(n.Services, word)
@@ -194,8 +196,8 @@ func parseNode(words []string) app.PlanNode {
 	return n
 }
 
-func parseService(t testing.TB, name string, words []string) *app.Service {
-	s := &app.Service{About: app.About{Name: name}}
+func parseService(t testing.TB, name string, words []string) *template.Service {
+	s := &template.Service{About: template.About{Name: name}}
 	actions := "install,configure,initialize,start,stop"
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
@@ -214,22 +216,22 @@ func parseService(t testing.TB, name string, words []string) *app.Service {
 		case "actions":
 			actions = value
 		case "health":
-			s.Health = &app.HealthCheck{TCP: "80"}
+			s.Health = &template.HealthCheck{TCP: "80"}
 		default:
 			t.Fatalf("service %s: unknown word %q", name, word)
 		}
 	}
-	s.Actions = map[app.Action]*app.ServiceAction{}
+	s.Actions = map[app.Action]*template.ServiceAction{}
 	for a := range strings.SplitSeq(actions, ",") {
 		if a != "" {
-			s.Actions[app.Action(a)] = &app.ServiceAction{Automator: "shell"}
+			s.Actions[app.Action(a)] = &template.ServiceAction{Automator: "shell"}
 		}
 	}
 	return s
 }
 
 // ids gives the ids of steps, in order.
-func ids(p app.Plan, steps []int) []string {
+func ids(p plan.Plan, steps []int) []string {
 	out := make([]string, len(steps))
 	for i, n := range steps {
 		out[i] = p.Steps[n].ID
@@ -238,7 +240,7 @@ func ids(p app.Plan, steps []int) []string {
 }
 
 // index finds a step by id.
-func index(t testing.TB, p app.Plan, id string) int {
+func index(t testing.TB, p plan.Plan, id string) int {
 	t.Helper()
 	for i, s := range p.Steps {
 		if s.ID == id {
@@ -250,7 +252,7 @@ func index(t testing.TB, p app.Plan, id string) int {
 }
 
 // listing writes every step with its needs and rank.
-func listing(p app.Plan) string {
+func listing(p plan.Plan) string {
 	var b strings.Builder
 	for _, s := range p.Steps {
 		fmt.Fprintf(&b, "%-24s %6s", s.ID, s.Rank)

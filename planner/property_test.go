@@ -6,15 +6,16 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/planner"
+	"pgregory.net/rapid"
 )
 
 // drawProblem draws a small cluster. Aliases may close cycles.
-func drawProblem(t *rapid.T) app.PlanRequest {
-	r := app.PlanRequest{Kind: app.OperationCreate, Services: map[string]*app.Service{}, Config: map[string]any{}}
+func drawProblem(t *rapid.T) plan.PlanRequest {
+	r := plan.PlanRequest{Kind: app.OperationCreate, Services: map[string]*template.Service{}, Config: map[string]any{}}
 	count := rapid.IntRange(1, 6).Draw(t, "services")
 	names := make([]string, count)
 	for i := range names {
@@ -30,23 +31,23 @@ func drawProblem(t *rapid.T) app.PlanRequest {
 		return out
 	}
 	for i, name := range names {
-		s := &app.Service{About: app.About{Name: name}, Actions: map[app.Action]*app.ServiceAction{}}
+		s := &template.Service{About: template.About{Name: name}, Actions: map[app.Action]*template.ServiceAction{}}
 		known := append([]string{"ghost", "alias"}, names[:i]...)
 		s.Install.Requires, s.Install.Uses = some(known, "install requires"), some(known, "install uses")
 		s.Runtime.Requires, s.Runtime.Uses = some(known, "runtime requires"), some(known, "runtime uses")
 		s.Provides = some([]string{"alias"}, "provides")
-		for _, a := range app.ServiceActions {
+		for _, a := range template.ServiceActions {
 			if rapid.Bool().Draw(t, "action") {
-				s.Actions[a] = &app.ServiceAction{}
+				s.Actions[a] = &template.ServiceAction{}
 			}
 		}
 		if rapid.Bool().Draw(t, "health") {
-			s.Health = &app.HealthCheck{TCP: "80"}
+			s.Health = &template.HealthCheck{TCP: "80"}
 		}
 		r.Services[name] = s
 	}
 	for i := range rapid.IntRange(0, 6).Draw(t, "nodes") {
-		n := app.PlanNode{Name: app.NodeName(i + 1), Services: some(names, "on node")}
+		n := plan.PlanNode{Name: app.NodeName(i + 1), Services: some(names, "on node")}
 		slices.Sort(n.Services)
 		r.Nodes = append(r.Nodes, n)
 	}
@@ -60,7 +61,7 @@ func drawProblem(t *rapid.T) app.PlanRequest {
 type paths map[string]map[string]bool
 
 // pathsOf follows the needs of a plan through its joins.
-func pathsOf(p app.Plan) paths {
+func pathsOf(p plan.Plan) paths {
 	before := make([]map[string]bool, len(p.Steps))
 	all := paths{}
 	for i, s := range p.Steps {
@@ -80,7 +81,7 @@ func pathsOf(p app.Plan) paths {
 
 // oracle works the same out by the plainest reading of the rules: every edge that Coopr draws, without minimising,
 // and the wait for addresses at every service action. ok is false for services that wait for each other.
-func oracle(r app.PlanRequest) (all paths, ok bool) {
+func oracle(r plan.PlanRequest) (all paths, ok bool) {
 	on := map[string][]string{}
 	for _, n := range r.Nodes {
 		for _, s := range n.Services {
@@ -216,7 +217,7 @@ func TestPlansOrderWhatTheRulesOrderAndNothingElse(t *testing.T) {
 func keys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
 
 // sound checks what every plan must hold whatever the rules.
-func sound(t interface{ Fatalf(string, ...any) }, p app.Plan) {
+func sound(t interface{ Fatalf(string, ...any) }, p plan.Plan) {
 	seen := map[string]bool{}
 	needed := map[int]bool{}
 	before := make([]map[int]bool, len(p.Steps))
@@ -264,8 +265,8 @@ func sound(t interface{ Fatalf(string, ...any) }, p app.Plan) {
 }
 
 // permuted is the same question, put together in another order.
-func permuted(r app.PlanRequest) app.PlanRequest {
-	services := map[string]*app.Service{}
+func permuted(r plan.PlanRequest) plan.PlanRequest {
+	services := map[string]*template.Service{}
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(r.Services))) {
 		s := *r.Services[name]
 		for _, list := range []*[]string{&s.Provides, &s.Install.Requires, &s.Install.Uses, &s.Runtime.Requires, &s.Runtime.Uses} {

@@ -1,9 +1,12 @@
 package planner
 
-import "muster/app"
+import (
+	"muster/app"
+	"muster/app/plan"
+)
 
 // remove plans the end of a cluster: every machine is given back, all at once and whatever its services do.
-func remove(g *graph, r app.PlanRequest) error {
+func remove(g *graph, r plan.PlanRequest) error {
 	for n := range r.Nodes {
 		g.act(n, "", app.ActionDelete)
 	}

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
+	appplan "muster/app/plan"
 )
 
 // Text writes a plan for people: node by node, each step with the time at which it can begin at the earliest and what
 // it waits for beside the step before it on the node. Neighbouring nodes with the same steps are told once. The error
 // is the writer's.
-func Text(w io.Writer, p app.Plan) error {
+func Text(w io.Writer, p appplan.Plan) error {
 	b := bufio.NewWriter(w)
 	d := newDrawing(p)
 	fmt.Fprintf(b, "%s: %s on %s, about %s\n", p.Kind.Words(), amount(p.Acts(), "step"), amount(d.count(), "node"), d.length())
@@ -58,13 +60,13 @@ func amount(n int, noun string) string {
 
 // drawing is a plan with what the drawings need to know about it.
 type drawing struct {
-	plan  app.Plan
+	plan  appplan.Plan
 	nodes []string         // in order of their first steps
 	steps map[string][]int // by node
 	begin []time.Duration  // earliest, from the start of the plan
 }
 
-func newDrawing(p app.Plan) *drawing {
+func newDrawing(p appplan.Plan) *drawing {
 	d := &drawing{plan: p, steps: map[string][]int{}, begin: make([]time.Duration, len(p.Steps))}
 	for i, s := range p.Steps {
 		for _, n := range s.Needs {
@@ -122,7 +124,7 @@ func (d *drawing) block(node string) string {
 			line += "  after " + after
 		}
 		if q := d.plan.Question(i); q != nil {
-			line += "  (a person is asked; up to " + app.Length(q.AnswerTime()) + ")"
+			line += "  (a person is asked; up to " + phrase.Length(q.AnswerTime()) + ")"
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
@@ -255,7 +257,7 @@ func (d *drawing) longest() []int {
 
 // Dot writes a plan for Graphviz: a box for each node, a dot for each join, arrows from what is needed to what waits
 // for it, with the reasons as tooltips. The error is the writer's.
-func Dot(w io.Writer, p app.Plan) error {
+func Dot(w io.Writer, p appplan.Plan) error {
 	b := bufio.NewWriter(w)
 	d := newDrawing(p)
 	q := strconv.Quote

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // rollBack plans how to undo an operation, last things first. A step counts as done as soon as an attempt of it began: it
@@ -13,7 +15,7 @@ import (
 // need each other. Then follows all else, backwards: on a node that the operation has made only the machine is given back;
 // elsewhere each act is undone by those that undo it (see undo), as far as the service has them. What nothing was begun on has
 // no steps. Nothing is looked at for its health: a roll-back puts back what was there, be it sick.
-func rollBack(g *graph, r app.PlanRequest) error {
+func rollBack(g *graph, r plan.PlanRequest) error {
 	if act := powerOf(r.Undo); act != "" {
 		return undoPower(g, r, act)
 	}
@@ -61,7 +63,7 @@ type back struct {
 	lost     map[string]bool // nodes that it was to give back: true where it has, or may have
 	done     map[placed]*deeds
 	changed  bool // something else was begun than to stop and start services
-	services map[string]*app.Service
+	services map[string]*template.Service
 	after    map[int][]int  // by step: the places of what has to be undone before it
 	chain    map[string]int // by node: the place of what was undone last, since a node's acts are undone one by one
 	whole    int            // what has to be undone before everything that is left, -1 for nothing; see undo
@@ -115,7 +117,7 @@ func (b *back) latest(steps []int) []int {
 }
 
 func (b *back) meet(id string, needs []int) int {
-	step := b.add(app.PlanStep{ID: id, Join: true}, joined)
+	step := b.add(plan.PlanStep{ID: id, Join: true}, joined)
 	b.need(step, needs...)
 	return step
 }

@@ -4,11 +4,13 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // again plans what comes up again: services that were only stopped, those that were removed, and nodes that were given back,
 // whose machines are made anew. It gives the last of these steps.
-func (b *back) again(r app.PlanRequest) ([]int, error) {
+func (b *back) again(r plan.PlanRequest) ([]int, error) {
 	up := map[placed][]app.Action{} // by service: what brings it up
 	for at, d := range b.done {
 		svc := b.services[at.service]
@@ -26,7 +28,7 @@ func (b *back) again(r app.PlanRequest) ([]int, error) {
 	anew := false
 	for name, lost := range b.lost {
 		if lost {
-			b.graph.nodes[b.nodes[name]].Change = app.NodeReplaced
+			b.graph.nodes[b.nodes[name]].Change = plan.NodeReplaced
 			anew = true
 		}
 	}
@@ -37,7 +39,7 @@ func (b *back) again(r app.PlanRequest) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	macros, err := app.ParseMacros(r.Config)
+	macros, err := template.ParseMacros(r.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -6,20 +6,21 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/planner"
+	"pgregory.net/rapid"
 )
 
 // drawUndoable draws an amendment of services that have all actions, so that all of it can be undone.
-func drawUndoable(t *rapid.T) app.PlanRequest {
+func drawUndoable(t *rapid.T) plan.PlanRequest {
 	r := drawAmendment(t)
 	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
 		s := r.Services[name]
-		for _, a := range app.ServiceActions {
+		for _, a := range template.ServiceActions {
 			if a != app.ActionReload && a != app.ActionInitialize || rapid.Bool().Draw(t, "optional action") {
-				s.Actions[a] = &app.ServiceAction{}
+				s.Actions[a] = &template.ServiceAction{}
 			}
 		}
 		s.Provides = nil // so that no cycles are closed
@@ -29,10 +30,10 @@ func drawUndoable(t *rapid.T) app.PlanRequest {
 	}
 	r.Batch = rapid.IntRange(0, 1).Draw(t, "batch")
 	for i, n := range r.Nodes {
-		n = app.PlanNode{Name: n.Name, Services: slices.Concat(n.Services, n.Removed), Work: map[string]app.ServiceWork{}}
+		n = plan.PlanNode{Name: n.Name, Services: slices.Concat(n.Services, n.Removed), Work: map[string]plan.ServiceWork{}}
 		slices.Sort(n.Services)
 		for _, s := range n.Services {
-			n.Work[s] = rapid.SampledFrom([]app.ServiceWork{app.WorkReload, app.WorkRestart, app.WorkUpgrade}).Draw(t, "work")
+			n.Work[s] = rapid.SampledFrom([]plan.ServiceWork{plan.WorkReload, plan.WorkRestart, plan.WorkUpgrade}).Draw(t, "work")
 		}
 		r.Nodes[i] = n
 	}
@@ -48,7 +49,7 @@ type software struct {
 	read            string // version and configuration that it runs by
 }
 
-func (m machines) carry(t *rapid.T, s app.PlanStep, mark string) {
+func (m machines) carry(t *rapid.T, s plan.PlanStep, mark string) {
 	on := m[s.Node]
 	switch s.Action {
 	case app.ActionCreate:
@@ -112,11 +113,11 @@ func (m machines) String() string {
 }
 
 // beforeOf is what stood before an amendment, and the nodes as a roll-back is told of them.
-func beforeOf(r app.PlanRequest) (machines, []app.PlanNode) {
-	m, nodes := machines{}, []app.PlanNode(nil)
+func beforeOf(r plan.PlanRequest) (machines, []plan.PlanNode) {
+	m, nodes := machines{}, []plan.PlanNode(nil)
 	for _, n := range r.Nodes {
-		had := app.PlanNode{Name: n.Name}
-		if n.Change != app.NodeNew {
+		had := plan.PlanNode{Name: n.Name}
+		if n.Change != plan.NodeNew {
 			m[n.Name] = map[string]*software{}
 			for _, s := range slices.Concat(n.Services, n.Removed) {
 				if slices.Contains(n.Added, s) {
@@ -124,7 +125,7 @@ func beforeOf(r app.PlanRequest) (machines, []app.PlanNode) {
 				}
 				had.Services = append(had.Services, s)
 				x := &software{version: "old", config: "old"}
-				if n.Work[s] != app.WorkStart {
+				if n.Work[s] != plan.WorkStart {
 					x.running, x.read = true, "oldold"
 				}
 				m[n.Name][s] = x
@@ -179,12 +180,12 @@ func TestARollBackPutsBackWhatWasThere(t *testing.T) {
 					succeeded[i], step.State = true, app.StepSucceeded
 				}
 			}
-			if s.Action == app.ActionDelete && step.Attempt > 0 && changeOf(r, s.Node) == app.NodeReplaced {
+			if s.Action == app.ActionDelete && step.Attempt > 0 && changeOf(r, s.Node) == plan.NodeReplaced {
 				anew = s.Node
 			}
 			undo = append(undo, step)
 		}
-		back := app.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Undo: undo}
+		back := plan.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Undo: undo}
 		q, err := planner.New().Plan(back)
 		if anew != "" {
 			if app.AsError(err).Reason != "undo" {
@@ -238,13 +239,13 @@ func TestARollBackOfAnythingIsAPlan(t *testing.T) {
 			return // services wait for each other
 		}
 		_, nodes := beforeOf(r)
-		back := app.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: map[string]*app.Service{}}
+		back := plan.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: map[string]*template.Service{}}
 		for _, name := range slices.Sorted(maps.Keys(r.Services)) {
 			s := *r.Services[name]
-			s.Actions = map[app.Action]*app.ServiceAction{}
-			for _, a := range app.ServiceActions {
+			s.Actions = map[app.Action]*template.ServiceAction{}
+			for _, a := range template.ServiceActions {
 				if rapid.IntRange(0, 3).Draw(t, "action before") > 0 {
-					s.Actions[a] = &app.ServiceAction{}
+					s.Actions[a] = &template.ServiceAction{}
 				}
 			}
 			back.Services[name] = &s
@@ -265,7 +266,7 @@ func TestARollBackOfAnythingIsAPlan(t *testing.T) {
 			return
 		}
 		tidy(t, q, len(r.Services))
-		last := map[string]app.PlanStep{}
+		last := map[string]plan.PlanStep{}
 		for _, s := range q.Steps {
 			if s.Service != "" && !s.Join {
 				if back.Services[s.Service].Actions[s.Action] == nil {
@@ -276,7 +277,7 @@ func TestARollBackOfAnythingIsAPlan(t *testing.T) {
 		}
 		for _, n := range r.Nodes {
 			for _, s := range slices.Concat(n.Services, n.Removed) {
-				stood := n.Change != app.NodeNew && !slices.Contains(n.Added, s) && n.Work[s] != app.WorkStart
+				stood := n.Change != plan.NodeNew && !slices.Contains(n.Added, s) && n.Work[s] != plan.WorkStart
 				// What came up anew without having been stopped looks as if it was only started.
 				unclear := r.Services[s].Actions[app.ActionStop] == nil
 				if end := last[n.Name+"."+s]; stood && !unclear && end.Action == app.ActionStop && back.Services[s].Actions[app.ActionStart] != nil {
@@ -287,7 +288,7 @@ func TestARollBackOfAnythingIsAPlan(t *testing.T) {
 	})
 }
 
-func changeOf(r app.PlanRequest, node string) app.NodeChange {
+func changeOf(r plan.PlanRequest, node string) plan.NodeChange {
 	for _, n := range r.Nodes {
 		if n.Name == node {
 			return n.Change

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/planner"
+	"pgregory.net/rapid"
 )
 
 // stepsOf are a plan's steps as the ledger gives them: joins left out, needs with joins replaced by what they join.
-func stepsOf(p app.Plan, attempt func(app.PlanStep) int) []app.Step {
+func stepsOf(p plan.Plan, attempt func(plan.PlanStep) int) []app.Step {
 	var steps []app.Step
 	for i, s := range p.Steps {
 		if !s.Join {
@@ -24,12 +25,12 @@ func stepsOf(p app.Plan, attempt func(app.PlanStep) int) []app.Step {
 	return steps
 }
 
-func always(app.PlanStep) int { return 1 }
+func always(plan.PlanStep) int { return 1 }
 
 func rollBackOf(t interface {
 	Helper()
 	Fatal(...any)
-}, r app.PlanRequest, steps []app.Step) app.Plan {
+}, r plan.PlanRequest, steps []app.Step) plan.Plan {
 	t.Helper()
 	r.Kind, r.Undo = app.OperationRollBack, steps
 	p, err := planner.New().Plan(r)
@@ -61,7 +62,7 @@ func TestARollBackOfACreateGivesMachinesBack(t *testing.T) {
 		}
 	}
 	// One whose create was asked for and failed may still have been made; one that nobody asked for was not.
-	p = rollBackOf(t, r, stepsOf(create, func(s app.PlanStep) int {
+	p = rollBackOf(t, r, stepsOf(create, func(s plan.PlanStep) int {
 		if s.ID == "n2.create" {
 			return 3
 		}
@@ -70,7 +71,7 @@ func TestARollBackOfACreateGivesMachinesBack(t *testing.T) {
 	if got := acts(p); got != "n2.delete" {
 		t.Errorf("the roll-back of one begun machine is %q", got)
 	}
-	if p := rollBackOf(t, r, stepsOf(create, func(app.PlanStep) int { return 0 })); len(p.Steps) > 0 {
+	if p := rollBackOf(t, r, stepsOf(create, func(plan.PlanStep) int { return 0 })); len(p.Steps) > 0 {
 		t.Errorf("nothing was begun, and %s is undone", acts(p))
 	}
 }
@@ -82,7 +83,7 @@ func TestServicesAreUndoneBackwards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := stepsOf(create, func(s app.PlanStep) int {
+	steps := stepsOf(create, func(s plan.PlanStep) int {
 		if s.Action == app.ActionCreate {
 			return 0
 		}
@@ -94,7 +95,7 @@ func TestServicesAreUndoneBackwards(t *testing.T) {
 	p := rollBackOf(t, r, steps)
 	// app has no way to be removed, so what was installed of it stays.
 	for _, want := range []string{"n1.db.stop", "n1.db.remove", "n2.app.stop", "n3.app.stop"} {
-		if !slices.ContainsFunc(p.Steps, func(s app.PlanStep) bool { return s.ID == want }) {
+		if !slices.ContainsFunc(p.Steps, func(s plan.PlanStep) bool { return s.ID == want }) {
 			t.Errorf("%s is missing in %s", want, acts(p))
 		}
 	}
@@ -117,7 +118,7 @@ func TestServicesAreUndoneBackwards(t *testing.T) {
 }
 
 func TestWhatIsRolledBackMustFitTogether(t *testing.T) {
-	r := app.PlanRequest{Kind: app.OperationRollBack, Nodes: []app.PlanNode{{Name: "n1"}}}
+	r := plan.PlanRequest{Kind: app.OperationRollBack, Nodes: []plan.PlanNode{{Name: "n1"}}}
 	for _, tt := range []struct {
 		reason string
 		undo   []app.Step
@@ -138,13 +139,13 @@ func TestWhatIsRolledBackMustFitTogether(t *testing.T) {
 func TestRollBackReversesTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		actions := []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionStart, app.ActionStop}
-		full := &app.Service{Actions: map[app.Action]*app.ServiceAction{}}
-		for _, a := range app.ServiceActions {
-			full.Actions[a] = &app.ServiceAction{Automator: "shell"}
+		full := &template.Service{Actions: map[app.Action]*template.ServiceAction{}}
+		for _, a := range template.ServiceActions {
+			full.Actions[a] = &template.ServiceAction{Automator: "shell"}
 		}
-		r := app.PlanRequest{Services: map[string]*app.Service{}}
+		r := plan.PlanRequest{Services: map[string]*template.Service{}}
 		for n := range rapid.IntRange(1, 4).Draw(t, "nodes") {
-			r.Nodes = append(r.Nodes, app.PlanNode{Name: app.NodeName(n + 1)})
+			r.Nodes = append(r.Nodes, plan.PlanNode{Name: app.NodeName(n + 1)})
 		}
 		var steps []app.Step
 		for i := range rapid.IntRange(0, 20).Draw(t, "steps") {
@@ -193,7 +194,7 @@ func TestRollBackReversesTheOrder(t *testing.T) {
 }
 
 // before tells whether a step of a plan has to be done before another one.
-func before(p app.Plan, first, then string) bool {
+func before(p plan.Plan, first, then string) bool {
 	over := make([]bool, len(p.Steps)) // steps that come after first
 	for i, s := range p.Steps {
 		over[i] = s.ID == first || slices.ContainsFunc(s.Needs, func(n int) bool { return over[n] })
@@ -204,7 +205,7 @@ func before(p app.Plan, first, then string) bool {
 	return false
 }
 
-func acts(p app.Plan) string {
+func acts(p plan.Plan) string {
 	var out []string
 	for _, s := range p.Steps {
 		if !s.Join {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // undoes says which act undoes another one, on machines and of services that the operation has brought. What is not listed
@@ -112,7 +113,7 @@ func (b *back) undoing(s app.Step) []app.Action {
 
 // putBack gives the acts that undo a step of a service that was on the node before and stays there. What was begun of the
 // others decides too: a configuration is put back while the service does not run, or before it reads it anew.
-func (b *back) putBack(action app.Action, d *deeds, svc *app.Service) []app.Action {
+func (b *back) putBack(action app.Action, d *deeds, svc *template.Service) []app.Action {
 	restarted := d.only(app.ActionStop, app.ActionStart, app.ActionCheck)
 	configure := func(then ...app.Action) []app.Action {
 		if d.begun[app.ActionConfigure] && !d.begun[app.ActionInstall] {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // phase is one of the two kinds of dependency that a service declares.
@@ -28,7 +30,7 @@ type rule struct {
 type service struct {
 	number  int
 	name    string
-	entry   *app.Service
+	entry   *template.Service
 	nodes   []int // that have it when all is done, in order
 	direct  [phases][]int
 	closure [phases]bits // direct, and what those depend on in turn
@@ -64,7 +66,7 @@ type services struct {
 
 // servicesOf reads the services and their dependencies. Requires and uses order the work alike, names stand also for
 // all that provide them, and what is not on the cluster orders nothing.
-func servicesOf(r app.PlanRequest) (*services, error) {
+func servicesOf(r plan.PlanRequest) (*services, error) {
 	s := &services{byName: map[string]int{}}
 	at, first := map[string][]int{}, map[string]string{}
 	for i, n := range r.Nodes {
@@ -76,7 +78,7 @@ func servicesOf(r app.PlanRequest) (*services, error) {
 			}
 		}
 		for _, name := range n.Services {
-			if n.Change != app.NodeGone {
+			if n.Change != plan.NodeGone {
 				at[name] = append(at[name], i)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/plan"
+	apptemplate "muster/app/template"
 	"muster/planner"
 )
 
@@ -43,15 +45,15 @@ func TestPublishedCatalog(t *testing.T) {
 			continue
 		}
 		slices.Sort(names)
-		together := app.PlanRequest{Kind: app.OperationCreate, Services: services, Config: template.Defaults.Config}
+		together := plan.PlanRequest{Kind: app.OperationCreate, Services: services, Config: template.Defaults.Config}
 		spread := together
 		for i := range 3 {
-			together.Nodes = append(together.Nodes, app.PlanNode{Name: app.NodeName(i + 1), Services: names})
+			together.Nodes = append(together.Nodes, plan.PlanNode{Name: app.NodeName(i + 1), Services: names})
 		}
 		for i := range names {
-			spread.Nodes = append(spread.Nodes, app.PlanNode{Name: app.NodeName(i + 1), Services: names[i : i+1]})
+			spread.Nodes = append(spread.Nodes, plan.PlanNode{Name: app.NodeName(i + 1), Services: names[i : i+1]})
 		}
-		for _, r := range []app.PlanRequest{together, spread} {
+		for _, r := range []plan.PlanRequest{together, spread} {
 			p, err := planner.New().Plan(r)
 			if err != nil {
 				t.Errorf("%s: %v", template.Name, err)
@@ -75,8 +77,8 @@ func TestPublishedCatalog(t *testing.T) {
 }
 
 // named gives the oracle the services that the configuration speaks of in the form that it knows.
-func named(t *testing.T, r app.PlanRequest) app.PlanRequest {
-	m, err := app.ParseMacros(r.Config)
+func named(t *testing.T, r plan.PlanRequest) plan.PlanRequest {
+	m, err := apptemplate.ParseMacros(r.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,26 +89,26 @@ func named(t *testing.T, r app.PlanRequest) app.PlanRequest {
 	return r
 }
 
-func readServices(t *testing.T) map[string]*app.Service {
+func readServices(t *testing.T) map[string]*apptemplate.Service {
 	files, err := filepath.Glob(coopr + "/services/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	services := map[string]*app.Service{}
+	services := map[string]*apptemplate.Service{}
 	for _, file := range files {
 		var s struct {
 			Name         string
 			Dependencies struct {
 				Provides         []string
-				Install, Runtime app.Dependencies
+				Install, Runtime apptemplate.Dependencies
 			}
 			Provisioner struct{ Actions map[app.Action]any }
 		}
 		read(t, file, &s)
-		entry := &app.Service{About: app.About{Name: s.Name}, Provides: s.Dependencies.Provides,
-			Install: s.Dependencies.Install, Runtime: s.Dependencies.Runtime, Actions: map[app.Action]*app.ServiceAction{}}
+		entry := &apptemplate.Service{About: apptemplate.About{Name: s.Name}, Provides: s.Dependencies.Provides,
+			Install: s.Dependencies.Install, Runtime: s.Dependencies.Runtime, Actions: map[app.Action]*apptemplate.ServiceAction{}}
 		for a := range s.Provisioner.Actions {
-			entry.Actions[a] = &app.ServiceAction{}
+			entry.Actions[a] = &apptemplate.ServiceAction{}
 		}
 		services[s.Name] = entry
 	}

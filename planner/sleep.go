@@ -1,6 +1,9 @@
 package planner
 
-import "muster/app"
+import (
+	"muster/app"
+	"muster/app/plan"
+)
 
 // The joins of sleep and wake: machines stop when every service has stopped, and services start when every machine runs.
 const (
@@ -9,11 +12,11 @@ const (
 )
 
 // sleep plans that a cluster goes to sleep: its services stop, those that need others first, and then its machines.
-func sleep(g *graph, r app.PlanRequest) error {
+func sleep(g *graph, r plan.PlanRequest) error {
 	return sleepWhere(g, r, func(string, string) bool { return true })
 }
 
-func sleepWhere(g *graph, r app.PlanRequest, runs func(node, service string) bool) error {
+func sleepWhere(g *graph, r plan.PlanRequest, runs func(node, service string) bool) error {
 	a, err := standing(g, r)
 	if err != nil {
 		return err
@@ -39,7 +42,7 @@ func sleepWhere(g *graph, r app.PlanRequest, runs func(node, service string) boo
 
 // wake plans that a cluster wakes: its machines start and prove who they are, and then its services start, those that others
 // need first. They are configured anew before, since machines may have other addresses than they had.
-func wake(g *graph, r app.PlanRequest) error {
+func wake(g *graph, r plan.PlanRequest) error {
 	a, err := standing(g, r)
 	if err != nil {
 		return err
@@ -70,7 +73,7 @@ func wake(g *graph, r app.PlanRequest) error {
 }
 
 // standing is an amendment of a cluster to which nothing is added and from which nothing goes.
-func standing(g *graph, r app.PlanRequest) (*amendment, error) {
+func standing(g *graph, r plan.PlanRequest) (*amendment, error) {
 	s, err := servicesOf(r)
 	if err != nil {
 		return nil, err
@@ -94,7 +97,7 @@ func powerOf(steps []app.Step) app.Action {
 // undoPower plans the opposite of a sleep or of a wake that did not get to its end. To wake a machine that runs does nothing, so all
 // of them are woken. Of a wake, only those services are stopped that it may have begun to start: a machine that did not wake answers
 // nobody.
-func undoPower(g *graph, r app.PlanRequest, act app.Action) error {
+func undoPower(g *graph, r plan.PlanRequest, act app.Action) error {
 	if act == app.ActionSleep {
 		return wake(g, r)
 	}

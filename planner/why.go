@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/plan"
 )
 
 // Why tells in plain words why a step waits for another, both being indexes into the plan's steps and the second one of
 // the first one's needs. It is "" for any other pair.
-func Why(p app.Plan, step, need int) string {
+func Why(p plan.Plan, step, need int) string {
 	if step < 0 || step >= len(p.Steps) || !slices.Contains(p.Steps[step].Needs, need) {
 		return ""
 	}
 	return why(p, step, need, func(node string) []string { return servicesOn(p, node) })
 }
 
-func why(p app.Plan, step, need int, on func(node string) []string) string {
+func why(p plan.Plan, step, need int, on func(node string) []string) string {
 	s, n := p.Steps[step], p.Steps[need]
 	switch {
 	case s.Action == app.ActionHook || n.Action == app.ActionHook:
@@ -55,7 +56,7 @@ func why(p app.Plan, step, need int, on func(node string) []string) string {
 }
 
 // aroundHook says why a script of a hook waits, or is waited for.
-func aroundHook(s, n app.PlanStep) string {
+func aroundHook(s, n plan.PlanStep) string {
 	name := func(id string) string { _, name, _ := strings.Cut(id, "hook."); return name }
 	switch {
 	case n.Action == app.ActionHook && !isBeforeHook(n):
@@ -67,12 +68,12 @@ func aroundHook(s, n app.PlanStep) string {
 }
 
 // isBeforeHook tells whether a step is the join of all that comes before a hook after the operation.
-func isBeforeHook(s app.PlanStep) bool { return s.Join && strings.HasPrefix(s.ID, allBeforeHook) }
+func isBeforeHook(s plan.PlanStep) bool { return s.Join && strings.HasPrefix(s.ID, allBeforeHook) }
 
 // allBeforeHook begins the ids of such joins.
 const allBeforeHook = "all.before.hook."
 
-func joinID(s app.PlanStep) string {
+func joinID(s plan.PlanStep) string {
 	if s.Join {
 		return s.ID
 	}
@@ -80,7 +81,7 @@ func joinID(s app.PlanStep) string {
 }
 
 // ofJoin says which nodes a join is about.
-func ofJoin(p app.Plan) string {
+func ofJoin(p plan.Plan) string {
 	if p.Kind == app.OperationCreate {
 		return "that has it"
 	}
@@ -103,7 +104,7 @@ func betweenWaves(join string) string {
 }
 
 // beforeItGoes says what a machine's services must have done before it is given back, or those that need them.
-func beforeItGoes(s, n app.PlanStep) string {
+func beforeItGoes(s, n plan.PlanStep) string {
 	if n.Node == s.Node {
 		return fmt.Sprintf("%s must %s first", n.Service, done[n.Action].be)
 	}
@@ -133,7 +134,7 @@ var done = map[app.Action]struct{ be, has, is string }{
 }
 
 // between gives the reason for an order between two services.
-func between(s, n app.PlanStep) string {
+func between(s, n plan.PlanStep) string {
 	where := ""
 	if n.Join {
 		where = " on every node"
@@ -156,7 +157,7 @@ func between(s, n app.PlanStep) string {
 }
 
 // namesAddress gives the reason for a wait for confirmed machines that are not one's own.
-func namesAddress(s, n app.PlanStep, on func(node string) []string) string {
+func namesAddress(s, n plan.PlanStep, on func(node string) []string) string {
 	switch {
 	case n.Join && n.Service != "":
 		return "config names addresses of " + n.Service
@@ -172,7 +173,7 @@ func namesAddress(s, n app.PlanStep, on func(node string) []string) string {
 }
 
 // servicesOn gives the services that have steps on a node, sorted.
-func servicesOn(p app.Plan, node string) []string {
+func servicesOn(p plan.Plan, node string) []string {
 	var on []string
 	for _, s := range p.Steps {
 		if s.Node == node && s.Service != "" {

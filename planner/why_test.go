@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/template"
 	"muster/planner"
 )
 
@@ -44,7 +45,7 @@ func TestEveryEdgeHasAReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := parseProblem(t, problem)
-			r.Hooks = []app.OperationHook{script("a", app.HookBefore), script("b", app.HookBefore, "lb"), script("y", app.HookAfter), script("z", app.HookAfter, "lb")}
+			r.Hooks = []template.OperationHook{script("a", template.HookBefore), script("b", template.HookBefore, "lb"), script("y", template.HookAfter), script("z", template.HookAfter, "lb")}
 			p, err := planner.New().Plan(r)
 			if err != nil {
 				t.Fatal(err)

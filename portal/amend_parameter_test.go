@@ -6,14 +6,14 @@ import (
 	"reflect"
 	"testing"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 func TestParametersOfAStandingClusterAreFields(t *testing.T) {
 	s, w := amending(t, "ada")
 	parametered(w.fake)
 	tmpl := w.catalog.Templates["web"]
-	tmpl.Parameters = append(tmpl.Parameters, app.Parameter{Name: "machine", Type: app.ParameterText, To: []string{"hardware"}})
+	tmpl.Parameters = append(tmpl.Parameters, template.Parameter{Name: "machine", Type: template.ParameterText, To: []string{"hardware"}})
 	id := s.cluster(ada, "shop", "web", 3)
 	s.rest(id)
 	w.find(id).Parameters = map[string]any{"port": 8080.0, "title": "Shop", "tls": true, "mode": "safe", "keep": "7d"}

@@ -10,17 +10,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/inventory"
 	"muster/app/usage"
 	"muster/portal/identity"
 	"muster/portal/operation"
 	"muster/portal/site"
 	"muster/portal/wire"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-	"github.com/go-chi/chi/v5"
 )
 
 // tellProblems makes huma say its own refusals in our form. Huma keeps that choice in a variable of its package, so it
@@ -52,7 +52,7 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 
 	// A preview needs no name and may leave the size to be complained about in words, by the use case.
 	schema := c.Components.Schemas
-	schema.Schema(reflect.TypeFor[app.ClusterRequest](), true, "")
+	schema.Schema(reflect.TypeFor[cluster.ClusterRequest](), true, "")
 	if s := schema.Map()["ClusterRequest"]; s != nil {
 		s.Required = []string{"template"}
 		s.PrecomputeMessages()
@@ -60,9 +60,9 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	operation.BoundAmendments(schema)
 
 	schema.Schema(reflect.TypeFor[app.Event](), true, "") // which streaming refers to
-	schema.Schema(reflect.TypeFor[app.ClusterView](), true, "")
-	schema.Schema(reflect.TypeFor[app.Request](), true, "") // which eitherWay refers to
-	schema.Schema(reflect.TypeFor[app.AmendAnswer](), true, "")
+	schema.Schema(reflect.TypeFor[cluster.ClusterView](), true, "")
+	schema.Schema(reflect.TypeFor[cluster.Request](), true, "") // which eitherWay refers to
+	schema.Schema(reflect.TypeFor[cluster.AmendAnswer](), true, "")
 	schema.Schema(reflect.TypeFor[usage.Usage](), true, "")         // which usageForms refers to
 	schema.Schema(reflect.TypeFor[inventory.Inventory](), true, "") // which inventoryForm refers to
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/plan"
 )
 
 func TestAmendOverTheAPI(t *testing.T) {
@@ -15,22 +17,22 @@ func TestAmendOverTheAPI(t *testing.T) {
 	s.call("POST", "/clusters/"+id+"/operations/preview", `{"kind":"resize","size":5}`).reads(http.StatusConflict, "Something else is under way.")
 	s.rest(id)
 
-	p := as[app.AmendPreview](s.call("POST", "/clusters/"+id+"/operations/preview", `{"kind":"resize","size":5}`), 200)
-	if p.Before.Nodes != 3 || p.After.Nodes != 5 || p.PlanHash != p.Plan.Hash() || p.Nodes[4].Change != app.NodeNew {
+	p := as[cluster.AmendPreview](s.call("POST", "/clusters/"+id+"/operations/preview", `{"kind":"resize","size":5}`), 200)
+	if p.Before.Nodes != 3 || p.After.Nodes != 5 || p.PlanHash != p.Plan.Hash() || p.Nodes[4].Change != plan.NodeNew {
 		t.Errorf("the preview is %+v", p)
 	}
 	s.call("POST", "/clusters/"+id+"/operations", `{"kind":"resize","size":4,"plan_hash":"`+p.PlanHash+`"}`).reads(http.StatusConflict, `"kind":"plan_changed"`)
 	a := s.call("POST", "/clusters/"+id+"/operations", `{"kind":"resize","size":5,"plan_hash":"`+p.PlanHash+`"}`)
-	if v := as[app.AmendAnswer](a, 201); v.Cluster.Size != 5 || v.Operation != v.Cluster.Operations[0].ID || a.header.Get("Location") != "/api/v1/clusters/"+id {
+	if v := as[cluster.AmendAnswer](a, 201); v.Cluster.Size != 5 || v.Operation != v.Cluster.Operations[0].ID || a.header.Get("Location") != "/api/v1/clusters/"+id {
 		t.Errorf("the answer is %+v at %q", v, a.header.Get("Location"))
 	}
 	s.rest(id)
-	if v := as[app.AmendAnswer](s.call("POST", "/clusters/"+id+"/operations", `{"kind":"upgrade"}`), 200); v.Operation != 0 || v.Cluster == nil {
+	if v := as[cluster.AmendAnswer](s.call("POST", "/clusters/"+id+"/operations", `{"kind":"upgrade"}`), 200); v.Operation != 0 || v.Cluster == nil {
 		t.Errorf("an upgrade to the same gives %+v", v)
 	}
 	w.waits = true
 	a = s.call("POST", "/clusters/"+id+"/operations", `{"kind":"restart"}`)
-	if v := as[app.AmendAnswer](a, 202); v.Request == nil || v.Request.ID != 7 || a.header.Get("Location") != "/api/v1/requests/7" {
+	if v := as[cluster.AmendAnswer](a, 202); v.Request == nil || v.Request.ID != 7 || a.header.Get("Location") != "/api/v1/requests/7" {
 		t.Errorf("what waits gives %+v at %q", v, a.header.Get("Location"))
 	}
 	s.call("POST", "/clusters/nothing/operations", `{"kind":"restart"}`).reads(http.StatusNotFound, "There is no cluster nothing.")

@@ -43,14 +43,14 @@ func TestAPI(t *testing.T) {
 	if l := as[template.TemplateList](s.call("GET", "/templates", ""), 200); len(l.Templates) != 3 || l.Templates[0].Name != "hadoop" || l.Templates[0].Constraints.Size.Max != 50 {
 		t.Errorf("the templates are %+v", l)
 	}
-	pre := as[app.Preview](s.call("POST", "/preview", `{"template":"hadoop","size":3}`), 200)
+	pre := as[cluster.Preview](s.call("POST", "/preview", `{"template":"hadoop","size":3}`), 200)
 	if pre.Layout.Size() != 3 || pre.PlanHash != pre.Plan.Hash() || pre.Duration == 0 {
 		t.Errorf("the preview is %+v", pre)
 	}
 	if l := s.call("GET", "/clusters", ""); strings.TrimSpace(l.body) != `{"clusters":[]}` {
 		t.Errorf("no clusters are %s", l.body)
 	}
-	v := as[app.ClusterView](s.call("POST", "/clusters", `{"template":"hadoop","size":3,"name":"lake","lease":3600000000000,"plan_hash":"`+pre.PlanHash+`"}`), 201)
+	v := as[cluster.ClusterView](s.call("POST", "/clusters", `{"template":"hadoop","size":3,"name":"lake","lease":3600000000000,"plan_hash":"`+pre.PlanHash+`"}`), 201)
 	if v.ID != "c01" || v.Owner != "ada" || len(v.Nodes) != 3 || *s.f.asked[0].Lease != time.Hour {
 		t.Errorf("the cluster is %+v", v)
 	}
@@ -77,10 +77,10 @@ func TestAPI(t *testing.T) {
 		}
 	}
 	s.f.failStep("c01", "n1.namenode.configure", "no")
-	if v := as[app.ClusterView](s.call("POST", "/clusters/c01/resume", ""), 202); v.Status != app.ClusterPending {
+	if v := as[cluster.ClusterView](s.call("POST", "/clusters/c01/resume", ""), 202); v.Status != app.ClusterPending {
 		t.Errorf("resumed, it is %s", v.Status)
 	}
-	if v := as[app.ClusterView](s.call("DELETE", "/clusters/c01", ""), 202); v.Operations[0].Kind != app.OperationDelete {
+	if v := as[cluster.ClusterView](s.call("DELETE", "/clusters/c01", ""), 202); v.Operations[0].Kind != app.OperationDelete {
 		t.Errorf("deleted, it is %+v", v.Operations)
 	}
 }

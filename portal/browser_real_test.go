@@ -13,8 +13,9 @@ import (
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
 	"muster/portal/portaltest"
 )
 
@@ -132,10 +133,10 @@ func TestBrowser(t *testing.T) {
 	b.Shoot("cluster-active")
 
 	// Many clusters, and a big one.
-	for i, r := range []app.ClusterRequest{
-		{Name: "shop-staging", LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}},
-		{Name: "orders-db", LayoutRequest: app.LayoutRequest{Template: "single", Size: 1}},
-		{Name: "nightly-batch", LayoutRequest: app.LayoutRequest{Template: "hadoop", Size: 50}},
+	for i, r := range []cluster.ClusterRequest{
+		{Name: "shop-staging", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}},
+		{Name: "orders-db", LayoutRequest: layout.LayoutRequest{Template: "single", Size: 1}},
+		{Name: "nightly-batch", LayoutRequest: layout.LayoutRequest{Template: "hadoop", Size: 50}},
 	} {
 		v, err := f.CreateCluster(b.Ctx, app.Actor{Tenant: "default", User: []string{"ada", "root", "ada"}[i], Role: app.RoleUser}, r)
 		if err != nil {

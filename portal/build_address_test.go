@@ -20,7 +20,7 @@ type builds struct {
 }
 
 func (b builds) view(id int64) (build.BuildView, error) {
-	return build.BuildView{Build: app.Build{ID: id, State: b.state, Cluster: "web-1"}}, nil
+	return build.BuildView{Build: build.Build{ID: id, State: b.state, Cluster: "web-1"}}, nil
 }
 
 func (b builds) TakeBuild(context.Context, string, func(string) string, []byte, string) (build.BuildReceipt, error) {

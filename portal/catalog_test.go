@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 	catalogpage "muster/portal/catalog"
-
-	"golang.org/x/net/html"
 )
 
 // all gives what the page's fields hold, those of text areas among them.
@@ -136,7 +136,7 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 		t.Fatalf("%d to %s: %s", a.status, a.header.Get("Location"), a.text())
 	}
 	s.get("/admin/catalog/template/shop?saved").reads(http.StatusOK, "Saved as version 1", "draft", "Publish", "for the shop", "our own")
-	k := app.CatalogKey{Kind: "template", Name: "shop"}
+	k := template.CatalogKey{Kind: "template", Name: "shop"}
 	if v := f.own[k]; len(v) != 1 || !strings.HasPrefix(v[0].Text, "# Ours.\nkind: template\nname: shop\n") {
 		t.Fatalf("%+v", v)
 	}
@@ -511,7 +511,7 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 	if len(f.own) != 3 {
 		t.Fatalf("%v", f.own)
 	}
-	s.upload("/admin/catalog/import", url.Values{"pasted": {f.own[app.CatalogKey{Kind: "image", Name: "one"}][0].Text}, "prune": {"true"}, "do": {"check"}}, nil).
+	s.upload("/admin/catalog/import", url.Values{"pasted": {f.own[template.CatalogKey{Kind: "image", Name: "one"}][0].Text}, "prune": {"true"}, "do": {"check"}}, nil).
 		reads(http.StatusOK, "2 entries removed", "1 entry is unchanged", "Import 2 entries")
 
 	a = s.get("/admin/catalog/export")

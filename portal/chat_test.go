@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/webhook"
 )
 
 // chatted is a Muster with workspaces in memory.
@@ -90,7 +91,7 @@ func chatAt(t *testing.T, user string) (*testSite, *chatted) {
 	t.Helper()
 	f := &chatted{}
 	s := visit(t, func(c *Config) {
-		f.hooked = &hooked{fake: fakeOf(c), sent: map[string][]app.HookDelivery{}}
+		f.hooked = &hooked{fake: fakeOf(c), sent: map[string][]webhook.HookDelivery{}}
 		c.UseCases, c.Chat = useCases(f), consent{}
 	})
 	now := s.clock.now()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/policy"
 	"muster/portal/site"
 )
 
@@ -204,13 +205,13 @@ func TestWrongAmendmentsOnThePage(t *testing.T) {
 	s.get("/clusters/nothing/change?kind=restart").reads(http.StatusNotFound, "There is no cluster nothing.")
 
 	// Policies: what waits leads to the request, and what is refused cannot be pressed.
-	w.refuses = &app.Decision{Outcome: app.OutcomeRefuse, Reason: "Not on a Saturday.", Policy: "weekend"}
+	w.refuses = &policy.Decision{Outcome: policy.OutcomeRefuse, Reason: "Not on a Saturday.", Policy: "weekend"}
 	a := s.get(at + "?kind=restart")
 	a.reads(http.StatusOK, "A policy would refuse this", "Not on a Saturday.")
 	if !has(a.find("do"), "disabled") {
 		t.Error("what a policy refuses can be pressed")
 	}
-	w.refuses, w.waits = &app.Decision{Outcome: app.OutcomeApprove, Needs: []app.Need{{Approval: app.Approval{Count: 1, Role: app.RoleApprover}}}}, true
+	w.refuses, w.waits = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.Need{{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}, true
 	a = s.get(at + "?kind=restart")
 	a.reads(http.StatusOK, "It needs approval", "Ask for approval")
 	if r := s.post(at, a.hidden()); r.header.Get("Location") != "/requests/7" {

@@ -12,9 +12,12 @@ import (
 	"muster/app"
 	"muster/app/all"
 	appcatalog "muster/app/catalog"
+	appcluster "muster/app/cluster"
 	"muster/app/file/catalog"
+	"muster/app/layout"
 	apppolicy "muster/app/policy"
 	"muster/app/store"
+	"muster/app/template"
 )
 
 // refusing answers every create with an error.
@@ -23,8 +26,8 @@ type refusing struct {
 	err error
 }
 
-func (m refusing) SubmitRequest(context.Context, app.Actor, app.ClusterRequest) (app.Answer, error) {
-	return app.Answer{}, m.err
+func (m refusing) SubmitRequest(context.Context, app.Actor, appcluster.ClusterRequest) (appcluster.Answer, error) {
+	return appcluster.Answer{}, m.err
 }
 
 // Whatever keeps a cluster from being created is what the page says, beside the plan of what was typed. That the plan has changed is said
@@ -32,8 +35,8 @@ func (m refusing) SubmitRequest(context.Context, app.Actor, app.ClusterRequest) 
 func TestAConflictOfACreateIsNamed(t *testing.T) {
 	const changed = "The plan is not the one that you saw"
 	o := newOffice(t)
-	o.app.Given.Catalog().Templates["web"].Parameters = []app.Parameter{{Name: "nodes", Type: app.ParameterInteger, Default: 1, To: []string{"size"}}}
-	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.PolicyApprove, Reason: "Many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
+	o.app.Given.Catalog().Templates["web"].Parameters = []template.Parameter{{Name: "nodes", Type: template.ParameterInteger, Default: 1, To: []string{"size"}}}
+	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.PolicyApprove, Reason: "Many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}})
 	ada := o.at("ada")
 	catalog := visit(t, func(c *Config) {
 		c.Now, c.UseCases = o.clock.now, useCases(refusing{o.app, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The provider cloud was changed in the catalog meanwhile."}})
@@ -79,7 +82,7 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 // counted counts what a use case asks of the store and the solver.
 type counted struct {
 	*store.Store
-	app.Solver
+	layout.Solver
 	catalogs, revisions, solves, views atomic.Int64
 }
 
@@ -88,12 +91,12 @@ func (c *counted) OwnCatalogRevision(ctx context.Context, tenant string) (int64,
 	return c.Store.OwnCatalogRevision(ctx, tenant)
 }
 
-func (c *counted) View(ctx context.Context, tenant, cluster string) (app.ClusterView, error) {
+func (c *counted) View(ctx context.Context, tenant, cluster string) (appcluster.ClusterView, error) {
 	c.views.Add(1)
 	return c.Store.View(ctx, tenant, cluster)
 }
 
-func (c *counted) Solve(ctx context.Context, in *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
+func (c *counted) Solve(ctx context.Context, in *template.Catalog, r layout.LayoutRequest) (layout.Layout, error) {
 	c.solves.Add(1)
 	return c.Solver.Solve(ctx, in, r)
 }
@@ -109,7 +112,7 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 	o.rules(officeRules...)
 	c, given := &counted{Store: o.store, Solver: o.app.Given.Solver}, o.app.Given.Catalog
 	o.app.Reader = catalog.NewReader(catalog.Options{}, appcatalog.Families{})
-	o.app.CatalogService.Config.Catalog = func() *app.Catalog {
+	o.app.CatalogService.Config.Catalog = func() *template.Catalog {
 		c.catalogs.Add(1)
 		return given()
 	}
@@ -135,7 +138,7 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 			if got := c.take(); got != once+"0 views" {
 				t.Errorf("by the page: %s", got)
 			}
-			r := app.ClusterRequest{Name: fmt.Sprintf("api%d", one.size), LayoutRequest: app.LayoutRequest{Template: "web", Size: one.size}, Lease: &day}
+			r := appcluster.ClusterRequest{Name: fmt.Sprintf("api%d", one.size), LayoutRequest: layout.LayoutRequest{Template: "web", Size: one.size}, Lease: &day}
 			if status, _ := o.api("ada", http.MethodPost, "/clusters", r, nil); status >= 300 {
 				t.Fatalf("the API answers %d", status)
 			}

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	appoperation "muster/app/operation"
+	"muster/app/plan"
 )
 
 // shortage is a Muster that goes on with what came. Its plan is another one each time that a cluster failed.
@@ -19,7 +21,7 @@ type shortage struct {
 	lost   []appoperation.LostMachine
 	noRoom bool // what came is too little
 	wentOn []string
-	orders []app.TopUpOrder
+	orders []appoperation.TopUpOrder
 }
 
 func (f *shortage) hash() string { return fmt.Sprintf("%064d", len(f.lost)) }
@@ -37,18 +39,18 @@ func (f *shortage) PreviewGoOn(_ context.Context, a app.Actor, id string, _ int6
 	if f.noRoom {
 		return appoperation.GoOnPreview{}, &app.Error{Code: app.EConflict, Reason: "no_go_on", Message: "No machine came.", Hint: "Resume it, or delete the cluster."}
 	}
-	p := appoperation.GoOnPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: app.ClusterFigures{Nodes: v.Size, CostPerHour: 1},
-		After: app.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is told."}}
+	p := appoperation.GoOnPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: cluster.ClusterFigures{Nodes: v.Size, CostPerHour: 1},
+		After: cluster.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is told."}}
 	for _, n := range v.Nodes[:v.Size-len(f.lost)] {
-		p.Nodes = append(p.Nodes, app.AmendedNode{Name: n.Name})
+		p.Nodes = append(p.Nodes, cluster.AmendedNode{Name: n.Name})
 	}
 	for _, l := range f.lost {
-		p.Plan.Steps = append(p.Plan.Steps, app.PlanStep{ID: l.Node + ".delete", Node: l.Node, Action: app.ActionDelete})
+		p.Plan.Steps = append(p.Plan.Steps, plan.PlanStep{ID: l.Node + ".delete", Node: l.Node, Action: app.ActionDelete})
 	}
 	return p, nil
 }
 
-func (f *shortage) GoOn(_ context.Context, a app.Actor, id string, _ int64, hash string, noTopUp bool) (app.ClusterView, error) {
+func (f *shortage) GoOn(_ context.Context, a app.Actor, id string, _ int64, hash string, noTopUp bool) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
@@ -64,7 +66,7 @@ func (f *shortage) GoOn(_ context.Context, a app.Actor, id string, _ int64, hash
 	return v, nil
 }
 
-func (f *shortage) SetTopUp(_ context.Context, a app.Actor, id string, o app.TopUpOrder) (app.ClusterView, error) {
+func (f *shortage) SetTopUp(_ context.Context, a app.Actor, id string, o appoperation.TopUpOrder) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
@@ -148,16 +150,16 @@ func TestGoOnThatCannotBe(t *testing.T) {
 
 func TestWhatAClusterLacks(t *testing.T) {
 	s, w, id := short(t, "ada")
-	tell := func(u app.TopUp) {
+	tell := func(u cluster.TopUp) {
 		s.f.mu.Lock()
 		defer s.f.mu.Unlock()
 		s.f.find(id).TopUp = &u
 	}
-	tell(app.TopUp{Wanted: 5, NextAt: s.f.now().Add(20 * time.Minute), Note: "no room in <b>"})
+	tell(cluster.TopUp{Wanted: 5, NextAt: s.f.now().Add(20 * time.Minute), Note: "no room in <b>"})
 	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; tops up in 20 min; last try: no room in <b>.", "Request nodes now Stop requesting")
-	tell(app.TopUp{Wanted: 5, Off: true})
+	tell(cluster.TopUp{Wanted: 5, Off: true})
 	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; not topped up.", "Request nodes now Resume requests")
-	tell(app.TopUp{Wanted: 5})
+	tell(cluster.TopUp{Wanted: 5})
 	a := s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "3 of 5 nodes; tops up later.")
 	a.lacks("Ask now")

@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/health"
 	appoperation "muster/app/operation"
+	"muster/app/template"
 )
 
 // watching is a Muster that looks after clusters. n2 of each is sick.
@@ -21,18 +24,18 @@ type watching struct {
 	checked []string // clusters for which a check was asked
 }
 
-func (f *watching) sick() app.ClusterHealth {
-	h := app.ClusterHealth{Repair: app.RepairAuto, LookedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
-		Nodes: []app.NodeHealth{{Node: "n2", State: app.HealthSick, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
+func (f *watching) sick() health.ClusterHealth {
+	h := health.ClusterHealth{Repair: template.RepairAuto, LookedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
+		Nodes: []health.NodeHealth{{Node: "n2", State: health.HealthSick, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
 	h.Sum(2, true)
 	if f.unknown != "" {
-		h.Nodes, h.Note = []app.NodeHealth{}, f.unknown
+		h.Nodes, h.Note = []health.NodeHealth{}, f.unknown
 		h.Sum(2, false)
 	}
 	return h
 }
 
-func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error) {
+func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (cluster.ClusterView, error) {
 	v, err := f.fake.Cluster(ctx, a, id)
 	if err == nil {
 		h := f.sick()
@@ -45,12 +48,12 @@ func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (app.Clu
 	return v, err
 }
 
-func (f *watching) Health(ctx context.Context, a app.Actor, id string) (app.ClusterHealth, error) {
+func (f *watching) Health(ctx context.Context, a app.Actor, id string) (health.ClusterHealth, error) {
 	_, err := f.Cluster(ctx, a, id)
 	return f.sick(), err
 }
 
-func (f *watching) CheckHealth(ctx context.Context, a app.Actor, id string) (app.ClusterHealth, error) {
+func (f *watching) CheckHealth(ctx context.Context, a app.Actor, id string) (health.ClusterHealth, error) {
 	f.checked = append(f.checked, id)
 	return f.Health(ctx, a, id)
 }
@@ -62,8 +65,8 @@ func (f *watching) ClusterFacts(context.Context, app.Actor, string) ([]execution
 func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (appoperation.Drift, error) {
 	v, err := f.Cluster(ctx, a, id)
 	return appoperation.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []appoperation.DriftItem{
-		{From: appoperation.DriftCatalog, Text: "services.web.start is another one in the catalog.", Mend: &app.Amendment{Kind: app.OperationUpgrade}},
-		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is sick.", Mend: &app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
+		{From: appoperation.DriftCatalog, Text: "services.web.start is another one in the catalog.", Mend: &cluster.Amendment{Kind: app.OperationUpgrade}},
+		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is sick.", Mend: &cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
 		{From: appoperation.DriftNode, Node: "n1", Text: "n1: time: 3 s off.", Hint: "Start a time service."},
 	}}, err
 }

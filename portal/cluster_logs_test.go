@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/portal/cluster"
 )
 
@@ -17,7 +18,7 @@ func TestClusterLogs(t *testing.T) {
 	}
 	s.f.mu.Lock()
 	for i := range 700 {
-		s.f.say(id, app.Step{Operation: 1, ID: "n1.web.start", Node: "n1", Attempt: 1}, app.StreamOut, fmt.Sprintf("line %d <of> many", i))
+		s.f.say(id, app.Step{Operation: 1, ID: "n1.web.start", Node: "n1", Attempt: 1}, family.StreamOut, fmt.Sprintf("line %d <of> many", i))
 	}
 	s.f.mu.Unlock()
 	path := "/clusters/" + id + "/logs"
@@ -56,8 +57,8 @@ func TestClusterLogs(t *testing.T) {
 	// What comes is shown, narrowed as the page is.
 	r := s.follow(attr(s.get(path+"?q=needle").find("live"), "data-live") + "&after=0")
 	s.f.mu.Lock()
-	s.f.say(id, app.Step{Operation: 1, ID: "n2.web.start", Node: "n2"}, app.StreamOut, "hay")
-	s.f.say(id, app.Step{Operation: 1, ID: "n2.web.start", Node: "n2"}, app.StreamOut, "a Needle")
+	s.f.say(id, app.Step{Operation: 1, ID: "n2.web.start", Node: "n2"}, family.StreamOut, "hay")
+	s.f.say(id, app.Step{Operation: 1, ID: "n2.web.start", Node: "n2"}, family.StreamOut, "a Needle")
 	s.f.mu.Unlock()
 	if e := r.until("log", "a Needle"); strings.Contains(e.data, "hay") {
 		t.Errorf("the page is told %s", e.data)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 	"muster/portal/cluster"
 )
 
@@ -140,7 +141,7 @@ func TestClusterNew(t *testing.T) {
 	})
 	t.Run("the size follows the template", func(t *testing.T) {
 		three := *s.f.catalog.Templates["web"]
-		three.Name, three.Constraints.Size = "three", app.SizeRange{Min: 3, Max: 7, OneOf: []int{3, 5, 7}}
+		three.Name, three.Constraints.Size = "three", template.SizeRange{Min: 3, Max: 7, OneOf: []int{3, 5, 7}}
 		s.f.catalog.Templates["three"] = &three
 		defer delete(s.f.catalog.Templates, "three")
 		for _, c := range []struct{ from, typed, to, want string }{
@@ -167,7 +168,7 @@ func TestClusterNew(t *testing.T) {
 	t.Run("an empty catalog", func(t *testing.T) {
 		old := s.f.catalog
 		defer func() { s.f.catalog = old }()
-		s.f.catalog = app.NewCatalog()
+		s.f.catalog = template.NewCatalog()
 		s.get("/clusters/new").reads(http.StatusOK, "There is no template yet")
 		s.post("/clusters", url.Values{"name": {"x"}}).reads(http.StatusUnprocessableEntity, "There is no template yet")
 	})

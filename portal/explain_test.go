@@ -9,6 +9,10 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // explaining is a Muster that also says why. Seven nodes do not fit, of whatever template.
@@ -17,12 +21,12 @@ type explaining struct {
 	fails error
 }
 
-func (e explaining) Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error) {
+func (e explaining) Preview(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
 	switch {
 	case len(r.Services) > 0 && r.Services[0] == "wbe":
-		return app.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_service", Message: "service wbe does not exist"}
+		return cluster.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_service", Message: "service wbe does not exist"}
 	case r.Size == 7:
-		return app.Preview{}, &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "No layout puts 3 services on 7 nodes."}
+		return cluster.Preview{}, &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "No layout puts 3 services on 7 nodes."}
 	}
 	v, err := e.fake.Preview(ctx, a, r)
 	v.Layout.Notes = []string{"packed: as many nodes as possible have datanode and nodemanager, then as many as possible of the rest have the next most", "namenode is on 1 node, as many as may be (max 1)"}
@@ -32,26 +36,26 @@ func (e explaining) Preview(ctx context.Context, a app.Actor, r app.ClusterReque
 	return v, err
 }
 
-func (e explaining) SubmitRequest(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (e explaining) SubmitRequest(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	if _, err := e.Preview(ctx, a, r); err != nil {
-		return app.Answer{}, err
+		return cluster.Answer{}, err
 	}
 	return e.fake.SubmitRequest(ctx, a, r)
 }
 
-func (e explaining) Explain(_ context.Context, a app.Actor, r app.ClusterRequest) (app.Explanation, error) {
+func (e explaining) Explain(_ context.Context, a app.Actor, r cluster.ClusterRequest) (layout.Explanation, error) {
 	if e.fails != nil {
-		return app.Explanation{}, e.fails
+		return layout.Explanation{}, e.fails
 	}
 	if r.Name == "long" {
-		var x app.Explanation
+		var x layout.Explanation
 		for i := range 20 {
-			x.Conflict = append(x.Conflict, app.Clause{Text: fmt.Sprintf("clause %d.", i+1)})
+			x.Conflict = append(x.Conflict, layout.Clause{Text: fmt.Sprintf("clause %d.", i+1)})
 		}
 		return x, nil
 	}
 	if r.Size != 7 {
-		return app.Explanation{Problems: []*app.Error{
+		return layout.Explanation{Problems: []*app.Error{
 			{Code: app.ENotFound, Reason: "missing_service", Field: "services", Message: "There is no service wbe.", Hint: "Did you mean web?"},
 			{Code: app.ENotFound, Reason: "missing_service", Field: "services", Message: "There is no service haproxi.", Hint: "Did you mean haproxy?"},
 		}}, nil
@@ -64,15 +68,15 @@ func (e explaining) Explain(_ context.Context, a app.Actor, r app.ClusterRequest
 	}
 	larger, other := r.LayoutRequest, r.LayoutRequest
 	larger.Size = 8
-	other.Services, other.Hardware, other.Prefer = []string{"datanode"}, "large", app.PreferCheapest
-	return app.Explanation{
-		Conflict: []app.Clause{
+	other.Services, other.Hardware, other.Prefer = []string{"datanode"}, "large", template.PreferCheapest
+	return layout.Explanation{
+		Conflict: []layout.Clause{
 			{Kind: "size", Text: "The cluster has 7 nodes."},
 			{Kind: "min", Text: "The template hadoop wants namenode on at least 2 nodes.", Services: []string{"namenode"}, Origin: written("catalog/hadoop.yaml:12")},
 			{Kind: "cant_coexist", Text: "The template hadoop never puts namenode, datanode and nodemanager on one node.", Origin: written("catalog/hadoop.yaml:15")},
 		},
 		Minimal: true,
-		Fixes: []app.Fix{
+		Fixes: []layout.Fix{
 			{Text: "8 nodes instead of 7", Request: &larger},
 			{Text: "only datanode, on large hardware, at the least cost", Request: &other},
 			{Text: "allow datanode beside namenode"},
@@ -175,7 +179,7 @@ func TestPreferenceInTheForm(t *testing.T) {
 		t.Errorf("the preference is %q now", made.Get("prefer"))
 	}
 	s.post("/clusters", made)
-	if got := s.f.asked; len(got) != 1 || got[0].Prefer != app.PreferCheapest {
+	if got := s.f.asked; len(got) != 1 || got[0].Prefer != template.PreferCheapest {
 		t.Errorf("asked was %+v", got)
 	}
 	in.Set("prefer", "prettiest")
@@ -186,11 +190,11 @@ func TestPreferenceInTheForm(t *testing.T) {
 
 func TestExplainOverREST(t *testing.T) {
 	s := explainingSite(t, nil)
-	x := as[app.Explanation](s.call("POST", "/explain", `{"template":"hadoop","size":7}`), http.StatusOK)
+	x := as[layout.Explanation](s.call("POST", "/explain", `{"template":"hadoop","size":7}`), http.StatusOK)
 	if !x.Minimal || len(x.Conflict) != 3 || len(x.Fixes) != 3 || x.Fixes[0].Request == nil || x.Fixes[0].Request.Size != 8 || x.Conflict[1].Origin != "" {
 		t.Errorf("the explanation is %+v", x)
 	}
-	x = as[app.Explanation](s.call("POST", "/explain", `{"template":"web","size":3}`), http.StatusOK)
+	x = as[layout.Explanation](s.call("POST", "/explain", `{"template":"web","size":3}`), http.StatusOK)
 	if len(x.Problems) != 2 || x.Problems[0].Reason != "missing_service" || x.Problems[0].Hint == "" {
 		t.Errorf("the problems are %+v", x.Problems)
 	}
@@ -205,11 +209,11 @@ func TestExplainOverREST(t *testing.T) {
 // foreseeing is an account that would refuse, and a layout that is dear.
 type foreseeing struct{ *fake }
 
-func (f foreseeing) Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error) {
+func (f foreseeing) Preview(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
 	v, err := f.fake.Preview(ctx, a, r)
-	v.Account = &app.AccountAnswer{Provider: "cloud", State: app.AccountChecking}
-	v.Problems = []app.Finding{{About: app.AboutFlavor, Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."}}
-	v.Cheaper = &app.CheaperLayout{Prefer: app.PreferCheapest, CostPerHour: 0.17, Instead: 4}
+	v.Account = &cluster.AccountAnswer{Provider: "cloud", State: cluster.AccountChecking}
+	v.Problems = []family.Finding{{About: family.AboutFlavor, Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."}}
+	v.Cheaper = &cluster.CheaperLayout{Prefer: template.PreferCheapest, CostPerHour: 0.17, Instead: 4}
 	return v, err
 }
 

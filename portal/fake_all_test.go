@@ -8,9 +8,11 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
 	"muster/app/usage"
+	"muster/app/webhook"
 	"muster/portal/site"
 )
 
@@ -115,11 +117,11 @@ func fakeOf(c *Config) *fake { return c.SignIns.(*fake) }
 
 // What pages ask beside what they are about: of it, a fake has nothing.
 
-func (f *fake) Requests(context.Context, app.Actor, app.RequestFilter) ([]app.Request, error) {
+func (f *fake) Requests(context.Context, app.Actor, cluster.RequestFilter) ([]cluster.Request, error) {
 	return nil, nil
 }
 
-func (f *fake) Questions(context.Context, app.Actor, execution.QuestionQuery) ([]app.Question, error) {
+func (f *fake) Questions(context.Context, app.Actor, execution.QuestionQuery) ([]execution.Question, error) {
 	return nil, nil
 }
 
@@ -147,8 +149,8 @@ func (f *fake) KnownAddress(context.Context, string, string, string) bool { retu
 
 func (f *fake) NoteRefusal(context.Context, identity.Refusal) {}
 
-func (f *fake) Explain(context.Context, app.Actor, app.ClusterRequest) (app.Explanation, error) {
-	return app.Explanation{}, nil
+func (f *fake) Explain(context.Context, app.Actor, cluster.ClusterRequest) (layout.Explanation, error) {
+	return layout.Explanation{}, nil
 }
 
 func (f *fake) StepGraph(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error) {
@@ -156,14 +158,14 @@ func (f *fake) StepGraph(ctx context.Context, a app.Actor, cluster string, opera
 }
 
 // Ask has no policies: it creates at once.
-func (f *fake) Ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (f *fake) Ask(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	v, err := f.CreateCluster(ctx, a, r)
-	return app.Answer{Cluster: &v}, err
+	return cluster.Answer{Cluster: &v}, err
 }
 
-func (f *fake) SubmitRequest(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (f *fake) SubmitRequest(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	v, err := f.CreateCluster(ctx, a, r)
-	return app.Answer{Request: app.Request{Cluster: v.ID}}, err
+	return cluster.Answer{Request: cluster.Request{Cluster: v.ID}}, err
 }
 
 // What wants an admin's attention: nothing.
@@ -176,15 +178,15 @@ func (f *fake) Provisioners(context.Context, app.Actor) ([]app.Provisioner, erro
 
 func (f *fake) Quotas(context.Context, app.Actor) ([]policy.QuotaUse, error) { return nil, nil }
 
-func (f *fake) Hooks(context.Context, app.Actor) ([]app.Hook, error) { return nil, nil }
+func (f *fake) Hooks(context.Context, app.Actor) ([]webhook.Hook, error) { return nil, nil }
 
 func (f *fake) ProviderHealth(context.Context, app.Actor) ([]fleet.ProviderHealth, error) {
 	return nil, nil
 }
 
 // PreviewAmend has nothing to amend.
-func (f *fake) PreviewAmend(context.Context, app.Actor, string, app.Amendment) (app.AmendPreview, error) {
-	return app.AmendPreview{Nothing: true}, nil
+func (f *fake) PreviewAmend(context.Context, app.Actor, string, cluster.Amendment) (cluster.AmendPreview, error) {
+	return cluster.AmendPreview{Nothing: true}, nil
 }
 
 func (f *fake) ClusterSharing(_ context.Context, _ app.Actor, id string) (cluster.ClusterSharing, error) {

@@ -10,53 +10,57 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/plan"
+	"muster/app/policy"
+	"muster/app/secret"
 )
 
 // workshop is a Muster that also amends clusters. What it shows is what it does; nodes are added to and taken from the end.
 type workshop struct {
 	*fake
-	newer   bool            // the catalog has something newer than clusters were made of
-	sick    []string        // nodes that a repair makes anew
-	refuses *app.Decision   // what policies say; nil: nothing
-	amended []app.Amendment // what Amend was called with
-	waits   bool            // amendments wait for approvals
+	newer   bool                // the catalog has something newer than clusters were made of
+	sick    []string            // nodes that a repair makes anew
+	refuses *policy.Decision    // what policies say; nil: nothing
+	amended []cluster.Amendment // what Amend was called with
+	waits   bool                // amendments wait for approvals
 
 	refusesParameter string
 }
 
-func (f *workshop) PreviewAmend(_ context.Context, a app.Actor, id string, m app.Amendment) (app.AmendPreview, error) {
+func (f *workshop) PreviewAmend(_ context.Context, a app.Actor, id string, m cluster.Amendment) (cluster.AmendPreview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.previewAmend(a, id, m)
 }
 
-func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.AmendPreview, error) {
+func (f *workshop) previewAmend(a app.Actor, id string, m cluster.Amendment) (cluster.AmendPreview, error) {
 	v, err := f.view(id)
 	if err != nil {
-		return app.AmendPreview{}, err
+		return cluster.AmendPreview{}, err
 	}
 	if !a.MayIn("PreviewAmend", shownTo(v.Cluster, a)) {
-		return app.AmendPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
+		return cluster.AmendPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
 	if len(v.Operations) > 0 && !v.Operations[0].Status.Ended() {
-		return app.AmendPreview{}, &app.Error{Code: app.EConflict, Message: "Something else is under way.", Hint: "Wait until it has ended."}
+		return cluster.AmendPreview{}, &app.Error{Code: app.EConflict, Message: "Something else is under way.", Hint: "Wait until it has ended."}
 	}
-	p := app.AmendPreview{Kind: m.Kind, Before: app.ClusterFigures{Nodes: v.Size, CostPerHour: v.CostPerHour}, Plan: app.Plan{Kind: m.Kind}, Decision: f.refuses}
+	p := cluster.AmendPreview{Kind: m.Kind, Before: cluster.ClusterFigures{Nodes: v.Size, CostPerHour: v.CostPerHour}, Plan: plan.Plan{Kind: m.Kind}, Decision: f.refuses}
 	for _, n := range v.Nodes {
 		if n.Status != app.NodeDeleted {
-			p.Nodes = append(p.Nodes, app.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Services: slices.Clone(n.Services)})
+			p.Nodes = append(p.Nodes, cluster.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Services: slices.Clone(n.Services)})
 		}
 	}
 	last := -1
 	step := func(node string, act app.Action, service string) {
-		s := app.PlanStep{ID: strings.Join(slices.DeleteFunc([]string{node, service, string(act)}, func(s string) bool { return s == "" }), "."), Node: node, Action: act, Service: service}
+		s := plan.PlanStep{ID: strings.Join(slices.DeleteFunc([]string{node, service, string(act)}, func(s string) bool { return s == "" }), "."), Node: node, Action: act, Service: service}
 		if last >= 0 {
 			s.Needs = []int{last}
 		}
 		last = len(p.Plan.Steps)
 		p.Plan.Steps = append(p.Plan.Steps, s)
 	}
-	work := func(w app.ServiceWork, acts ...app.Action) {
+	work := func(w plan.ServiceWork, acts ...app.Action) {
 		for i := range p.Nodes {
 			n := &p.Nodes[i]
 			if len(m.Nodes) > 0 && !slices.Contains(m.Nodes, n.Name) {
@@ -67,7 +71,7 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 					continue
 				}
 				if n.Work == nil {
-					n.Work = map[string]app.ServiceWork{}
+					n.Work = map[string]plan.ServiceWork{}
 				}
 				n.Work[s] = w
 				for _, act := range acts {
@@ -83,11 +87,11 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 			m.Size = v.Size - len(m.Nodes)
 		}
 		if s := t.Constraints.Size; !s.Allows(m.Size) {
-			return app.AmendPreview{}, &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: s.Refusal(m.Size)}
+			return cluster.AmendPreview{}, &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: s.Refusal(m.Size)}
 		}
 		like := p.Nodes[len(p.Nodes)-1]
 		for i := len(p.Nodes); i < m.Size; i++ {
-			n := app.AmendedNode{Name: app.NodeName(i + 1), Hardware: cmp.Or(m.Hardware, like.Hardware), Image: like.Image, Services: like.Services, Change: app.NodeNew}
+			n := cluster.AmendedNode{Name: app.NodeName(i + 1), Hardware: cmp.Or(m.Hardware, like.Hardware), Image: like.Image, Services: like.Services, Change: plan.NodeNew}
 			step(n.Name, app.ActionCreate, "")
 			step(n.Name, app.ActionConfirm, "")
 			for _, s := range n.Services {
@@ -99,7 +103,7 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 		for i := range p.Nodes {
 			n := &p.Nodes[i]
 			if slices.Contains(m.Nodes, n.Name) || len(m.Nodes) == 0 && i >= m.Size {
-				n.Change, n.Why = app.NodeGone, "the youngest"
+				n.Change, n.Why = plan.NodeGone, "the youngest"
 				for _, s := range n.Services {
 					step(n.Name, app.ActionStop, s)
 				}
@@ -137,24 +141,24 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 		for _, key := range slices.Sorted(maps.Keys(m.Config)) {
 			p.Changes = append(p.Changes, app.ValueChange{Path: "config." + key, Before: fmt.Sprint(v.Config[key]), After: fmt.Sprint(m.Config[key])})
 		}
-		work(app.WorkReload, app.ActionConfigure, app.ActionReload)
+		work(plan.WorkReload, app.ActionConfigure, app.ActionReload)
 	case app.OperationStart:
-		work(app.WorkStart, app.ActionStart)
+		work(plan.WorkStart, app.ActionStart)
 	case app.OperationStop:
-		work(app.WorkStop, app.ActionStop)
+		work(plan.WorkStop, app.ActionStop)
 	case app.OperationRestart:
-		work(app.WorkRestart, app.ActionStop, app.ActionStart)
+		work(plan.WorkRestart, app.ActionStop, app.ActionStart)
 	case app.OperationUpgrade:
 		if p.Nothing = !f.newer; f.newer {
 			p.Template = v.Template
 			p.Changes = []app.ValueChange{{Path: "services.web.install", Before: "apt-get install web=1", After: "apt-get install web=2"}}
-			work(app.WorkUpgrade, app.ActionStop, app.ActionInstall, app.ActionConfigure, app.ActionStart, app.ActionCheck)
+			work(plan.WorkUpgrade, app.ActionStop, app.ActionInstall, app.ActionConfigure, app.ActionStart, app.ActionCheck)
 		}
 	case app.OperationRepair:
 		for i := range p.Nodes {
 			n := &p.Nodes[i]
 			if slices.Contains(m.Nodes, n.Name) || len(m.Nodes) == 0 && slices.Contains(f.sick, n.Name) {
-				n.Change = app.NodeReplaced
+				n.Change = plan.NodeReplaced
 				step(n.Name, app.ActionDelete, "")
 				step(n.Name, app.ActionCreate, "")
 				for _, s := range n.Services {
@@ -165,7 +169,7 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 		}
 		p.Nothing = len(p.Plan.Steps) == 0
 	default:
-		return app.AmendPreview{}, &app.Error{Code: app.EInvalid, Field: "kind", Message: "There is no such amendment."}
+		return cluster.AmendPreview{}, &app.Error{Code: app.EInvalid, Field: "kind", Message: "There is no such amendment."}
 	}
 	for i := len(p.Plan.Steps) - 1; i >= 0; i-- {
 		s := &p.Plan.Steps[i]
@@ -175,7 +179,7 @@ func (f *workshop) previewAmend(a app.Actor, id string, m app.Amendment) (app.Am
 		}
 	}
 	for _, n := range p.Nodes {
-		if n.Change != app.NodeGone {
+		if n.Change != plan.NodeGone {
 			p.After.Nodes++
 			p.After.CostPerHour += 0.12
 		}
@@ -191,36 +195,36 @@ func (f *workshop) ClusterConfig(_ context.Context, a app.Actor, id string) (map
 	if err == nil && !a.MayIn("Amend", shownTo(v.Cluster, a)) {
 		err = app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
-	return map[string]any{"dfs": map[string]any{"replication": 3.0, "block_size_mb": 128.0}, "password": app.HiddenValue}, err
+	return map[string]any{"dfs": map[string]any{"replication": 3.0, "block_size_mb": 128.0}, "password": secret.HiddenValue}, err
 }
 
-func (f *workshop) Amend(_ context.Context, a app.Actor, id string, m app.Amendment) (app.AmendAnswer, error) {
+func (f *workshop) Amend(_ context.Context, a app.Actor, id string, m cluster.Amendment) (cluster.AmendAnswer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, err := f.previewAmend(a, id, m)
 	if err != nil {
-		return app.AmendAnswer{}, err
+		return cluster.AmendAnswer{}, err
 	}
 	if m.PlanHash != "" && m.PlanHash != p.PlanHash {
-		return app.AmendAnswer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown."}
+		return cluster.AmendAnswer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown."}
 	}
 	f.amended = append(f.amended, m)
 	c := f.find(id)
 	switch {
 	case f.waits:
-		return app.AmendAnswer{Request: &app.Request{ID: 7, Kind: m.Kind, Cluster: id, Status: app.RequestWaiting}}, nil
+		return cluster.AmendAnswer{Request: &cluster.Request{ID: 7, Kind: m.Kind, Cluster: id, Status: cluster.RequestWaiting}}, nil
 	case p.Nothing:
-		return app.AmendAnswer{Cluster: c}, nil
+		return cluster.AmendAnswer{Cluster: c}, nil
 	}
 	c.Size, c.CostPerHour = p.After.Nodes, p.After.CostPerHour
 	for _, n := range p.Nodes {
-		if n.Change == app.NodeNew {
+		if n.Change == plan.NodeNew {
 			c.Nodes = append(c.Nodes, app.Node{Cluster: id, Name: n.Name, Hostname: n.Name + "-" + id + ".muster.example", Hardware: n.Hardware, Image: n.Image, Services: n.Services, Status: app.NodePlanned})
 		}
 	}
 	f.operate(c, a, p.Plan)
 	v, err := f.view(id)
-	return app.AmendAnswer{Cluster: &v, Operation: v.Operations[0].ID}, err
+	return cluster.AmendAnswer{Cluster: &v, Operation: v.Operations[0].ID}, err
 }
 
 // amending is a site whose visitor, signed in, sees a workshop.

@@ -17,8 +17,12 @@ import (
 
 	"muster/app"
 	appcatalog "muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/family"
 	"muster/app/file/catalog"
 	"muster/app/file/catalog/form"
+	"muster/app/layout"
+	"muster/app/template"
 	catalogpage "muster/portal/catalog"
 )
 
@@ -26,11 +30,11 @@ import (
 type withCatalog struct {
 	*fake
 	base    string
-	own     map[app.CatalogKey][]appcatalog.CatalogRevision // oldest first
+	own     map[template.CatalogKey][]appcatalog.CatalogRevision // oldest first
 	rev     int
-	changed map[app.CatalogKey]int // the revision of the last change
+	changed map[template.CatalogKey]int // the revision of the last change
 	secrets map[string]string
-	tried   []app.ClusterRequest
+	tried   []cluster.ClusterRequest
 }
 
 const installation = `kind: provider
@@ -71,7 +75,7 @@ func catalogHouse(t *testing.T, user string) (*testSite, *withCatalog) {
 	t.Helper()
 	var f *withCatalog
 	s := visit(t, func(c *Config) {
-		f = &withCatalog{fake: fakeOf(c), base: installation, own: map[app.CatalogKey][]appcatalog.CatalogRevision{}, changed: map[app.CatalogKey]int{}, secrets: map[string]string{}}
+		f = &withCatalog{fake: fakeOf(c), base: installation, own: map[template.CatalogKey][]appcatalog.CatalogRevision{}, changed: map[template.CatalogKey]int{}, secrets: map[string]string{}}
 		f.fake.catalog = f.read(nil).Catalog
 		c.UseCases, c.Texts = useCases(f), catalog.Texts{}
 	})
@@ -80,7 +84,7 @@ func catalogHouse(t *testing.T, user string) (*testSite, *withCatalog) {
 }
 
 // read lays own entries and files over the installation's.
-func (f *withCatalog) read(files []appcatalog.CatalogFile, without ...app.CatalogKey) catalog.Report {
+func (f *withCatalog) read(files []appcatalog.CatalogFile, without ...template.CatalogKey) catalog.Report {
 	own, change := fstest.MapFS{}, fstest.MapFS{}
 	for k, all := range f.own {
 		if last := all[len(all)-1]; !last.Gone && !slices.Contains(without, k) {
@@ -104,13 +108,13 @@ func entries(name, text string) (out []appcatalog.CatalogText) {
 	for _, doc := range strings.Split(text, "\n---\n") {
 		tree, err := catalog.Texts{}.Tree(doc)
 		if err == nil && tree.At("name").String() != "" {
-			out = append(out, appcatalog.CatalogText{CatalogKey: app.CatalogKey{Kind: tree.At("kind").String(), Name: tree.At("name").String()}, File: name, Text: strings.TrimRight(doc, "\n") + "\n"})
+			out = append(out, appcatalog.CatalogText{CatalogKey: template.CatalogKey{Kind: tree.At("kind").String(), Name: tree.At("name").String()}, File: name, Text: strings.TrimRight(doc, "\n") + "\n"})
 		}
 	}
 	return out
 }
 
-func (f *withCatalog) item(k app.CatalogKey) (s appcatalog.CatalogSource, ok bool) {
+func (f *withCatalog) item(k template.CatalogKey) (s appcatalog.CatalogSource, ok bool) {
 	for _, e := range entries("installation.yaml", f.base) {
 		if e.CatalogKey == k {
 			s.Text, s.Origin, ok = e.Text, "installation.yaml:1", true
@@ -124,7 +128,7 @@ func (f *withCatalog) item(k app.CatalogKey) (s appcatalog.CatalogSource, ok boo
 	s.Replaces = s.Replaces && s.Own
 	s.CatalogKey, s.Revision = k, strconv.Itoa(f.rev)
 	if tree, err := (catalog.Texts{}).Tree(s.Text); err == nil {
-		s.Label, s.Description, s.Type, s.State = tree.At("label").String(), tree.At("description").String(), tree.At("type").String(), app.TemplateState(tree.At("state").String())
+		s.Label, s.Description, s.Type, s.State = tree.At("label").String(), tree.At("description").String(), tree.At("type").String(), template.TemplateState(tree.At("state").String())
 	}
 	return s, ok
 }
@@ -133,7 +137,7 @@ func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query s
 	if err := refused(a, "CatalogItems"); err != nil {
 		return nil, err
 	}
-	keys := map[app.CatalogKey]bool{}
+	keys := map[template.CatalogKey]bool{}
 	for _, e := range entries("", f.base) {
 		keys[e.CatalogKey] = true
 	}
@@ -150,7 +154,7 @@ func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query s
 	return out, f.broken
 }
 
-func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k app.CatalogKey) (appcatalog.CatalogSource, error) {
+func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k template.CatalogKey) (appcatalog.CatalogSource, error) {
 	if err := refused(a, "CatalogSource"); err != nil {
 		return appcatalog.CatalogSource{}, err
 	}
@@ -161,7 +165,7 @@ func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k app.Catalo
 	return s, nil
 }
 
-func (f *withCatalog) CatalogHistory(_ context.Context, a app.Actor, k app.CatalogKey) ([]appcatalog.CatalogRevision, error) {
+func (f *withCatalog) CatalogHistory(_ context.Context, a app.Actor, k template.CatalogKey) ([]appcatalog.CatalogRevision, error) {
 	if err := refused(a, "CatalogHistory"); err != nil {
 		return nil, err
 	}
@@ -182,7 +186,7 @@ func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c appcatalog.
 			r.Problems[len(r.Problems)-1].Field = m[1]
 		}
 	}
-	held := map[app.CatalogKey]bool{}
+	held := map[template.CatalogKey]bool{}
 	for _, x := range c.Files {
 		for _, e := range entries(x.Name, x.Text) {
 			held[e.CatalogKey] = true
@@ -247,20 +251,20 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalo
 	return r, nil
 }
 
-func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k app.CatalogKey, number int, note string) (appcatalog.CatalogReport, error) {
+func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k template.CatalogKey, number int, note string) (appcatalog.CatalogReport, error) {
 	if err := refused(a, "RevertCatalog"); err != nil {
 		return appcatalog.CatalogReport{}, err
 	}
 	v := f.own[k][number-1]
 	if v.Gone {
-		return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Remove: []app.CatalogKey{k}, Note: note})
+		return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Remove: []template.CatalogKey{k}, Note: note})
 	}
 	return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Files: []appcatalog.CatalogFile{catalogpage.CatalogFile(k, v.Text)}, Note: note})
 }
 
-func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.CatalogChange, r app.ClusterRequest) (app.Preview, error) {
+func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.CatalogChange, r cluster.ClusterRequest) (cluster.Preview, error) {
 	if err := refused(a, "TryCatalog"); err != nil {
-		return app.Preview{}, err
+		return cluster.Preview{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -271,8 +275,8 @@ func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.Ca
 	return f.preview(r)
 }
 
-func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, appcatalog.CatalogChange, app.ClusterRequest) (app.Explanation, error) {
-	return app.Explanation{Conflict: []app.Clause{{Kind: "size", Text: "A cluster has at most 5 nodes.", Origin: "template/greet.yaml:7"}}, Fixes: []app.Fix{{Text: "5 nodes instead of 9"}}}, nil
+func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, appcatalog.CatalogChange, cluster.ClusterRequest) (layout.Explanation, error) {
+	return layout.Explanation{Conflict: []layout.Clause{{Kind: "size", Text: "A cluster has at most 5 nodes.", Origin: "template/greet.yaml:7"}}, Fixes: []layout.Fix{{Text: "5 nodes instead of 9"}}}, nil
 }
 
 func (f *withCatalog) ExportCatalog(_ context.Context, a app.Actor, all bool) (out []appcatalog.CatalogFile, err error) {
@@ -295,16 +299,16 @@ func (f *withCatalog) CatalogFamilies(_ context.Context, a app.Actor) (appcatalo
 		return appcatalog.Families{}, err
 	}
 	return appcatalog.Families{
-		Providers: []app.Descriptor{
-			{Name: "cloud", Description: "Machines elsewhere.", Fields: []app.Field{{Name: "token", Label: "Token", Required: true, Secret: true}, {Name: "region", Label: "Region", Options: []string{"eu", "us"}}}},
-			{Name: "sandbox", Description: "Machines on this host.", Fields: []app.Field{{Name: "max_machines", Label: "Most machines", Default: "64"}}},
-			{Name: "typed", Description: "One field of each type.", Fields: []app.Field{
-				{Name: "project", Label: "Project", Type: app.FieldText, Required: true}, {Name: "key", Label: "Private key", Type: app.FieldLines, Secret: true, Help: "In PEM form."},
-				{Name: "machines", Label: "Machines", Type: app.FieldLines, Help: "One in each line."}, {Name: "disk_gb", Label: "Disk (GB)", Type: app.FieldInt, Default: "20"},
-				{Name: "public", Label: "Public address", Type: app.FieldBool, Default: "true"}, {Name: "spot", Label: "Spot", Type: app.FieldBool},
-				{Name: "size", Label: "Size", Type: app.FieldChoice, Default: "small", Options: []string{"small", "large"}}, {Name: "networks", Label: "Networks", Type: app.FieldList}}},
+		Providers: []family.Descriptor{
+			{Name: "cloud", Description: "Machines elsewhere.", Fields: []family.Field{{Name: "token", Label: "Token", Required: true, Secret: true}, {Name: "region", Label: "Region", Options: []string{"eu", "us"}}}},
+			{Name: "sandbox", Description: "Machines on this host.", Fields: []family.Field{{Name: "max_machines", Label: "Most machines", Default: "64"}}},
+			{Name: "typed", Description: "One field of each type.", Fields: []family.Field{
+				{Name: "project", Label: "Project", Type: family.FieldText, Required: true}, {Name: "key", Label: "Private key", Type: family.FieldLines, Secret: true, Help: "In PEM form."},
+				{Name: "machines", Label: "Machines", Type: family.FieldLines, Help: "One in each line."}, {Name: "disk_gb", Label: "Disk (GB)", Type: family.FieldInt, Default: "20"},
+				{Name: "public", Label: "Public address", Type: family.FieldBool, Default: "true"}, {Name: "spot", Label: "Spot", Type: family.FieldBool},
+				{Name: "size", Label: "Size", Type: family.FieldChoice, Default: "small", Options: []string{"small", "large"}}, {Name: "networks", Label: "Networks", Type: family.FieldList}}},
 		},
-		Automators: []app.Descriptor{{Name: "shell", Fields: []app.Field{{Name: "script", Label: "Script", Type: app.FieldLines, Required: true}, {Name: "args", Label: "Arguments"}}}},
+		Automators: []family.Descriptor{{Name: "shell", Fields: []family.Field{{Name: "script", Label: "Script", Type: family.FieldLines, Required: true}, {Name: "args", Label: "Arguments"}}}},
 		Schema:     string(form.Schema()),
 	}, nil
 }

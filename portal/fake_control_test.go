@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
 	appoperation "muster/app/operation"
+	"muster/app/plan"
 )
 
 // current gives the latest operation of a cluster, if it allows the act.
-func (f *fake) current(a app.Actor, id string, act app.Act) (*app.ClusterView, *app.Operation, error) {
+func (f *fake) current(a app.Actor, id string, act app.Act) (*cluster.ClusterView, *app.Operation, error) {
 	if _, err := f.view(id); err != nil {
 		return nil, nil, err
 	}
@@ -26,12 +28,12 @@ func (f *fake) current(a app.Actor, id string, act app.Act) (*app.ClusterView, *
 	return c, op, nil
 }
 
-func (f *fake) CancelOperation(_ context.Context, a app.Actor, id string, _ int64, rollBack bool) (app.ClusterView, error) {
+func (f *fake) CancelOperation(_ context.Context, a app.Actor, id string, _ int64, rollBack bool) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, op, err := f.current(a, id, app.ActCancel)
 	if err != nil {
-		return app.ClusterView{}, err
+		return cluster.ClusterView{}, err
 	}
 	op.Status, op.Message = app.OperationCancelling, "Cancelled by "+a.User+"."
 	if rollBack {
@@ -62,41 +64,41 @@ func (f *fake) letGo(id string) {
 	f.tell(id, app.Event{Kind: app.EventCluster, Status: string(c.Status)})
 }
 
-func (f *fake) PauseOperation(_ context.Context, a app.Actor, id string, _ int64) (app.ClusterView, error) {
+func (f *fake) PauseOperation(_ context.Context, a app.Actor, id string, _ int64) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, op, err := f.current(a, id, app.ActPause)
 	if err != nil {
-		return app.ClusterView{}, err
+		return cluster.ClusterView{}, err
 	}
 	op.Status, op.Message = app.OperationPaused, "Paused by "+a.User+"."
 	f.tell(c.ID, app.Event{Kind: app.EventOperation, Operation: op.ID, Status: string(op.Status)})
 	return f.view(id)
 }
 
-func (f *fake) ResumeOperation(_ context.Context, a app.Actor, id string, _ int64) (app.ClusterView, error) {
+func (f *fake) ResumeOperation(_ context.Context, a app.Actor, id string, _ int64) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, op, err := f.current(a, id, app.ActResume)
 	if err != nil {
-		return app.ClusterView{}, err
+		return cluster.ClusterView{}, err
 	}
 	f.goOn(c, op, "")
 	return f.view(id)
 }
 
-func (f *fake) RetryNode(_ context.Context, a app.Actor, id, node string) (app.ClusterView, error) {
+func (f *fake) RetryNode(_ context.Context, a app.Actor, id, node string) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, op, err := f.current(a, id, app.ActRetryNode)
 	if err != nil {
-		return app.ClusterView{}, err
+		return cluster.ClusterView{}, err
 	}
 	f.goOn(c, op, node)
 	return f.view(id)
 }
 
-func (f *fake) goOn(c *app.ClusterView, op *app.Operation, node string) {
+func (f *fake) goOn(c *cluster.ClusterView, op *app.Operation, node string) {
 	c.Status, c.Message = app.ClusterPending, ""
 	op.Status, op.Message = app.OperationRunning, ""
 	for i := range f.steps[op.ID] {
@@ -119,10 +121,10 @@ func (f *fake) PreviewRollBack(_ context.Context, a app.Actor, id string, _ int6
 
 func (f *fake) rollBack(id string) appoperation.RollBackPreview {
 	c := f.find(id)
-	p := appoperation.RollBackPreview{Operation: c.Operations[0], Gone: true, Plan: app.Plan{Kind: app.OperationRollBack}, Untouched: len(c.Nodes)}
+	p := appoperation.RollBackPreview{Operation: c.Operations[0], Gone: true, Plan: plan.Plan{Kind: app.OperationRollBack}, Untouched: len(c.Nodes)}
 	for _, s := range f.steps[c.Operations[0].ID] {
 		if s.Action == app.ActionCreate && s.Attempt > 0 {
-			p.Plan.Steps = append(p.Plan.Steps, app.PlanStep{ID: s.Node + ".delete", Node: s.Node, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
+			p.Plan.Steps = append(p.Plan.Steps, plan.PlanStep{ID: s.Node + ".delete", Node: s.Node, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
 			p.GivesBack = append(p.GivesBack, s.Node)
 			p.Untouched--
 		}
@@ -131,16 +133,16 @@ func (f *fake) rollBack(id string) appoperation.RollBackPreview {
 	return p
 }
 
-func (f *fake) RollBack(_ context.Context, a app.Actor, id string, _ int64, hash string) (app.ClusterView, error) {
+func (f *fake) RollBack(_ context.Context, a app.Actor, id string, _ int64, hash string) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, _, err := f.current(a, id, app.ActRollBack)
 	if err != nil {
-		return app.ClusterView{}, err
+		return cluster.ClusterView{}, err
 	}
 	p := f.rollBack(id)
 	if hash != "" && hash != p.PlanHash {
-		return app.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown."}
+		return cluster.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown."}
 	}
 	f.operate(c, a, p.Plan)
 	return f.view(id)

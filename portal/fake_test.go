@@ -12,6 +12,11 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/identity"
+	"muster/app/layout"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // fake is a Muster in memory. Its solver puts the first service on node 1 and the others on the rest; its planner
@@ -22,8 +27,8 @@ type fake struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	catalog  *app.Catalog
-	clusters []*app.ClusterView
+	catalog  *template.Catalog
+	clusters []*cluster.ClusterView
 	steps    map[int64][]app.Step
 	events   map[string][]app.Event
 	logs     map[string][]app.LogLine
@@ -31,61 +36,61 @@ type fake struct {
 	signIns  []string // by number, whose; "" where it was ended
 	seq      int64
 	operable int64
-	broken   error                // what every use case but SignIn answers, when set
-	asked    []app.ClusterRequest // what CreateCluster was called with
+	broken   error                    // what every use case but SignIn answers, when set
+	asked    []cluster.ClusterRequest // what CreateCluster was called with
 }
 
 func newFake(now func() time.Time) *fake {
 	f := &fake{
-		now: now, catalog: app.NewCatalog(), steps: map[int64][]app.Step{}, events: map[string][]app.Event{},
+		now: now, catalog: template.NewCatalog(), steps: map[int64][]app.Step{}, events: map[string][]app.Event{},
 		logs: map[string][]app.LogLine{}, watchers: map[app.Topic]map[chan struct{}]bool{},
 	}
 	c := f.catalog
 	for _, s := range [][2]string{{"namenode", "Name node"}, {"datanode", "Data node"}, {"nodemanager", "Node manager"}, {"haproxy", "HAProxy"}, {"web", "Web server"}, {"postgres", "PostgreSQL"}} {
-		c.Services[s[0]] = &app.Service{About: app.About{Name: s[0], Label: s[1], Description: s[1] + " as packaged"}}
+		c.Services[s[0]] = &template.Service{About: template.About{Name: s[0], Label: s[1], Description: s[1] + " as packaged"}}
 	}
-	c.Providers["sandbox"] = &app.ProviderSpec{About: app.About{Name: "sandbox", Label: "Sandbox"}, Type: "sandbox"}
-	c.Providers["ocean"] = &app.ProviderSpec{About: app.About{Name: "ocean", Label: "Ocean account"}, Type: "digitalocean"}
+	c.Providers["sandbox"] = &template.ProviderSpec{About: template.About{Name: "sandbox", Label: "Sandbox"}, Type: "sandbox"}
+	c.Providers["ocean"] = &template.ProviderSpec{About: template.About{Name: "ocean", Label: "Ocean account"}, Type: "digitalocean"}
 	for _, h := range []string{"small", "medium", "large"} {
-		c.Hardware[h] = &app.HardwareType{About: app.About{Name: h}}
+		c.Hardware[h] = &template.HardwareType{About: template.About{Name: h}}
 	}
-	c.Images["debian12"] = &app.ImageType{About: app.About{Name: "debian12", Label: "Debian 12"}}
-	c.Images["ubuntu24"] = &app.ImageType{About: app.About{Name: "ubuntu24", Label: "Ubuntu 24.04"}}
-	c.Templates["hadoop"] = &app.Template{
-		About:       app.About{Name: "hadoop", Label: "Hadoop", Description: "Storage and jobs over many nodes. Data stays on the nodes and is copied three times."},
-		Defaults:    app.TemplateDefaults{Services: []string{"namenode", "datanode", "nodemanager"}, Provider: "sandbox", Hardware: "medium", Image: "debian12"},
-		Constraints: app.Constraints{Size: app.SizeRange{Min: 2, Max: 50}},
-		Lease:       app.Lease{Initial: 24 * time.Hour, Max: 7 * 24 * time.Hour},
+	c.Images["debian12"] = &template.ImageType{About: template.About{Name: "debian12", Label: "Debian 12"}}
+	c.Images["ubuntu24"] = &template.ImageType{About: template.About{Name: "ubuntu24", Label: "Ubuntu 24.04"}}
+	c.Templates["hadoop"] = &template.Template{
+		About:       template.About{Name: "hadoop", Label: "Hadoop", Description: "Storage and jobs over many nodes. Data stays on the nodes and is copied three times."},
+		Defaults:    template.TemplateDefaults{Services: []string{"namenode", "datanode", "nodemanager"}, Provider: "sandbox", Hardware: "medium", Image: "debian12"},
+		Constraints: template.Constraints{Size: template.SizeRange{Min: 2, Max: 50}},
+		Lease:       template.Lease{Initial: 24 * time.Hour, Max: 7 * 24 * time.Hour},
 	}
-	c.Templates["web"] = &app.Template{
-		About:         app.About{Name: "web", Label: "Web with a load balancer", Description: "One balancer before any number of web servers."},
-		Defaults:      app.TemplateDefaults{Services: []string{"haproxy", "web"}, Provider: "sandbox", Image: "ubuntu24"},
-		Compatibility: app.Compatibility{Services: []string{"haproxy", "web", "postgres"}},
-		Constraints:   app.Constraints{Size: app.SizeRange{Min: 2, Max: app.Unlimited}},
-		Lease:         app.Lease{Initial: 0},
+	c.Templates["web"] = &template.Template{
+		About:         template.About{Name: "web", Label: "Web with a load balancer", Description: "One balancer before any number of web servers."},
+		Defaults:      template.TemplateDefaults{Services: []string{"haproxy", "web"}, Provider: "sandbox", Image: "ubuntu24"},
+		Compatibility: template.Compatibility{Services: []string{"haproxy", "web", "postgres"}},
+		Constraints:   template.Constraints{Size: template.SizeRange{Min: 2, Max: template.Unlimited}},
+		Lease:         template.Lease{Initial: 0},
 	}
-	c.Templates["single"] = &app.Template{
-		About:       app.About{Name: "single", Label: "One database", Description: "PostgreSQL on a machine of its own."},
-		Defaults:    app.TemplateDefaults{Services: []string{"postgres"}, Provider: "sandbox", Hardware: "large", Image: "debian12"},
-		Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 1}},
-		Lease:       app.Lease{Initial: 8 * time.Hour},
+	c.Templates["single"] = &template.Template{
+		About:       template.About{Name: "single", Label: "One database", Description: "PostgreSQL on a machine of its own."},
+		Defaults:    template.TemplateDefaults{Services: []string{"postgres"}, Provider: "sandbox", Hardware: "large", Image: "debian12"},
+		Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 1}},
+		Lease:       template.Lease{Initial: 8 * time.Hour},
 	}
 	return f
 }
 
 var fakeRoles = map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer}
 
-func (f *fake) SignIn(_ context.Context, tenant, user, password string, _ app.Visit) (app.Session, error) {
+func (f *fake) SignIn(_ context.Context, tenant, user, password string, _ identity.Visit) (identity.Session, error) {
 	if tenant != app.DefaultTenant || password != "correct horse" || fakeRoles[user] == "" {
-		return app.Session{}, app.Errorf(app.EUnauthorized, "User and password do not fit together.")
+		return identity.Session{}, app.Errorf(app.EUnauthorized, "User and password do not fit together.")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.signIns = append(f.signIns, user)
-	return app.Session{ID: int64(len(f.signIns)), Tenant: tenant, User: user}, nil
+	return identity.Session{ID: int64(len(f.signIns)), Tenant: tenant, User: user}, nil
 }
 
-func (f *fake) ActorOfSession(_ context.Context, id int64, _ app.Visit) (app.Actor, error) {
+func (f *fake) ActorOfSession(_ context.Context, id int64, _ identity.Visit) (app.Actor, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if user := f.signIns[id-1]; user != "" {
@@ -108,28 +113,28 @@ func (f *fake) ActorOfToken(_ context.Context, token, _ string) (app.Actor, erro
 	return app.Actor{}, app.Errorf(app.EUnauthorized, "Nobody has this token.")
 }
 
-func (f *fake) Catalog(context.Context, app.Actor) (*app.Catalog, error) {
+func (f *fake) Catalog(context.Context, app.Actor) (*template.Catalog, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.catalog, f.broken
 }
 
-func (f *fake) Preview(_ context.Context, _ app.Actor, r app.ClusterRequest) (app.Preview, error) {
+func (f *fake) Preview(_ context.Context, _ app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.preview(r)
 }
 
-func (f *fake) preview(r app.ClusterRequest) (app.Preview, error) {
+func (f *fake) preview(r cluster.ClusterRequest) (cluster.Preview, error) {
 	if f.broken != nil {
-		return app.Preview{}, f.broken
+		return cluster.Preview{}, f.broken
 	}
 	t := f.catalog.Templates[r.Template]
 	if t == nil {
-		return app.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "There is no template " + r.Template + "."}
+		return cluster.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "There is no template " + r.Template + "."}
 	}
 	if s := t.Constraints.Size; !s.Allows(r.Size) {
-		return app.Preview{}, &app.Error{
+		return cluster.Preview{}, &app.Error{
 			Code: app.EInvalid, Reason: "size", Message: s.Refusal(r.Size),
 		}
 	}
@@ -139,16 +144,16 @@ func (f *fake) preview(r app.ClusterRequest) (app.Preview, error) {
 	}
 	hardware := cmp.Or(r.Hardware, t.Defaults.Hardware, "small")
 	image := cmp.Or(r.Image, t.Defaults.Image)
-	l := app.Layout{Provider: cmp.Or(r.Provider, t.Defaults.Provider), CostPerHour: 0.12 * float64(r.Size)}
+	l := layout.Layout{Provider: cmp.Or(r.Provider, t.Defaults.Provider), CostPerHour: 0.12 * float64(r.Size)}
 	head, rest := services[:1], slices.Sorted(slices.Values(services[1:]))
 	if len(rest) == 0 {
 		rest = head
 	}
-	l.Groups = append(l.Groups, app.NodeGroup{Count: 1, Hardware: hardware, Image: image, Services: head, CostPerHour: 0.12})
+	l.Groups = append(l.Groups, layout.NodeGroup{Count: 1, Hardware: hardware, Image: image, Services: head, CostPerHour: 0.12})
 	if r.Size > 1 {
-		l.Groups = append(l.Groups, app.NodeGroup{Count: r.Size - 1, Hardware: hardware, Image: image, Services: rest, CostPerHour: 0.12 * float64(r.Size-1)})
+		l.Groups = append(l.Groups, layout.NodeGroup{Count: r.Size - 1, Hardware: hardware, Image: image, Services: rest, CostPerHour: 0.12 * float64(r.Size-1)})
 	}
-	v := app.Preview{Template: r.Template, Layout: l, Plan: createPlan(l), Lease: t.Lease.Initial}
+	v := cluster.Preview{Template: r.Template, Layout: l, Plan: createPlan(l), Lease: t.Lease.Initial}
 	if r.Lease != nil {
 		v.Lease = *r.Lease
 	}
@@ -164,13 +169,13 @@ var took = map[app.Action]time.Duration{
 }
 
 // createPlan works node by node, and lets the first node's start come before every other start.
-func createPlan(l app.Layout) app.Plan {
-	p := app.Plan{Kind: app.OperationCreate}
+func createPlan(l layout.Layout) plan.Plan {
+	p := plan.Plan{Kind: app.OperationCreate}
 	first := -1
-	for k, n := range app.PlanNodes(l) {
+	for k, n := range plan.PlanNodes(l) {
 		last := -1
 		add := func(a app.Action, service string) {
-			s := app.PlanStep{Node: n.Name, Action: a, Service: service, ID: n.Name + "." + string(a)}
+			s := plan.PlanStep{Node: n.Name, Action: a, Service: service, ID: n.Name + "." + string(a)}
 			if service != "" {
 				s.ID = n.Name + "." + service + "." + string(a)
 			}
@@ -196,7 +201,7 @@ func createPlan(l app.Layout) app.Plan {
 		}
 		if k == 0 {
 			first = len(p.Steps)
-			p.Steps = append(p.Steps, app.PlanStep{ID: "all.ready", Join: true, Needs: []int{last}})
+			p.Steps = append(p.Steps, plan.PlanStep{ID: "all.ready", Join: true, Needs: []int{last}})
 		}
 	}
 	for i := len(p.Steps) - 1; i >= 0; i-- {
@@ -211,33 +216,33 @@ func createPlan(l app.Layout) app.Plan {
 	return p
 }
 
-func (f *fake) CreateCluster(_ context.Context, a app.Actor, r app.ClusterRequest) (app.ClusterView, error) {
+func (f *fake) CreateCluster(_ context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, r)
 	if a.Role == app.RoleViewer {
-		return app.ClusterView{}, app.Errorf(app.EForbidden, "You may look, but not create.")
+		return cluster.ClusterView{}, app.Errorf(app.EForbidden, "You may look, but not create.")
 	}
 	v, err := f.preview(r)
 	if err != nil {
-		return app.ClusterView{}, err
+		return cluster.ClusterView{}, err
 	}
 	if r.Name == "" {
-		return app.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "The cluster needs a name.", Hint: "Small letters and digits."}
+		return cluster.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "The cluster needs a name.", Hint: "Small letters and digits."}
 	}
 	if r.PlanHash != "" && r.PlanHash != v.PlanHash {
-		return app.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed."}
+		return cluster.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed."}
 	}
 	for _, c := range f.clusters {
 		if c.Name == r.Name && c.Status != app.ClusterDeleted {
-			return app.ClusterView{}, &app.Error{Code: app.EConflict, Field: "name", Message: "There is a cluster " + r.Name + " already.", Hint: "Choose another name."}
+			return cluster.ClusterView{}, &app.Error{Code: app.EConflict, Field: "name", Message: "There is a cluster " + r.Name + " already.", Hint: "Choose another name."}
 		}
 	}
 	return f.create(a, r, v), nil
 }
 
-func (f *fake) create(a app.Actor, r app.ClusterRequest, v app.Preview) app.ClusterView {
-	c := &app.ClusterView{Cluster: app.Cluster{
+func (f *fake) create(a app.Actor, r cluster.ClusterRequest, v cluster.Preview) cluster.ClusterView {
+	c := &cluster.ClusterView{Cluster: app.Cluster{
 		ID: fmt.Sprintf("c%02d", len(f.clusters)+1), Tenant: a.Tenant, Name: r.Name, Owner: a.User, Template: r.Template,
 		Provider: v.Layout.Provider, Size: r.Size, Status: app.ClusterPending, CostPerHour: v.Layout.CostPerHour,
 		DNSSuffix: "muster.example", CreatedAt: f.now(), Visibility: app.VisibleTenant,
@@ -246,7 +251,7 @@ func (f *fake) create(a app.Actor, r app.ClusterRequest, v app.Preview) app.Clus
 		c.ExpiresAt = f.now().Add(v.Lease)
 	}
 	seen := map[string]bool{}
-	for i, n := range app.PlanNodes(v.Layout) {
+	for i, n := range plan.PlanNodes(v.Layout) {
 		g := v.Layout.Groups[min(i, len(v.Layout.Groups)-1)]
 		c.Nodes = append(c.Nodes, app.Node{
 			Cluster: c.ID, Name: n.Name, Hostname: n.Name + "-" + c.ID + ".muster.example", Hardware: g.Hardware, Image: g.Image,
@@ -263,7 +268,7 @@ func (f *fake) create(a app.Actor, r app.ClusterRequest, v app.Preview) app.Clus
 }
 
 // operate gives a cluster a new operation whose first steps are ready.
-func (f *fake) operate(c *app.ClusterView, a app.Actor, p app.Plan) {
+func (f *fake) operate(c *cluster.ClusterView, a app.Actor, p plan.Plan) {
 	f.operable++
 	op := app.Operation{
 		ID: f.operable, Tenant: c.Tenant, Cluster: c.ID, Kind: p.Kind, Status: app.OperationRunning, PlanHash: p.Hash(),
@@ -351,7 +356,7 @@ func (f *fake) met(steps []app.Step, s *app.Step) bool {
 }
 
 // apply does to the node what the step does, and says so in the log.
-func (f *fake) apply(c *app.ClusterView, s *app.Step) {
+func (f *fake) apply(c *cluster.ClusterView, s *app.Step) {
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
 		if n.Name != s.Node {
@@ -367,10 +372,10 @@ func (f *fake) apply(c *app.ClusterView, s *app.Step) {
 			n.Status = app.NodeDeleted
 		}
 	}
-	f.say(c.ID, *s, app.StreamSystem, string(s.Action)+" begins")
-	f.say(c.ID, *s, app.StreamOut, fmt.Sprintf("Setting up %s (1.4.2-1) ...", cmp.Or(s.Service, "machine")))
+	f.say(c.ID, *s, family.StreamSystem, string(s.Action)+" begins")
+	f.say(c.ID, *s, family.StreamOut, fmt.Sprintf("Setting up %s (1.4.2-1) ...", cmp.Or(s.Service, "machine")))
 	if s.Action == app.ActionInstall {
-		f.say(c.ID, *s, app.StreamErr, "debconf: delaying package configuration, since apt-utils is not installed")
+		f.say(c.ID, *s, family.StreamErr, "debconf: delaying package configuration, since apt-utils is not installed")
 	}
 }
 
@@ -394,7 +399,7 @@ func (f *fake) failStep(id, step, message string, lines ...string) {
 		if s.ID == step {
 			s.State, s.Attempt, s.ErrorCode, s.Error = app.StepFailed, 3, app.EScript, message
 			for _, l := range lines {
-				f.say(id, *s, app.StreamErr, l)
+				f.say(id, *s, family.StreamErr, l)
 			}
 		} else if !s.State.Ended() {
 			s.State = app.StepDropped
@@ -422,7 +427,7 @@ func (f *fake) wake(topic app.Topic) {
 	}
 }
 
-func (f *fake) find(id string) *app.ClusterView {
+func (f *fake) find(id string) *cluster.ClusterView {
 	for _, c := range f.clusters {
 		if c.ID == id {
 			return c
@@ -432,19 +437,19 @@ func (f *fake) find(id string) *app.ClusterView {
 }
 
 // view gives a copy that later changes do not reach.
-func (f *fake) view(id string) (app.ClusterView, error) {
+func (f *fake) view(id string) (cluster.ClusterView, error) {
 	if f.broken != nil {
-		return app.ClusterView{}, f.broken
+		return cluster.ClusterView{}, f.broken
 	}
 	c := f.find(id)
 	if c == nil {
-		return app.ClusterView{}, app.Errorf(app.ENotFound, "There is no cluster %s.", id)
+		return cluster.ClusterView{}, app.Errorf(app.ENotFound, "There is no cluster %s.", id)
 	}
 	v := *c
 	v.Nodes, v.Operations = slices.Clone(c.Nodes), slices.Clone(c.Operations)
 	if len(v.Operations) > 0 {
 		open := cluster.UnfinishedOf(f.steps[v.Operations[0].ID], v.Nodes)
-		v.Trouble, v.Actions = cluster.TroubleOf(v, app.Definition{}, open), cluster.ActionsOf(v, open)
+		v.Trouble, v.Actions = cluster.TroubleOf(v, cluster.Definition{}, open), cluster.ActionsOf(v, open)
 	}
 	return v, nil
 }
@@ -501,7 +506,7 @@ func (f *fake) ClusterCounts(ctx context.Context, a app.Actor, filter app.Cluste
 	return c, err
 }
 
-func (f *fake) Cluster(_ context.Context, a app.Actor, id string) (app.ClusterView, error) {
+func (f *fake) Cluster(_ context.Context, a app.Actor, id string) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
@@ -515,19 +520,19 @@ func shownTo(c app.Cluster, a app.Actor) app.Cluster {
 	return c
 }
 
-func (f *fake) DeleteCluster(_ context.Context, a app.Actor, id string) (app.ClusterView, error) {
+func (f *fake) DeleteCluster(_ context.Context, a app.Actor, id string) (cluster.ClusterView, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, err := f.view(id); err != nil {
-		return app.ClusterView{}, err
+		return cluster.ClusterView{}, err
 	}
 	if a.Role == app.RoleViewer {
-		return app.ClusterView{}, app.Errorf(app.EForbidden, "You may look, but not delete.")
+		return cluster.ClusterView{}, app.Errorf(app.EForbidden, "You may look, but not delete.")
 	}
 	c := f.find(id)
-	p := app.Plan{Kind: app.OperationDelete}
+	p := plan.Plan{Kind: app.OperationDelete}
 	for _, n := range c.Nodes {
-		p.Steps = append(p.Steps, app.PlanStep{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
+		p.Steps = append(p.Steps, plan.PlanStep{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
 	}
 	f.operate(c, a, p)
 	return f.view(id)
@@ -587,7 +592,7 @@ func (f *fake) Events(_ context.Context, _ app.Actor, id string, after int64, li
 	return out, nil
 }
 
-func (f *fake) Logs(_ context.Context, _ app.Actor, id string, filter app.LogFilter) ([]app.LogLine, error) {
+func (f *fake) Logs(_ context.Context, _ app.Actor, id string, filter cluster.LogFilter) ([]app.LogLine, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, err := f.view(id); err != nil {
@@ -609,7 +614,7 @@ func (f *fake) Logs(_ context.Context, _ app.Actor, id string, filter app.LogFil
 	return out[:min(len(out), limit)], nil
 }
 
-func (f *fake) SearchLogs(ctx context.Context, a app.Actor, id string, filter app.LogFilter) (cluster.LogPage, error) {
+func (f *fake) SearchLogs(ctx context.Context, a app.Actor, id string, filter cluster.LogFilter) (cluster.LogPage, error) {
 	limit := cmp.Or(filter.Limit, 500)
 	filter.Limit = 1 << 20
 	lines, err := f.Logs(ctx, a, id, filter)

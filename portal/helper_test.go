@@ -14,11 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/file/catalog"
 	"muster/app/file/spec"
-
-	"golang.org/x/net/html"
+	"muster/app/layout"
 )
 
 const hangs = 5 * time.Minute // reached only where something hangs
@@ -259,7 +260,7 @@ func has(n *html.Node, name string) bool {
 // cluster makes a cluster in the fake.
 func (s *testSite) cluster(a app.Actor, name, template string, size int) string {
 	s.t.Helper()
-	v, err := s.f.CreateCluster(context.Background(), a, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+	v, err := s.f.CreateCluster(context.Background(), a, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

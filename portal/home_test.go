@@ -11,6 +11,9 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/execution"
+	applayout "muster/app/layout"
+	"muster/app/policy"
+	"muster/app/template"
 	"muster/app/usage"
 )
 
@@ -18,9 +21,9 @@ import (
 type homely struct {
 	*treasurer
 	prices  map[string]float64
-	inbox   []app.Request
-	mine    []app.Request
-	asks    []app.Question
+	inbox   []cluster.Request
+	mine    []cluster.Request
+	asks    []execution.Question
 	notices []app.Notice
 	fails   error // of all but what a person has
 	more    int   // live clusters that are not listed
@@ -53,8 +56,8 @@ func (h *homely) Home(_ context.Context, a app.Actor) (cluster.Home, error) {
 	return out, h.broken
 }
 
-func (h *homely) Requests(_ context.Context, _ app.Actor, f app.RequestFilter) ([]app.Request, error) {
-	if f.View == app.RequestsInbox {
+func (h *homely) Requests(_ context.Context, _ app.Actor, f cluster.RequestFilter) ([]cluster.Request, error) {
+	if f.View == cluster.RequestsInbox {
 		return h.inbox, h.fails
 	}
 	if !f.Open || f.Limit > 10 {
@@ -63,7 +66,7 @@ func (h *homely) Requests(_ context.Context, _ app.Actor, f app.RequestFilter) (
 	return h.mine, h.fails
 }
 
-func (h *homely) Questions(_ context.Context, _ app.Actor, q execution.QuestionQuery) ([]app.Question, error) {
+func (h *homely) Questions(_ context.Context, _ app.Actor, q execution.QuestionQuery) ([]execution.Question, error) {
 	if !q.Mine {
 		return nil, app.Errorf(app.EInvalid, "A home asks only for what waits for oneself.")
 	}
@@ -81,11 +84,11 @@ func (h *homely) TemplatePrices(context.Context, app.Actor) (map[string]float64,
 // furnish gives ada a cluster of each kind, and much that waits for her.
 func (h *homely) furnish() error {
 	ctx, now := context.Background(), h.now()
-	for i, r := range []app.ClusterRequest{
-		{Name: "lake", LayoutRequest: app.LayoutRequest{Template: "hadoop", Size: 5}},
-		{Name: "shop-staging", LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}},
-		{Name: "orders-db", LayoutRequest: app.LayoutRequest{Template: "single", Size: 1}},
-		{Name: "theirs", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}},
+	for i, r := range []cluster.ClusterRequest{
+		{Name: "lake", LayoutRequest: applayout.LayoutRequest{Template: "hadoop", Size: 5}},
+		{Name: "shop-staging", LayoutRequest: applayout.LayoutRequest{Template: "web", Size: 4}},
+		{Name: "orders-db", LayoutRequest: applayout.LayoutRequest{Template: "single", Size: 1}},
+		{Name: "theirs", LayoutRequest: applayout.LayoutRequest{Template: "web", Size: 3}},
 	} {
 		who := ada
 		if i == 3 {
@@ -100,14 +103,14 @@ func (h *homely) furnish() error {
 	}
 	h.advance("c01", 12)
 	h.failStep("c02", "n1.haproxy.start", "The script ended with 1.")
-	layout := app.Layout{CostPerHour: 0.96, Groups: []app.NodeGroup{{Count: 8, Services: []string{"web"}}}}
-	h.inbox = []app.Request{{ID: 7, Status: app.RequestWaiting, Requester: "bob", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Hour),
-		Asked: app.ClusterRequest{Name: "load-test", LayoutRequest: app.LayoutRequest{Template: "web"}}, Terms: app.Terms{Layout: layout}}}
-	h.mine = []app.Request{{ID: 9, Status: app.RequestWaiting, Requester: "ada", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(20 * time.Hour),
-		Asked: app.ClusterRequest{Name: "big-lake", LayoutRequest: app.LayoutRequest{Template: "hadoop"}}, Terms: app.Terms{Layout: layout},
-		Needs: []app.Need{{Approval: app.Approval{Group: "finance", Count: 2}}}}}
-	h.asks = []app.Question{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
-		Person: app.Person{Ask: "Is the disk of n2 wiped?"}}}
+	layout := applayout.Layout{CostPerHour: 0.96, Groups: []applayout.NodeGroup{{Count: 8, Services: []string{"web"}}}}
+	h.inbox = []cluster.Request{{ID: 7, Status: cluster.RequestWaiting, Requester: "bob", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Hour),
+		Asked: cluster.ClusterRequest{Name: "load-test", LayoutRequest: applayout.LayoutRequest{Template: "web"}}, Terms: cluster.Terms{Layout: layout}}}
+	h.mine = []cluster.Request{{ID: 9, Status: cluster.RequestWaiting, Requester: "ada", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(20 * time.Hour),
+		Asked: cluster.ClusterRequest{Name: "big-lake", LayoutRequest: applayout.LayoutRequest{Template: "hadoop"}}, Terms: cluster.Terms{Layout: layout},
+		Needs: []policy.Need{{Approval: policy.Approval{Group: "finance", Count: 2}}}}}
+	h.asks = []execution.Question{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
+		Person: template.Person{Ask: "Is the disk of n2 wiped?"}}}
 	h.notices = []app.Notice{{ID: 5, At: now.Add(-2 * time.Hour), Kind: app.NoticeLease, Title: "The lease of lake ends in 22 hours.", About: app.ClusterSubject("c01"), Users: []string{"ada"}},
 		{ID: 4, At: now.Add(-30 * time.Hour), Kind: app.NoticeApproval, Title: `Your request "shop" was approved <b>`, About: app.Subject{Kind: app.SubjectAddress, ID: "https://elsewhere.example/"}, Users: []string{"ada"}}}
 	month := app.MonthOf(now).Start
@@ -172,7 +175,7 @@ func TestHomeOfSomebodyNew(t *testing.T) {
 	if a.find("home-waits") == nil || !has(a.find("home-waits"), "hidden") {
 		t.Error("what waits is shown where nothing does, or has no place to come to")
 	}
-	h.catalog = app.NewCatalog()
+	h.catalog = template.NewCatalog()
 	s.get("/").reads(http.StatusOK, "There is no template yet")
 	s.signIn("vera")
 	a = s.get("/")

@@ -17,8 +17,8 @@ import (
 // hooked is a Muster with hooks and notices in memory.
 type hooked struct {
 	*fake
-	hooks   []app.Hook
-	sent    map[string][]app.HookDelivery
+	hooks   []webhook.Hook
+	sent    map[string][]webhook.HookDelivery
 	told    []app.Notice
 	changes []webhook.HookRequest
 }
@@ -38,17 +38,17 @@ func (f *hooked) admin(a app.Actor) error {
 	return nil
 }
 
-func (f *hooked) Hooks(_ context.Context, a app.Actor) ([]app.Hook, error) {
+func (f *hooked) Hooks(_ context.Context, a app.Actor) ([]webhook.Hook, error) {
 	return f.hooks, f.admin(a)
 }
 
-func (f *hooked) Hook(_ context.Context, a app.Actor, name string) (app.Hook, error) {
+func (f *hooked) Hook(_ context.Context, a app.Actor, name string) (webhook.Hook, error) {
 	for _, h := range f.hooks {
 		if h.Name == name {
 			return h, f.admin(a)
 		}
 	}
-	return app.Hook{}, app.Errorf(app.ENotFound, "There is no hook %q.", name)
+	return webhook.Hook{}, app.Errorf(app.ENotFound, "There is no hook %q.", name)
 }
 
 func (f *hooked) SaveHook(_ context.Context, a app.Actor, r webhook.HookRequest) (webhook.SavedHook, error) {
@@ -56,32 +56,32 @@ func (f *hooked) SaveHook(_ context.Context, a app.Actor, r webhook.HookRequest)
 	if strings.HasPrefix(r.URL, "http:") {
 		return webhook.SavedHook{}, &app.Error{Code: app.EInvalid, Field: "url", Message: "Notices are sent over https."}
 	}
-	i := slices.IndexFunc(f.hooks, func(h app.Hook) bool { return h.Name == r.Name })
+	i := slices.IndexFunc(f.hooks, func(h webhook.Hook) bool { return h.Name == r.Name })
 	s := webhook.SavedHook{Made: i < 0}
 	if s.Made {
-		f.hooks = append(f.hooks, app.Hook{Name: r.Name, URL: "https://…", State: app.HookActive, CreatedBy: a.User})
+		f.hooks = append(f.hooks, webhook.Hook{Name: r.Name, URL: "https://…", State: webhook.HookActive, CreatedBy: a.User})
 		i, s.Secret = len(f.hooks)-1, "whsec_made"
 	}
 	if r.Rotate {
 		s.Secret = "whsec_turned"
 	}
 	if r.Enabled != nil {
-		f.hooks[i].State = map[bool]app.HookState{true: app.HookActive, false: app.HookOff}[*r.Enabled]
+		f.hooks[i].State = map[bool]webhook.HookState{true: webhook.HookActive, false: webhook.HookOff}[*r.Enabled]
 	}
 	s.Hook = f.hooks[i]
 	return s, f.admin(a)
 }
 
 func (f *hooked) DeleteHook(_ context.Context, a app.Actor, name string) error {
-	f.hooks = slices.DeleteFunc(f.hooks, func(h app.Hook) bool { return h.Name == name })
+	f.hooks = slices.DeleteFunc(f.hooks, func(h webhook.Hook) bool { return h.Name == name })
 	return f.admin(a)
 }
 
-func (f *hooked) TestHook(_ context.Context, a app.Actor, name string) (app.HookDelivery, error) {
-	d := app.HookDelivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "This is a test", State: app.DeliveryWaiting, QueuedAt: f.now()}
+func (f *hooked) TestHook(_ context.Context, a app.Actor, name string) (webhook.HookDelivery, error) {
+	d := webhook.HookDelivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "This is a test", State: webhook.DeliveryWaiting, QueuedAt: f.now()}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sent[name] = append([]app.HookDelivery{d}, f.sent[name]...)
+	f.sent[name] = append([]webhook.HookDelivery{d}, f.sent[name]...)
 	return d, f.admin(a)
 }
 
@@ -90,11 +90,11 @@ func (f *hooked) arrives(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	d := &f.sent[name][0]
-	d.State, d.Status, d.Attempts, d.EndedAt = app.DeliveryMade, 200, 1, f.now()
+	d.State, d.Status, d.Attempts, d.EndedAt = webhook.DeliveryMade, 200, 1, f.now()
 	f.wake(app.TenantTopic(app.DefaultTenant))
 }
 
-func (f *hooked) HookDeliveries(_ context.Context, a app.Actor, hook string, before int64, limit int) (list []app.HookDelivery, err error) {
+func (f *hooked) HookDeliveries(_ context.Context, a app.Actor, hook string, before int64, limit int) (list []webhook.HookDelivery, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, d := range f.sent[hook] {
@@ -105,23 +105,23 @@ func (f *hooked) HookDeliveries(_ context.Context, a app.Actor, hook string, bef
 	return list, f.admin(a)
 }
 
-func (f *hooked) HookDelivery(_ context.Context, a app.Actor, hook string, id int64) (app.HookDelivery, error) {
+func (f *hooked) HookDelivery(_ context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error) {
 	for _, d := range f.sent[hook] {
 		if d.ID == id {
 			return d, f.admin(a)
 		}
 	}
-	return app.HookDelivery{}, app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
+	return webhook.HookDelivery{}, app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
 }
 
-func (f *hooked) Redeliver(_ context.Context, a app.Actor, hook string, id int64) (app.HookDelivery, error) {
+func (f *hooked) Redeliver(_ context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error) {
 	for i := range f.sent[hook] {
 		if f.sent[hook][i].ID == id {
-			f.sent[hook][i].State = app.DeliveryWaiting
+			f.sent[hook][i].State = webhook.DeliveryWaiting
 			return f.sent[hook][i], f.admin(a)
 		}
 	}
-	return app.HookDelivery{}, app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
+	return webhook.HookDelivery{}, app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
 }
 
 func (f *hooked) Notices(_ context.Context, a app.Actor, before int64, limit int) (list []app.Notice, err error) {
@@ -138,24 +138,24 @@ func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 	t.Helper()
 	var f *hooked
 	s := visit(t, func(c *Config) {
-		f = &hooked{fake: fakeOf(c), sent: map[string][]app.HookDelivery{}}
+		f = &hooked{fake: fakeOf(c), sent: map[string][]webhook.HookDelivery{}}
 		c.UseCases = useCases(f)
 	})
 	s.signIn(user)
 	now := f.now()
-	f.hooks = []app.Hook{
-		{Name: "chat", URL: "https://hooks.slack.com/services/T1/B1/…", Format: app.HookSlack, State: app.HookActive, CreatedBy: "root", SecretAt: now.Add(-time.Hour), Waiting: 2,
-			Kinds: []app.NoticeKind{app.NoticeAlarm, app.NoticeLease}, Last: &app.HookLast{Delivery: 2, At: now.Add(-5 * time.Minute), Status: 200}},
-		{Name: "old", URL: "https://old.example.com/…", Format: app.HookMuster, State: app.HookStopped, Why: "The receiver answered 410 Gone.", Failures: 1,
-			Last: &app.HookLast{Delivery: 3, At: now.Add(-2 * time.Hour), Status: 410, Code: app.ENotFound, Error: "It answered 410 Gone."}},
+	f.hooks = []webhook.Hook{
+		{Name: "chat", URL: "https://hooks.slack.com/services/T1/B1/…", Format: webhook.HookSlack, State: webhook.HookActive, CreatedBy: "root", SecretAt: now.Add(-time.Hour), Waiting: 2,
+			Kinds: []app.NoticeKind{app.NoticeAlarm, app.NoticeLease}, Last: &webhook.HookLast{Delivery: 2, At: now.Add(-5 * time.Minute), Status: 200}},
+		{Name: "old", URL: "https://old.example.com/…", Format: webhook.HookMuster, State: webhook.HookStopped, Why: "The receiver answered 410 Gone.", Failures: 1,
+			Last: &webhook.HookLast{Delivery: 3, At: now.Add(-2 * time.Hour), Status: 410, Code: app.ENotFound, Error: "It answered 410 Gone."}},
 	}
 	for i := range 30 {
-		f.sent["chat"] = append(f.sent["chat"], app.HookDelivery{ID: int64(100 - i), Hook: "chat", Notice: int64(i + 1), Kind: app.NoticeLease, Title: "Lease of <web>", State: app.DeliveryMade,
+		f.sent["chat"] = append(f.sent["chat"], webhook.HookDelivery{ID: int64(100 - i), Hook: "chat", Notice: int64(i + 1), Kind: app.NoticeLease, Title: "Lease of <web>", State: webhook.DeliveryMade,
 			Attempts: 1, QueuedAt: now.Add(-time.Hour), Status: 200, Took: 84 * time.Millisecond})
 	}
-	f.sent["chat"][0] = app.HookDelivery{ID: 100, MessageID: "msg_x_100", Hook: "chat", Notice: 9, Kind: app.NoticeAlarm, Title: "Somebody broke the glass", State: app.DeliveryFailed, Attempts: 2,
+	f.sent["chat"][0] = webhook.HookDelivery{ID: 100, MessageID: "msg_x_100", Hook: "chat", Notice: 9, Kind: app.NoticeAlarm, Title: "Somebody broke the glass", State: webhook.DeliveryFailed, Attempts: 2,
 		QueuedAt: now.Add(-time.Hour), EndedAt: now, Status: 500, Took: 1200 * time.Millisecond, Code: app.ETransient, Error: "It answered 500 Internal Server Error.",
-		Request: `{"text":"*Somebody* <b>"}`, Log: []app.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
+		Request: `{"text":"*Somebody* <b>"}`, Log: []webhook.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
 			{Attempt: 1, At: now.Add(-time.Minute), Error: "hooks.slack.com did not answer within 10s."}}}
 	for i := range 40 {
 		n := app.Notice{ID: int64(40 - i), At: now.Add(-time.Duration(i) * time.Hour), Kind: app.NoticeBudget, Title: "Budget nearly used", Text: "90 % of\nit", About: app.Subject{Kind: app.SubjectClusters}, Users: []string{"root"}}
@@ -189,7 +189,7 @@ func TestHookPages(t *testing.T) {
 	s.get("/admin/hooks/chat/deliveries/zz").reads(http.StatusNotFound)
 	s.get("/admin/hooks/chat/delete").reads(http.StatusOK, "Delete the hook chat?")
 
-	if a := s.post("/admin/hooks/chat/deliveries/100/resend", nil); a.status != http.StatusSeeOther || f.sent["chat"][0].State != app.DeliveryWaiting {
+	if a := s.post("/admin/hooks/chat/deliveries/100/resend", nil); a.status != http.StatusSeeOther || f.sent["chat"][0].State != webhook.DeliveryWaiting {
 		t.Errorf("resend: %d", a.status)
 	}
 	if a := s.post("/admin/hooks/chat/test", nil); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/hooks/chat#list" {
@@ -208,7 +208,7 @@ func TestHookPages(t *testing.T) {
 			t.Errorf("%s moves: %v", at, err)
 		}
 	}
-	for path, want := range map[string]app.HookState{"off": app.HookOff, "on": app.HookActive} {
+	for path, want := range map[string]webhook.HookState{"off": webhook.HookOff, "on": webhook.HookActive} {
 		if a := s.post("/admin/hooks/chat/"+path, nil); a.status != http.StatusSeeOther || f.hooks[0].State != want {
 			t.Errorf("%s: %d, %s", path, a.status, f.hooks[0].State)
 		}
@@ -234,7 +234,7 @@ func TestHookForm(t *testing.T) {
 	in.Set("url", "https://ops.example.com")
 	s.post("/admin/hooks", in).reads(http.StatusOK, "ops", "whsec_made")
 	last := f.changes[len(f.changes)-1]
-	if last.Name != "ops" || *last.To != "ops@example.com" || len(*last.Kinds) != 2 || last.Format != app.HookMail {
+	if last.Name != "ops" || *last.To != "ops@example.com" || len(*last.Kinds) != 2 || last.Format != webhook.HookMail {
 		t.Errorf("saved as %+v", last)
 	}
 	s.post("/admin/hooks", in).reads(http.StatusConflict, "There is already a hook of this name.")

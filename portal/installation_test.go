@@ -11,6 +11,7 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/template"
 )
 
 // operated is a Muster that also tells how the installation is.
@@ -33,7 +34,7 @@ func (o operated) ProviderHealth(_ context.Context, a app.Actor) ([]fleet.Provid
 		return nil, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
 	return []fleet.ProviderHealth{
-		{Name: "ocean", Type: "digitalocean", Rate: app.Rate{PerSecond: 2, Burst: 5}, Known: true, Waiting: 7, AccountCalls: fleet.AccountCalls{
+		{Name: "ocean", Type: "digitalocean", Rate: template.Rate{PerSecond: 2, Burst: 5}, Known: true, Waiting: 7, AccountCalls: fleet.AccountCalls{
 			LastAt: o.now().Add(-time.Minute), LastError: "ocean: create: too many", ErrorCode: app.ERateLimit, ErrorAt: o.now().Add(-time.Minute),
 			Hour: map[app.Code]int{"": 90, app.ERateLimit: 10}, Day: map[app.Code]int{"": 200, app.ERateLimit: 11, app.ETimeout: 12}, Left: 1.2}},
 		{Name: "sandbox", Type: "sandbox"},

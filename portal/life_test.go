@@ -11,34 +11,35 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	appschedule "muster/app/schedule"
 )
 
 // keeper is a Muster that also has schedules, renames and compares. Of the other powers of Life it has none.
 type keeper struct {
 	*fake
-	schedule app.Schedule
-	set      []app.Schedule
+	schedule appschedule.Schedule
+	set      []appschedule.Schedule
 	compared [][2]string
 }
 
-func (k *keeper) Schedule(_ context.Context, _ app.Actor, id string) (app.ClusterSchedule, error) {
-	s := app.ClusterSchedule{Schedule: k.schedule, Cluster: id}
+func (k *keeper) Schedule(_ context.Context, _ app.Actor, id string) (appschedule.ClusterSchedule, error) {
+	s := appschedule.ClusterSchedule{Schedule: k.schedule, Cluster: id}
 	if !s.None() {
 		at := time.Date(2026, 3, 2, 19, 0, 0, 0, time.UTC)
-		s.Next = []app.ScheduledTime{{Kind: app.OperationSleep, At: at}, {Kind: app.OperationWake, At: at.Add(12 * time.Hour)}}
+		s.Next = []appschedule.ScheduledTime{{Kind: app.OperationSleep, At: at}, {Kind: app.OperationWake, At: at.Add(12 * time.Hour)}}
 	}
 	return s, nil
 }
 
-func (k *keeper) SetSchedule(ctx context.Context, a app.Actor, id string, s app.Schedule) (app.ClusterSchedule, error) {
+func (k *keeper) SetSchedule(ctx context.Context, a app.Actor, id string, s appschedule.Schedule) (appschedule.ClusterSchedule, error) {
 	if strings.HasPrefix(s.Sleep, "61") {
-		return app.ClusterSchedule{}, &app.Error{Code: app.EInvalid, Field: "sleep", Message: "61 is no minute.", Hint: "A minute is from 0 to 59."}
+		return appschedule.ClusterSchedule{}, &app.Error{Code: app.EInvalid, Field: "sleep", Message: "61 is no minute.", Hint: "A minute is from 0 to 59."}
 	}
 	k.schedule, k.set = s, append(k.set, s)
 	return k.Schedule(ctx, a, id)
 }
 
-func (k *keeper) RenameCluster(_ context.Context, a app.Actor, id, name string) (app.ClusterView, error) {
+func (k *keeper) RenameCluster(_ context.Context, a app.Actor, id, name string) (cluster.ClusterView, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.find(id).Name = name
@@ -121,7 +122,7 @@ func TestManagePageOffersWhatOneMayDo(t *testing.T) {
 func TestScheduleIsSetAndTakenAwayOnThePage(t *testing.T) {
 	s, k, id := keeping(t, "ada")
 	at := "/clusters/" + id
-	want := app.Schedule{Sleep: "0 19 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"}
+	want := appschedule.Schedule{Sleep: "0 19 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"}
 	r := s.post(at+"/schedule", url.Values{"sleep": {want.Sleep}, "wake": {want.Wake}, "zone": {want.Zone}})
 	if r.status != http.StatusSeeOther || r.header.Get("Location") != at+"/manage#schedule" {
 		t.Fatalf("setting it answers %d at %q", r.status, r.header.Get("Location"))
@@ -134,7 +135,7 @@ func TestScheduleIsSetAndTakenAwayOnThePage(t *testing.T) {
 	s.post(at+"/schedule", url.Values{"sleep": {"61 19 * * *"}}).reads(http.StatusUnprocessableEntity, "61 is no minute.", "A minute is from 0 to 59.")
 	// The button that takes it away wins over what stands in the fields.
 	s.post(at+"/schedule", url.Values{"sleep": {want.Sleep}, "wake": {want.Wake}, "clear": {"yes"}})
-	if !reflect.DeepEqual(k.set, []app.Schedule{want, {}}) {
+	if !reflect.DeepEqual(k.set, []appschedule.Schedule{want, {}}) {
 		t.Errorf("it was set to %+v", k.set)
 	}
 	s.get(at+"/manage").reads(http.StatusOK, "It has none")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/portal/site"
 )
 
@@ -23,7 +24,7 @@ type attendance struct {
 // attendKey is a sign-in, as it is used.
 type attendKey struct {
 	id    int64
-	visit app.Visit
+	visit identity.Visit
 }
 
 // attending is one sign-in while pages of it are open.

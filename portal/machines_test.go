@@ -16,9 +16,9 @@ import (
 // accounting is a Muster that also accounts for machines. It has one orphan that is due and one that nobody knows.
 type accounting struct {
 	*fake
-	decided map[string]app.OrphanDecision
-	mode    app.OrphanMode
-	proof   app.Proof
+	decided map[string]fleet.OrphanDecision
+	mode    fleet.OrphanMode
+	proof   fleet.Proof
 }
 
 func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (fleet.Receipt, error) {
@@ -29,7 +29,7 @@ func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
-	r := fleet.NewReceipt(v.Cluster, []app.Resource{
+	r := fleet.NewReceipt(v.Cluster, []fleet.Resource{
 		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5, MadeAt: now.Add(-2 * time.Hour), GoneAt: now.Add(-time.Hour)},
 		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "<m-2>", Node: "n2", MadeAt: now.Add(-time.Hour), Zone: "b"},
 	}, f.proof, now)
@@ -41,27 +41,27 @@ func (f *accounting) Orphans(_ context.Context, a app.Actor, gone bool) (fleet.O
 		return fleet.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins may look after orphans.")
 	}
 	now := f.now()
-	r := fleet.OrphanReport{Mode: app.OrphansDelete, Cost: 1.5, Accounts: []app.Account{{Provider: "sandbox", Machines: 7, Orphans: 2, HeldBack: 3, EndedAt: now.Add(-time.Minute)}},
-		Orphans: []app.Orphan{
-			{ID: "aa", Provider: "sandbox", Machine: "m-9", Cluster: "c01", Node: "n1", Kind: app.OrphanEnded, State: app.OrphanDue, FirstSeen: now,
+	r := fleet.OrphanReport{Mode: fleet.OrphansDelete, Cost: 1.5, Accounts: []app.Account{{Provider: "sandbox", Machines: 7, Orphans: 2, HeldBack: 3, EndedAt: now.Add(-time.Minute)}},
+		Orphans: []fleet.Orphan{
+			{ID: "aa", Provider: "sandbox", Machine: "m-9", Cluster: "c01", Node: "n1", Kind: fleet.OrphanEnded, State: fleet.OrphanDue, FirstSeen: now,
 				MadeAt: now.Add(-3 * time.Hour), Price: 0.5, Cost: 1.5, DeleteAt: now.Add(5 * time.Minute)},
-			{ID: "bb", Provider: "sandbox", Machine: "m-8", Kind: app.OrphanUnknown, State: app.OrphanReported, FirstSeen: now.Add(-48 * time.Hour)},
+			{ID: "bb", Provider: "sandbox", Machine: "m-8", Kind: fleet.OrphanUnknown, State: fleet.OrphanReported, FirstSeen: now.Add(-48 * time.Hour)},
 		}}
 	if gone {
-		r.Orphans = append(r.Orphans, app.Orphan{ID: "cc", Provider: "sandbox", Machine: "m-7", Kind: app.OrphanDuplicate, State: app.OrphanGone, GoneAt: now})
+		r.Orphans = append(r.Orphans, fleet.Orphan{ID: "cc", Provider: "sandbox", Machine: "m-7", Kind: fleet.OrphanDuplicate, State: fleet.OrphanGone, GoneAt: now})
 	}
 	return r, nil
 }
 
-func (f *accounting) DecideOrphan(_ context.Context, a app.Actor, id string, d app.OrphanDecision) (app.Orphan, error) {
+func (f *accounting) DecideOrphan(_ context.Context, a app.Actor, id string, d fleet.OrphanDecision) (fleet.Orphan, error) {
 	if id != "aa" && id != "bb" {
-		return app.Orphan{}, app.Errorf(app.ENotFound, "There is no orphan %q.", id)
+		return fleet.Orphan{}, app.Errorf(app.ENotFound, "There is no orphan %q.", id)
 	}
 	f.decided[id] = d
-	return app.Orphan{ID: id, Machine: "m-9", Provider: "sandbox", State: app.OrphanDue, Decision: d, Decided: a.User}, nil
+	return fleet.Orphan{ID: id, Machine: "m-9", Provider: "sandbox", State: fleet.OrphanDue, Decision: d, Decided: a.User}, nil
 }
 
-func (f *accounting) SetOrphanMode(_ context.Context, _ app.Actor, m app.OrphanMode) error {
+func (f *accounting) SetOrphanMode(_ context.Context, _ app.Actor, m fleet.OrphanMode) error {
 	f.mode = m
 	return nil
 }
@@ -71,7 +71,7 @@ func accounts(t *testing.T, user string) (*testSite, *accounting) {
 	t.Helper()
 	var f *accounting
 	s := visit(t, func(c *Config) {
-		f = &accounting{fake: fakeOf(c), decided: map[string]app.OrphanDecision{}}
+		f = &accounting{fake: fakeOf(c), decided: map[string]fleet.OrphanDecision{}}
 		c.UseCases = useCases(f)
 	})
 	s.signIn(user)
@@ -100,23 +100,23 @@ func TestAReceiptIsLive(t *testing.T) {
 	s, f := accounts(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	now := f.now()
-	to := func(p app.Proof) {
+	to := func(p fleet.Proof) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		c := f.find(id)
 		c.Status, c.DeletedAt, f.proof = app.ClusterDeleted, now, p
 		f.tell(id, app.Event{Kind: app.EventCluster})
 	}
-	to(app.Proof{})
+	to(fleet.Proof{})
 	at := "/clusters/" + id + "/receipt"
 	s.get(at).reads(http.StatusOK, "Proof pending: provider sandbox will be checked for machines left over by ")
 	r := s.follow("/live?page=" + url.QueryEscape(at))
 	defer r.close()
 	r.until("change", "provider sandbox will be checked")
-	to(app.Proof{CheckedAt: now, How: "Account sandbox cannot be listed from here: no route to host"})
+	to(fleet.Proof{CheckedAt: now, How: "Account sandbox cannot be listed from here: no route to host"})
 	r.until("change", "no route to host. Last checked ")
 	s.get(at).reads(http.StatusOK, "Proof pending: Account sandbox cannot be listed from here: no route to host. Last checked ", "will be checked again by")
-	to(app.Proof{CheckedAt: now, At: now, How: "None listed."})
+	to(fleet.Proof{CheckedAt: now, At: now, How: "None listed."})
 	if e := r.until("change", "None listed."); strings.Contains(e.data, "pending") {
 		t.Errorf("once it is proven the page is sent %s", e.data)
 	}
@@ -129,14 +129,14 @@ func TestOrphanPage(t *testing.T) {
 		"m-8 sandbox no cluster the ledger does not know it over 2 d – reported; a person decides", "sandbox 60 s ago 7 2 orphans, 0 deleted 3 more are due: too many at once, have a look")
 	a.lacks("m-7")
 	s.get("/orphans?gone=true").reads(http.StatusOK, "m-7", "gone just now", "Hide those that are gone")
-	if a := s.post("/orphans/aa/delete", nil); a.status != http.StatusSeeOther || f.decided["aa"] != app.DecideDelete {
+	if a := s.post("/orphans/aa/delete", nil); a.status != http.StatusSeeOther || f.decided["aa"] != fleet.DecideDelete {
 		t.Errorf("delete: %d, %v", a.status, f.decided)
 	}
-	if a := s.post("/orphans/bb/keep", nil); a.status != http.StatusSeeOther || f.decided["bb"] != app.DecideKeep {
+	if a := s.post("/orphans/bb/keep", nil); a.status != http.StatusSeeOther || f.decided["bb"] != fleet.DecideKeep {
 		t.Errorf("keep: %d, %v", a.status, f.decided)
 	}
 	s.post("/orphans/zz/keep", nil).reads(http.StatusNotFound, "There is no orphan")
-	if a := s.post("/orphans/mode", url.Values{"mode": {"report"}}); a.status != http.StatusSeeOther || f.mode != app.OrphansReport {
+	if a := s.post("/orphans/mode", url.Values{"mode": {"report"}}); a.status != http.StatusSeeOther || f.mode != fleet.OrphansReport {
 		t.Errorf("mode: %d, %s", a.status, f.mode)
 	}
 }
@@ -162,13 +162,13 @@ func TestMachinesAPI(t *testing.T) {
 	if a := api(http.MethodGet, "/orphans?gone=true", "", "boss"); a.status != http.StatusOK || !strings.Contains(a.body, `"state":"gone"`) || !strings.Contains(a.body, `"held_back":3`) {
 		t.Errorf("orphans: %d %s", a.status, a.body)
 	}
-	if a := api(http.MethodPost, "/orphans/aa", `{"decision":"delete"}`, "boss"); a.status != http.StatusAccepted || f.decided["aa"] != app.DecideDelete {
+	if a := api(http.MethodPost, "/orphans/aa", `{"decision":"delete"}`, "boss"); a.status != http.StatusAccepted || f.decided["aa"] != fleet.DecideDelete {
 		t.Errorf("delete: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodPost, "/orphans/aa", `{"decision":"burn"}`, "boss"); a.status != http.StatusUnprocessableEntity {
 		t.Errorf("a decision that does not exist: %d %s", a.status, a.body)
 	}
-	if a := api(http.MethodPut, "/orphans-mode", `{"mode":"off"}`, "boss"); a.status != http.StatusOK || f.mode != app.OrphansOff {
+	if a := api(http.MethodPut, "/orphans-mode", `{"mode":"off"}`, "boss"); a.status != http.StatusOK || f.mode != fleet.OrphansOff {
 		t.Errorf("mode: %d %s", a.status, a.body)
 	}
 }

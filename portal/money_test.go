@@ -14,6 +14,7 @@ import (
 	"muster/app"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
+	"muster/app/template"
 	appusage "muster/app/usage"
 )
 
@@ -25,8 +26,8 @@ type treasurer struct {
 	ahead  *appusage.UsageAhead
 	asked  []appusage.UsageFilter
 	many   int // clusters beside those that there are
-	moved  []app.LeaseRequest
-	rules  app.Lease
+	moved  []template.LeaseRequest
+	rules  template.Lease
 }
 
 func (f *treasurer) ClusterCounts(ctx context.Context, a app.Actor, filter app.ClusterFilter) (app.ClusterCounts, error) {
@@ -45,15 +46,15 @@ func (f *treasurer) Quotas(_ context.Context, a app.Actor) ([]apppolicy.QuotaUse
 }
 
 func (f *treasurer) QuotaLeft(_ context.Context, a app.Actor) (apppolicy.QuotaLeft, error) {
-	l := app.QuotaLine{Measure: app.MeasureNodes, Scope: app.QuotaGroup, Name: "data", Limit: 50, Used: 38, Left: 12}
-	return apppolicy.QuotaLeft{User: a.User, Month: "2030-05", Lines: []app.QuotaLine{l}, Tightest: []app.QuotaLine{l}}, nil
+	l := apppolicy.QuotaLine{Measure: apppolicy.MeasureNodes, Scope: apppolicy.QuotaGroup, Name: "data", Limit: 50, Used: 38, Left: 12}
+	return apppolicy.QuotaLeft{User: a.User, Month: "2030-05", Lines: []apppolicy.QuotaLine{l}, Tightest: []apppolicy.QuotaLine{l}}, nil
 }
 
 func (f *treasurer) SetQuota(_ context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error) {
 	if !a.May("SetQuota") {
 		return apppolicy.QuotaUse{}, app.Errorf(app.EForbidden, "Only admins set quotas.")
 	}
-	if q.Name == "" && q.Scope != app.QuotaEachUser {
+	if q.Name == "" && q.Scope != apppolicy.QuotaEachUser {
 		return apppolicy.QuotaUse{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "Whose quota is it?", Hint: "Give the name."}
 	}
 	u := apppolicy.QuotaUse{Quota: q}
@@ -65,12 +66,12 @@ func (f *treasurer) SetTenantQuota(_ context.Context, a app.Actor, l apppolicy.L
 	if !a.May("SetTenantQuota") {
 		return apppolicy.QuotaUse{}, app.Errorf(app.EForbidden, "Only superadmins do that.")
 	}
-	u := apppolicy.QuotaUse{Quota: apppolicy.Quota{Scope: app.QuotaTenant, Limits: l}}
+	u := apppolicy.QuotaUse{Quota: apppolicy.Quota{Scope: apppolicy.QuotaTenant, Limits: l}}
 	f.quotas = append(f.quotas, u)
 	return u, nil
 }
 
-func (f *treasurer) DeleteQuota(_ context.Context, _ app.Actor, scope app.QuotaScope, name string) error {
+func (f *treasurer) DeleteQuota(_ context.Context, _ app.Actor, scope apppolicy.QuotaScope, name string) error {
 	for i, q := range f.quotas {
 		if q.Scope == scope && q.Name == name {
 			f.quotas = append(f.quotas[:i], f.quotas[i+1:]...)
@@ -80,7 +81,7 @@ func (f *treasurer) DeleteQuota(_ context.Context, _ app.Actor, scope app.QuotaS
 	return app.Errorf(app.ENotFound, "There is no such quota.")
 }
 
-func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string, r app.LeaseRequest) (appoperation.LeaseOutlook, error) {
+func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (appoperation.LeaseOutlook, error) {
 	v, err := f.Cluster(ctx, a, cluster)
 	if err != nil {
 		return appoperation.LeaseOutlook{}, err
@@ -159,7 +160,7 @@ func treasury(t *testing.T, user string) (*testSite, *treasurer) {
 	t.Helper()
 	var f *treasurer
 	s := visit(t, func(c *Config) {
-		f = &treasurer{fake: fakeOf(c), rules: app.Lease{Initial: 24 * time.Hour, Max: 72 * time.Hour, Step: 12 * time.Hour}}
+		f = &treasurer{fake: fakeOf(c), rules: template.Lease{Initial: 24 * time.Hour, Max: 72 * time.Hour, Step: 12 * time.Hour}}
 		c.UseCases = useCases(f)
 	})
 	now := f.now()
@@ -174,9 +175,9 @@ func treasury(t *testing.T, user string) (*testSite, *treasurer) {
 
 func TestQuotaPage(t *testing.T) {
 	s, f := treasury(t, "root")
-	limits := apppolicy.Limits{}.With(app.MeasureNodes, 50).With(app.MeasurePerMonth, 100)
+	limits := apppolicy.Limits{}.With(apppolicy.MeasureNodes, 50).With(apppolicy.MeasurePerMonth, 100)
 	s.get("/admin/quotas").reads(http.StatusOK, "Nothing is limited yet")
-	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: app.QuotaGroup, Name: "<data>", Limits: limits}, Used: app.Amounts{Nodes: 38, PerMonth: 120.5}}}
+	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: apppolicy.QuotaGroup, Name: "<data>", Limits: limits}, Used: apppolicy.Amounts{Nodes: 38, PerMonth: 120.5}}}
 	a := s.get("/admin/quotas?scope=group&name=" + url.QueryEscape("<data>"))
 	a.reads(http.StatusOK, "Group <data>", "Nodes 38 of 50", "Money per month 120.50 of 100", "Change a quota")
 	if got := a.fields(); got.Get("nodes") != "50" || got.Get("per_month") != "100" || got.Get("scope") == "" {
@@ -189,10 +190,10 @@ func TestQuotaPage(t *testing.T) {
 		t.Errorf("saving: %d %s", a.status, a.text())
 	}
 	q := f.quotas[1]
-	if nodes, _ := q.Limits.Of(app.MeasureNodes); nodes != 7 || q.Name != "ada" || *q.Limits.PerHour != 1.5 || q.Limits.Clusters != nil {
+	if nodes, _ := q.Limits.Of(apppolicy.MeasureNodes); nodes != 7 || q.Name != "ada" || *q.Limits.PerHour != 1.5 || q.Limits.Clusters != nil {
 		t.Errorf("saved %+v", q)
 	}
-	if a := s.post("/admin/quotas", url.Values{"scope": {"tenant"}, "name": {"is of no use"}, "cpu": {"9"}}); a.status != http.StatusSeeOther || f.quotas[2].Scope != app.QuotaTenant {
+	if a := s.post("/admin/quotas", url.Values{"scope": {"tenant"}, "name": {"is of no use"}, "cpu": {"9"}}); a.status != http.StatusSeeOther || f.quotas[2].Scope != apppolicy.QuotaTenant {
 		t.Errorf("the tenant's: %d %+v", a.status, f.quotas)
 	}
 	a = s.post("/admin/quotas", url.Values{"scope": {"user"}, "name": {"ada"}, "nodes": {"many"}})
@@ -229,7 +230,7 @@ func TestLeaseCardIsLive(t *testing.T) {
 	page.reads(http.StatusOK, "Ends in 24 h, at 2 May 2030 12:00 UTC.")
 	live := page.find("live")
 	r := s.follow("/clusters/" + id + "/live?operation=1&have=" + url.QueryEscape(attr(live, "data-have")) + "&after=" + attr(live, "data-after"))
-	if _, err := f.ExtendLease(t.Context(), ada, id, app.LeaseRequest{By: 12 * time.Hour}); err != nil {
+	if _, err := f.ExtendLease(t.Context(), ada, id, template.LeaseRequest{By: 12 * time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	e := r.until("part", "3 May 2030 00:00 UTC.")
@@ -366,8 +367,8 @@ func TestMoneyAPI(t *testing.T) {
 
 func TestMoneyPagesAreClean(t *testing.T) {
 	s, f := treasury(t, "root")
-	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: app.QuotaEachUser, Limits: apppolicy.Limits{}.With(app.MeasureCPU, 0)}}, {Quota: apppolicy.Quota{Scope: app.QuotaTenant,
-		Limits: apppolicy.Limits{}.With(app.MeasurePerHour, 2.5)}}}
+	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: apppolicy.QuotaEachUser, Limits: apppolicy.Limits{}.With(apppolicy.MeasureCPU, 0)}}, {Quota: apppolicy.Quota{Scope: apppolicy.QuotaTenant,
+		Limits: apppolicy.Limits{}.With(apppolicy.MeasurePerHour, 2.5)}}}
 	id := s.cluster(root, "lake", "hadoop", 2)
 	for _, path := range []string{"/usage", "/usage?step=none&by=none", "/usage?from=never", "/admin/quotas", "/clusters/" + id, "/clusters/" + id + "/extend?end=1&sig=good",
 		"/clusters/new", "/clusters"} {

@@ -31,7 +31,7 @@ func people(t *testing.T) (*testSite, *crowd) {
 		c = &crowd{fake: f, groups: []identity.Group{
 			{Name: "data", About: "<The data team>", CreatedAt: f.now(), Members: []identity.Member{{User: "ada", Here: true}, {User: "bob", Sources: []string{"oidc:corp"}}}},
 			{Name: "eng", Members: []identity.Member{{User: "bob", Sources: []string{"oidc:corp"}}}}}}
-		for _, u := range []app.User{
+		for _, u := range []identity.User{
 			{Name: "ada", FullName: "Ada <Lovelace>", Role: app.RoleUser, Groups: []string{"data", "eng"}, SeenAt: f.now().Add(-2 * time.Hour)},
 			{Name: "bob", Role: app.RoleApprover, DisabledAt: f.now()},
 			{Name: "ci", Role: app.RoleRobot},
@@ -55,7 +55,7 @@ func (c *crowd) only(a app.Actor, useCase, what string) error {
 	return nil
 }
 
-func (c *crowd) Users(_ context.Context, a app.Actor, f identity.UserFilter) (users []app.User, more bool, err error) {
+func (c *crowd) Users(_ context.Context, a app.Actor, f identity.UserFilter) (users []identity.User, more bool, err error) {
 	for _, v := range c.users {
 		if strings.Contains(v.Name, f.Search) && (f.Role == "" || f.Role == v.Role) && v.Name > f.After {
 			users = append(users, v.User)
@@ -79,9 +79,9 @@ func (c *crowd) CreateUser(_ context.Context, a app.Actor, n identity.NewUser) (
 	}
 	err := c.only(a, "CreateUser", "create "+n.Name+" "+string(n.Role)+" "+strings.Join(n.Groups, ","))
 	if n.Role == app.RoleRobot {
-		return identity.UserView{User: app.User{Name: n.Name, Role: n.Role}}, "", err
+		return identity.UserView{User: identity.User{Name: n.Name, Role: n.Role}}, "", err
 	}
-	return identity.UserView{User: app.User{Tenant: a.Tenant, Name: n.Name, Role: n.Role}}, "one-time-" + n.Name, err
+	return identity.UserView{User: identity.User{Tenant: a.Tenant, Name: n.Name, Role: n.Role}}, "one-time-" + n.Name, err
 }
 
 func (c *crowd) ChangeUser(ctx context.Context, a app.Actor, name string, ch identity.UserChange) (identity.UserView, error) {
@@ -124,23 +124,23 @@ func (c *crowd) DeleteGroup(_ context.Context, a app.Actor, name string) error {
 	return c.only(a, "DeleteGroup", "no group "+name)
 }
 
-func (c *crowd) Tokens(_ context.Context, a app.Actor, user string) ([]app.Token, error) {
-	all := []app.Token{
+func (c *crowd) Tokens(_ context.Context, a app.Actor, user string) ([]identity.Token, error) {
+	all := []identity.Token{
 		{ID: 7, User: "ci", Label: "nightly", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, CreatedBy: "root", ExpiresAt: c.now().Add(49 * time.Hour), UsedAt: c.now().Add(-time.Minute), UsedFrom: "192.0.2.1"},
 		{ID: 6, User: "ada", Label: "old", Scopes: []app.Scope{app.ScopeRead}, CreatedBy: "ada", ExpiresAt: c.now().Add(-time.Hour)},
 	}
 	return all, c.only(a, "Tokens", "tokens")
 }
 
-func (c *crowd) CreateToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error) {
-	return app.Token{User: a.User, Label: n.Label}, "secret-own", c.only(a, "CreateToken", "token "+n.Label)
+func (c *crowd) CreateToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
+	return identity.Token{User: a.User, Label: n.Label}, "secret-own", c.only(a, "CreateToken", "token "+n.Label)
 }
 
-func (c *crowd) CreateRobotToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error) {
+func (c *crowd) CreateRobotToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
 	if n.Days > 365 {
-		return app.Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: "A token holds from 1 to 365 days, not 400."}
+		return identity.Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: "A token holds from 1 to 365 days, not 400."}
 	}
-	return app.Token{User: n.User, Label: n.Label}, "secret-of-" + n.User, c.only(a, "CreateRobotToken", "robot token "+n.Label)
+	return identity.Token{User: n.User, Label: n.Label}, "secret-of-" + n.User, c.only(a, "CreateRobotToken", "robot token "+n.Label)
 }
 
 func (c *crowd) RevokeToken(_ context.Context, a app.Actor, id int64) error {
@@ -150,27 +150,27 @@ func (c *crowd) RevokeToken(_ context.Context, a app.Actor, id int64) error {
 	return c.only(a, "RevokeToken", "revoke 7")
 }
 
-func (c *crowd) Tenants(_ context.Context, a app.Actor) ([]app.Tenant, error) {
-	return []app.Tenant{{Name: "blue", About: "Blue & bold", Slots: 4, Clusters: 2, Users: 9, SlotsHeld: 3}, {Name: app.DefaultTenant, Users: 4}}, c.only(a, "Tenants", "tenants")
+func (c *crowd) Tenants(_ context.Context, a app.Actor) ([]identity.Tenant, error) {
+	return []identity.Tenant{{Name: "blue", About: "Blue & bold", Slots: 4, Clusters: 2, Users: 9, SlotsHeld: 3}, {Name: app.DefaultTenant, Users: 4}}, c.only(a, "Tenants", "tenants")
 }
 
 func (c *crowd) TenantNames(_ context.Context, a app.Actor) ([]string, error) {
 	return []string{"blue", app.DefaultTenant}, nil
 }
 
-func (c *crowd) Tenant(_ context.Context, a app.Actor, name string) (app.Tenant, error) {
-	return app.Tenant{Name: name}, c.only(a, "Tenant", "tenant "+name)
+func (c *crowd) Tenant(_ context.Context, a app.Actor, name string) (identity.Tenant, error) {
+	return identity.Tenant{Name: name}, c.only(a, "Tenant", "tenant "+name)
 }
 
-func (c *crowd) CreateTenant(_ context.Context, a app.Actor, n identity.NewTenant) (app.Tenant, string, error) {
+func (c *crowd) CreateTenant(_ context.Context, a app.Actor, n identity.NewTenant) (identity.Tenant, string, error) {
 	if n.Name == "Blue" {
-		return app.Tenant{}, "", &app.Error{Code: app.EInvalid, Field: "name", Message: "A tenant's name has small letters."}
+		return identity.Tenant{}, "", &app.Error{Code: app.EInvalid, Field: "name", Message: "A tenant's name has small letters."}
 	}
-	return app.Tenant{Name: n.Name}, "one-time-" + n.Admin.Name, c.only(a, "CreateTenant", "tenant "+n.Name)
+	return identity.Tenant{Name: n.Name}, "one-time-" + n.Admin.Name, c.only(a, "CreateTenant", "tenant "+n.Name)
 }
 
-func (c *crowd) ChangeTenant(_ context.Context, a app.Actor, name string, ch app.TenantChange) (app.Tenant, error) {
-	return app.Tenant{Name: name, Slots: *ch.Slots}, c.only(a, "ChangeTenant", "change tenant "+name)
+func (c *crowd) ChangeTenant(_ context.Context, a app.Actor, name string, ch identity.TenantChange) (identity.Tenant, error) {
+	return identity.Tenant{Name: name, Slots: *ch.Slots}, c.only(a, "ChangeTenant", "change tenant "+name)
 }
 
 func (c *crowd) DeleteTenant(_ context.Context, a app.Actor, name string) error {

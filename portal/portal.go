@@ -8,17 +8,16 @@ import (
 	"sync"
 	"time"
 
-	"muster/app"
+	"github.com/a-h/templ"
+	"github.com/alexedwards/scs/v2"
+	"github.com/danielgtaylor/huma/v2"
 	"muster/app/catalog"
+	"muster/app/observe"
 	"muster/portal/chat"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/identity"
 	"muster/portal/quota"
 	"muster/portal/site"
-
-	"github.com/a-h/templ"
-	"github.com/alexedwards/scs/v2"
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // Config is what a portal is made of. The use cases, Texts and Rules must be set.
@@ -54,8 +53,8 @@ type Config struct {
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 	// Meter counts requests and streams, and Tracer follows requests; nil: nobody does.
-	Meter  app.Meter
-	Tracer app.Tracer
+	Meter  observe.Meter
+	Tracer observe.Tracer
 }
 
 // Portal is the web face as an http.Handler. Make it with New, and Close it before the HTTP server is shut down, since
@@ -73,7 +72,7 @@ type Portal struct {
 	api        http.Handler // the REST API, without its prefix
 	document   *huma.OpenAPI
 	attend     time.Duration // between two looks whether a stream's sign-in still counts
-	tracer     app.Tracer
+	tracer     observe.Tracer
 	handler    http.Handler
 	served     http.Handler // handler, or what a test sees of it
 
@@ -90,7 +89,7 @@ func New(c Config) *Portal {
 	p.Log, p.Version, p.Note, p.fleet.CA, p.Secure, p.Now = c.Logger, c.Version, c.SandboxNote, c.CAFingerprint, c.Secure, c.Now
 	p.URL, p.proxies, p.Elsewhere, p.Keys, p.chat.Chat = strings.TrimRight(c.URL, "/"), c.Proxies, c.Providers, c.Keys, c.Chat
 	p.Texts, p.Rules = c.Texts, c.Rules
-	p.attend, p.Closing, p.Streams, p.Meter, p.tracer = attendEvery, make(chan struct{}), newStreams(), app.MeterOf(c.Meter), c.Tracer
+	p.attend, p.Closing, p.Streams, p.Meter, p.tracer = attendEvery, make(chan struct{}), newStreams(), observe.MeterOf(c.Meter), c.Tracer
 	p.quota.Limiter, p.quota.PerMinute, p.changing = quota.NewLimiter(c.APIRate), c.APIRate, newTurns()
 	p.Notice = func(message string) templ.Component {
 		return clusterpage.PreviewPart(clusterpage.Create{Notice: message})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // staffed is a Muster with provisioners: one that works, one inside the server, and one that was lost.
@@ -37,11 +38,11 @@ func (f *staffed) DrainProvisioner(_ context.Context, _ app.Actor, name string) 
 	return 1, nil
 }
 
-func (f *staffed) ProvisionerTokens(context.Context, app.Actor) ([]app.ProvisionerToken, error) {
-	return []app.ProvisionerToken{{Name: "lab", CreatedBy: "root", CreatedAt: f.now()}}, nil
+func (f *staffed) ProvisionerTokens(context.Context, app.Actor) ([]fleet.ProvisionerToken, error) {
+	return []fleet.ProvisionerToken{{Name: "lab", CreatedBy: "root", CreatedAt: f.now()}}, nil
 }
 
-func (f *staffed) CreateProvisionerToken(_ context.Context, _ app.Actor, name string, _ app.ProvisionerGrant) (string, error) {
+func (f *staffed) CreateProvisionerToken(_ context.Context, _ app.Actor, name string, _ fleet.ProvisionerGrant) (string, error) {
 	return "mp_of_" + name, nil
 }
 

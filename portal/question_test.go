@@ -11,13 +11,15 @@ import (
 	"muster/app/apptest"
 	"muster/app/execution"
 	"muster/app/identity"
+	appplan "muster/app/plan"
+	"muster/app/template"
 )
 
 // asked makes a cluster of ada's whose operation asks; the requester is ada, too.
-func (o *office) asked(name string, p app.Person) app.Question {
+func (o *office) asked(name string, p template.Person) execution.Question {
 	o.Helper()
-	plan := app.Plan{Kind: app.OperationCreate, Questions: map[string]*app.Person{"a.configure": &p},
-		Steps: []app.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "a.configure"}}}
+	plan := appplan.Plan{Kind: app.OperationCreate, Questions: map[string]*template.Person{"a.configure": &p},
+		Steps: []appplan.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "a.configure"}}}
 	n := apptest.NewCluster(app.DefaultTenant, name, 1, o.clock.now(), plan)
 	n.Cluster.Visibility = app.VisibleTenant
 	op, err := o.store.CreateCluster(o.Context(), n)
@@ -31,7 +33,7 @@ func (o *office) asked(name string, p app.Person) app.Question {
 	return q
 }
 
-func answerForm(q app.Question, more ...string) url.Values {
+func answerForm(q execution.Question, more ...string) url.Values {
 	form := url.Values{"operation": {strconv.FormatInt(q.Operation, 10)}, "index": {strconv.Itoa(q.Index)}, "attempt": {strconv.Itoa(q.Attempt)}, "act": {"go"}}
 	for i := 0; i+1 < len(more); i += 2 {
 		form.Set(more[i], more[i+1])
@@ -39,9 +41,9 @@ func answerForm(q app.Question, more ...string) url.Values {
 	return form
 }
 
-var withKey = app.Person{Ask: "Type the licence key.", Help: "It came by post.", Fields: []app.PersonField{
-	{Parameter: app.Parameter{Name: "key", Label: "Licence key", Type: app.ParameterText, Min: "8", Required: true}, Secret: true},
-	{Parameter: app.Parameter{Name: "seats", Type: app.ParameterInteger, Max: "9", Default: 5}}}}
+var withKey = template.Person{Ask: "Type the licence key.", Help: "It came by post.", Fields: []template.PersonField{
+	{Parameter: template.Parameter{Name: "key", Label: "Licence key", Type: template.ParameterText, Min: "8", Required: true}, Secret: true},
+	{Parameter: template.Parameter{Name: "seats", Type: template.ParameterInteger, Max: "9", Default: 5}}}}
 
 // A question stands on its cluster's page and among what waits, with typed fields. What is wrong is said beside the field; what is secret
 // comes back nowhere.
@@ -112,7 +114,7 @@ func TestWhoMayAnswer(t *testing.T) {
 		{"not whoever asked", []string{"owner", "ops"}, "requester", "cy boss"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q := o.asked("c"+strconv.Itoa(i), app.Person{Ask: "Go on?", Who: c.who, Not: c.not})
+			q := o.asked("c"+strconv.Itoa(i), template.Person{Ask: "Go on?", Who: c.who, Not: c.not})
 			var may []string
 			for _, user := range []string{"ada", "bob", "cy", "vic", "boss"} {
 				list, err := o.app.Questions(t.Context(), o.actor(user), execution.QuestionQuery{Cluster: q.Cluster})
@@ -142,7 +144,7 @@ func TestWhoMayAnswer(t *testing.T) {
 func TestQuestionsOverREST(t *testing.T) {
 	o := newOffice(t)
 	q := o.asked("web", withKey)
-	var list struct{ Questions []app.Question }
+	var list struct{ Questions []execution.Question }
 	if status, _ := o.api("cy", "GET", "/questions?mine=true", nil, &list); status != http.StatusOK || len(list.Questions) != 0 {
 		t.Errorf("%d: cy has %+v", status, list)
 	}
@@ -155,8 +157,8 @@ func TestQuestionsOverREST(t *testing.T) {
 		t.Errorf("a field that there is not is answered %d: %v", status, problem)
 	}
 	wrong.Values = map[string]any{"key": "sesame-open", "seats": 3}
-	var done app.Question
-	if status, _ := o.api("ada", "POST", "/clusters/web/answers", wrong, &done); status != http.StatusOK || done.State != app.QuestionAnswered || done.AnsweredBy != "ada" {
+	var done execution.Question
+	if status, _ := o.api("ada", "POST", "/clusters/web/answers", wrong, &done); status != http.StatusOK || done.State != execution.QuestionAnswered || done.AnsweredBy != "ada" {
 		t.Errorf("the answer is answered %d: %+v", status, done)
 	}
 	if status, _ := o.api("boss", "POST", "/clusters/web/answers", wrong, &problem); status != http.StatusConflict {

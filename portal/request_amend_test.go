@@ -8,13 +8,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/layout"
 	apppolicy "muster/app/policy"
 )
 
 // stands makes a cluster whose steps have all been carried out.
-func (o *office) stands(user, name string, size int) app.ClusterView {
+func (o *office) stands(user, name string, size int) cluster.ClusterView {
 	o.Helper()
-	v, err := o.app.CreateCluster(o.Context(), o.actor(user), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
+	v, err := o.app.CreateCluster(o.Context(), o.actor(user), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		o.Fatal(err)
 	}
@@ -28,11 +32,11 @@ func (o *office) stands(user, name string, size int) app.ClusterView {
 			break
 		}
 		as := claimed[0]
-		r := app.Report{Fence: as.Fence, Action: as.Action}
+		r := execution.Report{Fence: as.Fence, Action: as.Action}
 		if as.Action == app.ActionCreate || as.Action == app.ActionConfirm {
-			r.Machine = &app.Machine{ID: "m-" + as.Node.Name, State: app.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0.1"}}
+			r.Machine = &family.Machine{ID: "m-" + as.Node.Name, State: family.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0.1"}}
 		}
-		if answers, err := o.app.Report(o.Context(), w, []app.Report{r}); err != nil || answers[0].Err != nil {
+		if answers, err := o.app.Report(o.Context(), w, []execution.Report{r}); err != nil || answers[0].Err != nil {
 			o.Fatal(err, answers)
 		}
 	}
@@ -47,8 +51,8 @@ func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 	o := newOffice(t)
 	v := o.stands("ada", "shop", 1)
 	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `kind == "resize"`, Effect: apppolicy.PolicyApprove, Reason: "Growth costs.",
-		Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
-	a, err := o.app.Amend(t.Context(), o.actor("ada"), "shop", app.Amendment{Kind: app.OperationResize, Size: 3})
+		Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}})
+	a, err := o.app.Amend(t.Context(), o.actor("ada"), "shop", cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	if err != nil || a.Request == nil {
 		t.Fatal(a, err)
 	}
@@ -64,7 +68,7 @@ func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 	if err != nil || after.Operations[0].Kind != app.OperationResize || after.Operations[0].PlanHash != a.Request.Terms.PlanHash || len(after.Nodes) != 3 {
 		t.Error(after.Operations, err)
 	}
-	if got, err := o.app.Request(t.Context(), o.actor("ada"), 2); err != nil || got.Status != app.RequestAccepted || got.EndedAt.IsZero() || time.Since(got.EndedAt) > time.Hour {
+	if got, err := o.app.Request(t.Context(), o.actor("ada"), 2); err != nil || got.Status != cluster.RequestAccepted || got.EndedAt.IsZero() || time.Since(got.EndedAt) > time.Hour {
 		t.Error(got, err)
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
 	"muster/portal/portaltest"
-
-	"github.com/chromedp/chromedp"
 )
 
 // TestRequestsInABrowser looks at the pages of requests and policies on a wide screen and on a phone, by day and by night: nothing
@@ -23,14 +24,14 @@ func TestRequestsInABrowser(t *testing.T) {
 	o := newOffice(t)
 	rules := append([]apppolicy.Policy{{Name: "emergency-and-a-rather-long-name", Order: 40, Enabled: true, When: `nodes > 4 && provider == "cloud" && !(groups.exists(g, g.startsWith("operations-and-more"))) && cost_per_hour > 1`,
 		Effect: apppolicy.PolicyApprove, Reason: "${nodes} nodes at ${cost_per_hour} an hour are a lot of money for somebody of no group at all.",
-		Approval: &app.Approval{Count: 2, Role: app.RoleAdmin, BreakGlass: "oncall"}}}, officeRules...)
+		Approval: &apppolicy.Approval{Count: 2, Role: app.RoleAdmin, BreakGlass: "oncall"}}}, officeRules...)
 	o.rules(rules...)
 	p := New(Config{UseCases: useCases(o.app), Version: "1.0.0", Logger: quiet(), Now: o.clock.now})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	for i, size := range []int{6, 4, 2, 12} {
 		lease := 48 * time.Hour
-		_, err := o.app.Ask(t.Context(), o.actor("ada"), app.ClusterRequest{Name: fmt.Sprintf("shop-%d", i), LayoutRequest: app.LayoutRequest{Template: "web", Size: size}, Lease: &lease})
+		_, err := o.app.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Name: fmt.Sprintf("shop-%d", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}, Lease: &lease})
 		if err != nil && app.AsError(err).Reason != "policy" {
 			t.Fatal(err)
 		}
@@ -39,7 +40,7 @@ func TestRequestsInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.app.Review(t.Context(), o.actor("bob"), 2, appoperation.ReviewRequest{Verdict: app.VerdictConditions, Reason: "Two will do for a test.", PlanHash: second.Terms.PlanHash,
+	if _, err := o.app.Review(t.Context(), o.actor("bob"), 2, appoperation.ReviewRequest{Verdict: cluster.VerdictConditions, Reason: "Two will do for a test.", PlanHash: second.Terms.PlanHash,
 		Conditions: appoperation.Conditions{Size: 2, Lease: 2 * time.Hour}}); err != nil {
 		t.Fatal(err)
 	}

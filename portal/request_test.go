@@ -11,12 +11,15 @@ import (
 
 	"muster/app"
 	appall "muster/app/all"
+	"muster/app/cluster"
 	"muster/app/identity"
+	"muster/app/layout"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
 	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/app/store/storetest"
+	"muster/app/template"
 	"muster/planner"
 	"muster/portal/static"
 	"muster/solver"
@@ -46,21 +49,21 @@ type office struct {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	s := storetest.Open(t)
-	c := app.NewCatalog()
-	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
-	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i"}}}
-	act := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
-	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
-	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
-		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
+	c := template.NewCatalog()
+	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &template.HardwareType{About: template.About{Name: "small"}, Providers: map[string]template.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
+	c.Images["linux"] = &template.ImageType{About: template.About{Name: "linux"}, Providers: map[string]template.Image{"cloud": {Image: "i"}}}
+	act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
+	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
+		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
 	o := &office{T: t, store: s, clock: newClock(), sites: map[string]*testSite{}}
 	o.clock.t = time.Now() // sessions of the store go by it
 	o.app = appall.New(appall.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: cel.New(),
-		Catalog: func() *app.Catalog { return c }, Now: o.clock.now})
+		Catalog: func() *template.Catalog { return c }, Now: o.clock.now})
 	hash := identity.HashPassword("correct horse")
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "bob": app.RoleApprover, "cy": app.RoleApprover, "boss": app.RoleAdmin, "vic": app.RoleViewer} {
-		u := app.User{Tenant: app.DefaultTenant, Name: name, Role: role, PasswordHash: hash, CreatedAt: o.clock.now()}
+		u := identity.User{Tenant: app.DefaultTenant, Name: name, Role: role, PasswordHash: hash, CreatedAt: o.clock.now()}
 		if err := s.CreateUser(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}
@@ -126,14 +129,14 @@ var officeRules = []apppolicy.Policy{
 	{Name: "free", Order: 1, Enabled: true, When: `role == "admin"`, Effect: apppolicy.PolicyAllow},
 	{Name: "most", Order: 10, Enabled: true, When: `nodes > 10`, Effect: apppolicy.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."},
 	{Name: "short", Order: 20, Enabled: true, When: `cost_per_hour >= 1`, Effect: apppolicy.PolicyRewrite, LeaseCap: `duration("4h")`, Reason: "It is dear."},
-	{Name: "eyes", Order: 30, Enabled: true, When: `nodes > 3`, Effect: apppolicy.PolicyApprove, Reason: "More than 3 are many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}},
+	{Name: "eyes", Order: 30, Enabled: true, When: `nodes > 3`, Effect: apppolicy.PolicyApprove, Reason: "More than 3 are many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}},
 }
 
 // The same request comes to the same by every face: the use case itself, the REST API, and the page.
 func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 	const day = 24 * time.Hour
 	type outcome struct {
-		status app.RequestStatus
+		status cluster.RequestStatus
 		why    string
 		lease  time.Duration
 		nodes  int
@@ -145,19 +148,19 @@ func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 		lease time.Duration
 		want  outcome
 	}{
-		{"small", "ada", 1, day, outcome{app.RequestAccepted, "", day, 1}},
-		{"dear", "ada", 3, day, outcome{app.RequestAccepted, "", 4 * time.Hour, 3}},
-		{"dear, and short", "ada", 3, time.Hour, outcome{app.RequestAccepted, "", time.Hour, 3}},
-		{"many", "ada", 4, day, outcome{app.RequestWaiting, "", 4 * time.Hour, 4}},
-		{"too many", "ada", 11, day, outcome{app.RequestRefused, "At most 10 nodes; you asked for 11.", day, 11}},
-		{"of an approver", "bob", 5, day, outcome{app.RequestWaiting, "", 4 * time.Hour, 5}},
-		{"of an admin", "boss", 11, day, outcome{app.RequestAccepted, "", day, 11}},
+		{"small", "ada", 1, day, outcome{cluster.RequestAccepted, "", day, 1}},
+		{"dear", "ada", 3, day, outcome{cluster.RequestAccepted, "", 4 * time.Hour, 3}},
+		{"dear, and short", "ada", 3, time.Hour, outcome{cluster.RequestAccepted, "", time.Hour, 3}},
+		{"many", "ada", 4, day, outcome{cluster.RequestWaiting, "", 4 * time.Hour, 4}},
+		{"too many", "ada", 11, day, outcome{cluster.RequestRefused, "At most 10 nodes; you asked for 11.", day, 11}},
+		{"of an approver", "bob", 5, day, outcome{cluster.RequestWaiting, "", 4 * time.Hour, 5}},
+		{"of an admin", "boss", 11, day, outcome{cluster.RequestAccepted, "", day, 11}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, face := range []string{"use case", "api", "portal"} {
 				o := newOffice(t)
 				o.rules(officeRules...)
-				r := app.ClusterRequest{Name: fmt.Sprintf("web%d", i), LayoutRequest: app.LayoutRequest{Template: "web", Size: c.size}, Lease: &c.lease}
+				r := cluster.ClusterRequest{Name: fmt.Sprintf("web%d", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: c.size}, Lease: &c.lease}
 				preview, err := o.app.Preview(t.Context(), o.actor(c.user), r)
 				if err != nil {
 					t.Fatal(err)
@@ -165,13 +168,13 @@ func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 				switch face {
 				case "use case":
 					_, err := o.app.Ask(t.Context(), o.actor(c.user), r)
-					if (err != nil) != (c.want.status == app.RequestRefused) {
+					if (err != nil) != (c.want.status == cluster.RequestRefused) {
 						t.Fatal(err)
 					}
 				case "api":
 					var said map[string]any
 					status, header := o.api(c.user, http.MethodPost, "/clusters", r, &said)
-					want := map[app.RequestStatus]int{app.RequestAccepted: 201, app.RequestWaiting: 202, app.RequestRefused: 403}[c.want.status]
+					want := map[cluster.RequestStatus]int{cluster.RequestAccepted: 201, cluster.RequestWaiting: 202, cluster.RequestRefused: 403}[c.want.status]
 					if status != want || status == 403 && (said["detail"] != c.want.why || said["kind"] != "policy") || status == 202 && header.Get("Location") != "/api/v1/requests/1" {
 						t.Fatalf("the API answers %d, %v, to be found at %s", status, said, header.Get("Location"))
 					}
@@ -179,11 +182,11 @@ func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 					a := o.at(c.user).post("/clusters", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {r.Name}, "size": {fmt.Sprint(c.size)},
 						"services": {"web"}, "lease": {c.lease.String()}, "plan_hash": {preview.PlanHash}})
 					switch c.want.status {
-					case app.RequestRefused:
+					case cluster.RequestRefused:
 						a.reads(http.StatusForbidden, c.want.why)
 					default:
 						to := a.header.Get("Location")
-						if a.status != http.StatusSeeOther || strings.HasPrefix(to, "/requests/") != (c.want.status == app.RequestWaiting || c.want.lease != c.lease) {
+						if a.status != http.StatusSeeOther || strings.HasPrefix(to, "/requests/") != (c.want.status == cluster.RequestWaiting || c.want.lease != c.lease) {
 							t.Fatalf("the page answers %d to %s: %s", a.status, to, a.text())
 						}
 					}
@@ -193,10 +196,10 @@ func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 					t.Fatalf("%s: %v", face, err)
 				}
 				got := outcome{q.Status, q.Message, q.Terms.Lease, q.Terms.Layout.Size()}
-				if c.want.status == app.RequestRefused {
+				if c.want.status == cluster.RequestRefused {
 					got.lease = c.want.lease
 				}
-				if got != c.want || q.Requester != c.user || (q.Cluster != "") != (c.want.status == app.RequestAccepted) {
+				if got != c.want || q.Requester != c.user || (q.Cluster != "") != (c.want.status == cluster.RequestAccepted) {
 					t.Errorf("by the %s: %+v, want %+v", face, got, c.want)
 				}
 			}
@@ -300,7 +303,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	o.at("bob").get("/admin/policies").lacks("New policy")
 	o.at("ada").get("/admin/policies").reads(403)
 	boss.get("/admin/policies/new").reads(200, "What it can ask about", "cost_per_hour")
-	if _, err := o.app.Ask(t.Context(), o.actor("ada"), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}}); err != nil {
+	if _, err := o.app.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	in := url.Values{"name": {"small"}, "order": {"1"}, "when": {"nodes > 2 && node < 9"}, "effect": {"refuse"}, "reason": {"Not ${nodes}."}, "enabled": {"on"},
@@ -339,8 +342,8 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 func TestARequestsPageIsLive(t *testing.T) {
 	o := newOffice(t)
 	o.rules(officeRules...)
-	answer, err := o.app.Ask(t.Context(), o.actor("ada"), app.ClusterRequest{Name: "many", LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}})
-	if err != nil || answer.Request.Status != app.RequestWaiting {
+	answer, err := o.app.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Name: "many", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}})
+	if err != nil || answer.Request.Status != cluster.RequestWaiting {
 		t.Fatalf("asked: %+v, %v", answer.Request, err)
 	}
 	at := "/requests/" + fmt.Sprint(answer.Request.ID)
@@ -357,7 +360,7 @@ func TestARequestsPageIsLive(t *testing.T) {
 	r := s.follow("/live?page=" + url.QueryEscape(at))
 	defer r.close()
 	r.until("change", "0")
-	if _, err := o.app.Review(t.Context(), o.actor("bob"), answer.Request.ID, appoperation.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash, Reason: "fine by bob"}); err != nil {
+	if _, err := o.app.Review(t.Context(), o.actor("bob"), answer.Request.ID, appoperation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash, Reason: "fine by bob"}); err != nil {
 		t.Fatal(err)
 	}
 	e := r.until("change", "fine by bob")

@@ -17,7 +17,8 @@ import (
 	"muster/portal/securitykey"
 )
 
-// TestSecurityKeyInABrowser adds a security key and an authenticator app, signs in with each, and proves again with the key. The key is Chromium's virtual one: it
+// TestSecurityKeyInABrowser adds a security key and an authenticator app, signs in with each, and proves again with the key. The key is Chromium's
+// virtual one: it
 // signs as a real one does.
 func TestSecurityKeyInABrowser(t *testing.T) {
 	w := newTown(t, func(c *Config) { c.Keys = securitykey.Keys{} })

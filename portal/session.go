@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/alexedwards/scs/v2"
 	"muster/app"
+	appidentity "muster/app/identity"
 	"muster/portal/identity"
 	"muster/portal/site"
-
-	"github.com/alexedwards/scs/v2"
 )
 
 // newSessions does not use scs.New, which would start a store of its own with a goroutine that cannot be stopped safely.
@@ -19,7 +19,7 @@ func newSessions(store scs.Store, secure bool, trouble func(http.ResponseWriter,
 		name = "__Host-muster" // browsers take such a cookie only over TLS, and from this host alone
 	}
 	return &scs.SessionManager{
-		Lifetime: app.SessionLife, Store: store, Codec: scs.GobCodec{}, ErrorFunc: trouble, HashTokenInStore: true,
+		Lifetime: appidentity.SessionLife, Store: store, Codec: scs.GobCodec{}, ErrorFunc: trouble, HashTokenInStore: true,
 		Cookie: scs.SessionCookie{
 			Name: name, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure, Persist: true,
 		},

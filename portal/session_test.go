@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/identity"
 	"muster/app/store/storetest"
+	"muster/app/template"
 	"muster/portal/address"
 	identitypage "muster/portal/identity"
 	portalsite "muster/portal/site"
-
-	"golang.org/x/net/html"
 )
 
 const horse = "correct horse battery"
@@ -34,7 +34,7 @@ func newTown(t *testing.T, change ...func(*Config)) *town {
 	t.Helper()
 	s := storetest.Open(t)
 	c := newClock()
-	w := &town{app: appall.New(appall.Deps{Store: s, Catalog: app.NewCatalog, Now: c.now})}
+	w := &town{app: appall.New(appall.Deps{Store: s, Catalog: template.NewCatalog, Now: c.now})}
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer, "eve": app.RoleUser, "abe": app.RoleAdmin} {
 		w.user(t, app.DefaultTenant, name, role, c.now())
 	}
@@ -46,7 +46,7 @@ func newTown(t *testing.T, change ...func(*Config)) *town {
 
 func (w *town) user(t *testing.T, tenant, name string, role app.Role, at time.Time) {
 	t.Helper()
-	if err := w.app.Store.CreateUser(t.Context(), app.User{Tenant: tenant, Name: name, Role: role, PasswordHash: hashed, CreatedAt: at}); err != nil {
+	if err := w.app.Store.CreateUser(t.Context(), identity.User{Tenant: tenant, Name: name, Role: role, PasswordHash: hashed, CreatedAt: at}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -299,7 +299,7 @@ func TestSignInsEndByThemselves(t *testing.T) {
 	for w.in() {
 		w.clock.pass(5 * time.Hour)
 	}
-	if age := w.clock.now().Sub(began); age < app.SessionLife || age > app.SessionLife+5*time.Hour {
+	if age := w.clock.now().Sub(began); age < identity.SessionLife || age > identity.SessionLife+5*time.Hour {
 		t.Errorf("a sign-in that is always used ended after %s", age)
 	}
 }

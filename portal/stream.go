@@ -1,10 +1,10 @@
 package portal
 
 import (
-	"muster/app"
+	"muster/app/observe"
 	"muster/portal/site"
 )
 
 func newStreams() *site.Streams {
-	return &site.Streams{Meter: app.MeterOf(nil), Open: map[string]int{}}
+	return &site.Streams{Meter: observe.MeterOf(nil), Open: map[string]int{}}
 }

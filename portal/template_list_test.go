@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/template"
 	"muster/portal/cluster"
 	templatepage "muster/portal/template"
 )
@@ -29,11 +30,11 @@ func catalogSite(t *testing.T, fails error) *testSite {
 		f := fakeOf(c)
 		parametered(f)
 		for _, h := range f.catalog.Hardware {
-			h.Providers = map[string]app.Flavor{"sandbox": {}}
+			h.Providers = map[string]template.Flavor{"sandbox": {}}
 		}
-		f.catalog.Images["debian12"].Providers = map[string]app.Image{"sandbox": {}, "ocean": {}}
-		f.catalog.Images["ubuntu24"].Providers = map[string]app.Image{"sandbox": {}}
-		f.catalog.Hardware["large"].Providers["ocean"] = app.Flavor{}
+		f.catalog.Images["debian12"].Providers = map[string]template.Image{"sandbox": {}, "ocean": {}}
+		f.catalog.Images["ubuntu24"].Providers = map[string]template.Image{"sandbox": {}}
+		f.catalog.Hardware["large"].Providers["ocean"] = template.Flavor{}
 		f.catalog.Templates["web"].Compatibility.Hardware = []string{"small"}
 		f.catalog.Templates["single"].Icon = "https://elsewhere.example/icon.png"
 		c.UseCases = useCases(priced{withTemplates{f}, fails})
@@ -118,7 +119,7 @@ func TestTemplatesWithoutPrices(t *testing.T) {
 	s.signIn("ada")
 	s.get("/templates").reads(http.StatusOK, "One database")
 	s = signedIn(t, "ada")
-	s.f.catalog = app.NewCatalog()
+	s.f.catalog = template.NewCatalog()
 	in := cluster.NewClusterForm(s.f.catalog, url.Values{}, nil)
 	if in.View.Template != nil {
 		t.Error("there is a template where there is none")

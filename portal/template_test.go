@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 )
 
 // withTemplates is a fake that also tells of templates. It has two versions of each.
@@ -26,7 +27,7 @@ func (f withTemplates) TemplateVersions(_ context.Context, _ app.Actor, name str
 	if t == nil {
 		return nil, app.Errorf(app.ENotFound, "There is no template %q.", name)
 	}
-	return []catalog.TemplateVersion{{CatalogVersion: app.CatalogVersion{Number: 2, At: f.now()}, Template: *t, Stands: true}, {CatalogVersion: app.CatalogVersion{Number: 1, At: f.now()}, Template: *t}}, nil
+	return []catalog.TemplateVersion{{CatalogVersion: template.CatalogVersion{Number: 2, At: f.now()}, Template: *t, Stands: true}, {CatalogVersion: template.CatalogVersion{Number: 1, At: f.now()}, Template: *t}}, nil
 }
 
 func (f withTemplates) TemplateChanges(_ context.Context, _ app.Actor, name string, from, to int) (catalog.TemplateDiff, error) {
@@ -39,17 +40,17 @@ func (f withTemplates) TemplateChanges(_ context.Context, _ app.Actor, name stri
 // parametered gives the fake's template web parameters of every type.
 func parametered(f *fake) {
 	t := f.catalog.Templates["web"]
-	t.Parameters = []app.Parameter{
-		{Name: "port", Label: "Port", Help: "Where it listens.", Type: app.ParameterInteger, Min: "1", Max: "65535", Default: 80, To: []string{"config.web.port"}},
-		{Name: "title", Type: app.ParameterText, Required: true},
-		{Name: "tls", Label: "Encrypted", Type: app.ParameterBoolean, Default: true},
-		{Name: "mode", Type: app.ParameterChoice, Options: []app.ParameterOption{{Value: "fast"}, {Value: "safe", Label: "Safe & slow"}}, Default: "safe"},
-		{Name: "cache", Type: app.ParameterSize, Max: "2G"},
-		{Name: "keep", Type: app.ParameterDuration, Default: "7d"},
-		{Name: "load", Type: app.ParameterNumber},
+	t.Parameters = []template.Parameter{
+		{Name: "port", Label: "Port", Help: "Where it listens.", Type: template.ParameterInteger, Min: "1", Max: "65535", Default: 80, To: []string{"config.web.port"}},
+		{Name: "title", Type: template.ParameterText, Required: true},
+		{Name: "tls", Label: "Encrypted", Type: template.ParameterBoolean, Default: true},
+		{Name: "mode", Type: template.ParameterChoice, Options: []template.ParameterOption{{Value: "fast"}, {Value: "safe", Label: "Safe & slow"}}, Default: "safe"},
+		{Name: "cache", Type: template.ParameterSize, Max: "2G"},
+		{Name: "keep", Type: template.ParameterDuration, Default: "7d"},
+		{Name: "load", Type: template.ParameterNumber},
 	}
 	old := *f.catalog.Templates["hadoop"]
-	old.State, old.ReplacedBy = app.TemplateDeprecated, "web"
+	old.State, old.ReplacedBy = template.TemplateDeprecated, "web"
 	f.catalog.Templates["hadoop"] = &old
 }
 

@@ -8,25 +8,28 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // Check validates a spec against its member's descriptor without opening anything. The error is an *app.Error EInvalid
 // whose Field is "type" or "settings.<name>" and whose Hint gives the nearest name that exists. Values of settings never
 // stand in the message where their field is secret.
-func Check(spec app.ProviderSpec) error {
+func Check(spec template.ProviderSpec) error {
 	m, ok := lookUp(spec.Type)
 	if !ok && slices.Contains(LeftOut, spec.Type) {
 		e := app.Errorf(app.EInvalid, "provider %q is of type %s, which this small build of Muster leaves out", spec.Name, spec.Type)
-		e.Field, e.Hint = "type", app.FullBuildHint
+		e.Field, e.Hint = "type", family.FullBuildHint
 		return e
 	}
 	if !ok {
 		e := app.Errorf(app.EInvalid, "provider %q has the unknown type %q", spec.Name, spec.Type)
 		e.Field = "type"
-		e.Hint = app.Suggest(spec.Type, Names())
+		e.Hint = phrase.Suggest(spec.Type, Names())
 		return e
 	}
-	fields := make(map[string]app.Field, len(m.Descriptor.Fields))
+	fields := make(map[string]family.Field, len(m.Descriptor.Fields))
 	for _, f := range m.Descriptor.Fields {
 		fields[f.Name] = f
 	}
@@ -34,7 +37,7 @@ func Check(spec app.ProviderSpec) error {
 		f, ok := fields[key]
 		if !ok {
 			e := invalid(key, "provider %q of type %s has no setting %q", spec.Name, spec.Type, key)
-			e.Hint = app.Suggest(key, slices.Sorted(maps.Keys(fields)))
+			e.Hint = phrase.Suggest(key, slices.Sorted(maps.Keys(fields)))
 			return e
 		}
 		if err := checkValue(spec.Name, f, spec.Settings[key]); err != nil {
@@ -59,14 +62,14 @@ func Check(spec app.ProviderSpec) error {
 
 // checkOwn refuses what only the installation may set, and an account without credentials of its own: it would be opened as the host that
 // Muster runs on. The error is an *app.Error, EForbidden.
-func checkOwn(spec app.ProviderSpec, m member) error {
+func checkOwn(spec template.ProviderSpec, m member) error {
 	for _, f := range m.Descriptor.Fields {
-		if app.IsSet(spec.Settings[f.Name]) && !f.MaySet(false, true) {
-			return app.OnlyInstallation("settings."+f.Name, fmt.Sprintf("provider %q", spec.Name), f.Name)
+		if family.IsSet(spec.Settings[f.Name]) && !f.MaySet(false, true) {
+			return family.OnlyInstallation("settings."+f.Name, fmt.Sprintf("provider %q", spec.Name), f.Name)
 		}
 	}
 	for _, f := range m.Descriptor.Fields {
-		if f.Identity && !app.IsSet(spec.Settings[f.Name]) {
+		if f.Identity && !family.IsSet(spec.Settings[f.Name]) {
 			e := app.Errorf(app.EForbidden, "provider %q needs %s: a tenant's account must bring its own credentials", spec.Name, f.Name)
 			e.Reason, e.Field = "own_credentials", "settings."+f.Name
 			e.Hint = "Save the credentials as a secret, and write ${secret:NAME}."
@@ -93,7 +96,7 @@ func CheckExtra(typ string, image bool, extra map[string]string) error {
 	if len(fields) == 0 {
 		return nil
 	}
-	known := make(map[string]app.Field, len(fields))
+	known := make(map[string]family.Field, len(fields))
 	for _, f := range fields {
 		known[f.Name] = f
 	}
@@ -105,7 +108,7 @@ func CheckExtra(typ string, image bool, extra map[string]string) error {
 		if !ok {
 			e := app.Errorf(app.EInvalid, "accounts of type %s understand no %q here", typ, key)
 			e.Field = "extra." + key
-			e.Hint = app.Suggest(key, slices.Sorted(maps.Keys(known)))
+			e.Hint = phrase.Suggest(key, slices.Sorted(maps.Keys(known)))
 			return e
 		}
 		if err := checkValue(typ, f, extra[key]); err != nil {
@@ -118,14 +121,14 @@ func CheckExtra(typ string, image bool, extra map[string]string) error {
 }
 
 // Finding says of an account that cannot be opened, or asked, why.
-func Finding(err error) app.Finding {
+func Finding(err error) family.Finding {
 	e := app.AsError(err)
-	f := app.Finding{About: app.AboutSettings, Subject: e.Field, Code: e.Code, Message: e.ForPeople(), Hint: e.Hint}
+	f := family.Finding{About: family.AboutSettings, Subject: e.Field, Code: e.Code, Message: e.ForPeople(), Hint: e.Hint}
 	switch e.Code {
 	case app.ECredentials:
-		f.About = app.AboutCredentials
+		f.About = family.AboutCredentials
 	case app.ETransient, app.ETimeout, app.ERateLimit:
-		f.About = app.AboutNetwork
+		f.About = family.AboutNetwork
 		if f.Hint == "" {
 			f.Hint = "Look again in a while. If it stays so, see whether this server reaches the provider's address."
 		}
@@ -136,7 +139,7 @@ func Finding(err error) app.Finding {
 }
 
 // checkValue wants a scalar of the field's type.
-func checkValue(provider string, f app.Field, value any) error {
+func checkValue(provider string, f family.Field, value any) error {
 	var text string
 	switch v := value.(type) {
 	case nil:
@@ -149,7 +152,7 @@ func checkValue(provider string, f app.Field, value any) error {
 		text = strconv.FormatFloat(v, 'f', -1, 64)
 	default:
 		e := invalid(f.Name, "setting %q of provider %q must be a single value, not %s", f.Name, provider, kind(value))
-		if f.Kind() == app.FieldList {
+		if f.Kind() == family.FieldList {
 			e.Hint = "Write the parts as one text, with commas between them."
 		}
 		return e

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	appfamily "muster/app/family"
 )
 
 // Every member has a row in docs/providers.md and a page of its own, which names each of its fields.
@@ -41,7 +41,7 @@ func TestMembersAreTold(t *testing.T) {
 }
 
 // saysSecret tells whether a line of the page names the field and says that it, or something with it, is secret.
-func saysSecret(page string, f app.Field) bool {
+func saysSecret(page string, f appfamily.Field) bool {
 	for line := range strings.Lines(page) {
 		if strings.Contains(line, "`"+f.Name+"`") && strings.Contains(line, "secret") {
 			return true

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/observe"
+	"muster/app/template"
 )
 
 func TestCheckExtra(t *testing.T) {
@@ -33,32 +36,32 @@ func TestCheckExtra(t *testing.T) {
 
 // told keeps what it was asked for.
 type told struct {
-	app.Provider
-	spec    app.MachineSpec
-	adopted app.MachineSpec
-	named   app.Machine
-	needs   app.AccountNeeds
+	family.Provider
+	spec    family.MachineSpec
+	adopted family.MachineSpec
+	named   family.Machine
+	needs   family.AccountNeeds
 }
 
-func (p *told) Create(_ context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (p *told) Create(_ context.Context, spec family.MachineSpec) (family.Machine, error) {
 	p.spec = spec
-	return app.Machine{ID: "1"}, nil
+	return family.Machine{ID: "1"}, nil
 }
 
-func (p *told) Describe(context.Context, string) (app.Machine, error) {
-	return app.Machine{ID: "1", Tags: map[string]string{app.TagIntent: "x", app.TagInstallation: "i"}}, nil
+func (p *told) Describe(context.Context, string) (family.Machine, error) {
+	return family.Machine{ID: "1", Tags: map[string]string{family.TagIntent: "x", family.TagInstallation: "i"}}, nil
 }
 
-func (p *told) Adopt(_ context.Context, _ string, spec app.MachineSpec) error {
+func (p *told) Adopt(_ context.Context, _ string, spec family.MachineSpec) error {
 	p.adopted = spec
 	return nil
 }
 
 func (p *told) NameZone() string { return "example.org" }
 
-func (p *told) SetName(_ context.Context, m app.Machine) error { p.named = m; return nil }
+func (p *told) SetName(_ context.Context, m family.Machine) error { p.named = m; return nil }
 
-func (p *told) CheckAccount(_ context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (p *told) CheckAccount(_ context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	p.needs = needs
 	return nil, nil
 }
@@ -66,23 +69,23 @@ func (p *told) CheckAccount(_ context.Context, needs app.AccountNeeds) ([]app.Fi
 // Whoever writes a hardware type cannot get the better of the account's settings.
 func TestOnlyDeclaredExtrasReachAMember(t *testing.T) {
 	inner := &told{}
-	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: app.MeterOf(nil),
-		descriptor: app.Descriptor{FlavorFields: []app.Field{{Name: "disk"}}}}
+	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: observe.MeterOf(nil),
+		descriptor: family.Descriptor{FlavorFields: []family.Field{{Name: "disk"}}}}
 	extra := map[string]string{"disk": "9", "token": "theirs", "api_url": "http://elsewhere"}
-	spec := app.MachineSpec{Intent: "x", Tags: map[string]string{app.TagIntent: "x", app.TagInstallation: "i"},
-		Flavor: app.Flavor{Extra: extra}, Image: app.Image{Extra: extra}}
+	spec := family.MachineSpec{Intent: "x", Tags: map[string]string{family.TagIntent: "x", family.TagInstallation: "i"},
+		Flavor: template.Flavor{Extra: extra}, Image: template.Image{Extra: extra}}
 	if _, err := g.Create(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Adopt(t.Context(), "1", spec); err != nil {
 		t.Fatal(err)
 	}
-	needs := app.AccountNeeds{Machines: []app.MachineNeed{{Flavor: spec.Flavor, Image: spec.Image}}}
+	needs := family.AccountNeeds{Machines: []family.MachineNeed{{Flavor: spec.Flavor, Image: spec.Image}}}
 	if _, err := g.CheckAccount(t.Context(), needs); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"disk": "9"}
-	for what, got := range map[string]app.Flavor{"create": inner.spec.Flavor, "adopt": inner.adopted.Flavor, "check": inner.needs.Machines[0].Flavor} {
+	for what, got := range map[string]template.Flavor{"create": inner.spec.Flavor, "adopt": inner.adopted.Flavor, "check": inner.needs.Machines[0].Flavor} {
 		if !maps.Equal(got.Extra, want) {
 			t.Errorf("%s: %v", what, got.Extra)
 		}
@@ -95,17 +98,17 @@ func TestOnlyDeclaredExtrasReachAMember(t *testing.T) {
 // A name is set for machines that are known for ours, and where the member keeps names at all.
 func TestNamesAreSetForOursOnly(t *testing.T) {
 	inner := &told{}
-	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: app.MeterOf(nil)}
-	for name, tags := range map[string]map[string]string{"another installation's": {app.TagIntent: "x", app.TagInstallation: "j"}, "no intent": {app.TagInstallation: "i"}, "none": nil} {
-		if err := g.SetName(t.Context(), app.Machine{ID: "1", Hostname: "n.example.org", Tags: tags}); app.CodeOf(err) != app.EInternal || inner.named.ID != "" {
+	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: observe.MeterOf(nil)}
+	for name, tags := range map[string]map[string]string{"another installation's": {family.TagIntent: "x", family.TagInstallation: "j"}, "no intent": {family.TagInstallation: "i"}, "none": nil} {
+		if err := g.SetName(t.Context(), family.Machine{ID: "1", Hostname: "n.example.org", Tags: tags}); app.CodeOf(err) != app.EInternal || inner.named.ID != "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := g.SetName(t.Context(), app.Machine{ID: "1", Tags: map[string]string{app.TagIntent: "x", app.TagInstallation: "i"}}); err != nil || inner.named.ID != "1" || g.NameZone() != "example.org" {
+	if err := g.SetName(t.Context(), family.Machine{ID: "1", Tags: map[string]string{family.TagIntent: "x", family.TagInstallation: "i"}}); err != nil || inner.named.ID != "1" || g.NameZone() != "example.org" {
 		t.Errorf("ours: %+v, %v", inner.named, err)
 	}
-	g.inner = struct{ app.Provider }{inner}
-	if _, ok := app.PowerOf[app.Namer](g); ok || g.NameZone() != "" || g.SetName(t.Context(), app.Machine{}) != nil {
+	g.inner = struct{ family.Provider }{inner}
+	if _, ok := family.PowerOf[family.Namer](g); ok || g.NameZone() != "" || g.SetName(t.Context(), family.Machine{}) != nil {
 		t.Error("a member without names")
 	}
 }

@@ -13,9 +13,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/observe"
+	"muster/app/template"
 )
 
-// limits are the longest times that the verbs may take. That of names is long because many may wait for their turn at a zone; how long a turn takes, the member sees to.
+// limits are the longest times that the verbs may take. That of names is long because many may wait for their turn at a zone; how long a turn takes,
+// the member sees to.
 type limits struct{ create, describe, list, delete, power, survey, names time.Duration }
 
 var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second, list: 2 * time.Minute, delete: 10 * time.Minute, power: 10 * time.Minute, survey: 2 * time.Minute, names: 10 * time.Minute}
@@ -24,9 +28,9 @@ var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second,
 type Budget interface {
 	// Take waits until the account may be asked once more. Where that is not soon, it does not wait but gives ERateLimit
 	// with the reason "budget" and RetryAfter: nothing was asked then.
-	Take(ctx context.Context, account string, rate app.Rate) error
+	Take(ctx context.Context, account string, rate template.Rate) error
 	// Exhausted tells everybody that the cloud itself does not want to be asked before so long.
-	Exhausted(ctx context.Context, account string, rate app.Rate, d time.Duration)
+	Exhausted(ctx context.Context, account string, rate template.Rate, d time.Duration)
 }
 
 // Listener is a power that a Budget may have: to be told how calls ended, with nil or with an error that has a code. Without it,
@@ -38,57 +42,57 @@ type Listener interface {
 // unlimited is no budget at all.
 type unlimited struct{}
 
-func (unlimited) Take(context.Context, string, app.Rate) error               { return nil }
-func (unlimited) Exhausted(context.Context, string, app.Rate, time.Duration) {}
+func (unlimited) Take(context.Context, string, template.Rate) error               { return nil }
+func (unlimited) Exhausted(context.Context, string, template.Rate, time.Duration) {}
 
 // guarded is the wrapper around every member.
 type guarded struct {
 	name         string
 	account      string // that shares its calls
 	installation string
-	inner        app.Provider
-	descriptor   app.Descriptor
+	inner        family.Provider
+	descriptor   family.Descriptor
 	limits       limits
 	budget       Budget
-	rate         app.Rate
-	meter        app.Meter
-	tracer       app.Tracer
+	rate         template.Rate
+	meter        observe.Meter
+	tracer       observe.Tracer
 }
 
 var (
-	_ app.Provider       = (*guarded)(nil)
-	_ app.ProviderCloser = (*guarded)(nil)
-	_ app.LateLister     = (*guarded)(nil)
-	_ app.Sleeper        = (*guarded)(nil)
-	_ app.Adopter        = (*guarded)(nil)
-	_ app.AccountChecker = (*guarded)(nil)
-	_ app.Offerer        = (*guarded)(nil)
-	_ app.Sharer         = (*guarded)(nil)
-	_ app.Namer          = (*guarded)(nil)
-	_ app.Empowered      = (*guarded)(nil)
+	_ family.Provider       = (*guarded)(nil)
+	_ family.ProviderCloser = (*guarded)(nil)
+	_ family.LateLister     = (*guarded)(nil)
+	_ family.Sleeper        = (*guarded)(nil)
+	_ family.Adopter        = (*guarded)(nil)
+	_ family.AccountChecker = (*guarded)(nil)
+	_ family.Offerer        = (*guarded)(nil)
+	_ family.Sharer         = (*guarded)(nil)
+	_ family.Namer          = (*guarded)(nil)
+	_ family.Empowered      = (*guarded)(nil)
 )
 
 // ListsLate passes on what the member says.
-func (g *guarded) ListsLate() time.Duration { return app.ListsLate(g.inner) }
+func (g *guarded) ListsLate() time.Duration { return family.ListsLate(g.inner) }
 
 // Unwrap gives the member itself; see As.
-func (g *guarded) Unwrap() app.Provider { return g.inner }
+func (g *guarded) Unwrap() family.Provider { return g.inner }
 
 // Has passes on what the member has. All of the powers may be asked for all the same: without one, its default holds.
 func (g *guarded) Has(power any) (ok bool) {
 	switch power.(type) {
-	case *app.Sleeper:
-		_, ok = app.PowerOf[app.Sleeper](g.inner)
-	case *app.Adopter:
-		_, ok = app.PowerOf[app.Adopter](g.inner)
-	case *app.AccountChecker:
-		_, ok = app.PowerOf[app.AccountChecker](g.inner)
-	case *app.Offerer:
-		_, ok = app.PowerOf[app.Offerer](g.inner)
-	case *app.Sharer:
-		_, ok = app.PowerOf[app.Sharer](g.inner)
-	case *app.Namer:
-		_, ok = app.PowerOf[app.Namer](g.inner)
+	case *family.Sleeper:
+		_, ok = family.PowerOf[family.Sleeper](g.inner)
+	case *family.Adopter:
+		_, ok = family.PowerOf[family.Adopter](g.inner)
+	case *family.AccountChecker:
+		_, ok = family.PowerOf[family.AccountChecker](g.inner)
+	case *family.Offerer:
+		_, ok = family.PowerOf[family.Offerer](g.inner)
+	case *family.Sharer:
+		_, ok = family.PowerOf[family.Sharer](g.inner)
+	case *family.Namer:
+		_, ok = family.PowerOf[family.Namer](g.inner)
 	default:
 		ok = true
 	}
@@ -96,41 +100,41 @@ func (g *guarded) Has(power any) (ok bool) {
 }
 
 // Create refuses a spec that would make a machine which nobody could find again.
-func (g *guarded) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
-	if spec.Intent == "" || spec.Tags[app.TagIntent] != spec.Intent {
-		return app.Machine{}, app.Errorf(app.EInternal, "%s: create: tag %s must carry the intent", g.name, app.TagIntent)
+func (g *guarded) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
+	if spec.Intent == "" || spec.Tags[family.TagIntent] != spec.Intent {
+		return family.Machine{}, app.Errorf(app.EInternal, "%s: create: tag %s must carry the intent", g.name, family.TagIntent)
 	}
-	if spec.Tags[app.TagInstallation] != g.installation {
-		return app.Machine{}, app.Errorf(app.EInternal, "%s: create: tag %s must be %q", g.name, app.TagInstallation, g.installation)
+	if spec.Tags[family.TagInstallation] != g.installation {
+		return family.Machine{}, app.Errorf(app.EInternal, "%s: create: tag %s must be %q", g.name, family.TagInstallation, g.installation)
 	}
 	spec.Flavor, spec.Image = g.understood(spec.Flavor, spec.Image)
-	return timed(ctx, g, g.limits.create, "create", func(ctx context.Context) (app.Machine, error) {
+	return timed(ctx, g, g.limits.create, "create", func(ctx context.Context) (family.Machine, error) {
 		return g.inner.Create(ctx, spec)
 	})
 }
 
 // Describe shows only machines that carry our installation's tag; any other is ENotFound.
-func (g *guarded) Describe(ctx context.Context, id string) (app.Machine, error) {
-	return timed(ctx, g, g.limits.describe, "describe", func(ctx context.Context) (app.Machine, error) {
+func (g *guarded) Describe(ctx context.Context, id string) (family.Machine, error) {
+	return timed(ctx, g, g.limits.describe, "describe", func(ctx context.Context) (family.Machine, error) {
 		m, err := g.inner.Describe(ctx, id)
-		if err == nil && m.Tags[app.TagInstallation] != g.installation {
-			return app.Machine{}, app.Errorf(app.ENotFound, "machine %q is not one of this installation", id)
+		if err == nil && m.Tags[family.TagInstallation] != g.installation {
+			return family.Machine{}, app.Errorf(app.ENotFound, "machine %q is not one of this installation", id)
 		}
 		return m, err
 	})
 }
 
 // List adds our installation to the tags that are asked for.
-func (g *guarded) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (g *guarded) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	all := maps.Clone(tags)
 	if all == nil {
 		all = make(map[string]string, 1)
 	}
-	if asked, ok := all[app.TagInstallation]; ok && asked != g.installation {
+	if asked, ok := all[family.TagInstallation]; ok && asked != g.installation {
 		return nil, nil
 	}
-	all[app.TagInstallation] = g.installation
-	return timed(ctx, g, g.limits.list, "list", func(ctx context.Context) ([]app.Machine, error) {
+	all[family.TagInstallation] = g.installation
+	return timed(ctx, g, g.limits.list, "list", func(ctx context.Context) ([]family.Machine, error) {
 		return g.inner.List(ctx, all)
 	})
 }
@@ -148,7 +152,7 @@ func (g *guarded) Delete(ctx context.Context, id string) error {
 			// What cannot be described may still have left something behind, so the member is asked all the same.
 		case err != nil:
 			return struct{}{}, err
-		case m.Tags[app.TagInstallation] != g.installation:
+		case m.Tags[family.TagInstallation] != g.installation:
 			return struct{}{}, app.Errorf(app.EForbidden, "machine %q does not belong to this installation and is left alone", id)
 		}
 		return struct{}{}, g.inner.Delete(ctx, id)
@@ -158,17 +162,18 @@ func (g *guarded) Delete(ctx context.Context, id string) error {
 
 // Sleep stops a machine of ours; EInvalid, reason cannot_sleep, where the member cannot do that.
 func (g *guarded) Sleep(ctx context.Context, id string) error {
-	return g.power(ctx, "sleep", id, app.Sleeper.Sleep)
+	return g.power(ctx, "sleep", id, family.Sleeper.Sleep)
 }
 
 // Wake starts a machine of ours that was stopped.
 func (g *guarded) Wake(ctx context.Context, id string) error {
-	return g.power(ctx, "wake", id, app.Sleeper.Wake)
+	return g.power(ctx, "wake", id, family.Sleeper.Wake)
 }
 
-// Adopt gives a machine of ours to another node, where the member can: to do nothing is the default. It refuses what would make a machine that nobody could find again.
-func (g *guarded) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
-	a, ok := app.PowerOf[app.Adopter](g.inner)
+// Adopt gives a machine of ours to another node, where the member can: to do nothing is the default. It refuses what would make a machine that nobody
+// could find again.
+func (g *guarded) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
+	a, ok := family.PowerOf[family.Adopter](g.inner)
 	if !ok {
 		return nil
 	}
@@ -176,11 +181,11 @@ func (g *guarded) Adopt(ctx context.Context, id string, spec app.MachineSpec) er
 	if err != nil {
 		return err
 	}
-	if spec.Intent == "" || spec.Tags[app.TagIntent] != spec.Intent || m.Tags[app.TagIntent] != spec.Intent {
-		return app.Errorf(app.EInternal, "%s: adopt: tag %s must stay the machine's own intent", g.name, app.TagIntent)
+	if spec.Intent == "" || spec.Tags[family.TagIntent] != spec.Intent || m.Tags[family.TagIntent] != spec.Intent {
+		return app.Errorf(app.EInternal, "%s: adopt: tag %s must stay the machine's own intent", g.name, family.TagIntent)
 	}
-	if spec.Tags[app.TagInstallation] != g.installation {
-		return app.Errorf(app.EInternal, "%s: adopt: tag %s must be %q", g.name, app.TagInstallation, g.installation)
+	if spec.Tags[family.TagInstallation] != g.installation {
+		return app.Errorf(app.EInternal, "%s: adopt: tag %s must be %q", g.name, family.TagInstallation, g.installation)
 	}
 	spec.Flavor, spec.Image = g.understood(spec.Flavor, spec.Image)
 	_, err = timed(ctx, g, g.limits.power, "adopt", func(ctx context.Context) (struct{}, error) { return struct{}{}, a.Adopt(ctx, id, spec) })
@@ -188,31 +193,31 @@ func (g *guarded) Adopt(ctx context.Context, id string, spec app.MachineSpec) er
 }
 
 // CheckAccount has the member look; where it cannot, a list of our machines tells at least whether the account answers.
-func (g *guarded) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
-	c, ok := app.PowerOf[app.AccountChecker](g.inner)
+func (g *guarded) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
+	c, ok := family.PowerOf[family.AccountChecker](g.inner)
 	if !ok {
 		ms, err := g.List(ctx, nil)
 		if err != nil {
-			return []app.Finding{Finding(err)}, nil
+			return []family.Finding{Finding(err)}, nil
 		}
-		return []app.Finding{{About: app.AboutCredentials, OK: true, Message: fmt.Sprintf("The account answers, and has %d machines of this installation.", len(ms))}}, nil
+		return []family.Finding{{About: family.AboutCredentials, OK: true, Message: fmt.Sprintf("The account answers, and has %d machines of this installation.", len(ms))}}, nil
 	}
 	needs.Machines = slices.Clone(needs.Machines)
 	for i := range needs.Machines {
 		n := &needs.Machines[i]
 		n.Flavor, n.Image = g.understood(n.Flavor, n.Image)
 	}
-	return timed(ctx, g, g.limits.survey, "check", func(ctx context.Context) ([]app.Finding, error) { return c.CheckAccount(ctx, needs) })
+	return timed(ctx, g, g.limits.survey, "check", func(ctx context.Context) ([]family.Finding, error) { return c.CheckAccount(ctx, needs) })
 }
 
 // understood leaves of what a flavor and an image say only what the member has declared. All else is not for it, and must not get the better
 // of an account's settings: whoever writes hardware types need not be whoever holds the account.
-func (g *guarded) understood(f app.Flavor, i app.Image) (app.Flavor, app.Image) {
+func (g *guarded) understood(f template.Flavor, i template.Image) (template.Flavor, template.Image) {
 	f.Extra, i.Extra = only(f.Extra, g.descriptor.FlavorFields), only(i.Extra, g.descriptor.ImageFields)
 	return f, i
 }
 
-func only(extra map[string]string, fields []app.Field) map[string]string {
+func only(extra map[string]string, fields []family.Field) map[string]string {
 	var out map[string]string
 	for _, f := range fields {
 		if v, ok := extra[f.Name]; ok {
@@ -226,17 +231,17 @@ func only(extra map[string]string, fields []app.Field) map[string]string {
 }
 
 // Offers is empty where the member cannot tell.
-func (g *guarded) Offers(ctx context.Context) (app.Offers, error) {
-	o, ok := app.PowerOf[app.Offerer](g.inner)
+func (g *guarded) Offers(ctx context.Context) (family.Offers, error) {
+	o, ok := family.PowerOf[family.Offerer](g.inner)
 	if !ok {
-		return app.Offers{}, nil
+		return family.Offers{}, nil
 	}
 	return timed(ctx, g, g.limits.survey, "offers", o.Offers)
 }
 
 // Shared lists only what carries our installation's tag; nothing where the member makes no such things.
-func (g *guarded) Shared(ctx context.Context, tags map[string]string) ([]app.SharedThing, error) {
-	s, ok := app.PowerOf[app.Sharer](g.inner)
+func (g *guarded) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
+	s, ok := family.PowerOf[family.Sharer](g.inner)
 	if !ok {
 		return nil, nil
 	}
@@ -244,18 +249,18 @@ func (g *guarded) Shared(ctx context.Context, tags map[string]string) ([]app.Sha
 	if all == nil {
 		all = make(map[string]string, 1)
 	}
-	all[app.TagInstallation] = g.installation
-	return timed(ctx, g, g.limits.names, "list shared", func(ctx context.Context) ([]app.SharedThing, error) { return s.Shared(ctx, all) })
+	all[family.TagInstallation] = g.installation
+	return timed(ctx, g, g.limits.names, "list shared", func(ctx context.Context) ([]family.SharedThing, error) { return s.Shared(ctx, all) })
 }
 
 // DeleteShared looks before it deletes, as Delete does: what does not carry our tag is taken to be absent.
 func (g *guarded) DeleteShared(ctx context.Context, id string) error {
-	s, ok := app.PowerOf[app.Sharer](g.inner)
+	s, ok := family.PowerOf[family.Sharer](g.inner)
 	if !ok {
 		return nil
 	}
 	ours, err := g.Shared(ctx, nil)
-	if err != nil || !slices.ContainsFunc(ours, func(t app.SharedThing) bool { return t.ID == id }) {
+	if err != nil || !slices.ContainsFunc(ours, func(t family.SharedThing) bool { return t.ID == id }) {
 		return err
 	}
 	_, err = timed(ctx, g, g.limits.delete, "delete shared", func(ctx context.Context) (struct{}, error) { return struct{}{}, s.DeleteShared(ctx, id) })
@@ -264,7 +269,7 @@ func (g *guarded) DeleteShared(ctx context.Context, id string) error {
 
 // NameZone is "" where the member keeps no names.
 func (g *guarded) NameZone() string {
-	n, ok := app.PowerOf[app.Namer](g.inner)
+	n, ok := family.PowerOf[family.Namer](g.inner)
 	if !ok {
 		return ""
 	}
@@ -272,12 +277,12 @@ func (g *guarded) NameZone() string {
 }
 
 // SetName refuses names of machines that nobody would know for ours; to do nothing is the default.
-func (g *guarded) SetName(ctx context.Context, m app.Machine) error {
-	n, ok := app.PowerOf[app.Namer](g.inner)
+func (g *guarded) SetName(ctx context.Context, m family.Machine) error {
+	n, ok := family.PowerOf[family.Namer](g.inner)
 	if !ok {
 		return nil
 	}
-	if m.Tags[app.TagInstallation] != g.installation || m.Tags[app.TagIntent] == "" {
+	if m.Tags[family.TagInstallation] != g.installation || m.Tags[family.TagIntent] == "" {
 		return app.Errorf(app.EInternal, "%s: name: the machine %q does not carry the tags of this installation", g.name, m.ID)
 	}
 	_, err := timed(ctx, g, g.limits.names, "name", func(ctx context.Context) (struct{}, error) { return struct{}{}, n.SetName(ctx, m) })
@@ -285,8 +290,8 @@ func (g *guarded) SetName(ctx context.Context, m app.Machine) error {
 }
 
 // power looks before it acts, as Delete does: a machine without our tag is ENotFound.
-func (g *guarded) power(ctx context.Context, verb, id string, act func(app.Sleeper, context.Context, string) error) error {
-	s, ok := app.PowerOf[app.Sleeper](g.inner)
+func (g *guarded) power(ctx context.Context, verb, id string, act func(family.Sleeper, context.Context, string) error) error {
+	s, ok := family.PowerOf[family.Sleeper](g.inner)
 	if !ok {
 		return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("%s: %s: machines of this provider cannot be stopped and kept", g.name, verb)}
 	}
@@ -299,7 +304,7 @@ func (g *guarded) power(ctx context.Context, verb, id string, act func(app.Sleep
 
 // Close lets go of what the member holds, if it holds anything.
 func (g *guarded) Close() error {
-	if c, ok := g.inner.(app.ProviderCloser); ok {
+	if c, ok := g.inner.(family.ProviderCloser); ok {
 		return c.Close()
 	}
 	return nil
@@ -318,7 +323,7 @@ func (g *guarded) told(err error) {
 // watch counts and follows one call. That there is no such machine is an answer like any other.
 func (g *guarded) watch(ctx context.Context, verb string) (context.Context, func(context.Context, error)) {
 	began := time.Now()
-	ctx, end := app.Begin(ctx, g.tracer, "provider "+verb, app.Fact{Name: app.FactKind, Value: "client"}, app.Fact{Name: "muster.provider", Value: g.name})
+	ctx, end := observe.Begin(ctx, g.tracer, "provider "+verb, observe.Fact{Name: observe.FactKind, Value: "client"}, observe.Fact{Name: "muster.provider", Value: g.name})
 	return ctx, func(caller context.Context, err error) {
 		if app.CodeOf(err) == app.ENotFound {
 			err = nil
@@ -326,10 +331,10 @@ func (g *guarded) watch(ctx context.Context, verb string) (context.Context, func
 		if err != nil {
 			err = coded(caller, g.name, verb, err)
 		}
-		g.meter.Add(app.MetricCalls, 1, g.name, verb, app.CodeLabel(err))
-		g.meter.Took(app.MetricCallTime, time.Since(began), g.name, verb)
+		g.meter.Add(observe.MetricCalls, 1, g.name, verb, app.CodeLabel(err))
+		g.meter.Took(observe.MetricCallTime, time.Since(began), g.name, verb)
 		if app.CodeOf(err) == app.ERateLimit {
-			g.meter.Add(app.MetricThrottled, 1, g.name, "provider")
+			g.meter.Add(observe.MetricThrottled, 1, g.name, "provider")
 		}
 		end(err)
 	}

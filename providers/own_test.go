@@ -23,7 +23,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/netguard"
+	"muster/app/template"
 	"muster/providers/internal/account"
 )
 
@@ -36,7 +38,7 @@ func TestEveryFieldSaysWhoMaySetIt(t *testing.T) {
 				t.Errorf("%s: the field %s does not say who may set it (SetBy)", name, f.Name)
 			}
 			if (strings.HasSuffix(f.Name, "_url") || strings.Contains(f.Name, "proxy") || strings.Contains(f.Name, "role")) &&
-				f.SetBy != app.SetByInstallation && name+"."+f.Name != "openstack.auth_url" { // an own OpenStack is its address
+				f.SetBy != family.SetByInstallation && name+"."+f.Name != "openstack.auth_url" { // an own OpenStack is its address
 				t.Errorf("%s: a tenant may set %s, which says where credentials go or who is acted as", name, f.Name)
 			}
 		}
@@ -45,20 +47,20 @@ func TestEveryFieldSaysWhoMaySetIt(t *testing.T) {
 }
 
 // own is an account that a tenant's admin saved.
-func own(kind string, settings map[string]any) app.ProviderSpec {
+func own(kind string, settings map[string]any) template.ProviderSpec {
 	s := provider(kind, settings)
 	s.Tenant, s.Untrusted = "acme", true
 	return s
 }
 
 // value is something that a field takes.
-func value(f app.Field) string {
+func value(f family.Field) string {
 	switch f.Kind() {
-	case app.FieldInt:
+	case family.FieldInt:
 		return "1"
-	case app.FieldBool:
+	case family.FieldBool:
 		return "true"
-	case app.FieldChoice:
+	case family.FieldChoice:
 		return f.Options[0]
 	}
 	return "https://attacker.example.com/"
@@ -83,7 +85,7 @@ func TestATenantSetsNoneOfTheInstallationsSettings(t *testing.T) {
 			settings[f.Name] = value(f)
 			_, err := Open(t.Context(), own(name, settings), Env{Installation: "i"})
 			forbidden := err != nil && app.AsError(err).Reason == "installation_only"
-			if want := f.SetBy == app.SetByInstallation; forbidden != want || want && app.AsError(err).Field != "settings."+f.Name {
+			if want := f.SetBy == family.SetByInstallation; forbidden != want || want && app.AsError(err).Field != "settings."+f.Name {
 				t.Errorf("%s.%s, set by %s: %v", name, f.Name, f.SetBy, err)
 			} else if want {
 				refused++
@@ -133,7 +135,7 @@ func planted(t *testing.T) (address string, sent *atomic.Int64) {
 // The identity of the host reaches no address that a tenant chose.
 func TestNoTenantActsAsTheHost(t *testing.T) {
 	address, sent := planted(t)
-	attacks := map[string]app.ProviderSpec{
+	attacks := map[string]template.ProviderSpec{
 		"google with another API":       own("google", map[string]any{"zone": "europe-west3-a", "project": "project-one", "api_url": address + "/compute/v1/"}),
 		"google as the host":            own("google", map[string]any{"zone": "europe-west3-a", "project": "project-one"}),
 		"google with a token server":    own("google", map[string]any{"zone": "europe-west3-a", "credentials": keyFor(t, address+"/token", "")}),
@@ -144,7 +146,7 @@ func TestNoTenantActsAsTheHost(t *testing.T) {
 		"aws as a role":                 own("aws", map[string]any{"region": "eu-central-1", "role_arn": "arn:aws:iam::123456789012:role/admin", "sts_url": address}),
 		"aws with keys and another API": own("aws", map[string]any{"region": "eu-central-1", "access_key_id": "AKIAOWN", "secret_access_key": "x", "api_url": address}),
 		"an address in a secret":        own("aws", map[string]any{"region": "eu-central-1", "access_key_id": "AKIAOWN", "secret_access_key": "x", "quotas_url": " " + address}),
-		"the installation's, saved by a superadmin": {About: app.About{Name: "here"}, Tenant: "acme", Type: "google",
+		"the installation's, saved by a superadmin": {About: template.About{Name: "here"}, Tenant: "acme", Type: "google",
 			Settings: map[string]any{"zone": "europe-west3-a", "project": "project-one", "api_url": address + "/compute/v1/"}},
 	}
 	for name, spec := range attacks {
@@ -155,9 +157,9 @@ func TestNoTenantActsAsTheHost(t *testing.T) {
 		p, err := Open(t.Context(), spec, Env{Installation: "i"})
 		if err == nil {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			_, _ = p.List(ctx, map[string]string{app.TagInstallation: "i"})
+			_, _ = p.List(ctx, map[string]string{family.TagInstallation: "i"})
 			cancel()
-			if c, ok := p.(app.ProviderCloser); ok {
+			if c, ok := p.(family.ProviderCloser); ok {
 				_ = c.Close()
 			}
 		}
@@ -184,7 +186,8 @@ func (e elsewhere) LookupNetIP(context.Context, string, string) ([]netip.Addr, e
 	return []netip.Addr{e.Addr}, nil
 }
 
-// A tenant's own provider reaches no address of the server's own network, whatever its name said before and wherever it redirects; where the operator allows the
+// A tenant's own provider reaches no address of the server's own network, whatever its name said before and wherever it redirects; where the operator
+// allows the
 // network, it does.
 func TestATenantsProviderReachesNoPrivateAddress(t *testing.T) {
 	var hits atomic.Int64
@@ -196,7 +199,7 @@ func TestATenantsProviderReachesNoPrivateAddress(t *testing.T) {
 	_, port, _ := net.SplitHostPort(inside.Listener.Addr().String())
 	key := ecdsaPEM(t)
 	named := "http://api.example.com:" + port
-	for name, spec := range map[string]app.ProviderSpec{
+	for name, spec := range map[string]template.ProviderSpec{
 		"openstack by address": own("openstack", map[string]any{"auth_url": inside.URL + "/v3", "username": "u", "password": "p", "project": "x", "user_domain": "default"}),
 		"openstack by name":    own("openstack", map[string]any{"auth_url": named + "/v3", "username": "u", "password": "p", "project": "x", "user_domain": "default"}),
 		"joyent by address":    own("joyent", map[string]any{"url": inside.URL, "account": "acme", "key": key}),
@@ -220,7 +223,7 @@ func TestATenantsProviderReachesNoPrivateAddress(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			found, err := p.(app.AccountChecker).CheckAccount(ctx, app.AccountNeeds{})
+			found, err := p.(family.AccountChecker).CheckAccount(ctx, family.AccountNeeds{})
 			cancel()
 			said := fmt.Sprintf("%v %+v", err, found)
 			if reached := hits.Load() > before || spec.Type == "static" && !strings.Contains(said, "may not reach"); reached != c.reached {
@@ -229,7 +232,7 @@ func TestATenantsProviderReachesNoPrivateAddress(t *testing.T) {
 			if !c.reached && strings.Contains(said, "the secret of the inside") {
 				t.Errorf("%s, %s: the answer is shown: %s", name, what, said)
 			}
-			if closer, ok := p.(app.ProviderCloser); ok {
+			if closer, ok := p.(family.ProviderCloser); ok {
 				_ = closer.Close()
 			}
 		}

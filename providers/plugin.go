@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/app/program"
 	"muster/providers/executable"
 )
@@ -18,7 +18,7 @@ func newHost() *program.Host[member] {
 		Inquire: func(ctx context.Context, name, path string, env []string, log *slog.Logger) (member, error) {
 			p, err := executable.Inquire(ctx, name, path, env, log)
 			return member{Descriptor: p.Descriptor, Rate: p.Rate,
-				Constructor: func(_ context.Context, name string, settings map[string]any, env Env) (app.Provider, error) {
+				Constructor: func(_ context.Context, name string, settings map[string]any, env Env) (family.Provider, error) {
 					return executable.Open(p, name, settings, executable.Env{DataDir: env.DataDir, Logger: env.Logger})
 				}}, err
 		}}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 func TestPlug(t *testing.T) {
@@ -49,29 +51,29 @@ func TestPlug(t *testing.T) {
 	if names := Names(); !slices.Contains(names, "lab") || !slices.IsSorted(names) {
 		t.Errorf("%v", names)
 	}
-	spec := app.ProviderSpec{About: app.About{Name: "here"}, Type: "lab", Settings: map[string]any{"url": "u"}}
+	spec := template.ProviderSpec{About: template.About{Name: "here"}, Type: "lab", Settings: map[string]any{"url": "u"}}
 	if err := Check(spec); err != nil {
 		t.Error(err)
 	}
-	if err := Check(app.ProviderSpec{Type: "lab"}); app.CodeOf(err) != app.EInvalid || app.AsError(err).Field != "settings.url" {
+	if err := Check(template.ProviderSpec{Type: "lab"}); app.CodeOf(err) != app.EInvalid || app.AsError(err).Field != "settings.url" {
 		t.Errorf("%v", err)
 	}
-	if !Sleeps("lab") || Firewalls("lab") || RateOf(spec) != (app.Rate{PerSecond: 3, Burst: 4}) || CheckExtra("lab", false, map[string]string{"dusk": "1"}) == nil {
+	if !Sleeps("lab") || Firewalls("lab") || RateOf(spec) != (template.Rate{PerSecond: 3, Burst: 4}) || CheckExtra("lab", false, map[string]string{"dusk": "1"}) == nil {
 		t.Error("it is not what it says")
 	}
 	p, err := Open(t.Context(), spec, Env{Installation: "i"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.(app.ProviderCloser).Close()
-	if _, can := app.PowerOf[app.Sleeper](p); !can {
+	defer p.(family.ProviderCloser).Close()
+	if _, can := family.PowerOf[family.Sleeper](p); !can {
 		t.Error("it cannot sleep")
 	}
-	if _, can := app.PowerOf[app.AccountChecker](p); can {
+	if _, can := family.PowerOf[family.AccountChecker](p); can {
 		t.Error("it can look, which it does not say")
 	}
-	found, err := p.(app.AccountChecker).CheckAccount(t.Context(), app.AccountNeeds{}) // the guard lists instead
-	if err != nil || len(found) != 1 || found[0].About != app.AboutCredentials || !strings.Contains(found[0].Message, "Nobody is let in") {
+	found, err := p.(family.AccountChecker).CheckAccount(t.Context(), family.AccountNeeds{}) // the guard lists instead
+	if err != nil || len(found) != 1 || found[0].About != family.AboutCredentials || !strings.Contains(found[0].Message, "Nobody is let in") {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := Plug(t.Context(), filepath.Join(dir, "none"), nil, slog.New(slog.DiscardHandler)); app.CodeOf(err) != app.EInvalid {

@@ -8,7 +8,10 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/netguard"
+	"muster/app/observe"
+	"muster/app/template"
 	"muster/providers/docker"
 	"muster/providers/fake"
 	"muster/providers/google"
@@ -20,12 +23,12 @@ import (
 
 // Env is what a provider may know of the process that it runs in.
 type Env struct {
-	Installation string       // value of app.TagInstallation: machines with another are not ours
-	DataDir      string       // a directory for this provider alone; made when it is needed
-	Logger       *slog.Logger // nil means no logging
-	Budget       Budget       // shares the account's calls with the rest of Muster; nil means no limit
-	Meter        app.Meter    // counts its calls; nil: nobody does
-	Tracer       app.Tracer   // follows them; nil: nobody does
+	Installation string         // value of app.TagInstallation: machines with another are not ours
+	DataDir      string         // a directory for this provider alone; made when it is needed
+	Logger       *slog.Logger   // nil means no logging
+	Budget       Budget         // shares the account's calls with the rest of Muster; nil means no limit
+	Meter        observe.Meter  // counts its calls; nil: nobody does
+	Tracer       observe.Tracer // follows them; nil: nobody does
 	// Guard says where the APIs of tenants' own accounts may be; nil: at public addresses alone.
 	Guard *netguard.Guard
 
@@ -33,17 +36,17 @@ type Env struct {
 }
 
 // Constructor opens one account. The settings have passed Check.
-type Constructor func(ctx context.Context, name string, settings map[string]any, env Env) (app.Provider, error)
+type Constructor func(ctx context.Context, name string, settings map[string]any, env Env) (family.Provider, error)
 
 // member is one kind of cloud. Check, where set, looks deeper into settings than the descriptor can. Rate is how many
 // calls an account of this kind usually takes; the zero Rate, for clouds of our own, is no limit. CheckOwn, where set, refuses what settings of a
 // tenant's own account hold inside, such as an address in a key file.
 type member struct {
-	Descriptor  app.Descriptor
+	Descriptor  family.Descriptor
 	Constructor Constructor
 	Check       func(settings map[string]any) error
 	CheckOwn    func(settings map[string]any) error
-	Rate        app.Rate
+	Rate        template.Rate
 }
 
 // members is the family, by the name that ProviderSpec.Type uses, in alphabetical order. Those that bring a large SDK are in members_large.go, which
@@ -52,14 +55,14 @@ var members = joined(largeMembers, map[string]member{
 	"docker": {
 		Descriptor: docker.Descriptor,
 		Check:      docker.Check,
-		Constructor: func(_ context.Context, _ string, settings map[string]any, _ Env) (app.Provider, error) {
+		Constructor: func(_ context.Context, _ string, settings map[string]any, _ Env) (family.Provider, error) {
 			return docker.Open(settings)
 		},
 	},
 	"fake": {
 		Descriptor: fake.Descriptor,
 		Check:      fake.Check,
-		Constructor: func(_ context.Context, name string, settings map[string]any, _ Env) (app.Provider, error) {
+		Constructor: func(_ context.Context, name string, settings map[string]any, _ Env) (family.Provider, error) {
 			return fake.Provider(name, settings)
 		},
 	},
@@ -67,30 +70,30 @@ var members = joined(largeMembers, map[string]member{
 		Descriptor: google.Descriptor,
 		Check:      google.Check,
 		CheckOwn:   google.CheckOwn,
-		Rate:       app.Rate{PerSecond: 5, Burst: 10}, // a call of ours is several of the API, which takes 20 or so in a second
-		Constructor: func(ctx context.Context, name string, settings map[string]any, env Env) (app.Provider, error) {
+		Rate:       template.Rate{PerSecond: 5, Burst: 10}, // a call of ours is several of the API, which takes 20 or so in a second
+		Constructor: func(ctx context.Context, name string, settings map[string]any, env Env) (family.Provider, error) {
 			return google.Open(ctx, name, settings, env.network)
 		},
 	},
 	"joyent": {
 		Descriptor: joyent.Descriptor,
 		Check:      joyent.Check,
-		Rate:       app.Rate{PerSecond: 2, Burst: 10}, // a call of ours is several of the API, whose limits are its operator's
-		Constructor: func(ctx context.Context, name string, settings map[string]any, env Env) (app.Provider, error) {
+		Rate:       template.Rate{PerSecond: 2, Burst: 10}, // a call of ours is several of the API, whose limits are its operator's
+		Constructor: func(ctx context.Context, name string, settings map[string]any, env Env) (family.Provider, error) {
 			return joyent.Open(ctx, name, settings, env.network)
 		},
 	},
 	"sandbox": {
 		Descriptor: sandbox.Descriptor,
 		Check:      sandbox.Check,
-		Constructor: func(ctx context.Context, name string, settings map[string]any, env Env) (app.Provider, error) {
+		Constructor: func(ctx context.Context, name string, settings map[string]any, env Env) (family.Provider, error) {
 			return sandbox.Open(ctx, name, settings, sandbox.Env{DataDir: env.DataDir, Logger: env.Logger})
 		},
 	},
 	"static": {
 		Descriptor: static.Descriptor,
 		Check:      static.Check,
-		Constructor: func(_ context.Context, _ string, settings map[string]any, env Env) (app.Provider, error) {
+		Constructor: func(_ context.Context, _ string, settings map[string]any, env Env) (family.Provider, error) {
 			return static.Open(settings, static.Env{DataDir: env.DataDir, Logger: env.Logger, Network: env.network})
 		},
 	},
@@ -110,8 +113,8 @@ func Names() []string {
 }
 
 // Descriptors gives what each member says of itself, sorted by name.
-func Descriptors() []app.Descriptor {
-	var out []app.Descriptor
+func Descriptors() []family.Descriptor {
+	var out []family.Descriptor
 	for _, name := range Names() {
 		out = append(out, memberOf(name).Descriptor)
 	}
@@ -125,7 +128,7 @@ func Sleeps(kind string) bool { return memberOf(kind).Descriptor.Sleeps }
 func Firewalls(kind string) bool { return memberOf(kind).Descriptor.Firewalls }
 
 // RateOf gives how many calls an account takes: what the catalog says, or what is usual for its type.
-func RateOf(spec app.ProviderSpec) app.Rate {
+func RateOf(spec template.ProviderSpec) template.Rate {
 	if spec.Rate.Limited() {
 		return spec.Rate
 	}
@@ -135,7 +138,7 @@ func RateOf(spec app.ProviderSpec) app.Rate {
 // Open checks the spec, opens the account and wraps it: see the package comment. The caller closes what it got when
 // it is an app.ProviderCloser; machines outlive that. EInvalid for a spec that Check refuses or an env without
 // an installation.
-func Open(ctx context.Context, spec app.ProviderSpec, env Env) (app.Provider, error) {
+func Open(ctx context.Context, spec template.ProviderSpec, env Env) (family.Provider, error) {
 	if err := Check(spec); err != nil {
 		return nil, err
 	}
@@ -157,16 +160,16 @@ func Open(ctx context.Context, spec app.ProviderSpec, env Env) (app.Provider, er
 	if err != nil {
 		return nil, coded(ctx, spec.Name, "open", err)
 	}
-	return &guarded{name: spec.Name, account: spec.Account(), installation: env.Installation, inner: p, descriptor: m.Descriptor, limits: defaultLimits, budget: env.Budget, rate: RateOf(spec), meter: app.MeterOf(env.Meter), tracer: env.Tracer}, nil
+	return &guarded{name: spec.Name, account: spec.Account(), installation: env.Installation, inner: p, descriptor: m.Descriptor, limits: defaultLimits, budget: env.Budget, rate: RateOf(spec), meter: observe.MeterOf(env.Meter), tracer: env.Tracer}, nil
 }
 
 // As finds an optional power of a provider, looking through the wrapper that Open puts around a member.
-func As[T any](p app.Provider) (T, bool) {
+func As[T any](p family.Provider) (T, bool) {
 	for {
 		if t, ok := p.(T); ok {
 			return t, true
 		}
-		w, ok := p.(interface{ Unwrap() app.Provider })
+		w, ok := p.(interface{ Unwrap() family.Provider })
 		if !ok {
 			var none T
 			return none, false

@@ -13,20 +13,21 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/fake"
 	"muster/providers/providertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func provider(kind string, settings map[string]any) app.ProviderSpec {
-	return app.ProviderSpec{About: app.About{Name: "here"}, Type: kind, Settings: settings}
+func provider(kind string, settings map[string]any) template.ProviderSpec {
+	return template.ProviderSpec{About: template.About{Name: "here"}, Type: kind, Settings: settings}
 }
 
 // guard opens a fake cloud through the front door, and gives the cloud behind it as well.
-func guard(t *testing.T) (app.Provider, *fake.Cloud) {
+func guard(t *testing.T) (family.Provider, *fake.Cloud) {
 	t.Helper()
 	t.Cleanup(func() { fake.Forget(t.Name()) })
 	p, err := Open(t.Context(), provider("fake", map[string]any{"account": t.Name()}), Env{Installation: providertest.Installation})
@@ -43,7 +44,7 @@ func TestMembersAreDescribed(t *testing.T) {
 			t.Errorf("%s: %+v", name, d)
 		}
 		for _, f := range slices.Concat(d.Fields, d.FlavorFields, d.ImageFields) {
-			if f.Name == "" || f.Label == "" || !slices.Contains(app.FieldTypes, f.Type) || (f.Type == app.FieldChoice) != (len(f.Options) > 0) || f.Check(f.Default) != nil {
+			if f.Name == "" || f.Label == "" || !slices.Contains(family.FieldTypes, f.Type) || (f.Type == family.FieldChoice) != (len(f.Options) > 0) || f.Check(f.Default) != nil {
 				t.Errorf("%s: field %+v lacks a name, a label or a type, or its default is not of its type", name, f)
 			}
 		}
@@ -64,12 +65,12 @@ func TestMembersAreDescribed(t *testing.T) {
 }
 
 func TestTheGuardPassesTheSuite(t *testing.T) {
-	open := func(t *testing.T) app.Provider { p, _ := guard(t); return p }
+	open := func(t *testing.T) family.Provider { p, _ := guard(t); return p }
 	providertest.Run(t, providertest.Harness{Open: open, Flavor: "small", Image: "host"})
 }
 
 func TestCheck(t *testing.T) {
-	members["picky"] = member{Descriptor: app.Descriptor{Name: "picky", Fields: []app.Field{
+	members["picky"] = member{Descriptor: family.Descriptor{Name: "picky", Fields: []family.Field{
 		{Name: "token", Label: "Token", Required: true, Secret: true, Options: []string{"right"}},
 		{Name: "region", Label: "Region", Options: []string{"here", "there"}},
 		{Name: "size", Label: "Size", Default: "3"},
@@ -133,7 +134,7 @@ func TestOpenSandbox(t *testing.T) {
 	if mode, why := moded.Mode(); mode != "process" || why == "" {
 		t.Errorf("mode %q because %q", mode, why)
 	}
-	if err := p.(app.ProviderCloser).Close(); err != nil {
+	if err := p.(family.ProviderCloser).Close(); err != nil {
 		t.Error(err)
 	}
 	if _, err := Open(t.Context(), provider("sandbox", nil), Env{Installation: "i"}); app.CodeOf(err) != app.EInvalid {
@@ -143,8 +144,8 @@ func TestOpenSandbox(t *testing.T) {
 
 func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 	p, cloud := guard(t)
-	cloud.Put(app.Machine{ID: "theirs", State: app.MachineRunning, Tags: map[string]string{app.TagInstallation: "other"}})
-	cloud.Put(app.Machine{ID: "untagged", State: app.MachineRunning})
+	cloud.Put(family.Machine{ID: "theirs", State: family.MachineRunning, Tags: map[string]string{family.TagInstallation: "other"}})
+	cloud.Put(family.Machine{ID: "untagged", State: family.MachineRunning})
 	for _, id := range []string{"theirs", "untagged"} {
 		if err := p.Delete(t.Context(), id); app.CodeOf(err) != app.EForbidden {
 			t.Errorf("delete %s: %v", id, err)
@@ -153,7 +154,7 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 			t.Errorf("describe %s: %v", id, err)
 		}
 	}
-	for _, tags := range []map[string]string{nil, {app.TagInstallation: "other"}} {
+	for _, tags := range []map[string]string{nil, {family.TagInstallation: "other"}} {
 		if ms, err := p.List(t.Context(), tags); err != nil || len(ms) != 0 {
 			t.Errorf("list %v: %v, %v", tags, ms, err)
 		}
@@ -162,9 +163,9 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 		t.Errorf("%d of 2 machines are left", n)
 	}
 	s, _ := providertest.Harness{Flavor: "small", Image: "host"}.Spec(t, "x")
-	for _, tag := range []string{app.TagInstallation, app.TagIntent} {
+	for _, tag := range []string{family.TagInstallation, family.TagIntent} {
 		bad := s
-		bad.Tags = map[string]string{app.TagInstallation: providertest.Installation, app.TagIntent: "x"}
+		bad.Tags = map[string]string{family.TagInstallation: providertest.Installation, family.TagIntent: "x"}
 		bad.Tags[tag] = "else"
 		if _, err := p.Create(t.Context(), bad); app.CodeOf(err) != app.EInternal {
 			t.Errorf("create with a wrong %s: %v", tag, err)

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 func TestASmallBuildSaysWhatItLeavesOut(t *testing.T) {
 	for _, name := range LeftOut {
 		e := app.AsError(Check(provider(name, nil)))
-		if e.Code != app.EInvalid || e.Field != "type" || e.Hint != app.FullBuildHint {
+		if e.Code != app.EInvalid || e.Field != "type" || e.Hint != family.FullBuildHint {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

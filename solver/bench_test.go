@@ -8,22 +8,24 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/solvertest"
 )
 
 const hangs = 5 * time.Minute // reached only where something hangs
 
 // big is a catalog with n services s000, s001, ... and a template that the caller completes.
-func big(n int) (*app.Catalog, *app.Template) { return solvertest.New(n) }
+func big(n int) (*template.Catalog, *template.Template) { return solvertest.New(n) }
 
-func atLeast(n int) app.ServiceConstraint { return solvertest.AtLeast(n) }
+func atLeast(n int) template.ServiceConstraint { return solvertest.AtLeast(n) }
 
-func between(low, high int) app.ServiceConstraint { return solvertest.Between(low, high) }
+func between(low, high int) template.ServiceConstraint { return solvertest.Between(low, high) }
 
-func loose() *app.Catalog { return solvertest.Loose(30) }
+func loose() *template.Catalog { return solvertest.Loose(30) }
 
 // unbounded is 30 services that only their being constrained keeps from going everywhere.
-func unbounded() *app.Catalog {
+func unbounded() *template.Catalog {
 	c, t := big(30)
 	for _, s := range t.Defaults.Services {
 		t.Constraints.Services[s] = atLeast(1)
@@ -32,7 +34,7 @@ func unbounded() *app.Catalog {
 }
 
 // staggered is 30 services without company, each with another maximum.
-func staggered() *app.Catalog {
+func staggered() *template.Catalog {
 	c, t := big(30)
 	for i, s := range t.Defaults.Services {
 		t.Constraints.Services[s] = between(1, 40+31*i)
@@ -40,32 +42,32 @@ func staggered() *app.Catalog {
 	return c
 }
 
-func grouped(cant bool) func() *app.Catalog {
-	return func() *app.Catalog { return solvertest.Grouped(20, 8, cant) }
+func grouped(cant bool) func() *template.Catalog {
+	return func() *template.Catalog { return solvertest.Grouped(20, 8, cant) }
 }
 
-func pairs(services, count int, seed int64, bound func(*rand.Rand) app.ServiceConstraint) func() *app.Catalog {
-	return func() *app.Catalog { return solvertest.Pairs(services, count, seed, bound) }
+func pairs(services, count int, seed int64, bound func(*rand.Rand) template.ServiceConstraint) func() *template.Catalog {
+	return func() *template.Catalog { return solvertest.Pairs(services, count, seed, bound) }
 }
 
-func exclusive(services, least int) func() *app.Catalog {
-	return func() *app.Catalog { return solvertest.Exclusive(services, least) }
+func exclusive(services, least int) func() *template.Catalog {
+	return func() *template.Catalog { return solvertest.Exclusive(services, least) }
 }
 
-func ring(services, least int) func() *app.Catalog {
-	return func() *app.Catalog { return solvertest.Ring(services, least) }
+func ring(services, least int) func() *template.Catalog {
+	return func() *template.Catalog { return solvertest.Ring(services, least) }
 }
 
 func someOf(r *rand.Rand, names []string, n int) []string { return solvertest.Some(r, names, n) }
 
-func random(low, lowSpread, high, highSpread int) func(*rand.Rand) app.ServiceConstraint {
+func random(low, lowSpread, high, highSpread int) func(*rand.Rand) template.ServiceConstraint {
 	return solvertest.Bounds(low, lowSpread, high, highSpread)
 }
 
 // problems are those that the solver must be fast at, each with the time that is meant to be enough.
 var problems = []struct {
 	name    string
-	catalog func() *app.Catalog
+	catalog func() *template.Catalog
 	size    int
 	within  time.Duration
 }{
@@ -89,46 +91,46 @@ var problems = []struct {
 // preferring are problems with a preference, or with constraints that only the mixer knows.
 var preferring = []struct {
 	name    string
-	catalog func() *app.Catalog
+	catalog func() *template.Catalog
 	size    int
-	prefer  app.Preference
+	prefer  template.Preference
 	within  time.Duration
 }{
-	{"cheapest of 30 services, 20 hardware types, 500 nodes", func() *app.Catalog { return solvertest.Priced(30, 20, 1) }, 500, app.PreferCheapest, time.Second},
-	{"spread of 30 loose services, 1000 nodes", loose, 1000, app.PreferSpread, time.Second},
-	{"ratios and limits among 30 services, 1000 nodes", limited, 1000, app.PreferPacked, time.Second},
-	{"30 services with needs, 1000 nodes", needing, 1000, app.PreferPacked, time.Second},
-	{"30 services over 3 zones, 1000 nodes", zoned, 1000, app.PreferPacked, 50 * time.Millisecond},
+	{"cheapest of 30 services, 20 hardware types, 500 nodes", func() *template.Catalog { return solvertest.Priced(30, 20, 1) }, 500, template.PreferCheapest, time.Second},
+	{"spread of 30 loose services, 1000 nodes", loose, 1000, template.PreferSpread, time.Second},
+	{"ratios and limits among 30 services, 1000 nodes", limited, 1000, template.PreferPacked, time.Second},
+	{"30 services with needs, 1000 nodes", needing, 1000, template.PreferPacked, time.Second},
+	{"30 services over 3 zones, 1000 nodes", zoned, 1000, template.PreferPacked, 50 * time.Millisecond},
 }
 
 // limited is loose with ratios and with hardware of which there is not enough.
-func limited() *app.Catalog {
+func limited() *template.Catalog {
 	c := loose()
 	t := c.Templates["t"]
 	for i := range 5 {
-		t.Constraints.Ratios = append(t.Constraints.Ratios, app.Ratio{Service: fmt.Sprintf("s%03d", 3*i), Per: 2 + i, Of: fmt.Sprintf("s%03d", 3*i+1)})
+		t.Constraints.Ratios = append(t.Constraints.Ratios, template.Ratio{Service: fmt.Sprintf("s%03d", 3*i), Per: 2 + i, Of: fmt.Sprintf("s%03d", 3*i+1)})
 	}
 	t.Constraints.MixedHardware, t.Constraints.Hardware = true, map[string]int{"large": 200, "medium": 300}
 	return c
 }
 
 // needing is loose where hardware has room for some of the services only.
-func needing() *app.Catalog {
+func needing() *template.Catalog {
 	c := loose()
 	for i, h := range []string{"large", "medium", "small"} {
-		c.Hardware[h].Providers["p"] = app.Flavor{Flavor: h, CPU: float64(16 - 4*i), MemoryGB: float64(24 + 8*i)}
+		c.Hardware[h].Providers["p"] = template.Flavor{Flavor: h, CPU: float64(16 - 4*i), MemoryGB: float64(24 + 8*i)}
 	}
 	for i, s := range c.Templates["t"].Defaults.Services {
-		c.Services[s].Needs = app.Resources{CPU: 0.5 * float64(1+i%4), MemoryGB: float64(1 + i%3)}
+		c.Services[s].Needs = template.Resources{CPU: 0.5 * float64(1+i%4), MemoryGB: float64(1 + i%3)}
 	}
 	return c
 }
 
 // zoned is loose over three zones, with four services that must be spread.
-func zoned() *app.Catalog {
+func zoned() *template.Catalog {
 	c := loose()
 	c.Providers["p"].Zones = []string{"a", "b", "c"}
-	c.Templates["t"].Constraints.Zones = &app.ZoneRule{MaxSkew: 1, Services: []string{"s000", "s003", "s007", "s009"}}
+	c.Templates["t"].Constraints.Zones = &template.ZoneRule{MaxSkew: 1, Services: []string{"s000", "s003", "s007", "s009"}}
 	return c
 }
 
@@ -138,7 +140,7 @@ func BenchmarkPrefer(b *testing.B) {
 			c := p.catalog()
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}); err != nil {
+				if _, err := New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -151,7 +153,7 @@ func TestBigPreferences(t *testing.T) {
 	for _, p := range preferring {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
-			r := app.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}
+			r := layout.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}
 			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
 			start := time.Now()
@@ -175,7 +177,7 @@ func BenchmarkSolve(b *testing.B) {
 			c := p.catalog()
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: p.size})
+				_, err := New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: p.size})
 				if err != nil && app.CodeOf(err) != app.ENoLayout {
 					b.Fatal(err)
 				}
@@ -193,7 +195,7 @@ func TestBigProblems(t *testing.T) {
 			c := p.catalog()
 			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
-			r := app.LayoutRequest{Template: "t", Size: p.size, Services: c.Templates["t"].Defaults.Services}
+			r := layout.LayoutRequest{Template: "t", Size: p.size, Services: c.Templates["t"].Defaults.Services}
 			best := time.Hour
 			for range 3 {
 				start := time.Now()

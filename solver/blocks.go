@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sort"
 
-	"muster/app"
+	"muster/app/template"
 	"muster/solver/internal/load"
 	"muster/solver/internal/request"
 )
@@ -12,7 +12,7 @@ import (
 // takeConstraints parts the services into those that go everywhere and blocks, and states the template's constraints
 // over blocks. Groups are first cut down to the services of this cluster; a can't-coexist group that names any other
 // service can never be complete on a node, so it is dropped.
-func (p *problem) takeConstraints(t *app.Template) {
+func (p *problem) takeConstraints(t *template.Template) {
 	leader := request.Leaders{} // of constrained services: the smallest name of its block
 	for name := range t.Constraints.Services {
 		if p.named[name] {
@@ -48,7 +48,7 @@ func (p *problem) takeConstraints(t *app.Template) {
 		if !known {
 			i = len(p.blocks)
 			number[top] = i
-			p.blocks = append(p.blocks, block{max: app.Unlimited, hardware: upTo(len(p.hardware)), images: upTo(len(p.images))})
+			p.blocks = append(p.blocks, block{max: template.Unlimited, hardware: upTo(len(p.hardware)), images: upTo(len(p.images))})
 		}
 		constraint, written := t.Constraints.Services[name]
 		p.blocks[i].take(p, name, constraint, written)
@@ -89,7 +89,7 @@ func upTo(n int) []int {
 
 // take adds a service to the block. A service that was asked for is wanted at least once, unless the template says in
 // writing that none will do.
-func (b *block) take(p *problem, name string, c app.ServiceConstraint, written bool) {
+func (b *block) take(p *problem, name string, c template.ServiceConstraint, written bool) {
 	b.services = append(b.services, name)
 	b.needs = b.needs.Plus(load.Of(p.catalog.Services[name].Needs))
 	if !written {

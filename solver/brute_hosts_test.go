@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // hosted tries all hosts for all nodes; at is the kind, done how many of its nodes have one.
@@ -26,8 +27,8 @@ func (e *enumerate) hosted(at, done int, on map[string][]plainKind) bool {
 }
 
 // mayStand tells whether such nodes may be on a host together.
-func (e *enumerate) mayStand(h app.Host, nodes []plainKind) bool {
-	rule := app.HostRule{}
+func (e *enumerate) mayStand(h layout.Host, nodes []plainKind) bool {
+	rule := template.HostRule{}
 	if r := e.t.Constraints.Hosts; r != nil {
 		rule = *r
 	}
@@ -99,7 +100,7 @@ func (e *enumerate) zonedByHosts(on map[string][]plainKind) bool {
 	return true
 }
 
-func poolInWords(p *app.HostPool, c *app.Catalog) string {
+func poolInWords(p *layout.HostPool, c *template.Catalog) string {
 	if p == nil {
 		return ""
 	}

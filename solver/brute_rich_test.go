@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/request"
 	"muster/solver/solvertest"
 )
@@ -27,9 +29,9 @@ type plainKind struct {
 // enumerate finds the preferred layout under all constraints by going through every layout. It shares nothing with the
 // solver but the meaning of the words. groups is nil where there is none; ok is false where there are too many.
 type enumerate struct {
-	c        *app.Catalog
-	t        *app.Template
-	r        app.LayoutRequest
+	c        *template.Catalog
+	t        *template.Template
+	r        layout.LayoutRequest
 	services []string
 	kinds    []plainKind
 	counts   []int
@@ -38,7 +40,7 @@ type enumerate struct {
 	zones    []string
 }
 
-func newEnumerate(c *app.Catalog, r app.LayoutRequest) *enumerate {
+func newEnumerate(c *template.Catalog, r layout.LayoutRequest) *enumerate {
 	e := &enumerate{c: c, t: c.Templates[r.Template], r: r, services: slices.Clone(r.Services)}
 	sort.Strings(e.services)
 	e.zones = c.Providers["p"].Zones
@@ -129,16 +131,16 @@ func (e *enumerate) accepted(bits int, on []string) []plainKind {
 	return out
 }
 
-func (e *enumerate) run() []app.NodeGroup {
+func (e *enumerate) run() []layout.NodeGroup {
 	e.try(0, e.r.Size)
 	if e.best == nil {
 		return nil
 	}
-	var out []app.NodeGroup
+	var out []layout.NodeGroup
 	for i, n := range e.best {
 		if n > 0 {
 			k := e.kinds[i]
-			out = append(out, app.NodeGroup{Count: n, Hardware: k.hardware, Image: k.image, Services: k.names})
+			out = append(out, layout.NodeGroup{Count: n, Hardware: k.hardware, Image: k.image, Services: k.names})
 		}
 	}
 	return out
@@ -146,7 +148,7 @@ func (e *enumerate) run() []app.NodeGroup {
 
 // try goes through all counts, greatest first, so that of equal layouts the packed one comes first.
 func (e *enumerate) try(at, n int) {
-	if e.best != nil && e.r.Prefer == app.PreferPacked {
+	if e.best != nil && e.r.Prefer == template.PreferPacked {
 		return
 	}
 	if n == 0 {
@@ -222,9 +224,9 @@ func (e *enumerate) judge() {
 	}
 	worth := []float64{0}
 	switch e.r.Prefer {
-	case app.PreferCheapest:
+	case template.PreferCheapest:
 		worth = []float64{math.Round(cost*1e6) / 1e6}
-	case app.PreferSpread:
+	case template.PreferSpread:
 		worth = loads
 	}
 	if e.best != nil && slices.Compare(worth, e.worth) >= 0 {
@@ -284,7 +286,7 @@ func TestSameAsEnumeration(t *testing.T) {
 	t.Run("hosted", func(t *testing.T) { compareWithEnumeration(t, *bruteRounds/2, solvertest.Hosted) })
 }
 
-func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (*app.Catalog, app.LayoutRequest)) {
+func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (*template.Catalog, layout.LayoutRequest)) {
 	t.Helper()
 	if testing.Short() {
 		rounds /= 8
@@ -343,10 +345,10 @@ func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (
 }
 
 // withoutPlaces puts groups together that differ only in their zone or host.
-func withoutPlaces(groups []app.NodeGroup) []app.NodeGroup {
-	var out []app.NodeGroup
+func withoutPlaces(groups []layout.NodeGroup) []layout.NodeGroup {
+	var out []layout.NodeGroup
 	for _, g := range groups {
-		if n := len(out); n > 0 && (out[n-1].Zone != g.Zone || out[n-1].Host != g.Host) && inWords([]app.NodeGroup{out[n-1]}) == inWords([]app.NodeGroup{{
+		if n := len(out); n > 0 && (out[n-1].Zone != g.Zone || out[n-1].Host != g.Host) && inWords([]layout.NodeGroup{out[n-1]}) == inWords([]layout.NodeGroup{{
 			Count: out[n-1].Count, Hardware: g.Hardware, Image: g.Image, Services: g.Services}}) {
 			out[n-1].Count += g.Count
 			continue

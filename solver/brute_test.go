@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/request"
 	"muster/solver/solvertest"
 )
@@ -22,7 +24,7 @@ func TestSameAsBruteForce(t *testing.T) {
 	t.Run("tight", func(t *testing.T) { compareWithBrute(t, *bruteRounds/40, solvertest.Tight) })
 }
 
-func compareWithBrute(t *testing.T, rounds int, problem func(*rand.Rand) (*app.Catalog, app.LayoutRequest)) {
+func compareWithBrute(t *testing.T, rounds int, problem func(*rand.Rand) (*template.Catalog, layout.LayoutRequest)) {
 	t.Helper()
 	if testing.Short() {
 		rounds /= 8

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/request"
 )
 
@@ -43,7 +45,7 @@ func (e *example) check(t *testing.T) {
 	}
 }
 
-func (e *example) checkRefusal(t *testing.T, got app.Layout, err error) {
+func (e *example) checkRefusal(t *testing.T, got layout.Layout, err error) {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("got\n%s\nwant %s: %s", inWords(got.Groups), e.kind, e.message)
@@ -55,7 +57,7 @@ func (e *example) checkRefusal(t *testing.T, got app.Layout, err error) {
 	want := e.message
 	var low, high, size int
 	if n, _ := fmt.Sscanf(want, "Size must be at least %d but not greater than %d. Now it's %d", &low, &high, &size); n == 3 {
-		want = app.SizeRange{Min: low, Max: high}.Refusal(size) // Coopr's words for it are a riddle; the numbers have to be the same
+		want = template.SizeRange{Min: low, Max: high}.Refusal(size) // Coopr's words for it are a riddle; the numbers have to be the same
 	}
 	if want != "" && sortedLines(is.Message) != sortedLines(want) {
 		t.Errorf("got message\n%s\nwant\n%s", is.Message, want)
@@ -79,7 +81,7 @@ func sortedLines(s string) string {
 }
 
 // inWords writes groups one to a line.
-func inWords(groups []app.NodeGroup) string {
+func inWords(groups []layout.NodeGroup) string {
 	var b strings.Builder
 	for _, g := range groups {
 		fmt.Fprintf(&b, "%d %s %s %s\n", g.Count, g.Hardware, g.Image, strings.Join(g.Services, " "))
@@ -88,7 +90,7 @@ func inWords(groups []app.NodeGroup) string {
 }
 
 // broken gives the first constraint that a layout breaks, read off the template without the solver's help; "" if none.
-func broken(c *app.Catalog, r app.LayoutRequest, l app.Layout) string {
+func broken(c *template.Catalog, r layout.LayoutRequest, l layout.Layout) string {
 	t := c.Templates[r.Template]
 	services := r.Services
 	if len(services) == 0 {

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/request"
 )
 
@@ -17,9 +18,9 @@ const reference = "../../shared/reference"
 // example is a question with the answer that we want: a layout or, with kind set, a refusal.
 type example struct {
 	name    string
-	catalog *app.Catalog
-	request app.LayoutRequest
-	groups  []app.NodeGroup
+	catalog *template.Catalog
+	request layout.LayoutRequest
+	groups  []layout.NodeGroup
 	kind    string
 	message string // "" where any will do
 	any     bool   // any layout that places every service, not a certain one
@@ -91,37 +92,37 @@ type cooprCase struct {
 	} `json:"oracle_quirk"`
 }
 
-func (d *cooprDefinitions) addTo(c *app.Catalog) {
+func (d *cooprDefinitions) addTo(c *template.Catalog) {
 	for _, p := range d.Providers {
-		c.Providers[p.Name] = &app.ProviderSpec{About: app.About{Name: p.Name}, Type: p.Providertype}
+		c.Providers[p.Name] = &template.ProviderSpec{About: template.About{Name: p.Name}, Type: p.Providertype}
 	}
 	for _, h := range d.Hardwaretypes {
-		t := &app.HardwareType{About: app.About{Name: h.Name}, Providers: map[string]app.Flavor{}}
+		t := &template.HardwareType{About: template.About{Name: h.Name}, Providers: map[string]template.Flavor{}}
 		for provider, m := range h.Providermap {
-			t.Providers[provider] = app.Flavor{Flavor: m.Flavor}
+			t.Providers[provider] = template.Flavor{Flavor: m.Flavor}
 		}
 		c.Hardware[h.Name] = t
 	}
 	for _, i := range d.Imagetypes {
-		t := &app.ImageType{About: app.About{Name: i.Name}, Providers: map[string]app.Image{}}
+		t := &template.ImageType{About: template.About{Name: i.Name}, Providers: map[string]template.Image{}}
 		for provider, m := range i.Providermap {
-			t.Providers[provider] = app.Image{Image: m.Image}
+			t.Providers[provider] = template.Image{Image: m.Image}
 		}
 		c.Images[i.Name] = t
 	}
 	for _, s := range d.Services {
-		c.Services[s.Name] = &app.Service{About: app.About{Name: s.Name}, Provides: s.Dependencies.Provides,
+		c.Services[s.Name] = &template.Service{About: template.About{Name: s.Name}, Provides: s.Dependencies.Provides,
 			Conflicts: s.Dependencies.Conflicts,
-			Install:   app.Dependencies{Requires: s.Dependencies.Install.Requires},
-			Runtime:   app.Dependencies{Requires: s.Dependencies.Runtime.Requires}}
+			Install:   template.Dependencies{Requires: s.Dependencies.Install.Requires},
+			Runtime:   template.Dependencies{Requires: s.Dependencies.Runtime.Requires}}
 	}
 	for _, t := range d.Clustertemplates {
 		c.Templates[t.Name] = t.template()
 	}
 }
 
-func (t *cooprTemplate) template() *app.Template {
-	out := &app.Template{About: app.About{Name: t.Name}}
+func (t *cooprTemplate) template() *template.Template {
+	out := &template.Template{About: template.About{Name: t.Name}}
 	for _, raw := range t.Defaults.Services {
 		var name string
 		if json.Unmarshal(raw, &name) != nil {
@@ -133,14 +134,14 @@ func (t *cooprTemplate) template() *app.Template {
 	}
 	out.Defaults.Provider, out.Defaults.Hardware, out.Defaults.Image =
 		t.Defaults.Provider, t.Defaults.Hardwaretype, t.Defaults.Imagetype
-	out.Compatibility = app.Compatibility{Services: t.Compatibility.Services, Hardware: t.Compatibility.Hardwaretypes,
+	out.Compatibility = template.Compatibility{Services: t.Compatibility.Services, Hardware: t.Compatibility.Hardwaretypes,
 		Images: t.Compatibility.Imagetypes}
-	out.Constraints = app.Constraints{MustCoexist: t.Constraints.Layout.Mustcoexist,
-		CantCoexist: t.Constraints.Layout.Cantcoexist, Services: map[string]app.ServiceConstraint{},
-		Size: app.SizeRange{Min: or(t.Constraints.Size.Min, 1), Max: or(t.Constraints.Size.Max, app.Unlimited)}}
+	out.Constraints = template.Constraints{MustCoexist: t.Constraints.Layout.Mustcoexist,
+		CantCoexist: t.Constraints.Layout.Cantcoexist, Services: map[string]template.ServiceConstraint{},
+		Size: template.SizeRange{Min: or(t.Constraints.Size.Min, 1), Max: or(t.Constraints.Size.Max, template.Unlimited)}}
 	for name, s := range t.Constraints.Services {
-		out.Constraints.Services[name] = app.ServiceConstraint{Hardware: s.Hardwaretypes, Images: s.Imagetypes,
-			Min: or(s.Quantities.Min, 0), MinSet: s.Quantities.Min != nil, Max: or(s.Quantities.Max, app.Unlimited)}
+		out.Constraints.Services[name] = template.ServiceConstraint{Hardware: s.Hardwaretypes, Images: s.Imagetypes,
+			Min: or(s.Quantities.Min, 0), MinSet: s.Quantities.Min != nil, Max: or(s.Quantities.Max, template.Unlimited)}
 	}
 	return out
 }
@@ -216,12 +217,12 @@ func referenceExamples(t *testing.T) []example {
 // example gives the answer we want. Where Coopr's has a quirk it is the better one: whatever was asked for is placed,
 // unless its minimum was written as 0.
 func (c *cooprCase) example(shared *cooprDefinitions) example {
-	e := example{name: c.Name, catalog: app.NewCatalog()}
+	e := example{name: c.Name, catalog: template.NewCatalog()}
 	if c.DefinitionsRef != "" {
 		shared.addTo(e.catalog)
 	}
 	c.Definitions.addTo(e.catalog)
-	e.request = app.LayoutRequest{Template: c.Request.ClusterTemplate, Size: c.Request.NumMachines,
+	e.request = layout.LayoutRequest{Template: c.Request.ClusterTemplate, Size: c.Request.NumMachines,
 		Provider: c.Request.Provider, Services: c.Request.Services, Hardware: c.Request.Hardwaretype,
 		Image: c.Request.Imagetype}
 	if c.Expected.Error != nil {
@@ -242,7 +243,7 @@ func (c *cooprCase) example(shared *cooprDefinitions) example {
 		groups = c.Quirk.PlacingAll
 	}
 	for _, g := range groups {
-		e.groups = append(e.groups, app.NodeGroup{Count: g.Count, Hardware: g.Hardwaretype, Image: g.Imagetype,
+		e.groups = append(e.groups, layout.NodeGroup{Count: g.Count, Hardware: g.Hardwaretype, Image: g.Imagetype,
 			Services: g.Services})
 	}
 	return e

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/solvertest"
 )
 
@@ -31,22 +33,22 @@ func (d *dice) some(names []string, most int) []string {
 }
 
 // fuzzProblem builds a catalog and a request, which may be nonsense.
-func fuzzProblem(bytes []byte) (*app.Catalog, app.LayoutRequest) {
+func fuzzProblem(bytes []byte) (*template.Catalog, layout.LayoutRequest) {
 	d := dice(bytes)
-	c := app.NewCatalog()
+	c := template.NewCatalog()
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "none"}
 	hardware, images := []string{"h0", "h1", "h2", "none"}, []string{"i0", "i1", "none"}
 	amounts := []float64{0, 0.5, 1, 2, 3, 0.1, -1, 1e300}
-	c.Providers["p"] = &app.ProviderSpec{About: app.About{Name: "p"}, Zones: []string{"x", "y", "z"}[:d.roll(4)]}
+	c.Providers["p"] = &template.ProviderSpec{About: template.About{Name: "p"}, Zones: []string{"x", "y", "z"}[:d.roll(4)]}
 	for _, h := range hardware[:1+d.roll(3)] {
-		c.Hardware[h] = &app.HardwareType{Providers: map[string]app.Flavor{"p": {Flavor: h, CostPerHour: amounts[d.roll(8)],
+		c.Hardware[h] = &template.HardwareType{Providers: map[string]template.Flavor{"p": {Flavor: h, CostPerHour: amounts[d.roll(8)],
 			CPU: amounts[d.roll(8)], MemoryGB: amounts[d.roll(8)]}}}
 	}
 	for _, i := range images[:1+d.roll(2)] {
-		c.Images[i] = &app.ImageType{Providers: map[string]app.Image{"p": {Image: i}}}
+		c.Images[i] = &template.ImageType{Providers: map[string]template.Image{"p": {Image: i}}}
 	}
 	for _, s := range names[:1+d.roll(7)] {
-		c.Services[s] = &app.Service{About: app.About{Name: s}, Needs: app.Resources{CPU: amounts[d.roll(8)], MemoryGB: amounts[d.roll(8)]}}
+		c.Services[s] = &template.Service{About: template.About{Name: s}, Needs: template.Resources{CPU: amounts[d.roll(8)], MemoryGB: amounts[d.roll(8)]}}
 		if d.roll(16) == 1 {
 			c.Services[s].Install.Requires = d.some(names, 2)
 		}
@@ -54,8 +56,8 @@ func fuzzProblem(bytes []byte) (*app.Catalog, app.LayoutRequest) {
 			c.Services[s].Conflicts = d.some(names, 2)
 		}
 	}
-	t := &app.Template{About: app.About{Name: "t"}, Defaults: app.TemplateDefaults{Provider: "p"}}
-	t.Constraints = app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: app.SizeRange{Min: 1, Max: d.roll(20)}}
+	t := &template.Template{About: template.About{Name: "t"}, Defaults: template.TemplateDefaults{Provider: "p"}}
+	t.Constraints = template.Constraints{Services: map[string]template.ServiceConstraint{}, Size: template.SizeRange{Min: 1, Max: d.roll(20)}}
 	for range d.roll(3) {
 		t.Constraints.MustCoexist = append(t.Constraints.MustCoexist, d.some(names, 3))
 	}
@@ -66,22 +68,22 @@ func fuzzProblem(bytes []byte) (*app.Catalog, app.LayoutRequest) {
 		t.Constraints.CantCoexistPairs = append(t.Constraints.CantCoexistPairs, d.some(names, 4))
 	}
 	for range d.roll(3) {
-		t.Constraints.Ratios = append(t.Constraints.Ratios, app.Ratio{Service: names[d.roll(8)], Per: d.roll(5), Of: names[d.roll(8)]})
+		t.Constraints.Ratios = append(t.Constraints.Ratios, template.Ratio{Service: names[d.roll(8)], Per: d.roll(5), Of: names[d.roll(8)]})
 	}
 	for range d.roll(7) {
-		t.Constraints.Services[names[d.roll(8)]] = app.ServiceConstraint{Min: d.roll(5) - 1, MinSet: d.roll(2) == 0,
-			Max: []int{app.Unlimited, d.roll(9) - 1}[d.roll(2)], Hardware: d.some(hardware, 2), Images: d.some(images, 2)}
+		t.Constraints.Services[names[d.roll(8)]] = template.ServiceConstraint{Min: d.roll(5) - 1, MinSet: d.roll(2) == 0,
+			Max: []int{template.Unlimited, d.roll(9) - 1}[d.roll(2)], Hardware: d.some(hardware, 2), Images: d.some(images, 2)}
 	}
 	if d.roll(3) == 1 {
-		t.Constraints.Zones = &app.ZoneRule{MaxSkew: d.roll(4) - 1, Services: d.some(names, 3)}
+		t.Constraints.Zones = &template.ZoneRule{MaxSkew: d.roll(4) - 1, Services: d.some(names, 3)}
 	}
 	if d.roll(3) == 1 {
 		t.Constraints.Hardware = map[string]int{hardware[d.roll(4)]: d.roll(8) - 1, hardware[d.roll(4)]: d.roll(8)}
 	}
 	t.Constraints.MixedHardware = d.roll(2) == 1
 	c.Templates["t"] = t
-	r := app.LayoutRequest{Template: "t", Size: d.roll(16), Services: d.some(names, 7),
-		Prefer: []app.Preference{"", app.PreferPacked, app.PreferCheapest, app.PreferSpread, "odd"}[d.roll(5)]}
+	r := layout.LayoutRequest{Template: "t", Size: d.roll(16), Services: d.some(names, 7),
+		Prefer: []template.Preference{"", template.PreferPacked, template.PreferCheapest, template.PreferSpread, "odd"}[d.roll(5)]}
 	if len(r.Services) == 0 {
 		t.Defaults.Services = d.some(names, 7)
 	}

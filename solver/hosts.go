@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/bitset"
 	"muster/solver/internal/load"
 	"muster/solver/internal/request"
@@ -40,17 +41,17 @@ type hostPool struct {
 }
 
 // takeHosts takes the pool, if the request has one for the provider.
-func (p *problem) takeHosts(t *app.Template, r app.LayoutRequest) {
+func (p *problem) takeHosts(t *template.Template, r layout.LayoutRequest) {
 	if r.Pool == nil || r.Pool.Provider != p.provider {
 		return
 	}
-	rule := app.HostRule{}
+	rule := template.HostRule{}
 	if t.Constraints.Hosts != nil {
 		rule = *t.Constraints.Hosts
 	}
 	p.pool = &hostPool{separate: slices.DeleteFunc(request.Distinct(rule.Separate), func(s string) bool { return !p.named[s] })}
 	seen := map[string]bool{}
-	for _, h := range slices.SortedStableFunc(slices.Values(r.Pool.Hosts), func(a, b app.Host) int { return cmp.Compare(a.Name, b.Name) }) {
+	for _, h := range slices.SortedStableFunc(slices.Values(r.Pool.Hosts), func(a, b layout.Host) int { return cmp.Compare(a.Name, b.Name) }) {
 		if !seen[h.Name] {
 			seen[h.Name] = true
 			p.takeHost(rule, h)
@@ -58,10 +59,10 @@ func (p *problem) takeHosts(t *app.Template, r app.LayoutRequest) {
 	}
 }
 
-func (p *problem) takeHost(rule app.HostRule, from app.Host) {
+func (p *problem) takeHost(rule template.HostRule, from layout.Host) {
 	h := host{name: from.Name, zone: from.Zone, hardware: slices.Index(p.hardware, from.Hardware), banned: map[string]bool{}}
 	if h.hardware < 0 || p.zoneRule != nil && !slices.Contains(p.zones, h.zone) ||
-		slices.ContainsFunc(from.Has, func(n app.HostedNode) bool { return n.Alone }) {
+		slices.ContainsFunc(from.Has, func(n layout.HostedNode) bool { return n.Alone }) {
 		return
 	}
 	h.nodes, h.free = load.RoomOn(from, p.catalog.Hardware[from.Hardware].Providers[p.provider])
@@ -81,12 +82,12 @@ func (p *problem) takeHost(rule app.HostRule, from app.Host) {
 }
 
 // mayHost tells whether a service may be on a host, for all that stands there.
-func mayHost(rule app.HostRule, h app.Host, service string) bool {
+func mayHost(rule template.HostRule, h layout.Host, service string) bool {
 	if len(h.Has) > 0 && slices.Contains(rule.Alone, service) {
 		return false
 	}
 	for _, n := range h.Has {
-		if n.Alone || slices.Contains(n.Apart, service) || slices.ContainsFunc(rule.Apart, func(a app.HostApart) bool {
+		if n.Alone || slices.Contains(n.Apart, service) || slices.ContainsFunc(rule.Apart, func(a template.HostApart) bool {
 			return a.Service == service && slices.ContainsFunc(a.From, func(s string) bool { return slices.Contains(n.Services, s) })
 		}) {
 			return false

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
@@ -14,14 +15,14 @@ import (
 // WithNotes gives a solver whose layouts say why they are as they are and not otherwise: what was preferred, what keeps each
 // service from being on more nodes, and where the choice of hardware and zones comes from. Notes that a layout has already
 // are left alone.
-func WithNotes(s app.Solver) app.Solver { return noting{s} }
+func WithNotes(s layout.Solver) layout.Solver { return noting{s} }
 
-type noting struct{ app.Solver }
+type noting struct{ layout.Solver }
 
-var _ app.Solver = noting{}
+var _ layout.Solver = noting{}
 
 // Solve gives the layout of the inner solver, with notes.
-func (n noting) Solve(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
+func (n noting) Solve(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) (layout.Layout, error) {
 	l, err := n.Solver.Solve(ctx, c, r)
 	if err != nil || len(l.Notes) > 0 {
 		return l, err
@@ -35,7 +36,7 @@ func (n noting) Solve(ctx context.Context, c *app.Catalog, r app.LayoutRequest) 
 // mostNotes is how many reasons of one sort are told one by one.
 const mostNotes = 5
 
-func notesOf(p *problem, t *app.Template, l app.Layout) []string {
+func notesOf(p *problem, t *template.Template, l layout.Layout) []string {
 	n := &noter{p: p, t: t, l: l, nodes: map[string]int{}}
 	for _, g := range l.Groups {
 		for _, s := range g.Services {
@@ -54,8 +55,8 @@ func notesOf(p *problem, t *app.Template, l app.Layout) []string {
 // noter gathers the notes of a layout.
 type noter struct {
 	p     *problem
-	t     *app.Template
-	l     app.Layout
+	t     *template.Template
+	l     layout.Layout
 	nodes map[string]int // how many nodes have a service
 	out   []string
 }
@@ -72,13 +73,13 @@ func (n *noter) sayAll(reasons []string, rest string) {
 
 func (n *noter) preference() {
 	switch {
-	case n.p.prefer == app.PreferCheapest && n.l.Gap > 0:
+	case n.p.prefer == template.PreferCheapest && n.l.Gap > 0:
 		n.say("cheapest: the cost is at most %.2g %% above the least that is possible; the time was over before more was proven", 100*n.l.Gap)
 		n.unpriced()
-	case n.p.prefer == app.PreferCheapest:
+	case n.p.prefer == template.PreferCheapest:
 		n.say("cheapest: no layout costs less per hour")
 		n.unpriced()
-	case n.p.prefer == app.PreferSpread:
+	case n.p.prefer == template.PreferSpread:
 		fullest := 0
 		for _, g := range n.l.Groups {
 			fullest = max(fullest, len(g.Services))
@@ -97,7 +98,7 @@ func (n *noter) preference() {
 func (n *noter) unpriced() {
 	var names []string
 	for h, name := range n.p.hardware {
-		if n.p.price(h) == 0 && slices.ContainsFunc(n.l.Groups, func(g app.NodeGroup) bool { return g.Hardware == name }) {
+		if n.p.price(h) == 0 && slices.ContainsFunc(n.l.Groups, func(g layout.NodeGroup) bool { return g.Hardware == name }) {
 			names = append(names, name)
 		}
 	}
@@ -234,7 +235,7 @@ func (n *noter) hardware() {
 			n.say("hardware %s is on %s, its limit", name, humanize.Count(limit, "node"))
 		}
 	}
-	if chosen && n.p.prefer != app.PreferCheapest && n.priced() {
+	if chosen && n.p.prefer != template.PreferCheapest && n.priced() {
 		n.say("hardware is the first by name that fits, whatever it costs; cheapest looks at prices")
 	}
 }

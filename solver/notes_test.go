@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/layout"
+	apptemplate "muster/app/template"
 )
 
 func TestNotes(t *testing.T) {
-	apart := func(t *app.Template, groups ...string) {
+	apart := func(t *apptemplate.Template, groups ...string) {
 		for _, g := range groups {
 			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, strings.Fields(g))
 		}
@@ -16,14 +18,14 @@ func TestNotes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		services int
 		size     int
-		prefer   app.Preference
-		Set      func(c *app.Catalog, t *app.Template)
+		prefer   apptemplate.Preference
+		Set      func(c *apptemplate.Catalog, t *apptemplate.Template)
 		want     []string
 		lacks    []string
 	}{
-		"nothing is in the way": {2, 3, "", func(*app.Catalog, *app.Template) {},
+		"nothing is in the way": {2, 3, "", func(*apptemplate.Catalog, *apptemplate.Template) {},
 			[]string{"all services are together: nothing keeps one off any node"}, []string{"packed", "kept apart"}},
-		"pairs are told as one group": {3, 5, "", func(_ *app.Catalog, t *app.Template) {
+		"pairs are told as one group": {3, 5, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			apart(t, "s000 s001", "s001 s002", "s000 s002")
 			t.Constraints.Services["s001"] = between(2, 2)
 			t.Constraints.Services["s002"] = between(1, 1)
@@ -33,38 +35,38 @@ func TestNotes(t *testing.T) {
 			"s001 is on 2 nodes, no more and no less (min and max)",
 			"s002 is on 1 node, no more and no less (min and max)",
 		}, nil},
-		"bounds": {4, 9, "", func(_ *app.Catalog, t *app.Template) {
+		"bounds": {4, 9, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			t.Constraints.Services["s001"] = between(1, 4)
 			t.Constraints.Services["s002"] = atLeast(3)
 			t.Constraints.Services["s003"] = between(0, 9)
 			apart(t, "s000 s002", "s000 s003", "s002 s003")
 		}, []string{"s001 is on 4 nodes, as many as may be (max 4)", "s002 is on 3 nodes, as few as may be (min 3)", "s003 is on no node, which the template allows (min 0)",
 			"kept apart (can't coexist): s000 and s002"}, nil},
-		"a ratio": {2, 12, "", func(_ *app.Catalog, t *app.Template) {
+		"a ratio": {2, 12, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			apart(t, "s000 s001")
-			t.Constraints.Ratios = []app.Ratio{{Service: "s001", Per: 5, Of: "s000"}}
+			t.Constraints.Ratios = []apptemplate.Ratio{{Service: "s001", Per: 5, Of: "s000"}}
 		}, []string{"s001 is on 2 nodes: one for every 5 with s000, of which there are 10"}, nil},
-		"hardware": {2, 4, "", func(c *app.Catalog, t *app.Template) {
-			c.Hardware["small"].Providers["p"] = app.Flavor{Flavor: "small", CostPerHour: 0.1, CPU: 2}
-			c.Hardware["medium"].Providers["p"] = app.Flavor{Flavor: "medium", CostPerHour: 0.2, CPU: 2}
+		"hardware": {2, 4, "", func(c *apptemplate.Catalog, t *apptemplate.Template) {
+			c.Hardware["small"].Providers["p"] = apptemplate.Flavor{Flavor: "small", CostPerHour: 0.1, CPU: 2}
+			c.Hardware["medium"].Providers["p"] = apptemplate.Flavor{Flavor: "medium", CostPerHour: 0.2, CPU: 2}
 			c.Services["s000"].Needs.CPU = 4
 			t.Constraints.MixedHardware = true
 			t.Constraints.Hardware = map[string]int{"large": 2}
 			apart(t, "s000 s001")
 		}, []string{"s000 can only be on hardware large", "hardware large is on 2 nodes, its limit", "hardware is the first by name that fits, whatever it costs"}, nil},
-		"cheapest": {1, 4, app.PreferCheapest, func(c *app.Catalog, _ *app.Template) {
-			c.Hardware["small"].Providers["p"] = app.Flavor{Flavor: "small", CostPerHour: 0.1}
+		"cheapest": {1, 4, apptemplate.PreferCheapest, func(c *apptemplate.Catalog, _ *apptemplate.Template) {
+			c.Hardware["small"].Providers["p"] = apptemplate.Flavor{Flavor: "small", CostPerHour: 0.1}
 		}, []string{"cheapest: no layout costs less per hour"}, []string{"whatever it costs"}},
-		"spread": {4, 2, app.PreferSpread, func(_ *app.Catalog, t *app.Template) {
+		"spread": {4, 2, apptemplate.PreferSpread, func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			for _, s := range t.Defaults.Services {
 				t.Constraints.Services[s] = atLeast(1)
 			}
 		}, []string{"spread: no node has more than 2 services; no layout has a fullest node with fewer"}, nil},
-		"zones": {1, 5, "", func(c *app.Catalog, t *app.Template) {
+		"zones": {1, 5, "", func(c *apptemplate.Catalog, t *apptemplate.Template) {
 			c.Providers["p"].Zones = []string{"a", "b"}
-			t.Constraints.Zones = &app.ZoneRule{MaxSkew: 1}
+			t.Constraints.Zones = &apptemplate.ZoneRule{MaxSkew: 1}
 		}, []string{"nodes over zones: 3 in a and 2 in b (they differ by at most 1)"}, nil},
-		"many are not told one by one": {20, 40, "", func(_ *app.Catalog, t *app.Template) {
+		"many are not told one by one": {20, 40, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			for i, a := range t.Defaults.Services {
 				t.Constraints.Services[a] = between(1, 1+i)
 				if i > 0 && i%2 == 0 {
@@ -76,7 +78,7 @@ func TestNotes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, template := big(tc.services)
 			tc.Set(c, template)
-			l, err := WithNotes(New()).Solve(t.Context(), c, app.LayoutRequest{Template: "t", Size: tc.size, Prefer: tc.prefer})
+			l, err := WithNotes(New()).Solve(t.Context(), c, layout.LayoutRequest{Template: "t", Size: tc.size, Prefer: tc.prefer})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +97,7 @@ func TestNotes(t *testing.T) {
 	}
 	t.Run("an error stays as it is", func(t *testing.T) {
 		c, _ := big(1)
-		if _, err := WithNotes(New()).Solve(t.Context(), c, app.LayoutRequest{Template: "x", Size: 1}); app.CodeOf(err) != app.ENotFound {
+		if _, err := WithNotes(New()).Solve(t.Context(), c, layout.LayoutRequest{Template: "x", Size: 1}); app.CodeOf(err) != app.ENotFound {
 			t.Error(err)
 		}
 	})

@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/bitset"
 	"muster/solver/internal/load"
 )
@@ -12,7 +13,7 @@ import (
 // arranger finds a place for each node of a layout: a zone, or a host. It divides groups by place, in their order, and gives
 // false, leaving them as they are, where that cannot be done.
 type arranger interface {
-	place(groups *[]app.NodeGroup) bool
+	place(groups *[]layout.NodeGroup) bool
 }
 
 // arranger gives what nodes need a place of; nil where that is nothing.
@@ -79,12 +80,12 @@ type hosting struct {
 	failed  map[string]bool
 }
 
-func (h *hoster) place(groups *[]app.NodeGroup) bool {
+func (h *hoster) place(groups *[]layout.NodeGroup) bool {
 	s := h.begin(*groups)
 	if !s.group(0) {
 		return false
 	}
-	var out []app.NodeGroup
+	var out []layout.NodeGroup
 	for i, g := range *groups {
 		for j, n := range s.out[i] {
 			if n > 0 {
@@ -109,9 +110,9 @@ func (s *hosting) stop() bool {
 	return s.w.stop()
 }
 
-func (h *hoster) begin(groups []app.NodeGroup) *hosting {
+func (h *hoster) begin(groups []layout.NodeGroup) *hosting {
 	p, l := h.p, h.p.pool
-	s := &hosting{hoster: h, late: h.w.ended, skew: app.Unlimited, failed: map[string]bool{}}
+	s := &hosting{hoster: h, late: h.w.ended, skew: template.Unlimited, failed: map[string]bool{}}
 	words := max(1, bitset.Words(len(l.separate)))
 	classes := map[string]int{}
 	for i := range l.hosts {
@@ -181,7 +182,7 @@ func (s *hosting) spread() {
 	s.left = make([]int, len(s.counts))
 }
 
-func (s *hosting) tag(k *guest, group app.NodeGroup) {
+func (s *hosting) tag(k *guest, group layout.NodeGroup) {
 	z := s.p.zoner(s.w)
 	if z == nil {
 		return

@@ -5,13 +5,15 @@ import (
 	"math"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 
 // Possible gives nil where Solve finds a layout, without looking for the preferred one, which can take far longer. The error is
 // what Solve would give, save that the words of a refusal may be other ones.
-func (s *Solver) Possible(ctx context.Context, catalog *app.Catalog, r app.LayoutRequest) error {
+func (s *Solver) Possible(ctx context.Context, catalog *template.Catalog, r layout.LayoutRequest) error {
 	p, err := narrow(catalog, r)
 	if err != nil {
 		return err

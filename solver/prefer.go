@@ -5,13 +5,14 @@ import (
 	"math"
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/load"
 )
 
 // answer is a layout found, and what is known about it.
 type answer struct {
-	groups []app.NodeGroup
+	groups []layout.NodeGroup
 	gap    float64
 	late   bool // the time was over before the packed one of equals was found
 }
@@ -26,7 +27,7 @@ func (p *problem) counted() bool {
 func (p *problem) mixerFor(w *watch) *mixer {
 	limited := func(h int) bool { return p.limits[h] < p.size }
 	price := make([]int64, len(p.hardware))
-	if p.prefer == app.PreferCheapest {
+	if p.prefer == template.PreferCheapest {
 		price = p.prices()
 	}
 	before := func(a, b palette) int {
@@ -84,9 +85,9 @@ func divisor(a, b int64) int64 {
 // prefer finds the preferred layout with a mixer; nil where there is none, or none was found in time.
 func (m *mixer) prefer(final func([]use) bool) *answer {
 	switch m.p.prefer {
-	case app.PreferCheapest:
+	case template.PreferCheapest:
 		return m.cheapest(final)
-	case app.PreferSpread:
+	case template.PreferSpread:
 		return m.spread(final)
 	}
 	return m.packed(final)
@@ -177,8 +178,8 @@ func (m *mixer) forget(rows int) {
 }
 
 // groups states varieties in the words of the catalog, in order of preference.
-func (m *mixer) groups(uses []use) []app.NodeGroup {
-	var out []app.NodeGroup
+func (m *mixer) groups(uses []use) []layout.NodeGroup {
+	var out []layout.NodeGroup
 	for _, u := range uses {
 		pal := m.f.palettes[u.v.pal]
 		n := countOf(uses, u.v) // of all classes of hosts
@@ -187,10 +188,10 @@ func (m *mixer) groups(uses []use) []app.NodeGroup {
 		}
 	}
 	slices.SortFunc(out, preferredGroup)
-	return slices.CompactFunc(out, func(a, b app.NodeGroup) bool { return preferredGroup(a, b) == 0 })
+	return slices.CompactFunc(out, func(a, b layout.NodeGroup) bool { return preferredGroup(a, b) == 0 })
 }
 
-func preferredGroup(a, b app.NodeGroup) int {
+func preferredGroup(a, b layout.NodeGroup) int {
 	return cmp.Or(cmp.Compare(len(b.Services), len(a.Services)), cmp.Compare(a.Hardware, b.Hardware),
 		cmp.Compare(a.Image, b.Image), slices.Compare(a.Services, b.Services))
 }

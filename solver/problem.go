@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/load"
 	"muster/solver/internal/request"
 )
@@ -27,12 +29,12 @@ type problem struct {
 	ratios     []ratio
 	limits     []int // per hardware candidate: how many nodes may be of it
 	mixed      bool
-	prefer     app.Preference
-	zoneRule   *app.ZoneRule
+	prefer     template.Preference
+	zoneRule   *template.ZoneRule
 	zones      []string
 	pool       *hostPool // nil where machines are made as they are needed
 	named      map[string]bool
-	catalog    *app.Catalog
+	catalog    *template.Catalog
 }
 
 // block is a number of services that must coexist: a node has all of them or none. A service without such company is a
@@ -50,15 +52,15 @@ type block struct {
 type ratio struct{ service, per, of int }
 
 // mostNodes is the most that is solved for, whoever asks. It is more than a cluster can have, since explanations look for layouts around it.
-const mostNodes = 4 * app.MaxNodes
+const mostNodes = 4 * template.MaxNodes
 
 // narrow checks the request in the order in which Coopr does, and gives the problem that is left.
-func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
+func narrow(c *template.Catalog, r layout.LayoutRequest) (*problem, error) {
 	if r.Size <= 0 {
 		return nil, request.Refuse(app.EInvalid, request.BadRequest, "size", "cluster size must be greater than 0")
 	}
 	if r.Size > mostNodes {
-		return nil, request.Refuse(app.EInvalid, request.WrongSize, "size", "a cluster has at most %d nodes, not %d", app.MaxNodes, r.Size)
+		return nil, request.Refuse(app.EInvalid, request.WrongSize, "size", "a cluster has at most %d nodes, not %d", template.MaxNodes, r.Size)
 	}
 	t := c.Templates[r.Template]
 	if t == nil {
@@ -90,12 +92,12 @@ func narrow(c *app.Catalog, r app.LayoutRequest) (*problem, error) {
 }
 
 // takeRules takes the preference and the rules that are about no single service.
-func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
+func (p *problem) takeRules(c *template.Catalog, t *template.Template, r layout.LayoutRequest) error {
 	p.prefer, p.mixed = request.Preferred(r.Prefer, t), t.Constraints.MixedHardware
 	switch p.prefer {
 	case "":
-		p.prefer = app.PreferPacked
-	case app.PreferPacked, app.PreferCheapest, app.PreferSpread:
+		p.prefer = template.PreferPacked
+	case template.PreferPacked, template.PreferCheapest, template.PreferSpread:
 	default:
 		return &app.Error{Code: app.EInvalid, Reason: request.BadRequest, Field: "prefer",
 			Message: fmt.Sprintf("preference %s is not known.", r.Prefer), Hint: "Preferences are packed, cheapest and spread."}
@@ -115,7 +117,7 @@ func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest
 	for _, name := range p.hardware {
 		limit, limited := t.Constraints.Hardware[name]
 		if !limited {
-			limit = app.Unlimited
+			limit = template.Unlimited
 		}
 		p.limits = append(p.limits, limit)
 	}
@@ -123,7 +125,7 @@ func (p *problem) takeRules(c *app.Catalog, t *app.Template, r app.LayoutRequest
 }
 
 // takeTypes finds the hardware and image types that template, provider and request leave.
-func (p *problem) takeTypes(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
+func (p *problem) takeTypes(c *template.Catalog, t *template.Template, r layout.LayoutRequest) error {
 	want := cmp.Or(r.Hardware, t.Defaults.Hardware)
 	for name, h := range c.Hardware {
 		if limit, limited := t.Constraints.Hardware[name]; limited && limit <= 0 {
@@ -153,7 +155,7 @@ func (p *problem) takeTypes(c *app.Catalog, t *app.Template, r app.LayoutRequest
 }
 
 // takeServices checks that the services exist, may be used, and have what they require.
-func (p *problem) takeServices(c *app.Catalog, t *app.Template, r app.LayoutRequest) error {
+func (p *problem) takeServices(c *template.Catalog, t *template.Template, r layout.LayoutRequest) error {
 	asked := r.Services
 	if len(asked) == 0 {
 		asked = t.Defaults.Services
@@ -193,7 +195,7 @@ func (p *problem) takeServices(c *app.Catalog, t *app.Template, r app.LayoutRequ
 }
 
 // missing gives a line for every requirement that neither a service's name nor what a service provides fulfils.
-func (p *problem) missing(c *app.Catalog) []string {
+func (p *problem) missing(c *template.Catalog) []string {
 	have := make(map[string]bool, len(p.services))
 	for _, name := range p.services {
 		have[name] = true
@@ -217,7 +219,7 @@ func (p *problem) missing(c *app.Catalog) []string {
 
 // conflicts gives a line for every service that names another one of the cluster as its enemy. As in Coopr only
 // services' own names count here, not what they provide.
-func (p *problem) conflicts(c *app.Catalog) []string {
+func (p *problem) conflicts(c *template.Catalog) []string {
 	var lines []string
 	for _, name := range p.services {
 		for _, enemy := range c.Services[name].Conflicts {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"muster/app"
+	applayout "muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
@@ -15,7 +17,7 @@ import (
 // Solver finds layouts. It keeps nothing between questions, so one value serves everyone at once.
 type Solver struct{}
 
-var _ app.Solver = (*Solver)(nil)
+var _ applayout.Solver = (*Solver)(nil)
 
 // New makes a solver.
 func New() *Solver { return &Solver{} }
@@ -23,19 +25,19 @@ func New() *Solver { return &Solver{} }
 // Solve gives the preferred layout for the request, see the package comment. A request that cannot be asked is EInvalid
 // or ENotFound, one that no layout answers is ENoLayout (the Reason says more, see app.Solver), and a context
 // that ends first, for whatever cause, is ETimeout.
-func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
+func (*Solver) Solve(ctx context.Context, catalog *template.Catalog, r applayout.LayoutRequest) (applayout.Layout, error) {
 	p, err := narrow(catalog, r)
 	if err != nil {
-		return app.Layout{}, request.Advised(catalog, r, err)
+		return applayout.Layout{}, request.Advised(catalog, r, err)
 	}
 	w := &watch{ctx: ctx, ended: ctx.Err() != nil}
 	c := newCounter(p, w)
 	if o, found := c.obstacle(); found && !w.ended {
-		return app.Layout{}, p.refusal(o)
+		return applayout.Layout{}, p.refusal(o)
 	}
 	layout, late, err := p.find(c, w)
 	if err != nil {
-		return app.Layout{}, err
+		return applayout.Layout{}, err
 	}
 	for i, g := range layout.Groups {
 		layout.CostPerHour += g.CostPerHour
@@ -49,7 +51,7 @@ func (*Solver) Solve(ctx context.Context, catalog *app.Catalog, r app.LayoutRequ
 }
 
 // Validate says why a request cannot be asked at all, as Solve would but without hints; nil where it can be asked.
-func Validate(catalog *app.Catalog, r app.LayoutRequest) error {
+func Validate(catalog *template.Catalog, r applayout.LayoutRequest) error {
 	_, err := narrow(catalog, r)
 	return err
 }
@@ -57,10 +59,10 @@ func Validate(catalog *app.Catalog, r app.LayoutRequest) error {
 // find finds the preferred layout. The counter is tried first where its answer can be the one that is asked for; it knows
 // neither ratios nor limits, but if its answer keeps them, it is the answer, since it is the best of more. late tells that
 // the time was over before the packed one of several equally good layouts was found.
-func (p *problem) find(c *counter, w *watch) (layout app.Layout, late bool, err error) {
+func (p *problem) find(c *counter, w *watch) (layout applayout.Layout, late bool, err error) {
 	layout.Provider = p.provider
 	places := p.arranger(w)
-	if p.prefer == app.PreferPacked {
+	if p.prefer == template.PreferPacked {
 		groups, err := c.groups()
 		if err != nil {
 			return layout, false, err
@@ -92,7 +94,7 @@ func (p *problem) find(c *counter, w *watch) (layout app.Layout, late bool, err 
 }
 
 // groups makes the packed layout.
-func (c *counter) groups() (groups []app.NodeGroup, err error) {
+func (c *counter) groups() (groups []applayout.NodeGroup, err error) {
 	for c.n > 0 && !c.w.ended {
 		k, found := c.next()
 		if !found {
@@ -112,7 +114,7 @@ func (c *counter) groups() (groups []app.NodeGroup, err error) {
 }
 
 // keeps tells whether groups keep the ratios and limits.
-func (p *problem) keeps(groups []app.NodeGroup) bool {
+func (p *problem) keeps(groups []applayout.NodeGroup) bool {
 	if !p.counted() {
 		return true
 	}
@@ -143,14 +145,14 @@ func outOfTime(p *problem, cause error) *app.Error {
 }
 
 // group states count nodes of a kind in the words of the catalog.
-func (p *problem) group(k kind, count int) app.NodeGroup {
+func (p *problem) group(k kind, count int) applayout.NodeGroup {
 	services := slices.Clone(p.everywhere)
 	for b := k.blocks.Next(0); b >= 0; b = k.blocks.Next(b + 1) {
 		services = append(services, p.blocks[b].services...)
 	}
 	slices.Sort(services)
 	hardware := p.hardware[k.hardware]
-	return app.NodeGroup{
+	return applayout.NodeGroup{
 		Count:       count,
 		Hardware:    hardware,
 		Image:       p.images[k.image],

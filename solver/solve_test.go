@@ -9,55 +9,63 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/layout"
+	apptemplate "muster/app/template"
 	"muster/solver/internal/request"
 	"muster/solver/solvertest"
 )
 
 // tiny is two services that exclude each other, on one provider.
-func tiny() (*app.Catalog, *app.Template) {
+func tiny() (*apptemplate.Catalog, *apptemplate.Template) {
 	c, t := big(2)
 	t.Constraints.CantCoexist = [][]string{{"s000", "s001"}}
 	return c, t
 }
 
 func TestRefusals(t *testing.T) {
-	two := app.LayoutRequest{Template: "t", Size: 2}
+	two := layout.LayoutRequest{Template: "t", Size: 2}
 	tests := []struct {
 		name    string
-		model   func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
+		model   func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest)
 		code    app.Code
 		kind    string
 		message string
 	}{
-		{"unknown provider", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Provider = "x" },
+		{"unknown provider", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Provider = "x" },
 			app.ENotFound, request.MissingProvider, "provider x does not exist."},
-		{"no provider", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) { t.Defaults.Provider = "" },
+		{"no provider", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+			t.Defaults.Provider = ""
+		},
 			app.EInvalid, request.MissingProvider, "template t has no default provider, so the request must name one."},
-		{"no services", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) { t.Defaults.Services = nil },
+		{"no services", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+			t.Defaults.Services = nil
+		},
 			app.EInvalid, request.BadRequest, "a cluster needs at least one service"},
-		{"unknown service", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Services = []string{"s000", "x"} },
+		{"unknown service", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
+			r.Services = []string{"s000", "x"}
+		},
 			app.ENotFound, request.MissingService, "service x does not exist"},
-		{"conflict", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
+		{"conflict", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {
 			c.Services["s001"].Conflicts = []string{"s000", "x"}
 		},
 			app.EInvalid, request.ConflictingServices, "s001 conflicts with s000."},
-		{"provided dependency is there, another is not", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
+		{"provided dependency is there, another is not", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {
 			c.Services["s000"].Install.Requires = []string{"db", "web"}
 			c.Services["s001"].Provides = []string{"db"}
 		}, app.EInvalid, request.MissingDependency, "s000 requires web, which is not on the cluster or in the list of services to add."},
-		{"too few nodes", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 1 }, app.ENoLayout, request.NoSolution,
+		{"too few nodes", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Size = 1 }, app.ENoLayout, request.NoSolution,
 			"No layout puts 2 services on 1 node: s000, s001 can't share nodes and their minima add up to 2 nodes."},
-		{"too many nodes", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+		{"too many nodes", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 			t.Constraints.Services["s000"], t.Constraints.Services["s001"] = between(1, 3), between(1, 4)
 			r.Size = 8
 		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 8 nodes: the maxima of all services add up to 7 nodes, and no node may stay empty."},
-		{"no hardware for a service", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
-			t.Constraints.Services["s001"] = app.ServiceConstraint{Max: 9, Hardware: []string{"gpu"}}
+		{"no hardware for a service", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+			t.Constraints.Services["s001"] = apptemplate.ServiceConstraint{Max: 9, Hardware: []string{"gpu"}}
 		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: no hardware type that may be used here (large, medium, small) is accepted by s001."},
-		{"minimum over maximum", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+		{"minimum over maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 			t.Constraints.Services["s001"] = between(2, 1)
 		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: s001 must be on at least 2 nodes, but may be on at most 1."},
-		{"must and can't", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+		{"must and can't", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 			t.Constraints.MustCoexist = t.Constraints.CantCoexist
 		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: s000, s001 must coexist and can't coexist."},
 	}
@@ -82,7 +90,7 @@ func TestServicesWithoutConstraintsGoEverywhere(t *testing.T) {
 	template.Constraints.CantCoexist = [][]string{{"s000", "s001"}}
 	template.Constraints.Services["s000"] = between(1, 1)
 	template.Constraints.Services["s001"] = between(1, 2)
-	l, err := New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 5})
+	l, err := New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +101,8 @@ func TestServicesWithoutConstraintsGoEverywhere(t *testing.T) {
 }
 
 // hopeless is a hundred services in random pairs on so few nodes that proving which node is best takes very long.
-func hopeless() (*app.Catalog, app.LayoutRequest) {
-	return pairs(150, 520, 11, random(1, 1, 0, 0))(), app.LayoutRequest{Template: "t", Size: 5}
+func hopeless() (*apptemplate.Catalog, layout.LayoutRequest) {
+	return pairs(150, 520, 11, random(1, 1, 0, 0))(), layout.LayoutRequest{Template: "t", Size: 5}
 }
 
 func TestDeadlineIsKept(t *testing.T) {
@@ -116,7 +124,7 @@ func TestDeadlineIsKept(t *testing.T) {
 func TestDeadlineOfPreferences(t *testing.T) {
 	c := solvertest.Needing(30, 20, 6)
 	for _, limit := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 200 * time.Millisecond} {
-		r := app.LayoutRequest{Template: "t", Size: 500, Prefer: app.PreferCheapest}
+		r := layout.LayoutRequest{Template: "t", Size: 500, Prefer: apptemplate.PreferCheapest}
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		start := time.Now()
 		got, err := New().Solve(ctx, c, r)
@@ -140,7 +148,7 @@ func TestCancelledBeforeItStarts(t *testing.T) {
 	c, _ := tiny()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := New().Solve(ctx, c, app.LayoutRequest{Template: "t", Size: 2})
+	_, err := New().Solve(ctx, c, layout.LayoutRequest{Template: "t", Size: 2})
 	if app.CodeOf(err) != app.ETimeout || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "2 services on 2 nodes") {
 		t.Errorf("got %v", err)
 	}
@@ -148,7 +156,7 @@ func TestCancelledBeforeItStarts(t *testing.T) {
 
 // TestSameAnswerForEveryone asks the same question from several goroutines at once, of one solver and one catalog.
 func TestSameAnswerForEveryone(t *testing.T) {
-	c, r := loose(), app.LayoutRequest{Template: "t", Size: 300}
+	c, r := loose(), layout.LayoutRequest{Template: "t", Size: 300}
 	s := New()
 	answers := make([]string, 16)
 	var wg sync.WaitGroup
@@ -173,28 +181,28 @@ func TestSameAnswerForEveryone(t *testing.T) {
 func TestHints(t *testing.T) {
 	tests := []struct {
 		name  string
-		model func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
+		model func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest)
 		field string
 		hints []string
 	}{
-		{"a near name, and what else is wrong", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) {
+		{"a near name, and what else is wrong", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
 			r.Services, r.Prefer = []string{"s00", "s001"}, "cheap"
 		}, "services", []string{"s000", "Besides: Preference cheap does not exist."}},
-		{"a preference that there is not", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Prefer = "cheap" },
+		{"a preference that there is not", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Prefer = "cheap" },
 			"prefer", []string{"packed, cheapest and spread"}},
-		{"what would provide a dependency", func(c *app.Catalog, _ *app.Template, r *app.LayoutRequest) {
+		{"what would provide a dependency", func(c *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
 			c.Services["s000"].Install.Requires = []string{"db"}
 			c.Services["s001"].Provides = []string{"db"}
 			r.Services = []string{"s000"}
 		}, "services", []string{"s001"}},
-		{"zones where there are none", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
-			t.Constraints.Zones = &app.ZoneRule{MaxSkew: 1}
+		{"zones where there are none", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+			t.Constraints.Zones = &apptemplate.ZoneRule{MaxSkew: 1}
 		}, "provider", []string{"zones"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c, template := tiny()
-			r := app.LayoutRequest{Template: "t", Size: 2}
+			r := layout.LayoutRequest{Template: "t", Size: 2}
 			test.model(c, template, &r)
 			_, err := New().Solve(context.Background(), c, r)
 			e := app.AsError(err)

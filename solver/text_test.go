@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/layout"
+	apptemplate "muster/app/template"
 )
 
 // testdata/cases.txt holds questions and answers as readable text. Its lines are words; the first says what the line
@@ -86,7 +87,7 @@ func writeCases(t *testing.T) {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func baseText(c *app.Catalog) string {
+func baseText(c *apptemplate.Catalog) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  providers %s\n", strings.Join(sorted(c.Providers), ","))
 	for _, name := range sorted(c.Hardware) {
@@ -104,7 +105,7 @@ func baseText(c *app.Catalog) string {
 	return b.String()
 }
 
-func templateText(t *app.Template) string {
+func templateText(t *apptemplate.Template) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  default provider=%s hardware=%s image=%s services=%s\n", t.Defaults.Provider, t.Defaults.Hardware,
 		t.Defaults.Image, strings.Join(t.Defaults.Services, ","))
@@ -123,7 +124,7 @@ func templateText(t *app.Template) string {
 		if s.MinSet {
 			low = fmt.Sprint(s.Min)
 		}
-		if s.Max != app.Unlimited {
+		if s.Max != apptemplate.Unlimited {
 			high = fmt.Sprint(s.Max)
 		}
 		fmt.Fprintf(&b, "  on %s min=%s max=%s hardware=%s image=%s\n", name, low, high, strings.Join(s.Hardware, ","),
@@ -134,16 +135,16 @@ func templateText(t *app.Template) string {
 
 // reader builds examples line by line.
 type reader struct {
-	bases     map[string]*app.Catalog
-	templates map[string]*app.Template
-	base      *app.Catalog
-	template  *app.Template
+	bases     map[string]*apptemplate.Catalog
+	templates map[string]*apptemplate.Template
+	base      *apptemplate.Catalog
+	template  *apptemplate.Template
 	out       []example
 }
 
 func readCases(t *testing.T, text string) []example {
 	t.Helper()
-	r := &reader{bases: map[string]*app.Catalog{}, templates: map[string]*app.Template{}}
+	r := &reader{bases: map[string]*apptemplate.Catalog{}, templates: map[string]*apptemplate.Template{}}
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		words := strings.Fields(line)
 		fields := map[string]string{}
@@ -176,14 +177,14 @@ func number(s string, otherwise int) int {
 func (r *reader) line(line string, words []string, f map[string]string) bool {
 	switch words[0] {
 	case "base":
-		r.base = app.NewCatalog()
+		r.base = apptemplate.NewCatalog()
 		r.bases[words[1]] = r.base
 	case "template":
-		r.template = &app.Template{Constraints: app.Constraints{Services: map[string]app.ServiceConstraint{}}}
+		r.template = &apptemplate.Template{Constraints: apptemplate.Constraints{Services: map[string]apptemplate.ServiceConstraint{}}}
 		r.templates[words[1]] = r.template
 	case "case":
 		c := *r.bases[words[2]]
-		c.Templates = map[string]*app.Template{}
+		c.Templates = map[string]*apptemplate.Template{}
 		r.template = r.templates[words[3]]
 		r.out = append(r.out, example{name: words[1], catalog: &c})
 	case "providers", "hardware", "image", "service":
@@ -199,7 +200,7 @@ func (r *reader) line(line string, words []string, f map[string]string) bool {
 }
 
 func (r *reader) baseLine(words []string, f map[string]string) {
-	about := app.About{Name: words[1]}
+	about := apptemplate.About{Name: words[1]}
 	var on []string
 	if len(words) == 3 {
 		on = list(words[2])
@@ -207,23 +208,23 @@ func (r *reader) baseLine(words []string, f map[string]string) {
 	switch words[0] {
 	case "providers":
 		for _, name := range list(words[1]) {
-			r.base.Providers[name] = &app.ProviderSpec{About: app.About{Name: name}}
+			r.base.Providers[name] = &apptemplate.ProviderSpec{About: apptemplate.About{Name: name}}
 		}
 	case "hardware":
-		h := &app.HardwareType{About: about, Providers: map[string]app.Flavor{}}
+		h := &apptemplate.HardwareType{About: about, Providers: map[string]apptemplate.Flavor{}}
 		for _, p := range on {
-			h.Providers[p] = app.Flavor{Flavor: words[1]}
+			h.Providers[p] = apptemplate.Flavor{Flavor: words[1]}
 		}
 		r.base.Hardware[words[1]] = h
 	case "image":
-		i := &app.ImageType{About: about, Providers: map[string]app.Image{}}
+		i := &apptemplate.ImageType{About: about, Providers: map[string]apptemplate.Image{}}
 		for _, p := range on {
-			i.Providers[p] = app.Image{Image: words[1]}
+			i.Providers[p] = apptemplate.Image{Image: words[1]}
 		}
 		r.base.Images[words[1]] = i
 	case "service":
-		r.base.Services[words[1]] = &app.Service{About: about, Provides: list(f["provides"]), Conflicts: list(f["conflicts"]),
-			Runtime: app.Dependencies{Requires: list(f["requires"])}}
+		r.base.Services[words[1]] = &apptemplate.Service{About: about, Provides: list(f["provides"]), Conflicts: list(f["conflicts"]),
+			Runtime: apptemplate.Dependencies{Requires: list(f["requires"])}}
 	}
 }
 
@@ -231,20 +232,20 @@ func (r *reader) templateLine(words []string, f map[string]string) {
 	c := &r.template.Constraints
 	switch words[0] {
 	case "default":
-		r.template.Defaults = app.TemplateDefaults{Provider: f["provider"], Hardware: f["hardware"], Image: f["image"],
+		r.template.Defaults = apptemplate.TemplateDefaults{Provider: f["provider"], Hardware: f["hardware"], Image: f["image"],
 			Services: list(f["services"])}
 	case "allow":
-		r.template.Compatibility = app.Compatibility{Hardware: list(f["hardware"]), Images: list(f["image"]),
+		r.template.Compatibility = apptemplate.Compatibility{Hardware: list(f["hardware"]), Images: list(f["image"]),
 			Services: list(f["services"])}
 	case "size":
-		c.Size = app.SizeRange{Min: number(f["min"], 1), Max: number(f["max"], app.Unlimited)}
+		c.Size = apptemplate.SizeRange{Min: number(f["min"], 1), Max: number(f["max"], apptemplate.Unlimited)}
 	case "must":
 		c.MustCoexist = append(c.MustCoexist, list(words[1]))
 	case "cant":
 		c.CantCoexist = append(c.CantCoexist, list(words[1]))
 	case "on":
-		c.Services[words[1]] = app.ServiceConstraint{Hardware: list(f["hardware"]), Images: list(f["image"]),
-			Min: number(f["min"], 0), MinSet: f["min"] != "", Max: number(f["max"], app.Unlimited)}
+		c.Services[words[1]] = apptemplate.ServiceConstraint{Hardware: list(f["hardware"]), Images: list(f["image"]),
+			Min: number(f["min"], 0), MinSet: f["min"] != "", Max: number(f["max"], apptemplate.Unlimited)}
 	}
 }
 
@@ -252,7 +253,7 @@ func (r *reader) caseLine(line string, words []string, f map[string]string) {
 	e := &r.out[len(r.out)-1]
 	switch words[0] {
 	case "ask":
-		e.request = app.LayoutRequest{Template: f["template"], Size: number(f["size"], 0), Provider: f["provider"],
+		e.request = layout.LayoutRequest{Template: f["template"], Size: number(f["size"], 0), Provider: f["provider"],
 			Hardware: f["hardware"], Image: f["image"], Services: list(f["services"])}
 		if r.template != nil {
 			e.catalog.Templates[f["template"]] = r.template
@@ -263,7 +264,7 @@ func (r *reader) caseLine(line string, words []string, f map[string]string) {
 	case "any":
 		e.any = true
 	case "node":
-		e.groups = append(e.groups, app.NodeGroup{Count: number(words[1], 0), Hardware: words[2], Image: words[3],
+		e.groups = append(e.groups, layout.NodeGroup{Count: number(words[1], 0), Hardware: words[2], Image: words[3],
 			Services: list(words[4])})
 	}
 }

@@ -3,7 +3,8 @@ package solver
 import (
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // zoner assigns the nodes of groups to zones. A node goes where there are fewest nodes with the services that it shares
@@ -27,13 +28,13 @@ func (p *problem) zoner(w *watch) *zoner {
 		}
 	}
 	if len(p.zoneRule.Services) > 0 && len(z.spread) == 0 {
-		z.skew = app.Unlimited // none of the services is here, so any zones will do
+		z.skew = template.Unlimited // none of the services is here, so any zones will do
 	}
 	return z
 }
 
 // assign gives, for each group, the number of nodes in each zone; nil where the rule cannot be kept.
-func (z *zoner) assign(groups []app.NodeGroup) [][]int {
+func (z *zoner) assign(groups []layout.NodeGroup) [][]int {
 	tags := make([][]int, len(groups)) // per group: which of the counted things it adds to
 	things := max(1, len(z.spread))
 	for i, g := range groups {
@@ -57,7 +58,7 @@ func (z *zoner) assign(groups []app.NodeGroup) [][]int {
 }
 
 // deal gives nodes out one by one, after as many for each zone as go evenly.
-func (z *zoner) deal(groups []app.NodeGroup, tags [][]int, counts [][]int) [][]int {
+func (z *zoner) deal(groups []layout.NodeGroup, tags [][]int, counts [][]int) [][]int {
 	nodes := make([]int, len(z.zones))
 	out := make([][]int, len(groups))
 	for i, g := range groups {
@@ -94,7 +95,7 @@ func (z *zoner) even(counts [][]int) bool {
 }
 
 // search goes through assignments that are at most so far from even, and allows more and more.
-func (z *zoner) search(groups []app.NodeGroup, tags [][]int, things int) [][]int {
+func (z *zoner) search(groups []layout.NodeGroup, tags [][]int, things int) [][]int {
 	most := 0
 	for _, g := range groups {
 		most = max(most, g.Count)
@@ -120,7 +121,7 @@ func (z *zoner) search(groups []app.NodeGroup, tags [][]int, things int) [][]int
 
 type zoneSearch struct {
 	z      *zoner
-	groups []app.NodeGroup
+	groups []layout.NodeGroup
 	tags   [][]int
 	far    int
 	counts [][]int // per thing and zone
@@ -204,8 +205,8 @@ func (s *zoneSearch) put(i, zone, n int) {
 }
 
 // split divides groups by zone, as assigned: in the order of groups, then of zones.
-func (z *zoner) split(groups []app.NodeGroup, assigned [][]int) []app.NodeGroup {
-	var out []app.NodeGroup
+func (z *zoner) split(groups []layout.NodeGroup, assigned [][]int) []layout.NodeGroup {
+	var out []layout.NodeGroup
 	for i, g := range groups {
 		for zone, n := range assigned[i] {
 			if n > 0 {
@@ -220,7 +221,7 @@ func (z *zoner) split(groups []app.NodeGroup, assigned [][]int) []app.NodeGroup 
 }
 
 // place assigns groups to zones.
-func (z *zoner) place(groups *[]app.NodeGroup) bool {
+func (z *zoner) place(groups *[]layout.NodeGroup) bool {
 	assigned := z.assign(*groups)
 	if assigned == nil {
 		return false

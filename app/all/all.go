@@ -12,13 +12,19 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/health"
 	"muster/app/identity"
+	"muster/app/layout"
+	"muster/app/observe"
 	"muster/app/operation"
+	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/pool"
 	"muster/app/resource"
+	"muster/app/schedule"
 	"muster/app/secret"
 	"muster/app/settings"
+	"muster/app/template"
 	"muster/app/upkeep"
 	"muster/app/usage"
 	"muster/app/webhook"
@@ -26,23 +32,23 @@ import (
 
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
-	app.PeopleStore
-	app.ClusterStore
-	app.Ledger
-	app.Feed
+	identity.PeopleStore
+	cluster.ClusterStore
+	execution.Ledger
+	cluster.Feed
 	app.NoticeStore
-	app.BuildStore
-	app.HealthStore
-	app.NodeReportStore
-	app.OrphanStore
-	app.PoolStore
-	app.ProvisionerStore
-	app.ReceiptStore
-	app.RequestStore
-	app.ScheduleStore
-	app.SecretStore
-	app.TenantStore
-	app.TopUpStore
+	build.BuildStore
+	execution.HealthStore
+	health.NodeReportStore
+	fleet.OrphanStore
+	pool.PoolStore
+	fleet.ProvisionerStore
+	fleet.ReceiptStore
+	cluster.RequestStore
+	schedule.ScheduleStore
+	secret.SecretStore
+	identity.TenantStore
+	operation.TopUpStore
 	build.Store
 	catalog.Store
 	chat.Store
@@ -139,21 +145,21 @@ func New(d Deps) *App {
 // Deps is what the services together need from outside. All fields but Explainer and the last ones are required.
 type Deps struct {
 	Store     Store
-	Solver    app.Solver
-	Explainer app.Explainer // nil: refusals are not explained further
-	Changer   app.Changer   // nil: no cluster can be amended
-	Planner   app.Planner
+	Solver    layout.Solver
+	Explainer layout.Explainer // nil: refusals are not explained further
+	Changer   layout.Changer   // nil: no cluster can be amended
+	Planner   plan.Planner
 	Keys      app.Keys
 	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.
-	Catalog func() *app.Catalog
+	Catalog func() *template.Catalog
 	// Reader understands what tenants lay over it; nil: they cannot.
 	Reader catalog.CatalogReader
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
 	TenantHostAccess bool
 	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
 	// not, or where only the host that makes them can tell. Nil: none are.
-	SharesHost func(ctx context.Context, spec app.ProviderSpec) string
+	SharesHost func(ctx context.Context, spec template.ProviderSpec) string
 	// Policies evaluates policies; nil: a tenant with policies gets everything refused.
 	Policies policy.PolicyEngine
 	Now      func() time.Time
@@ -165,7 +171,7 @@ type Deps struct {
 	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.
 	Facts  func(context.Context) (fleet.ServerFacts, error)
 	Calls  fleet.CallBook
-	RateOf func(app.ProviderSpec) app.Rate
+	RateOf func(template.ProviderSpec) template.Rate
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
 	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
@@ -175,9 +181,9 @@ type Deps struct {
 	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
 	Firewalls func(kind string) bool
 	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
-	CheckScript func(script string) *app.ScriptFault
+	CheckScript func(script string) *template.ScriptFault
 	// Accounts asks accounts what they would do; nil: they cannot be asked.
-	Accounts app.Accounts
+	Accounts cluster.Accounts
 	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
 	LeaseGrace time.Duration
 	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
@@ -190,9 +196,9 @@ type Deps struct {
 	ResourceKinds  []resource.ResourceTypes
 	ResourceLimits resource.ResourceLimits
 	// Meter counts what happens, Expose writes what was counted, and Tracer follows requests; nil: they are not counted or followed.
-	Meter  app.Meter
+	Meter  observe.Meter
 	Expose func(ctx context.Context, to io.Writer) error
-	Tracer app.Tracer
+	Tracer observe.Tracer
 	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
 	Faults func(where string) error
 }

@@ -5,13 +5,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // Chain is a plan that creates and confirms nodes and then starts a service on each, where every start waits for every
 // confirm through a join.
-func Chain(nodes int) app.Plan {
-	p := app.Plan{Kind: app.OperationCreate}
-	add := func(s app.PlanStep) int {
+func Chain(nodes int) plan.Plan {
+	p := plan.Plan{Kind: app.OperationCreate}
+	add := func(s plan.PlanStep) int {
 		s.Rank = time.Duration(100-len(p.Steps)) * time.Second
 		p.Steps = append(p.Steps, s)
 		return len(p.Steps) - 1
@@ -19,37 +22,37 @@ func Chain(nodes int) app.Plan {
 	var confirmed []int
 	for i := 1; i <= nodes; i++ {
 		n := app.NodeName(i)
-		created := add(app.PlanStep{ID: n + ".create", Node: n, Action: app.ActionCreate})
-		confirmed = append(confirmed, add(app.PlanStep{ID: n + ".confirm", Node: n, Action: app.ActionConfirm, Needs: []int{created}}))
+		created := add(plan.PlanStep{ID: n + ".create", Node: n, Action: app.ActionCreate})
+		confirmed = append(confirmed, add(plan.PlanStep{ID: n + ".confirm", Node: n, Action: app.ActionConfirm, Needs: []int{created}}))
 	}
-	all := add(app.PlanStep{ID: "all.confirm", Join: true, Needs: confirmed})
+	all := add(plan.PlanStep{ID: "all.confirm", Join: true, Needs: confirmed})
 	for i := 1; i <= nodes; i++ {
 		n := app.NodeName(i)
 		for _, s := range []string{"a", "b"} {
-			add(app.PlanStep{ID: n + "." + s + ".start", Node: n, Service: s, Action: app.ActionStart, Needs: []int{all}})
+			add(plan.PlanStep{ID: n + "." + s + ".start", Node: n, Service: s, Action: app.ActionStart, Needs: []int{all}})
 		}
 	}
 	return p
 }
 
 // Remove is a plan that deletes nodes.
-func Remove(nodes int) app.Plan {
-	p := app.Plan{Kind: app.OperationDelete}
+func Remove(nodes int) plan.Plan {
+	p := plan.Plan{Kind: app.OperationDelete}
 	for i := 1; i <= nodes; i++ {
 		n := app.NodeName(i)
-		p.Steps = append(p.Steps, app.PlanStep{ID: n + ".delete", Node: n, Action: app.ActionDelete, Rank: time.Second})
+		p.Steps = append(p.Steps, plan.PlanStep{ID: n + ".delete", Node: n, Action: app.ActionDelete, Rank: time.Second})
 	}
 	return p
 }
 
 // NewCluster is a cluster as a store takes it, with a plan over its nodes.
-func NewCluster(tenant, name string, nodes int, at time.Time, p app.Plan) app.NewCluster {
-	c := app.NewCluster{
+func NewCluster(tenant, name string, nodes int, at time.Time, p plan.Plan) cluster.NewCluster {
+	c := cluster.NewCluster{
 		Cluster: app.Cluster{ID: name + "-1", Tenant: tenant, Name: name, Owner: "ada", Template: "web", Provider: "cloud", Size: nodes,
 			Services: []string{"a", "b"}, Status: app.ClusterPending, DNSSuffix: "internal", CreatedAt: at, CostPerHour: 0.25},
-		Definition: app.Definition{Config: map[string]any{"port": "80"}, Services: map[string]*app.Service{}},
+		Definition: cluster.Definition{Config: map[string]any{"port": "80"}, Services: map[string]*template.Service{}},
 		PublicKey:  "ssh-ed25519 AAAA", PrivateKey: []byte("the cluster's private key"),
-		Operation: app.NewOperation{Plan: p, Operation: app.Operation{Tenant: tenant, Cluster: name + "-1", Kind: p.Kind, PlanHash: p.Hash(),
+		Operation: cluster.NewOperation{Plan: p, Operation: app.Operation{Tenant: tenant, Cluster: name + "-1", Kind: p.Kind, PlanHash: p.Hash(),
 			Requester: "ada", CreatedAt: at}},
 	}
 	for i := 1; i <= nodes; i++ {

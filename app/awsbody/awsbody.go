@@ -10,7 +10,8 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Client gives a client whose requests have plain bodies. It is not a client of the SDK's own any more, so what is to be set about that has to be set before; nil is
+// Client gives a client whose requests have plain bodies. It is not a client of the SDK's own any more, so what is to be set about that has to be set
+// before; nil is
 // http.DefaultClient.
 func Client(c Doer) Doer {
 	if c == nil {

@@ -17,8 +17,8 @@ import (
 	"muster/portal/buildsystems"
 )
 
-func calls(callback string) []app.BuildRule {
-	return []app.BuildRule{{Name: "web", When: "true", Do: app.BuildCreate, Template: "web", Callback: callback}}
+func calls(callback string) []build.BuildRule {
+	return []build.BuildRule{{Name: "web", When: "true", Do: build.BuildCreate, Template: "web", Callback: callback}}
 }
 
 // What is wrong with a rule's callback is said with its place before it is saved.
@@ -63,7 +63,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 		}
 	}
 	rule := calls("https://ci.example.com/")
-	rule[0].Do, rule[0].Template = app.BuildDelete, ""
+	rule[0].Do, rule[0].Template = build.BuildDelete, ""
 	if err := b.App.CheckBuildRules(t.Context(), admin, rule); err == nil || !strings.Contains(err.Error(), "for rules that create") {
 		t.Errorf("a rule that deletes: %v", err)
 	}

@@ -36,20 +36,20 @@ var senders = map[string]struct {
 // gate takes deliveries of all build systems, each at a hook that gives every build a cluster.
 type gate struct {
 	*office.Bureau
-	hooks map[string]app.BuildHook
+	hooks map[string]build.BuildHook
 	sent  int
 }
 
 func newGate(t testing.TB) *gate {
-	g := &gate{Bureau: office.NewBureau(t), hooks: map[string]app.BuildHook{}}
+	g := &gate{Bureau: office.NewBureau(t), hooks: map[string]build.BuildHook{}}
 	g.App.BuildRules, g.App.BuildService.Config.Builds = cel.NewBuilds(), buildsystems.Family{}
 	if len(g.App.BuildSystems()) != len(senders) {
 		t.Fatalf("%d build systems, %d senders", len(g.App.BuildSystems()), len(senders))
 	}
 	owner, queue := "ada", 1000
-	rules := []app.BuildRule{
-		{Name: "deep", When: `has(event.payload.deep) && event.payload.deep.size() > 3`, Do: app.BuildNothing},
-		{Name: "all", When: "true", Do: app.BuildCreate, Template: "web", Forks: app.BuildForksAll, Queue: &queue, Cluster: "ci-${event.branch}", Callback: "${event.payload.callback_url}",
+	rules := []build.BuildRule{
+		{Name: "deep", When: `has(event.payload.deep) && event.payload.deep.size() > 3`, Do: build.BuildNothing},
+		{Name: "all", When: "true", Do: build.BuildCreate, Template: "web", Forks: build.BuildForksAll, Queue: &queue, Cluster: "ci-${event.branch}", Callback: "${event.payload.callback_url}",
 			Parameters: map[string]any{"all": "${event.payload}"}},
 	}
 	for name, s := range senders {
@@ -77,7 +77,7 @@ func (g *gate) send(t testing.TB, system string, body []byte, headers map[string
 
 func (g *gate) newest(t testing.TB) int64 {
 	t.Helper()
-	list, err := g.Store.Builds(t.Context(), app.DefaultTenant, app.BuildFilter{Limit: 1})
+	list, err := g.Store.Builds(t.Context(), app.DefaultTenant, build.BuildFilter{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

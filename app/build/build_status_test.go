@@ -72,7 +72,7 @@ func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for template, known := range map[string]bool{"web": true, "${event.payload.template}": true, "wbe": false, "ghost": false} {
-		rules := []app.BuildRule{{Name: "none", When: "false", Do: app.BuildNothing}, {Name: "all", When: "true", Do: app.BuildCreate, Template: template}}
+		rules := []build.BuildRule{{Name: "none", When: "false", Do: build.BuildNothing}, {Name: "all", When: "true", Do: build.BuildCreate, Template: template}}
 		check := b.App.CheckBuildRules(t.Context(), admin, rules)
 		_, save := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", Rules: &rules})
 		for _, err := range []error{check, save} {
@@ -86,8 +86,8 @@ func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 		}
 	}
 	// As it is when the template is deleted after the rule was saved.
-	rules := []app.BuildRule{{Name: "late", When: "true", Do: app.BuildCreate, Template: "ghost"}}
-	if _, _, err := b.Store.SaveBuildHook(t.Context(), admin, app.BuildHookChange{Name: "ci", Rules: &rules}, b.Clock.Now()); err != nil {
+	rules := []build.BuildRule{{Name: "late", When: "true", Do: build.BuildCreate, Template: "ghost"}}
+	if _, _, err := b.Store.SaveBuildHook(t.Context(), admin, build.BuildHookChange{Name: "ci", Rules: &rules}, b.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if h, err := b.App.BuildHook(t.Context(), admin, "ci"); err != nil || len(h.Warnings) != 1 || !strings.Contains(h.Warnings[0], "Rule 1 (late)") || !strings.Contains(h.Warnings[0], "ghost") {
@@ -114,7 +114,7 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 		t.Errorf("the API changes without the token: %v", err)
 	}
 	// As the store sees it when the token was given between check and change.
-	if _, _, err := b.Store.SaveBuildHook(t.Context(), admin, app.BuildHookChange{Name: "ci", StatusAPI: &other}, b.Clock.Now()); err == nil {
+	if _, _, err := b.Store.SaveBuildHook(t.Context(), admin, build.BuildHookChange{Name: "ci", StatusAPI: &other}, b.Clock.Now()); err == nil {
 		t.Error("the store changes the API and keeps the token")
 	}
 	for _, wrong := range []string{"ftp://x", "https://user:pw@git.example.com", "https://git.example.com?x=1", "http://git.example.com", "nonsense"} {

@@ -9,8 +9,84 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 	"muster/app/webhook"
 )
+
+// BuildCall is where a build that begins is to be told how it stands.
+type BuildCall struct {
+	URL   string // may hold a secret; "" for nowhere
+	Shown string // URL without what may be secret
+	Why   string // why nowhere, where there was to be one
+}
+
+// BuildCallbacks is where a build is told, and what became of that.
+type BuildCallbacks struct {
+	URL  string          `json:"url,omitempty"` // without what may be secret
+	Why  string          `json:"why,omitempty"` // why nobody is told, or is any more
+	Told []BuildCallback `json:"told"`
+}
+
+// BuildCallback is what a build is told once: that it is ready, refused, failed or ended.
+type BuildCallback struct {
+	ID int64 `json:"id"`
+	// MessageID is what the receiver is told in the header webhook-id, the same at every attempt.
+	MessageID string                `json:"message_id"`
+	State     app.BuildState        `json:"state"`
+	Outcome   webhook.DeliveryState `json:"outcome"`
+	Attempts  int                   `json:"attempts"`
+	QueuedAt  time.Time             `json:"queued_at"`
+	NextAt    time.Time             `json:"next_at,omitzero"` // of a waiting one: not before then
+	EndedAt   time.Time             `json:"ended_at,omitzero"`
+	// Of the last attempt:
+	Status int           `json:"status,omitempty"` // 0: no answer
+	Took   time.Duration `json:"took,omitempty"`
+	Code   app.Code      `json:"code,omitempty"` // "": it was taken, or not tried yet
+	Error  string        `json:"error,omitempty"`
+}
+
+// News is what is told of a build as it stands.
+func (b Build) News(now time.Time, nodes []app.BuildNode) app.BuildNews {
+	return app.BuildNews{At: now, Build: b.ID, Hook: b.Hook, Key: b.Key, Name: b.Event.Build, Job: b.Event.Job, State: b.State, Words: b.Words, Cluster: b.Cluster,
+		Nodes: nodes, HookID: b.HookID}
+}
+
+// Line says in one line what became of it.
+func (c BuildCallback) Line(now time.Time) string {
+	tries := fmt.Sprintf("%d attempts", c.Attempts)
+	if c.Attempts == 1 {
+		tries = "1 attempt"
+	}
+	if c.Status > 0 {
+		tries += fmt.Sprintf(", status %d", c.Status)
+	}
+	words := ""
+	switch {
+	case c.Outcome == webhook.DeliveryMade:
+		words = "delivered after " + tries
+	case c.Outcome == webhook.DeliveryFailed:
+		words = "given up after " + tries
+	case c.Attempts == 0:
+		return string(c.State) + ": not sent yet"
+	case c.NextAt.After(now):
+		words = fmt.Sprintf("sent again in %s, after %s", c.NextAt.Sub(now).Round(time.Second), tries)
+	default:
+		words = "being sent, " + tries
+	}
+	if c.Error != "" {
+		words += ". " + c.Error
+	}
+	return string(c.State) + ": " + words
+}
+
+// RedactedCallback is a rule's callback without the query that it was written with.
+func (r BuildRule) RedactedCallback() string {
+	before, _, _ := strings.Cut(r.Callback, "${")
+	if i := strings.IndexByte(before, '?'); i >= 0 {
+		return r.Callback[:i] + "?…"
+	}
+	return r.Callback
+}
 
 // BuildSigningKey is what callbacks of a hook with a secret are signed with: the bytes that whsec_ and base64 stand for, or those of the
 // secret itself where it is in no such form.
@@ -24,26 +100,26 @@ func BuildSigningKey(secret string) []byte {
 }
 
 // callOf says where the build of an event is to be told. An address that cannot be one keeps no build from its cluster.
-func (a *Service) callOf(r app.BuildRule, j BuildJudgement, e app.BuildEvent) app.BuildCall {
+func (a *Service) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildCall {
 	text := strings.TrimSpace(j.Callback)
 	switch {
 	case j.CallbackWhy != "":
-		return app.BuildCall{Why: "Nobody is told of the build: " + j.CallbackWhy}
+		return BuildCall{Why: "Nobody is told of the build: " + j.CallbackWhy}
 	case r.Callback == "":
 		text = strings.TrimSpace(e.CallbackURL)
 	}
 	if text == "" || text == app.BuildCallbackNone {
-		return app.BuildCall{}
+		return BuildCall{}
 	}
 	u, err := a.Hooks.CheckHookURL(text)
 	if err != nil {
-		return app.BuildCall{Why: "Nobody is told of the build: " + app.AsError(err).Message}
+		return BuildCall{Why: "Nobody is told of the build: " + app.AsError(err).Message}
 	}
-	return app.BuildCall{URL: text, Shown: webhook.RedactURL(u)}
+	return BuildCall{URL: text, Shown: webhook.RedactURL(u)}
 }
 
 // checkCallback says what is wrong with a rule's callback before anything is put in it.
-func (a *Service) checkCallback(r app.BuildRule) error {
+func (a *Service) checkCallback(r BuildRule) error {
 	wrong := func(message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: "callback", Message: "callback: " + message, Hint: hint}
 	}
@@ -66,7 +142,7 @@ func (a *Service) checkCallback(r app.BuildRule) error {
 	case !absolute && !(open && strings.HasPrefix("https://", before)):
 		return wrong("it does not begin with https://", like)
 	case absolute && scheme != "https" && scheme != "http":
-		return wrong("builds are told over https, not "+app.Clip(scheme), like)
+		return wrong("builds are told over https, not "+phrase.Clip(scheme), like)
 	case absolute && strings.Contains(host, "@"):
 		return wrong("it holds a user or a password, which everybody could read who sees the rules", "Let the event carry such an address: ${event.payload.callback_url}.")
 	case open && !whole:
@@ -77,13 +153,13 @@ func (a *Service) checkCallback(r app.BuildRule) error {
 	}
 	if _, err := a.Hooks.CheckHookURL(before); err != nil {
 		e := *app.AsError(err)
-		return wrong(e.Message, app.FirstOf(e.Hint, like))
+		return wrong(e.Message, phrase.FirstOf(e.Hint, like))
 	}
 	return nil
 }
 
 // toldOf gives what is to be told of a build that has moved; nil for nothing.
-func (a *Service) toldOf(ctx context.Context, was app.DueBuild, b app.Build, now time.Time) (*app.BuildNews, error) {
+func (a *Service) toldOf(ctx context.Context, was DueBuild, b Build, now time.Time) (*app.BuildNews, error) {
 	if (b.Callback == nil || b.Callback.URL == "") && !was.Of.Statuses || b.State == was.State || !b.State.Told() {
 		return nil, nil
 	}

@@ -11,8 +11,53 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
+	"muster/app/phrase"
+	"muster/app/template"
 	"muster/app/webhook"
 )
+
+// BuildHook is an address at which a build system tells of its builds, and what is to be done then. Its secret cannot be read again.
+type BuildHook struct {
+	ID     string `json:"id"`
+	Tenant string `json:"-"`
+	Name   string `json:"name"`
+	System string `json:"system"`
+	// Owner is the user as whom it acts, with that user's rights, groups and quota.
+	Owner     string      `json:"owner"`
+	Rules     []BuildRule `json:"rules"`
+	Enabled   bool        `json:"enabled"`
+	Why       string      `json:"why,omitempty"` // it can do nothing now, such as that its owner is disabled
+	SecretAt  time.Time   `json:"secret_at"`
+	OldUntil  time.Time   `json:"old_until,omitzero"` // until when the secret before counts too
+	LastAt    time.Time   `json:"last_at,omitzero"`   // the latest delivery that was signed right
+	RefusedAt time.Time   `json:"refused_at,omitzero"`
+	Refused   string      `json:"refused,omitempty"` // why the latest one was refused that was not
+	// Statuses says that commits show how the build's cluster is, written with a token of the hook at StatusAPI; "" is the system's own.
+	Statuses  bool   `json:"statuses"`
+	StatusAPI string `json:"status_api,omitempty"`
+	Live      int    `json:"live"` // builds that have a cluster, or wait for one
+	// Warnings say of one hook what is allowed and still unwise; lists leave them out.
+	Warnings  []string  `json:"warnings,omitempty"`
+	CreatedBy string    `json:"created_by"`
+	CreatedAt time.Time `json:"created_at"`
+	ChangedAt time.Time `json:"changed_at"`
+	DeletedAt time.Time `json:"-"`
+}
+
+// BuildHookChange is a checked change, as the store takes it. What is nil or empty stays.
+type BuildHookChange struct {
+	Name, System string
+	Owner        *string
+	Rules        *[]BuildRule
+	Enabled      *bool
+	Secret       string  // "" leaves it
+	StatusToken  *string // "" removes it
+	StatusAPI    *string
+	New          string // of a hook that is made by this, where Secret is empty
+	ID           string // of a hook that is made by this
+	TokenKey     []byte // likewise
+}
 
 // The limits of build hooks.
 const (
@@ -26,12 +71,12 @@ const (
 
 // BuildHookRequest makes or changes a build hook. What is nil or empty stays as it is; of a new hook it is the default.
 type BuildHookRequest struct {
-	Name    string           `json:"-"`
-	System  string           `json:"system,omitempty"`
-	Owner   *string          `json:"owner,omitempty"`
-	Rules   *[]app.BuildRule `json:"rules,omitempty"`
-	Enabled *bool            `json:"enabled,omitempty"`
-	Secret  string           `json:"secret,omitempty"`
+	Name    string       `json:"-"`
+	System  string       `json:"system,omitempty"`
+	Owner   *string      `json:"owner,omitempty"`
+	Rules   *[]BuildRule `json:"rules,omitempty"`
+	Enabled *bool        `json:"enabled,omitempty"`
+	Secret  string       `json:"secret,omitempty"`
 	// StatusToken is what commit statuses are written with, at the API of GitHub or GitLab.
 	StatusToken *string `json:"status_token,omitempty"`
 	StatusAPI   *string `json:"status_api,omitempty"`
@@ -40,7 +85,7 @@ type BuildHookRequest struct {
 
 // SavedBuildHook is a build hook as it stands after a change. Secret is the one that was made just now, "" where none was.
 type SavedBuildHook struct {
-	app.BuildHook
+	BuildHook
 	Secret string `json:"secret,omitempty"`
 	Made   bool   `json:"made"`
 }
@@ -63,7 +108,7 @@ func (a *Service) buildSystem(name string) (BuildSystem, bool) {
 }
 
 // BuildHooks lists the build hooks of the tenant by name.
-func (a *Service) BuildHooks(ctx context.Context, actor app.Actor) ([]app.BuildHook, error) {
+func (a *Service) BuildHooks(ctx context.Context, actor app.Actor) ([]BuildHook, error) {
 	if err := actor.Authorize("BuildHooks"); err != nil {
 		return nil, err
 	}
@@ -77,9 +122,9 @@ func (a *Service) BuildHooks(ctx context.Context, actor app.Actor) ([]app.BuildH
 }
 
 // BuildHook gives one; ENotFound where there is none of the name.
-func (a *Service) BuildHook(ctx context.Context, actor app.Actor, name string) (app.BuildHook, error) {
+func (a *Service) BuildHook(ctx context.Context, actor app.Actor, name string) (BuildHook, error) {
 	if err := actor.Authorize("BuildHook"); err != nil {
-		return app.BuildHook{}, err
+		return BuildHook{}, err
 	}
 	h, err := a.Store.BuildHook(ctx, actor.Tenant, name)
 	if err == nil {
@@ -89,7 +134,7 @@ func (a *Service) BuildHook(ctx context.Context, actor app.Actor, name string) (
 }
 
 // judgeBuildHook says of a hook as it is now why it can do nothing, and what is unwise about it.
-func (a *Service) judgeBuildHook(ctx context.Context, h *app.BuildHook) (err error) {
+func (a *Service) judgeBuildHook(ctx context.Context, h *BuildHook) (err error) {
 	if _, h.Why, err = a.buildOwner(ctx, *h); err != nil {
 		return err
 	}
@@ -134,7 +179,7 @@ func (a *Service) SaveBuildHook(ctx context.Context, actor app.Actor, r BuildHoo
 			return SavedBuildHook{}, err
 		}
 	}
-	system, _ := a.buildSystem(app.FirstOf(was.System, c.System))
+	system, _ := a.buildSystem(phrase.FirstOf(was.System, c.System))
 	c.New = newBuildSecret(system)
 	if r.Rotate {
 		c.Secret = c.New
@@ -176,12 +221,12 @@ func (a *Service) DeleteBuildHook(ctx context.Context, actor app.Actor, name str
 	return a.Store.DeleteBuildHook(ctx, actor, name, a.Now())
 }
 
-func (a *Service) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHookRequest, was app.BuildHook, fresh bool, users findUser) (app.BuildHookChange, error) {
-	c := app.BuildHookChange{Name: r.Name, System: r.System, Owner: r.Owner, Rules: r.Rules, Enabled: r.Enabled}
-	wrong := func(field, message, hint string) (app.BuildHookChange, error) {
+func (a *Service) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHookRequest, was BuildHook, fresh bool, users findUser) (BuildHookChange, error) {
+	c := BuildHookChange{Name: r.Name, System: r.System, Owner: r.Owner, Rules: r.Rules, Enabled: r.Enabled}
+	wrong := func(field, message, hint string) (BuildHookChange, error) {
 		return c, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
-	if !app.HookName(r.Name) {
+	if !template.HookName(r.Name) {
 		return wrong("name", "A build hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"github-web\".")
 	}
 	var names []string
@@ -191,9 +236,9 @@ func (a *Service) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHo
 	if len(names) == 0 {
 		return c, &app.Error{Code: app.EConflict, Message: "This server knows no build system.", Hint: "Ask whoever runs it."}
 	}
-	system := app.FirstOf(was.System, r.System)
+	system := phrase.FirstOf(was.System, r.System)
 	if !slices.Contains(names, system) {
-		return wrong("system", fmt.Sprintf("There is no build system %q.", app.Clip(system)), "There are: "+strings.Join(names, ", ")+".")
+		return wrong("system", fmt.Sprintf("There is no build system %q.", phrase.Clip(system)), "There are: "+strings.Join(names, ", ")+".")
 	}
 	if !fresh && r.System != "" && r.System != was.System {
 		return wrong("system", "Which build system sends to a hook cannot be changed.", "Make another one, and delete this one.")
@@ -237,7 +282,7 @@ func (a *Service) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHo
 func unprintableButSpace(r rune) bool { return r != ' ' && webhook.Unprintable(r) }
 
 // findUser gives an account of a tenant, or ENotFound.
-type findUser func(ctx context.Context, tenant, name string) (app.User, error)
+type findUser func(ctx context.Context, tenant, name string) (identity.User, error)
 
 // checkBuildOwner refuses owners that could not act, and those who may more than the one who names them.
 func checkBuildOwner(ctx context.Context, actor app.Actor, name string, users findUser) error {
@@ -247,7 +292,7 @@ func checkBuildOwner(ctx context.Context, actor app.Actor, name string, users fi
 	u, err := users(ctx, actor.Tenant, name)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
-		return wrong(fmt.Sprintf("There is no user %q.", app.Clip(name)), "Name a user of the tenant; a robot does well.")
+		return wrong(fmt.Sprintf("There is no user %q.", phrase.Clip(name)), "Name a user of the tenant; a robot does well.")
 	case err != nil:
 		return err
 	case u.Disabled():
@@ -261,7 +306,7 @@ func checkBuildOwner(ctx context.Context, actor app.Actor, name string, users fi
 }
 
 // buildOwner gives as whom a hook acts; why is set where it cannot.
-func (a *Service) buildOwner(ctx context.Context, h app.BuildHook) (owner app.Actor, why string, err error) {
+func (a *Service) buildOwner(ctx context.Context, h BuildHook) (owner app.Actor, why string, err error) {
 	u, err := a.Store.User(ctx, h.Tenant, h.Owner)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:

@@ -3,15 +3,72 @@ package build
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/template"
 )
+
+// Build is what one build is to have: a cluster, from when its turn comes until it ends.
+type Build struct {
+	ID     int64  `json:"id"`
+	Tenant string `json:"-"`
+	HookID string `json:"-"`
+	Hook   string `json:"hook"`
+	Owner  string `json:"owner"` // as whom it is done
+	Rule   string `json:"rule"`
+	Key    string `json:"key"`
+	// Of the event that began it:
+	Event   app.BuildEvent `json:"event"`
+	State   app.BuildState `json:"state"`
+	Words   string         `json:"words,omitempty"` // why it stands so
+	Wanted  BuildAsk       `json:"wanted"`
+	Request int64          `json:"request,omitempty"`
+	Cluster string         `json:"cluster,omitempty"`
+	Ahead   int            `json:"ahead,omitempty"` // of a waiting one: how many of its rule come before
+	// Begun is when it was told, Made when its turn came.
+	BegunAt   time.Time `json:"begun_at"`
+	MadeAt    time.Time `json:"made_at,omitzero"`
+	ReadyAt   time.Time `json:"ready_at,omitzero"`
+	WaitUntil time.Time `json:"wait_until,omitzero"`
+	EndAt     time.Time `json:"end_at,omitzero"` // when its end was told
+	EndedAt   time.Time `json:"ended_at,omitzero"`
+	// Callback is where it is told how it stands; nil where nobody asked for that.
+	Callback *BuildCallbacks `json:"callback,omitempty"`
+	// Statuses are what its commit was made to show, and what became of that.
+	Statuses []BuildCallback `json:"statuses,omitempty"`
+
+	// How it goes on; see TendBuilds.
+	Final   app.BuildState `json:"-"`
+	Tries   int            `json:"-"`
+	RetryAt time.Time      `json:"-"`
+	DueAt   time.Time      `json:"-"`
+	Version int64          `json:"-"`
+}
+
+// Object is how a build stands in the audit.
+func (b Build) Object() string { return "build " + strconv.FormatInt(b.ID, 10) }
+
+// BuildFilter narrows a list of builds, which is newest first.
+type BuildFilter struct {
+	ID      int64  // 0: any
+	Hook    string // its name
+	Key     string // exactly
+	Build   string // exactly
+	Cluster string
+	Live    bool
+	Before  int64
+	Limit   int // 0: 50; at most 200
+
+	Reader *app.ClusterReader // only what it may see; nil: all. App sets it.
+}
 
 // BuildView is a build with its cluster as it stands. Keys are by reference: where they can be asked for.
 type BuildView struct {
-	app.Build
+	Build
 	Status    app.ClusterStatus `json:"status,omitempty"`
 	ExpiresAt time.Time         `json:"expires_at,omitzero"`
 	Nodes     []app.BuildNode   `json:"nodes"`
@@ -25,7 +82,7 @@ type BuildView struct {
 const MaxBuildPage = 200
 
 // Builds lists the builds of the tenant, newest first.
-func (a *Service) BuildList(ctx context.Context, actor app.Actor, f app.BuildFilter) ([]app.Build, error) {
+func (a *Service) BuildList(ctx context.Context, actor app.Actor, f BuildFilter) ([]Build, error) {
 	if err := actor.Authorize("BuildList"); err != nil {
 		return nil, err
 	}
@@ -56,17 +113,17 @@ func (a *Service) Build(ctx context.Context, actor app.Actor, id int64) (BuildVi
 }
 
 // build finds a build that the actor may see.
-func (a *Service) build(ctx context.Context, actor app.Actor, id int64) (app.Build, error) {
+func (a *Service) build(ctx context.Context, actor app.Actor, id int64) (Build, error) {
 	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {
-		return app.Build{}, err
+		return Build{}, err
 	}
-	found, err := a.Store.Builds(ctx, actor.Tenant, app.BuildFilter{ID: id, Limit: 1, Reader: reader})
+	found, err := a.Store.Builds(ctx, actor.Tenant, BuildFilter{ID: id, Limit: 1, Reader: reader})
 	if err != nil {
-		return app.Build{}, err
+		return Build{}, err
 	}
 	if len(found) == 0 {
-		return app.Build{}, app.Errorf(app.ENotFound, "There is no build %d.", id)
+		return Build{}, app.Errorf(app.ENotFound, "There is no build %d.", id)
 	}
 	return found[0], nil
 }
@@ -125,7 +182,7 @@ func (a *Service) buildView(ctx context.Context, actor app.Actor, id int64) (Bui
 }
 
 // buildNodes are the machines of a cluster that are there to stay.
-func buildNodes(c app.ClusterView) []app.BuildNode {
+func buildNodes(c cluster.ClusterView) []app.BuildNode {
 	nodes := []app.BuildNode{}
 	for _, n := range c.Nodes {
 		if n.Status == app.NodeDeleted || n.Leaving {
@@ -140,7 +197,7 @@ func buildNodes(c app.ClusterView) []app.BuildNode {
 		if port == 0 {
 			port = 22
 		}
-		nodes = append(nodes, app.BuildNode{Name: n.Name, Hostname: n.Hostname, Address: at, Inside: in, User: app.FirstOf(n.SSHUser, "root"), Port: port,
+		nodes = append(nodes, app.BuildNode{Name: n.Name, Hostname: n.Hostname, Address: at, Inside: in, User: phrase.FirstOf(n.SSHUser, "root"), Port: port,
 			Services: append([]string{}, n.Services...), Status: string(n.Status)})
 	}
 	return nodes
@@ -184,10 +241,10 @@ func (a *Service) ExtendBuild(ctx context.Context, actor app.Actor, id int64, by
 	return a.buildView(ctx, actor, id)
 }
 
-func (a *Service) extendBuild(ctx context.Context, actor app.Actor, b app.Build, by time.Duration) error {
+func (a *Service) extendBuild(ctx context.Context, actor app.Actor, b Build, by time.Duration) error {
 	if b.Cluster == "" || !b.State.Live() || b.State == app.BuildEnding {
 		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "It is " + string(b.State) + "."}
 	}
-	_, err := a.Operations.ExtendLease(ctx, actor, b.Cluster, app.LeaseRequest{By: by})
+	_, err := a.Operations.ExtendLease(ctx, actor, b.Cluster, template.LeaseRequest{By: by})
 	return err
 }

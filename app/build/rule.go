@@ -3,16 +3,180 @@ package build
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/phrase"
 	"muster/app/policy"
+	"muster/app/template"
 )
+
+// BuildAct is what a rule does.
+type BuildAct string
+
+// The acts.
+const (
+	BuildCreate  BuildAct = "create"
+	BuildDelete  BuildAct = "delete"
+	BuildExtend  BuildAct = "extend"
+	BuildNothing BuildAct = "nothing"
+)
+
+// BuildActs are all of them.
+var BuildActs = []BuildAct{BuildCreate, BuildDelete, BuildExtend, BuildNothing}
+
+// BuildForks says whether a rule takes what comes from forks.
+type BuildForks string
+
+// The choices; "" is BuildForksNever.
+const (
+	BuildForksNever   BuildForks = "never"
+	BuildForksUnknown BuildForks = "unknown" // what does not tell, as GitHub's workflow_job
+	BuildForksAll     BuildForks = "all"
+)
+
+// BuildRule says what is done with which events. Rules are looked at in order, and the first that matches counts. That a build ends its
+// clusters needs no rule.
+type BuildRule struct {
+	Name string   `json:"name"`
+	When string   `json:"when"`
+	Do   BuildAct `json:"do"`
+	// Key names what a cluster is for: one lives for each key. "" is the build, or the job of it that the event is about.
+	Key string `json:"key,omitempty"`
+	// Of create. Texts may have parts such as ${event.branch}, which are CEL.
+	Template   string         `json:"template,omitempty"`
+	Size       int            `json:"size,omitempty"`
+	Provider   string         `json:"provider,omitempty"`
+	Cluster    string         `json:"cluster,omitempty"`
+	Parameters map[string]any `json:"parameters,omitempty"`
+	// Lease is the backstop: the cluster goes then though no end is ever told. Of extend it is by how much the lease moves.
+	Lease       string `json:"lease,omitempty"`
+	Concurrency int    `json:"concurrency,omitempty"`
+	Queue       *int   `json:"queue,omitempty"`
+	WaitFor     string `json:"wait_for,omitempty"`
+	// Forks says whether it takes what comes from repositories that others write to.
+	Forks BuildForks `json:"forks,omitempty"`
+	// Callback is where the build is told that it is ready, refused, failed or ended. "" is what the event says by itself.
+	Callback string `json:"callback,omitempty"`
+	Again    bool   `json:"again,omitempty"`
+}
+
+// Limits and defaults of rules.
+const (
+	MaxBuildRules       = 50
+	maxBuildParameters  = 100
+	maxBuildConcurrency = 1000
+	defaultConcurrency  = 10
+	defaultBuildQueue   = 50
+	defaultBuildLease   = 2 * time.Hour
+	defaultBuildWait    = time.Hour
+	maxBuildWait        = 24 * time.Hour
+	minBuildLength      = time.Minute
+	maxBuildLease       = 30 * 24 * time.Hour
+)
+
+// BuildAsk is what a build is to have.
+type BuildAsk struct {
+	Template    string         `json:"template"`
+	Size        int            `json:"size,omitempty"`
+	Provider    string         `json:"provider,omitempty"`
+	Cluster     string         `json:"cluster,omitempty"`
+	Parameters  map[string]any `json:"parameters,omitempty"`
+	Lease       time.Duration  `json:"lease"`
+	WaitFor     time.Duration  `json:"wait_for"`
+	Concurrency int            `json:"concurrency"`
+}
+
+func (k BuildAsk) Request() cluster.ClusterRequest {
+	lease := k.Lease
+	return cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease}
+}
+
+func (r BuildRule) lengthOf(text string, otherwise time.Duration) time.Duration {
+	if d, err := template.ParseLength(text); err == nil && text != "" {
+		return d
+	}
+	return otherwise
+}
+
+// LeaseTime is how long a cluster of the rule lives at most, or by how much a lease is moved.
+func (r BuildRule) LeaseTime() time.Duration { return r.lengthOf(r.Lease, defaultBuildLease) }
+
+// WaitTime is how long a build waits to be ready.
+func (r BuildRule) WaitTime() time.Duration { return r.lengthOf(r.WaitFor, defaultBuildWait) }
+
+// AtOnce is how many clusters of the rule there are at once.
+func (r BuildRule) AtOnce() int {
+	if r.Concurrency == 0 {
+		return defaultConcurrency
+	}
+	return r.Concurrency
+}
+
+// QueueLength is how many builds may wait for their turn.
+func (r BuildRule) QueueLength() int {
+	if r.Queue == nil {
+		return defaultBuildQueue
+	}
+	return *r.Queue
+}
+
+func (r BuildRule) Check() error {
+	wrong := func(field, message, hint string) error {
+		return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
+	}
+	span := func(field, text string, least, most time.Duration) error {
+		if text == "" {
+			return nil
+		}
+		d, err := template.ParseLength(text)
+		if err != nil || d < least || d > most {
+			return wrong(field, fmt.Sprintf("%q is not a time from %s to %s", phrase.Clip(text), phrase.Length(least), phrase.Length(most)), "Write it like 90m or 2h.")
+		}
+		return nil
+	}
+	switch {
+	case !template.HookName(r.Name):
+		return wrong("name", "it needs a name of small letters, digits, '-' and '_'", "Such as integration.")
+	case strings.TrimSpace(r.When) == "":
+		return wrong("when", "it is not said when it matches", `Such as event.phase == "queued", or true for always.`)
+	case !slices.Contains(BuildActs, r.Do):
+		return wrong("do", fmt.Sprintf("there is nothing like %q to be done", phrase.Clip(string(r.Do))), "One of: "+template.Joined(BuildActs)+".")
+	case r.Do == BuildCreate && r.Template == "":
+		return wrong("template", "it is not said of which template the cluster is to be", "Name one.")
+	case r.Forks != "" && r.Forks != BuildForksNever && r.Forks != BuildForksUnknown && r.Forks != BuildForksAll:
+		return wrong("forks", fmt.Sprintf("forks cannot be %q", phrase.Clip(string(r.Forks))), "One of: never, unknown, all.")
+	case r.Do == BuildExtend && r.Lease == "":
+		return wrong("lease", "it is not said by how much leases are extended", "Such as lease: 1h.")
+	case r.Do != BuildCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||
+		r.Concurrency != 0 || r.Queue != nil || r.WaitFor != "" || r.Callback != ""):
+		return wrong("do", fmt.Sprintf("what stands beside %q is for rules that create", r.Do), "Only key and lease go with it.")
+	case r.Size < 0 || r.Size > 100000:
+		return wrong("size", "the number of nodes is not from 1 to 100000", "0 or nothing leaves it to the template.")
+	case r.Concurrency < 0 || r.Concurrency > maxBuildConcurrency:
+		return wrong("concurrency", fmt.Sprintf("it is not from 1 to %d", maxBuildConcurrency), "")
+	case r.Queue != nil && (*r.Queue < 0 || *r.Queue > maxBuildConcurrency):
+		return wrong("queue", fmt.Sprintf("it is not from 0 to %d", maxBuildConcurrency), "0 lets nobody wait.")
+	case len(r.Parameters) > maxBuildParameters:
+		return wrong("parameters", fmt.Sprintf("there are more than %d", maxBuildParameters), "")
+	case len(r.When) > 2000 || len(r.Key) > 2000 || len(r.Cluster) > 500 || len(r.Template) > 500:
+		return wrong("when", "a text is too long", "Make two rules of it.")
+	}
+	if err := span("lease", r.Lease, minBuildLength, maxBuildLease); err != nil {
+		return err
+	}
+	return span("wait_for", r.WaitFor, minBuildLength, maxBuildWait)
+}
 
 // BuildJudgement is what a rule says about an event: what it would ask for, with all CEL evaluated.
 type BuildJudgement struct {
 	Applies bool
 	Key     string
-	Ask     app.BuildAsk
+	Ask     BuildAsk
 	// Callback is where the build is to be told how it stands, as the rule says it. CallbackWhy is why that cannot be told.
 	Callback    string
 	CallbackWhy string
@@ -24,15 +188,15 @@ type BuildRuleEngine interface {
 	// EventWords are what expressions can ask about.
 	EventWords() []policy.PolicyWord
 	// CheckRule tells what is wrong with the CEL of a rule: EInvalid with the field, and line and column in the message.
-	CheckRule(r app.BuildRule) error
+	CheckRule(r BuildRule) error
 	// JudgeRule says whether a rule matches, and what it would ask for. An error means that nobody can tell.
-	JudgeRule(ctx context.Context, r app.BuildRule, e app.BuildEvent) (BuildJudgement, error)
+	JudgeRule(ctx context.Context, r BuildRule, e app.BuildEvent) (BuildJudgement, error)
 	// KeyOf evaluates the key of a rule alone.
-	KeyOf(ctx context.Context, r app.BuildRule, e app.BuildEvent) (string, error)
+	KeyOf(ctx context.Context, r BuildRule, e app.BuildEvent) (string, error)
 }
 
 // CheckBuildRules says what is wrong with rules, before they are saved: EInvalid with rule and field.
-func (a *Service) CheckBuildRules(ctx context.Context, actor app.Actor, rules []app.BuildRule) error {
+func (a *Service) CheckBuildRules(ctx context.Context, actor app.Actor, rules []BuildRule) error {
 	if err := actor.Authorize("CheckBuildRules"); err != nil {
 		return err
 	}
@@ -42,9 +206,9 @@ func (a *Service) CheckBuildRules(ctx context.Context, actor app.Actor, rules []
 	return a.checkBuildTemplates(ctx, actor.Tenant, rules)
 }
 
-func (a *Service) checkBuildRules(rules []app.BuildRule) error {
-	if len(rules) > app.MaxBuildRules {
-		return &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("There are more than %d rules.", app.MaxBuildRules), Hint: "Make another hook."}
+func (a *Service) checkBuildRules(rules []BuildRule) error {
+	if len(rules) > MaxBuildRules {
+		return &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("There are more than %d rules.", MaxBuildRules), Hint: "Make another hook."}
 	}
 	if a.BuildRules == nil && len(rules) > 0 {
 		return &app.Error{Code: app.EInternal, Message: "this server has no engine for rules"}
@@ -68,9 +232,9 @@ func (a *Service) checkBuildRules(rules []app.BuildRule) error {
 	return nil
 }
 
-func inRule(i int, r app.BuildRule, err error) error {
+func inRule(i int, r BuildRule, err error) error {
 	e := *app.AsError(err)
 	e.Field = fmt.Sprintf("rules[%d].%s", i, e.Field)
-	e.Message = fmt.Sprintf("Rule %d (%s): %s", i+1, app.FirstOf(app.Clip(r.Name), "without a name"), e.Message)
+	e.Message = fmt.Sprintf("Rule %d (%s): %s", i+1, phrase.FirstOf(phrase.Clip(r.Name), "without a name"), e.Message)
 	return &e
 }

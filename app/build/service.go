@@ -2,41 +2,43 @@ package build
 
 import (
 	"context"
+	"time"
+
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
+	"muster/app/identity"
 	"muster/app/operation"
 	"muster/app/webhook"
-	"time"
 )
 
 // Store is what the service needs of the database.
 type Store interface {
 	// Of what others keep.
-	Build(ctx context.Context, tenant string, id int64) (app.Build, error)
-	BuildDeliveries(ctx context.Context, tenant string, hook string, before int64, limit int) ([]app.BuildTaken, error)
-	BuildDelivery(ctx context.Context, tenant string, hook string, id int64) (d app.BuildTaken, uniq string, err error)
-	BuildHook(ctx context.Context, tenant string, name string) (app.BuildHook, error)
-	BuildHookAt(ctx context.Context, id string, now time.Time) (h app.BuildHook, secrets []string, err error)
-	BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook, error)
+	Build(ctx context.Context, tenant string, id int64) (Build, error)
+	BuildDeliveries(ctx context.Context, tenant string, hook string, before int64, limit int) ([]BuildTaken, error)
+	BuildDelivery(ctx context.Context, tenant string, hook string, id int64) (d BuildTaken, uniq string, err error)
+	BuildHook(ctx context.Context, tenant string, name string) (BuildHook, error)
+	BuildHookAt(ctx context.Context, id string, now time.Time) (h BuildHook, secrets []string, err error)
+	BuildHooks(ctx context.Context, tenant string) ([]BuildHook, error)
 	BuildTokenKey(ctx context.Context, id string) ([]byte, error)
-	Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error)
+	Builds(ctx context.Context, tenant string, f BuildFilter) ([]Build, error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
-	Definition(ctx context.Context, tenant string, cluster string) (app.Definition, error)
+	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error
-	DueBuilds(ctx context.Context, now time.Time, limit int) (due []app.DueBuild, next time.Time, err error)
-	EndBuild(ctx context.Context, who app.Actor, b app.Build, words string, now time.Time) error
-	MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error)
-	MoveRequest(ctx context.Context, m app.RequestMove) (app.Request, error)
+	DueBuilds(ctx context.Context, now time.Time, limit int) (due []DueBuild, next time.Time, err error)
+	EndBuild(ctx context.Context, who app.Actor, b Build, words string, now time.Time) error
+	MoveBuild(ctx context.Context, b Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error)
+	MoveRequest(ctx context.Context, m cluster.RequestMove) (cluster.Request, error)
 	NoteBuildRefused(ctx context.Context, id string, why string, now time.Time) error
-	NoteBuildTaken(ctx context.Context, d app.BuildTaken) error
+	NoteBuildTaken(ctx context.Context, d BuildTaken) error
 	NoteDeed(ctx context.Context, d app.Deed) error
-	Request(ctx context.Context, tenant string, id int64) (app.Request, error)
-	SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHookChange, now time.Time) (h app.BuildHook, made bool, err error)
-	TakeBuild(ctx context.Context, o app.BuildOrder) (app.BuildDone, error)
-	User(ctx context.Context, tenant string, name string) (app.User, error)
-	View(ctx context.Context, tenant string, id string) (app.ClusterView, error)
+	Request(ctx context.Context, tenant string, id int64) (cluster.Request, error)
+	SaveBuildHook(ctx context.Context, who app.Actor, c BuildHookChange, now time.Time) (h BuildHook, made bool, err error)
+	TakeBuild(ctx context.Context, o BuildOrder) (BuildDone, error)
+	User(ctx context.Context, tenant string, name string) (identity.User, error)
+	View(ctx context.Context, tenant string, id string) (cluster.ClusterView, error)
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 

@@ -4,20 +4,67 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/phrase"
 	"muster/app/webhook"
 )
+
+// Only what can be no other path of the API; the rest of the address is the hook's.
+var (
+	commitRepository = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_.-]*[A-Za-z0-9_-][A-Za-z0-9_.-]*)+$`)
+	commitID         = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+// CommitStatus is what a build's commit shows in a state; nil where the hook writes none, or the event named no commit that can have one.
+func (b Build) CommitStatus(h BuildHook, words string) *app.CommitStatus {
+	e := b.Event
+	if !h.Statuses || len(e.Repository) > 255 || !commitRepository.MatchString(e.Repository) || !commitID.MatchString(e.Commit) {
+		return nil
+	}
+	s := &app.CommitStatus{System: h.System, Repository: e.Repository, Commit: e.Commit, Context: "muster/" + b.Rule, Words: phrase.FirstOf(words, b.Words)}
+	if e.Job != "" {
+		s.Context += "/" + e.Job
+	}
+	switch b.State {
+	case app.BuildWaiting:
+		s.State, s.Words = app.CommitPending, "Waiting for a cluster."
+	case app.BuildReady:
+		s.State = app.CommitSuccess
+	case app.BuildRefused, app.BuildFailed:
+		s.State, s.Words = app.CommitFailure, phrase.FirstOf(s.Words, "There is no cluster for this build.")
+	case app.BuildOver:
+		if !b.ReadyAt.IsZero() {
+			return nil // that it was ready remains true
+		}
+		s.State, s.Words = app.CommitCancelled, "The build ended before its cluster was ready."
+	default:
+		return nil
+	}
+	return s
+}
+
+// Shown is a build as people and build systems see it: once its end was told it isn't waiting or ready any more, though its cluster is still
+// to be deleted.
+func (b Build) Shown() Build {
+	if !b.EndAt.IsZero() && b.State.Live() {
+		if b.State = app.BuildEnding; b.Cluster == "" {
+			b.State = app.BuildOver
+		}
+	}
+	return b
+}
 
 const maxStatusToken = 512
 
 // readyStatus says of a ready build's cluster how large it is, what it costs and where it is.
-func (a *Service) readyStatus(ctx context.Context, d app.DueBuild, b app.Build, c app.ClusterView) (*app.CommitStatus, error) {
-	words := fmt.Sprintf("Cluster %s is ready: %s", c.Name, app.Several(len(c.Nodes), "node"))
+func (a *Service) readyStatus(ctx context.Context, d DueBuild, b Build, c cluster.ClusterView) (*app.CommitStatus, error) {
+	words := fmt.Sprintf("Cluster %s is ready: %s", c.Name, phrase.Several(len(c.Nodes), "node"))
 	if c.CostPerHour > 0 {
-		words += ", " + app.Cost(c.CostPerHour) + " an hour"
+		words += ", " + phrase.Cost(c.CostPerHour) + " an hour"
 	}
 	s := b.CommitStatus(d.Of, words+".")
 	if s == nil {
@@ -42,7 +89,7 @@ func (a *Service) readyStatus(ctx context.Context, d app.DueBuild, b app.Build, 
 }
 
 // checkStatus says what is wrong with how a hook is to write commit statuses.
-func (a *Service) checkStatus(r BuildHookRequest, was app.BuildHook, s BuildSystem, c *app.BuildHookChange) error {
+func (a *Service) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c *BuildHookChange) error {
 	wrong := func(field, message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
@@ -79,13 +126,13 @@ func (a *Service) checkStatus(r BuildHookRequest, was app.BuildHook, s BuildSyst
 }
 
 // checkBuildTemplates refuses rules that name a template which the tenant doesn't have. What a rule works out from the event isn't known yet.
-func (a *Service) checkBuildTemplates(ctx context.Context, tenant string, rules []app.BuildRule) error {
+func (a *Service) checkBuildTemplates(ctx context.Context, tenant string, rules []BuildRule) error {
 	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	for i, r := range rules {
-		if r.Do != app.BuildCreate || strings.Contains(r.Template, "${") || c.Templates[r.Template] != nil {
+		if r.Do != BuildCreate || strings.Contains(r.Template, "${") || c.Templates[r.Template] != nil {
 			continue
 		}
 		known := make([]string, 0, len(c.Templates))
@@ -94,12 +141,12 @@ func (a *Service) checkBuildTemplates(ctx context.Context, tenant string, rules 
 		}
 		hint := "There are no templates yet."
 		if len(known) > 0 {
-			hint = app.Suggest(r.Template, known)
-			if all := app.Suggest("", known); len(known) <= 20 && hint != all {
+			hint = phrase.Suggest(r.Template, known)
+			if all := phrase.Suggest("", known); len(known) <= 20 && hint != all {
 				hint += " " + all
 			}
 		}
-		return inRule(i, r, &app.Error{Code: app.EInvalid, Field: "template", Message: fmt.Sprintf("there is no template %q", app.Clip(r.Template)), Hint: hint})
+		return inRule(i, r, &app.Error{Code: app.EInvalid, Field: "template", Message: fmt.Sprintf("there is no template %q", phrase.Clip(r.Template)), Hint: hint})
 	}
 	return nil
 }

@@ -13,27 +13,102 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/phrase"
+	"muster/app/policy"
 	"muster/app/webhook"
 )
 
+// BuildOutcome is what became of a delivery.
+type BuildOutcome string
+
+// BuildTaken is what is kept of a delivery that was signed right.
+type BuildTaken struct {
+	ID      int64        `json:"id"`
+	Hook    string       `json:"hook"`
+	At      time.Time    `json:"at"`
+	SentAt  time.Time    `json:"sent_at,omitzero"` // as signed
+	From    string       `json:"from,omitempty"`
+	Number  string       `json:"number,omitempty"` // the sender's own
+	System  string       `json:"system"`
+	Event   string       `json:"event"`
+	Action  string       `json:"action,omitempty"`
+	Build   string       `json:"build,omitempty"`
+	Job     string       `json:"job,omitempty"`
+	Outcome BuildOutcome `json:"outcome"`
+	Words   string       `json:"words,omitempty"`
+	Rule    string       `json:"rule,omitempty"`
+	Made    int64        `json:"made,omitempty"` // the build that it is about
+	Replays int          `json:"replays,omitempty"`
+	Size    int          `json:"size"`           // of the body, in bytes
+	Body    string       `json:"body,omitempty"` // only of a single one
+}
+
+// BuildOrder is what a delivery is to bring about, as the store takes it. All of it happens in one transaction, once for each Uniq.
+type BuildOrder struct {
+	Hook     BuildHook
+	Who      app.Actor
+	Delivery BuildTaken
+	Uniq     string // digest of BuildDelivery.Unique
+	Body     []byte
+	Replay   int64 // the kept delivery that is run again; 0: it is a new one
+	Event    app.BuildEvent
+	Ends     []BuildEnd
+	// Begin is nil where nothing is to begin.
+	Begin *BuildBegin
+	// Extend asks for the build of this key; "" for none.
+	Extend string
+	Now    time.Time
+}
+
+// BuildEnd says which builds of a hook end: those of a build, or the one of a key.
+type BuildEnd struct {
+	Build string
+	Key   string
+	// Lasting says that what comes later of it begins nothing any more, unless it is of another run: newer than At. At is zero where that
+	// isn't told.
+	Lasting bool
+	At      time.Time
+}
+
+// BuildBegin is a build that wants a cluster.
+type BuildBegin struct {
+	Rule  BuildRule
+	Key   string
+	Ask   BuildAsk
+	Again bool // one that is over may come again, unless its end was told
+	// Reopened says that what was told of its end holds no more.
+	Reopened bool
+	Call     BuildCall
+	// NewestJobAt begins again what has ended before then.
+	NewestJobAt time.Time
+}
+
+// BuildDone is what an order brought about.
+type BuildDone struct {
+	Delivery BuildTaken
+	Build    *Build // that it is about; nil for none
+}
+
 // The outcomes.
 const (
-	BuildTakenBegun      app.BuildOutcome = "begun"      // a build waits for its cluster now
-	BuildTakenKnown      app.BuildOutcome = "known"      // the build has one, or had
-	BuildTakenEnded      app.BuildOutcome = "ended"      // builds were ended
-	BuildTakenExtended   app.BuildOutcome = "extended"   // the lease was moved
-	BuildTakenNothing    app.BuildOutcome = "nothing"    // no rule matched, or it says so
-	BuildTakenRefused    app.BuildOutcome = "refused"    // a rule matched, but it cannot be done
-	BuildTakenUnreadable app.BuildOutcome = "unreadable" // the body is not what the system sends
+	BuildTakenBegun      BuildOutcome = "begun"      // a build waits for its cluster now
+	BuildTakenKnown      BuildOutcome = "known"      // the build has one, or had
+	BuildTakenEnded      BuildOutcome = "ended"      // builds were ended
+	BuildTakenExtended   BuildOutcome = "extended"   // the lease was moved
+	BuildTakenNothing    BuildOutcome = "nothing"    // no rule matched, or it says so
+	BuildTakenRefused    BuildOutcome = "refused"    // a rule matched, but it cannot be done
+	BuildTakenUnreadable BuildOutcome = "unreadable" // the body is not what the system sends
 )
 
 // BuildReceipt is what whoever sent a delivery is told.
 type BuildReceipt struct {
-	Delivery int64            `json:"delivery"`
-	Outcome  app.BuildOutcome `json:"outcome"`
-	Words    string           `json:"words,omitempty"`
-	Build    int64            `json:"build,omitempty"`
-	State    app.BuildState   `json:"state,omitempty"`
+	Delivery int64          `json:"delivery"`
+	Outcome  BuildOutcome   `json:"outcome"`
+	Words    string         `json:"words,omitempty"`
+	Build    int64          `json:"build,omitempty"`
+	State    app.BuildState `json:"state,omitempty"`
 	// URL is where the build is to be looked at, which the face fills in; Token opens it, and nothing else, until the build has ended.
 	URL   string `json:"url,omitempty"`
 	Token string `json:"token,omitempty"`
@@ -94,7 +169,7 @@ func (a *Service) TakeBuild(ctx context.Context, id string, header func(string) 
 	return a.buildReceipt(ctx, h, done)
 }
 
-func (a *Service) buildReceipt(ctx context.Context, h app.BuildHook, done app.BuildDone) (BuildReceipt, error) {
+func (a *Service) buildReceipt(ctx context.Context, h BuildHook, done BuildDone) (BuildReceipt, error) {
 	r := BuildReceipt{Delivery: done.Delivery.ID, Outcome: done.Delivery.Outcome, Words: done.Delivery.Words}
 	if b := done.Build; b != nil {
 		r.Build, r.State = b.ID, b.Shown().State
@@ -117,10 +192,10 @@ func buildToken(key []byte, id int64) string {
 }
 
 // buildOrder works out what a delivery is to bring about. Where it cannot be read the order says at least what is kept of it.
-func (a *Service) buildOrder(ctx context.Context, h app.BuildHook, d BuildDelivery, now time.Time) (app.BuildOrder, error) {
+func (a *Service) buildOrder(ctx context.Context, h BuildHook, d BuildDelivery, now time.Time) (BuildOrder, error) {
 	sum := sha256.Sum256([]byte(d.Unique))
-	o := app.BuildOrder{Hook: h, Uniq: hex.EncodeToString(sum[:]), Body: d.Body, Now: now,
-		Delivery: app.BuildTaken{Hook: h.Name, At: now, SentAt: d.SentAt, Number: senderWord(d.ID), System: h.System, Event: senderWord(d.Event), Size: len(d.Body), Outcome: BuildTakenNothing}}
+	o := BuildOrder{Hook: h, Uniq: hex.EncodeToString(sum[:]), Body: d.Body, Now: now,
+		Delivery: BuildTaken{Hook: h.Name, At: now, SentAt: d.SentAt, Number: senderWord(d.ID), System: h.System, Event: senderWord(d.Event), Size: len(d.Body), Outcome: BuildTakenNothing}}
 	owner, why, err := a.buildOwner(ctx, h)
 	if err != nil {
 		return o, err
@@ -172,8 +247,8 @@ type weighedBuild struct {
 	rule    string
 	words   string
 	refused bool
-	ends    []app.BuildEnd
-	begin   *app.BuildBegin
+	ends    []BuildEnd
+	begin   *BuildBegin
 	extend  string
 	looks   []BuildLook
 }
@@ -189,7 +264,7 @@ type BuildLook struct {
 var reopening = []string{"reopened", "reopen"}
 
 // weighBuild asks the rules. The end of a build needs none: all that stands for it ends, whatever rules say by now.
-func (a *Service) weighBuild(ctx context.Context, h app.BuildHook, e app.BuildEvent) (w weighedBuild) {
+func (a *Service) weighBuild(ctx context.Context, h BuildHook, e app.BuildEvent) (w weighedBuild) {
 	ended := e.Phase == BuildEnded && e.Build != ""
 	if ended {
 		w.ends = a.endsOf(ctx, h, e)
@@ -210,25 +285,25 @@ func (a *Service) weighBuild(ctx context.Context, h app.BuildHook, e app.BuildEv
 			w.looks[len(w.looks)-1].Words = words
 		}
 		switch {
-		case r.Do == app.BuildNothing:
+		case r.Do == BuildNothing:
 			w.words = "The rule says to do nothing."
 		case j.Key == "":
 			refuse("The event is of no build, and the rule's key gives nothing.")
 		case len(j.Key) > MaxBuildKey:
 			refuse(fmt.Sprintf("The key has more than %d bytes.", MaxBuildKey))
-		case r.Do == app.BuildDelete:
-			w.ends = append(w.ends, app.BuildEnd{Key: j.Key})
+		case r.Do == BuildDelete:
+			w.ends = append(w.ends, BuildEnd{Key: j.Key})
 		case ended:
 			refuse("The build has ended already.")
-		case r.Do == app.BuildExtend:
+		case r.Do == BuildExtend:
 			w.extend = j.Key
-		case e.Fork && r.Forks != app.BuildForksAll:
+		case e.Fork && r.Forks != BuildForksAll:
 			refuse("It comes from a fork, and the rule takes none from there.")
-		case e.ForkUnknown && r.Forks != app.BuildForksAll && r.Forks != app.BuildForksUnknown:
+		case e.ForkUnknown && r.Forks != BuildForksAll && r.Forks != BuildForksUnknown:
 			refuse("It does not tell whether it comes from a fork. Where nobody else can open pull requests, write forks: unknown in the rule.")
 		default:
 			reopened := slices.Contains(reopening, e.Action)
-			w.begin = &app.BuildBegin{Rule: r, Key: j.Key, Ask: j.Ask, Again: e.Build == "" || r.Again || reopened, Reopened: reopened, Call: a.callOf(r, j, e), NewestJobAt: e.NewestJobAt}
+			w.begin = &BuildBegin{Rule: r, Key: j.Key, Ask: j.Ask, Again: e.Build == "" || r.Again || reopened, Reopened: reopened, Call: a.callOf(r, j, e), NewestJobAt: e.NewestJobAt}
 		}
 		return w
 	}
@@ -245,32 +320,32 @@ func (a *Service) weighBuild(ctx context.Context, h app.BuildHook, e app.BuildEv
 }
 
 // endsOf gives what ends with a build, or with a job of it. A cluster that is for the whole of a build goes with the whole.
-func (a *Service) endsOf(ctx context.Context, h app.BuildHook, e app.BuildEvent) []app.BuildEnd {
+func (a *Service) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []BuildEnd {
 	if e.Job == "" && e.JobID == "" {
-		return []app.BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
+		return []BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
 	}
 	keys := []string{e.DefaultKey()}
 	for _, r := range h.Rules {
-		if r.Do != app.BuildCreate || r.Key == "" {
+		if r.Do != BuildCreate || r.Key == "" {
 			continue
 		}
 		if key, err := a.BuildRules.KeyOf(ctx, r, e); err == nil && key != "" && key != e.Build && len(key) <= MaxBuildKey && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
-	var ends []app.BuildEnd
+	var ends []BuildEnd
 	for _, k := range keys {
-		ends = append(ends, app.BuildEnd{Key: k, Lasting: true, At: e.FinishedAt})
+		ends = append(ends, BuildEnd{Key: k, Lasting: true, At: e.FinishedAt})
 	}
 	return ends
 }
 
 // extendFor moves the lease where an order says so; what becomes of it stands with the delivery.
-func (a *Service) extendFor(ctx context.Context, o app.BuildOrder, done *app.BuildDone) {
+func (a *Service) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) {
 	if o.Extend == "" || done.Build == nil {
 		return
 	}
-	i := slices.IndexFunc(o.Hook.Rules, func(r app.BuildRule) bool { return r.Name == o.Delivery.Rule })
+	i := slices.IndexFunc(o.Hook.Rules, func(r BuildRule) bool { return r.Name == o.Delivery.Rule })
 	if i < 0 {
 		return
 	}
@@ -285,9 +360,9 @@ func (a *Service) extendFor(ctx context.Context, o app.BuildOrder, done *app.Bui
 
 // BuildTrial asks what rules would do with an event, or with a kept delivery.
 type BuildTrial struct {
-	Rules    *[]app.BuildRule `json:"rules,omitempty"`
-	Delivery int64            `json:"delivery,omitempty"`
-	Event    *app.BuildEvent  `json:"event,omitempty"`
+	Rules    *[]BuildRule    `json:"rules,omitempty"`
+	Delivery int64           `json:"delivery,omitempty"`
+	Event    *app.BuildEvent `json:"event,omitempty"`
 	// Payload is that of the made-up event.
 	Payload map[string]any `json:"payload,omitempty"`
 }
@@ -299,10 +374,10 @@ type BuildTried struct {
 	Rule   string         `json:"rule,omitempty"` // that matched
 	Do     string         `json:"do"`
 	Key    string         `json:"key,omitempty"`
-	Ask    *app.BuildAsk  `json:"ask,omitempty"`
+	Ask    *BuildAsk      `json:"ask,omitempty"`
 	Ends   []string       `json:"ends,omitempty"` // what would end
 	Words  string         `json:"words,omitempty"`
-	Layout *app.Layout    `json:"layout,omitempty"`  // of the cluster
+	Layout *layout.Layout `json:"layout,omitempty"`  // of the cluster
 	Refuse string         `json:"refused,omitempty"` // why the cluster would not be made
 	// Callback is where the build would be told how it stands, without what may be secret; NoCallback why nobody would be, where somebody
 	// was meant to.
@@ -312,7 +387,7 @@ type BuildTried struct {
 
 // TryBuild says what rules would do, without doing it.
 func (a *Service) TryBuild(ctx context.Context, actor app.Actor, name string, t BuildTrial) (BuildTried, error) {
-	out := BuildTried{Looks: []BuildLook{}, Do: string(app.BuildNothing)}
+	out := BuildTried{Looks: []BuildLook{}, Do: string(BuildNothing)}
 	if err := actor.Authorize("TryBuild"); err != nil {
 		return out, err
 	}
@@ -343,39 +418,39 @@ func (a *Service) TryBuild(ctx context.Context, actor app.Actor, name string, t 
 	w := a.weighBuild(ctx, h, out.Event)
 	out.Looks, out.Rule, out.Words = append(out.Looks, w.looks...), w.rule, w.words
 	for _, e := range w.ends {
-		out.Ends = append(out.Ends, app.FirstOf(e.Key, e.Build))
+		out.Ends = append(out.Ends, phrase.FirstOf(e.Key, e.Build))
 	}
 	switch {
 	case w.begin != nil:
-		out.Do, out.Key, out.Ask = string(app.BuildCreate), w.begin.Key, &w.begin.Ask
+		out.Do, out.Key, out.Ask = string(BuildCreate), w.begin.Key, &w.begin.Ask
 		out.Callback, out.NoCallback = w.begin.Call.Shown, w.begin.Call.Why
 		a.tryAsk(ctx, h, w.begin.Ask, &out)
 	case w.extend != "":
-		out.Do, out.Key = string(app.BuildExtend), w.extend
+		out.Do, out.Key = string(BuildExtend), w.extend
 	case len(w.ends) > 0:
-		out.Do = string(app.BuildDelete)
+		out.Do = string(BuildDelete)
 	}
 	return out, nil
 }
 
 // tryAsk says what the cluster would be, as the owner would see it.
-func (a *Service) tryAsk(ctx context.Context, h app.BuildHook, k app.BuildAsk, out *BuildTried) {
+func (a *Service) tryAsk(ctx context.Context, h BuildHook, k BuildAsk, out *BuildTried) {
 	owner, why, err := a.buildOwner(ctx, h)
 	if err == nil && why == "" {
-		var p app.Preview
+		var p cluster.Preview
 		if p, err = a.Clusters.Preview(ctx, owner, k.Request()); err == nil {
 			out.Layout = &p.Layout
-			if d := p.Decision; d != nil && (d.Outcome == app.OutcomeRefuse || d.Outcome == app.OutcomeApprove) {
-				out.Refuse = app.FirstOf(d.Reason, "It would wait for approvals.")
+			if d := p.Decision; d != nil && (d.Outcome == policy.OutcomeRefuse || d.Outcome == policy.OutcomeApprove) {
+				out.Refuse = phrase.FirstOf(d.Reason, "It would wait for approvals.")
 			}
 			return
 		}
 		why = app.AsError(err).Advised()
 	}
-	out.Refuse = app.FirstOf(why, "Nobody can tell.")
+	out.Refuse = phrase.FirstOf(why, "Nobody can tell.")
 }
 
-func (a *Service) keptBuild(ctx context.Context, h app.BuildHook, id int64) (app.BuildTaken, BuildDelivery, error) {
+func (a *Service) keptBuild(ctx context.Context, h BuildHook, id int64) (BuildTaken, BuildDelivery, error) {
 	kept, uniq, err := a.Store.BuildDelivery(ctx, h.Tenant, h.Name, id)
 	if err == nil && a.Builds == nil {
 		err = &app.Error{Code: app.EConflict, Message: "This server knows no build system."}
@@ -384,7 +459,7 @@ func (a *Service) keptBuild(ctx context.Context, h app.BuildHook, id int64) (app
 }
 
 // BuildDeliveries lists the deliveries of a hook before a number, newest first.
-func (a *Service) BuildDeliveries(ctx context.Context, actor app.Actor, hook string, before int64, limit int) ([]app.BuildTaken, error) {
+func (a *Service) BuildDeliveries(ctx context.Context, actor app.Actor, hook string, before int64, limit int) ([]BuildTaken, error) {
 	if err := actor.Authorize("BuildDeliveries"); err != nil {
 		return nil, err
 	}
@@ -392,9 +467,9 @@ func (a *Service) BuildDeliveries(ctx context.Context, actor app.Actor, hook str
 }
 
 // BuildDelivery gives one with its body.
-func (a *Service) BuildDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (app.BuildTaken, error) {
+func (a *Service) BuildDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (BuildTaken, error) {
 	if err := actor.Authorize("BuildDelivery"); err != nil {
-		return app.BuildTaken{}, err
+		return BuildTaken{}, err
 	}
 	d, _, err := a.Store.BuildDelivery(ctx, actor.Tenant, hook, id)
 	return d, err
@@ -402,21 +477,21 @@ func (a *Service) BuildDelivery(ctx context.Context, actor app.Actor, hook strin
 
 // ReplayBuild runs a kept delivery again, against today's rules. A build that has a cluster gets no second one, one that has ended none
 // at all; one that was refused or failed may begin anew.
-func (a *Service) ReplayBuild(ctx context.Context, actor app.Actor, hook string, id int64) (app.BuildTaken, error) {
+func (a *Service) ReplayBuild(ctx context.Context, actor app.Actor, hook string, id int64) (BuildTaken, error) {
 	if err := actor.Authorize("ReplayBuild"); err != nil {
-		return app.BuildTaken{}, err
+		return BuildTaken{}, err
 	}
 	h, err := a.Store.BuildHook(ctx, actor.Tenant, hook)
 	if err != nil {
-		return app.BuildTaken{}, err
+		return BuildTaken{}, err
 	}
 	kept, d, err := a.keptBuild(ctx, h, id)
 	if err != nil {
-		return app.BuildTaken{}, err
+		return BuildTaken{}, err
 	}
 	o, err := a.buildOrder(ctx, h, d, a.Now())
 	if err != nil && app.CodeOf(err) != app.EInvalid {
-		return app.BuildTaken{}, err
+		return BuildTaken{}, err
 	}
 	if err != nil {
 		o.Delivery.Outcome, o.Delivery.Words = BuildTakenUnreadable, app.AsError(err).ForPeople()
@@ -424,7 +499,7 @@ func (a *Service) ReplayBuild(ctx context.Context, actor app.Actor, hook string,
 	o.Replay, o.Delivery.ID, o.Uniq = kept.ID, kept.ID, d.Unique
 	done, err := a.Store.TakeBuild(ctx, o)
 	if err != nil {
-		return app.BuildTaken{}, err
+		return BuildTaken{}, err
 	}
 	a.extendFor(ctx, o, &done)
 	return done.Delivery, a.Store.NoteDeed(ctx, actor.Deed(o.Now, "build_hook.replay", hook, fmt.Sprintf("delivery %d: %s", id, done.Delivery.Outcome)))

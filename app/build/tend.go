@@ -7,7 +7,83 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/webhook"
 )
+
+// DueBuild is a build of which something is to be done, with what that takes.
+type DueBuild struct {
+	Build
+	Of BuildHook
+}
+
+// BuildStore keeps build hooks, builds and deliveries.
+type BuildStore interface {
+	BuildHooks(ctx context.Context, tenant string) ([]BuildHook, error)
+	BuildHook(ctx context.Context, tenant, name string) (BuildHook, error)
+	// BuildHookAt gives the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
+	BuildHookAt(ctx context.Context, id string, now time.Time) (h BuildHook, secrets []string, err error)
+	// BuildTokenKey gives what tokens of a hook's builds are made from.
+	BuildTokenKey(ctx context.Context, id string) ([]byte, error)
+	SaveBuildHook(ctx context.Context, who app.Actor, c BuildHookChange, now time.Time) (h BuildHook, made bool, err error)
+	// DeleteBuildHook ends all builds of a hook with it.
+	DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error
+	// NoteBuildRefused notes why a delivery was not taken, at most once in ten seconds for each hook.
+	NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error
+
+	// TakeBuild does what an order says, and keeps the delivery. EConflict, reason "replayed", where there was one with the same Uniq;
+	// ENotFound where the hook is gone.
+	TakeBuild(ctx context.Context, o BuildOrder) (BuildDone, error)
+	// NoteBuildTaken writes what became of a delivery later: Outcome and Words.
+	NoteBuildTaken(ctx context.Context, d BuildTaken) error
+	BuildDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]BuildTaken, error)
+	// BuildDelivery gives one with its body, and what makes it the same.
+	BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d BuildTaken, uniq string, err error)
+
+	// Builds gives them newest first, without Ahead.
+	Builds(ctx context.Context, tenant string, f BuildFilter) ([]Build, error)
+	Build(ctx context.Context, tenant string, id int64) (Build, error)
+	EndBuild(ctx context.Context, who app.Actor, b Build, words string, now time.Time) error
+	// DueBuilds gives builds of all tenants of which something is to be done by now, and when the next one is due; zero: none is known.
+	DueBuilds(ctx context.Context, now time.Time, limit int) (due []DueBuild, next time.Time, err error)
+	// MoveBuild writes how a build stands, unless something has happened to it since it was read; done tells which. When it leaves its
+	// place, the next one of its rule is looked at. Of notice and tell, what is not nil is queued with it.
+	MoveBuild(ctx context.Context, b Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error)
+	// BuildCallbacks are what builds are to be told: of each build one at a time, in the order of its states. They are queued by TakeBuild
+	// and MoveBuild, and go with their builds.
+	BuildCallbacks() webhook.DeliveryQueue
+	// ForgetBuilds deletes deliveries, builds that are over, and hooks that are deleted, once they were kept long enough: a bounded
+	// number at once. It gives how many.
+	ForgetBuilds(ctx context.Context, now time.Time) (int, error)
+}
+
+func (b Build) FailedNotice(now time.Time) app.Notice {
+	about := app.Subject{Kind: app.SubjectClusters} // builds have no page of their own
+	if b.Cluster != "" {
+		about = app.ClusterSubject(b.Cluster)
+	}
+	return app.Notice{At: now, Tenant: b.Tenant, Kind: app.NoticeCluster, Cluster: b.Cluster, Users: []string{b.Owner},
+		Title: fmt.Sprintf("Build %s got no cluster", phrase.FirstOf(b.Event.Build, b.Key)), Text: b.Words, About: about}
+}
+
+// Over ends a build that has no cluster.
+func (b *Build) Over(s app.BuildState, words string, now time.Time) {
+	b.State, b.Words, b.EndedAt, b.DueAt = s, phrase.FirstOf(words, b.Words), now, time.Time{}
+}
+
+// Ending begins to give a build's cluster back; final is the state after.
+func (b *Build) Ending(final app.BuildState, words string, now time.Time) {
+	b.State, b.Final, b.Words, b.Tries, b.RetryAt = app.BuildEnding, final, phrase.FirstOf(words, b.Words), 0, time.Time{}
+	if b.EndAt.IsZero() {
+		b.EndAt = now
+	}
+}
+
+// AsOwner is as whom something is undone for a build, also where that user can begin nothing any more.
+func (d DueBuild) AsOwner() app.Actor {
+	return app.Actor{Tenant: d.Tenant, User: d.Of.Owner, Role: app.RoleUser, Via: app.ViaHook, Token: "build hook " + d.Of.Name}
+}
 
 // How builds are gone on with.
 const (
@@ -39,7 +115,7 @@ func (a *Service) TendBuilds(ctx context.Context) (moved int, next time.Time, er
 	return moved, next, errors.Join(errs...)
 }
 
-func (a *Service) tendBuild(ctx context.Context, d app.DueBuild, now time.Time) (bool, error) {
+func (a *Service) tendBuild(ctx context.Context, d DueBuild, now time.Time) (bool, error) {
 	b := d.Build
 	var notice *app.Notice
 	var err error
@@ -84,13 +160,13 @@ func buildRetry(tries int) time.Duration {
 }
 
 // turnOf gives a waiting build its cluster where its turn has come. claimed says that the store has moved it already.
-func (a *Service) turnOf(ctx context.Context, d app.DueBuild, b *app.Build, now time.Time) (claimed bool, err error) {
+func (a *Service) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Time) (claimed bool, err error) {
 	switch {
 	case !b.EndAt.IsZero():
 		b.Over(app.BuildOver, "It ended while it waited for its turn.", now)
 		return false, nil
 	case !now.Before(b.WaitUntil):
-		b.Over(app.BuildFailed, app.FirstOf("Its turn did not come in time. "+b.Words, ""), now)
+		b.Over(app.BuildFailed, phrase.FirstOf("Its turn did not come in time. "+b.Words, ""), now)
 		return false, nil
 	case now.Before(b.RetryAt):
 		b.DueAt = b.RetryAt
@@ -106,7 +182,7 @@ func (a *Service) turnOf(ctx context.Context, d app.DueBuild, b *app.Build, now 
 	}
 	atOnce := b.Wanted.Concurrency
 	for _, r := range d.Of.Rules {
-		if r.Name == b.Rule && r.Do == app.BuildCreate {
+		if r.Name == b.Rule && r.Do == BuildCreate {
 			atOnce = r.AtOnce()
 		}
 	}
@@ -159,7 +235,7 @@ func (a *Service) turnOf(ctx context.Context, d app.DueBuild, b *app.Build, now 
 }
 
 // leavesName tells whether the cluster that has the name which a build wants goes away by itself, since the build that it was for has ended.
-func (a *Service) leavesName(ctx context.Context, b *app.Build) (bool, error) {
+func (a *Service) leavesName(ctx context.Context, b *Build) (bool, error) {
 	all, err := a.Store.Clusters(ctx, b.Tenant, app.ClusterFilter{Name: b.Wanted.Cluster, Deleted: true, Limit: 1})
 	if err != nil || b.Wanted.Cluster == "" || len(all) == 0 {
 		return false, err
@@ -168,7 +244,7 @@ func (a *Service) leavesName(ctx context.Context, b *app.Build) (bool, error) {
 	if c.Status == app.ClusterDeleted || c.Operation != nil && c.Operation.Kind == app.OperationDelete && !c.Operation.Status.Ended() {
 		return true, nil
 	}
-	of, err := a.Store.Builds(ctx, b.Tenant, app.BuildFilter{Cluster: c.ID, Limit: 1})
+	of, err := a.Store.Builds(ctx, b.Tenant, BuildFilter{Cluster: c.ID, Limit: 1})
 	return len(of) > 0 && of[0].State.Live() && !of[0].EndAt.IsZero(), err
 }
 
@@ -177,7 +253,7 @@ const notApproved = "It was not approved in the time that the build waits."
 
 // askedFor follows the request for a build's cluster. That it runs moves the build in the same transaction. moved says that
 // the store has done so already.
-func (a *Service) askedFor(ctx context.Context, d app.DueBuild, b *app.Build, now time.Time) (moved bool, err error) {
+func (a *Service) askedFor(ctx context.Context, d DueBuild, b *Build, now time.Time) (moved bool, err error) {
 	q, err := a.Store.Request(ctx, b.Tenant, b.Request)
 	if err != nil {
 		return false, err
@@ -186,12 +262,12 @@ func (a *Service) askedFor(ctx context.Context, d app.DueBuild, b *app.Build, no
 		switch {
 		case !b.EndAt.IsZero():
 			b.Over(app.BuildOver, "It ended while it waited for approvals.", now)
-		case q.Status == app.RequestWithdrawn && q.Message == notApproved:
+		case q.Status == cluster.RequestWithdrawn && q.Message == notApproved:
 			b.Over(app.BuildFailed, notApproved, now)
-		case q.Status == app.RequestDenied:
-			b.Over(app.BuildRefused, "It was denied: "+app.FirstOf(q.Message, "no reason was given."), now)
+		case q.Status == cluster.RequestDenied:
+			b.Over(app.BuildRefused, "It was denied: "+phrase.FirstOf(q.Message, "no reason was given."), now)
 		default:
-			b.Over(app.BuildRefused, app.FirstOf(q.Message, "Its request was "+string(q.Status)+"."), now)
+			b.Over(app.BuildRefused, phrase.FirstOf(q.Message, "Its request was "+string(q.Status)+"."), now)
 		}
 		return false, nil
 	}
@@ -203,12 +279,12 @@ func (a *Service) askedFor(ctx context.Context, d app.DueBuild, b *app.Build, no
 	if b.EndAt.IsZero() {
 		why = notApproved
 	}
-	_, err = a.Store.MoveRequest(ctx, app.RequestMove{Tenant: b.Tenant, ID: b.Request, Act: app.RequestWithdraw, Who: d.AsOwner(), Reason: why, Now: now})
+	_, err = a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: b.Tenant, ID: b.Request, Act: cluster.RequestWithdraw, Who: d.AsOwner(), Reason: why, Now: now})
 	return err == nil, err // which has made the build due
 }
 
 // followBuild looks at a build's cluster.
-func (a *Service) followBuild(ctx context.Context, d app.DueBuild, b *app.Build, now time.Time) error {
+func (a *Service) followBuild(ctx context.Context, d DueBuild, b *Build, now time.Time) error {
 	c, err := a.Store.Cluster(ctx, b.Tenant, b.Cluster)
 	if err != nil {
 		return err
@@ -216,7 +292,7 @@ func (a *Service) followBuild(ctx context.Context, d app.DueBuild, b *app.Build,
 	b.DueAt = time.Time{}
 	switch {
 	case c.Status == app.ClusterDeleted && b.State == app.BuildCreating && b.EndAt.IsZero():
-		b.Over(app.BuildFailed, app.FirstOf(c.Message, "Its cluster was deleted before it was ready."), now)
+		b.Over(app.BuildFailed, phrase.FirstOf(c.Message, "Its cluster was deleted before it was ready."), now)
 	case c.Status == app.ClusterDeleted:
 		b.Over(app.BuildOver, "Its cluster is gone.", now)
 	case !b.EndAt.IsZero():
@@ -225,7 +301,7 @@ func (a *Service) followBuild(ctx context.Context, d app.DueBuild, b *app.Build,
 	case c.Status == app.ClusterActive:
 		b.State, b.Words, b.ReadyAt, b.Tries = app.BuildReady, "", now, 0
 	case c.Status == app.ClusterFailed:
-		b.Ending(app.BuildFailed, app.FirstOf(c.Message, "Its cluster could not be made."), now)
+		b.Ending(app.BuildFailed, phrase.FirstOf(c.Message, "Its cluster could not be made."), now)
 	case !now.Before(b.WaitUntil):
 		b.Ending(app.BuildFailed, "Its cluster was not ready in time.", now)
 	default:
@@ -235,7 +311,7 @@ func (a *Service) followBuild(ctx context.Context, d app.DueBuild, b *app.Build,
 }
 
 // giveBuildBack begins the delete of a build's cluster, and sees it gone. It needs nobody's leave: machines cost money.
-func (a *Service) giveBuildBack(ctx context.Context, d app.DueBuild, b *app.Build, now time.Time) error {
+func (a *Service) giveBuildBack(ctx context.Context, d DueBuild, b *Build, now time.Time) error {
 	c, err := a.Store.Cluster(ctx, b.Tenant, b.Cluster)
 	if err != nil {
 		return err

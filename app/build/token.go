@@ -21,32 +21,32 @@ var errBuildToken = &app.Error{Code: app.EUnauthorized, Reason: "token", Message
 	Hint: "A token is given with the answer to each signed delivery that is about the build."}
 
 // buildOfToken gives the build that a token is for. It opens that one, and nothing else.
-func (a *Service) buildOfToken(ctx context.Context, k BuildKey) (app.DueBuild, error) {
+func (a *Service) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error) {
 	key, err := a.Store.BuildTokenKey(ctx, k.Hook)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
 		key = make([]byte, 32) // so that it takes as long
 	case err != nil:
-		return app.DueBuild{}, err
+		return DueBuild{}, err
 	}
 	if right := hmac.Equal([]byte(buildToken(key, k.Build)), []byte(k.Token)); err != nil || !right {
-		return app.DueBuild{}, errBuildToken
+		return DueBuild{}, errBuildToken
 	}
 	h, _, err := a.Store.BuildHookAt(ctx, k.Hook, a.Now())
 	if err == nil {
-		var b app.Build
+		var b Build
 		if b, err = a.Store.Build(ctx, h.Tenant, k.Build); err == nil && b.HookID == h.ID {
-			return app.DueBuild{Build: b, Of: h}, nil
+			return DueBuild{Build: b, Of: h}, nil
 		}
 	}
 	if err == nil || app.CodeOf(err) == app.ENotFound {
-		return app.DueBuild{}, errBuildToken
+		return DueBuild{}, errBuildToken
 	}
-	return app.DueBuild{}, err
+	return DueBuild{}, err
 }
 
 // buildAccess is buildOfToken for what is to be had only while a build's cluster is ready. It is done as the hook's owner.
-func (a *Service) buildAccess(ctx context.Context, k BuildKey) (app.Build, app.Actor, error) {
+func (a *Service) buildAccess(ctx context.Context, k BuildKey) (Build, app.Actor, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
 		return d.Build, app.Actor{}, err
@@ -100,10 +100,10 @@ func (a *Service) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duratio
 }
 
 // BuildClusterBy gives the cluster of a build that is ready, to whoever has the build's token.
-func (a *Service) BuildClusterBy(ctx context.Context, k BuildKey) (app.ClusterView, error) {
+func (a *Service) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.ClusterView, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
-		return app.ClusterView{}, err
+		return cluster.ClusterView{}, err
 	}
 	return a.Clusters.Cluster(ctx, owner, b.Cluster)
 }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // applyTries is how often a change is worked out anew that others were faster than.
@@ -61,16 +63,16 @@ func (a *Service) applyCatalog(ctx context.Context, actor app.Actor, c CatalogCh
 
 // RevertCatalog saves an older version's text again, or removes the entry where that version was gone. Version 0 is the installation's
 // entry: the own one is removed.
-func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k app.CatalogKey, number int, note string) (CatalogReport, error) {
+func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k template.CatalogKey, number int, note string) (CatalogReport, error) {
 	if err := actor.Authorize("RevertCatalog"); err != nil {
 		return CatalogReport{}, err
 	}
 	if err := k.CheckKind(); err != nil {
 		return CatalogReport{}, err
 	}
-	c := CatalogChange{Note: app.FirstOf(strings.TrimSpace(note), fmt.Sprintf("Back to version %d.", number))}
+	c := CatalogChange{Note: phrase.FirstOf(strings.TrimSpace(note), fmt.Sprintf("Back to version %d.", number))}
 	if number == 0 {
-		c.Remove = []app.CatalogKey{k}
+		c.Remove = []template.CatalogKey{k}
 		return a.applyCatalog(ctx, actor, c)
 	}
 	was, err := a.Store.OwnCatalogVersion(ctx, actor.Tenant, k, number)
@@ -79,7 +81,7 @@ func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k app.Cata
 	}
 	switch {
 	case was.Gone:
-		c.Remove = []app.CatalogKey{k}
+		c.Remove = []template.CatalogKey{k}
 	case was.Text == "":
 		return CatalogReport{}, &app.Error{Code: app.EConflict, Reason: "too_old", Field: "number", Message: fmt.Sprintf("The text of version %d is not kept any more.", number),
 			Hint: fmt.Sprintf("The last %d versions are.", KeptCatalogTexts)}
@@ -96,13 +98,13 @@ const (
 
 // catalogDraft is a change as it is worked out.
 type catalogDraft struct {
-	Base, Before, After *app.Catalog                       `json:"-"`
-	own                 map[app.CatalogKey]CatalogRevision // as they are
-	Entries             []CatalogRevision                  `json:"-"` // that become other than they are
-	Revision, asOf      int64                              `json:"-"`
-	Accounts            []string                           `json:"-"`
-	comments            map[app.CatalogKey]bool            // entries of which only comments differ
-	Report              CatalogReport                      `json:"-"`
+	Base, Before, After *template.Catalog                       `json:"-"`
+	own                 map[template.CatalogKey]CatalogRevision // as they are
+	Entries             []CatalogRevision                       `json:"-"` // that become other than they are
+	Revision, asOf      int64                                   `json:"-"`
+	Accounts            []string                                `json:"-"`
+	comments            map[template.CatalogKey]bool            // entries of which only comments differ
+	Report              CatalogReport                           `json:"-"`
 }
 
 // WorkOutChange finds what a change does, and all that is wrong with it.
@@ -118,7 +120,7 @@ func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c CatalogC
 	if err != nil {
 		return nil, err
 	}
-	d := &catalogDraft{Base: a.Config.Catalog(), own: map[app.CatalogKey]CatalogRevision{}, Revision: revision, asOf: asOf}
+	d := &catalogDraft{Base: a.Config.Catalog(), own: map[template.CatalogKey]CatalogRevision{}, Revision: revision, asOf: asOf}
 	d.Report = CatalogReport{Problems: []CatalogProblem{}, Changes: []CatalogEdit{}, Revision: strconv.FormatInt(revision, 10)}
 	for _, r := range list {
 		d.own[r.CatalogKey] = r
@@ -182,8 +184,8 @@ func (c CatalogChange) check() (asOf int64, err error) {
 // lay lays the texts over the own entries as they are. It notes those that become other than they are, and gives all, and where those that
 // the change holds are written. Comments are part of what an author saves, so a text with other ones is a new version of the entry; for clusters
 // nothing changes by it, since versions of templates are told apart by what they say. A text that is only laid out otherwise is no version at all.
-func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText, compare func(saved, text string) TextDifference) (next []CatalogText, touched map[app.CatalogKey]CatalogText) {
-	touched, d.comments = map[app.CatalogKey]CatalogText{}, map[app.CatalogKey]bool{}
+func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText, compare func(saved, text string) TextDifference) (next []CatalogText, touched map[template.CatalogKey]CatalogText) {
+	touched, d.comments = map[template.CatalogKey]CatalogText{}, map[template.CatalogKey]bool{}
 	trusted := actor.Role == app.RoleSuperadmin
 	note := strings.TrimSpace(c.Note)
 	for _, t := range texts {
@@ -212,7 +214,7 @@ func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText
 		d.comments[t.CatalogKey] = differs == TextComments
 		d.Entries = append(d.Entries, CatalogRevision{CatalogKey: t.CatalogKey, Number: was.Number + 1, Note: note, Text: t.Text, Trusted: t.Trusted, Coopr: t.Coopr})
 	}
-	gone := map[app.CatalogKey]bool{}
+	gone := map[template.CatalogKey]bool{}
 	for _, k := range c.Remove {
 		if _, had := d.own[k]; !had {
 			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: k, Message: "There is none among your own entries, so it cannot be removed."})
@@ -234,7 +236,7 @@ func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText
 	for k := range gone {
 		d.Entries = append(d.Entries, CatalogRevision{CatalogKey: k, Number: d.own[k].Number + 1, Note: note, Gone: true, Trusted: trusted})
 	}
-	slices.SortFunc(d.Entries, func(x, y CatalogRevision) int { return app.CompareKeys(x.CatalogKey, y.CatalogKey) })
+	slices.SortFunc(d.Entries, func(x, y CatalogRevision) int { return template.CompareKeys(x.CatalogKey, y.CatalogKey) })
 	for k, r := range d.own {
 		if _, other := touched[k]; !other && !gone[k] {
 			next = append(next, r.Entry())
@@ -243,7 +245,7 @@ func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText
 	for _, t := range touched {
 		next = append(next, t)
 	}
-	slices.SortFunc(next, func(x, y CatalogText) int { return app.CompareKeys(x.CatalogKey, y.CatalogKey) })
+	slices.SortFunc(next, func(x, y CatalogText) int { return template.CompareKeys(x.CatalogKey, y.CatalogKey) })
 	return next, touched
 }
 
@@ -251,9 +253,9 @@ func (d *catalogDraft) problem(p CatalogProblem) { d.Report.Problems = append(d.
 
 // judge takes over what was found: of what the change holds, with its place in the files; of other own entries as warnings where that was so
 // before, too.
-func (d *catalogDraft) judge(found, standing []CatalogProblem, touched map[app.CatalogKey]CatalogText) {
+func (d *catalogDraft) judge(found, standing []CatalogProblem, touched map[template.CatalogKey]CatalogText) {
 	type same struct {
-		app.CatalogKey
+		template.CatalogKey
 		field, message string
 	}
 	before := map[same]bool{}
@@ -285,7 +287,7 @@ func (d *catalogDraft) judge(found, standing []CatalogProblem, touched map[app.C
 // checkAccounts finds providers that become another account than they were, and refuses where something stands there.
 func (a *Service) checkAccounts(ctx context.Context, actor app.Actor, d *catalogDraft) error {
 	for _, e := range d.Entries {
-		if e.Kind != app.KindProvider || sameAccount(d.Before.Providers[e.Name], d.After.Providers[e.Name]) {
+		if e.Kind != template.KindProvider || sameAccount(d.Before.Providers[e.Name], d.After.Providers[e.Name]) {
 			continue
 		}
 		d.Accounts = append(d.Accounts, e.Name)
@@ -302,25 +304,25 @@ func (a *Service) checkAccounts(ctx context.Context, actor app.Actor, d *catalog
 }
 
 // sameAccount tells whether two specs are of one account. Which settings tell accounts apart nobody but the cloud knows, so all count.
-func sameAccount(a, b *app.ProviderSpec) bool {
+func sameAccount(a, b *template.ProviderSpec) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Type == b.Type && a.Tenant == b.Tenant && app.CatalogText(a.Settings) == app.CatalogText(b.Settings)
+	return a.Type == b.Type && a.Tenant == b.Tenant && template.CatalogText(a.Settings) == template.CatalogText(b.Settings)
 }
 
 // checkOwnSecrets warns of secrets that entries refer to and the tenant does not have yet.
-func (a *Service) checkOwnSecrets(ctx context.Context, actor app.Actor, d *catalogDraft, touched map[app.CatalogKey]CatalogText, coming map[string]app.SecretPlace) error {
+func (a *Service) checkOwnSecrets(ctx context.Context, actor app.Actor, d *catalogDraft, touched map[template.CatalogKey]CatalogText, coming map[string]template.SecretPlace) error {
 	var have []app.Secret
 	asked := false
 	for _, e := range d.Entries {
 		var names []string
 		switch v := d.After.Entry(e.CatalogKey).(type) {
-		case *app.ProviderSpec:
+		case *template.ProviderSpec:
 			names = app.SecretNames(v.Settings)
-		case *app.Template:
+		case *template.Template:
 			names = app.SecretNames(v.Defaults.Config)
-		case *app.Service:
+		case *template.Service:
 			for _, act := range v.Actions {
 				names = append(names, app.SecretNames(act.Fields)...)
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // changesShown is how many fields of an entry a report names.
@@ -41,7 +43,7 @@ func (a *Service) describe(ctx context.Context, actor app.Actor, d *catalogDraft
 }
 
 // warnings are what people would want to know of a change.
-func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []app.CatalogKey) (list []string) {
+func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []template.CatalogKey) (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if d.comments[e.CatalogKey] {
 		say("Only comments differ. Clusters aren't affected.")
@@ -55,14 +57,14 @@ func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []app.C
 	case !e.Gone && !had && under:
 		say("It takes the place of the installation's %s.", e.CatalogKey)
 	}
-	if n := use.Templates[e.Name]; e.Kind == app.KindTemplate && n > 0 {
+	if n := use.Templates[e.Name]; e.Kind == template.KindTemplate && n > 0 {
 		if e.Gone && !under {
 			say("%s of it stands, and goes on as it is; it cannot be upgraded any more.", clustersInWords(n))
 		} else {
 			say("%s of it stands, and goes on as it is until it is upgraded.", clustersInWords(n))
 		}
 	}
-	if n := use.Providers[e.Name]; e.Kind == app.KindProvider && n > 0 {
+	if n := use.Providers[e.Name]; e.Kind == template.KindProvider && n > 0 {
 		say("%s of it stands.", clustersInWords(n))
 	}
 	if len(users) > 0 && (e.Gone || had || under) {
@@ -74,7 +76,7 @@ func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []app.C
 		if more := len(users) - named; more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))
 		}
-		say("Used by %s.", app.AndList(names))
+		say("Used by %s.", phrase.AndList(names))
 	}
 	return list
 }
@@ -95,10 +97,10 @@ func FieldChanges(before, after any) ([]FieldChange, error) {
 			continue
 		}
 		var err error
-		if texts[i], err = app.Flatten(app.CatalogText(v)); err != nil {
+		if texts[i], err = template.Flatten(template.CatalogText(v)); err != nil {
 			return nil, err
 		}
-		app.InWords(texts[i], "")
+		template.InWords(texts[i], "")
 	}
 	paths := maps.Clone(texts[0])
 	maps.Copy(paths, texts[1])
@@ -116,16 +118,16 @@ func FieldChanges(before, after any) ([]FieldChange, error) {
 // settingChanges names the settings of a provider that are other than they were, without their values.
 func settingChanges(before, after any) (list []FieldChange) {
 	settings := func(v any) map[string]any {
-		if p, ok := v.(*app.ProviderSpec); ok {
+		if p, ok := v.(*template.ProviderSpec); ok {
 			return p.Settings
 		}
 		return nil
 	}
 	was, is := settings(before), settings(after)
-	for _, name := range slices.Sorted(maps.Keys(app.MergeConfig(was, is))) {
+	for _, name := range slices.Sorted(maps.Keys(template.MergeConfig(was, is))) {
 		x, had := was[name]
 		y, has := is[name]
-		if had == has && app.CatalogText(x) == app.CatalogText(y) {
+		if had == has && template.CatalogText(x) == template.CatalogText(y) {
 			continue
 		}
 		c := FieldChange{Path: "settings." + name}

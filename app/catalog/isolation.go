@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // Some providers can make machines that are processes of Muster's own host: a shell on one is a shell as the server's user, who can read
@@ -24,7 +26,7 @@ func (a *Service) Crowded(ctx context.Context) (int, error) {
 }
 
 // sharesHost says why machines of a provider would be processes of this host; "" where they are not, or only the host that makes them can tell.
-func (a *Service) sharesHost(ctx context.Context, spec *app.ProviderSpec) string {
+func (a *Service) sharesHost(ctx context.Context, spec *template.ProviderSpec) string {
 	if spec == nil || a.SharesHost == nil || !a.OnHost(spec.Type) {
 		return ""
 	}
@@ -32,7 +34,7 @@ func (a *Service) sharesHost(ctx context.Context, spec *app.ProviderSpec) string
 }
 
 // CheckIsolation refuses new machines that are processes of this host where several tenants share it.
-func (a *Service) CheckIsolation(ctx context.Context, spec *app.ProviderSpec) error {
+func (a *Service) CheckIsolation(ctx context.Context, spec *template.ProviderSpec) error {
 	if spec == nil || !a.OnHost(spec.Type) {
 		return nil
 	}
@@ -43,7 +45,7 @@ func (a *Service) CheckIsolation(ctx context.Context, spec *app.ProviderSpec) er
 	if why := a.sharesHost(ctx, spec); why != "" {
 		return &app.Error{Code: app.EForbidden, Reason: "process_mode", Field: "provider",
 			Message: fmt.Sprintf("Machines of provider %s would be processes of the server's host, since %s. This installation has %d tenants, and the owner of such a machine could read the data of all of them.", spec.Name, why, tenants),
-			Hint:    app.IsolationHint}
+			Hint:    family.IsolationHint}
 	}
 	return nil
 }
@@ -84,9 +86,9 @@ func (a *Service) CheckFirstTenant(ctx context.Context) error {
 }
 
 // checkOwnIsolation refuses to save a provider whose machines would be processes of this host where several tenants share it.
-func (a *Service) checkOwnIsolation(ctx context.Context, d *catalogDraft, touched map[app.CatalogKey]CatalogText) error {
+func (a *Service) checkOwnIsolation(ctx context.Context, d *catalogDraft, touched map[template.CatalogKey]CatalogText) error {
 	for _, e := range d.Entries {
-		spec, is := d.After.Entry(e.CatalogKey).(*app.ProviderSpec)
+		spec, is := d.After.Entry(e.CatalogKey).(*template.ProviderSpec)
 		if !is || e.Gone {
 			continue
 		}

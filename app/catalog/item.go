@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 	"slices"
 	"strconv"
 	"strings"
-
-	"muster/app"
 )
 
 const (
@@ -22,7 +23,7 @@ func (a *Service) CatalogItems(ctx context.Context, actor app.Actor, kind, query
 		return nil, err
 	}
 	if kind != "" {
-		if err := (app.CatalogKey{Kind: kind}).CheckKind(); err != nil {
+		if err := (template.CatalogKey{Kind: kind}).CheckKind(); err != nil {
 			return nil, err
 		}
 	}
@@ -46,7 +47,7 @@ func (a *Service) CatalogItems(ctx context.Context, actor app.Actor, kind, query
 }
 
 // CatalogSource gives one entry with its text; ENotFound where there is none.
-func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k app.CatalogKey) (CatalogSource, error) {
+func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k template.CatalogKey) (CatalogSource, error) {
 	if err := actor.Authorize("CatalogSource"); err != nil {
 		return CatalogSource{}, err
 	}
@@ -68,7 +69,7 @@ func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k app.Cata
 			}
 		}
 		e := &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no %s %.70q in the catalog.", k.Kind, k.Name)}
-		if near := app.Nearest(k.Name, names); near != "" {
+		if near := phrase.Nearest(k.Name, names); near != "" {
 			e.Hint = "Did you mean " + near + "?"
 		}
 		return CatalogSource{}, e
@@ -81,7 +82,7 @@ func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k app.Cata
 }
 
 // CatalogHistory gives versions of an own entry, newest first (none: empty).
-func (a *Service) CatalogHistory(ctx context.Context, actor app.Actor, k app.CatalogKey) ([]CatalogRevision, error) {
+func (a *Service) CatalogHistory(ctx context.Context, actor app.Actor, k template.CatalogKey) ([]CatalogRevision, error) {
 	if err := actor.Authorize("CatalogHistory"); err != nil {
 		return nil, err
 	}
@@ -132,15 +133,15 @@ var ErrNoOwnCatalog = &app.Error{Code: app.EInvalid, Reason: "no_own_catalog", M
 
 // catalogView is a tenant's catalog as its admins look at it.
 type catalogView struct {
-	base, catalog *app.Catalog
-	own           map[app.CatalogKey]CatalogRevision
+	base, catalog *template.Catalog
+	own           map[template.CatalogKey]CatalogRevision
 	revision      int64
 	use           CatalogUse
-	users         map[app.CatalogKey][]app.CatalogKey
+	users         map[template.CatalogKey][]template.CatalogKey
 }
 
 func (a *Service) catalogView(ctx context.Context, actor app.Actor) (*catalogView, error) {
-	v := &catalogView{base: a.Config.Catalog(), own: map[app.CatalogKey]CatalogRevision{}}
+	v := &catalogView{base: a.Config.Catalog(), own: map[template.CatalogKey]CatalogRevision{}}
 	list, revision, err := a.Store.OwnCatalog(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err
@@ -160,31 +161,31 @@ func (a *Service) catalogView(ctx context.Context, actor app.Actor) (*catalogVie
 func (v *catalogView) revisionText() string { return strconv.FormatInt(v.revision, 10) }
 
 // keys are all entries, in the order in which people look at them; own ones that cannot be read among them.
-func (v *catalogView) keys() []app.CatalogKey {
-	all := map[app.CatalogKey]bool{}
+func (v *catalogView) keys() []template.CatalogKey {
+	all := map[template.CatalogKey]bool{}
 	for k := range v.own {
 		all[k] = true
 	}
 	for _, k := range v.catalog.Keys() {
 		all[k] = true
 	}
-	return slices.SortedFunc(maps.Keys(all), app.CompareKeys)
+	return slices.SortedFunc(maps.Keys(all), template.CompareKeys)
 }
 
-func (v *catalogView) has(c *app.Catalog, k app.CatalogKey) bool { return c.Entry(k) != nil }
+func (v *catalogView) has(c *template.Catalog, k template.CatalogKey) bool { return c.Entry(k) != nil }
 
-func (v *catalogView) item(k app.CatalogKey) CatalogItem {
+func (v *catalogView) item(k template.CatalogKey) CatalogItem {
 	item := CatalogItem{CatalogKey: k}
 	if about := v.catalog.About(k); about != nil {
 		item.Label, item.Description = about.Label, about.Description
 	}
 	switch k.Kind {
-	case app.KindTemplate:
+	case template.KindTemplate:
 		if t := v.catalog.Written[k.Name]; t != nil {
 			item.State, item.Partial = t.State, t.Partial
 		}
 		item.Clusters = v.use.Templates[k.Name]
-	case app.KindProvider:
+	case template.KindProvider:
 		if p := v.catalog.Providers[k.Name]; p != nil {
 			item.Type = p.Type
 		}
@@ -203,7 +204,7 @@ func (v *catalogView) item(k app.CatalogKey) CatalogItem {
 }
 
 // Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers, and drafts to admins only.
-func (a *Service) Catalog(ctx context.Context, actor app.Actor) (*app.Catalog, error) {
+func (a *Service) Catalog(ctx context.Context, actor app.Actor) (*template.Catalog, error) {
 	if err := actor.Authorize("Catalog"); err != nil {
 		return nil, err
 	}

@@ -7,16 +7,19 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // CatalogItem is a line in the list of a tenant's catalog.
 type CatalogItem struct {
-	app.CatalogKey
-	Label       string            `json:"label,omitempty"`
-	Description string            `json:"description,omitempty"`
-	State       app.TemplateState `json:"state,omitempty"` // of templates; "" is published
-	Partial     bool              `json:"partial,omitempty"`
-	Type        string            `json:"type,omitempty"` // of providers
+	template.CatalogKey
+	Label       string                 `json:"label,omitempty"`
+	Description string                 `json:"description,omitempty"`
+	State       template.TemplateState `json:"state,omitempty"` // of templates; "" is published
+	Partial     bool                   `json:"partial,omitempty"`
+	Type        string                 `json:"type,omitempty"` // of providers
 	// Own entries belong to the tenant; all others are the installation's. Replaces tells of an own one that the installation has one of
 	// the same kind and name too.
 	Own      bool      `json:"own,omitempty"`
@@ -42,7 +45,7 @@ type CatalogSource struct {
 
 // CatalogRevision is a version of an own entry. Gone says that it was taken out then.
 type CatalogRevision struct {
-	app.CatalogKey
+	template.CatalogKey
 	Number int       `json:"number"` // 1, 2, 3 … of each entry
 	At     time.Time `json:"at"`
 	By     string    `json:"by"`
@@ -76,7 +79,7 @@ type CatalogChange struct {
 	// Files hold entries to save, any number in each.
 	Files []CatalogFile `json:"files,omitempty"`
 	// Remove takes own entries out; the installation's of the same name is seen again.
-	Remove []app.CatalogKey `json:"remove,omitempty"`
+	Remove []template.CatalogKey `json:"remove,omitempty"`
 	// Prune also removes all own entries that Files do not hold.
 	Prune bool   `json:"prune,omitempty"`
 	Note  string `json:"note,omitempty"` // why, for the history; at most 1,000 characters
@@ -86,9 +89,9 @@ type CatalogChange struct {
 
 	again *CatalogRevision // the version whose text it is
 	// Of what comes with all of a tenant's settings:
-	Whole   bool                       `json:"-"` // it may be as large as those
-	Lenient map[app.CatalogKey]bool    `json:"-"` // entries that came from Coopr
-	Coming  map[string]app.SecretPlace `json:"-"` // secrets that come along
+	Whole   bool                            `json:"-"` // it may be as large as those
+	Lenient map[template.CatalogKey]bool    `json:"-"` // entries that came from Coopr
+	Coming  map[string]template.SecretPlace `json:"-"` // secrets that come along
 }
 
 // CatalogFile is a file of a change. Names ending in .json are of Coopr's form where they stand in one of Coopr's folders
@@ -129,12 +132,12 @@ type CatalogProblem struct {
 	Hint     string `json:"hint,omitempty"`
 	// Field is the path of the value in its entry, such as constraints.services.db.min; "" where that is not known.
 	Field string `json:"field,omitempty"`
-	app.CatalogKey
+	template.CatalogKey
 }
 
 // CatalogEdit is what becomes of one entry.
 type CatalogEdit struct {
-	app.CatalogKey
+	template.CatalogKey
 	Act    string        `json:"act"`              // add, change, remove
 	Number int           `json:"number,omitempty"` // of the version that it becomes
 	Fields []FieldChange `json:"fields,omitempty"` // at most 200
@@ -151,8 +154,8 @@ type FieldChange struct {
 
 // Families describes what entries can be made of: kinds of clouds, and automators, with their fields.
 type Families struct {
-	Providers  []app.Descriptor `json:"providers"`
-	Automators []app.Descriptor `json:"automators"`
+	Providers  []family.Descriptor `json:"providers"`
+	Automators []family.Descriptor `json:"automators"`
 	// Schema is the JSON Schema of an entry.
 	Schema string `json:"-"`
 }
@@ -161,7 +164,7 @@ type Families struct {
 type CatalogReader interface {
 	// Read lays a tenant's own entries over the installation's. The catalog holds what can be read, even where others are wrong. What
 	// is wrong with entries of the installation because of own ones is a warning. Base is not changed.
-	Read(base *app.Catalog, tenant string, own []CatalogText) (*app.Catalog, []CatalogProblem)
+	Read(base *template.Catalog, tenant string, own []CatalogText) (*template.Catalog, []CatalogProblem)
 	// Split takes files apart into entries of one document each, in Muster's own form: what was Coopr's is written in it. Keys are
 	// unique; a text that is not to be understood is a problem.
 	Split(files []CatalogFile) ([]CatalogText, []CatalogProblem)
@@ -169,7 +172,7 @@ type CatalogReader interface {
 	Compare(saved, text string) TextDifference
 	// Write gives an entry of a catalog in Muster's own form; false where there is none. Read of what it wrote gives the same entry,
 	// but for settings of the installation's providers that are secret, or come from the environment: they are left out.
-	Write(c *app.Catalog, k app.CatalogKey) (text string, ok bool)
+	Write(c *template.Catalog, k template.CatalogKey) (text string, ok bool)
 	// Families says what providers and automators there are.
 	Families() Families
 }
@@ -186,7 +189,7 @@ const (
 
 // CatalogText is one entry as text.
 type CatalogText struct {
-	app.CatalogKey
+	template.CatalogKey
 	File    string // that it was in; "" where it was in none
 	Line    int    // of the file, before its own first one; -1 where its own lines are not those of the file
 	Text    string
@@ -203,7 +206,7 @@ type OwnCatalogSave struct {
 	// Accounts are the names of providers that become other accounts than they were, or none: nothing may stand there.
 	Accounts []string
 	// Templates are what templates are from then on that are made of own entries; see App.Template.
-	Templates []app.CatalogVersion
+	Templates []template.CatalogVersion
 }
 
 // ProviderUse is what stands at a provider, or may still.
@@ -240,28 +243,28 @@ type OwnCatalogStore interface {
 	// AsOf; reason in_use where something stands at one of Accounts.
 	SaveOwnCatalog(ctx context.Context, who app.Actor, s OwnCatalogSave) (revision int64, err error)
 	// OwnCatalogHistory gives versions of an entry, newest first, with text, at most limit.
-	OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]CatalogRevision, error)
+	OwnCatalogHistory(ctx context.Context, tenant string, k template.CatalogKey, limit int) ([]CatalogRevision, error)
 	// OwnCatalogVersion gives one; ENotFound where there is none.
-	OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (CatalogRevision, error)
+	OwnCatalogVersion(ctx context.Context, tenant string, k template.CatalogKey, number int) (CatalogRevision, error)
 	// ProviderUse tells what of a tenant stands at a provider.
 	ProviderUse(ctx context.Context, tenant, provider string) (ProviderUse, error)
 	// CatalogUse counts the tenant's live clusters.
 	CatalogUse(ctx context.Context, tenant string) (CatalogUse, error)
 	// RecordTemplates keeps what templates of a tenant are that are made of own entries, where that is not what was kept last.
-	RecordTemplates(ctx context.Context, tenant string, versions []app.CatalogVersion) error
+	RecordTemplates(ctx context.Context, tenant string, versions []template.CatalogVersion) error
 	// TemplateHistory gives the versions of a template as a tenant sees them: those of the installation, and its own. Newest first, numbered
 	// by their time.
-	TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]app.CatalogVersion, error)
+	TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]template.CatalogVersion, error)
 }
 
 // Refusal says why a provider cannot become another account, or none.
 func (u ProviderUse) Refusal(provider string) *app.Error {
 	var what []string
 	if n := len(u.Clusters); n > 0 {
-		what = append(what, "clusters "+app.AndList(u.Clusters))
+		what = append(what, "clusters "+phrase.AndList(u.Clusters))
 	}
 	if n := len(u.Pools); n > 0 {
-		what = append(what, "pools "+app.AndList(u.Pools))
+		what = append(what, "pools "+phrase.AndList(u.Pools))
 	}
 	if u.More > 0 {
 		what = append(what, fmt.Sprintf("%d more", u.More))
@@ -287,7 +290,7 @@ func ProviderSecretName(provider, field string) string {
 		return '_'
 	}, strings.ToUpper("provider_"+provider+"_"+field))
 	if len(name) > 64 {
-		name = name[:55] + "_" + strings.ToUpper(app.Digest(name)[:8])
+		name = name[:55] + "_" + strings.ToUpper(template.Digest(name)[:8])
 	}
 	return name
 }

@@ -2,8 +2,11 @@ package catalog
 
 import (
 	"context"
-	"muster/app"
 	"time"
+
+	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // Store is what the service needs of the database.
@@ -20,14 +23,14 @@ type Store interface {
 // Config is what a service is created from. Only what says so may be nil.
 type Config struct {
 	Store  Store
-	Solver app.Solver
+	Solver layout.Solver
 	Now    func() time.Time
 	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.
-	Catalog func() *app.Catalog
+	Catalog func() *template.Catalog
 	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
 	// not, or where only the host that makes them can tell. Nil: none are.
-	SharesHost func(ctx context.Context, spec app.ProviderSpec) string
+	SharesHost func(ctx context.Context, spec template.ProviderSpec) string
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
 	TenantHostAccess bool
 

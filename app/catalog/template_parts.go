@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // TemplateView is a template as people look at it.
 type TemplateView struct {
-	app.Template
-	Number   int                `json:"number,omitempty"` // of this version; 0: not known
-	Warnings []string           `json:"warnings,omitempty"`
-	Parts    []app.TemplatePart `json:"parts"`
+	template.Template
+	Number   int                     `json:"number,omitempty"` // of this version; 0: not known
+	Warnings []string                `json:"warnings,omitempty"`
+	Parts    []template.TemplatePart `json:"parts"`
 }
 
 // Template gives a template that the actor may see, or for admins a part of templates; ENotFound where there is none.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // priceTime is how long prices are worked out for one who asks; what is not known by then is so the next time. A catalog of the
@@ -24,9 +26,9 @@ func (a *Service) TemplatePrices(ctx context.Context, actor app.Actor) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	known := a.prices.of(c, a.Now, func(t *app.Template) float64 { return a.smallestPrice(ctx, c, t) })
+	known := a.prices.of(c, a.Now, func(t *template.Template) float64 { return a.smallestPrice(ctx, c, t) })
 	for name := range known {
-		if c.Templates[name].State == app.TemplateDraft && !actor.SeesDrafts() {
+		if c.Templates[name].State == template.TemplateDraft && !actor.SeesDrafts() {
 			delete(known, name)
 		}
 	}
@@ -34,16 +36,16 @@ func (a *Service) TemplatePrices(ctx context.Context, actor app.Actor) (map[stri
 }
 
 // smallestPrice is 0 where there is none.
-func (a *Service) smallestPrice(ctx context.Context, c *app.Catalog, t *app.Template) float64 {
+func (a *Service) smallestPrice(ctx context.Context, c *template.Catalog, t *template.Template) float64 {
 	set, err := t.Settle(nil)
 	if err != nil {
 		return 0
 	}
-	r := app.LayoutRequest{Template: t.Name, Provider: set.Provider, Hardware: set.Hardware, Image: set.Image, Size: set.Size}
+	r := layout.LayoutRequest{Template: t.Name, Provider: set.Provider, Hardware: set.Hardware, Image: set.Image, Size: set.Size}
 	if r.Size == 0 {
 		r.Size = max(1, t.Constraints.Size.Min)
 	}
-	if app.CheckSize(r.Size) != nil {
+	if template.CheckSize(r.Size) != nil {
 		return 0
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*priceTime) // one who goes away leaves no gap for the others
@@ -58,20 +60,20 @@ func (a *Service) smallestPrice(ctx context.Context, c *app.Catalog, t *app.Temp
 // templatePrices keeps the prices of the catalogs that are asked for: a catalog does not change after it was read.
 type templatePrices struct {
 	mu    sync.Mutex
-	known map[*app.Catalog]map[string]float64 // 0: there is none
+	known map[*template.Catalog]map[string]float64 // 0: there is none
 }
 
 // mostPriced is how many catalogs' prices are kept.
 const mostPriced = 64
 
 // of gives the prices that are known, and works out more of them for a while.
-func (p *templatePrices) of(c *app.Catalog, clock func() time.Time, price func(*app.Template) float64) map[string]float64 {
+func (p *templatePrices) of(c *template.Catalog, clock func() time.Time, price func(*template.Template) float64) map[string]float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.known[c]
 	if known == nil {
 		if p.known == nil || len(p.known) >= mostPriced {
-			p.known = map[*app.Catalog]map[string]float64{}
+			p.known = map[*template.Catalog]map[string]float64{}
 		}
 		known = make(map[string]float64, len(c.Templates))
 		p.known[c] = known

@@ -8,17 +8,18 @@ import (
 	"slices"
 
 	"muster/app"
+	apptemplate "muster/app/template"
 )
 
 // CatalogStore keeps every state in which catalog entries were published.
 type CatalogStore interface {
 	// RecordCatalog writes those of the versions that are not what was last written of their entries, with their numbers. It gives
 	// how many.
-	RecordCatalog(ctx context.Context, versions []app.CatalogVersion) (int, error)
+	RecordCatalog(ctx context.Context, versions []apptemplate.CatalogVersion) (int, error)
 	// CatalogVersions gives those of an entry, newest first, with text; none is an empty list.
-	CatalogVersions(ctx context.Context, kind, name string) ([]app.CatalogVersion, error)
+	CatalogVersions(ctx context.Context, kind, name string) ([]apptemplate.CatalogVersion, error)
 	// CatalogHashes gives them without text.
-	CatalogHashes(ctx context.Context, kind, name string) ([]app.CatalogVersion, error)
+	CatalogHashes(ctx context.Context, kind, name string) ([]apptemplate.CatalogVersion, error)
 }
 
 // RecordCatalog keeps what a server has just published, as far as it was not kept before. It gives how many entries are new or
@@ -29,9 +30,9 @@ func (a *Service) RecordCatalog(ctx context.Context, server string) (int, error)
 
 // TemplateVersion is a version of a template that somebody looks at.
 type TemplateVersion struct {
-	app.CatalogVersion
+	apptemplate.CatalogVersion
 	// Template is what it said. What is not published any more may be of a form that this version of Muster does not know whole.
-	Template app.Template `json:"template"`
+	Template apptemplate.Template `json:"template"`
 	// Stands tells that the catalog says so now.
 	Stands bool `json:"stands"`
 }
@@ -64,7 +65,7 @@ func (a *Service) templateVersions(ctx context.Context, actor app.Actor, name st
 		if err := json.Unmarshal([]byte(k.Text), &v.Template); err != nil {
 			return nil, fmt.Errorf("version %d of template %s: %w", k.Number, name, err)
 		}
-		if v.Template.State == app.TemplateDraft && !actor.SeesDrafts() {
+		if v.Template.State == apptemplate.TemplateDraft && !actor.SeesDrafts() {
 			continue
 		}
 		v.Stands = now != nil && len(list) == 0 && now.Digest() == k.Hash
@@ -100,10 +101,10 @@ func (a *Service) TemplateChanges(ctx context.Context, actor app.Actor, name str
 			return d, &app.Error{Code: app.ENotFound, Field: []string{"from", "to"}[i], Message: fmt.Sprintf("Template %s has no version %d.", name, number),
 				Hint: fmt.Sprintf("The newest is %d.", all[0].Number)}
 		}
-		if texts[i], err = app.Flatten(all[at].Text); err != nil {
+		if texts[i], err = apptemplate.Flatten(all[at].Text); err != nil {
 			return d, err
 		}
-		app.InWords(texts[i], "")
+		apptemplate.InWords(texts[i], "")
 	}
 	paths := maps.Clone(texts[0])
 	maps.Copy(paths, texts[1])
@@ -124,7 +125,7 @@ type TemplateDiff struct {
 }
 
 // VersionUsed gives nil for clusters of which it is not known.
-func (a *Service) VersionUsed(ctx context.Context, actor app.Actor, template, hash string) (*app.MadeFrom, error) {
+func (a *Service) VersionUsed(ctx context.Context, actor app.Actor, template, hash string) (*apptemplate.MadeFrom, error) {
 	if hash == "" {
 		return nil, nil
 	}
@@ -136,7 +137,7 @@ func (a *Service) VersionUsed(ctx context.Context, actor app.Actor, template, ha
 	if err != nil {
 		return nil, err
 	}
-	m := &app.MadeFrom{}
+	m := &apptemplate.MadeFrom{}
 	for _, k := range kept { // newest first: what came back has the number that it had last
 		if k.Hash == hash && m.Number == 0 {
 			m.Number = k.Number

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	apptemplate "muster/app/template"
 )
 
 // Bounds of what is remembered of tenants' catalogs.
@@ -30,9 +32,9 @@ type tenantCatalogs struct {
 
 type tenantCatalog struct {
 	mu       sync.Mutex // held while it is read anew
-	base     *app.Catalog
+	base     *apptemplate.Catalog
 	revision int64
-	catalog  *app.Catalog
+	catalog  *apptemplate.Catalog
 	looked   time.Time // when the revision was looked at
 	used     int64
 }
@@ -78,11 +80,11 @@ type triedCatalog struct{}
 // trial is what is tried: a tenant's catalog as it would be.
 type trial struct {
 	tenant  string
-	catalog *app.Catalog
+	catalog *apptemplate.Catalog
 }
 
 // Trying gives a context in which a tenant's catalog is another one. Nothing is saved by it.
-func Trying(ctx context.Context, tenant string, c *app.Catalog) context.Context {
+func Trying(ctx context.Context, tenant string, c *apptemplate.Catalog) context.Context {
 	return context.WithValue(ctx, triedCatalog{}, trial{tenant, c})
 }
 
@@ -93,7 +95,7 @@ type heldCatalog struct{}
 type held struct {
 	mu       sync.Mutex
 	tenant   string
-	catalog  *app.Catalog
+	catalog  *apptemplate.Catalog
 	revision int64
 }
 
@@ -107,19 +109,19 @@ func HoldCatalog(ctx context.Context) context.Context {
 }
 
 // CatalogOf gives the catalog of a tenant: the installation's with the tenant's own entries over it.
-func (a *Service) CatalogOf(ctx context.Context, tenant string) (*app.Catalog, error) {
+func (a *Service) CatalogOf(ctx context.Context, tenant string) (*apptemplate.Catalog, error) {
 	c, _, err := a.CatalogAt(ctx, tenant, 0)
 	return c, err
 }
 
 // CatalogSoon is catalogOf where it does no harm to be behind for a moment. It mostly asks nobody.
-func (a *Service) CatalogSoon(ctx context.Context, tenant string) (*app.Catalog, error) {
+func (a *Service) CatalogSoon(ctx context.Context, tenant string) (*apptemplate.Catalog, error) {
 	c, _, err := a.CatalogAt(ctx, tenant, catalogFresh)
 	return c, err
 }
 
 // CatalogAt also gives the revision of the tenant's own entries. It looks at it unless that was done within old, or the context holds one.
-func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duration) (*app.Catalog, int64, error) {
+func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duration) (*apptemplate.Catalog, int64, error) {
 	if t, ok := ctx.Value(triedCatalog{}).(trial); ok && t.tenant == tenant {
 		return t.catalog, 0, nil
 	}
@@ -139,7 +141,7 @@ func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duratio
 	return c, revision, err
 }
 
-func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Duration) (*app.Catalog, int64, error) {
+func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Duration) (*apptemplate.Catalog, int64, error) {
 	base := a.Config.Catalog()
 	if a.Reader == nil || tenant == "" {
 		return base, 0, nil
@@ -176,7 +178,7 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 }
 
 // within gives the catalog where it was looked at so short a time ago; nil where not.
-func (t *tenantCatalog) within(base *app.Catalog, now time.Time, old time.Duration) (*app.Catalog, int64) {
+func (t *tenantCatalog) within(base *apptemplate.Catalog, now time.Time, old time.Duration) (*apptemplate.Catalog, int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ago := now.Sub(t.looked); t.base == base && ago >= 0 && ago < old {
@@ -197,12 +199,12 @@ func textsOf(own []CatalogRevision) []CatalogText {
 type ownProviders struct {
 	mu       sync.Mutex
 	revision int64
-	list     []*app.ProviderSpec
+	list     []*apptemplate.ProviderSpec
 }
 
 // OwnProviders gives the own providers of all tenants, for what looks after accounts. It costs a read of one row while nothing changes.
 // What is given is not changed.
-func (a *Service) OwnProviders(ctx context.Context) ([]*app.ProviderSpec, error) {
+func (a *Service) OwnProviders(ctx context.Context) ([]*apptemplate.ProviderSpec, error) {
 	if a.Reader == nil {
 		return nil, nil
 	}
@@ -217,15 +219,15 @@ func (a *Service) OwnProviders(ctx context.Context) ([]*app.ProviderSpec, error)
 	if err != nil {
 		return nil, err
 	}
-	var list []*app.ProviderSpec
-	nothing := app.NewCatalog() // what a provider is hangs on no other entry
+	var list []*apptemplate.ProviderSpec
+	nothing := apptemplate.NewCatalog() // what a provider is hangs on no other entry
 	for tenant, own := range by {
 		c, _ := a.Reader.Read(nothing, tenant, textsOf(own))
 		for _, p := range c.Providers {
 			list = append(list, p)
 		}
 	}
-	slices.SortFunc(list, func(x, y *app.ProviderSpec) int { return cmp.Compare(x.Account(), y.Account()) })
+	slices.SortFunc(list, func(x, y *apptemplate.ProviderSpec) int { return cmp.Compare(x.Account(), y.Account()) })
 	o.list, o.revision = list, revision
 	return list, nil
 }
@@ -235,7 +237,7 @@ func (a *Service) OnHost(kind string) bool {
 	if a.Reader == nil {
 		return false
 	}
-	return slices.ContainsFunc(a.Reader.Families().Providers, func(d app.Descriptor) bool { return d.Name == kind && d.Host })
+	return slices.ContainsFunc(a.Reader.Families().Providers, func(d family.Descriptor) bool { return d.Name == kind && d.Host })
 }
 
 // Guards tells whether machines of a provider are reached only where tenants may reach: those of a provider that a tenant's admin saved, who
@@ -258,7 +260,7 @@ func (a *Service) Guards(ctx context.Context, tenant, provider string) (bool, er
 
 // CheckHost refuses to run what a tenant's admin wrote, or pushed as a resource, on machines that are on Muster's own hosts: it would be root there.
 // Resources that a cluster has already, among the services of standing, stay.
-func (a *Service) CheckHost(c *app.Catalog, provider string, services, standing map[string]*app.Service, images map[string]app.Image, template *app.Template, hooks []app.OperationHook) error {
+func (a *Service) CheckHost(c *apptemplate.Catalog, provider string, services, standing map[string]*apptemplate.Service, images map[string]apptemplate.Image, template *apptemplate.Template, hooks []apptemplate.OperationHook) error {
 	spec := c.Providers[provider]
 	if spec == nil || a.TenantHostAccess || !a.OnHost(spec.Type) {
 		return nil
@@ -283,7 +285,7 @@ func (a *Service) CheckHost(c *app.Catalog, provider string, services, standing 
 			}
 		}
 	}
-	if what == "" && template != nil && template.Untrusted && slices.ContainsFunc(hooks, func(h app.OperationHook) bool { return h.Script != "" }) {
+	if what == "" && template != nil && template.Untrusted && slices.ContainsFunc(hooks, func(h apptemplate.OperationHook) bool { return h.Script != "" }) {
 		what = "A script of template " + template.Name
 	}
 	for _, name := range slices.Sorted(maps.Keys(images)) {
@@ -303,9 +305,9 @@ func (a *Service) CheckHost(c *app.Catalog, provider string, services, standing 
 }
 
 // bringsIn tells whether an image may have something run on the provider's host that nobody who looks after the installation has put there.
-func (a *Service) bringsIn(spec *app.ProviderSpec, i app.Image) bool {
+func (a *Service) bringsIn(spec *apptemplate.ProviderSpec, i apptemplate.Image) bool {
 	list := a.Reader.Families().Providers
-	at := slices.IndexFunc(list, func(d app.Descriptor) bool { return d.Name == spec.Type })
+	at := slices.IndexFunc(list, func(d family.Descriptor) bool { return d.Name == spec.Type })
 	if at < 0 {
 		return false
 	}
@@ -315,7 +317,7 @@ func (a *Service) bringsIn(spec *app.ProviderSpec, i app.Image) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(d.Fields, func(f app.Field) bool {
+	return slices.ContainsFunc(d.Fields, func(f family.Field) bool {
 		v, said := spec.Settings[f.Name]
 		return f.Runs && said && v != nil && strings.TrimSpace(fmt.Sprint(v)) != "" && strings.TrimSpace(fmt.Sprint(v)) != f.Default
 	})

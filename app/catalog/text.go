@@ -14,7 +14,8 @@ type CatalogSet struct {
 	// Path is made of keys (string) and places in lists (int); the place behind the last one adds an entry.
 	Path []any
 	// Value is nil to take it out, with what is empty then; a string, int64, float64 or bool; []string, a list of names, of which those
-	// that are in the list already stay as they are written; []any, a list of plain values; [][]string, groups of names; or map[string]any, an empty mapping to begin with.
+	// that are in the list already stay as they are written; []any, a list of plain values; [][]string, groups of names; or map[string]any, an empty
+	// mapping to begin with.
 	Value any
 }
 

@@ -61,7 +61,7 @@ type ChatProgress struct {
 	Operation app.Operation
 	Latest    bool // nothing was asked of the cluster after it
 	// Ways are the ways on where the cluster has failed with it, the best first.
-	Ways []app.Way
+	Ways []cluster.Way
 	// Failed is the first step that failed for good, with the last lines that it printed; nil where none has.
 	Failed *app.Step
 	Lines  []string
@@ -169,14 +169,14 @@ func (a *Service) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress,
 	if !found {
 		return p, app.Errorf(app.ENotFound, "Operation %d is not known any more.", c.Operation)
 	}
-	var open app.Unfinished
+	var open cluster.Unfinished
 	if p.Operation.Status == app.OperationFailed || p.Operation.Status == app.OperationCancelled {
 		if open, err = a.Store.Unfinished(ctx, c.Tenant, c.Operation); err != nil {
 			return p, err
 		}
 	}
 	if p.Latest {
-		if v.Trouble = cluster.TroubleOf(v, app.Definition{}, open); v.Trouble != nil {
+		if v.Trouble = cluster.TroubleOf(v, cluster.Definition{}, open); v.Trouble != nil {
 			p.Ways = v.Trouble.Ways
 		}
 	}
@@ -186,7 +186,7 @@ func (a *Service) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress,
 	for _, s := range open.Failures {
 		s.Error = m.Hide(s.Error)
 		p.Failed = &s
-		lines, err := a.Store.Logs(ctx, c.Tenant, c.Cluster, app.LogFilter{Operation: c.Operation, Step: s.ID, Tail: true, Limit: failureLines})
+		lines, err := a.Store.Logs(ctx, c.Tenant, c.Cluster, cluster.LogFilter{Operation: c.Operation, Step: s.ID, Tail: true, Limit: failureLines})
 		for _, l := range lines {
 			p.Lines = append(p.Lines, m.Hide(l.Text))
 		}

@@ -64,7 +64,8 @@ var ChatThreadKinds = []app.NoticeKind{app.NoticeReady, app.NoticeFailed, app.No
 // ChatFaceStore keeps what people are told directly, and which homes are to be kept fresh.
 type ChatFaceStore interface {
 	// GatherChat goes through what has happened since it was last asked. It notes what is to be told to whom: each notice of the
-	// kinds to each person of the chat who is linked to an account that it names, of a question also to the members of its groups; and it marks homes as stale whose owners' clusters
+	// kinds to each person of the chat who is linked to an account that it names, of a question also to the members of its groups; and it marks homes as
+	// stale whose owners' clusters
 	// or requests have changed. A notice of ChatThreadKinds is noted for the cards of its cluster instead, where there are any that
 	// those who read them may see it. What is older than a time is dropped. Several may ask at once; each thing is noted once.
 	GatherChat(ctx context.Context, kind string, notices []app.NoticeKind, now, before time.Time) error

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"muster/app"
+	"muster/app/cluster"
 )
 
 // ChatReview is a message that shows a request to those who approve it.
@@ -22,7 +22,7 @@ type ChatReview struct {
 	At      time.Time
 
 	// How the request is.
-	Status  app.RequestStatus
+	Status  cluster.RequestStatus
 	Round   int
 	Reviews int
 	DueAt   time.Time
@@ -65,6 +65,6 @@ func (a *Service) ChatReviewed(ctx context.Context, c ChatReview, ended bool) er
 
 // ChatRequest gives the request that such a message shows. Whoever reads the approvers' channel sees it: the admins of the tenant
 // have chosen it for that.
-func (a *Service) ChatRequest(ctx context.Context, c ChatReview) (app.Request, error) {
+func (a *Service) ChatRequest(ctx context.Context, c ChatReview) (cluster.Request, error) {
 	return a.Store.Request(ctx, c.Tenant, c.Request)
 }

@@ -2,10 +2,11 @@ package chat
 
 import (
 	"context"
+	"time"
+
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/identity"
-	"time"
 )
 
 // Store is what the service needs of the database.
@@ -15,13 +16,13 @@ type Store interface {
 
 	// Of what others keep.
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
-	Identity(ctx context.Context, kind string, external string) (identity.Identity, app.User, error)
-	Logs(ctx context.Context, tenant string, cluster string, f app.LogFilter) ([]app.LogLine, error)
-	Request(ctx context.Context, tenant string, id int64) (app.Request, error)
+	Identity(ctx context.Context, kind string, external string) (identity.Identity, identity.User, error)
+	Logs(ctx context.Context, tenant string, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
+	Request(ctx context.Context, tenant string, id int64) (cluster.Request, error)
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
-	Tenant(ctx context.Context, name string) (app.Tenant, error)
-	Unfinished(ctx context.Context, tenant string, operation int64) (app.Unfinished, error)
-	View(ctx context.Context, tenant string, id string) (app.ClusterView, error)
+	Tenant(ctx context.Context, name string) (identity.Tenant, error)
+	Unfinished(ctx context.Context, tenant string, operation int64) (cluster.Unfinished, error)
+	View(ctx context.Context, tenant string, id string) (cluster.ClusterView, error)
 }
 
 // Config is what a service is created from. Only what says so may be nil.

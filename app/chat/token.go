@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
+	"muster/app/phrase"
 )
 
 // What a chat's own face asks for, on behalf of nobody.
@@ -95,13 +96,13 @@ func (a *Service) ChatGone(ctx context.Context, kind, team, why string) error {
 
 // NoteChat notes how a workspace does. Nothing secret stands in it.
 func (a *Service) NoteChat(ctx context.Context, kind, team string, h ChatHealth) error {
-	h.Error = app.CutText(strings.ToValidUTF8(h.Error, "�"), 300)
+	h.Error = phrase.CutText(strings.ToValidUTF8(h.Error, "�"), 300)
 	return a.Store.NoteWorkspace(ctx, kind, team, h)
 }
 
 // NoteChatLink notes how a server is connected to a chat.
 func (a *Service) NoteChatLink(ctx context.Context, l ChatLink) error {
-	l.Error, l.SeenAt = app.CutText(strings.ToValidUTF8(l.Error, "�"), 300), a.Now()
+	l.Error, l.SeenAt = phrase.CutText(strings.ToValidUTF8(l.Error, "�"), 300), a.Now()
 	return a.Store.NoteLink(ctx, l)
 }
 
@@ -112,7 +113,7 @@ func (a *Service) LinkByEmail(ctx context.Context, kind, external, label, tenant
 	if identity.CheckEmail(email) != nil || email == "" {
 		return false, nil
 	}
-	i := identity.Identity{Kind: kind, External: external, Label: app.CutText(label, identity.MaxLabel), Tenant: tenant, At: a.Now()}
+	i := identity.Identity{Kind: kind, External: external, Label: phrase.CutText(label, identity.MaxLabel), Tenant: tenant, At: a.Now()}
 	return a.Store.LinkByEmail(ctx, app.System(tenant, chatServer), i, email, []app.Role{app.RoleSuperadmin, app.RoleAdmin, app.RoleRobot})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
+	"muster/app/phrase"
 )
 
 // ChatState is how a workspace stands.
@@ -243,7 +244,7 @@ func (w ChatWorkspace) CheckWorkspace(who app.Actor) error {
 func (a *Service) ownWorkspace(ctx context.Context, actor app.Actor, kind, team string) (ChatWorkspace, error) {
 	w, err := a.Store.Workspace(ctx, kind, team, "")
 	if err == nil && w.Tenant != actor.Tenant {
-		err = app.Errorf(app.ENotFound, "There is no workspace %q in this tenant.", app.CutText(team, 40))
+		err = app.Errorf(app.ENotFound, "There is no workspace %q in this tenant.", phrase.CutText(team, 40))
 	}
 	return w, err
 }
@@ -327,7 +328,7 @@ func (a *Service) ResetChannel(ctx context.Context, actor app.Actor, kind, team,
 	if err := actor.Authorize("ResetChannel"); err != nil {
 		return err
 	}
-	none := app.Errorf(app.ENotFound, "The channel %s belongs to its workspace.", app.CutText(channel, 40))
+	none := app.Errorf(app.ENotFound, "The channel %s belongs to its workspace.", phrase.CutText(channel, 40))
 	c, err := a.Store.Channel(ctx, kind, team, channel)
 	if err != nil {
 		return err
@@ -365,7 +366,7 @@ func (a *Service) SetApprovals(ctx context.Context, actor app.Actor, p ChatAppro
 	}
 	switch {
 	case tenant != actor.Tenant && w.Tenant != actor.Tenant:
-		return app.Errorf(app.ENotFound, "This tenant has no channel %s.", app.CutText(p.Channel, 40))
+		return app.Errorf(app.ENotFound, "This tenant has no channel %s.", phrase.CutText(p.Channel, 40))
 	case tenant != actor.Tenant:
 		return &app.Error{Code: app.EForbidden, Reason: "other_tenant", Field: "channel", Message: "That channel does not speak for this tenant.",
 			Hint: "Choose one of a workspace of the tenant, or have the channel given to the tenant first."}
@@ -377,7 +378,7 @@ func (a *Service) SetApprovals(ctx context.Context, actor app.Actor, p ChatAppro
 func checkChannel(id string) error {
 	ok := len(id) >= 2 && len(id) <= 40 && (id[0] == 'C' || id[0] == 'G') && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 	if !ok {
-		return &app.Error{Code: app.EInvalid, Field: "channel", Message: fmt.Sprintf("“%s” is not the id of a channel.", app.CutText(id, 40)),
+		return &app.Error{Code: app.EInvalid, Field: "channel", Message: fmt.Sprintf("“%s” is not the id of a channel.", phrase.CutText(id, 40)),
 			Hint: "It looks like C024BE91L, and stands at the foot of the channel's details."}
 	}
 	return nil

@@ -3,12 +3,11 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"muster/app"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"muster/app"
 )
 
 // How long a certificate for a cluster's machines may hold.

@@ -6,10 +6,58 @@ import (
 	"muster/app"
 )
 
+// Actions are the changes that can be asked for at the moment. All faces take what they offer from here, so none of it is refused for the
+// state that the cluster or a node is in.
+type Actions struct {
+	Cluster   []app.OperationKind `json:"cluster"`
+	Nodes     []app.OperationKind `json:"nodes"`
+	LostNodes []app.OperationKind `json:"lost_nodes"`
+}
+
+// Whole has lists that are there, since those that aren't would be written as null.
+func (a Actions) Whole() Actions {
+	for _, list := range []*[]app.OperationKind{&a.Cluster, &a.Nodes, &a.LostNodes} {
+		if *list == nil {
+			*list = []app.OperationKind{}
+		}
+	}
+	return a
+}
+
+// Of leaves out what an actor may not do.
+func (a Actions) Of(actor app.Actor, c app.Cluster) Actions {
+	if c.Pool > 0 && actor.Via != app.ViaServer { // see MayChange
+		return Actions{}.Whole()
+	}
+	for _, list := range []*[]app.OperationKind{&a.Cluster, &a.Nodes, &a.LostNodes} {
+		*list = slices.DeleteFunc(*list, func(k app.OperationKind) bool { return !actor.MayIn(k.UseCase(), c) })
+	}
+	return a
+}
+
+// On returns the actions that may name a node.
+func (a Actions) On(n app.Node) []app.OperationKind {
+	switch {
+	case n.Status == app.NodeDeleted || n.Leaving:
+		return nil
+	case n.Lost():
+		return a.LostNodes
+	}
+	return a.Nodes
+}
+
+// Acts are what a person can do about an operation of the cluster: those of its state that can work with the machines that are there. Latest
+// tells that nothing was asked of the cluster after it.
+func (v ClusterView) Acts(o app.Operation, latest bool) []app.Act {
+	return slices.DeleteFunc(o.Acts(latest), func(a app.Act) bool {
+		return a == app.ActResume && v.Trouble != nil && v.Trouble.Operation == o.ID && !v.Trouble.offers(WayResume)
+	})
+}
+
 // ActionsOf returns what can be asked of a cluster as it is, by people who may do everything. Nodes and operations are its own, newest
 // operation first.
-func ActionsOf(v app.ClusterView, open app.Unfinished) app.Actions {
-	var a app.Actions
+func ActionsOf(v ClusterView, open Unfinished) Actions {
+	var a Actions
 	p := NewPlight(v, open)
 	stays := slices.ContainsFunc(v.Nodes, func(n app.Node) bool { return n.Status != app.NodeDeleted && !n.Leaving })
 	if v.Status != app.ClusterActive && v.Status != app.ClusterFailed || p.Latest.ID != 0 && !p.Latest.Status.Ended() || !stays {
@@ -23,7 +71,7 @@ func ActionsOf(v app.ClusterView, open app.Unfinished) app.Actions {
 			continue
 		}
 		a.Cluster = append(a.Cluster, k)
-		if !slices.Contains(app.AmendFields[k], "nodes") {
+		if !slices.Contains(AmendFields[k], "nodes") {
 			continue
 		}
 		if k != app.OperationResize || p.nodes > 1 { // the last node stays

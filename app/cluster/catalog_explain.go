@@ -6,33 +6,34 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/layout"
 )
 
 // ExplainCatalog says why a request would have no layout if a change were saved. It is empty for a request that would have one. Nothing is
 // saved. EInvalid, reason catalog_problems, where the texts are wrong.
-func (a *Service) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog.CatalogChange, r app.ClusterRequest) (app.Explanation, error) {
+func (a *Service) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog.CatalogChange, r ClusterRequest) (layout.Explanation, error) {
 	if err := actor.Authorize("ExplainCatalog"); err != nil {
-		return app.Explanation{}, err
+		return layout.Explanation{}, err
 	}
 	d, err := a.Catalogs.WorkOutChange(ctx, actor, c)
 	if err != nil {
-		return app.Explanation{}, err
+		return layout.Explanation{}, err
 	}
 	if !d.Report.OK() {
-		return app.Explanation{}, &app.Error{Code: app.EInvalid, Reason: "catalog_problems", Message: "The texts are wrong.", Hint: "Check them first."}
+		return layout.Explanation{}, &app.Error{Code: app.EInvalid, Reason: "catalog_problems", Message: "The texts are wrong.", Hint: "Check them first."}
 	}
 	return a.Explain(catalog.Trying(ctx, actor.Tenant, d.After), actor, r)
 }
 
 // TryCatalog solves and plans a request as if the change were saved. Nothing is saved. EInvalid, reason catalog_problems, where the texts
 // are wrong: CheckCatalog tells all about it.
-func (a *Service) TryCatalog(ctx context.Context, actor app.Actor, c catalog.CatalogChange, r app.ClusterRequest) (app.Preview, error) {
+func (a *Service) TryCatalog(ctx context.Context, actor app.Actor, c catalog.CatalogChange, r ClusterRequest) (Preview, error) {
 	if err := actor.Authorize("TryCatalog"); err != nil {
-		return app.Preview{}, err
+		return Preview{}, err
 	}
 	d, err := a.Catalogs.WorkOutChange(ctx, actor, c)
 	if err != nil {
-		return app.Preview{}, err
+		return Preview{}, err
 	}
 	for _, p := range d.Report.Problems {
 		if p.Severity == catalog.SeverityError {
@@ -40,7 +41,7 @@ func (a *Service) TryCatalog(ctx context.Context, actor app.Actor, c catalog.Cat
 			if p.Kind == "" {
 				at = p.File
 			}
-			return app.Preview{}, &app.Error{Code: app.EInvalid, Reason: "catalog_problems", Field: p.Field, Message: fmt.Sprintf("%s: %s", at, p.Message), Hint: p.Hint}
+			return Preview{}, &app.Error{Code: app.EInvalid, Reason: "catalog_problems", Field: p.Field, Message: fmt.Sprintf("%s: %s", at, p.Message), Hint: p.Hint}
 		}
 	}
 	ctx = catalog.Trying(ctx, actor.Tenant, d.After)

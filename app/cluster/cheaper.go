@@ -2,11 +2,29 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/phrase"
+	"muster/app/template"
 )
+
+// CheaperLayout is what the cheapest layout of a request costs, where that is a real amount less.
+type CheaperLayout struct {
+	Prefer      template.Preference `json:"prefer"`
+	CostPerHour float64             `json:"cost_per_hour"`
+	Instead     float64             `json:"instead"`
+}
+
+// Words say it to people.
+func (c *CheaperLayout) Words() string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("Choose %s to pay %s instead of %s per hour.", c.Prefer, phrase.Cost(c.CostPerHour), phrase.Cost(c.Instead))
+}
 
 // What another layout must cost less for a preview to speak of it: so much per hour, and so large a part. The solve takes this long at most.
 const (
@@ -16,8 +34,8 @@ const (
 )
 
 // cheaper solves a request once more for the least cost; nil where that is no real amount less, and where it cannot be told in a moment.
-func (a *Service) cheaper(ctx context.Context, tenant string, d Draft, l app.Layout) *app.CheaperLayout {
-	if d.Asked.Prefer == app.PreferCheapest || d.Asked.Prefer == "" && d.Template.Defaults.Prefer == app.PreferCheapest || l.CostPerHour < cheaperBy {
+func (a *Service) cheaper(ctx context.Context, tenant string, d Draft, l layout.Layout) *CheaperLayout {
+	if d.Asked.Prefer == template.PreferCheapest || d.Asked.Prefer == "" && d.Template.Defaults.Prefer == template.PreferCheapest || l.CostPerHour < cheaperBy {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, cheaperLimit)
@@ -32,13 +50,13 @@ func (a *Service) cheaper(ctx context.Context, tenant string, d Draft, l app.Lay
 		return nil
 	}
 	asked := d.Asked
-	asked.Prefer, asked.Provider = app.PreferCheapest, l.Provider
+	asked.Prefer, asked.Provider = template.PreferCheapest, l.Provider
 	best, err := a.Solver.Solve(ctx, c, asked)
-	if err != nil || slices.ContainsFunc(best.Groups, func(g app.NodeGroup) bool { return g.CostPerHour == 0 }) { // a price that is not known counts as 0
+	if err != nil || slices.ContainsFunc(best.Groups, func(g layout.NodeGroup) bool { return g.CostPerHour == 0 }) { // a price that is not known counts as 0
 		return nil
 	}
 	if less := l.CostPerHour - best.CostPerHour; less < cheaperBy || less < cheaperPart*l.CostPerHour {
 		return nil
 	}
-	return &app.CheaperLayout{Prefer: app.PreferCheapest, CostPerHour: best.CostPerHour, Instead: l.CostPerHour}
+	return &CheaperLayout{Prefer: template.PreferCheapest, CostPerHour: best.CostPerHour, Instead: l.CostPerHour}
 }

@@ -9,10 +9,10 @@ import (
 )
 
 // PreviewClone works out what a clone of a cluster would be. Nothing is accepted or written.
-func (a *Service) PreviewClone(ctx context.Context, actor app.Actor, cluster, name string) (app.Preview, error) {
+func (a *Service) PreviewClone(ctx context.Context, actor app.Actor, cluster, name string) (Preview, error) {
 	r, err := a.cloned(ctx, actor, "PreviewClone", cluster, name)
 	if err != nil {
-		return app.Preview{}, err
+		return Preview{}, err
 	}
 	return a.Preview(ctx, actor, r)
 }
@@ -20,31 +20,31 @@ func (a *Service) PreviewClone(ctx context.Context, actor app.Actor, cluster, na
 // CloneCluster asks for a cluster like another one, with all of its values, under another name and for the one who asks. It is worked
 // out from the catalog as it is now, and goes the way of any request: policies, quotas, approvals. See Ask for planHash; the answer
 // has the id of the cluster, as that of SubmitRequest.
-func (a *Service) CloneCluster(ctx context.Context, actor app.Actor, cluster, name, planHash string) (app.Answer, error) {
+func (a *Service) CloneCluster(ctx context.Context, actor app.Actor, cluster, name, planHash string) (Answer, error) {
 	ctx = catalog.HoldCatalog(ctx)
 	r, err := a.cloned(ctx, actor, "CloneCluster", cluster, name)
 	if err != nil {
-		return app.Answer{}, err
+		return Answer{}, err
 	}
 	r.PlanHash = planHash
 	return a.SubmitRequest(ctx, actor, r)
 }
 
-func (a *Service) cloned(ctx context.Context, actor app.Actor, useCase, cluster, name string) (app.ClusterRequest, error) {
+func (a *Service) cloned(ctx context.Context, actor app.Actor, useCase, cluster, name string) (ClusterRequest, error) {
 	c, err := a.AuthorizedCluster(ctx, actor, useCase, cluster)
 	if err != nil {
-		return app.ClusterRequest{}, err
+		return ClusterRequest{}, err
 	}
 	if err := actor.MayChange(useCase, c); err != nil { // its configuration is not everybody's to have
-		return app.ClusterRequest{}, err
+		return ClusterRequest{}, err
 	}
 	name = strings.TrimSpace(name)
 	if err := app.CheckClusterName(name); err != nil {
-		return app.ClusterRequest{}, err
+		return ClusterRequest{}, err
 	}
 	e, err := a.export(ctx, c)
 	if err != nil {
-		return app.ClusterRequest{}, err
+		return ClusterRequest{}, err
 	}
 	e.Spec.Name = name
 	return e.Spec.Request()

@@ -18,7 +18,7 @@ func TestAccessToClusters(t *testing.T) {
 	b := office.NewBureau(t)
 	ctx := t.Context()
 	for _, name := range []string{"reader", "user", "coowner"} {
-		if err := b.Store.CreateUser(ctx, app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
+		if err := b.Store.CreateUser(ctx, identity.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestAccessToClusters(t *testing.T) {
 	}{
 		{app.AccessReader, func(ctx context.Context, who app.Actor) error { _, err := b.App.Cluster(ctx, who, "web"); return err }},
 		{app.AccessReader, func(ctx context.Context, who app.Actor) error {
-			_, err := b.App.Logs(ctx, who, "web-1", app.LogFilter{})
+			_, err := b.App.Logs(ctx, who, "web-1", cluster.LogFilter{})
 			return err
 		}},
 		{app.AccessReader, func(ctx context.Context, who app.Actor) error {
@@ -160,7 +160,7 @@ func TestSharesThatAreRefused(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"person":"bob","access":"lord"}`), &one); err == nil {
 		t.Error("an access that does not exist is read")
 	}
-	for _, r := range []app.ClusterRequest{{Group: "ops"}, {Visibility: "world"}} {
+	for _, r := range []cluster.ClusterRequest{{Group: "ops"}, {Visibility: "world"}} {
 		if _, err := b.App.Ask(t.Context(), b.Actor("ada", app.RoleUser), r); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("asked for with %+v: %v", r, err)
 		}

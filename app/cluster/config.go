@@ -22,5 +22,5 @@ func (a *Service) ClusterConfig(ctx context.Context, actor app.Actor, cluster st
 	if err != nil || d.Config == nil {
 		return map[string]any{}, err
 	}
-	return app.Concealed(d.Config).(map[string]any), nil
+	return Concealed(d.Config).(map[string]any), nil
 }

@@ -12,8 +12,22 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/phrase"
 	"muster/app/policy"
 )
+
+// CheckOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
+func (r ClusterRequest) CheckOwners(actor app.Actor) error {
+	if r.Visibility != "" {
+		if err := r.Visibility.Check(); err != nil {
+			return err
+		}
+	}
+	if r.Group == "" || slices.Contains(actor.Groups, r.Group) {
+		return nil
+	}
+	return &app.Error{Code: app.EInvalid, Field: "group", Message: fmt.Sprintf("You are not in the group %.70q.", r.Group), Hint: "A cluster can belong to a group of yours."}
+}
 
 // Ask takes a request for a cluster. The layout is solved and the plan made anew, policies are asked, and then it is one of
 //
@@ -23,9 +37,9 @@ import (
 //
 // What a policy changed stands in Request.Decision.Changes. When r.PlanHash is set and the plan is another one by now, it is
 // EConflict and nothing happens.
-func (a *Service) Ask(ctx context.Context, actor app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (a *Service) Ask(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
 	if err := actor.Authorize("Ask"); err != nil {
-		return app.Answer{}, err
+		return Answer{}, err
 	}
 	ctx = catalog.HoldCatalog(ctx)
 	answer, err := a.submit(ctx, actor, r)
@@ -38,74 +52,74 @@ func (a *Service) Ask(ctx context.Context, actor app.Actor, r app.ClusterRequest
 }
 
 // SubmitRequest is Ask for those who need no more of the cluster than its id, which is Request.Cluster.
-func (a *Service) SubmitRequest(ctx context.Context, actor app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (a *Service) SubmitRequest(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
 	if err := actor.Authorize("SubmitRequest"); err != nil {
-		return app.Answer{}, err
+		return Answer{}, err
 	}
 	return a.submit(catalog.HoldCatalog(ctx), actor, r)
 }
 
-func (a *Service) submit(ctx context.Context, actor app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (a *Service) submit(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
 	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
 		if err := app.CheckClusterName(r.Name); err != nil {
-			return app.Answer{}, err
+			return Answer{}, err
 		}
 	}
 	if err := r.CheckOwners(actor); err != nil {
-		return app.Answer{}, err
+		return Answer{}, err
 	}
 	if err := r.OnFailure.Check(); err != nil {
-		return app.Answer{}, err
+		return Answer{}, err
 	}
 	if err := r.Survival.Check(r.OnFailure); err != nil {
-		return app.Answer{}, err
+		return Answer{}, err
 	}
 	w, err := a.weigh(ctx, actor, r)
 	if err != nil {
-		return app.Answer{}, err
+		return Answer{}, err
 	}
 	if r.PlanHash != "" && r.PlanHash != w.Preview.PlanHash {
-		return app.Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: the catalog or the request has changed.",
+		return Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: the catalog or the request has changed.",
 			Hint: "Look at the new preview and ask again."}
 	}
 	q := a.newRequest(actor, r, w)
 	switch w.decision.Outcome {
-	case app.OutcomeRefuse:
-		q.Request.Status, q.Request.EndedAt, q.Request.Message = app.RequestRefused, q.Request.AskedAt, w.decision.Reason
+	case policy.OutcomeRefuse:
+		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.AskedAt, w.decision.Reason
 		kept, err := a.Store.KeepRequest(ctx, q)
 		if err != nil {
-			return app.Answer{}, err
+			return Answer{}, err
 		}
-		return app.Answer{Request: kept}, app.RefusedBy(w.decision, kept.ID)
-	case app.OutcomeApprove:
+		return Answer{Request: kept}, RefusedBy(w.decision, kept.ID)
+	case policy.OutcomeApprove:
 		q.Open(Keep(w), w.decision.Needs)
 		kept, err := a.Store.KeepRequest(ctx, q)
-		return app.Answer{Request: kept, Warnings: w.Preview.Warnings}, err
+		return Answer{Request: kept, Warnings: w.Preview.Warnings}, err
 	}
 	n, err := a.DraftCluster(ctx, actor, w.Request, w.Draft, w.Preview)
 	if err != nil {
-		return app.Answer{}, err
+		return Answer{}, err
 	}
-	q.Request.Status, q.Request.EndedAt, q.Request.Cluster = app.RequestAccepted, q.Request.AskedAt, n.Cluster.ID
+	q.Request.Status, q.Request.EndedAt, q.Request.Cluster = RequestAccepted, q.Request.AskedAt, n.Cluster.ID
 	n.Request = &q
 	if _, err := a.Store.CreateCluster(ctx, n); err != nil {
-		return app.Answer{}, err
+		return Answer{}, err
 	}
-	return app.Answer{Request: q.Request, Warnings: w.Preview.Warnings}, nil
+	return Answer{Request: q.Request, Warnings: w.Preview.Warnings}, nil
 }
 
 // CreateCluster is Ask for programs that want a cluster now. EConflict, reason "waiting", where the request waits for
 // approvals; it goes on doing so.
-func (a *Service) CreateCluster(ctx context.Context, actor app.Actor, r app.ClusterRequest) (app.ClusterView, error) {
+func (a *Service) CreateCluster(ctx context.Context, actor app.Actor, r ClusterRequest) (ClusterView, error) {
 	if err := actor.Authorize("CreateCluster"); err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	answer, err := a.Ask(ctx, actor, r)
 	switch {
 	case err != nil:
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	case answer.Cluster == nil:
-		return app.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("Request %d waits for %s.", answer.Request.ID, answer.Request.Approvers()),
+		return ClusterView{}, &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("Request %d waits for %s.", answer.Request.ID, answer.Request.Approvers()),
 			Hint: "The cluster is made when they have approved."}
 	}
 	return *answer.Cluster, nil
@@ -113,15 +127,15 @@ func (a *Service) CreateCluster(ctx context.Context, actor app.Actor, r app.Clus
 
 // Weighed is a request, prepared and judged. The request is as policies left it.
 type Weighed struct {
-	Request  app.ClusterRequest `json:"-"`
-	Draft    Draft              `json:"-"`
-	Preview  app.Preview        `json:"-"`
-	facts    app.Facts
-	decision app.Decision
+	Request  ClusterRequest `json:"-"`
+	Draft    Draft          `json:"-"`
+	Preview  Preview        `json:"-"`
+	facts    policy.Facts
+	decision policy.Decision
 }
 
 // weigh prepares a request and asks the policies.
-func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterRequest) (w Weighed, err error) {
+func (a *Service) weigh(ctx context.Context, actor app.Actor, r ClusterRequest) (w Weighed, err error) {
 	w.Request = r
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
@@ -151,7 +165,7 @@ func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterReque
 		return w, err
 	}
 	w.decision = policy.Decide(ctx, a.Policies.Policies, policies, w.facts)
-	if w.decision.Outcome != app.OutcomeRefuse && len(w.decision.Changes) > 0 {
+	if w.decision.Outcome != policy.OutcomeRefuse && len(w.decision.Changes) > 0 {
 		// Checked against the template's own rules, and priced. Policies change leases only, so layout and plan stay as they are.
 		lease := w.decision.Lease
 		w.Request.Lease = &lease
@@ -166,9 +180,9 @@ func (a *Service) weigh(ctx context.Context, actor app.Actor, r app.ClusterReque
 }
 
 // facts are what policies see. Where machines may be of other hardware, that is the most that it may come to.
-func (a *Service) facts(ctx context.Context, actor app.Actor, r app.ClusterRequest, d Draft, p app.Preview) (app.Facts, error) {
+func (a *Service) facts(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (policy.Facts, error) {
 	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
-	f := app.Facts{
+	f := policy.Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
 		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
 		Provider: p.Layout.Provider, CPU: d.MostCPU(p.Layout), Now: a.Now(), TimeZone: zone,
@@ -186,35 +200,35 @@ func (a *Service) facts(ctx context.Context, actor app.Actor, r app.ClusterReque
 }
 
 // newRequest is what is kept of an asking, whatever becomes of it.
-func (a *Service) newRequest(actor app.Actor, r app.ClusterRequest, w Weighed) app.NewRequest {
+func (a *Service) newRequest(actor app.Actor, r ClusterRequest, w Weighed) NewRequest {
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
-	return app.NewRequest{Who: actor, Build: r.Build, Request: app.Request{
+	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
 		AskedAt: w.facts.Now, Asked: r, Facts: w.facts, Decision: w.decision, Terms: TermsOf(w.Draft, w.Preview),
 	}}
 }
 
-func TermsOf(d Draft, p app.Preview) app.Terms {
-	return app.Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.Cpu(p.Layout)}
+func TermsOf(d Draft, p Preview) Terms {
+	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.Cpu(p.Layout)}
 }
 
-func Keep(w Weighed) app.Kept {
-	k := app.Kept{Request: w.Request, Definition: w.Draft.Definition, DNSSuffix: w.Draft.DnsSuffix, Layout: w.Preview.Layout, Lease: w.Preview.Lease,
+func Keep(w Weighed) Kept {
+	k := Kept{Request: w.Request, Definition: w.Draft.Definition, DNSSuffix: w.Draft.DnsSuffix, Layout: w.Preview.Layout, Lease: w.Preview.Lease,
 		PlanHash: w.Preview.PlanHash, Hooks: w.Preview.Plan.Hooks, OwnCatalog: w.Draft.Catalog}
 	k.Request.PlanHash, k.Request.Pool = "", nil
 	return k
 }
 
 // DraftCluster gives names, keys and intents to everything.
-func (a *Service) DraftCluster(ctx context.Context, actor app.Actor, r app.ClusterRequest, d Draft, p app.Preview) (app.NewCluster, error) {
+func (a *Service) DraftCluster(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (NewCluster, error) {
 	number, err := a.Store.NextClusterNumber(ctx)
 	if err != nil {
-		return app.NewCluster{}, err
+		return NewCluster{}, err
 	}
 	now := a.Now()
-	id := app.ClusterID(app.FirstOf(r.Name, r.Template), number)
+	id := app.ClusterID(phrase.FirstOf(r.Name, r.Template), number)
 	c := app.Cluster{
-		ID: id, Tenant: actor.Tenant, Name: app.FirstOf(r.Name, id), Owner: actor.User, Template: r.Template, Provider: p.Layout.Provider,
+		ID: id, Tenant: actor.Tenant, Name: phrase.FirstOf(r.Name, id), Owner: actor.User, Template: r.Template, Provider: p.Layout.Provider,
 		Size: p.Layout.Size(), Status: app.ClusterPending, CostPerHour: p.Layout.CostPerHour, DNSSuffix: d.DnsSuffix, CreatedAt: now,
 		Visibility: r.Visibility, OwnerGroup: r.Group,
 	}
@@ -227,20 +241,20 @@ func (a *Service) DraftCluster(ctx context.Context, actor app.Actor, r app.Clust
 	slices.Sort(c.Services)
 	choice, survival, err := d.Definition.Survivors.Settled(r.OnFailure, r.Survival, c.Size)
 	if err != nil {
-		return app.NewCluster{}, err
+		return NewCluster{}, err
 	}
-	n := app.NewCluster{Cluster: c, Definition: d.Definition, OwnCatalog: d.Catalog, Build: r.Build, Operation: app.NewOperation{
+	n := NewCluster{Cluster: c, Definition: d.Definition, OwnCatalog: d.Catalog, Build: r.Build, Operation: NewOperation{
 		Operation: app.Operation{Tenant: actor.Tenant, Cluster: id, Kind: app.OperationCreate, PlanHash: p.PlanHash, OnFailure: choice,
 			AtLeast: survival.AtLeast.Of(c.Size), NoTopUp: survival.NoTopUp, Requester: actor.User, CreatedAt: now, Expected: p.Duration},
 		Plan: p.Plan,
 	}}
 	if n.PrivateKey, n.PublicKey, err = a.Keys.NewKey("muster " + id); err != nil {
-		return app.NewCluster{}, fmt.Errorf("key of cluster %s: %w", id, err)
+		return NewCluster{}, fmt.Errorf("key of cluster %s: %w", id, err)
 	}
 	for _, g := range p.Layout.Groups {
 		for range g.Count {
 			node := app.Node{Cluster: id, Name: app.NodeName(len(n.Nodes) + 1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services,
-				Status: app.NodePlanned, SSHUser: app.FirstOf(d.Definition.Images[g.Image].SSHUser, "root")}
+				Status: app.NodePlanned, SSHUser: phrase.FirstOf(d.Definition.Images[g.Image].SSHUser, "root")}
 			node.Hostname = app.Hostname(id, node.Name, d.DnsSuffix)
 			n.Nodes = append(n.Nodes, app.NewNode{Node: node, Intent: strings.ToLower(rand.Text())})
 		}

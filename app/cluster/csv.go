@@ -3,11 +3,11 @@ package cluster
 import (
 	"bytes"
 	"encoding/csv"
+	"muster/app"
 	"strconv"
 	"strings"
 	"time"
-
-	"muster/app"
+	"unicode/utf8"
 )
 
 // ClustersCSV writes clusters for spreadsheets: with names, a line of names first; then one for each cluster.
@@ -24,10 +24,18 @@ func ClustersCSV(list []app.ClusterSummary, names bool) []byte {
 		return t.UTC().Format(time.RFC3339)
 	}
 	for _, c := range list {
-		_ = w.Write([]string{c.ID, app.SheetCell(c.Name), app.SheetCell(c.Owner), app.SheetCell(c.Template), app.SheetCell(c.Provider), strconv.Itoa(c.Size),
-			app.SheetCell(strings.Join(c.Services, " ")), string(c.Status), strconv.FormatFloat(c.CostPerHour, 'f', 6, 64),
-			moment(c.CreatedAt), moment(c.ExpiresAt), moment(c.DeletedAt), app.SheetCell(c.Message)})
+		_ = w.Write([]string{c.ID, SheetCell(c.Name), SheetCell(c.Owner), SheetCell(c.Template), SheetCell(c.Provider), strconv.Itoa(c.Size),
+			SheetCell(strings.Join(c.Services, " ")), string(c.Status), strconv.FormatFloat(c.CostPerHour, 'f', 6, 64),
+			moment(c.CreatedAt), moment(c.ExpiresAt), moment(c.DeletedAt), SheetCell(c.Message)})
 	}
 	w.Flush() // a buffer takes everything
 	return b.Bytes()
+}
+
+// SheetCell keeps a spreadsheet from taking a text for a formula. Some read wide forms of the signs, too.
+func SheetCell(s string) string {
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+		return "'" + s
+	}
+	return s
 }

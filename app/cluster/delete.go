@@ -5,25 +5,26 @@ import (
 	"time"
 
 	"muster/app"
+	appplan "muster/app/plan"
 )
 
 // DeleteCluster gives back every machine of a cluster. What runs on it is told to stop first. Asking again while it is
 // being deleted, or after, changes nothing.
-func (a *Service) DeleteCluster(ctx context.Context, actor app.Actor, id string) (app.ClusterView, error) {
+func (a *Service) DeleteCluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
 	c, err := a.AuthorizedCluster(ctx, actor, "DeleteCluster", id)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	if err := actor.MayChange("DeleteCluster", c); err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	return a.StartDelete(ctx, actor, c)
 }
 
-func (a *Service) StartDelete(ctx context.Context, actor app.Actor, c app.Cluster) (app.ClusterView, error) {
+func (a *Service) StartDelete(ctx context.Context, actor app.Actor, c app.Cluster) (ClusterView, error) {
 	ops, err := a.Store.Operations(ctx, actor.Tenant, c.ID)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	for _, o := range ops {
 		// One that is paused or being stopped does not count: whoever asks now wants it gone.
@@ -33,26 +34,26 @@ func (a *Service) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 	}
 	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
-	r := app.PlanRequest{Kind: app.OperationDelete}
+	r := appplan.PlanRequest{Kind: app.OperationDelete}
 	for _, n := range nodes {
 		if n.Status == app.NodeDeleted {
 			continue // proven to be gone, by an operation before
 		}
-		r.Nodes = append(r.Nodes, app.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services})
+		r.Nodes = append(r.Nodes, appplan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services})
 	}
 	plan, err := a.Plan(ctx, c.Tenant, c.Provider, r)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
-	_, err = a.Store.SubmitOperation(ctx, app.NewOperation{
+	_, err = a.Store.SubmitOperation(ctx, NewOperation{
 		Operation: app.Operation{Tenant: actor.Tenant, Cluster: c.ID, Kind: app.OperationDelete, PlanHash: plan.Hash(), Requester: actor.User,
 			CreatedAt: a.Now(), Expected: plan.Duration()},
 		Plan: plan, Cancel: true, LeaseOver: actor.Via == app.ViaServer && actor.User == app.Expirer,
 	})
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	return a.Cluster(ctx, actor, c.ID)
 }

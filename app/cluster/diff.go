@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/policy"
+	apptemplate "muster/app/template"
 )
 
 // ClusterMoment is a cluster as it is, or as one of its operations left it.
@@ -20,7 +22,7 @@ type ClusterMoment struct {
 	size               int
 	services           []string
 	nodes              []app.Node // nil where they are not known of that moment
-	definition         app.Definition
+	definition         Definition
 }
 
 // Title names the moment for people: "web", or "web@12".
@@ -104,18 +106,18 @@ func diffMoments(a, b ClusterMoment) ClusterDiff {
 	} else {
 		d.Notes = append(d.Notes, "Which hardware, image and services each node had after an operation isn't kept, so single nodes aren't compared.")
 	}
-	d.Changes = append(d.Changes, app.ChangesOf(a.definition, b.definition)...)
+	d.Changes = append(d.Changes, ChangesOf(a.definition, b.definition)...)
 	for _, s := range sortedNames(a.definition.Services, b.definition.Services) {
 		in, out := a.definition.Services[s] != nil, b.definition.Services[s] != nil
 		if in != out {
-			add(app.PathOf("services", s), hasText(in), hasText(out))
+			add(apptemplate.PathOf("services", s), hasText(in), hasText(out))
 		}
 	}
 	for _, h := range sortedNames(a.definition.Hardware, b.definition.Hardware) {
 		x, in := a.definition.Hardware[h]
 		y, out := b.definition.Hardware[h]
 		if in && out {
-			add(app.PathOf("hardware", h), flavorText(x), flavorText(y))
+			add(apptemplate.PathOf("hardware", h), flavorText(x), flavorText(y))
 		}
 	}
 	slices.SortStableFunc(d.Changes, func(x, y app.ValueChange) int { return strings.Compare(x.Path, y.Path) })
@@ -129,8 +131,8 @@ func hasText(has bool) string {
 	return ""
 }
 
-func flavorText(f app.Flavor) string {
-	return fmt.Sprintf("%s, %s per hour", f.Flavor, app.Quantity(f.CostPerHour))
+func flavorText(f apptemplate.Flavor) string {
+	return fmt.Sprintf("%s, %s per hour", f.Flavor, policy.Quantity(f.CostPerHour))
 }
 
 func groupsText(nodes []app.Node) string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 func TestDifferencesOfTwoMoments(t *testing.T) {
@@ -15,8 +16,8 @@ func TestDifferencesOfTwoMoments(t *testing.T) {
 	moment := func(change func(*ClusterMoment)) ClusterMoment {
 		m := ClusterMoment{Cluster: "web-1", Name: "web", template: "web", provider: "cloud", services: []string{"db", "nginx"}, size: 2,
 			nodes: []app.Node{node("n1", "small", "nginx"), node("n2", "small", "db")},
-			definition: app.Definition{Config: map[string]any{"port": 80.0, "db": map[string]any{"password": "one"}}, Hardware: map[string]app.Flavor{"small": {Flavor: "s-1", CostPerHour: 0.5}},
-				Services: map[string]*app.Service{"db": {}, "nginx": {}}}}
+			definition: Definition{Config: map[string]any{"port": 80.0, "db": map[string]any{"password": "one"}}, Hardware: map[string]template.Flavor{"small": {Flavor: "s-1", CostPerHour: 0.5}},
+				Services: map[string]*template.Service{"db": {}, "nginx": {}}}}
 		if change != nil {
 			change(&m)
 		}
@@ -39,10 +40,10 @@ func TestDifferencesOfTwoMoments(t *testing.T) {
 		},
 			"config.db.password •••>•••"},
 		{"a price", func(m *ClusterMoment) {
-			m.definition.Hardware = map[string]app.Flavor{"small": {Flavor: "s-1", CostPerHour: 1}}
+			m.definition.Hardware = map[string]template.Flavor{"small": {Flavor: "s-1", CostPerHour: 1}}
 		},
 			"hardware.small s-1, 0.50 per hour>s-1, 1 per hour"},
-		{"a service", func(m *ClusterMoment) { m.definition.Services = map[string]*app.Service{"nginx": {}} }, "services.db there>"},
+		{"a service", func(m *ClusterMoment) { m.definition.Services = map[string]*template.Service{"nginx": {}} }, "services.db there>"},
 		{"how an operation left it", func(m *ClusterMoment) { m.Operation, m.nodes = 7, nil }, ""},
 		{"how an operation left it, larger", func(m *ClusterMoment) { m.Operation, m.nodes, m.size, m.services = 7, nil, 3, []string{"db"} }, "services db, nginx>db|size 2>3"},
 	} {

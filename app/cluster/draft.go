@@ -3,21 +3,24 @@ package cluster
 import (
 	"math"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/layout"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // Draft is a request with all of its defaults filled in.
 type Draft struct {
-	Template   *app.Template     `json:"-"`
-	Asked      app.LayoutRequest `json:"-"` // with what parameters set
-	Definition app.Definition    `json:"-"`
-	Nodes      []app.PlanNode    `json:"-"`
-	DnsSuffix  string            `json:"-"`
-	Catalog    int64             `json:"-"` // the revision of the tenant's own entries that it was made by
+	Template   *template.Template   `json:"-"`
+	Asked      layout.LayoutRequest `json:"-"` // with what parameters set
+	Definition Definition           `json:"-"`
+	Nodes      []plan.PlanNode      `json:"-"`
+	DnsSuffix  string               `json:"-"`
+	Catalog    int64                `json:"-"` // the revision of the tenant's own entries that it was made by
 }
 
 // Most is what a layout costs per hour where its machines have to be of the dearest other hardware.
-func (d Draft) Most(l app.Layout) (n float64) {
+func (d Draft) Most(l layout.Layout) (n float64) {
 	for _, g := range l.Groups {
 		n += float64(g.Count) * d.Definition.Highest(g.Hardware, d.Definition.FallbackHardware).CostPerHour
 	}
@@ -25,7 +28,7 @@ func (d Draft) Most(l app.Layout) (n float64) {
 }
 
 // Cpu counts the virtual cores of a layout; nodes of unknown size count as none.
-func (d Draft) Cpu(l app.Layout) (n float64) {
+func (d Draft) Cpu(l layout.Layout) (n float64) {
 	for _, g := range l.Groups {
 		n += float64(g.Count) * d.Definition.Hardware[g.Hardware].CPU
 	}
@@ -33,19 +36,20 @@ func (d Draft) Cpu(l app.Layout) (n float64) {
 }
 
 // MostCPU is cpu where the machines are of the largest hardware that they may be of.
-func (d Draft) MostCPU(l app.Layout) (n float64) {
+func (d Draft) MostCPU(l layout.Layout) (n float64) {
 	for _, g := range l.Groups {
 		n += float64(g.Count) * d.Definition.Highest(g.Hardware, d.Definition.FallbackHardware).CPU
 	}
 	return n
 }
 
-// Needs is what a layout needs of its account. Where machines may be of other hardware, how many of which there will be is not known, so each kind is asked about
+// Needs is what a layout needs of its account. Where machines may be of other hardware, how many of which there will be is not known, so each kind is
+// asked about
 // by itself.
-func (d Draft) Needs(l app.Layout) app.AccountNeeds {
-	needs := app.AccountNeeds{Each: len(d.Definition.FallbackHardware) > 0}
+func (d Draft) Needs(l layout.Layout) family.AccountNeeds {
+	needs := family.AccountNeeds{Each: len(d.Definition.FallbackHardware) > 0}
 	for _, g := range l.Groups {
-		n := app.MachineNeed{Count: g.Count, Flavor: d.Definition.Hardware[g.Hardware], Image: d.Definition.Images[g.Image], Zone: g.Zone}
+		n := family.MachineNeed{Count: g.Count, Flavor: d.Definition.Hardware[g.Hardware], Image: d.Definition.Images[g.Image], Zone: g.Zone}
 		if needs.Each {
 			n.Count = 1
 		}

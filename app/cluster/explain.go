@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // explainTime is how long a person who was refused may be kept waiting for the reasons.
@@ -12,33 +14,33 @@ const explainTime = 8 * time.Second
 
 // Explain says why a request has no layout, and what would make one possible. It is empty for a request that has one,
 // and where the installation cannot explain. Nothing is accepted or written.
-func (a *Service) Explain(ctx context.Context, actor app.Actor, r app.ClusterRequest) (app.Explanation, error) {
+func (a *Service) Explain(ctx context.Context, actor app.Actor, r ClusterRequest) (layout.Explanation, error) {
 	if err := actor.Authorize("Explain"); err != nil {
-		return app.Explanation{}, err
+		return layout.Explanation{}, err
 	}
 	if a.Explainer == nil {
-		return app.Explanation{}, nil
+		return layout.Explanation{}, nil
 	}
-	if err := app.CheckSize(r.Size); err != nil {
-		return app.Explanation{Problems: []*app.Error{app.AsError(err)}}, nil
+	if err := template.CheckSize(r.Size); err != nil {
+		return layout.Explanation{Problems: []*app.Error{app.AsError(err)}}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, explainTime)
 	defer cancel()
 	leave, err := a.Solving.Enter(ctx, actor.Tenant)
 	if err != nil {
-		return app.Explanation{}, err
+		return layout.Explanation{}, err
 	}
 	defer leave()
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
-		return app.Explanation{}, err
+		return layout.Explanation{}, err
 	}
 	t, err := c.TemplateFor(actor, r.Template)
 	if t != nil {
 		r, _, err = r.Settled(t)
 	}
 	if err != nil {
-		return app.Explanation{Problems: []*app.Error{app.AsError(err)}}, nil
+		return layout.Explanation{Problems: []*app.Error{app.AsError(err)}}, nil
 	}
 	x, err := a.Explainer.Explain(ctx, c.For(actor), r.LayoutRequest)
 	if !actor.SeesDrafts() {

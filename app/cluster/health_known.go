@@ -4,10 +4,16 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/health"
 )
 
+// CanCheckHealth tells whether CheckHealth would start a check of the cluster.
+func (v ClusterView) CanCheckHealth() bool {
+	return v.Health != nil && v.Status != app.ClusterDeleted && health.Unchecked(v.Cluster, len(health.LostNodes(v.Cluster, v.Nodes)) > 0) == ""
+}
+
 // ClusterHealth gives how a cluster is, as far as that is known now; nil where its health isn't checked.
-func (a *Service) ClusterHealth(ctx context.Context, c app.Cluster, nodes []app.Node) (*app.ClusterHealth, error) {
+func (a *Service) ClusterHealth(ctx context.Context, c app.Cluster, nodes []app.Node) (*health.ClusterHealth, error) {
 	h, err := a.Store.ClusterHealth(ctx, c.Tenant, c.ID)
 	if err == nil && h != nil {
 		h.Settle(c, nodes, a.Now())

@@ -3,12 +3,12 @@ package cluster
 import (
 	"context"
 
-	"muster/app"
+	"muster/app/schedule"
 )
 
 // LifeStore keeps what becomes of clusters without an operation.
 type LifeStore interface {
-	app.ScheduleStore
+	schedule.ScheduleStore
 	// RenameCluster gives a live cluster another name. EConflict where another live cluster of the tenant has it as name or id, or
 	// an open request asks for it.
 	RenameCluster(ctx context.Context, r ClusterRename) error

@@ -27,7 +27,7 @@ const maxLogText = 200
 
 // SearchLogs gives lines of a cluster's log that have a text, whatever its case; "" gives all. It looks through so many lines at most
 // and says where to go on.
-func (a *Service) SearchLogs(ctx context.Context, actor app.Actor, cluster string, f app.LogFilter) (LogPage, error) {
+func (a *Service) SearchLogs(ctx context.Context, actor app.Actor, cluster string, f LogFilter) (LogPage, error) {
 	c, err := a.AuthorizedCluster(ctx, actor, "SearchLogs", cluster)
 	if err != nil {
 		return LogPage{}, err

@@ -2,10 +2,34 @@ package cluster
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"muster/app"
 	"muster/app/secret"
 )
+
+// Masked are the terms without values of the configuration.
+func (t *AmendTerms) Masked() *AmendTerms {
+	if t == nil {
+		return nil
+	}
+	out := *t
+	out.Amendment.Parameters = nil
+	out.Changes = slices.Clone(t.Changes)
+	for i, c := range out.Changes {
+		if c.Path != "config" && !strings.HasPrefix(c.Path, "config.") && !strings.HasPrefix(c.Path, "config[") {
+			continue
+		}
+		if c.Before != "" {
+			out.Changes[i].Before = secret.HiddenValue
+		}
+		if c.After != "" {
+			out.Changes[i].After = secret.HiddenValue
+		}
+	}
+	return &out
+}
 
 // maskBy is MaskFor a cluster that is named in something the actor may read, whether or not the cluster itself is shown. Nil where it is gone.
 func (a *Service) maskBy(ctx context.Context, actor app.Actor, cluster string) (*secret.Redactor, error) {
@@ -23,7 +47,7 @@ func (a *Service) maskBy(ctx context.Context, actor app.Actor, cluster string) (
 }
 
 // MaskRequests hides the values that requests change in configurations, from those who may read neither the configuration nor decide on the request.
-func (a *Service) MaskRequests(ctx context.Context, actor app.Actor, list []app.Request) error {
+func (a *Service) MaskRequests(ctx context.Context, actor app.Actor, list []Request) error {
 	owners := map[string]bool{} // by cluster: whether the actor may read its configuration
 	for i := range list {
 		r := &list[i]

@@ -10,7 +10,9 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/health"
 	"muster/app/secret"
+	"muster/app/template"
 )
 
 // Output and errors of steps can contain values of the configuration. Readers see the same values there as in ClusterConfig: none without the right to read
@@ -60,7 +62,7 @@ type maskKey struct {
 
 type mask struct {
 	state   string
-	catalog *app.Catalog
+	catalog *template.Catalog
 	values  *secret.Redactor
 }
 
@@ -72,7 +74,7 @@ type masks struct {
 
 const mostMasks = 512
 
-func (m *masks) get(k maskKey, state string, c *app.Catalog) *mask {
+func (m *masks) get(k maskKey, state string, c *template.Catalog) *mask {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if found, ok := m.kept[k]; ok && found.state == state && found.catalog == c {
@@ -99,7 +101,7 @@ var (
 )
 
 // maskedValues are the values of a cluster's configuration, as it is and as it was, that a reader may not see.
-func maskedValues(c app.Cluster, t *app.Template, all []app.Definition, reads bool) []string {
+func maskedValues(c app.Cluster, t *template.Template, all []Definition, reads bool) []string {
 	v := valueList{seen: map[string]bool{}, shown: map[string]bool{c.ID: true, c.Name: true, c.Owner: true, c.Template: true, c.Provider: true}, secretsOnly: reads}
 	for _, s := range c.Services {
 		v.shown[s] = true
@@ -128,7 +130,7 @@ func (l *valueList) walk(v any, keyed bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, x := range v {
-			l.walk(x, keyed || app.SecretKey.MatchString(k))
+			l.walk(x, keyed || secret.SecretKey.MatchString(k))
 		}
 	case []any:
 		for _, x := range v {
@@ -136,7 +138,7 @@ func (l *valueList) walk(v any, keyed bool) {
 		}
 	default:
 		text := leafText(v)
-		hidden := keyed || app.SecretText.MatchString(text)
+		hidden := keyed || secret.SecretText.MatchString(text)
 		if !hidden && (l.secretsOnly || l.shown[text]) {
 			return
 		}
@@ -203,7 +205,7 @@ func MaskLines(m *secret.Redactor, lines []app.LogLine) []app.LogLine {
 	return lines
 }
 
-func MaskHealth(m *secret.Redactor, h *app.ClusterHealth) *app.ClusterHealth {
+func MaskHealth(m *secret.Redactor, h *health.ClusterHealth) *health.ClusterHealth {
 	if m == nil || h == nil {
 		return h
 	}
@@ -220,7 +222,7 @@ func MaskHealth(m *secret.Redactor, h *app.ClusterHealth) *app.ClusterHealth {
 }
 
 // MaskView takes values out of what is said about a cluster.
-func MaskView(m *secret.Redactor, v *app.ClusterView) {
+func MaskView(m *secret.Redactor, v *ClusterView) {
 	if m == nil {
 		return
 	}

@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/secret"
+	apptemplate "muster/app/template"
 )
 
 func TestMaskedValues(t *testing.T) {
 	c := app.Cluster{ID: "c1", Name: "orders-db", Owner: "bob", Template: "web", Provider: "sandbox", Services: []string{"postgres"}}
-	template := &app.Template{}
+	template := &apptemplate.Template{}
 	template.Defaults.Config = map[string]any{"path": "/var/lib/orders", "key": map[string]any{"private": "default-key"}}
-	was := app.Definition{Config: map[string]any{"greeting": "the one of yesterday", "path": "/var/lib/orders"}}
-	is := app.Definition{Config: map[string]any{"greeting": "Copperfield 9", "path": "/var/lib/orders", "short": "tiny", "limit": 1234567, "on": true, "engine": "postgres", "title": "orders-db",
+	was := Definition{Config: map[string]any{"greeting": "the one of yesterday", "path": "/var/lib/orders"}}
+	is := Definition{Config: map[string]any{"greeting": "Copperfield 9", "path": "/var/lib/orders", "short": "tiny", "limit": 1234567, "on": true, "engine": "postgres", "title": "orders-db",
 		"password": "hunter2-horse", "url": "postgres://app:swordfish@%host.service.postgres%:5432/orders_of_today", "token": "${secret:TOKEN}", "list": []any{"eleventh item"},
 		"key": map[string]any{"private": "default-key"}}}
-	all := []app.Definition{is, was}
+	all := []Definition{is, was}
 	want := map[string][]string{
 		"none of it": {"1234567", "Copperfield 9", "eleventh item", "the one of yesterday"},
 		"all of it":  {"default-key", "hunter2-horse", "swordfish", ":5432/orders_of_today"},
@@ -43,15 +45,15 @@ func TestMaskedValues(t *testing.T) {
 }
 
 func TestMaskedTerms(t *testing.T) {
-	terms := &app.AmendTerms{Changes: []app.ValueChange{{Path: "config.greeting", Before: "hello", After: "Copperfield 9"}, {Path: "services.web.start", Before: "there", After: "changed"}, {Path: "config.new", After: "value"}}}
+	terms := &AmendTerms{Changes: []app.ValueChange{{Path: "config.greeting", Before: "hello", After: "Copperfield 9"}, {Path: "services.web.start", Before: "there", After: "changed"}, {Path: "config.new", After: "value"}}}
 	masked := terms.Masked()
-	if masked.Changes[0].Before != app.HiddenValue || masked.Changes[0].After != app.HiddenValue || masked.Changes[1].After != "changed" || masked.Changes[2].Before != "" || masked.Changes[2].After != app.HiddenValue {
+	if masked.Changes[0].Before != secret.HiddenValue || masked.Changes[0].After != secret.HiddenValue || masked.Changes[1].After != "changed" || masked.Changes[2].Before != "" || masked.Changes[2].After != secret.HiddenValue {
 		t.Errorf("%+v", masked.Changes)
 	}
 	if terms.Changes[0].After != "Copperfield 9" {
 		t.Error("what others read is changed too")
 	}
-	if (*app.AmendTerms)(nil).Masked() != nil {
+	if (*AmendTerms)(nil).Masked() != nil {
 		t.Error("nothing is something")
 	}
 }

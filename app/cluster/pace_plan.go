@@ -3,25 +3,25 @@ package cluster
 import (
 	"context"
 
-	"muster/app"
+	appplan "muster/app/plan"
 	"muster/app/resource"
 )
 
 // Plan has the work of an operation on a cluster ordered, with what is known of how long it takes.
-func (a *Service) Plan(ctx context.Context, tenant, provider string, r app.PlanRequest) (app.Plan, error) {
+func (a *Service) Plan(ctx context.Context, tenant, provider string, r appplan.PlanRequest) (appplan.Plan, error) {
 	r, err := a.located(ctx, tenant, provider, r)
 	if err != nil {
-		return app.Plan{}, err
+		return appplan.Plan{}, err
 	}
 	if r.Paces, err = a.Store.Paces(ctx, r.PaceKeys()); err != nil {
-		return app.Plan{}, err
+		return appplan.Plan{}, err
 	}
 	plan, err := a.Planner.Plan(r)
 	plan.Resources, plan.Fallbacks = resource.ResourcesOf(r.Services), r.FallbacksOf()
 	return plan, err
 }
 
-func (a *Service) located(ctx context.Context, tenant, provider string, r app.PlanRequest) (app.PlanRequest, error) {
+func (a *Service) located(ctx context.Context, tenant, provider string, r appplan.PlanRequest) (appplan.PlanRequest, error) {
 	r.Tenant, r.Provider = tenant, provider
 	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
 	if err == nil && c.Providers[provider] != nil {
@@ -32,7 +32,7 @@ func (a *Service) located(ctx context.Context, tenant, provider string, r app.Pl
 
 // IsPlan tells whether a plan that was just made is the one that was shown. Hashes from before durations were learned have the
 // guesses of that time in them: such a one is compared with the same plan by guesses.
-func (a *Service) IsPlan(plan app.Plan, r app.PlanRequest, hash string) (bool, error) {
+func (a *Service) IsPlan(plan appplan.Plan, r appplan.PlanRequest, hash string) (bool, error) {
 	if plan.Hash() == hash {
 		return true, nil
 	}

@@ -2,11 +2,44 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
+	appplan "muster/app/plan"
 )
+
+// PoolOffer tells how many of the machines that are needed stand ready in pools at this moment. Whether they still do when it is accepted is not promised:
+// what is not there is made as ever.
+type PoolOffer struct {
+	Machines int           `json:"machines"` // that come ready
+	Of       int           `json:"of"`       // new machines in all
+	Pools    []string      `json:"pools"`
+	Duration time.Duration `json:"duration"` // estimate with them, on unlimited workers
+	Instead  time.Duration `json:"instead"`  // without
+}
+
+// Words say it to people.
+func (o PoolOffer) Words() string {
+	from := "the pool " + phrase.AndList(o.Pools)
+	if len(o.Pools) > 1 {
+		from = "the pools " + phrase.AndList(o.Pools)
+	}
+	machines, come := "machines", "come"
+	if o.Of == 1 {
+		machines = "machine"
+	}
+	if o.Machines == 1 {
+		come = "comes"
+	}
+	text := fmt.Sprintf("%d of %d %s %s ready from %s", o.Machines, o.Of, machines, come, from)
+	if o.Duration >= o.Instead {
+		return text + "."
+	}
+	return fmt.Sprintf("%s: about %s instead of %s.", text, phrase.Span(o.Duration), phrase.Span(o.Instead))
+}
 
 // What the first steps of a node take whose machine stands ready: to find it, and to change its keys.
 const (
@@ -15,7 +48,7 @@ const (
 )
 
 // PoolOffer asks the tenant's pools; nil where they have nothing of what is needed.
-func (a *Service) PoolOffer(ctx context.Context, tenant string, wants []app.PoolWant, plan app.Plan) (*app.PoolOffer, error) {
+func (a *Service) PoolOffer(ctx context.Context, tenant string, wants []PoolWant, plan appplan.Plan) (*PoolOffer, error) {
 	if len(wants) == 0 {
 		return nil, nil
 	}
@@ -23,9 +56,9 @@ func (a *Service) PoolOffer(ctx context.Context, tenant string, wants []app.Pool
 	if err != nil || len(stock) == 0 {
 		return nil, err
 	}
-	o := &app.PoolOffer{Of: len(wants), Instead: plan.Duration()}
+	o := &PoolOffer{Of: len(wants), Instead: plan.Duration()}
 	ready := map[string]bool{}
-	for i, j := range app.MatchPool(wants, stock) {
+	for i, j := range MatchPool(wants, stock) {
 		if j < 0 {
 			continue
 		}
@@ -39,7 +72,7 @@ func (a *Service) PoolOffer(ctx context.Context, tenant string, wants []app.Pool
 		return nil, nil
 	}
 	slices.Sort(o.Pools)
-	o.Duration = plan.DurationWith(func(s app.PlanStep, d time.Duration) time.Duration {
+	o.Duration = plan.DurationWith(func(s appplan.PlanStep, d time.Duration) time.Duration {
 		switch {
 		case !ready[s.Node]:
 		case s.Action == app.ActionCreate:
@@ -52,7 +85,7 @@ func (a *Service) PoolOffer(ctx context.Context, tenant string, wants []app.Pool
 	return o, nil
 }
 
-func shapesOf(wants []app.PoolWant) (shapes []string) {
+func shapesOf(wants []PoolWant) (shapes []string) {
 	for _, w := range wants {
 		if !slices.Contains(shapes, w.Shape) {
 			shapes = append(shapes, w.Shape)
@@ -62,12 +95,12 @@ func shapesOf(wants []app.PoolWant) (shapes []string) {
 }
 
 // createOffer is the offer for a new cluster.
-func (a *Service) createOffer(ctx context.Context, tenant string, d Draft, p app.Preview) (*app.PoolOffer, error) {
+func (a *Service) createOffer(ctx context.Context, tenant string, d Draft, p Preview) (*PoolOffer, error) {
 	var nodes []app.NewNode
 	for _, g := range p.Layout.Groups {
 		for range g.Count {
 			nodes = append(nodes, app.NewNode{Node: app.Node{Name: app.NodeName(len(nodes) + 1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone}})
 		}
 	}
-	return a.PoolOffer(ctx, tenant, app.PoolWants(p.Layout.Provider, nodes, d.Definition), p.Plan)
+	return a.PoolOffer(ctx, tenant, PoolWants(p.Layout.Provider, nodes, d.Definition), p.Plan)
 }

@@ -7,13 +7,63 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"muster/app"
 )
+
+// AccountState says how far the provider's account has been asked about a preview.
+type AccountState string
+
+// The states.
+const (
+	AccountChecked  AccountState = "checked"
+	AccountChecking AccountState = "checking" // the account has not answered yet
+	AccountUnknown  AccountState = "unknown"  // the account cannot be asked now
+)
+
+// AccountAnswer says whether the provider's account was asked about a preview. What it would refuse is among the preview's problems.
+type AccountAnswer struct {
+	Provider string       `json:"provider"`
+	State    AccountState `json:"state"`
+	At       time.Time    `json:"at,omitzero"`
+}
+
+// ProblemLines say for people what would go wrong, and whether the provider has been asked.
+func (p Preview) ProblemLines() []string { return problemLines(p.Problems, p.Account) }
+
+// ProblemLines are those of an amendment.
+func (p AmendPreview) ProblemLines() []string { return problemLines(p.Problems, p.Account) }
+
+func problemLines(problems []family.Finding, account *AccountAnswer) (lines []string) {
+	for _, f := range problems {
+		what := "Problem: "
+		if f.Warning {
+			what = "Warning: "
+		}
+		lines = append(lines, strings.TrimSpace(what+f.Message+" "+f.Hint))
+	}
+	if words := account.Words(); words != "" {
+		lines = append(lines, words)
+	}
+	return lines
+}
+
+// Words say that the account has not answered; "" where it has.
+func (a *AccountAnswer) Words() string {
+	switch {
+	case a == nil:
+	case a.State == AccountChecking:
+		return "Still checking what provider " + a.Provider + " would refuse."
+	case a.State == AccountUnknown:
+		return "Provider " + a.Provider + " couldn't be checked."
+	}
+	return ""
+}
 
 // Bounds of what previews ask of accounts.
 const (
@@ -30,7 +80,7 @@ const (
 const AboutScript = "script"
 
 // foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
-func (a *Service) foresee(ctx context.Context, tenant string, d Draft, p *app.Preview) error {
+func (a *Service) foresee(ctx context.Context, tenant string, d Draft, p *Preview) error {
 	p.Problems = a.scriptProblems(d.Definition)
 	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
 		return nil
@@ -41,7 +91,7 @@ func (a *Service) foresee(ctx context.Context, tenant string, d Draft, p *app.Pr
 }
 
 // AskAccount asks what a provider of a tenant's catalog would refuse; nil where it cannot be asked at all.
-func (a *Service) AskAccount(ctx context.Context, tenant, provider string, needs app.AccountNeeds) (*app.AccountAnswer, []app.Finding, error) {
+func (a *Service) AskAccount(ctx context.Context, tenant, provider string, needs family.AccountNeeds) (*AccountAnswer, []family.Finding, error) {
 	if a.Accounts == nil {
 		return nil, nil, nil
 	}
@@ -54,7 +104,7 @@ func (a *Service) AskAccount(ctx context.Context, tenant, provider string, needs
 		return nil, nil, err
 	}
 	account, question := preflightKeys(tenant, open, needs)
-	answer, found := a.preflights.ask(ctx, a.Now, tenant, account, question, func(ctx context.Context) ([]app.Finding, error) {
+	answer, found := a.preflights.ask(ctx, a.Now, tenant, account, question, func(ctx context.Context) ([]family.Finding, error) {
 		return a.Accounts.CheckAccount(ctx, open, needs)
 	})
 	answer.Provider = provider
@@ -62,7 +112,7 @@ func (a *Service) AskAccount(ctx context.Context, tenant, provider string, needs
 }
 
 // preflightKeys name an account, as a tenant has it, and a question to it. Values of settings may be secret, so of these there is only a sum.
-func preflightKeys(tenant string, spec app.ProviderSpec, needs app.AccountNeeds) (account, question string) {
+func preflightKeys(tenant string, spec template.ProviderSpec, needs family.AccountNeeds) (account, question string) {
 	sum := func(v any) string {
 		b, err := json.Marshal(v)
 		if err != nil { // what JSON has no word for is printed
@@ -83,8 +133,8 @@ type preflights struct {
 
 type preflightAnswer struct {
 	at, until time.Time
-	state     app.AccountState
-	problems  []app.Finding
+	state     AccountState
+	problems  []family.Finding
 }
 
 type preflightTurn struct {
@@ -96,25 +146,26 @@ type preflightTurn struct {
 
 type preflightQuestion struct {
 	key string
-	ask func(context.Context) ([]app.Finding, error)
+	ask func(context.Context) ([]family.Finding, error)
 }
 
-// ask gives what is known of a question, and asks it where nothing is. It waits for a moment only: the question goes on without it, and the next one to ask finds
+// ask gives what is known of a question, and asks it where nothing is. It waits for a moment only: the question goes on without it, and the next one
+// to ask finds
 // the answer.
-func (f *preflights) ask(ctx context.Context, now func() time.Time, tenant, account, key string, ask func(context.Context) ([]app.Finding, error)) (app.AccountAnswer, []app.Finding) {
+func (f *preflights) ask(ctx context.Context, now func() time.Time, tenant, account, key string, ask func(context.Context) ([]family.Finding, error)) (AccountAnswer, []family.Finding) {
 	wait := time.NewTimer(preflightWait)
 	defer wait.Stop()
 	for {
 		answer, done := f.turn(ctx, now, tenant, account, preflightQuestion{key, ask})
 		if done == nil {
-			return app.AccountAnswer{State: answer.state, At: answer.at}, slices.Clone(answer.problems)
+			return AccountAnswer{State: answer.state, At: answer.at}, slices.Clone(answer.problems)
 		}
 		select {
 		case <-done:
 		case <-wait.C:
-			return app.AccountAnswer{State: app.AccountChecking}, nil
+			return AccountAnswer{State: AccountChecking}, nil
 		case <-ctx.Done():
-			return app.AccountAnswer{State: app.AccountChecking}, nil
+			return AccountAnswer{State: AccountChecking}, nil
 		}
 	}
 }
@@ -139,7 +190,7 @@ func (f *preflights) turn(ctx context.Context, now func() time.Time, tenant, acc
 		}
 	}
 	if len(f.turns) >= mostAsking || of >= mostAskingOf {
-		return preflightAnswer{state: app.AccountUnknown}, nil
+		return preflightAnswer{state: AccountUnknown}, nil
 	}
 	t := &preflightTurn{preflightQuestion: q, tenant: tenant, done: make(chan struct{})}
 	if f.turns == nil {
@@ -166,7 +217,7 @@ func (f *preflights) answered(account string, t *preflightTurn, a preflightAnswe
 	defer f.mu.Unlock()
 	defer close(t.done)
 	a.at, a.until = now, now.Add(preflightGood)
-	if len(a.problems) > 0 || a.state != app.AccountChecked {
+	if len(a.problems) > 0 || a.state != AccountChecked {
 		a.until = now.Add(preflightBad)
 	}
 	if len(f.kept) >= mostPreflights {
@@ -185,37 +236,38 @@ func (f *preflights) answered(account string, t *preflightTurn, a preflightAnswe
 	return next
 }
 
-// judgeAccount leaves of what was found what is of use to people who want machines now. What passes by itself, such as a cloud that does not answer, is no problem of
+// judgeAccount leaves of what was found what is of use to people who want machines now. What passes by itself, such as a cloud that does not answer,
+// is no problem of
 // theirs.
-func judgeAccount(found []app.Finding, err error) preflightAnswer {
-	a := preflightAnswer{state: app.AccountChecked}
+func judgeAccount(found []family.Finding, err error) preflightAnswer {
+	a := preflightAnswer{state: AccountChecked}
 	if err != nil {
-		a.state = app.AccountUnknown
+		a.state = AccountUnknown
 		return a
 	}
 	for _, f := range found {
 		switch {
 		case f.OK:
 		case f.Code == app.ETransient, f.Code == app.ETimeout, f.Code == app.ERateLimit:
-			a.state = app.AccountUnknown
-		case f.Warning && !slices.Contains([]string{app.AboutQuota, app.AboutFlavor, app.AboutImage, app.AboutRegion}, f.About): // such as what cannot be looked up
+			a.state = AccountUnknown
+		case f.Warning && !slices.Contains([]string{family.AboutQuota, family.AboutFlavor, family.AboutImage, family.AboutRegion}, f.About): // such as what cannot be looked up
 		default:
 			f.Warning = f.Warning || f.Code == app.ECapacity // there may be room later, or in another zone
 			a.problems = append(a.problems, f)
 		}
 	}
-	slices.SortStableFunc(a.problems, func(x, y app.Finding) int { return cmp.Compare(x.Rank(), y.Rank()) })
+	slices.SortStableFunc(a.problems, func(x, y family.Finding) int { return cmp.Compare(x.Rank(), y.Rank()) })
 	return a
 }
 
 // scriptProblems are the scripts of a cluster that shells cannot read. Catalogs refuse them, but for those that were saved before, or written for Coopr.
-func (a *Service) scriptProblems(d app.Definition) (problems []app.Finding) {
+func (a *Service) scriptProblems(d Definition) (problems []family.Finding) {
 	if a.CheckScript == nil {
 		return nil
 	}
 	check := func(subject, where, script string) {
-		if fault := a.faults.of(script, a.CheckScript); fault != nil && len(problems) < app.MostChanges {
-			problems = append(problems, app.Finding{About: AboutScript, Subject: subject, Warning: fault.Warning, Code: app.EScript, Hint: asSentence(fault.Hint),
+		if fault := a.faults.of(script, a.CheckScript); fault != nil && len(problems) < family.MostChanges {
+			problems = append(problems, family.Finding{About: AboutScript, Subject: subject, Warning: fault.Warning, Code: app.EScript, Hint: asSentence(fault.Hint),
 				Message: asSentence(fmt.Sprintf("%s: line %d, column %d of the script: %s", where, fault.Line, fault.Column, fault.Message))})
 		}
 	}
@@ -224,13 +276,13 @@ func (a *Service) scriptProblems(d app.Definition) (problems []app.Finding) {
 		if s == nil {
 			continue
 		}
-		for _, act := range app.ServiceActions {
+		for _, act := range template.ServiceActions {
 			if c := s.Actions[act]; c != nil && c.Automator == "shell" {
 				check(name, fmt.Sprintf("Service %s, action %s", name, act), c.Fields["script"])
 			}
 		}
 		if s.Health != nil {
-			check(name, "Service "+name+", health check", app.CoverMacros(s.Health.Command))
+			check(name, "Service "+name+", health check", template.CoverMacros(s.Health.Command))
 		}
 	}
 	for _, h := range d.Hooks {
@@ -250,10 +302,10 @@ func asSentence(s string) string {
 // scriptFaults remembers what was said of scripts, by their sums: a form asks for a preview with every change.
 type scriptFaults struct {
 	mu   sync.Mutex
-	kept map[[sha256.Size]byte]*app.ScriptFault
+	kept map[[sha256.Size]byte]*template.ScriptFault
 }
 
-func (f *scriptFaults) of(script string, check func(string) *app.ScriptFault) *app.ScriptFault {
+func (f *scriptFaults) of(script string, check func(string) *template.ScriptFault) *template.ScriptFault {
 	if script == "" {
 		return nil
 	}
@@ -268,8 +320,17 @@ func (f *scriptFaults) of(script string, check func(string) *app.ScriptFault) *a
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.kept == nil || len(f.kept) >= mostPreflights {
-		f.kept = map[[sha256.Size]byte]*app.ScriptFault{}
+		f.kept = map[[sha256.Size]byte]*template.ScriptFault{}
 	}
 	f.kept[key] = fault
 	return fault
+}
+
+// Accounts asks provider accounts, from where the server is, what they would do.
+type Accounts interface {
+	// CheckAccount opens an account and looks at it; see AccountChecker. An account that does not open is a finding, too. An error says
+	// that it cannot be asked from here.
+	CheckAccount(ctx context.Context, spec template.ProviderSpec, needs family.AccountNeeds) ([]family.Finding, error)
+	// Offers tells what an account can make; see Offerer. EInvalid, reason no_offers, where it does not tell.
+	Offers(ctx context.Context, spec template.ProviderSpec) (family.Offers, error)
 }

@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
-// TestPreviewsAskAccountsSparingly: an account has one question at a time, of those that wait the latest, and its answers are kept for a while; nobody waits long, and
+// TestPreviewsAskAccountsSparingly: an account has one question at a time, of those that wait the latest, and its answers are kept for a while;
+// nobody waits long, and
 // an answer to one tenant is none to another.
 func TestPreviewsAskAccountsSparingly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -22,12 +25,12 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 			asked    []string
 			at, most atomic.Int32
 			takes    = 2 * time.Second
-			wrong    []app.Finding
+			wrong    []family.Finding
 			broken   error
 		)
-		ask := func(tenant, account, key string) (app.AccountAnswer, []app.Finding, time.Duration) {
+		ask := func(tenant, account, key string) (AccountAnswer, []family.Finding, time.Duration) {
 			begun := time.Now()
-			a, found := f.ask(t.Context(), time.Now, tenant, tenant+account, tenant+account+key, func(ctx context.Context) ([]app.Finding, error) {
+			a, found := f.ask(t.Context(), time.Now, tenant, tenant+account, tenant+account+key, func(ctx context.Context) ([]family.Finding, error) {
 				asked = append(asked, tenant+account+key)
 				if n := at.Add(1); n > most.Load() {
 					most.Store(n)
@@ -44,7 +47,7 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 		}
 		// Somebody types sizes, faster than the account answers.
 		for _, size := range []string{"1", "2", "3", "4"} {
-			if a, _, waited := ask("a", "x", size); a.State != app.AccountChecking || waited != preflightWait {
+			if a, _, waited := ask("a", "x", size); a.State != AccountChecking || waited != preflightWait {
 				t.Errorf("size %s: %s after %v", size, a.State, waited)
 			}
 		}
@@ -52,17 +55,17 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 		if len(asked) != 2 || asked[0] != "ax1" || asked[1] != "ax4" || most.Load() != 1 {
 			t.Errorf("asked %q, %d at once; only the first and the latest are of use", asked, most.Load())
 		}
-		if a, _, waited := ask("a", "x", "4"); a.State != app.AccountChecked || waited != 0 || a.At.IsZero() {
+		if a, _, waited := ask("a", "x", "4"); a.State != AccountChecked || waited != 0 || a.At.IsZero() {
 			t.Errorf("the answer that came: %+v after %v", a, waited)
 		}
 		// Another tenant is not told what this one was.
-		if a, _, _ := ask("b", "x", "4"); a.State != app.AccountChecking {
+		if a, _, _ := ask("b", "x", "4"); a.State != AccountChecking {
 			t.Errorf("another tenant: %+v", a)
 		}
 		time.Sleep(10 * time.Second)
 		// What is wrong is told, for a short while only; what is right for longer.
-		takes, wrong = 100*time.Millisecond, []app.Finding{{About: app.AboutQuota, Code: app.EQuota, Message: "Too many."}}
-		if a, found, _ := ask("a", "x", "5"); a.State != app.AccountChecked || len(found) != 1 {
+		takes, wrong = 100*time.Millisecond, []family.Finding{{About: family.AboutQuota, Code: app.EQuota, Message: "Too many."}}
+		if a, found, _ := ask("a", "x", "5"); a.State != AccountChecked || len(found) != 1 {
 			t.Errorf("within the wait: %+v, %v", a, found)
 		}
 		wrong = nil
@@ -82,11 +85,11 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 		// Who goes away does not take the question along.
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if a, _ := f.ask(gone, time.Now, "a", "ax", "ax6", func(context.Context) ([]app.Finding, error) { return wrong, nil }); a.State != app.AccountChecking {
+		if a, _ := f.ask(gone, time.Now, "a", "ax", "ax6", func(context.Context) ([]family.Finding, error) { return wrong, nil }); a.State != AccountChecking {
 			t.Errorf("gone: %+v", a)
 		}
 		synctest.Wait()
-		if a, _, waited := ask("a", "x", "6"); a.State != app.AccountChecked || waited != 0 {
+		if a, _, waited := ask("a", "x", "6"); a.State != AccountChecked || waited != 0 {
 			t.Errorf("after it: %+v", a)
 		}
 		// A tenant with many accounts that hang does not take the turns of others, and none hangs for ever.
@@ -94,20 +97,20 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 		for i := range mostAskingOf {
 			ask("a", strconv.Itoa(i), "")
 		}
-		if a, _, waited := ask("a", "one more", ""); a.State != app.AccountUnknown || waited != 0 {
+		if a, _, waited := ask("a", "one more", ""); a.State != AccountUnknown || waited != 0 {
 			t.Errorf("one account too many: %+v", a)
 		}
 		takes = 0
-		if a, _, _ := ask("b", "y", ""); a.State != app.AccountChecked {
+		if a, _, _ := ask("b", "y", ""); a.State != AccountChecked {
 			t.Errorf("another tenant meanwhile: %+v", a)
 		}
 		time.Sleep(preflightLimit)
 		synctest.Wait()
-		if a, _, _ := ask("a", "0", ""); a.State != app.AccountUnknown {
+		if a, _, _ := ask("a", "0", ""); a.State != AccountUnknown {
 			t.Errorf("an account that hangs: %+v", a)
 		}
 		broken = errors.New("no such host")
-		if a, found, _ := ask("c", "z", ""); a.State != app.AccountUnknown || len(found) != 0 {
+		if a, found, _ := ask("c", "z", ""); a.State != AccountUnknown || len(found) != 0 {
 			t.Errorf("an account that cannot be asked: %+v, %v", a, found)
 		}
 		// What is kept has a bound.
@@ -124,20 +127,20 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 func TestWhatOfAnAccountIsAProblem(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		f     app.Finding
+		f     family.Finding
 		want  int
-		state app.AccountState
+		state AccountState
 		warns bool
 	}{
-		{"all is well", app.Finding{OK: true}, 0, app.AccountChecked, false},
-		{"no such flavor", app.Finding{About: app.AboutFlavor, Code: app.EInvalid}, 1, app.AccountChecked, false},
-		{"credentials", app.Finding{About: app.AboutCredentials, Code: app.ECredentials}, 1, app.AccountChecked, false},
-		{"no room in a zone", app.Finding{About: app.AboutFlavor, Code: app.ECapacity}, 1, app.AccountChecked, true},
-		{"nearly no quota", app.Finding{About: app.AboutQuota, Warning: true}, 1, app.AccountChecked, true},
-		{"a permission that cannot be looked up", app.Finding{About: app.AboutPermissions, Warning: true}, 0, app.AccountChecked, false},
-		{"a cloud that does not answer", app.Finding{About: app.AboutCredentials, Code: app.ETransient}, 0, app.AccountUnknown, false},
+		{"all is well", family.Finding{OK: true}, 0, AccountChecked, false},
+		{"no such flavor", family.Finding{About: family.AboutFlavor, Code: app.EInvalid}, 1, AccountChecked, false},
+		{"credentials", family.Finding{About: family.AboutCredentials, Code: app.ECredentials}, 1, AccountChecked, false},
+		{"no room in a zone", family.Finding{About: family.AboutFlavor, Code: app.ECapacity}, 1, AccountChecked, true},
+		{"nearly no quota", family.Finding{About: family.AboutQuota, Warning: true}, 1, AccountChecked, true},
+		{"a permission that cannot be looked up", family.Finding{About: family.AboutPermissions, Warning: true}, 0, AccountChecked, false},
+		{"a cloud that does not answer", family.Finding{About: family.AboutCredentials, Code: app.ETransient}, 0, AccountUnknown, false},
 	} {
-		a := judgeAccount([]app.Finding{c.f}, nil)
+		a := judgeAccount([]family.Finding{c.f}, nil)
 		if len(a.problems) != c.want || a.state != c.state || c.want > 0 && a.problems[0].Warning != c.warns {
 			t.Errorf("%s: %+v", c.name, a)
 		}
@@ -146,8 +149,8 @@ func TestWhatOfAnAccountIsAProblem(t *testing.T) {
 
 // TestPreflightKeysHoldNoSecrets, and tell apart what must not share an answer.
 func TestPreflightKeysHoldNoSecrets(t *testing.T) {
-	spec := app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "t", Settings: map[string]any{"token": "sesame"}}
-	needs := app.AccountNeeds{Machines: []app.MachineNeed{{Count: 1}}}
+	spec := template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "t", Settings: map[string]any{"token": "sesame"}}
+	needs := family.AccountNeeds{Machines: []family.MachineNeed{{Count: 1}}}
 	seen := map[string]bool{}
 	for _, tenant := range []string{"a", "b"} {
 		for _, token := range []string{"sesame", "open"} {

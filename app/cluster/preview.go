@@ -9,15 +9,26 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	applayout "muster/app/layout"
+	"muster/app/phrase"
+	appplan "muster/app/plan"
+	"muster/app/template"
 )
+
+// SetLease sets for how long the cluster lives, by the template's rules, and what that costs. Nothing else of a preview depends on it.
+func (p *Preview) SetLease(t *template.Template, asked *time.Duration) (err error) {
+	p.Lease, err = t.Lease.LengthFor(asked)
+	p.Cost = p.Layout.CostPerHour * p.Lease.Hours()
+	return err
+}
 
 // SolveTime is how long a layout may be looked for before the person is told that it takes too long.
 const SolveTime = 10 * time.Second
 
 // Preview works out what a create would do, and what policies would say to it. Nothing is accepted or written.
-func (a *Service) Preview(ctx context.Context, actor app.Actor, r app.ClusterRequest) (app.Preview, error) {
+func (a *Service) Preview(ctx context.Context, actor app.Actor, r ClusterRequest) (Preview, error) {
 	if err := actor.Authorize("Preview"); err != nil {
-		return app.Preview{}, err
+		return Preview{}, err
 	}
 	ctx = catalog.HoldCatalog(ctx)
 	w, err := a.weigh(ctx, actor, r)
@@ -33,81 +44,81 @@ func (a *Service) Preview(ctx context.Context, actor app.Actor, r app.ClusterReq
 }
 
 // Prepare is the part of a create that needs no decision: solve, plan, price.
-func (a *Service) Prepare(ctx context.Context, tenant string, r app.ClusterRequest) (Draft, app.Preview, error) {
-	if err := app.CheckSize(r.Size); err != nil {
-		return Draft{}, app.Preview{}, err
+func (a *Service) Prepare(ctx context.Context, tenant string, r ClusterRequest) (Draft, Preview, error) {
+	if err := template.CheckSize(r.Size); err != nil {
+		return Draft{}, Preview{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, SolveTime)
 	defer cancel()
 	leave, err := a.Solving.Enter(ctx, tenant)
 	if err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
 	defer leave()
 	c, revision, err := a.Catalogs.CatalogAt(ctx, tenant, 0)
 	if err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
-	var set app.Settled
+	var set template.Settled
 	if t := c.Templates[r.Template]; t != nil {
 		var err error
 		if r, set, err = r.Settled(t); err != nil {
-			return Draft{}, app.Preview{}, err
+			return Draft{}, Preview{}, err
 		}
-		if err := app.CheckSize(r.Size); err != nil {
-			return Draft{}, app.Preview{}, err
+		if err := template.CheckSize(r.Size); err != nil {
+			return Draft{}, Preview{}, err
 		}
 	}
 	layout, err := a.Solver.Solve(ctx, c, r.LayoutRequest)
 	if err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
 	if err := a.CheckProvisioner(ctx, tenant, c.Providers[layout.Provider]); err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
 	t := c.Templates[r.Template]
-	p := app.Preview{Template: r.Template, Layout: layout}
+	p := Preview{Template: r.Template, Layout: layout}
 	if err := p.SetLease(t, r.Lease); err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
-	d := Draft{Template: t, Asked: r.LayoutRequest, Catalog: revision, Nodes: app.PlanNodes(layout), DnsSuffix: app.FirstOf(r.DNSSuffix, t.Defaults.DNSSuffix, app.DefaultDNSSuffix)}
+	d := Draft{Template: t, Asked: r.LayoutRequest, Catalog: revision, Nodes: appplan.PlanNodes(layout), DnsSuffix: phrase.FirstOf(r.DNSSuffix, t.Defaults.DNSSuffix, app.DefaultDNSSuffix)}
 	if err := app.CheckDNSSuffix(d.DnsSuffix); err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
-	d.Definition = define(c, t, layout, app.MergeConfig(set.Config, r.Config))
+	d.Definition = define(c, t, layout, template.MergeConfig(set.Config, r.Config))
 	left, err := a.Resources.Common(ctx, tenant, d.Definition.Services, nil)
 	if err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
 	if err := a.Resources.Pin(ctx, tenant, d.Definition.Services); err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
 	if err := a.Catalogs.CheckHost(c, layout.Provider, d.Definition.Services, nil, d.Definition.Images, t, t.Hooks); err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
 	if err := a.Catalogs.CheckIsolation(ctx, c.Providers[layout.Provider]); err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
-	d.Definition.Overrides = app.MergeConfig(nil, r.Config)
+	d.Definition.Overrides = template.MergeConfig(nil, r.Config)
 	if len(set.Given) > 0 {
 		d.Definition.Parameters = set.Given
 	}
 	hooks, err := a.Scripts(ctx, tenant, app.OperationCreate, d.Definition)
 	if err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
-	plan, err := a.Plan(ctx, tenant, layout.Provider, app.PlanRequest{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
+	plan, err := a.Plan(ctx, tenant, layout.Provider, appplan.PlanRequest{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
 		Config: d.Definition.Config, Hooks: hooks, Fallbacks: d.Definition.FallbackHardware})
 	if err != nil {
-		return Draft{}, app.Preview{}, err
+		return Draft{}, Preview{}, err
 	}
 	if layout.MostPerHour = d.Most(layout); layout.MostPerHour == layout.CostPerHour {
 		layout.MostPerHour = 0
 	}
-	if words := app.FallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour); words != "" {
+	if words := template.FallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour); words != "" {
 		layout.Notes = append(slices.Clone(layout.Notes), words)
 	}
-	if layout.Size() > app.NamesMost {
+	if layout.Size() > appplan.NamesMost {
 		layout.Notes = append(slices.Clone(layout.Notes), "Nodes know the names of those nodes that the configuration names. In clusters of up to 1,000 nodes, each knows all others.")
 	}
 	warnings := append(t.Warnings(), left...)
@@ -119,8 +130,8 @@ func (a *Service) Prepare(ctx context.Context, tenant string, r app.ClusterReque
 }
 
 // define takes from the catalog what the cluster needs of it.
-func define(c *app.Catalog, t *app.Template, l app.Layout, config map[string]any) app.Definition {
-	d := app.Definition{
+func define(c *template.Catalog, t *template.Template, l applayout.Layout, config map[string]any) Definition {
+	d := Definition{
 		Lease:    &t.Lease,
 		Template: t.Digest(), Immutable: t.Immutable,
 		Hooks:     t.Hooks,
@@ -128,8 +139,8 @@ func define(c *app.Catalog, t *app.Template, l app.Layout, config map[string]any
 		Survivors: t.Survivors,
 		Firewall:  t.Firewall,
 		Batches:   t.Batches,
-		Config:    app.MergeConfig(t.Defaults.Config, config),
-		Services:  map[string]*app.Service{}, Hardware: map[string]app.Flavor{}, Images: map[string]app.Image{},
+		Config:    template.MergeConfig(t.Defaults.Config, config),
+		Services:  map[string]*template.Service{}, Hardware: map[string]template.Flavor{}, Images: map[string]template.Image{},
 	}
 	for _, g := range l.Groups {
 		d.Hardware[g.Hardware] = c.Hardware[g.Hardware].Providers[l.Provider]
@@ -139,16 +150,16 @@ func define(c *app.Catalog, t *app.Template, l app.Layout, config map[string]any
 		}
 	}
 	d.Links = LinksOf(t, d.Services)
-	nodes := make([]app.Placed, 0, len(l.Groups))
+	nodes := make([]template.Placed, 0, len(l.Groups))
 	for _, g := range l.Groups {
-		nodes = append(nodes, app.Placed{Hardware: g.Hardware, Services: g.Services})
+		nodes = append(nodes, template.Placed{Hardware: g.Hardware, Services: g.Services})
 	}
 	d.TakeFallbacks(c, t, l.Provider, nodes)
 	return d
 }
 
 // LinksOf gives the template's links and then those of its services, each URL once.
-func LinksOf(t *app.Template, services map[string]*app.Service) (links []app.Link) {
+func LinksOf(t *template.Template, services map[string]*template.Service) (links []app.Link) {
 	add := func(more []app.Link) {
 		for _, l := range more {
 			if !slices.ContainsFunc(links, func(k app.Link) bool { return k.URL == l.URL }) {

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // CheckProvisioner refuses what no provisioner that is there could carry out.
-func (a *Service) CheckProvisioner(ctx context.Context, tenant string, spec *app.ProviderSpec) error {
+func (a *Service) CheckProvisioner(ctx context.Context, tenant string, spec *template.ProviderSpec) error {
 	if !a.Provisioned || spec == nil {
 		return nil
 	}

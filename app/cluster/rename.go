@@ -19,24 +19,24 @@ type ClusterRename struct {
 
 // RenameCluster gives a cluster another name, under the rules that names have at a create. Its id and its host names stay: they are
 // in its machines' own files and in what was made from them. The name that it has already changes nothing.
-func (a *Service) RenameCluster(ctx context.Context, actor app.Actor, cluster, name string) (app.ClusterView, error) {
+func (a *Service) RenameCluster(ctx context.Context, actor app.Actor, cluster, name string) (ClusterView, error) {
 	c, err := a.AuthorizedCluster(ctx, actor, "RenameCluster", cluster)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	if err := actor.MayChange("RenameCluster", c); err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	name = strings.TrimSpace(name)
 	if err := app.CheckClusterName(name); err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	if c.Status == app.ClusterDeleted {
-		return app.ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
 	}
 	if name != c.Name {
 		if err := a.Store.RenameCluster(ctx, ClusterRename{Tenant: c.Tenant, Cluster: c.ID, Name: name, Who: actor, Now: a.Now()}); err != nil {
-			return app.ClusterView{}, err
+			return ClusterView{}, err
 		}
 	}
 	return a.Cluster(ctx, actor, c.ID)

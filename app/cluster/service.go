@@ -2,12 +2,18 @@ package cluster
 
 import (
 	"context"
+	"time"
+
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/health"
+	"muster/app/layout"
+	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/resource"
 	"muster/app/secret"
-	"time"
+	"muster/app/template"
+	"muster/app/webhook"
 )
 
 // Store is what the service needs of the database.
@@ -20,51 +26,51 @@ type Store interface {
 
 	// Of what others keep.
 	// BuildOf returns the build that a cluster was created for, and nil where there is none.
-	BuildOf(ctx context.Context, tenant, cluster string) (*app.ClusterBuild, error)
+	BuildOf(ctx context.Context, tenant, cluster string) (*ClusterBuild, error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
-	ClusterHealth(ctx context.Context, tenant string, cluster string) (*app.ClusterHealth, error)
-	ClusterSecrets(ctx context.Context, tenant string, cluster string) (app.ClusterSecrets, error)
+	ClusterHealth(ctx context.Context, tenant string, cluster string) (*health.ClusterHealth, error)
+	ClusterSecrets(ctx context.Context, tenant string, cluster string) (ClusterSecrets, error)
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error)
-	CreateCluster(ctx context.Context, n app.NewCluster) (app.Operation, error)
+	CreateCluster(ctx context.Context, n NewCluster) (app.Operation, error)
 	DefinitionState(ctx context.Context, tenant string, cluster string) (string, error)
-	Definitions(ctx context.Context, tenant string, cluster string) ([]app.Definition, error)
-	Definition(ctx context.Context, tenant string, cluster string) (app.Definition, error)
+	Definitions(ctx context.Context, tenant string, cluster string) ([]Definition, error)
+	Definition(ctx context.Context, tenant string, cluster string) (Definition, error)
 	Events(ctx context.Context, tenant string, cluster string, after int64, limit int) ([]app.Event, error)
-	Hooks(ctx context.Context, tenant string) ([]app.Hook, error)
-	KeepRequest(ctx context.Context, n app.NewRequest) (app.Request, error)
-	LeftBy(ctx context.Context, tenant string, cluster string, operation int64) (app.ClusterChange, error)
-	Logs(ctx context.Context, tenant string, cluster string, f app.LogFilter) ([]app.LogLine, error)
+	Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error)
+	KeepRequest(ctx context.Context, n NewRequest) (Request, error)
+	LeftBy(ctx context.Context, tenant string, cluster string, operation int64) (ClusterChange, error)
+	Logs(ctx context.Context, tenant string, cluster string, f LogFilter) ([]app.LogLine, error)
 	NextClusterNumber(ctx context.Context) (int64, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	NoteDeed(ctx context.Context, d app.Deed) error
 	NoticesFor(ctx context.Context, tenant string, r *app.NoticeReader, before int64, limit int) ([]app.Notice, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
-	Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, error)
+	Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
-	PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]app.PoolStocked, error)
+	PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]PoolStocked, error)
 	Provisioners(ctx context.Context) ([]app.Provisioner, error)
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
 	StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
-	SubmitOperation(ctx context.Context, n app.NewOperation) (app.Operation, error)
-	TopUpOf(ctx context.Context, tenant string, cluster string) (*app.TopUp, error)
-	Unfinished(ctx context.Context, tenant string, operation int64) (app.Unfinished, error)
-	View(ctx context.Context, tenant string, id string) (app.ClusterView, error)
+	SubmitOperation(ctx context.Context, n NewOperation) (app.Operation, error)
+	TopUpOf(ctx context.Context, tenant string, cluster string) (*TopUp, error)
+	Unfinished(ctx context.Context, tenant string, operation int64) (Unfinished, error)
+	View(ctx context.Context, tenant string, id string) (ClusterView, error)
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
 // Config is what a service is created from. Only what says so may be nil.
 type Config struct {
 	Store   Store
-	Solver  app.Solver
-	Planner app.Planner
+	Solver  layout.Solver
+	Planner plan.Planner
 	Now     func() time.Time
 	Keys    app.Keys
 	// Accounts asks accounts what they would do; nil: they cannot be asked.
-	Accounts app.Accounts
+	Accounts Accounts
 	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
-	CheckScript func(script string) *app.ScriptFault
-	Explainer   app.Explainer // nil: refusals are not explained further
+	CheckScript func(script string) *template.ScriptFault
+	Explainer   layout.Explainer // nil: refusals are not explained further
 	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
 	Firewalls func(kind string) bool
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.

@@ -9,14 +9,14 @@ import (
 )
 
 // Cluster gives a cluster of the actor's tenant by id or, among live ones, by name; ENotFound where there is none.
-func (a *Service) Cluster(ctx context.Context, actor app.Actor, id string) (app.ClusterView, error) {
+func (a *Service) Cluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
 	c, err := a.AuthorizedCluster(ctx, actor, "Cluster", id)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	m, err := a.MaskFor(ctx, actor, c)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	v, err := a.clusterView(ctx, actor, c)
 	MaskView(m, &v)
@@ -24,22 +24,22 @@ func (a *Service) Cluster(ctx context.Context, actor app.Actor, id string) (app.
 }
 
 // clusterView is all about a cluster that the actor may see, or could see a moment ago.
-func (a *Service) clusterView(ctx context.Context, actor app.Actor, c app.Cluster) (app.ClusterView, error) {
+func (a *Service) clusterView(ctx context.Context, actor app.Actor, c app.Cluster) (ClusterView, error) {
 	v, err := a.Store.View(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return v, err
 	}
 	v.Access = c.Access
-	v.Actions = app.Actions{}.Whole()
+	v.Actions = Actions{}.Whole()
 	if v.Build, err = a.Store.BuildOf(ctx, actor.Tenant, c.ID); err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	if v.Status == app.ClusterDeleted {
 		return v, nil
 	}
 	d, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
 	if err != nil && !app.IsKeyLost(err) { // shown all the same, so that it can be deleted
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	v.Links = ExpandLinks(d.Links, c, v.Nodes)
 	for i := range v.Nodes {
@@ -47,21 +47,21 @@ func (a *Service) clusterView(ctx context.Context, actor app.Actor, c app.Cluste
 	}
 	if d.Health != nil {
 		if v.Health, err = a.ClusterHealth(ctx, v.Cluster, v.Nodes); err != nil {
-			return app.ClusterView{}, err
+			return ClusterView{}, err
 		}
 	}
 	if v.TopUp, err = a.Store.TopUpOf(ctx, actor.Tenant, c.ID); err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	open, err := a.unfinished(ctx, v)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	v.Trouble = TroubleOf(v, d, open)
 	v.Actions = ActionsOf(v, open).Of(actor, v.Cluster)
 	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	v.Parameters = d.PresentParameters(catalog.For(actor).Templates[c.Template])
 	v.MadeFrom, err = a.Catalogs.VersionUsed(ctx, actor, c.Template, d.Template)
@@ -73,11 +73,11 @@ func ExpandLinks(links []app.Link, c app.Cluster, nodes []app.Node) []app.Link {
 	mc := template.NewMacroCluster(c.Owner, app.Counting(nodes))
 	out := []app.Link{}
 	for _, l := range links {
-		m, err := app.ParseMacros(map[string]any{"url": l.URL})
+		m, err := template.ParseMacros(map[string]any{"url": l.URL})
 		if err != nil || slices.ContainsFunc(m.References(), func(s string) bool { return !slices.Contains(c.Services, s) }) {
 			continue
 		}
-		if url, err := app.ExpandString(l.URL, mc, nil); err == nil {
+		if url, err := template.ExpandString(l.URL, mc, nil); err == nil {
 			out = append(out, app.Link{Label: l.Label, URL: url})
 		}
 	}
@@ -182,7 +182,7 @@ func (a *Service) Events(ctx context.Context, actor app.Actor, cluster string, a
 }
 
 // Logs gives lines of a cluster's log.
-func (a *Service) Logs(ctx context.Context, actor app.Actor, cluster string, f app.LogFilter) ([]app.LogLine, error) {
+func (a *Service) Logs(ctx context.Context, actor app.Actor, cluster string, f LogFilter) ([]app.LogLine, error) {
 	c, err := a.AuthorizedCluster(ctx, actor, "Logs", cluster)
 	if err != nil {
 		return nil, err

@@ -8,33 +8,36 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/secret"
+	"muster/app/template"
 )
 
 // ClusterSpec is what to ask for to get a cluster like another one, with the catalog as it is. It is written for people, and read by
 // `muster cluster create -f`. Empty fields leave the choice to the template.
 type ClusterSpec struct {
-	Name       string            `json:"name,omitempty"`
-	Template   string            `json:"template"`
-	Size       int               `json:"size"`
-	Provider   string            `json:"provider,omitempty"`
-	Services   []string          `json:"services,omitempty"`
-	Hardware   string            `json:"hardware,omitempty"` // where all nodes have the same
-	Image      string            `json:"image,omitempty"`    // where all nodes have the same
-	Prefer     app.Preference    `json:"prefer,omitempty"`
-	Lease      string            `json:"lease,omitempty"` // such as 8h, or forever
-	DNSSuffix  string            `json:"dns_suffix,omitempty"`
-	Config     map[string]any    `json:"config,omitempty"` // over the template's own
-	Parameters map[string]any    `json:"parameters,omitempty"`
-	OnFailure  app.FailureChoice `json:"on_failure,omitempty"`
-	app.Survival
+	Name       string              `json:"name,omitempty"`
+	Template   string              `json:"template"`
+	Size       int                 `json:"size"`
+	Provider   string              `json:"provider,omitempty"`
+	Services   []string            `json:"services,omitempty"`
+	Hardware   string              `json:"hardware,omitempty"` // where all nodes have the same
+	Image      string              `json:"image,omitempty"`    // where all nodes have the same
+	Prefer     template.Preference `json:"prefer,omitempty"`
+	Lease      string              `json:"lease,omitempty"` // such as 8h, or forever
+	DNSSuffix  string              `json:"dns_suffix,omitempty"`
+	Config     map[string]any      `json:"config,omitempty"` // over the template's own
+	Parameters map[string]any      `json:"parameters,omitempty"`
+	OnFailure  app.FailureChoice   `json:"on_failure,omitempty"`
+	template.Survival
 }
 
 // SpecExport is a spec with what it does not say. Groups are the nodes as they are; a create works them out from the rest.
 type SpecExport struct {
 	Spec ClusterSpec `json:"spec"`
 	// LeftOut are the paths of values that may be secret, and that whoever creates has to give again.
-	LeftOut []string        `json:"left_out"`
-	Groups  []app.NodeGroup `json:"groups"`
+	LeftOut []string           `json:"left_out"`
+	Groups  []layout.NodeGroup `json:"groups"`
 }
 
 // ExportCluster gives the spec of a cluster to those who may change it. Values that may be secret are left out; references to
@@ -78,7 +81,7 @@ func (a *Service) export(ctx context.Context, c app.Cluster) (SpecExport, error)
 }
 
 // specOf writes down what a cluster is. The template is the one of today; nil where there is none any more.
-func specOf(c app.Cluster, d app.Definition, nodes []app.Node, t *app.Template) SpecExport {
+func specOf(c app.Cluster, d Definition, nodes []app.Node, t *template.Template) SpecExport {
 	e := SpecExport{LeftOut: []string{}, Groups: groupsOf(nodes)}
 	e.Spec = ClusterSpec{Name: c.Name, Template: c.Template, Size: len(nodes), Provider: c.Provider, Services: slices.Clone(c.Services), DNSSuffix: c.DNSSuffix,
 		Config: d.Overrides, Parameters: d.Parameters, Lease: "forever"}
@@ -107,15 +110,15 @@ func specOf(c app.Cluster, d app.Definition, nodes []app.Node, t *app.Template) 
 }
 
 // groupsOf counts nodes that are alike, in the order of the first of each.
-func groupsOf(nodes []app.Node) []app.NodeGroup {
-	groups := []app.NodeGroup{}
+func groupsOf(nodes []app.Node) []layout.NodeGroup {
+	groups := []layout.NodeGroup{}
 	for _, n := range nodes {
-		i := slices.IndexFunc(groups, func(g app.NodeGroup) bool {
+		i := slices.IndexFunc(groups, func(g layout.NodeGroup) bool {
 			return g.Hardware == n.AskedHardware() && g.Image == n.Image && g.Zone == n.Zone && slices.Equal(g.Services, n.Services)
 		})
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, app.NodeGroup{Hardware: n.AskedHardware(), Image: n.Image, Zone: n.Zone, Services: n.Services})
+			groups = append(groups, layout.NodeGroup{Hardware: n.AskedHardware(), Image: n.Image, Zone: n.Zone, Services: n.Services})
 		}
 		groups[i].Count++
 	}
@@ -134,7 +137,7 @@ func difference(base, full map[string]any) map[string]any {
 			if sub := difference(bm, vm); len(sub) > 0 {
 				out[k] = sub
 			}
-		case !had || !app.SameValue(b, v):
+		case !had || !template.SameValue(b, v):
 			out[k] = v
 		}
 	}
@@ -148,8 +151,8 @@ func withoutSecrets(path string, config map[string]any, left *[]string) map[stri
 	}
 	out := map[string]any{}
 	for _, k := range slices.Sorted(maps.Keys(config)) {
-		at, v := app.PathOf(path, k), config[k]
-		if m, is := v.(map[string]any); is && !app.SecretKey.MatchString(k) {
+		at, v := template.PathOf(path, k), config[k]
+		if m, is := v.(map[string]any); is && !secret.SecretKey.MatchString(k) {
 			if len(m) == 0 {
 				out[k] = m
 			} else if sub := withoutSecrets(at, m, left); len(sub) > 0 {
@@ -171,7 +174,7 @@ func hides(key string, v any) bool {
 	if text, is := v.(string); is && text != "" && app.SecretReference.ReplaceAllString(text, "") == "" {
 		return false
 	}
-	return app.SecretKey.MatchString(key) || !app.SameValue(v, app.Concealed(v))
+	return secret.SecretKey.MatchString(key) || !template.SameValue(v, Concealed(v))
 }
 
 // leaseText writes a length of time as ParseLength reads it, to the minute.
@@ -193,9 +196,9 @@ func leaseText(d time.Duration) string {
 }
 
 // Request is what to ask for.
-func (s ClusterSpec) Request() (app.ClusterRequest, error) {
-	r := app.ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, Survival: s.Survival,
-		LayoutRequest: app.LayoutRequest{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
+func (s ClusterSpec) Request() (ClusterRequest, error) {
+	r := ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, Survival: s.Survival,
+		LayoutRequest: layout.LayoutRequest{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
 	var err error
 	r.Lease, err = s.leaseLength()
 	return r, err
@@ -209,7 +212,7 @@ func (s ClusterSpec) leaseLength() (*time.Duration, error) {
 	case "forever":
 		return new(time.Duration), nil
 	}
-	lease, err := app.ParseLength(s.Lease)
+	lease, err := template.ParseLength(s.Lease)
 	if err != nil || lease <= 0 {
 		return nil, &app.Error{Code: app.EInvalid, Field: "lease", Message: fmt.Sprintf("%.40q isn't a length of time.", s.Lease), Hint: "Write it like 90m, 8h, 7d or forever."}
 	}

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 	"pgregory.net/rapid"
 )
 
 func TestSpecThatIsExported(t *testing.T) {
 	created := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	c := app.Cluster{Name: "shop", Template: "web", Provider: "cloud", Services: []string{"db", "nginx"}, DNSSuffix: "internal", CreatedAt: created, ExpiresAt: created.Add(20 * time.Hour)}
-	d := app.Definition{Overrides: map[string]any{"nginx": map[string]any{"port": 80.0, "since": "2026-01-01", "admin_password": "hunter2"},
+	d := Definition{Overrides: map[string]any{"nginx": map[string]any{"port": 80.0, "since": "2026-01-01", "admin_password": "hunter2"},
 		"db": map[string]any{"password": "${secret:DB}", "url": "postgres://u:pw@h/x"}}, Parameters: map[string]any{"flavour": "yes"}}
 	nodes := []app.Node{{Name: "n1", Hardware: "small", Image: "debian", Services: []string{"nginx"}}, {Name: "n2", Hardware: "small", Image: "debian", Services: []string{"db"}},
 		{Name: "n3", Hardware: "large", Image: "debian", Services: []string{"db"}}}
-	e := specOf(c, d, nodes, &app.Template{Lease: app.Lease{Initial: 8 * time.Hour}})
+	e := specOf(c, d, nodes, &template.Template{Lease: template.Lease{Initial: 8 * time.Hour}})
 	e.Spec.Config = withoutSecrets("config", e.Spec.Config, &e.LeftOut)
 	if got := strings.Join(e.LeftOut, " "); got != "config.db.url config.nginx.admin_password" {
 		t.Errorf("left out: %s", got)
@@ -34,7 +35,7 @@ func TestSpecThatIsExported(t *testing.T) {
 func TestLeasesAreWrittenAsTheyAreRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(1, 60*24*400).Draw(t, "minutes")) * time.Minute
-		if got, err := app.ParseLength(leaseText(d)); err != nil || got != d {
+		if got, err := template.ParseLength(leaseText(d)); err != nil || got != d {
 			t.Fatalf("%s is written %s and read as %s, %v", d, leaseText(d), got, err)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // ClusterTransfer gives a cluster to another owner, as the store takes it.
@@ -28,29 +29,29 @@ type ClusterTransfer struct {
 // with quotas and notices, until a member transfers it to another person.
 //
 // Whoever was given the cluster's SSH key still has it, and configuration that names the owner does so until it is written anew.
-func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (app.ClusterView, error) {
+func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (ClusterView, error) {
 	c, err := a.AuthorizedCluster(ctx, actor, "TransferCluster", cluster)
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	if err := actor.MayChange("TransferCluster", c); err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	if to = strings.TrimSpace(to); to == "" {
-		return app.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "Say who is to have the cluster.", Hint: "A user of your tenant, by the name of the account."}
+		return ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "Say who is to have the cluster.", Hint: "A user of your tenant, by the name of the account."}
 	}
 	if c.Status == app.ClusterDeleted {
-		return app.ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
 	}
 	t := ClusterTransfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}
 	if strings.HasPrefix(to, groupPrefix) {
 		if t.To, t.Group = c.Owner, ShareWith(to).Group; t.Group == "" {
-			return app.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The name of the group is missing.", Hint: "For example group:ops."}
+			return ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The name of the group is missing.", Hint: "For example group:ops."}
 		}
 	}
 	if t.To != c.Owner || t.Group != c.OwnerGroup {
 		if err := a.Store.TransferCluster(ctx, t); err != nil {
-			return app.ClusterView{}, err
+			return ClusterView{}, err
 		}
 	}
 	after, err := a.FindCluster(ctx, actor, c.ID)
@@ -59,13 +60,13 @@ func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, cluster,
 		after.Access = app.AccessNone
 	}
 	if err != nil {
-		return app.ClusterView{}, err
+		return ClusterView{}, err
 	}
 	return a.clusterView(ctx, actor, after)
 }
 
 // Accepts tells whether a user can be given a cluster.
-func (t ClusterTransfer) Accepts(heir app.User) error {
+func (t ClusterTransfer) Accepts(heir identity.User) error {
 	refuse := func(why string) error {
 		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s cannot have clusters: %s.", t.To, why), Hint: "Choose somebody else."}
 	}

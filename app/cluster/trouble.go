@@ -4,9 +4,91 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 )
+
+// Trouble is what is wrong with a cluster that has failed, and what leads on from there: the one place that all faces show it from. It's
+// worked out from rows alone, so that it costs next to nothing to look at.
+type Trouble struct {
+	// What says in a sentence or two what is wrong.
+	What  string    `json:"what"`
+	Since time.Time `json:"since"`
+	// Operation is the one that didn't end well; 0 where machines were lost without one.
+	Operation int64 `json:"operation,omitempty"`
+	// Lost are the nodes whose machines are gone.
+	Lost []string `json:"lost"`
+	// Failures are the first steps that failed; MoreFailures counts the others.
+	Failures     []TroubleStep `json:"failures"`
+	MoreFailures int           `json:"more_failures,omitempty"`
+	// CostPerHour is what the machines that are there cost meanwhile.
+	CostPerHour float64 `json:"cost_per_hour"`
+	// Ways are the ways on that can work with the machines that are there, the best first.
+	Ways []Way `json:"ways"`
+	// Soon says what happens next without anyone; "" for nothing.
+	Soon string `json:"soon,omitempty"`
+}
+
+// TroubleStep is a step that failed.
+type TroubleStep struct {
+	Step  string `json:"step"`
+	Node  string `json:"node,omitempty"`
+	Error string `json:"error"`
+}
+
+// WayKind names a way on.
+type WayKind string
+
+// The ways on from a failure.
+const (
+	WayResume        WayKind = "resume"         // continue the operation from where it stopped
+	WayRepair        WayKind = "repair"         // replace lost nodes and finish pending steps
+	WayRollBack      WayKind = "roll_back"      // undo what the operation has done
+	WayReconfigure   WayKind = "reconfigure"    // change the configuration and finish pending steps with it
+	WayAcceptPartial WayKind = "accept_partial" // continue with the machines that were created
+	WayWake          WayKind = "wake"           // start the machines and services of a cluster that is partly asleep
+	WayDelete        WayKind = "delete"         // delete all machines
+)
+
+// Way is one of them, as it's shown.
+type Way struct {
+	Kind    WayKind `json:"kind"`
+	Title   string  `json:"title"`   // of its button: "Repair cluster"
+	Text    string  `json:"text"`    // what it does
+	Command string  `json:"command"` // that does it: "muster cluster repair shop"
+}
+
+// Verb is the way as it stands in a sentence: "you can repair the cluster".
+func (k WayKind) Verb() string {
+	switch k {
+	case WayResume:
+		return "resume it"
+	case WayRollBack:
+		return "roll it back"
+	case WayReconfigure:
+		return "change the configuration"
+	case WayAcceptPartial:
+		return "accept fewer nodes"
+	case WayWake:
+		return "wake the cluster"
+	}
+	return string(k) + " the cluster"
+}
+
+// Began is the word before the time of Since.
+func (t Trouble) Began() string {
+	if t.Operation == 0 {
+		return "Noticed"
+	}
+	return "Stopped"
+}
+
+// offers tells whether a way is among those that lead on.
+func (t *Trouble) offers(k WayKind) bool {
+	return slices.ContainsFunc(t.Ways, func(w Way) bool { return w.Kind == k })
+}
 
 // SaidErrors says a long text whole only the first time, since steps that fail together mostly fail for one reason. It's kept for one answer.
 type SaidErrors map[string]string
@@ -34,7 +116,7 @@ type Plight struct {
 	nodes  int               // that are not gone
 	Lost   []string          `json:"-"` // nodes whose machines are gone, without those that are given back
 	left   []string          // nodes whose machines are gone and that are given back
-	Open   app.Unfinished    `json:"-"` // what the latest operation has not done, where it did not end well
+	Open   Unfinished        `json:"-"` // what the latest operation has not done, where it did not end well
 }
 
 // UndoneKind gives the kind of what a roll-back undoes; "" for another operation.
@@ -93,11 +175,11 @@ func (p Plight) partial() bool {
 }
 
 // Ways gives the ways on that can work with the machines that are there, the best first. Of a cluster that hasn't failed there are none.
-func (p Plight) Ways() (ways []app.WayKind) {
+func (p Plight) Ways() (ways []WayKind) {
 	if p.status != app.ClusterFailed {
 		return nil
 	}
-	add := func(is bool, w app.WayKind) {
+	add := func(is bool, w WayKind) {
 		if is && !slices.Contains(ways, w) {
 			ways = append(ways, w)
 		}
@@ -107,33 +189,33 @@ func (p Plight) Ways() (ways []app.WayKind) {
 	undoes := !p.LostOnly() && k.Undoable()
 	switch {
 	case p.LostOnly():
-		add(p.mends(), app.WayRepair)
+		add(p.mends(), WayRepair)
 	case k == app.OperationDelete, p.Undone == app.OperationCreate:
-		add(p.Latest.Status == app.OperationFailed, app.WayResume) // what is gone needn't be given back
+		add(p.Latest.Status == app.OperationFailed, WayResume) // what is gone needn't be given back
 	case p.Power():
-		add(resumes, app.WayResume)
-		add(k != app.OperationSleep, app.WayWake)
-		add(undoes, app.WayRollBack)
+		add(resumes, WayResume)
+		add(k != app.OperationSleep, WayWake)
+		add(undoes, WayRollBack)
 	case len(p.Lost) > 0, p.Open.Stuck:
-		add(p.mends(), app.WayRepair)
-		add(p.partial(), app.WayAcceptPartial)
-		add(resumes, app.WayResume)
-		add(undoes, app.WayRollBack)
-		add(p.reconfigures(), app.WayReconfigure)
+		add(p.mends(), WayRepair)
+		add(p.partial(), WayAcceptPartial)
+		add(resumes, WayResume)
+		add(undoes, WayRollBack)
+		add(p.reconfigures(), WayReconfigure)
 	default:
-		add(resumes, app.WayResume)
-		add(p.partial(), app.WayAcceptPartial)
-		add(p.Latest.Status == app.OperationCancelled && p.mends(), app.WayRepair)
-		add(undoes, app.WayRollBack)
-		add(p.reconfigures(), app.WayReconfigure)
-		add(p.mends(), app.WayRepair)
+		add(resumes, WayResume)
+		add(p.partial(), WayAcceptPartial)
+		add(p.Latest.Status == app.OperationCancelled && p.mends(), WayRepair)
+		add(undoes, WayRollBack)
+		add(p.reconfigures(), WayReconfigure)
+		add(p.mends(), WayRepair)
 	}
-	return append(ways, app.WayDelete)
+	return append(ways, WayDelete)
 }
 
 // PlightOf reads what decides which ways lead on from where a cluster is.
 func (a *Service) PlightOf(ctx context.Context, c app.Cluster) (p Plight, err error) {
-	v := app.ClusterView{Cluster: c}
+	v := ClusterView{Cluster: c}
 	if v.Nodes, err = a.Store.Nodes(ctx, c.Tenant, c.ID); err != nil {
 		return p, err
 	}
@@ -154,7 +236,7 @@ func LatestBegun(ops []app.Operation) app.Operation {
 	return app.Operation{}
 }
 
-func NewPlight(v app.ClusterView, open app.Unfinished) Plight {
+func NewPlight(v ClusterView, open Unfinished) Plight {
 	p := Plight{status: v.Status, Open: open, Latest: LatestBegun(v.Operations)}
 	p.Undone = UndoneKind(v.Operations, p.Latest)
 	for _, n := range v.Nodes {
@@ -173,11 +255,11 @@ func NewPlight(v app.ClusterView, open app.Unfinished) Plight {
 }
 
 // TroubleOf words what is wrong with a cluster; nil where it hasn't failed. Nodes and operations are its own, newest operation first.
-func TroubleOf(v app.ClusterView, d app.Definition, open app.Unfinished) *app.Trouble {
+func TroubleOf(v ClusterView, d Definition, open Unfinished) *Trouble {
 	if v.Status != app.ClusterFailed {
 		return nil
 	}
-	t := &app.Trouble{Lost: []string{}, Failures: []app.TroubleStep{}, Ways: []app.Way{}}
+	t := &Trouble{Lost: []string{}, Failures: []TroubleStep{}, Ways: []Way{}}
 	p := NewPlight(v, open)
 	for _, n := range v.Nodes {
 		if n.Lost() {
@@ -195,7 +277,7 @@ func TroubleOf(v app.ClusterView, d app.Definition, open app.Unfinished) *app.Tr
 		t.Operation, t.Since = p.Latest.ID, p.Latest.EndedAt
 		said := SaidErrors{}
 		for _, s := range open.Failures {
-			t.Failures = append(t.Failures, app.TroubleStep{Step: s.ID, Node: s.Node, Error: said.Say(s.ID, s.Error)})
+			t.Failures = append(t.Failures, TroubleStep{Step: s.ID, Node: s.Node, Error: said.Say(s.ID, s.Error)})
 		}
 		t.MoreFailures = open.Failed - len(open.Failures)
 	}
@@ -207,24 +289,24 @@ func TroubleOf(v app.ClusterView, d app.Definition, open app.Unfinished) *app.Tr
 }
 
 // Words say what is wrong.
-func (p Plight) Words(v app.ClusterView) string {
+func (p Plight) Words(v ClusterView) string {
 	gone := ""
 	switch n := len(p.Lost); {
 	case n == 1:
 		gone = fmt.Sprintf("The machine of %s is gone.", p.Lost[0])
 	case n > 1 && n <= 3:
-		gone = fmt.Sprintf("The machines of %s are gone.", app.SomeOf(p.Lost, 3))
+		gone = fmt.Sprintf("The machines of %s are gone.", phrase.SomeOf(p.Lost, 3))
 	case n > 3:
-		gone = fmt.Sprintf("The machines of %d of %s are gone.", n, app.Several(p.nodes, "node"))
+		gone = fmt.Sprintf("The machines of %d of %s are gone.", n, phrase.Several(p.nodes, "node"))
 	}
 	if p.LostOnly() {
-		return app.FirstOf(gone, v.Message, "This cluster has a problem.")
+		return phrase.FirstOf(gone, v.Message, "This cluster has a problem.")
 	}
 	word := "failed"
 	if p.Latest.Status == app.OperationCancelled {
 		word = "was cancelled"
 	}
-	words := fmt.Sprintf("The %s %s after %d of %s.", p.Latest.Kind.Words(), word, p.Latest.Done, app.Several(p.Latest.Total, "step"))
+	words := fmt.Sprintf("The %s %s after %d of %s.", p.Latest.Kind.Words(), word, p.Latest.Done, phrase.Several(p.Latest.Total, "step"))
 	if gone != "" {
 		words += " " + gone
 	}
@@ -247,14 +329,14 @@ func (p Plight) soon() string {
 }
 
 // way words a way on.
-func (p Plight) way(k app.WayKind, c app.Cluster) app.Way {
+func (p Plight) way(k WayKind, c app.Cluster) Way {
 	kind := p.Latest.Kind.Words()
-	w := app.Way{Kind: k}
+	w := Way{Kind: k}
 	command := func(verb string) string { return "muster cluster " + verb + " " + c.Name }
 	switch k {
-	case app.WayResume:
+	case WayResume:
 		w.Title, w.Text, w.Command = "Resume "+kind, "Retries the failed steps and continues from there.", command("resume")
-	case app.WayRepair:
+	case WayRepair:
 		w.Title, w.Command = "Repair cluster", command("repair")
 		switch {
 		case len(p.Lost) > 0 && p.LostOnly():
@@ -264,26 +346,26 @@ func (p Plight) way(k app.WayKind, c app.Cluster) app.Way {
 		default:
 			w.Text = fmt.Sprintf("Replaces machines that weren't set up and finishes the %s.", kind)
 		}
-	case app.WayRollBack:
+	case WayRollBack:
 		w.Title, w.Text, w.Command = "Roll back "+kind, "Restores the cluster to how it was before the "+kind+".", command("roll-back")
 		if p.Latest.Kind == app.OperationCreate {
 			w.Text = "Deletes the machines created so far. Nothing of the cluster remains."
 		} else if len(p.Lost) > 0 {
 			w.Text += fmt.Sprintf(" Skips %s; repair the cluster afterwards to replace it.", p.LostWords())
 		}
-	case app.WayReconfigure:
+	case WayReconfigure:
 		w.Title, w.Text, w.Command = "Change configuration", "Finishes the "+kind+" with a different configuration.", command("set")+" KEY=VALUE"
-	case app.WayAcceptPartial:
+	case WayAcceptPartial:
 		w.Title, w.Text, w.Command = "Accept fewer nodes", "Continues with the machines that were created.", command("go-on")
-	case app.WayWake:
+	case WayWake:
 		w.Title, w.Text, w.Command = "Wake cluster", "Starts its machines and services.", command("wake")
 		if len(p.Lost) > 0 {
 			w.Text += fmt.Sprintf(" Skips %s; repair the cluster afterwards to replace it.", p.LostWords())
 		}
-	case app.WayDelete:
+	case WayDelete:
 		w.Title, w.Text, w.Command = "Delete cluster", "Deletes all machines and the data on them.", command("delete")
 	}
 	return w
 }
 
-func (p Plight) LostWords() string { return app.NodesInWords(p.Lost) }
+func (p Plight) LostWords() string { return NodesInWords(p.Lost) }

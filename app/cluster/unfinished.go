@@ -7,11 +7,21 @@ import (
 	"muster/app"
 )
 
+// Unfinished is what an operation that did not end well has left undone, as far as it decides which ways lead on. It's of the same size
+// however large the plan is.
+type Unfinished struct {
+	Failures []app.Step // the first that failed, in plan order, MostFailedSteps at most
+	Failed   int        // how many failed
+	Machines int        // nodes whose machines aren't created, set up or deleted to the end
+	Other    bool       // something failed, or is left that belongs to no node: more is wrong than machines that are missing
+	Stuck    bool       // something is left to do on a node whose machine is gone, other than to delete it
+}
+
 // MostFailedSteps is how many failed steps are shown by themselves.
 const MostFailedSteps = 3
 
 // UnfinishedOf is what steps of an operation leave undone, where its cluster has these nodes. Stores count the same without reading them all.
-func UnfinishedOf(steps []app.Step, nodes []app.Node) (u app.Unfinished) {
+func UnfinishedOf(steps []app.Step, nodes []app.Node) (u Unfinished) {
 	machines := map[string]bool{}
 	for _, s := range steps {
 		if s.Join || s.State == app.StepSucceeded {
@@ -36,10 +46,10 @@ func UnfinishedOf(steps []app.Step, nodes []app.Node) (u app.Unfinished) {
 }
 
 // unfinished returns what the latest operation of a failed cluster has not done.
-func (a *Service) unfinished(ctx context.Context, v app.ClusterView) (app.Unfinished, error) {
+func (a *Service) unfinished(ctx context.Context, v ClusterView) (Unfinished, error) {
 	o := LatestBegun(v.Operations)
 	if v.Status != app.ClusterFailed || o.Status != app.OperationFailed && o.Status != app.OperationCancelled {
-		return app.Unfinished{}, nil
+		return Unfinished{}, nil
 	}
 	return a.Store.Unfinished(ctx, v.Tenant, o.ID)
 }

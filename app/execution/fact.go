@@ -9,7 +9,9 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/phrase"
 	"muster/app/resource"
+	"muster/app/template"
 )
 
 // Limits of what one action may tell.
@@ -50,13 +52,13 @@ func SecretFact(name string) bool {
 // CheckFacts refuses what is too much, or could not be spoken of. The error is EInvalid.
 func CheckFacts(facts map[string]string) error {
 	if len(facts) > MaxFacts {
-		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told more than is kept: " + app.Count(len(facts), "value") + ".",
-			Hint: "It may tell " + app.Count(MaxFacts, "value") + "."}
+		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told more than is kept: " + phrase.Count(len(facts), "value") + ".",
+			Hint: "It may tell " + phrase.Count(MaxFacts, "value") + "."}
 	}
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		switch {
 		case !app.FactPattern.MatchString(name):
-			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value with a name that cannot be spoken of: " + app.Quoted(app.CutText(name, 80)) + ".",
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value with a name that cannot be spoken of: " + template.Quoted(phrase.CutText(name, 80)) + ".",
 				Hint: "Names begin with a letter and have lower-case letters, digits and _ only, 64 at most."}
 		case len(facts[name]) > MaxFactValue:
 			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value that is too long: " + name + ".",
@@ -69,7 +71,7 @@ func CheckFacts(facts map[string]string) error {
 }
 
 // factsOf gives what a step told that has succeeded. Where that breaks the rules, which a worker has checked before, the step fails.
-func factsOf(r *app.Report) map[string]app.AnswerValue {
+func factsOf(r *Report) map[string]app.AnswerValue {
 	if len(r.Facts) == 0 || r.Err != nil {
 		return nil
 	}

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/health"
+	"muster/app/phrase"
 	appsecret "muster/app/secret"
 	"muster/app/template"
 )
@@ -79,7 +82,7 @@ func (g *granted) AwaitRound(ctx context.Context, w app.WorkerID) (*HealthRound,
 }
 
 // ReportRound implements HealthKeeper.
-func (g *granted) ReportRound(ctx context.Context, w app.WorkerID, r app.RoundReport) error {
+func (g *granted) ReportRound(ctx context.Context, w app.WorkerID, r RoundReport) error {
 	if err := g.check(w); err != nil {
 		return err
 	}
@@ -113,11 +116,11 @@ func (a *Service) awaitRound(ctx context.Context, w app.WorkerID, takes func(con
 
 // claimRound claims a round, if there is one, and works out what there is to look at.
 func (a *Service) claimRound(ctx context.Context, w app.WorkerID, except []string) (*HealthRound, error) {
-	c, err := a.Store.ClaimRound(ctx, app.RoundQuery{Worker: w, Except: except, Now: a.Now(), Within: app.RoundTime})
+	c, err := a.Store.ClaimRound(ctx, RoundQuery{Worker: w, Except: except, Now: a.Now(), Within: health.RoundTime})
 	if err != nil || c == nil {
 		return nil, err
 	}
-	r := &HealthRound{Cluster: c.Cluster.ID, Tenant: c.Cluster.Tenant, Round: c.Round, Within: app.RoundTime(len(c.Nodes)), SSHKey: c.Secrets.PrivateKey}
+	r := &HealthRound{Cluster: c.Cluster.ID, Tenant: c.Cluster.Tenant, Round: c.Round, Within: health.RoundTime(len(c.Nodes)), SSHKey: c.Secrets.PrivateKey}
 	if r.Guarded, err = a.Catalogs.Guards(ctx, c.Cluster.Tenant, c.Cluster.Provider); err != nil {
 		return nil, err
 	}
@@ -155,20 +158,20 @@ func (a *Service) claimRound(ctx context.Context, w app.WorkerID, except []strin
 
 // healthExpander expands the checks of a cluster's services, node by node.
 type healthExpander struct {
-	app.Definition
-	nodes  app.MacroCluster
-	shared *app.SharedConfig
+	cluster.Definition
+	nodes  template.MacroCluster
+	shared *template.SharedConfig
 	asked  []string       // services whose answers the configuration names
 	told   []app.FactName // facts that it names
 	err    error          // why the configuration cannot be expanded
 }
 
-func newHealthExpander(c *app.ClaimedRound) *healthExpander {
+func newHealthExpander(c *ClaimedRound) *healthExpander {
 	x := &healthExpander{Definition: c.Definition, nodes: template.NewMacroCluster(c.Cluster.Owner, c.Nodes)}
 	for _, s := range x.Services {
 		if s.Health != nil && s.Health.NamesConfig() {
-			var m *app.MacroConfig
-			if m, x.err = app.ParseMacros(c.Definition.Config); x.err == nil {
+			var m *template.MacroConfig
+			if m, x.err = template.ParseMacros(c.Definition.Config); x.err == nil {
 				x.shared, x.err = m.Shared(x.nodes)
 				x.asked, x.told = m.Asked(), m.Told()
 			}
@@ -196,7 +199,7 @@ func (x *healthExpander) checks(n app.Node) []RoundCheck {
 			c.Check, e = svc.Health.Expand(x.nodes, n, config)
 		}
 		if e != nil {
-			c.Check, c.Wrong = nil, app.CutText(app.AsError(e).ForPeople(), app.MaxHealthReason)
+			c.Check, c.Wrong = nil, phrase.CutText(app.AsError(e).ForPeople(), template.MaxHealthReason)
 		}
 		out = append(out, c)
 	}
@@ -204,7 +207,7 @@ func (x *healthExpander) checks(n app.Node) []RoundCheck {
 }
 
 // ReportRound implements HealthKeeper.
-func (a *Service) ReportRound(ctx context.Context, w app.WorkerID, r app.RoundReport) error {
+func (a *Service) ReportRound(ctx context.Context, w app.WorkerID, r RoundReport) error {
 	need := map[string]int{}
 	if len(r.Findings) > 0 {
 		d, err := a.Store.Definition(ctx, w.Tenant, r.Cluster)
@@ -217,5 +220,5 @@ func (a *Service) ReportRound(ctx context.Context, w app.WorkerID, r app.RoundRe
 			}
 		}
 	}
-	return a.Store.EndRound(ctx, app.RoundOutcome{RoundReport: r.Bounded(), Tenant: w.Tenant, Worker: w.Name, Now: a.Now(), Need: need})
+	return a.Store.EndRound(ctx, RoundOutcome{RoundReport: r.Bounded(), Tenant: w.Tenant, Worker: w.Name, Now: a.Now(), Need: need})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // repairsAtOnce is how many clusters are seen to in one go.
@@ -31,10 +32,10 @@ func (a *Service) RepairSick(ctx context.Context) (begun int, err error) {
 	return begun, errors.Join(errs...)
 }
 
-func (a *Service) repairSick(ctx context.Context, d app.RepairDue) (begun bool, err error) {
+func (a *Service) repairSick(ctx context.Context, d RepairDue) (begun bool, err error) {
 	c := d.Choose()
 	now := a.Now()
-	n := app.RepairNote{Tenant: d.Cluster.Tenant, Cluster: d.Cluster.ID, Now: now, Failures: c.Failure, Note: c.Note, Operation: d.Repair}
+	n := RepairNote{Tenant: d.Cluster.Tenant, Cluster: d.Cluster.ID, Now: now, Failures: c.Failure, Note: c.Note, Operation: d.Repair}
 	if c.Judged {
 		n.Operation = 0
 	}
@@ -48,20 +49,20 @@ func (a *Service) repairSick(ctx context.Context, d app.RepairDue) (begun bool, 
 		n.Tell = d.Tell(now, fmt.Sprintf("The repair of cluster %s did not succeed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
-		answer, err := a.Operations.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, app.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
+		answer, err := a.Operations.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
 		switch code := app.CodeOf(err); {
 		case err == nil && answer.Operation > 0:
 			begun = true
 			n.Operation, n.Note = answer.Operation, fmt.Sprintf("Operation %d repairs %s.", answer.Operation, listWords(c.Nodes))
 		case err == nil: // it waits for an approval
-			n.NextAt, n.Note = now.Add(app.FirstRepairGap), "A repair waits for an approval."
+			n.NextAt, n.Note = now.Add(FirstRepairGap), "A repair waits for an approval."
 		case code == app.EConflict: // an operation is under way
 			n.Note = app.AsError(err).ForPeople()
 		case code == app.EInternal || code == app.ETransient || code == app.ETimeout || code == app.ERateLimit:
 			return false, err
 		default:
 			n.Failures++
-			n.NextAt = now.Add(min(app.FirstRepairGap<<min(n.Failures-1, 10), app.LongRepairGap))
+			n.NextAt = now.Add(min(FirstRepairGap<<min(n.Failures-1, 10), LongRepairGap))
 			n.Note = "It cannot be repaired by itself: " + app.AsError(err).ForPeople()
 			n.Tell = d.Tell(now, fmt.Sprintf("Cluster %s cannot be repaired by itself.", d.Cluster.Name), n.Note)
 		}

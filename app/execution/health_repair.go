@@ -5,12 +5,120 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/health"
+	"muster/app/template"
 )
 
+// RepairDue is a cluster of which nodes have been ill for long, with all that decides whether Muster repairs it by itself.
+type RepairDue struct {
+	Cluster  app.Cluster
+	Policy   template.HealthPolicy
+	Nodes    int                 // that the cluster has
+	Ill      []health.NodeHealth // all that are sick or unreachable, in number order
+	Failures int                 // repairs in a row that did not succeed
+	Note     string              // that was kept last
+	// The operation that was begun for it last, as it is now; 0 for none, or when it was judged.
+	Repair       int64
+	RepairStatus app.OperationStatus
+	RepairVeto   string // why a hook did not let it happen; "" where none said no
+	// Of the tenant.
+	TenantNodes int   // of clusters that are looked after
+	TenantIll   int   // ill ones of them, and those that were repaired by themselves in the last hour
+	Repairing   int64 // an operation that repairs another cluster of the tenant by itself, and has not ended; 0 for none
+}
+
+// RepairNote keeps what became of it.
+type RepairNote struct {
+	Tenant    string
+	Cluster   string
+	Now       time.Time
+	NextAt    time.Time // when to see to it again; zero: when nodes are ill next
+	Operation int64     // that was begun; 0: none is to be judged
+	Failures  int
+	Note      string      // for people
+	Tell      *app.Notice // written where the note is another one than before
+}
+
+// RepairChoice is what to do now.
+type RepairChoice struct {
+	Nodes   []string // to repair; none: nothing now
+	Braked  bool     // too many are ill at once
+	After   time.Duration
+	Note    string
+	Failure int // Failures from now on
+	Judged  bool
+}
+
+const (
+	// RepairWindow is how long nodes that were repaired by themselves count against the brake of their tenant.
+	RepairWindow   = time.Hour
+	repairLook     = 30 * time.Second // until it is looked again whether something that is in the way has gone
+	FirstRepairGap = 10 * time.Minute // after a repair that failed; it doubles with each
+	LongRepairGap  = 6 * time.Hour
+)
+
+// brake is how many of so many nodes may be ill: the share of them, and one in any case.
+func brake(nodes, percent int) int { return max(nodes*percent/100, 1) }
+
+// Choose decides what to do about nodes that have been ill for long. It is pure.
+func (d RepairDue) Choose() RepairChoice {
+	c := RepairChoice{Failure: d.Failures, After: repairLook}
+	if d.Repair > 0 {
+		switch {
+		case !d.RepairStatus.Ended():
+			c.Note = fmt.Sprintf("Operation %d repairs it.", d.Repair)
+			return c
+		case d.RepairStatus == app.OperationSucceeded:
+			c.Failure, c.Judged = 0, true
+		default:
+			c.Failure, c.Judged = d.Failures+1, true
+			c.After = min(FirstRepairGap<<min(c.Failure-1, 10), LongRepairGap)
+			c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. The next try is %s later.", d.Repair, d.RepairStatus, c.After)
+			if d.RepairVeto != "" {
+				c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. %s The next try is %s later.", d.Repair, d.RepairStatus, d.RepairVeto, c.After)
+			}
+			return c
+		}
+	}
+	if d.Policy.Repair != template.RepairAuto {
+		c.After = 0
+		return c
+	}
+	for _, n := range d.Ill {
+		if n.Rounds >= d.Policy.Rounds() {
+			c.Nodes = append(c.Nodes, n.Node)
+		}
+	}
+	if len(c.Nodes) == 0 {
+		c.After = 0
+		return c
+	}
+	switch most, mostOfTenant := brake(d.Nodes, d.Policy.Share()), brake(d.TenantNodes, d.Policy.Share()); {
+	case len(d.Ill) > most:
+		c.Note = fmt.Sprintf("%d of %d nodes are ill at once, more than the brake of %d%% allows, so nothing is repaired by itself. Something that they share may be wrong.",
+			len(d.Ill), d.Nodes, d.Policy.Share())
+		c.Nodes, c.Braked = nil, true
+	case d.TenantIll > mostOfTenant:
+		c.Note = fmt.Sprintf("%d of the tenant's %d nodes are ill, or were repaired within the last hour, more than the brake of %d%% allows, so nothing is repaired by itself.",
+			d.TenantIll, d.TenantNodes, d.Policy.Share())
+		c.Nodes, c.Braked = nil, true
+	case d.Repairing > 0:
+		c.Note = fmt.Sprintf("Operation %d repairs another cluster; one is repaired at a time.", d.Repairing)
+		c.Nodes = nil
+	}
+	return c
+}
+
+// Tell is a notice about a repair that is not made, or went wrong.
+func (d RepairDue) Tell(at time.Time, title, text string) *app.Notice {
+	return &app.Notice{At: at, Tenant: d.Cluster.Tenant, Kind: app.NoticeHealth, Cluster: d.Cluster.ID, Users: []string{d.Cluster.Owner}, About: app.ClusterSubject(d.Cluster.ID),
+		Title: title, Text: text}
+}
+
 // HealthNotice tells that a cluster became sick or well.
-func HealthNotice(at time.Time, c app.Cluster, h app.ClusterHealth) app.Notice {
+func HealthNotice(at time.Time, c app.Cluster, h health.ClusterHealth) app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeHealth, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID)}
-	if h.State == app.HealthHealthy {
+	if h.State == health.HealthHealthy {
 		n.Title, n.Text = fmt.Sprintf("Cluster %s is well again.", c.Name), "All that is looked at works."
 	} else {
 		n.Title, n.Text = fmt.Sprintf("Cluster %s is sick.", c.Name), h.Reason

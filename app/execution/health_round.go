@@ -2,10 +2,120 @@ package execution
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/health"
+	"muster/app/phrase"
+	"muster/app/template"
 )
+
+// RoundReport is what a round has found. Nodes that are not named are well.
+type RoundReport struct {
+	Cluster  string               `json:"cluster"`
+	Round    int64                `json:"round"`
+	Findings []health.NodeFinding `json:"findings,omitempty"`
+	// Left are nodes for which there was no time: what is known of them stays as it is.
+	Left []string `json:"left,omitempty"`
+}
+
+// What one report holds at most; what is more is cut.
+const (
+	maxFindings     = 10_000
+	maxWrong        = 100 // services of a node
+	manyFindings    = 500
+	shortReasonText = 100
+)
+
+// Bounded gives the report within its limits.
+func (r RoundReport) Bounded() RoundReport {
+	most := template.MaxHealthReason
+	if len(r.Findings) > manyFindings {
+		most = shortReasonText
+	}
+	cut := func(s string) string { return phrase.CutText(strings.ToValidUTF8(s, ""), most) }
+	out := RoundReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)]}
+	for _, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
+		if f.Unreachable != "" {
+			out.Findings = append(out.Findings, health.NodeFinding{Node: f.Node, Unreachable: cut(f.Unreachable)})
+			continue
+		}
+		wrong := map[string]string{}
+		for _, s := range slices.Sorted(maps.Keys(f.Wrong)) {
+			if len(wrong) < maxWrong && f.Wrong[s] != "" {
+				wrong[s] = cut(f.Wrong[s])
+			}
+		}
+		if len(wrong) > 0 {
+			out.Findings = append(out.Findings, health.NodeFinding{Node: f.Node, Wrong: wrong})
+		}
+	}
+	return out
+}
+
+// ClaimedRound is what the store says of a round that was claimed.
+type ClaimedRound struct {
+	Cluster    app.Cluster
+	Round      int64
+	Nodes      []app.Node // that are there, in number order
+	Definition appcluster.Definition
+	Secrets    appcluster.ClusterSecrets
+}
+
+// RoundQuery claims a round.
+type RoundQuery struct {
+	Worker app.WorkerID
+	Except []string // providers that the worker does not reach
+	Now    time.Time
+	Within func(nodes int) time.Duration // how long it is held
+}
+
+// RoundOutcome ends a round.
+type RoundOutcome struct {
+	RoundReport
+	Tenant string
+	Worker string
+	Now    time.Time
+	Need   map[string]int // after how many failures a service is sick
+}
+
+// HealthDue is what is to be done about health.
+type HealthDue struct {
+	Tenants []string  // that have a round which is due
+	Next    time.Time // when the next is; zero where no cluster is looked after
+}
+
+// RoundDemand is a round that a tenant's workers are to take soon.
+type RoundDemand struct {
+	Tenant   string
+	Provider string
+	DueAt    time.Time // of the first
+}
+
+// HealthStore keeps how clusters are: what there is to say of them now, and changes, as events and notices.
+type HealthStore interface {
+	// HealthDue tells for whom rounds are due. It costs one look into an index.
+	HealthDue(ctx context.Context, now time.Time) (HealthDue, error)
+	// RoundsSoon tells for whom rounds are due before a time, one for each provider.
+	RoundsSoon(ctx context.Context, before time.Time) ([]RoundDemand, error)
+	// ClaimRound gives the round that has been due longest; nil for none. Clusters that are not to be looked at now (an operation
+	// is under way, they sleep) are put off until their next turn.
+	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
+	// EndRound keeps what a round has found. EStale where it is not the worker's any more.
+	EndRound(ctx context.Context, o RoundOutcome) error
+	// ClusterHealth gives how a cluster is; nil where nobody looks after it.
+	ClusterHealth(ctx context.Context, tenant, cluster string) (*health.ClusterHealth, error)
+	// CheckHealth has the next round of a live cluster be due at once, unless one is under way.
+	CheckHealth(ctx context.Context, r CheckRequest) error
+	// RepairsDue gives clusters of which nodes have been ill for so long that they are to be repaired by themselves now.
+	RepairsDue(ctx context.Context, now time.Time, limit int) ([]RepairDue, error)
+	// NoteRepair keeps what became of the last look at a cluster that is to be repaired.
+	NoteRepair(ctx context.Context, n RepairNote) error
+}
 
 // A round looks once at all services of all nodes of a cluster that have a health check, and whether the nodes answer. It is no
 // operation and has no steps: a round that is lost is made again, and all that stays of it is how the cluster is.
@@ -16,7 +126,7 @@ type HealthKeeper interface {
 	// when none came within some twenty seconds, or ctx has ended.
 	AwaitRound(ctx context.Context, w app.WorkerID) (*HealthRound, error)
 	// ReportRound tells what a round has found. EStale where it is not the worker's any more; then nothing has changed.
-	ReportRound(ctx context.Context, w app.WorkerID, r app.RoundReport) error
+	ReportRound(ctx context.Context, w app.WorkerID, r RoundReport) error
 }
 
 // HealthRound is a claimed round with all that is needed to carry it out.
@@ -40,9 +150,9 @@ type RoundNode struct {
 
 // RoundCheck is one service's check, expanded for its node; or, where that was not possible, why.
 type RoundCheck struct {
-	Service string           `json:"service"`
-	Check   *app.HealthCheck `json:"check,omitempty"`
-	Wrong   string           `json:"wrong,omitempty"`
+	Service string                `json:"service"`
+	Check   *template.HealthCheck `json:"check,omitempty"`
+	Wrong   string                `json:"wrong,omitempty"`
 }
 
 // HealthTick is how often servers look for rounds that are due where HealthTopic does not wake them.

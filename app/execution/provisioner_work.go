@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // granted is the worker's contract as one provisioner may use it for one tenant.
@@ -18,19 +19,19 @@ type granted struct {
 }
 
 var (
-	_ app.Coordinator = (*granted)(nil)
-	_ app.WorkWaiter  = (*granted)(nil)
+	_ Coordinator = (*granted)(nil)
+	_ WorkWaiter  = (*granted)(nil)
 )
 
 // Grant returns the contract for the workers of a provisioner that serve a tenant. Inside this process the provisioner is looked up with
 // each call that needs it.
-func (a *Service) Grant(p app.Provisioner, tenant string, inside bool) app.Coordinator {
+func (a *Service) Grant(p app.Provisioner, tenant string, inside bool) Coordinator {
 	return &granted{app: a, provisioner: p, tenant: tenant, inside: inside}
 }
 
 // check keeps a worker to its own tenant and its own name.
 func (g *granted) check(w app.WorkerID) error {
-	if w.Tenant != g.tenant || !strings.HasPrefix(w.Name, app.WorkerPrefix(g.provisioner.ID)) || len(w.Name) > 200 {
+	if w.Tenant != g.tenant || !strings.HasPrefix(w.Name, WorkerPrefix(g.provisioner.ID)) || len(w.Name) > 200 {
 		return app.Errorf(app.EForbidden, "This worker's token is for another worker.")
 	}
 	return nil
@@ -46,10 +47,10 @@ func (g *granted) takes(ctx context.Context) (except []string, err error) {
 		}
 	}
 	if !p.State.Alive() {
-		return nil, app.ErrReplaced
+		return nil, ErrReplaced
 	}
 	if !p.May(g.tenant) {
-		return nil, app.ErrWorkerToken
+		return nil, ErrWorkerToken
 	}
 	c, err := g.app.Catalogs.CatalogSoon(ctx, g.tenant)
 	if err != nil {
@@ -65,7 +66,7 @@ func (g *granted) takes(ctx context.Context) (except []string, err error) {
 }
 
 // Claim implements Coordinator.
-func (g *granted) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.Assignment, error) {
+func (g *granted) Claim(ctx context.Context, w app.WorkerID, most int) ([]*Assignment, error) {
 	if err := g.check(w); err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (g *granted) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.A
 }
 
 // Heartbeat implements Coordinator. What a worker holds is its own to the end, even if its provisioner was replaced.
-func (g *granted) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]app.Directive, error) {
+func (g *granted) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]Directive, error) {
 	if err := g.check(w); err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (g *granted) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fenc
 }
 
 // Report implements Coordinator. A worker whose registration has ended gets no next step.
-func (g *granted) Report(ctx context.Context, w app.WorkerID, reports []app.Report) ([]app.Reported, error) {
+func (g *granted) Report(ctx context.Context, w app.WorkerID, reports []Report) ([]Reported, error) {
 	if err := g.check(w); err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (g *granted) Report(ctx context.Context, w app.WorkerID, reports []app.Repo
 }
 
 // Hosts implements Coordinator.
-func (g *granted) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]app.HostEntry, error) {
+func (g *granted) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]family.HostEntry, error) {
 	if err := g.check(w); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,71 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
+
+// QuestionState is what has become of a question.
+type QuestionState string
+
+// The states of a question. What was withdrawn by a pause is asked anew with the resume.
+const (
+	QuestionLater     QuestionState = "later" // its turn has not come
+	QuestionOpen      QuestionState = "open"
+	QuestionAnswered  QuestionState = "answered"
+	QuestionRefused   QuestionState = "refused"
+	QuestionOverdue   QuestionState = "overdue"   // nobody answered in time
+	QuestionWithdrawn QuestionState = "withdrawn" // the operation was paused, cancelled or taken over
+)
+
+// Question is what a person is asked at a step of an operation.
+type Question struct {
+	Number      int64             `json:"-"` // by which lists go on
+	Operation   int64             `json:"operation"`
+	Index       int               `json:"index"`
+	Attempt     int               `json:"attempt"` // which an answer has to name
+	Step        string            `json:"step"`
+	Node        string            `json:"node,omitempty"`
+	Service     string            `json:"service,omitempty"`
+	Action      app.Action        `json:"action"`
+	Tenant      string            `json:"tenant"`
+	Cluster     string            `json:"cluster"`
+	ClusterName string            `json:"cluster_name"`
+	Kind        app.OperationKind `json:"kind"` // of the operation
+	Owner       string            `json:"owner"`
+	Requester   string            `json:"requester"`
+	Person      template.Person   `json:"person"` // with Ask and Help as they were expanded
+	State       QuestionState     `json:"state"`
+	AskedAt     time.Time         `json:"asked_at,omitzero"`
+	Until       time.Time         `json:"until,omitzero"` // what happens then says Person.OnTimeout
+	AnsweredAt  time.Time         `json:"answered_at,omitzero"`
+	AnsweredBy  string            `json:"answered_by,omitempty"`
+	Reason      string            `json:"reason,omitempty"` // of a refusal
+	Access      app.Access        `json:"-"`                // of who looks, to the cluster
+	// Mine tells whether who looks may answer; Waits is whom it waits for, in words.
+	Mine  bool   `json:"mine"`
+	Waits string `json:"waits"`
+	// Same is how many more nodes the answer counts for.
+	Same int `json:"same,omitempty"`
+}
+
+// Subject is where it is answered: beside the other questions of its cluster.
+func (q Question) Subject() app.Subject {
+	return app.Subject{Kind: app.SubjectQuestions, ID: q.Cluster}
+}
+
+// Title is what it is about, in a few words.
+func (q Question) Title() string {
+	name := phrase.FirstOf(q.ClusterName, q.Cluster)
+	if q.Action == app.ActionAsk {
+		return name + ": may the " + q.Kind.Words() + " go on?"
+	}
+	where := q.Service + " " + string(q.Action)
+	if q.Node != "" && !q.Person.Once {
+		where += " on " + q.Node
+	}
+	return name + ": " + where
+}
 
 // StepAnswer is what a person says to a question.
 type StepAnswer struct {
@@ -42,12 +106,12 @@ type NewAnswer struct {
 // QuestionStore keeps questions. They are opened and closed in the transactions that move their steps.
 type QuestionStore interface {
 	// Questions gives a tenant's questions, oldest first.
-	Questions(ctx context.Context, tenant string, f QuestionFilter) ([]app.Question, error)
+	Questions(ctx context.Context, tenant string, f QuestionFilter) ([]Question, error)
 	// Question gives one; ENotFound where that step asks nobody.
-	Question(ctx context.Context, tenant string, operation int64, index int) (app.Question, error)
+	Question(ctx context.Context, tenant string, operation int64, index int) (Question, error)
 	// AnswerQuestion writes an answer and moves its step on, and with it all that the answer counts for, in one transaction.
 	// EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more.
-	AnswerQuestion(ctx context.Context, n NewAnswer) (app.Question, error)
+	AnswerQuestion(ctx context.Context, n NewAnswer) (Question, error)
 	// Answers gives the values that were last answered on some nodes of a cluster.
 	Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]NodeAnswer, error)
 }

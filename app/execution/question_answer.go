@@ -6,7 +6,39 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/template"
 )
+
+// SameAnswer tells whether one answer counts for both.
+func (q Question) SameAnswer(other Question) bool {
+	return q.Person.Once && q.Operation == other.Operation && q.Service == other.Service && q.Action == other.Action
+}
+
+// Look fills in what the question is for somebody who looks.
+func (q *Question) Look(actor app.Actor) {
+	q.Mine, q.Waits = q.State == QuestionOpen && q.MayAnswer(actor) == nil, q.WhoInWords()
+}
+
+// MayAnswer tells whether the actor may answer the question; EForbidden says whom it waits for.
+func (q Question) MayAnswer(a app.Actor) error {
+	if err := a.Authorize("AnswerStep"); err != nil {
+		return err
+	}
+	if q.forbids(a.User) || q.forbids(a.Name()) {
+		return &app.Error{Code: app.EForbidden, Reason: "requester", Message: "You asked for this yourself, so somebody else has to answer.",
+			Hint: "It waits for " + q.WhoInWords() + "."}
+	}
+	at := a.Home == ""
+	switch {
+	case a.Role == app.RoleAdmin || a.Role == app.RoleSuperadmin:
+		return nil
+	case at && q.Person.Owners() && q.Access >= app.AccessCoOwner:
+		return nil
+	case at && slices.ContainsFunc(q.Person.Groups(), func(g string) bool { return slices.Contains(a.Groups, g) }):
+		return nil
+	}
+	return &app.Error{Code: app.EForbidden, Reason: "not_asked", Message: "You are not among those who may answer this.", Hint: "It waits for " + q.WhoInWords() + "."}
+}
 
 // QuestionQuery narrows the questions that somebody looks at.
 type QuestionQuery struct {
@@ -17,7 +49,7 @@ type QuestionQuery struct {
 
 // Questions gives what people are asked at the moment, oldest first, at most 500. Where one answer counts for several nodes, they are
 // one question.
-func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuery) ([]app.Question, error) {
+func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuery) ([]Question, error) {
 	if err := actor.Authorize("Questions"); err != nil {
 		return nil, err
 	}
@@ -25,7 +57,7 @@ func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuer
 	if err != nil {
 		return nil, err
 	}
-	f := QuestionFilter{Limit: app.QuestionsAtOnce, Reader: reader}
+	f := QuestionFilter{Limit: template.QuestionsAtOnce, Reader: reader}
 	if q.Cluster != "" {
 		c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Questions", q.Cluster)
 		if err != nil {
@@ -33,12 +65,12 @@ func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuer
 		}
 		f.Cluster = c.ID
 	}
-	most := app.MostQuestions
+	most := template.MostQuestions
 	if q.Limit > 0 {
 		most = min(most, q.Limit)
 	}
-	list := []app.Question{}
-	for looked := 0; looked < app.MostQuestions && len(list) < most; looked += app.QuestionsAtOnce {
+	list := []Question{}
+	for looked := 0; looked < template.MostQuestions && len(list) < most; looked += template.QuestionsAtOnce {
 		all, err := a.Store.Questions(ctx, actor.Tenant, f)
 		if err != nil {
 			return nil, err
@@ -57,7 +89,7 @@ func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuer
 				list = append(list, one)
 			}
 		}
-		if len(all) < app.QuestionsAtOnce {
+		if len(all) < template.QuestionsAtOnce {
 			break
 		}
 	}
@@ -67,33 +99,33 @@ func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuer
 // AnswerStep answers a question about a cluster: the step goes on, with values, or fails for good, with a reason. The answer names the
 // attempt that was shown. EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more. EForbidden
 // says whom it waits for. EInvalid names the field values.NAME that is wrong.
-func (a *Service) AnswerStep(ctx context.Context, actor app.Actor, cluster string, s StepAnswer) (app.Question, error) {
+func (a *Service) AnswerStep(ctx context.Context, actor app.Actor, cluster string, s StepAnswer) (Question, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "AnswerStep", cluster)
 	if err != nil {
-		return app.Question{}, err
+		return Question{}, err
 	}
 	if err := s.check(); err != nil {
-		return app.Question{}, err
+		return Question{}, err
 	}
 	q, err := a.Store.Question(ctx, actor.Tenant, s.Operation, s.Index)
 	if err == nil && q.Cluster != c.ID {
 		err = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Nobody is asked at step %d of operation %d of cluster %q.", s.Index, s.Operation, c.Name)}
 	}
 	if err != nil {
-		return app.Question{}, err
+		return Question{}, err
 	}
 	q.Access = c.Access
 	if err := q.MayAnswer(actor); err != nil {
-		return app.Question{}, err
+		return Question{}, err
 	}
 	n := NewAnswer{Tenant: actor.Tenant, Operation: s.Operation, Index: s.Index, Attempt: s.Attempt, Refuse: s.Refuse, Who: actor, Now: a.Now()}
-	if s.Refuse == "" && q.State == app.QuestionOpen { // else it is too late, whatever was typed
+	if s.Refuse == "" && q.State == QuestionOpen { // else it is too late, whatever was typed
 		if n.Values, err = q.Person.Settle(s.Values); err != nil {
-			return app.Question{}, err
+			return Question{}, err
 		}
 	}
 	if q, err = a.Store.AnswerQuestion(ctx, n); err != nil {
-		return app.Question{}, err
+		return Question{}, err
 	}
 	q.Access = c.Access
 	q.Look(actor)

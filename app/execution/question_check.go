@@ -3,22 +3,80 @@ package execution
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
+	"muster/app/template"
 )
+
+// notice asks those who may answer.
+func (q Question) notice(at time.Time, title string) app.Notice {
+	n := app.Notice{At: at, Tenant: q.Tenant, Kind: app.NoticeQuestion, Cluster: q.Cluster, Title: phrase.CutText(family.OneLine(title), 200),
+		About: app.ClusterSubject(q.Cluster), Act: q.Subject(), ActionName: "Answer", Groups: q.Person.Groups()}
+	if q.Person.Owners() && !q.forbids(q.Owner) {
+		n.Users = []string{q.Owner}
+	}
+	then := "it fails"
+	if q.Person.GoesOn() {
+		then = "it goes on by itself"
+	}
+	n.Text = strings.TrimSpace(q.Person.Help + fmt.Sprintf("\n\nIt waits for %s, until %s; then %s.", q.WhoInWords(), q.Until.UTC().Format("2 Jan 15:04 UTC"), then))
+	return n
+}
+
+// TellAsked is what is told when the question is asked.
+func (q Question) TellAsked(now time.Time) app.Notice {
+	return q.notice(now, q.Title()+": "+q.Person.Ask)
+}
+
+// TellReminder is what is told when half of the time is over.
+func (q Question) TellReminder(now time.Time) app.Notice {
+	return q.notice(now, "Still waiting for an answer: "+q.Title()+": "+q.Person.Ask)
+}
+
+// TellOverdue is what is told when nobody has answered in time.
+func (q Question) TellOverdue(now time.Time) app.Notice {
+	n := q.notice(now, "Nobody has answered in time: "+q.Title()+": "+q.Person.Ask)
+	n.Act, n.ActionName = app.Subject{}, ""
+	n.Text = "The step has failed. Resume the operation to ask again."
+	if q.Person.GoesOn() {
+		n.Text = "The step went on without an answer."
+	}
+	return n
+}
+
+// forbids tells whether somebody may not answer because of Person.Not.
+func (q Question) forbids(user string) bool {
+	return q.Person.Not == template.PersonRequester && user == q.Requester
+}
+
+// WhoInWords names whom the question waits for.
+func (q Question) WhoInWords() string {
+	p := q.Person
+	if p.Owners() && q.forbids(q.Owner) {
+		p.Who = append(p.Groups(), template.PersonAdmins)
+	}
+	words := p.WhoInWords(q.Owner)
+	if q.Person.Not == template.PersonRequester {
+		words += ", but not " + q.Requester
+	}
+	return words
+}
 
 // checkAnswer refuses what is no answer whatever was asked.
 func (s StepAnswer) check() error {
 	switch {
 	case s.Refuse != "" && len(s.Values) > 0:
 		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: "Who refuses types no values.", Hint: "Send either values or a reason to refuse."}
-	case len(s.Refuse) > app.MaxRefusal || !utf8.ValidString(s.Refuse):
-		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: fmt.Sprintf("A reason has at most %d bytes.", app.MaxRefusal)}
+	case len(s.Refuse) > template.MaxRefusal || !utf8.ValidString(s.Refuse):
+		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: fmt.Sprintf("A reason has at most %d bytes.", template.MaxRefusal)}
 	case s.Refuse != "" && strings.TrimSpace(s.Refuse) == "":
 		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: "It is not said why.", Hint: "Whoever goes on from there will want to know."}
-	case len(s.Values) > app.MaxQuestionFields:
-		return &app.Error{Code: app.ETooLarge, Field: "values", Message: fmt.Sprintf("A question has at most %d fields.", app.MaxQuestionFields)}
+	case len(s.Values) > template.MaxQuestionFields:
+		return &app.Error{Code: app.ETooLarge, Field: "values", Message: fmt.Sprintf("A question has at most %d fields.", template.MaxQuestionFields)}
 	}
 	return nil
 }

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // giveAnswers puts what people have typed on nodes that a configuration is expanded for, and gives those values that are secret.
 // Asked are the services whose answers the configuration names, all the nodes of the cluster. What was answered on the node itself
 // counts; where it does not have the service, what was answered on the first node that has.
-func (a *Service) giveAnswers(ctx context.Context, c app.Cluster, asked []string, all *app.MacroCluster, to []*app.Node) (secret []string, err error) {
+func (a *Service) giveAnswers(ctx context.Context, c app.Cluster, asked []string, all *template.MacroCluster, to []*app.Node) (secret []string, err error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}

@@ -9,11 +9,11 @@ import (
 	"muster/app/template"
 )
 
-func keyQuestion() *app.Person {
-	return &app.Person{Ask: "Type the key.", Fields: []app.PersonField{
-		{Parameter: app.Parameter{Name: "key", Label: "Licence key", Type: app.ParameterText, Min: "8", Pattern: "[a-z0-9]+", Required: true}, Secret: true},
-		{Parameter: app.Parameter{Name: "seats", Type: app.ParameterInteger, Max: "9", Default: 5}},
-		{Parameter: app.Parameter{Name: "cache", Type: app.ParameterSize, Unit: "M", Default: "2G"}}}}
+func keyQuestion() *template.Person {
+	return &template.Person{Ask: "Type the key.", Fields: []template.PersonField{
+		{Parameter: template.Parameter{Name: "key", Label: "Licence key", Type: template.ParameterText, Min: "8", Pattern: "[a-z0-9]+", Required: true}, Secret: true},
+		{Parameter: template.Parameter{Name: "seats", Type: template.ParameterInteger, Max: "9", Default: 5}},
+		{Parameter: template.Parameter{Name: "cache", Type: template.ParameterSize, Unit: "M", Default: "2G"}}}}
 }
 
 // What was typed is read by the field's type; what is wrong is said by field, and never shows a secret.
@@ -45,7 +45,7 @@ func TestTypedValues(t *testing.T) {
 
 // Macros speak of what was typed; until then it is empty, and on nodes without the service that of its first node counts.
 func TestMacrosOfAnswers(t *testing.T) {
-	m, err := app.ParseMacros(map[string]any{"a": "seats=%answer.app.seats%!", "b": []any{"%answer.my.app.key%"}})
+	m, err := template.ParseMacros(map[string]any{"a": "seats=%answer.app.seats%!", "b": []any{"%answer.my.app.key%"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestMacrosOfAnswers(t *testing.T) {
 		t.Errorf("after: %v, %v", after, err)
 	}
 	for _, wrong := range []string{"%answer.app%", "%answer.%", "%answer.app.%", "%answers.app.key%"} {
-		if _, err := app.ParseMacros(map[string]any{"a": wrong}); app.CodeOf(err) != app.EInvalid {
+		if _, err := template.ParseMacros(map[string]any{"a": wrong}); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
@@ -75,17 +75,17 @@ func TestMacrosOfAnswers(t *testing.T) {
 
 // A question says whom it waits for, and its notices go to them.
 func TestWhomAQuestionWaitsFor(t *testing.T) {
-	q := app.Question{Tenant: "t", Cluster: "web-1", ClusterName: "web", Owner: "ada", Requester: "ada", Service: "app", Action: app.ActionConfigure, Node: "n1", Person: *keyQuestion(),
+	q := Question{Tenant: "t", Cluster: "web-1", ClusterName: "web", Owner: "ada", Requester: "ada", Service: "app", Action: app.ActionConfigure, Node: "n1", Person: *keyQuestion(),
 		Until: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
 	n := q.TellAsked(time.Time{})
 	if n.Title != "web: app configure on n1: Type the key." || len(n.Users) != 1 || n.Kind != app.NoticeQuestion || !strings.Contains(n.Text, "waits for ada or an admin, until 2 Jan 03:04 UTC; then it fails") {
 		t.Errorf("%+v", n)
 	}
-	q.Person.Who, q.Person.Not = []string{"owner", "ops"}, app.PersonRequester
+	q.Person.Who, q.Person.Not = []string{"owner", "ops"}, template.PersonRequester
 	if n = q.TellReminder(time.Time{}); len(n.Users) != 0 || len(n.Groups) != 1 || !strings.Contains(n.Text, "waits for a member of ops or an admin, but not ada") {
 		t.Errorf("%+v", n)
 	}
-	q.Person.Who = []string{app.PersonAdmins}
+	q.Person.Who = []string{template.PersonAdmins}
 	if q.Person.Owners() || len(q.Person.Groups()) != 0 {
 		t.Errorf("admins alone: %v", q.Person.Groups())
 	}

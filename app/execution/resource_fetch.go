@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	_ app.ResourceFetcher = (*Service)(nil)
-	_ app.ResourceFetcher = (*granted)(nil)
+	_ ResourceFetcher = (*Service)(nil)
+	_ ResourceFetcher = (*granted)(nil)
 )
 
 // maxHeldBlobs is how many contents of a tenant a provisioner tells of.
@@ -22,7 +22,7 @@ func (a *Service) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence
 	if err != nil {
 		return nil, err
 	}
-	oc, err := a.configs.get(ctx, a, &app.ClaimedStep{Tenant: w.Tenant, Step: step, Cluster: cluster})
+	oc, err := a.configs.get(ctx, a, &ClaimedStep{Tenant: w.Tenant, Step: step, Cluster: cluster})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/secret"
+	"muster/app/template"
 )
 
 func TestGeneratedSecretsAreOfTheirClusterAndName(t *testing.T) {
@@ -32,16 +34,16 @@ func TestGeneratedSecretsAreOfTheirClusterAndName(t *testing.T) {
 
 // Who runs the step gets the value, and hears that it may not be shown.
 func TestGeneratedSecretsAreGivenToSteps(t *testing.T) {
-	oc := &operationConfig{secrets: app.ClusterSecrets{PrivateKey: []byte("key")}, named: []string{"generated/redis"}}
+	oc := &operationConfig{secrets: cluster.ClusterSecrets{PrivateKey: []byte("key")}, named: []string{"generated/redis"}}
 	want := secret.GeneratedValues(oc.secrets.PrivateKey, oc.named)["generated/redis"]
-	as := &app.Assignment{Call: &app.ServiceAction{Fields: map[string]string{"script": "auth ${secret:generated/redis}"}}, Config: map[string]any{"p": "${secret:generated/redis}"}}
+	as := &Assignment{Call: &template.ServiceAction{Fields: map[string]string{"script": "auth ${secret:generated/redis}"}}, Config: map[string]any{"p": "${secret:generated/redis}"}}
 	if err := (&Service{}).giveSecrets(context.Background(), as, oc); err != nil {
 		t.Fatal(err)
 	}
 	if as.Call.Fields["script"] != "auth "+want || as.Config["p"] != want || !slices.Equal(as.Secrets, []string{want}) {
 		t.Errorf("given %+v, %v, %v", as.Call.Fields, as.Config, as.Secrets)
 	}
-	check := &app.Assignment{Health: &app.HealthCheck{}}
+	check := &Assignment{Health: &template.HealthCheck{}}
 	if err := (&Service{}).giveSecrets(context.Background(), check, oc); err != nil || !slices.Equal(check.Secrets, []string{want}) {
 		t.Errorf("what a check says may not show it either: %v %v", check.Secrets, err)
 	}

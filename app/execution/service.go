@@ -2,13 +2,16 @@ package execution
 
 import (
 	"context"
+	"time"
+
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
+	"muster/app/health"
+	"muster/app/observe"
 	"muster/app/operation"
 	"muster/app/resource"
 	"muster/app/secret"
-	"time"
 )
 
 // Store is what the service needs of the database.
@@ -20,31 +23,31 @@ type Store interface {
 
 	// Of what others keep.
 	AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error
-	CheckHealth(ctx context.Context, r app.CheckRequest) error
-	ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedRound, error)
-	ClaimSteps(ctx context.Context, q app.ClaimQuery) ([]*app.ClaimedStep, error)
-	ClusterHealth(ctx context.Context, tenant string, cluster string) (*app.ClusterHealth, error)
-	ClusterSecrets(ctx context.Context, tenant string, cluster string) (app.ClusterSecrets, error)
-	Definition(ctx context.Context, tenant string, cluster string) (app.Definition, error)
-	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (app.Definition, error)
-	EndRound(ctx context.Context, o app.RoundOutcome) error
-	ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]app.Directive, error)
-	FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish) ([]app.Finished, error)
-	HealthDue(ctx context.Context, now time.Time) (app.HealthDue, error)
+	CheckHealth(ctx context.Context, r CheckRequest) error
+	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
+	ClaimSteps(ctx context.Context, q ClaimQuery) ([]*ClaimedStep, error)
+	ClusterHealth(ctx context.Context, tenant string, cluster string) (*health.ClusterHealth, error)
+	ClusterSecrets(ctx context.Context, tenant string, cluster string) (cluster.ClusterSecrets, error)
+	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
+	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (cluster.Definition, error)
+	EndRound(ctx context.Context, o RoundOutcome) error
+	ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]Directive, error)
+	FinishSteps(ctx context.Context, w app.WorkerID, fs []Finish) ([]Finished, error)
+	HealthDue(ctx context.Context, now time.Time) (HealthDue, error)
 	HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error)
 	HoldBlobs(ctx context.Context, tenant string, provisioner string, hashes []string, at time.Time) error
 	Installation(ctx context.Context) (string, error)
-	Logs(ctx context.Context, tenant string, cluster string, f app.LogFilter) ([]app.LogLine, error)
-	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]app.NodeReport, error)
+	Logs(ctx context.Context, tenant string, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
+	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]health.NodeReport, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
-	NoteRepair(ctx context.Context, n app.RepairNote) error
+	NoteRepair(ctx context.Context, n RepairNote) error
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	Provisioner(ctx context.Context, id string) (app.Provisioner, error)
 	Provisioners(ctx context.Context) ([]app.Provisioner, error)
-	RepairsDue(ctx context.Context, now time.Time, limit int) ([]app.RepairDue, error)
+	RepairsDue(ctx context.Context, now time.Time, limit int) ([]RepairDue, error)
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
-	ToMake(ctx context.Context, tenant string, operation int64) (kinds []app.NodeKind, standing int, err error)
+	ToMake(ctx context.Context, tenant string, operation int64) (kinds []NodeKind, standing int, err error)
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 	WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error)
 }
@@ -54,7 +57,7 @@ type Config struct {
 	Store Store
 	Now   func() time.Time
 	// Meter counts what happens; nil: nothing is counted.
-	Meter app.Meter
+	Meter observe.Meter
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
 	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known

@@ -9,7 +9,10 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/family"
 	"muster/app/operation"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // Waiting says for every step of the cluster's current operation that waits: for what, and in which place of the queue.
@@ -59,7 +62,7 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 	facts.explain(&w, rows)
 	arrives := []WaitGroup{}
 	for _, s := range rows.Arrives {
-		said, err := a.Store.Logs(ctx, actor.Tenant, c.ID, app.LogFilter{Operation: o.ID, Step: s.ID, Stream: app.StreamSystem, Tail: true, Limit: 1})
+		said, err := a.Store.Logs(ctx, actor.Tenant, c.ID, appcluster.LogFilter{Operation: o.ID, Step: s.ID, Stream: family.StreamSystem, Tail: true, Limit: 1})
 		if err != nil {
 			return w, err
 		}
@@ -93,7 +96,7 @@ func (a *Service) knownPart(ctx context.Context, o app.Operation, f WaitingFilte
 		name, names, what, field = f.Step, ids, "step", "step"
 	}
 	e := &app.Error{Code: app.ENotFound, Field: field, Message: fmt.Sprintf("The %s has no %s %q.", o.Kind.Words(), what, name)}
-	if near := app.Nearest(name, names); near != "" {
+	if near := phrase.Nearest(name, names); near != "" {
 		e.Hint = "Did you mean " + near + "?"
 	}
 	return e
@@ -105,7 +108,7 @@ type waitFacts struct {
 	op        app.Operation
 	pausedBy  string
 	before    *app.Operation     // that it waits for
-	questions []app.Question     // that are open
+	questions []Question         // that are open
 	overdue   *operation.Overdue // nil: a person decides when it goes on
 	lines     []QueueLine        // where any of its steps is queued
 	workers   *WorkerCount       // nil: not known
@@ -137,7 +140,7 @@ func (a *Service) waitFacts(ctx context.Context, tenant string, c app.Cluster, o
 			}
 		}
 	}
-	if f.questions, err = a.Store.Questions(ctx, tenant, QuestionFilter{Operation: o.ID, Limit: app.MostQuestions}); err != nil {
+	if f.questions, err = a.Store.Questions(ctx, tenant, QuestionFilter{Operation: o.ID, Limit: template.MostQuestions}); err != nil {
 		return nil, err
 	}
 	f.askOthers(ctx, a, tenant)

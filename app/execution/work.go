@@ -9,24 +9,51 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/family"
+	"muster/app/observe"
 )
 
-var _ app.Coordinator = (*Service)(nil)
+// stepTime is how long one attempt may take where its service says nothing.
+const (
+	MachineStepTime = 10 * time.Minute
+	ServiceStepTime = 30 * time.Minute
+)
+
+// NodeUpdate is what a success means for the node.
+func (r Report) NodeUpdate() *NodeUpdate {
+	if r.Err != nil {
+		return nil
+	}
+	switch r.Action {
+	case app.ActionCreate:
+		return &NodeUpdate{Status: app.NodeCreated, Machine: r.Machine}
+	case app.ActionConfirm:
+		return &NodeUpdate{Status: app.NodeReady, Machine: r.Machine, HostKey: r.HostKey, Owned: true}
+	case app.ActionWake:
+		return &NodeUpdate{Machine: r.Machine}
+	case app.ActionDelete:
+		return &NodeUpdate{Status: app.NodeDeleted, Gone: true}
+	}
+	return nil
+}
+
+var _ Coordinator = (*Service)(nil)
 
 // ClaimFor is how long a claim holds without a heartbeat. A worker that was not heard of for so long is taken for dead.
 const ClaimFor = 15 * time.Second
 
 // Claim implements Coordinator. A step that cannot be handed out (say, its configuration does not expand) fails at
 // once, with the reason for the person who asked, and others are tried.
-func (a *Service) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.Assignment, error) {
+func (a *Service) Claim(ctx context.Context, w app.WorkerID, most int) ([]*Assignment, error) {
 	return a.claimExcept(ctx, w, most, nil)
 }
 
 // claimExcept is Claim for a worker that may not take the steps of some providers.
-func (a *Service) claimExcept(ctx context.Context, w app.WorkerID, most int, except []string) ([]*app.Assignment, error) {
-	var all []*app.Assignment
-	for most = min(max(most, 1), app.MaxClaims); len(all) < most; {
-		claimed, err := a.Store.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: a.Now(), For: ClaimFor, Most: most - len(all), Except: except})
+func (a *Service) claimExcept(ctx context.Context, w app.WorkerID, most int, except []string) ([]*Assignment, error) {
+	var all []*Assignment
+	for most = min(max(most, 1), MaxClaims); len(all) < most; {
+		claimed, err := a.Store.ClaimSteps(ctx, ClaimQuery{Worker: w, Now: a.Now(), For: ClaimFor, Most: most - len(all), Except: except})
 		if err != nil || len(claimed) == 0 {
 			return all, claimError(all, err)
 		}
@@ -50,7 +77,7 @@ func (a *Service) claimExcept(ctx context.Context, w app.WorkerID, most int, exc
 }
 
 // claimError keeps an error from hiding steps that were claimed: their worker must learn of them.
-func claimError(claimed []*app.Assignment, err error) error {
+func claimError(claimed []*Assignment, err error) error {
 	if len(claimed) > 0 {
 		return nil
 	}
@@ -59,16 +86,16 @@ func claimError(claimed []*app.Assignment, err error) error {
 
 // reject ends the attempt of a claimed step that cannot be handed out. What is not for people is given back, for the
 // worker's log.
-func (a *Service) reject(ctx context.Context, w app.WorkerID, c *app.ClaimedStep, cause error) error {
+func (a *Service) reject(ctx context.Context, w app.WorkerID, c *ClaimedStep, cause error) error {
 	var e *app.Error
 	if !errors.As(cause, &e) {
 		e = &app.Error{Code: app.EInternal, Message: "The step could not be prepared.", Err: cause}
 	}
-	f := app.Finish{Fence: fenceOf(c.Step), Now: a.Now(), Err: e}
+	f := Finish{Fence: fenceOf(c.Step), Now: a.Now(), Err: e}
 	if e.Code == app.EInternal || e.Code == app.ETransient {
 		f.Retry = app.Retry{Again: c.Step.Tries < 3, After: time.Second}
 	}
-	done, err := a.Store.FinishSteps(ctx, w, []app.Finish{f})
+	done, err := a.Store.FinishSteps(ctx, w, []Finish{f})
 	if err != nil {
 		return err
 	}
@@ -86,29 +113,29 @@ func fenceOf(s app.Step) app.Fence {
 }
 
 // Heartbeat implements Coordinator.
-func (a *Service) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]app.Directive, error) {
-	if len(held) > app.MaxHeld {
-		return nil, app.Errorf(app.ETooLarge, "A heartbeat holds at most %d fences, not %d.", app.MaxHeld, len(held))
+func (a *Service) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]Directive, error) {
+	if len(held) > MaxHeld {
+		return nil, app.Errorf(app.ETooLarge, "A heartbeat holds at most %d fences, not %d.", MaxHeld, len(held))
 	}
 	all, err := a.Store.ExtendClaims(ctx, w, held, a.Now(), ClaimFor)
 	for _, d := range all {
 		if d.Lost {
-			app.MeterOf(a.Meter).Add(app.MetricRefused, 1, "heartbeat")
+			observe.MeterOf(a.Meter).Add(observe.MetricRefused, 1, "heartbeat")
 		}
 	}
 	return all, err
 }
 
 // Report implements Coordinator.
-func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []app.Report) ([]app.Reported, error) {
-	if len(reports) > app.MaxClaims {
-		return nil, app.Errorf(app.ETooLarge, "A message holds at most %d reports, not %d.", app.MaxClaims, len(reports))
+func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) ([]Reported, error) {
+	if len(reports) > MaxClaims {
+		return nil, app.Errorf(app.ETooLarge, "A message holds at most %d reports, not %d.", MaxClaims, len(reports))
 	}
 	now := a.Now()
-	fs := make([]app.Finish, len(reports))
+	fs := make([]Finish, len(reports))
 	for i, r := range reports {
 		facts := factsOf(&r) // which may fail the step
-		fs[i] = app.Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.NodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
+		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.NodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
 			Contract: r.Contract.Bounded(), Facts: facts, Changes: comparedBy(r)}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
@@ -119,11 +146,11 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []app.Repo
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]app.Reported, len(done))
+	answers := make([]Reported, len(done))
 	for i, d := range done {
 		answers[i].Err = d.Err
 		if d.Err != nil && d.Err.Code == app.EStale {
-			app.MeterOf(a.Meter).Add(app.MetricRefused, 1, "report")
+			observe.MeterOf(a.Meter).Add(observe.MetricRefused, 1, "report")
 		}
 		if d.Next == nil {
 			continue
@@ -142,7 +169,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []app.Repo
 // of the account, and the cluster's template names any. After the last of them all are asked again, from the first, as the retry says that
 // the worker decided on; until then none of it counts as a try. Where it cannot be found out, the attempt ends as if there were none: the
 // other reports of the message must not wait for that.
-func (a *Service) fallbacks(ctx context.Context, w app.WorkerID, r app.Report) (list []app.HardwareFallback) {
+func (a *Service) fallbacks(ctx context.Context, w app.WorkerID, r Report) (list []appcluster.HardwareFallback) {
 	if r.Action != app.ActionCreate || r.Err == nil || r.Err.Code != app.ECapacity && r.Err.Code != app.EQuota {
 		return nil
 	}
@@ -150,14 +177,14 @@ func (a *Service) fallbacks(ctx context.Context, w app.WorkerID, r app.Report) (
 	if err != nil {
 		return nil // a stale one is refused by FinishSteps
 	}
-	oc, err := a.configs.get(ctx, a, &app.ClaimedStep{Tenant: w.Tenant, Step: step, Cluster: cluster})
+	oc, err := a.configs.get(ctx, a, &ClaimedStep{Tenant: w.Tenant, Step: step, Cluster: cluster})
 	if err != nil {
 		return nil
 	}
 	asked, was := node.AskedHardware(), oc.definition.Hardware[node.Hardware]
 	for _, next := range oc.definition.NextOf(node) {
 		is := oc.definition.Hardware[next]
-		h := app.HardwareFallback{From: node.Hardware, To: next, InsteadOf: asked, CPU: is.CPU, More: is.CostPerHour - was.CostPerHour, MoreCPU: is.CPU - was.CPU,
+		h := appcluster.HardwareFallback{From: node.Hardware, To: next, InsteadOf: asked, CPU: is.CPU, More: is.CostPerHour - was.CostPerHour, MoreCPU: is.CPU - was.CPU,
 			Retry: app.Retry{Again: true, Free: true}}
 		if next == asked { // once round
 			all := *r.Err
@@ -170,12 +197,12 @@ func (a *Service) fallbacks(ctx context.Context, w app.WorkerID, r app.Report) (
 }
 
 // Hosts implements Coordinator.
-func (a *Service) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]app.HostEntry, error) {
+func (a *Service) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]family.HostEntry, error) {
 	step, cluster, node, err := a.Store.HeldStep(ctx, w, f)
 	if err != nil {
 		return nil, err
 	}
-	oc, err := a.configs.get(ctx, a, &app.ClaimedStep{Tenant: w.Tenant, Step: step, Cluster: cluster})
+	oc, err := a.configs.get(ctx, a, &ClaimedStep{Tenant: w.Tenant, Step: step, Cluster: cluster})
 	if err != nil {
 		return nil, err
 	}
@@ -189,25 +216,25 @@ func (a *Service) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]app
 
 // Log implements Coordinator.
 func (a *Service) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) error {
-	if len(lines) > app.MaxLogs {
-		return app.Errorf(app.ETooLarge, "A message holds at most %d lines, not %d.", app.MaxLogs, len(lines))
+	if len(lines) > MaxLogs {
+		return app.Errorf(app.ETooLarge, "A message holds at most %d lines, not %d.", MaxLogs, len(lines))
 	}
 	return a.Store.AppendLogs(ctx, w.Tenant, lines)
 }
 
 // assign gathers all that a claimed step needs.
-func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep) (*app.Assignment, error) {
+func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*Assignment, error) {
 	if c.Err != nil {
 		return nil, c.Err
 	}
-	app.MeterOf(a.Meter).Add(app.MetricClaimed, 1, string(c.Step.Action))
+	observe.MeterOf(a.Meter).Add(observe.MetricClaimed, 1, string(c.Step.Action))
 	oc, err := a.configs.get(ctx, a, c)
 	if err != nil {
 		return nil, err
 	}
-	as := &app.Assignment{
+	as := &Assignment{
 		Fence: fenceOf(c.Step), Tenant: c.Tenant, Worker: w.Name, Epoch: c.Epoch, StepID: c.Step.ID, Tries: c.Step.Tries,
-		Action: c.Step.Action, Service: c.Step.Service, Node: c.Node, Cluster: c.Cluster, Deadline: c.Deadline, Timeout: app.MachineStepTime, Trace: c.Trace,
+		Action: c.Step.Action, Service: c.Step.Service, Node: c.Node, Cluster: c.Cluster, Deadline: c.Deadline, Timeout: MachineStepTime, Trace: c.Trace,
 	}
 	if !c.TriedAt.IsZero() {
 		as.Age = max(a.Now().Sub(c.TriedAt), 0)
@@ -256,7 +283,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 			return nil, app.Errorf(app.EInternal, "service %s has no action %s", as.Service, as.Action)
 		}
 		if as.Timeout = as.Call.Timeout; as.Timeout == 0 {
-			as.Timeout = app.ServiceStepTime
+			as.Timeout = ServiceStepTime
 		}
 		if as.Config, as.Hosts, as.Secrets, err = oc.expand(ctx, a, c.Cluster, c.Node); err != nil {
 			return nil, err
@@ -266,7 +293,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *app.ClaimedStep
 	return as, a.giveSecrets(ctx, as, oc)
 }
 
-func (a *Service) assignMachine(ctx context.Context, as *app.Assignment, c *app.ClaimedStep, oc *operationConfig) error {
+func (a *Service) assignMachine(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {
 	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return err
@@ -282,12 +309,12 @@ func (a *Service) assignMachine(ctx context.Context, as *app.Assignment, c *app.
 		return err
 	}
 	as.Unasked, as.Replacements = c.Unasked, c.Replacements
-	as.Machine = app.MachineSpec{
+	as.Machine = family.MachineSpec{
 		Intent: c.Intent, Hostname: c.Node.Hostname, Zone: c.Node.Zone,
 		Flavor: oc.definition.Hardware[c.Node.Hardware], Image: oc.definition.Images[c.Node.Image],
 		HostKey: c.HostKey, AuthorizedKey: oc.secrets.PublicKey, Firewall: oc.definition.Firewall,
-		Tags: map[string]string{app.TagInstallation: installation, app.TagTenant: c.Tenant, app.TagCluster: c.Cluster.ID,
-			app.TagNode: c.Node.Name, app.TagIntent: c.Intent},
+		Tags: map[string]string{family.TagInstallation: installation, family.TagTenant: c.Tenant, family.TagCluster: c.Cluster.ID,
+			family.TagNode: c.Node.Name, family.TagIntent: c.Intent},
 	}
 	if (as.Action == app.ActionCreate || as.Action == app.ActionConfirm) && a.Catalogs.OnHost(spec.Type) { // a confirm may have to create another
 		tenants, err := a.Catalogs.Crowded(ctx)

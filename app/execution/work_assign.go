@@ -5,42 +5,44 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // OperationHookStore keeps what hooks have to do with operations. That hooks are told and asked is up to the store: it is part
 // of the transaction that accepts or ends an operation, whoever asked for it.
 type OperationHookStore interface {
 	// OperationHooks gives the hooks whose scripts an operation runs.
-	OperationHooks(ctx context.Context, tenant string, operation int64) ([]app.OperationHook, error)
+	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
 }
 
 // assignHook gives a step the script of its hook, as it was when the plan was made. It gets none of the cluster's configuration:
 // it may run before the addresses are known that this speaks of.
-func (a *Service) assignHook(ctx context.Context, as *app.Assignment, c *app.ClaimedStep) error {
+func (a *Service) assignHook(ctx context.Context, as *Assignment, c *ClaimedStep) error {
 	hooks, err := a.Store.OperationHooks(ctx, c.Tenant, c.Step.Operation)
 	if err != nil {
 		return err
 	}
-	name := app.HookOfStep(c.Step)
-	i := slices.IndexFunc(hooks, func(h app.OperationHook) bool { return h.Name == name })
+	name := template.HookOfStep(c.Step)
+	i := slices.IndexFunc(hooks, func(h template.OperationHook) bool { return h.Name == name })
 	if i < 0 {
 		return app.Errorf(app.EInternal, "operation %d has no hook %q", c.Step.Operation, name)
 	}
 	h := hooks[i]
 	as.Service = "hook." + h.Name
-	as.Call = &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": h.Script}, Timeout: h.Timeout}
+	as.Call = &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": h.Script}, Timeout: h.Timeout}
 	if as.Timeout = h.Timeout; as.Timeout == 0 {
-		as.Timeout = app.ServiceStepTime
+		as.Timeout = ServiceStepTime
 	}
 	return nil
 }
 
 // assignFromPool tells the worker that a node's machine was a pool's, and by which key it was opened there.
-func (a *Service) assignFromPool(ctx context.Context, as *app.Assignment) error {
+func (a *Service) assignFromPool(ctx context.Context, as *Assignment) error {
 	if as.Node.TakenFrom == "" || as.Action != app.ActionCreate && as.Action != app.ActionConfirm {
 		return nil
 	}
-	as.FromPool = &app.FromPool{Pool: as.Node.Pool}
+	as.FromPool = &FromPool{Pool: as.Node.Pool}
 	if as.Action != app.ActionConfirm {
 		return nil
 	}
@@ -50,11 +52,11 @@ func (a *Service) assignFromPool(ctx context.Context, as *app.Assignment) error 
 }
 
 // comparedBy gives what a comparison found, by our own rules, whoever sent it; nil where there was none.
-func comparedBy(r app.Report) *app.Changes {
+func comparedBy(r Report) *family.Changes {
 	if r.Changes == nil || r.Err != nil {
 		return nil
 	}
-	c := &app.Changes{}
+	c := &family.Changes{}
 	for _, text := range r.Changes.Texts {
 		c.Add(text)
 	}

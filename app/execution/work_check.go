@@ -8,7 +8,7 @@ import (
 )
 
 // assignCheck hands out a step that waits until a service is healthy.
-func (a *Service) assignCheck(ctx context.Context, as *app.Assignment, c *app.ClaimedStep, oc *operationConfig) error {
+func (a *Service) assignCheck(ctx context.Context, as *Assignment, c *ClaimedStep, oc *operationConfig) error {
 	svc := oc.definition.Services[as.Service]
 	if svc == nil || svc.Health == nil {
 		return app.Errorf(app.EInternal, "service %s has no health check", as.Service)

@@ -10,6 +10,9 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/plan"
 	"muster/app/template"
 )
 
@@ -28,23 +31,23 @@ const maxConfigs = 2048
 // operationConfig is what the steps of one operation share.
 type operationConfig struct {
 	id         int64
-	definition app.Definition
-	secrets    app.ClusterSecrets
+	definition cluster.Definition
+	secrets    cluster.ClusterSecrets
 	named      []string // the tenant's secrets that the configuration refers to, sorted
 
 	mu     sync.Mutex
-	macros *app.MacroConfig
-	shared *app.SharedConfig
-	hosts  []app.HostEntry
-	nodes  app.MacroCluster // what shared was expanded with
-	whole  bool             // hosts are all that a node is told: there are too many nodes for each to know all
-	peers  []app.HostEntry  // what names steps write, once the first of them is handed out
-	digest string           // of peers
+	macros *template.MacroConfig
+	shared *template.SharedConfig
+	hosts  []family.HostEntry
+	nodes  template.MacroCluster // what shared was expanded with
+	whole  bool                  // hosts are all that a node is told: there are too many nodes for each to know all
+	peers  []family.HostEntry    // what names steps write, once the first of them is handed out
+	digest string                // of peers
 
 	count togetherCount
 }
 
-func (cc *configCache) get(ctx context.Context, a *Service, c *app.ClaimedStep) (*operationConfig, error) {
+func (cc *configCache) get(ctx context.Context, a *Service, c *ClaimedStep) (*operationConfig, error) {
 	id := c.Step.Operation
 	if oc := cc.look(id); oc != nil {
 		return oc, nil
@@ -100,7 +103,7 @@ func (cc *configCache) keep(oc *operationConfig) *operationConfig {
 // expand gives the cluster's configuration for a node, and the names that the node must be able to resolve. What does
 // not depend on the node is expanded once: the planner sees to it that no service step runs before every address that
 // the configuration names is known. Secret are the values in it that people have typed, or services told, and nobody may see.
-func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster, n app.Node) (config map[string]any, hosts []app.HostEntry, secret []string, err error) {
+func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster, n app.Node) (config map[string]any, hosts []family.HostEntry, secret []string, err error) {
 	oc.mu.Lock()
 	defer oc.mu.Unlock()
 	if oc.shared == nil {
@@ -110,7 +113,7 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 		}
 		nodes = app.Counting(nodes)
 		if oc.macros == nil {
-			if oc.macros, err = app.ParseMacros(oc.definition.Config); err != nil {
+			if oc.macros, err = template.ParseMacros(oc.definition.Config); err != nil {
 				return nil, nil, nil, err
 			}
 		}
@@ -119,7 +122,7 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		oc.shared, oc.hosts, oc.whole = shared, hostsOf(nodes, oc.macros.References()), len(nodes) > app.NamesMost
+		oc.shared, oc.hosts, oc.whole = shared, hostsOf(nodes, oc.macros.References()), len(nodes) > plan.NamesMost
 	}
 	if secret, err = a.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*app.Node{&n}); err != nil {
 		return nil, nil, nil, err
@@ -137,9 +140,9 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 }
 
 // withSelf adds a node to those that it has to know, and tells whether it was not among them.
-func withSelf(hosts []app.HostEntry, n app.Node) ([]app.HostEntry, bool) {
+func withSelf(hosts []family.HostEntry, n app.Node) ([]family.HostEntry, bool) {
 	self := hostEntry(n)
-	if slices.ContainsFunc(hosts, func(h app.HostEntry) bool { return h.Names[0] == self.Names[0] }) {
+	if slices.ContainsFunc(hosts, func(h family.HostEntry) bool { return h.Names[0] == self.Names[0] }) {
 		return hosts, false
 	}
 	return append(hosts[:len(hosts):len(hosts)], self), true
@@ -154,7 +157,7 @@ func (oc *operationConfig) tooMany() bool {
 
 // everyone returns the names that a node is to have once all machines of the operation have come or gone, and their hash. They are read once:
 // no step before changes who is there.
-func (oc *operationConfig) everyone(ctx context.Context, a *Service, c app.Cluster, n app.Node) (hosts []app.HostEntry, hash string, err error) {
+func (oc *operationConfig) everyone(ctx context.Context, a *Service, c app.Cluster, n app.Node) (hosts []family.HostEntry, hash string, err error) {
 	oc.mu.Lock()
 	defer oc.mu.Unlock()
 	if oc.peers == nil {
@@ -165,14 +168,14 @@ func (oc *operationConfig) everyone(ctx context.Context, a *Service, c app.Clust
 		nodes = slices.DeleteFunc(app.Counting(nodes), func(n app.Node) bool {
 			return n.Status == app.NodeDeleted || n.Lost() || n.Address(app.AddressBind) == ""
 		})
-		oc.peers = []app.HostEntry{}
-		if len(nodes) <= app.NamesMost {
+		oc.peers = []family.HostEntry{}
+		if len(nodes) <= plan.NamesMost {
 			for _, n := range nodes {
 				oc.peers = append(oc.peers, hostEntry(n))
 			}
 		} else {
 			if oc.macros == nil {
-				if oc.macros, err = app.ParseMacros(oc.definition.Config); err != nil {
+				if oc.macros, err = template.ParseMacros(oc.definition.Config); err != nil {
 					return nil, "", err
 				}
 			}
@@ -187,7 +190,7 @@ func (oc *operationConfig) everyone(ctx context.Context, a *Service, c app.Clust
 }
 
 // hostsOf names the nodes that carry one of the services.
-func hostsOf(nodes []app.Node, services []string) (hosts []app.HostEntry) {
+func hostsOf(nodes []app.Node, services []string) (hosts []family.HostEntry) {
 	named := map[string]bool{}
 	for _, s := range services {
 		named[s] = true
@@ -204,7 +207,7 @@ func hostsOf(nodes []app.Node, services []string) (hosts []app.HostEntry) {
 }
 
 // hostsHash names a list of hosts; "" for none.
-func hostsHash(hosts []app.HostEntry) string {
+func hostsHash(hosts []family.HostEntry) string {
 	if len(hosts) == 0 {
 		return ""
 	}
@@ -216,9 +219,9 @@ func hostsHash(hosts []app.HostEntry) string {
 }
 
 // HostEntryOf is how a node's own name and address stand in a hosts file.
-func HostEntryOf(n app.Node) app.HostEntry { return hostEntry(n) }
+func HostEntryOf(n app.Node) family.HostEntry { return hostEntry(n) }
 
-func hostEntry(n app.Node) app.HostEntry {
+func hostEntry(n app.Node) family.HostEntry {
 	short, _ := app.CutLabel(n.Hostname)
-	return app.HostEntry{Address: n.Address(app.AddressBind), Names: []string{n.Hostname, short, n.Name}, Services: slices.Sorted(slices.Values(n.Services))}
+	return family.HostEntry{Address: n.Address(app.AddressBind), Names: []string{n.Hostname, short, n.Name}, Services: slices.Sorted(slices.Values(n.Services))}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/plan"
 )
 
 // nodesOnly is a store that knows the nodes of one cluster, and counts how often they are read.
@@ -35,7 +37,7 @@ func TestWhomANodeKnows(t *testing.T) {
 		}
 		store.nodes = append(store.nodes, n)
 	}
-	for i := range app.NamesMost {
+	for i := range plan.NamesMost {
 		var services []string
 		if i < 2 {
 			services = []string{"db"}
@@ -46,11 +48,11 @@ func TestWhomANodeKnows(t *testing.T) {
 	add(nil, func(n *app.Node) { n.LostAt = time.Unix(1, 0) })
 	add(nil, func(n *app.Node) { n.Status = app.NodeDeleted })
 	add(nil, func(n *app.Node) { n.Addresses = nil })
-	oc := &operationConfig{definition: app.Definition{Config: map[string]any{"peers": "%host.service.db%"}}}
+	oc := &operationConfig{definition: cluster.Definition{Config: map[string]any{"peers": "%host.service.db%"}}}
 	hashes := map[string]bool{}
-	for _, n := range store.nodes[:app.NamesMost] {
+	for _, n := range store.nodes[:plan.NamesMost] {
 		hosts, hash, err := oc.everyone(t.Context(), a, app.Cluster{}, n)
-		if err != nil || len(hosts) != app.NamesMost {
+		if err != nil || len(hosts) != plan.NamesMost {
 			t.Fatalf("%s knows %d, %v", n.Name, len(hosts), err)
 		}
 		hashes[hash] = true

@@ -10,7 +10,7 @@ import (
 )
 
 // giveSecrets puts values in place of the references of a step that is handed out, and lists them for its worker.
-func (a *Service) giveSecrets(ctx context.Context, as *app.Assignment, oc *operationConfig) error {
+func (a *Service) giveSecrets(ctx context.Context, as *Assignment, oc *operationConfig) error {
 	named, where := []string(nil), "Service "+as.Service
 	switch {
 	case as.Call != nil:

@@ -5,8 +5,21 @@ import (
 	"sync"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 )
+
+// NodeKind is so many nodes of one kind.
+type NodeKind struct {
+	Hardware, Image, Zone string
+	Count                 int
+}
+
+// Together is what an operation has to make at its provider, as the server counted it a moment ago: machines that are being made may be among them. Those that
+// come from pools are not.
+type Together struct {
+	Machines []family.MachineNeed
+	Standing int // nodes of the cluster that had a machine then
+}
 
 // countFor is for how long a count is handed out. It takes a look at all steps of an operation, of which many may be claimed in a second.
 const countFor = 10 * time.Second
@@ -15,12 +28,12 @@ const countFor = 10 * time.Second
 type togetherCount struct {
 	mu   sync.Mutex
 	at   time.Time
-	last *app.Together
+	last *Together
 }
 
 // together counts what the operation of a create step has to make; nil where it is one machine, or none, and where machines may be of other
 // hardware: how many of which there will be is not known beforehand, so each is looked at for itself.
-func (oc *operationConfig) together(ctx context.Context, a *Service, c *app.ClaimedStep) (*app.Together, error) {
+func (oc *operationConfig) together(ctx context.Context, a *Service, c *ClaimedStep) (*Together, error) {
 	if len(oc.definition.FallbackHardware) > 0 {
 		return nil, nil
 	}
@@ -35,10 +48,10 @@ func (oc *operationConfig) together(ctx context.Context, a *Service, c *app.Clai
 	if err != nil {
 		return nil, err
 	}
-	t, n := &app.Together{Standing: standing}, 0
+	t, n := &Together{Standing: standing}, 0
 	for _, kind := range kinds {
 		n += kind.Count
-		t.Machines = append(t.Machines, app.MachineNeed{Count: kind.Count, Flavor: oc.definition.Hardware[kind.Hardware], Image: oc.definition.Images[kind.Image], Zone: kind.Zone})
+		t.Machines = append(t.Machines, family.MachineNeed{Count: kind.Count, Flavor: oc.definition.Hardware[kind.Hardware], Image: oc.definition.Images[kind.Image], Zone: kind.Zone})
 	}
 	if n < 2 {
 		t = nil

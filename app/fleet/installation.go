@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // Setting is one thing that a server is told from outside, as the server sees it.
@@ -63,17 +64,17 @@ type AccountCalls struct {
 // CallBook knows what calls went to accounts.
 type CallBook interface {
 	// AccountCalls gives what is known; the zero value for an account of which nothing is. ETransient where nobody can be asked.
-	AccountCalls(ctx context.Context, account string, rate app.Rate) (AccountCalls, error)
+	AccountCalls(ctx context.Context, account string, rate template.Rate) (AccountCalls, error)
 }
 
 // ProviderHealth is how an account is to work with.
 type ProviderHealth struct {
-	Name    string      `json:"name"`
-	Type    string      `json:"type"`
-	Rate    app.Rate    `json:"rate"`
-	Known   bool        `json:"known"`
-	Waiting int         `json:"waiting"`
-	Listed  app.Account `json:"listed"`
+	Name    string        `json:"name"`
+	Type    string        `json:"type"`
+	Rate    template.Rate `json:"rate"`
+	Known   bool          `json:"known"`
+	Waiting int           `json:"waiting"`
+	Listed  app.Account   `json:"listed"`
 	AccountCalls
 }
 

@@ -1,18 +1,214 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"muster/app"
 )
 
+// OrphanKind says why nobody stands behind a machine that carries our installation's tag.
+type OrphanKind string
+
+// The kinds.
+const (
+	OrphanEnded     OrphanKind = "ended"     // its node was given back; it came up late, or its deletion did not last
+	OrphanDuplicate OrphanKind = "duplicate" // another machine stands for its node
+	OrphanUnknown   OrphanKind = "unknown"   // the ledger has never heard of it: never deleted without a person
+)
+
+// OrphanMode says what the reconciler does about orphans.
+type OrphanMode string
+
+// The modes.
+const (
+	OrphansOff    OrphanMode = "off"    // accounts are not compared with the ledger
+	OrphansReport OrphanMode = "report" // orphans are listed, and deleted only where a person says so
+	OrphansDelete OrphanMode = "delete" // ended ones and duplicates are deleted on the second sighting
+)
+
+// OrphanState is what is to become of an orphan.
+type OrphanState string
+
+// The states.
+const (
+	OrphanReported OrphanState = "reported" // a person decides
+	OrphanDue      OrphanState = "due"      // it is deleted at DeleteAt, or in the pass after that
+	OrphanKept     OrphanState = "kept"     // a person said that it stays
+	OrphanGone     OrphanState = "gone"     // it is not there any more
+)
+
+// Orphan is a machine of ours that nobody stands behind. Tenant, Cluster and Node are what its tags say.
+type Orphan struct {
+	ID        string      `json:"id"` // see OrphanID
+	Provider  string      `json:"provider"`
+	Machine   string      `json:"machine"`
+	Hostname  string      `json:"hostname,omitempty"`
+	Zone      string      `json:"zone,omitempty"`
+	Tenant    string      `json:"tenant,omitempty"`
+	Cluster   string      `json:"cluster,omitempty"`
+	Node      string      `json:"node,omitempty"`
+	Intent    string      `json:"-"`
+	Kind      OrphanKind  `json:"kind"`
+	State     OrphanState `json:"state"`
+	MadeAt    time.Time   `json:"made_at,omitzero"` // zero: not known; it is older than FirstSeen
+	FirstSeen time.Time   `json:"first_seen"`
+	LastSeen  time.Time   `json:"last_seen"`
+	Sightings int         `json:"sightings"`
+	DeleteAt  time.Time   `json:"delete_at,omitzero"`
+	GoneAt    time.Time   `json:"gone_at,omitzero"`
+	Price     float64     `json:"price_per_hour"` // 0: not known
+	Cost      float64     `json:"cost"`           // so far
+	// Decided is who said that it is to be deleted or kept; "" where nobody did.
+	Decided  string         `json:"decided,omitempty"`
+	Decision OrphanDecision `json:"decision,omitempty"`
+	Error    string         `json:"error,omitempty"` // why it could not be deleted the last time
+}
+
+// OrphanDecision is what a person said about an orphan.
+type OrphanDecision string
+
+// The decisions.
+const (
+	DecideNothing OrphanDecision = ""
+	DecideDelete  OrphanDecision = "delete"
+	DecideKeep    OrphanDecision = "keep"
+)
+
+// Since is from when on the machine is counted as costing.
+func (o Orphan) Since() time.Time {
+	if o.MadeAt.IsZero() {
+		return o.FirstSeen
+	}
+	return o.MadeAt
+}
+
+// OrphanPolicy bounds what a pass over an account may delete by itself.
+type OrphanPolicy struct {
+	Mode   OrphanMode
+	Settle time.Duration // a machine is deleted when it was first seen at least so long ago, and seen again
+	Most   int           // in a pass
+	Share  float64       // of the account's machines of ours, in a pass; one at least
+}
+
+// Judge says what is to become of an orphan.
+func (p OrphanPolicy) Judge(o Orphan) (OrphanState, time.Time) {
+	switch {
+	case !o.GoneAt.IsZero():
+		return OrphanGone, time.Time{}
+	case o.Decision == DecideKeep:
+		return OrphanKept, time.Time{}
+	case o.Decision == DecideDelete:
+		return OrphanDue, o.LastSeen
+	case p.Mode != OrphansDelete, o.Kind == OrphanUnknown:
+		return OrphanReported, time.Time{}
+	}
+	return OrphanDue, o.FirstSeen.Add(p.Settle)
+}
+
+// Choose picks which of an account's orphans are deleted in this pass, the oldest sighting first, and how many more are
+// due but were held back because they are too many at once: a person has to look. What a person has decided on is not
+// counted against the bounds.
+func (p OrphanPolicy) Choose(orphans []Orphan, machines int, now time.Time) (chosen []Orphan, heldBack int) {
+	var ordered, due []Orphan
+	for _, o := range orphans {
+		state, at := p.Judge(o)
+		switch {
+		case state != OrphanDue || at.After(now):
+		case o.Decision == DecideDelete:
+			ordered = append(ordered, o)
+		case o.Sightings >= 2:
+			due = append(due, o)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b Orphan) int { return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), cmp.Compare(a.ID, b.ID)) })
+	most := min(p.Most, max(1, int(math.Floor(p.Share*float64(machines)))))
+	if len(due) > most {
+		heldBack = len(due) - most
+		due = due[:most]
+	}
+	return append(ordered, due...), heldBack
+}
+
+// ExpectedMachine is a machine that a cluster should have, as the ledger says.
+type ExpectedMachine struct {
+	ID      string
+	Tenant  string
+	Cluster string
+	Status  app.ClusterStatus // of the cluster: active, failed or asleep
+	Lost    bool              // the node's machine is known to be lost
+	Marked  bool              // the cluster is known to have lost machines
+}
+
+// ComparedCluster is a cluster whose machines are compared with the provider's. Lost: it was marked as having lost machines (MarkLost), and nothing
+// was done to it since.
+type ComparedCluster struct {
+	app.Cluster
+	Nodes []app.Node
+	Lost  bool
+}
+
+// OrphanStore keeps what the reconciler has seen. First sightings outlive restarts.
+type OrphanStore interface {
+	// IntentsOf gives every intent of a provider that has not ended, by id.
+	IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error)
+	// IntentKnown tells whether a provider's intent has ended, and whether there ever was such an intent.
+	IntentKnown(ctx context.Context, provider, intent string) (ended, known bool, err error)
+	// HoldAccount lets one of several servers compare an account: false where another one has held it since less than for.
+	HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (bool, error)
+	// EndPass keeps what a pass found and lets go of the account.
+	EndPass(ctx context.Context, holder string, a app.Account) error
+	// SeeOrphans writes down the orphans of an account that were seen now, and marks those that were not as gone. Seen
+	// again after it was gone, a machine counts as seen for the first time, and what was decided about it is forgotten. The
+	// answer is what stands there now.
+	SeeOrphans(ctx context.Context, provider string, now time.Time, seen []Orphan) ([]Orphan, error)
+	// OrphanDeleted notes that a deletion was ordered and proven, or why it failed.
+	OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error
+	// Orphans gives those of a tenant, or of all tenants where it is "", the oldest first; with gone also those that went
+	// within the last thirty days.
+	Orphans(ctx context.Context, tenant string, gone bool) ([]Orphan, error)
+	// DecideOrphan keeps what a person said, and writes an audit row. ENotFound where the tenant ("" for all) has no such
+	// orphan, EConflict where it is gone.
+	DecideOrphan(ctx context.Context, tenant, id string, d OrphanDecision, who app.Actor, now time.Time) (Orphan, error)
+	// OrderedAccounts gives the providers with an orphan whose deletion a person has ordered and nobody has tried yet.
+	OrderedAccounts(ctx context.Context) ([]string, error)
+	Accounts(ctx context.Context) ([]app.Account, error)
+	// OrphanMode gives what an admin has set; OrphansDelete where nobody has.
+	OrphanMode(ctx context.Context) (OrphanMode, error)
+	SetOrphanMode(ctx context.Context, m OrphanMode, who app.Actor, now time.Time) error
+	// ExpectedMachines calls f with the machines that the clusters of a provider should have, cluster by cluster: of all of them, or of these where
+	// clusters isn't nil; of one tenant, or of all where tenant is "". Clusters that an operation is changing have none.
+	ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(ExpectedMachine) error) error
+	// ClustersChanged returns the clusters, of all tenants, whose status or nodes changed after an event, and the latest event there is. Where after is
+	// negative, it returns that only.
+	ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error)
+	// ComparedClusters returns those of the clusters, with their nodes, whose machines can be compared with what the provider has now.
+	ComparedClusters(ctx context.Context, clusters []string) ([]ComparedCluster, error)
+	// MarkFound undoes MarkLost, where nothing was done to the cluster since.
+	MarkFound(ctx context.Context, tenant, cluster string, now time.Time) error
+	// MarkNodes notes which nodes' machines are lost, and which of those that were run again. A node is lost since it was first said to
+	// be; one that has no machine cannot be. The answer is how many weren't known to be lost before: of several servers one is told so.
+	MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error)
+}
+
+// Fill adds what follows from the rest.
+func (o *Orphan) Fill(p OrphanPolicy, now time.Time) {
+	o.State, o.DeleteAt = p.Judge(*o)
+	end := now
+	if !o.GoneAt.IsZero() {
+		end = o.GoneAt
+	}
+	o.Cost = max(end.Sub(o.Since()), 0).Hours() * o.Price
+}
+
 // OrphanModes are all of them.
-var OrphanModes = []app.OrphanMode{app.OrphansOff, app.OrphansReport, app.OrphansDelete}
+var OrphanModes = []OrphanMode{OrphansOff, OrphansReport, OrphansDelete}
 
 // OrphanID names an orphan shortly, and so that it can stand in an address: 12 hex digits.
 func OrphanID(provider, machine string) string {
@@ -21,15 +217,15 @@ func OrphanID(provider, machine string) string {
 }
 
 // DefaultOrphanPolicy is careful: an orphan costs little for another quarter of an hour, a mistake costs a machine.
-var DefaultOrphanPolicy = app.OrphanPolicy{Mode: app.OrphansDelete, Settle: 5 * time.Minute, Most: 5, Share: 0.25}
+var DefaultOrphanPolicy = OrphanPolicy{Mode: OrphansDelete, Settle: 5 * time.Minute, Most: 5, Share: 0.25}
 
 // OrphanReport is all that an admin sees of orphans. Accounts and Mode are for admins of the installation.
 type OrphanReport struct {
-	Mode     app.OrphanMode `json:"mode,omitempty"`
-	Accounts []app.Account  `json:"accounts,omitempty"`
-	Orphans  []app.Orphan   `json:"orphans"`
-	Cost     float64        `json:"cost"`               // so far, of those that stand
-	Unlisted int            `json:"unlisted,omitempty"` // accounts that could not be listed: there may be more orphans in them
+	Mode     OrphanMode    `json:"mode,omitempty"`
+	Accounts []app.Account `json:"accounts,omitempty"`
+	Orphans  []Orphan      `json:"orphans"`
+	Cost     float64       `json:"cost"`               // so far, of those that stand
+	Unlisted int           `json:"unlisted,omitempty"` // accounts that could not be listed: there may be more orphans in them
 }
 
 // Orphans lists machines of ours that nobody stands behind.
@@ -51,7 +247,7 @@ func (a *Service) Orphans(ctx context.Context, actor app.Actor, gone bool) (Orph
 	for i := range r.Orphans {
 		o := &r.Orphans[i]
 		o.Fill(policy, now)
-		if o.State != app.OrphanGone {
+		if o.State != OrphanGone {
 			r.Cost += o.Cost
 		}
 	}
@@ -72,18 +268,18 @@ func (a *Service) Orphans(ctx context.Context, actor app.Actor, gone bool) (Orph
 
 // DecideOrphan says what is to become of an orphan. The reconciler deletes it in its next pass, which begins at once where
 // it can.
-func (a *Service) DecideOrphan(ctx context.Context, actor app.Actor, id string, d app.OrphanDecision) (app.Orphan, error) {
+func (a *Service) DecideOrphan(ctx context.Context, actor app.Actor, id string, d OrphanDecision) (Orphan, error) {
 	tenant, err := actor.MayHandleOrphans("DecideOrphan")
 	if err != nil {
-		return app.Orphan{}, err
+		return Orphan{}, err
 	}
-	if d != app.DecideDelete && d != app.DecideKeep {
-		return app.Orphan{}, &app.Error{Code: app.EInvalid, Field: "decision", Message: fmt.Sprintf("An orphan is deleted or kept, not %q.", d),
+	if d != DecideDelete && d != DecideKeep {
+		return Orphan{}, &app.Error{Code: app.EInvalid, Field: "decision", Message: fmt.Sprintf("An orphan is deleted or kept, not %q.", d),
 			Hint: `Say "delete" or "keep".`}
 	}
 	o, err := a.Store.DecideOrphan(ctx, tenant, id, d, actor, a.Now())
 	if err != nil {
-		return app.Orphan{}, err
+		return Orphan{}, err
 	}
 	mode, err := a.Store.OrphanMode(ctx)
 	policy := DefaultOrphanPolicy
@@ -93,7 +289,7 @@ func (a *Service) DecideOrphan(ctx context.Context, actor app.Actor, id string, 
 }
 
 // SetOrphanMode says what the reconciler does by itself.
-func (a *Service) SetOrphanMode(ctx context.Context, actor app.Actor, m app.OrphanMode) error {
+func (a *Service) SetOrphanMode(ctx context.Context, actor app.Actor, m OrphanMode) error {
 	if err := actor.Authorize("SetOrphanMode"); err != nil {
 		return err
 	}

@@ -8,16 +8,19 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // ProviderCheck is what a look at an account has found.
 type ProviderCheck struct {
-	Provider string        `json:"provider"`
-	Type     string        `json:"type"`
-	OK       bool          `json:"ok"` // nothing was found that keeps machines from being made
-	At       time.Time     `json:"at"`
-	Took     time.Duration `json:"took"`
-	Findings []app.Finding `json:"findings"`
+	Provider string           `json:"provider"`
+	Type     string           `json:"type"`
+	OK       bool             `json:"ok"` // nothing was found that keeps machines from being made
+	At       time.Time        `json:"at"`
+	Took     time.Duration    `json:"took"`
+	Findings []family.Finding `json:"findings"`
 }
 
 // CheckProvider looks, for admins, whether a provider of their catalog would do: its account, and every flavor and image that the catalog
@@ -35,7 +38,7 @@ func (a *Service) CheckProvider(ctx context.Context, actor app.Actor, name strin
 	if out.Findings, err = a.Accounts.CheckAccount(ctx, spec, NeedsOf(catalog, name)); err != nil {
 		return ProviderCheck{}, err
 	}
-	slices.SortStableFunc(out.Findings, func(x, y app.Finding) int { return cmp.Compare(x.Rank(), y.Rank()) })
+	slices.SortStableFunc(out.Findings, func(x, y family.Finding) int { return cmp.Compare(x.Rank(), y.Rank()) })
 	for _, f := range out.Findings {
 		out.OK = out.OK && (f.OK || f.Warning)
 	}
@@ -45,40 +48,41 @@ func (a *Service) CheckProvider(ctx context.Context, actor app.Actor, name strin
 
 // ProviderOffers tells admins what a provider of their catalog can make: zones, flavors with their prices, and images. EInvalid, reason
 // no_offers, where the provider does not tell.
-func (a *Service) ProviderOffers(ctx context.Context, actor app.Actor, name string) (app.Offers, error) {
+func (a *Service) ProviderOffers(ctx context.Context, actor app.Actor, name string) (family.Offers, error) {
 	if err := actor.Authorize("ProviderOffers"); err != nil {
-		return app.Offers{}, err
+		return family.Offers{}, err
 	}
 	spec, _, err := a.account(ctx, actor, name)
 	if err != nil {
-		return app.Offers{}, err
+		return family.Offers{}, err
 	}
 	return a.Accounts.Offers(ctx, spec)
 }
 
 // account gives a provider of the actor's catalog with the tenant's secrets in its settings.
-func (a *Service) account(ctx context.Context, actor app.Actor, name string) (app.ProviderSpec, *app.Catalog, error) {
+func (a *Service) account(ctx context.Context, actor app.Actor, name string) (template.ProviderSpec, *template.Catalog, error) {
 	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
-		return app.ProviderSpec{}, nil, err
+		return template.ProviderSpec{}, nil, err
 	}
 	spec := catalog.Providers[name]
 	if spec == nil {
 		e := app.Errorf(app.ENotFound, "There is no provider %.60q in the catalog.", name)
-		e.Hint = app.Suggest(name, slices.Sorted(maps.Keys(catalog.Providers)))
-		return app.ProviderSpec{}, nil, e
+		e.Hint = phrase.Suggest(name, slices.Sorted(maps.Keys(catalog.Providers)))
+		return template.ProviderSpec{}, nil, e
 	}
 	if a.Accounts == nil {
-		return app.ProviderSpec{}, nil, app.Errorf(app.EInvalid, "This server opens no accounts of providers.")
+		return template.ProviderSpec{}, nil, app.Errorf(app.EInvalid, "This server opens no accounts of providers.")
 	}
 	out, err := a.Secrets.SecretsOf(ctx, actor.Tenant, *spec)
 	return out, catalog, err
 }
 
-// NeedsOf are the flavors and images that a catalog names for a provider, each by itself, and each for itself. Those that templates of the provider make clusters of
+// NeedsOf are the flavors and images that a catalog names for a provider, each by itself, and each for itself. Those that templates of the provider
+// make clusters of
 // by default come first.
-func NeedsOf(c *app.Catalog, provider string) app.AccountNeeds {
-	needs := app.AccountNeeds{Each: true}
+func NeedsOf(c *template.Catalog, provider string) family.AccountNeeds {
+	needs := family.AccountNeeds{Each: true}
 	var hardware, images []string
 	for _, name := range slices.Sorted(maps.Keys(c.Templates)) {
 		if d := c.Templates[name].Defaults; d.Provider == provider || d.Provider == "" {
@@ -88,14 +92,14 @@ func NeedsOf(c *app.Catalog, provider string) app.AccountNeeds {
 	for _, name := range once(append(hardware, slices.Sorted(maps.Keys(c.Hardware))...)) {
 		if h := c.Hardware[name]; h != nil {
 			if f, ok := h.Providers[provider]; ok {
-				needs.Machines = append(needs.Machines, app.MachineNeed{Count: 1, Flavor: f})
+				needs.Machines = append(needs.Machines, family.MachineNeed{Count: 1, Flavor: f})
 			}
 		}
 	}
 	for _, name := range once(append(images, slices.Sorted(maps.Keys(c.Images))...)) {
 		if t := c.Images[name]; t != nil {
 			if i, ok := t.Providers[provider]; ok {
-				needs.Machines = append(needs.Machines, app.MachineNeed{Count: 1, Image: i})
+				needs.Machines = append(needs.Machines, family.MachineNeed{Count: 1, Image: i})
 			}
 		}
 	}

@@ -4,23 +4,23 @@ import (
 	"slices"
 	"testing"
 
-	"muster/app"
 	"muster/app/fleet"
+	"muster/app/template"
 )
 
 func TestNeedsOf(t *testing.T) {
-	c := app.NewCatalog()
-	for name, providers := range map[string]map[string]app.Flavor{
+	c := template.NewCatalog()
+	for name, providers := range map[string]map[string]template.Flavor{
 		"a-large": {"cloud": {Flavor: "l1"}}, "b-small": {"cloud": {Flavor: "s1"}, "other": {Flavor: "x"}}, "elsewhere": {"other": {Flavor: "y"}},
 	} {
-		c.Hardware[name] = &app.HardwareType{Providers: providers}
+		c.Hardware[name] = &template.HardwareType{Providers: providers}
 	}
 	for _, name := range []string{"a-linux", "b-linux"} {
-		c.Images[name] = &app.ImageType{Providers: map[string]app.Image{"cloud": {Image: name}}}
+		c.Images[name] = &template.ImageType{Providers: map[string]template.Image{"cloud": {Image: name}}}
 	}
-	c.Templates["web"] = &app.Template{Defaults: app.TemplateDefaults{Provider: "cloud", Hardware: "b-small", Image: "b-linux"}}
-	c.Templates["also"] = &app.Template{Defaults: app.TemplateDefaults{Provider: "other", Hardware: "a-large", Image: "gone"}}
-	c.Templates["none"] = &app.Template{Defaults: app.TemplateDefaults{Hardware: "gone"}}
+	c.Templates["web"] = &template.Template{Defaults: template.TemplateDefaults{Provider: "cloud", Hardware: "b-small", Image: "b-linux"}}
+	c.Templates["also"] = &template.Template{Defaults: template.TemplateDefaults{Provider: "other", Hardware: "a-large", Image: "gone"}}
+	c.Templates["none"] = &template.Template{Defaults: template.TemplateDefaults{Hardware: "gone"}}
 	needs := fleet.NeedsOf(c, "cloud")
 	var got []string
 	for _, m := range needs.Machines {

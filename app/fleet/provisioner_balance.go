@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/operation"
+	"muster/app/template"
 )
 
 // idleKept is how long a tenant that has nothing to do keeps its workers, when nobody else needs their slots.
@@ -43,7 +45,7 @@ type sighting struct {
 }
 
 // Once brings everything up to date. It gives what it changed.
-func (b *Balancer) Once(ctx context.Context) ([]app.Share, error) {
+func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
 	l, err := b.App.Store.Load(ctx)
 	if err != nil {
 		return nil, err
@@ -107,8 +109,8 @@ func (b *Balancer) listen(all []app.Provisioner) (lost []app.Provisioner) {
 type tenantProvider struct{ tenant, name string }
 
 // specs gives the providers that are asked for. One that is in the catalog no more is absent.
-func (b *Balancer) specs(ctx context.Context, l app.Load, rounds []app.RoundDemand) (map[tenantProvider]*app.ProviderSpec, error) {
-	specs := map[tenantProvider]*app.ProviderSpec{}
+func (b *Balancer) specs(ctx context.Context, l Load, rounds []execution.RoundDemand) (map[tenantProvider]*template.ProviderSpec, error) {
+	specs := map[tenantProvider]*template.ProviderSpec{}
 	add := func(tenant, name string) error {
 		c, err := b.App.Catalogs.CatalogSoon(ctx, tenant)
 		if err == nil && c.Providers[name] != nil {
@@ -130,7 +132,7 @@ func (b *Balancer) specs(ctx context.Context, l app.Load, rounds []app.RoundDema
 }
 
 // decide gives what must change.
-func (b *Balancer) decide(l app.Load, rounds []app.RoundDemand, providers map[tenantProvider]*app.ProviderSpec) (changes []app.Share) {
+func (b *Balancer) decide(l Load, rounds []execution.RoundDemand, providers map[tenantProvider]*template.ProviderSpec) (changes []Share) {
 	now := b.App.Now()
 	busy := map[string]bool{}
 	demands := make([]Demand, 0, len(l.Demands))
@@ -177,16 +179,16 @@ func (b *Balancer) decide(l app.Load, rounds []app.RoundDemand, providers map[te
 }
 
 // sharesOf gives what changes for one provisioner.
-func (b *Balancer) sharesOf(p app.Provisioner, shares map[string]int, busy map[string]bool, idle map[string]time.Time, now time.Time) (changes []app.Share) {
+func (b *Balancer) sharesOf(p app.Provisioner, shares map[string]int, busy map[string]bool, idle map[string]time.Time, now time.Time) (changes []Share) {
 	before := map[string]int{}
 	for _, t := range p.Tenants {
 		before[t.Tenant] = t.Slots
 		if shares[t.Tenant] == 0 {
-			changes = append(changes, app.Share{Provisioner: p.ID, Tenant: t.Tenant})
+			changes = append(changes, Share{Provisioner: p.ID, Tenant: t.Tenant})
 		}
 	}
 	for _, tenant := range slices.Sorted(maps.Keys(shares)) {
-		s := app.Share{Provisioner: p.ID, Tenant: tenant, Slots: shares[tenant]}
+		s := Share{Provisioner: p.ID, Tenant: tenant, Slots: shares[tenant]}
 		since, wasIdle := idle[tenant]
 		if !busy[tenant] {
 			s.IdleSince = now

@@ -13,6 +13,7 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/identity"
+	"muster/app/phrase"
 )
 
 // LocalPrefix begins the ids of provisioners inside a server.
@@ -34,7 +35,7 @@ var errProvisionerToken = &app.Error{Code: app.EUnauthorized, Reason: "provision
 type registry struct {
 	app   *Service
 	token string // its name; "" inside a server
-	grant app.ProvisionerGrant
+	grant ProvisionerGrant
 	local string // begins its ids, inside a server
 	alone bool   // no other server looks whether it is alive
 	last  time.Time
@@ -72,7 +73,7 @@ func (r *registry) Register(ctx context.Context, reg Registration) (Registered, 
 	if reg.Slots < 1 || reg.Slots > app.MaxSlots {
 		return Registered{}, app.Errorf(app.EInvalid, "A provisioner offers from 1 to %d slots, not %d.", app.MaxSlots, reg.Slots)
 	}
-	if err := app.CheckTags(reg.Tags); err != nil {
+	if err := CheckTags(reg.Tags); err != nil {
 		return Registered{}, err
 	}
 	if r.token != "" {
@@ -94,8 +95,8 @@ func (r *registry) Register(ctx context.Context, reg Registration) (Registered, 
 		}
 	}
 	r.last = now
-	return Registered{ID: id, Installation: installation}, r.app.Store.AddProvisioner(ctx, app.Provisioner{ID: id, Name: reg.Name, Host: app.Clip(reg.Host),
-		Version: app.Clip(reg.Version), Token: r.token, Only: r.grant.Only(), Tags: reg.Tags, Slots: reg.Slots, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now})
+	return Registered{ID: id, Installation: installation}, r.app.Store.AddProvisioner(ctx, app.Provisioner{ID: id, Name: reg.Name, Host: phrase.Clip(reg.Host),
+		Version: phrase.Clip(reg.Version), Token: r.token, Only: r.grant.Only(), Tags: reg.Tags, Slots: reg.Slots, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now})
 }
 
 // succeed ends what earlier runs of this server have left.
@@ -122,7 +123,7 @@ func printable(s string) bool {
 func (r *registry) own(ctx context.Context, id string) (app.Provisioner, error) {
 	p, err := r.app.Store.Provisioner(ctx, id)
 	if app.CodeOf(err) == app.ENotFound || err == nil && p.Token != r.token {
-		return p, app.ErrReplaced
+		return p, execution.ErrReplaced
 	}
 	return p, err
 }
@@ -149,7 +150,7 @@ func (r *registry) Beat(ctx context.Context, b Beat) (Orders, error) {
 	defer cancel()
 	for {
 		if !p.State.Alive() {
-			return Orders{}, app.ErrReplaced
+			return Orders{}, execution.ErrReplaced
 		}
 		if o := ordersFor(p); o.Version != b.Known || ctx.Err() != nil {
 			return r.withTokens(context.WithoutCancel(ctx), p, o)
@@ -174,8 +175,8 @@ func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
 		return app.Errorf(app.ETooLarge, "A heartbeat names at most %d workers that ended, not %d.", maxEnded, len(b.Ended))
 	}
 	for _, name := range b.Ended {
-		if rest, ok := strings.CutPrefix(name, app.WorkerPrefix(b.ID)); !ok || len(rest) != WorkerLetters {
-			return app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", app.Clip(name))
+		if rest, ok := strings.CutPrefix(name, execution.WorkerPrefix(b.ID)); !ok || len(rest) != WorkerLetters {
+			return app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", phrase.Clip(name))
 		}
 		if _, err := r.app.Store.ReleaseClaims(ctx, name, now); err != nil {
 			return err
@@ -189,7 +190,7 @@ const WorkerLetters = 10
 
 // NewWorkerName gives a name that no worker ever had.
 func NewWorkerName(provisioner string) string {
-	return app.WorkerPrefix(provisioner) + strings.ToLower(rand.Text()[:WorkerLetters])
+	return execution.WorkerPrefix(provisioner) + strings.ToLower(rand.Text()[:WorkerLetters])
 }
 
 // ordersFor gives orders without tokens.

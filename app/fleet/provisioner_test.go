@@ -11,6 +11,8 @@ import (
 	"muster/app/apptest/office"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/identity"
+	"muster/app/template"
 )
 
 func (o *plain) code(err error, want app.Code) {
@@ -21,7 +23,7 @@ func (o *plain) code(err error, want app.Code) {
 }
 
 // anything is what most tests' tokens allow.
-var anything = app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}}
+var anything = fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}}
 
 // token makes a provisioner token and gives what it opens.
 func (o *plain) token(name string) fleet.Registry {
@@ -172,15 +174,15 @@ func TestWorkersKeepToWhatTheyWereGiven(t *testing.T) {
 		o.code(err, app.EForbidden)
 		_, err = c.Heartbeat(t.Context(), w, fence)
 		o.code(err, app.EForbidden)
-		_, err = c.Report(t.Context(), w, []app.Report{{Fence: fence[0]}})
+		_, err = c.Report(t.Context(), w, []execution.Report{{Fence: fence[0]}})
 		o.code(err, app.EForbidden)
 		_, err = c.Hosts(t.Context(), w, fence[0])
 		o.code(err, app.EForbidden)
 		o.code(c.Log(t.Context(), w, []app.LogLine{{Operation: 1, Attempt: 1}}), app.EForbidden)
-		_, err = c.(app.WorkWaiter).AwaitWork(t.Context(), w, 0)
+		_, err = c.(execution.WorkWaiter).AwaitWork(t.Context(), w, 0)
 		o.code(err, app.EForbidden)
 	}
-	some, err := c.(app.WorkWaiter).AwaitWork(t.Context(), own, 0)
+	some, err := c.(execution.WorkWaiter).AwaitWork(t.Context(), own, 0)
 	o.Must(err)
 	if !some {
 		t.Error("it has work and is not told")
@@ -229,7 +231,7 @@ func TestClaimsOfEndedWorkersAreFreeAtOnce(t *testing.T) {
 	id, other := o.register(r, "h1", 4, nil), o.register(r, "h2", 4, nil)
 	o.cluster("t1", 1)
 	w := app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(id)}
-	claim := app.ClaimQuery{Worker: w, Now: o.Clock.Now(), For: execution.ClaimFor}
+	claim := execution.ClaimQuery{Worker: w, Now: o.Clock.Now(), For: execution.ClaimFor}
 	cs, err := o.Store.ClaimSteps(t.Context(), claim)
 	o.Must(err)
 	if len(cs) != 1 {
@@ -250,11 +252,11 @@ func TestClaimsOfEndedWorkersAreFreeAtOnce(t *testing.T) {
 func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 	o := newPlain(t)
 	n := apptest.NewCluster("t1", "c", 2, o.Clock.Now(), apptest.Chain(2))
-	o.Catalog.Providers[n.Cluster.Provider] = &app.ProviderSpec{About: app.About{Name: n.Cluster.Provider}, Provisioner: map[string]string{"region": "eu"}}
+	o.Catalog.Providers[n.Cluster.Provider] = &template.ProviderSpec{About: template.About{Name: n.Cluster.Provider}, Provisioner: map[string]string{"region": "eu"}}
 	_, err := o.Store.CreateCluster(t.Context(), n)
 	o.Must(err)
 	here := func(tags map[string]string) fleet.Registry {
-		token, err := o.App.CreateProvisionerToken(o.Context(), office.Root, tags["region"], app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: tags})
+		token, err := o.App.CreateProvisionerToken(o.Context(), office.Root, tags["region"], fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: tags})
 		o.Must(err)
 		r, err := o.App.RegistryOfToken(o.Context(), token)
 		o.Must(err)
@@ -268,7 +270,7 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 		t.Fatalf("us: %s, eu: %s", inUS, inEU)
 	}
 	for id, want := range map[string]bool{us: false, eu: true} {
-		c := o.App.CoordinatorOf(id, "t1").(app.WorkWaiter)
+		c := o.App.CoordinatorOf(id, "t1").(execution.WorkWaiter)
 		patience := 50 * time.Millisecond
 		if want {
 			patience = 5 * time.Minute // it answers at once, on a machine that has time
@@ -280,7 +282,7 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 		if some != want {
 			t.Errorf("%s has work: %v", id, some)
 		}
-		cs, err := o.Store.ClaimSteps(t.Context(), app.ClaimQuery{Worker: app.WorkerID{Tenant: "t1", Name: "w"}, Now: o.Clock.Now(), For: time.Second,
+		cs, err := o.Store.ClaimSteps(t.Context(), execution.ClaimQuery{Worker: app.WorkerID{Tenant: "t1", Name: "w"}, Now: o.Clock.Now(), For: time.Second,
 			Except: []string{n.Cluster.Provider}})
 		if err != nil || len(cs) != 0 {
 			t.Errorf("claimed %d steps that were not for it: %v", len(cs), err)
@@ -321,10 +323,10 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 	o := newPlain(t)
 	for _, name := range []string{"t1", "t2"} {
 		if _, err := o.Store.Tenant(t.Context(), name); err != nil {
-			o.Must(o.Store.CreateTenant(t.Context(), office.Root, app.Tenant{Name: name, CreatedAt: o.Clock.Now()}, nil))
+			o.Must(o.Store.CreateTenant(t.Context(), office.Root, identity.Tenant{Name: name, CreatedAt: o.Clock.Now()}, nil))
 		}
 	}
-	token, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "lab", app.ProvisionerGrant{Tenants: []string{"t1"}, Tags: map[string]string{"region": "eu"}, Slots: 10})
+	token, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "lab", fleet.ProvisionerGrant{Tenants: []string{"t1"}, Tags: map[string]string{"region": "eu"}, Slots: 10})
 	o.Must(err)
 	r, err := o.App.RegistryOfToken(t.Context(), token)
 	o.Must(err)
@@ -357,7 +359,7 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 	// A share that it should not have, and a worker's token for it, get it nothing.
 	load, err := o.Store.Load(t.Context())
 	o.Must(err)
-	if done, err := o.Store.Share(t.Context(), load.Version, []app.Share{{Provisioner: id, Tenant: "t2", Slots: 2}}); err != nil || !done {
+	if done, err := o.Store.Share(t.Context(), load.Version, []fleet.Share{{Provisioner: id, Tenant: "t2", Slots: 2}}); err != nil || !done {
 		t.Fatal(done, err)
 	}
 	if got, _ := o.orders(r, id); strings.Contains(got, "t2") {
@@ -371,9 +373,9 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 	if p, err := o.Store.Provisioner(t.Context(), id); again == id || err != nil || p.State.Alive() {
 		t.Errorf("%+v, %v", p, err)
 	}
-	for what, g := range map[string]app.ProvisionerGrant{
+	for what, g := range map[string]fleet.ProvisionerGrant{
 		"no tenants":         {},
-		"all and one":        {Tenants: []string{app.AllTenants, "t1"}},
+		"all and one":        {Tenants: []string{fleet.AllTenants, "t1"}},
 		"more slots than go": {Tenants: []string{"t1"}, Slots: app.MaxSlots + 1},
 		"less than none":     {Tenants: []string{"t1"}, Slots: -1},
 		"a bad tag":          {Tenants: []string{"t1"}, Tags: map[string]string{"a b": "c"}},
@@ -382,7 +384,7 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "bad", app.ProvisionerGrant{Tenants: []string{"no-such-tenant"}}); app.CodeOf(err) != app.ENotFound {
+	if _, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "bad", fleet.ProvisionerGrant{Tenants: []string{"no-such-tenant"}}); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("a tenant that does not exist: %v", err)
 	}
 	// A token from before there were grants goes on as it was.

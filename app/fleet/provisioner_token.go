@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/identity"
 )
 
@@ -26,7 +27,7 @@ const workerTokenTime = time.Minute
 
 // CreateProvisionerToken makes a token with which provisioners register and do what the grant allows, and returns it; it cannot be read again. ENotFound
 // for a tenant that does not exist.
-func (a *Service) CreateProvisionerToken(ctx context.Context, actor app.Actor, name string, grant app.ProvisionerGrant) (string, error) {
+func (a *Service) CreateProvisionerToken(ctx context.Context, actor app.Actor, name string, grant ProvisionerGrant) (string, error) {
 	if err := actor.Authorize("CreateProvisionerToken"); err != nil {
 		return "", err
 	}
@@ -43,11 +44,11 @@ func (a *Service) CreateProvisionerToken(ctx context.Context, actor app.Actor, n
 		}
 	}
 	token := provisionerMark + identity.NewToken()
-	return token, a.Store.CreateProvisionerToken(ctx, app.ProvisionerToken{Name: name, CreatedBy: actor.User, CreatedAt: a.Now(), ProvisionerGrant: grant}, identity.HashToken(token))
+	return token, a.Store.CreateProvisionerToken(ctx, ProvisionerToken{Name: name, CreatedBy: actor.User, CreatedAt: a.Now(), ProvisionerGrant: grant}, identity.HashToken(token))
 }
 
 // ProvisionerTokens lists them by name.
-func (a *Service) ProvisionerTokens(ctx context.Context, actor app.Actor) ([]app.ProvisionerToken, error) {
+func (a *Service) ProvisionerTokens(ctx context.Context, actor app.Actor) ([]ProvisionerToken, error) {
 	if err := actor.Authorize("ProvisionerTokens"); err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (a *Service) workerToken(ctx context.Context, provisioner, tenant string) (
 
 // CoordinatorOfToken gives the worker's contract as the token of a worker allows it: for one tenant and the workers of one
 // provisioner. EUnauthorized for anything else.
-func (a *Service) CoordinatorOfToken(ctx context.Context, token string) (app.Coordinator, error) {
+func (a *Service) CoordinatorOfToken(ctx context.Context, token string) (execution.Coordinator, error) {
 	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return nil, err
@@ -92,19 +93,19 @@ func (a *Service) CoordinatorOfToken(ctx context.Context, token string) (app.Coo
 	text, signature, _ := strings.Cut(token, ".")
 	mac, err := base64.RawURLEncoding.DecodeString(signature)
 	if err != nil || !hmac.Equal(mac, app.Sign(key, text)) {
-		return nil, app.ErrWorkerToken
+		return nil, execution.ErrWorkerToken
 	}
 	var g WorkerGrant
 	b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(text, workerMark))
 	if err = errors.Join(err, json.Unmarshal(b, &g)); err != nil {
-		return nil, app.ErrWorkerToken
+		return nil, execution.ErrWorkerToken
 	}
 	if a.Now().Unix() > g.Expires {
-		return nil, app.ErrWorkerToken
+		return nil, execution.ErrWorkerToken
 	}
 	p, err := a.Store.Provisioner(ctx, g.Provisioner)
 	if app.CodeOf(err) == app.ENotFound || err == nil && p.State == app.ProvisionerRevoked {
-		return nil, app.ErrWorkerToken
+		return nil, execution.ErrWorkerToken
 	}
 	if err != nil {
 		return nil, err
@@ -113,6 +114,6 @@ func (a *Service) CoordinatorOfToken(ctx context.Context, token string) (app.Coo
 }
 
 // CoordinatorOf gives the same to workers inside this process.
-func (a *Service) CoordinatorOf(provisioner, tenant string) app.Coordinator {
+func (a *Service) CoordinatorOf(provisioner, tenant string) execution.Coordinator {
 	return a.Executions.Grant(app.Provisioner{ID: provisioner}, tenant, true)
 }

@@ -9,13 +9,84 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
+
+// Resource is something that was made at a provider for an intent, from when it was made until a list proved it gone.
+type Resource struct {
+	Provider string           `json:"provider"` // the account, by its name in the catalog
+	Kind     app.ResourceKind `json:"kind"`
+	ID       string           `json:"id"` // the provider's own
+	Tenant   string           `json:"-"`
+	Cluster  string           `json:"-"`
+	Node     string           `json:"node"`
+	Intent   string           `json:"intent"`
+	Zone     string           `json:"zone,omitempty"`
+	Price    float64          `json:"price_per_hour"` // when it was made, in the account's currency; 0 where unknown
+	MadeAt   time.Time        `json:"made_at"`
+	GoneAt   time.Time        `json:"gone_at,omitzero"` // zero while it stands, or may
+}
+
+// ProofState says how far the proof is that nothing of a deleted cluster is left.
+type ProofState string
+
+// States of a proof.
+const (
+	ProofPending ProofState = "pending" // the account wasn't checked since the cluster was deleted
+	ProofProven  ProofState = "proven"
+	ProofFailed  ProofState = "failed" // the last check couldn't prove it; the account is checked again
+)
+
+// ProofGap is how long after a check that failed an account is checked again.
+const ProofGap = 30 * time.Second
+
+// Proof tells that nothing carrying a cluster's tag is left at its provider. At is zero while that is not proven.
+type Proof struct {
+	State ProofState `json:"state,omitempty"`
+	At    time.Time  `json:"at,omitzero"`
+	// How says in a sentence what was asked and what the answer was; before the proof, why there is none yet.
+	How       string    `json:"how,omitempty"`
+	CheckedAt time.Time `json:"checked_at,omitzero"`
+	NextAt    time.Time `json:"next_check_at,omitzero"`
+}
+
+// Of works out where the proof of a cluster is.
+func (p Proof) Of(c app.Cluster) Proof {
+	switch {
+	case c.DeletedAt.IsZero():
+		return Proof{}
+	case !p.At.IsZero():
+		p.State = ProofProven
+	case p.CheckedAt.IsZero():
+		p.State, p.NextAt = ProofPending, c.DeletedAt.Add(ProofGap) // a check for another cluster may have just failed
+	default:
+		p.State, p.NextAt = ProofFailed, p.CheckedAt.Add(ProofGap)
+	}
+	return p
+}
+
+// ReceiptStore keeps what was made at providers.
+type ReceiptStore interface {
+	// Resources gives all that was ever made for a cluster, in the order in which it was made.
+	Resources(ctx context.Context, tenant, cluster string) ([]Resource, error)
+	// LastNode gives the greatest number that a node of the cluster ever had, those that are gone included; 0 for none.
+	LastNode(ctx context.Context, tenant, cluster string) (int, error)
+	// NoteResources writes down what was come across for an intent, and ends what is gone. What is known already keeps the
+	// time at which it was made.
+	NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []app.Seen) error
+	// Proof returns At, How and CheckedAt of the proof of a cluster's end; the zero Proof where there is none.
+	Proof(ctx context.Context, tenant, cluster string) (Proof, error)
+	// Unproven gives deleted clusters whose end is not proven yet, of all tenants, those asked for least recently first.
+	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)
+	// SetProof keeps a proof, or why there is none yet.
+	SetProof(ctx context.Context, tenant, cluster string, p Proof, asked time.Time) error
+}
 
 // ResourceMachine is a machine. Members that make more (disks, addresses) get kinds of their own.
 const ResourceMachine app.ResourceKind = "machine"
 
 // SeenMachine is a machine come across.
-func SeenMachine(m app.Machine, price float64) app.Seen {
+func SeenMachine(m family.Machine, price float64) app.Seen {
 	return app.Seen{Kind: ResourceMachine, ID: m.ID, Zone: m.Zone, Price: price, MadeAt: m.MadeAt}
 }
 
@@ -35,7 +106,7 @@ type Receipt struct {
 	Lifetime  time.Duration     `json:"lifetime"`
 	Cost      float64           `json:"cost"`
 	Unpriced  int               `json:"unpriced,omitempty"` // resources whose price is not known, counted as free
-	Proof     app.Proof         `json:"proof"`
+	Proof     Proof             `json:"proof"`
 }
 
 // Unproven tells that the cluster is deleted and that it isn't proven yet that nothing is left.
@@ -49,11 +120,11 @@ func (r Receipt) ProofWords() string {
 		next = "by " + p.NextAt.UTC().Format(time.TimeOnly) + " UTC"
 	}
 	switch p.State {
-	case app.ProofProven:
+	case ProofProven:
 		return fmt.Sprintf("Proven %s UTC: %s", p.At.UTC().Format(time.DateTime), p.How)
-	case app.ProofPending:
+	case ProofPending:
 		return fmt.Sprintf("Proof pending: provider %s will be checked for machines left over %s.", r.Provider, next)
-	case app.ProofFailed:
+	case ProofFailed:
 		return fmt.Sprintf("Proof pending: %s. Last checked %s UTC; will be checked again %s.", strings.TrimRight(p.How, ". "), p.CheckedAt.UTC().Format(time.DateTime), next)
 	}
 	return ""
@@ -61,7 +132,7 @@ func (r Receipt) ProofWords() string {
 
 // ReceiptLine is one resource of a receipt.
 type ReceiptLine struct {
-	app.Resource
+	Resource
 	Lifetime time.Duration `json:"lifetime"`
 	Cost     float64       `json:"cost"`
 }
@@ -84,7 +155,7 @@ func (a *Service) Receipt(ctx context.Context, actor app.Actor, cluster string) 
 }
 
 // NewReceipt adds up what was made for a cluster.
-func NewReceipt(c app.Cluster, all []app.Resource, p app.Proof, now time.Time) Receipt {
+func NewReceipt(c app.Cluster, all []Resource, p Proof, now time.Time) Receipt {
 	r := Receipt{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Provider: c.Provider, Status: c.Status, CreatedAt: c.CreatedAt,
 		DeletedAt: c.DeletedAt, AsOf: now, Lines: []ReceiptLine{}, Proof: p.Of(c)}
 	for _, x := range all {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // Most entries of the audit that one page holds, and how many it has where nothing is said.
@@ -79,7 +80,7 @@ func (a *Service) ExportAudit(ctx context.Context, actor app.Actor, f app.AuditF
 	if err != nil {
 		return err
 	}
-	if err := a.Store.NoteDeed(ctx, actor.Deed(a.Now(), "audit.export", app.FirstOf(f.Tenant, actor.Tenant), "")); err != nil {
+	if err := a.Store.NoteDeed(ctx, actor.Deed(a.Now(), "audit.export", phrase.FirstOf(f.Tenant, actor.Tenant), "")); err != nil {
 		return err
 	}
 	if f.To.IsZero() {

@@ -71,7 +71,7 @@ type DeviceStore interface {
 	AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer DeviceAnswer, scopes []app.Scope, at time.Time) error
 	// TakeDevice ends an ask that was answered, once. Where it was allowed, it keeps the token that issue gives, by the hash beside it; a number
 	// is put behind its label where the account has one of that label. ENotFound, EConflict, EForbidden and ERateLimit as PollDevice says.
-	TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(DeviceTaken) (app.Token, []byte), most int) (app.Token, error)
+	TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(DeviceTaken) (Token, []byte), most int) (Token, error)
 }
 
 // StartDevice begins the sign-in of a program. It asks for nobody: who says yes at the portal is the account. The scopes are a wish.
@@ -171,31 +171,31 @@ func (a *Service) AnswerDevice(ctx context.Context, actor app.Actor, code string
 // PollDevice gives a program the token that somebody has allowed, once. Before, it is EConflict with the reason authorization_pending;
 // ERateLimit and slow_down for who looks too often; EForbidden and access_denied after a no; ENotFound and expired_token where it is over, was
 // fetched already, or never was.
-func (a *Service) PollDevice(ctx context.Context, code string) (app.Token, string, error) {
+func (a *Service) PollDevice(ctx context.Context, code string) (Token, string, error) {
 	now, secret := a.Now(), NewToken()
-	t, err := a.Store.TakeDevice(ctx, HashToken(code), now, DeviceInterval, func(d DeviceTaken) (app.Token, []byte) {
-		return app.Token{Tenant: d.Tenant, User: d.User, Label: cutText("CLI on "+d.Host, longestLabel-4), Scopes: d.Scopes, CreatedAt: now, CreatedBy: d.User,
+	t, err := a.Store.TakeDevice(ctx, HashToken(code), now, DeviceInterval, func(d DeviceTaken) (Token, []byte) {
+		return Token{Tenant: d.Tenant, User: d.User, Label: cutText("CLI on "+d.Host, longestLabel-4), Scopes: d.Scopes, CreatedAt: now, CreatedBy: d.User,
 			ExpiresAt: now.AddDate(0, 0, TokenDays)}, HashToken(secret)
 	}, mostTokens)
 	if err != nil {
-		return app.Token{}, "", err
+		return Token{}, "", err
 	}
 	return t, secret, nil
 }
 
 // EndToken ends the token by which the actor asks. ENotFound where it did not come by one.
-func (a *Service) EndToken(ctx context.Context, actor app.Actor) (app.Token, error) {
+func (a *Service) EndToken(ctx context.Context, actor app.Actor) (Token, error) {
 	actor = actor.AtHome()
 	if err := actor.Authorize("EndToken"); err != nil {
-		return app.Token{}, err
+		return Token{}, err
 	}
 	own, err := a.Store.Tokens(ctx, actor.Tenant, actor.User)
 	if err != nil {
-		return app.Token{}, err
+		return Token{}, err
 	}
-	i := slices.IndexFunc(own, func(t app.Token) bool { return actor.Token != "" && t.Label == actor.Token })
+	i := slices.IndexFunc(own, func(t Token) bool { return actor.Token != "" && t.Label == actor.Token })
 	if i < 0 {
-		return app.Token{}, &app.Error{Code: app.ENotFound, Message: "You did not come by a token of your own."}
+		return Token{}, &app.Error{Code: app.ENotFound, Message: "You did not come by a token of your own."}
 	}
 	return own[i], a.Store.RevokeToken(ctx, actor, actor.Tenant, own[i].ID, a.Now())
 }

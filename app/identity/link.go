@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // LinkLife is how long a link that ties an identity to an account can be used.
@@ -45,14 +46,15 @@ type IdentityStore interface {
 	// belongs to another account.
 	UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (Identity, error)
 	// Identity gives an identity and its account as it is now; ENotFound where either is gone.
-	Identity(ctx context.Context, kind, external string) (Identity, app.User, error)
+	Identity(ctx context.Context, kind, external string) (Identity, User, error)
 	// Identities gives those of a user, in the order of kind and label.
 	Identities(ctx context.Context, tenant, user string) ([]Identity, error)
 	// RemoveIdentity unties one of a user, or gives ENotFound.
 	RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error
 }
 
-// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and gives its page. It is told to nobody but that owner. It works once, within LinkLife, and the next one for the same identity replaces it. What
+// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and gives its page. It is told to nobody but that owner.
+// It works once, within LinkLife, and the next one for the same identity replaces it. What
 // stands in it is 256 random bits, of which only a hash is kept: nobody can make one up, or read one from a copy of the
 // database.
 func (a *Service) LinkStart(ctx context.Context, kind, external, label string) (link app.Subject, err error) {
@@ -125,11 +127,11 @@ func (l IdentityLink) usable(now time.Time) error {
 // Taken says that the identity belongs to an account, seen by an actor: nil where it is the actor's own. Of other tenants
 // nothing is told.
 func (i Identity) Taken(by app.Actor) error {
-	e := &app.Error{Code: app.EConflict, Reason: "taken", Message: fmt.Sprintf("%s is linked to %s already.", app.Upper(i.Label), i.User),
+	e := &app.Error{Code: app.EConflict, Reason: "taken", Message: fmt.Sprintf("%s is linked to %s already.", phrase.Upper(i.Label), i.User),
 		Hint: "They can remove that on their account page, or an admin of the tenant can."}
 	switch {
 	case i.Tenant != by.Tenant:
-		e.Message = fmt.Sprintf("%s is linked to an account of another tenant already.", app.Upper(i.Label))
+		e.Message = fmt.Sprintf("%s is linked to an account of another tenant already.", phrase.Upper(i.Label))
 		e.Hint = "Sign in there and remove that on the account page first."
 	case i.User == by.User:
 		return nil

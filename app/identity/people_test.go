@@ -46,7 +46,7 @@ func TestWhoChangesWhichAccount(t *testing.T) {
 	for _, by := range app.Roles {
 		for _, of := range app.Roles {
 			who := app.Actor{Tenant: app.DefaultTenant, User: "who", Role: by}
-			u := app.User{Tenant: app.DefaultTenant, Name: "whom", Role: of}
+			u := identity.User{Tenant: app.DefaultTenant, Name: "whom", Role: of}
 			mightier := slices.Index(app.Roles, of) < slices.Index(app.Roles, by)
 			if err := u.MayManage(who); (err != nil) != mightier {
 				t.Errorf("%s manages %s: %v", by, of, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // The kinds. A recovery code is for those who lost the others.
@@ -25,7 +26,8 @@ const (
 	mostFactors      = 10               // of one account
 	recoveryCodes    = 10
 	FewRecoveryCodes = 2 // from here on, people are asked to replace them
-	// Six digits can be guessed by someone who knows the password and has many addresses, so wrong codes are limited for an account as a whole. Only those who know
+	// Six digits can be guessed by someone who knows the password and has many addresses, so wrong codes are limited for an account as a whole. Only
+	// those who know
 	// its password can make use of that to keep its owner out, and not with a security key.
 	MostWrongCodes   = 10
 	WrongCodesWithin = 15 * time.Minute
@@ -86,7 +88,8 @@ type SecondFactorStore interface {
 	SecondFactors(ctx context.Context, tenant, user string) (SecondFactors, error)
 	// StartFactor keeps an app that is not confirmed yet, unless the actor has one that was started after that time: then it returns that one.
 	StartFactor(ctx context.Context, who app.Actor, f SecondFactor, after time.Time) (SecondFactor, error)
-	// AddFactor adds a key, or confirms the app with that ID, which check must accept. With the first one, recovery codes are kept and the actor's other sign-ins end.
+	// AddFactor adds a key, or confirms the app with that ID, which check must accept. With the first one, recovery codes are kept and the actor's other
+	// sign-ins end.
 	AddFactor(ctx context.Context, who app.Actor, session int64, f SecondFactor, check func(started SecondFactor) (step int64, err error), codes [][]byte) (first bool, err error)
 	// UseFactor counts an attempt and lets try decide, with all factors of the actor and the hashes of its unused recovery codes. What was used is noted in the
 	// same transaction, so that it is used once. ERateLimit after too many wrong codes.
@@ -177,8 +180,8 @@ func (a *Service) useFactor(ctx context.Context, who app.Actor, p FactorProof) (
 }
 
 // stillPending returns the account of a sign-in that SignIn left pending, or EUnauthorized with reason expired where the password must be entered again.
-func (a *Service) stillPending(ctx context.Context, pending app.Session) (app.User, error) {
-	again := &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "Enter your password again.", Hint: "After the password you have " + app.Length(PendingSignIn) + " for the second factor."}
+func (a *Service) stillPending(ctx context.Context, pending Session) (User, error) {
+	again := &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "Enter your password again.", Hint: "After the password you have " + phrase.Length(PendingSignIn) + " for the second factor."}
 	u, err := a.Store.User(ctx, pending.Tenant, pending.User)
 	if app.CodeOf(err) == app.ENotFound {
 		return u, again
@@ -191,7 +194,7 @@ func (a *Service) stillPending(ctx context.Context, pending app.Session) (app.Us
 }
 
 // PendingFactors returns the second factors that may finish a sign-in that SignIn left pending.
-func (a *Service) PendingFactors(ctx context.Context, pending app.Session) (SecondFactors, error) {
+func (a *Service) PendingFactors(ctx context.Context, pending Session) (SecondFactors, error) {
 	u, err := a.stillPending(ctx, pending)
 	if err != nil {
 		return SecondFactors{}, err
@@ -199,23 +202,24 @@ func (a *Service) PendingFactors(ctx context.Context, pending app.Session) (Seco
 	return a.Store.SecondFactors(ctx, u.Tenant, u.Name)
 }
 
-// FinishSignIn begins the sign-in that SignIn left pending, with a second factor. EUnauthorized where that is wrong, or where the password must be entered again
+// FinishSignIn begins the sign-in that SignIn left pending, with a second factor. EUnauthorized where that is wrong, or where the password must be
+// entered again
 // (reason expired). The faces limit how often it is asked.
-func (a *Service) FinishSignIn(ctx context.Context, pending app.Session, p FactorProof, v app.Visit) (app.Session, error) {
+func (a *Service) FinishSignIn(ctx context.Context, pending Session, p FactorProof, v Visit) (Session, error) {
 	u, err := a.stillPending(ctx, pending)
 	if err != nil {
-		return app.Session{}, err
+		return Session{}, err
 	}
 	who, err := u.AtPortal()
 	if err != nil {
-		return app.Session{}, err
+		return Session{}, err
 	}
 	who.From = v.From
 	used, err := a.useFactor(ctx, who, p)
 	if err != nil {
-		return app.Session{}, err
+		return Session{}, err
 	}
-	return a.beginSession(ctx, u, app.ByPassword, "", used.Kind, v)
+	return a.beginSession(ctx, u, ByPassword, "", used.Kind, v)
 }
 
 // SecondFactors returns those of the actor's own account.
@@ -236,7 +240,8 @@ func (a *Service) ownFactors(ctx context.Context, actor app.Actor, useCase strin
 	return home, session, have, err
 }
 
-// StartAuthenticator returns the secret that an authenticator app is to share with the actor's account. It counts once ConfirmAuthenticator was called with a code.
+// StartAuthenticator returns the secret that an authenticator app is to share with the actor's account. It counts once ConfirmAuthenticator was
+// called with a code.
 // Asked again soon after, it returns the same secret.
 func (a *Service) StartAuthenticator(ctx context.Context, actor app.Actor) (secret string, err error) {
 	home, _, have, err := a.ownFactors(ctx, actor, "StartAuthenticator")
@@ -251,7 +256,8 @@ func (a *Service) StartAuthenticator(ctx context.Context, actor app.Actor) (secr
 	return totpText(f.Secret), err
 }
 
-// ConfirmAuthenticator adds the app whose secret StartAuthenticator returned, with a code that it shows. With the account's first factor it returns recovery codes,
+// ConfirmAuthenticator adds the app whose secret StartAuthenticator returned, with a code that it shows. With the account's first factor it returns
+// recovery codes,
 // which can't be read again.
 func (a *Service) ConfirmAuthenticator(ctx context.Context, actor app.Actor, code string) ([]string, error) {
 	home, session, have, err := a.ownFactors(ctx, actor, "ConfirmAuthenticator")
@@ -280,7 +286,8 @@ func (a *Service) ConfirmAuthenticator(ctx context.Context, actor app.Actor, cod
 	return codes, nil
 }
 
-// AddSecurityKey adds a security key that a face has checked; record is what checks its answers later. With the account's first factor it returns recovery codes.
+// AddSecurityKey adds a security key that a face has checked; record is what checks its answers later. With the account's first factor it returns
+// recovery codes.
 func (a *Service) AddSecurityKey(ctx context.Context, actor app.Actor, name string, record []byte) ([]string, error) {
 	home, session, have, err := a.ownFactors(ctx, actor, "AddSecurityKey")
 	if err != nil {

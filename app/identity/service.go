@@ -2,9 +2,10 @@ package identity
 
 import (
 	"context"
+	"time"
+
 	"muster/app"
 	"muster/app/catalog"
-	"time"
 )
 
 // Store is what the service needs of the database.
@@ -16,19 +17,19 @@ type Store interface {
 	UserStore
 
 	// Of what others keep.
-	ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (app.Tenant, error)
+	ChangeTenant(ctx context.Context, who app.Actor, name string, c TenantChange, at time.Time) (Tenant, error)
 	CountUsers(ctx context.Context) (int, error)
-	CreateTenant(ctx context.Context, who app.Actor, t app.Tenant, admin *app.User) error
-	CreateUser(ctx context.Context, u app.User) error
+	CreateTenant(ctx context.Context, who app.Actor, t Tenant, admin *User) error
+	CreateUser(ctx context.Context, u User) error
 	DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error
-	ReplaceToken(ctx context.Context, who app.Actor, t app.Token, hash []byte) error
+	ReplaceToken(ctx context.Context, who app.Actor, t Token, hash []byte) error
 	SetPassword(ctx context.Context, who app.Actor, name string, hash string, at time.Time) error
-	Tenant(ctx context.Context, name string) (app.Tenant, error)
+	Tenant(ctx context.Context, name string) (Tenant, error)
 	TenantNames(ctx context.Context) ([]string, error)
-	Tenants(ctx context.Context) ([]app.Tenant, error)
-	UsedToken(ctx context.Context, t app.Token, at time.Time, from string) error
-	User(ctx context.Context, tenant string, name string) (app.User, error)
-	UserOfToken(ctx context.Context, hash []byte) (app.User, app.Token, error)
+	Tenants(ctx context.Context) ([]Tenant, error)
+	UsedToken(ctx context.Context, t Token, at time.Time, from string) error
+	User(ctx context.Context, tenant string, name string) (User, error)
+	UserOfToken(ctx context.Context, hash []byte) (User, Token, error)
 }
 
 // Config is what a service is created from. Only what says so may be nil.

@@ -2,22 +2,122 @@ package identity
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"time"
 
 	"muster/app"
 )
 
+// How long a sign-in counts: so long without a request, and so long at most. Records of what is over are kept a while.
+const (
+	SessionIdle = 12 * time.Hour
+	SessionLife = 7 * 24 * time.Hour
+	SessionKept = 30 * 24 * time.Hour
+	MostShown   = 200 // sign-ins in one list
+)
+
+// SignInHow says by what somebody proved who they are.
+type SignInHow string
+
+// The ways.
+const (
+	ByPassword SignInHow = "password"
+	ByOIDC     SignInHow = "oidc"
+)
+
+// Visit is where a person asks from, as the portal sees it.
+type Visit struct {
+	From    string // the address
+	Browser string // in a few words for people, such as "Firefox on Linux"
+	Looking bool   // nobody asked for anything: a page looks whether it is still wanted
+}
+
+// Session is a sign-in of a person.
+type Session struct {
+	ID       int64     `json:"id"`
+	Tenant   string    `json:"tenant"`
+	User     string    `json:"user"`
+	At       time.Time `json:"at"`
+	SeenAt   time.Time `json:"seen_at"` // when it last asked for anything, to the minute
+	From     string    `json:"from"`    // the address at the sign-in
+	Browser  string    `json:"browser"`
+	How      SignInHow `json:"how"`
+	Provider string    `json:"provider,omitempty"` // which identity provider, by its name
+	ProvenAt time.Time `json:"proven_at"`          // when the person last proved who they are
+	// Mark is of the account's password when it began: with another password it does not count any more.
+	Mark string `json:"-"`
+	// Second is what was shown beside the password; "" where the account had no second factor.
+	Second    app.FactorKind `json:"second_factor,omitempty"`
+	RevokedAt time.Time      `json:"-"`
+	This      bool           `json:"this,omitempty"` // the one that asks
+}
+
+// Ends is when it ends by itself, if nobody uses it until then.
+func (s Session) Ends() time.Time {
+	if idle := s.SeenAt.Add(SessionIdle); idle.Before(s.At.Add(SessionLife)) {
+		return idle
+	}
+	return s.At.Add(SessionLife)
+}
+
+// Over says why a sign-in of an account does not count, or gives nil.
+func (s Session) Over(u User, now time.Time) error {
+	gone := func(reason, message string) error {
+		return &app.Error{Code: app.EUnauthorized, Reason: reason, Message: message, Hint: "Sign in again."}
+	}
+	switch {
+	case !s.RevokedAt.IsZero():
+		return gone("revoked", "This sign-in was ended.")
+	case u.Tenant != s.Tenant || u.Name != s.User || u.CreatedAt.After(s.At):
+		return gone("account_gone", "The account of this sign-in is gone.")
+	case s.Mark != u.PasswordMark():
+		return gone("password_changed", "The password was changed.")
+	case s.How == ByPassword && u.SecondFactor && s.Second == "": // it began before there was one, or at a server that doesn't know of them
+		return gone(app.SecondFactorReason, "A second factor was added to this account.")
+	case !now.Before(s.Ends()):
+		return gone("expired", "You were signed out, since a sign-in does not hold for ever.")
+	}
+	_, err := u.AtPortal()
+	return err
+}
+
+// PasswordMark tells one password from another without telling anything of either.
+func (u User) PasswordMark() string {
+	sum := sha256.Sum256([]byte("sign-in\x00" + u.PasswordHash))
+	return hex.EncodeToString(sum[:12])
+}
+
+// AtPortal gives the actor that a person of this account is, who has signed in.
+func (u User) AtPortal() (app.Actor, error) {
+	switch {
+	case u.Disabled():
+		return app.Actor{}, ErrDisabled()
+	case u.Role == app.RoleRobot:
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "robot", Message: "Robots do not sign in.", Hint: "They use API tokens."}
+	}
+	a := u.Actor()
+	a.Via, a.MustChange = app.ViaPortal, u.MustChange && u.PasswordHash != ""
+	a.MustAddFactor = u.FactorRequired && !u.SecondFactor && u.PasswordHash != ""
+	return a, nil
+}
+
+// Session is a sign-in of an account that begins now.
+func (u User) Session(now time.Time, how SignInHow, v Visit) Session {
+	return Session{Tenant: u.Tenant, User: u.Name, At: now, SeenAt: now, From: v.From, Browser: v.Browser, How: how, ProvenAt: now, Mark: u.PasswordMark()}
+}
+
 // SessionStore keeps sign-ins.
 type SessionStore interface {
 	// BeginSession writes a sign-in and the audit of it, drops old records, and gives its id.
-	BeginSession(ctx context.Context, s app.Session) (int64, error)
+	BeginSession(ctx context.Context, s Session) (int64, error)
 	// Session gives a sign-in and its account as it is now, with its groups, in one statement; ENotFound where either is gone.
-	Session(ctx context.Context, id int64) (app.Session, app.User, error)
+	Session(ctx context.Context, id int64) (Session, User, error)
 	// SignIns gives the sign-ins of a user that began after a time, newest first, whether they count any more or not.
-	SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]app.Session, error)
+	SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]Session, error)
 	// SawSession notes that a sign-in, and so its user, was there.
-	SawSession(ctx context.Context, s app.Session, at time.Time) error
+	SawSession(ctx context.Context, s Session, at time.Time) error
 	// ProveSession notes that a person has proved again who they are, in the sign-in that the actor asks from.
 	ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error
 	// RevokeSessions ends those of a user: the one with the id, or, where that is 0, all but one (0: all). It gives how many were
@@ -30,9 +130,9 @@ type SessionStore interface {
 }
 
 // beginSession signs a person in, whose proof was accepted just now.
-func (a *Service) beginSession(ctx context.Context, u app.User, how app.SignInHow, provider string, second app.FactorKind, v app.Visit) (app.Session, error) {
+func (a *Service) beginSession(ctx context.Context, u User, how SignInHow, provider string, second app.FactorKind, v Visit) (Session, error) {
 	if _, err := u.AtPortal(); err != nil {
-		return app.Session{}, err
+		return Session{}, err
 	}
 	s := u.Session(a.Now(), how, v)
 	s.Provider, s.Second = provider, second
@@ -43,7 +143,7 @@ func (a *Service) beginSession(ctx context.Context, u app.User, how app.SignInHo
 
 // ActorOfSession gives who a sign-in stands for, with role and groups as they are now. EUnauthorized says why it does not count
 // any more: revoked, expired, password_changed, disabled, account_gone.
-func (a *Service) ActorOfSession(ctx context.Context, id int64, v app.Visit) (app.Actor, error) {
+func (a *Service) ActorOfSession(ctx context.Context, id int64, v Visit) (app.Actor, error) {
 	s, u, err := a.Store.Session(ctx, id)
 	if app.CodeOf(err) == app.ENotFound {
 		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "account_gone", Message: "This sign-in is not known any more.", Hint: "Sign in again."}
@@ -55,7 +155,7 @@ func (a *Service) ActorOfSession(ctx context.Context, id int64, v app.Visit) (ap
 	if err := s.Over(u, now); err != nil {
 		return app.Actor{}, err
 	}
-	if now.Sub(s.SeenAt) >= app.SeenEvery && !v.Looking {
+	if now.Sub(s.SeenAt) >= SeenEvery && !v.Looking {
 		// That it cannot be noted keeps nobody from working, nor for long.
 		note, cancel := context.WithTimeout(ctx, time.Second)
 		_ = a.Store.SawSession(note, s, now)
@@ -83,7 +183,7 @@ func (a *Service) SignOut(ctx context.Context, id int64) error {
 
 // Sessions lists the sign-ins of a user that still count, newest first; the actor's own where user is "". Admins may see those
 // of any user of the tenant.
-func (a *Service) Sessions(ctx context.Context, actor app.Actor, user string) ([]app.Session, error) {
+func (a *Service) Sessions(ctx context.Context, actor app.Actor, user string) ([]Session, error) {
 	actor, user = actor.Meaning(user)
 	if err := actor.MayTouch("Sessions", user, "that sign-in"); err != nil {
 		return nil, err
@@ -93,8 +193,8 @@ func (a *Service) Sessions(ctx context.Context, actor app.Actor, user string) ([
 		return nil, err
 	}
 	now := a.Now()
-	all, err := a.Store.SignIns(ctx, actor.Tenant, user, now.Add(-app.SessionLife), app.MostShown)
-	live := []app.Session{}
+	all, err := a.Store.SignIns(ctx, actor.Tenant, user, now.Add(-SessionLife), MostShown)
+	live := []Session{}
 	for _, s := range all {
 		if s.Over(u, now) == nil {
 			s.This = actor.Session == strconv.FormatInt(s.ID, 10) && actor.Home == ""
@@ -133,7 +233,7 @@ func (a *Service) RevokeAllSessions(ctx context.Context, actor app.Actor, user s
 // KnownAddress tells whether a user has signed in from an address lately, so that a flood of wrong passwords from elsewhere
 // does not lock them out.
 func (a *Service) KnownAddress(ctx context.Context, tenant, user, address string) bool {
-	known, err := a.Store.SignedInFrom(ctx, tenant, user, address, a.Now().Add(-app.SessionKept))
+	known, err := a.Store.SignedInFrom(ctx, tenant, user, address, a.Now().Add(-SessionKept))
 	return known && err == nil
 }
 

@@ -11,13 +11,13 @@ import (
 // TestSessionsEnd checks with any times of use that a sign-in counts exactly until it was idle for too long, or is too old.
 func TestSessionsEnd(t *testing.T) {
 	begun := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	u := app.User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: begun}
+	u := User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: begun}
 	rapid.Check(t, func(t *rapid.T) {
-		s := app.Session{Tenant: "t", User: "ada", At: begun, SeenAt: begun, Mark: u.PasswordMark()}
+		s := Session{Tenant: "t", User: "ada", At: begun, SeenAt: begun, Mark: u.PasswordMark()}
 		now := begun
 		for range 60 {
 			now = now.Add(time.Duration(rapid.IntRange(0, 14*60).Draw(t, "minutes")) * time.Minute)
-			good := now.Sub(s.SeenAt) < app.SessionIdle && now.Sub(begun) < app.SessionLife
+			good := now.Sub(s.SeenAt) < SessionIdle && now.Sub(begun) < SessionLife
 			if err := s.Over(u, now); good != (err == nil) {
 				t.Fatalf("after %s, last used %s before, it is over: %v", now.Sub(begun), now.Sub(s.SeenAt), err)
 			}
@@ -34,16 +34,16 @@ func TestSessionsEnd(t *testing.T) {
 
 func TestWhatEndsASignIn(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	good := app.User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: now}
-	s := app.Session{Tenant: "t", User: "ada", At: now, SeenAt: now, Mark: good.PasswordMark()}
-	for reason, spoil := range map[string]func(*app.Session, *app.User){
-		"":                 func(*app.Session, *app.User) {},
-		"revoked":          func(s *app.Session, _ *app.User) { s.RevokedAt = now },
-		"account_gone":     func(_ *app.Session, u *app.User) { u.CreatedAt = now.Add(time.Microsecond) },
-		"password_changed": func(_ *app.Session, u *app.User) { u.PasswordHash = "y" },
-		"disabled":         func(_ *app.Session, u *app.User) { u.DisabledAt = now },
-		"robot":            func(_ *app.Session, u *app.User) { u.Role = app.RoleRobot },
-		"expired":          func(s *app.Session, _ *app.User) { s.SeenAt = now.Add(-app.SessionIdle) },
+	good := User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: now}
+	s := Session{Tenant: "t", User: "ada", At: now, SeenAt: now, Mark: good.PasswordMark()}
+	for reason, spoil := range map[string]func(*Session, *User){
+		"":                 func(*Session, *User) {},
+		"revoked":          func(s *Session, _ *User) { s.RevokedAt = now },
+		"account_gone":     func(_ *Session, u *User) { u.CreatedAt = now.Add(time.Microsecond) },
+		"password_changed": func(_ *Session, u *User) { u.PasswordHash = "y" },
+		"disabled":         func(_ *Session, u *User) { u.DisabledAt = now },
+		"robot":            func(_ *Session, u *User) { u.Role = app.RoleRobot },
+		"expired":          func(s *Session, _ *User) { s.SeenAt = now.Add(-SessionIdle) },
 	} {
 		s, u := s, good
 		spoil(&s, &u)
@@ -52,7 +52,7 @@ func TestWhatEndsASignIn(t *testing.T) {
 			t.Errorf("%q gives %v", reason, err)
 		}
 	}
-	if (app.User{}).PasswordMark() == good.PasswordMark() || len(good.PasswordMark()) < 20 {
+	if (User{}).PasswordMark() == good.PasswordMark() || len(good.PasswordMark()) < 20 {
 		t.Error("marks do not tell passwords apart")
 	}
 }

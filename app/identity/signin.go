@@ -10,13 +10,13 @@ import (
 // SignIn checks a name and password and begins a sign-in. EUnauthorized does not tell which of the two was wrong, and takes as
 // long either way. The faces limit how often it is asked. Where the account has a second factor, it begins nothing: the error is EForbidden with
 // SecondFactorReason, and the session, which has no ID, is what FinishSignIn takes.
-func (a *Service) SignIn(ctx context.Context, tenant, user, password string, v app.Visit) (app.Session, error) {
+func (a *Service) SignIn(ctx context.Context, tenant, user, password string, v Visit) (Session, error) {
 	if tenant == "" {
 		tenant = app.DefaultTenant
 	}
 	u, err := a.Store.User(ctx, tenant, strings.TrimSpace(user))
 	if err != nil && app.CodeOf(err) != app.ENotFound {
-		return app.Session{}, err
+		return Session{}, err
 	}
 	if !passwordFits(u.PasswordHash, password) {
 		err := &app.Error{Code: app.EUnauthorized, Reason: "wrong_password", Field: "password", Message: "That name and password do not fit together."}
@@ -26,16 +26,16 @@ func (a *Service) SignIn(ctx context.Context, tenant, user, password string, v a
 			who := strings.ToValidUTF8(user[:min(len(user), 64)], "")
 			a.NoteRefusal(ctx, Refusal{Actor: app.Actor{Tenant: tenant, User: strings.TrimSpace(who), Via: app.ViaPortal, From: v.From}, What: "sign-in", Why: err})
 		}
-		return app.Session{}, err
+		return Session{}, err
 	}
 	if u.SecondFactor {
 		if _, err := u.AtPortal(); err != nil {
-			return app.Session{}, err
+			return Session{}, err
 		}
-		return u.Session(a.Now(), app.ByPassword, v), &app.Error{Code: app.EForbidden, Reason: app.SecondFactorReason, Message: "This account needs a second factor beside the password.",
+		return u.Session(a.Now(), ByPassword, v), &app.Error{Code: app.EForbidden, Reason: app.SecondFactorReason, Message: "This account needs a second factor beside the password.",
 			Hint: "Sign in at the portal, which asks for it; programs use an API token."}
 	}
-	return a.beginSession(ctx, u, app.ByPassword, "", "", v)
+	return a.beginSession(ctx, u, ByPassword, "", "", v)
 }
 
 // EnsureAdmin makes the first account of a fresh installation and gives its one-time password; "" where there are
@@ -48,7 +48,7 @@ func (a *Service) EnsureAdmin(ctx context.Context, wanted string) (password stri
 	if password = wanted; password == "" {
 		password = NewPassword()
 	}
-	err = a.Store.CreateUser(ctx, app.User{Tenant: app.DefaultTenant, Name: "admin", Role: app.RoleSuperadmin,
+	err = a.Store.CreateUser(ctx, User{Tenant: app.DefaultTenant, Name: "admin", Role: app.RoleSuperadmin,
 		PasswordHash: HashPassword(password), MustChange: wanted == "", CreatedAt: a.Now()})
 	if app.CodeOf(err) == app.EConflict { // another server has just made it, and tells its password
 		return "", nil
@@ -60,7 +60,7 @@ func (a *Service) EnsureAdmin(ctx context.Context, wanted string) (password stri
 func (a *Service) IssueToken(ctx context.Context, tenant, user, label string) (string, error) {
 	token := NewToken()
 	who := app.Actor{Tenant: tenant, User: user, Role: app.RoleSuperadmin, Via: app.ViaServer}
-	return token, a.Store.ReplaceToken(ctx, who, app.Token{Tenant: tenant, User: user, Label: label, CreatedAt: a.Now(), CreatedBy: who.Name()}, HashToken(token))
+	return token, a.Store.ReplaceToken(ctx, who, Token{Tenant: tenant, User: user, Label: label, CreatedAt: a.Now(), CreatedBy: who.Name()}, HashToken(token))
 }
 
 // ResetPassword gives a user a new random password, for whoever runs the server. It ends sign-ins and tokens.

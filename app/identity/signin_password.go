@@ -39,7 +39,7 @@ func (a *Service) ChangePassword(ctx context.Context, actor app.Actor, old, want
 
 // withPassword gives the account and the sign-in of somebody who has a password here; EConflict where there is none, with what
 // to do instead.
-func (a *Service) withPassword(ctx context.Context, actor app.Actor, useCase, instead string) (u app.User, home app.Actor, session int64, err error) {
+func (a *Service) withPassword(ctx context.Context, actor app.Actor, useCase, instead string) (u User, home app.Actor, session int64, err error) {
 	home = actor.AtHome()
 	if err := home.Authorize(useCase); err != nil {
 		return u, home, 0, err

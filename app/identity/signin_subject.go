@@ -36,7 +36,7 @@ type SubjectStore interface {
 	UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error)
 	// AdmitSubject makes the account of a person in the grant's tenant, or brings role, groups and address up to date. EConflict
 	// where the name belongs to another account, ENotFound where there is no such tenant.
-	AdmitSubject(ctx context.Context, s Subject, g Grant, at time.Time) (app.User, error)
+	AdmitSubject(ctx context.Context, s Subject, g Grant, at time.Time) (User, error)
 	// DismissSubject ends the sign-ins of a person's accounts outside of the tenants named, and takes the groups that their
 	// identity provider gave them.
 	DismissSubject(ctx context.Context, s Subject, except []string, at time.Time) error
@@ -44,12 +44,12 @@ type SubjectStore interface {
 
 // SignInBy signs in who has proved at an identity provider who they are. Where several tenants are open to them, one must be
 // named; "" gives EConflict with reason choose_tenant. EForbidden where none is.
-func (a *Service) SignInBy(ctx context.Context, s Subject, tenant string, v app.Visit) (app.Session, error) {
+func (a *Service) SignInBy(ctx context.Context, s Subject, tenant string, v Visit) (Session, error) {
 	if s.Issuer == "" || s.ID == "" {
-		return app.Session{}, app.Errorf(app.EUnauthorized, "The identity provider did not say who you are.")
+		return Session{}, app.Errorf(app.EUnauthorized, "The identity provider did not say who you are.")
 	}
 	if err := checkUserName(s.Name); err != nil {
-		return app.Session{}, &app.Error{Code: app.EForbidden, Reason: "name", Message: fmt.Sprintf("%s calls you %q, which cannot be the name of an account here.", cmp.Or(s.Label, s.Provider), s.Name),
+		return Session{}, &app.Error{Code: app.EForbidden, Reason: "name", Message: fmt.Sprintf("%s calls you %q, which cannot be the name of an account here.", cmp.Or(s.Label, s.Provider), s.Name),
 			Hint: "Ask whoever looks after this Muster to take your name from another claim."}
 	}
 	if CheckEmail(s.Email) != nil {
@@ -60,24 +60,24 @@ func (a *Service) SignInBy(ctx context.Context, s Subject, tenant string, v app.
 		open[i] = g.Tenant
 	}
 	if err := a.Store.DismissSubject(ctx, s, open, a.Now()); err != nil {
-		return app.Session{}, err
+		return Session{}, err
 	}
 	switch {
 	case len(open) == 0:
-		return app.Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("%s knows you, but none of your groups there opens a tenant here.", cmp.Or(s.Label, s.Provider)),
+		return Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("%s knows you, but none of your groups there opens a tenant here.", cmp.Or(s.Label, s.Provider)),
 			Hint: "Ask whoever looks after this Muster which group you need."}
 	case tenant == "" && len(open) > 1:
-		return app.Session{}, &app.Error{Code: app.EConflict, Reason: "choose_tenant", Message: "Several tenants are open to you.", Hint: "Choose one of " + strings.Join(open, ", ") + "."}
+		return Session{}, &app.Error{Code: app.EConflict, Reason: "choose_tenant", Message: "Several tenants are open to you.", Hint: "Choose one of " + strings.Join(open, ", ") + "."}
 	case tenant == "":
 		tenant = open[0]
 	}
 	at := slices.Index(open, tenant)
 	if at < 0 {
-		return app.Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("The tenant %q is not open to you.", tenant)}
+		return Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("The tenant %q is not open to you.", tenant)}
 	}
 	u, err := a.Store.AdmitSubject(ctx, s, s.Grants[at], a.Now())
 	if err != nil {
-		return app.Session{}, err
+		return Session{}, err
 	}
-	return a.beginSession(ctx, u, app.ByOIDC, s.Provider, "", v)
+	return a.beginSession(ctx, u, ByOIDC, s.Provider, "", v)
 }

@@ -6,9 +6,48 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"muster/app"
 )
+
+// Tenant is a part of the installation that cannot see the others: users, clusters, secrets, workers of its own.
+type Tenant struct {
+	Name  string `json:"name"`
+	About string `json:"about,omitempty"`
+	// Slots is how many steps its workers carry out at the same time at most, on all provisioners together; 0: as many as the
+	// server says for every tenant.
+	Slots int `json:"slots"`
+	// RequireSecondFactor says that people who sign in with a password need a second factor.
+	RequireSecondFactor bool      `json:"require_second_factor"`
+	CreatedAt           time.Time `json:"created_at,omitzero"` // zero: it was there before tenants were written down
+	CreatedBy           string    `json:"created_by,omitempty"`
+	From                string    `json:"from,omitempty"` // the tenant whose settings it began with
+	// What it has at the moment.
+	Users     int `json:"users"`
+	Clusters  int `json:"clusters"`    // that are not deleted
+	SlotsHeld int `json:"slots_given"` // by the balance between tenants
+}
+
+// TenantChange changes a tenant. What is nil stays.
+type TenantChange struct {
+	About *string `json:"about,omitempty"`
+	Slots *int    `json:"slots,omitempty"`
+}
+
+// TenantStore keeps tenants. One that was deleted is ENotFound, and its name is taken for ever.
+type TenantStore interface {
+	// Tenants gives them by name, with what they have.
+	Tenants(ctx context.Context) ([]Tenant, error)
+	// TenantNames gives only their names, in order.
+	TenantNames(ctx context.Context) ([]string, error)
+	Tenant(ctx context.Context, name string) (Tenant, error)
+	// CreateTenant writes a tenant, its first admin where there is one, and a copy of another tenant's settings.
+	CreateTenant(ctx context.Context, who app.Actor, t Tenant, admin *User) error
+	ChangeTenant(ctx context.Context, who app.Actor, name string, c TenantChange, at time.Time) (Tenant, error)
+	// DeleteTenant drops it with its users, tokens and groups; EConflict says what keeps it. Receipts, usage and audit stay.
+	DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error
+}
 
 // NewTenant is a tenant about to be made.
 type NewTenant struct {
@@ -87,7 +126,7 @@ func CheckSlots(n int) error {
 func errNoTenant(name string) error { return app.Errorf(app.ENotFound, "There is no tenant %q.", name) }
 
 // Tenants lists the tenants of the installation by name.
-func (a *Service) Tenants(ctx context.Context, actor app.Actor) ([]app.Tenant, error) {
+func (a *Service) Tenants(ctx context.Context, actor app.Actor) ([]Tenant, error) {
 	if err := actor.Authorize("Tenants"); err != nil {
 		return nil, err
 	}
@@ -103,18 +142,18 @@ func (a *Service) TenantNames(ctx context.Context, actor app.Actor) ([]string, e
 }
 
 // Tenant shows one. Admins see their own; another one is for them as if it were not there.
-func (a *Service) Tenant(ctx context.Context, actor app.Actor, name string) (app.Tenant, error) {
+func (a *Service) Tenant(ctx context.Context, actor app.Actor, name string) (Tenant, error) {
 	if err := actor.Authorize("Tenant"); err != nil {
-		return app.Tenant{}, err
+		return Tenant{}, err
 	}
 	if name != actor.Tenant && actor.Role != app.RoleSuperadmin {
-		return app.Tenant{}, errNoTenant(name)
+		return Tenant{}, errNoTenant(name)
 	}
 	return a.Store.Tenant(ctx, name)
 }
 
 // CreateTenant makes a tenant, and its first admin where one is named, whose one-time password it gives; else "".
-func (a *Service) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant) (t app.Tenant, password string, err error) {
+func (a *Service) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant) (t Tenant, password string, err error) {
 	if err := actor.Authorize("CreateTenant"); err != nil {
 		return t, "", err
 	}
@@ -130,7 +169,7 @@ func (a *Service) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant
 	if err := a.Catalogs.CheckFirstTenant(ctx); err != nil {
 		return t, "", err
 	}
-	var admin *app.User
+	var admin *User
 	if n.Admin != nil {
 		if err := actor.MustProve(); err != nil {
 			return t, "", err
@@ -144,7 +183,7 @@ func (a *Service) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant
 		u.PasswordHash, u.MustChange = HashPassword(password), true
 		admin = &u
 	}
-	t = app.Tenant{Name: n.Name, About: n.About, Slots: n.Slots, From: n.From, CreatedAt: a.Now(), CreatedBy: actor.Name()}
+	t = Tenant{Name: n.Name, About: n.About, Slots: n.Slots, From: n.From, CreatedAt: a.Now(), CreatedBy: actor.Name()}
 	if err := a.Store.CreateTenant(ctx, actor, t, admin); err != nil {
 		return t, "", err
 	}
@@ -163,18 +202,18 @@ func within(part string, err error) error {
 }
 
 // ChangeTenant changes what is said about a tenant, and its slots.
-func (a *Service) ChangeTenant(ctx context.Context, actor app.Actor, name string, c app.TenantChange) (app.Tenant, error) {
+func (a *Service) ChangeTenant(ctx context.Context, actor app.Actor, name string, c TenantChange) (Tenant, error) {
 	if err := actor.Authorize("ChangeTenant"); err != nil {
-		return app.Tenant{}, err
+		return Tenant{}, err
 	}
 	if c.About != nil {
 		if err := CheckText("about", *c.About, app.LongestAbout); err != nil {
-			return app.Tenant{}, err
+			return Tenant{}, err
 		}
 	}
 	if c.Slots != nil {
 		if err := CheckSlots(*c.Slots); err != nil {
-			return app.Tenant{}, err
+			return Tenant{}, err
 		}
 	}
 	return a.Store.ChangeTenant(ctx, actor, name, c, a.Now())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // How long API tokens hold.
@@ -29,16 +30,16 @@ type NewAPIToken struct {
 type TokenStore interface {
 	// AddToken keeps a token's hash and gives the token with its number. EConflict where the user has one of that label, or too
 	// many; EForbidden where the user is not there any more, disabled, or, with robots, no robot.
-	AddToken(ctx context.Context, who app.Actor, t app.Token, hash []byte, robots bool, most int) (app.Token, error)
+	AddToken(ctx context.Context, who app.Actor, t Token, hash []byte, robots bool, most int) (Token, error)
 	// Tokens gives those of a tenant's user, or of all where that is "", newest first.
-	Tokens(ctx context.Context, tenant, user string) ([]app.Token, error)
-	Token(ctx context.Context, tenant string, id int64) (app.Token, error)
+	Tokens(ctx context.Context, tenant, user string) ([]Token, error)
+	Token(ctx context.Context, tenant string, id int64) (Token, error)
 	// RevokeToken drops one; ENotFound where the tenant has none of that number.
 	RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error
 }
 
 // Tokens lists the actor's tokens; admins get all of the tenant. User narrows it to those of one.
-func (a *Service) Tokens(ctx context.Context, actor app.Actor, user string) ([]app.Token, error) {
+func (a *Service) Tokens(ctx context.Context, actor app.Actor, user string) ([]Token, error) {
 	r, err := actor.Reach("Tokens")
 	if err != nil {
 		return nil, err
@@ -53,22 +54,22 @@ func (a *Service) Tokens(ctx context.Context, actor app.Actor, user string) ([]a
 }
 
 // CreateToken makes a token of the actor's own, and gives it; it cannot be read again.
-func (a *Service) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToken) (app.Token, string, error) {
+func (a *Service) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToken) (Token, string, error) {
 	actor = actor.AtHome()
 	if err := actor.Authorize("CreateToken"); err != nil {
-		return app.Token{}, "", err
+		return Token{}, "", err
 	}
 	if n.User != "" && n.User != actor.User {
-		return app.Token{}, "", &app.Error{Code: app.EForbidden, Field: "user", Message: "Nobody makes tokens of other people.", Hint: "Robots' tokens are made by admins."}
+		return Token{}, "", &app.Error{Code: app.EForbidden, Field: "user", Message: "Nobody makes tokens of other people.", Hint: "Robots' tokens are made by admins."}
 	}
 	n.User = actor.User
 	scopes, err := scopesFor(actor.Role, n.Scopes)
 	if err != nil {
-		return app.Token{}, "", err
+		return Token{}, "", err
 	}
 	for _, s := range scopes {
 		if actor.Session == "" && (s == app.ScopeApprove || s == app.ScopeAdmin) {
-			return app.Token{}, "", &app.Error{Code: app.EForbidden, Reason: "sign_in", Field: "scopes", Message: fmt.Sprintf("A token with the scope %q is not made with another token.", s),
+			return Token{}, "", &app.Error{Code: app.EForbidden, Reason: "sign_in", Field: "scopes", Message: fmt.Sprintf("A token with the scope %q is not made with another token.", s),
 				Hint: "Sign in at the portal and make it there."}
 		}
 	}
@@ -76,36 +77,36 @@ func (a *Service) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToke
 }
 
 // CreateRobotToken makes a token of a robot of the tenant, and gives it; it cannot be read again.
-func (a *Service) CreateRobotToken(ctx context.Context, actor app.Actor, n NewAPIToken) (app.Token, string, error) {
+func (a *Service) CreateRobotToken(ctx context.Context, actor app.Actor, n NewAPIToken) (Token, string, error) {
 	if err := actor.Authorize("CreateRobotToken"); err != nil {
-		return app.Token{}, "", err
+		return Token{}, "", err
 	}
 	scopes, err := scopesFor(app.RoleRobot, n.Scopes)
 	if err != nil {
-		return app.Token{}, "", err
+		return Token{}, "", err
 	}
 	return a.addToken(ctx, actor, n, scopes, true)
 }
 
-func (a *Service) addToken(ctx context.Context, actor app.Actor, n NewAPIToken, scopes []app.Scope, robots bool) (app.Token, string, error) {
+func (a *Service) addToken(ctx context.Context, actor app.Actor, n NewAPIToken, scopes []app.Scope, robots bool) (Token, string, error) {
 	if n.Label == "" {
-		return app.Token{}, "", &app.Error{Code: app.EInvalid, Field: "label", Message: "A token needs a label.", Hint: "Say what uses it, such as laptop or nightly build."}
+		return Token{}, "", &app.Error{Code: app.EInvalid, Field: "label", Message: "A token needs a label.", Hint: "Say what uses it, such as laptop or nightly build."}
 	}
 	if err := CheckText("label", n.Label, longestLabel); err != nil {
-		return app.Token{}, "", err
+		return Token{}, "", err
 	}
 	if n.Days == 0 {
 		n.Days = TokenDays
 	}
 	if n.Days < 1 || n.Days > MostDays {
-		return app.Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: fmt.Sprintf("A token holds from 1 to %d days, not %d.", MostDays, n.Days)}
+		return Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: fmt.Sprintf("A token holds from 1 to %d days, not %d.", MostDays, n.Days)}
 	}
 	now := a.Now()
 	secret := NewToken()
-	t, err := a.Store.AddToken(ctx, actor, app.Token{Tenant: actor.Tenant, User: n.User, Label: n.Label, Scopes: scopes, CreatedAt: now, CreatedBy: actor.Name(),
+	t, err := a.Store.AddToken(ctx, actor, Token{Tenant: actor.Tenant, User: n.User, Label: n.Label, Scopes: scopes, CreatedAt: now, CreatedBy: actor.Name(),
 		ExpiresAt: now.AddDate(0, 0, n.Days)}, HashToken(secret), robots, mostTokens)
 	if err != nil {
-		return app.Token{}, "", err
+		return Token{}, "", err
 	}
 	return t, secret, nil
 }
@@ -122,10 +123,10 @@ func scopesFor(r app.Role, wanted []app.Scope) ([]app.Scope, error) {
 		}
 		switch {
 		case !slices.Contains(known, string(s)):
-			return nil, &app.Error{Code: app.EInvalid, Field: "scopes", Message: fmt.Sprintf("There is no scope %q.", s), Hint: "Use some of " + app.OrList(known) + "."}
+			return nil, &app.Error{Code: app.EInvalid, Field: "scopes", Message: fmt.Sprintf("There is no scope %q.", s), Hint: "Use some of " + phrase.OrList(known) + "."}
 		case !slices.Contains(useful, string(s)):
 			return nil, &app.Error{Code: app.EForbidden, Reason: "scope", Field: "scopes", Message: fmt.Sprintf("The role %s allows nothing of the scope %q.", r, s),
-				Hint: "Use some of " + app.OrList(useful) + "."}
+				Hint: "Use some of " + phrase.OrList(useful) + "."}
 		}
 	}
 	scopes := []app.Scope{}

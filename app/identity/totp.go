@@ -47,7 +47,8 @@ func totpCode(secret []byte, step int64, digits int) string {
 	return fmt.Sprintf("%0*d", digits, n%mod)
 }
 
-// totpMatch returns the time step whose code this is, if it is one of now or of a clock that is slightly off. All steps are compared, so that the time taken doesn't
+// totpMatch returns the time step whose code this is, if it is one of now or of a clock that is slightly off. All steps are compared, so that the
+// time taken doesn't
 // tell which one matched.
 func totpMatch(secret []byte, code string, now time.Time) (step int64, ok bool) {
 	for s := totpStep(now) - totpSkew; s <= totpStep(now)+totpSkew; s++ {

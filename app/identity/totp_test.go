@@ -5,6 +5,7 @@ import (
 	"time"
 
 	core "muster/app"
+	"muster/app/phrase"
 )
 
 // The vectors of RFC 6238, appendix B, which have eight digits.
@@ -67,7 +68,7 @@ func TestWhichProofsOfASecondFactorAreRight(t *testing.T) {
 
 func upperPlain(code string) (out string) {
 	for _, r := range plainCode(code) {
-		out += core.Upper(string(r))
+		out += phrase.Upper(string(r))
 	}
 	return out
 }

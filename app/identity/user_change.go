@@ -9,7 +9,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 )
+
+// MayManage tells whether an actor may change, reset or delete an account: nobody does so with one that is mightier.
+func (u User) MayManage(who app.Actor) error {
+	if u.Role.Above(who.Role) {
+		return &app.Error{Code: app.EForbidden, Reason: "role", Message: fmt.Sprintf("%s is %s; only a %s can change that account.", u.Name, u.Role, u.Role)}
+	}
+	return who.NotByToken(u.Role)
+}
 
 // NewUser is an account about to be made.
 type NewUser struct {
@@ -31,7 +40,7 @@ type UserChange struct {
 
 // UserView is an account with what it has.
 type UserView struct {
-	app.User
+	User
 	Here     []string `json:"groups_here,omitempty"` // those of its groups into which people put it here
 	Clusters []string `json:"clusters,omitempty"`    // that it owns and that are not deleted, by name
 	Tokens   int      `json:"tokens"`
@@ -55,18 +64,18 @@ type Others struct {
 // MayManage.
 type UserStore interface {
 	// Users gives accounts of a tenant by name, with their groups, and whether there are more.
-	Users(ctx context.Context, tenant string, f UserFilter) (users []app.User, more bool, err error)
+	Users(ctx context.Context, tenant string, f UserFilter) (users []User, more bool, err error)
 	UserView(ctx context.Context, tenant, name string) (UserView, error)
 	// AddUser adds an account to a tenant, with its groups; EConflict where the name is taken.
-	AddUser(ctx context.Context, who app.Actor, u app.User) error
-	ChangeUser(ctx context.Context, who app.Actor, name string, c UserChange, at time.Time) (app.User, error)
+	AddUser(ctx context.Context, who app.Actor, u User) error
+	ChangeUser(ctx context.Context, who app.Actor, name string, c UserChange, at time.Time) (User, error)
 	// ResetPassword sets a password that its user must change, and ends all sign-ins and tokens. EConflict for accounts that have none.
 	ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
 	// DeleteUser drops an account with its tokens and memberships. Its live clusters become those of another one; EConflict names
 	// them where none is given.
 	DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error
 	// Superadmin gives an enabled superadmin, the one called admin before others, or ENotFound.
-	Superadmin(ctx context.Context) (app.User, error)
+	Superadmin(ctx context.Context) (User, error)
 }
 
 // Names of users stand in addresses, logs and audits.
@@ -99,7 +108,7 @@ func CheckEmail(text string) error {
 
 // Spare tells whether the others can do without an account as it is now: the last superadmin of the installation and the last
 // admin of a tenant stay.
-func (o Others) Spare(u app.User) error {
+func (o Others) Spare(u User) error {
 	last := func(what string) error {
 		return &app.Error{Code: app.EConflict, Reason: "last_admin", Message: fmt.Sprintf("%s is the last %s.", u.Name, what), Hint: "Give somebody else that role first."}
 	}
@@ -115,7 +124,7 @@ func (o Others) Spare(u app.User) error {
 }
 
 // Apply gives an account as the change wants it, or says why it may not be. Groups are the store's to judge.
-func (c UserChange) Apply(who app.Actor, u app.User, others Others, at time.Time) (app.User, error) {
+func (c UserChange) Apply(who app.Actor, u User, others Others, at time.Time) (User, error) {
 	if err := u.MayManage(who); err != nil {
 		return u, err
 	}
@@ -154,8 +163,8 @@ func (c UserChange) Apply(who app.Actor, u app.User, others Others, at time.Time
 }
 
 // DraftUser checks an account about to be made in a tenant.
-func (a *Service) DraftUser(actor app.Actor, tenant string, n NewUser) (app.User, error) {
-	u := app.User{Tenant: tenant, Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role, CreatedAt: a.Now(), CreatedBy: actor.Name()}
+func (a *Service) DraftUser(actor app.Actor, tenant string, n NewUser) (User, error) {
+	u := User{Tenant: tenant, Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role, CreatedAt: a.Now(), CreatedBy: actor.Name()}
 	for _, err := range []error{checkUserName(n.Name), CheckText("full_name", n.FullName, 200), CheckEmail(n.Email), actor.MayGive(n.Role, tenant)} {
 		if err != nil {
 			return u, err
@@ -169,12 +178,12 @@ func (a *Service) DraftUser(actor app.Actor, tenant string, n NewUser) (app.User
 }
 
 // Users lists accounts of the tenant by name, and tells whether there are more.
-func (a *Service) Users(ctx context.Context, actor app.Actor, f UserFilter) (users []app.User, more bool, err error) {
+func (a *Service) Users(ctx context.Context, actor app.Actor, f UserFilter) (users []User, more bool, err error) {
 	if err := actor.Authorize("Users"); err != nil {
 		return nil, false, err
 	}
 	if f.Role != "" && !f.Role.Known() {
-		return nil, false, &app.Error{Code: app.EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", f.Role), Hint: "Use one of " + app.OrList(app.RoleNames()) + "."}
+		return nil, false, &app.Error{Code: app.EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", f.Role), Hint: "Use one of " + phrase.OrList(app.RoleNames()) + "."}
 	}
 	if f.Limit <= 0 {
 		f.Limit = 100

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 )
 
 // InventoryFormat is a form in which a cluster's machines are told to other tools.
@@ -77,7 +78,7 @@ func InventoryPath(file string) bool { return inventoryPath.MatchString(file) }
 
 // NewInventory lists the machines of a cluster that have an address. EInvalid (field key or known_hosts) where a file's name cannot be part of
 // an inventory. What others say of a machine, its provider above all, is checked too, since it ends in files that shells read.
-func NewInventory(v app.ClusterView, files InventoryFiles) (Inventory, error) {
+func NewInventory(v appcluster.ClusterView, files InventoryFiles) (Inventory, error) {
 	for _, f := range []struct{ field, file, what string }{{"key", files.Key, "key"}, {"known_hosts", files.KnownHosts, "known_hosts"}} {
 		if f.file != "" && !InventoryPath(f.file) {
 			return Inventory{}, &app.Error{Code: app.EInvalid, Field: f.field, Message: "The name of the " + f.what + " file has characters that can't be used in an inventory.",

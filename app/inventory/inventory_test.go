@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
-func inventoried() app.ClusterView {
+func inventoried() cluster.ClusterView {
 	node := func(name, at, inside string, port int, services ...string) app.Node {
 		return app.Node{Name: name, Hostname: name + "-c1.muster.example", Addresses: map[string]string{app.AddressAccess: at, app.AddressBind: inside}, SSHUser: "debian",
 			SSHPort: port, HostKey: "ssh-ed25519 AAAA" + name + " comment", Services: services, Status: app.NodeReady}
 	}
-	v := app.ClusterView{Cluster: app.Cluster{ID: "c1", Name: "lake.one"}, Nodes: []app.Node{
+	v := cluster.ClusterView{Cluster: app.Cluster{ID: "c1", Name: "lake.one"}, Nodes: []app.Node{
 		node("n1", "192.0.2.1", "10.0.0.1", 22, "web-server", "all"), node("n2", "192.0.2.2", "192.0.2.2", 2222, "web-server", "web_server"),
 		node("n3", "192.0.2.3", "", 22), node("n4", "192.0.2.4", "", 22), {Name: "n5", Hostname: "n5-c1.muster.example", Status: app.NodePlanned},
 	}}
@@ -66,14 +67,14 @@ func TestInventoryForms(t *testing.T) {
 
 // TestInventoryTakesNoOrders has a provider, an owner and a key file say what tools would read as something else.
 func TestInventoryTakesNoOrders(t *testing.T) {
-	for name, spoil := range map[string]func(v *app.ClusterView){
-		"an address with an option": func(v *app.ClusterView) {
+	for name, spoil := range map[string]func(v *cluster.ClusterView){
+		"an address with an option": func(v *cluster.ClusterView) {
 			v.Nodes[0].Addresses[app.AddressAccess] = "192.0.2.1 ansible_connection=local"
 		},
-		"an address on two lines": func(v *app.ClusterView) { v.Nodes[0].Addresses[app.AddressAccess] = "192.0.2.1\nProxyCommand evil" },
-		"an option as an address": func(v *app.ClusterView) { v.Nodes[0].Addresses[app.AddressAccess] = "-oProxyCommand=evil" },
-		"a user on two lines":     func(v *app.ClusterView) { v.Nodes[0].SSHUser = "root\nProxyCommand evil" },
-		"a command as a user":     func(v *app.ClusterView) { v.Nodes[0].SSHUser = "$(evil)" },
+		"an address on two lines": func(v *cluster.ClusterView) { v.Nodes[0].Addresses[app.AddressAccess] = "192.0.2.1\nProxyCommand evil" },
+		"an option as an address": func(v *cluster.ClusterView) { v.Nodes[0].Addresses[app.AddressAccess] = "-oProxyCommand=evil" },
+		"a user on two lines":     func(v *cluster.ClusterView) { v.Nodes[0].SSHUser = "root\nProxyCommand evil" },
+		"a command as a user":     func(v *cluster.ClusterView) { v.Nodes[0].SSHUser = "$(evil)" },
 	} {
 		v := inventoried()
 		spoil(&v)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // offer puts a ready step where somebody takes it: before the person who is asked, or in the line of its node. While the
@@ -60,7 +61,7 @@ func (s *Set) sweepAsked(st *Step) bool {
 	case st.GoOn:
 		s.goOn(st)
 	default:
-		s.setBack(st, Refused, app.ETimeout, "Nobody has answered within "+app.Length(st.AskFor)+".")
+		s.setBack(st, Refused, app.ETimeout, "Nobody has answered within "+phrase.Length(st.AskFor)+".")
 	}
 	return true
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 )
 
 // MaxLostTries is how often a step's worker may vanish: then it is left to a person rather than to yet another worker.
@@ -23,7 +24,7 @@ func (s *Set) Holds(w app.WorkerID, f app.Fence) bool {
 // Finish ends an attempt; its operation and step have been added, if they exist. With f.ClaimFor the worker wants the
 // node's next step, which is found by Handed and the tag after Settle. It tells false where the fence does not hold. Then
 // it is stale, unless Handed has a step for it after Settle: one that was handed out in an answer that was lost.
-func (s *Set) Finish(w app.WorkerID, f app.Finish, tag int) bool {
+func (s *Set) Finish(w app.WorkerID, f execution.Finish, tag int) bool {
 	want := wish{w.Name, f.Now.Add(f.ClaimFor), tag}
 	st := s.steps[Key{f.Fence.Operation, f.Fence.Index}]
 	if !s.Holds(w, f.Fence) {

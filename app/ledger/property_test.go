@@ -10,7 +10,8 @@ import (
 	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/ledger/ledgertest"
-
+	appplan "muster/app/plan"
+	"muster/app/template"
 	"pgregory.net/rapid"
 )
 
@@ -63,17 +64,17 @@ func newWorld(t *rapid.T) *world {
 }
 
 // plan draws a graph of steps, some of which are joins.
-func plan(t *rapid.T) app.Plan {
-	p := app.Plan{Kind: rapid.SampledFrom([]app.OperationKind{app.OperationCreate, app.OperationDelete}).Draw(t, "kind"),
-		Questions: map[string]*app.Person{}}
+func plan(t *rapid.T) appplan.Plan {
+	p := appplan.Plan{Kind: rapid.SampledFrom([]app.OperationKind{app.OperationCreate, app.OperationDelete}).Draw(t, "kind"),
+		Questions: map[string]*template.Person{}}
 	for i := range rapid.IntRange(0, 10).Draw(t, "steps") {
-		s := app.PlanStep{ID: fmt.Sprint("s", i), Rank: time.Duration(rapid.IntRange(0, 3).Draw(t, "rank")) * time.Second}
+		s := appplan.PlanStep{ID: fmt.Sprint("s", i), Rank: time.Duration(rapid.IntRange(0, 3).Draw(t, "rank")) * time.Second}
 		if s.Join = rapid.IntRange(0, 4).Draw(t, "join") == 0; !s.Join {
 			s.Node, s.Action = app.NodeName(rapid.IntRange(1, nodes).Draw(t, "node")), app.ActionStart
 			if rapid.IntRange(0, 4).Draw(t, "person") == 0 {
 				s.Asks = fmt.Sprint("q", i)
-				p.Questions[s.Asks] = &app.Person{Timeout: time.Duration(rapid.IntRange(1, 60).Draw(t, "hours")) * time.Hour,
-					OnTimeout: rapid.SampledFrom(app.AnswerChoices).Draw(t, "on time-out")}
+				p.Questions[s.Asks] = &template.Person{Timeout: time.Duration(rapid.IntRange(1, 60).Draw(t, "hours")) * time.Hour,
+					OnTimeout: rapid.SampledFrom(template.AnswerChoices).Draw(t, "on time-out")}
 			}
 		}
 		for n := range i {
@@ -138,12 +139,12 @@ func (w *world) finish(t *rapid.T) {
 	}
 	first := rapid.SampledFrom(w.held).Draw(t, "fence")
 	id := worker(t, &first, w.book)
-	var fs []app.Finish
+	var fs []execution.Finish
 	for _, f := range append([]app.Fence{first}, w.held...) {
 		if len(fs) > 0 && rapid.IntRange(0, 2).Draw(t, "too") > 0 {
 			continue
 		}
-		end := app.Finish{Fence: f, Now: w.now}
+		end := execution.Finish{Fence: f, Now: w.now}
 		switch rapid.IntRange(0, 4).Draw(t, "outcome") {
 		case 0:
 			end.Err = &app.Error{Code: app.EScript, Message: "it broke"}
@@ -368,7 +369,7 @@ func (w *world) comesToAnEnd(t *rapid.T) {
 			id := app.WorkerID{Tenant: fmt.Sprint("t", i), Name: "last"}
 			for _, st := range w.book.Claim(id, w.now, execution.ClaimFor, 50) {
 				w.took(t, st)
-				w.book.Finish(id, w.now, []app.Finish{{Now: w.now, Fence: app.Fence{Operation: st.Operation, Index: st.Index, Attempt: st.Attempt}}})
+				w.book.Finish(id, w.now, []execution.Finish{{Now: w.now, Fence: app.Fence{Operation: st.Operation, Index: st.Index, Attempt: st.Attempt}}})
 			}
 		}
 		w.check(t)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/template"
 	"pgregory.net/rapid"
 )
 
@@ -59,7 +61,7 @@ func empties(v reflect.Value, deep int, leaveOut bool, one func() bool) {
 func TestEmptyListsAreNoChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		choices := rapid.SliceOfN(rapid.Bool(), 64, 64).Draw(t, "one entry")
-		made := func(leaveOut bool) (d app.Definition) {
+		made := func(leaveOut bool) (d cluster.Definition) {
 			i := 0
 			empties(reflect.ValueOf(&d).Elem(), 6, leaveOut, func() bool { i++; return choices[i%len(choices)] })
 			return d
@@ -69,15 +71,15 @@ func TestEmptyListsAreNoChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var stored app.Definition
+		var stored cluster.Definition
 		if err := json.Unmarshal(text, &stored); err != nil {
 			t.Fatal(err)
 		}
-		for name, other := range map[string]app.Definition{"left out": left, "stored": stored} {
-			if !app.WrittenAlike(catalog.Services, other.Services) || !app.WrittenAlike(catalog.Links, other.Links) || !app.WrittenAlike(catalog.Firewall, other.Firewall) {
+		for name, other := range map[string]cluster.Definition{"left out": left, "stored": stored} {
+			if !template.WrittenAlike(catalog.Services, other.Services) || !template.WrittenAlike(catalog.Links, other.Links) || !template.WrittenAlike(catalog.Firewall, other.Firewall) {
 				t.Fatalf("%s: not alike:\n%+v\n%+v", name, catalog, other)
 			}
-			if changes := app.ChangesOf(other, catalog); len(changes) > 0 {
+			if changes := cluster.ChangesOf(other, catalog); len(changes) > 0 {
 				t.Fatalf("%s: %+v", name, changes)
 			}
 			d := amended{standing: &standing{}}
@@ -87,12 +89,12 @@ func TestEmptyListsAreNoChange(t *testing.T) {
 		}
 	})
 	for name, c := range map[string]struct{ a, b any }{
-		"a link":           {app.Service{}, app.Service{Links: []app.Link{{Label: "x"}}}},
+		"a link":           {template.Service{}, template.Service{Links: []app.Link{{Label: "x"}}}},
 		"a key":            {map[string]any{}, map[string]any{"x": nil}},
-		"a closed wall":    {app.Definition{}, app.Definition{Firewall: &app.Firewall{}}},
+		"a closed wall":    {cluster.Definition{}, cluster.Definition{Firewall: &template.Firewall{}}},
 		"an empty setting": {map[string]any{"x": nil}, map[string]any{"x": []any{}}},
 	} {
-		if app.WrittenAlike(c.a, c.b) {
+		if template.WrittenAlike(c.a, c.b) {
 			t.Errorf("%s makes no difference", name)
 		}
 	}

@@ -7,6 +7,11 @@ import (
 	"strings"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/plan"
+	"muster/app/policy"
+	"muster/app/template"
 )
 
 // Amend changes a cluster that stands, as PreviewAmend has shown. The change is worked out anew, policies are asked, and then it is
@@ -18,35 +23,35 @@ import (
 //
 // Where nothing is to be done, the answer is the cluster as it is. When m.PlanHash is set and the plan is another one by now, it
 // is EConflict, reason "plan_changed", and nothing happens.
-func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m app.Amendment) (app.AmendAnswer, error) {
+func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendAnswer, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Amend", cluster)
 	if err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	if err := actor.MayChange(m.Kind.UseCase(), c); err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	if m.TopUp {
-		return app.AmendAnswer{}, errTopUp
+		return appcluster.AmendAnswer{}, errTopUp
 	}
 	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	defer leave()
 	return a.amend(ctx, actor, c, m)
 }
 
-var errTopUp = app.WrongAmend("top_up", "Only Muster sets top_up, when it requests missing nodes again.", "Leave it out. To have them requested now, use top-up of the cluster.")
+var errTopUp = appcluster.WrongAmend("top_up", "Only Muster sets top_up, when it requests missing nodes again.", "Leave it out. To have them requested now, use top-up of the cluster.")
 
 // amend is Amend of somebody who may.
-func (a *Service) amend(ctx context.Context, actor app.Actor, c app.Cluster, m app.Amendment) (app.AmendAnswer, error) {
+func (a *Service) amend(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Amendment) (appcluster.AmendAnswer, error) {
 	d, err := a.weighAmend(ctx, actor, c, m)
 	if err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	if m.PlanHash != "" && m.PlanHash != d.preview.PlanHash {
-		return app.AmendAnswer{}, errPlanChanged
+		return appcluster.AmendAnswer{}, errPlanChanged
 	}
 	if d.preview.Nothing {
 		return a.amendAnswer(ctx, actor, c, 0)
@@ -55,92 +60,92 @@ func (a *Service) amend(ctx context.Context, actor app.Actor, c app.Cluster, m a
 }
 
 // take does what was worked out and decided on: an operation begins, or a request is written.
-func (a *Service) take(ctx context.Context, actor app.Actor, d *amended) (app.AmendAnswer, error) {
+func (a *Service) take(ctx context.Context, actor app.Actor, d *amended) (appcluster.AmendAnswer, error) {
 	switch q := d.request(actor); d.decision.Outcome {
-	case app.OutcomeRefuse:
-		q.Request.Status, q.Request.EndedAt, q.Request.Message = app.RequestRefused, q.Request.AskedAt, d.decision.Reason
+	case policy.OutcomeRefuse:
+		q.Request.Status, q.Request.EndedAt, q.Request.Message = appcluster.RequestRefused, q.Request.AskedAt, d.decision.Reason
 		kept, err := a.Store.KeepRequest(ctx, q)
 		if err != nil {
-			return app.AmendAnswer{}, err
+			return appcluster.AmendAnswer{}, err
 		}
-		return app.AmendAnswer{Request: &kept}, app.RefusedBy(d.decision, kept.ID)
-	case app.OutcomeApprove:
+		return appcluster.AmendAnswer{Request: &kept}, appcluster.RefusedBy(d.decision, kept.ID)
+	case policy.OutcomeApprove:
 		q.Open(d.keep(), d.decision.Needs)
 		kept, err := a.Store.KeepRequest(ctx, q)
 		if err != nil {
-			return app.AmendAnswer{}, err
+			return appcluster.AmendAnswer{}, err
 		}
-		return app.AmendAnswer{Request: &kept}, nil
+		return appcluster.AmendAnswer{Request: &kept}, nil
 	}
 	n, err := a.amendOperation(d, actor.User)
 	if err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	op, err := a.Store.SubmitOperation(ctx, n)
 	if err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	return a.amendAnswer(ctx, actor, d.Cluster, op.ID)
 }
 
-func (a *Service) amendAnswer(ctx context.Context, actor app.Actor, c app.Cluster, operation int64) (app.AmendAnswer, error) {
+func (a *Service) amendAnswer(ctx context.Context, actor app.Actor, c app.Cluster, operation int64) (appcluster.AmendAnswer, error) {
 	v, err := a.Clusters.Cluster(ctx, actor, c.ID)
-	return app.AmendAnswer{Cluster: &v, Operation: operation}, err
+	return appcluster.AmendAnswer{Cluster: &v, Operation: operation}, err
 }
 
 // amendOperation makes what the store is to accept: the operation, and what it makes of the cluster.
-func (a *Service) amendOperation(d *amended, who string) (app.NewOperation, error) {
+func (a *Service) amendOperation(d *amended, who string) (appcluster.NewOperation, error) {
 	p := d.preview
 	choice, survival, err := d.onFailure()
 	if err != nil {
-		return app.NewOperation{}, err
+		return appcluster.NewOperation{}, err
 	}
-	n := app.NewOperation{
+	n := appcluster.NewOperation{
 		Operation: app.Operation{Tenant: d.Tenant, Cluster: d.ID, Kind: p.Kind, PlanHash: p.PlanHash, OnFailure: choice, Requester: who,
 			AtLeast: survival.AtLeast.Of(p.After.Nodes), NoTopUp: survival.NoTopUp, CreatedAt: a.Now(), Expected: p.Duration},
 		Plan: p.Plan, Follows: d.latest.ID, TopUp: d.ask.TopUp,
 	}
-	if !d.redefined() && !slices.ContainsFunc(d.nodes, app.AmendedNode.Moves) {
+	if !d.redefined() && !slices.ContainsFunc(d.nodes, appcluster.AmendedNode.Moves) {
 		return n, nil
 	}
-	change := &app.ClusterChange{Template: d.Template, Definition: d.definition, Size: p.After.Nodes, Services: d.servicesAfter(),
+	change := &appcluster.ClusterChange{Template: d.Template, Definition: d.definition, Size: p.After.Nodes, Services: d.servicesAfter(),
 		CostPerHour: p.After.CostPerHour, Nodes: map[string][]string{}}
 	// What is done to services that go, or to nodes that do, is done by the entries from before.
 	change.Definition.Services = d.entries()
 	for _, node := range d.nodes {
 		switch {
-		case node.Change == app.NodeNew:
+		case node.Change == plan.NodeNew:
 			change.New = append(change.New, d.newNode(node))
-		case node.Change == app.NodeGone:
+		case node.Change == plan.NodeGone:
 			change.Leaving = append(change.Leaving, node.Name)
 		case len(node.Removed) > 0 || node.Change == "" && len(without(node.Services, d.node(node.Name).Services)) > 0:
 			change.Nodes[node.Name] = node.Services
 		}
 	}
 	if len(change.New)+len(change.Leaving) > 0 {
-		change.Reservation = app.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour}
+		change.Reservation = policy.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour}
 	}
 	n.Change = change
 	return n, a.Clusters.GiveHostKeys(change.New)
 }
 
 // onFailure is what happens where it fails. What the template says of machines that do not come is for growths only.
-func (d *amended) onFailure() (app.FailureChoice, app.Survival, error) {
+func (d *amended) onFailure() (app.FailureChoice, template.Survival, error) {
 	if d.finishes() {
-		return app.FailureLeave, app.Survival{}, nil // as of every repair
+		return app.FailureLeave, template.Survival{}, nil // as of every repair
 	}
 	if d.ask.Kind != app.OperationResize || d.preview.After.Nodes <= d.preview.Before.Nodes {
 		if d.ask.OnFailure == app.FailureStay || d.ask.OnFailure.GoesOn() {
-			return app.FailureLeave, app.Survival{}, nil // where nothing grows all machines are there
+			return app.FailureLeave, template.Survival{}, nil // where nothing grows all machines are there
 		}
-		return d.ask.OnFailure, app.Survival{}, nil
+		return d.ask.OnFailure, template.Survival{}, nil
 	}
 	return d.definition.Survivors.Settled(d.ask.OnFailure, d.ask.Survival, d.preview.After.Nodes)
 }
 
 // entries are those of the services before and after; those after win.
-func (d *amended) entries() map[string]*app.Service {
-	all := map[string]*app.Service{}
+func (d *amended) entries() map[string]*template.Service {
+	all := map[string]*template.Service{}
 	for _, n := range d.nodes {
 		for _, name := range n.Removed {
 			all[name] = d.all[name]
@@ -155,9 +160,9 @@ func (d *amended) entries() map[string]*app.Service {
 	return all
 }
 
-func (d *amended) newNode(n app.AmendedNode) app.NewNode {
+func (d *amended) newNode(n appcluster.AmendedNode) app.NewNode {
 	node := app.Node{Cluster: d.ID, Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Status: app.NodePlanned,
-		SSHUser: app.FirstOf(d.definition.Images[n.Image].SSHUser, "root")}
+		SSHUser: phrase.FirstOf(d.definition.Images[n.Image].SSHUser, "root")}
 	node.Hostname = app.Hostname(d.ID, n.Name, d.DNSSuffix)
 	return app.NewNode{Node: node, Intent: strings.ToLower(rand.Text())}
 }

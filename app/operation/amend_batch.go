@@ -2,15 +2,14 @@ package operation
 
 import (
 	"fmt"
-
-	"muster/app"
+	"muster/app/plan"
 )
 
 // batched counts the nodes on which something is done batch by batch: services that only start or stop are not.
 func (d *amended) batched() (n int) {
 	for _, node := range d.nodes {
 		for _, w := range node.Work {
-			if w != app.WorkStart && w != app.WorkStop && w != app.WorkStopConfigure {
+			if w != plan.WorkStart && w != plan.WorkStop && w != plan.WorkStopConfigure {
 				n++
 				break
 			}

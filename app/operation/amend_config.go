@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/template"
 )
 
 // reconfigure lays what was asked for over the configuration, and keeps it for later upgrades. What a parameter sets is said by that
@@ -64,10 +66,10 @@ func addOverrides(base, over map[string]any) map[string]any {
 // checkConfig refuses a configuration that is too large, whose macros are wrong, or do not fit the nodes that there are
 // afterwards.
 func (d *amended) checkConfig() error {
-	if n := app.ConfigSize(d.definition.Config); n > app.MostConfig && n > app.ConfigSize(d.was.Config) {
-		return app.TooMuchConfig(n)
+	if n := cluster.ConfigSize(d.definition.Config); n > cluster.MostConfig && n > cluster.ConfigSize(d.was.Config) {
+		return cluster.TooMuchConfig(n)
 	}
-	macros, err := app.ParseMacros(d.definition.Config)
+	macros, err := template.ParseMacros(d.definition.Config)
 	if err != nil {
 		return err
 	}

@@ -9,24 +9,29 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/layout"
+	appplan "muster/app/plan"
+	"muster/app/policy"
+	apptemplate "muster/app/template"
 )
 
 // amended is an amendment as it is worked out: the cluster as it stands, and as it will be.
 type amended struct {
 	*standing
-	ask     app.Amendment
-	catalog *app.Catalog // as it is now; what the cluster has is its own, see view
+	ask     cluster.Amendment
+	catalog *apptemplate.Catalog // as it is now; what the cluster has is its own, see view
 	// definition is what steps are carried out by afterwards, with the entries of the services on the cluster.
-	definition app.Definition
-	nodes      []app.AmendedNode // in number order, new ones last
-	named      map[string]bool   // the nodes that were named
-	last       int               // the greatest number that a node of the cluster ever had
+	definition cluster.Definition
+	nodes      []cluster.AmendedNode // in number order, new ones last
+	named      map[string]bool       // the nodes that were named
+	last       int                   // the greatest number that a node of the cluster ever had
 	batch      int
 	notes      []string
-	planned    app.PlanRequest
-	preview    app.AmendPreview
-	facts      app.Facts
-	decision   app.Decision
+	planned    appplan.PlanRequest
+	preview    cluster.AmendPreview
+	facts      policy.Facts
+	decision   policy.Decision
 }
 
 // kindsOfAmendment are what each kind makes of what stands. They fill in nodes, definition and notes.
@@ -44,7 +49,7 @@ var kindsOfAmendment = map[app.OperationKind]func(ctx context.Context, a *Servic
 }
 
 // workOut finds what an amendment does: which nodes, which work, in which order. Nothing is written.
-func (a *Service) workOut(ctx context.Context, c app.Cluster, m app.Amendment) (*amended, error) {
+func (a *Service) workOut(ctx context.Context, c app.Cluster, m cluster.Amendment) (*amended, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.SolveTime)
 	defer cancel()
 	if err := m.Check(); err != nil {
@@ -92,7 +97,7 @@ func (a *Service) workOut(ctx context.Context, c app.Cluster, m app.Amendment) (
 	if err := d.checkConfig(); err != nil {
 		return nil, err
 	}
-	var template *app.Template
+	var template *apptemplate.Template
 	if m.Kind == app.OperationUpgrade {
 		template = published.Templates[d.Template]
 	}
@@ -103,7 +108,7 @@ func (a *Service) workOut(ctx context.Context, c app.Cluster, m app.Amendment) (
 		return nil, err
 	}
 	d.reach()
-	if d.anyNode(app.NodeNew, app.NodeReplaced) {
+	if d.anyNode(appplan.NodeNew, appplan.NodeReplaced) {
 		if err := a.Catalogs.CheckIsolation(ctx, published.Providers[c.Provider]); err != nil {
 			return nil, err
 		}
@@ -131,10 +136,10 @@ func (d *amended) kind() app.OperationKind {
 // checkSecretsAfter refuses what needs secrets that the tenant does not have, those of the provider where machines are touched.
 func (a *Service) checkSecretsAfter(ctx context.Context, d *amended) error {
 	provider := ""
-	if d.anyNode(app.NodeNew, app.NodeReplaced, app.NodeGone) {
+	if d.anyNode(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
 		provider = d.Provider
 	}
-	return a.Clusters.CheckSecretsOf(ctx, d.Tenant, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
+	return a.Clusters.CheckSecretsOf(ctx, d.Tenant, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
 }
 
 // orNone gives a list that is there, since one that is not would be written as null.
@@ -145,25 +150,25 @@ func orNone(names []string) []string {
 	return names
 }
 
-func newAmended(s *standing, m app.Amendment) *amended {
+func newAmended(s *standing, m cluster.Amendment) *amended {
 	d := &amended{standing: s, ask: m, definition: s.was, batch: m.Batch, named: map[string]bool{}}
 	for _, name := range m.Nodes {
 		d.named[name] = true
 	}
 	d.definition.Services, d.definition.Hardware, d.definition.Images = maps.Clone(s.was.Services), maps.Clone(s.was.Hardware), maps.Clone(s.was.Images)
 	for _, n := range s.nodes {
-		d.nodes = append(d.nodes, app.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: orNone(n.Services)})
+		d.nodes = append(d.nodes, cluster.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: orNone(n.Services)})
 	}
 	return d
 }
 
 // view is the catalog as the cluster sees it: the services that it has are those that it was made from, all else is as it
 // is published now.
-func (s *standing) view(c *app.Catalog) *app.Catalog {
+func (s *standing) view(c *apptemplate.Catalog) *apptemplate.Catalog {
 	v := *c
 	v.Services = maps.Clone(c.Services)
 	if v.Services == nil {
-		v.Services = map[string]*app.Service{}
+		v.Services = map[string]*apptemplate.Service{}
 	}
 	maps.Copy(v.Services, s.was.Services)
 	return &v
@@ -174,8 +179,8 @@ func (d *amended) note(format string, args ...any) {
 }
 
 // after gives the nodes that there are afterwards.
-func (d *amended) after() []app.AmendedNode {
-	return slices.DeleteFunc(slices.Clone(d.nodes), func(n app.AmendedNode) bool { return n.Change == app.NodeGone })
+func (d *amended) after() []cluster.AmendedNode {
+	return slices.DeleteFunc(slices.Clone(d.nodes), func(n cluster.AmendedNode) bool { return n.Change == appplan.NodeGone })
 }
 
 // servicesAfter gives the services on the cluster afterwards, sorted.
@@ -190,13 +195,13 @@ func (d *amended) servicesAfter() []string {
 }
 
 // anyNode tells whether there is a node with such a change.
-func (d *amended) anyNode(changes ...app.NodeChange) bool {
-	return slices.ContainsFunc(d.nodes, func(n app.AmendedNode) bool { return slices.Contains(changes, n.Change) })
+func (d *amended) anyNode(changes ...appplan.NodeChange) bool {
+	return slices.ContainsFunc(d.nodes, func(n cluster.AmendedNode) bool { return slices.Contains(changes, n.Change) })
 }
 
 // checkMachines refuses what needs machines that nobody could make.
 func (d *amended) checkMachines(ctx context.Context, a *Service) error {
-	if !d.anyNode(app.NodeNew, app.NodeReplaced, app.NodeGone) {
+	if !d.anyNode(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
 		return nil
 	}
 	spec := d.catalog.Providers[d.Provider]
@@ -210,10 +215,10 @@ func (d *amended) checkMachines(ctx context.Context, a *Service) error {
 // planAmended has the work ordered, and says what comes of it.
 func (a *Service) planAmended(ctx context.Context, d *amended) (err error) {
 	names := d.namesLeft()
-	nothing := !names && !d.redefined() && !slices.ContainsFunc(d.nodes, app.AmendedNode.Touched)
-	r := app.PlanRequest{Kind: d.kind(), Names: names, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
+	nothing := !names && !d.redefined() && !slices.ContainsFunc(d.nodes, cluster.AmendedNode.Touched)
+	r := appplan.PlanRequest{Kind: d.kind(), Names: names, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
 	if r.Services == nil {
-		r.Services = map[string]*app.Service{}
+		r.Services = map[string]*apptemplate.Service{}
 	}
 	maps.Copy(r.Services, d.definition.Services)
 	for _, n := range d.nodes {
@@ -224,10 +229,10 @@ func (a *Service) planAmended(ctx context.Context, d *amended) (err error) {
 		}
 	}
 	if r.Between = d.definition.Batches; r.Between == nil && d.ask.AskBetween {
-		r.Between = &app.Person{Ask: app.AskBetweenBatches}
+		r.Between = &apptemplate.Person{Ask: apptemplate.AskBetweenBatches}
 	}
 	for _, n := range d.nodes {
-		r.Nodes = append(r.Nodes, app.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
+		r.Nodes = append(r.Nodes, appplan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
 			Lost: d.lost(n.Name)})
 	}
 	if !nothing {
@@ -244,18 +249,18 @@ func (a *Service) planAmended(ctx context.Context, d *amended) (err error) {
 		d.note("%s", words)
 	}
 	extra, _ := d.extra(plan)
-	if words := app.FallbackWords(plan.Fallbacks, d.cost(), d.cost()+extra); words != "" {
+	if words := apptemplate.FallbackWords(plan.Fallbacks, d.cost(), d.cost()+extra); words != "" {
 		d.note("%s", words)
 	}
 	after := d.after()
-	changes := app.ChangesOf(d.was, d.definition)
-	if len(changes) > app.MostValueChanges {
-		d.note("%d more values change.", len(changes)-app.MostValueChanges)
-		changes = changes[:app.MostValueChanges]
+	changes := cluster.ChangesOf(d.was, d.definition)
+	if len(changes) > cluster.MostValueChanges {
+		d.note("%d more values change.", len(changes)-cluster.MostValueChanges)
+		changes = changes[:cluster.MostValueChanges]
 	}
-	d.preview = app.AmendPreview{
+	d.preview = cluster.AmendPreview{
 		Kind: d.kind(), Nodes: d.nodes, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(), Changes: changes,
-		Before: app.ClusterFigures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour}, After: app.ClusterFigures{Nodes: len(after), CostPerHour: d.cost()},
+		Before: cluster.ClusterFigures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour}, After: cluster.ClusterFigures{Nodes: len(after), CostPerHour: d.cost()},
 		Nothing: nothing,
 	}
 	if d.ask.Kind == app.OperationUpgrade && !d.preview.Nothing {
@@ -279,7 +284,7 @@ func (d *amended) redefined() bool {
 	was, is := d.was, d.definition
 	was.Overrides, is.Overrides = nil, nil
 	was.Parameters, is.Parameters = nil, nil
-	return !app.WrittenAlike(was, is)
+	return !apptemplate.WrittenAlike(was, is)
 }
 
 // cost is what the cluster costs afterwards. What stands is priced as it was when it was made.
@@ -287,12 +292,12 @@ func (d *amended) cost() float64 {
 	cost := d.CostPerHour
 	for _, n := range d.nodes {
 		switch n.Change {
-		case app.NodeGone:
+		case appplan.NodeGone:
 			if d.node(n.Name) == nil {
 				continue // it counts no more since it began to be given back
 			}
 			cost -= d.was.Hardware[n.Hardware].CostPerHour
-		case app.NodeNew:
+		case appplan.NodeNew:
 			cost += d.definition.Hardware[n.Hardware].CostPerHour
 		}
 	}
@@ -309,9 +314,9 @@ func (d *amended) cpu() (n float64) {
 
 // extra is by how much more per hour, and by how many cores, the cluster grows where its new machines have to be of the dearest and of the
 // largest other hardware that they may be of.
-func (d *amended) extra(p app.Plan) (cost, cpu float64) {
+func (d *amended) extra(p appplan.Plan) (cost, cpu float64) {
 	for _, n := range d.nodes {
-		if n.Change == app.NodeNew {
+		if n.Change == appplan.NodeNew {
 			is, most := d.definition.Hardware[n.Hardware], d.definition.Highest(n.Hardware, p.Fallbacks)
 			cost, cpu = cost+most.CostPerHour-is.CostPerHour, cpu+most.CPU-is.CPU
 		}
@@ -320,26 +325,26 @@ func (d *amended) extra(p app.Plan) (cost, cpu float64) {
 }
 
 // amendOffer is the offer for the new nodes of a cluster that stands.
-func (a *Service) amendOffer(ctx context.Context, d *amended) (*app.PoolOffer, error) {
+func (a *Service) amendOffer(ctx context.Context, d *amended) (*cluster.PoolOffer, error) {
 	var nodes []app.NewNode
 	for _, n := range d.nodes {
-		if n.Change == app.NodeNew {
+		if n.Change == appplan.NodeNew {
 			nodes = append(nodes, app.NewNode{Node: app.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone}})
 		}
 	}
-	return a.Clusters.PoolOffer(ctx, d.Tenant, app.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
+	return a.Clusters.PoolOffer(ctx, d.Tenant, cluster.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
 }
 
 // foreseeAmend does the same for the machines that an amendment adds.
 func (a *Service) foreseeAmend(ctx context.Context, tenant string, d *amended) (err error) {
 	p := &d.preview
-	needs := app.AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
+	needs := family.AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
 	for _, n := range p.Nodes {
-		if n.Change != app.NodeNew {
+		if n.Change != appplan.NodeNew {
 			continue
 		}
-		need := app.MachineNeed{Count: 1, Flavor: d.definition.Hardware[n.Hardware], Image: d.definition.Images[n.Image], Zone: n.Zone}
-		at := slices.IndexFunc(needs.Machines, func(m app.MachineNeed) bool {
+		need := family.MachineNeed{Count: 1, Flavor: d.definition.Hardware[n.Hardware], Image: d.definition.Images[n.Image], Zone: n.Zone}
+		at := slices.IndexFunc(needs.Machines, func(m family.MachineNeed) bool {
 			return m.Flavor.Flavor == need.Flavor.Flavor && m.Image.Image == need.Image.Image && m.Zone == need.Zone
 		})
 		switch {

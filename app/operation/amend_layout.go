@@ -7,6 +7,11 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/phrase"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // resize makes the cluster larger or smaller.
@@ -17,7 +22,7 @@ func resize(ctx context.Context, a *Service, d *amended) error {
 	if len(d.ask.Nodes) > 0 {
 		return dropNodes(ctx, a, d)
 	}
-	return d.change(ctx, a, app.ChangeRequest{Nodes: d.standingNodes(), Size: d.ask.Size, Hardware: d.ask.Hardware, Image: d.ask.Image})
+	return d.change(ctx, a, layout.ChangeRequest{Nodes: d.standingNodes(), Size: d.ask.Size, Hardware: d.ask.Hardware, Image: d.ask.Image})
 }
 
 // dropNodes gives back just the nodes that were named, where the others can stay as they are.
@@ -25,32 +30,32 @@ func dropNodes(ctx context.Context, a *Service, d *amended) error {
 	left := len(d.nodes) - len(d.ask.Nodes)
 	switch {
 	case left == 0:
-		return app.WrongAmend("nodes", "No node would be left.", "Delete the cluster instead.")
+		return cluster.WrongAmend("nodes", "No node would be left.", "Delete the cluster instead.")
 	case d.ask.Size != 0 && d.ask.Size != left:
-		return app.WrongAmend("size", fmt.Sprintf("Without the nodes that are named there are %d, not %d.", left, d.ask.Size), fmt.Sprintf("Leave the size out, or say %d.", left))
+		return cluster.WrongAmend("size", fmt.Sprintf("Without the nodes that are named there are %d, not %d.", left, d.ask.Size), fmt.Sprintf("Leave the size out, or say %d.", left))
 	case d.ask.Hardware != "" || d.ask.Image != "":
-		return app.WrongAmend("hardware", "Where nodes go, none is made.", "Leave hardware and image out.")
+		return cluster.WrongAmend("hardware", "Where nodes go, none is made.", "Leave hardware and image out.")
 	}
-	staying := slices.DeleteFunc(d.standingNodes(), func(n app.StandingNode) bool { return d.named[n.Name] })
+	staying := slices.DeleteFunc(d.standingNodes(), func(n layout.StandingNode) bool { return d.named[n.Name] })
 	for _, s := range d.services {
-		if !slices.ContainsFunc(staying, func(n app.StandingNode) bool { return slices.Contains(n.Services, s) }) {
+		if !slices.ContainsFunc(staying, func(n layout.StandingNode) bool { return slices.Contains(n.Services, s) }) {
 			return &app.Error{Code: app.EInvalid, Field: "nodes", Reason: "last_of_service", Message: fmt.Sprintf("%s would be on no node any more.", s),
 				Hint: fmt.Sprintf("Remove %s first, or let other nodes go.", s)}
 		}
 	}
-	change, err := a.changeLayout(ctx, d, app.ChangeRequest{Nodes: staying, Size: left})
+	change, err := a.changeLayout(ctx, d, layout.ChangeRequest{Nodes: staying, Size: left})
 	if err != nil {
 		return aboutNodes(err)
 	}
 	for _, n := range change.Nodes {
 		if n.New || n.Gone || len(n.Added)+len(n.Removed) > 0 {
 			return &app.Error{Code: app.ENoLayout, Field: "nodes", Reason: "no_solution",
-				Message: fmt.Sprintf("Without %s, %s would have to change as well.", app.NodesInWords(d.ask.Nodes), n.Name), Hint: "Name other nodes, or give only the size."}
+				Message: fmt.Sprintf("Without %s, %s would have to change as well.", cluster.NodesInWords(d.ask.Nodes), n.Name), Hint: "Name other nodes, or give only the size."}
 		}
 	}
 	for i := range d.nodes {
 		if d.named[d.nodes[i].Name] {
-			d.nodes[i].Change = app.NodeGone
+			d.nodes[i].Change = plan.NodeGone
 		}
 	}
 	return nil
@@ -70,12 +75,12 @@ func addServices(ctx context.Context, a *Service, d *amended) error {
 	for _, s := range d.ask.Services {
 		switch {
 		case slices.Contains(d.services, s):
-			return app.WrongAmend("services", fmt.Sprintf("%s is on cluster %q already.", s, d.Name), "Ask for a larger size to have more nodes.")
+			return cluster.WrongAmend("services", fmt.Sprintf("%s is on cluster %q already.", s, d.Name), "Ask for a larger size to have more nodes.")
 		case d.catalog.Services[s] == nil:
-			return app.WrongAmend("services", fmt.Sprintf("There is no service %q in the catalog.", s), app.DidYouMean(s, slices.Collect(maps.Keys(d.catalog.Services)), "Look at the services of the catalog."))
+			return cluster.WrongAmend("services", fmt.Sprintf("There is no service %q in the catalog.", s), phrase.DidYouMean(s, slices.Collect(maps.Keys(d.catalog.Services)), "Look at the services of the catalog."))
 		}
 	}
-	err := d.change(ctx, a, app.ChangeRequest{Nodes: d.standingNodes(), Add: d.ask.Services, Hardware: d.ask.Hardware, Image: d.ask.Image})
+	err := d.change(ctx, a, layout.ChangeRequest{Nodes: d.standingNodes(), Add: d.ask.Services, Hardware: d.ask.Hardware, Image: d.ask.Image})
 	if err != nil {
 		return err
 	}
@@ -94,9 +99,9 @@ func removeServices(ctx context.Context, a *Service, d *amended) error {
 		return err
 	}
 	if len(d.ask.Services) == len(d.services) {
-		return app.WrongAmend("services", "No service would be left.", "Delete the cluster instead.")
+		return cluster.WrongAmend("services", "No service would be left.", "Delete the cluster instead.")
 	}
-	if err := d.change(ctx, a, app.ChangeRequest{Nodes: d.standingNodes(), Remove: d.ask.Services}); err != nil {
+	if err := d.change(ctx, a, layout.ChangeRequest{Nodes: d.standingNodes(), Remove: d.ask.Services}); err != nil {
 		return err
 	}
 	for _, s := range d.ask.Services {
@@ -123,30 +128,30 @@ func (d *amended) onlyOfRemoved(l app.Link) bool {
 }
 
 // standingNodes gives what stands, as the changer knows it: with the hardware that the layout chose, since constraints are about that.
-func (d *amended) standingNodes() []app.StandingNode {
-	out := make([]app.StandingNode, 0, len(d.standing.nodes))
+func (d *amended) standingNodes() []layout.StandingNode {
+	out := make([]layout.StandingNode, 0, len(d.standing.nodes))
 	for _, n := range d.standing.nodes {
-		out = append(out, app.StandingNode{Name: n.Name, Hardware: n.AskedHardware(), Image: n.Image, Zone: n.Zone, Services: slices.Sorted(slices.Values(n.Services))})
+		out = append(out, layout.StandingNode{Name: n.Name, Hardware: n.AskedHardware(), Image: n.Image, Zone: n.Zone, Services: slices.Sorted(slices.Values(n.Services))})
 	}
 	return out
 }
 
 // change finds the change of the layout and takes it over.
-func (d *amended) change(ctx context.Context, a *Service, r app.ChangeRequest) error {
+func (d *amended) change(ctx context.Context, a *Service, r layout.ChangeRequest) error {
 	change, err := a.changeLayout(ctx, d, r)
 	if err != nil {
 		return err
 	}
-	nodes := make([]app.AmendedNode, 0, len(change.Nodes))
+	nodes := make([]cluster.AmendedNode, 0, len(change.Nodes))
 	for _, n := range change.Nodes {
-		out := app.AmendedNode{Name: n.Name, Hardware: d.hardwareOf(n), Image: n.Image, Zone: n.Zone, Services: orNone(n.Services), Added: n.Added, Removed: n.Removed, Why: n.Why}
+		out := cluster.AmendedNode{Name: n.Name, Hardware: d.hardwareOf(n), Image: n.Image, Zone: n.Zone, Services: orNone(n.Services), Added: n.Added, Removed: n.Removed, Why: n.Why}
 		switch {
 		case n.New:
 			d.last++
-			out.Name, out.Change, out.Added = app.NodeName(d.last), app.NodeNew, nil
+			out.Name, out.Change, out.Added = app.NodeName(d.last), plan.NodeNew, nil
 			d.takeTypes(n.Hardware, n.Image)
 		case n.Gone:
-			out.Change, out.Added, out.Removed = app.NodeGone, nil, nil
+			out.Change, out.Added, out.Removed = plan.NodeGone, nil, nil
 		}
 		nodes = append(nodes, out)
 	}
@@ -162,20 +167,20 @@ func (d *amended) change(ctx context.Context, a *Service, r app.ChangeRequest) e
 func (d *amended) takeTypes(hardware, image string) {
 	if h := d.catalog.Hardware[hardware]; h != nil {
 		if d.definition.Hardware == nil {
-			d.definition.Hardware = map[string]app.Flavor{}
+			d.definition.Hardware = map[string]template.Flavor{}
 		}
 		d.definition.Hardware[hardware] = h.Providers[d.Provider]
 	}
 	if i := d.catalog.Images[image]; i != nil {
 		if d.definition.Images == nil {
-			d.definition.Images = map[string]app.Image{}
+			d.definition.Images = map[string]template.Image{}
 		}
 		d.definition.Images[image] = i.Providers[d.Provider]
 	}
 }
 
 // hardwareOf gives what hardware a node is of that the changer speaks of.
-func (d *amended) hardwareOf(n app.ChangedNode) string {
+func (d *amended) hardwareOf(n layout.ChangedNode) string {
 	if !n.New {
 		if is := d.node(n.Name); is != nil {
 			return is.Hardware
@@ -187,10 +192,10 @@ func (d *amended) hardwareOf(n app.ChangedNode) string {
 // takeFallbacks takes over from the template as it is now what new nodes may be made of instead.
 func (d *amended) takeFallbacks() {
 	t := d.catalog.Templates[d.Template]
-	var fresh []app.Placed
+	var fresh []template.Placed
 	for _, n := range d.nodes {
-		if n.Change == app.NodeNew {
-			fresh = append(fresh, app.Placed{Hardware: n.Hardware, Services: n.Services})
+		if n.Change == plan.NodeNew {
+			fresh = append(fresh, template.Placed{Hardware: n.Hardware, Services: n.Services})
 		}
 	}
 	if t != nil && len(fresh) > 0 {
@@ -199,12 +204,12 @@ func (d *amended) takeFallbacks() {
 }
 
 // changeLayout asks the changer, with the template and the provider of the cluster.
-func (a *Service) changeLayout(ctx context.Context, d *amended, r app.ChangeRequest) (app.LayoutChange, error) {
+func (a *Service) changeLayout(ctx context.Context, d *amended, r layout.ChangeRequest) (layout.LayoutChange, error) {
 	if a.Changer == nil {
-		return app.LayoutChange{}, &app.Error{Code: app.EConflict, Reason: "no_changer", Message: "This server cannot change the layout of clusters.", Hint: "Ask whoever runs it."}
+		return layout.LayoutChange{}, &app.Error{Code: app.EConflict, Reason: "no_changer", Message: "This server cannot change the layout of clusters.", Hint: "Ask whoever runs it."}
 	}
 	if err := d.checkTemplate(); err != nil {
-		return app.LayoutChange{}, err
+		return layout.LayoutChange{}, err
 	}
 	r.Template, r.Provider = d.Template, d.Provider
 	change, err := a.Changer.Change(ctx, d.catalog, r)

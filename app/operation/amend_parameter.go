@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/template"
 )
 
 // setParameters lays values of the template's parameters over the configuration, by the limits that the template has now. Null, or
@@ -26,9 +28,9 @@ func (d *amended) setParameters() error {
 	if given == nil {
 		given = map[string]any{}
 	}
-	set := app.Settled{}
+	set := template.Settled{}
 	for _, name := range slices.Sorted(maps.Keys(d.ask.Parameters)) {
-		i := slices.IndexFunc(t.Parameters, func(p app.Parameter) bool { return p.Name == name })
+		i := slices.IndexFunc(t.Parameters, func(p template.Parameter) bool { return p.Name == name })
 		if i < 0 {
 			return t.UnknownParameter(name)
 		}
@@ -57,7 +59,7 @@ func (d *amended) setParameters() error {
 		}
 		d.layBack(p, t, &set)
 	}
-	if err := d.was.CheckImmutable(app.Override{Config: set.Config}); err != nil {
+	if err := d.was.CheckImmutable(template.Override{Config: set.Config}); err != nil {
 		return err
 	}
 	d.definition.Parameters = nil
@@ -70,13 +72,13 @@ func (d *amended) setParameters() error {
 }
 
 // layBack says again what the template itself says where a parameter without a value would set something.
-func (d *amended) layBack(p app.Parameter, t *app.Template, set *app.Settled) {
+func (d *amended) layBack(p template.Parameter, t *template.Template, set *template.Settled) {
 	for _, to := range p.Targets() {
-		keys := app.KeysOf(t.Defaults.Config, strings.TrimPrefix(to, "config."))
+		keys := template.KeysOf(t.Defaults.Config, strings.TrimPrefix(to, "config."))
 		if set.Config == nil {
 			set.Config = map[string]any{}
 		}
-		app.SetAt(set.Config, keys, app.ValueAt(t.Defaults.Config, keys)) // nil takes it out
+		template.SetAt(set.Config, keys, cluster.ValueAt(t.Defaults.Config, keys)) // nil takes it out
 	}
 }
 

@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/secret"
 	"muster/app/template"
 )
 
 // parametric is a farm whose template has parameters.
 func parametric(t *testing.T) *farm {
 	f := newFarm(t)
-	f.Catalog.Templates["shop"].Parameters = []app.Parameter{
-		{Name: "port", Type: app.ParameterInteger, Min: "1", Max: "65535", Default: 80, To: []string{"config.port"}},
-		{Name: "workers", Type: app.ParameterInteger, Min: "1", Max: "64", To: []string{"config.web.workers"}},
-		{Name: "machine", Type: app.ParameterText, To: []string{"hardware"}},
+	f.Catalog.Templates["shop"].Parameters = []template.Parameter{
+		{Name: "port", Type: template.ParameterInteger, Min: "1", Max: "65535", Default: 80, To: []string{"config.port"}},
+		{Name: "workers", Type: template.ParameterInteger, Min: "1", Max: "64", To: []string{"config.web.workers"}},
+		{Name: "machine", Type: template.ParameterText, To: []string{"hardware"}},
 	}
 	return f
 }
@@ -23,7 +25,7 @@ func parametric(t *testing.T) *farm {
 func TestParametersAreChangedWithinTheirLimits(t *testing.T) {
 	f := parametric(t)
 	f.Shop(3, map[string]any{"greeting": "hello"})
-	p, _ := f.Carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": "8080", "workers": 4}})
+	p, _ := f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": "8080", "workers": 4}})
 	if len(p.Changes) != 2 {
 		t.Errorf("what changes: %+v", p.Changes)
 	}
@@ -38,12 +40,12 @@ func TestParametersAreChangedWithinTheirLimits(t *testing.T) {
 		t.Errorf("a parameter counts as asked for beside the template: %v", d.Overrides)
 	}
 	// Taken back, both are what the template says.
-	f.Carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": nil, "workers": ""}})
+	f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": nil, "workers": ""}})
 	d = f.Definition()
 	if web, _ := d.Config["web"].(map[string]any); !sameValue(d.Config["port"], 80) || web["workers"] != nil || len(d.Parameters) != 0 {
 		t.Errorf("taken back, it is %v with %v", d.Config, d.Parameters)
 	}
-	if p := f.Preview(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 80}}); !p.Nothing {
+	if p := f.Preview(cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 80}}); !p.Nothing {
 		t.Errorf("to say what is so already changes %+v", p.Changes)
 	}
 }
@@ -51,18 +53,18 @@ func TestParametersAreChangedWithinTheirLimits(t *testing.T) {
 func TestWrongParametersOfAmendmentsAreRefused(t *testing.T) {
 	f := parametric(t)
 	f.Shop(3, nil)
-	say := func(name string, v any) app.Amendment {
-		return app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{name: v}}
+	say := func(name string, v any) cluster.Amendment {
+		return cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{name: v}}
 	}
 	f.refused(say("port", 70000), "parameters.port", "65535")
 	f.refused(say("port", "many"), "parameters.port", "")
 	f.refused(say("prot", 1), "parameters.prot", "Did you mean port?")
 	f.refused(say("machine", "large"), "parameters.machine", "made already")
-	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4, Parameters: map[string]any{"port": 1}}, "parameters", "does not count")
-	f.refused(app.Amendment{Kind: app.OperationReconfigure}, "config", "not said")
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, Parameters: map[string]any{"port": 1}}, "parameters", "does not count")
+	f.refused(cluster.Amendment{Kind: app.OperationReconfigure}, "config", "not said")
 	// What a parameter limits is said by it only.
-	f.refused(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 70000}}, "config.port", "--param")
-	f.refused(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"web": nil}}, "config.web", "workers")
+	f.refused(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 70000}}, "config.port", "--param")
+	f.refused(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"web": nil}}, "config.web", "workers")
 	f.Catalog.Templates["shop"].Parameters[1].Required = true
 	f.refused(say("workers", nil), "parameters.workers", "cannot do without")
 	delete(f.Catalog.Templates, "shop")
@@ -74,25 +76,25 @@ func TestParametersDoNotChangeWhatIsImmutable(t *testing.T) {
 	f := parametric(t)
 	f.Catalog.Templates["shop"].Immutable = []string{"config.port"}
 	f.Shop(3, nil)
-	f.refused(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 81}}, "config.port", "does not let")
+	f.refused(cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 81}}, "config.port", "does not let")
 }
 
 func TestFixedLeasesAreNotMoved(t *testing.T) {
 	f := newFarm(t)
 	f.Catalog.Templates["shop"].Immutable = []string{"lease"}
-	f.Catalog.Templates["shop"].Lease = app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour}
+	f.Catalog.Templates["shop"].Lease = template.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour}
 	v := f.Shop(3, nil)
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
-		_, err := f.App.ExtendLease(t.Context(), f.Who, v.ID, app.LeaseRequest{By: by})
+		_, err := f.App.ExtendLease(t.Context(), f.Who, v.ID, template.LeaseRequest{By: by})
 		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != "lease" || e.Reason != "immutable" {
 			t.Errorf("moved by %s: %v", by, err)
 		}
 	}
 	root := f.Actor("root", app.RoleAdmin)
-	if _, err := f.App.ExtendLease(t.Context(), root, v.ID, app.LeaseRequest{By: -time.Hour}); app.AsError(err) == nil || app.AsError(err).Field != "reason" {
+	if _, err := f.App.ExtendLease(t.Context(), root, v.ID, template.LeaseRequest{By: -time.Hour}); app.AsError(err) == nil || app.AsError(err).Field != "reason" {
 		t.Errorf("an admin without a reason: %v", err)
 	}
-	if _, err := f.App.ExtendLease(t.Context(), root, v.ID, app.LeaseRequest{By: -time.Hour, Reason: "the account is closed"}); err != nil {
+	if _, err := f.App.ExtendLease(t.Context(), root, v.ID, template.LeaseRequest{By: -time.Hour, Reason: "the account is closed"}); err != nil {
 		t.Error(err)
 	}
 	if got := f.See("shop").ExpiresAt; !got.Equal(v.ExpiresAt.Add(-time.Hour)) {
@@ -116,13 +118,13 @@ func TestPreviewsSayInWhichBatches(t *testing.T) {
 	f := newFarm(t)
 	f.Shop(5, nil)
 	for batch, want := range map[int]string{0: "", 1: "one node after the other", 2: "two nodes at a time", 3: ""} {
-		p := f.Preview(app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: batch})
+		p := f.Preview(cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: batch})
 		said := strings.Join(p.Notes, " ")
 		if want != "" && !strings.Contains(said, want) || want == "" && strings.Contains(said, "It is done on") {
 			t.Errorf("three nodes in batches of %d: %q", batch, said)
 		}
 	}
-	if p := f.Preview(app.Amendment{Kind: app.OperationStart, Services: []string{"web"}}); strings.Contains(strings.Join(p.Notes, " "), "It is done on") {
+	if p := f.Preview(cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}); strings.Contains(strings.Join(p.Notes, " "), "It is done on") {
 		t.Errorf("a start has no batches: %q", p.Notes)
 	}
 }
@@ -132,10 +134,10 @@ func TestPresentValuesOfParametersAreTold(t *testing.T) {
 	f := parametric(t)
 	tmpl := f.Catalog.Templates["shop"]
 	tmpl.Parameters = append(tmpl.Parameters,
-		app.Parameter{Name: "cache", Type: app.ParameterSize, Default: "512M", Unit: "K", To: []string{"config.web.cache"}},
-		app.Parameter{Name: "heap", Type: app.ParameterSize, To: []string{"config.web.heap"}},
-		app.Parameter{Name: "keep", Type: app.ParameterDuration, Default: "7d", Unit: "ms"},
-		app.Parameter{Name: "code", Type: app.ParameterText, Default: "xyzzy", To: []string{"config.web.password"}})
+		template.Parameter{Name: "cache", Type: template.ParameterSize, Default: "512M", Unit: "K", To: []string{"config.web.cache"}},
+		template.Parameter{Name: "heap", Type: template.ParameterSize, To: []string{"config.web.heap"}},
+		template.Parameter{Name: "keep", Type: template.ParameterDuration, Default: "7d", Unit: "ms"},
+		template.Parameter{Name: "code", Type: template.ParameterText, Default: "xyzzy", To: []string{"config.web.password"}})
 	f.Shop(3, map[string]any{"greeting": "hello"})
 	told := func(want map[string]string) {
 		t.Helper()
@@ -152,16 +154,16 @@ func TestPresentValuesOfParametersAreTold(t *testing.T) {
 			t.Errorf("%v is told", v.Parameters)
 		}
 	}
-	told(map[string]string{"port": "80", "cache": "512M", "keep": "7d", "code": app.HiddenValue})
-	f.Carried(app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 8080, "heap": "1.5G", "keep": "90m"}})
-	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": app.HiddenValue})
+	told(map[string]string{"port": "80", "cache": "512M", "keep": "7d", "code": secret.HiddenValue})
+	f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 8080, "heap": "1.5G", "keep": "90m"}})
+	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": secret.HiddenValue})
 	// The template says something else by now; the cluster has what it was made with.
 	for i := range tmpl.Parameters {
 		if tmpl.Parameters[i].Name == "cache" {
 			tmpl.Parameters[i].Default = "1G"
 		}
 	}
-	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": app.HiddenValue})
+	told(map[string]string{"port": "8080", "cache": "512M", "heap": "1.5G", "keep": "90m", "code": secret.HiddenValue})
 	delete(f.Catalog.Templates, "shop")
 	told(map[string]string{"port": "8080", "heap": "1.5G", "keep": "90m"})
 }

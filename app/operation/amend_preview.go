@@ -6,34 +6,36 @@ import (
 	"sync"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/plan"
 	"muster/app/policy"
 )
 
 // PreviewAmend works out what an amendment of a cluster would do, and what policies would say to it. Nothing is accepted or
 // written. EConflict where the cluster cannot be amended in the state that it is in, saying what can be done instead.
-func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster string, m app.Amendment) (app.AmendPreview, error) {
+func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendPreview, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewAmend", cluster)
 	if err != nil {
-		return app.AmendPreview{}, err
+		return appcluster.AmendPreview{}, err
 	}
 	if err := actor.MayChange("PreviewAmend", c); err != nil {
-		return app.AmendPreview{}, err
+		return appcluster.AmendPreview{}, err
 	}
 	if m.TopUp {
-		return app.AmendPreview{}, errTopUp
+		return appcluster.AmendPreview{}, errTopUp
 	}
 	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
-		return app.AmendPreview{}, err
+		return appcluster.AmendPreview{}, err
 	}
 	leave = sync.OnceFunc(leave)
 	defer leave()
 	d, err := a.weighAmend(ctx, actor, c, m)
 	if err != nil {
-		return app.AmendPreview{}, err
+		return appcluster.AmendPreview{}, err
 	}
 	if d.preview.FromPools, err = a.amendOffer(ctx, d); err != nil {
-		return app.AmendPreview{}, err
+		return appcluster.AmendPreview{}, err
 	}
 	leave() // the account may take a moment
 	err = a.foreseeAmend(ctx, d.Tenant, d)
@@ -41,7 +43,7 @@ func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster str
 }
 
 // weighAmend works an amendment out and asks the policies.
-func (a *Service) weighAmend(ctx context.Context, actor app.Actor, c app.Cluster, m app.Amendment) (*amended, error) {
+func (a *Service) weighAmend(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Amendment) (*amended, error) {
 	d, err := a.workOut(ctx, c, m)
 	if err != nil {
 		return nil, err
@@ -69,10 +71,10 @@ func (a *Service) askPolicies(ctx context.Context, actor app.Actor, d *amended) 
 }
 
 // amendFacts are what policies see of an amendment: the cluster as it will be, or the most that it may come to be.
-func (a *Service) amendFacts(ctx context.Context, actor app.Actor, d *amended) (app.Facts, error) {
+func (a *Service) amendFacts(ctx context.Context, actor app.Actor, d *amended) (policy.Facts, error) {
 	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
 	cost, cpu := d.extra(d.preview.Plan)
-	f := app.Facts{
+	f := policy.Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: d.ask.Kind,
 		Name: d.Name, Template: d.Template, Services: d.servicesAfter(), Nodes: d.preview.After.Nodes, CPU: d.cpu() + cpu, CostPerHour: d.preview.After.CostPerHour + cost,
 		Provider: d.Provider, Now: a.Now(), TimeZone: zone,
@@ -82,7 +84,7 @@ func (a *Service) amendFacts(ctx context.Context, actor app.Actor, d *amended) (
 	}
 	for _, n := range d.after() {
 		f.Hardware = append(f.Hardware, n.Hardware)
-		if n.Change == app.NodeNew {
+		if n.Change == plan.NodeNew {
 			f.Hardware = append(f.Hardware, d.preview.Plan.Fallbacks[n.Hardware]...)
 		}
 	}

@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // reach finds which services that stay where they are have to read the configuration anew, and says so in their nodes' work:
@@ -17,9 +21,9 @@ func (d *amended) reach() {
 		return
 	}
 	services := d.servicesAfter()
-	work := app.WorkReload
+	work := plan.WorkReload
 	if d.ask.NoRestart {
-		work = app.WorkConfigure
+		work = plan.WorkConfigure
 	}
 	var late []string
 	for _, name := range services {
@@ -36,12 +40,12 @@ func (d *amended) reach() {
 		for i := range d.nodes {
 			n := &d.nodes[i]
 			if n.Stays() && slices.Contains(n.Services, name) && !slices.Contains(n.Added, name) {
-				if n.Work[name] == app.WorkStart || n.Work[name] == app.WorkRestart {
-					n.AllWork(name, app.WorkUpgrade) // neither of them has it read what is new
+				if n.Work[name] == plan.WorkStart || n.Work[name] == plan.WorkRestart {
+					n.AllWork(name, plan.WorkUpgrade) // neither of them has it read what is new
 					continue
 				}
-				if n.Work[name] == app.WorkStop {
-					n.AllWork(name, app.WorkStopConfigure)
+				if n.Work[name] == plan.WorkStop {
+					n.AllWork(name, plan.WorkStopConfigure)
 					continue
 				}
 				n.AllWork(name, work)
@@ -49,20 +53,20 @@ func (d *amended) reach() {
 		}
 	}
 	if len(late) > 0 && d.ask.Kind == app.OperationReconfigure {
-		d.note("%s cannot be configured by itself: what is new reaches it when it is next started.", app.AndList(late))
+		d.note("%s cannot be configured by itself: what is new reaches it when it is next started.", phrase.AndList(late))
 	}
 }
 
 // staysSomewhere tells whether a service stays on a node that nothing else is done to it on.
 func (d *amended) staysSomewhere(service string) bool {
-	return slices.ContainsFunc(d.nodes, func(n app.AmendedNode) bool {
+	return slices.ContainsFunc(d.nodes, func(n cluster.AmendedNode) bool {
 		return n.Stays() && slices.Contains(n.Services, service) && !slices.Contains(n.Added, service) && n.Work[service] == ""
 	})
 }
 
 // reads tells whether a service is set up by one of the keys. One that does not say which it reads is taken to read all but
 // those that have the name of another service.
-func reads(name string, service *app.Service, keys, services []string) bool {
+func reads(name string, service *template.Service, keys, services []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		if len(service.Reads) > 0 {
 			return slices.Contains(service.Reads, key)
@@ -82,7 +86,7 @@ func (d *amended) movedServices() map[string]bool {
 	for _, n := range d.after() {
 		for _, s := range n.Services {
 			is[s] = append(is[s], n.Name)
-			if n.Change == app.NodeReplaced {
+			if n.Change == plan.NodeReplaced {
 				moved[s] = true
 			}
 		}
@@ -109,7 +113,7 @@ func changedKeys(was, is map[string]any, moved map[string]bool) []string {
 	maps.DeleteFunc(keys, func(k string, _ bool) bool {
 		before, had := was[k]
 		after, has := is[k]
-		return had == has && !slices.ContainsFunc(macroServices(after), func(s string) bool { return moved[s] }) && app.SameValue(before, after)
+		return had == has && !slices.ContainsFunc(macroServices(after), func(s string) bool { return moved[s] }) && template.SameValue(before, after)
 	})
 	return slices.Sorted(maps.Keys(keys))
 }
@@ -124,7 +128,7 @@ func macroServices(value any) []string {
 			if !strings.Contains(v, "%") {
 				return
 			}
-			parts, _ := app.SplitMacros(v) // what is no macro is refused elsewhere
+			parts, _ := template.SplitMacros(v) // what is no macro is refused elsewhere
 			for _, p := range parts {
 				if p.Macro != nil && p.Macro.Service != "" {
 					named[p.Macro.Service] = true

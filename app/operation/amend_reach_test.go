@@ -8,19 +8,22 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // reached is a cluster of n1 (db), n2 and n3 (web), n4 (lb) before an amendment; all can be configured.
 func reached(was, is map[string]any) *amended {
-	configurable := func(reads ...string) *app.Service {
-		return &app.Service{Reads: reads, Actions: map[app.Action]*app.ServiceAction{app.ActionConfigure: {}, app.ActionStart: {}}}
+	configurable := func(reads ...string) *template.Service {
+		return &template.Service{Reads: reads, Actions: map[app.Action]*template.ServiceAction{app.ActionConfigure: {}, app.ActionStart: {}}}
 	}
-	d := &amended{standing: &standing{was: app.Definition{Config: was, Services: map[string]*app.Service{
+	d := &amended{standing: &standing{was: cluster.Definition{Config: was, Services: map[string]*template.Service{
 		"db": configurable("db"), "web": configurable(), "lb": configurable("peers", "lb")}}}}
 	for i, s := range []string{"db", "web", "web", "lb"} {
 		n := app.Node{Name: app.NodeName(i + 1), Services: []string{s}}
 		d.standing.nodes = append(d.standing.nodes, n)
-		d.nodes = append(d.nodes, app.AmendedNode{Name: n.Name, Services: n.Services})
+		d.nodes = append(d.nodes, cluster.AmendedNode{Name: n.Name, Services: n.Services})
 	}
 	d.services = servicesOn(d.standing.nodes)
 	d.definition = d.was
@@ -28,7 +31,7 @@ func reached(was, is map[string]any) *amended {
 	return d
 }
 
-func workWords(nodes []app.AmendedNode) string {
+func workWords(nodes []cluster.AmendedNode) string {
 	var all []string
 	for _, n := range nodes {
 		for _, s := range slices.Sorted(maps.Keys(n.Work)) {
@@ -58,22 +61,22 @@ func TestWhatChangesReachesThoseWhoReadIt(t *testing.T) {
 		{name: "without a restart", was: m{"lb": 1}, is: m{"lb": 2}, change: func(d *amended) { d.ask.NoRestart = true }, want: "n4.lb configure"},
 		{name: "a macro of a service with a new node", was: m{"peers": peers}, is: m{"peers": peers},
 			change: func(d *amended) {
-				d.nodes = append(d.nodes, app.AmendedNode{Name: "n5", Services: []string{"web"}, Change: app.NodeNew})
+				d.nodes = append(d.nodes, cluster.AmendedNode{Name: "n5", Services: []string{"web"}, Change: plan.NodeNew})
 			}, want: "n2.web reload, n3.web reload, n4.lb reload"},
 		{name: "a macro of a service of which a node goes", was: m{"peers": peers}, is: m{"peers": peers},
-			change: func(d *amended) { d.nodes[2].Change = app.NodeGone }, want: "n2.web reload, n4.lb reload"},
+			change: func(d *amended) { d.nodes[2].Change = plan.NodeGone }, want: "n2.web reload, n4.lb reload"},
 		{name: "a macro of a service on a machine that is made anew", was: m{"peers": peers}, is: m{"peers": peers},
-			change: func(d *amended) { d.nodes[1].Change = app.NodeReplaced }, want: "n3.web reload, n4.lb reload"},
+			change: func(d *amended) { d.nodes[1].Change = plan.NodeReplaced }, want: "n3.web reload, n4.lb reload"},
 		{name: "a count, deep inside", was: m{"lb": m{"x": []any{m{"n": "%num.service.web%"}}}}, is: m{"lb": m{"x": []any{m{"n": "%num.service.web%"}}}},
-			change: func(d *amended) { d.nodes[2].Change = app.NodeGone }, want: "n4.lb reload"},
+			change: func(d *amended) { d.nodes[2].Change = plan.NodeGone }, want: "n4.lb reload"},
 		{name: "a macro of a service that stays where it is", was: m{"peers": "%host.service.db%"}, is: m{"peers": "%host.service.db%"},
-			change: func(d *amended) { d.nodes[2].Change = app.NodeGone }, want: ""},
+			change: func(d *amended) { d.nodes[2].Change = plan.NodeGone }, want: ""},
 		{name: "what was added is set up anyway", was: m{"lb": 1}, is: m{"lb": 2},
 			change: func(d *amended) { d.nodes[3].Added = []string{"lb"} }, want: ""},
 		{name: "what is upgraded reads it by that", was: m{"lb": 1}, is: m{"lb": 2},
-			change: func(d *amended) { d.nodes[3].AllWork("lb", app.WorkUpgrade) }, want: "n4.lb upgrade"},
+			change: func(d *amended) { d.nodes[3].AllWork("lb", plan.WorkUpgrade) }, want: "n4.lb upgrade"},
 		{name: "what is only started reads it all the same", was: m{"lb": 1}, is: m{"lb": 2},
-			change: func(d *amended) { d.nodes[3].AllWork("lb", app.WorkReload) }, want: "n4.lb reload"},
+			change: func(d *amended) { d.nodes[3].AllWork("lb", plan.WorkReload) }, want: "n4.lb reload"},
 		{name: "what cannot be configured has no work", was: m{"lb": 1}, is: m{"lb": 2},
 			change: func(d *amended) { d.definition.Services["lb"].Actions = nil; d.ask.Kind = app.OperationReconfigure }, want: ""},
 	} {
@@ -107,17 +110,17 @@ func TestOverridesAreLaidOver(t *testing.T) {
 		{m{"a": m{"x": 1}}, m{"a": "text"}, m{"a": "text"}, m{"a": "text"}},
 	} {
 		before := fmt.Sprint(c.base)
-		if got := overlay(c.base, c.over); !app.WrittenAlike(got, c.want) {
+		if got := overlay(c.base, c.over); !template.WrittenAlike(got, c.want) {
 			t.Errorf("%v over %v gives %v, want %v", c.over, c.base, got, c.want)
 		}
-		if got := addOverrides(c.base, c.over); !app.WrittenAlike(got, c.kept) {
+		if got := addOverrides(c.base, c.over); !template.WrittenAlike(got, c.kept) {
 			t.Errorf("%v over %v keeps %v, want %v", c.over, c.base, got, c.kept)
 		}
 		if fmt.Sprint(c.base) != before {
 			t.Errorf("%s was changed to %v", before, c.base)
 		}
 		// Laid over in two steps or in one, it comes to the same.
-		if one, two := overlay(m{"t": 1}, addOverrides(c.base, c.over)), overlay(overlay(m{"t": 1}, c.base), c.over); !app.WrittenAlike(one, two) {
+		if one, two := overlay(m{"t": 1}, addOverrides(c.base, c.over)), overlay(overlay(m{"t": 1}, c.base), c.over); !template.WrittenAlike(one, two) {
 			t.Errorf("%v over %v: %v in one step, %v in two", c.over, c.base, one, two)
 		}
 	}
@@ -125,11 +128,11 @@ func TestOverridesAreLaidOver(t *testing.T) {
 
 func TestChangesShowNoSecrets(t *testing.T) {
 	type m = map[string]any
-	was := app.Definition{Config: m{"db": m{"password": "old1234", "port": 1}, "url": "http://a/", "list": []any{m{"token": "old1234"}}, "deep": m{"secret": m{"inner": "old1234"}}, "plain": "x"}}
-	is := app.Definition{Config: m{"db": m{"password": "new1234", "port": 2, "user": m{"api_key": "new1234"}}, "url": "http://u:new1234@a/", "list": []any{m{"token": "new1234"}},
+	was := cluster.Definition{Config: m{"db": m{"password": "old1234", "port": 1}, "url": "http://a/", "list": []any{m{"token": "old1234"}}, "deep": m{"secret": m{"inner": "old1234"}}, "plain": "x"}}
+	is := cluster.Definition{Config: m{"db": m{"password": "new1234", "port": 2, "user": m{"api_key": "new1234"}}, "url": "http://u:new1234@a/", "list": []any{m{"token": "new1234"}},
 		"deep": m{"secret": m{"inner": "new1234"}}, "plain": "${secret:DB}", "pem": "-----BEGIN OPENSSH PRIVATE KEY-----"}}
 	var lines []string
-	for _, c := range app.ChangesOf(was, is) {
+	for _, c := range cluster.ChangesOf(was, is) {
 		lines = append(lines, fmt.Sprintf("%s: %s -> %s", c.Path, c.Before, c.After))
 	}
 	got := strings.Join(lines, "\n")

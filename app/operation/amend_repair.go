@@ -6,6 +6,10 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/health"
+	"muster/app/phrase"
+	"muster/app/plan"
 )
 
 // repair replaces nodes: those that are named, or else those that are sick, and in any case those whose machines are lost where an
@@ -36,9 +40,9 @@ func repair(ctx context.Context, a *Service, d *amended) error {
 		n := &d.nodes[i]
 		switch {
 		case sick[n.Name]:
-			n.Change = app.NodeReplaced
+			n.Change = plan.NodeReplaced
 		case unmade[n.Name]:
-			n.Change, n.Why = app.NodeReplaced, "it was not made to the end"
+			n.Change, n.Why = plan.NodeReplaced, "it was not made to the end"
 		case len(undone[n.Name]) > 0:
 			n.Why = "the " + d.latest.Kind.Words() + " did not get to its end there"
 			d.finish(n, undone[n.Name])
@@ -48,7 +52,7 @@ func repair(ctx context.Context, a *Service, d *amended) error {
 	switch {
 	case d.namesLeft():
 		d.note("The names of all nodes are written on each of them, as the %s did not get that far.", d.latest.Kind.Words())
-	case !slices.ContainsFunc(d.nodes, app.AmendedNode.Touched):
+	case !slices.ContainsFunc(d.nodes, cluster.AmendedNode.Touched):
 		d.note("All nodes are healthy. To replace one all the same, name it.")
 	}
 	return nil
@@ -60,7 +64,7 @@ func (d *amended) namesLeft() bool {
 }
 
 // finish does what was left undone on a node. What was to be set up is set up from the beginning.
-func (d *amended) finish(n *app.AmendedNode, services map[string][]app.Action) {
+func (d *amended) finish(n *cluster.AmendedNode, services map[string][]app.Action) {
 	for _, s := range slices.Sorted(maps.Keys(services)) {
 		if !slices.Contains(n.Services, s) {
 			n.Removed = append(n.Removed, s)
@@ -71,17 +75,17 @@ func (d *amended) finish(n *app.AmendedNode, services map[string][]app.Action) {
 		}
 		switch {
 		case (d.latest.Kind == app.OperationUpgrade || d.undone == app.OperationUpgrade) && (open(app.ActionInstall) || open(app.ActionConfigure) && open(app.ActionStart)):
-			n.AllWork(s, app.WorkUpgrade)
+			n.AllWork(s, plan.WorkUpgrade)
 		case open(app.ActionInstall, app.ActionInitialize), open(app.ActionConfigure) && open(app.ActionStart) && !open(app.ActionStop) && !d.plight().Power():
 			n.Added = append(n.Added, s) // it doesn't run yet, so it would read nothing
 		case open(app.ActionConfigure, app.ActionReload):
-			n.AllWork(s, app.WorkReload)
+			n.AllWork(s, plan.WorkReload)
 		case open(app.ActionStop) && !open(app.ActionStart):
-			n.AllWork(s, app.WorkStop)
+			n.AllWork(s, plan.WorkStop)
 		case open(app.ActionStart) && !open(app.ActionStop):
-			n.AllWork(s, app.WorkStart)
+			n.AllWork(s, plan.WorkStart)
 		default:
-			n.AllWork(s, app.WorkRestart)
+			n.AllWork(s, plan.WorkRestart)
 		}
 	}
 }
@@ -89,10 +93,10 @@ func (d *amended) finish(n *app.AmendedNode, services map[string][]app.Action) {
 // clearLeft has nodes given back that an operation which did not end well was to give back.
 func (d *amended) clearLeft() {
 	for _, n := range d.left {
-		d.nodes = append(d.nodes, app.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Change: app.NodeGone,
+		d.nodes = append(d.nodes, cluster.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Change: plan.NodeGone,
 			Why: "the " + d.latest.Kind.Words() + " did not get to its end there"})
 	}
-	slices.SortStableFunc(d.nodes, func(a, b app.AmendedNode) int { return app.NodesInOrder(a.Name, b.Name) })
+	slices.SortStableFunc(d.nodes, func(a, b cluster.AmendedNode) int { return health.NodesInOrder(a.Name, b.Name) })
 }
 
 // unfinished gives the nodes that the latest operation has not made to the end, and of others what it has not done, by service.
@@ -128,17 +132,17 @@ func LostAsleepWords(nodes []string) string {
 }
 
 func lostNames(nodes []string) string {
-	text := app.JoinNames(nodes[:min(len(nodes), mostLostNames)])
+	text := phrase.JoinNames(nodes[:min(len(nodes), mostLostNames)])
 	if len(nodes) > mostLostNames {
 		text += ", …"
 	}
-	return app.LostMachines + text + "."
+	return health.LostMachines + text + "."
 }
 
 // sickNodes returns the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
 // have found to be sick or unreachable lately.
 func (a *Service) sickNodes(ctx context.Context, s *standing) ([]string, error) {
-	sick := app.LostNodes(s.Cluster, s.nodes)
+	sick := health.LostNodes(s.Cluster, s.nodes)
 	h, err := a.Clusters.ClusterHealth(ctx, s.Cluster, s.nodes)
 	if err != nil || h == nil {
 		return sick, err

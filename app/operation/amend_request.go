@@ -5,39 +5,42 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/phrase"
 )
 
 // request is what is kept of the asking, whatever becomes of it.
-func (d *amended) request(actor app.Actor) app.NewRequest {
+func (d *amended) request(actor app.Actor) cluster.NewRequest {
 	p := d.preview
 	said := d.ask
 	said.Config, said.PlanHash = nil, ""
-	terms := app.Terms{PlanHash: p.PlanHash, Layout: d.layout(), Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, CPU: d.facts.CPU,
-		Amended: &app.AmendTerms{Amendment: said, Title: p.Title(), Before: p.Before, After: p.After, Effects: p.Effects(), Changes: p.Changes, Notes: p.Notes}}
+	terms := cluster.Terms{PlanHash: p.PlanHash, Layout: d.layout(), Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, CPU: d.facts.CPU,
+		Amended: &cluster.AmendTerms{Amendment: said, Title: p.Title(), Before: p.Before, After: p.After, Effects: p.Effects(), Changes: p.Changes, Notes: p.Notes}}
 	if left := d.ExpiresAt.Sub(d.facts.Now); !d.ExpiresAt.IsZero() && left > 0 {
 		terms.Lease, terms.Cost = left, p.After.CostPerHour*left.Hours()
 	}
-	return app.NewRequest{Who: actor, Request: app.Request{
+	return cluster.NewRequest{Who: actor, Request: cluster.Request{
 		Tenant: actor.Tenant, Kind: d.ask.Kind, Cluster: d.ID, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
 		AskedAt: d.facts.Now, Facts: d.facts, Decision: d.decision, Terms: terms,
-		Asked: app.ClusterRequest{Name: d.Name, LayoutRequest: app.LayoutRequest{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
+		Asked: cluster.ClusterRequest{Name: d.Name, LayoutRequest: layout.LayoutRequest{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
 	}}
 }
 
 // layout is how the cluster stands afterwards, as layouts are shown.
-func (d *amended) layout() app.Layout {
-	l := app.Layout{Provider: d.Provider, CostPerHour: d.preview.After.CostPerHour}
+func (d *amended) layout() layout.Layout {
+	l := layout.Layout{Provider: d.Provider, CostPerHour: d.preview.After.CostPerHour}
 	for _, n := range d.after() {
 		price := d.definition.Hardware[n.Hardware].CostPerHour
 		if d.ask.Kind == app.OperationSleep {
 			price = d.definition.Hardware[n.Hardware].AsleepCost()
 		}
-		i := slices.IndexFunc(l.Groups, func(g app.NodeGroup) bool {
+		i := slices.IndexFunc(l.Groups, func(g layout.NodeGroup) bool {
 			return g.Hardware == n.Hardware && g.Image == n.Image && g.Zone == n.Zone && slices.Equal(g.Services, n.Services)
 		})
 		if i < 0 {
 			i = len(l.Groups)
-			l.Groups = append(l.Groups, app.NodeGroup{Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services})
+			l.Groups = append(l.Groups, layout.NodeGroup{Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services})
 		}
 		l.Groups[i].Count++
 		l.Groups[i].CostPerHour += price
@@ -49,55 +52,55 @@ func (d *amended) layout() app.Layout {
 }
 
 // keep is what the amendment is worked out from again when it was approved, and what it has to come to then.
-func (d *amended) keep() app.Kept {
+func (d *amended) keep() cluster.Kept {
 	m := d.ask
 	m.PlanHash = ""
-	return app.Kept{Definition: d.definition, PlanHash: d.preview.PlanHash, Hooks: d.preview.Plan.Hooks, Amendment: &m, Follows: d.latest.ID, Owner: d.Owner}
+	return cluster.Kept{Definition: d.definition, PlanHash: d.preview.PlanHash, Hooks: d.preview.Plan.Hooks, Amendment: &m, Follows: d.latest.ID, Owner: d.Owner}
 }
 
 // readyAmend works an amendment that was approved out anew. EConflict, reason "cluster_changed", where that does not give just what
 // was shown: then the request is to end.
-func (a *Service) readyAmend(ctx context.Context, r app.Request) (app.NewOperation, error) {
+func (a *Service) readyAmend(ctx context.Context, r cluster.Request) (cluster.NewOperation, error) {
 	k, err := a.Store.KeptRequest(ctx, r.Tenant, r.ID)
 	if err != nil {
-		return app.NewOperation{}, err
+		return cluster.NewOperation{}, err
 	}
 	if k.Amendment == nil {
-		return app.NewOperation{}, app.Errorf(app.EInternal, "request %d does not say what is to be amended", r.ID)
+		return cluster.NewOperation{}, app.Errorf(app.EInternal, "request %d does not say what is to be amended", r.ID)
 	}
 	if err := a.checkRequester(ctx, r); err != nil {
-		return app.NewOperation{}, err
+		return cluster.NewOperation{}, err
 	}
 	c, err := a.Store.Cluster(ctx, r.Tenant, r.Cluster)
 	if err != nil {
-		return app.NewOperation{}, err
+		return cluster.NewOperation{}, err
 	}
 	d, err := a.workOutAgain(ctx, c, *k.Amendment)
 	switch {
 	case app.CodeOf(err) == app.EConflict && app.AsError(err).Reason == "operation_running":
-		return app.NewOperation{}, err // which may come to nothing
+		return cluster.NewOperation{}, err // which may come to nothing
 	case err != nil && app.CodeOf(err) != app.EInternal && app.CodeOf(err) != app.ETransient && app.CodeOf(err) != app.ETimeout:
-		return app.NewOperation{}, clusterChanged(app.AsError(err).ForPeople())
+		return cluster.NewOperation{}, clusterChanged(app.AsError(err).ForPeople())
 	case err != nil:
-		return app.NewOperation{}, err
+		return cluster.NewOperation{}, err
 	}
 	if d.preview.Nothing {
-		return app.NewOperation{}, clusterChanged("")
+		return cluster.NewOperation{}, clusterChanged("")
 	}
 	now := d.keep()
 	same, err := a.Clusters.IsPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
 	if err != nil {
-		return app.NewOperation{}, err
+		return cluster.NewOperation{}, err
 	}
 	now.PlanHash = r.Terms.PlanHash // which is that of the same plan, see IsPlan
 	if !same || now.Seal() != r.Terms.Seal || k.Seal() != r.Terms.Seal {
-		return app.NewOperation{}, clusterChanged("")
+		return cluster.NewOperation{}, clusterChanged("")
 	}
 	return a.amendOperation(d, r.Owner)
 }
 
 // workOutAgain works out what waited for approvals.
-func (a *Service) workOutAgain(ctx context.Context, c app.Cluster, m app.Amendment) (*amended, error) {
+func (a *Service) workOutAgain(ctx context.Context, c app.Cluster, m cluster.Amendment) (*amended, error) {
 	if m.Kind == app.OperationSleep || m.Kind == app.OperationWake {
 		return a.planPower(ctx, c, m.Kind)
 	}
@@ -114,8 +117,8 @@ func clusterChanged(why string) error {
 }
 
 // lapse ends a request that cannot be carried out as it was shown any more.
-func (a *Service) lapse(ctx context.Context, r app.Request, why error) error {
-	_, err := a.Store.MoveRequest(ctx, app.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: app.RequestLapse, Who: app.System(r.Tenant, app.Retrier), Now: a.Now(),
+func (a *Service) lapse(ctx context.Context, r cluster.Request, why error) error {
+	_, err := a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestLapse, Who: app.System(r.Tenant, app.Retrier), Now: a.Now(),
 		Reason: cutReason(app.AsError(why).ForPeople())})
 	if app.CodeOf(err) == app.EConflict { // somebody was faster
 		err = nil
@@ -124,8 +127,8 @@ func (a *Service) lapse(ctx context.Context, r app.Request, why error) error {
 }
 
 func cutReason(text string) string {
-	for len(text) > app.MostReason {
-		text = app.CutText(text, len([]rune(text))*3/4)
+	for len(text) > cluster.MostReason {
+		text = phrase.CutText(text, len([]rune(text))*3/4)
 	}
 	return text
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/plan"
 )
 
 // setRunning starts, stops or restarts services. Those that need a service which is stopped come along, and so do those that a
@@ -27,8 +30,8 @@ func setRunning(_ context.Context, _ *Service, d *amended) error {
 			if len(d.ask.Services) == 0 {
 				continue // of all that there is, something is on machines that are gone only
 			}
-			return &app.Error{Code: app.EInvalid, Field: "services", Message: fmt.Sprintf("%s is not on %s.", s, app.NodesInWords(d.ask.Nodes)),
-				Hint: fmt.Sprintf("It is on %s.", app.NodesInWords(r.on[s]))}
+			return &app.Error{Code: app.EInvalid, Field: "services", Message: fmt.Sprintf("%s is not on %s.", s, cluster.NodesInWords(d.ask.Nodes)),
+				Hint: fmt.Sprintf("It is on %s.", cluster.NodesInWords(r.on[s]))}
 		}
 	}
 	switch {
@@ -64,7 +67,7 @@ type run struct {
 	on    map[string][]string        // by service: the nodes that have it
 	taken map[string]map[string]bool // by service: the nodes on which something is done
 	queue []string                   // of services that were taken
-	work  app.ServiceWork
+	work  plan.ServiceWork
 	act   []app.Action // of which one has to be there for the work to be any
 }
 
@@ -80,11 +83,11 @@ func newRun(d *amended) *run {
 	}
 	switch d.ask.Kind {
 	case app.OperationStart:
-		r.work, r.act = app.WorkStart, []app.Action{app.ActionStart}
+		r.work, r.act = plan.WorkStart, []app.Action{app.ActionStart}
 	case app.OperationStop:
-		r.work, r.act = app.WorkStop, []app.Action{app.ActionStop}
+		r.work, r.act = plan.WorkStop, []app.Action{app.ActionStop}
 	default:
-		r.work, r.act = app.WorkRestart, []app.Action{app.ActionStop, app.ActionStart}
+		r.work, r.act = plan.WorkRestart, []app.Action{app.ActionStop, app.ActionStart}
 	}
 	return r
 }
@@ -101,9 +104,9 @@ func (r *run) leaveOutLost() error {
 	if len(lost) == 0 {
 		return nil
 	}
-	words := "The machine of " + app.NodesInWords(lost) + " is gone"
+	words := "The machine of " + cluster.NodesInWords(lost) + " is gone"
 	if len(lost) > 1 {
-		words = "The machines of " + app.NodesInWords(lost) + " are gone"
+		words = "The machines of " + cluster.NodesInWords(lost) + " are gone"
 	}
 	for _, s := range r.ask.Services {
 		if len(r.on[s]) == 0 {
@@ -198,7 +201,7 @@ func (r *run) along(of func(service string) []string, many, one string) {
 			if len(new) == 1 {
 				words = one
 			}
-			r.note(words, app.AndList(new), service)
+			r.note(words, phrase.AndList(new), service)
 		}
 	}
 }
@@ -230,6 +233,6 @@ func (r *run) carryOut() {
 		if len(idle) > 1 {
 			verb = "have"
 		}
-		r.note("%s %s no action %s, so nothing is done to it.", app.AndList(idle), verb, strings.Join(actions, " or "))
+		r.note("%s %s no action %s, so nothing is done to it.", phrase.AndList(idle), verb, strings.Join(actions, " or "))
 	}
 }

@@ -8,19 +8,21 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/phrase"
 	"muster/app/policy"
+	"muster/app/template"
 )
 
 // standing is a cluster as an amendment finds it.
 type standing struct {
 	app.Cluster
-	was      app.Definition          // with the entries of the services on it only
-	nodes    []app.Node              // that stand, in number order
-	places   map[string]int          // in nodes, by name
-	services []string                // on them, sorted
-	left     []app.Node              // that an operation which did not end well has begun to give back
-	all      map[string]*app.Service // entries of all services, also of those that went
-	undone   app.OperationKind       // where the latest operation is a roll-back: what it undoes
+	was      cluster.Definition           // with the entries of the services on it only
+	nodes    []app.Node                   // that stand, in number order
+	places   map[string]int               // in nodes, by name
+	services []string                     // on them, sorted
+	left     []app.Node                   // that an operation which did not end well has begun to give back
+	all      map[string]*template.Service // entries of all services, also of those that went
+	undone   app.OperationKind            // where the latest operation is a roll-back: what it undoes
 	latest   app.Operation
 	open     []app.Step // of the latest operation, where it did not end well: those that have not succeeded
 }
@@ -60,7 +62,7 @@ func (a *Service) standing(ctx context.Context, c app.Cluster) (*standing, error
 	s.services = servicesOn(s.nodes)
 	s.all = s.was.Services
 	s.was.Services = maps.Clone(s.was.Services)
-	maps.DeleteFunc(s.was.Services, func(name string, _ *app.Service) bool { return !slices.Contains(s.services, name) })
+	maps.DeleteFunc(s.was.Services, func(name string, _ *template.Service) bool { return !slices.Contains(s.services, name) })
 	if c.Status == app.ClusterFailed && (s.latest.Status == app.OperationFailed || s.latest.Status == app.OperationCancelled) {
 		steps, err := a.Store.Steps(ctx, c.Tenant, s.latest.ID)
 		if err != nil {
@@ -111,7 +113,7 @@ func (s *standing) allowsFailed(kind app.OperationKind) error {
 	}
 	e := &app.Error{Code: app.EConflict, Reason: "cluster_failed"}
 	if p.LostOnly() {
-		e.Message, e.Hint = p.Words(app.ClusterView{Cluster: s.Cluster})+" Until that's repaired, only services can be started and stopped.", "Repair the cluster first."
+		e.Message, e.Hint = p.Words(cluster.ClusterView{Cluster: s.Cluster})+" Until that's repaired, only services can be started and stopped.", "Repair the cluster first."
 		return e
 	}
 	e.Message = fmt.Sprintf("The %s of cluster %q %s, and what it left is not finished.", s.latest.Kind.Words(), s.Name, app.States[s.latest.Status])
@@ -119,14 +121,14 @@ func (s *standing) allowsFailed(kind app.OperationKind) error {
 	for _, w := range p.Ways() {
 		verbs = append(verbs, w.Verb())
 	}
-	e.Hint = app.Upper(app.OrList(verbs)) + "."
+	e.Hint = phrase.Upper(phrase.OrList(verbs)) + "."
 	return e
 }
 
 // plight is what decides which ways lead on.
 func (s *standing) plight() cluster.Plight {
 	nodes := slices.Concat(s.nodes, s.left)
-	p := cluster.NewPlight(app.ClusterView{Cluster: s.Cluster, Nodes: nodes}, cluster.UnfinishedOf(s.open, nodes))
+	p := cluster.NewPlight(cluster.ClusterView{Cluster: s.Cluster, Nodes: nodes}, cluster.UnfinishedOf(s.open, nodes))
 	p.Latest, p.Undone = s.latest, s.undone
 	return p
 }
@@ -153,7 +155,7 @@ func (s *standing) checkNodes(names []string) error {
 			continue
 		}
 		return &app.Error{Code: app.EInvalid, Field: "nodes", Message: fmt.Sprintf("Cluster %q has no node %q.", s.Name, name),
-			Hint: app.DidYouMean(name, slices.Collect(maps.Keys(s.places)), fmt.Sprintf("It has %s.", policy.Counted(len(s.nodes), "node")))}
+			Hint: phrase.DidYouMean(name, slices.Collect(maps.Keys(s.places)), fmt.Sprintf("It has %s.", policy.Counted(len(s.nodes), "node")))}
 	}
 	return nil
 }
@@ -163,7 +165,7 @@ func (s *standing) checkServices(names []string) error {
 	for _, name := range names {
 		if !slices.Contains(s.services, name) {
 			return &app.Error{Code: app.EInvalid, Field: "services", Message: fmt.Sprintf("Cluster %q has no service %q.", s.Name, name),
-				Hint: app.DidYouMean(name, s.services, "It has "+app.AndList(s.services)+".")}
+				Hint: phrase.DidYouMean(name, s.services, "It has "+phrase.AndList(s.services)+".")}
 		}
 	}
 	return nil

@@ -1,6 +1,6 @@
 package operation
 
-import "muster/app"
+import "muster/app/plan"
 
 // keepStopped notes which services are stopped from now on, and lets those that were stopped before stay so: they are configured
 // anew where that is needed, and neither reloaded nor looked at.
@@ -13,12 +13,12 @@ func (d *amended) keepStopped() {
 		}
 		for _, s := range n.Services {
 			switch was := d.was.IsStopped(n.Name, s); n.Work[s] {
-			case app.WorkStop, app.WorkStopConfigure:
+			case plan.WorkStop, plan.WorkStopConfigure:
 				stopped[n.Name] = append(stopped[n.Name], s)
-			case app.WorkStart, app.WorkRestart, app.WorkUpgrade:
-			case app.WorkReload:
+			case plan.WorkStart, plan.WorkRestart, plan.WorkUpgrade:
+			case plan.WorkReload:
 				if was {
-					n.Work[s] = app.WorkConfigure
+					n.Work[s] = plan.WorkConfigure
 					stopped[n.Name] = append(stopped[n.Name], s)
 				}
 			default:

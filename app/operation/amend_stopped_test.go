@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // What somebody has stopped stays so, until somebody starts it.
@@ -19,24 +20,24 @@ func TestStoppedServicesStaySo(t *testing.T) {
 		}
 		f.Want("stopped", fmt.Sprint(d.Stopped), want)
 	}
-	f.Carried(app.Amendment{Kind: app.OperationStop, Services: []string{"web"}, Nodes: []string{"n3"}})
+	f.Carried(cluster.Amendment{Kind: app.OperationStop, Services: []string{"web"}, Nodes: []string{"n3"}})
 	stopped("map[n3:[web]]")
 	f.Want("people see it", fmt.Sprint(f.See(v.ID).Nodes[2].Stopped), "[web]")
-	p, _ := f.Carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 8081}})
+	p, _ := f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 8081}})
 	for _, n := range p.Nodes {
 		if n.Name == "n3" {
 			f.Want("web, which is stopped, is only configured", fmt.Sprint(n.Work), "map[web:configure]")
 		}
 	}
 	stopped("map[n3:[web]]")
-	f.Carried(app.Amendment{Kind: app.OperationResize, Size: 5})
+	f.Carried(cluster.Amendment{Kind: app.OperationResize, Size: 5})
 	stopped("map[n3:[web]]")
-	f.Carried(app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n3"}})
+	f.Carried(cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"n3"}})
 	stopped("map[]") // it was made anew
-	f.Carried(app.Amendment{Kind: app.OperationStop})
+	f.Carried(cluster.Amendment{Kind: app.OperationStop})
 	stopped("map[n1:[db] n2:[lb] n3:[web] n4:[web] n5:[web]]")
-	f.Carried(app.Amendment{Kind: app.OperationStart, Services: []string{"web"}})
+	f.Carried(cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}})
 	stopped("map[n2:[lb]]")
-	f.Carried(app.Amendment{Kind: app.OperationRestart})
+	f.Carried(cluster.Amendment{Kind: app.OperationRestart})
 	stopped("map[]")
 }

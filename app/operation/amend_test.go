@@ -10,11 +10,13 @@ import (
 
 	"muster/app"
 	"muster/app/apptest/office"
+	"muster/app/cluster"
 	appoperation "muster/app/operation"
 	"muster/app/policy"
+	"muster/app/template"
 )
 
-func (f *farm) refused(m app.Amendment, field, words string) {
+func (f *farm) refused(m cluster.Amendment, field, words string) {
 	f.Helper()
 	_, err := f.App.PreviewAmend(f.Context(), f.Who, "shop", m)
 	e := app.AsError(err)
@@ -27,7 +29,7 @@ func (f *farm) refused(m app.Amendment, field, words string) {
 }
 
 // nodes gives "n1: db, n2: web".
-func nodesOf(v app.ClusterView) string {
+func nodesOf(v cluster.ClusterView) string {
 	var all []string
 	for _, n := range v.Nodes {
 		all = append(all, n.Name+": "+strings.Join(n.Services, " "))
@@ -52,7 +54,7 @@ func TestDiffOfAClusterThatGrew(t *testing.T) {
 	}
 	at := func(operation int64) string { return fmt.Sprintf("shop@%d", operation) }
 	f.Want("before it grew", diff(at(created), "shop"), "")
-	f.Carried(app.Amendment{Kind: app.OperationResize, Size: 7})
+	f.Carried(cluster.Amendment{Kind: app.OperationResize, Size: 7})
 	grown := f.See("shop").Operations[0].ID
 	f.Want("what growth changed", diff(at(created), "shop"), "size 5>7")
 	f.Want("between two operations", diff(at(created), at(grown)), "size 5>7")
@@ -62,9 +64,9 @@ func TestDiffOfAClusterThatGrew(t *testing.T) {
 func TestAmendedClusterGrowsAndShrinks(t *testing.T) {
 	f := newFarm(t)
 	v := f.Shop(3, map[string]any{"extra": "x"})
-	p, _ := f.Carried(app.Amendment{Kind: app.OperationResize, Size: 5})
+	p, _ := f.Carried(cluster.Amendment{Kind: app.OperationResize, Size: 5})
 	f.Want("growth", office.WorkOf(p), "n2.lb reload, n3.web reload, n4 new, n5 new")
-	if p.Before != (app.ClusterFigures{Nodes: 3, CostPerHour: 1.5}) || p.After != (app.ClusterFigures{Nodes: 5, CostPerHour: 2.5}) {
+	if p.Before != (cluster.ClusterFigures{Nodes: 3, CostPerHour: 1.5}) || p.After != (cluster.ClusterFigures{Nodes: 5, CostPerHour: 2.5}) {
 		t.Errorf("from %+v to %+v", p.Before, p.After)
 	}
 	v = f.See("shop")
@@ -74,7 +76,7 @@ func TestAmendedClusterGrowsAndShrinks(t *testing.T) {
 	}
 	f.Want("peers", fmt.Sprint(f.Configs["n2.lb.reload"]["peers"]), peers(v, 3, 4, 5))
 
-	p, done := f.Carried(app.Amendment{Kind: app.OperationResize, Nodes: []string{"n4"}})
+	p, done := f.Carried(cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n4"}})
 	f.Want("shrinking", office.WorkOf(p), "n2.lb reload, n3.web reload, n4 gone, n5.web reload")
 	if slices.Index(done, "n2.lb.reload") > slices.Index(done, "n4.web.stop") {
 		t.Error("the balancer learns of it after the server was stopped:", done)
@@ -83,15 +85,15 @@ func TestAmendedClusterGrowsAndShrinks(t *testing.T) {
 	f.Want("nodes", nodesOf(v), "n1: db, n2: lb, n3: web, n5: web")
 	f.Want("peers", fmt.Sprint(f.Configs["n2.lb.reload"]["peers"]), peers(v, 3, 5))
 
-	f.Carried(app.Amendment{Kind: app.OperationResize, Nodes: []string{"n5"}})
-	f.Carried(app.Amendment{Kind: app.OperationResize, Size: 4})
+	f.Carried(cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n5"}})
+	f.Carried(cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	f.Want("numbers are not used again", nodesOf(f.See("shop")), "n1: db, n2: lb, n3: web, n6: web")
 	if r, err := f.Store.Reservations(t.Context(), app.DefaultTenant); err != nil || len(r) != 1 || r[0].Nodes != 4 || r[0].CPU != 8 || r[0].CostPerHour != 2 {
 		t.Errorf("reserved is %+v, %v", r, err)
 	}
 }
 
-func peers(v app.ClusterView, numbers ...int) string {
+func peers(v cluster.ClusterView, numbers ...int) string {
 	var hosts []string
 	for _, i := range numbers {
 		hosts = append(hosts, fmt.Sprintf("%s-n%d.%s", v.ID, i, v.DNSSuffix))
@@ -99,7 +101,7 @@ func peers(v app.ClusterView, numbers ...int) string {
 	return strings.Join(hosts, " ")
 }
 
-func addresses(v app.ClusterView, names ...string) string {
+func addresses(v cluster.ClusterView, names ...string) string {
 	var all []string
 	for _, n := range v.Nodes {
 		if slices.Contains(names, n.Name) {
@@ -112,12 +114,12 @@ func addresses(v app.ClusterView, names ...string) string {
 func TestAmendedConfigurationReachesWhoReadsIt(t *testing.T) {
 	f := newFarm(t)
 	v := f.Shop(3, nil)
-	p, _ := f.Carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 81, "token": "hush"}})
+	p, _ := f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 81, "token": "hush"}})
 	f.Want("only web reads it", office.WorkOf(p), "n3.web reload")
 	f.Want("changes", fmt.Sprint(p.Changes), "[{config.port 80 81} {config.token  •••}]")
 	f.Want("the port", fmt.Sprint(f.Configs["n3.web.configure"]["port"]), "81")
 
-	p, _ = f.Carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"db": map[string]any{"size": 2}}, NoRestart: true})
+	p, _ = f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"db": map[string]any{"size": 2}}, NoRestart: true})
 	f.Want("db reads its own key, the others do not", office.WorkOf(p), "n1.db configure")
 	f.Want("what stays, stays", fmt.Sprint(f.Configs["n1.db.configure"]["db"]), "map[password:hunter22 size:2]")
 
@@ -127,9 +129,9 @@ func TestAmendedConfigurationReachesWhoReadsIt(t *testing.T) {
 	f.Catalog.Templates["shop"] = &t2
 	web := *f.Catalog.Services["web"]
 	web.Actions = maps.Clone(web.Actions)
-	web.Actions[app.ActionStart] = &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "web start 2"}}
+	web.Actions[app.ActionStart] = &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "web start 2"}}
 	f.Catalog.Services["web"] = &web
-	p, _ = f.Carried(app.Amendment{Kind: app.OperationUpgrade})
+	p, _ = f.Carried(cluster.Amendment{Kind: app.OperationUpgrade})
 	f.Want("upgrade", office.WorkOf(p), "n3.web upgrade")
 	f.Want("changes", fmt.Sprint(p.Changes), "[{config.motd  new} {services.web.start there changed}]")
 	if p.Template != "shop" {
@@ -141,7 +143,7 @@ func TestAmendedConfigurationReachesWhoReadsIt(t *testing.T) {
 	}
 	f.Want("configuration", fmt.Sprint(d.Config), "map[db:map[password:${secret:DB} size:2] motd:new peers:%join(host.service.web,' ')% port:81 token:hush]")
 
-	for _, m := range []app.Amendment{{Kind: app.OperationUpgrade}, {Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}},
+	for _, m := range []cluster.Amendment{{Kind: app.OperationUpgrade}, {Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}},
 		{Kind: app.OperationResize, Size: 3}, {Kind: app.OperationRepair}} {
 		p, a := f.Amend(m)
 		if !p.Nothing || a.Operation != 0 || a.Cluster == nil || len(p.Notes) == 0 {
@@ -150,8 +152,8 @@ func TestAmendedConfigurationReachesWhoReadsIt(t *testing.T) {
 	}
 
 	// What was taken out stays out, also when the template still has it.
-	f.Carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"motd": nil}})
-	if p := f.Preview(app.Amendment{Kind: app.OperationUpgrade}); !p.Nothing {
+	f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"motd": nil}})
+	if p := f.Preview(cluster.Amendment{Kind: app.OperationUpgrade}); !p.Nothing {
 		t.Errorf("an upgrade brings back what was taken out: %+v", p.Changes)
 	}
 }
@@ -159,17 +161,17 @@ func TestAmendedConfigurationReachesWhoReadsIt(t *testing.T) {
 func TestAmendedServices(t *testing.T) {
 	f := newFarm(t)
 	f.Shop(3, nil)
-	p, _ := f.Carried(app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+	p, _ := f.Carried(cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
 	f.Want("added everywhere", office.WorkOf(p), "n1.cache added, n2.cache added, n3.cache added")
 	f.Want("services", fmt.Sprint(f.See("shop").Services), "[cache db lb web]")
-	f.Catalog.Services["cache"] = &app.Service{About: app.About{Name: "cache"}}
-	p, done := f.Carried(app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"cache"}})
+	f.Catalog.Services["cache"] = &template.Service{About: template.About{Name: "cache"}}
+	p, done := f.Carried(cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"cache"}})
 	f.Want("removed", office.WorkOf(p), "n1.cache removed, n2.cache removed, n3.cache removed")
 	if !slices.Contains(done, "n1.cache.remove") {
 		t.Error("it is not removed by the entry that it was made by:", done)
 	}
 	f.Want("services", fmt.Sprint(f.See("shop").Services), "[db lb web]")
-	f.refused(app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"db"}}, "services", "web")
+	f.refused(cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"db"}}, "services", "web")
 }
 
 func TestAmendedRunning(t *testing.T) {
@@ -177,17 +179,17 @@ func TestAmendedRunning(t *testing.T) {
 	f.Shop(4, nil)
 	for _, c := range []struct {
 		name string
-		m    app.Amendment
+		m    cluster.Amendment
 		work string
 		note string
 	}{
-		{"a stop takes along what needs it", app.Amendment{Kind: app.OperationStop, Services: []string{"db"}}, "n1.db stop, n2.lb stop, n3.web stop, n4.web stop", "web comes along, since it needs db."},
-		{"a start takes along what it needs", app.Amendment{Kind: app.OperationStart, Services: []string{"web"}}, "n1.db start, n3.web start, n4.web start", "db comes along, since web needs it."},
-		{"all are started", app.Amendment{Kind: app.OperationStart}, "n1.db start, n2.lb start, n3.web start, n4.web start", ""},
-		{"one of several is no loss for those that need it", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n3"}}, "n3.web restart", ""},
-		{"a node by itself", app.Amendment{Kind: app.OperationRestart, Nodes: []string{"n2"}}, "n2.lb restart", ""},
-		{"a restart takes along what needs it", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}}, "n2.lb restart, n3.web restart, n4.web restart", "lb comes along, since it needs web."},
-		{"one after the other, nothing comes along", app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: 1}, "n3.web restart, n4.web restart",
+		{"a stop takes along what needs it", cluster.Amendment{Kind: app.OperationStop, Services: []string{"db"}}, "n1.db stop, n2.lb stop, n3.web stop, n4.web stop", "web comes along, since it needs db."},
+		{"a start takes along what it needs", cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}, "n1.db start, n3.web start, n4.web start", "db comes along, since web needs it."},
+		{"all are started", cluster.Amendment{Kind: app.OperationStart}, "n1.db start, n2.lb start, n3.web start, n4.web start", ""},
+		{"one of several is no loss for those that need it", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n3"}}, "n3.web restart", ""},
+		{"a node by itself", cluster.Amendment{Kind: app.OperationRestart, Nodes: []string{"n2"}}, "n2.lb restart", ""},
+		{"a restart takes along what needs it", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}}, "n2.lb restart, n3.web restart, n4.web restart", "lb comes along, since it needs web."},
+		{"one after the other, nothing comes along", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: 1}, "n3.web restart, n4.web restart",
 			"It is done on one node after the other; one that fails halts the rest."},
 	} {
 		p, _ := f.Carried(c.m)
@@ -203,69 +205,69 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 	f.Shop(3, nil)
 	long := strings.Repeat("x", 600<<10)
 	for _, c := range []struct {
-		m            app.Amendment
+		m            cluster.Amendment
 		field, words string
 	}{
-		{app.Amendment{Kind: "grow"}, "kind", "resize"},
-		{app.Amendment{Kind: app.OperationCreate}, "kind", "One of"},
-		{app.Amendment{Kind: app.OperationResize}, "size", "how many"},
-		{app.Amendment{Kind: app.OperationResize, Size: -1}, "size", "between"},
-		{app.Amendment{Kind: app.OperationResize, Size: 9}, "size", "8"},
-		{app.Amendment{Kind: app.OperationResize, Size: 4, Services: []string{"web"}}, "services", "does not count"},
-		{app.Amendment{Kind: app.OperationResize, Nodes: []string{"n9"}}, "nodes", "Did you mean"},
-		{app.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}}, "nodes", "web would be on no node"},
-		{app.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}, Size: 1}, "size", "there are 2, not 1"},
-		{app.Amendment{Kind: app.OperationResize, Nodes: []string{"n1", "n2", "n3"}}, "nodes", "Delete the cluster"},
-		{app.Amendment{Kind: app.OperationAddServices}, "services", "which services"},
-		{app.Amendment{Kind: app.OperationAddServices, Services: []string{"cahce"}}, "services", "Did you mean cache?"},
-		{app.Amendment{Kind: app.OperationAddServices, Services: []string{"web"}}, "services", "already"},
-		{app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"wbe"}}, "services", "Did you mean web?"},
-		{app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "web"}}, "services", "twice"},
-		{app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "db", "lb"}}, "services", "No service"},
-		{app.Amendment{Kind: app.OperationReconfigure}, "config", "otherwise"},
-		{app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "${secret:DB}"}}, "config", "secrets"},
-		{app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": long}}, "config", "KiB"},
-		{app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%nonsense%x"}}, "config.a", "not a macro"},
-		{app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "number 4"},
-		{app.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "It is on n3"},
-		{app.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "between"},
-		{app.Amendment{Kind: app.OperationStop, Batch: 2}, "batch", "does not count"},
-		{app.Amendment{Kind: app.OperationRepair, OnFailure: app.FailureRollBack}, "on_failure", "cannot be rolled back"},
-		{app.Amendment{Kind: app.OperationRestart, OnFailure: "panic"}, "on_failure", "roll_back"},
-		{app.Amendment{Kind: app.OperationRepair, Nodes: []string{"m1"}}, "nodes", "Did you mean n1?"},
+		{cluster.Amendment{Kind: "grow"}, "kind", "resize"},
+		{cluster.Amendment{Kind: app.OperationCreate}, "kind", "One of"},
+		{cluster.Amendment{Kind: app.OperationResize}, "size", "how many"},
+		{cluster.Amendment{Kind: app.OperationResize, Size: -1}, "size", "between"},
+		{cluster.Amendment{Kind: app.OperationResize, Size: 9}, "size", "8"},
+		{cluster.Amendment{Kind: app.OperationResize, Size: 4, Services: []string{"web"}}, "services", "does not count"},
+		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n9"}}, "nodes", "Did you mean"},
+		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}}, "nodes", "web would be on no node"},
+		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}, Size: 1}, "size", "there are 2, not 1"},
+		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n1", "n2", "n3"}}, "nodes", "Delete the cluster"},
+		{cluster.Amendment{Kind: app.OperationAddServices}, "services", "which services"},
+		{cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cahce"}}, "services", "Did you mean cache?"},
+		{cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"web"}}, "services", "already"},
+		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"wbe"}}, "services", "Did you mean web?"},
+		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "web"}}, "services", "twice"},
+		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "db", "lb"}}, "services", "No service"},
+		{cluster.Amendment{Kind: app.OperationReconfigure}, "config", "otherwise"},
+		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "${secret:DB}"}}, "config", "secrets"},
+		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": long}}, "config", "KiB"},
+		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%nonsense%x"}}, "config.a", "not a macro"},
+		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "number 4"},
+		{cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "It is on n3"},
+		{cluster.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "between"},
+		{cluster.Amendment{Kind: app.OperationStop, Batch: 2}, "batch", "does not count"},
+		{cluster.Amendment{Kind: app.OperationRepair, OnFailure: app.FailureRollBack}, "on_failure", "cannot be rolled back"},
+		{cluster.Amendment{Kind: app.OperationRestart, OnFailure: "panic"}, "on_failure", "roll_back"},
+		{cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"m1"}}, "nodes", "Did you mean n1?"},
 	} {
 		f.refused(c.m, c.field, c.words)
 	}
-	f.Catalog.Templates = map[string]*app.Template{}
-	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Leave it out")
-	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "not in the catalog any more")
-	f.refused(app.Amendment{Kind: app.OperationUpgrade}, "", "not in the catalog any more")
-	f.Carried(app.Amendment{Kind: app.OperationRestart})
-	f.Carried(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 1}})
-	if _, err := f.App.Amend(t.Context(), f.Who, "shop", app.Amendment{Kind: app.OperationRestart, PlanHash: "other"}); app.AsError(err).Reason != "plan_changed" {
+	f.Catalog.Templates = map[string]*template.Template{}
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Leave it out")
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "not in the catalog any more")
+	f.refused(cluster.Amendment{Kind: app.OperationUpgrade}, "", "not in the catalog any more")
+	f.Carried(cluster.Amendment{Kind: app.OperationRestart})
+	f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 1}})
+	if _, err := f.App.Amend(t.Context(), f.Who, "shop", cluster.Amendment{Kind: app.OperationRestart, PlanHash: "other"}); app.AsError(err).Reason != "plan_changed" {
 		t.Error("another plan than was shown:", err)
 	}
-	if _, err := f.App.Amend(t.Context(), f.Actor("bob", app.RoleUser), "shop", app.Amendment{Kind: app.OperationRestart}); app.CodeOf(err) != app.ENotFound {
+	if _, err := f.App.Amend(t.Context(), f.Actor("bob", app.RoleUser), "shop", cluster.Amendment{Kind: app.OperationRestart}); app.CodeOf(err) != app.ENotFound {
 		t.Error("somebody else's cluster:", err)
 	}
-	f.Amend(app.Amendment{Kind: app.OperationRestart})
-	f.refused(app.Amendment{Kind: app.OperationRestart}, "", "is running")
+	f.Amend(cluster.Amendment{Kind: app.OperationRestart})
+	f.refused(cluster.Amendment{Kind: app.OperationRestart}, "", "is running")
 }
 
 func TestAmendedAfterFailure(t *testing.T) {
 	f := newFarm(t)
 	f.Shop(3, map[string]any{"peers": "%join(ip.service.web,' ')%"})
 	f.FailAt = "n4.web.start"
-	f.Amend(app.Amendment{Kind: app.OperationResize, Size: 5})
+	f.Amend(cluster.Amendment{Kind: app.OperationResize, Size: 5})
 	f.Work()
 	if v := f.See("shop"); v.Status != app.ClusterFailed {
 		t.Fatal("the cluster is", v.Status)
 	}
 	for _, kind := range []app.OperationKind{app.OperationRestart, app.OperationUpgrade} {
-		f.refused(app.Amendment{Kind: kind}, "", "Resume it, roll it back, change the configuration, repair the cluster or delete the cluster")
+		f.refused(cluster.Amendment{Kind: kind}, "", "Resume it, roll it back, change the configuration, repair the cluster or delete the cluster")
 	}
 	f.FailAt = ""
-	p, _ := f.Carried(app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n4"}})
+	p, _ := f.Carried(cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"n4"}})
 	f.Want("what was left undone is done with it", office.WorkOf(p), "n2.lb reload, n3.web reload, n4 replaced, n5.web reload")
 	f.Want("nodes", nodesOf(f.See("shop")), "n1: db, n2: lb, n3: web, n4: web, n5: web")
 	f.Want("addresses", fmt.Sprint(f.Configs["n2.lb.reload"]["peers"]), addresses(f.See("shop"), "n3", "n4", "n5"))
@@ -273,7 +275,7 @@ func TestAmendedAfterFailure(t *testing.T) {
 	// Rolled back, all is as it was.
 	before := f.See("shop")
 	f.FailAt = "n6.web.start"
-	f.Amend(app.Amendment{Kind: app.OperationResize, Size: 6, OnFailure: app.FailureRollBack})
+	f.Amend(cluster.Amendment{Kind: app.OperationResize, Size: 6, OnFailure: app.FailureRollBack})
 	f.Work()
 	f.FailAt = ""
 	if n, err := f.App.UndoFailed(t.Context()); n != 1 || err != nil {
@@ -288,7 +290,7 @@ func TestAmendedAfterFailure(t *testing.T) {
 
 	// The configuration too.
 	f.FailAt = "n3.web.start"
-	f.Amend(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}})
+	f.Amend(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}})
 	f.Work()
 	f.FailAt = ""
 	if _, err := f.App.RollBack(t.Context(), f.Who, "shop", 0, ""); err != nil {
@@ -305,14 +307,14 @@ func TestAmendedAfterFailure(t *testing.T) {
 func TestAmendedAfterACancelledRestart(t *testing.T) {
 	f := newFarm(t)
 	f.Shop(3, nil)
-	_, a := f.Amend(app.Amendment{Kind: app.OperationRestart})
+	_, a := f.Amend(cluster.Amendment{Kind: app.OperationRestart})
 	if _, err := f.App.CancelOperation(t.Context(), f.Who, "shop", a.Operation, false); err != nil {
 		t.Fatal(err)
 	}
-	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "The restart of cluster \"shop\" was cancelled")
-	p := f.Preview(app.Amendment{Kind: app.OperationRepair})
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "The restart of cluster \"shop\" was cancelled")
+	p := f.Preview(cluster.Amendment{Kind: app.OperationRepair})
 	f.Want("a repair does what was left", office.WorkOf(p), "n1.db restart, n2.lb restart, n3.web restart")
-	f.Carried(app.Amendment{Kind: app.OperationStart})
+	f.Carried(cluster.Amendment{Kind: app.OperationStart})
 }
 
 // Where nothing but names is left to do, a repair does that, and once they are written there is nothing.
@@ -320,18 +322,18 @@ func TestNamesThatWereNotWritten(t *testing.T) {
 	f := newFarm(t)
 	f.Shop(3, nil)
 	f.FailAt = "n2.names"
-	f.Amend(app.Amendment{Kind: app.OperationResize, Size: 4})
+	f.Amend(cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	f.Work()
 	f.FailAt = ""
 	if v := f.See("shop"); v.Status != app.ClusterFailed {
 		t.Fatalf("it is %s", v.Status)
 	}
-	p := f.Preview(app.Amendment{Kind: app.OperationRepair})
+	p := f.Preview(cluster.Amendment{Kind: app.OperationRepair})
 	f.Want("notes", strings.Join(p.Notes, " "), "The names of all nodes are written on each of them, as the resize did not get that far.")
-	_, done := f.Carried(app.Amendment{Kind: app.OperationRepair})
+	_, done := f.Carried(cluster.Amendment{Kind: app.OperationRepair})
 	slices.Sort(done)
 	f.Want("a repair writes them", strings.Join(done, " "), "n1.names n2.names n3.names n4.names")
-	if p := f.Preview(app.Amendment{Kind: app.OperationRepair}); !p.Nothing {
+	if p := f.Preview(cluster.Amendment{Kind: app.OperationRepair}); !p.Nothing {
 		t.Errorf("and again it does %+v", p)
 	}
 }
@@ -342,9 +344,9 @@ func TestAmendedLostMachine(t *testing.T) {
 	if err := f.Store.MarkLost(t.Context(), app.DefaultTenant, v.ID, "Lost machines: n3. The cluster counts as active again.", f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	f.refused(app.Amendment{Kind: app.OperationResize, Size: 4}, "", "Repair the cluster first")
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "Repair the cluster first")
 	was := f.See("shop").Nodes[2]
-	p, done := f.Carried(app.Amendment{Kind: app.OperationRepair})
+	p, done := f.Carried(cluster.Amendment{Kind: app.OperationRepair})
 	f.Want("it is made anew, and who names it reads anew", office.WorkOf(p), "n2.lb reload, n3 replaced")
 	if is := f.See("shop").Nodes[2]; is.Name != was.Name || is.Hostname != was.Hostname || is.MachineID == was.MachineID {
 		t.Errorf("%+v became %+v", was, is)
@@ -359,32 +361,32 @@ func TestAmendmentsWaitForApproval(t *testing.T) {
 	f := newFarm(t)
 	f.Shop(3, nil)
 	f.Rules(policy.Policy{Name: "big", Enabled: true, When: `kind == "resize" && nodes > 3`, Effect: policy.PolicyApprove, Reason: "big",
-		Approval: &app.Approval{Count: 1, Role: app.RoleApprover}},
+		Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}},
 		policy.Policy{Name: "calm", Enabled: true, When: `kind == "stop"`, Effect: policy.PolicyRefuse, Reason: "Nothing is stopped here."},
 		policy.Policy{Name: "short", Enabled: true, When: `true`, Effect: policy.PolicyRewrite, LeaseCap: `duration("1h")`})
-	if _, err := f.App.Amend(t.Context(), f.Who, "shop", app.Amendment{Kind: app.OperationStop}); app.AsError(err).Reason != "policy" {
+	if _, err := f.App.Amend(t.Context(), f.Who, "shop", cluster.Amendment{Kind: app.OperationStop}); app.AsError(err).Reason != "policy" {
 		t.Fatal(err)
 	}
 	boss := f.Actor("bob", app.RoleApprover)
-	grow := app.Amendment{Kind: app.OperationResize, Size: 4}
-	ask := func() app.Request {
+	grow := cluster.Amendment{Kind: app.OperationResize, Size: 4}
+	ask := func() cluster.Request {
 		t.Helper()
 		a, err := f.App.Amend(t.Context(), f.Who, "shop", grow)
-		if err != nil || a.Request == nil || a.Request.Status != app.RequestWaiting || a.Cluster != nil {
+		if err != nil || a.Request == nil || a.Request.Status != cluster.RequestWaiting || a.Cluster != nil {
 			t.Fatalf("%+v, %v", a, err)
 		}
 		return *a.Request
 	}
 	r := ask()
 	f.Want("title", r.Title(), "shop: Grow from 3 to 4 nodes")
-	if p := f.Preview(grow); p.Decision == nil || p.Decision.Outcome != app.OutcomeApprove || p.Decision.Changes != nil {
+	if p := f.Preview(grow); p.Decision == nil || p.Decision.Outcome != policy.OutcomeApprove || p.Decision.Changes != nil {
 		t.Errorf("the preview says %+v", p.Decision)
 	}
-	_, err := f.App.Review(t.Context(), boss, r.ID, appoperation.ReviewRequest{Verdict: app.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less", Conditions: appoperation.Conditions{Lease: time.Hour}})
+	_, err := f.App.Review(t.Context(), boss, r.ID, appoperation.ReviewRequest{Verdict: cluster.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less", Conditions: appoperation.Conditions{Lease: time.Hour}})
 	wantReason(t, err, "no_conditions")
 	stale := ask()
 	got, err := f.Approve(boss, r)
-	if err != nil || got.Status != app.RequestAccepted {
+	if err != nil || got.Status != cluster.RequestAccepted {
 		t.Fatal(got, err)
 	}
 	f.Work()
@@ -394,12 +396,12 @@ func TestAmendmentsWaitForApproval(t *testing.T) {
 	}
 	_, err = f.Approve(boss, stale)
 	wantReason(t, err, "cluster_changed")
-	if got, err := f.App.Request(t.Context(), f.Who, stale.ID); err != nil || got.Status != app.RequestExpired {
+	if got, err := f.App.Request(t.Context(), f.Who, stale.ID); err != nil || got.Status != cluster.RequestExpired {
 		t.Error(got.Status, err)
 	}
 	grow.Size = 5
 	r = ask()
-	f.Catalog.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 5, CPU: 2}}}
+	f.Catalog.Hardware["small"] = &template.HardwareType{About: template.About{Name: "small"}, Providers: map[string]template.Flavor{"cloud": {Flavor: "s", CostPerHour: 5, CPU: 2}}}
 	_, err = f.Approve(boss, r)
 	wantReason(t, err, "cluster_changed")
 }

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/operation"
+	"muster/app/plan"
 )
 
 // failed amends, has a step fail for good, and gives the preview of the roll-back.
-func (f *farm) failed(m app.Amendment, step string) operation.RollBackPreview {
+func (f *farm) failed(m cluster.Amendment, step string) operation.RollBackPreview {
 	f.Helper()
 	f.FailAt = step
 	f.Amend(m)
@@ -43,17 +45,17 @@ func (f *farm) undone(p operation.RollBackPreview) []string {
 func TestAShrunkClusterIsRolledBack(t *testing.T) {
 	f := newFarm(t)
 	before := f.Shop(5, nil)
-	amended := f.Preview(app.Amendment{Kind: app.OperationResize, Size: 3})
+	amended := f.Preview(cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	var gone []string
 	for _, n := range amended.Nodes {
-		if n.Change == app.NodeGone {
+		if n.Change == plan.NodeGone {
 			gone = append(gone, n.Name)
 		}
 	}
 	if len(gone) != 2 {
 		t.Fatalf("%v go", gone)
 	}
-	p := f.failed(app.Amendment{Kind: app.OperationResize, Size: 3}, gone[1]+".web.stop")
+	p := f.failed(cluster.Amendment{Kind: app.OperationResize, Size: 3}, gone[1]+".web.stop")
 	if len(p.GivesBack) > 0 || p.Gone {
 		t.Errorf("the roll-back gives %v back, gone: %v", p.GivesBack, p.Gone)
 	}

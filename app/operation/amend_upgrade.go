@@ -8,7 +8,11 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/phrase"
+	"muster/app/plan"
 	"muster/app/resource"
+	"muster/app/template"
 )
 
 // upgrade takes over what the catalog says now of the cluster's template and services.
@@ -21,14 +25,14 @@ func upgrade(ctx context.Context, a *Service, d *amended) error {
 		return err
 	}
 	t := published.Templates[d.Template]
-	if t.InState() == app.TemplateDraft {
+	if t.InState() == template.TemplateDraft {
 		return &app.Error{Code: app.EConflict, Reason: "draft", Message: fmt.Sprintf("Template %s is a draft at the moment, and clusters are not upgraded to drafts.", t.Name),
 			Hint: "Ask an admin to publish it."}
 	}
 	d.batch = max(1, d.ask.Batch)
 	d.notes = append(d.notes, t.Warnings()...)
 	changed := map[string]bool{}
-	fresh := map[string]*app.Service{}
+	fresh := map[string]*template.Service{}
 	for _, name := range d.services {
 		if now := published.Services[name]; now != nil {
 			fresh[name] = now
@@ -56,7 +60,7 @@ func upgrade(ctx context.Context, a *Service, d *amended) error {
 		}
 	}
 	if len(others) > 0 {
-		d.note("Resources that actions of %s have without naming them are others now. That alone runs nothing again; what is run from then on finds them.", app.AndList(others))
+		d.note("Resources that actions of %s have without naming them are others now. That alone runs nothing again; what is run from then on finds them.", phrase.AndList(others))
 	}
 	set, err := d.settle(t)
 	if err != nil {
@@ -75,7 +79,7 @@ func upgrade(ctx context.Context, a *Service, d *amended) error {
 	for i := range d.nodes {
 		for _, s := range d.nodes[i].Services {
 			if changed[s] {
-				d.nodes[i].AllWork(s, app.WorkUpgrade)
+				d.nodes[i].AllWork(s, plan.WorkUpgrade)
 			}
 		}
 	}
@@ -84,10 +88,10 @@ func upgrade(ctx context.Context, a *Service, d *amended) error {
 }
 
 // settle checks the values that were given for the template's parameters against those that it has now.
-func (d *amended) settle(t *app.Template) (app.Settled, error) {
+func (d *amended) settle(t *template.Template) (template.Settled, error) {
 	given := map[string]any{}
 	for name, v := range d.was.Parameters {
-		if slices.ContainsFunc(t.Parameters, func(p app.Parameter) bool { return p.Name == name }) {
+		if slices.ContainsFunc(t.Parameters, func(p template.Parameter) bool { return p.Name == name }) {
 			given[name] = v
 			continue
 		}
@@ -101,17 +105,17 @@ func (d *amended) settle(t *app.Template) (app.Settled, error) {
 }
 
 // checkLayout refuses a template whose constraints what stands does not keep.
-func (d *amended) checkLayout(ctx context.Context, a *Service, published *app.Catalog) error {
+func (d *amended) checkLayout(ctx context.Context, a *Service, published *template.Catalog) error {
 	view := d.view(published)
 	maps.Copy(view.Services, d.definition.Services)
 	d.catalog = view
-	change, err := a.changeLayout(ctx, d, app.ChangeRequest{Nodes: d.standingNodes(), Size: len(d.standing.nodes)})
+	change, err := a.changeLayout(ctx, d, layout.ChangeRequest{Nodes: d.standingNodes(), Size: len(d.standing.nodes)})
 	hint := "Change the cluster until it fits, by growing it or adding services, or ask an admin about the template."
 	if e := app.AsError(err); err != nil {
 		if e.Code == app.ENoLayout || e.Code == app.EInvalid {
 			refusal := *e
 			refusal.Message = fmt.Sprintf("The cluster does not fit template %s as it is now: %s", d.Template, e.Message)
-			refusal.Hint = app.FirstOf(e.Hint, hint)
+			refusal.Hint = phrase.FirstOf(e.Hint, hint)
 			return &refusal
 		}
 		return err
@@ -129,7 +133,7 @@ func (d *amended) checkLayout(ctx context.Context, a *Service, published *app.Ca
 }
 
 // noteServices tells which services the template has now and the cluster does not, and the other way round.
-func (d *amended) noteServices(t *app.Template) {
+func (d *amended) noteServices(t *template.Template) {
 	var more, less []string
 	for _, s := range t.Defaults.Services {
 		if !slices.Contains(d.services, s) {
@@ -142,10 +146,10 @@ func (d *amended) noteServices(t *app.Template) {
 		}
 	}
 	if len(more) > 0 {
-		d.note("Template %s has %s by default, which this cluster does not have; add services to have more.", d.Template, app.AndList(more))
+		d.note("Template %s has %s by default, which this cluster does not have; add services to have more.", d.Template, phrase.AndList(more))
 	}
 	if len(less) > 0 {
-		d.note("%s: not among the default services of template %s; kept, since only removing takes services away.", app.AndList(less), d.Template)
+		d.note("%s: not among the default services of template %s; kept, since only removing takes services away.", phrase.AndList(less), d.Template)
 	}
 }
 
@@ -154,16 +158,16 @@ var setUpActions = []app.Action{app.ActionInstall, app.ActionConfigure, app.Acti
 
 // setUpOtherwise tells whether a service that is set up by the new entry comes out otherwise. A new stop or removal is only
 // known from then on. Resources that an action does not name do not count: they are all that the tenant has in use, and mostly somebody else's.
-func setUpOtherwise(was, is *app.Service) bool {
+func setUpOtherwise(was, is *template.Service) bool {
 	return slices.ContainsFunc(setUpActions, func(a app.Action) bool {
 		x, y := was.Actions[a], is.Actions[a]
-		return (x == nil) != (y == nil) || x != nil && (x.Automator != y.Automator || !maps.Equal(x.Fields, y.Fields) || !resource.SameContents(resource.ByName(x.Resources, false), resource.ByName(y.Resources, false)) || !app.WrittenAlike(x.Person, y.Person))
+		return (x == nil) != (y == nil) || x != nil && (x.Automator != y.Automator || !maps.Equal(x.Fields, y.Fields) || !resource.SameContents(resource.ByName(x.Resources, false), resource.ByName(y.Resources, false)) || !template.WrittenAlike(x.Person, y.Person))
 	})
 }
 
 // bringsOthers tells whether actions have others of the resources that they do not name.
-func bringsOthers(was, is *app.Service) bool {
-	return slices.ContainsFunc(app.ServiceActions, func(a app.Action) bool {
+func bringsOthers(was, is *template.Service) bool {
+	return slices.ContainsFunc(template.ServiceActions, func(a app.Action) bool {
 		x, y := was.Actions[a], is.Actions[a]
 		return x != nil && y != nil && !resource.SameContents(resource.ByName(x.Resources, true), resource.ByName(y.Resources, true))
 	})

@@ -9,32 +9,34 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/plan"
 )
 
 // PreviewSleep works out what it would do to put a cluster to sleep, and what policies would say to it. Nothing is accepted or
 // written. EConflict where it cannot sleep in the state that it is in, and EInvalid where its provider cannot stop machines and
 // keep them.
-func (a *Service) PreviewSleep(ctx context.Context, actor app.Actor, cluster string) (app.AmendPreview, error) {
+func (a *Service) PreviewSleep(ctx context.Context, actor app.Actor, cluster string) (appcluster.AmendPreview, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewSleep", cluster)
 	if err != nil {
-		return app.AmendPreview{}, err
+		return appcluster.AmendPreview{}, err
 	}
 	return a.previewPower(ctx, actor, c, app.OperationSleep)
 }
 
 // PreviewWake works out what it would do to wake a cluster that sleeps.
-func (a *Service) PreviewWake(ctx context.Context, actor app.Actor, cluster string) (app.AmendPreview, error) {
+func (a *Service) PreviewWake(ctx context.Context, actor app.Actor, cluster string) (appcluster.AmendPreview, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewWake", cluster)
 	if err != nil {
-		return app.AmendPreview{}, err
+		return appcluster.AmendPreview{}, err
 	}
 	return a.previewPower(ctx, actor, c, app.OperationWake)
 }
 
-func (a *Service) previewPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (app.AmendPreview, error) {
+func (a *Service) previewPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (appcluster.AmendPreview, error) {
 	d, err := a.weighPower(ctx, actor, c, kind)
 	if err != nil {
-		return app.AmendPreview{}, err
+		return appcluster.AmendPreview{}, err
 	}
 	return d.preview, nil
 }
@@ -42,38 +44,38 @@ func (a *Service) previewPower(ctx context.Context, actor app.Actor, c app.Clust
 // SleepCluster stops the services of a cluster and then its machines, with all that is on them. Its lease goes on, and what it takes
 // of quotas stays reserved. Policies are asked as by Amend, with the same answers. When planHash is set and the plan is another one
 // by now, it is EConflict, reason "plan_changed". A cluster that sleeps already, or is about to, is left as it is.
-func (a *Service) SleepCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (app.AmendAnswer, error) {
+func (a *Service) SleepCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SleepCluster", cluster)
 	if err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	if err := actor.MayChange("SleepCluster", c); err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	return a.power(ctx, actor, c, app.OperationSleep, planHash)
 }
 
 // WakeCluster starts the machines of a cluster that sleeps, and then its services.
-func (a *Service) WakeCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (app.AmendAnswer, error) {
+func (a *Service) WakeCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "WakeCluster", cluster)
 	if err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	if err := actor.MayChange("WakeCluster", c); err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
 	return a.power(ctx, actor, c, app.OperationWake, planHash)
 }
 
-func (a *Service) power(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind, planHash string) (app.AmendAnswer, error) {
+func (a *Service) power(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind, planHash string) (appcluster.AmendAnswer, error) {
 	d, err := a.weighPower(ctx, actor, c, kind)
 	switch {
 	case err != nil:
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	case d.preview.Nothing:
 		return a.amendAnswer(ctx, actor, c, 0)
 	case planHash != "" && planHash != d.preview.PlanHash:
-		return app.AmendAnswer{}, errPlanChanged
+		return appcluster.AmendAnswer{}, errPlanChanged
 	}
 	return a.take(ctx, actor, d)
 }
@@ -101,23 +103,23 @@ func (a *Service) drawPower(ctx context.Context, c app.Cluster, kind app.Operati
 	if len(ops) > 0 {
 		stands.latest = ops[0]
 	}
-	d := newAmended(stands, app.Amendment{Kind: kind})
-	awake, asleep := app.ClusterFigures{Nodes: len(nodes), CostPerHour: c.CostPerHour}, app.ClusterFigures{Nodes: len(nodes)}
-	d.planned = app.PlanRequest{Kind: kind, Services: definition.Services, Config: definition.Config}
-	work := map[app.OperationKind]app.ServiceWork{app.OperationSleep: app.WorkStop, app.OperationWake: app.WorkStart}[kind]
-	d.nodes = []app.AmendedNode{}
+	d := newAmended(stands, appcluster.Amendment{Kind: kind})
+	awake, asleep := appcluster.ClusterFigures{Nodes: len(nodes), CostPerHour: c.CostPerHour}, appcluster.ClusterFigures{Nodes: len(nodes)}
+	d.planned = plan.PlanRequest{Kind: kind, Services: definition.Services, Config: definition.Config}
+	work := map[app.OperationKind]plan.ServiceWork{app.OperationSleep: plan.WorkStop, app.OperationWake: plan.WorkStart}[kind]
+	d.nodes = []appcluster.AmendedNode{}
 	for _, n := range nodes {
 		asleep.CostPerHour += definition.Hardware[n.Hardware].AsleepCost()
-		node := app.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Work: map[string]app.ServiceWork{}}
+		node := appcluster.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Work: map[string]plan.ServiceWork{}}
 		for _, s := range n.Services {
 			if !definition.IsStopped(n.Name, s) {
 				node.Work[s] = work
 			}
 		}
 		d.nodes = append(d.nodes, node)
-		d.planned.Nodes = append(d.planned.Nodes, app.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work)), Lost: n.Lost()})
+		d.planned.Nodes = append(d.planned.Nodes, plan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work)), Lost: n.Lost()})
 	}
-	d.preview = app.AmendPreview{Kind: kind, Changes: []app.ValueChange{}, Notes: []string{}, Nodes: d.nodes, Plan: app.Plan{Kind: kind}, Before: awake, After: asleep}
+	d.preview = appcluster.AmendPreview{Kind: kind, Changes: []app.ValueChange{}, Notes: []string{}, Nodes: d.nodes, Plan: plan.Plan{Kind: kind}, Before: awake, After: asleep}
 	if kind == app.OperationWake {
 		d.preview.Before, d.preview.After = asleep, awake
 	}
@@ -173,7 +175,7 @@ func (a *Service) checkSleeps(ctx context.Context, c app.Cluster) error {
 }
 
 // powerNotes says what people may not expect.
-func powerNotes(c app.Cluster, kind app.OperationKind, d app.Definition, nodes []app.Node, full bool) []string {
+func powerNotes(c app.Cluster, kind app.OperationKind, d appcluster.Definition, nodes []app.Node, full bool) []string {
 	notes := []string{}
 	if kind == app.OperationWake {
 		return append(notes, "Services are configured anew before they start, since machines may come back with other addresses.")
@@ -185,7 +187,7 @@ func powerNotes(c app.Cluster, kind app.OperationKind, d app.Definition, nodes [
 		}
 	}
 	if len(bare) > 0 {
-		notes = append(notes, fmt.Sprintf("Without an action stop, %s ends with its machine, as if the power went.", app.AndList(bare)))
+		notes = append(notes, fmt.Sprintf("Without an action stop, %s ends with its machine, as if the power went.", phrase.AndList(bare)))
 	}
 	if !c.ExpiresAt.IsZero() {
 		notes = append(notes, fmt.Sprintf("The lease goes on, and ends %s all the same.", app.Moment(c.ExpiresAt)))

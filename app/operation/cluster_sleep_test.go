@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/policy"
+	"muster/app/schedule"
 )
 
 // drowsy is a farm with one cluster that stands, and with what policies say about sleep.
@@ -29,11 +31,11 @@ var noSleep = policy.Policy{Name: "awake", Enabled: true, When: `kind == "sleep"
 func TestPoliciesRefuseSleep(t *testing.T) {
 	f, _ := drowsy(t, noSleep, policy.Policy{Name: "short", Enabled: true, When: "true", Effect: policy.PolicyRewrite, LeaseCap: `duration("1h")`})
 	p, err := f.App.PreviewSleep(t.Context(), f.Who, "shop")
-	if err != nil || p.Decision == nil || p.Decision.Outcome != app.OutcomeRefuse || p.Decision.Reason != "It is day." {
+	if err != nil || p.Decision == nil || p.Decision.Outcome != policy.OutcomeRefuse || p.Decision.Reason != "It is day." {
 		t.Fatalf("the preview says %+v, %v", p.Decision, err)
 	}
 	answer, err := f.App.SleepCluster(t.Context(), f.Who, "shop", p.PlanHash)
-	if app.CodeOf(err) != app.EForbidden || app.AsError(err).Reason != "policy" || answer.Request == nil || answer.Request.Status != app.RequestRefused {
+	if app.CodeOf(err) != app.EForbidden || app.AsError(err).Reason != "policy" || answer.Request == nil || answer.Request.Status != appcluster.RequestRefused {
 		t.Fatalf("it is %+v, %v", answer, err)
 	}
 	f.status(app.ClusterActive)
@@ -55,27 +57,27 @@ func TestPoliciesRefuseSleep(t *testing.T) {
 
 func TestSleepAndWakeWaitForApprovals(t *testing.T) {
 	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind in ["sleep", "wake"]`, Effect: policy.PolicyApprove, Reason: "Others use it.",
-		Approval: &app.Approval{Count: 1, Group: "ops"}})
+		Approval: &policy.Approval{Count: 1, Group: "ops"}})
 	for _, c := range []struct {
-		ask func(cluster string) (app.AmendAnswer, error)
+		ask func(cluster string) (appcluster.AmendAnswer, error)
 		is  app.ClusterStatus
 	}{
-		{func(cluster string) (app.AmendAnswer, error) {
+		{func(cluster string) (appcluster.AmendAnswer, error) {
 			return f.App.SleepCluster(t.Context(), f.Who, cluster, "")
 		}, app.ClusterAsleep},
-		{func(cluster string) (app.AmendAnswer, error) {
+		{func(cluster string) (appcluster.AmendAnswer, error) {
 			return f.App.WakeCluster(t.Context(), f.Who, cluster, "")
 		}, app.ClusterActive},
 	} {
 		answer, err := c.ask("shop")
-		if err != nil || answer.Operation != 0 || answer.Request == nil || answer.Request.Status != app.RequestWaiting {
+		if err != nil || answer.Operation != 0 || answer.Request == nil || answer.Request.Status != appcluster.RequestWaiting {
 			t.Fatalf("it is %+v, %v", answer, err)
 		}
 		if done := f.Work(); len(done) > 0 {
 			t.Fatalf("%v was done before anybody said yes", done)
 		}
 		r, err := f.Approve(boss, *answer.Request)
-		if err != nil || r.Status != app.RequestAccepted {
+		if err != nil || r.Status != appcluster.RequestAccepted {
 			t.Fatalf("approved it is %+v, %v", r, err)
 		}
 		f.Work()
@@ -85,7 +87,7 @@ func TestSleepAndWakeWaitForApprovals(t *testing.T) {
 
 // What was approved is what runs: a cluster that sleeps by then, or has changed, is left alone, and the request ends.
 func TestApprovedSleepOfAClusterThatHasChanged(t *testing.T) {
-	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep"`, Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, Group: "ops"}})
+	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep"`, Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, Group: "ops"}})
 	first, err := f.App.SleepCluster(t.Context(), f.Who, "shop", "")
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +104,7 @@ func TestApprovedSleepOfAClusterThatHasChanged(t *testing.T) {
 	if _, err := f.Approve(boss, *second.Request); app.AsError(err).Reason != "cluster_changed" {
 		t.Errorf("the second is %v", err)
 	}
-	if r, err := f.App.Request(t.Context(), f.Who, second.Request.ID); err != nil || r.Status != app.RequestExpired {
+	if r, err := f.App.Request(t.Context(), f.Who, second.Request.ID); err != nil || r.Status != appcluster.RequestExpired {
 		t.Errorf("the second is %+v, %v", r, err)
 	}
 }
@@ -110,17 +112,17 @@ func TestApprovedSleepOfAClusterThatHasChanged(t *testing.T) {
 // A schedule is asked about as of when it comes next, and each time that it comes.
 func TestPoliciesAndSchedules(t *testing.T) {
 	f, boss := drowsy(t, noSleep)
-	if _, err := f.App.SetSchedule(t.Context(), f.Who, "shop", app.Schedule{Sleep: "0 17 * * *"}); app.AsError(err).Reason != "policy" {
+	if _, err := f.App.SetSchedule(t.Context(), f.Who, "shop", schedule.Schedule{Sleep: "0 17 * * *"}); app.AsError(err).Reason != "policy" {
 		t.Fatalf("a schedule for the day is %v", err)
 	}
 	if s, err := f.App.Schedule(t.Context(), f.Who, "shop"); err != nil || !s.None() {
 		t.Fatalf("there is a schedule: %+v, %v", s, err)
 	}
-	if _, err := f.App.SetSchedule(t.Context(), f.Who, "shop", app.Schedule{Sleep: "0 19 * * *"}); err != nil {
+	if _, err := f.App.SetSchedule(t.Context(), f.Who, "shop", schedule.Schedule{Sleep: "0 19 * * *"}); err != nil {
 		t.Fatalf("a schedule for the night is %v", err)
 	}
 	// Others have made a rule since. What needs approval waits for it, and who owns the cluster is told.
-	f.Rules(policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep" && via == "server"`, Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, Group: "ops"}})
+	f.Rules(policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep" && via == "server"`, Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, Group: "ops"}})
 	next, err := f.App.Schedule(t.Context(), f.Who, "shop")
 	if err != nil || len(next.Next) == 0 {
 		t.Fatal(next, err)

@@ -7,13 +7,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // ServiceChanges are what a service's own tool would change on a node, as it was found last. With no texts: nothing.
 type ServiceChanges struct {
 	Node    string
 	Service string
-	Changes app.Changes
+	Changes family.Changes
 	At      time.Time
 }
 
@@ -27,7 +31,7 @@ type ChangesStore interface {
 var comparedActions = []app.Action{app.ActionConfigure, app.ActionInstall, app.ActionStart}
 
 // Compared gives the action of a service of which its tool can say what it would change; "" where there is none.
-func (a *Service) Compared(s *app.Service) app.Action {
+func (a *Service) Compared(s *template.Service) app.Action {
 	if s == nil || a.DryRuns == nil {
 		return ""
 	}
@@ -58,12 +62,12 @@ func compare(_ context.Context, a *Service, d *amended) error {
 		for i := range d.nodes {
 			n := &d.nodes[i]
 			if n.Stays() && slices.Contains(n.Services, s) && (len(d.named) == 0 || d.named[n.Name]) {
-				n.AllWork(s, app.WorkCompare)
+				n.AllWork(s, plan.WorkCompare)
 			}
 		}
 	}
 	if !able {
-		return &app.Error{Code: app.EConflict, Reason: "not_comparable", Message: fmt.Sprintf("Nothing of cluster %q can be compared: what sets up %s cannot say what it would change.", d.Name, app.AndList(mute)),
+		return &app.Error{Code: app.EConflict, Reason: "not_comparable", Message: fmt.Sprintf("Nothing of cluster %q can be compared: what sets up %s cannot say what it would change.", d.Name, phrase.AndList(mute)),
 			Hint: "Puppet, Ansible, Chef and Docker can; scripts cannot."}
 	}
 	if len(mute) > 0 {
@@ -71,7 +75,7 @@ func compare(_ context.Context, a *Service, d *amended) error {
 		if len(mute) > 1 {
 			verb = "are"
 		}
-		d.note("%s %s left out: what sets it up cannot say what it would change.", app.AndList(mute), verb)
+		d.note("%s %s left out: what sets it up cannot say what it would change.", phrase.AndList(mute), verb)
 	}
 	return nil
 }
@@ -85,7 +89,7 @@ func (d *Drift) services(list []ServiceChanges) {
 			d.add(DriftItem{From: DriftService, Node: c.Node, Text: of + " would change: " + text, Hint: hint})
 		}
 		if c.Changes.More > 0 {
-			d.add(DriftItem{From: DriftService, Node: c.Node, Text: fmt.Sprintf("%s would change %s more.", of, app.Count(c.Changes.More, "thing")), Hint: hint})
+			d.add(DriftItem{From: DriftService, Node: c.Node, Text: fmt.Sprintf("%s would change %s more.", of, phrase.Count(c.Changes.More, "thing")), Hint: hint})
 		}
 	}
 }

@@ -3,14 +3,15 @@ package operation
 import (
 	"context"
 	"fmt"
-	"slices"
-
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/phrase"
+	"slices"
 )
 
 // CancelOperation stops an operation: nothing new of it starts, what runs is told to stop. With rollBack it is undone by
 // itself once it has stopped. Operation 0 is the one under way. EConflict says what is possible instead.
-func (a *Service) CancelOperation(ctx context.Context, actor app.Actor, cluster string, operation int64, rollBack bool) (app.ClusterView, error) {
+func (a *Service) CancelOperation(ctx context.Context, actor app.Actor, cluster string, operation int64, rollBack bool) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "CancelOperation", cluster, operation, app.ActCancel, func(o app.Operation, c *app.Control) error {
 		c.Act, c.RollBack = app.ControlCancel, rollBack
 		if rollBack && !o.Kind.Undoable() {
@@ -22,7 +23,7 @@ func (a *Service) CancelOperation(ctx context.Context, actor app.Actor, cluster 
 
 // PauseOperation lets nothing new of an operation start, while what runs goes on to its end. Operation 0 is the one under
 // way.
-func (a *Service) PauseOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (app.ClusterView, error) {
+func (a *Service) PauseOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "PauseOperation", cluster, operation, app.ActPause, func(_ app.Operation, c *app.Control) error {
 		c.Act = app.ControlPause
 		return nil
@@ -31,7 +32,7 @@ func (a *Service) PauseOperation(ctx context.Context, actor app.Actor, cluster s
 
 // ResumeOperation goes on with an operation that is paused or has failed. Steps that failed have all their tries again.
 // Operation 0 is the one under way, or else the latest.
-func (a *Service) ResumeOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (app.ClusterView, error) {
+func (a *Service) ResumeOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "ResumeOperation", cluster, operation, app.ActResume, func(o app.Operation, c *app.Control) error {
 		c.Act = app.ControlResume
 		return a.checkStuck(ctx, o, "")
@@ -39,16 +40,16 @@ func (a *Service) ResumeOperation(ctx context.Context, actor app.Actor, cluster 
 }
 
 // ResumeCluster is ResumeOperation for the operation that stands still.
-func (a *Service) ResumeCluster(ctx context.Context, actor app.Actor, id string) (app.ClusterView, error) {
+func (a *Service) ResumeCluster(ctx context.Context, actor app.Actor, id string) (appcluster.ClusterView, error) {
 	if err := actor.Authorize("ResumeCluster"); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	return a.ResumeOperation(ctx, actor, id, 0)
 }
 
 // RetryNode lets what failed on one node be tried again; what failed on others stays as it is. The operation is the one
 // under way, or else the latest where that has failed; one that is paused stays so.
-func (a *Service) RetryNode(ctx context.Context, actor app.Actor, cluster, node string) (app.ClusterView, error) {
+func (a *Service) RetryNode(ctx context.Context, actor app.Actor, cluster, node string) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "RetryNode", cluster, 0, app.ActRetryNode, func(o app.Operation, c *app.Control) error {
 		c.Act, c.Node = app.ControlResume, node
 		if err := a.checkRetry(ctx, o, node); err != nil {
@@ -71,13 +72,13 @@ func (a *Service) checkStuck(ctx context.Context, o app.Operation, node string) 
 	if err != nil || p.Latest.ID != o.ID {
 		return err
 	}
-	if ways := p.Ways(); node == "" && !slices.Contains(ways, app.WayResume) && p.Open.Stuck || node != "" && slices.Contains(p.Lost, node) {
+	if ways := p.Ways(); node == "" && !slices.Contains(ways, appcluster.WayResume) && p.Open.Stuck || node != "" && slices.Contains(p.Lost, node) {
 		verbs := make([]string, 0, len(ways))
 		for _, w := range ways {
 			verbs = append(verbs, w.Verb())
 		}
 		e := &app.Error{Code: app.EConflict, Reason: "lost_machines", Message: fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machine is gone.", o.Kind.Words(), p.LostWords()),
-			Hint: "You can " + app.OrList(verbs) + "."}
+			Hint: "You can " + phrase.OrList(verbs) + "."}
 		if len(p.Lost) > 1 {
 			e.Message = fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machines are gone.", o.Kind.Words(), p.LostWords())
 		}
@@ -106,38 +107,38 @@ func (a *Service) checkRetry(ctx context.Context, o app.Operation, node string) 
 	e := &app.Error{Code: app.EConflict, Reason: "nothing_failed", Message: fmt.Sprintf("Nothing of the %s failed on %s.", o.Kind.Words(), node), Field: "node"}
 	if !slices.Contains(nodes, node) {
 		e.Code, e.Reason, e.Message = app.ENotFound, "missing_node", fmt.Sprintf("The %s has no node %q.", o.Kind.Words(), node)
-		if near := app.Nearest(node, nodes); near != "" {
+		if near := phrase.Nearest(node, nodes); near != "" {
 			e.Hint = "Did you mean " + near + "? "
 		}
 	}
 	if len(failed) > 0 {
-		e.Hint += "It failed on " + app.SomeOf(failed, 5) + "."
+		e.Hint += "It failed on " + phrase.SomeOf(failed, 5) + "."
 	}
 	return e
 }
 
 // control is the part that all acts share: find it, ask whether the actor and its state allow it, do it. The store has
 // the last word, since the state may change in between.
-func (a *Service) control(ctx context.Context, actor app.Actor, useCase, cluster string, operation int64, act app.Act, fill func(app.Operation, *app.Control) error) (app.ClusterView, error) {
+func (a *Service) control(ctx context.Context, actor app.Actor, useCase, cluster string, operation int64, act app.Act, fill func(app.Operation, *app.Control) error) (appcluster.ClusterView, error) {
 	if err := actor.Authorize(useCase); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if err := actor.MayChange(useCase, c); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if err := o.Allows(act, latest); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	order := app.Control{Tenant: actor.Tenant, Operation: o.ID, Who: actor.User, Now: a.Now()}
 	if err := fill(o, &order); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if _, err := a.Store.ControlOperation(ctx, order); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	return a.Clusters.Cluster(ctx, actor, c.ID)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	apphealth "muster/app/health"
 )
 
 // Drift is where a cluster is not what it should be: as the catalog, the cloud, what services may assume of nodes, and the services
@@ -35,11 +37,11 @@ const (
 
 // DriftItem is one such thing, with the amendment that would mend it; nil where none is known.
 type DriftItem struct {
-	From DriftFrom      `json:"from"`
-	Node string         `json:"node,omitempty"`
-	Text string         `json:"text"`
-	Hint string         `json:"hint,omitempty"`
-	Mend *app.Amendment `json:"mend,omitempty"`
+	From DriftFrom             `json:"from"`
+	Node string                `json:"node,omitempty"`
+	Text string                `json:"text"`
+	Hint string                `json:"hint,omitempty"`
+	Mend *appcluster.Amendment `json:"mend,omitempty"`
 }
 
 // mostDrift is how many things of one kind are told by themselves.
@@ -71,13 +73,13 @@ func (a *Service) Drift(ctx context.Context, actor app.Actor, cluster string) (D
 	if err != nil {
 		return Drift{}, err
 	}
-	d.health(c, health, app.LostNodes(c, nodes))
-	reports, err := a.Store.NodeReports(ctx, actor.Tenant, c.ID, "", app.MaxNodeReports)
+	d.health(c, health, apphealth.LostNodes(c, nodes))
+	reports, err := a.Store.NodeReports(ctx, actor.Tenant, c.ID, "", apphealth.MaxNodeReports)
 	if err != nil {
 		return Drift{}, err
 	}
 	d.contract(reports)
-	changes, err := a.Store.ServiceChanges(ctx, actor.Tenant, c.ID, app.MaxNodeReports)
+	changes, err := a.Store.ServiceChanges(ctx, actor.Tenant, c.ID, apphealth.MaxNodeReports)
 	if err != nil {
 		return Drift{}, err
 	}
@@ -107,20 +109,20 @@ func (d *Drift) add(i DriftItem) {
 	}
 }
 
-func repairOf(node string) *app.Amendment {
-	return &app.Amendment{Kind: app.OperationRepair, Nodes: []string{node}}
+func repairOf(node string) *appcluster.Amendment {
+	return &appcluster.Amendment{Kind: app.OperationRepair, Nodes: []string{node}}
 }
 
 // cloud tells of machines that the reconciler has found to be lost.
 func (d *Drift) cloud(c app.Cluster, nodes []app.Node) {
-	for _, name := range app.LostNodes(c, nodes) {
+	for _, name := range apphealth.LostNodes(c, nodes) {
 		d.add(DriftItem{From: DriftCloud, Node: name, Text: name + ": its machine is gone from the provider, or does not run.",
 			Hint: "The cluster becomes active again when all machines run.", Mend: repairOf(name)})
 	}
 }
 
 // health tells what health checks have found, as long as that is known to be so; of lost machines cloud tells.
-func (d *Drift) health(c app.Cluster, h *app.ClusterHealth, lost []string) {
+func (d *Drift) health(c app.Cluster, h *apphealth.ClusterHealth, lost []string) {
 	if h == nil {
 		d.Notes = append(d.Notes, DriftUnwatched)
 		return
@@ -136,14 +138,14 @@ func (d *Drift) health(c app.Cluster, h *app.ClusterHealth, lost []string) {
 }
 
 // contract tells what a bootstrap found to be wrong with nodes.
-func (d *Drift) contract(reports []app.NodeReport) {
+func (d *Drift) contract(reports []apphealth.NodeReport) {
 	for _, r := range reports {
 		for _, c := range r.Checks {
 			if c.OK {
 				continue
 			}
 			i := DriftItem{From: DriftNode, Node: r.Node, Text: r.Node + ": " + c.String() + ".", Hint: c.Hint}
-			if c.Level == app.NodeRequired {
+			if c.Level == apphealth.NodeRequired {
 				i.Mend = repairOf(r.Node)
 			}
 			d.add(i)
@@ -153,7 +155,7 @@ func (d *Drift) contract(reports []app.NodeReport) {
 
 // driftFromCatalog tells what an upgrade would change.
 func (a *Service) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cluster, d *Drift) error {
-	mend := &app.Amendment{Kind: app.OperationUpgrade}
+	mend := &appcluster.Amendment{Kind: app.OperationUpgrade}
 	p, err := a.PreviewAmend(ctx, actor, c.ID, *mend)
 	switch app.CodeOf(err) {
 	case "":

@@ -8,21 +8,25 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/plan"
+	"muster/app/policy"
+	"muster/app/template"
 )
 
 // GoOnPreview is what it would be to go on with the machines that came, worked out before anything is accepted.
 type GoOnPreview struct {
-	Operation app.Operation      `json:"operation"` // that is brought to its end
-	Wanted    int                `json:"wanted"`    // nodes
-	GivesBack []LostMachine      `json:"gives_back"`
-	Nodes     []app.AmendedNode  `json:"nodes"` // that the cluster has then
-	Before    app.ClusterFigures `json:"before"`
-	After     app.ClusterFigures `json:"after"`
-	Plan      app.Plan           `json:"plan"`
-	PlanHash  string             `json:"plan_hash"`
-	Duration  time.Duration      `json:"duration"` // estimate, on unlimited workers
-	Notes     []string           `json:"notes"`
-	TopsUp    bool               `json:"tops_up"` // the nodes that are missing are asked for again later
+	Operation app.Operation             `json:"operation"` // that is brought to its end
+	Wanted    int                       `json:"wanted"`    // nodes
+	GivesBack []LostMachine             `json:"gives_back"`
+	Nodes     []appcluster.AmendedNode  `json:"nodes"` // that the cluster has then
+	Before    appcluster.ClusterFigures `json:"before"`
+	After     appcluster.ClusterFigures `json:"after"`
+	Plan      plan.Plan                 `json:"plan"`
+	PlanHash  string                    `json:"plan_hash"`
+	Duration  time.Duration             `json:"duration"` // estimate, on unlimited workers
+	Notes     []string                  `json:"notes"`
+	TopsUp    bool                      `json:"tops_up"` // the nodes that are missing are asked for again later
 }
 
 // LostMachine is a machine that did not come.
@@ -33,7 +37,7 @@ type LostMachine struct {
 
 // Title says in a few words what it is: "Accept 4 of 5 nodes".
 func (p GoOnPreview) Title() string {
-	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), app.Several(p.Wanted, "node"))
+	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), phrase.Several(p.Wanted, "node"))
 }
 
 // GoOnStore finds what is to be gone on with by itself.
@@ -67,7 +71,7 @@ func (a *Service) PreviewGoOn(ctx context.Context, actor app.Actor, cluster stri
 	if err != nil {
 		return GoOnPreview{}, err
 	}
-	s, err := a.planGoOn(ctx, c, o, latest, app.Survival{})
+	s, err := a.planGoOn(ctx, c, o, latest, template.Survival{})
 	if err != nil {
 		return GoOnPreview{}, appcluster.MaskError(m, err)
 	}
@@ -79,26 +83,26 @@ func (a *Service) PreviewGoOn(ctx context.Context, actor app.Actor, cluster stri
 
 // GoOn goes on with the machines that came; operation 0 is the latest. When planHash is set and the plan is another one by now, it is
 // EConflict and nothing happens. With noTopUp the missing nodes are not asked for again.
-func (a *Service) GoOn(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noTopUp bool) (app.ClusterView, error) {
+func (a *Service) GoOn(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noTopUp bool) (appcluster.ClusterView, error) {
 	if err := actor.Authorize("GoOn"); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if err := actor.MayChange("GoOn", c); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
-	s, err := a.planGoOn(ctx, c, o, latest, app.Survival{NoTopUp: noTopUp})
+	s, err := a.planGoOn(ctx, c, o, latest, template.Survival{NoTopUp: noTopUp})
 	if err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if planHash != "" && planHash != s.shown.PlanHash {
-		return app.ClusterView{}, errPlanChanged
+		return appcluster.ClusterView{}, errPlanChanged
 	}
 	if _, err := a.Store.SubmitOperation(ctx, s.operation(a.Now(), actor.User)); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	return a.Clusters.Cluster(ctx, actor, c.ID)
 }
@@ -127,7 +131,7 @@ func (a *Service) goOnByItself(ctx context.Context, o app.Operation) (begun bool
 	if err != nil {
 		return false, err
 	}
-	s, err := a.planGoOn(ctx, c, o, true, app.Survival{AtLeast: app.NodeShare(fmt.Sprint(o.AtLeast)), NoTopUp: o.NoTopUp})
+	s, err := a.planGoOn(ctx, c, o, true, template.Survival{AtLeast: template.NodeShare(fmt.Sprint(o.AtLeast)), NoTopUp: o.NoTopUp})
 	if err == nil {
 		_, err = a.Store.SubmitOperation(ctx, s.operation(a.Now(), app.Retrier))
 	}
@@ -148,23 +152,23 @@ func (a *Service) goOnByItself(ctx context.Context, o app.Operation) (begun bool
 }
 
 // operation is what the store is to accept.
-func (s *survival) operation(now time.Time, who string) app.NewOperation {
+func (s *survival) operation(now time.Time, who string) appcluster.NewOperation {
 	o := app.Operation{Tenant: s.Tenant, Cluster: s.ID, Kind: app.OperationGoOn, GoesOn: s.of.ID, PlanHash: s.shown.PlanHash, Requester: who, CreatedAt: now,
 		Expected: s.shown.Duration, NoTopUp: !s.shown.TopsUp}
 	if s.of.OnFailure == app.FailureGoOnOrBack {
 		o.OnFailure = app.FailureRollBack
 	}
-	change := &app.ClusterChange{Template: s.Template, Definition: s.definition, Size: s.shown.After.Nodes, Services: s.servicesAfter(),
+	change := &appcluster.ClusterChange{Template: s.Template, Definition: s.definition, Size: s.shown.After.Nodes, Services: s.servicesAfter(),
 		CostPerHour: s.shown.After.CostPerHour, Nodes: map[string][]string{},
-		Reservation: app.Reservation{Nodes: s.shown.After.Nodes, CPU: s.cpu(), CostPerHour: s.shown.After.CostPerHour}}
+		Reservation: policy.Reservation{Nodes: s.shown.After.Nodes, CPU: s.cpu(), CostPerHour: s.shown.After.CostPerHour}}
 	change.Definition.Services = s.entries()
 	for _, n := range s.nodes {
 		switch {
-		case n.Change == app.NodeGone:
+		case n.Change == plan.NodeGone:
 			change.Leaving = append(change.Leaving, n.Name)
 		case len(n.Added) > 0:
 			change.Nodes[n.Name] = n.Services
 		}
 	}
-	return app.NewOperation{Operation: o, Plan: s.shown.Plan, Change: change, Follows: s.of.ID, AsOf: s.of.EndedAt}
+	return appcluster.NewOperation{Operation: o, Plan: s.shown.Plan, Change: change, Follows: s.of.ID, AsOf: s.of.EndedAt}
 }

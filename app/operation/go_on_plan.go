@@ -8,6 +8,11 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/health"
+	"muster/app/layout"
+	"muster/app/phrase"
+	appplan "muster/app/plan"
+	"muster/app/template"
 )
 
 // survival is a go-on as it is worked out: the cluster as the operation before it wanted it, and as it will be.
@@ -23,7 +28,7 @@ type survival struct {
 // planGoOn works out how to go on with the machines that came. It applies where all that failed for good is the making of machines, no
 // service of them was begun, and what is there, perhaps with services added to it, keeps the template's constraints. Nothing that was
 // placed moves.
-func (a *Service) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, latest bool, ask app.Survival) (*survival, error) {
+func (a *Service) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, latest bool, ask template.Survival) (*survival, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.SolveTime)
 	defer cancel()
 	if err := o.MayGoOn(latest); err != nil {
@@ -36,7 +41,7 @@ func (a *Service) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, 
 	if stands.latest.ID != o.ID {
 		return nil, &app.Error{Code: app.EConflict, Reason: "not_the_latest", Message: "Something else was asked of the cluster after it.", Hint: "Look at that."}
 	}
-	s := &survival{amended: newAmended(stands, app.Amendment{Kind: app.OperationGoOn}), of: o, lost: map[string]string{}}
+	s := &survival{amended: newAmended(stands, cluster.Amendment{Kind: app.OperationGoOn}), of: o, lost: map[string]string{}}
 	published, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return nil, err
@@ -109,7 +114,7 @@ func (s *survival) sort() error {
 			return app.NoGoOn("Resume it, or roll it back.", "The rest of the %s asks people (%s), which cannot be left out.", s.of.Kind.Words(), st.ID)
 		case st.Action.OnMachine() && st.State != app.StepSucceeded && !stood:
 			if s.lost[st.Node] == "" {
-				s.lost[st.Node] = app.FirstOf(st.Error, st.ID+" is not done.")
+				s.lost[st.Node] = phrase.FirstOf(st.Error, st.ID+" is not done.")
 			}
 		case st.State == app.StepFailed:
 			return app.NoGoOn("Resume it, or roll it back.", "Not only machines are missing: %s failed, too: %s", st.ID, st.Error)
@@ -118,7 +123,7 @@ func (s *survival) sort() error {
 		}
 	}
 	said := cluster.SaidErrors{}
-	for _, n := range slices.SortedFunc(maps.Keys(s.lost), app.NodesInOrder) {
+	for _, n := range slices.SortedFunc(maps.Keys(s.lost), health.NodesInOrder) {
 		if id := begun[n]; id != "" {
 			return app.NoGoOn("Resume it, or roll it back.", "%s is not well though its services were begun (%s), so it cannot be left out.", n, id)
 		}
@@ -131,21 +136,21 @@ func (s *survival) sort() error {
 }
 
 // enough refuses fewer machines than are wanted at the least.
-func (s *survival) enough(ask app.Survival) error {
+func (s *survival) enough(ask template.Survival) error {
 	s.shown.Operation, s.shown.Wanted = s.of, len(s.nodes)
 	came := len(s.nodes) - len(s.lost)
 	switch least := ask.AtLeast.Of(len(s.nodes)); {
 	case came == 0:
 		return app.NoGoOn("Resume it, or delete the cluster.", "No machine came.")
 	case came < least:
-		return app.NoGoOn("Resume it, or roll it back.", "Of %s only %d came, and at least %d are wanted.", app.Several(len(s.nodes), "machine"), came, least)
+		return app.NoGoOn("Resume it, or roll it back.", "Of %s only %d came, and at least %d are wanted.", phrase.Several(len(s.nodes), "machine"), came, least)
 	}
 	return nil
 }
 
 // place finds whether the machines that came keep the constraints, perhaps with services added to them.
 func (s *survival) place(ctx context.Context, a *Service) error {
-	r := app.ChangeRequest{Size: len(s.nodes) - len(s.lost)}
+	r := layout.ChangeRequest{Size: len(s.nodes) - len(s.lost)}
 	there := map[string]bool{}
 	for _, n := range s.standingNodes() {
 		if _, lost := s.lost[n.Name]; lost {
@@ -165,7 +170,7 @@ func (s *survival) place(ctx context.Context, a *Service) error {
 	if err != nil {
 		return s.lacks(err)
 	}
-	will := map[string]app.ChangedNode{}
+	will := map[string]layout.ChangedNode{}
 	for _, n := range change.Nodes {
 		if n.New || n.Gone || len(n.Removed) > 0 {
 			return s.lacks(&app.Error{Code: app.ENoLayout, Message: fmt.Sprintf("%s would have to change, and nothing that was placed may move.", n.Name)})
@@ -175,7 +180,7 @@ func (s *survival) place(ctx context.Context, a *Service) error {
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if _, lost := s.lost[n.Name]; lost {
-			n.Change = app.NodeGone
+			n.Change = appplan.NodeGone
 			continue
 		}
 		if w := will[n.Name]; len(w.Added) > 0 {
@@ -192,7 +197,7 @@ func (s *survival) lacks(err error) error {
 		return err
 	}
 	came := len(s.nodes) - len(s.lost)
-	return app.NoGoOn("Resume it, or roll it back.", "With %d of %s the template's constraints do not hold: %s", came, app.Several(len(s.nodes), "machine"), e.ForPeople())
+	return app.NoGoOn("Resume it, or roll it back.", "With %d of %s the template's constraints do not hold: %s", came, phrase.Several(len(s.nodes), "machine"), e.ForPeople())
 }
 
 // readAnew finds which services have to read the configuration anew, since it speaks of nodes that did not come: against what the
@@ -224,7 +229,7 @@ func (s *survival) readAnew() {
 				continue
 			}
 			if slices.Contains(s.had[n.Name], name) && other || !slices.Contains(s.had[n.Name], name) && brought {
-				n.AllWork(name, app.WorkReload)
+				n.AllWork(name, appplan.WorkReload)
 			}
 		}
 	}
@@ -260,9 +265,9 @@ func movedBetween(was, is []placedServices) map[string]bool {
 
 // order has the plan made, and fills in what is shown.
 func (s *survival) order(ctx context.Context, a *Service) error {
-	r := app.PlanRequest{Kind: app.OperationGoOn, Services: s.was.Services, Config: s.definition.Config, Went: s.steps, Fallbacks: s.definition.FallbackHardware}
+	r := appplan.PlanRequest{Kind: app.OperationGoOn, Services: s.was.Services, Config: s.definition.Config, Went: s.steps, Fallbacks: s.definition.FallbackHardware}
 	for _, n := range s.nodes {
-		p := app.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
+		p := appplan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
 		if n.Stays() {
 			p.Begun = without(without(n.Services, s.had[n.Name]), n.Added)
 		}
@@ -273,7 +278,7 @@ func (s *survival) order(ctx context.Context, a *Service) error {
 		return err
 	}
 	for _, h := range hooks { // those before it have run wherever a service was begun; those after it are still to run
-		if h.When == app.HookAfter {
+		if h.When == template.HookAfter {
 			h.Operations = nil
 			r.Hooks = append(r.Hooks, h)
 		}
@@ -285,8 +290,8 @@ func (s *survival) order(ctx context.Context, a *Service) error {
 	p := &s.shown
 	p.Nodes = s.after()
 	p.Plan, p.PlanHash, p.Duration = plan, plan.Hash(), plan.Duration()
-	p.Before = app.ClusterFigures{Nodes: len(s.nodes), CostPerHour: s.CostPerHour}
-	p.After = app.ClusterFigures{Nodes: len(p.Nodes), CostPerHour: s.cost()}
+	p.Before = cluster.ClusterFigures{Nodes: len(s.nodes), CostPerHour: s.CostPerHour}
+	p.After = cluster.ClusterFigures{Nodes: len(p.Nodes), CostPerHour: s.cost()}
 	p.Notes = append([]string{}, s.notes...)
 	return nil
 }

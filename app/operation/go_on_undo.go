@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // undoneBy gives the operation that is undone where another one is rolled back: a go-on goes together with what it went on with.
@@ -92,7 +93,7 @@ func stepsTogether(first, second []app.Step, nodes []app.Node) []app.Step {
 }
 
 // withoutGoOn puts back what a go-on has made of nodes that stood before what it went on with.
-func (a *Service) withoutGoOn(ctx context.Context, o app.Operation, change *app.ClusterChange) error {
+func (a *Service) withoutGoOn(ctx context.Context, o app.Operation, change *cluster.ClusterChange) error {
 	if o.Kind != app.OperationGoOn || change == nil {
 		return nil
 	}

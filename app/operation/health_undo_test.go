@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/template"
 	"muster/app/webhook"
 )
 
@@ -15,7 +18,7 @@ func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFarm(t)
 			shop := *f.Catalog.Templates["shop"]
-			shop.Health = &app.HealthPolicy{After: 5}
+			shop.Health = &template.HealthPolicy{After: 5}
 			f.Catalog.Templates["shop"] = &shop
 			v := f.Shop(3, nil)
 			looks := func(want bool) {
@@ -31,12 +34,12 @@ func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 			bare.Defaults.Config = map[string]any{"port": 81, "peers": "%join(host.service.web,' ')%", "db": map[string]any{"size": 2, "password": "${secret:DB}"}}
 			f.Catalog.Templates["shop"] = &bare
 			if !begin { // it waits for the answer of a hook
-				if _, err := f.App.SaveHook(t.Context(), f.Actor("root", app.RoleAdmin), webhook.HookRequest{Name: "gate", When: app.HookBefore,
+				if _, err := f.App.SaveHook(t.Context(), f.Actor("root", app.RoleAdmin), webhook.HookRequest{Name: "gate", When: template.HookBefore,
 					URL: "https://hooks.example.org/gate", Operations: &[]app.OperationKind{app.OperationUpgrade}}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			_, answer := f.Amend(app.Amendment{Kind: app.OperationUpgrade})
+			_, answer := f.Amend(cluster.Amendment{Kind: app.OperationUpgrade})
 			if answer.Operation == 0 {
 				t.Fatal("there is nothing to upgrade")
 			}
@@ -69,14 +72,14 @@ func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 func TestVetoedRepairIsTriedLater(t *testing.T) {
 	f := newFarm(t)
 	shop := *f.Catalog.Templates["shop"]
-	shop.Health = &app.HealthPolicy{Repair: app.RepairAuto}
+	shop.Health = &template.HealthPolicy{Repair: template.RepairAuto}
 	f.Catalog.Templates["shop"] = &shop
 	v := f.Shop(3, nil)
 	for i, want := range []time.Duration{10 * time.Minute, 20 * time.Minute} {
-		_, answer := f.Amend(app.Amendment{Kind: app.OperationRestart})
+		_, answer := f.Amend(cluster.Amendment{Kind: app.OperationRestart})
 		f.Work()
 		f.SQL(`UPDATE operations SET status = 'cancelled', vetoed_by = 'gate', message = 'The hook "gate" said no: Freeze. Nothing was done.' WHERE id = ?`, answer.Operation)
-		if err := f.Store.NoteRepair(t.Context(), app.RepairNote{Tenant: app.DefaultTenant, Cluster: v.ID, Now: f.Clock.Now(), NextAt: f.Clock.Now(),
+		if err := f.Store.NoteRepair(t.Context(), execution.RepairNote{Tenant: app.DefaultTenant, Cluster: v.ID, Now: f.Clock.Now(), NextAt: f.Clock.Now(),
 			Operation: answer.Operation, Failures: i}); err != nil {
 			t.Fatal(err)
 		}

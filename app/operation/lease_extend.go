@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // LeaseChange is another end of a lease, as the store takes it.
@@ -26,7 +27,7 @@ type LeaseChange struct {
 // ExtendLease moves the end of a cluster's lease, nearer or further away. Its owner may, within what the template allows;
 // admins may do more, with a reason. It takes more of budgets, or gives some back, so a quota can refuse it. A cluster that is
 // being deleted is EConflict; one whose lease has ended but whose delete has not begun can still be saved.
-func (a *Service) ExtendLease(ctx context.Context, actor app.Actor, cluster string, r app.LeaseRequest) (LeaseOutlook, error) {
+func (a *Service) ExtendLease(ctx context.Context, actor app.Actor, cluster string, r template.LeaseRequest) (LeaseOutlook, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ExtendLease", cluster)
 	if err != nil {
 		return LeaseOutlook{}, err
@@ -34,7 +35,7 @@ func (a *Service) ExtendLease(ctx context.Context, actor app.Actor, cluster stri
 	if err := actor.MayChange("ExtendLease", c); err != nil {
 		return LeaseOutlook{}, err
 	}
-	if r.Reason = strings.TrimSpace(r.Reason); len(r.Reason) > app.MostLeaseReason {
+	if r.Reason = strings.TrimSpace(r.Reason); len(r.Reason) > template.MostLeaseReason {
 		return LeaseOutlook{}, &app.Error{Code: app.EInvalid, Field: "reason", Message: "The reason is too long.", Hint: "Say it in at most 500 letters."}
 	}
 	if c.Status == app.ClusterDeleted {
@@ -102,23 +103,23 @@ func leaseMoved(who app.Actor, was, until time.Time, reason string, beyond bool)
 }
 
 // leaseRules are those that the cluster was made with. Of clusters from before they were kept it is what the catalog says now.
-func (a *Service) leaseRules(ctx context.Context, c app.Cluster) (app.Lease, error) {
+func (a *Service) leaseRules(ctx context.Context, c app.Cluster) (template.Lease, error) {
 	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if app.IsKeyLost(err) { // nothing can be extended; see leaseFixed
-		return app.Lease{}, nil
+		return template.Lease{}, nil
 	}
 	if err != nil {
-		return app.Lease{}, err
+		return template.Lease{}, err
 	}
 	if d.Lease != nil {
 		return *d.Lease, nil
 	}
 	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
-		return app.Lease{}, err
+		return template.Lease{}, err
 	}
 	if t := catalog.Templates[c.Template]; t != nil {
 		return t.Lease, nil
 	}
-	return app.Lease{}, nil
+	return template.Lease{}, nil
 }

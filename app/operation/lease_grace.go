@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/phrase"
 )
 
 // DefaultLeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended.
@@ -45,10 +46,10 @@ func (a *Service) Overdue(ctx context.Context, c app.Cluster, o app.Operation) (
 func (v *Overdue) Text(o app.Operation, now time.Time) string {
 	who := "paused."
 	if o.Message != "" {
-		who = app.LowerFirst(o.Message)
+		who = phrase.LowerFirst(o.Message)
 	}
 	return fmt.Sprintf("The lease ended %s ago, but the operation is %s It goes on by itself in %s; resume lets it go on now.",
-		app.SecondsText(now.Sub(v.lease)), who, app.SecondsText(v.goesOn.Sub(now)))
+		phrase.SecondsText(now.Sub(v.lease)), who, phrase.SecondsText(v.goesOn.Sub(now)))
 }
 
 // ResumeOverdue goes on with paused deletions of clusters whose lease ended, once the grace is over: machines that nobody wants
@@ -61,7 +62,7 @@ func (a *Service) ResumeOverdue(ctx context.Context, try func(error)) error {
 	}
 	for _, o := range paused {
 		_, err := a.Store.ControlOperation(ctx, app.Control{Tenant: o.Tenant, Operation: o.ID, Act: app.ControlResume, Who: app.Expirer,
-			Why: "the lease has ended, and it was paused for " + app.SecondsText(grace), Now: now})
+			Why: "the lease has ended, and it was paused for " + phrase.SecondsText(grace), Now: now})
 		try(err)
 	}
 	return nil

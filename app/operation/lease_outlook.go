@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // LeaseOutlook tells when a cluster's lease ends, who was warned, how it can be moved, and what would keep the end from coming.
@@ -18,11 +20,11 @@ type LeaseOutlook struct {
 	Over      bool       `json:"over"`           // it has ended, and the cluster is still there
 	CreatedAt time.Time  `json:"created_at"`
 	// Deleting says that the cluster is being deleted, for whatever reason; Gone that it was.
-	Deleting  bool            `json:"deleting"`
-	Gone      bool            `json:"gone"`
-	Offer     app.LeaseOffer  `json:"offer"`
-	Warnings  []LeaseWarned   `json:"warnings"`
-	Obstacles []LeaseObstacle `json:"obstacles"`
+	Deleting  bool                `json:"deleting"`
+	Gone      bool                `json:"gone"`
+	Offer     template.LeaseOffer `json:"offer"`
+	Warnings  []LeaseWarned       `json:"warnings"`
+	Obstacles []LeaseObstacle     `json:"obstacles"`
 }
 
 // LeaseObstacle is something that would keep machines from being given back at the end of a lease, or make it take longer.
@@ -77,7 +79,7 @@ func (a *Service) LeaseOutlook(ctx context.Context, actor app.Actor, cluster str
 	}
 	o.Offer = rules.Offer(c.CreatedAt, c.ExpiresAt, now)
 	if o.Deleting {
-		o.Offer = app.LeaseOffer{Refusal: "The cluster is being deleted."}
+		o.Offer = template.LeaseOffer{Refusal: "The cluster is being deleted."}
 	}
 	if o.Warnings, err = a.warnings(ctx, c, now); err != nil {
 		return o, err
@@ -126,7 +128,7 @@ func (a *Service) addOperations(ctx context.Context, o *LeaseOutlook, c app.Clus
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused && over != nil:
 			o.add(ObstacleOperation, time.Time{}, false, over.Text(op, now))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. It goes on by itself %s after the end of the lease.", app.Length(a.leaseGrace())))
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. It goes on by itself %s after the end of the lease.", phrase.Length(a.leaseGrace())))
 		case op.EndsCluster(i == 0) && op.Status == app.OperationPaused:
 			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("The %s is paused. Until somebody resumes it, nothing is given back.", kind))
 		case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack, op.Status.Ended():
@@ -174,7 +176,7 @@ func (a *Service) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster
 	}
 	if skew := now.Sub(clock); skew > worstSkew || skew < -worstSkew {
 		o.add(ObstacleClock, time.Time{}, false, fmt.Sprintf("The clock of this server and that of the database differ by %s; leases end by the clock of the server that leads.",
-			app.Length(max(skew, -skew))))
+			phrase.Length(max(skew, -skew))))
 	}
 	return nil
 }

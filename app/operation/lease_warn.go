@@ -12,13 +12,15 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 	"muster/app/policy"
+	"muster/app/template"
 )
 
 // LeaseDue is a cluster whose lease may want a warning.
 type LeaseDue struct {
 	Cluster app.Cluster
-	Times   app.LeaseTimes
+	Times   template.LeaseTimes
 	WarnAt  time.Time // when that was to be looked at
 }
 
@@ -37,7 +39,7 @@ type LeaseStore interface {
 	// being deleted; EQuota where a budget does not allow it.
 	SetLease(ctx context.Context, c LeaseChange) error
 	// LeaseTimes gives when a lease was set last and when it ends.
-	LeaseTimes(ctx context.Context, tenant, cluster string) (app.LeaseTimes, error)
+	LeaseTimes(ctx context.Context, tenant, cluster string) (template.LeaseTimes, error)
 	// LeasesToWarn gives clusters of all tenants whose next warning is due, found by an index.
 	LeasesToWarn(ctx context.Context, now time.Time, limit int) ([]LeaseDue, error)
 	// WarnLease writes that a lease was looked at: the notice, where before is not 0, and when it is to be looked at next, zero for
@@ -80,7 +82,7 @@ func (a *Service) WarnLeases(ctx context.Context) error {
 func (a *Service) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (app.Notice, error) {
 	c := d.Cluster
 	n := app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeLease, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
-		Title: fmt.Sprintf("The lease of %s ends in %s.", c.Name, app.Length(d.Times.Until.Sub(now).Round(time.Minute))),
+		Title: fmt.Sprintf("The lease of %s ends in %s.", c.Name, phrase.Length(d.Times.Until.Sub(now).Round(time.Minute))),
 		Text:  fmt.Sprintf("At %s all %s of it are deleted, with what is on them.", app.Moment(d.Times.Until), policy.Counted(c.Size, "node"))}
 	rules, err := a.leaseRules(ctx, c)
 	if err != nil {
@@ -91,7 +93,7 @@ func (a *Service) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (a
 		n.Text += " It cannot be extended any further by its owner; an admin can."
 		return n, nil
 	}
-	n.ActionName = "Extend by " + app.Length(o.By)
+	n.ActionName = "Extend by " + phrase.Length(o.By)
 	n.Act, err = a.leaseLink(ctx, c)
 	return n, err
 }

@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
 )
 
-func amends(f *farm, m app.Amendment) {
+func amends(f *farm, m cluster.Amendment) {
 	f.Helper()
 	if _, err := f.App.Amend(f.Context(), f.Who, "shop", m); err != nil {
 		f.Fatal(err)
@@ -17,31 +19,31 @@ func amends(f *farm, m app.Amendment) {
 // TestReconfiguredAfterFailure: the configuration can be changed after a create, or another change, has failed, and what was left undone is
 // finished with it.
 func TestReconfiguredAfterFailure(t *testing.T) {
-	set := app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}}
+	set := cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}}
 	for name, c := range map[string]struct {
 		size int // that stands before; 0: none
 		fail string
 		ask  func(f *farm)
 	}{
 		"a create": {0, "n3.web.start", func(f *farm) {
-			f.Ask(f.Who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}})
+			f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 4}})
 		}},
 		"a create's machine": {0, "n3.confirm", func(f *farm) {
-			f.Ask(f.Who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}})
+			f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 4}})
 		}},
-		"a growth": {3, "n4.web.install", func(f *farm) { amends(f, app.Amendment{Kind: app.OperationResize, Size: 5}) }},
+		"a growth": {3, "n4.web.install", func(f *farm) { amends(f, cluster.Amendment{Kind: app.OperationResize, Size: 5}) }},
 		"a shrink": {5, "n5.delete", func(f *farm) {
-			amends(f, app.Amendment{Kind: app.OperationResize, Nodes: []string{"n5"}})
+			amends(f, cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n5"}})
 		}},
 		"a wrong value": {4, "n3.web.start", func(f *farm) {
-			amends(f, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": -1}})
+			amends(f, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": -1}})
 		}},
 		"services that come": {3, "n3.cache.start", func(f *farm) {
-			amends(f, app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+			amends(f, cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
 		}},
-		"a restart": {4, "n3.web.start", func(f *farm) { amends(f, app.Amendment{Kind: app.OperationRestart}) }},
+		"a restart": {4, "n3.web.start", func(f *farm) { amends(f, cluster.Amendment{Kind: app.OperationRestart}) }},
 		"a repair": {4, "n3.web.start", func(f *farm) {
-			amends(f, app.Amendment{Kind: app.OperationRepair, Nodes: []string{"n3"}})
+			amends(f, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"n3"}})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

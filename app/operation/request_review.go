@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	appplan "muster/app/plan"
 	"muster/app/policy"
 )
 
@@ -19,47 +20,47 @@ type Conditions struct {
 
 // ReviewRequest is what an approver says about a request. PlanHash is that of the request as it was shown.
 type ReviewRequest struct {
-	Verdict    app.Verdict `json:"verdict"`
-	Reason     string      `json:"reason,omitempty"`
-	PlanHash   string      `json:"plan_hash,omitempty"`
-	Conditions Conditions  `json:"conditions,omitzero"`
+	Verdict    cluster.Verdict `json:"verdict"`
+	Reason     string          `json:"reason,omitempty"`
+	PlanHash   string          `json:"plan_hash,omitempty"`
+	Conditions Conditions      `json:"conditions,omitzero"`
 }
 
 // Review says yes, no, or yes with conditions to a request that waits. One no ends it; when the last approval is there, it
 // runs at once, in the same transaction. EForbidden for who asked, for who is not meant (reason "not_approver") and, where the
 // risk is high, for who has not just proved who he is ("step_up"). EConflict where another plan was shown.
-func (a *Service) Review(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (app.Request, error) {
+func (a *Service) Review(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (cluster.Request, error) {
 	if err := actor.Authorize("Review"); err != nil {
-		return app.Request{}, err
+		return cluster.Request{}, err
 	}
-	m := app.RequestMove{Tenant: actor.Tenant, ID: id, Who: actor, PlanHash: v.PlanHash, Reason: v.Reason}
+	m := cluster.RequestMove{Tenant: actor.Tenant, ID: id, Who: actor, PlanHash: v.PlanHash, Reason: v.Reason}
 	switch v.Verdict {
-	case app.VerdictApprove:
-		m.Act = app.RequestApprove
-	case app.VerdictDeny:
-		m.Act = app.RequestDeny
-	case app.VerdictConditions:
-		m.Act = app.RequestOffer
+	case cluster.VerdictApprove:
+		m.Act = cluster.RequestApprove
+	case cluster.VerdictDeny:
+		m.Act = cluster.RequestDeny
+	case cluster.VerdictConditions:
+		m.Act = cluster.RequestOffer
 		var err error
 		if m.Offer, m.Kept, err = a.offer(ctx, actor, id, v); err != nil {
-			return app.Request{}, err
+			return cluster.Request{}, err
 		}
 	default:
-		return app.Request{}, &app.Error{Code: app.EInvalid, Field: "verdict", Message: fmt.Sprintf("There is no verdict %.40q.", string(v.Verdict)),
+		return cluster.Request{}, &app.Error{Code: app.EInvalid, Field: "verdict", Message: fmt.Sprintf("There is no verdict %.40q.", string(v.Verdict)),
 			Hint: "One of: approve, deny, conditions."}
 	}
 	return a.move(ctx, m)
 }
 
 // offer solves and prices a request anew, with an approver's conditions.
-func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (*app.Offer, *app.Kept, error) {
+func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (*cluster.Offer, *cluster.Kept, error) {
 	r, err := a.request(ctx, actor, id)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Whoever may not say anything shall not find out what could be had either.
 	probe := r
-	if _, err := probe.Move(app.RequestMove{Act: app.RequestOffer, Who: actor, Now: a.Now(), PlanHash: v.PlanHash, Reason: v.Reason, Offer: &app.Offer{}, Kept: &app.Kept{}}); err != nil {
+	if _, err := probe.Move(cluster.RequestMove{Act: cluster.RequestOffer, Who: actor, Now: a.Now(), PlanHash: v.PlanHash, Reason: v.Reason, Offer: &cluster.Offer{}, Kept: &cluster.Kept{}}); err != nil {
 		return nil, nil, err
 	}
 	if err := r.NoConditions(); err != nil {
@@ -76,7 +77,7 @@ func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v Review
 		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions.size", Message: fmt.Sprintf("%d nodes were asked for; an offer has fewer, never more.", size),
 			Hint: "Say a smaller number, or leave it out."}
 	case c.Lease < 0 || k.Lease > 0 && c.Lease > k.Lease, c.Lease > 0 && c.Lease == k.Lease && c.Size == 0:
-		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions.lease", Message: fmt.Sprintf("A lease of %s was asked for; an offer has a shorter one, never a longer.", app.LeaseText(k.Lease)),
+		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions.lease", Message: fmt.Sprintf("A lease of %s was asked for; an offer has a shorter one, never a longer.", policy.LeaseText(k.Lease)),
 			Hint: "Say a shorter time, or leave it out."}
 	case c.Size == 0 && c.Lease == 0:
 		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions", Message: "There are no conditions.", Hint: "Say fewer nodes or a shorter lease, or approve it as it is."}
@@ -105,52 +106,52 @@ func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v Review
 	}
 	f := r.Facts
 	f.Nodes, f.CPU, f.CostPerHour, f.Lease, f.Provider = p.Layout.Size(), terms.CPU, p.Layout.CostPerHour, p.Lease, p.Layout.Provider
-	if said := policy.Decide(ctx, a.Policies.Policies, policies, f); said.Outcome == app.OutcomeRefuse {
+	if said := policy.Decide(ctx, a.Policies.Policies, policies, f); said.Outcome == policy.OutcomeRefuse {
 		return nil, nil, &app.Error{Code: app.EForbidden, Reason: "policy", Message: said.Reason, Hint: "That is what the policy " + said.Policy + " says of such an offer."}
 	}
-	return &app.Offer{Terms: terms, By: actor.Name(), At: a.Now(), Reason: v.Reason}, &kept, nil
+	return &cluster.Offer{Terms: terms, By: actor.Name(), At: a.Now(), Reason: v.Reason}, &kept, nil
 }
 
 // Confirm takes what was offered to the actor. It runs at once where nobody else has to approve.
-func (a *Service) Confirm(ctx context.Context, actor app.Actor, id int64, planHash string) (app.Request, error) {
+func (a *Service) Confirm(ctx context.Context, actor app.Actor, id int64, planHash string) (cluster.Request, error) {
 	if err := actor.Authorize("Confirm"); err != nil {
-		return app.Request{}, err
+		return cluster.Request{}, err
 	}
-	return a.move(ctx, app.RequestMove{Tenant: actor.Tenant, ID: id, Act: app.RequestConfirm, Who: actor, PlanHash: planHash})
+	return a.move(ctx, cluster.RequestMove{Tenant: actor.Tenant, ID: id, Act: cluster.RequestConfirm, Who: actor, PlanHash: planHash})
 }
 
 // Withdraw ends a request that is open, for who asked and for admins. To turn an offer down is to withdraw.
-func (a *Service) Withdraw(ctx context.Context, actor app.Actor, id int64, reason string) (app.Request, error) {
+func (a *Service) Withdraw(ctx context.Context, actor app.Actor, id int64, reason string) (cluster.Request, error) {
 	if err := actor.Authorize("Withdraw"); err != nil {
-		return app.Request{}, err
+		return cluster.Request{}, err
 	}
-	return a.move(ctx, app.RequestMove{Tenant: actor.Tenant, ID: id, Act: app.RequestWithdraw, Who: actor, Reason: reason})
+	return a.move(ctx, cluster.RequestMove{Tenant: actor.Tenant, ID: id, Act: cluster.RequestWithdraw, Who: actor, Reason: reason})
 }
 
 // BreakGlass lets a request that waits run at once, without approvals, for admins and the members of the group that a policy
 // names. It takes a reason of at least 10 letters and a fresh proof of who it is, and raises an alarm.
-func (a *Service) BreakGlass(ctx context.Context, actor app.Actor, id int64, planHash, reason string) (app.Request, error) {
+func (a *Service) BreakGlass(ctx context.Context, actor app.Actor, id int64, planHash, reason string) (cluster.Request, error) {
 	if err := actor.Authorize("BreakGlass"); err != nil {
-		return app.Request{}, err
+		return cluster.Request{}, err
 	}
-	return a.move(ctx, app.RequestMove{Tenant: actor.Tenant, ID: id, Act: app.RequestBreak, Who: actor, PlanHash: planHash, Reason: reason})
+	return a.move(ctx, cluster.RequestMove{Tenant: actor.Tenant, ID: id, Act: cluster.RequestBreak, Who: actor, PlanHash: planHash, Reason: reason})
 }
 
 // mostMoves is how often a move is tried whose request changes meanwhile so that it would run after all.
 const mostMoves = 4
 
 // move carries a move out. What would run is made ready first, outside of the transaction, since keys take time.
-func (a *Service) move(ctx context.Context, m app.RequestMove) (r app.Request, err error) {
+func (a *Service) move(ctx context.Context, m cluster.RequestMove) (r cluster.Request, err error) {
 	m.Now = a.Now()
 	for range mostMoves {
 		before, err := a.request(ctx, m.Who, m.ID)
 		if err != nil {
-			return app.Request{}, err
+			return cluster.Request{}, err
 		}
 		probe := before
 		o, err := probe.Move(m)
 		if err != nil {
-			return app.Request{}, err
+			return cluster.Request{}, err
 		}
 		m.Cluster, m.Operation = nil, nil
 		if o.Run {
@@ -159,19 +160,19 @@ func (a *Service) move(ctx context.Context, m app.RequestMove) (r app.Request, e
 				continue // it has just ended, and says so at the next look
 			}
 			if err != nil {
-				return app.Request{}, err
+				return cluster.Request{}, err
 			}
 		}
 		r, err = a.Store.MoveRequest(ctx, m)
-		if !errors.Is(err, app.ErrNotReady) {
+		if !errors.Is(err, cluster.ErrNotReady) {
 			return r, err
 		}
 	}
-	return app.Request{}, app.ErrNotReady
+	return cluster.Request{}, cluster.ErrNotReady
 }
 
 // makeReady makes what runs with a move. An amendment that cannot run as it was shown, since its cluster has changed, ends by that.
-func (a *Service) makeReady(ctx context.Context, m *app.RequestMove, r app.Request) error {
+func (a *Service) makeReady(ctx context.Context, m *cluster.RequestMove, r cluster.Request) error {
 	if r.Kind == app.OperationCreate {
 		n, err := a.ready(ctx, r)
 		m.Cluster = &n
@@ -189,46 +190,46 @@ func (a *Service) makeReady(ctx context.Context, m *app.RequestMove, r app.Reque
 
 // ready makes what a request needs to run: just what was shown. The definition and the layout that were kept are planned
 // again; EConflict where that gives another plan, or where they are not what was kept.
-func (a *Service) ready(ctx context.Context, r app.Request) (app.NewCluster, error) {
+func (a *Service) ready(ctx context.Context, r cluster.Request) (cluster.NewCluster, error) {
 	changed := &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "What would run is not what was shown, so nothing was made.",
 		Hint: "Deny or withdraw the request, and ask anew."}
 	k, err := a.Store.KeptRequest(ctx, r.Tenant, r.ID)
 	if err != nil {
-		return app.NewCluster{}, err
+		return cluster.NewCluster{}, err
 	}
 	terms := r.Terms
-	if r.Status == app.RequestOffered && r.Offer != nil {
+	if r.Status == cluster.RequestOffered && r.Offer != nil {
 		if k.Offer == nil {
-			return app.NewCluster{}, changed
+			return cluster.NewCluster{}, changed
 		}
 		k, terms = *k.Offer, r.Offer.Terms
 	}
 	if k.PlanHash != terms.PlanHash || k.Seal() != terms.Seal {
-		return app.NewCluster{}, changed
+		return cluster.NewCluster{}, changed
 	}
 	if err := a.checkStanding(ctx, r.Tenant, k); err != nil {
-		return app.NewCluster{}, err
+		return cluster.NewCluster{}, err
 	}
 	if err := a.checkRequester(ctx, r); err != nil {
-		return app.NewCluster{}, err
+		return cluster.NewCluster{}, err
 	}
-	ask := app.PlanRequest{Kind: r.Kind, Nodes: app.PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
+	ask := appplan.PlanRequest{Kind: r.Kind, Nodes: appplan.PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
 	plan, err := a.Clusters.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
 	if err != nil {
-		return app.NewCluster{}, err
+		return cluster.NewCluster{}, err
 	}
 	if same, err := a.Clusters.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
-		return app.NewCluster{}, cluster.ErrOr(err, changed)
+		return cluster.NewCluster{}, cluster.ErrOr(err, changed)
 	}
 	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
 	n, err := a.Clusters.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
-		app.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
+		cluster.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
 	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
 	return n, err
 }
 
 // checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or nobody speaks to it.
-func (a *Service) checkStanding(ctx context.Context, tenant string, k app.Kept) error {
+func (a *Service) checkStanding(ctx context.Context, tenant string, k cluster.Kept) error {
 	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err
@@ -243,7 +244,7 @@ func (a *Service) checkStanding(ctx context.Context, tenant string, k app.Kept) 
 
 // checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has
 // none here, and Muster itself needs none.
-func (a *Service) checkRequester(ctx context.Context, r app.Request) error {
+func (a *Service) checkRequester(ctx context.Context, r cluster.Request) error {
 	if r.Requester != r.Owner || r.Via == app.ViaServer && (r.Owner == scheduler || r.Owner == app.HealthUser) {
 		return nil
 	}
@@ -262,7 +263,7 @@ func (a *Service) TendRequests(ctx context.Context) error {
 	}
 	var errs []error
 	for _, r := range due {
-		_, err := a.Store.MoveRequest(ctx, app.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: app.RequestTend, Who: app.System(r.Tenant, app.Retrier), Now: a.Now()})
+		_, err := a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestTend, Who: app.System(r.Tenant, app.Retrier), Now: a.Now()})
 		if err != nil && app.CodeOf(err) != app.EConflict && app.CodeOf(err) != app.ENotFound {
 			errs = append(errs, err)
 		}

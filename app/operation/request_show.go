@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // mostOpen is how many open requests of a tenant are looked at to find those that wait for somebody.
@@ -15,7 +16,7 @@ const mostOpen = 1000
 const openAtOnce = 200
 
 // Requests lists requests of the actor's tenant that it may see, newest first; those that wait for the actor oldest first.
-func (a *Service) Requests(ctx context.Context, actor app.Actor, f app.RequestFilter) ([]app.Request, error) {
+func (a *Service) Requests(ctx context.Context, actor app.Actor, f cluster.RequestFilter) ([]cluster.Request, error) {
 	if err := actor.Authorize("Requests"); err != nil {
 		return nil, err
 	}
@@ -23,14 +24,14 @@ func (a *Service) Requests(ctx context.Context, actor app.Actor, f app.RequestFi
 		f.Limit = 100
 	}
 	f.Limit = min(f.Limit, 1000)
-	if f.Status != "" && !slices.Contains(app.RequestStatuses, f.Status) {
+	if f.Status != "" && !slices.Contains(cluster.RequestStatuses, f.Status) {
 		return nil, &app.Error{Code: app.EInvalid, Field: "status", Message: fmt.Sprintf("There is no status %.40q.", string(f.Status)), Hint: "One of: waiting, offered, accepted, refused, denied, expired, withdrawn."}
 	}
 	switch f.View {
-	case "", app.RequestsAll:
-	case app.RequestsMine:
+	case "", cluster.RequestsAll:
+	case cluster.RequestsMine:
 		f.Requester = actor.Name()
-	case app.RequestsInbox:
+	case cluster.RequestsInbox:
 		return a.inbox(ctx, actor, f.Limit, f.Bare)
 	default:
 		return nil, &app.Error{Code: app.EInvalid, Field: "view", Message: fmt.Sprintf("There is no list %.40q.", string(f.View)), Hint: "One of: mine, inbox, all."}
@@ -47,15 +48,15 @@ func (a *Service) Requests(ctx context.Context, actor app.Actor, f app.RequestFi
 	return list, a.Clusters.MaskRequests(ctx, actor, list)
 }
 
-func (a *Service) inbox(ctx context.Context, actor app.Actor, limit int, bare bool) ([]app.Request, error) {
-	mine, after := []app.Request{}, int64(0)
+func (a *Service) inbox(ctx context.Context, actor app.Actor, limit int, bare bool) ([]cluster.Request, error) {
+	mine, after := []cluster.Request{}, int64(0)
 	for looked := 0; looked < mostOpen && len(mine) < limit; looked += openAtOnce {
 		open, err := a.Store.OpenRequestsBare(ctx, actor.Tenant, after, openAtOnce)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range open {
-			if after = r.ID; len(mine) < limit && r.WaitsFor(actor) && (r.Status == app.RequestOffered || actor.May("Review")) {
+			if after = r.ID; len(mine) < limit && r.WaitsFor(actor) && (r.Status == cluster.RequestOffered || actor.May("Review")) {
 				mine = append(mine, r)
 			}
 		}
@@ -74,24 +75,24 @@ func (a *Service) inbox(ctx context.Context, actor app.Actor, limit int, bare bo
 }
 
 // Request gives a request of the actor's tenant; ENotFound where there is none.
-func (a *Service) Request(ctx context.Context, actor app.Actor, id int64) (app.Request, error) {
+func (a *Service) Request(ctx context.Context, actor app.Actor, id int64) (cluster.Request, error) {
 	if err := actor.Authorize("Request"); err != nil {
-		return app.Request{}, err
+		return cluster.Request{}, err
 	}
 	r, err := a.request(ctx, actor, id)
 	if err != nil {
-		return app.Request{}, err
+		return cluster.Request{}, err
 	}
-	list := []app.Request{r}
+	list := []cluster.Request{r}
 	err = a.Clusters.MaskRequests(ctx, actor, list)
 	return list[0], err
 }
 
 // request returns a request that the actor may see, with all that it says.
-func (a *Service) request(ctx context.Context, actor app.Actor, id int64) (app.Request, error) {
+func (a *Service) request(ctx context.Context, actor app.Actor, id int64) (cluster.Request, error) {
 	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {
-		return app.Request{}, err
+		return cluster.Request{}, err
 	}
 	return a.Store.ReadableRequest(ctx, *reader, id)
 }

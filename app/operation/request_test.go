@@ -14,8 +14,10 @@ import (
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/apptest/office"
+	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/template"
 )
 
 func wantReason(t *testing.T, err error, reason string) {
@@ -29,7 +31,7 @@ func TestWhatNoPolicyIsAboutIsMadeAtOnce(t *testing.T) {
 	b := office.NewBureau(t)
 	answer := b.Ask(b.Actor("ada", app.RoleUser), office.Asks("web", 3, 0))
 	r, err := b.App.Request(t.Context(), b.Actor("ada", app.RoleUser), answer.Request.ID)
-	if err != nil || answer.Cluster == nil || r.Status != app.RequestAccepted || r.Cluster != answer.Cluster.ID || r.Facts.Nodes != 3 || r.Facts.CPU != 6 {
+	if err != nil || answer.Cluster == nil || r.Status != cluster.RequestAccepted || r.Cluster != answer.Cluster.ID || r.Facts.Nodes != 3 || r.Facts.CPU != 6 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if r.Asked.Config != nil {
@@ -50,7 +52,7 @@ func TestARefusalSaysWhyAndIsKept(t *testing.T) {
 	b.Rules(policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 10", Effect: policy.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."})
 	ada := b.Actor("ada", app.RoleUser)
 	p, err := b.App.Preview(t.Context(), ada, office.Asks("web", 12, 0))
-	if err != nil || p.Decision == nil || p.Decision.Outcome != app.OutcomeRefuse || p.Decision.Reason != "At most 10 nodes; you asked for 12." {
+	if err != nil || p.Decision == nil || p.Decision.Outcome != policy.OutcomeRefuse || p.Decision.Reason != "At most 10 nodes; you asked for 12." {
 		t.Fatalf("the preview says %+v, %v", p.Decision, err)
 	}
 	_, err = b.App.Ask(t.Context(), ada, office.Asks("web", 12, 0))
@@ -58,8 +60,8 @@ func TestARefusalSaysWhyAndIsKept(t *testing.T) {
 	if app.AsError(err).Message != "At most 10 nodes; you asked for 12." || app.CodeOf(err) != app.EForbidden {
 		t.Errorf("it says %v", err)
 	}
-	list, err := b.App.Requests(t.Context(), ada, app.RequestFilter{View: app.RequestsMine})
-	if err != nil || len(list) != 1 || list[0].Status != app.RequestRefused || list[0].Message != "At most 10 nodes; you asked for 12." || b.Clusters() != 0 {
+	list, err := b.App.Requests(t.Context(), ada, cluster.RequestFilter{View: cluster.RequestsMine})
+	if err != nil || len(list) != 1 || list[0].Status != cluster.RequestRefused || list[0].Message != "At most 10 nodes; you asked for 12." || b.Clusters() != 0 {
 		t.Errorf("kept: %+v, %v", list, err)
 	}
 }
@@ -95,23 +97,23 @@ func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
 	if b.Number(`SELECT nodes FROM reservations WHERE request = ? AND ended_at = 0`, r.ID) != 4 {
 		t.Error("it reserves nothing")
 	}
-	if inbox, err := b.App.Requests(t.Context(), bob, app.RequestFilter{View: app.RequestsInbox}); err != nil || len(inbox) != 1 {
+	if inbox, err := b.App.Requests(t.Context(), bob, cluster.RequestFilter{View: cluster.RequestsInbox}); err != nil || len(inbox) != 1 {
 		t.Errorf("bob's inbox has %d, %v", len(inbox), err)
 	}
-	if inbox, err := b.App.Requests(t.Context(), ada, app.RequestFilter{View: app.RequestsInbox}); err != nil || len(inbox) != 0 {
+	if inbox, err := b.App.Requests(t.Context(), ada, cluster.RequestFilter{View: cluster.RequestsInbox}); err != nil || len(inbox) != 0 {
 		t.Errorf("ada's inbox has %d, %v", len(inbox), err)
 	}
 	r, err := b.Approve(bob, r)
-	if err != nil || r.Status != app.RequestWaiting || !slices.Equal(r.Needs[0].Approved, []string{"bob"}) {
+	if err != nil || r.Status != cluster.RequestWaiting || !slices.Equal(r.Needs[0].Approved, []string{"bob"}) {
 		t.Fatalf("after one: %+v, %v", r, err)
 	}
 	_, err = b.Approve(bob, r)
 	wantReason(t, err, "reviewed")
 	// The catalog changes meanwhile: dearer machines, another script. What was approved is what runs.
-	b.Catalog.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "xxl", CostPerHour: 99}}}
+	b.Catalog.Hardware["small"] = &template.HardwareType{About: template.About{Name: "small"}, Providers: map[string]template.Flavor{"cloud": {Flavor: "xxl", CostPerHour: 99}}}
 	b.Clock.Move(time.Hour)
 	r, err = b.Approve(cy, r)
-	if err != nil || r.Status != app.RequestAccepted || r.Cluster == "" {
+	if err != nil || r.Status != cluster.RequestAccepted || r.Cluster == "" {
 		t.Fatalf("after two: %+v, %v", r, err)
 	}
 	v, err := b.App.Cluster(t.Context(), ada, r.Cluster)
@@ -145,7 +147,7 @@ type changedKept struct {
 	old, new string
 }
 
-func (c changedKept) KeptRequest(ctx context.Context, tenant string, id int64) (k app.Kept, err error) {
+func (c changedKept) KeptRequest(ctx context.Context, tenant string, id int64) (k cluster.Kept, err error) {
 	was, err := c.Store.KeptRequest(ctx, tenant, id)
 	if err != nil {
 		return k, err
@@ -174,13 +176,13 @@ func TestNothingRunsThatIsNotWhatWasKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := office.NewBureau(t)
 			one := office.FourEyes
-			one.Approval = &app.Approval{Count: 1, Group: "finance"}
+			one.Approval = &policy.Approval{Count: 1, Group: "finance"}
 			b.Rules(one)
 			r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
 			change(b, r.ID)
 			_, err := b.Approve(b.Actor("bob", app.RoleUser, "finance"), r)
 			wantReason(t, err, "plan_changed")
-			if after, err := b.App.Request(t.Context(), office.Root, r.ID); err != nil || after.Status != app.RequestWaiting || len(after.Reviews) != 0 || b.Clusters() != 0 {
+			if after, err := b.App.Request(t.Context(), office.Root, r.ID); err != nil || after.Status != cluster.RequestWaiting || len(after.Reviews) != 0 || b.Clusters() != 0 {
 				t.Errorf("afterwards: %+v, %v", after, err)
 			}
 		})
@@ -192,7 +194,7 @@ func TestNothingRunsThatIsNotWhatWasKept(t *testing.T) {
 func TestAnApprovalAndItsClusterAreOneTransaction(t *testing.T) {
 	b := office.NewBureau(t)
 	one := office.FourEyes
-	one.Approval = &app.Approval{Count: 1, Group: "finance"}
+	one.Approval = &policy.Approval{Count: 1, Group: "finance"}
 	b.Rules(one)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
 	before := b.Number(`SELECT count(*) FROM notices`) + b.Number(`SELECT count(*) FROM audit`)
@@ -209,7 +211,7 @@ func TestAnApprovalAndItsClusterAreOneTransaction(t *testing.T) {
 		t.Errorf("%d notices and deeds more", after-before)
 	}
 	b.SQL(`DROP TRIGGER power_cut`)
-	if r, err := b.Approve(b.Actor("bob", app.RoleUser, "finance"), r); err != nil || r.Status != app.RequestAccepted || b.Clusters() != 1 {
+	if r, err := b.Approve(b.Actor("bob", app.RoleUser, "finance"), r); err != nil || r.Status != cluster.RequestAccepted || b.Clusters() != 1 {
 		t.Errorf("after the power is back: %+v, %v", r, err)
 	}
 }
@@ -217,13 +219,13 @@ func TestAnApprovalAndItsClusterAreOneTransaction(t *testing.T) {
 func TestNothingIsMadeForSomebodyWhoIsGone(t *testing.T) {
 	b := office.NewBureau(t)
 	one := office.FourEyes
-	one.Approval = &app.Approval{Count: 1, Group: "finance"}
+	one.Approval = &policy.Approval{Count: 1, Group: "finance"}
 	b.Rules(one)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
 	b.SQL(`DELETE FROM users WHERE name = 'ada'`)
 	_, err := b.Approve(b.Actor("bob", app.RoleUser, "finance"), r)
 	wantReason(t, err, "requester_gone")
-	if _, err := b.App.Review(t.Context(), b.Actor("bob", app.RoleUser, "finance"), r.ID, operation.ReviewRequest{Verdict: app.VerdictDeny, Reason: "she has left"}); err != nil {
+	if _, err := b.App.Review(t.Context(), b.Actor("bob", app.RoleUser, "finance"), r.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, Reason: "she has left"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -233,8 +235,8 @@ func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 	b.Rules(office.FourEyes, policy.Policy{Name: "least", Order: 1, Enabled: true, When: "nodes < 2", Effect: policy.PolicyRefuse, Reason: "At least two."})
 	ada, bob, cy := b.Actor("ada", app.RoleUser), b.Actor("bob", app.RoleUser, "finance"), b.Actor("cy", app.RoleUser, "finance")
 	r := b.Wait(ada, "web", 8)
-	offer := func(c operation.Conditions) (app.Request, error) {
-		return b.App.Review(t.Context(), bob, r.ID, operation.ReviewRequest{Verdict: app.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less will do", Conditions: c})
+	offer := func(c operation.Conditions) (cluster.Request, error) {
+		return b.App.Review(t.Context(), bob, r.ID, operation.ReviewRequest{Verdict: cluster.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less will do", Conditions: c})
 	}
 	for name, c := range map[string]operation.Conditions{"none": {}, "more nodes": {Size: 9}, "a longer lease": {Lease: 9 * time.Hour}, "as it is": {Size: 8}, "less than nothing": {Size: -1}} {
 		if _, err := offer(c); app.CodeOf(err) != app.EInvalid {
@@ -248,10 +250,10 @@ func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 		t.Errorf("more than there may be: %v", err)
 	}
 	offered, err := offer(operation.Conditions{Size: 5, Lease: 2 * time.Hour})
-	if err != nil || offered.Status != app.RequestOffered || offered.Offer.Layout.Size() != 5 || offered.Offer.Cost != 5 || offered.Offer.PlanHash == r.Terms.PlanHash {
+	if err != nil || offered.Status != cluster.RequestOffered || offered.Offer.Layout.Size() != 5 || offered.Offer.Cost != 5 || offered.Offer.PlanHash == r.Terms.PlanHash {
 		t.Fatalf("offered: %+v, %v", offered, err)
 	}
-	if inbox, _ := b.App.Requests(t.Context(), ada, app.RequestFilter{View: app.RequestsInbox}); len(inbox) != 1 {
+	if inbox, _ := b.App.Requests(t.Context(), ada, cluster.RequestFilter{View: cluster.RequestsInbox}); len(inbox) != 1 {
 		t.Error("the offer is not in ada's inbox")
 	}
 	_, err = b.App.Confirm(t.Context(), ada, r.ID, r.Terms.PlanHash)
@@ -259,7 +261,7 @@ func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 	_, err = b.App.Confirm(t.Context(), bob, r.ID, offered.Offer.PlanHash)
 	wantReason(t, err, "not_requester")
 	confirmed, err := b.App.Confirm(t.Context(), ada, r.ID, offered.Offer.PlanHash)
-	if err != nil || confirmed.Status != app.RequestWaiting || confirmed.Terms.Layout.Size() != 5 || !slices.Equal(confirmed.Needs[0].Approved, []string{"bob"}) {
+	if err != nil || confirmed.Status != cluster.RequestWaiting || confirmed.Terms.Layout.Size() != 5 || !slices.Equal(confirmed.Needs[0].Approved, []string{"bob"}) {
 		t.Fatalf("confirmed: %+v, %v", confirmed, err)
 	}
 	if b.Number(`SELECT nodes FROM reservations WHERE request = ?`, r.ID) != 5 {
@@ -268,7 +270,7 @@ func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 	_, err = b.Approve(cy, r)
 	wantReason(t, err, "plan_changed")
 	done, err := b.Approve(cy, confirmed)
-	if err != nil || done.Status != app.RequestAccepted {
+	if err != nil || done.Status != cluster.RequestAccepted {
 		t.Fatalf("approved: %+v, %v", done, err)
 	}
 	v, err := b.App.Cluster(t.Context(), ada, done.Cluster)
@@ -287,7 +289,7 @@ func TestBreakingTheGlassRunsAtOnceAndRaisesAnAlarm(t *testing.T) {
 	_, err := b.App.BreakGlass(t.Context(), stale, r.ID, r.Terms.PlanHash, "the shop is down")
 	wantReason(t, err, app.StepUpReason)
 	done, err := b.App.BreakGlass(t.Context(), boss, r.ID, r.Terms.PlanHash, "the shop is down")
-	if err != nil || done.Status != app.RequestAccepted || !done.Broken || b.Clusters() != 1 {
+	if err != nil || done.Status != cluster.RequestAccepted || !done.Broken || b.Clusters() != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	if b.Number(`SELECT count(*) FROM notices WHERE kind = 'alarm' AND request = ? AND cluster = ?`, r.ID, done.Cluster) != 1 ||
@@ -299,7 +301,7 @@ func TestBreakingTheGlassRunsAtOnceAndRaisesAnAlarm(t *testing.T) {
 func TestTimeEndsWhatNobodyDecidesOn(t *testing.T) {
 	b := office.NewBureau(t)
 	p := office.FourEyes
-	p.Approval = &app.Approval{Count: 1, Group: "finance", RemindAfter: time.Hour, EscalateAfter: 2 * time.Hour, EscalateTo: "heads", ExpireAfter: 3 * time.Hour}
+	p.Approval = &policy.Approval{Count: 1, Group: "finance", RemindAfter: time.Hour, EscalateAfter: 2 * time.Hour, EscalateTo: "heads", ExpireAfter: 3 * time.Hour}
 	b.Rules(p)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
 	for i, want := range []string{"A request waits", "Still waiting", "Nobody has decided", "Expired"} {
@@ -315,7 +317,7 @@ func TestTimeEndsWhatNobodyDecidesOn(t *testing.T) {
 			t.Fatalf("after %d hours people are told %q", i, titles)
 		}
 	}
-	if r, err := b.App.Request(t.Context(), office.Root, r.ID); err != nil || r.Status != app.RequestExpired {
+	if r, err := b.App.Request(t.Context(), office.Root, r.ID); err != nil || r.Status != cluster.RequestExpired {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if b.Number(`SELECT count(*) FROM reservations WHERE ended_at = 0`) != 0 {
@@ -347,7 +349,7 @@ func TestParallelReviewsRunARequestOnce(t *testing.T) {
 	b := office.NewBureau(t)
 	b.Rules(office.FourEyes)
 	const requests, people = 12, 6
-	var all []app.Request
+	var all []cluster.Request
 	for i := range requests {
 		all = append(all, b.Wait(b.Actor(fmt.Sprintf("p%d", i%people), app.RoleUser, "finance"), fmt.Sprintf("web%d", i), 4))
 	}
@@ -361,11 +363,11 @@ func TestParallelReviewsRunARequestOnce(t *testing.T) {
 					var err error
 					switch {
 					case r.ID%5 == 0 && p == 1:
-						_, err = b.App.Review(t.Context(), who, r.ID, operation.ReviewRequest{Verdict: app.VerdictDeny, Reason: "too dear", PlanHash: r.Terms.PlanHash})
+						_, err = b.App.Review(t.Context(), who, r.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, Reason: "too dear", PlanHash: r.Terms.PlanHash})
 					default:
 						_, err = b.Approve(who, r)
 					}
-					if err != nil && !errors.Is(err, app.ErrNotReady) && app.CodeOf(err) != app.EConflict && app.CodeOf(err) != app.EForbidden {
+					if err != nil && !errors.Is(err, cluster.ErrNotReady) && app.CodeOf(err) != app.EConflict && app.CodeOf(err) != app.EForbidden {
 						t.Error(err)
 					}
 				}
@@ -380,7 +382,7 @@ func TestParallelReviewsRunARequestOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch r.Status {
-		case app.RequestAccepted:
+		case cluster.RequestAccepted:
 			ran++
 			approved := r.Needs[0].Approved
 			if len(approved) != 2 || approved[0] == approved[1] || slices.Contains(approved, r.Requester) {
@@ -389,7 +391,7 @@ func TestParallelReviewsRunARequestOnce(t *testing.T) {
 			if n := b.Number(`SELECT count(*) FROM clusters WHERE name = ?`, r.Asked.Name); n != 1 {
 				t.Errorf("request %d made %d clusters", r.ID, n)
 			}
-		case app.RequestDenied:
+		case cluster.RequestDenied:
 			if n := b.Number(`SELECT count(*) FROM clusters WHERE name = ?`, r.Asked.Name); n != 0 {
 				t.Errorf("request %d was denied and made %d clusters", r.ID, n)
 			}

@@ -9,12 +9,14 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/plan"
+	"muster/app/template"
 )
 
 // RollBackPreview is what a roll-back would do, worked out before anything is accepted.
 type RollBackPreview struct {
 	Operation app.Operation `json:"operation"` // that would be undone
-	Plan      app.Plan      `json:"plan"`
+	Plan      plan.Plan     `json:"plan"`
 	PlanHash  string        `json:"plan_hash"`
 	Duration  time.Duration `json:"duration"` // estimate, on unlimited workers
 	// GivesBack are the nodes whose machines were made, or may have been, and are given back.
@@ -46,22 +48,22 @@ func (a *Service) PreviewRollBack(ctx context.Context, actor app.Actor, cluster 
 
 // RollBack undoes what an operation that failed or was cancelled has done; operation 0 is the latest. When planHash is
 // set and the plan is another one by now, it is EConflict and nothing happens.
-func (a *Service) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string) (app.ClusterView, error) {
+func (a *Service) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string) (appcluster.ClusterView, error) {
 	if err := actor.Authorize("RollBack"); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if err := actor.MayChange("RollBack", c); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if err := o.Allows(app.ActRollBack, latest); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if err := a.rollBack(ctx, c, o, actor.User, planHash); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	return a.Clusters.Cluster(ctx, actor, c.ID)
 }
@@ -78,7 +80,7 @@ func (a *Service) rollBack(ctx context.Context, c app.Cluster, o app.Operation, 
 	if planHash != "" && planHash != p.PlanHash {
 		return errPlanChanged
 	}
-	_, err = a.Store.SubmitOperation(ctx, app.NewOperation{
+	_, err = a.Store.SubmitOperation(ctx, appcluster.NewOperation{
 		Operation: app.Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: app.OperationRollBack, Undoes: undone.ID, PlanHash: p.PlanHash, Requester: who,
 			CreatedAt: a.Now(), Expected: p.Duration},
 		Plan: p.Plan, Change: change, Follows: o.ID,
@@ -91,7 +93,7 @@ var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Mes
 
 // planRollBack gives what a roll-back would do, and what it makes of the cluster; nil where the operation has changed nothing of
 // that.
-func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *app.ClusterChange, error) {
+func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *appcluster.ClusterChange, error) {
 	undone, err := a.undoneBy(ctx, c, o)
 	if err != nil {
 		return RollBackPreview{}, nil, err
@@ -108,7 +110,7 @@ func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operati
 	if err := a.withoutGoOn(ctx, o, change); err != nil {
 		return p, nil, err
 	}
-	r := app.PlanRequest{Kind: app.OperationRollBack}
+	r := plan.PlanRequest{Kind: app.OperationRollBack}
 	for _, n := range nodes {
 		services := n.Services
 		if before, changed := had.Nodes[n.Name]; changed {
@@ -117,7 +119,7 @@ func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operati
 		if n.Lost() && !slices.Contains(change.LeavingNodes(), n.Name) && !p.Gone {
 			p.LeavesOut = append(p.LeavesOut, n.Name)
 		}
-		r.Nodes = append(r.Nodes, app.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services, Lost: n.Lost()})
+		r.Nodes = append(r.Nodes, plan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services, Lost: n.Lost()})
 	}
 	if r.Undo, err = a.stepsToUndo(ctx, o, undone, nodes); err != nil {
 		return p, nil, err
@@ -148,7 +150,7 @@ func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operati
 
 // undoChange gives the change that puts back what an operation has made of its cluster, nil where it made nothing of it, and what
 // the roll-back is planned by.
-func (a *Service) undoChange(ctx context.Context, c app.Cluster, o app.Operation) (change *app.ClusterChange, had app.ClusterChange, err error) {
+func (a *Service) undoChange(ctx context.Context, c app.Cluster, o app.Operation) (change *appcluster.ClusterChange, had appcluster.ClusterChange, err error) {
 	had, made, err := a.Store.ChangeOf(ctx, c.Tenant, o.ID)
 	if app.CodeOf(err) == app.ENotFound {
 		had.Definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.ID, o.ID)
@@ -160,7 +162,7 @@ func (a *Service) undoChange(ctx context.Context, c app.Cluster, o app.Operation
 	// What came with the operation is stopped and removed by the entries that it came with.
 	services := maps.Clone(made.Definition.Services)
 	if services == nil {
-		services = map[string]*app.Service{}
+		services = map[string]*template.Service{}
 	}
 	maps.Copy(services, had.Definition.Services)
 	had.Definition.Services = services

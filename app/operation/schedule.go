@@ -10,61 +10,63 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/policy"
+	"muster/app/schedule"
 )
 
 // Schedule gives when a cluster goes to sleep and wakes.
-func (a *Service) Schedule(ctx context.Context, actor app.Actor, cluster string) (app.ClusterSchedule, error) {
+func (a *Service) Schedule(ctx context.Context, actor app.Actor, cluster string) (schedule.ClusterSchedule, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Schedule", cluster)
 	if err != nil {
-		return app.ClusterSchedule{}, err
+		return schedule.ClusterSchedule{}, err
 	}
 	s, err := a.Store.ClusterSchedule(ctx, c.Tenant, c.ID)
-	s.Cluster, s.Next = c.ID, []app.ScheduledTime{}
+	s.Cluster, s.Next = c.ID, []schedule.ScheduledTime{}
 	if err == nil && c.Status != app.ClusterDeleted {
-		s.Next = s.Schedule.Next(a.Now(), app.NextShown)
+		s.Next = s.Schedule.Next(a.Now(), schedule.NextShown)
 	}
 	return s, err
 }
 
 // SetSchedule says when a cluster goes to sleep and wakes from now on; an empty schedule takes it away. It is carried out as the user
 // "schedule", as SleepCluster and WakeCluster do, and policies are asked each time. They are asked now, too, about the next sleep and
-// the next wake, as if the actor asked for them then: EForbidden, reason "policy", where one refuses. While something else is under way it is tried again for an hour, and then left out
+// the next wake, as if the actor asked for them then: EForbidden, reason "policy", where one refuses. While something else is under way it is tried
+// again for an hour, and then left out
 // and told, as is what nobody was there to do in time.
-func (a *Service) SetSchedule(ctx context.Context, actor app.Actor, cluster string, s app.Schedule) (app.ClusterSchedule, error) {
+func (a *Service) SetSchedule(ctx context.Context, actor app.Actor, cluster string, s schedule.Schedule) (schedule.ClusterSchedule, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetSchedule", cluster)
 	if err != nil {
-		return app.ClusterSchedule{}, err
+		return schedule.ClusterSchedule{}, err
 	}
 	if err := actor.MayChange("SetSchedule", c); err != nil {
-		return app.ClusterSchedule{}, err
+		return schedule.ClusterSchedule{}, err
 	}
 	if c.Status == app.ClusterDeleted {
-		return app.ClusterSchedule{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return schedule.ClusterSchedule{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
 	}
-	s = app.Schedule{Sleep: strings.TrimSpace(s.Sleep), Wake: strings.TrimSpace(s.Wake), Zone: strings.TrimSpace(s.Zone)}
-	now, change := a.Now(), app.ScheduleChange{Tenant: c.Tenant, Cluster: c.ID, Schedule: s, Who: actor, Now: a.Now()}
+	s = schedule.Schedule{Sleep: strings.TrimSpace(s.Sleep), Wake: strings.TrimSpace(s.Wake), Zone: strings.TrimSpace(s.Zone)}
+	now, change := a.Now(), schedule.ScheduleChange{Tenant: c.Tenant, Cluster: c.ID, Schedule: s, Who: actor, Now: a.Now()}
 	if s.None() {
-		change.Schedule = app.Schedule{}
+		change.Schedule = schedule.Schedule{}
 	} else {
 		if err := s.Check(now); err != nil {
-			return app.ClusterSchedule{}, err
+			return schedule.ClusterSchedule{}, err
 		}
 		if err := a.checkSleeps(ctx, c); err != nil {
-			return app.ClusterSchedule{}, err
+			return schedule.ClusterSchedule{}, err
 		}
 		if err := a.allowsSchedule(ctx, actor, c, s, now); err != nil {
-			return app.ClusterSchedule{}, err
+			return schedule.ClusterSchedule{}, err
 		}
 		change.Due = s.Soonest(now)
 	}
 	if err := a.Store.SetSchedule(ctx, change); err != nil {
-		return app.ClusterSchedule{}, err
+		return schedule.ClusterSchedule{}, err
 	}
 	return a.Schedule(ctx, actor, c.ID)
 }
 
 // allowsSchedule asks policies about the next time of each kind. Approvals are asked for when the time has come.
-func (a *Service) allowsSchedule(ctx context.Context, actor app.Actor, c app.Cluster, s app.Schedule, now time.Time) error {
+func (a *Service) allowsSchedule(ctx context.Context, actor app.Actor, c app.Cluster, s schedule.Schedule, now time.Time) error {
 	policies, err := a.Store.Policies(ctx, c.Tenant)
 	if err != nil || len(policies) == 0 {
 		return err
@@ -82,17 +84,17 @@ func (a *Service) allowsSchedule(ctx context.Context, actor app.Actor, c app.Clu
 			return err
 		}
 		d.facts.Now = at
-		if d.decision = policy.Decide(ctx, a.Policies.Policies, policies, d.facts); d.decision.Outcome != app.OutcomeRefuse {
+		if d.decision = policy.Decide(ctx, a.Policies.Policies, policies, d.facts); d.decision.Outcome != policy.OutcomeRefuse {
 			continue
 		}
 		d.preview.Notes = append(d.preview.Notes, fmt.Sprintf("It was asked for by a schedule, first at %s.", app.Moment(at)))
 		q := d.request(actor)
-		q.Request.Status, q.Request.AskedAt, q.Request.EndedAt, q.Request.Message = app.RequestRefused, now, now, d.decision.Reason
+		q.Request.Status, q.Request.AskedAt, q.Request.EndedAt, q.Request.Message = appcluster.RequestRefused, now, now, d.decision.Reason
 		kept, err := a.Store.KeepRequest(ctx, q)
 		if err != nil {
 			return err
 		}
-		return app.RefusedBy(d.decision, kept.ID)
+		return appcluster.RefusedBy(d.decision, kept.ID)
 	}
 	return nil
 }
@@ -121,7 +123,7 @@ func (a *Service) RunSchedules(ctx context.Context) (begun int, err error) {
 	return begun, errors.Join(errs...)
 }
 
-func (a *Service) runSchedule(ctx context.Context, d app.ScheduleDue, now time.Time) (did bool, err error) {
+func (a *Service) runSchedule(ctx context.Context, d schedule.ScheduleDue, now time.Time) (did bool, err error) {
 	kind, at := d.Schedule.Latest(d.Since, now)
 	over := func(n app.Notice) error {
 		_, err := a.Store.MoveSchedule(ctx, d, now, d.Schedule.Soonest(now), n)
@@ -130,7 +132,7 @@ func (a *Service) runSchedule(ctx context.Context, d app.ScheduleDue, now time.T
 	if kind == "" {
 		return false, over(app.Notice{})
 	}
-	if now.Sub(at) > app.ScheduleGrace {
+	if now.Sub(at) > schedule.ScheduleGrace {
 		return false, over(d.Missed(kind, at, now, "Nobody was there to do it, or something else was under way for an hour."))
 	}
 	answer, err := a.power(ctx, app.System(d.Cluster.Tenant, scheduler), d.Cluster, kind, "")
@@ -142,10 +144,10 @@ func (a *Service) runSchedule(ctx context.Context, d app.ScheduleDue, now time.T
 		return true, over(app.Notice{})
 	case e.Code == app.EConflict && (e.Reason == "operation_running" || e.Reason == "plan_changed" || e.Reason == "cluster_pending"),
 		e.Code == app.ETransient, e.Code == app.ETimeout, e.Code == app.ECancelled:
-		if now.Add(app.ScheduleAgain).Sub(at) > app.ScheduleGrace {
+		if now.Add(schedule.ScheduleAgain).Sub(at) > schedule.ScheduleGrace {
 			return false, over(d.Missed(kind, at, now, e.Advised()))
 		}
-		_, err := a.Store.MoveSchedule(ctx, d, d.Since, now.Add(app.ScheduleAgain), app.Notice{})
+		_, err := a.Store.MoveSchedule(ctx, d, d.Since, now.Add(schedule.ScheduleAgain), app.Notice{})
 		return false, err
 	case e.Code == app.EInternal:
 		return false, err

@@ -7,9 +7,13 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
+	"muster/app/health"
 	"muster/app/identity"
+	"muster/app/layout"
 	"muster/app/policy"
 	"muster/app/resource"
+	"muster/app/schedule"
+	"muster/app/template"
 )
 
 // Store is what the service needs of the database.
@@ -20,40 +24,40 @@ type Store interface {
 
 	// Of what others keep.
 	Accounts(ctx context.Context) ([]app.Account, error)
-	ChangeOf(ctx context.Context, tenant string, operation int64) (before app.ClusterChange, after app.ClusterChange, err error)
+	ChangeOf(ctx context.Context, tenant string, operation int64) (before cluster.ClusterChange, after cluster.ClusterChange, err error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
-	ClusterSchedule(ctx context.Context, tenant string, cluster string) (app.ClusterSchedule, error)
+	ClusterSchedule(ctx context.Context, tenant string, cluster string) (schedule.ClusterSchedule, error)
 	ControlOperation(ctx context.Context, c app.Control) (app.Operation, error)
-	Definition(ctx context.Context, tenant string, cluster string) (app.Definition, error)
-	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (app.Definition, error)
-	DueSchedules(ctx context.Context, now time.Time, limit int) ([]app.ScheduleDue, error)
-	KeepRequest(ctx context.Context, n app.NewRequest) (app.Request, error)
-	KeptRequest(ctx context.Context, tenant string, id int64) (app.Kept, error)
+	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
+	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (cluster.Definition, error)
+	DueSchedules(ctx context.Context, now time.Time, limit int) ([]schedule.ScheduleDue, error)
+	KeepRequest(ctx context.Context, n cluster.NewRequest) (cluster.Request, error)
+	KeptRequest(ctx context.Context, tenant string, id int64) (cluster.Kept, error)
 	LastNode(ctx context.Context, tenant string, cluster string) (int, error)
-	MoveRequest(ctx context.Context, m app.RequestMove) (app.Request, error)
-	MoveSchedule(ctx context.Context, d app.ScheduleDue, until time.Time, due time.Time, n app.Notice) (bool, error)
-	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]app.NodeReport, error)
+	MoveRequest(ctx context.Context, m cluster.RequestMove) (cluster.Request, error)
+	MoveSchedule(ctx context.Context, d schedule.ScheduleDue, until time.Time, due time.Time, n app.Notice) (bool, error)
+	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]health.NodeReport, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
-	NoteTopUp(ctx context.Context, n app.TopUpNote) (bool, error)
-	OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]app.Request, error)
-	OperationHooks(ctx context.Context, tenant string, operation int64) ([]app.OperationHook, error)
+	NoteTopUp(ctx context.Context, n TopUpNote) (bool, error)
+	OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]cluster.Request, error)
+	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	OverdueDeletes(ctx context.Context, then time.Time, limit int) ([]app.Operation, error)
 	PausedAt(ctx context.Context, o app.Operation) (time.Time, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
-	ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (app.Request, error)
-	Request(ctx context.Context, tenant string, id int64) (app.Request, error)
-	Requests(ctx context.Context, tenant string, f app.RequestFilter) ([]app.Request, error)
-	RequestsDue(ctx context.Context, now time.Time, limit int) ([]app.Request, error)
-	RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]app.Request, error)
+	ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (cluster.Request, error)
+	Request(ctx context.Context, tenant string, id int64) (cluster.Request, error)
+	Requests(ctx context.Context, tenant string, f cluster.RequestFilter) ([]cluster.Request, error)
+	RequestsDue(ctx context.Context, now time.Time, limit int) ([]cluster.Request, error)
+	RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]cluster.Request, error)
 	RollBacksDue(ctx context.Context, limit int) ([]app.Operation, error)
-	SetSchedule(ctx context.Context, c app.ScheduleChange) error
-	SetTopUp(ctx context.Context, c app.TopUpChange) error
+	SetSchedule(ctx context.Context, c schedule.ScheduleChange) error
+	SetTopUp(ctx context.Context, c TopUpChange) error
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
 	StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
-	SubmitOperation(ctx context.Context, n app.NewOperation) (app.Operation, error)
-	TopUpsDue(ctx context.Context, now time.Time, limit int) ([]app.TopUpDue, error)
-	User(ctx context.Context, tenant string, name string) (app.User, error)
+	SubmitOperation(ctx context.Context, n cluster.NewOperation) (app.Operation, error)
+	TopUpsDue(ctx context.Context, now time.Time, limit int) ([]TopUpDue, error)
+	User(ctx context.Context, tenant string, name string) (identity.User, error)
 	WorkerKey(ctx context.Context) ([]byte, error)
 }
 
@@ -61,7 +65,7 @@ type Store interface {
 type Config struct {
 	Store   Store
 	Now     func() time.Time
-	Changer app.Changer // nil: no cluster can be amended
+	Changer layout.Changer // nil: no cluster can be amended
 	// DryRuns tells whether an automator can say what it would change; nil: none can.
 	DryRuns func(automator string) bool
 	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.

@@ -1,6 +1,61 @@
 package operation
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"muster/app"
+	appcluster "muster/app/cluster"
+)
+
+// TopUpDue is a cluster that lacks nodes, at the time of the next try.
+type TopUpDue struct {
+	Cluster app.Cluster
+	appcluster.TopUp
+}
+
+// TopUpNote keeps what became of a try that began no operation, or of a person's word.
+type TopUpNote struct {
+	Tenant, Cluster string
+	Now             time.Time
+	// Due is NextAt as it was read: where it is another one by now nothing happens, since something else was faster.
+	Due     time.Time
+	NextAt  time.Time
+	Tries   int
+	Request int64
+	Note    string
+	Off     bool
+	Tell    *app.Notice // written where the note is another one than before
+}
+
+// TopUpOrder is what a person wants of a cluster's top-up.
+type TopUpOrder struct {
+	Off bool `json:"off,omitempty"` // no more
+	Now bool `json:"now,omitempty"` // try at once
+}
+
+// TopUpChange is such an order, as the store takes it.
+type TopUpChange struct {
+	TopUpOrder
+	Tenant, Cluster string
+	Who             app.Actor
+	At              time.Time
+}
+
+// TopUpStore keeps which clusters lack nodes. A row comes with the go-on that succeeds, and goes when the cluster has as many nodes as
+// were wanted, when somebody resizes it by hand, and with the cluster. While something is under way in the cluster, or it sleeps, nothing
+// of it is due: the next operation that ends says when it is.
+type TopUpStore interface {
+	// TopUpsDue gives those that are to be tried by now, of all tenants, of clusters whose lease has not ended.
+	TopUpsDue(ctx context.Context, now time.Time, limit int) ([]TopUpDue, error)
+	// NoteTopUp writes down what became of a try. It is false where something else was faster.
+	NoteTopUp(ctx context.Context, n TopUpNote) (bool, error)
+	// SetTopUp carries out a person's order. EConflict where the cluster lacks nothing, and for now while something is under way
+	// or the cluster sleeps.
+	SetTopUp(ctx context.Context, c TopUpChange) error
+	// TopUpOf gives what a cluster lacks; nil for nothing.
+	TopUpOf(ctx context.Context, tenant, cluster string) (*appcluster.TopUp, error)
+}
 
 // Top-ups are tried again with a back-off between these bounds.
 const (

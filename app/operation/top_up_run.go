@@ -8,25 +8,31 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/template"
 )
 
+func (d TopUpDue) Tell(at time.Time, title, text string) *app.Notice {
+	c := d.Cluster
+	return &app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID), Title: title, Text: text}
+}
+
 // SetTopUp says whether, and when, the nodes that a cluster lacks are asked for again. An empty order begins anew where it was off.
-func (a *Service) SetTopUp(ctx context.Context, actor app.Actor, cluster string, o app.TopUpOrder) (app.ClusterView, error) {
+func (a *Service) SetTopUp(ctx context.Context, actor app.Actor, cluster string, o TopUpOrder) (appcluster.ClusterView, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetTopUp", cluster)
 	if err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if err := actor.MayChange("SetTopUp", c); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if o.Off && o.Now {
-		return app.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "now", Message: "It cannot be off and tried now.", Hint: "Say one of them."}
+		return appcluster.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "now", Message: "It cannot be off and tried now.", Hint: "Say one of them."}
 	}
 	if c.Status == app.ClusterDeleted {
-		return app.ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return appcluster.ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
 	}
-	if err := a.Store.SetTopUp(ctx, app.TopUpChange{TopUpOrder: o, Tenant: c.Tenant, Cluster: c.ID, Who: actor, At: a.Now()}); err != nil {
-		return app.ClusterView{}, err
+	if err := a.Store.SetTopUp(ctx, TopUpChange{TopUpOrder: o, Tenant: c.Tenant, Cluster: c.ID, Who: actor, At: a.Now()}); err != nil {
+		return appcluster.ClusterView{}, err
 	}
 	return a.Clusters.Cluster(ctx, actor, c.ID)
 }
@@ -53,9 +59,9 @@ func (a *Service) RunTopUps(ctx context.Context) (begun int, err error) {
 
 // topUp asks for what a cluster lacks in the name of its owner: the same policies, quotas and approvals hold. What does not come of it
 // either is gone on without; where something else goes wrong, the cluster is put back as it was.
-func (a *Service) topUp(ctx context.Context, d app.TopUpDue) (begun bool, err error) {
+func (a *Service) topUp(ctx context.Context, d TopUpDue) (begun bool, err error) {
 	now := a.Now()
-	n := app.TopUpNote{Tenant: d.Cluster.Tenant, Cluster: d.Cluster.ID, Now: now, Due: d.NextAt, Tries: d.Tries + 1}
+	n := TopUpNote{Tenant: d.Cluster.Tenant, Cluster: d.Cluster.ID, Now: now, Due: d.NextAt, Tries: d.Tries + 1}
 	wait := func(note string, gap time.Duration) error {
 		n.Note, n.NextAt = note, now.Add(gap)
 		_, err := a.Store.NoteTopUp(ctx, n)
@@ -69,7 +75,7 @@ func (a *Service) topUp(ctx context.Context, d app.TopUpDue) (begun bool, err er
 		case err == nil && r.Status.Open():
 			n.Request, n.Tries = d.Request, d.Tries
 			return false, wait(d.Note, longTopUpGap)
-		case err == nil && (r.Status == app.RequestDenied || r.Status == app.RequestWithdrawn):
+		case err == nil && (r.Status == appcluster.RequestDenied || r.Status == appcluster.RequestWithdrawn):
 			n.Off = true
 			n.Tell = d.Tell(now, fmt.Sprintf("Cluster %s is not topped up any more.", d.Cluster.Name), fmt.Sprintf("Request %d was %s.", r.ID, r.Status))
 			return false, wait(fmt.Sprintf("Request %d was %s.", r.ID, r.Status), longTopUpGap)
@@ -106,9 +112,9 @@ func (a *Service) topUp(ctx context.Context, d app.TopUpDue) (begun bool, err er
 	return false, wait(e.ForPeople(), TopUpGap(n.Tries))
 }
 
-func (a *Service) askTopUp(ctx context.Context, actor app.Actor, d app.TopUpDue) (app.AmendAnswer, error) {
+func (a *Service) askTopUp(ctx context.Context, actor app.Actor, d TopUpDue) (appcluster.AmendAnswer, error) {
 	if err := actor.Authorize("Amend"); err != nil {
-		return app.AmendAnswer{}, err
+		return appcluster.AmendAnswer{}, err
 	}
-	return a.amend(ctx, actor, d.Cluster, app.Amendment{Kind: app.OperationResize, Size: d.Wanted, OnFailure: app.FailureGoOnOrBack, Survival: app.Survival{AtLeast: "1"}, TopUp: true})
+	return a.amend(ctx, actor, d.Cluster, appcluster.Amendment{Kind: app.OperationResize, Size: d.Wanted, OnFailure: app.FailureGoOnOrBack, Survival: template.Survival{AtLeast: "1"}, TopUp: true})
 }

@@ -12,8 +12,12 @@ import (
 	"muster/app"
 	"muster/app/apptest/office"
 	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/store/db"
+	"muster/app/template"
 )
 
 var everyFailure = flag.Bool("every-failure", false, "break each operation at each step, not only at every ninth")
@@ -42,7 +46,7 @@ type installed struct {
 }
 
 // serve carries out what is done to services.
-func (r *ruin) serve(as *app.Assignment) {
+func (r *ruin) serve(as *execution.Assignment) {
 	on := r.on[as.Node.MachineID]
 	if on == nil {
 		on = map[string]*installed{}
@@ -72,7 +76,7 @@ func (r *ruin) serve(as *app.Assignment) {
 }
 
 // tell writes names into the machine's hosts file as workers do.
-func (r *ruin) tell(as *app.Assignment) {
+func (r *ruin) tell(as *execution.Assignment) {
 	known := r.known[as.Node.MachineID]
 	if known == nil || as.HostsWhole {
 		known = map[string]string{}
@@ -85,7 +89,7 @@ func (r *ruin) tell(as *app.Assignment) {
 }
 
 // wrong says what of the services of a cluster, or of the names that its machines know, is not as it should be; "" for nothing.
-func (r *ruin) wrong(v app.ClusterView) (wrong string) {
+func (r *ruin) wrong(v cluster.ClusterView) (wrong string) {
 	d, err := r.Store.Definition(r.Context(), v.Tenant, v.ID)
 	if err != nil {
 		r.Fatal(err)
@@ -139,7 +143,7 @@ func (r *ruin) carry() {
 			break
 		}
 		as := claimed[0]
-		report := app.Report{Fence: as.Fence, Action: as.Action}
+		report := execution.Report{Fence: as.Fence, Action: as.Action}
 		if r.done == r.at {
 			r.strike(as, &report)
 		}
@@ -147,7 +151,7 @@ func (r *ruin) carry() {
 		if report.Err == nil {
 			r.act(as, &report)
 		}
-		answers, err := r.App.Report(r.Context(), w, []app.Report{report})
+		answers, err := r.App.Report(r.Context(), w, []execution.Report{report})
 		if err != nil || answers[0].Err != nil {
 			r.Fatal(err, answers)
 		}
@@ -156,7 +160,7 @@ func (r *ruin) carry() {
 }
 
 // strike lets it go wrong, once.
-func (r *ruin) strike(as *app.Assignment, report *app.Report) {
+func (r *ruin) strike(as *execution.Assignment, report *execution.Report) {
 	r.at = -1
 	if r.kill == "" {
 		r.hit, report.Err = true, app.Errorf(app.EScript, "it broke")
@@ -170,7 +174,7 @@ func (r *ruin) strike(as *app.Assignment, report *app.Report) {
 	}
 }
 
-func (r *ruin) act(as *app.Assignment, report *app.Report) {
+func (r *ruin) act(as *execution.Assignment, report *execution.Report) {
 	id := as.Node.MachineID
 	runs, there := r.machines[id]
 	gone := app.Errorf(app.ENotFound, "The machine of %s is gone.", as.Node.Name)
@@ -179,7 +183,7 @@ func (r *ruin) act(as *app.Assignment, report *app.Report) {
 		r.Made++
 		id = fmt.Sprintf("m%d", r.Made)
 		r.machines[id] = true
-		report.Machine = &app.Machine{ID: id, State: app.MachineRunning}
+		report.Machine = &family.Machine{ID: id, State: family.MachineRunning}
 	case app.ActionDelete:
 		delete(r.machines, id)
 	case app.ActionSleep:
@@ -215,8 +219,8 @@ func (r *ruin) act(as *app.Assignment, report *app.Report) {
 	}
 }
 
-func (r *ruin) running(id string) *app.Machine {
-	return &app.Machine{ID: id, State: app.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0." + id[1:]}}
+func (r *ruin) running(id string) *family.Machine {
+	return &family.Machine{ID: id, State: family.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0." + id[1:]}}
 }
 
 func (r *ruin) nodes() []app.Node { return r.See("shop").Nodes }
@@ -252,26 +256,26 @@ func (r *ruin) notice() {
 }
 
 // follow takes a way on. It tells false where that has to be worked out first, and cannot be: only the solver knows.
-func (r *ruin) follow(v app.ClusterView, way app.WayKind) bool {
+func (r *ruin) follow(v cluster.ClusterView, way cluster.WayKind) bool {
 	r.Helper()
 	var err error
 	switch way {
-	case app.WayResume:
+	case cluster.WayResume:
 		_, err = r.App.ResumeOperation(r.Context(), r.Who, v.ID, 0)
-	case app.WayRepair:
-		_, err = r.App.Amend(r.Context(), r.Who, v.ID, app.Amendment{Kind: app.OperationRepair})
-	case app.WayRollBack:
+	case cluster.WayRepair:
+		_, err = r.App.Amend(r.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationRepair})
+	case cluster.WayRollBack:
 		_, err = r.App.RollBack(r.Context(), r.Who, v.ID, 0, "")
-	case app.WayReconfigure:
-		_, err = r.App.Amend(r.Context(), r.Who, v.ID, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 9000 + r.Made}})
-	case app.WayAcceptPartial:
+	case cluster.WayReconfigure:
+		_, err = r.App.Amend(r.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 9000 + r.Made}})
+	case cluster.WayAcceptPartial:
 		_, err = r.App.GoOn(r.Context(), r.Who, v.ID, 0, "", true)
 		if e := app.AsError(err); err != nil && e.Reason == "no_go_on" {
 			return false
 		}
-	case app.WayWake:
+	case cluster.WayWake:
 		_, err = r.App.WakeCluster(r.Context(), r.Who, v.ID, "")
-	case app.WayDelete:
+	case cluster.WayDelete:
 		_, err = r.App.DeleteCluster(r.Context(), r.Who, v.ID)
 	}
 	if err != nil {
@@ -283,13 +287,13 @@ func (r *ruin) follow(v app.ClusterView, way app.WayKind) bool {
 
 // checkActions checks that what is offered isn't refused for the state that the cluster is in, and the other way round; and that what an
 // operation left undone is counted as its steps say.
-func (r *ruin) checkActions(where string, v app.ClusterView) {
+func (r *ruin) checkActions(where string, v cluster.ClusterView) {
 	r.Helper()
-	refused := func(m app.Amendment) bool {
+	refused := func(m cluster.Amendment) bool {
 		_, err := r.App.PreviewAmend(r.Context(), r.Who, v.ID, m)
 		return err != nil && slices.Contains([]string{"cluster_failed", "cluster_asleep", "cluster_deleted", "cluster_pending", "operation_running", "lost_machines", "no_nodes"}, app.AsError(err).Reason)
 	}
-	for _, m := range []app.Amendment{{Kind: app.OperationResize, Size: 5}, {Kind: app.OperationAddServices, Services: []string{"cache"}},
+	for _, m := range []cluster.Amendment{{Kind: app.OperationResize, Size: 5}, {Kind: app.OperationAddServices, Services: []string{"cache"}},
 		{Kind: app.OperationRemoveServices, Services: []string{"cache"}}, {Kind: app.OperationReconfigure, Config: map[string]any{"port": 4711}},
 		{Kind: app.OperationStart}, {Kind: app.OperationStop}, {Kind: app.OperationRestart}, {Kind: app.OperationUpgrade}, {Kind: app.OperationRepair}} {
 		if offered := slices.Contains(v.Actions.Cluster, m.Kind); offered == refused(m) {
@@ -312,7 +316,7 @@ func (r *ruin) checkActions(where string, v app.ClusterView) {
 	}
 	want := cluster.UnfinishedOf(steps, v.Nodes)
 	got, err := r.Store.Unfinished(r.Context(), v.Tenant, o.ID)
-	for _, u := range []*app.Unfinished{&want, &got} {
+	for _, u := range []*cluster.Unfinished{&want, &got} {
 		for i := range u.Failures {
 			u.Failures[i] = app.Step{ID: u.Failures[i].ID, Error: u.Failures[i].Error}
 		}
@@ -336,7 +340,7 @@ func (r *ruin) must(_ any, err error) {
 	}
 }
 
-func asked(m app.Amendment) func(r *ruin) {
+func asked(m cluster.Amendment) func(r *ruin) {
 	return func(r *ruin) {
 		r.Helper()
 		a, err := r.App.Amend(r.Context(), r.Who, "shop", m)
@@ -350,7 +354,7 @@ func asked(m app.Amendment) func(r *ruin) {
 func made(r *ruin) { creates(r); r.carry() }
 
 func creates(r *ruin) {
-	r.must(r.App.CreateCluster(r.Context(), r.Who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 4}}))
+	r.must(r.App.CreateCluster(r.Context(), r.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 4}}))
 }
 
 // done has an operation end well first.
@@ -387,9 +391,9 @@ func (r *ruin) upgrades() {
 	web := *r.Catalog.Services["web"]
 	web.Actions = maps.Clone(web.Actions)
 	r.Made++
-	web.Actions[app.ActionInstall] = &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": fmt.Sprint("web version ", r.Made)}}
+	web.Actions[app.ActionInstall] = &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": fmt.Sprint("web version ", r.Made)}}
 	r.Catalog.Services["web"] = &web
-	asked(app.Amendment{Kind: app.OperationUpgrade})(r)
+	asked(cluster.Amendment{Kind: app.OperationUpgrade})(r)
 }
 
 // sick loses a machine of a cluster that stands.
@@ -400,24 +404,24 @@ func (r *ruin) sick() {
 }
 
 func troubles() []trouble {
-	grow, shrink := asked(app.Amendment{Kind: app.OperationResize, Size: 6}), asked(app.Amendment{Kind: app.OperationResize, Size: 3})
-	add := asked(app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
-	set := asked(app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}})
-	stop := asked(app.Amendment{Kind: app.OperationStop, Services: []string{"web"}})
+	grow, shrink := asked(cluster.Amendment{Kind: app.OperationResize, Size: 6}), asked(cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	add := asked(cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+	set := asked(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}})
+	stop := asked(cluster.Amendment{Kind: app.OperationStop, Services: []string{"web"}})
 	return []trouble{
 		{"create", func(*ruin) {}, creates},
 		{"grow", made, grow},
 		{"shrink", made, shrink},
 		{"add services", made, add},
-		{"remove services", done(add), asked(app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"cache"}})},
+		{"remove services", done(add), asked(cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"cache"}})},
 		{"configure", made, set},
 		{"upgrade", made, (*ruin).upgrades},
-		{"start services", done(stop), asked(app.Amendment{Kind: app.OperationStart, Services: []string{"web"}})},
+		{"start services", done(stop), asked(cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}})},
 		{"stop services", made, stop},
-		{"restart services", made, asked(app.Amendment{Kind: app.OperationRestart})},
+		{"restart services", made, asked(cluster.Amendment{Kind: app.OperationRestart})},
 		{"sleep", made, (*ruin).sleeps},
 		{"wake", done((*ruin).sleeps), (*ruin).wakes},
-		{"repair", (*ruin).sick, asked(app.Amendment{Kind: app.OperationRepair})},
+		{"repair", (*ruin).sick, asked(cluster.Amendment{Kind: app.OperationRepair})},
 		{"configure after a failed create", func(r *ruin) { creates(r); r.breakAt(9) }, set},
 		{"roll back a create", func(r *ruin) { creates(r); r.breakAt(9) }, (*ruin).undoes},
 		{"roll back a growth", broken(grow, 7), (*ruin).undoes},
@@ -435,7 +439,7 @@ func troubles() []trouble {
 func TestFromEveryFailureThereIsAWayOn(t *testing.T) {
 	r := newRuin(t)
 	number, total := 0, 0
-	taken := map[app.WayKind]int{}
+	taken := map[cluster.WayKind]int{}
 	for _, x := range troubles() {
 		x.begin(r)
 		x.ask(r)
@@ -461,7 +465,7 @@ func TestFromEveryFailureThereIsAWayOn(t *testing.T) {
 }
 
 // breaks tells whether anything went wrong: a node may have no machine at that step.
-func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[app.WayKind]int) bool {
+func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[cluster.WayKind]int) bool {
 	r.Helper()
 	x.begin(r)
 	x.ask(r)
@@ -472,7 +476,7 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[ap
 	if !r.hit || r.gone() {
 		return r.hit
 	}
-	v, first := r.See("shop"), app.WayKind("nothing")
+	v, first := r.See("shop"), cluster.WayKind("nothing")
 	r.checkActions(where, v)
 	if v.Status == app.ClusterFailed {
 		ways := v.Trouble.Ways
@@ -553,7 +557,7 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 		t.Errorf("the actions are %+v", v.Actions)
 	}
 	r.checkActions("lost", v)
-	p, err := r.App.PreviewAmend(t.Context(), r.Who, v.ID, app.Amendment{Kind: app.OperationRestart})
+	p, err := r.App.PreviewAmend(t.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationRestart})
 	if err != nil || !strings.Contains(strings.Join(p.Notes, " "), "The machine of "+lost+" is gone, so nothing is done there.") {
 		t.Errorf("the restart says %q, %v", p.Notes, err)
 	}
@@ -562,16 +566,16 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 			t.Errorf("the restart is to do %s on %s", s.Action, lost)
 		}
 	}
-	asked(app.Amendment{Kind: app.OperationRestart, PlanHash: p.PlanHash})(r)
+	asked(cluster.Amendment{Kind: app.OperationRestart, PlanHash: p.PlanHash})(r)
 	r.carry()
 	if v = r.See("shop"); v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterFailed || len(v.Trouble.Lost) != 1 {
 		t.Errorf("after the restart: %s, %s, %+v", v.Operations[0].Status, v.Status, v.Trouble)
 	}
-	_, err = r.App.Amend(t.Context(), r.Who, v.ID, app.Amendment{Kind: app.OperationStop, Nodes: []string{lost}})
+	_, err = r.App.Amend(t.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationStop, Nodes: []string{lost}})
 	if e := app.AsError(err); err == nil || e.Reason != "lost_machines" || e.Message != "The machine of "+lost+" is gone." || e.Hint != "Repair the cluster first." {
 		t.Errorf("stopping services on %s: %+v", lost, err)
 	}
-	asked(app.Amendment{Kind: app.OperationRepair})(r)
+	asked(cluster.Amendment{Kind: app.OperationRepair})(r)
 	r.carry()
 	if v = r.See("shop"); v.Status != app.ClusterActive || r.wrong(v) != "" {
 		t.Errorf("after the repair: %s %s", v.Status, r.wrong(v))
@@ -589,10 +593,10 @@ func TestTroubleIsReadInAFewRows(t *testing.T) {
 	b := office.NewBureau(t)
 	b.Catalog.Templates["web"].Constraints.Size.Max = 1000
 	who := b.Actor("ada", app.RoleUser)
-	read := func(size int) (v app.ClusterView, queries, rows int64, steps int) {
+	read := func(size int) (v cluster.ClusterView, queries, rows int64, steps int) {
 		t.Helper()
 		name := fmt.Sprint("web-", size)
-		if _, err := b.App.CreateCluster(t.Context(), who, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}}); err != nil {
+		if _, err := b.App.CreateCluster(t.Context(), who, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}}); err != nil {
 			t.Fatal(err)
 		}
 		w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
@@ -601,7 +605,7 @@ func TestTroubleIsReadInAFewRows(t *testing.T) {
 			t.Fatal(len(claimed), err)
 		}
 		for _, as := range claimed {
-			if _, err := b.App.Report(t.Context(), w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "it broke")}}); err != nil {
+			if _, err := b.App.Report(t.Context(), w, []execution.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "it broke")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -616,7 +620,7 @@ func TestTroubleIsReadInAFewRows(t *testing.T) {
 	}
 	few, asked, rows, _ := read(10)
 	many, askedMany, rowsMany, steps := read(1000)
-	for _, v := range []app.ClusterView{few, many} {
+	for _, v := range []cluster.ClusterView{few, many} {
 		if x := v.Trouble; x == nil || len(x.Failures) != cluster.MostFailedSteps || x.MoreFailures != 2 {
 			t.Fatalf("what is wrong is %+v", x)
 		}

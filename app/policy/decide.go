@@ -3,9 +3,107 @@ package policy
 import (
 	"context"
 	"fmt"
-
 	"muster/app"
+	"slices"
+	"time"
 )
+
+// Outcome is what policies make of a request.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeAccept  Outcome = "accept"
+	OutcomeApprove Outcome = "approve" // people have to approve first
+	OutcomeRefuse  Outcome = "refuse"
+)
+
+// Decision is what policies said about a request, and what follows.
+type Decision struct {
+	Outcome Outcome       `json:"outcome"`
+	Reason  string        `json:"reason,omitempty"`  // of a refusal
+	Policy  string        `json:"policy,omitempty"`  // that refused, or allowed
+	Changes []Change      `json:"changes,omitempty"` // in the order in which they were made
+	Needs   []Need        `json:"needs,omitempty"`
+	Said    []Said        `json:"said,omitempty"` // by each policy that applied, in order
+	Lease   time.Duration `json:"lease"`          // as it is after the changes
+}
+
+// Change is what a policy changed in a request. The lease is all that it can be: anything that a layout or a plan depends on would have to
+// be decided before that is worked out, or worked out again.
+type Change struct {
+	Policy string        `json:"policy"`
+	From   time.Duration `json:"from"` // the lease; 0: for ever
+	To     time.Duration `json:"to"`
+	Reason string        `json:"reason,omitempty"`
+}
+
+// Said is that a policy applied.
+type Said struct {
+	Policy  string       `json:"policy"`
+	Version int          `json:"version"`
+	Effect  PolicyEffect `json:"effect"`
+	Text    string       `json:"text,omitempty"`
+}
+
+// Need is approvals that a policy wants.
+type Need struct {
+	Policy string `json:"policy"`
+	Reason string `json:"reason,omitempty"`
+	Approval
+	Approved    []string  `json:"approved,omitempty"` // who has, of what is asked for now
+	RemindedAt  time.Time `json:"reminded_at,omitzero"`
+	EscalatedAt time.Time `json:"escalated_at,omitzero"`
+}
+
+// Met tells whether enough people have approved.
+func (n Need) Met() bool { return len(n.Approved) >= n.Count }
+
+// Words say who has to approve: "2 of the group finance".
+func (n Need) Words() string { return fmt.Sprintf("%d %s", n.Count, n.Who()) }
+
+// Missing says whose approval a need still lacks: "1 more of the group finance".
+func (n Need) Missing() string {
+	if len(n.Approved) == 0 {
+		return n.Words()
+	}
+	return fmt.Sprintf("%d more %s", n.Count-len(n.Approved), n.Who())
+}
+
+// Who says whose approval counts: "of the group finance".
+func (n Need) Who() string {
+	who := ""
+	switch {
+	case n.Group != "" && n.Role != "":
+		who = fmt.Sprintf("of the group %s or with the role %s", n.Group, n.Role)
+	case n.Group != "":
+		who = "of the group " + n.Group
+	default:
+		who = "with the role " + string(n.Role)
+	}
+	if !n.EscalatedAt.IsZero() {
+		who += " or of the group " + n.EscalateTo
+	}
+	return who
+}
+
+// Fits tells whether somebody may approve here, whoever asked.
+func (n Need) Fits(a app.Actor) bool {
+	switch {
+	case n.Group != "" && slices.Contains(a.Groups, n.Group):
+		return true
+	case n.Role != "" && a.Role.AtLeast(n.Role):
+		return true
+	}
+	return !n.EscalatedAt.IsZero() && slices.Contains(a.Groups, n.EscalateTo)
+}
+
+// Decides tells whether the reader may approve a request with such needs, or let it run without approvals.
+func Decides(r app.ClusterReader, needs []Need) bool {
+	return app.PermissionTable["Review"].Of(r.Role) != app.No && slices.ContainsFunc(needs, func(n Need) bool {
+		return n.Fits(app.Actor{Role: r.Role, Groups: r.Groups}) || n.BreakGlass != "" && slices.Contains(r.Groups, n.BreakGlass)
+	})
+}
 
 // Decide says what policies make of facts. It is pure but for the time that the engine may take. The rule:
 //
@@ -15,11 +113,11 @@ import (
 //   - one that allows ends it too: nothing after it is looked at, but what was changed or is to be approved stands
 //   - all others add up: the shortest cap holds, and every approval is needed
 //   - a cap is for the lease that is asked for with a create; of a cluster that stands it changes nothing
-func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f app.Facts) app.Decision {
-	d := app.Decision{Outcome: app.OutcomeAccept, Lease: f.Lease}
-	refuse := func(p Policy, reason string) app.Decision {
-		d.Said = append(d.Said, app.Said{Policy: p.Name, Version: p.Version, Effect: PolicyRefuse, Text: reason})
-		d.Outcome, d.Policy, d.Reason, d.Needs = app.OutcomeRefuse, p.Name, reason, nil
+func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Decision {
+	d := Decision{Outcome: OutcomeAccept, Lease: f.Lease}
+	refuse := func(p Policy, reason string) Decision {
+		d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: PolicyRefuse, Text: reason})
+		d.Outcome, d.Policy, d.Reason, d.Needs = OutcomeRefuse, p.Name, reason, nil
 		return d
 	}
 	for _, p := range policies {
@@ -41,7 +139,7 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f app.Facts)
 		case PolicyRefuse:
 			return refuse(p, j.Reason)
 		case PolicyAllow:
-			d.Said = append(d.Said, app.Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
+			d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
 			d.Policy = p.Name
 			return d
 		case PolicyRewrite:
@@ -51,18 +149,33 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f app.Facts)
 			if d.Lease != 0 && d.Lease <= j.Lease {
 				continue // it is short enough
 			}
-			d.Changes = append(d.Changes, app.Change{Policy: p.Name, From: d.Lease, To: j.Lease, Reason: j.Reason})
+			d.Changes = append(d.Changes, Change{Policy: p.Name, From: d.Lease, To: j.Lease, Reason: j.Reason})
 			d.Lease = j.Lease
 		case PolicyApprove:
 			if p.Approval == nil {
 				return refuse(p, fmt.Sprintf("The policy %s does not say who has to approve.", p.Name))
 			}
-			d.Needs = append(d.Needs, app.Need{Policy: p.Name, Reason: j.Reason, Approval: *p.Approval})
-			d.Outcome = app.OutcomeApprove
+			d.Needs = append(d.Needs, Need{Policy: p.Name, Reason: j.Reason, Approval: *p.Approval})
+			d.Outcome = OutcomeApprove
 		default:
 			return refuse(p, fmt.Sprintf("The policy %s has an effect that is not known: %q.", p.Name, p.Effect))
 		}
-		d.Said = append(d.Said, app.Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
+		d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
 	}
 	return d
+}
+
+// Remind is when a need is to be reminded of, zero for never (any more).
+func (n Need) Remind(asked time.Time) time.Time {
+	if n.Met() || n.RemindAfter <= 0 || !n.RemindedAt.IsZero() {
+		return time.Time{}
+	}
+	return asked.Add(n.RemindAfter)
+}
+
+func (n Need) Escalate(asked time.Time) time.Time {
+	if n.Met() || n.EscalateAfter <= 0 || n.EscalateTo == "" || !n.EscalatedAt.IsZero() {
+		return time.Time{}
+	}
+	return asked.Add(n.EscalateAfter)
 }

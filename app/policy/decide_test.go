@@ -5,18 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
 	apppolicy "muster/app/policy"
 	"muster/app/policy/cel"
 )
 
-func rule(name string, order int, effect app.PolicyEffect, when string) apppolicy.Policy {
+func rule(name string, order int, effect apppolicy.PolicyEffect, when string) apppolicy.Policy {
 	p := apppolicy.Policy{Name: name, Order: order, Enabled: true, Effect: effect, When: when, Version: 1, Reason: "says " + name}
 	switch effect {
 	case apppolicy.PolicyRewrite:
 		p.LeaseCap = `duration("8h")`
 	case apppolicy.PolicyApprove:
-		p.Approval = &app.Approval{Count: 1, Group: name}
+		p.Approval = &apppolicy.Approval{Count: 1, Group: name}
 	}
 	return p
 }
@@ -40,43 +39,43 @@ func TestPoliciesComeTogetherByTheRule(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		policies []apppolicy.Policy
-		outcome  app.Outcome
+		outcome  apppolicy.Outcome
 		policy   string        // that refused or allowed
 		needs    string        // groups
 		lease    time.Duration // afterwards, of a day
 		reason   string
 	}{
-		{"none", nil, app.OutcomeAccept, "", "", day, ""},
-		{"none that applies", []apppolicy.Policy{rule("a", 1, refuse, "nodes > 100")}, app.OutcomeAccept, "", "", day, ""},
-		{"one that is off", []apppolicy.Policy{off(rule("a", 1, refuse, "true"))}, app.OutcomeAccept, "", "", day, ""},
-		{"one that is off and broken", []apppolicy.Policy{off(rule("a", 1, refuse, "nodes / 0 == 1"))}, app.OutcomeAccept, "", "", day, ""},
-		{"a refusal", []apppolicy.Policy{rule("a", 1, refuse, "true")}, app.OutcomeRefuse, "a", "", day, "says a"},
-		{"the first refusal tells why", []apppolicy.Policy{rule("b", 2, refuse, "true"), rule("a", 1, refuse, "true")}, app.OutcomeRefuse, "a", "", day, "says a"},
-		{"a refusal after an approval wins", []apppolicy.Policy{rule("a", 1, approve, "true"), rule("b", 2, refuse, "true")}, app.OutcomeRefuse, "b", "", day, "says b"},
-		{"a refusal before an allowance wins", []apppolicy.Policy{rule("a", 1, refuse, "true"), rule("b", 2, allow, "true")}, app.OutcomeRefuse, "a", "", day, "says a"},
-		{"an allowance before a refusal wins", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, refuse, "true")}, app.OutcomeAccept, "a", "", day, ""},
-		{"an allowance before an approval wins", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, approve, "true")}, app.OutcomeAccept, "a", "", day, ""},
-		{"an approval before an allowance stands", []apppolicy.Policy{rule("a", 1, approve, "true"), rule("b", 2, allow, "true")}, app.OutcomeApprove, "b", "a", day, ""},
-		{"an allowance that does not apply changes nothing", []apppolicy.Policy{rule("a", 1, allow, "nodes > 100"), rule("b", 2, refuse, "true")}, app.OutcomeRefuse, "b", "", day, "says b"},
-		{"approvals add up", []apppolicy.Policy{rule("a", 1, approve, "true"), rule("b", 2, approve, "true")}, app.OutcomeApprove, "", "a b", day, ""},
-		{"the same order goes by name", []apppolicy.Policy{rule("b", 1, refuse, "true"), rule("a", 1, allow, "true")}, app.OutcomeAccept, "a", "", day, ""},
-		{"a cap", []apppolicy.Policy{capped("a", 1, `duration("8h")`)}, app.OutcomeAccept, "", "", 8 * time.Hour, ""},
-		{"the shortest cap", []apppolicy.Policy{capped("a", 1, `duration("8h")`), capped("b", 2, `duration("4h")`), capped("c", 3, `duration("6h")`)}, app.OutcomeAccept, "", "", 4 * time.Hour, ""},
-		{"a cap beyond what was asked", []apppolicy.Policy{capped("a", 1, `duration("48h")`)}, app.OutcomeAccept, "", "", day, ""},
-		{"a later one sees the cap", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, refuse, `lease > duration("12h")`)}, app.OutcomeAccept, "", "", 8 * time.Hour, ""},
-		{"and its price", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, approve, `cost > 10`)}, app.OutcomeAccept, "", "", 8 * time.Hour, ""},
-		{"an earlier one does not", []apppolicy.Policy{rule("a", 1, refuse, `lease > duration("12h")`), capped("b", 2, `duration("8h")`)}, app.OutcomeRefuse, "a", "", day, "says a"},
-		{"a cap stands when something after it allows", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, allow, "true")}, app.OutcomeAccept, "b", "", 8 * time.Hour, ""},
-		{"what cannot be evaluated refuses, whatever it is for", []apppolicy.Policy{rule("a", 1, allow, "groups[9] == 'x'")}, app.OutcomeRefuse, "a", "", day, "could not be evaluated"},
-		{"even what is for approval", []apppolicy.Policy{rule("a", 1, approve, "nodes / 0 == 1"), rule("b", 2, allow, "true")}, app.OutcomeRefuse, "a", "", day, "The policy a could not"},
-		{"a cap of nothing refuses", []apppolicy.Policy{capped("a", 1, `duration("0s")`)}, app.OutcomeRefuse, "a", "", day, "could not be evaluated"},
-		{"what is behind an allowance is not evaluated", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, refuse, "nodes / 0 == 1")}, app.OutcomeAccept, "a", "", day, ""},
-		{"an effect that nobody knows refuses", []apppolicy.Policy{rule("a", 1, "bless", "true")}, app.OutcomeRefuse, "a", "", day, "not known"},
-		{"an approval of nobody refuses", []apppolicy.Policy{{Name: "a", Enabled: true, Effect: approve, When: "true"}}, app.OutcomeRefuse, "a", "", day, "who has to approve"},
+		{"none", nil, apppolicy.OutcomeAccept, "", "", day, ""},
+		{"none that applies", []apppolicy.Policy{rule("a", 1, refuse, "nodes > 100")}, apppolicy.OutcomeAccept, "", "", day, ""},
+		{"one that is off", []apppolicy.Policy{off(rule("a", 1, refuse, "true"))}, apppolicy.OutcomeAccept, "", "", day, ""},
+		{"one that is off and broken", []apppolicy.Policy{off(rule("a", 1, refuse, "nodes / 0 == 1"))}, apppolicy.OutcomeAccept, "", "", day, ""},
+		{"a refusal", []apppolicy.Policy{rule("a", 1, refuse, "true")}, apppolicy.OutcomeRefuse, "a", "", day, "says a"},
+		{"the first refusal tells why", []apppolicy.Policy{rule("b", 2, refuse, "true"), rule("a", 1, refuse, "true")}, apppolicy.OutcomeRefuse, "a", "", day, "says a"},
+		{"a refusal after an approval wins", []apppolicy.Policy{rule("a", 1, approve, "true"), rule("b", 2, refuse, "true")}, apppolicy.OutcomeRefuse, "b", "", day, "says b"},
+		{"a refusal before an allowance wins", []apppolicy.Policy{rule("a", 1, refuse, "true"), rule("b", 2, allow, "true")}, apppolicy.OutcomeRefuse, "a", "", day, "says a"},
+		{"an allowance before a refusal wins", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, refuse, "true")}, apppolicy.OutcomeAccept, "a", "", day, ""},
+		{"an allowance before an approval wins", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, approve, "true")}, apppolicy.OutcomeAccept, "a", "", day, ""},
+		{"an approval before an allowance stands", []apppolicy.Policy{rule("a", 1, approve, "true"), rule("b", 2, allow, "true")}, apppolicy.OutcomeApprove, "b", "a", day, ""},
+		{"an allowance that does not apply changes nothing", []apppolicy.Policy{rule("a", 1, allow, "nodes > 100"), rule("b", 2, refuse, "true")}, apppolicy.OutcomeRefuse, "b", "", day, "says b"},
+		{"approvals add up", []apppolicy.Policy{rule("a", 1, approve, "true"), rule("b", 2, approve, "true")}, apppolicy.OutcomeApprove, "", "a b", day, ""},
+		{"the same order goes by name", []apppolicy.Policy{rule("b", 1, refuse, "true"), rule("a", 1, allow, "true")}, apppolicy.OutcomeAccept, "a", "", day, ""},
+		{"a cap", []apppolicy.Policy{capped("a", 1, `duration("8h")`)}, apppolicy.OutcomeAccept, "", "", 8 * time.Hour, ""},
+		{"the shortest cap", []apppolicy.Policy{capped("a", 1, `duration("8h")`), capped("b", 2, `duration("4h")`), capped("c", 3, `duration("6h")`)}, apppolicy.OutcomeAccept, "", "", 4 * time.Hour, ""},
+		{"a cap beyond what was asked", []apppolicy.Policy{capped("a", 1, `duration("48h")`)}, apppolicy.OutcomeAccept, "", "", day, ""},
+		{"a later one sees the cap", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, refuse, `lease > duration("12h")`)}, apppolicy.OutcomeAccept, "", "", 8 * time.Hour, ""},
+		{"and its price", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, approve, `cost > 10`)}, apppolicy.OutcomeAccept, "", "", 8 * time.Hour, ""},
+		{"an earlier one does not", []apppolicy.Policy{rule("a", 1, refuse, `lease > duration("12h")`), capped("b", 2, `duration("8h")`)}, apppolicy.OutcomeRefuse, "a", "", day, "says a"},
+		{"a cap stands when something after it allows", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, allow, "true")}, apppolicy.OutcomeAccept, "b", "", 8 * time.Hour, ""},
+		{"what cannot be evaluated refuses, whatever it is for", []apppolicy.Policy{rule("a", 1, allow, "groups[9] == 'x'")}, apppolicy.OutcomeRefuse, "a", "", day, "could not be evaluated"},
+		{"even what is for approval", []apppolicy.Policy{rule("a", 1, approve, "nodes / 0 == 1"), rule("b", 2, allow, "true")}, apppolicy.OutcomeRefuse, "a", "", day, "The policy a could not"},
+		{"a cap of nothing refuses", []apppolicy.Policy{capped("a", 1, `duration("0s")`)}, apppolicy.OutcomeRefuse, "a", "", day, "could not be evaluated"},
+		{"what is behind an allowance is not evaluated", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, refuse, "nodes / 0 == 1")}, apppolicy.OutcomeAccept, "a", "", day, ""},
+		{"an effect that nobody knows refuses", []apppolicy.Policy{rule("a", 1, "bless", "true")}, apppolicy.OutcomeRefuse, "a", "", day, "not known"},
+		{"an approval of nobody refuses", []apppolicy.Policy{{Name: "a", Enabled: true, Effect: approve, When: "true"}}, apppolicy.OutcomeRefuse, "a", "", day, "who has to approve"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			apppolicy.SortPolicies(c.policies)
-			d := apppolicy.Decide(t.Context(), cel.New(), c.policies, app.Facts{Nodes: 4, CostPerHour: 1, Lease: day})
+			d := apppolicy.Decide(t.Context(), cel.New(), c.policies, apppolicy.Facts{Nodes: 4, CostPerHour: 1, Lease: day})
 			var needs []string
 			for _, n := range d.Needs {
 				needs = append(needs, n.Group)
@@ -89,14 +88,14 @@ func TestPoliciesComeTogetherByTheRule(t *testing.T) {
 }
 
 func TestNothingIsAcceptedWherePoliciesCannotBeUnderstood(t *testing.T) {
-	d := apppolicy.Decide(t.Context(), nil, []apppolicy.Policy{rule("a", 1, apppolicy.PolicyAllow, "true")}, app.Facts{})
-	if d.Outcome != app.OutcomeRefuse {
+	d := apppolicy.Decide(t.Context(), nil, []apppolicy.Policy{rule("a", 1, apppolicy.PolicyAllow, "true")}, apppolicy.Facts{})
+	if d.Outcome != apppolicy.OutcomeRefuse {
 		t.Errorf("without an engine: %+v", d)
 	}
 }
 
 func TestALeaseWithoutEndIsCapped(t *testing.T) {
-	d := apppolicy.Decide(t.Context(), cel.New(), []apppolicy.Policy{capped("a", 1, `duration("8h")`)}, app.Facts{})
+	d := apppolicy.Decide(t.Context(), cel.New(), []apppolicy.Policy{capped("a", 1, `duration("8h")`)}, apppolicy.Facts{})
 	if d.Lease != 8*time.Hour || len(d.Changes) != 1 || d.Changes[0].From != 0 || d.Changes[0].Reason != "says a" {
 		t.Errorf("%+v", d)
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
+	"muster/app/plan"
 )
 
 // PaceStore keeps how long steps took. They are taken in by the ledger, in the transaction of the step's report.
 type PaceStore interface {
 	// Paces gives what is known of those of the kinds of which anything is.
-	Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, error)
+	Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, error)
 }
 
 // PaceMemory is for how long kinds are kept of which nothing is seen.

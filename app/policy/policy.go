@@ -10,29 +10,106 @@ import (
 	"muster/app"
 )
 
+// PolicyEffect is what a policy does where it applies.
+type PolicyEffect string
+
+// Approval says who has to approve, and what happens while nobody does. Who asked never counts, and nobody counts twice.
+type Approval struct {
+	Count int      `json:"count"`
+	Group string   `json:"group,omitempty"`
+	Role  app.Role `json:"role,omitempty"`
+	// High makes approvers prove anew who they are.
+	High bool `json:"high,omitempty"`
+	// ExpireAfter ends the request; 0 means three days. RemindAfter and EscalateAfter are counted from the asking; 0: never.
+	ExpireAfter   time.Duration `json:"expire_after,omitempty"`
+	RemindAfter   time.Duration `json:"remind_after,omitempty"`
+	EscalateAfter time.Duration `json:"escalate_after,omitempty"`
+	EscalateTo    string        `json:"escalate_to,omitempty"`
+	// BreakGlass is a group whose members may let it run at once, as admins may.
+	BreakGlass string `json:"break_glass,omitempty"`
+}
+
+// Facts are what policies see of a request.
+type Facts struct {
+	Tenant      string            `json:"tenant"`
+	User        string            `json:"user"`
+	Role        app.Role          `json:"role"`
+	Groups      []string          `json:"groups"`
+	Via         app.Via           `json:"via"`
+	Kind        app.OperationKind `json:"kind"`
+	Name        string            `json:"name"`
+	Template    string            `json:"template"`
+	Services    []string          `json:"services"`
+	Nodes       int               `json:"nodes"`
+	CPU         float64           `json:"cpu"` // virtual cores of all nodes; those of unknown size count as 0
+	CostPerHour float64           `json:"cost_per_hour"`
+	Lease       time.Duration     `json:"lease"` // 0: for ever
+	Provider    string            `json:"provider"`
+	Hardware    []string          `json:"hardware"`
+	Now         time.Time         `json:"now"`
+	TimeZone    string            `json:"time_zone"` // of the tenant, by which weekday and hour go
+}
+
+// Limits of policies.
+const (
+	MaxPolicies    = 200 // of a tenant
+	maxApprovers   = 20
+	DefaultExpiry  = 72 * time.Hour
+	maxExpiry      = 30 * 24 * time.Hour
+	minApprovalAge = time.Minute // of reminders, escalation and expiry
+)
+
+func (a *Approval) Check() error {
+	wrong := func(field, message, hint string) error {
+		return &app.Error{Code: app.EInvalid, Field: "approval." + field, Message: message, Hint: hint}
+	}
+	if a.Count < 1 || a.Count > maxApprovers {
+		return wrong("count", "At least one and at most 20 people can be asked to approve.", "Two is four eyes.")
+	}
+	a.Group, a.EscalateTo, a.BreakGlass = strings.TrimSpace(a.Group), strings.TrimSpace(a.EscalateTo), strings.TrimSpace(a.BreakGlass)
+	if a.Group == "" && a.Role == "" {
+		a.Role = app.RoleApprover
+	}
+	if a.Role != "" && a.Role != app.RoleApprover && a.Role != app.RoleAdmin && a.Role != app.RoleSuperadmin {
+		return wrong("role", fmt.Sprintf("Who has the role %.40q does not decide on requests.", string(a.Role)), "One of: approver, admin, superadmin; or name a group.")
+	}
+	for _, d := range []struct {
+		field string
+		value time.Duration
+	}{{"expire_after", a.ExpireAfter}, {"remind_after", a.RemindAfter}, {"escalate_after", a.EscalateAfter}} {
+		if d.value != 0 && (d.value < minApprovalAge || d.value > maxExpiry) {
+			return wrong(d.field, "That is not between a minute and thirty days.", "Such as 24h, or leave it out.")
+		}
+	}
+	if (a.EscalateAfter > 0) != (a.EscalateTo != "") {
+		return wrong("escalate_to", "An escalation needs both a time and a group.", "Say after how long, and to which group; or neither.")
+	}
+	return nil
+}
+
 // The effects. docs/policies.md has the rule by which they come together.
 const (
-	PolicyAllow   app.PolicyEffect = "allow"   // nothing after it is looked at
-	PolicyRefuse  app.PolicyEffect = "refuse"  // the request is refused, with a reason
-	PolicyRewrite app.PolicyEffect = "rewrite" // the lease is capped
-	PolicyApprove app.PolicyEffect = "approve" // people have to approve first
+	PolicyAllow   PolicyEffect = "allow"   // nothing after it is looked at
+	PolicyRefuse  PolicyEffect = "refuse"  // the request is refused, with a reason
+	PolicyRewrite PolicyEffect = "rewrite" // the lease is capped
+	PolicyApprove PolicyEffect = "approve" // people have to approve first
 )
 
 // Policy is a rule about requests, in CEL (https://cel.dev) over Facts. Policies are looked at in order, those with the same
 // order by name.
 type Policy struct {
-	Name    string           `json:"name"`
-	About   string           `json:"about,omitempty"`
-	Order   int              `json:"order"`
-	Enabled bool             `json:"enabled"`
-	When    string           `json:"when"`
-	Effect  app.PolicyEffect `json:"effect"`
+	Name    string       `json:"name"`
+	About   string       `json:"about,omitempty"`
+	Order   int          `json:"order"`
+	Enabled bool         `json:"enabled"`
+	When    string       `json:"when"`
+	Effect  PolicyEffect `json:"effect"`
 	// Reason is told to the person who asked. Parts such as ${nodes} are CEL.
 	Reason string `json:"reason,omitempty"`
 	// LeaseCap is CEL that gives a duration: no lease is longer. For rewrite.
 	LeaseCap string `json:"lease_cap,omitempty"`
 	// Approval is who has to approve. For approve.
-	Approval *app.Approval `json:"approval,omitempty"`
+	Approval *Approval `json:"approval,omitempty"`
 
 	Version int       `json:"version"`
 	SavedBy string    `json:"saved_by,omitempty"`
@@ -54,7 +131,7 @@ type PolicyEngine interface {
 	// Check tells what is wrong with the CEL of a policy: EInvalid with the field, and line and column in the message.
 	Check(p Policy) error
 	// Judge says whether a policy applies. It is bounded in time and cost; an error means that nobody can tell.
-	Judge(ctx context.Context, p Policy, f app.Facts) (Judgement, error)
+	Judge(ctx context.Context, p Policy, f Facts) (Judgement, error)
 }
 
 // PolicyWord is a fact under the name that it has in expressions, with its type and what it is.
@@ -86,7 +163,7 @@ type PastRequest struct {
 	ID        int64
 	Requester string
 	AskedAt   time.Time
-	Facts     app.Facts
+	Facts     Facts
 }
 
 var policyName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)

@@ -18,12 +18,12 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 	}
 	draft := policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 4", Effect: policy.PolicyRefuse, Reason: "Too many."}
 	admin := b.Actor("boss", app.RoleAdmin)
-	made := app.Facts{User: "eve", Nodes: 9}
+	made := policy.Facts{User: "eve", Nodes: 9}
 	trial, err := b.App.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Facts: &made})
 	if err != nil || trial.Looked != 6 || trial.Otherwise != 2 || len(trial.Cases) != 2 || trial.Cases[0].Old.Words() != "accept" || trial.Cases[0].New.Words() != "refuse: Too many." {
 		t.Fatalf("%+v, %v", trial, err)
 	}
-	if trial.Now.Outcome != app.OutcomeAccept || trial.Then.Outcome != app.OutcomeRefuse {
+	if trial.Now.Outcome != policy.OutcomeAccept || trial.Then.Outcome != policy.OutcomeRefuse {
 		t.Errorf("the one that was made up: %+v, then %+v", trial.Now, trial.Then)
 	}
 	b.Rules(draft)
@@ -78,10 +78,10 @@ func TestPoliciesKeepTheirVersions(t *testing.T) {
 		"reason":                {Name: "a", When: "true", Effect: policy.PolicyRefuse},
 		"lease_cap":             {Name: "a", When: "true", Effect: policy.PolicyRewrite},
 		"approval":              {Name: "a", When: "true", Effect: policy.PolicyApprove},
-		"approval.count":        {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{}},
-		"approval.role":         {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, Role: app.RoleViewer}},
-		"approval.escalate_to":  {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, EscalateAfter: time.Hour}},
-		"approval.expire_after": {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, ExpireAfter: time.Second}},
+		"approval.count":        {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{}},
+		"approval.role":         {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, Role: app.RoleViewer}},
+		"approval.escalate_to":  {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, EscalateAfter: time.Hour}},
+		"approval.expire_after": {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, ExpireAfter: time.Second}},
 	} {
 		if _, err := save(p); app.AsError(err).Field != name {
 			t.Errorf("%s: %v", name, err)

@@ -9,13 +9,89 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
+// QuotaScope says whom a quota is for.
+type QuotaScope string
+
+// The scopes of quotas. All that apply must hold: that of the tenant, those of each group that the owner was in when the
+// cluster was asked for, and that of the owner. What a user's own quota does not limit, the one for each user does.
+const (
+	QuotaTenant   QuotaScope = "tenant"
+	QuotaGroup    QuotaScope = "group"
+	QuotaUser     QuotaScope = "user"
+	QuotaEachUser QuotaScope = "each_user"
+)
+
+// Measure is what a quota limits.
+type Measure string
+
+// The measures. Money is in the currency of the accounts; months are those of the calendar in UTC. What hardware does not
+// say of its cores counts as 0 cores, and what it does not say of its price as free.
+const (
+	MeasureClusters Measure = "clusters"
+	MeasureNodes    Measure = "nodes"
+	MeasureCPU      Measure = "cpu"       // cores
+	MeasurePerHour  Measure = "per_hour"  // money
+	MeasurePerMonth Measure = "per_month" // money: spent so far, and committed until leases or the month end
+)
+
+// Amounts are how much there is of each measure.
+type Amounts struct {
+	Clusters float64 `json:"clusters"`
+	Nodes    float64 `json:"nodes"`
+	CPU      float64 `json:"cpu"`
+	PerHour  float64 `json:"per_hour"`
+	PerMonth float64 `json:"per_month"`
+}
+
+// Of gives the amount of a measure.
+func (a Amounts) Of(m Measure) float64 {
+	switch m {
+	case MeasureClusters:
+		return a.Clusters
+	case MeasureNodes:
+		return a.Nodes
+	case MeasureCPU:
+		return a.CPU
+	case MeasurePerHour:
+		return a.PerHour
+	}
+	return a.PerMonth
+}
+
+// QuotaLine is one limit that applies to somebody.
+type QuotaLine struct {
+	Measure Measure    `json:"measure"`
+	Scope   QuotaScope `json:"scope"`
+	Name    string     `json:"name,omitempty"` // of the group or user
+	Limit   float64    `json:"limit"`
+	Used    float64    `json:"used"`
+	Left    float64    `json:"left"` // never below 0
+}
+
+// Reservation is what a cluster takes of quotas, or a request that waits for approval.
+type Reservation struct {
+	Tenant      string
+	Cluster     string // its id; "" while it is only a request
+	Request     int64  // 0 for none
+	Owner       string
+	Groups      []string // of the owner; nil keeps those that it was made with
+	Nodes       int
+	CPU         float64 // cores
+	CostPerHour float64
+	From        time.Time
+	Until       time.Time // end of the lease, zero for none
+	EndedAt     time.Time // when it was given back; zero while it holds
+	Pool        bool      // a machine of a pool: it counts as no cluster, and for no user
+}
+
 // QuotaScopes are all of them, the widest first.
-var QuotaScopes = []app.QuotaScope{app.QuotaTenant, app.QuotaGroup, app.QuotaEachUser, app.QuotaUser}
+var QuotaScopes = []QuotaScope{QuotaTenant, QuotaGroup, QuotaEachUser, QuotaUser}
 
 // Measures are all of them.
-var Measures = []app.Measure{app.MeasureClusters, app.MeasureNodes, app.MeasureCPU, app.MeasurePerHour, app.MeasurePerMonth}
+var Measures = []Measure{MeasureClusters, MeasureNodes, MeasureCPU, MeasurePerHour, MeasurePerMonth}
 
 // Limits say how much there may be at most of each measure; nil means no limit.
 type Limits struct {
@@ -26,22 +102,22 @@ type Limits struct {
 	PerMonth *float64 `json:"per_month,omitempty"`
 }
 
-func (l *Limits) at(m app.Measure) **float64 {
+func (l *Limits) at(m Measure) **float64 {
 	switch m {
-	case app.MeasureClusters:
+	case MeasureClusters:
 		return &l.Clusters
-	case app.MeasureNodes:
+	case MeasureNodes:
 		return &l.Nodes
-	case app.MeasureCPU:
+	case MeasureCPU:
 		return &l.CPU
-	case app.MeasurePerHour:
+	case MeasurePerHour:
 		return &l.PerHour
 	}
 	return &l.PerMonth
 }
 
 // Of gives the limit of a measure, and whether there is one.
-func (l Limits) Of(m app.Measure) (limit float64, limited bool) {
+func (l Limits) Of(m Measure) (limit float64, limited bool) {
 	if p := *l.at(m); p != nil {
 		return *p, true
 	}
@@ -49,7 +125,7 @@ func (l Limits) Of(m app.Measure) (limit float64, limited bool) {
 }
 
 // With gives the limits with one of them changed.
-func (l Limits) With(m app.Measure, limit float64) Limits {
+func (l Limits) With(m Measure, limit float64) Limits {
 	*l.at(m) = &limit
 	return l
 }
@@ -66,36 +142,36 @@ func (l Limits) Without(others Limits) Limits {
 
 // None tells whether nothing is limited.
 func (l Limits) None() bool {
-	return !slices.ContainsFunc(Measures, func(m app.Measure) bool { _, is := l.Of(m); return is })
+	return !slices.ContainsFunc(Measures, func(m Measure) bool { _, is := l.Of(m); return is })
 }
 
 // Quota is what somebody may have at most.
 type Quota struct {
-	Scope     app.QuotaScope `json:"scope"`
-	Name      string         `json:"name,omitempty"` // of the group or user
-	Limits    Limits         `json:"limits"`
-	ChangedAt time.Time      `json:"changed_at,omitzero"`
-	ChangedBy string         `json:"changed_by,omitempty"`
+	Scope     QuotaScope `json:"scope"`
+	Name      string     `json:"name,omitempty"` // of the group or user
+	Limits    Limits     `json:"limits"`
+	ChangedAt time.Time  `json:"changed_at,omitzero"`
+	ChangedBy string     `json:"changed_by,omitempty"`
 }
 
 // QuotaUse is a quota with how much of it is used. Of the one for each user it is the use of the user who has most of it,
 // measure by measure.
 type QuotaUse struct {
 	Quota
-	Used app.Amounts `json:"used"`
+	Used Amounts `json:"used"`
 }
 
 // QuotaLeft is what is left for somebody: all limits that apply, and of each measure the one that leaves least.
 type QuotaLeft struct {
-	User     string          `json:"user"`
-	Month    string          `json:"month"` // that money per month is about, such as 2026-11
-	Lines    []app.QuotaLine `json:"limits"`
-	Tightest []app.QuotaLine `json:"tightest"`
+	User     string      `json:"user"`
+	Month    string      `json:"month"` // that money per month is about, such as 2026-11
+	Lines    []QuotaLine `json:"limits"`
+	Tightest []QuotaLine `json:"tightest"`
 }
 
 // ReservationOf gives what a cluster takes, with the groups that its owner is in.
-func ReservationOf(c app.Cluster, nodes []app.NewNode, hardware map[string]app.Flavor, groups []string) app.Reservation {
-	r := app.Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: slices.Clone(groups), Nodes: len(nodes), CostPerHour: c.CostPerHour,
+func ReservationOf(c app.Cluster, nodes []app.NewNode, hardware map[string]template.Flavor, groups []string) Reservation {
+	r := Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: slices.Clone(groups), Nodes: len(nodes), CostPerHour: c.CostPerHour,
 		From: c.CreatedAt, Until: c.ExpiresAt}
 	for _, n := range nodes {
 		r.CPU += hardware[n.Node.Hardware].CPU
@@ -112,11 +188,11 @@ type QuotaStore interface {
 	// SetQuota writes one in place of what was there.
 	SetQuota(ctx context.Context, who app.Actor, q Quota) error
 	// DeleteQuota gives ENotFound where there is none.
-	DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error
+	DeleteQuota(ctx context.Context, who app.Actor, scope QuotaScope, name string, now time.Time) error
 	// QuotaLines gives the limits that apply to an owner who is in groups.
-	QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]app.QuotaLine, error)
+	QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]QuotaLine, error)
 	// Reservations gives those of a tenant that hold.
-	Reservations(ctx context.Context, tenant string) ([]app.Reservation, error)
+	Reservations(ctx context.Context, tenant string) ([]Reservation, error)
 	// TellBudgets writes the notices of budgets that are used up to a level that was not told of, of all tenants, and
 	// gives how many. Those that a request brings about are written with it.
 	TellBudgets(ctx context.Context, now time.Time) (int, error)
@@ -163,9 +239,9 @@ func (a *Service) QuotaLeft(ctx context.Context, actor app.Actor) (QuotaLeft, er
 	if err != nil {
 		return QuotaLeft{}, err
 	}
-	left := QuotaLeft{User: actor.User, Month: app.MonthOf(now).Name(), Lines: lines, Tightest: []app.QuotaLine{}}
+	left := QuotaLeft{User: actor.User, Month: app.MonthOf(now).Name(), Lines: lines, Tightest: []QuotaLine{}}
 	for _, m := range Measures {
-		var least *app.QuotaLine
+		var least *QuotaLine
 		for i, l := range lines {
 			if l.Measure == m && (least == nil || l.Left < least.Left) {
 				least = &lines[i]
@@ -183,10 +259,10 @@ type leftKey struct{ tenant, user, groups, limits string }
 
 // quotaLines gives the limits that apply to the actor. Where thousands of machines have to be added up, an answer is given again for a while, as
 // long as the limits are the same: what is asked for is checked against the sums themselves, when it is accepted.
-func (a *Service) quotaLines(ctx context.Context, actor app.Actor, now time.Time) ([]app.QuotaLine, error) {
+func (a *Service) quotaLines(ctx context.Context, actor app.Actor, now time.Time) ([]QuotaLine, error) {
 	limits, err := a.Store.QuotaLimits(ctx, actor.Tenant)
 	if err != nil || len(limits) == 0 {
-		return []app.QuotaLine{}, err
+		return []QuotaLine{}, err
 	}
 	written, err := json.Marshal(limits)
 	if err != nil {
@@ -196,16 +272,16 @@ func (a *Service) quotaLines(ctx context.Context, actor app.Actor, now time.Time
 	if err != nil {
 		return nil, err
 	}
-	lines, err := a.lefts.Get(ctx, a.Now, leftKey{actor.Tenant, actor.User, string(groups), string(written)}, func(ctx context.Context) ([]app.QuotaLine, error) {
+	lines, err := a.lefts.Get(ctx, a.Now, leftKey{actor.Tenant, actor.User, string(groups), string(written)}, func(ctx context.Context) ([]QuotaLine, error) {
 		return a.Store.QuotaLines(ctx, actor.Tenant, actor.User, actor.Groups, now)
 	})
 	return slices.Clone(lines), err
 }
 
 // manyOf tells that it took many machines to say what is left.
-func manyOf(lines []app.QuotaLine) bool {
-	return slices.ContainsFunc(lines, func(l app.QuotaLine) bool {
-		return l.Used >= manyNodes && (l.Measure == app.MeasureClusters || l.Measure == app.MeasureNodes)
+func manyOf(lines []QuotaLine) bool {
+	return slices.ContainsFunc(lines, func(l QuotaLine) bool {
+		return l.Used >= manyNodes && (l.Measure == MeasureClusters || l.Measure == MeasureNodes)
 	})
 }
 
@@ -215,7 +291,7 @@ func (a *Service) SetQuota(ctx context.Context, actor app.Actor, q Quota) (Quota
 	if err := actor.Authorize("SetQuota"); err != nil {
 		return QuotaUse{}, err
 	}
-	if q.Scope == app.QuotaTenant {
+	if q.Scope == QuotaTenant {
 		return QuotaUse{}, invalidQuota("scope", "The quota of the tenant itself is set apart.", "Leave the scope to group, user or each_user.")
 	}
 	return a.setQuota(ctx, actor, q)
@@ -227,21 +303,21 @@ func (a *Service) SetTenantQuota(ctx context.Context, actor app.Actor, l Limits)
 		return QuotaUse{}, err
 	}
 	if l.None() {
-		err := a.Store.DeleteQuota(ctx, actor, app.QuotaTenant, "", a.Now())
+		err := a.Store.DeleteQuota(ctx, actor, QuotaTenant, "", a.Now())
 		if app.CodeOf(err) == app.ENotFound {
 			err = nil
 		}
-		return QuotaUse{Quota: Quota{Scope: app.QuotaTenant}}, err
+		return QuotaUse{Quota: Quota{Scope: QuotaTenant}}, err
 	}
-	return a.setQuota(ctx, actor, Quota{Scope: app.QuotaTenant, Limits: l})
+	return a.setQuota(ctx, actor, Quota{Scope: QuotaTenant, Limits: l})
 }
 
 // DeleteQuota lifts the limits of a group, of a user or for each user.
-func (a *Service) DeleteQuota(ctx context.Context, actor app.Actor, scope app.QuotaScope, name string) error {
+func (a *Service) DeleteQuota(ctx context.Context, actor app.Actor, scope QuotaScope, name string) error {
 	if err := actor.Authorize("DeleteQuota"); err != nil {
 		return err
 	}
-	if scope == app.QuotaTenant {
+	if scope == QuotaTenant {
 		return invalidQuota("scope", "The quota of the tenant itself is set apart.", "Set it without any limit.")
 	}
 	return a.Store.DeleteQuota(ctx, actor, scope, strings.TrimSpace(name), a.Now())
@@ -277,11 +353,11 @@ const (
 
 func (q Quota) Check() error {
 	switch q.Scope {
-	case app.QuotaTenant, app.QuotaEachUser:
+	case QuotaTenant, QuotaEachUser:
 		if q.Name != "" {
 			return invalidQuota("name", "Only quotas of groups and users have a name.", "Leave the name out.")
 		}
-	case app.QuotaGroup, app.QuotaUser:
+	case QuotaGroup, QuotaUser:
 		if q.Name == "" {
 			return invalidQuota("name", "Whose quota is it?", "Give the name of the "+string(q.Scope)+".")
 		}
@@ -300,7 +376,7 @@ func (q Quota) Check() error {
 		case !is:
 		case math.IsNaN(limit) || limit < 0 || limit > mostQuota:
 			return invalidQuota(string(m), "A limit is a number from 0 on.", "Leave it out for no limit.")
-		case (m == app.MeasureClusters || m == app.MeasureNodes) && limit != math.Trunc(limit):
+		case (m == MeasureClusters || m == MeasureNodes) && limit != math.Trunc(limit):
 			return invalidQuota(string(m), "The number of "+string(m)+" is a whole number.", "")
 		}
 	}

@@ -9,22 +9,88 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 )
+
+// AheadMonths is how many months a money limit is checked for: the running one and the next two. That is all of them. What
+// is committed per hour only falls as leases end, so that no later month can be dearer than the dearer of the next two, one of
+// which has 31 days.
+const AheadMonths = 3
+
+// QuotaMonths are the months that money per month is checked for.
+func QuotaMonths(now time.Time) [AheadMonths]app.Month {
+	m := app.MonthOf(now)
+	return [AheadMonths]app.Month{m, m.Next(), m.Next().Next()}
+}
+
+// CommitsByMonth is what a reservation is going to cost in each of the months.
+func (r Reservation) CommitsByMonth(now time.Time) (cost [AheadMonths]float64) {
+	for i, m := range QuotaMonths(now) {
+		cost[i] = r.CostPerHour * app.Overlap(now, r.Until, m.Start, m.End).Hours()
+	}
+	return cost
+}
+
+// Commits is what it is going to cost from now on until its lease or the month ends.
+func (r Reservation) Commits(now time.Time) float64 { return r.CommitsByMonth(now)[0] }
+
+func (r Reservation) Amounts() Amounts {
+	clusters := 1.0
+	if r.Pool {
+		clusters = 0
+	}
+	return Amounts{Clusters: clusters, Nodes: float64(r.Nodes), CPU: r.CPU, PerHour: r.CostPerHour}
+}
+
+// Whose says whose limit it is.
+func (l QuotaLine) Whose() string {
+	switch l.Scope {
+	case QuotaTenant:
+		return "the tenant"
+	case QuotaGroup:
+		return fmt.Sprintf("the group %q", l.Name)
+	}
+	if l.Name == "" {
+		return "each user"
+	}
+	return l.Name
+}
+
+// Count writes an amount with its noun.
+func (m Measure) Count(x float64) string {
+	noun := map[Measure]string{MeasureClusters: "cluster", MeasureNodes: "node", MeasureCPU: "core"}[m]
+	if x == 1 {
+		return "1 " + noun
+	}
+	return Quantity(x) + " " + noun + "s"
+}
+
+// Quantity writes whole numbers as such, and others with two digits, or more where they are small.
+func Quantity(x float64) string {
+	digits := 2
+	switch {
+	case x == math.Trunc(x) && math.Abs(x) < 1e15:
+		digits = 0
+	case math.Abs(x) < 0.1:
+		digits = 4
+	}
+	return strconv.FormatFloat(x, 'f', digits, 64)
+}
 
 // QuotaStanding is a quota that applies to a reservation, with what else is used of it.
 type QuotaStanding struct {
-	Scope  app.QuotaScope
+	Scope  QuotaScope
 	Name   string // of the group or user, also where it is the quota for each user
 	Limits Limits
 	// Used is without the reservation. Its PerMonth is of no use here: Months has it, spent and committed, for the running
 	// month and the next two.
-	Used   app.Amounts
-	Months [app.AheadMonths]float64
+	Used   Amounts
+	Months [AheadMonths]float64
 }
 
 // QuotaBreach is a limit that a reservation would not keep.
 type QuotaBreach struct {
-	app.QuotaLine
+	QuotaLine
 	Wanted float64   // how much it would be
 	Had    float64   // of it, what the reservation had before
 	Month  app.Month // of money per month
@@ -34,9 +100,9 @@ type QuotaBreach struct {
 // CheckQuota gives the first limit that a reservation would break; nil for none. Had is the one in whose place it comes, nil
 // where it is new: what does not grow is not held against a limit that was lowered since. Where the owner is another one now, that
 // holds for the limits that the old owner came under too.
-func CheckQuota(r app.Reservation, had *app.Reservation, all []QuotaStanding, now time.Time) *QuotaBreach {
-	var before app.Amounts
-	var beforeMonths [app.AheadMonths]float64
+func CheckQuota(r Reservation, had *Reservation, all []QuotaStanding, now time.Time) *QuotaBreach {
+	var before Amounts
+	var beforeMonths [AheadMonths]float64
 	if had != nil {
 		before, beforeMonths = had.Amounts(), had.CommitsByMonth(now)
 	}
@@ -44,21 +110,21 @@ func CheckQuota(r app.Reservation, had *app.Reservation, all []QuotaStanding, no
 	for _, s := range all {
 		before, beforeMonths := before, beforeMonths
 		if had != nil && had.Owner != r.Owner && !s.covers(*had) {
-			before, beforeMonths = app.Amounts{}, [app.AheadMonths]float64{}
+			before, beforeMonths = Amounts{}, [AheadMonths]float64{}
 		}
 		for _, m := range Measures {
 			limit, limited := s.Limits.Of(m)
 			if !limited {
 				continue
 			}
-			b := QuotaBreach{QuotaLine: app.QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Limit: limit, Used: s.Used.Of(m)}, now: now}
-			if m != app.MeasurePerMonth {
+			b := QuotaBreach{QuotaLine: QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Limit: limit, Used: s.Used.Of(m)}, now: now}
+			if m != MeasurePerMonth {
 				if b.over(after.Of(m), before.Of(m)) {
 					return &b
 				}
 				continue
 			}
-			for i, month := range app.QuotaMonths(now) {
+			for i, month := range QuotaMonths(now) {
 				b.Used, b.Month = s.Months[i], month
 				if b.over(months[i], beforeMonths[i]) {
 					return &b
@@ -70,11 +136,11 @@ func CheckQuota(r app.Reservation, had *app.Reservation, all []QuotaStanding, no
 }
 
 // covers tells whether a reservation counts towards the quota.
-func (s QuotaStanding) covers(r app.Reservation) bool {
+func (s QuotaStanding) covers(r Reservation) bool {
 	switch s.Scope {
-	case app.QuotaTenant:
+	case QuotaTenant:
 		return true
-	case app.QuotaGroup:
+	case QuotaGroup:
 		return slices.Contains(r.Groups, s.Name)
 	}
 	return s.Name == r.Owner
@@ -95,18 +161,18 @@ type QuotaHolder struct {
 
 // Refusal says to the one who asked which limit of whom it is, who uses how much of it, and what would fit. Holders are
 // those who have most of it; others counts the rest.
-func (b *QuotaBreach) Refusal(r app.Reservation, holders []QuotaHolder, others int) *app.Error {
+func (b *QuotaBreach) Refusal(r Reservation, holders []QuotaHolder, others int) *app.Error {
 	e := &app.Error{Code: app.EQuota, Reason: "quota", Field: "size"}
 	whose := b.Whose()
 	switch b.Measure {
-	case app.MeasurePerHour:
-		e.Message = fmt.Sprintf("That would cost %s per hour in all of %s, which may cost %s", app.Quantity(b.Wanted), whose, app.Quantity(b.Limit))
-	case app.MeasurePerMonth:
-		e.Message = fmt.Sprintf("That would commit %s of %s for %s, whose budget is %s", app.Quantity(b.Wanted), whose, b.Month.Words(), app.Quantity(b.Limit))
+	case MeasurePerHour:
+		e.Message = fmt.Sprintf("That would cost %s per hour in all of %s, which may cost %s", Quantity(b.Wanted), whose, Quantity(b.Limit))
+	case MeasurePerMonth:
+		e.Message = fmt.Sprintf("That would commit %s of %s for %s, whose budget is %s", Quantity(b.Wanted), whose, b.Month.Words(), Quantity(b.Limit))
 	default:
-		e.Message = fmt.Sprintf("That would be %s of %s, which may have %s", b.Measure.Count(b.Wanted), whose, app.Quantity(b.Limit))
+		e.Message = fmt.Sprintf("That would be %s of %s, which may have %s", b.Measure.Count(b.Wanted), whose, Quantity(b.Limit))
 	}
-	if b.Scope == app.QuotaUser || b.Scope == app.QuotaEachUser {
+	if b.Scope == QuotaUser || b.Scope == QuotaEachUser {
 		e.Message = strings.Replace(e.Message, ", which may", ", who may", 1)
 	}
 	e.Message += b.usedBy(holders, others)
@@ -119,19 +185,19 @@ func (b *QuotaBreach) usedBy(holders []QuotaHolder, others int) string {
 		return "; nothing of it is used yet."
 	}
 	text := fmt.Sprintf(": %s used", be(b.Measure, b.Used))
-	if b.Measure == app.MeasurePerMonth {
-		text = fmt.Sprintf(": %s is spent or committed", app.Quantity(b.Used))
+	if b.Measure == MeasurePerMonth {
+		text = fmt.Sprintf(": %s is spent or committed", Quantity(b.Used))
 	}
 	var names []string
 	for _, h := range holders {
 		switch {
 		case h.Name == "":
 			h.Name = "a request of " + h.Owner
-		case h.Owner != "" && b.Scope != app.QuotaUser && b.Scope != app.QuotaEachUser:
+		case h.Owner != "" && b.Scope != QuotaUser && b.Scope != QuotaEachUser:
 			h.Name += " of " + h.Owner
 		}
-		if b.Measure != app.MeasureClusters && h.Amount > 0 {
-			h.Name += " (" + app.Quantity(h.Amount) + ")"
+		if b.Measure != MeasureClusters && h.Amount > 0 {
+			h.Name += " (" + Quantity(h.Amount) + ")"
 		}
 		names = append(names, h.Name)
 	}
@@ -139,21 +205,21 @@ func (b *QuotaBreach) usedBy(holders []QuotaHolder, others int) string {
 		names = append(names, fmt.Sprintf("%d more", others))
 	}
 	if len(names) > 0 {
-		text += " by " + app.AndList(names)
+		text += " by " + phrase.AndList(names)
 	}
 	return text + "."
 }
 
 // fits says what would be possible.
-func (b *QuotaBreach) fits(r app.Reservation, holders []QuotaHolder) string {
+func (b *QuotaBreach) fits(r Reservation, holders []QuotaHolder) string {
 	var ways []string
-	grown := r.Nodes > 0 && (b.Had == 0 || b.Measure != app.MeasurePerMonth)
+	grown := r.Nodes > 0 && (b.Had == 0 || b.Measure != MeasurePerMonth)
 	share := (b.Wanted - b.Used) / float64(max(r.Nodes, 1))
-	if n := int(math.Floor(b.Left/share + 1e-9)); grown && b.Measure != app.MeasureClusters && share > 0 && n >= 1 {
+	if n := int(math.Floor(b.Left/share + 1e-9)); grown && b.Measure != MeasureClusters && share > 0 && n >= 1 {
 		ways = append(ways, "ask for at most "+Counted(n, "node"))
 	}
 	if d := b.longest(r); d > 0 {
-		ways = append(ways, "ask for a lease of at most "+app.Length(d))
+		ways = append(ways, "ask for a lease of at most "+phrase.Length(d))
 	}
 	excess := b.Wanted - b.Limit
 	var own *QuotaHolder
@@ -166,13 +232,13 @@ func (b *QuotaBreach) fits(r app.Reservation, holders []QuotaHolder) string {
 		ways = append(ways, "delete "+own.Name)
 	}
 	ways = append(ways, "ask an admin for more")
-	return app.Upper(app.OrList(ways)) + "."
+	return phrase.Upper(phrase.OrList(ways)) + "."
 }
 
 // longest gives the lease, from now, that a budget would still allow; 0 for none that is worth it.
-func (b *QuotaBreach) longest(r app.Reservation) time.Duration {
+func (b *QuotaBreach) longest(r Reservation) time.Duration {
 	const worth = 10 * time.Minute
-	if b.Measure != app.MeasurePerMonth || r.CostPerHour <= 0 {
+	if b.Measure != MeasurePerMonth || r.CostPerHour <= 0 {
 		return 0
 	}
 	hours := b.Left / r.CostPerHour
@@ -197,16 +263,16 @@ func Counted(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-func be(m app.Measure, x float64) string {
-	if x == 1 || m == app.MeasurePerHour {
-		return app.Quantity(x) + " is"
+func be(m Measure, x float64) string {
+	if x == 1 || m == MeasurePerHour {
+		return Quantity(x) + " is"
 	}
-	return app.Quantity(x) + " are"
+	return Quantity(x) + " are"
 }
 
 // LinesOf gives the limits of quotas that apply, with what is left; months are those of now.
-func LinesOf(all []QuotaStanding) []app.QuotaLine {
-	lines := []app.QuotaLine{}
+func LinesOf(all []QuotaStanding) []QuotaLine {
+	lines := []QuotaLine{}
 	for _, s := range all {
 		for _, m := range Measures {
 			limit, limited := s.Limits.Of(m)
@@ -214,13 +280,13 @@ func LinesOf(all []QuotaStanding) []app.QuotaLine {
 				continue
 			}
 			used := s.Used.Of(m)
-			if m == app.MeasurePerMonth {
+			if m == MeasurePerMonth {
 				used = s.Months[0]
 			}
-			lines = append(lines, app.QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Limit: limit, Used: used, Left: max(limit-used, 0)})
+			lines = append(lines, QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Limit: limit, Used: used, Left: max(limit-used, 0)})
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b app.QuotaLine) int {
+	slices.SortStableFunc(lines, func(a, b QuotaLine) int {
 		return slices.Index(Measures, a.Measure) - slices.Index(Measures, b.Measure)
 	})
 	return lines

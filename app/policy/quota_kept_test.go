@@ -18,19 +18,19 @@ type quotaStore struct {
 }
 
 func (s *quotaStore) QuotaLimits(context.Context, string) ([]Quota, error) {
-	return []Quota{{Scope: app.QuotaTenant}}, nil
+	return []Quota{{Scope: QuotaTenant}}, nil
 }
 
 func (s *quotaStore) Quotas(context.Context, string, time.Time) ([]QuotaUse, error) {
 	s.asked++
 	time.Sleep(s.takes)
-	return []QuotaUse{{Used: app.Amounts{Nodes: float64(s.nodes)}}}, nil
+	return []QuotaUse{{Used: Amounts{Nodes: float64(s.nodes)}}}, nil
 }
 
-func (s *quotaStore) QuotaLines(context.Context, string, string, []string, time.Time) ([]app.QuotaLine, error) {
+func (s *quotaStore) QuotaLines(context.Context, string, string, []string, time.Time) ([]QuotaLine, error) {
 	s.asked++
 	time.Sleep(s.takes)
-	return []app.QuotaLine{{Measure: app.MeasureNodes, Used: float64(s.nodes)}}, nil
+	return []QuotaLine{{Measure: MeasureNodes, Used: float64(s.nodes)}}, nil
 }
 
 // What large tenants use is kept for some seconds, what others use never is.

@@ -8,7 +8,30 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 )
+
+// Words say a decision in a line: "approve: 2 of the group finance", "refuse: too many", "accept, lease at most 8h0m0s".
+func (d Decision) Words() string {
+	text := string(d.Outcome)
+	switch d.Outcome {
+	case OutcomeRefuse:
+		return text + ": " + d.Reason
+	case OutcomeApprove:
+		var who []string
+		for _, n := range d.Needs {
+			who = append(who, n.Words())
+		}
+		text += ": " + strings.Join(who, ", and ")
+	}
+	for _, c := range d.Changes {
+		text += ", lease " + LeaseText(c.To)
+	}
+	return text
+}
+
+// Same tells whether two decisions come to the same for who asked.
+func (d Decision) Same(o Decision) bool { return d.Words() == o.Words() }
 
 // PolicyList gives the policies of the actor's tenant, in the order in which they are looked at.
 func (a *Service) PolicyList(ctx context.Context, actor app.Actor) ([]Policy, error) {
@@ -72,32 +95,32 @@ func (a *Service) DeletePolicy(ctx context.Context, actor app.Actor, name string
 // Remove the one of that name is left out instead. Facts are a made-up request, nil for none. Past is how many of the newest
 // requests it is tried on; 0 means 200, at most 1,000.
 type Try struct {
-	Policy Policy     `json:"policy"`
-	Remove bool       `json:"remove,omitempty"`
-	Facts  *app.Facts `json:"facts,omitempty"`
-	Past   int        `json:"past,omitempty"`
+	Policy Policy `json:"policy"`
+	Remove bool   `json:"remove,omitempty"`
+	Facts  *Facts `json:"facts,omitempty"`
+	Past   int    `json:"past,omitempty"`
 }
 
 // Trial is the answer. Looked counts the past requests, Otherwise those that would be decided otherwise than by the policies as
 // they are now; Cases are at most 200 of these, the newest first.
 type Trial struct {
-	Now       *app.Decision `json:"now,omitempty"`  // of the made-up request, by the policies as they are
-	Then      *app.Decision `json:"then,omitempty"` // with the draft
-	Looked    int           `json:"looked"`
-	Otherwise int           `json:"otherwise"`
-	Cases     []TrialCase   `json:"cases"`
-	Seconds   float64       `json:"seconds"` // that it took
-	Partial   bool          `json:"partial,omitempty"`
+	Now       *Decision   `json:"now,omitempty"`  // of the made-up request, by the policies as they are
+	Then      *Decision   `json:"then,omitempty"` // with the draft
+	Looked    int         `json:"looked"`
+	Otherwise int         `json:"otherwise"`
+	Cases     []TrialCase `json:"cases"`
+	Seconds   float64     `json:"seconds"` // that it took
+	Partial   bool        `json:"partial,omitempty"`
 }
 
 // TrialCase is a past request that would be decided otherwise.
 type TrialCase struct {
-	Request   int64        `json:"request"`
-	Requester string       `json:"requester"`
-	AskedAt   time.Time    `json:"asked_at"`
-	Text      string       `json:"text"`
-	Old       app.Decision `json:"old"`
-	New       app.Decision `json:"new"`
+	Request   int64     `json:"request"`
+	Requester string    `json:"requester"`
+	AskedAt   time.Time `json:"asked_at"`
+	Text      string    `json:"text"`
+	Old       Decision  `json:"old"`
+	New       Decision  `json:"new"`
 }
 
 // Limits of a trial.
@@ -163,7 +186,7 @@ func (a *Service) TryPolicy(ctx context.Context, actor app.Actor, t Try) (Trial,
 		if out.Otherwise++; len(out.Cases) < mostCases {
 			f := r.Facts
 			out.Cases = append(out.Cases, TrialCase{Request: r.ID, Requester: r.Requester, AskedAt: r.AskedAt, Old: old, New: new,
-				Text: fmt.Sprintf("%s: %s of template %s, lease %s", app.FirstOf(f.Name, "a cluster"), app.Count(f.Nodes, "node"), f.Template, app.LeaseText(f.Lease))})
+				Text: fmt.Sprintf("%s: %s of template %s, lease %s", phrase.FirstOf(f.Name, "a cluster"), phrase.Count(f.Nodes, "node"), f.Template, LeaseText(f.Lease))})
 		}
 	}
 	out.Seconds = a.Now().Sub(begun).Seconds()

@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"muster/app"
 	"time"
+
+	"muster/app/layout"
 )
 
 // Store is what the service needs of the database.
@@ -25,8 +26,8 @@ type Config struct {
 type Service struct {
 	Config
 
-	quotas app.SlowAnswers[quotaKey, []QuotaUse]
-	lefts  app.SlowAnswers[leftKey, []app.QuotaLine]
+	quotas layout.SlowAnswers[quotaKey, []QuotaUse]
+	lefts  layout.SlowAnswers[leftKey, []QuotaLine]
 }
 
 // New returns the service on top of its needs.

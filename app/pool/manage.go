@@ -11,11 +11,24 @@ import (
 	"muster/app/cluster"
 )
 
+// Lay lays what was asked for over a pool.
+func (p *Pool) Lay(r PoolRequest) {
+	if r.Count != nil {
+		p.Count = *r.Count
+	}
+	if r.MaxAge != nil {
+		p.MaxAge = *r.MaxAge
+	}
+	if r.Mode != "" {
+		p.Mode = r.Mode
+	}
+}
+
 // PoolName leaves room for what stands around it in host names.
 var PoolName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,29}$`)
 
 // Pools lists the tenant's pools by name, without their machines.
-func (a *Service) Pools(ctx context.Context, actor app.Actor) ([]app.PoolView, error) {
+func (a *Service) Pools(ctx context.Context, actor app.Actor) ([]PoolView, error) {
 	if err := actor.Authorize("Pools"); err != nil {
 		return nil, err
 	}
@@ -26,14 +39,14 @@ func (a *Service) Pools(ctx context.Context, actor app.Actor) ([]app.PoolView, e
 const lastHanded = 20
 
 // Pool gives one with its machines; ENotFound where there is none.
-func (a *Service) Pool(ctx context.Context, actor app.Actor, name string) (app.PoolView, error) {
+func (a *Service) Pool(ctx context.Context, actor app.Actor, name string) (PoolView, error) {
 	if err := actor.Authorize("Pool"); err != nil {
-		return app.PoolView{}, err
+		return PoolView{}, err
 	}
 	return a.pool(ctx, actor.Tenant, name)
 }
 
-func (a *Service) pool(ctx context.Context, tenant, name string) (v app.PoolView, err error) {
+func (a *Service) pool(ctx context.Context, tenant, name string) (v PoolView, err error) {
 	all, err := a.Store.PoolViews(ctx, tenant, a.Now().UTC().Truncate(24*time.Hour))
 	if err != nil {
 		return v, err
@@ -52,104 +65,105 @@ func (a *Service) pool(ctx context.Context, tenant, name string) (v app.PoolView
 }
 
 // CreatePool has machines made ahead of time. They are made one after the other from then on, and count towards the tenant's quota.
-func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r app.PoolRequest) (app.PoolView, error) {
+func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r PoolRequest) (PoolView, error) {
 	if err := actor.Authorize("CreatePool"); err != nil {
-		return app.PoolView{}, err
+		return PoolView{}, err
 	}
-	p := app.Pool{Tenant: actor.Tenant, Name: strings.TrimSpace(r.Name), Hardware: r.Hardware, Image: r.Image, Provider: r.Provider, Zone: r.Zone, MaxAge: DefaultPoolAge,
-		Mode: app.PoolOn, MadeBy: actor.Name(), MadeAt: a.Now()}
+	p := Pool{Tenant: actor.Tenant, Name: strings.TrimSpace(r.Name), Hardware: r.Hardware, Image: r.Image, Provider: r.Provider, Zone: r.Zone, MaxAge: DefaultPoolAge,
+		Mode: PoolOn, MadeBy: actor.Name(), MadeAt: a.Now()}
 	if !PoolName.MatchString(p.Name) {
-		return app.PoolView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A pool's name starts with a small letter and has at most 30 small letters, digits and '-'.",
+		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A pool's name starts with a small letter and has at most 30 small letters, digits and '-'.",
 			Hint: "For example base-small."}
 	}
 	if r.Count == nil {
-		return app.PoolView{}, &app.Error{Code: app.EInvalid, Field: "count", Message: "A pool needs a count: how many machines are to be ready."}
+		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "count", Message: "A pool needs a count: how many machines are to be ready."}
 	}
 	p.Lay(r)
 	if err := a.CheckPool(ctx, p); err != nil {
-		return app.PoolView{}, err
+		return PoolView{}, err
 	}
-	if p.Mode != app.PoolOn && p.Mode != app.PoolOff {
-		return app.PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool is on or off, not %s.", p.Mode)}
+	if p.Mode != PoolOn && p.Mode != PoolOff {
+		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool is on or off, not %s.", p.Mode)}
 	}
-	d := cluster.Draft{Definition: app.Definition{}}
-	if err := a.Clusters.CheckSecretsOf(ctx, actor.Tenant, app.ClusterRequest{}, d, p.Provider); err != nil {
-		return app.PoolView{}, err
+	d := cluster.Draft{Definition: cluster.Definition{}}
+	if err := a.Clusters.CheckSecretsOf(ctx, actor.Tenant, cluster.ClusterRequest{}, d, p.Provider); err != nil {
+		return PoolView{}, err
 	}
 	if _, err := a.Store.CreatePool(ctx, actor, p); err != nil {
-		return app.PoolView{}, err
+		return PoolView{}, err
 	}
 	return a.pool(ctx, actor.Tenant, p.Name)
 }
 
 // ChangePool changes count, age or mode. What a pool's machines are does not change: make another pool for that. One that was drained is
 // filled again when it is switched on.
-func (a *Service) ChangePool(ctx context.Context, actor app.Actor, r app.PoolRequest) (app.PoolView, error) {
+func (a *Service) ChangePool(ctx context.Context, actor app.Actor, r PoolRequest) (PoolView, error) {
 	if err := actor.Authorize("ChangePool"); err != nil {
-		return app.PoolView{}, err
+		return PoolView{}, err
 	}
 	if r.Hardware+r.Image+r.Provider+r.Zone != "" {
-		return app.PoolView{}, &app.Error{Code: app.EInvalid, Message: "Hardware, image, provider and zone of a pool do not change.", Hint: "Make another pool, and delete this one."}
+		return PoolView{}, &app.Error{Code: app.EInvalid, Message: "Hardware, image, provider and zone of a pool do not change.", Hint: "Make another pool, and delete this one."}
 	}
-	if r.Mode != "" && r.Mode != app.PoolOn && r.Mode != app.PoolOff {
-		return app.PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A pool is on or off, not %.40q.", string(r.Mode)),
+	if r.Mode != "" && r.Mode != PoolOn && r.Mode != PoolOff {
+		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A pool is on or off, not %.40q.", string(r.Mode)),
 			Hint: "To give its machines back, drain or delete it."}
 	}
 	return a.changePool(ctx, actor, r, "pool.change")
 }
 
-func (a *Service) changePool(ctx context.Context, actor app.Actor, r app.PoolRequest, act string) (app.PoolView, error) {
+func (a *Service) changePool(ctx context.Context, actor app.Actor, r PoolRequest, act string) (PoolView, error) {
 	p, err := a.Store.Pool(ctx, actor.Tenant, r.Name, false)
 	if err != nil {
-		return app.PoolView{}, err
+		return PoolView{}, err
 	}
 	p.Lay(r)
 	if act == "pool.change" {
 		// A pool whose hardware is not in the catalog any more can still be given back.
 		if err := a.CheckPool(ctx, p); err != nil {
-			return app.PoolView{}, err
+			return PoolView{}, err
 		}
 	}
 	if _, err := a.Store.ChangePool(ctx, actor, p, act, a.Now()); err != nil {
-		return app.PoolView{}, err
+		return PoolView{}, err
 	}
 	return a.pool(ctx, actor.Tenant, r.Name)
 }
 
 // DrainPool gives all machines of a pool back and makes none, until it is switched on again.
-func (a *Service) DrainPool(ctx context.Context, actor app.Actor, name string) (app.PoolView, error) {
+func (a *Service) DrainPool(ctx context.Context, actor app.Actor, name string) (PoolView, error) {
 	if err := actor.Authorize("DrainPool"); err != nil {
-		return app.PoolView{}, err
+		return PoolView{}, err
 	}
-	return a.changePool(ctx, actor, app.PoolRequest{Name: name, Mode: app.PoolDrained}, "pool.drain")
+	return a.changePool(ctx, actor, PoolRequest{Name: name, Mode: PoolDrained}, "pool.drain")
 }
 
-// DeletePool gives all machines of a pool back; when its provider has nothing of it any more, the pool is gone. PoolReceipt tells of that. Once more changes nothing.
-func (a *Service) DeletePool(ctx context.Context, actor app.Actor, name string) (app.PoolReceipt, error) {
+// DeletePool gives all machines of a pool back; when its provider has nothing of it any more, the pool is gone. PoolReceipt tells of that. Once more
+// changes nothing.
+func (a *Service) DeletePool(ctx context.Context, actor app.Actor, name string) (PoolReceipt, error) {
 	if err := actor.Authorize("DeletePool"); err != nil {
-		return app.PoolReceipt{}, err
+		return PoolReceipt{}, err
 	}
 	p, err := a.Store.Pool(ctx, actor.Tenant, name, false)
 	if err != nil {
-		return app.PoolReceipt{}, err
+		return PoolReceipt{}, err
 	}
-	if p.Mode != app.PoolDeleted {
-		p.Mode = app.PoolDeleted
+	if p.Mode != PoolDeleted {
+		p.Mode = PoolDeleted
 		if _, err := a.Store.ChangePool(ctx, actor, p, "pool.delete", a.Now()); err != nil {
-			return app.PoolReceipt{}, err
+			return PoolReceipt{}, err
 		}
 	}
 	return a.Store.PoolReceipt(ctx, p.ID, a.Now())
 }
 
 // PoolReceipt tells what a pool has had and what that cost, of one that is gone too.
-func (a *Service) PoolReceipt(ctx context.Context, actor app.Actor, name string) (app.PoolReceipt, error) {
+func (a *Service) PoolReceipt(ctx context.Context, actor app.Actor, name string) (PoolReceipt, error) {
 	if err := actor.Authorize("PoolReceipt"); err != nil {
-		return app.PoolReceipt{}, err
+		return PoolReceipt{}, err
 	}
 	p, err := a.Store.Pool(ctx, actor.Tenant, name, true)
 	if err != nil {
-		return app.PoolReceipt{}, err
+		return PoolReceipt{}, err
 	}
 	return a.Store.PoolReceipt(ctx, p.ID, a.Now())
 }

@@ -7,7 +7,162 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/template"
 )
+
+// PoolMode says what becomes of a pool.
+type PoolMode string
+
+// The modes of a pool.
+const (
+	PoolOn      PoolMode = "on"      // it is refilled, and hands out
+	PoolOff     PoolMode = "off"     // nothing is made; what is there is handed out, and given back when it is too old
+	PoolDrained PoolMode = "drained" // all is given back, and nothing is made
+	PoolDeleted PoolMode = "deleted" // all is given back; then it is gone
+)
+
+// PoolState is the state of a machine of a pool.
+type PoolState string
+
+// The states of a machine of a pool.
+const (
+	PoolMaking   PoolState = "making"   // it is asked for, or on its way
+	PoolReady    PoolState = "ready"    // it stands, has proved who it is, and is what services may assume
+	PoolPromised PoolState = "promised" // a node of a cluster gets it as soon as its first step begins
+	PoolHanded   PoolState = "handed"   // it is a cluster's
+	PoolFailed   PoolState = "failed"   // it could not be made, or was lost; what may be left of it is given back
+	PoolLeaving  PoolState = "leaving"  // it is being given back
+	PoolGone     PoolState = "gone"     // its provider has nothing of it any more
+)
+
+// Pool are machines that are made ahead of time for a tenant, handed out at once, and refilled.
+type Pool struct {
+	ID        int64         `json:"-"`
+	Tenant    string        `json:"-"`
+	Name      string        `json:"name"`
+	Hardware  string        `json:"hardware"`
+	Image     string        `json:"image"`
+	Provider  string        `json:"provider"`
+	Zone      string        `json:"zone,omitempty"` // "" leaves it to the provider
+	Count     int           `json:"count"`          // how many machines are to be ready
+	MaxAge    time.Duration `json:"max_age"`        // after which a machine is replaced
+	Mode      PoolMode      `json:"mode"`
+	MadeBy    string        `json:"made_by"`
+	MadeAt    time.Time     `json:"made_at"`
+	Trouble   string        `json:"trouble,omitempty"` // why it is not full
+	TroubleAt time.Time     `json:"trouble_at,omitzero"`
+	RetryAt   time.Time     `json:"retry_at,omitzero"` // when it is tried again
+	EndedAt   time.Time     `json:"-"`                 // when it was deleted and had no machine any more
+
+	Version  int64     `json:"-"` // grows with all that happens to it
+	Failures int       `json:"-"` // in a row
+	Told     bool      `json:"-"` // of the trouble
+	DueAt    time.Time `json:"-"`
+}
+
+// PoolMachine is a machine of a pool. Cluster is the id of the one-node cluster that it stands in.
+type PoolMachine struct {
+	Cluster    string    `json:"cluster"`
+	State      PoolState `json:"state"`
+	Since      time.Time `json:"since"` // when it was ready, or asked for where it is not, or handed out or gone
+	MachineID  string    `json:"machine_id,omitempty"`
+	Zone       string    `json:"zone,omitempty"`
+	ExpiresAt  time.Time `json:"expires_at,omitzero"`
+	ForCluster string    `json:"for_cluster,omitempty"` // that it is promised, or was handed out to
+	ForNode    string    `json:"for_node,omitempty"`
+	Message    string    `json:"message,omitempty"` // why it failed
+	Shape      string    `json:"-"`
+	Price      float64   `json:"price_per_hour"`
+}
+
+// Standing tells whether the machine is, or may be, there and the pool's.
+func (m PoolMachine) Standing() bool { return m.State != PoolHanded && m.State != PoolGone }
+
+// PoolView is a pool with its machines, the oldest first; those that are handed out or gone are only counted.
+type PoolView struct {
+	Pool
+	Ready       int           `json:"ready"`
+	Making      int           `json:"making"`
+	Promised    int           `json:"promised"`
+	Failed      int           `json:"failed"`
+	Leaving     int           `json:"leaving"`
+	HandedToday int           `json:"handed_today"` // since midnight, UTC
+	Handed      int           `json:"handed"`
+	CostPerHour float64       `json:"cost_per_hour"`         // of what stands
+	WaitedSince time.Time     `json:"waited_since,omitzero"` // since when the machine that is ready longest has waited
+	Machines    []PoolMachine `json:"machines,omitempty"`
+	// Clusters are those to which machines were handed out last, the newest first; in a single view only.
+	Clusters []PoolMachine `json:"handed_last,omitempty"`
+}
+
+// PoolReceipt is what a pool has had at its provider, until it was handed out or given back.
+type PoolReceipt struct {
+	Pool      string        `json:"pool"`
+	Provider  string        `json:"provider"`
+	MadeAt    time.Time     `json:"made_at"`
+	DeletedAt time.Time     `json:"deleted_at,omitzero"` // when nothing was left of it
+	AsOf      time.Time     `json:"as_of"`
+	Machines  int           `json:"machines"` // ever made
+	Handed    int           `json:"handed"`
+	GivenBack int           `json:"given_back"` // proven to be gone
+	Left      int           `json:"left"`       // of the pool, and not proven to be gone
+	Lifetime  time.Duration `json:"lifetime"`
+	Cost      float64       `json:"cost"`
+}
+
+// PoolRequest asks for a pool, or for another count, age or mode of one; nil leaves what is there.
+type PoolRequest struct {
+	Name     string         `json:"name"`
+	Hardware string         `json:"hardware"`
+	Image    string         `json:"image"`
+	Provider string         `json:"provider"`
+	Zone     string         `json:"zone,omitempty"`
+	Count    *int           `json:"count,omitempty"`
+	MaxAge   *time.Duration `json:"max_age,omitempty"`
+	Mode     PoolMode       `json:"mode,omitempty"` // on or off
+}
+
+// PoolStore keeps pools and their machines.
+type PoolStore interface {
+	// CreatePool writes one, with its audit row. EConflict where a live one of the tenant has the name, or the tenant has MaxPools.
+	CreatePool(ctx context.Context, who app.Actor, p Pool) (Pool, error)
+	// ChangePool writes count, age and mode, wakes the pool, and writes the audit row act. ENotFound where there is none that is live, EConflict where it
+	// is being deleted.
+	ChangePool(ctx context.Context, who app.Actor, p Pool, act string, now time.Time) (Pool, error)
+	// Pool gives a live one by name, or, with ended, the one that ended last; ENotFound.
+	Pool(ctx context.Context, tenant, name string, ended bool) (Pool, error)
+	// PoolViews gives those of a tenant that are live, by name, without their machines.
+	PoolViews(ctx context.Context, tenant string, today time.Time) ([]PoolView, error)
+	// PoolMachines gives those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
+	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)
+	PoolReceipt(ctx context.Context, pool int64, now time.Time) (PoolReceipt, error)
+	// PoolStock gives the machines of a tenant that are ready and of one of the shapes, in the order in which they are handed out.
+	PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]cluster.PoolStocked, error)
+
+	// DuePools gives the pools of all tenants that something is to be done about by now.
+	DuePools(ctx context.Context, now time.Time, limit int) ([]Pool, error)
+	// WakePools makes all live pools due.
+	WakePools(ctx context.Context, now time.Time) error
+	// StockPool accepts the create of a machine of a pool. EConflict, reason "pool_full", where the pool has as many as are wanted, or is not on.
+	StockPool(ctx context.Context, pool int64, m NewPoolMachine) error
+	// RetirePoolMachine accepts the delete of one; false, and nothing happens, where it is not the pool's any more or is being deleted.
+	RetirePoolMachine(ctx context.Context, n cluster.NewOperation) (bool, error)
+	// RestPool notes when a pool is due next, and its trouble, unless something has happened to it since p was read. With a notice, people are told.
+	RestPool(ctx context.Context, p Pool, n *app.Notice) error
+	// EndPool ends a pool that is being deleted and has no machine any more.
+	EndPool(ctx context.Context, p Pool, now time.Time) error
+	// HandedOut gives the intents of machines that clusters got from pools, with the clusters: such a machine's tags may name the pool's.
+	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
+}
+
+// NewPoolMachine is a machine of a pool about to be made.
+type NewPoolMachine struct {
+	Cluster   cluster.NewCluster
+	Shape     string
+	ExpiresAt time.Time
+}
 
 // Bounds of pools.
 const (
@@ -22,7 +177,7 @@ const (
 func poolOwner(name string) string { return "pool:" + name }
 
 // CheckPool refuses what no pool can be.
-func (a *Service) CheckPool(ctx context.Context, p app.Pool) error {
+func (a *Service) CheckPool(ctx context.Context, p Pool) error {
 	if p.Count < 0 || p.Count > MaxPoolCount {
 		return &app.Error{Code: app.EInvalid, Field: "count", Message: fmt.Sprintf("A pool has from 0 to %d machines, not %d.", MaxPoolCount, p.Count)}
 	}
@@ -30,7 +185,7 @@ func (a *Service) CheckPool(ctx context.Context, p app.Pool) error {
 		return &app.Error{Code: app.EInvalid, Field: "max_age", Message: fmt.Sprintf("Machines of a pool may get from %s to %d days old, not %s.", minPoolAge, int(maxPoolAge.Hours())/24, p.MaxAge),
 			Hint: `Say for example "24h".`}
 	}
-	if p.Mode != app.PoolOn && p.Mode != app.PoolOff && p.Mode != app.PoolDrained && p.Mode != app.PoolDeleted {
+	if p.Mode != PoolOn && p.Mode != PoolOff && p.Mode != PoolDrained && p.Mode != PoolDeleted {
 		return &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A pool is on or off, not %.40q.", string(p.Mode)), Hint: "To give its machines back, drain or delete it."}
 	}
 	_, err := a.poolSpec(ctx, p)
@@ -39,14 +194,14 @@ func (a *Service) CheckPool(ctx context.Context, p app.Pool) error {
 
 // poolSpec is what machines of a pool are made of, by the catalog as it is now.
 type poolSpec struct {
-	definition app.Definition
+	definition cluster.Definition
 	shape      string
 	price      float64
 	catalog    int64 // the revision of the tenant's own entries
 }
 
 // poolSpec finds it. Errors say what of it the catalog does not have.
-func (a *Service) poolSpec(ctx context.Context, p app.Pool) (s poolSpec, err error) {
+func (a *Service) poolSpec(ctx context.Context, p Pool) (s poolSpec, err error) {
 	c, revision, err := a.Catalogs.CatalogAt(ctx, p.Tenant, 0)
 	if err != nil {
 		return s, err
@@ -75,20 +230,20 @@ func (a *Service) poolSpec(ctx context.Context, p app.Pool) (s poolSpec, err err
 	if p.Zone != "" && !slices.Contains(spec.Zones, p.Zone) {
 		e := &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("Provider %s has no zone %.60q.", p.Provider, p.Zone), Hint: "It has none that the catalog knows."}
 		if len(spec.Zones) > 0 {
-			e.Hint = "It has " + app.AndList(spec.Zones) + "."
+			e.Hint = "It has " + phrase.AndList(spec.Zones) + "."
 		}
 		return s, e
 	}
 	if err := a.Clusters.CheckProvisioner(ctx, p.Tenant, spec); err != nil {
 		return s, err
 	}
-	if err := a.Catalogs.CheckHost(c, p.Provider, nil, nil, map[string]app.Image{p.Image: image}, nil, nil); err != nil {
+	if err := a.Catalogs.CheckHost(c, p.Provider, nil, nil, map[string]template.Image{p.Image: image}, nil, nil); err != nil {
 		return s, err
 	}
 	if err := a.Catalogs.CheckIsolation(ctx, spec); err != nil {
 		return s, err
 	}
-	s.definition = app.Definition{Services: map[string]*app.Service{}, Hardware: map[string]app.Flavor{p.Hardware: flavor}, Images: map[string]app.Image{p.Image: image}}
-	s.shape, s.price = app.MachineShape(p.Provider, flavor, image), flavor.CostPerHour
+	s.definition = cluster.Definition{Services: map[string]*template.Service{}, Hardware: map[string]template.Flavor{p.Hardware: flavor}, Images: map[string]template.Image{p.Image: image}}
+	s.shape, s.price = cluster.MachineShape(p.Provider, flavor, image), flavor.CostPerHour
 	return s, nil
 }

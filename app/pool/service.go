@@ -2,27 +2,29 @@ package pool
 
 import (
 	"context"
+	"time"
+
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
-	"time"
+	"muster/app/template"
 )
 
 // Store is what the service needs of the database.
 type Store interface {
 	// Of what others keep.
-	ChangePool(ctx context.Context, who app.Actor, p app.Pool, act string, now time.Time) (app.Pool, error)
-	CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.Pool, error)
-	DuePools(ctx context.Context, now time.Time, limit int) ([]app.Pool, error)
-	EndPool(ctx context.Context, p app.Pool, now time.Time) error
+	ChangePool(ctx context.Context, who app.Actor, p Pool, act string, now time.Time) (Pool, error)
+	CreatePool(ctx context.Context, who app.Actor, p Pool) (Pool, error)
+	DuePools(ctx context.Context, now time.Time, limit int) ([]Pool, error)
+	EndPool(ctx context.Context, p Pool, now time.Time) error
 	NextClusterNumber(ctx context.Context) (int64, error)
-	Pool(ctx context.Context, tenant string, name string, ended bool) (app.Pool, error)
-	PoolMachines(ctx context.Context, pool int64, handed int) ([]app.PoolMachine, error)
-	PoolReceipt(ctx context.Context, pool int64, now time.Time) (app.PoolReceipt, error)
-	PoolViews(ctx context.Context, tenant string, today time.Time) ([]app.PoolView, error)
-	RestPool(ctx context.Context, p app.Pool, n *app.Notice) error
-	RetirePoolMachine(ctx context.Context, n app.NewOperation) (bool, error)
-	StockPool(ctx context.Context, pool int64, m app.NewPoolMachine) error
+	Pool(ctx context.Context, tenant string, name string, ended bool) (Pool, error)
+	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)
+	PoolReceipt(ctx context.Context, pool int64, now time.Time) (PoolReceipt, error)
+	PoolViews(ctx context.Context, tenant string, today time.Time) ([]PoolView, error)
+	RestPool(ctx context.Context, p Pool, n *app.Notice) error
+	RetirePoolMachine(ctx context.Context, n cluster.NewOperation) (bool, error)
+	StockPool(ctx context.Context, pool int64, m NewPoolMachine) error
 	WakePools(ctx context.Context, now time.Time) error
 }
 
@@ -33,7 +35,7 @@ type Config struct {
 	Keys  app.Keys
 	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.
-	Catalog func() *app.Catalog
+	Catalog func() *template.Catalog
 
 	Catalogs *catalog.Service
 	Clusters *cluster.Service

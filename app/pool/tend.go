@@ -14,8 +14,14 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/operation"
+	"muster/app/phrase"
+	appplan "muster/app/plan"
 	"muster/app/policy"
+	"muster/app/template"
 )
+
+// Emptied tells that nothing is to stay in the pool.
+func (p Pool) Emptied() bool { return p.Mode == PoolDrained || p.Mode == PoolDeleted }
 
 // How pools are refilled.
 const (
@@ -28,7 +34,7 @@ const (
 // poolCatalog remembers by which catalog pools were last looked at.
 type poolCatalog struct {
 	mu   sync.Mutex
-	seen *app.Catalog
+	seen *template.Catalog
 }
 
 // TendPools does what is due about pools, of all tenants: machines that are lacking are made, those that are too old, too many, of another shape than the
@@ -72,22 +78,22 @@ func (a *Service) wakePools(ctx context.Context, now time.Time) error {
 // poolTurn is one look at a pool.
 type poolTurn struct {
 	app *Service
-	app.Pool
+	Pool
 	now      time.Time
 	spec     poolSpec
 	specErr  error
-	stock    []app.PoolMachine // that are of use: on their way or ready
+	stock    []PoolMachine // that are of use: on their way or ready
 	underWay int
 	begun    int
 }
 
-func (a *Service) tendPool(ctx context.Context, p app.Pool, now time.Time) (begun int, err error) {
+func (a *Service) tendPool(ctx context.Context, p Pool, now time.Time) (begun int, err error) {
 	t := &poolTurn{app: a, Pool: p, now: now}
 	machines, err := a.Store.PoolMachines(ctx, p.ID, 0)
 	if err != nil {
 		return 0, err
 	}
-	if p.Mode == app.PoolDeleted && len(machines) == 0 {
+	if p.Mode == PoolDeleted && len(machines) == 0 {
 		return 0, a.Store.EndPool(ctx, p, now)
 	}
 	if t.spec, t.specErr = a.poolSpec(ctx, p); t.specErr != nil && app.CodeOf(t.specErr) != app.EInvalid && app.AsError(t.specErr).Reason != "no_provisioner" {
@@ -103,17 +109,17 @@ func (a *Service) tendPool(ctx context.Context, p app.Pool, now time.Time) (begu
 }
 
 // retire gives back what is of no use.
-func (t *poolTurn) retire(ctx context.Context, machines []app.PoolMachine) error {
+func (t *poolTurn) retire(ctx context.Context, machines []PoolMachine) error {
 	var errs []error
 	for _, m := range machines {
 		keep := false
 		switch m.State {
-		case app.PoolLeaving:
+		case PoolLeaving:
 			continue
-		case app.PoolMaking, app.PoolReady:
+		case PoolMaking, PoolReady:
 			// Where the catalog does not say what a machine would be like now, what is there stays for as long as it may.
 			keep = !t.Emptied() && (t.specErr != nil || m.Shape == t.spec.shape) && t.now.Before(m.ExpiresAt)
-		case app.PoolPromised:
+		case PoolPromised:
 			if !t.Emptied() {
 				continue
 			}
@@ -126,9 +132,9 @@ func (t *poolTurn) retire(ctx context.Context, machines []app.PoolMachine) error
 		errs = append(errs, t.giveBack(ctx, m))
 	}
 	// Of too many those go first that are not ready yet, then the oldest.
-	slices.SortStableFunc(t.stock, func(x, y app.PoolMachine) int {
-		if (x.State == app.PoolMaking) != (y.State == app.PoolMaking) {
-			if x.State == app.PoolMaking {
+	slices.SortStableFunc(t.stock, func(x, y PoolMachine) int {
+		if (x.State == PoolMaking) != (y.State == PoolMaking) {
+			if x.State == PoolMaking {
 				return -1
 			}
 			return 1
@@ -140,7 +146,7 @@ func (t *poolTurn) retire(ctx context.Context, machines []app.PoolMachine) error
 		t.stock = t.stock[1:]
 	}
 	for _, m := range t.stock {
-		if m.State == app.PoolMaking {
+		if m.State == PoolMaking {
 			t.underWay++
 		}
 	}
@@ -148,12 +154,12 @@ func (t *poolTurn) retire(ctx context.Context, machines []app.PoolMachine) error
 }
 
 // giveBack begins the delete of a machine's cluster, as a person would.
-func (t *poolTurn) giveBack(ctx context.Context, m app.PoolMachine) error {
-	plan, err := t.app.Clusters.Plan(ctx, t.Tenant, t.Provider, app.PlanRequest{Kind: app.OperationDelete, Nodes: []app.PlanNode{{Name: app.NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
+func (t *poolTurn) giveBack(ctx context.Context, m PoolMachine) error {
+	plan, err := t.app.Clusters.Plan(ctx, t.Tenant, t.Provider, appplan.PlanRequest{Kind: app.OperationDelete, Nodes: []appplan.PlanNode{{Name: app.NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return err
 	}
-	did, err := t.app.Store.RetirePoolMachine(ctx, app.NewOperation{Operation: app.Operation{Tenant: t.Tenant, Cluster: m.Cluster, Kind: app.OperationDelete, PlanHash: plan.Hash(),
+	did, err := t.app.Store.RetirePoolMachine(ctx, cluster.NewOperation{Operation: app.Operation{Tenant: t.Tenant, Cluster: m.Cluster, Kind: app.OperationDelete, PlanHash: plan.Hash(),
 		Requester: poolOwner(t.Name), CreatedAt: t.now, Expected: plan.Duration()}, Plan: plan, Cancel: true})
 	if did {
 		t.begun++
@@ -164,10 +170,10 @@ func (t *poolTurn) giveBack(ctx context.Context, m app.PoolMachine) error {
 // refill begins to make what is lacking, as far as it may now.
 func (t *poolTurn) refill(ctx context.Context) error {
 	full := len(t.stock) >= t.Count
-	if t.Mode != app.PoolOn || full && t.underWay == 0 {
+	if t.Mode != PoolOn || full && t.underWay == 0 {
 		t.Trouble, t.TroubleAt, t.RetryAt, t.Failures, t.Told = "", time.Time{}, time.Time{}, 0, false
 	}
-	if t.Mode != app.PoolOn || full {
+	if t.Mode != PoolOn || full {
 		return nil
 	}
 	if t.specErr != nil {
@@ -191,7 +197,7 @@ func (t *poolTurn) refill(ctx context.Context) error {
 		case err == nil:
 			t.begun++
 			t.underWay++
-			t.stock = append(t.stock, app.PoolMachine{Cluster: m.Cluster.Cluster.ID, State: app.PoolMaking, ExpiresAt: m.ExpiresAt})
+			t.stock = append(t.stock, PoolMachine{Cluster: m.Cluster.Cluster.ID, State: PoolMaking, ExpiresAt: m.ExpiresAt})
 		case e.Code == app.EConflict && e.Reason == "pool_full":
 			return nil // another server was faster
 		case e.Code == app.EInternal || e.Code == app.ETransient || e.Code == app.ETimeout || e.Code == app.ECancelled:
@@ -219,7 +225,7 @@ func PoolRetry(failures int) time.Duration {
 }
 
 // machine makes up the one-node cluster that a machine of the pool stands in.
-func (t *poolTurn) machine(ctx context.Context) (m app.NewPoolMachine, err error) {
+func (t *poolTurn) machine(ctx context.Context) (m NewPoolMachine, err error) {
 	number, err := t.app.Store.NextClusterNumber(ctx)
 	if err != nil {
 		return m, err
@@ -229,20 +235,20 @@ func (t *poolTurn) machine(ctx context.Context) (m app.NewPoolMachine, err error
 	c := app.Cluster{ID: id, Tenant: t.Tenant, Name: id, Owner: owner, Template: owner, Provider: t.Provider, Size: 1, Services: []string{}, Status: app.ClusterPending,
 		CostPerHour: t.spec.price, DNSSuffix: app.DefaultDNSSuffix, CreatedAt: t.now, Pool: t.ID}
 	node := app.Node{Cluster: id, Name: app.NodeName(1), Hardware: t.Hardware, Image: t.Image, Zone: t.Zone, Services: []string{}, Status: app.NodePlanned,
-		SSHUser: app.FirstOf(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: app.Hostname(id, app.NodeName(1), app.DefaultDNSSuffix)}
-	plan, err := t.app.Clusters.Plan(ctx, t.Tenant, t.Provider, app.PlanRequest{Kind: app.OperationCreate, Nodes: []app.PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
+		SSHUser: phrase.FirstOf(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: app.Hostname(id, app.NodeName(1), app.DefaultDNSSuffix)}
+	plan, err := t.app.Clusters.Plan(ctx, t.Tenant, t.Provider, appplan.PlanRequest{Kind: app.OperationCreate, Nodes: []appplan.PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return m, err
 	}
-	n := app.NewCluster{Cluster: c, Definition: t.spec.definition, OwnCatalog: t.spec.catalog, Nodes: []app.NewNode{{Node: node, Intent: strings.ToLower(rand.Text())}},
-		Operation: app.NewOperation{Operation: app.Operation{Tenant: t.Tenant, Cluster: id, Kind: app.OperationCreate, PlanHash: plan.Hash(), Requester: owner, CreatedAt: t.now,
+	n := cluster.NewCluster{Cluster: c, Definition: t.spec.definition, OwnCatalog: t.spec.catalog, Nodes: []app.NewNode{{Node: node, Intent: strings.ToLower(rand.Text())}},
+		Operation: cluster.NewOperation{Operation: app.Operation{Tenant: t.Tenant, Cluster: id, Kind: app.OperationCreate, PlanHash: plan.Hash(), Requester: owner, CreatedAt: t.now,
 			Expected: plan.Duration()}, Plan: plan}}
 	if n.PrivateKey, n.PublicKey, err = t.app.Keys.NewKey("muster " + id); err != nil {
 		return m, fmt.Errorf("key of %s: %w", id, err)
 	}
 	n.Reservation = policy.ReservationOf(c, n.Nodes, t.spec.definition.Hardware, nil)
 	n.Reservation.Pool = true
-	return app.NewPoolMachine{Cluster: n, Shape: t.spec.shape, ExpiresAt: t.now.Add(spread(t.MaxAge))}, t.app.Clusters.GiveHostKeys(n.Nodes)
+	return NewPoolMachine{Cluster: n, Shape: t.spec.shape, ExpiresAt: t.now.Add(spread(t.MaxAge))}, t.app.Clusters.GiveHostKeys(n.Nodes)
 }
 
 // spread takes up to a fifth of an age away, so that machines that were made together are not replaced together.
@@ -263,12 +269,12 @@ func (t *poolTurn) rest(ctx context.Context) error {
 	for _, m := range t.stock {
 		sooner(m.ExpiresAt)
 	}
-	if t.Mode == app.PoolOn && len(t.stock) < t.Count && t.RetryAt.After(t.now) {
+	if t.Mode == PoolOn && len(t.stock) < t.Count && t.RetryAt.After(t.now) {
 		sooner(t.RetryAt)
 	}
 	t.DueAt = due
 	var n *app.Notice
-	if t.Mode == app.PoolOn && t.Failures >= poolTellAfter && !t.Told {
+	if t.Mode == PoolOn && t.Failures >= poolTellAfter && !t.Told {
 		t.Told = true
 		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.MadeBy}, About: app.Subject{Kind: app.SubjectPool, ID: t.Name},
 			Title: fmt.Sprintf("The pool %s cannot be refilled.", t.Name),

@@ -15,7 +15,8 @@ const NamePattern = `^[a-z][a-z0-9-]{0,31}$`
 
 var nameForm = regexp.MustCompile(NamePattern)
 
-// Find gives the executable files of a directory whose names begin with a prefix, by what follows it, sorted. Files that are not executable are left alone: a README may
+// Find gives the executable files of a directory whose names begin with a prefix, by what follows it, sorted. Files that are not executable are left
+// alone: a README may
 // lie there as well.
 func Find(dir, prefix string) (names []string, paths map[string]string, err error) {
 	dir, err = filepath.Abs(dir)

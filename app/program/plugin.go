@@ -33,7 +33,8 @@ type Host[Member any] struct {
 	paths   map[string]string
 }
 
-// Plug adds a member for each program of a directory whose name begins with the prefix. Programs are asked all at once what they are; one that does not answer in
+// Plug adds a member for each program of a directory whose name begins with the prefix. Programs are asked all at once what they are; one that does
+// not answer in
 // time, that others could have written, or whose name there is already, is left out, and said to be. Env names variables of ours that they get.
 func (h *Host[Member]) Plug(ctx context.Context, dir string, env []string, log *slog.Logger) ([]Plugin, error) {
 	names, paths, err := Find(dir, h.Prefix)

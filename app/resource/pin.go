@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // Pin puts into services which contents their resources are now; what is pinned already stays. Entries that change are copies, the map is
 // the caller's own. An error says which service needs what is not there; what nobody named and is not in use any more is left out.
-func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*app.Service) error {
+func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*template.Service) error {
 	type place struct {
 		service string
 		action  app.Action
@@ -25,7 +27,7 @@ func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*a
 		if services[name] == nil {
 			continue
 		}
-		for _, act := range app.ServiceActions {
+		for _, act := range template.ServiceActions {
 			action := services[name].Actions[act]
 			if action == nil {
 				continue
@@ -49,7 +51,7 @@ func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*a
 	for i, p := range places {
 		if e := found[i].Err; e != nil && !refs[i].Ref.Common {
 			told := *e
-			told.Reason, told.Message = app.FirstOf(e.Reason, "resource"), fmt.Sprintf("Service %s needs a resource to %s: %s", p.service, p.action, e.Message)
+			told.Reason, told.Message = phrase.FirstOf(e.Reason, "resource"), fmt.Sprintf("Service %s needs a resource to %s: %s", p.service, p.action, e.Message)
 			return &told
 		}
 		if !own[p.service] {
@@ -63,7 +65,7 @@ func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*a
 	for name := range own {
 		for _, action := range services[name].Actions {
 			if action != nil {
-				action.Resources = slices.DeleteFunc(action.Resources, func(r app.ResourceRef) bool { return r.Hash == "" })
+				action.Resources = slices.DeleteFunc(action.Resources, func(r template.ResourceRef) bool { return r.Hash == "" })
 			}
 		}
 	}
@@ -71,23 +73,24 @@ func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*a
 }
 
 // Common names, for actions that name no resource at all, those that their automator has for all actions: the tenant's that are in use, of the types that
-// say so. Coopr's services rely on that, which find all cookbooks on their nodes. Services of a cluster that stands are kept out: what stands keeps what it has.
+// say so. Coopr's services rely on that, which find all cookbooks on their nodes. Services of a cluster that stands are kept out: what stands keeps
+// what it has.
 // The notes tell what of it is left out: nobody asked for these, so nobody is refused for their sake.
-func (a *Service) Common(ctx context.Context, tenant string, services, stand map[string]*app.Service) (notes []string, err error) {
-	known := map[string][]app.ResourceRef{} // by automator
+func (a *Service) Common(ctx context.Context, tenant string, services, stand map[string]*template.Service) (notes []string, err error) {
+	known := map[string][]template.ResourceRef{} // by automator
 	for _, name := range slices.Sorted(maps.Keys(services)) {
 		if services[name] == nil || stand[name] != nil {
 			continue
 		}
 		own := false
-		for _, act := range app.ServiceActions {
+		for _, act := range template.ServiceActions {
 			action := services[name].Actions[act]
 			if action == nil || action.Person != nil || len(action.Resources) > 0 {
 				continue
 			}
 			refs, asked := known[action.Automator]
 			if !asked {
-				var all []app.ResourceRef
+				var all []template.ResourceRef
 				if all, err = a.commonOf(ctx, tenant, action.Automator); err != nil {
 					return nil, err
 				}
@@ -110,7 +113,7 @@ func (a *Service) Common(ctx context.Context, tenant string, services, stand map
 
 // commonOf are the tenant's resources in use of an automator's types that are common, in the order of the types and then by name: none where none is in use, or
 // the automator has no such types.
-func (a *Service) commonOf(ctx context.Context, tenant, automator string) (refs []app.ResourceRef, err error) {
+func (a *Service) commonOf(ctx context.Context, tenant, automator string) (refs []template.ResourceRef, err error) {
 	for _, m := range a.ResourceKinds {
 		if m.Family != ForAutomator || m.Member != automator {
 			continue
@@ -126,7 +129,7 @@ func (a *Service) commonOf(ctx context.Context, tenant, automator string) (refs 
 				}
 				for _, r := range found {
 					if r.Active != 0 {
-						refs = append(refs, app.ResourceRef{Type: r.Type, Name: r.Name, Common: true})
+						refs = append(refs, template.ResourceRef{Type: r.Type, Name: r.Name, Common: true})
 					}
 				}
 				if len(found) < commonPage {
@@ -142,10 +145,11 @@ func (a *Service) commonOf(ctx context.Context, tenant, automator string) (refs 
 // commonPage is how many resources are read at once.
 const commonPage = 1000
 
-// chooseCommon gives those that an action can have side by side, and says which it leaves out: one whose name an earlier one has, since both would have the same place on
+// chooseCommon gives those that an action can have side by side, and says which it leaves out: one whose name an earlier one has, since both would
+// have the same place on
 // the node, and what is too many.
-func chooseCommon(automator string, all []app.ResourceRef) (refs []app.ResourceRef, notes []string) {
-	names := map[string]app.ResourceRef{}
+func chooseCommon(automator string, all []template.ResourceRef) (refs []template.ResourceRef, notes []string) {
+	names := map[string]template.ResourceRef{}
 	var same, more []string
 	for _, r := range all {
 		switch o, taken := names[r.Name]; {
@@ -172,14 +176,14 @@ func chooseCommon(automator string, all []app.ResourceRef) (refs []app.ResourceR
 func firstFew(all []string) string {
 	const few = 5
 	if len(all) <= few+1 {
-		return app.AndList(all)
+		return phrase.AndList(all)
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:few], ", "), len(all)-few)
 }
 
 // pinned goes over the resources of services whose contents are chosen.
-func pinned(services map[string]*app.Service) iter.Seq2[*app.ServiceAction, app.ResourceRef] {
-	return func(yield func(*app.ServiceAction, app.ResourceRef) bool) {
+func pinned(services map[string]*template.Service) iter.Seq2[*template.ServiceAction, template.ResourceRef] {
+	return func(yield func(*template.ServiceAction, template.ResourceRef) bool) {
 		for _, s := range services {
 			if s == nil {
 				continue
@@ -199,8 +203,8 @@ func pinned(services map[string]*app.Service) iter.Seq2[*app.ServiceAction, app.
 }
 
 // PinnedIn gives the pinned resources of services, by hash.
-func PinnedIn(services map[string]*app.Service) map[string]app.ResourceRef {
-	all := map[string]app.ResourceRef{}
+func PinnedIn(services map[string]*template.Service) map[string]template.ResourceRef {
+	all := map[string]template.ResourceRef{}
 	for _, r := range pinned(services) {
 		all[r.Hash] = r
 	}
@@ -208,7 +212,7 @@ func PinnedIn(services map[string]*app.Service) map[string]app.ResourceRef {
 }
 
 // ResourcesOf writes what services bring to nodes, sorted, each once.
-func ResourcesOf(services map[string]*app.Service) []string {
+func ResourcesOf(services map[string]*template.Service) []string {
 	var all []string
 	for action, r := range pinned(services) {
 		all = append(all, fmt.Sprintf("%s/%s sha256:%s", action.Automator, r, r.Hash))
@@ -218,20 +222,20 @@ func ResourcesOf(services map[string]*app.Service) []string {
 }
 
 // ByName gives the resources that an action names itself, or those that it has without naming them.
-func ByName(refs []app.ResourceRef, common bool) []app.ResourceRef {
-	return slices.DeleteFunc(slices.Clone(refs), func(r app.ResourceRef) bool { return r.Common != common })
+func ByName(refs []template.ResourceRef, common bool) []template.ResourceRef {
+	return slices.DeleteFunc(slices.Clone(refs), func(r template.ResourceRef) bool { return r.Common != common })
 }
 
 // SameContents tells whether two actions find the same on the node, whatever the numbers of the versions are.
-func SameContents(was, is []app.ResourceRef) bool {
-	return slices.EqualFunc(was, is, func(x, y app.ResourceRef) bool {
+func SameContents(was, is []template.ResourceRef) bool {
+	return slices.EqualFunc(was, is, func(x, y template.ResourceRef) bool {
 		x.Version, y.Version, x.Type, y.Type = 0, 0, "", ""
 		return x == y
 	})
 }
 
 // CheckRefs tells whether references fit the types that an automator declares, and do not get into each other's way on the node.
-func CheckRefs(types []app.ResourceType, automator string, refs []app.ResourceRef) error {
+func CheckRefs(types []template.ResourceType, automator string, refs []template.ResourceRef) error {
 	wrong := func(message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Reason: "resource", Message: message, Hint: hint}
 	}
@@ -243,12 +247,12 @@ func CheckRefs(types []app.ResourceType, automator string, refs []app.ResourceRe
 	}
 	seen := map[string]bool{}
 	for _, r := range refs {
-		if r.Type != "" && !slices.ContainsFunc(types, func(t app.ResourceType) bool { return t.Name == r.Type }) {
+		if r.Type != "" && !slices.ContainsFunc(types, func(t template.ResourceType) bool { return t.Name == r.Type }) {
 			names := make([]string, len(types))
 			for i, t := range types {
 				names[i] = t.Name
 			}
-			return wrong(fmt.Sprintf("The automator %s has no resources of the type %q.", automator, r.Type), "It has "+app.AndList(names)+".")
+			return wrong(fmt.Sprintf("The automator %s has no resources of the type %q.", automator, r.Type), "It has "+phrase.AndList(names)+".")
 		}
 		if seen[r.Name] {
 			return wrong(fmt.Sprintf("%s is named twice; on the node both would have the same place.", r.Name), "Give one of them another name.")

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // PushResource takes a new version of a resource, which comes to be with its first one. The content is read to its end before anything
@@ -74,9 +76,9 @@ type ResourceLimits struct {
 // errNoBlobs is of a server without a place for contents.
 var errNoBlobs = &app.Error{Code: app.EInvalid, Reason: "no_blobs", Message: "This server keeps no resources."}
 
-func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush) (app.ResourceType, error) {
+func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush) (template.ResourceType, error) {
 	if a.Blobs == nil {
-		return app.ResourceType{}, errNoBlobs
+		return template.ResourceType{}, errNoBlobs
 	}
 	t, err := a.resourceType(p.ResourceID)
 	if err != nil {
@@ -111,9 +113,9 @@ func OverStoreLimit(would, most int64) *app.Error {
 }
 
 // resourceType finds what the member declares of the type.
-func (a *Service) resourceType(id ResourceID) (app.ResourceType, error) {
+func (a *Service) resourceType(id ResourceID) (template.ResourceType, error) {
 	if err := id.check(); err != nil {
-		return app.ResourceType{}, err
+		return template.ResourceType{}, err
 	}
 	for _, m := range a.ResourceKinds {
 		if m.Family != id.Family || m.Member != id.Member {
@@ -128,16 +130,16 @@ func (a *Service) resourceType(id ResourceID) (app.ResourceType, error) {
 		for i, t := range m.Types {
 			names[i] = t.Name
 		}
-		return app.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "type", Message: fmt.Sprintf("The %s %s has no resources of the type %q.", id.Family, id.Member, id.Type),
-			Hint: "It has " + app.AndList(names) + "."}
+		return template.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "type", Message: fmt.Sprintf("The %s %s has no resources of the type %q.", id.Family, id.Member, id.Type),
+			Hint: "It has " + phrase.AndList(names) + "."}
 	}
-	return app.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "member", Message: fmt.Sprintf("There is no %s %q that has resources.", id.Family, id.Member),
+	return template.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "member", Message: fmt.Sprintf("There is no %s %q that has resources.", id.Family, id.Member),
 		Hint: "See muster resource types."}
 }
 
 // keepVersion looks into a content, keeps it and writes its version. Dying in between leaves at most an announced content, which is
 // swept when nobody has needed it for a while.
-func (a *Service) keepVersion(ctx context.Context, actor app.Actor, p ResourcePush, t app.ResourceType, taken TakenBlob) (ResourceVersion, error) {
+func (a *Service) keepVersion(ctx context.Context, actor app.Actor, p ResourcePush, t template.ResourceType, taken TakenBlob) (ResourceVersion, error) {
 	p.Source.Trusted = actor.Role == app.RoleSuperadmin
 	if p.Hash != "" && !strings.EqualFold(p.Hash, taken.Hash()) {
 		return ResourceVersion{}, &app.Error{Code: app.EInvalid, Reason: "wrong_hash", Field: "sha256",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // ResourceFamily says for whom a resource is.
@@ -23,15 +24,15 @@ const (
 
 // The formats.
 const (
-	FormatFile    app.ResourceFormat = "file"    // one file, as it is
-	FormatArchive app.ResourceFormat = "archive" // a tar, tar.gz or zip, unpacked into a directory
+	FormatFile    template.ResourceFormat = "file"    // one file, as it is
+	FormatArchive template.ResourceFormat = "archive" // a tar, tar.gz or zip, unpacked into a directory
 )
 
 // ResourceTypes are the types that one member declares.
 type ResourceTypes struct {
-	Family ResourceFamily     `json:"family"`
-	Member string             `json:"member"`
-	Types  []app.ResourceType `json:"types"`
+	Family ResourceFamily          `json:"family"`
+	Member string                  `json:"member"`
+	Types  []template.ResourceType `json:"types"`
 }
 
 // ResourceID names a resource within its tenant.
@@ -114,15 +115,15 @@ func (s ResourceState) Live() bool { return s == ResourceActive || s == Resource
 // ResourceInfo is a named archive or file, in numbered versions. What is active counts for clusters that name no version.
 type ResourceInfo struct {
 	ResourceID
-	Tenant string             `json:"-"`
-	Format app.ResourceFormat `json:"format"`
-	Mode   int                `json:"mode,omitempty"` // permission bits of a file on nodes
-	MadeAt time.Time          `json:"made_at"`
-	Latest int64              `json:"latest"`           // the newest version's number, also of one that was deleted
-	Active int64              `json:"active,omitempty"` // 0: none is in use
-	Staged int64              `json:"staged,omitempty"` // what is in use from the next sync on; 0: nothing changes, or it goes out of use
-	Recall bool               `json:"recall,omitempty"` // the next sync takes it out of use
-	Size   int64              `json:"size"`             // bytes of the versions that are not deleted
+	Tenant string                  `json:"-"`
+	Format template.ResourceFormat `json:"format"`
+	Mode   int                     `json:"mode,omitempty"` // permission bits of a file on nodes
+	MadeAt time.Time               `json:"made_at"`
+	Latest int64                   `json:"latest"`           // the newest version's number, also of one that was deleted
+	Active int64                   `json:"active,omitempty"` // 0: none is in use
+	Staged int64                   `json:"staged,omitempty"` // what is in use from the next sync on; 0: nothing changes, or it goes out of use
+	Recall bool                    `json:"recall,omitempty"` // the next sync takes it out of use
+	Size   int64                   `json:"size"`             // bytes of the versions that are not deleted
 	// Versions are those of a single resource, newest first, deleted ones among them.
 	Versions []ResourceVersion `json:"versions,omitempty"`
 }
@@ -174,9 +175,9 @@ type ResourceFile struct {
 }
 
 // ParseResourceRef reads what catalogs say: name, name@version, type/name or type/name@version.
-func ParseResourceRef(s string) (app.ResourceRef, error) {
-	var r app.ResourceRef
-	wrong := func(why string) (app.ResourceRef, error) {
+func ParseResourceRef(s string) (template.ResourceRef, error) {
+	var r template.ResourceRef
+	wrong := func(why string) (template.ResourceRef, error) {
 		return r, &app.Error{Code: app.EInvalid, Reason: "resource", Message: fmt.Sprintf("%.120q does not name a resource: %s", s, why),
 			Hint: "Write its name, and its type and a version where they matter: site, archive/site or site@3."}
 	}
@@ -232,7 +233,7 @@ type TakenBlob interface {
 	Hash() string // SHA-256, hex
 	Size() int64
 	// Files looks into it: EInvalid with what is wrong where an archive is none, or could not be unpacked safely.
-	Files(ctx context.Context, format app.ResourceFormat, name string) ([]ResourceFile, error)
+	Files(ctx context.Context, format template.ResourceFormat, name string) ([]ResourceFile, error)
 	// Keep gives it its name in the store, as a whole or not at all. One that has the name already is not written again.
 	Keep(ctx context.Context, name string) error
 	Close() error
@@ -256,7 +257,7 @@ type ResourcePush struct {
 	Hash   string // where it is set, the content must have it
 	Stage  bool   // it is staged at once
 	// Filled in by the use case, as the member declares the type:
-	Format app.ResourceFormat
+	Format template.ResourceFormat
 	Mode   int
 }
 

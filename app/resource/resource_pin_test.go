@@ -9,13 +9,16 @@ import (
 
 	"muster/app"
 	"muster/app/apptest/office"
+	"muster/app/cluster"
+	"muster/app/layout"
 	"muster/app/resource"
+	"muster/app/template"
 )
 
 // kitchen is a farm whose "web" and "cache" are set up by chef-solo, without naming what they need.
 func newKitchen(t *testing.T) *farm {
 	f := newFarm(t)
-	f.App.ResourceKinds = []resource.ResourceTypes{{Family: resource.ForAutomator, Member: "chef-solo", Types: []app.ResourceType{
+	f.App.ResourceKinds = []resource.ResourceTypes{{Family: resource.ForAutomator, Member: "chef-solo", Types: []template.ResourceType{
 		{Name: "cookbooks", Format: resource.FormatArchive, Common: true}, {Name: "roles", Format: resource.FormatFile, Common: true}, {Name: "notes", Format: resource.FormatFile}}}}
 	f.cook("web")
 	f.cook("cache")
@@ -23,11 +26,11 @@ func newKitchen(t *testing.T) *farm {
 }
 
 // cook has chef-solo set up a service, with resources that its start names.
-func (f *farm) cook(name string, start ...app.ResourceRef) {
+func (f *farm) cook(name string, start ...template.ResourceRef) {
 	s := *f.Catalog.Services[name]
 	s.Actions = maps.Clone(s.Actions)
 	for a := range s.Actions {
-		s.Actions[a] = &app.ServiceAction{Automator: "chef-solo", Fields: map[string]string{"run_list": name}}
+		s.Actions[a] = &template.ServiceAction{Automator: "chef-solo", Fields: map[string]string{"run_list": name}}
 	}
 	s.Actions[app.ActionStart].Resources = start
 	f.Catalog.Services = maps.Clone(f.Catalog.Services)
@@ -57,7 +60,7 @@ func (f *farm) use(resources ...string) {
 }
 
 // brought are the resources of an action in the cluster's definition.
-func brought(d app.Definition, service string, a app.Action) (all []string) {
+func brought(d cluster.Definition, service string, a app.Action) (all []string) {
 	for _, r := range d.Services[service].Actions[a].Resources {
 		if r.Hash == "" {
 			all = append(all, "unpinned!")
@@ -93,7 +96,7 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 			f := newKitchen(t)
 			f.use(c.use...)
 			lease := f.Catalog.Templates["shop"].Lease.Initial
-			p, err := f.App.Preview(t.Context(), f.Who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: 3}, Lease: &lease})
+			p, err := f.App.Preview(t.Context(), f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 3}, Lease: &lease})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +125,7 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 				t.Errorf("one of shell's has %v", got)
 			}
 			// Services that are added are told of the same.
-			q := f.Preview(app.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+			q := f.Preview(cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
 			if !strings.Contains(strings.Join(q.Notes, " "), c.note) {
 				t.Errorf("added services say %q, want %q", q.Notes, c.note)
 			}
@@ -132,7 +135,7 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 
 // An upgrade takes over what is in use now, and runs again what names what has changed, or is otherwise another one.
 func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
-	named := app.ResourceRef{Name: "named"}
+	named := template.ResourceRef{Name: "named"}
 	for name, c := range map[string]struct {
 		before, between []string
 		named           bool // web's start names cookbooks/named
@@ -169,11 +172,11 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 			if c.change != nil {
 				c.change(f)
 			}
-			var p app.AmendPreview
+			var p cluster.AmendPreview
 			if c.nothing {
-				p = f.Preview(app.Amendment{Kind: app.OperationUpgrade})
+				p = f.Preview(cluster.Amendment{Kind: app.OperationUpgrade})
 			} else {
-				p, _ = f.Carried(app.Amendment{Kind: app.OperationUpgrade})
+				p, _ = f.Carried(cluster.Amendment{Kind: app.OperationUpgrade})
 			}
 			f.Want("work", office.WorkOf(p), c.work)
 			if said := strings.Join(p.Notes, " "); !strings.Contains(said, c.notes) || c.notes == "" && strings.Contains(said, "without naming") {
@@ -181,7 +184,7 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 			}
 			f.Want("start", fmt.Sprint(brought(f.Definition(), "web", app.ActionStart)), c.start)
 			f.Want("install", fmt.Sprint(brought(f.Definition(), "web", app.ActionInstall)), c.install)
-			if again := f.Preview(app.Amendment{Kind: app.OperationUpgrade}); !again.Nothing {
+			if again := f.Preview(cluster.Amendment{Kind: app.OperationUpgrade}); !again.Nothing {
 				t.Errorf("a second upgrade has work: %s, %v", office.WorkOf(again), again.Changes)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // ResourceStore keeps what is known of resources. Contents are elsewhere, see BlobStore: a content is announced before it is
@@ -14,7 +15,8 @@ type ResourceStore interface {
 	ResourceInfos(ctx context.Context, tenant string, f ResourceFilter) ([]ResourceInfo, error)
 	// ResourceInfo gives one with its versions, or ENotFound.
 	ResourceInfo(ctx context.Context, tenant string, id ResourceID) (ResourceInfo, error)
-	// AnnounceBlob says that a content is about to be kept, and gives the name that it is to have. EQuota where the tenant's contents would be more than most bytes together; 0 is no limit. For a while from now on
+	// AnnounceBlob says that a content is about to be kept, and gives the name that it is to have. EQuota where the tenant's contents would be more than
+	// most bytes together; 0 is no limit. For a while from now on
 	// the content is not taken for one that nobody needs.
 	AnnounceBlob(ctx context.Context, tenant string, b Blob, most int64, at time.Time) (name string, err error)
 	// AddResourceVersion writes a version whose content is kept under that name. Where the newest version has the same content,
@@ -65,11 +67,11 @@ type GoingBlob struct {
 // AutomatorRef is a reference in an action of an automator.
 type AutomatorRef struct {
 	Automator string
-	Ref       app.ResourceRef
+	Ref       template.ResourceRef
 }
 
 // PinnedResource is what a reference means, or why it means nothing.
 type PinnedResource struct {
-	Ref app.ResourceRef
+	Ref template.ResourceRef
 	Err *app.Error
 }

@@ -6,10 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
-
-	"muster/app"
 )
 
 const ShortestSecret = 6 // bytes; what is shorter would hide half of every log
@@ -130,7 +129,7 @@ func (r *Redactor) HideAfter(text string, skip int) string {
 	case r == nil || len(text) == skip:
 		return text[skip:]
 	case r.whole:
-		return app.HiddenValue
+		return HiddenValue
 	}
 	var b strings.Builder
 	done, changed := skip, false
@@ -146,7 +145,7 @@ func (r *Redactor) HideAfter(text string, skip int) string {
 			if end := i + len(form); end > done {
 				if i > done || !changed { // else it overlaps the one before, or follows it at once
 					b.WriteString(text[done:max(i, done)])
-					b.WriteString(app.HiddenValue)
+					b.WriteString(HiddenValue)
 				}
 				done, changed = end, true
 			}
@@ -159,3 +158,11 @@ func (r *Redactor) HideAfter(text string, skip int) string {
 	b.WriteString(text[done:])
 	return b.String()
 }
+
+// HiddenValue stands for a value that may be secret, wherever a configuration is shown.
+const HiddenValue = "•••"
+
+var (
+	SecretKey  = regexp.MustCompile(`(?i)passw|passphrase|passwd|pwd|secret|token|credential|private|api_?-?key|access_?-?key|auth|cookie|salt`)
+	SecretText = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@|-----BEGIN`)
+)

@@ -5,9 +5,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
+
+// SecretStore keeps tenants' secrets, sealed.
+type SecretStore interface {
+	// SetSecret keeps a value, in place of the one that has the name. EConflict where the tenant has too many.
+	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
+	// DeleteSecret is ENotFound where there is none.
+	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
+	// Secrets gives a tenant's, by name.
+	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
+	// SecretValues gives the values of those of the names that there are, and notes that they were used.
+	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
+}
 
 // Bounds of tenants' secrets.
 const (
@@ -152,7 +166,7 @@ func (a *Service) SecretValues(ctx context.Context, tenant string, names []strin
 
 // SecretsOf gives the spec of a provider with a tenant's secrets in its settings, for what looks after accounts. It is EInvalid
 // where the tenant does not have one of them.
-func (a *Service) SecretsOf(ctx context.Context, tenant string, spec app.ProviderSpec) (app.ProviderSpec, error) {
+func (a *Service) SecretsOf(ctx context.Context, tenant string, spec template.ProviderSpec) (template.ProviderSpec, error) {
 	values, err := a.SecretValues(ctx, tenant, app.SecretNames(spec.Settings), "Provider "+spec.Name)
 	if err == nil {
 		spec.Settings = WithSecrets(spec.Settings, values)

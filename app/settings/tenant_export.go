@@ -10,7 +10,9 @@ import (
 	"muster/app"
 	"muster/app/identity"
 	"muster/app/policy"
+	"muster/app/pool"
 	"muster/app/resource"
+	"muster/app/template"
 )
 
 var errNoTenantFiles = &app.Error{Code: app.EInvalid, Reason: "no_tenant_files", Message: "This installation does not write down the settings of tenants."}
@@ -93,7 +95,7 @@ func (a *Service) peopleSettings(ctx context.Context, tenant string, s *TenantSe
 }
 
 func (a *Service) ruleSettings(ctx context.Context, tenant string, s *TenantSettings) error {
-	s.Quotas, s.Policies, s.Secrets = map[string]policy.Limits{}, map[string]policy.Policy{}, map[string]app.SecretPlace{}
+	s.Quotas, s.Policies, s.Secrets = map[string]policy.Limits{}, map[string]policy.Policy{}, map[string]template.SecretPlace{}
 	quotas, err := a.Store.QuotaLimits(ctx, tenant)
 	if err != nil {
 		return err
@@ -145,11 +147,11 @@ func (a *Service) hookSettings(ctx context.Context, tenant string, s *TenantSett
 // placeNames gives places names, each once.
 type placeNames map[string]bool
 
-func (p placeNames) next(kind, name, what string) app.SecretPlace {
+func (p placeNames) next(kind, name, what string) template.SecretPlace {
 	text := kind + "_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	const room = 50 // for what comes behind it
 	if len(text) > room {
-		text = text[:room-9] + "_" + strings.ToUpper(app.Digest(name)[:8])
+		text = text[:room-9] + "_" + strings.ToUpper(template.Digest(name)[:8])
 	}
 	place := text + "_" + what
 	for n := 2; p[place]; n++ { // a-b and a_b are two hooks
@@ -166,7 +168,7 @@ func (a *Service) poolSettings(ctx context.Context, tenant string, s *TenantSett
 		return err
 	}
 	for _, p := range pools {
-		if p.Mode != app.PoolDeleted {
+		if p.Mode != pool.PoolDeleted {
 			s.Pools[p.Name] = settingsOfPool(p.Pool)
 		}
 	}
@@ -216,11 +218,11 @@ func (a *Service) ownSettings(ctx context.Context, tenant string, s *TenantSetti
 }
 
 // parseEntryName reads KIND/NAME.
-func parseEntryName(key string) (app.CatalogKey, error) {
+func parseEntryName(key string) (template.CatalogKey, error) {
 	kind, name, _ := strings.Cut(key, "/")
-	k := app.CatalogKey{Kind: kind, Name: name}
-	if !slices.Contains(app.CatalogKinds, kind) || name == "" {
-		return k, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%.100q is no entry of the catalog.", key), Hint: "Write KIND/NAME; the kind is one of " + strings.Join(app.CatalogKinds, ", ") + "."}
+	k := template.CatalogKey{Kind: kind, Name: name}
+	if !slices.Contains(template.CatalogKinds, kind) || name == "" {
+		return k, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%.100q is no entry of the catalog.", key), Hint: "Write KIND/NAME; the kind is one of " + strings.Join(template.CatalogKinds, ", ") + "."}
 	}
 	return k, nil
 }

@@ -13,6 +13,7 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/secret"
+	"muster/app/template"
 )
 
 // CheckTenant says what an import of settings would do to the actor's tenant. It is tried out and undone: what it says is what would be.
@@ -80,10 +81,10 @@ type tenantPlan struct {
 	mark     string
 	report   TenantReport
 	steps    []tenantStep
-	after    *app.Catalog    // as it will be; nil: as it is
-	named    map[string]bool // places that the file has
-	missing  map[string]bool // places without a value
-	lost     string          // a hash that no password has, for new accounts; made when it is needed
+	after    *template.Catalog // as it will be; nil: as it is
+	named    map[string]bool   // places that the file has
+	missing  map[string]bool   // places without a value
+	lost     string            // a hash that no password has, for new accounts; made when it is needed
 }
 
 // planTenant finds what an import does, and all that is wrong with it. The plan is never nil.
@@ -149,7 +150,7 @@ func (in TenantImport) check() error {
 
 // placesOf gives the names of all places.
 func placesOf(s TenantSettings) map[string]bool {
-	var all []app.SecretPlace
+	var all []template.SecretPlace
 	for _, place := range s.Secrets {
 		all = append(all, place)
 	}
@@ -169,7 +170,7 @@ func placesOf(s TenantSettings) map[string]bool {
 }
 
 // filled gives what is to stand at a place of something new; "" where that is not known, which is a problem.
-func (p *tenantPlan) filled(path string, place app.SecretPlace) string {
+func (p *tenantPlan) filled(path string, place template.SecretPlace) string {
 	name, ok := place.Name()
 	switch {
 	case place == "":
@@ -248,7 +249,7 @@ func (p *tenantPlan) carryOut(ctx context.Context, dry bool) error {
 	if len(p.steps) == 0 {
 		return nil
 	}
-	facts := map[string]any{"file": app.Digest(p.in.File)[:16], "changes": len(p.report.Changes), "prune": p.in.Prune}
+	facts := map[string]any{"file": template.Digest(p.in.File)[:16], "changes": len(p.report.Changes), "prune": p.in.Prune}
 	before := len(p.report.Problems)
 	err := p.a.Store.Together(ctx, p.actor, p.mark, p.at, facts, func(ctx context.Context) error {
 		p.report.Problems = p.report.Problems[:before]
@@ -292,7 +293,7 @@ func eachPart[T any](p *tenantPlan, part string, want, is map[string]T, save fun
 		edit := TenantEdit{Part: part, Name: name, Act: "add"}
 		var err error
 		switch {
-		case wanted && have && app.CatalogText(w) == app.CatalogText(had):
+		case wanted && have && template.CatalogText(w) == template.CatalogText(had):
 			p.report.Same++
 			continue
 		case !wanted:

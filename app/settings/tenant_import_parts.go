@@ -14,9 +14,11 @@ import (
 	"muster/app"
 	"muster/app/build"
 	"muster/app/catalog"
+	"muster/app/identity"
 	"muster/app/pool"
 	"muster/app/resource"
 	"muster/app/secret"
+	"muster/app/template"
 	"muster/app/webhook"
 )
 
@@ -25,7 +27,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 	if p.want.Catalog == nil {
 		return nil
 	}
-	c := catalog.CatalogChange{Note: "Imported with the tenant's settings.", Whole: true, Lenient: map[app.CatalogKey]bool{}, Coming: p.want.Secrets}
+	c := catalog.CatalogChange{Note: "Imported with the tenant's settings.", Whole: true, Lenient: map[template.CatalogKey]bool{}, Coming: p.want.Secrets}
 	for _, name := range slices.Sorted(maps.Keys(p.want.Catalog)) {
 		w := p.want.Catalog[name]
 		k, err := parseEntryName(name)
@@ -117,7 +119,7 @@ func (p *tenantPlan) entryProblem(x catalog.CatalogProblem) {
 func (p *tenantPlan) hooks(context.Context) error {
 	want := p.want.Hooks
 	for name, w := range want { // where a secret belongs is no difference
-		w.Format = cmp.Or(w.Format, app.HookMuster)
+		w.Format = cmp.Or(w.Format, webhook.HookMuster)
 		if to, err := webhook.CheckRecipients(w.To); err == nil {
 			w.To = to
 		}
@@ -175,9 +177,9 @@ func (p *tenantPlan) buildHooks(ctx context.Context) error {
 	}
 	return eachPart(p, "build_hooks", want, p.is.BuildHooks, func(path, name string, w BuildHookSettings, is *BuildHookSettings) error {
 		r := build.BuildHookRequest{Name: name, System: w.System, Owner: &w.Owner, Rules: &w.Rules, Enabled: new(!w.Disabled)}
-		was := app.BuildHook{}
+		was := build.BuildHook{}
 		if is != nil {
-			was = app.BuildHook{Name: name, System: is.System, Owner: is.Owner, Rules: is.Rules}
+			was = build.BuildHook{Name: name, System: is.System, Owner: is.Owner, Rules: is.Rules}
 		} else if r.Secret = p.filled(path+".secret", w.Secret); r.Secret == "" {
 			return nil
 		}
@@ -204,16 +206,16 @@ func (p *tenantPlan) buildHooks(ctx context.Context) error {
 }
 
 // user gives an account as it will be.
-func (p *tenantPlan) user(ctx context.Context, tenant, name string) (app.User, error) {
+func (p *tenantPlan) user(ctx context.Context, tenant, name string) (identity.User, error) {
 	if w, ok := p.want.Users[name]; ok {
-		u := app.User{Tenant: tenant, Name: name, Role: w.Role}
+		u := identity.User{Tenant: tenant, Name: name, Role: w.Role}
 		if w.Disabled {
 			u.DisabledAt = p.at
 		}
 		return u, nil
 	}
 	if p.want.Users != nil && p.in.Prune {
-		return app.User{}, app.Errorf(app.ENotFound, "There is no user %q.", name)
+		return identity.User{}, app.Errorf(app.ENotFound, "There is no user %q.", name)
 	}
 	return p.a.Store.User(ctx, tenant, name)
 }
@@ -224,16 +226,16 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 	}
 	want := p.want.Pools
 	for name, w := range want {
-		w.Mode = cmp.Or(w.Mode, app.PoolOn)
+		w.Mode = cmp.Or(w.Mode, pool.PoolOn)
 		if w.MaxAge == 0 {
 			w.MaxAge = TimeLength(pool.DefaultPoolAge)
 		}
 		want[name] = w
 	}
 	return eachPart(p, "pools", want, p.is.Pools, func(path, name string, w PoolSettings, is *PoolSettings) error {
-		x := app.Pool{Tenant: p.actor.Tenant, Name: name, Hardware: w.Hardware, Image: w.Image, Provider: w.Provider, Zone: w.Zone, Count: w.Count, MaxAge: time.Duration(w.MaxAge),
+		x := pool.Pool{Tenant: p.actor.Tenant, Name: name, Hardware: w.Hardware, Image: w.Image, Provider: w.Provider, Zone: w.Zone, Count: w.Count, MaxAge: time.Duration(w.MaxAge),
 			Mode: w.Mode, MadeBy: p.actor.Name(), MadeAt: p.at}
-		if w.Mode == app.PoolDeleted || !pool.PoolName.MatchString(name) {
+		if w.Mode == pool.PoolDeleted || !pool.PoolName.MatchString(name) {
 			return &app.Error{Code: app.EInvalid, Message: "A pool's name starts with a small letter and has at most 30 small letters, digits and '-'; its mode is on, off or drained."}
 		}
 		if is != nil && (is.Hardware != w.Hardware || is.Image != w.Image || is.Provider != w.Provider || is.Zone != w.Zone) {
@@ -251,7 +253,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 				return err
 			}
 			act := "pool.change"
-			if w.Mode == app.PoolDrained && is.Mode != app.PoolDrained {
+			if w.Mode == pool.PoolDrained && is.Mode != pool.PoolDrained {
 				act = "pool.drain"
 			}
 			_, err := p.a.Store.ChangePool(ctx, p.actor, x, act, p.at)
@@ -260,7 +262,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 		return nil
 	}, func(path, name string) error {
 		p.step(turnGone, path, func(ctx context.Context) error {
-			_, err := p.a.Store.ChangePool(ctx, p.actor, app.Pool{Tenant: p.actor.Tenant, Name: name, Mode: app.PoolDeleted, Count: p.is.Pools[name].Count,
+			_, err := p.a.Store.ChangePool(ctx, p.actor, pool.Pool{Tenant: p.actor.Tenant, Name: name, Mode: pool.PoolDeleted, Count: p.is.Pools[name].Count,
 				MaxAge: time.Duration(p.is.Pools[name].MaxAge)}, "pool.delete", p.at)
 			return err
 		})
@@ -296,7 +298,7 @@ func (p *tenantPlan) resources(context.Context) error {
 			continue
 		}
 		w, is := p.want.Resources[name], p.is.Resources[name]
-		if app.CatalogText(w) == app.CatalogText(is) {
+		if template.CatalogText(w) == template.CatalogText(is) {
 			p.report.Same++
 			continue
 		}

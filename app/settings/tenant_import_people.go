@@ -9,11 +9,12 @@ import (
 	"muster/app/catalog"
 	"muster/app/identity"
 	"muster/app/policy"
+	"muster/app/template"
 )
 
 // tenant is what the tenant has one of.
 func (p *tenantPlan) tenant(context.Context) error {
-	var c app.TenantChange
+	var c identity.TenantChange
 	var fields []catalog.FieldChange
 	if w := p.want.About; w != nil && *w != *p.is.About {
 		c.About, fields = w, append(fields, catalog.FieldChange{Path: "about", Before: *p.is.About, After: *w})
@@ -142,7 +143,7 @@ func (p *tenantPlan) groups(context.Context) error {
 func (p *tenantPlan) quotas(context.Context) error {
 	parse := func(name string) (policy.Quota, error) {
 		q, err := parseQuotaName(name)
-		if err == nil && q.Scope == app.QuotaTenant && p.actor.Authorize("SetTenantQuota") != nil {
+		if err == nil && q.Scope == policy.QuotaTenant && p.actor.Authorize("SetTenantQuota") != nil {
 			err = &app.Error{Code: app.EForbidden, Message: "Only a superadmin sets the quota of the tenant itself.", Hint: "Take it out of the file, or ask a superadmin to import it."}
 		}
 		return q, err
@@ -209,7 +210,7 @@ func (p *tenantPlan) secrets(ctx context.Context) error {
 			p.want.Secrets[name] = p.is.Secrets[name]
 		}
 	}
-	return eachPart(p, "secrets", p.want.Secrets, p.is.Secrets, func(path, name string, w app.SecretPlace, _ *app.SecretPlace) error {
+	return eachPart(p, "secrets", p.want.Secrets, p.is.Secrets, func(path, name string, w template.SecretPlace, _ *template.SecretPlace) error {
 		p.report.Changes[len(p.report.Changes)-1].Fields = nil
 		if err := app.CheckSecretName(name); err != nil {
 			return err

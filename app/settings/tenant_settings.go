@@ -7,8 +7,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/app/catalog"
+	"muster/app/phrase"
 	"muster/app/policy"
+	"muster/app/pool"
+	"muster/app/template"
+	"muster/app/webhook"
 )
 
 // TenantForm is the version of the form in which a tenant's settings are written down. Another number is refused: what it would mean is
@@ -32,20 +37,20 @@ type TenantSettings struct {
 	// SecondFactor says whether people with a password need one.
 	SecondFactor *bool `json:"require_second_factor,omitempty"`
 	// ClusterVisibility is that of new clusters.
-	ClusterVisibility app.Visibility               `json:"cluster_visibility,omitempty"`
-	Users             map[string]UserSettings      `json:"users,omitempty"`
-	Groups            map[string]GroupSettings     `json:"groups,omitempty"`
-	Quotas            map[string]policy.Limits     `json:"quotas,omitempty"`   // by tenant, each_user, group/NAME or user/NAME
-	Policies          map[string]policy.Policy     `json:"policies,omitempty"` // by name; files hold no version of one
-	Secrets           map[string]app.SecretPlace   `json:"secrets,omitempty"`
-	Hooks             map[string]HookSettings      `json:"hooks,omitempty"`
-	BuildHooks        map[string]BuildHookSettings `json:"build_hooks,omitempty"`
-	Pools             map[string]PoolSettings      `json:"pools,omitempty"`
-	Resources         map[string]ResourceSettings  `json:"resources,omitempty"` // by ResourceID
-	Catalog           map[string]CatalogSettings   `json:"catalog,omitempty"`   // by KIND/NAME
+	ClusterVisibility app.Visibility                  `json:"cluster_visibility,omitempty"`
+	Users             map[string]UserSettings         `json:"users,omitempty"`
+	Groups            map[string]GroupSettings        `json:"groups,omitempty"`
+	Quotas            map[string]policy.Limits        `json:"quotas,omitempty"`   // by tenant, each_user, group/NAME or user/NAME
+	Policies          map[string]policy.Policy        `json:"policies,omitempty"` // by name; files hold no version of one
+	Secrets           map[string]template.SecretPlace `json:"secrets,omitempty"`
+	Hooks             map[string]HookSettings         `json:"hooks,omitempty"`
+	BuildHooks        map[string]BuildHookSettings    `json:"build_hooks,omitempty"`
+	Pools             map[string]PoolSettings         `json:"pools,omitempty"`
+	Resources         map[string]ResourceSettings     `json:"resources,omitempty"` // by ResourceID
+	Catalog           map[string]CatalogSettings      `json:"catalog,omitempty"`   // by KIND/NAME
 }
 
-func placeOf(name string) app.SecretPlace { return app.SecretPlace("${secret:" + name + "}") }
+func placeOf(name string) template.SecretPlace { return template.SecretPlace("${secret:" + name + "}") }
 
 // TimeLength is a length of time that is written as people do: 90m, 24h, 3d.
 type TimeLength time.Duration
@@ -56,12 +61,12 @@ func (l TimeLength) MarshalText() ([]byte, error) {
 	if d == 0 || d%time.Second != 0 {
 		return []byte(d.String()), nil
 	}
-	return []byte(app.LengthWords(d)), nil
+	return []byte(phrase.LengthWords(d)), nil
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (l *TimeLength) UnmarshalText(text []byte) error {
-	d, err := app.ParseLength(string(text))
+	d, err := template.ParseLength(string(text))
 	if err != nil {
 		other, bad := time.ParseDuration(string(text))
 		if bad != nil {
@@ -89,46 +94,46 @@ type GroupSettings struct {
 
 // HookSettings are a Hook. Its whole address is taken for a secret, since for many receivers it is one.
 type HookSettings struct {
-	URL        app.SecretPlace     `json:"url,omitempty"`
-	Secret     app.SecretPlace     `json:"secret,omitempty"` // what deliveries are signed with
-	Format     app.HookFormat      `json:"format,omitempty"`
-	To         string              `json:"to,omitempty"`
-	Kinds      []app.NoticeKind    `json:"kinds,omitempty"`
-	When       app.HookPhase       `json:"when,omitempty"`
-	Operations []app.OperationKind `json:"operations,omitempty"`
-	Services   []string            `json:"services,omitempty"`
-	Timeout    TimeLength          `json:"timeout,omitempty"`
-	OnTimeout  app.HookChoice      `json:"on_timeout,omitempty"`
-	Script     string              `json:"script,omitempty"`
-	Disabled   bool                `json:"disabled,omitempty"`
+	URL        template.SecretPlace `json:"url,omitempty"`
+	Secret     template.SecretPlace `json:"secret,omitempty"` // what deliveries are signed with
+	Format     webhook.HookFormat   `json:"format,omitempty"`
+	To         string               `json:"to,omitempty"`
+	Kinds      []app.NoticeKind     `json:"kinds,omitempty"`
+	When       template.HookPhase   `json:"when,omitempty"`
+	Operations []app.OperationKind  `json:"operations,omitempty"`
+	Services   []string             `json:"services,omitempty"`
+	Timeout    TimeLength           `json:"timeout,omitempty"`
+	OnTimeout  template.HookChoice  `json:"on_timeout,omitempty"`
+	Script     string               `json:"script,omitempty"`
+	Disabled   bool                 `json:"disabled,omitempty"`
 }
 
-func settingsOfHook(h app.Hook) HookSettings {
+func settingsOfHook(h webhook.Hook) HookSettings {
 	return HookSettings{Format: h.Format, To: h.To, Kinds: h.Kinds, When: h.When, Operations: h.Operations, Services: h.Services, Timeout: TimeLength(h.Timeout),
-		OnTimeout: h.OnTimeout, Script: h.Script, Disabled: h.State == app.HookOff}
+		OnTimeout: h.OnTimeout, Script: h.Script, Disabled: h.State == webhook.HookOff}
 }
 
 // BuildHookSettings are a BuildHook. Its address is made anew where it is brought in.
 type BuildHookSettings struct {
-	System   string          `json:"system"`
-	Owner    string          `json:"owner"`
-	Secret   app.SecretPlace `json:"secret"`
-	Disabled bool            `json:"disabled,omitempty"`
-	Rules    []app.BuildRule `json:"rules,omitempty"`
+	System   string               `json:"system"`
+	Owner    string               `json:"owner"`
+	Secret   template.SecretPlace `json:"secret"`
+	Disabled bool                 `json:"disabled,omitempty"`
+	Rules    []build.BuildRule    `json:"rules,omitempty"`
 }
 
 // PoolSettings are a Pool, without its machines.
 type PoolSettings struct {
-	Hardware string       `json:"hardware"`
-	Image    string       `json:"image"`
-	Provider string       `json:"provider"`
-	Zone     string       `json:"zone,omitempty"`
-	Count    int          `json:"count"`
-	MaxAge   TimeLength   `json:"max_age,omitempty"`
-	Mode     app.PoolMode `json:"mode,omitempty"`
+	Hardware string        `json:"hardware"`
+	Image    string        `json:"image"`
+	Provider string        `json:"provider"`
+	Zone     string        `json:"zone,omitempty"`
+	Count    int           `json:"count"`
+	MaxAge   TimeLength    `json:"max_age,omitempty"`
+	Mode     pool.PoolMode `json:"mode,omitempty"`
 }
 
-func settingsOfPool(p app.Pool) PoolSettings {
+func settingsOfPool(p pool.Pool) PoolSettings {
 	return PoolSettings{Hardware: p.Hardware, Image: p.Image, Provider: p.Provider, Zone: p.Zone, Count: p.Count, MaxAge: TimeLength(p.MaxAge), Mode: p.Mode}
 }
 
@@ -236,7 +241,7 @@ func TenantMoved() error {
 
 // quotaName names a quota in a file.
 func quotaName(q policy.Quota) string {
-	if q.Scope == app.QuotaGroup || q.Scope == app.QuotaUser {
+	if q.Scope == policy.QuotaGroup || q.Scope == policy.QuotaUser {
 		return string(q.Scope) + "/" + q.Name
 	}
 	return string(q.Scope)
@@ -244,9 +249,9 @@ func quotaName(q policy.Quota) string {
 
 func parseQuotaName(key string) (policy.Quota, error) {
 	scope, name, _ := strings.Cut(key, "/")
-	q := policy.Quota{Scope: app.QuotaScope(scope), Name: strings.TrimSpace(name)}
+	q := policy.Quota{Scope: policy.QuotaScope(scope), Name: strings.TrimSpace(name)}
 	switch q.Scope {
-	case app.QuotaTenant, app.QuotaEachUser, app.QuotaGroup, app.QuotaUser:
+	case policy.QuotaTenant, policy.QuotaEachUser, policy.QuotaGroup, policy.QuotaUser:
 		return q, nil
 	}
 	return q, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%.70q is not whose quota it can be.", key), Hint: `Write tenant, each_user, group/NAME or user/NAME.`}

@@ -13,18 +13,20 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/execution"
+	"muster/app/family"
+	appplan "muster/app/plan"
 	"muster/app/store"
 )
 
 // deep is a plan like that of a create: eight steps a node, where the last three wait for all nodes through a join.
-func deep(nodes int) app.Plan {
-	p := app.Plan{Kind: app.OperationCreate}
+func deep(nodes int) appplan.Plan {
+	p := appplan.Plan{Kind: app.OperationCreate}
 	kinds := map[app.Action]int{}
-	add := func(s app.PlanStep, left int) int {
+	add := func(s appplan.PlanStep, left int) int {
 		s.Rank = time.Duration(left) * time.Second
 		if !s.Join {
 			if kinds[s.Action] == 0 {
-				p.Paces = append(p.Paces, app.PaceKey{Tenant: "t", Action: s.Action, Provider: "cloud", Type: "fake", Hardware: "small", Image: "host"})
+				p.Paces = append(p.Paces, appplan.PaceKey{Tenant: "t", Action: s.Action, Provider: "cloud", Type: "fake", Hardware: "small", Image: "host"})
 				kinds[s.Action] = len(p.Paces)
 			}
 			s.Pace = kinds[s.Action]
@@ -37,31 +39,31 @@ func deep(nodes int) app.Plan {
 	for i := 1; i <= nodes; i++ {
 		n, needs := app.NodeName(i), []int(nil)
 		for j, a := range acts {
-			needs = []int{add(app.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 9-j)}
+			needs = []int{add(appplan.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 9-j)}
 		}
 		last = append(last, needs[0])
 	}
-	all := []int{add(app.PlanStep{ID: "all.configure", Join: true, Needs: last}, 4)}
+	all := []int{add(appplan.PlanStep{ID: "all.configure", Join: true, Needs: last}, 4)}
 	for i := 1; i <= nodes; i++ {
 		n, needs := app.NodeName(i), all
 		for j, a := range []app.Action{app.ActionInitialize, app.ActionStart, app.ActionStop} {
-			needs = []int{add(app.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 3-j)}
+			needs = []int{add(appplan.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 3-j)}
 		}
 	}
 	return p
 }
 
 // wide is a plan of nodes on which many steps may be done in any order, once the first three are.
-func wide(nodes int) app.Plan {
-	p := app.Plan{Kind: app.OperationCreate, Paces: []app.PaceKey{{Tenant: "t", Action: app.ActionInstall, Provider: "cloud", Type: "fake"}}}
+func wide(nodes int) appplan.Plan {
+	p := appplan.Plan{Kind: app.OperationCreate, Paces: []appplan.PaceKey{{Tenant: "t", Action: app.ActionInstall, Provider: "cloud", Type: "fake"}}}
 	for i := 1; i <= nodes; i++ {
 		n, needs := app.NodeName(i), []int(nil)
 		for j, a := range []app.Action{app.ActionCreate, app.ActionConfirm, app.ActionBootstrap} {
-			p.Steps = append(p.Steps, app.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs, Rank: time.Duration(9-j) * time.Second})
+			p.Steps = append(p.Steps, appplan.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs, Rank: time.Duration(9-j) * time.Second})
 			needs = []int{len(p.Steps) - 1}
 		}
 		for j := range 17 {
-			p.Steps = append(p.Steps, app.PlanStep{ID: fmt.Sprintf("%s.s%d.install", n, j), Node: n, Action: app.ActionInstall, Needs: needs, Rank: time.Second, Pace: 1})
+			p.Steps = append(p.Steps, appplan.PlanStep{ID: fmt.Sprintf("%s.s%d.install", n, j), Node: n, Action: app.ActionInstall, Needs: needs, Rank: time.Second, Pace: 1})
 		}
 	}
 	return p
@@ -98,7 +100,7 @@ func BenchmarkLedger(b *testing.B) {
 	})
 }
 
-func runLedger(b *testing.B, where string, clusters, nodes, size int, plan func(nodes int) app.Plan) {
+func runLedger(b *testing.B, where string, clusters, nodes, size int, plan func(nodes int) appplan.Plan) {
 	s, err := store.Open(b.Context(), where, key)
 	if err != nil {
 		b.Fatal(err)
@@ -116,11 +118,11 @@ func runLedger(b *testing.B, where string, clusters, nodes, size int, plan func(
 	b.ReportMetric(took.Seconds(), "s/submit")
 	w := app.WorkerID{Tenant: "t", Name: "w"}
 	at, used, commits := time.Now(), cpu(), s.Commits()
-	var held []*app.ClaimedStep
+	var held []*execution.ClaimedStep
 	for {
 		if len(held) < size {
 			ring(b, s)
-			cs, err := s.ClaimSteps(b.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: size - len(held)})
+			cs, err := s.ClaimSteps(b.Context(), execution.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: size - len(held)})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -148,15 +150,15 @@ func runLedger(b *testing.B, where string, clusters, nodes, size int, plan func(
 }
 
 // report ends all held steps well, and gives those that were handed over.
-func report(b *testing.B, s *store.Store, w app.WorkerID, held []*app.ClaimedStep) (next []*app.ClaimedStep) {
-	fs := make([]app.Finish, len(held))
+func report(b *testing.B, s *store.Store, w app.WorkerID, held []*execution.ClaimedStep) (next []*execution.ClaimedStep) {
+	fs := make([]execution.Finish, len(held))
 	for i, c := range held {
-		fs[i] = app.Finish{Now: time.Now(), ClaimFor: execution.ClaimFor, Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}}
+		fs[i] = execution.Finish{Now: time.Now(), ClaimFor: execution.ClaimFor, Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}}
 		switch c.Step.Action {
 		case app.ActionCreate:
-			fs[i].Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + c.Node.Name, Addresses: map[string]string{"access_v4": "10.0.0.1"}}}
+			fs[i].Node = &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-" + c.Node.Name, Addresses: map[string]string{"access_v4": "10.0.0.1"}}}
 		case app.ActionConfirm:
-			fs[i].Node = &app.NodeUpdate{Status: app.NodeReady}
+			fs[i].Node = &execution.NodeUpdate{Status: app.NodeReady}
 		}
 	}
 	done, err := s.FinishSteps(b.Context(), w, fs)

@@ -29,15 +29,15 @@ func TestReportsToAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := app.WorkerID{Tenant: "t", Name: "w"}
-	held, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: nodes})
+	held, err := s.ClaimSteps(t.Context(), execution.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: nodes})
 	if err != nil || len(held) != nodes {
 		t.Fatal(len(held), err)
 	}
 	// An error's text is long enough to need pages of its own.
 	long := &app.Error{Code: app.EScript, Message: fmt.Sprintf("%0200000d", 1)}
 	pages(1) // as few as there are
-	report := func(c *app.ClaimedStep, e *app.Error) error {
-		done, err := s.FinishSteps(t.Context(), w, []app.Finish{{Now: time.Now(), Err: e,
+	report := func(c *execution.ClaimedStep, e *app.Error) error {
+		done, err := s.FinishSteps(t.Context(), w, []execution.Finish{{Now: time.Now(), Err: e,
 			Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}}})
 		if err == nil && done[0].Err != nil {
 			return done[0].Err

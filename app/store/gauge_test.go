@@ -6,6 +6,10 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/fleet"
+	"muster/app/identity"
 	"muster/app/store"
 	"muster/app/store/storetest"
 )
@@ -39,16 +43,16 @@ func oldestQueued(t *testing.T, s *store.Store) {
 	w := app.WorkerID{Tenant: "t", Name: "w"}
 	claim := func(at time.Time) app.Fence {
 		t.Helper()
-		c, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: w, Now: at, For: time.Hour, Most: 1})
+		c, err := s.ClaimSteps(t.Context(), execution.ClaimQuery{Worker: w, Now: at, For: time.Hour, Most: 1})
 		must(err)
 		if len(c) != 1 {
 			t.Fatalf("%d steps were claimed", len(c))
 		}
 		return app.Fence{Operation: c[0].Step.Operation, Index: c[0].Step.Index, Attempt: c[0].Step.Attempt}
 	}
-	finish := func(f app.Finish) {
+	finish := func(f execution.Finish) {
 		t.Helper()
-		done, err := s.FinishSteps(t.Context(), w, []app.Finish{f})
+		done, err := s.FinishSteps(t.Context(), w, []execution.Finish{f})
 		must(err)
 		if done[0].Err != nil {
 			t.Fatal(done[0].Err)
@@ -66,14 +70,14 @@ func oldestQueued(t *testing.T, s *store.Store) {
 	is("its first step waits since it was asked for", 0, 60)
 	f := claim(ago(50))
 	is("that step is at work", 0, 0)
-	finish(app.Finish{Fence: f, Now: ago(40), Node: &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m"}}})
+	finish(execution.Finish{Fence: f, Now: ago(40), Node: &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m"}}})
 	is("the next one waits, of an operation that is older", 0, 40)
 	control(op.ID, app.ControlPause, ago(35))
 	is("the operation is paused", 0, 0)
 	control(op.ID, app.ControlResume, ago(30))
 	is("it goes on", 0, 30)
 	f = claim(ago(25))
-	finish(app.Finish{Fence: f, Now: ago(20), Err: app.Errorf(app.ETransient, "Not now."), Retry: app.Retry{Again: true, After: 19 * time.Minute}})
+	finish(execution.Finish{Fence: f, Now: ago(20), Err: app.Errorf(app.ETransient, "Not now."), Retry: app.Retry{Again: true, After: 19 * time.Minute}})
 	is("it is tried again later", 0, 0)
 	_, err = s.SweepSteps(t.Context(), now)
 	must(err)
@@ -84,12 +88,12 @@ func oldestQueued(t *testing.T, s *store.Store) {
 	must(s.AddProvisioner(t.Context(), app.Provisioner{ID: "p", Name: "p", Slots: 8, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now}))
 	l, err := s.Load(t.Context())
 	must(err)
-	if done, err := s.Share(t.Context(), l.Version, []app.Share{{Provisioner: "p", Tenant: "t", Slots: 3}}); !done || err != nil {
+	if done, err := s.Share(t.Context(), l.Version, []fleet.Share{{Provisioner: "p", Tenant: "t", Slots: 3}}); !done || err != nil {
 		t.Fatal(done, err)
 	}
 	is("there are slots of others", 0, 15)
 	is("the tenant may have more slots", 4, 15)
 	is("the tenant has all the slots it may have", 3, 0)
-	must(s.CreateTenant(t.Context(), app.Actor{User: "root"}, app.Tenant{Name: "t", Slots: 5, CreatedAt: now}, nil))
+	must(s.CreateTenant(t.Context(), app.Actor{User: "root"}, identity.Tenant{Name: "t", Slots: 5, CreatedAt: now}, nil))
 	is("it has a number of its own", 3, 15)
 }

@@ -12,7 +12,10 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/execution"
 	"muster/app/store"
+	apptemplate "muster/app/template"
 )
 
 // Someone lost the secret key for good: what was sealed with it does not open, but that holds up no other cluster, and
@@ -46,9 +49,9 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 	if _, err := s.CreateCluster(ctx, apptest.NewCluster("t", "young", 1, at, apptest.Chain(1))); err != nil {
 		t.Fatal(err)
 	}
-	catalog := app.NewCatalog()
-	catalog.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: func() *app.Catalog { return catalog }})
+	catalog := apptemplate.NewCatalog()
+	catalog.Providers["cloud"] = &apptemplate.ProviderSpec{About: apptemplate.About{Name: "cloud"}, Type: "fake"}
+	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: func() *apptemplate.Catalog { return catalog }})
 	if as := claim(ctx, t, a); as == nil || as.Cluster.Name != "young" {
 		t.Fatalf("the other cluster's step is not handed out: %+v", as)
 	}
@@ -66,7 +69,7 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 	if v, err := a.Cluster(ctx, app.Actor{Tenant: "t", User: "ada", Role: app.RoleAdmin}, "old-1"); err != nil || v.Name != "old" {
 		t.Errorf("it is not shown: %+v, %v", v.Cluster, err)
 	}
-	if _, err := s.SubmitOperation(ctx, app.NewOperation{Plan: apptest.Remove(1), Cancel: true, Operation: app.Operation{Tenant: "t",
+	if _, err := s.SubmitOperation(ctx, cluster.NewOperation{Plan: apptest.Remove(1), Cancel: true, Operation: app.Operation{Tenant: "t",
 		Cluster: "old-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: at}}); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,7 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 }
 
 // claim asks as a worker does, to whom an error is one bell in vain.
-func claim(ctx context.Context, t *testing.T, a *all.App) *app.Assignment {
+func claim(ctx context.Context, t *testing.T, a *all.App) *execution.Assignment {
 	t.Helper()
 	for range 5 {
 		as, err := a.Claim(ctx, app.WorkerID{Tenant: "t", Name: "w"}, 1)

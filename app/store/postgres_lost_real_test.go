@@ -16,6 +16,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/identity"
 	"muster/app/store"
 )
 
@@ -221,7 +222,7 @@ func TestPostgresRestarted(t *testing.T) {
 	for w := range 4 {
 		all.Go(func() {
 			for i := range each {
-				u := app.User{Tenant: "t", Name: fmt.Sprintf("u%d-%d", w, i), Role: app.RoleUser, CreatedAt: time.Now()}
+				u := identity.User{Tenant: "t", Name: fmt.Sprintf("u%d-%d", w, i), Role: app.RoleUser, CreatedAt: time.Now()}
 				if err := s.CreateUser(t.Context(), u); err != nil {
 					t.Errorf("%s: %v", u.Name, err)
 				}

@@ -174,7 +174,7 @@ func TestPostgresServersShareTheWork(t *testing.T) {
 			workers.Go(func() {
 				w := app.WorkerID{Tenant: "t", Name: fmt.Sprintf("s%dw%d", i, j)}
 				for idle := 0; idle < 20 && ctx.Err() == nil; {
-					cs, err := s.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 3})
+					cs, err := s.ClaimSteps(ctx, execution.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 3})
 					if err != nil {
 						t.Error(err)
 						return
@@ -189,8 +189,8 @@ func TestPostgresServersShareTheWork(t *testing.T) {
 						mu.Lock()
 						effects[c.Cluster.ID+"/"+c.Step.ID]++
 						mu.Unlock()
-						f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now()}
-						if out, err := s.FinishSteps(ctx, w, []app.Finish{f}); err != nil || out[0].Err != nil {
+						f := execution.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now()}
+						if out, err := s.FinishSteps(ctx, w, []execution.Finish{f}); err != nil || out[0].Err != nil {
 							t.Error(err, out)
 						}
 					}

@@ -13,20 +13,22 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/plan"
 	"muster/app/store"
 	"muster/app/store/db"
 	"muster/app/store/storetest"
 )
 
-func motto(text string) app.Definition {
-	return app.Definition{Config: map[string]any{"motto": text}, Parameters: map[string]any{"colour": text}}
+func motto(text string) cluster.Definition {
+	return cluster.Definition{Config: map[string]any{"motto": text}, Parameters: map[string]any{"colour": text}}
 }
 
 // configured stores configuration in every place that can hold it.
 func configured(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	for i := range n {
-		c := apptest.NewCluster("t", fmt.Sprintf("c%03d", i), 1, time.Now(), app.Plan{})
+		c := apptest.NewCluster("t", fmt.Sprintf("c%03d", i), 1, time.Now(), plan.Plan{})
 		c.Definition.Config = map[string]any{"motto": "planted-create"}
 		op, err := s.CreateCluster(t.Context(), c)
 		if err != nil {
@@ -35,15 +37,15 @@ func configured(t testing.TB, s *store.Store, n int) {
 		d := c.Definition
 		d.Config = map[string]any{"motto": "planted-change"}
 		now := c.Cluster
-		if _, err := s.SubmitOperation(t.Context(), app.NewOperation{Plan: app.Plan{Kind: app.OperationReconfigure}, Follows: op.ID,
-			Change:    &app.ClusterChange{Template: now.Template, Definition: d, Size: now.Size, Services: now.Services},
+		if _, err := s.SubmitOperation(t.Context(), cluster.NewOperation{Plan: plan.Plan{Kind: app.OperationReconfigure}, Follows: op.ID,
+			Change:    &cluster.ClusterChange{Template: now.Template, Definition: d, Size: now.Size, Services: now.Services},
 			Operation: app.Operation{Tenant: "t", Cluster: now.ID, Kind: app.OperationReconfigure, Requester: "ada", CreatedAt: time.Now()}}); err != nil {
 			t.Fatal(err)
 		}
-		asked := app.ClusterRequest{Name: fmt.Sprintf("r%03d", i), Parameters: map[string]any{"colour": "planted-asked"}}
-		if _, err := s.KeepRequest(t.Context(), app.NewRequest{Who: admin, Kept: &app.Kept{Request: asked, Definition: motto("planted-kept")},
-			Request: app.Request{Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", AskedAt: time.Now(), Status: app.RequestWaiting, Asked: asked,
-				Terms: app.Terms{Amended: &app.AmendTerms{Changes: []app.ValueChange{{Path: "config.motto", Before: "planted-before", After: "planted-after"}}}}}}); err != nil {
+		asked := cluster.ClusterRequest{Name: fmt.Sprintf("r%03d", i), Parameters: map[string]any{"colour": "planted-asked"}}
+		if _, err := s.KeepRequest(t.Context(), cluster.NewRequest{Who: admin, Kept: &cluster.Kept{Request: asked, Definition: motto("planted-kept")},
+			Request: cluster.Request{Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", AskedAt: time.Now(), Status: cluster.RequestWaiting, Asked: asked,
+				Terms: cluster.Terms{Amended: &cluster.AmendTerms{Changes: []app.ValueChange{{Path: "config.motto", Before: "planted-before", After: "planted-after"}}}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,7 +72,7 @@ func checkConfigured(t testing.TB, s *store.Store, n int) {
 			t.Fatalf("%s: %v, then %v, %v", c.ID, before.Definition.Config, after.Definition.Config, err)
 		}
 	}
-	requests, err := s.Requests(t.Context(), "t", app.RequestFilter{Limit: 1000})
+	requests, err := s.Requests(t.Context(), "t", cluster.RequestFilter{Limit: 1000})
 	if err != nil || len(requests) != n {
 		t.Fatalf("%d requests, %v", len(requests), err)
 	}

@@ -19,14 +19,14 @@ func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
 	now := time.Now()
 	a := all.New(all.Deps{Store: s, Now: func() time.Time { return now }})
 	password := "four words of mine"
-	if err := s.CreateUser(t.Context(), app.User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: identity.HashPassword(password), CreatedAt: now}); err != nil {
+	if err := s.CreateUser(t.Context(), identity.User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: identity.HashPassword(password), CreatedAt: now}); err != nil {
 		t.Fatal(err)
 	}
-	in, err := a.SignIn(t.Context(), "t", "ada", password, app.Visit{})
+	in, err := a.SignIn(t.Context(), "t", "ada", password, identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ada, err := a.ActorOfSession(t.Context(), in.ID, app.Visit{})
+	ada, err := a.ActorOfSession(t.Context(), in.ID, identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +39,11 @@ func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish := func(code string) error {
-		pending, err := a.SignIn(t.Context(), "t", "ada", password, app.Visit{})
+		pending, err := a.SignIn(t.Context(), "t", "ada", password, identity.Visit{})
 		if app.AsError(err).Reason != app.SecondFactorReason {
 			t.Fatal(err)
 		}
-		_, err = a.FinishSignIn(t.Context(), pending, identity.FactorProof{Code: code}, app.Visit{})
+		_, err = a.FinishSignIn(t.Context(), pending, identity.FactorProof{Code: code}, identity.Visit{})
 		return err
 	}
 

@@ -10,8 +10,11 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/apptest"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/secret"
 	"muster/app/store/storetest"
+	apptemplate "muster/app/template"
 )
 
 // The value of a secret reaches the step that needs it and no other place; where there is none, the step says how to set it.
@@ -19,13 +22,13 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 	ctx := t.Context()
 	file := storetest.File(t)
 	s := openBy(t, file, keeper(t, 1))
-	catalog := app.NewCatalog()
-	catalog.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake", Settings: map[string]any{"token": "${secret:CLOUD_TOKEN}", "zone": "z"}}
-	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: func() *app.Catalog { return catalog }})
+	catalog := apptemplate.NewCatalog()
+	catalog.Providers["cloud"] = &apptemplate.ProviderSpec{About: apptemplate.About{Name: "cloud"}, Type: "fake", Settings: map[string]any{"token": "${secret:CLOUD_TOKEN}", "zone": "z"}}
+	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: func() *apptemplate.Catalog { return catalog }})
 	// The network of a node's addresses is not needed here: the configuration has no macros.
 	n := apptest.NewCluster("t", "web", 1, time.Now(), apptest.Chain(1))
 	n.Definition.Config = map[string]any{"db": map[string]any{"password": "${secret:DB_PASSWORD}", "port": "80"}}
-	n.Definition.Services["a"] = &app.Service{Actions: map[app.Action]*app.ServiceAction{app.ActionStart: {Automator: "shell",
+	n.Definition.Services["a"] = &apptemplate.Service{Actions: map[app.Action]*apptemplate.ServiceAction{app.ActionStart: {Automator: "shell",
 		Fields: map[string]string{"script": "start", "key": "x-${secret:API_KEY}-y"}}}}
 	n.Definition.Services["b"] = n.Definition.Services["a"]
 	if _, err := s.CreateCluster(ctx, n); err != nil {
@@ -52,7 +55,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 	if _, err := s.ControlOperation(ctx, app.Control{Tenant: "t", Operation: 1, Act: app.ControlResume, Who: "ada", Now: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	var as *app.Assignment
+	var as *execution.Assignment
 	for range 3 {
 		list, err := a.Claim(ctx, w, 1)
 		if err != nil || len(list) != 1 {
@@ -65,8 +68,8 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 		if as.Provider.Settings["token"] != "planted-cloud-token" || as.Provider.Settings["zone"] != "z" {
 			t.Errorf("%s has the settings %v", as.StepID, as.Provider.Settings)
 		}
-		r := app.Report{Fence: as.Fence, Action: as.Action, Machine: &app.Machine{ID: "m", State: app.MachineRunning}}
-		if _, err := a.Report(ctx, w, []app.Report{r}); err != nil {
+		r := execution.Report{Fence: as.Fence, Action: as.Action, Machine: &family.Machine{ID: "m", State: family.MachineRunning}}
+		if _, err := a.Report(ctx, w, []execution.Report{r}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +109,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 
 func TestSecretsAreBounded(t *testing.T) {
 	s := openBy(t, storetest.File(t), keeper(t, 1))
-	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: app.NewCatalog})
+	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: apptemplate.NewCatalog})
 	for name, c := range map[string]struct {
 		name  string
 		value int

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/store"
 	"muster/app/store/db"
 )
@@ -20,7 +21,7 @@ func TestSmallBuildSaysThatItLacksPostgreSQL(t *testing.T) {
 	_, restore := db.Restore(t.Context(), where, db.Restored{Now: time.Now()})
 	_, migrate := db.MigrateTo(t.Context(), where, 0)
 	for what, err := range map[string]error{"open": open, "inspect": inspect, "restore": restore, "migrate": migrate, "empty": db.Empty(t.Context(), where)} {
-		if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "DATABASE_URL" || !strings.Contains(e.Message, "small build") || e.Hint != app.FullBuildHint {
+		if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "DATABASE_URL" || !strings.Contains(e.Message, "small build") || e.Hint != family.FullBuildHint {
 			t.Errorf("%s: %+v", what, e)
 		}
 	}

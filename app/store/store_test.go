@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"muster/app"
 	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/execution"
+	"muster/app/identity"
 	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/app/store/storetest/suite"
-
-	"go.uber.org/goleak"
 )
 
 // atEnd is what the run of all tests leaves to be closed.
@@ -100,7 +100,7 @@ func TestWritesShareCommitsAndFailAlone(t *testing.T) {
 	for i := range 200 {
 		go func() {
 			// Half of them want a name that is taken, in the same transaction as the others.
-			u := app.User{Tenant: "t", Name: string(rune('a'+i%100/10)) + string(rune('a'+i%10)), Role: app.RoleUser, CreatedAt: time.Now()}
+			u := identity.User{Tenant: "t", Name: string(rune('a'+i%100/10)) + string(rune('a'+i%10)), Role: app.RoleUser, CreatedAt: time.Now()}
 			errs <- s.CreateUser(t.Context(), u)
 		}()
 	}
@@ -148,13 +148,13 @@ func benchmarkSteps(b *testing.B, s *store.Store) {
 			}
 		}
 		w := app.WorkerID{Tenant: "t", Name: "w"}
-		cs, err := s.ClaimSteps(b.Context(), app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor})
+		cs, err := s.ClaimSteps(b.Context(), execution.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor})
 		if err != nil || len(cs) != 1 {
 			b.Fatal(cs, err)
 		}
 		c := cs[0]
-		f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now()}
-		if done, err := s.FinishSteps(b.Context(), w, []app.Finish{f}); err != nil || done[0].Err != nil {
+		f := execution.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now()}
+		if done, err := s.FinishSteps(b.Context(), w, []execution.Finish{f}); err != nil || done[0].Err != nil {
 			b.Fatal(done, err)
 		}
 		done++

@@ -90,7 +90,7 @@ func yearOfUsage(t *testing.T, s *Store) {
 		t.Logf("%d machines, by %s, since %s, each %s: %s (%s of CPU) for %d changes", count, c.by, c.from.Format(time.DateOnly), c.unit,
 			time.Since(began).Round(time.Millisecond), (cpuTime() - busy).Round(time.Millisecond), changes)
 	}
-	for _, q := range []policy.Quota{{Scope: app.QuotaTenant}, {Scope: app.QuotaUser, Name: "u1"}, {Scope: app.QuotaGroup, Name: "g"}} {
+	for _, q := range []policy.Quota{{Scope: policy.QuotaTenant}, {Scope: policy.QuotaUser, Name: "u1"}, {Scope: policy.QuotaGroup, Name: "g"}} {
 		q.Limits.Nodes, q.ChangedAt = new(float64), end
 		if err := s.SetQuota(t.Context(), app.Actor{Tenant: "t", User: "u1"}, q); err != nil {
 			t.Fatal(err)

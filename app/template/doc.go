@@ -1,3 +1,3 @@
-// Package template shows the parameters of templates and expands macros: text with placeholders,
-// and the values that replace them. It uses no other domain.
+// Package template holds what admins publish: templates, and the services, hardware, images and providers that they name, together a Catalog;
+// with their parameters, macros, health checks, leases, hooks and firewalls. It is nouns and rules only, and uses no other domain.
 package template

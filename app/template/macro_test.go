@@ -16,14 +16,14 @@ import (
 )
 
 // zoo is a cluster whose nodes are given out of order: n10 must come after n2.
-func zoo() app.MacroCluster {
+func zoo() template.MacroCluster {
 	node := func(name, ip string, services ...string) app.Node {
 		return app.Node{
 			Name: name, Hostname: name + ".local", Services: services,
 			Addresses: map[string]string{"access_v4": "1.1.1." + ip, "bind_v4": "10.0.0." + ip, "ipmi": "9.9.9." + ip},
 		}
 	}
-	return app.MacroCluster{Owner: "ada", Nodes: []app.Node{
+	return template.MacroCluster{Owner: "ada", Nodes: []app.Node{
 		node("n10", "10", "web", "zk"), node("n1", "1", "db"), node("n2", "2", "web", "zk"), node("n3", "3", "web", "a.b-c_d"),
 	}}
 }
@@ -79,13 +79,13 @@ func TestExpandString(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := zoo()
-			got, err := app.ExpandString(tt.in, c, &c.Nodes[2])
+			got, err := template.ExpandString(tt.in, c, &c.Nodes[2])
 			if err != nil || got != tt.want {
 				t.Errorf("ExpandString(%q) = %q, %v; want %q", tt.in, got, err, tt.want)
 			}
 			// The same through a configuration, with everything else left as it is.
 			in := map[string]any{"k%host.self%": []any{"x", 1.5, tt.in, nil, map[string]any{"y": true}}}
-			m, err := app.ParseMacros(in)
+			m, err := template.ParseMacros(in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestExpandString(t *testing.T) {
 }
 
 func TestTextOfNoNode(t *testing.T) {
-	got, err := app.ExpandString("%host.self% %instance.self.service.web% %num.service.web%", zoo(), nil)
+	got, err := template.ExpandString("%host.self% %instance.self.service.web% %num.service.web%", zoo(), nil)
 	if want := "%host.self% %instance.self.service.web% 3"; err != nil || got != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
@@ -137,7 +137,7 @@ func TestMacroSyntaxErrors(t *testing.T) {
 		{"%HOST.self%", ""}, {"%host.service.ä%", ""},
 	} {
 		t.Run(tt.in, func(t *testing.T) {
-			_, err := app.ParseMacros(map[string]any{"a": map[string]any{"b.c": []any{"ok", tt.in}}})
+			_, err := template.ParseMacros(map[string]any{"a": map[string]any{"b.c": []any{"ok", tt.in}}})
 			var e *app.Error
 			if !errors.As(err, &e) || e.Code != app.EInvalid || e.Reason != "macro" {
 				t.Fatalf("got %v, want EInvalid", err)
@@ -148,7 +148,7 @@ func TestMacroSyntaxErrors(t *testing.T) {
 			if e.Hint == "" || !strings.Contains(e.Hint, tt.hint) {
 				t.Errorf("hint %q does not say %q", e.Hint, tt.hint)
 			}
-			if _, err := app.ExpandString(tt.in, zoo(), nil); app.CodeOf(err) != app.EInvalid {
+			if _, err := template.ExpandString(tt.in, zoo(), nil); app.CodeOf(err) != app.EInvalid {
 				t.Errorf("ExpandString: %v", err)
 			}
 		})
@@ -168,7 +168,7 @@ func TestIncompleteCluster(t *testing.T) {
 		{"index too large by one", "%ip.service.db[1]%", "there is only 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m, err := app.ParseMacros(map[string]any{"x": tt.in})
+			m, err := template.ParseMacros(map[string]any{"x": tt.in})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func TestIncompleteCluster(t *testing.T) {
 			if !strings.Contains(e.Message, tt.says) {
 				t.Errorf("%q does not say %q", e.Message, tt.says)
 			}
-			if _, err := app.ExpandString(tt.in, c, &c.Nodes[3]); app.CodeOf(err) != app.EConflict {
+			if _, err := template.ExpandString(tt.in, c, &c.Nodes[3]); app.CodeOf(err) != app.EConflict {
 				t.Errorf("ExpandString: %v", err)
 			}
 		})
@@ -191,7 +191,7 @@ func TestIncompleteCluster(t *testing.T) {
 }
 
 func TestReferencesAndCheck(t *testing.T) {
-	m, err := app.ParseMacros(map[string]any{
+	m, err := template.ParseMacros(map[string]any{
 		"a": "%host.service.web% %ip.self% %num.service.many% %instance.self.service.zk%",
 		"b": []any{"%join(map(ip.access_v4.service.db,'$'),',')%", map[string]any{"c": "%host.service.web[2]%"}},
 		"d": "%ip.service.ghost[9]%",
@@ -220,7 +220,7 @@ func TestResultsShareWhatIsTheSame(t *testing.T) {
 		"own":  map[string]any{"me": "%host.self%", "big": map[string]any{"k": "v"}},
 	}
 	before, _ := json.Marshal(in)
-	m, err := app.ParseMacros(in)
+	m, err := template.ParseMacros(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,14 +243,14 @@ func TestResultsShareWhatIsTheSame(t *testing.T) {
 		t.Errorf("the input was changed to %s", after)
 	}
 
-	m, _ = app.ParseMacros(map[string]any{"a": "%num.service.web%"})
+	m, _ = template.ParseMacros(map[string]any{"a": "%num.service.web%"})
 	shared, _ = m.Shared(c)
 	one, _ = shared.For(c.Nodes[0])
 	two, _ = shared.For(c.Nodes[1])
 	if !same(one, two) {
 		t.Error("a configuration without anything of a node's own was copied")
 	}
-	m, _ = app.ParseMacros(nil)
+	m, _ = template.ParseMacros(nil)
 	shared, _ = m.Shared(c)
 	if got, err := shared.For(c.Nodes[0]); len(got) != 0 || err != nil {
 		t.Errorf("no configuration gave %v, %v", got, err)
@@ -260,7 +260,7 @@ func TestResultsShareWhatIsTheSame(t *testing.T) {
 // oracle expands by the plainest reading of the rules, one macro at a time: pairs of % are hidden first, then what is
 // left between two single ones is looked up. It knows only the forms that the test below makes. ok is false where an
 // index is too large.
-func oracle(s string, c app.MacroCluster, self app.Node) (string, bool) {
+func oracle(s string, c template.MacroCluster, self app.Node) (string, bool) {
 	pieces := strings.Split(strings.ReplaceAll(s, "%%", "\x00"), "%")
 	if len(pieces)%2 == 0 { // the last single % has no partner
 		n := len(pieces)
@@ -334,7 +334,7 @@ func TestMacrosAgreeWithThePlainestReading(t *testing.T) {
 		}
 		b.WriteString("-" + rapid.SampledFrom([]string{"", "%", "5% left", "%%"}).Draw(t, "tail"))
 		want, ok := oracle(b.String(), c, c.Nodes[2])
-		got, err := app.ExpandString(b.String(), c, &c.Nodes[2])
+		got, err := template.ExpandString(b.String(), c, &c.Nodes[2])
 		if ok != (err == nil) || ok && got != want {
 			t.Fatalf("%q gave %q, %v; want %q, %v", b.String(), got, err, want, ok)
 		}
@@ -348,7 +348,7 @@ func FuzzMacro(f *testing.F) {
 	}
 	c := zoo()
 	f.Fuzz(func(t *testing.T, s string) {
-		m, err := app.ParseMacros(map[string]any{"a": []any{s}})
+		m, err := template.ParseMacros(map[string]any{"a": []any{s}})
 		if err != nil {
 			if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "config.a[0]" || e.Hint == "" {
 				t.Fatalf("%q: %#v", s, e)
@@ -360,7 +360,7 @@ func FuzzMacro(f *testing.F) {
 		if err == nil {
 			config, err = shared.For(c.Nodes[2])
 		}
-		text, textErr := app.ExpandString(s, c, &c.Nodes[2])
+		text, textErr := template.ExpandString(s, c, &c.Nodes[2])
 		if (err == nil) != (textErr == nil) {
 			t.Fatalf("%q: config %v, text %v", s, err, textErr)
 		}
@@ -390,7 +390,7 @@ func BenchmarkMacros10000Nodes(b *testing.B) {
 	for i := range 200 {
 		config[fmt.Sprintf("section%d", i)] = map[string]any{"a": "%ip.service.web[0]%", "b": "plain", "c": []any{1.0, 2.0}}
 	}
-	m, err := app.ParseMacros(config)
+	m, err := template.ParseMacros(config)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/policy"
 )
 
 // Commitment is what clusters cost per hour until their leases end. Until is zero where they outlast the time that was asked for.
@@ -83,8 +84,8 @@ func (a *Service) ahead(ctx context.Context, q CommitmentQuery) (UsageAhead, err
 		}
 		lines, err := a.Store.QuotaLines(ctx, q.Tenant, q.Owner, nil, q.Now)
 		for _, l := range lines {
-			personal := l.Scope == app.QuotaUser || l.Scope == app.QuotaEachUser
-			if l.Measure == app.MeasurePerMonth && (q.Owner == "" && l.Scope == app.QuotaTenant || q.Owner != "" && personal) {
+			personal := l.Scope == policy.QuotaUser || l.Scope == policy.QuotaEachUser
+			if l.Measure == policy.MeasurePerMonth && (q.Owner == "" && l.Scope == policy.QuotaTenant || q.Owner != "" && personal) {
 				u.Budget = &l.Limit
 			}
 		}

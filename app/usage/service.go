@@ -2,10 +2,12 @@ package usage
 
 import (
 	"context"
-	"muster/app"
-	"muster/app/cluster"
-	"muster/app/operation"
 	"time"
+
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/operation"
+	"muster/app/policy"
 )
 
 // Store is what the service needs of the database.
@@ -14,7 +16,7 @@ type Store interface {
 	UsageStore
 
 	// Of what others keep.
-	QuotaLines(ctx context.Context, tenant string, owner string, groups []string, now time.Time) ([]app.QuotaLine, error)
+	QuotaLines(ctx context.Context, tenant string, owner string, groups []string, now time.Time) ([]policy.QuotaLine, error)
 	TellBudgets(ctx context.Context, now time.Time) (int, error)
 }
 
@@ -32,8 +34,8 @@ type Service struct {
 	Config
 
 	money  moneyTimes
-	usages app.SlowAnswers[usageKey, Usage]
-	aheads app.SlowAnswers[aheadKey, UsageAhead]
+	usages layout.SlowAnswers[usageKey, Usage]
+	aheads layout.SlowAnswers[aheadKey, UsageAhead]
 }
 
 // New returns the service on top of its needs.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // UsageBy says what usage is added up by.
@@ -237,7 +238,7 @@ func orListOf[T ~string](all []T) string {
 	for _, w := range all {
 		words = append(words, string(w))
 	}
-	return app.OrList(words)
+	return phrase.OrList(words)
 }
 
 func (a *Service) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, error) {

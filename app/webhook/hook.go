@@ -13,12 +13,77 @@ import (
 	"unicode"
 
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
+
+// HookFormat says what a hook's receiver understands.
+type HookFormat string
+
+// The formats.
+const (
+	HookMuster HookFormat = "muster" // JSON with everything about the notice
+	HookSlack  HookFormat = "slack"  // {"text": …}, as incoming webhooks of Slack, Mattermost and others take it
+	HookMail   HookFormat = "mail"   // {"to": …, "subject": …, "text": …}, for gateways that send mail
+	HookCoopr  HookFormat = "coopr"  // {"cluster": …, "job": …, "nodes": …}, as Coopr's callback posted it; of lifecycle hooks only
+)
+
+// HookState is how a hook stands.
+type HookState string
+
+// The states.
+const (
+	HookActive  HookState = "active"
+	HookOff     HookState = "off"     // a person switched it off
+	HookStopped HookState = "stopped" // Muster stopped it by itself; Why says why
+)
+
+// Hook is an address that notices of a tenant are sent to. Neither its secret nor the whole of its URL, which for many
+// receivers is a secret too, can be read again.
+type Hook struct {
+	ID     int64  `json:"-"`
+	Tenant string `json:"-"`
+	Name   string `json:"name"`
+	// URL is where it leads, without what may be secret; see RedactURL.
+	URL    string           `json:"url"`
+	Kinds  []app.NoticeKind `json:"kinds,omitempty"` // sorted; none: all
+	Format HookFormat       `json:"format"`
+	// Of a lifecycle hook, which is told of operations and no notices; see OperationHook.
+	When       template.HookPhase  `json:"when,omitempty"`
+	Operations []app.OperationKind `json:"operations,omitempty"` // sorted; none: all
+	Timeout    time.Duration       `json:"timeout,omitempty"`
+	OnTimeout  template.HookChoice `json:"on_timeout,omitempty"`
+	Script     string              `json:"script,omitempty"` // instead of an address: it is run on nodes
+	Services   []string            `json:"services,omitempty"`
+
+	To        string    `json:"to,omitempty"` // of the format mail: the addresses, with commas between
+	State     HookState `json:"state"`
+	Why       string    `json:"why,omitempty"` // of a stopped one
+	CreatedBy string    `json:"created_by"`
+	CreatedAt time.Time `json:"created_at"`
+	ChangedAt time.Time `json:"changed_at"`
+	SecretAt  time.Time `json:"secret_at"`          // when its secret was set
+	OldUntil  time.Time `json:"old_until,omitzero"` // until when the secret before signs too
+	Failures  int       `json:"failures"`           // deliveries in a row that failed
+	Waiting   int       `json:"waiting"`            // deliveries that are still to be made
+	Last      *HookLast `json:"last,omitempty"`     // what became of the latest attempt; nil: there was none yet
+	NextAt    time.Time `json:"next_at,omitzero"`   // when the delivery is tried again that the others wait behind
+}
+
+// HookLast is the latest attempt of any delivery of a hook.
+type HookLast struct {
+	Delivery int64         `json:"delivery"`
+	At       time.Time     `json:"at"`
+	Took     time.Duration `json:"took"`
+	Status   int           `json:"status,omitempty"` // 0: no answer
+	Code     app.Code      `json:"code,omitempty"`   // "": it was taken
+	Error    string        `json:"error,omitempty"`
+}
 
 // HookFormats are those of notices, the default first; OperationFormats those of lifecycle hooks.
 var (
-	HookFormats      = []app.HookFormat{app.HookMuster, app.HookSlack, app.HookMail}
-	OperationFormats = []app.HookFormat{app.HookMuster, app.HookCoopr}
+	HookFormats      = []HookFormat{HookMuster, HookSlack, HookMail}
+	OperationFormats = []HookFormat{HookMuster, HookCoopr}
 )
 
 // The limits of hooks.
@@ -42,16 +107,16 @@ type HookRequest struct {
 	Name    string            `json:"-"`
 	URL     string            `json:"url,omitempty"`
 	Kinds   *[]app.NoticeKind `json:"kinds,omitempty"`
-	Format  app.HookFormat    `json:"format,omitempty"`
+	Format  HookFormat        `json:"format,omitempty"`
 	To      *string           `json:"to,omitempty"`
 	Enabled *bool             `json:"enabled,omitempty"`
 	Secret  string            `json:"secret,omitempty"`
 	Rotate  bool              `json:"rotate,omitempty"`
 
-	When       app.HookPhase        `json:"when,omitempty"`
+	When       template.HookPhase   `json:"when,omitempty"`
 	Operations *[]app.OperationKind `json:"operations,omitempty"`
 	Timeout    *time.Duration       `json:"timeout,omitempty"`
-	OnTimeout  app.HookChoice       `json:"on_timeout,omitempty"`
+	OnTimeout  template.HookChoice  `json:"on_timeout,omitempty"`
 	Script     string               `json:"script,omitempty"`
 	Services   *[]string            `json:"services,omitempty"`
 }
@@ -59,7 +124,7 @@ type HookRequest struct {
 // SavedHook is a hook as it stands after a change. Secret is the one that was made for it just now, "" where none was: it
 // cannot be read again.
 type SavedHook struct {
-	app.Hook
+	Hook
 	Secret string `json:"secret,omitempty"`
 	Made   bool   `json:"made"` // there was none of the name before
 }
@@ -68,16 +133,16 @@ type SavedHook struct {
 type HookChange struct {
 	Name, URL, Shown string
 	Kinds            *[]app.NoticeKind
-	Format           app.HookFormat
+	Format           HookFormat
 	To               *string
 	Enabled          *bool
 	Secret           []byte
 	New              []byte // the secret of a hook that is made by this, where Secret is empty
 	// Of lifecycle hooks:
-	When       app.HookPhase
+	When       template.HookPhase
 	Operations *[]app.OperationKind
 	Timeout    *time.Duration
-	OnTimeout  app.HookChoice
+	OnTimeout  template.HookChoice
 	Script     string
 	Services   *[]string
 }
@@ -90,7 +155,7 @@ type HookGuard interface {
 }
 
 // Hooks lists the hooks of the tenant by name.
-func (a *Service) Hooks(ctx context.Context, actor app.Actor) ([]app.Hook, error) {
+func (a *Service) Hooks(ctx context.Context, actor app.Actor) ([]Hook, error) {
 	if err := actor.Authorize("Hooks"); err != nil {
 		return nil, err
 	}
@@ -98,9 +163,9 @@ func (a *Service) Hooks(ctx context.Context, actor app.Actor) ([]app.Hook, error
 }
 
 // Hook gives one; ENotFound where there is none of the name.
-func (a *Service) Hook(ctx context.Context, actor app.Actor, name string) (app.Hook, error) {
+func (a *Service) Hook(ctx context.Context, actor app.Actor, name string) (Hook, error) {
 	if err := actor.Authorize("Hook"); err != nil {
-		return app.Hook{}, err
+		return Hook{}, err
 	}
 	return a.Store.Hook(ctx, actor.Tenant, name)
 }
@@ -152,7 +217,7 @@ func (a *Service) CheckHook(r HookRequest) (HookChange, error) {
 	wrong := func(field, message, hint string) (HookChange, error) {
 		return c, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
-	if !app.HookName(r.Name) {
+	if !template.HookName(r.Name) {
 		return wrong("name", "A hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"ops-chat\".")
 	}
 	if r.URL != "" {
@@ -166,21 +231,21 @@ func (a *Service) CheckHook(r HookRequest) (HookChange, error) {
 		kinds := slices.Compact(slices.Sorted(slices.Values(*r.Kinds)))
 		for _, k := range kinds {
 			if !slices.Contains(app.NoticeKinds, k) {
-				return wrong("kinds", fmt.Sprintf("There is no kind of notice %q.", app.Clip(string(k))), "There are: "+app.Joined(app.NoticeKinds)+".")
+				return wrong("kinds", fmt.Sprintf("There is no kind of notice %q.", phrase.Clip(string(k))), "There are: "+template.Joined(app.NoticeKinds)+".")
 			}
 		}
 		c.Kinds = &kinds
 	}
 	if r.Format != "" && !slices.Contains(HookFormats, r.Format) && !slices.Contains(OperationFormats, r.Format) {
-		return wrong("format", fmt.Sprintf("There is no format %q.", app.Clip(string(r.Format))), "There are: "+app.Joined(HookFormats)+", and coopr for hooks of operations.")
+		return wrong("format", fmt.Sprintf("There is no format %q.", phrase.Clip(string(r.Format))), "There are: "+template.Joined(HookFormats)+", and coopr for hooks of operations.")
 	}
 	if r.Script != "" && a.CheckScript != nil {
 		if fault := a.CheckScript(r.Script); fault != nil && !fault.Warning {
 			return wrong("script", fmt.Sprintf("The shell cannot read the script: line %d, column %d: %s.", fault.Line, fault.Column, fault.Message), fault.Hint)
 		}
 	}
-	if r.When != "" && !slices.Contains(app.HookPhases, r.When) {
-		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", app.Clip(string(r.When))), "One of: "+app.Joined(app.HookPhases)+".")
+	if r.When != "" && !slices.Contains(template.HookPhases, r.When) {
+		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", phrase.Clip(string(r.When))), "One of: "+template.Joined(template.HookPhases)+".")
 	}
 	if r.Operations != nil {
 		kinds := slices.Compact(slices.Sorted(slices.Values(*r.Operations)))

@@ -1,8 +1,9 @@
 package webhook
 
 import (
-	"muster/app"
 	"time"
+
+	"muster/app/template"
 )
 
 // Store is what the service needs of the database.
@@ -15,7 +16,7 @@ type Config struct {
 	Store Store
 	Now   func() time.Time
 	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
-	CheckScript func(script string) *app.ScriptFault
+	CheckScript func(script string) *template.ScriptFault
 
 	HookGuard HookGuard // where hooks may lead; nil: anywhere over https
 }

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
 	appresource "muster/app/resource"
+	"muster/app/template"
 	"muster/automators/internal/node"
 )
 
@@ -15,25 +16,25 @@ const name = "ansible"
 // Ansible runs ansible-playbook. It holds nothing, so one value serves all nodes.
 type Ansible struct{}
 
-var _ app.DryRunner = Ansible{}
+var _ family.DryRunner = Ansible{}
 
 // New gives the automator.
 func New() Ansible { return Ansible{} }
 
 // Descriptor carries out app.Automator.
-func (Ansible) Descriptor() app.Descriptor {
-	return app.Descriptor{
+func (Ansible) Descriptor() family.Descriptor {
+	return family.Descriptor{
 		Name:        name,
 		Description: "Runs an Ansible playbook on the node, for that node.",
-		Fields: []app.Field{
-			{Name: "playbook", SetBy: app.SetByTenant, Label: "Playbook", Type: app.FieldLines, Help: "The text of a playbook, with hosts: all. The configuration is in its variables, the node in muster."},
-			{Name: "playbook_file", SetBy: app.SetByTenant, Label: "Playbook file", Type: app.FieldText, Help: "A playbook in a resource instead: the resource's name, or name/path in an archive, such as site/playbooks/web.yml."},
-			{Name: "roles", SetBy: app.SetByTenant, Label: "Roles", Type: app.FieldList, Help: "Roles to play instead of a playbook, split at spaces: common web."},
-			{Name: "tags", SetBy: app.SetByTenant, Label: "Tags", Type: app.FieldList, Help: "Only tasks with one of these tags, split at spaces."},
-			{Name: "skip_tags", SetBy: app.SetByTenant, Label: "Tags to skip", Type: app.FieldList, Help: "No tasks with one of these tags, split at spaces."},
-			{Name: "version", SetBy: app.SetByTenant, Label: "Oldest version", Type: app.FieldText, Help: "The oldest Ansible (ansible-core) that will do, such as 2.14. Empty: any."},
+		Fields: []family.Field{
+			{Name: "playbook", SetBy: family.SetByTenant, Label: "Playbook", Type: family.FieldLines, Help: "The text of a playbook, with hosts: all. The configuration is in its variables, the node in muster."},
+			{Name: "playbook_file", SetBy: family.SetByTenant, Label: "Playbook file", Type: family.FieldText, Help: "A playbook in a resource instead: the resource's name, or name/path in an archive, such as site/playbooks/web.yml."},
+			{Name: "roles", SetBy: family.SetByTenant, Label: "Roles", Type: family.FieldList, Help: "Roles to play instead of a playbook, split at spaces: common web."},
+			{Name: "tags", SetBy: family.SetByTenant, Label: "Tags", Type: family.FieldList, Help: "Only tasks with one of these tags, split at spaces."},
+			{Name: "skip_tags", SetBy: family.SetByTenant, Label: "Tags to skip", Type: family.FieldList, Help: "No tasks with one of these tags, split at spaces."},
+			{Name: "version", SetBy: family.SetByTenant, Label: "Oldest version", Type: family.FieldText, Help: "The oldest Ansible (ansible-core) that will do, such as 2.14. Empty: any."},
 		},
-		ResourceTypes: []app.ResourceType{
+		ResourceTypes: []template.ResourceType{
 			{Name: "role", Label: "Role", Format: appresource.FormatArchive, Help: "One role. It is called as the resource is."},
 			{Name: "roles", Label: "Roles", Format: appresource.FormatArchive, Help: "A directory of roles, each in a folder of its own."},
 			{Name: "collection", Label: "Collection", Format: appresource.FormatArchive, Help: "One collection, as ansible-galaxy builds it. The resource is called as the collection is: ansible.posix."},
@@ -50,7 +51,7 @@ var software = node.Software{
 }
 
 // Bootstrap carries out app.Automator: it installs Ansible where it is absent.
-func (Ansible) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
+func (Ansible) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
 	if err := node.Install(ctx, sh, n, software, out); err != nil {
 		return fmt.Errorf("ansible: %w", err)
 	}
@@ -61,7 +62,7 @@ func (Ansible) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, o
 func (Ansible) Tools() []string { return []string{"cat", "head", "id", "ln", "mkdir", "rm", "sh"} }
 
 // Run carries out app.Automator.
-func (a Ansible) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+func (a Ansible) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	if _, err := a.play(ctx, sh, call, false, out); err != nil {
 		return err
 	}
@@ -73,15 +74,15 @@ func (a Ansible) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, ou
 
 // DryRun carries out app.DryRunner, by --check. What a task runs as a command is not known beforehand, so that is not told; tasks that say
 // check_mode: false themselves are done even so.
-func (a Ansible) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) (app.Changes, error) {
+func (a Ansible) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	said, err := a.play(ctx, sh, call, true, out)
 	if err != nil {
-		return app.Changes{}, err
+		return family.Changes{}, err
 	}
 	return said.changes(), nil
 }
 
-func (a Ansible) play(ctx context.Context, sh app.Shell, call app.ServiceCall, dry bool, out app.Output) (*said, error) {
+func (a Ansible) play(ctx context.Context, sh family.Shell, call family.ServiceCall, dry bool, out family.Output) (*said, error) {
 	text, warnings, err := a.script(call, dry)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (a Ansible) play(ctx context.Context, sh app.Shell, call app.ServiceCall, d
 		node.Say(out, w)
 	}
 	var heard said
-	exit, err := node.Do(ctx, sh, app.Command{Line: line, Stdin: strings.NewReader(text), Once: !dry}, heard.watch(out))
+	exit, err := node.Do(ctx, sh, family.Command{Line: line, Stdin: strings.NewReader(text), Once: !dry}, heard.watch(out))
 	if err != nil {
 		if ctx.Err() != nil {
 			node.Sweep(ctx, sh)

@@ -10,8 +10,9 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/automators/ansible"
 	"muster/automators/automatortest"
 	"muster/jobs/remote"
@@ -28,7 +29,7 @@ func needed(t *testing.T) {
 }
 
 // resources are a role, a directory of roles, a collection, a project with a playbook and a role beside it, and a playbook.
-func resources(t testing.TB, dir string) []app.ResourceRef {
+func resources(t testing.TB, dir string) []template.ResourceRef {
 	for name, text := range map[string]string{
 		"motd/tasks/main.yml":                       "- name: write the message\n  template: {src: motd.j2, dest: \"{{ motd.path }}\", mode: '0640'}\n  notify: told\n",
 		"motd/templates/motd.j2":                    "{{ motd.text }}\n",
@@ -49,7 +50,7 @@ func resources(t testing.TB, dir string) []app.ResourceRef {
 			t.Fatal(err)
 		}
 	}
-	return []app.ResourceRef{{Type: "role", Name: "motd"}, {Type: "roles", Name: "more"}, {Type: "collection", Name: "acme.site"}, {Type: "project", Name: "site"}, {Type: "playbook", Name: "one.yml"}}
+	return []template.ResourceRef{{Type: "role", Name: "motd"}, {Type: "roles", Name: "more"}, {Type: "collection", Name: "acme.site"}, {Type: "project", Name: "site"}, {Type: "playbook", Name: "one.yml"}}
 }
 
 const head = "- hosts: all\n  gather_facts: false\n  tasks:\n"
@@ -57,7 +58,7 @@ const head = "- hosts: all\n  gather_facts: false\n  tasks:\n"
 func TestConformance(t *testing.T) {
 	needed(t)
 	automatortest.Run(t, automatortest.Member{
-		New:    func() app.Automator { return ansible.New() },
+		New:    func() family.Automator { return ansible.New() },
 		Slowly: true,
 		OK: map[string]string{"playbook": head + `  - debug: {msg: "hello from {{ muster.service }} on {{ inventory_hostname }} of {{ muster.peers | length }}"}
   - assert: {that: db.password == muster.config.db.password}
@@ -104,11 +105,11 @@ func TestRuns(t *testing.T) {
 	const text = "{{ 1 + 1 }} {% x %} it's \"$x\" \\ é 😀 \u0085\u007f"
 	run := func(fields map[string]string) (string, error) {
 		heard := make(chan string, 1000)
-		err := ansible.New().Run(t.Context(), sh, app.ServiceCall{
-			NodeContext: app.NodeContext{Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org"}, Service: "web", Action: app.ActionConfigure, Fields: fields,
+		err := ansible.New().Run(t.Context(), sh, family.ServiceCall{
+			NodeContext: family.NodeContext{Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org"}, Service: "web", Action: app.ActionConfigure, Fields: fields,
 			Config:    map[string]any{"motd": map[string]any{"text": text, "path": n.Home + "/motd"}, "odd-name": 1, "ratio": 1e-7, "count": 12345678901},
 			Resources: dir, Refs: refs, Services: []string{"web"},
-			Peers: []app.HostEntry{{Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}, Services: []string{"web"}},
+			Peers: []family.HostEntry{{Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}, Services: []string{"web"}},
 				{Address: "10.0.0.2", Names: []string{"n2.c1.example.org", "n2"}, Services: []string{"db"}}},
 		}, func(s app.Stream, line string) { heard <- line })
 		close(heard)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/automators/internal/node"
 )
 
@@ -38,7 +39,7 @@ const (
 var collectionName = regexp.MustCompile(`^([a-z0-9_]+)\.([a-z0-9_]+)$`)
 
 // script is what the node does for a call: the same text for the same call.
-func (a Ansible) script(call app.ServiceCall, dry bool) (text string, warnings []string, err error) {
+func (a Ansible) script(call family.ServiceCall, dry bool) (text string, warnings []string, err error) {
 	if err := a.Check(call.Fields); err != nil {
 		return "", nil, err
 	}
@@ -118,7 +119,7 @@ func playbook(fields map[string]string) string {
 }
 
 // addResources puts roles and collections where they are looked for.
-func addResources(s *node.Script, call app.ServiceCall) error {
+func addResources(s *node.Script, call family.ServiceCall) error {
 	for _, r := range call.Refs {
 		place := call.Resources + "/" + r.Name
 		switch r.Type {

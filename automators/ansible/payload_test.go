@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
-func call(fields map[string]string) app.ServiceCall {
-	return app.ServiceCall{
-		NodeContext: app.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org", Owner: "ada"}, Operation: 7, Step: "start web@n1",
+func call(fields map[string]string) family.ServiceCall {
+	return family.ServiceCall{
+		NodeContext: family.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org", Owner: "ada"}, Operation: 7, Step: "start web@n1",
 		Service: "web", Action: app.ActionStart, Fields: fields, Resources: "/r", Services: []string{"load-balancer", "web"},
-		Refs: []app.ResourceRef{{Type: "role", Name: "motd"}, {Type: "roles", Name: "all"}, {Type: "collection", Name: "acme.site"}},
-		Peers: []app.HostEntry{{Address: "10.0.0.2", Names: []string{"n2.c1.example.org", "n2"}, Services: []string{"db", "web"}}, {Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}},
+		Refs: []template.ResourceRef{{Type: "role", Name: "motd"}, {Type: "roles", Name: "all"}, {Type: "collection", Name: "acme.site"}},
+		Peers: []family.HostEntry{{Address: "10.0.0.2", Names: []string{"n2.c1.example.org", "n2"}, Services: []string{"db", "web"}}, {Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}},
 			{Address: "10.0.0.3"}},
 	}
 }
@@ -27,7 +29,7 @@ func TestInventory(t *testing.T) {
 	if got := inventory(call(nil)); got != want {
 		t.Errorf("%s", got)
 	}
-	if got := inventory(app.ServiceCall{NodeContext: app.NodeContext{Node: "n1"}}); !strings.Contains(got, `"ansible_connection":"local"`) {
+	if got := inventory(family.ServiceCall{NodeContext: family.NodeContext{Node: "n1"}}); !strings.Contains(got, `"ansible_connection":"local"`) {
 		t.Errorf("a node without peers: %s", got)
 	}
 }
@@ -76,7 +78,7 @@ func TestScript(t *testing.T) {
 			t.Errorf("%s is not there", want)
 		}
 	}
-	c.Refs = append(c.Refs, app.ResourceRef{Type: "collection", Name: "posix"})
+	c.Refs = append(c.Refs, template.ResourceRef{Type: "collection", Name: "posix"})
 	if _, _, err := (Ansible{}).script(c, false); app.CodeOf(err) != app.EInvalid {
 		t.Error(err)
 	}
@@ -89,7 +91,7 @@ func TestScript(t *testing.T) {
 }
 
 func TestSaid(t *testing.T) {
-	c := app.ServiceCall{Service: "web", Action: app.ActionInstall}
+	c := family.ServiceCall{Service: "web", Action: app.ActionInstall}
 	for name, tc := range map[string]struct {
 		lines []string
 		exit  int
@@ -103,7 +105,7 @@ func TestSaid(t *testing.T) {
 	} {
 		var s said
 		for _, l := range tc.lines {
-			if s.hear(app.StreamErr, l) != strings.HasPrefix(l, markFailed) {
+			if s.hear(family.StreamErr, l) != strings.HasPrefix(l, markFailed) {
 				t.Errorf("%s: %s is for somebody else", name, l)
 			}
 		}
@@ -114,7 +116,7 @@ func TestSaid(t *testing.T) {
 
 	var s said
 	for _, l := range []string{"before", markChanged, `{"subject": "/etc/motd", "task": "write", "action": "copy"}`, "", `{"task": "reload", "action": "reload"}`, `{"task": "cu`} {
-		s.hear(app.StreamOut, l)
+		s.hear(family.StreamOut, l)
 	}
 	if got := s.changes(); !slices.Equal(got.Texts, []string{"write (copy): /etc/motd", "reload"}) || got.More != 1 {
 		t.Errorf("%+v", got)
@@ -127,13 +129,13 @@ func FuzzSaid(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var s said
 		for l := range strings.SplitSeq(text, "\n") {
-			s.hear(app.StreamErr, markFailed+l)
-			s.hear(app.StreamErr, l)
+			s.hear(family.StreamErr, markFailed+l)
+			s.hear(family.StreamErr, l)
 		}
-		if s.err(app.ServiceCall{}, 2).Message == "" {
+		if s.err(family.ServiceCall{}, 2).Message == "" {
 			t.Fatal("no message")
 		}
-		if got := changesOf(strings.Split(text, "\n")); len(got.Texts) > app.MostChanges {
+		if got := changesOf(strings.Split(text, "\n")); len(got.Texts) > family.MostChanges {
 			t.Fatal(len(got.Texts))
 		}
 	})
@@ -147,7 +149,7 @@ func FuzzVariables(f *testing.F) {
 		if json.Unmarshal(b, &config) != nil {
 			return
 		}
-		text, _, err := variables(app.ServiceCall{Config: config})
+		text, _, err := variables(family.ServiceCall{Config: config})
 		if err != nil {
 			t.Fatal(err)
 		}

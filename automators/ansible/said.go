@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/automators/internal/node"
 )
 
@@ -31,7 +32,7 @@ func (n note) title() string {
 	return n.Task
 }
 
-func (s *said) watch(out app.Output) app.Output {
+func (s *said) watch(out family.Output) family.Output {
 	return func(stream app.Stream, line string) {
 		if !s.hear(stream, line) && out != nil {
 			out(stream, line)
@@ -43,7 +44,7 @@ func (s *said) watch(out app.Output) app.Output {
 func (s *said) hear(stream app.Stream, line string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if stream == app.StreamErr {
+	if stream == family.StreamErr {
 		text, ours := strings.CutPrefix(line, markFailed)
 		if !ours {
 			if line = strings.TrimSpace(line); line != "" {
@@ -64,7 +65,7 @@ func (s *said) hear(stream app.Stream, line string) bool {
 		}
 		return true
 	}
-	if stream != app.StreamOut {
+	if stream != family.StreamOut {
 		return false
 	}
 	if line == markChanged {
@@ -77,15 +78,15 @@ func (s *said) hear(stream app.Stream, line string) bool {
 	return s.listing
 }
 
-func (s *said) changes() app.Changes {
+func (s *said) changes() family.Changes {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return changesOf(s.changed)
 }
 
 // changesOf reads the plugin's lines of what would be changed.
-func changesOf(lines []string) app.Changes {
-	var all app.Changes
+func changesOf(lines []string) family.Changes {
+	var all family.Changes
 	for _, l := range lines {
 		if strings.TrimSpace(l) == "" {
 			continue
@@ -115,7 +116,7 @@ var meaning = map[int]string{
 	250: "Ansible met an error of its own",
 }
 
-func (s *said) err(call app.ServiceCall, exit int) *app.Error {
+func (s *said) err(call family.ServiceCall, exit int) *app.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	reason := s.failed

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 var (
@@ -19,7 +20,7 @@ var (
 )
 
 // inventory is the cluster as far as it is known: each node by its name, this one without SSH, and a group for each service. JSON is YAML.
-func inventory(call app.ServiceCall) string {
+func inventory(call family.ServiceCall) string {
 	hosts, groups := map[string]any{}, map[string]any{}
 	add := func(n string, vars map[string]any, services []string) {
 		hosts[n] = vars
@@ -59,7 +60,7 @@ func inventory(call app.ServiceCall) string {
 // variables are the extra variables: the configuration by its names, and under muster who and where the node is, with all of the configuration. They are
 // YAML, in which texts that look like templates are marked as none. Warnings tell which names are no names of variables; these are in
 // muster.config alone.
-func variables(call app.ServiceCall) (text string, warnings []string, err error) {
+func variables(call family.ServiceCall) (text string, warnings []string, err error) {
 	config := call.Config
 	if config == nil {
 		config = map[string]any{}

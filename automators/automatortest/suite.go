@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/automators/conformance"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
@@ -13,7 +14,7 @@ import (
 
 // Member is what the suite has to know of an automator.
 type Member struct {
-	New func() app.Automator
+	New func() family.Automator
 
 	OK       map[string]string // fields of an action that succeeds, however often it is run
 	OKSays   string            // is part of a line that it says
@@ -34,13 +35,13 @@ type Member struct {
 	Told  map[string]string
 
 	// Resources fills the directory of resources of every call, and says which they are. nil: there are none.
-	Resources func(t testing.TB, dir string) []app.ResourceRef
+	Resources func(t testing.TB, dir string) []template.ResourceRef
 	// Slowly is for a tool that takes seconds to start: it is tried over OpenSSH alone, two times at once instead of four, and once where another time
 	// would find the same.
 	Slowly bool
 
-	Env  []string               // added to the environment of commands on the node: PATH=dir:$PATH has its tool found there
-	Call func(*app.ServiceCall) // completes every call, such as by resources; nil where there is nothing to add
+	Env  []string                  // added to the environment of commands on the node: PATH=dir:$PATH has its tool found there
+	Call func(*family.ServiceCall) // completes every call, such as by resources; nil where there is nothing to add
 }
 
 // Invalid is a set of fields with the name of the one that is wrong.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 const (
@@ -89,9 +90,10 @@ func merged(under, over map[string]any) map[string]any {
 }
 
 // attributes gives all attributes of a run, as JSON with sorted keys: the cluster configuration with the service's own attributes merged over
-// it stands at the top, and once more as coopr.cluster, together with all nodes; coopr has what else Coopr told; muster has the same and what only Muster knows. Where
+// it stands at the top, and once more as coopr.cluster, together with all nodes; coopr has what else Coopr told; muster has the same and what only
+// Muster knows. Where
 // configuration or service say something below coopr or muster themselves, both are there, and what is told of the cluster wins. outputs is muster.outputs.
-func attributes(call app.ServiceCall, outputs string) ([]byte, error) {
+func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
 	own, err := readAttributes(call.Fields["json_attributes"])
 	if err != nil {
 		return nil, err
@@ -123,7 +125,7 @@ func attributes(call app.ServiceCall, outputs string) ([]byte, error) {
 }
 
 // cutAttributes gives all attributes in two parts, between which the place of the file for facts belongs: that is known on the node only.
-func cutAttributes(call app.ServiceCall) (before, after string, err error) {
+func cutAttributes(call family.ServiceCall) (before, after string, err error) {
 	for n := 0; ; n++ {
 		mark := fmt.Sprintf("muster-outputs-%d", n) // the first that nobody else has written
 		text, err := attributes(call, mark)
@@ -137,7 +139,7 @@ func cutAttributes(call app.ServiceCall) (before, after string, err error) {
 }
 
 // nodesOf tells of the nodes that are known, by name, and of this one's addresses.
-func nodesOf(call app.ServiceCall) (nodes, own map[string]any) {
+func nodesOf(call family.ServiceCall) (nodes, own map[string]any) {
 	nodes, own = map[string]any{}, map[string]any{}
 	for _, p := range call.Peers {
 		if len(p.Names) == 0 {

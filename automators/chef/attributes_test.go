@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 func TestMerged(t *testing.T) {
@@ -36,7 +37,7 @@ func TestMerged(t *testing.T) {
 
 // The configuration and what the service says of coopr itself are both there, and what is told of the cluster wins.
 func TestAttributesKeepWhatTheServiceSaysOfCoopr(t *testing.T) {
-	b, err := attributes(app.ServiceCall{NodeContext: app.NodeContext{Cluster: "c1", Hostname: "h"}, Config: map[string]any{"coopr": map[string]any{"own": 1}},
+	b, err := attributes(family.ServiceCall{NodeContext: family.NodeContext{Cluster: "c1", Hostname: "h"}, Config: map[string]any{"coopr": map[string]any{"own": 1}},
 		Fields: map[string]string{"json_attributes": `{"coopr": {"hostname": "other", "node": 1}}`}}, "/out")
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +58,7 @@ func TestAttributesKeepWhatTheServiceSaysOfCoopr(t *testing.T) {
 // Whatever a service says, the place for facts is put where it belongs, and nowhere else.
 func TestCutAttributesFindsTheOnePlace(t *testing.T) {
 	for _, own := range []string{`{}`, `{"a": "muster-outputs-0", "z": "muster-outputs-1"}`, `{"muster": {"outputs": "mine", "zz": "muster-outputs-0"}}`} {
-		c := app.ServiceCall{Fields: map[string]string{"json_attributes": own}}
+		c := family.ServiceCall{Fields: map[string]string{"json_attributes": own}}
 		before, after, err := cutAttributes(c)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func FuzzAttributes(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		c := app.ServiceCall{NodeContext: app.NodeContext{Hostname: "h"}, Config: map[string]any{"a": map[string]any{"b": 1}}, Fields: map[string]string{"json_attributes": s}}
+		c := family.ServiceCall{NodeContext: family.NodeContext{Hostname: "h"}, Config: map[string]any{"a": map[string]any{"b": 1}}, Fields: map[string]string{"json_attributes": s}}
 		b, err := attributes(c, "/out")
 		if err != nil {
 			if app.AsError(err).Field != "json_attributes" {
@@ -185,7 +186,7 @@ func TestCooprsOwnServices(t *testing.T) {
 			if err := New().Check(a.Fields); err != nil {
 				t.Errorf("%s: %s: %v", filepath.Base(file), name, err)
 			}
-			if _, err := payload(app.ServiceCall{Service: "s", Fields: a.Fields}, false); err != nil {
+			if _, err := payload(family.ServiceCall{Service: "s", Fields: a.Fields}, false); err != nil {
 				t.Errorf("%s: %s: %v", filepath.Base(file), name, err)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/automators/internal/node"
 )
 
@@ -84,14 +86,15 @@ func (c Chef) software() node.Software {
 		packages = append(packages, p.URL+"="+p.SHA256)
 	}
 	if len(packages) > 0 {
-		s.Before = "muster_packages=" + app.ShellQuote(strings.Join(packages, " ")) + "\n" + fetchChef
+		s.Before = "muster_packages=" + phrase.ShellQuote(strings.Join(packages, " ")) + "\n" + fetchChef
 	}
 	return s
 }
 
-// Bootstrap carries out app.Automator: it looks for Chef or Cinc, and gets it where it is not there: by a package that the admin has named, or by the one of the
+// Bootstrap carries out app.Automator: it looks for Chef or Cinc, and gets it where it is not there: by a package that the admin has named, or by the
+// one of the
 // distribution. It runs nothing that it has fetched and not checked.
-func (c Chef) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
+func (c Chef) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
 	if err := node.Install(ctx, sh, n, c.software(), out); err != nil {
 		return fmt.Errorf("chef-solo: %w", err)
 	}

@@ -8,7 +8,9 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/family"
 	appresource "muster/app/resource"
+	"muster/app/template"
 	"muster/automators/internal/node"
 )
 
@@ -25,24 +27,24 @@ const (
 // Chef runs Chef. It holds nothing of nodes, so one value serves all of them.
 type Chef struct{ packages []Package }
 
-var _ app.DryRunner = Chef{}
+var _ family.DryRunner = Chef{}
 
 // New gives the automator. Packages are those of Chef or Cinc that nodes may get where their distribution has none: see ParsePackage.
 func New(packages ...Package) Chef { return Chef{packages} }
 
 // Descriptor carries out app.Automator.
-func (Chef) Descriptor() app.Descriptor {
-	return app.Descriptor{
+func (Chef) Descriptor() family.Descriptor {
+	return family.Descriptor{
 		Name:        Name,
 		Description: "Runs recipes with chef-solo, or Cinc, in local mode.",
-		Fields: []app.Field{
-			{Name: "run_list", SetBy: app.SetByTenant, Label: "Run list", Type: app.FieldList, Required: true, Help: "Recipes and roles with commas between, such as recipe[apache2::default],role[web]."},
-			{Name: "json_attributes", SetBy: app.SetByTenant, Label: "JSON attributes", Type: app.FieldLines,
+		Fields: []family.Field{
+			{Name: "run_list", SetBy: family.SetByTenant, Label: "Run list", Type: family.FieldList, Required: true, Help: "Recipes and roles with commas between, such as recipe[apache2::default],role[web]."},
+			{Name: "json_attributes", SetBy: family.SetByTenant, Label: "JSON attributes", Type: family.FieldLines,
 				Help: "Attributes of this action, as a JSON object. They are merged over the cluster configuration."},
-			{Name: "chef_license", SetBy: app.SetByTenant, Label: "Chef's licence", Type: app.FieldChoice, Options: []string{"accept", "accept-silent", "accept-no-persist"},
+			{Name: "chef_license", SetBy: family.SetByTenant, Label: "Chef's licence", Type: family.FieldChoice, Options: []string{"accept", "accept-silent", "accept-no-persist"},
 				Help: "Whether you accept the licence that Chef asks for since version 15. Cinc asks for none."},
 		},
-		ResourceTypes: []app.ResourceType{
+		ResourceTypes: []template.ResourceType{
 			{Name: typeCookbooks, Label: "Cookbooks", Format: appresource.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each cookbook, or with one cookbook."},
 			{Name: typeDataBags, Label: "Data bags", Format: appresource.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each data bag, or with the items of one."},
 			{Name: typeRoles, Label: "Role", Format: appresource.FormatFile, Mode: 0o644, Common: true, Help: "A role, as JSON or Ruby. The resource is named as the role is."},
@@ -59,12 +61,12 @@ func (Chef) Check(fields map[string]string) error {
 }
 
 // Run carries out app.Automator.
-func (c Chef) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+func (c Chef) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	return c.converge(ctx, sh, call, false, out)
 }
 
 // DryRun carries out app.DryRunner, by Chef's --why-run. What a resource would do depends on those before it, which did nothing: it is Chef's best guess.
-func (c Chef) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) (app.Changes, error) {
+func (c Chef) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	var found wouldBe
 	err := c.converge(ctx, sh, call, true, found.watch(out))
 	found.mu.Lock()
@@ -72,7 +74,7 @@ func (c Chef) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, ou
 	return found.changes, err
 }
 
-func (c Chef) converge(ctx context.Context, sh app.Shell, call app.ServiceCall, dry bool, out app.Output) error {
+func (c Chef) converge(ctx context.Context, sh family.Shell, call family.ServiceCall, dry bool, out family.Output) error {
 	if err := c.Check(call.Fields); err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func (c Chef) converge(ctx context.Context, sh app.Shell, call app.ServiceCall, 
 		return err
 	}
 	var last reason
-	exit, err := node.Do(ctx, sh, app.Command{Line: runLine, Stdin: strings.NewReader(text), Once: !dry}, last.watch(out))
+	exit, err := node.Do(ctx, sh, family.Command{Line: runLine, Stdin: strings.NewReader(text), Once: !dry}, last.watch(out))
 	if err != nil {
 		if ctx.Err() != nil {
 			node.Sweep(ctx, sh)
@@ -117,7 +119,7 @@ var (
 	boilerplate = regexp.MustCompile(`^(?:-+|Stacktrace dumped to .*|PLEASE PROVIDE THE CONTENTS.*|Chef::Exceptions::ChildConvergeError.*|Running exception handlers|Exception handlers complete)$`)
 )
 
-func (r *reason) watch(out app.Output) app.Output {
+func (r *reason) watch(out family.Output) family.Output {
 	return r.other.Watch(func(s app.Stream, line string) {
 		if m := fatalLine.FindStringSubmatch(line); m != nil && !boilerplate.MatchString(strings.TrimSpace(m[1])) {
 			r.fatal.Set(strings.TrimSpace(m[1]))
@@ -145,7 +147,7 @@ type wouldBe struct {
 	mu       sync.Mutex
 	outputs  string // the file for facts, which is none of the node's
 	resource string
-	changes  app.Changes
+	changes  family.Changes
 }
 
 var (
@@ -153,7 +155,7 @@ var (
 	wouldLine    = regexp.MustCompile(`^\s+- (Would .+)$`)
 )
 
-func (w *wouldBe) watch(out app.Output) app.Output {
+func (w *wouldBe) watch(out family.Output) family.Output {
 	return func(s app.Stream, line string) {
 		if shown := w.add(line); shown && out != nil {
 			out(s, line)

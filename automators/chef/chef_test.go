@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/resource"
+	"muster/app/template"
 	"muster/automators/automatortest"
 	"muster/automators/chef"
 	"muster/jobs/remote"
@@ -37,7 +39,7 @@ func fill(t testing.TB, set string) {
 	}
 }
 
-var refs = []app.ResourceRef{{Type: "cookbooks", Name: "books", Format: resource.FormatArchive}, {Type: "roles", Name: "web", Format: resource.FormatFile}}
+var refs = []template.ResourceRef{{Type: "cookbooks", Name: "books", Format: resource.FormatArchive}, {Type: "roles", Name: "web", Format: resource.FormatFile}}
 
 // The suite, with the stand-in for Chef: see standin_test.go.
 func TestConformanceWithAStandIn(t *testing.T) {
@@ -45,7 +47,7 @@ func TestConformanceWithAStandIn(t *testing.T) {
 		return `{"web": {"file": "{home}/` + name + `", "motd": "hello"}}`
 	}
 	automatortest.Run(t, automatortest.Member{
-		New:      func() app.Automator { return chef.New() },
+		New:      func() family.Automator { return chef.New() },
 		OK:       map[string]string{"run_list": "recipe[web::default], role[web]", "json_attributes": own("motd")},
 		OKSays:   "n1.c1.example.org",
 		Fail:     map[string]string{"run_list": "recipe[web::fails]"},
@@ -59,7 +61,7 @@ func TestConformanceWithAStandIn(t *testing.T) {
 			{Fields: map[string]string{"run_list": "web", "json_attributes": `{"a": `}, Field: "json_attributes"},
 		},
 		Env: []string{"PATH=" + placeStandIn(t, "chef-solo") + ":$PATH"},
-		Resources: func(t testing.TB, dir string) []app.ResourceRef {
+		Resources: func(t testing.TB, dir string) []template.ResourceRef {
 			fill(t, dir)
 			return refs
 		},
@@ -71,7 +73,7 @@ func TestConformanceWithAStandIn(t *testing.T) {
 }
 
 // onNode is a node that finds the stand-in under a name.
-func onNode(t *testing.T, name string) (*remotetest.Server, app.Shell) {
+func onNode(t *testing.T, name string) (*remotetest.Server, family.Shell) {
 	t.Helper()
 	s := remotetest.Start(t, remotetest.Options{Env: []string{"PATH=" + placeStandIn(t, name) + ":$PATH"}})
 	sh, err := remote.Dial(t.Context(), s.Target())
@@ -82,11 +84,11 @@ func onNode(t *testing.T, name string) (*remotetest.Server, app.Shell) {
 	return s, sh
 }
 
-func call(t testing.TB, file, runList string) app.ServiceCall {
-	return app.ServiceCall{
-		NodeContext: app.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.example.org", Owner: "ada"},
+func call(t testing.TB, file, runList string) family.ServiceCall {
+	return family.ServiceCall{
+		NodeContext: family.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.example.org", Owner: "ada"},
 		Service:     "web", Action: app.ActionConfigure, Resources: resources(t), Refs: refs, Services: []string{"base", "web"},
-		Peers: []app.HostEntry{{Address: "10.0.0.1", Names: []string{"n1.example.org", "n1"}, Services: []string{"base", "web"}},
+		Peers: []family.HostEntry{{Address: "10.0.0.1", Names: []string{"n1.example.org", "n1"}, Services: []string{"base", "web"}},
 			{Address: "10.0.0.2", Names: []string{"n2.example.org", "n2"}, Services: []string{"base"}}},
 		Config: map[string]any{"web": map[string]any{"motd": "configured", "port": 80}, "secret": automatortest.Secret},
 		Fields: map[string]string{"run_list": runList, "json_attributes": `{"web": {"file": "` + file + `", "port": 8080}, "coopr": {"node": {"services": {"apache2": "start"}}}}`},
@@ -152,7 +154,7 @@ run_list 'recipe[web::bags]', 'role[deeper]'
 			dir := t.TempDir()
 			c := call(t, filepath.Join(dir, "motd"), "role[shells]")
 			c.Config = map[string]any{"web": map[string]any{"shell": filepath.Join(dir, "shell")}}
-			c.Refs = []app.ResourceRef{{Type: "cookbooks", Name: "books", Format: resource.FormatArchive}}
+			c.Refs = []template.ResourceRef{{Type: "cookbooks", Name: "books", Format: resource.FormatArchive}}
 			put := func(name, text string, kind string) {
 				t.Helper()
 				file := filepath.Join(c.Resources, name)
@@ -163,8 +165,8 @@ run_list 'recipe[web::bags]', 'role[deeper]'
 					t.Fatal(err)
 				}
 				top, _, _ := strings.Cut(name, "/")
-				if !slices.ContainsFunc(c.Refs, func(r app.ResourceRef) bool { return r.Name == top }) {
-					c.Refs = append(c.Refs, app.ResourceRef{Type: kind, Name: top})
+				if !slices.ContainsFunc(c.Refs, func(r template.ResourceRef) bool { return r.Name == top }) {
+					c.Refs = append(c.Refs, template.ResourceRef{Type: kind, Name: top})
 				}
 			}
 			own := false
@@ -265,7 +267,7 @@ func TestNoChef(t *testing.T) {
 	defer sh.Close()
 	for says, err := range map[string]error{
 		"neither Chef": chef.New().Run(t.Context(), sh, call(t, "/dev/null", "web"), nil),
-		"for Chef: Chef is not here, and without root rights": chef.New().Bootstrap(t.Context(), sh, app.NodeContext{Node: "n1"}, nil),
+		"for Chef: Chef is not here, and without root rights": chef.New().Bootstrap(t.Context(), sh, family.NodeContext{Node: "n1"}, nil),
 	} {
 		if e := app.AsError(err); e.Code != app.EScript || !strings.Contains(e.Message, says) || !strings.Contains(e.Hint, "--chef-package") {
 			t.Errorf("%s: got %+v", says, e)

@@ -8,27 +8,31 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // What an image has lies beside what an action has without naming it, and not beside what it names of the same type.
 func TestWhatTheImageHas(t *testing.T) {
-	common := func(kind, name string) app.ResourceRef { return app.ResourceRef{Type: kind, Name: name, Common: true} }
-	named := func(kind, name string) app.ResourceRef { return app.ResourceRef{Type: kind, Name: name} }
+	common := func(kind, name string) template.ResourceRef {
+		return template.ResourceRef{Type: kind, Name: name, Common: true}
+	}
+	named := func(kind, name string) template.ResourceRef { return template.ResourceRef{Type: kind, Name: name} }
 	pushed := []string{"books/web/recipes/default.rb", "own/metadata.rb", "bags/people/ada.json", "base", "base.json"}
 	image := []string{"cookbooks/web/recipes/default.rb", "cookbooks/ntp/recipes/default.rb", "cookbooks/own/recipes/default.rb",
 		"data_bags/people/bob.json", "data_bags/others/x.json", "roles/base.json", "roles/old.rb"}
 	for name, c := range map[string]struct {
-		refs []app.ResourceRef
+		refs []template.ResourceRef
 		want map[string]string // link: what it leads to; "" where there must be none
 	}{
 		"nothing pushed": {nil, map[string]string{"cookbooks/web": "image/cookbooks/web", "cookbooks/ntp": "image/cookbooks/ntp", "data_bags/people": "image/data_bags/people",
 			"roles/base.json": "image/roles/base.json", "roles/old.rb": "image/roles/old.rb"}},
-		"an unrelated one that nobody named": {[]app.ResourceRef{common(typeCookbooks, "own")}, map[string]string{"cookbooks/own": "set/own", "cookbooks/web": "image/cookbooks/web",
+		"an unrelated one that nobody named": {[]template.ResourceRef{common(typeCookbooks, "own")}, map[string]string{"cookbooks/own": "set/own", "cookbooks/web": "image/cookbooks/web",
 			"cookbooks/ntp": "image/cookbooks/ntp", "roles/base.json": "image/roles/base.json"}},
-		"pushed ones win": {[]app.ResourceRef{common(typeCookbooks, "books"), common(typeCookbooks, "own"), common(typeDataBags, "bags"), common(typeRoles, "base")},
+		"pushed ones win": {[]template.ResourceRef{common(typeCookbooks, "books"), common(typeCookbooks, "own"), common(typeDataBags, "bags"), common(typeRoles, "base")},
 			map[string]string{"cookbooks/web": "set/books/web", "cookbooks/own": "set/own", "cookbooks/ntp": "image/cookbooks/ntp", "data_bags/people": "set/bags/people",
 				"data_bags/others": "image/data_bags/others", "roles/base.rb": "set/base", "roles/base.json": "", "roles/old.rb": "image/roles/old.rb"}},
-		"a named one is alone of its type": {[]app.ResourceRef{named(typeCookbooks, "own")}, map[string]string{"cookbooks/own": "set/own", "cookbooks/web": "", "cookbooks/ntp": "",
+		"a named one is alone of its type": {[]template.ResourceRef{named(typeCookbooks, "own")}, map[string]string{"cookbooks/own": "set/own", "cookbooks/web": "", "cookbooks/ntp": "",
 			"data_bags/people": "image/data_bags/people", "roles/old.rb": "image/roles/old.rb"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +52,7 @@ func TestWhatTheImageHas(t *testing.T) {
 			for _, f := range image {
 				write("image/" + f)
 			}
-			text, err := payload(app.ServiceCall{Service: "web", Action: app.ActionStart, Resources: filepath.Join(dir, "set"), Refs: c.refs, Fields: map[string]string{"run_list": "web"}}, true)
+			text, err := payload(family.ServiceCall{Service: "web", Action: app.ActionStart, Resources: filepath.Join(dir, "set"), Refs: c.refs, Fields: map[string]string{"run_list": "web"}}, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/automators/internal/node"
 )
 
@@ -27,7 +27,8 @@ done
 done
 `
 
-// layout is shell text that lays out links to the resources as Chef wants them. Nothing is copied, and resources are never written to. An archive holds folders, or is
+// layout is shell text that lays out links to the resources as Chef wants them. Nothing is copied, and resources are never written to. An archive
+// holds folders, or is
 // itself the one that is wanted: a cookbook has metadata or recipes, and of a data bag the items lie there. With muster_beside, what is there already wins.
 const layout = `muster_beside=
 mkdir "${muster_dir}cookbooks" "${muster_dir}data_bags" "${muster_dir}roles" "${muster_dir}nodes" "${muster_dir}backup" || exit 1
@@ -81,7 +82,7 @@ cat "${muster_dir}solo.part"
 `
 
 // payload writes what is done on the node: the same text for the same call, so that it can be told whether that was done before.
-func payload(call app.ServiceCall, dry bool) (string, error) {
+func payload(call family.ServiceCall, dry bool) (string, error) {
 	if err := node.Service(call.Service); err != nil {
 		return "", err
 	}
@@ -143,7 +144,7 @@ func how(dry bool) string {
 }
 
 // soloPart is the part of the configuration that is not about places.
-func soloPart(call app.ServiceCall) string {
+func soloPart(call family.ServiceCall) string {
 	return strings.Join([]string{
 		"node_name " + rubyText(call.Hostname, call.Node),
 		"log_location STDOUT",

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/jobs/remote"
 )
 
 // dryRun tells what would change and changes nothing; when it was done, it tells nothing.
 func (s onNode) dryRun(t TB) {
-	d, ok := s.New().(app.DryRunner)
+	d, ok := s.New().(family.DryRunner)
 	if !ok {
 		if s.Changes != nil {
 			t.Error("it is no app.DryRunner")
@@ -113,7 +114,7 @@ func (s onNode) tell(t TB) {
 		if !maps.Equal(told, want) {
 			t.Errorf("attempt %d tells %q, want %q\n%s", attempt, told, want, h.text())
 		}
-		if again := !strings.Contains(h.text(), string(app.StreamOut)+": ") && !strings.Contains(h.text(), string(app.StreamErr)+": "); again != (attempt == 2) {
+		if again := !strings.Contains(h.text(), string(family.StreamOut)+": ") && !strings.Contains(h.text(), string(family.StreamErr)+": "); again != (attempt == 2) {
 			t.Errorf("attempt %d says\n%s", attempt, h.text())
 		}
 	}

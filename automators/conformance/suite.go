@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/jobs/remote"
 )
 
 // Member is what the checks have to know of an automator.
 type Member struct {
-	New   func() app.Automator
+	New   func() family.Automator
 	Check func(fields map[string]string) error // looks at fields as a catalog's reader does; nil: the member's own
 
 	OK       map[string]string // fields of an action that succeeds, however often it is run
@@ -42,7 +44,7 @@ type Member struct {
 
 	// Slowly is for a tool that takes seconds to start: it is tried two times at once instead of four, and once where another time would find the same.
 	Slowly bool
-	Call   func(*app.ServiceCall) // completes every call, such as by resources; nil where there is nothing to add
+	Call   func(*family.ServiceCall) // completes every call, such as by resources; nil where there is nothing to add
 }
 
 // Invalid is a set of fields with the name of the one that is wrong; "" where any may be named.
@@ -53,10 +55,10 @@ type Invalid struct {
 
 // Node is a machine of the trial's own on this very host.
 type Node struct {
-	Shell             app.Shell // the last check closes it
-	Home, Temp, State string    // directories
-	Resources         string    // the directory of the resources of every call, and what they are
-	Refs              []app.ResourceRef
+	Shell             family.Shell // the last check closes it
+	Home, Temp, State string       // directories
+	Resources         string       // the directory of the resources of every call, and what they are
+	Refs              []template.ResourceRef
 	// NoRoot has commands run as the login user, also where that could be root.
 	NoRoot bool
 }
@@ -87,16 +89,16 @@ func Run[S T[S]](t S, m Member, n Node) {
 }
 
 // plain is a shell that never asks for root.
-type plain struct{ app.Shell }
+type plain struct{ family.Shell }
 
 // Run carries out app.Shell.
-func (p plain) Run(ctx context.Context, c app.Command, out app.Output) (int, error) {
+func (p plain) Run(ctx context.Context, c family.Command, out family.Output) (int, error) {
 	c.Sudo = false
 	return p.Shell.Run(ctx, c, out)
 }
 
 // under is the shell as an attempt of a step has it.
-func (s onNode) under(c remote.Claim) app.Shell {
+func (s onNode) under(c remote.Claim) family.Shell {
 	if s.NoRoot {
 		return plain{remote.Under(s.Shell, c)}
 	}
@@ -176,19 +178,19 @@ func at(fields map[string]string, home string) map[string]string {
 type onNode struct {
 	Member
 	Node
-	sh app.Shell
+	sh family.Shell
 }
 
-func (s onNode) context() app.NodeContext {
-	return app.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org", Owner: "ada"}
+func (s onNode) context() family.NodeContext {
+	return family.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org", Owner: "ada"}
 }
 
-func (s onNode) call(service string, fields map[string]string) app.ServiceCall {
-	c := app.ServiceCall{
+func (s onNode) call(service string, fields map[string]string) family.ServiceCall {
+	c := family.ServiceCall{
 		NodeContext: s.context(), Operation: 1, Step: "install " + service + "@n1", Service: service, Action: app.ActionInstall, Fields: at(fields, s.Home),
 		Config:    map[string]any{"db": map[string]any{"password": Secret}},
 		Resources: s.Resources, Refs: s.Refs, Services: []string{service},
-		Peers: []app.HostEntry{{Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}, Services: []string{service}},
+		Peers: []family.HostEntry{{Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}, Services: []string{service}},
 			{Address: "10.0.0.2", Names: []string{"n2.c1.example.org", "n2"}, Services: []string{"db"}}},
 	}
 	if s.Call != nil {
@@ -406,7 +408,8 @@ func (s onNode) ended(t TB, before map[string]string) {
 	t.Errorf("what was cancelled goes on: %q", left)
 }
 
-// processes gives the command lines of what runs on this node, by number, where there is a /proc. The shell's own helper, which waits for commands, is none of them.
+// processes gives the command lines of what runs on this node, by number, where there is a /proc. The shell's own helper, which waits for commands,
+// is none of them.
 func (s onNode) processes() map[string]string {
 	all := map[string]string{}
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")

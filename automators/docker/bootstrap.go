@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/automators/internal/node"
 )
 
@@ -32,14 +33,14 @@ done
 `
 
 // Bootstrap carries out app.Automator: it looks for an engine that answers, and gets and starts one where there is none.
-func (Docker) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
+func (Docker) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
 	if err := node.Install(ctx, sh, n, software, out); err != nil {
 		return fmt.Errorf("docker: %w", err)
 	}
 	var s node.Script
 	s.Do(startDocker)
 	var last node.LastLine
-	exit, err := node.Do(ctx, sh, app.Command{Line: runLine, Stdin: strings.NewReader(s.String())}, last.Watch(out))
+	exit, err := node.Do(ctx, sh, family.Command{Line: runLine, Stdin: strings.NewReader(s.String())}, last.Watch(out))
 	if err != nil {
 		if ctx.Err() != nil {
 			node.Sweep(ctx, sh)

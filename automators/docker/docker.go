@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/automators/internal/node"
 )
 
@@ -17,33 +18,33 @@ const hintImage = "It is written like nginx:1.27, registry.example.com/team/app:
 // Docker runs containers. It holds nothing, so one value serves all nodes.
 type Docker struct{}
 
-var _ app.DryRunner = Docker{}
+var _ family.DryRunner = Docker{}
 
 // New gives the automator.
 func New() Docker { return Docker{} }
 
 // Descriptor carries out app.Automator.
-func (Docker) Descriptor() app.Descriptor {
-	return app.Descriptor{
+func (Docker) Descriptor() family.Descriptor {
+	return family.Descriptor{
 		Name:        Name,
 		Description: "Runs a service as a container of the node's Docker Engine.",
-		Fields: []app.Field{
-			{Name: "image_name", SetBy: app.SetByTenant, Label: "Image", Type: app.FieldText, Required: true, Help: hintImage},
-			{Name: "environment_variables", SetBy: app.SetByTenant, Label: "Environment variables", Type: app.FieldLines, Help: hintVariables},
-			{Name: "links", SetBy: app.SetByTenant, Label: "Links", Type: app.FieldList, Help: "Services of the same node, or containers, that it reaches by name: mysql-docker:db, with commas between."},
-			{Name: "volumes", SetBy: app.SetByTenant, Label: "Volumes", Type: app.FieldList, Help: hintVolumes},
-			{Name: "publish_ports", SetBy: app.SetByTenant, Label: "Ports", Type: app.FieldList, Help: hintPorts},
-			{Name: "command", SetBy: app.SetByTenant, Label: "Command", Type: app.FieldText, Help: "Words that replace the image's own command. Everybody on the node can see them: secrets belong into the environment."},
-			{Name: "restart_policy", SetBy: app.SetByTenant, Label: "Restart", Type: app.FieldText, Default: "unless-stopped", Help: "What the engine does when it ends: no, always, unless-stopped or on-failure:5."},
-			{Name: "network", SetBy: app.SetByTenant, Label: "Network", Type: app.FieldText, Help: "host, none, or the name of a network; one that is not there is made. Empty is the engine's own."},
-			{Name: "memory", SetBy: app.SetByTenant, Label: "Memory", Type: app.FieldText, Help: "The most that it may use, such as 512m or 2g."},
-			{Name: "cpus", SetBy: app.SetByTenant, Label: "CPUs", Type: app.FieldText, Help: "The most that it may use, such as 0.5 or 2."},
-			{Name: "pull", SetBy: app.SetByTenant, Label: "Pull", Type: app.FieldChoice, Default: pullAlways, Options: []string{pullAlways, pullMissing, pullNever},
+		Fields: []family.Field{
+			{Name: "image_name", SetBy: family.SetByTenant, Label: "Image", Type: family.FieldText, Required: true, Help: hintImage},
+			{Name: "environment_variables", SetBy: family.SetByTenant, Label: "Environment variables", Type: family.FieldLines, Help: hintVariables},
+			{Name: "links", SetBy: family.SetByTenant, Label: "Links", Type: family.FieldList, Help: "Services of the same node, or containers, that it reaches by name: mysql-docker:db, with commas between."},
+			{Name: "volumes", SetBy: family.SetByTenant, Label: "Volumes", Type: family.FieldList, Help: hintVolumes},
+			{Name: "publish_ports", SetBy: family.SetByTenant, Label: "Ports", Type: family.FieldList, Help: hintPorts},
+			{Name: "command", SetBy: family.SetByTenant, Label: "Command", Type: family.FieldText, Help: "Words that replace the image's own command. Everybody on the node can see them: secrets belong into the environment."},
+			{Name: "restart_policy", SetBy: family.SetByTenant, Label: "Restart", Type: family.FieldText, Default: "unless-stopped", Help: "What the engine does when it ends: no, always, unless-stopped or on-failure:5."},
+			{Name: "network", SetBy: family.SetByTenant, Label: "Network", Type: family.FieldText, Help: "host, none, or the name of a network; one that is not there is made. Empty is the engine's own."},
+			{Name: "memory", SetBy: family.SetByTenant, Label: "Memory", Type: family.FieldText, Help: "The most that it may use, such as 512m or 2g."},
+			{Name: "cpus", SetBy: family.SetByTenant, Label: "CPUs", Type: family.FieldText, Help: "The most that it may use, such as 0.5 or 2."},
+			{Name: "pull", SetBy: family.SetByTenant, Label: "Pull", Type: family.FieldChoice, Default: pullAlways, Options: []string{pullAlways, pullMissing, pullNever},
 				Help: "Whether install fetches an image that the node has already. One that is named by its digest is fetched only where it is missing."},
-			{Name: "registry_user", SetBy: app.SetByTenant, Label: "Registry user", Type: app.FieldText, Help: "The name for the image's registry."},
-			{Name: "registry_password", SetBy: app.SetByTenant, Label: "Registry password", Type: app.FieldText, Secret: true, Help: "The password or token for it, such as ${secret:REGISTRY_TOKEN}."},
-			{Name: "settle_seconds", SetBy: app.SetByTenant, Label: "Settle", Type: app.FieldInt, Default: "2", Help: "For how long it must run before its start counts as one."},
-			{Name: "health_seconds", SetBy: app.SetByTenant, Label: "Health", Type: app.FieldInt, Default: "60", Help: "How long the image's health check may take to pass, where it has one."},
+			{Name: "registry_user", SetBy: family.SetByTenant, Label: "Registry user", Type: family.FieldText, Help: "The name for the image's registry."},
+			{Name: "registry_password", SetBy: family.SetByTenant, Label: "Registry password", Type: family.FieldText, Secret: true, Help: "The password or token for it, such as ${secret:REGISTRY_TOKEN}."},
+			{Name: "settle_seconds", SetBy: family.SetByTenant, Label: "Settle", Type: family.FieldInt, Default: "2", Help: "For how long it must run before its start counts as one."},
+			{Name: "health_seconds", SetBy: family.SetByTenant, Label: "Health", Type: family.FieldInt, Default: "60", Help: "How long the image's health check may take to pass, where it has one."},
 		},
 	}
 }
@@ -69,7 +70,7 @@ func (Docker) Check(fields map[string]string) error {
 }
 
 // Run carries out app.Automator.
-func (d Docker) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+func (d Docker) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	s, err := specOf(call)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (d Docker) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out
 		return noAction(call)
 	}
 	var last node.LastLine
-	exit, err := node.Do(ctx, sh, app.Command{Line: runLine, Stdin: strings.NewReader(s.payload(call.Action)), Once: true}, last.Watch(out))
+	exit, err := node.Do(ctx, sh, family.Command{Line: runLine, Stdin: strings.NewReader(s.payload(call.Action)), Once: true}, last.Watch(out))
 	if err != nil {
 		if ctx.Err() != nil {
 			node.Sweep(ctx, sh)
@@ -105,7 +106,7 @@ func (d Docker) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out
 	return nil
 }
 
-func noAction(call app.ServiceCall) error {
+func noAction(call family.ServiceCall) error {
 	return &app.Error{Code: app.EInvalid, Reason: "no_action", Field: "automator", Message: fmt.Sprintf("The automator docker cannot carry out %q.", call.Action),
 		Hint: "It does install, configure, initialize, start, stop, remove, reload and check; the automator shell does the others."}
 }

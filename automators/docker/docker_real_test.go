@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/automators/automatortest"
 	"muster/automators/docker"
 	"muster/jobs/remote"
@@ -26,7 +27,7 @@ func TestRealEngine(t *testing.T) {
 	t.Run("suite", func(t *testing.T) {
 		env := "PASSWORD=" + automatortest.Secret
 		automatortest.Run(t, automatortest.Member{
-			New:      func() app.Automator { return docker.New() },
+			New:      func() family.Automator { return docker.New() },
 			OK:       map[string]string{"image_name": image, "pull": "missing", "environment_variables": env, "settle_seconds": "0"},
 			OKSays:   "runs",
 			Fail:     map[string]string{"image_name": image, "command": "fail", "environment_variables": "DATABASE=db.example.org", "restart_policy": "no"},
@@ -48,7 +49,7 @@ func TestRealEngine(t *testing.T) {
 				"container c1-n1-dry: would be made", "container c1-n1-dry: would be started",
 			},
 			Env:  []string{"DOCKER_HOST=" + e.address},
-			Call: func(c *app.ServiceCall) { c.Action = app.ActionStart },
+			Call: func(c *family.ServiceCall) { c.Action = app.ActionStart },
 		})
 		e.docker(t, append([]string{"rm", "--force"}, strings.Fields(e.docker(t, "ps", "--all", "--quiet"))...)...)
 	})
@@ -78,11 +79,11 @@ type realNode struct {
 	engine
 	*registry
 	node *remotetest.Server
-	sh   app.Shell
+	sh   family.Shell
 }
 
-func (n realNode) call(service string, action app.Action, fields ...string) app.ServiceCall {
-	c := app.ServiceCall{NodeContext: app.NodeContext{Tenant: "acme", Cluster: "shop", Node: "n1", Hostname: "n1.example.org"}, Service: service, Action: action,
+func (n realNode) call(service string, action app.Action, fields ...string) family.ServiceCall {
+	c := family.ServiceCall{NodeContext: family.NodeContext{Tenant: "acme", Cluster: "shop", Node: "n1", Hostname: "n1.example.org"}, Service: service, Action: action,
 		Fields: map[string]string{"image_name": n.host + "/app:1", "settle_seconds": "0"}, Services: []string{"back", "front", "web"}}
 	for i := 0; i < len(fields); i += 2 {
 		c.Fields[fields[i]] = fields[i+1]
@@ -91,7 +92,7 @@ func (n realNode) call(service string, action app.Action, fields ...string) app.
 }
 
 // do carries out an action, and gives what it found out.
-func (n realNode) do(t *testing.T, c app.ServiceCall) (facts map[string]string) {
+func (n realNode) do(t *testing.T, c family.ServiceCall) (facts map[string]string) {
 	t.Helper()
 	c.Tell = func(f map[string]string) { facts = f }
 	if err := docker.New().Run(t.Context(), n.sh, c, func(_ app.Stream, line string) { t.Log(line) }); err != nil {
@@ -100,7 +101,7 @@ func (n realNode) do(t *testing.T, c app.ServiceCall) (facts map[string]string) 
 	return facts
 }
 
-func (n realNode) refuses(t *testing.T, c app.ServiceCall, want string) {
+func (n realNode) refuses(t *testing.T, c family.ServiceCall, want string) {
 	t.Helper()
 	err := docker.New().Run(t.Context(), n.sh, c, nil)
 	if app.CodeOf(err) != app.EScript || !strings.Contains(app.AsError(err).Message, want) {
@@ -108,7 +109,7 @@ func (n realNode) refuses(t *testing.T, c app.ServiceCall, want string) {
 	}
 }
 
-func (n realNode) would(t *testing.T, c app.ServiceCall) string {
+func (n realNode) would(t *testing.T, c family.ServiceCall) string {
 	t.Helper()
 	w, err := docker.New().DryRun(t.Context(), n.sh, c, nil)
 	if err != nil {

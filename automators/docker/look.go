@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/automators/internal/node"
 )
 
@@ -37,8 +39,8 @@ echo "image $(docker image inspect --format '{"ID":{{json .Id}},"Digests":{{json
 `
 
 // look changes nothing.
-func look(ctx context.Context, sh app.Shell, s spec) (state, error) {
-	said, err := node.Look(ctx, sh, "set -- "+app.ShellQuote(s.name)+" "+app.ShellQuote(s.image)+"\n"+lookLine, "")
+func look(ctx context.Context, sh family.Shell, s spec) (state, error) {
+	said, err := node.Look(ctx, sh, "set -- "+phrase.ShellQuote(s.name)+" "+phrase.ShellQuote(s.image)+"\n"+lookLine, "")
 	if err != nil {
 		return state{}, err
 	}
@@ -101,24 +103,24 @@ func (st state) facts(s spec) map[string]string {
 }
 
 // DryRun carries out app.DryRunner: it compares labels and images, and asks no registry.
-func (d Docker) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) (app.Changes, error) {
+func (d Docker) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	s, err := specOf(call)
 	if err != nil {
-		return app.Changes{}, err
+		return family.Changes{}, err
 	}
 	if actions[call.Action] == "" {
-		return app.Changes{}, noAction(call)
+		return family.Changes{}, noAction(call)
 	}
 	st, err := look(ctx, sh, s)
 	if err != nil {
 		if e := app.AsError(err); e.Code == app.EScript {
 			e.Message = fmt.Sprintf("%s %s: %s", call.Service, call.Action, e.Message)
-			return app.Changes{}, e
+			return family.Changes{}, e
 		}
-		return app.Changes{}, fmt.Errorf("docker: %s %s: %w", call.Service, call.Action, err)
+		return family.Changes{}, fmt.Errorf("docker: %s %s: %w", call.Service, call.Action, err)
 	}
 	if st.missing {
-		return app.Changes{}, &app.Error{Code: app.EScript, Reason: "no_docker", Message: fmt.Sprintf("%s %s: docker is not on the node %s.", call.Service, call.Action, call.Node), Hint: adviceMissing}
+		return family.Changes{}, &app.Error{Code: app.EScript, Reason: "no_docker", Message: fmt.Sprintf("%s %s: docker is not on the node %s.", call.Service, call.Action, call.Node), Hint: adviceMissing}
 	}
 	c := st.changes(s, call.Action)
 	for _, text := range c.Texts {
@@ -128,7 +130,7 @@ func (d Docker) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, 
 }
 
 // changes are what an action would change.
-func (st state) changes(s spec, action app.Action) (c app.Changes) {
+func (st state) changes(s spec, action app.Action) (c family.Changes) {
 	container, image := "container "+s.name+": ", "image "+s.image+": "
 	fetch := func() {
 		if st.imageID == "" && s.pull != pullNever {

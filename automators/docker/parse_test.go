@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 func TestPorts(t *testing.T) {
@@ -90,7 +91,7 @@ func TestNames(t *testing.T) {
 // What holds secrets stands in files and in one command's environment, never among the words of a command.
 func TestNoSecretIsAWord(t *testing.T) {
 	const secret = "hunter2-hunter2"
-	s, err := specOf(app.ServiceCall{NodeContext: app.NodeContext{Cluster: "c", Node: "n"}, Service: "web", Fields: map[string]string{
+	s, err := specOf(family.ServiceCall{NodeContext: family.NodeContext{Cluster: "c", Node: "n"}, Service: "web", Fields: map[string]string{
 		"image_name": "a", "registry_user": "me", "registry_password": secret, "environment_variables": `{"A": "` + secret + `", "B": "` + secret + `\nline"}`}})
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +144,7 @@ func FuzzFields(f *testing.F) {
 	f.Add("8080:80,53/udp", "/a:/b:ro", "A=1,B=2", "a:b")
 	f.Add("[::1]:1-2:3-4/sctp", "x:/y", `{"A": [1]}`, "a")
 	f.Fuzz(func(t *testing.T, ports, volumes, env, links string) {
-		s, err := specOf(app.ServiceCall{Service: "web", Fields: map[string]string{"image_name": "a", "publish_ports": ports, "volumes": volumes, "environment_variables": env, "links": links}})
+		s, err := specOf(family.ServiceCall{Service: "web", Fields: map[string]string{"image_name": "a", "publish_ports": ports, "volumes": volumes, "environment_variables": env, "links": links}})
 		if err != nil {
 			if e := app.AsError(err); e.Code != app.EInvalid || e.Field == "" {
 				t.Fatalf("%+v", e)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/phrase"
 	"muster/automators/internal/node"
 )
 
@@ -157,7 +158,7 @@ func (s spec) payload(action app.Action) string {
 	var exports []string
 	for _, v := range s.env {
 		if strings.ContainsAny(v.value, "\n\r") {
-			exports = append(exports, "export "+v.name+"="+app.ShellQuote(v.value))
+			exports = append(exports, "export "+v.name+"="+phrase.ShellQuote(v.value))
 			args = append(args, "--env", v.name)
 		} else {
 			file.WriteString(v.name + "=" + v.value + "\n")
@@ -170,11 +171,11 @@ func (s spec) payload(action app.Action) string {
 	}
 	line := "exec docker create --env-file \"${muster_dir}environment\""
 	for _, a := range args {
-		line += " " + app.ShellQuote(a)
+		line += " " + phrase.ShellQuote(a)
 	}
-	line += " " + app.ShellQuote(s.image)
+	line += " " + phrase.ShellQuote(s.image)
 	for _, w := range s.command {
-		line += " " + app.ShellQuote(w)
+		line += " " + phrase.ShellQuote(w)
 	}
 	p.Do(line + " >/dev/null </dev/null\n)\n}")
 	p.Do(functions)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/automators/internal/node"
 )
 
@@ -116,7 +117,7 @@ func readSpec(fields map[string]string) (s spec, err error) {
 }
 
 // specOf is the spec of a call, with the names that hold on its node.
-func specOf(call app.ServiceCall) (spec, error) {
+func specOf(call family.ServiceCall) (spec, error) {
 	s, err := readSpec(call.Fields)
 	if err != nil {
 		return spec{}, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/program"
 	"muster/automators/internal/node"
 )
@@ -29,8 +30,8 @@ type Automator struct {
 const mostIdle = 4
 
 var (
-	_ app.Automator = (*Automator)(nil)
-	_ app.DryRunner = (*DryAutomator)(nil)
+	_ family.Automator = (*Automator)(nil)
+	_ family.DryRunner = (*DryAutomator)(nil)
 )
 
 // DryAutomator is that of a program that can say what an action would change.
@@ -38,7 +39,7 @@ type DryAutomator struct{ *Automator }
 
 // New gives the automator of a program: a *DryAutomator where it has that power. Close ends the processes that it keeps.
 func New(p Program, log *slog.Logger) interface {
-	app.Automator
+	family.Automator
 	Close() error
 } {
 	a := &Automator{program: p, times: usualTimes, log: log}
@@ -49,7 +50,7 @@ func New(p Program, log *slog.Logger) interface {
 }
 
 // Descriptor is what the program said of itself.
-func (a *Automator) Descriptor() app.Descriptor { return a.program.Descriptor }
+func (a *Automator) Descriptor() family.Descriptor { return a.program.Descriptor }
 
 // Tools are the programs that the node needs.
 func (a *Automator) Tools() []string { return a.program.Tools }
@@ -158,13 +159,13 @@ func (a *Automator) hasField(name string) bool {
 }
 
 // Bootstrap has the program prepare a node.
-func (a *Automator) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
-	_, err := a.act(ctx, sh, app.ServiceCall{NodeContext: n, Step: "bootstrap " + n.Node}, verbBootstrap, bootstrapParams{lineOf(n)}, out)
+func (a *Automator) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
+	_, err := a.act(ctx, sh, family.ServiceCall{NodeContext: n, Step: "bootstrap " + n.Node}, verbBootstrap, bootstrapParams{lineOf(n)}, out)
 	return err
 }
 
 // Run has it carry out an action.
-func (a *Automator) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+func (a *Automator) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	if err := a.Check(call.Fields); err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func (a *Automator) Run(ctx context.Context, sh app.Shell, call app.ServiceCall,
 }
 
 // DryRun has it say what an action would change.
-func (a *DryAutomator) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) (changes app.Changes, err error) {
+func (a *DryAutomator) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (changes family.Changes, err error) {
 	if err := a.Check(call.Fields); err != nil {
 		return changes, err
 	}
@@ -195,7 +196,7 @@ func (a *DryAutomator) DryRun(ctx context.Context, sh app.Shell, call app.Servic
 }
 
 // act carries out one verb that has a node.
-func (a *Automator) act(ctx context.Context, sh app.Shell, call app.ServiceCall, verb string, params any, out app.Output) (result doneResult, err error) {
+func (a *Automator) act(ctx context.Context, sh family.Shell, call family.ServiceCall, verb string, params any, out family.Output) (result doneResult, err error) {
 	what := call.Service + " " + string(call.Action)
 	if verb == verbBootstrap {
 		what = "bootstrap of " + call.Node

@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/program"
 	"muster/app/resource"
+	"muster/app/template"
 	"muster/automators/internal/node"
 )
 
@@ -27,20 +29,20 @@ type Program struct {
 	Name       string
 	Path       string
 	Env        []string // names of Muster's own variables that it gets beside those that every program does
-	Descriptor app.Descriptor
+	Descriptor family.Descriptor
 	DryRuns    bool
 	Tools      []string // programs that the node needs
 }
 
 // descriptionLine is what describe is answered with.
 type descriptionLine struct {
-	Protocol      int                `json:"protocol"`
-	Name          string             `json:"name"`
-	Description   string             `json:"description"`
-	Fields        []app.Field        `json:"fields"`
-	ResourceTypes []app.ResourceType `json:"resource_types"`
-	Powers        []string           `json:"powers"`
-	Tools         []string           `json:"tools"`
+	Protocol      int                     `json:"protocol"`
+	Name          string                  `json:"name"`
+	Description   string                  `json:"description"`
+	Fields        []family.Field          `json:"fields"`
+	ResourceTypes []template.ResourceType `json:"resource_types"`
+	Powers        []string                `json:"powers"`
+	Tools         []string                `json:"tools"`
 }
 
 // Inquire starts a program, asks what it is, and ends it. Errors say why it cannot be used.
@@ -113,7 +115,7 @@ func (d descriptionLine) check(name string) (Program, error) {
 			return Program{}, err
 		}
 		if f.SetBy == "" {
-			f.SetBy = app.SetByTenant // it reaches what runs on the tenant's nodes
+			f.SetBy = family.SetByTenant // it reaches what runs on the tenant's nodes
 		}
 	}
 	seen = map[string]bool{}
@@ -138,5 +140,5 @@ func (d descriptionLine) check(name string) (Program, error) {
 		}
 	}
 	return Program{Name: name, DryRuns: slices.Contains(d.Powers, verbDryRun), Tools: d.Tools,
-		Descriptor: app.Descriptor{Name: name, Description: strings.TrimSpace(program.Tidy(d.Description, longestMessage)), Fields: d.Fields, ResourceTypes: d.ResourceTypes}}, nil
+		Descriptor: family.Descriptor{Name: name, Description: strings.TrimSpace(program.Tidy(d.Description, longestMessage)), Fields: d.Fields, ResourceTypes: d.ResourceTypes}}, nil
 }

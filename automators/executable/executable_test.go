@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/automators/automatortest"
 	"muster/automators/internal/node"
 	"muster/jobs/remote"
@@ -72,7 +73,7 @@ func TestTheExamplePassesTheSuite(t *testing.T) {
 		return map[string]string{"path": path, "text": text, "then": then}
 	}
 	automatortest.Run(t, automatortest.Member{
-		New:      func() app.Automator { return a },
+		New:      func() family.Automator { return a },
 		OK:       fields("{home}/motd", "hello", "cat {home}/motd"),
 		OKSays:   "hello",
 		Fail:     fields("{home}/motd", "hello", "echo what was wrong >&2; exit 42"),
@@ -106,7 +107,7 @@ func odd(t testing.TB, script string, change func(*times)) *DryAutomator {
 		change(&times)
 	}
 	path := install(t, "odd", "#!/bin/sh\n"+script+"\n")
-	a := &DryAutomator{&Automator{program: Program{Name: "odd", Path: path, Descriptor: app.Descriptor{Name: "odd", Fields: []app.Field{{Name: "a"}}}, DryRuns: true}, times: times, log: quiet()}}
+	a := &DryAutomator{&Automator{program: Program{Name: "odd", Path: path, Descriptor: family.Descriptor{Name: "odd", Fields: []family.Field{{Name: "a"}}}, DryRuns: true}, times: times, log: quiet()}}
 	t.Cleanup(func() { _ = a.Close() })
 	return a
 }
@@ -132,8 +133,8 @@ func TestDescriptionsThatCannotBe(t *testing.T) {
 	if err := json.Unmarshal([]byte(good), &d); err != nil {
 		t.Fatal(err)
 	}
-	d.Fields = append(d.Fields, app.Field{Name: "size", Default: "2"}, app.Field{Name: "wait", Default: "2", Type: app.FieldInt})
-	if p, err := d.check("odd"); err != nil || p.Descriptor.Fields[0].Label != "a" || p.Descriptor.Fields[1].Type != "" || p.Descriptor.Fields[2].Type != app.FieldInt {
+	d.Fields = append(d.Fields, family.Field{Name: "size", Default: "2"}, family.Field{Name: "wait", Default: "2", Type: family.FieldInt})
+	if p, err := d.check("odd"); err != nil || p.Descriptor.Fields[0].Label != "a" || p.Descriptor.Fields[1].Type != "" || p.Descriptor.Fields[2].Type != family.FieldInt {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -168,7 +169,7 @@ func TestInquire(t *testing.T) {
 	}
 }
 
-func shell(t *testing.T) (*remotetest.Server, app.Shell) {
+func shell(t *testing.T) (*remotetest.Server, family.Shell) {
 	t.Helper()
 	s := remotetest.Start(t, remotetest.Options{})
 	sh, err := remote.Dial(t.Context(), s.Target())
@@ -208,8 +209,8 @@ func TestWhatAProgramMayAsk(t *testing.T) {
 		`{"id":2,"result":{"facts":{"port":8080,"Bad Name":"x"}}}`), nil)
 	var said []string
 	facts := map[string]string{}
-	call := app.ServiceCall{NodeContext: app.NodeContext{Tenant: "acme", Node: "n1"}, Service: "web", Action: app.ActionStart, Resources: resources, Operation: 7, Step: "s",
-		Refs: []app.ResourceRef{{Type: "t", Name: "r"}}, Config: map[string]any{"k": "v"}, Tell: func(f map[string]string) { facts = f }}
+	call := family.ServiceCall{NodeContext: family.NodeContext{Tenant: "acme", Node: "n1"}, Service: "web", Action: app.ActionStart, Resources: resources, Operation: 7, Step: "s",
+		Refs: []template.ResourceRef{{Type: "t", Name: "r"}}, Config: map[string]any{"k": "v"}, Tell: func(f map[string]string) { facts = f }}
 	if err := a.Run(t.Context(), sh, call, func(s app.Stream, line string) { said = append(said, string(s)+": "+line) }); err != nil {
 		t.Fatal(err, said)
 	}
@@ -245,7 +246,7 @@ func TestFaultsOfAProgram(t *testing.T) {
 	short := func(t *times) { t.eof, t.term = 10*time.Millisecond, 10*time.Millisecond }
 	hasty := func(t *times) { short(t); t.check = 300 * time.Millisecond }
 	run := func(a *DryAutomator) error {
-		return a.Run(t.Context(), sh, app.ServiceCall{Service: "web", Action: app.ActionStart}, nil)
+		return a.Run(t.Context(), sh, family.ServiceCall{Service: "web", Action: app.ActionStart}, nil)
 	}
 	dir := t.TempDir()
 	for name, tc := range map[string]struct {
@@ -295,7 +296,7 @@ done`, func(t *times) { t.eof, t.term = 50*time.Millisecond, 50*time.Millisecond
 		return len(b)
 	}
 	for range 3 {
-		if err := a.Run(t.Context(), sh, app.ServiceCall{Service: "web", Action: app.ActionStart}, nil); err != nil {
+		if err := a.Run(t.Context(), sh, family.ServiceCall{Service: "web", Action: app.ActionStart}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -303,7 +304,7 @@ done`, func(t *times) { t.eof, t.term = 50*time.Millisecond, 50*time.Millisecond
 		t.Errorf("%d starts, want 1", starts())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err := a.Run(ctx, sh, app.ServiceCall{Service: "slow", Action: app.ActionStart}, func(_ app.Stream, line string) {
+	err := a.Run(ctx, sh, family.ServiceCall{Service: "slow", Action: app.ActionStart}, func(_ app.Stream, line string) {
 		if line == "under way" {
 			cancel()
 		}

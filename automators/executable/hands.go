@@ -14,15 +14,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/app/program"
 	"muster/automators/internal/node"
 )
 
 // hands carry out on the node what a program asks for, for one action.
 type hands struct {
-	sh     app.Shell
-	call   app.ServiceCall
-	out    app.Output
+	sh     family.Shell
+	call   family.ServiceCall
+	out    family.Output
 	dry    bool
 	dir    string // for files that go away; "" until one is put
 	last   node.LastLine
@@ -67,7 +69,7 @@ func (h *hands) run(ctx context.Context, a runAsk) (any, error) {
 	case len(a.Stdin) > longestInput:
 		return nil, &app.Error{Code: app.EInvalid, Field: "stdin", Message: fmt.Sprintf("The input has more than %d MiB.", longestInput>>20)}
 	}
-	c := app.Command{Line: a.Line, Once: a.Once && !h.dry}
+	c := family.Command{Line: a.Line, Once: a.Once && !h.dry}
 	if a.Stdin != "" || c.Once {
 		c.Stdin = strings.NewReader(a.Stdin)
 	}
@@ -81,9 +83,9 @@ func (h *hands) run(ctx context.Context, a runAsk) (any, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		b := &outs[0]
-		if s == app.StreamErr {
+		if s == family.StreamErr {
 			b = &outs[1]
-		} else if s != app.StreamOut {
+		} else if s != family.StreamOut {
 			return
 		}
 		if c.Once || b.Len()+len(line) >= longestOutput {
@@ -156,7 +158,8 @@ func (h *hands) put(ctx context.Context, a putAsk) (any, error) {
 	return putResult{place}, nil
 }
 
-// scratch makes the directory for files that go away. It is the login user's, who puts files there, and the same for all attempts of a step, since commands that run
+// scratch makes the directory for files that go away. It is the login user's, who puts files there, and the same for all attempts of a step, since
+// commands that run
 // once must be. What nobody has removed goes away with the next directory, when it is a day old.
 func (h *hands) scratch(ctx context.Context) error {
 	if h.dir != "" {
@@ -172,8 +175,8 @@ echo "$muster_dir"
 `
 	var said string
 	var last node.LastLine
-	exit, err := h.sh.Run(ctx, app.Command{Line: line}, last.Watch(func(s app.Stream, line string) {
-		if s == app.StreamOut {
+	exit, err := h.sh.Run(ctx, family.Command{Line: line}, last.Watch(func(s app.Stream, line string) {
+		if s == family.StreamOut {
 			said = line
 		}
 	}))
@@ -195,5 +198,5 @@ func (h *hands) clear(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	_, _ = node.Do(ctx, h.sh, app.Command{Line: "rm -rf " + app.ShellQuote(h.dir)}, nil)
+	_, _ = node.Do(ctx, h.sh, family.Command{Line: "rm -rf " + phrase.ShellQuote(h.dir)}, nil)
 }

@@ -107,7 +107,8 @@ func gone(why error) error {
 	return &app.Error{Code: app.ETransient, Reason: "unclear", Message: fmt.Sprintf("the automator's program did not answer: %v", why), Hint: "What the program logs stands in the step's log, or in Muster's."}
 }
 
-// ask sends one request and carries out what the program asks for until it answers. Nil do refuses everything. After an error that is not the program's own answer
+// ask sends one request and carries out what the program asks for until it answers. Nil do refuses everything. After an error that is not the
+// program's own answer
 // the process is bad: it cannot be used again. Last is the last line of errors that a command said.
 func (p *process) ask(ctx context.Context, what, verb string, params any, do func(ctx context.Context, m message) (any, error), last *node.LastLine) (result json.RawMessage, err error) {
 	answered := false

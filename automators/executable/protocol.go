@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/program"
 	"muster/automators/internal/node"
 )
@@ -115,11 +116,11 @@ type callParams struct {
 	Peers     []peerLine        `json:"peers"`
 }
 
-func lineOf(n app.NodeContext) nodeLine {
+func lineOf(n family.NodeContext) nodeLine {
 	return nodeLine{Tenant: n.Tenant, Cluster: n.Cluster, Node: n.Node, Hostname: n.Hostname, Owner: n.Owner}
 }
 
-func paramsOf(c app.ServiceCall) callParams {
+func paramsOf(c family.ServiceCall) callParams {
 	p := callParams{Node: lineOf(c.NodeContext), Operation: c.Operation, Step: c.Step, Service: c.Service, Action: c.Action, Fields: c.Fields, Config: c.Config, Directory: c.Resources,
 		Resources: []resourceLine{}, Services: append([]string{}, c.Services...), Peers: []peerLine{}}
 	if p.Fields == nil {

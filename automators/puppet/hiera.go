@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // hieraYAML is the hierarchy: the cluster's configuration, whole and by the names of classes' parameters, and below it what came as resources.
-func hieraYAML(call app.ServiceCall, data []string) string {
+func hieraYAML(call family.ServiceCall, data []string) string {
 	type level struct {
 		Name     string   `json:"name"`
 		Datadir  string   `json:"datadir,omitempty"`
@@ -99,7 +100,7 @@ func literal(v any) any {
 }
 
 // factsOf is the structured fact muster, without what only the node knows.
-func factsOf(call app.ServiceCall) (string, error) {
+func factsOf(call family.ServiceCall) (string, error) {
 	type peer struct {
 		Address  string   `json:"address"`
 		Names    []string `json:"names"`

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/automators/internal/node"
 )
 
@@ -18,9 +19,9 @@ type failure struct {
 	first    string // of the lines that say error
 }
 
-func (f *failure) watch(out app.Output) app.Output {
+func (f *failure) watch(out family.Output) family.Output {
 	return func(s app.Stream, line string) {
-		if s == app.StreamErr {
+		if s == family.StreamErr {
 			f.hear(line)
 		}
 		if out != nil {
@@ -104,7 +105,7 @@ var meaning = map[int]string{
 	127: "Puppet is not there",
 }
 
-func (f *failure) err(call app.ServiceCall, exit int) *app.Error {
+func (f *failure) err(call family.ServiceCall, exit int) *app.Error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	reason := f.resource
@@ -134,9 +135,9 @@ type noop struct {
 	log     []string
 }
 
-func (n *noop) watch(out app.Output) app.Output {
+func (n *noop) watch(out family.Output) family.Output {
 	return func(s app.Stream, line string) {
-		if s == app.StreamOut && n.hear(line) {
+		if s == family.StreamOut && n.hear(line) {
 			return
 		}
 		out(s, line)
@@ -161,15 +162,16 @@ func (n *noop) hear(line string) bool {
 	return n.logging
 }
 
-func (n *noop) changes() app.Changes {
+func (n *noop) changes() family.Changes {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return changesOf(n.log, "File["+n.outputs+"]")
 }
 
-// changesOf reads the lines of a log of --noop: what would be changed, without the values, since these may be secret. The resource named ours is not the node's.
-func changesOf(log []string, ours string) app.Changes {
-	var all app.Changes
+// changesOf reads the lines of a log of --noop: what would be changed, without the values, since these may be secret. The resource named ours is not
+// the node's.
+func changesOf(log []string, ours string) family.Changes {
+	var all family.Changes
 	seen, changed := map[string]bool{}, map[string]bool{}
 	tell := func(text string) {
 		if !seen[text] {

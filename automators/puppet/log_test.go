@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 func TestResourceOf(t *testing.T) {
@@ -66,7 +67,7 @@ func TestChangesOf(t *testing.T) {
 }
 
 func TestFailure(t *testing.T) {
-	call := app.ServiceCall{Service: "web", Action: app.ActionInstall}
+	call := family.ServiceCall{Service: "web", Action: app.ActionInstall}
 	for name, tc := range map[string]struct {
 		lines []string
 		exit  int
@@ -93,14 +94,14 @@ func FuzzChanges(f *testing.F) {
 	f.Add(`{"level":"notice","message":"(noop)","source":"/Stage[]][["}`)
 	f.Fuzz(func(t *testing.T, s string) {
 		got := changesOf(strings.Split(s, "\n"), "")
-		if len(got.Texts) > app.MostChanges {
+		if len(got.Texts) > family.MostChanges {
 			t.Fatal(len(got.Texts))
 		}
 		var fail failure
 		for l := range strings.SplitSeq(s, "\n") {
 			fail.hear("Error: " + l)
 		}
-		if fail.err(app.ServiceCall{}, 4).Message == "" {
+		if fail.err(family.ServiceCall{}, 4).Message == "" {
 			t.Fatal("no message")
 		}
 	})

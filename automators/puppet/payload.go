@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/automators/internal/node"
 )
 
@@ -45,7 +47,7 @@ const (
 var hostName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)
 
 // script is what the node does for a call: the same text for the same call.
-func (p Puppet) script(call app.ServiceCall, dry bool) (string, error) {
+func (p Puppet) script(call family.ServiceCall, dry bool) (string, error) {
 	if err := p.Check(call.Fields); err != nil {
 		return "", err
 	}
@@ -90,7 +92,7 @@ echo "` + markOutputs + `$MUSTER_OUTPUTS"`)
 		return "", err
 	}
 	s.Do(`case $muster_root in *\"*|*\\*) echo "Puppet cannot be told of the directory $muster_root" >&2; exit 1 ;; esac`)
-	s.Do(`printf '{"muster":{"outputs":"%s","state":"%s",%s}\n' "$MUSTER_OUTPUTS" "$muster_state" ` + app.ShellQuote(strings.TrimPrefix(facts, "{")) + ` >"${muster_dir}facts/muster.json" || exit 1`)
+	s.Do(`printf '{"muster":{"outputs":"%s","state":"%s",%s}\n' "$MUSTER_OUTPUTS" "$muster_state" ` + phrase.ShellQuote(strings.TrimPrefix(facts, "{")) + ` >"${muster_dir}facts/muster.json" || exit 1`)
 	s.Do(`muster_path=${muster_dir}modules`)
 	for _, m := range modules {
 		if m.name == "" {
@@ -145,7 +147,7 @@ func manifest(fields map[string]string) string {
 type module struct{ name, place string }
 
 // modulesOf says where modules and Hiera data lie.
-func modulesOf(call app.ServiceCall) (modules []module, data []string, err error) {
+func modulesOf(call family.ServiceCall) (modules []module, data []string, err error) {
 	of := map[string]string{} // type by name
 	var names []string
 	for _, r := range call.Refs {

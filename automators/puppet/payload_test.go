@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
-func call(fields map[string]string) app.ServiceCall {
-	return app.ServiceCall{
-		NodeContext: app.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org", Owner: "ada"}, Operation: 7, Step: "start web@n1",
+func call(fields map[string]string) family.ServiceCall {
+	return family.ServiceCall{
+		NodeContext: family.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org", Owner: "ada"}, Operation: 7, Step: "start web@n1",
 		Service: "web", Action: app.ActionStart, Fields: fields, Resources: "/r",
-		Refs: []app.ResourceRef{{Type: "module", Name: "puppetlabs-stdlib"}, {Type: "modules", Name: "all"}, {Type: "data", Name: "base"}},
+		Refs: []template.ResourceRef{{Type: "module", Name: "puppetlabs-stdlib"}, {Type: "modules", Name: "all"}, {Type: "data", Name: "base"}},
 	}
 }
 
@@ -74,7 +76,7 @@ func TestModules(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	c = call(map[string]string{"classes": "web"})
-	c.Refs = append(c.Refs, app.ResourceRef{Type: "module", Name: "other-stdlib"})
+	c.Refs = append(c.Refs, template.ResourceRef{Type: "module", Name: "other-stdlib"})
 	if _, err := (Puppet{}).script(c, false); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "stdlib") {
 		t.Errorf("%v", err)
 	}

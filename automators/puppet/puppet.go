@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
 	appresource "muster/app/resource"
+	"muster/app/template"
 	"muster/automators/internal/node"
 )
 
@@ -15,25 +16,25 @@ const name = "puppet"
 // Puppet runs puppet apply. It holds nothing, so one value serves all nodes.
 type Puppet struct{}
 
-var _ app.DryRunner = Puppet{}
+var _ family.DryRunner = Puppet{}
 
 // New gives the automator.
 func New() Puppet { return Puppet{} }
 
 // Descriptor carries out app.Automator.
-func (Puppet) Descriptor() app.Descriptor {
-	return app.Descriptor{
+func (Puppet) Descriptor() family.Descriptor {
+	return family.Descriptor{
 		Name:        name,
 		Description: "Applies a Puppet manifest on the node, without a Puppet server.",
-		Fields: []app.Field{
-			{Name: "manifest", SetBy: app.SetByTenant, Label: "Manifest", Type: app.FieldLines, Help: "The text of a manifest. The configuration is its Hiera data: lookup('lb.port'); the node is in $facts['muster']."},
-			{Name: "manifest_file", SetBy: app.SetByTenant, Label: "Manifest file", Type: app.FieldText, Help: "A manifest in a resource instead: the resource's name, or name/path in an archive, such as site/manifests/site.pp."},
-			{Name: "classes", SetBy: app.SetByTenant, Label: "Classes", Type: app.FieldList, Help: "Classes to include, split at spaces, after the manifest or instead of one: web web::firewall."},
-			{Name: "modules", SetBy: app.SetByTenant, Label: "Modules", Type: app.FieldList, Help: "The resources that are modules, or directories of them on the node (/opt/modules), split at spaces. Empty: all of type module and modules."},
-			{Name: "tags", SetBy: app.SetByTenant, Label: "Tags", Type: app.FieldList, Help: "Only resources with one of these tags, split at spaces."},
-			{Name: "version", SetBy: app.SetByTenant, Label: "Oldest version", Type: app.FieldText, Help: "The oldest Puppet that will do, such as 7 or 6.24. Empty: any."},
+		Fields: []family.Field{
+			{Name: "manifest", SetBy: family.SetByTenant, Label: "Manifest", Type: family.FieldLines, Help: "The text of a manifest. The configuration is its Hiera data: lookup('lb.port'); the node is in $facts['muster']."},
+			{Name: "manifest_file", SetBy: family.SetByTenant, Label: "Manifest file", Type: family.FieldText, Help: "A manifest in a resource instead: the resource's name, or name/path in an archive, such as site/manifests/site.pp."},
+			{Name: "classes", SetBy: family.SetByTenant, Label: "Classes", Type: family.FieldList, Help: "Classes to include, split at spaces, after the manifest or instead of one: web web::firewall."},
+			{Name: "modules", SetBy: family.SetByTenant, Label: "Modules", Type: family.FieldList, Help: "The resources that are modules, or directories of them on the node (/opt/modules), split at spaces. Empty: all of type module and modules."},
+			{Name: "tags", SetBy: family.SetByTenant, Label: "Tags", Type: family.FieldList, Help: "Only resources with one of these tags, split at spaces."},
+			{Name: "version", SetBy: family.SetByTenant, Label: "Oldest version", Type: family.FieldText, Help: "The oldest Puppet that will do, such as 7 or 6.24. Empty: any."},
 		},
-		ResourceTypes: []app.ResourceType{
+		ResourceTypes: []template.ResourceType{
 			{Name: "module", Label: "Module", Format: appresource.FormatArchive, Help: "One module. It is called as the resource is, or as what follows the last dash: puppetlabs-stdlib is stdlib."},
 			{Name: "modules", Label: "Modules", Format: appresource.FormatArchive, Help: "A directory of modules, each in a folder of its own."},
 			{Name: "data", Label: "Hiera data", Format: appresource.FormatArchive, Help: "Hiera data below the cluster's configuration: nodes/NODE.yaml, then common.yaml."},
@@ -50,7 +51,7 @@ var software = node.Software{
 }
 
 // Bootstrap carries out app.Automator: it installs Puppet where it is absent.
-func (Puppet) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
+func (Puppet) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
 	if err := node.Install(ctx, sh, n, software, out); err != nil {
 		return fmt.Errorf("puppet: %w", err)
 	}
@@ -61,13 +62,13 @@ func (Puppet) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, ou
 func (Puppet) Tools() []string { return []string{"cat", "head", "id", "ln", "mkdir", "rm", "sh"} }
 
 // Run carries out app.Automator.
-func (p Puppet) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+func (p Puppet) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	text, err := p.script(call, false)
 	if err != nil {
 		return err
 	}
 	var failed failure
-	exit, err := node.Do(ctx, sh, app.Command{Line: line, Stdin: strings.NewReader(text), Once: true}, failed.watch(out))
+	exit, err := node.Do(ctx, sh, family.Command{Line: line, Stdin: strings.NewReader(text), Once: true}, failed.watch(out))
 	if err != nil {
 		if ctx.Err() != nil {
 			node.Sweep(ctx, sh)
@@ -84,22 +85,22 @@ func (p Puppet) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out
 }
 
 // DryRun carries out app.DryRunner, by --noop. Resources that say noop => false themselves are changed even so.
-func (p Puppet) DryRun(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) (app.Changes, error) {
+func (p Puppet) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	text, err := p.script(call, true)
 	if err != nil {
-		return app.Changes{}, err
+		return family.Changes{}, err
 	}
 	var failed failure
 	var seen noop
-	exit, err := node.Do(ctx, sh, app.Command{Line: line, Stdin: strings.NewReader(text)}, seen.watch(failed.watch(out)))
+	exit, err := node.Do(ctx, sh, family.Command{Line: line, Stdin: strings.NewReader(text)}, seen.watch(failed.watch(out)))
 	if err != nil {
 		if ctx.Err() != nil {
 			node.Sweep(ctx, sh)
 		}
-		return app.Changes{}, fmt.Errorf("puppet: dry run of %s %s: %w", call.Service, call.Action, err)
+		return family.Changes{}, fmt.Errorf("puppet: dry run of %s %s: %w", call.Service, call.Action, err)
 	}
 	if exit != 0 {
-		return app.Changes{}, failed.err(call, exit)
+		return family.Changes{}, failed.err(call, exit)
 	}
 	return seen.changes(), nil
 }

@@ -12,8 +12,9 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/automators/automatortest"
 	"muster/automators/puppet"
 	"muster/jobs/remote"
@@ -32,7 +33,7 @@ func needed(t *testing.T) {
 }
 
 // resources are a module motd, and a directory of modules with one.
-func resources(t testing.TB, dir string) []app.ResourceRef {
+func resources(t testing.TB, dir string) []template.ResourceRef {
 	for name, text := range map[string]string{
 		"acme-motd/manifests/init.pp": `class motd (String $text = 'none', String $path = '/nowhere') {
   file { $path: content => epp('motd/motd.epp', { 'text' => $text }), mode => '0640' }
@@ -52,13 +53,13 @@ func resources(t testing.TB, dir string) []app.ResourceRef {
 			t.Fatal(err)
 		}
 	}
-	return []app.ResourceRef{{Type: "module", Name: "acme-motd"}, {Type: "modules", Name: "more"}, {Type: "data", Name: "base"}, {Type: "manifest", Name: "site.pp"}}
+	return []template.ResourceRef{{Type: "module", Name: "acme-motd"}, {Type: "modules", Name: "more"}, {Type: "data", Name: "base"}, {Type: "manifest", Name: "site.pp"}}
 }
 
 func TestConformance(t *testing.T) {
 	needed(t)
 	automatortest.Run(t, automatortest.Member{
-		New:    func() app.Automator { return puppet.New() },
+		New:    func() family.Automator { return puppet.New() },
 		Slowly: true,
 		OK: map[string]string{"manifest": `notify { "hello from ${facts['muster']['service']} on ${facts['muster']['node']} of ${facts['muster']['peers'].length}": }
 if lookup('db.password') == '' { fail('no password') }
@@ -106,8 +107,8 @@ func TestRuns(t *testing.T) {
 	run := func(fields map[string]string) (string, error) {
 		var lines []string
 		heard := make(chan string, 1000)
-		err := puppet.New().Run(context.WithoutCancel(t.Context()), sh, app.ServiceCall{
-			NodeContext: app.NodeContext{Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org"}, Service: "web", Action: app.ActionConfigure, Fields: fields,
+		err := puppet.New().Run(context.WithoutCancel(t.Context()), sh, family.ServiceCall{
+			NodeContext: family.NodeContext{Cluster: "c1", Node: "n1", Hostname: "n1.c1.example.org"}, Service: "web", Action: app.ActionConfigure, Fields: fields,
 			Config: map[string]any{"motd": map[string]any{"text": "100%{facts.os} it's \"$x\"", "path": n.Home + "/motd"}}, Resources: dir, Refs: refs,
 		}, func(s app.Stream, line string) { heard <- line })
 		close(heard)

@@ -1,6 +1,7 @@
 // Package shell is the automator for scripts: the field "script" of a service action is run with sh -eu on the node, in one
 // session. The script finds who and where it is in MUSTER_TENANT, MUSTER_CLUSTER, MUSTER_NODE, MUSTER_HOSTNAME,
-// MUSTER_OWNER, MUSTER_SERVICE and MUSTER_ACTION; which step it is in MUSTER_OPERATION and MUSTER_STEP; the cluster configuration as CONFIG_… variables and, whole, as JSON in
+// MUSTER_OWNER, MUSTER_SERVICE and MUSTER_ACTION; which step it is in MUSTER_OPERATION and MUSTER_STEP; the cluster configuration as CONFIG_…
+// variables and, whole, as JSON in
 // the file that MUSTER_CONFIG names; and a directory to keep things in between its actions in MUSTER_STATE.
 //
 // It runs as root, through sudo where the SSH user is not root, or as the SSH user where there is no sudo. Neither

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/resource"
+	"muster/app/template"
 	"muster/automators/internal/node"
 )
 
@@ -15,28 +17,28 @@ const name = "shell"
 // Shell runs scripts. It holds nothing, so one value serves all nodes.
 type Shell struct{}
 
-var _ app.Automator = Shell{}
+var _ family.Automator = Shell{}
 
 // New gives the automator.
 func New() Shell { return Shell{} }
 
 // Descriptor carries out app.Automator.
-func (Shell) Descriptor() app.Descriptor {
-	return app.Descriptor{
+func (Shell) Descriptor() family.Descriptor {
+	return family.Descriptor{
 		Name:        name,
 		Description: "Runs a script on the node.",
-		Fields: []app.Field{
+		Fields: []family.Field{
 			{
-				Name: "script", SetBy: app.SetByTenant, Label: "Script", Type: app.FieldLines, Required: true,
+				Name: "script", SetBy: family.SetByTenant, Label: "Script", Type: family.FieldLines, Required: true,
 				Help: "The text of a script. It is run with sh -eu, or with what its first line asks for (#!/usr/bin/env bash). " +
 					"The configuration is in CONFIG_… variables; lines name=value that it writes to the file $MUSTER_OUTPUTS are facts for later steps.",
 			},
 			{
-				Name: "args", SetBy: app.SetByTenant, Label: "Arguments", Type: app.FieldText,
+				Name: "args", SetBy: family.SetByTenant, Label: "Arguments", Type: family.FieldText,
 				Help: "Words for the script, split at spaces; quotes keep a word together.",
 			},
 		},
-		ResourceTypes: []app.ResourceType{
+		ResourceTypes: []template.ResourceType{
 			{Name: "archive", Label: "Archive", Format: resource.FormatArchive, Help: "A tar, tar.gz or zip. A script finds it unpacked in $MUSTER_RESOURCES/NAME."},
 			{Name: "file", Label: "File", Format: resource.FormatFile, Mode: 0o644, Help: "A file. A script finds it as $MUSTER_RESOURCES/NAME."},
 			{Name: "program", Label: "Program", Format: resource.FormatFile, Mode: 0o755, Help: "A file that can be run, as $MUSTER_RESOURCES/NAME."},
@@ -65,12 +67,12 @@ func (Shell) Check(fields map[string]string) error {
 
 // Bootstrap carries out app.Automator: it makes the directory in which services keep their state, and sees that the node
 // has the few tools that Run needs.
-func (Shell) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out app.Output) error {
+func (Shell) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContext, out family.Output) error {
 	var last node.LastLine
-	exit, err := sh.Run(ctx, app.Command{Line: bootstrapLine, Sudo: true, Fork: true}, last.Watch(out))
+	exit, err := sh.Run(ctx, family.Command{Line: bootstrapLine, Sudo: true, Fork: true}, last.Watch(out))
 	if app.CodeOf(err) == app.ECredentials {
 		node.Say(out, app.AsError(err).Message+" Scripts will run without root rights.")
-		exit, err = sh.Run(ctx, app.Command{Line: bootstrapLine, Fork: true}, last.Watch(out))
+		exit, err = sh.Run(ctx, family.Command{Line: bootstrapLine, Fork: true}, last.Watch(out))
 	}
 	if err != nil {
 		return fmt.Errorf("shell: bootstrap: %w", err)
@@ -89,7 +91,7 @@ func (Shell) Bootstrap(ctx context.Context, sh app.Shell, n app.NodeContext, out
 func (Shell) Tools() []string { return []string{"cat", "chmod", "id", "mkdir", "rm", "sh"} }
 
 // Run carries out app.Automator.
-func (s Shell) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+func (s Shell) Run(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	if err := s.Check(call.Fields); err != nil {
 		return err
 	}
@@ -102,7 +104,7 @@ func (s Shell) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out 
 	}
 
 	var last node.LastLine
-	exit, err := node.Do(ctx, sh, app.Command{Line: runLine, Stdin: strings.NewReader(text), Once: true, Text: true}, last.Watch(out))
+	exit, err := node.Do(ctx, sh, family.Command{Line: runLine, Stdin: strings.NewReader(text), Once: true, Text: true}, last.Watch(out))
 	if err != nil {
 		if ctx.Err() != nil {
 			node.Sweep(ctx, sh)
@@ -122,6 +124,6 @@ func (s Shell) Run(ctx context.Context, sh app.Shell, call app.ServiceCall, out 
 }
 
 // tells says whether a script can have found something out: where it does not speak of the file for that, it costs nothing.
-func tells(call app.ServiceCall) bool {
+func tells(call family.ServiceCall) bool {
 	return strings.Contains(call.Fields["script"], "MUSTER_OUTPUTS")
 }

@@ -12,8 +12,9 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/automators/automatortest"
 	"muster/automators/shell"
 	"muster/jobs/remote"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
 	automatortest.Run(t, automatortest.Member{
-		New:      func() app.Automator { return shell.New() },
+		New:      func() family.Automator { return shell.New() },
 		OK:       map[string]string{"script": `echo "hello from $MUSTER_SERVICE $1"; cat "$MUSTER_CONFIG" >/dev/null`, "args": "'a b' c"},
 		OKSays:   "hello from web a b",
 		Fail:     map[string]string{"script": "echo what was wrong >&2; exit 42"},
@@ -55,7 +56,7 @@ func (l *lines) add(s app.Stream, line string) {
 	l.out[s] = append(l.out[s], line)
 }
 
-func connect(t *testing.T, opt remotetest.Options) (*remotetest.Server, app.Shell) {
+func connect(t *testing.T, opt remotetest.Options) (*remotetest.Server, family.Shell) {
 	t.Helper()
 	s := remotetest.Start(t, opt)
 	sh, err := remote.Dial(t.Context(), s.Target())
@@ -66,15 +67,15 @@ func connect(t *testing.T, opt remotetest.Options) (*remotetest.Server, app.Shel
 	return s, sh
 }
 
-func call(script string, config map[string]any) app.ServiceCall {
-	return app.ServiceCall{
-		NodeContext: app.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.example.org", Owner: "ada"},
+func call(script string, config map[string]any) family.ServiceCall {
+	return family.ServiceCall{
+		NodeContext: family.NodeContext{Tenant: "acme", Cluster: "c1", Node: "n1", Hostname: "n1.example.org", Owner: "ada"},
 		Operation:   7, Step: "start web@n1",
 		Service: "web", Action: app.ActionStart, Fields: map[string]string{"script": script}, Config: config,
 	}
 }
 
-func run(t *testing.T, sh app.Shell, c app.ServiceCall) *lines {
+func run(t *testing.T, sh family.Shell, c family.ServiceCall) *lines {
 	t.Helper()
 	var l lines
 	if err := shell.New().Run(t.Context(), sh, c, l.add); err != nil {
@@ -93,7 +94,7 @@ func TestEnvironment(t *testing.T) {
 		"ünï-x.y": "odd",
 	}
 	l := run(t, sh, call("env | grep -E '^(MUSTER|CONFIG)_' | sort\necho \"[$CONFIG_HOSTILE]\"; echo $#; umask; pwd >/dev/null", config))
-	out := strings.Join(l.out[app.StreamOut], "\n") + "\n"
+	out := strings.Join(l.out[family.StreamOut], "\n") + "\n"
 	for _, want := range []string{
 		"MUSTER_TENANT=acme\n", "MUSTER_CLUSTER=c1\n", "MUSTER_NODE=n1\n", "MUSTER_HOSTNAME=n1.example.org\n", "MUSTER_OWNER=ada\n",
 		"MUSTER_SERVICE=web\n", "MUSTER_ACTION=start\n", "MUSTER_OPERATION=7\n", "MUSTER_STEP=start web@n1\n",
@@ -117,7 +118,7 @@ func TestConfigFile(t *testing.T) {
 	s, sh := connect(t, remotetest.Options{})
 	config := map[string]any{"a": map[string]any{"b": []any{"x", map[string]any{"c": "it's <é>"}}}, "n": float64(8080)}
 	l := run(t, sh, call("ls -ld \"${MUSTER_CONFIG%/*}\" | cut -c1-10\ncat \"$MUSTER_CONFIG\"", config))
-	out := l.out[app.StreamOut]
+	out := l.out[family.StreamOut]
 	if out[0] != "drwx------" {
 		t.Errorf("the mode of its directory is %s", out[0])
 	}
@@ -169,7 +170,7 @@ func TestScriptRuns(t *testing.T) {
 	}
 	if _, err := os.Stat("/bin/bash"); err == nil {
 		l := run(t, sh, call("#!/usr/bin/env bash\nset -o pipefail\nx=(a b)\necho ${x[1]}", nil))
-		if !slices.Equal(l.out[app.StreamOut], []string{"b"}) {
+		if !slices.Equal(l.out[family.StreamOut], []string{"b"}) {
 			t.Errorf("%q", l.out)
 		}
 	}
@@ -179,7 +180,7 @@ func TestStateStays(t *testing.T) {
 	s, sh := connect(t, remotetest.Options{})
 	run(t, sh, call("echo kept >\"$MUSTER_STATE/file\"", nil))
 	l := run(t, sh, call("cat \"$MUSTER_STATE/file\"", nil))
-	if !slices.Equal(l.out[app.StreamOut], []string{"kept"}) {
+	if !slices.Equal(l.out[family.StreamOut], []string{"kept"}) {
 		t.Errorf("%q", l.out)
 	}
 	for dir, want := range map[string]os.FileMode{"": 0o755, "web": 0o755, ".run": 0o700} {
@@ -194,14 +195,14 @@ func TestCollisions(t *testing.T) {
 	config := map[string]any{"a": map[string]any{"b": "first"}, "a_b": "second", "A-b": "zeroth"}
 	for range 5 {
 		l := run(t, sh, call("echo $CONFIG_A_B", config))
-		if !slices.Equal(l.out[app.StreamOut], []string{"second"}) {
+		if !slices.Equal(l.out[family.StreamOut], []string{"second"}) {
 			t.Errorf("%q", l.out)
 		}
 		if want := []string{
 			"CONFIG_A_B is both A-b and a.b in the configuration; the script gets the latter",
 			"CONFIG_A_B is both a.b and a_b in the configuration; the script gets the latter",
-		}; !slices.Equal(l.out[app.StreamSystem], want) {
-			t.Errorf("warnings %q, want %q", l.out[app.StreamSystem], want)
+		}; !slices.Equal(l.out[family.StreamSystem], want) {
+			t.Errorf("warnings %q, want %q", l.out[family.StreamSystem], want)
 		}
 	}
 }
@@ -215,10 +216,10 @@ func TestVeryLargeConfig(t *testing.T) {
 	config := map[string]any{"many": many, "big": strings.Repeat("B", 200<<10), "small": "s"}
 	l := run(t, sh, call("wc -c <\"$MUSTER_CONFIG\" | tr -d ' '; echo ${CONFIG_BIG-left out} $CONFIG_SMALL; true", config))
 	want := mustJSON(t, len(mustJSON(t, config))+1)
-	if out := l.out[app.StreamOut]; len(out) != 2 || out[0] != want {
+	if out := l.out[family.StreamOut]; len(out) != 2 || out[0] != want {
 		t.Errorf("%q, want a file of %s bytes", out, want)
 	}
-	if l.out[app.StreamSystem] == nil {
+	if l.out[family.StreamSystem] == nil {
 		t.Error("nobody says that variables were left out")
 	}
 }
@@ -246,10 +247,10 @@ func TestUnderAClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := first.out[app.StreamOut]; !slices.Equal(got, []string{"ran", "drwx------", "1"}) {
+	if got := first.out[family.StreamOut]; !slices.Equal(got, []string{"ran", "drwx------", "1"}) {
 		t.Errorf("first %q", got)
 	}
-	if got := second.out[app.StreamOut]; len(got) != 0 || len(second.out[app.StreamSystem]) != 1 {
+	if got := second.out[family.StreamOut]; len(got) != 0 || len(second.out[family.StreamSystem]) != 1 {
 		t.Errorf("it ran again: %q", second.out)
 	}
 	if s.Execs() > 4 { // the first on a node makes the directory, and what was done before is looked at closely
@@ -312,7 +313,7 @@ func TestWithoutRoot(t *testing.T) {
 	opt := noRoot(t, "echo 'sudo: a password is required' >&2; exit 1")
 	if os.Getuid() == 0 { // the shell is not to be fooled by an id alone
 		opt.Line = func(line string) string {
-			return "exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c " + app.ShellQuote(line)
+			return "exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c " + phrase.ShellQuote(line)
 		}
 	}
 	s, sh := connect(t, opt)
@@ -330,13 +331,13 @@ func TestWithoutRoot(t *testing.T) {
 		}
 	}
 	var l lines
-	if err := shell.New().Bootstrap(t.Context(), sh, app.NodeContext{Node: "n1"}, l.add); err != nil {
+	if err := shell.New().Bootstrap(t.Context(), sh, family.NodeContext{Node: "n1"}, l.add); err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(l.out[app.StreamSystem], "\n"); !strings.Contains(said, "without root rights") {
+	if said := strings.Join(l.out[family.StreamSystem], "\n"); !strings.Contains(said, "without root rights") {
 		t.Errorf("%q", said)
 	}
-	got := run(t, sh, call("echo $MUSTER_STATE", nil)).out[app.StreamOut]
+	got := run(t, sh, call("echo $MUSTER_STATE", nil)).out[family.StreamOut]
 	if want := []string{s.Home + "/.muster/web"}; !slices.Equal(got, want) {
 		t.Errorf("state in %q, want %q", got, want)
 	}
@@ -346,7 +347,7 @@ func TestWithSudo(t *testing.T) {
 	opt := noRoot(t, "shift 3; FAKE_ID=0 ROOT=yes; export FAKE_ID ROOT; exec \"$@\"")
 	opt.Env = append(opt.Env, "MUSTER_STATE_ROOT="+t.TempDir())
 	s, sh := connect(t, opt)
-	if got := run(t, sh, call("echo $ROOT", nil)).out[app.StreamOut]; !slices.Equal(got, []string{"yes"}) {
+	if got := run(t, sh, call("echo $ROOT", nil)).out[family.StreamOut]; !slices.Equal(got, []string{"yes"}) {
 		t.Errorf("%q", got)
 	}
 	if s.Execs() != 1 {

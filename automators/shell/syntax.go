@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app/phrase"
+	"muster/app/template"
 	"mvdan.cc/sh/v3/syntax"
-
-	"muster/app"
 )
 
 // Bounds of what is parsed; what lies beyond is not judged. The parser calls itself for each thing inside another, and a Go program whose stack is full ends.
@@ -24,7 +24,7 @@ const (
 // than sh and bash. It finds what sh -n and bash -n would.
 //
 // Which shell sh is depends on the node's distribution. What bash alone reads is a warning there, and so is what no parser can tell without running it.
-func Syntax(script string) *app.ScriptFault {
+func Syntax(script string) *template.ScriptFault {
 	if len(script) > mostScript {
 		return nil
 	}
@@ -77,7 +77,7 @@ func dialect(command []string) syntax.LangVariant {
 	return 0
 }
 
-func parse(script string, lang syntax.LangVariant) *app.ScriptFault {
+func parse(script string, lang syntax.LangVariant) *template.ScriptFault {
 	_, err := syntax.NewParser(syntax.Variant(lang)).Parse(&shallow{r: strings.NewReader(script)}, "")
 	var (
 		wrong   syntax.ParseError
@@ -85,13 +85,13 @@ func parse(script string, lang syntax.LangVariant) *app.ScriptFault {
 	)
 	switch {
 	case errors.As(err, &wrong):
-		return &app.ScriptFault{Line: int(wrong.Pos.Line()), Column: int(wrong.Pos.Col()), Message: app.CutText(wrong.Text, 200), Warning: unsure(wrong.Text)}
+		return &template.ScriptFault{Line: int(wrong.Pos.Line()), Column: int(wrong.Pos.Col()), Message: phrase.CutText(wrong.Text, 200), Warning: unsure(wrong.Text)}
 	case errors.As(err, &foreign):
 		are := "is"
 		if strings.HasSuffix(foreign.Feature, "s") {
 			are = "are"
 		}
-		return &app.ScriptFault{Line: int(foreign.Pos.Line()), Column: int(foreign.Pos.Col()),
+		return &template.ScriptFault{Line: int(foreign.Pos.Line()), Column: int(foreign.Pos.Col()),
 			Message: fmt.Sprintf("%s %s not part of %s", foreign.Feature, are, names[lang])}
 	}
 	return nil // also where it is nested too deeply to be judged

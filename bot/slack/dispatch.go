@@ -12,6 +12,7 @@ import (
 	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/phrase"
 	"muster/bot"
 )
 
@@ -169,8 +170,8 @@ func person(team, domain, user, name, command string) (bot.Person, bool) {
 	if team == "" || user == "" || strings.ContainsAny(team+user, "/ ") || len(team)+len(user) > 100 {
 		return bot.Person{}, false
 	}
-	return bot.Person{Kind: kind, External: team + "/" + user, Command: app.CutText(command, 40),
-		Label: "Slack user " + app.CutText(name, 60) + " (" + user + ") of workspace " + app.CutText(domain, 60)}, true
+	return bot.Person{Kind: kind, External: team + "/" + user, Command: phrase.CutText(command, 40),
+		Label: "Slack user " + phrase.CutText(name, 60) + " (" + user + ") of workspace " + phrase.CutText(domain, 60)}, true
 }
 
 // enter lets somebody in: of which workspace they are, that they are a full member of it, and in whose name the place speaks.

@@ -21,6 +21,7 @@ import (
 	"muster/app/policy"
 	"muster/app/policy/cel"
 	"muster/app/store"
+	"muster/app/template"
 	"muster/bot/slack"
 	"muster/bot/slack/slacktest"
 	"muster/planner"
@@ -47,16 +48,16 @@ func newEstate(t *testing.T, file string, servers int) *estate {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.store.Close() })
-	c := app.NewCatalog()
-	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
-	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i", SSHUser: "ubuntu"}}}
-	act := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
-	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act}}
-	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
-		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
+	c := template.NewCatalog()
+	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &template.HardwareType{About: template.About{Name: "small"}, Providers: map[string]template.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
+	c.Images["linux"] = &template.ImageType{About: template.About{Name: "linux"}, Providers: map[string]template.Image{"cloud": {Image: "i", SSHUser: "ubuntu"}}}
+	act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act}}
+	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
+		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
 	e.app = all.New(all.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
-		Catalog: func() *app.Catalog { return c }, Now: time.Now})
+		Catalog: func() *template.Catalog { return c }, Now: time.Now})
 	e.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, ClientID: "1.2", ClientSecret: "the app's", Scopes: slack.Scopes, Base: "http://muster", CommandPath: "/slack/commands",
 		ActionPath: "/slack/actions", OptionsPath: "/slack/options", EventsPath: "/slack/events", Client: slacktest.To(e), Patience: 10 * time.Minute, Look: time.Second})
 	for i := range servers {
@@ -88,14 +89,14 @@ func (e *estate) tend() {
 func (e *estate) account(tenant, name string, role app.Role) app.Actor {
 	e.Helper()
 	now := time.Now()
-	if err := e.store.CreateUser(e.Context(), app.User{Tenant: tenant, Name: name, Role: role, CreatedAt: now}); err != nil {
+	if err := e.store.CreateUser(e.Context(), identity.User{Tenant: tenant, Name: name, Role: role, CreatedAt: now}); err != nil {
 		e.Fatal(err)
 	}
 	// So that cards are shown in channels.
 	if err := e.store.SetDefaultVisibility(e.Context(), app.Actor{Tenant: tenant, User: name}, app.VisibleTenant, now); err != nil {
 		e.Fatal(err)
 	}
-	id, err := e.store.BeginSession(e.Context(), app.Session{Tenant: tenant, User: name, At: now, SeenAt: now, ProvenAt: now})
+	id, err := e.store.BeginSession(e.Context(), identity.Session{Tenant: tenant, User: name, At: now, SeenAt: now, ProvenAt: now})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -302,7 +303,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 		}
 		uma, ben, cyd := people["uma"], people["ben"], people["cyd"]
 		if _, err := e.app.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Reason: "it is large",
-			Approval: &app.Approval{Count: 2}}); err != nil {
+			Approval: &policy.Approval{Count: 2}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := e.app.SetApprovals(t.Context(), ada, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: room.ID}); err != nil {
@@ -364,7 +365,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 		}
 
 		// High risks are approved in the portal, which asks for a fresh proof; a no is a no here, too.
-		if _, err := e.app.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1, High: true, ExpireAfter: time.Hour}}); err != nil {
+		if _, err := e.app.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, High: true, ExpireAfter: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		uma.In(ops).Says("/muster create shop4 web 7 for 8h").Answer("waits to be approved")

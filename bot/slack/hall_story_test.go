@@ -13,12 +13,15 @@ import (
 
 	"muster/app"
 	appall "muster/app/all"
+	appcluster "muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
 	"muster/app/identity"
 	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/app/store/storetest"
+	"muster/app/template"
 	"muster/bot/slack"
 	"muster/bot/slack/slacktest"
 	"muster/planner"
@@ -66,16 +69,16 @@ func newHall(t *testing.T, file string, socket bool) *hall {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.store.Close() })
-	c := app.NewCatalog()
-	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
-	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i", SSHUser: "ubuntu"}}}
-	act := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
-	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
-	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
-		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
+	c := template.NewCatalog()
+	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &template.HardwareType{About: template.About{Name: "small"}, Providers: map[string]template.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
+	c.Images["linux"] = &template.ImageType{About: template.About{Name: "linux"}, Providers: map[string]template.Image{"cloud": {Image: "i", SSHUser: "ubuntu"}}}
+	act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
+	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
+		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
 	h.app = appall.New(appall.Deps{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
-		Catalog: func() *app.Catalog { return c }, Now: time.Now})
+		Catalog: func() *template.Catalog { return c }, Now: time.Now})
 	h.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, AppToken: "xapp-story", Base: "http://muster", CommandPath: "/slack/commands", ActionPath: "/slack/actions",
 		OptionsPath: "/slack/options", EventsPath: "/slack/events", Socket: socket, Piped: true, Client: slacktest.To(h), Patience: 30 * time.Minute, Look: time.Second})
 	h.team = h.slack.Workspace("T1").Install("xoxb-story")
@@ -128,7 +131,7 @@ func (h *hall) end() {
 // person makes somebody with an account, and links both.
 func (h *hall) person(name string, role app.Role) *slacktest.User {
 	h.Helper()
-	if err := h.store.CreateUser(h.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
+	if err := h.store.CreateUser(h.Context(), identity.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
 		h.Fatal(err)
 	}
 	// So that cards are shown in channels.
@@ -152,24 +155,24 @@ func (h *hall) work(most int, fails func(cluster string) bool) (done int) {
 	h.Helper()
 	worker := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
 	for done < most {
-		claimed, err := h.store.ClaimSteps(h.Context(), app.ClaimQuery{Worker: worker, Now: time.Now(), For: execution.ClaimFor, Most: min(most-done, 20)})
+		claimed, err := h.store.ClaimSteps(h.Context(), execution.ClaimQuery{Worker: worker, Now: time.Now(), For: execution.ClaimFor, Most: min(most-done, 20)})
 		if err != nil {
 			h.Fatal(err)
 		}
 		if len(claimed) == 0 {
 			return done
 		}
-		var ends []app.Finish
+		var ends []execution.Finish
 		for _, c := range claimed {
-			f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now()}
+			f := execution.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now()}
 			switch c.Step.Action {
 			case app.ActionCreate:
-				m := app.Machine{ID: "m-" + c.Intent}
-				f.Node, f.Seen = &app.NodeUpdate{Status: app.NodeCreated, Machine: &m}, []app.Seen{fleet.SeenMachine(m, 0.5)}
+				m := family.Machine{ID: "m-" + c.Intent}
+				f.Node, f.Seen = &execution.NodeUpdate{Status: app.NodeCreated, Machine: &m}, []app.Seen{fleet.SeenMachine(m, 0.5)}
 			case app.ActionConfirm:
-				f.Node = &app.NodeUpdate{Status: app.NodeReady, Machine: &app.Machine{ID: c.Node.MachineID, Addresses: map[string]string{app.AddressBind: "at " + c.Node.MachineID}}}
+				f.Node = &execution.NodeUpdate{Status: app.NodeReady, Machine: &family.Machine{ID: c.Node.MachineID, Addresses: map[string]string{app.AddressBind: "at " + c.Node.MachineID}}}
 			case app.ActionDelete:
-				f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+				f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Gone: true}
 				if c.Node.MachineID != "" {
 					f.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: c.Node.MachineID, Gone: true}}
 				}
@@ -189,13 +192,13 @@ func (h *hall) work(most int, fails func(cluster string) bool) (done int) {
 }
 
 // clusters are all clusters as they are now, by their names.
-func (h *hall) clusters() map[string]app.ClusterView {
+func (h *hall) clusters() map[string]appcluster.ClusterView {
 	h.Helper()
 	list, err := h.app.Clusters(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, app.ClusterFilter{Limit: 1000})
 	if err != nil {
 		h.Fatal(err)
 	}
-	all := map[string]app.ClusterView{}
+	all := map[string]appcluster.ClusterView{}
 	for _, c := range list {
 		v, err := h.app.Cluster(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, c.ID)
 		if err != nil {

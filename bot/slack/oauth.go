@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/phrase"
 )
 
 // The portal's addresses for installing; they need somebody who has signed in there.
@@ -44,7 +45,7 @@ func (s *Server) Exchange(ctx context.Context, code string) (w chat.ChatWorkspac
 	if r.IsEnterpriseInstall {
 		w.Team, w.Name = r.Enterprise.ID, r.Enterprise.Name
 	}
-	w.Name = app.CutText(w.Name, 100)
+	w.Name = phrase.CutText(w.Name, 100)
 	if t, err = s.tokens(r); err != nil {
 		return w, t, err
 	}

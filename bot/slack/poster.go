@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/slack-go/slack"
-
 	"muster/app"
+	"muster/app/phrase"
 	"muster/bot"
 )
 
@@ -56,7 +56,7 @@ func detailed(err error) error {
 	if !errors.As(err, &e) || len(e.ResponseMetadata.Messages) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: %s", err, app.CutText(strings.Join(e.ResponseMetadata.Messages, "; "), mostRefusal))
+	return fmt.Errorf("%w: %s", err, phrase.CutText(strings.Join(e.ResponseMetadata.Messages, "; "), mostRefusal))
 }
 
 // gone are what Slack says of messages and places that never come back.

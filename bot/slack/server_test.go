@@ -18,6 +18,8 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/cluster"
+	"muster/app/template"
 	"muster/bot"
 	"muster/bot/slack/slacktest"
 	"muster/portal/address"
@@ -75,28 +77,28 @@ func (m *muster) ActorOfIdentity(_ context.Context, kind, external string) (app.
 	return app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser}, nil
 }
 
-func (m *muster) Ask(ctx context.Context, _ app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (m *muster) Ask(ctx context.Context, _ app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	select {
 	case <-time.After(m.slow):
 	case <-ctx.Done():
-		return app.Answer{}, ctx.Err()
+		return cluster.Answer{}, ctx.Err()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.created++
-	return app.Answer{Cluster: &app.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3},
+	return cluster.Answer{Cluster: &cluster.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3},
 		Operations: []app.Operation{{ID: 7, Kind: app.OperationCreate}}}}, nil
 }
 
-func (m *muster) DeleteCluster(context.Context, app.Actor, string) (app.ClusterView, error) {
+func (m *muster) DeleteCluster(context.Context, app.Actor, string) (cluster.ClusterView, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.deleted++
-	return app.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3}, Operations: []app.Operation{{ID: 8, Kind: app.OperationDelete}}}, nil
+	return cluster.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3}, Operations: []app.Operation{{ID: 8, Kind: app.OperationDelete}}}, nil
 }
 
-func (m *muster) Catalog(context.Context, app.Actor) (*app.Catalog, error) {
-	return &app.Catalog{Templates: map[string]*app.Template{"web": {About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 3, Max: 9}}}}}, nil
+func (m *muster) Catalog(context.Context, app.Actor) (*template.Catalog, error) {
+	return &template.Catalog{Templates: map[string]*template.Template{"web": {About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 3, Max: 9}}}}}, nil
 }
 
 func (m *muster) FollowInChat(_ context.Context, c chat.ChatCard) error {

@@ -7,12 +7,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/all"
 	"muster/app/chat"
+	"muster/app/phrase"
 	"muster/bot"
-
-	"github.com/slack-go/slack"
 )
 
 // Houses are what app keeps of workspaces.
@@ -108,7 +108,7 @@ func (s *Server) learn(ctx context.Context) chat.ChatWorkspace {
 		s.budget("").fail("auth.test: " + firstWord(reason(err), "Slack cannot be reached"))
 		return s.fixedTeam()
 	}
-	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: app.CutText(who.Team, 100), Tenant: s.tenant, Bot: who.UserID, Fixed: true, State: chat.ChatConnected}
+	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: phrase.CutText(who.Team, 100), Tenant: s.tenant, Bot: who.UserID, Fixed: true, State: chat.ChatConnected}
 	if err := s.muster.KeepFixedWorkspace(ctx, w); err != nil {
 		s.log.Warn("slack: the workspace of SLACK_BOT_TOKEN could not be kept", "error", err)
 		return s.fixedTeam()
@@ -192,7 +192,7 @@ func (h house) with(ctx context.Context, f func(p poster) error) error {
 // note keeps what Slack has said against a call; what is said of a place or message that is gone is of no interest.
 func (s *Server) note(w chat.ChatWorkspace, err error) {
 	if code := app.CodeOf(err); code == app.ECredentials || code == app.EInvalid {
-		s.budget(w.Team).fail(app.CutText(app.AsError(err).Message+": "+reason(err), 200))
+		s.budget(w.Team).fail(phrase.CutText(app.AsError(err).Message+": "+reason(err), 200))
 	}
 }
 

@@ -21,8 +21,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/fake"
 )
 
@@ -87,7 +86,7 @@ func startFarm(kind string) (*farm, error) {
 }
 
 // cloud is the farm as a provider.
-func (f *farm) cloud() (app.Provider, error) {
+func (f *farm) cloud() (family.Provider, error) {
 	return fake.Provider("cloud", map[string]any{"url": f.URL, "secret": f.Secret})
 }
 
@@ -294,7 +293,7 @@ func (s *sshd) allow(line string) error {
 }
 
 // bind gives a machine the next address.
-func (s *sshd) bind(spec app.MachineSpec) fake.Endpoint {
+func (s *sshd) bind(spec family.MachineSpec) fake.Endpoint {
 	nowhere := fake.Endpoint{Address: "127.0.0.1", Port: 1}
 	if s.allow(spec.AuthorizedKey) != nil {
 		return nowhere

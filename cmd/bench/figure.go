@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"muster/app"
+	applayout "muster/app/layout"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/planner"
 	"muster/solver"
 	"muster/solver/change"
@@ -41,21 +44,21 @@ func figures() []figure {
 		{"the same, large minima and maxima", 500 * ms, "", layoutOf(solvertest.Pairs(100, 200, 6, bounds(1, 3000, 4000, 6000)), 10000, "")},
 		{"10 exclusive services, each at least 3, 100 nodes", 5 * ms, "", layoutOf(solvertest.Exclusive(10, 3), 100, "")},
 		{"the same on 29 nodes, one short: explained", 50 * ms, cooprShort, explanationOf(solvertest.Exclusive(10, 3), 29)},
-		{"cheapest, 30 services, 20 hardware types, 500 nodes", 1000 * ms, "", layoutOf(solvertest.Priced(30, 20, 1), 500, app.PreferCheapest)},
-		{"the same, and services need cores and memory", 1000 * ms, "", layoutOf(solvertest.Needing(30, 20, 1), 500, app.PreferCheapest)},
+		{"cheapest, 30 services, 20 hardware types, 500 nodes", 1000 * ms, "", layoutOf(solvertest.Priced(30, 20, 1), 500, template.PreferCheapest)},
+		{"the same, and services need cores and memory", 1000 * ms, "", layoutOf(solvertest.Needing(30, 20, 1), 500, template.PreferCheapest)},
 		{"20 loosely constrained services, 50 nodes", 5 * ms, cooprLoose, layoutOf(solvertest.Loose(20), 50, "")},
 		{"5 exclusive services, unsolvable, 200 nodes: refused", 5 * ms, cooprImpossible, refusalOf(solvertest.Exclusive(5, 41), 200)},
 		{"10 exclusive services, one short: refused", 5 * ms, cooprShort, refusalOf(solvertest.Exclusive(10, 3), 29)},
-		{"spread, 30 loosely constrained services, 1,000 nodes", 0, "", layoutOf(solvertest.Loose(30), 1000, app.PreferSpread)},
+		{"spread, 30 loosely constrained services, 1,000 nodes", 0, "", layoutOf(solvertest.Loose(30), 1000, template.PreferSpread)},
 		{"one node more for a cluster of 1,000", 0, "", growthOf(solvertest.Loose(30), 1000)},
 		{"plan of 10,000 nodes with 8 steps each", 0, "", planOf(10000)},
 	}
 }
 
-func layoutOf(c *app.Catalog, size int, prefer app.Preference) func() func(context.Context) error {
+func layoutOf(c *template.Catalog, size int, prefer template.Preference) func() func(context.Context) error {
 	return func() func(context.Context) error {
 		return func(ctx context.Context) error {
-			l, err := solver.New().Solve(ctx, c, app.LayoutRequest{Template: solvertest.Template, Size: size, Prefer: prefer})
+			l, err := solver.New().Solve(ctx, c, applayout.LayoutRequest{Template: solvertest.Template, Size: size, Prefer: prefer})
 			switch {
 			case err != nil:
 				return err
@@ -69,10 +72,10 @@ func layoutOf(c *app.Catalog, size int, prefer app.Preference) func() func(conte
 	}
 }
 
-func refusalOf(c *app.Catalog, size int) func() func(context.Context) error {
+func refusalOf(c *template.Catalog, size int) func() func(context.Context) error {
 	return func() func(context.Context) error {
 		return func(ctx context.Context) error {
-			_, err := solver.New().Solve(ctx, c, app.LayoutRequest{Template: solvertest.Template, Size: size})
+			_, err := solver.New().Solve(ctx, c, applayout.LayoutRequest{Template: solvertest.Template, Size: size})
 			if app.CodeOf(err) != app.ENoLayout {
 				return fmt.Errorf("there should be no layout, but: %w", err)
 			}
@@ -82,10 +85,10 @@ func refusalOf(c *app.Catalog, size int) func() func(context.Context) error {
 }
 
 // explanationOf measures all that one who is refused waits for: the refusal, the conflict proven minimal, and a fix.
-func explanationOf(c *app.Catalog, size int) func() func(context.Context) error {
+func explanationOf(c *template.Catalog, size int) func() func(context.Context) error {
 	return func() func(context.Context) error {
 		return func(ctx context.Context) error {
-			r := app.LayoutRequest{Template: solvertest.Template, Size: size}
+			r := applayout.LayoutRequest{Template: solvertest.Template, Size: size}
 			if _, err := solver.New().Solve(ctx, c, r); app.CodeOf(err) != app.ENoLayout {
 				return fmt.Errorf("there should be no layout, but: %w", err)
 			}
@@ -101,13 +104,13 @@ func explanationOf(c *app.Catalog, size int) func() func(context.Context) error 
 	}
 }
 
-func growthOf(c *app.Catalog, size int) func() func(context.Context) error {
+func growthOf(c *template.Catalog, size int) func() func(context.Context) error {
 	return func() func(context.Context) error {
-		r := app.ChangeRequest{Template: solvertest.Template, Size: size + 1}
-		l, err := solver.New().Solve(context.Background(), c, app.LayoutRequest{Template: r.Template, Size: size})
-		for _, n := range app.PlanNodes(l) {
+		r := applayout.ChangeRequest{Template: solvertest.Template, Size: size + 1}
+		l, err := solver.New().Solve(context.Background(), c, applayout.LayoutRequest{Template: r.Template, Size: size})
+		for _, n := range plan.PlanNodes(l) {
 			g := groupOf(l, len(r.Nodes))
-			r.Nodes = append(r.Nodes, app.StandingNode{Name: n.Name, Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services})
+			r.Nodes = append(r.Nodes, applayout.StandingNode{Name: n.Name, Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services})
 		}
 		return func(ctx context.Context) error {
 			if err != nil {
@@ -123,29 +126,29 @@ func growthOf(c *app.Catalog, size int) func() func(context.Context) error {
 }
 
 // groupOf gives the group of the i-th node, from 0.
-func groupOf(l app.Layout, i int) app.NodeGroup {
+func groupOf(l applayout.Layout, i int) applayout.NodeGroup {
 	for _, g := range l.Groups {
 		if i < g.Count {
 			return g
 		}
 		i -= g.Count
 	}
-	return app.NodeGroup{}
+	return applayout.NodeGroup{}
 }
 
 // planOf is a create of equal nodes: create, confirm, bootstrap, and five actions of three services that wait for each
 // other.
 func planOf(nodes int) func() func(context.Context) error {
 	return func() func(context.Context) error {
-		act := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
-		actions := map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}
-		r := app.PlanRequest{Kind: app.OperationCreate, Services: map[string]*app.Service{
-			"base":  {About: app.About{Name: "base"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act}},
-			"store": {About: app.About{Name: "store"}, Install: app.Dependencies{Requires: []string{"base"}}, Actions: actions},
-			"app": {About: app.About{Name: "app"}, Install: app.Dependencies{Requires: []string{"base"}},
-				Runtime: app.Dependencies{Requires: []string{"store"}}, Actions: actions},
+		act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+		actions := map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}
+		r := plan.PlanRequest{Kind: app.OperationCreate, Services: map[string]*template.Service{
+			"base":  {About: template.About{Name: "base"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act}},
+			"store": {About: template.About{Name: "store"}, Install: template.Dependencies{Requires: []string{"base"}}, Actions: actions},
+			"app": {About: template.About{Name: "app"}, Install: template.Dependencies{Requires: []string{"base"}},
+				Runtime: template.Dependencies{Requires: []string{"store"}}, Actions: actions},
 		}, Config: map[string]any{"stores": "%ip.service.store%"}}
-		r.Nodes = app.PlanNodes(app.Layout{Groups: []app.NodeGroup{{Count: nodes, Services: []string{"app", "base", "store"}}}})
+		r.Nodes = plan.PlanNodes(applayout.Layout{Groups: []applayout.NodeGroup{{Count: nodes, Services: []string{"app", "base", "store"}}}})
 		return func(context.Context) error {
 			p, err := planner.New().Plan(r)
 			if err == nil && p.Acts() != 8*nodes {

@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
+	applayout "muster/app/layout"
+	apptemplate "muster/app/template"
 	"muster/jobs"
 	"muster/jobs/remote"
 	"muster/providers/fake"
@@ -20,13 +24,13 @@ type still struct{}
 
 var _ jobs.Shells = still{}
 
-func (s still) Get(context.Context, remote.Target) (app.Shell, func(bool), error) {
+func (s still) Get(context.Context, remote.Target) (family.Shell, func(bool), error) {
 	return s, func(bool) {}, nil
 }
 func (still) Await(context.Context, remote.Target) (string, error) { return "ssh-ed25519 AAAA", nil }
 func (still) Close() error                                         { return nil }
 
-func (still) Run(_ context.Context, c app.Command, _ app.Output) (int, error) {
+func (still) Run(_ context.Context, c family.Command, _ family.Output) (int, error) {
 	if c.Stdin != nil {
 		_, _ = io.Copy(io.Discard, c.Stdin)
 	}
@@ -36,21 +40,21 @@ func (still) Put(context.Context, string, fs.FileMode, io.Reader) error { return
 
 // eight is a catalog whose nodes have eight steps each: create, confirm, bootstrap, three of the service back, two of
 // front, which starts once every back has.
-func eight() *app.Catalog {
-	script := func() *app.ServiceAction {
-		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true\n"}}
+func eight() *apptemplate.Catalog {
+	script := func() *apptemplate.ServiceAction {
+		return &apptemplate.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true\n"}}
 	}
-	c := app.NewCatalog()
-	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5}}}
-	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i"}}}
-	c.Services["back"] = &app.Service{About: app.About{Name: "back"}, Actions: map[app.Action]*app.ServiceAction{
+	c := apptemplate.NewCatalog()
+	c.Providers["cloud"] = &apptemplate.ProviderSpec{About: apptemplate.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &apptemplate.HardwareType{About: apptemplate.About{Name: "small"}, Providers: map[string]apptemplate.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5}}}
+	c.Images["linux"] = &apptemplate.ImageType{About: apptemplate.About{Name: "linux"}, Providers: map[string]apptemplate.Image{"cloud": {Image: "i"}}}
+	c.Services["back"] = &apptemplate.Service{About: apptemplate.About{Name: "back"}, Actions: map[app.Action]*apptemplate.ServiceAction{
 		app.ActionInstall: script(), app.ActionConfigure: script(), app.ActionStart: script()}}
-	c.Services["front"] = &app.Service{About: app.About{Name: "front"}, Runtime: app.Dependencies{Requires: []string{"back"}},
-		Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: script(), app.ActionStart: script()}}
-	c.Templates["web"] = &app.Template{About: app.About{Name: "web"},
-		Defaults:    app.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"}},
-		Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: app.Unlimited}}}
+	c.Services["front"] = &apptemplate.Service{About: apptemplate.About{Name: "front"}, Runtime: apptemplate.Dependencies{Requires: []string{"back"}},
+		Actions: map[app.Action]*apptemplate.ServiceAction{app.ActionInstall: script(), app.ActionStart: script()}}
+	c.Templates["web"] = &apptemplate.Template{About: apptemplate.About{Name: "web"},
+		Defaults:    apptemplate.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"}},
+		Constraints: apptemplate.Constraints{Size: apptemplate.SizeRange{Min: 1, Max: apptemplate.Unlimited}}}
 	return c
 }
 
@@ -60,9 +64,9 @@ const stepsOfEight = 8
 // create asks for a cluster and waits until it stands.
 func (r *rig) create(ctx context.Context, tenant, template, name string, size int) (app.Operation, time.Duration, error) {
 	began := time.Now()
-	ask := func() (app.ClusterView, error) {
+	ask := func() (cluster.ClusterView, error) {
 		return r.app.CreateCluster(ctx, app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin},
-			app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+			cluster.ClusterRequest{Name: name, LayoutRequest: applayout.LayoutRequest{Template: template, Size: size}})
 	}
 	v, err := ask()
 	for app.CodeOf(err) == app.ERateLimit && ctx.Err() == nil { // more at once than a tenant may ask

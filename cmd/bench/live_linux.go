@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/store/db"
 	"muster/cmd/house"
 )
@@ -185,7 +186,7 @@ func happen(ctx context.Context, h *house.House, busy []busyCluster) (sent int, 
 			f := busy[at%len(busy)].fence
 			at++
 			now := time.Now()
-			lines = append(lines, app.LogLine{At: now, Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Stream: app.StreamOut, Text: fmt.Sprintf("sent at %d", now.UnixNano())})
+			lines = append(lines, app.LogLine{At: now, Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Stream: family.StreamOut, Text: fmt.Sprintf("sent at %d", now.UnixNano())})
 		}
 		for _, l := range lines { // each in a commit of its own, as from different workers
 			if err := h.Store.AppendLogs(ctx, house.Tenant, []app.LogLine{l}); err != nil {

@@ -7,15 +7,22 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
+	applayout "muster/app/layout"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/providers/fake"
 )
 
 // slow is an automator whose actions take a while, known beforehand.
-type slow struct{ app.Automator }
+type slow struct{ family.Automator }
 
-func (slow) Bootstrap(context.Context, app.Shell, app.NodeContext, app.Output) error { return nil }
+func (slow) Bootstrap(context.Context, family.Shell, family.NodeContext, family.Output) error {
+	return nil
+}
 
-func (slow) Run(ctx context.Context, _ app.Shell, call app.ServiceCall, _ app.Output) error {
+func (slow) Run(ctx context.Context, _ family.Shell, call family.ServiceCall, _ family.Output) error {
 	select {
 	case <-time.After(takes(call.Node, call.Service, call.Action)):
 		return nil
@@ -32,15 +39,15 @@ func takes(node, service string, action app.Action) time.Duration {
 }
 
 // tiers is a catalog of three services on nodes of their own, each of which starts after the one below it.
-func tiers() *app.Catalog {
+func tiers() *template.Catalog {
 	c := eight()
-	act := func() *app.ServiceAction {
-		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true\n"}}
+	act := func() *template.ServiceAction {
+		return &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true\n"}}
 	}
 	t := c.Templates["web"]
 	t.Defaults.Services = nil
 	for _, s := range []struct{ name, needs string }{{"db", ""}, {"app", "db"}, {"lb", "app"}} {
-		svc := &app.Service{About: app.About{Name: s.name}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act(),
+		svc := &template.Service{About: template.About{Name: s.name}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act(),
 			app.ActionConfigure: act(), app.ActionInitialize: act(), app.ActionStart: act()}}
 		if s.needs != "" {
 			svc.Runtime.Requires = []string{s.needs}
@@ -49,7 +56,7 @@ func tiers() *app.Catalog {
 		t.Defaults.Services = append(t.Defaults.Services, s.name)
 	}
 	t.Constraints.CantCoexist = [][]string{{"db", "app"}, {"db", "lb"}, {"app", "lb"}}
-	t.Constraints.Services = map[string]app.ServiceConstraint{"db": {Min: 10, MinSet: true, Max: 10}, "lb": {Min: 2, MinSet: true, Max: 2}}
+	t.Constraints.Services = map[string]template.ServiceConstraint{"db": {Min: 10, MinSet: true, Max: 10}, "lb": {Min: 2, MinSet: true, Max: 2}}
 	return c
 }
 
@@ -70,7 +77,7 @@ func makespan(ctx context.Context, nodes int) (s span, err error) {
 	}
 	defer r.close()
 	p, err := r.app.Preview(ctx, app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleAdmin},
-		app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: nodes}})
+		cluster.ClusterRequest{LayoutRequest: applayout.LayoutRequest{Template: "web", Size: nodes}})
 	if err != nil {
 		return s, err
 	}
@@ -82,7 +89,7 @@ func makespan(ctx context.Context, nodes int) (s span, err error) {
 
 // paths gives the longest path through a plan, and how long it takes in stages, each of which begins when all of the one
 // before has ended; a step is in the first stage that comes after those of its needs, as in Coopr.
-func paths(p app.Plan) (critical, staged time.Duration) {
+func paths(p plan.Plan) (critical, staged time.Duration) {
 	ends := make([]time.Duration, len(p.Steps))
 	stage := make([]int, len(p.Steps))
 	var longest []time.Duration // of each stage

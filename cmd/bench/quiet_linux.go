@@ -14,8 +14,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/fake"
 )
 
@@ -49,7 +48,7 @@ func (q *quiet) close() {
 	}
 }
 
-func (q *quiet) bind(spec app.MachineSpec) fake.Endpoint {
+func (q *quiet) bind(spec family.MachineSpec) fake.Endpoint {
 	nowhere := fake.Endpoint{Address: "127.0.0.1", Port: 1}
 	host, err := ssh.ParsePrivateKey(spec.HostKey)
 	if err != nil {

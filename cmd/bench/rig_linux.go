@@ -18,7 +18,9 @@ import (
 
 	"muster/app"
 	"muster/app/all"
+	"muster/app/family"
 	"muster/app/store"
+	"muster/app/template"
 	"muster/automators"
 	"muster/cmd/muster/wiring"
 	"muster/jobs"
@@ -36,17 +38,17 @@ type rig struct {
 
 // rigConfig is what differs from figure to figure.
 type rigConfig struct {
-	catalog *app.Catalog
-	cloud   app.Provider
+	catalog *template.Catalog
+	cloud   family.Provider
 	shells  jobs.Shells // nil: SSH
-	tools   map[string]app.Automator
+	tools   map[string]family.Automator
 	tenants []string
 	slots   int // of each tenant's worker
 }
 
-type oneAccount struct{ cloud app.Provider }
+type oneAccount struct{ cloud family.Provider }
 
-func (o oneAccount) Provider(context.Context, app.ProviderSpec) (app.Provider, error) {
+func (o oneAccount) Provider(context.Context, template.ProviderSpec) (family.Provider, error) {
 	return o.cloud, nil
 }
 
@@ -70,7 +72,7 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 		return nil, err
 	}
 	r.later(func() { _ = r.store.Close() })
-	r.app = wiring.UseCases(all.Deps{Store: r.store, Catalog: func() *app.Catalog { return c.catalog }, Now: time.Now})
+	r.app = wiring.UseCases(all.Deps{Store: r.store, Catalog: func() *template.Catalog { return c.catalog }, Now: time.Now})
 	if r.queue, err = queue.Open(r.redis.url, "bench"); err != nil {
 		return nil, err
 	}
@@ -250,7 +252,7 @@ func during(redis *redisServer, act func() error) (c cost, err error) {
 }
 
 // shellTools are the automators that templates of figures use.
-func shellTools() (map[string]app.Automator, error) {
+func shellTools() (map[string]family.Automator, error) {
 	sh, err := automators.New("shell")
-	return map[string]app.Automator{"shell": sh}, err
+	return map[string]family.Automator{"shell": sh}, err
 }

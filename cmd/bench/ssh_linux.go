@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/template"
 )
 
 // handshakes is how many connections may be opened at the same time, here and in the bare program.
@@ -18,25 +18,25 @@ const handshakes = 64
 
 // chainOfFive is a catalog whose nodes run five scripts each, one after another; the fourth waits for a service on
 // another node. More scripts may follow the five.
-func chainOfFive(more int) *app.Catalog {
+func chainOfFive(more int) *template.Catalog {
 	c := eight()
-	script := func() *app.ServiceAction {
-		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true\n"}}
+	script := func() *template.ServiceAction {
+		return &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true\n"}}
 	}
 	delete(c.Services, "front")
-	c.Services["head"] = &app.Service{About: app.About{Name: "head"}, Actions: map[app.Action]*app.ServiceAction{app.ActionStart: script()}}
-	c.Services["back"] = &app.Service{About: app.About{Name: "back"}, Runtime: app.Dependencies{Requires: []string{"head"}},
-		Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: script(), app.ActionConfigure: script(),
+	c.Services["head"] = &template.Service{About: template.About{Name: "head"}, Actions: map[app.Action]*template.ServiceAction{app.ActionStart: script()}}
+	c.Services["back"] = &template.Service{About: template.About{Name: "back"}, Runtime: template.Dependencies{Requires: []string{"head"}},
+		Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: script(), app.ActionConfigure: script(),
 			app.ActionInitialize: script(), app.ActionStart: script()}}
-	c.Services["side"] = &app.Service{About: app.About{Name: "side"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: script()}}
+	c.Services["side"] = &template.Service{About: template.About{Name: "side"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: script()}}
 	t := c.Templates["web"]
 	t.Defaults.Services = []string{"back", "head", "side"}
 	for i := range more {
 		name := fmt.Sprintf("side%d", i)
-		c.Services[name] = &app.Service{About: app.About{Name: name}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: script()}}
+		c.Services[name] = &template.Service{About: template.About{Name: name}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: script()}}
 		t.Defaults.Services = append(t.Defaults.Services, name)
 	}
-	t.Constraints.Services = map[string]app.ServiceConstraint{"head": {Min: 1, MinSet: true, Max: 1}}
+	t.Constraints.Services = map[string]template.ServiceConstraint{"head": {Min: 1, MinSet: true, Max: 1}}
 	return c
 }
 

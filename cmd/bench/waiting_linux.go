@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // waiting measures the worker while so many commands wait on slow machines at the same time.
@@ -18,7 +19,7 @@ func waiting(ctx context.Context, nodes int) (c cost, threads int, err error) {
 	defer f.stop()
 	catalog := eight()
 	delete(catalog.Services, "front")
-	catalog.Services["back"].Actions = map[app.Action]*app.ServiceAction{
+	catalog.Services["back"].Actions = map[app.Action]*template.ServiceAction{
 		app.ActionStart: {Automator: "shell", Fields: map[string]string{"script": "wait for the gate\n"}}}
 	catalog.Templates["web"].Defaults.Services = []string{"back"}
 	cloud, err := f.cloud()

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
 )
 
 const hangs = 5 * time.Minute // reached only where something hangs
@@ -77,14 +79,14 @@ func TestWrongStepsAreBlamed(t *testing.T) {
 }
 
 func TestStraysAreFound(t *testing.T) {
-	machine := func(id, node string) app.Machine {
-		return app.Machine{ID: id, Tags: map[string]string{app.TagNode: node}}
+	machine := func(id, node string) family.Machine {
+		return family.Machine{ID: id, Tags: map[string]string{family.TagNode: node}}
 	}
-	v := app.ClusterView{Nodes: []app.Node{
+	v := cluster.ClusterView{Nodes: []app.Node{
 		{Name: "n1", Status: app.NodeReady, MachineID: "a"}, {Name: "n2", Status: app.NodeReady, MachineID: "b"},
 		{Name: "n3", Status: app.NodeDeleted, MachineID: "c"}, {Name: "n4", Status: app.NodeReady, MachineID: "d"},
 	}}
-	wrong := compare(v, []app.Machine{machine("a", "n1"), machine("c", "n3"), machine("d", "n4"), machine("e", "n4")})
+	wrong := compare(v, []family.Machine{machine("a", "n1"), machine("c", "n3"), machine("d", "n4"), machine("e", "n4")})
 	var text string
 	for _, w := range wrong {
 		text += w.text + "\n"

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/family"
+	"muster/app/fleet"
 )
 
 // tally is what has been counted so far.
@@ -113,7 +116,7 @@ func (h *harness) checkSteps(cluster string, o app.Operation, steps []app.Step, 
 }
 
 // count adds a cluster that is gone to the tally.
-func (h *harness) count(v app.ClusterView, did done) {
+func (h *harness) count(v appcluster.ClusterView, did done) {
 	h.tally.effects += did.lines
 	for _, o := range v.Operations {
 		h.tally.operations[o.Status]++
@@ -169,7 +172,7 @@ func (h *harness) checkMachines(ctx context.Context) error {
 // giveUp decides that a stray machine is to go, if Muster lists it as one that would go by itself.
 func (h *harness) giveUp(ctx context.Context, s stray) error {
 	o, listed, err := h.client.orphan(ctx, s.machine)
-	if err != nil || !listed || o.State != app.OrphanDue || o.Decision != "" {
+	if err != nil || !listed || o.State != fleet.OrphanDue || o.Decision != "" {
 		return err
 	}
 	h.tally.orphans++
@@ -194,9 +197,9 @@ func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 	if err != nil {
 		return nil, err
 	}
-	byCluster := map[string][]app.Machine{}
+	byCluster := map[string][]family.Machine{}
 	for _, m := range all {
-		byCluster[m.Tags[app.TagCluster]] = append(byCluster[m.Tags[app.TagCluster]], m)
+		byCluster[m.Tags[family.TagCluster]] = append(byCluster[m.Tags[family.TagCluster]], m)
 	}
 	list, err := h.client.clusters(ctx, "")
 	if err != nil {
@@ -207,7 +210,7 @@ func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 		delete(byCluster, c.ID)
 		if c.Status == app.ClusterDeleted {
 			for _, m := range machines {
-				wrong = append(wrong, stray{m.ID, fmt.Sprintf("%s is deleted and machine %s (node %s) is there", c.ID, m.ID, m.Tags[app.TagNode])})
+				wrong = append(wrong, stray{m.ID, fmt.Sprintf("%s is deleted and machine %s (node %s) is there", c.ID, m.ID, m.Tags[family.TagNode])})
 			}
 			continue
 		}
@@ -226,10 +229,10 @@ func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 }
 
 // compare finds the machines of a living cluster that are too many, and those that are missing.
-func compare(v app.ClusterView, machines []app.Machine) (wrong []stray) {
+func compare(v appcluster.ClusterView, machines []family.Machine) (wrong []stray) {
 	byNode := map[string][]string{}
 	for _, m := range machines {
-		byNode[m.Tags[app.TagNode]] = append(byNode[m.Tags[app.TagNode]], m.ID)
+		byNode[m.Tags[family.TagNode]] = append(byNode[m.Tags[family.TagNode]], m.ID)
 	}
 	for _, n := range v.Nodes {
 		has := byNode[n.Name]

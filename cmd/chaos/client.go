@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/fleet"
 )
 
 // client speaks the REST API of whichever server answers.
@@ -144,19 +146,19 @@ func (c *client) can(act string) bool {
 	return c.offers["post /clusters/{id}/operations/{operation}/"+act]
 }
 
-func (c *client) create(ctx context.Context, r app.ClusterRequest) (v app.ClusterView, err error) {
+func (c *client) create(ctx context.Context, r cluster.ClusterRequest) (v cluster.ClusterView, err error) {
 	err = c.ask(ctx, http.MethodPost, "/clusters", r, &v)
 	return v, err
 }
 
-func (c *client) cluster(ctx context.Context, id string) (v app.ClusterView, err error) {
+func (c *client) cluster(ctx context.Context, id string) (v cluster.ClusterView, err error) {
 	err = c.patiently(ctx, http.MethodGet, "/clusters/"+url.PathEscape(id), nil, &v)
 	return v, err
 }
 
 // act asks one thing of a cluster, or of the operation that is under way or else the latest.
 func (c *client) act(ctx context.Context, id, act string) error {
-	var v app.ClusterView
+	var v cluster.ClusterView
 	path := "/clusters/" + url.PathEscape(id)
 	switch act {
 	case "delete":
@@ -171,8 +173,8 @@ func (c *client) act(ctx context.Context, id, act string) error {
 const amends = "amend"
 
 // amend asks for a change of a cluster that stands.
-func (c *client) amend(ctx context.Context, id string, a app.Amendment) error {
-	var answer app.AmendAnswer
+func (c *client) amend(ctx context.Context, id string, a cluster.Amendment) error {
+	var answer cluster.AmendAnswer
 	return c.ask(ctx, http.MethodPost, "/clusters/"+url.PathEscape(id)+"/operations", a, &answer)
 }
 
@@ -194,19 +196,19 @@ func (c *client) steps(ctx context.Context, id string, operation int64) ([]app.S
 }
 
 // orphan gives the machine's entry among those that nobody stands behind; false where Muster does not list it.
-func (c *client) orphan(ctx context.Context, machine string) (app.Orphan, bool, error) {
-	var out struct{ Orphans []app.Orphan }
+func (c *client) orphan(ctx context.Context, machine string) (fleet.Orphan, bool, error) {
+	var out struct{ Orphans []fleet.Orphan }
 	err := c.patiently(ctx, http.MethodGet, "/orphans", nil, &out)
 	for _, o := range out.Orphans {
 		if o.Machine == machine {
 			return o, true, err
 		}
 	}
-	return app.Orphan{}, false, err
+	return fleet.Orphan{}, false, err
 }
 
 // deleteOrphan decides that an orphan is to go now.
 func (c *client) deleteOrphan(ctx context.Context, id string) error {
-	var o app.Orphan
+	var o fleet.Orphan
 	return c.patiently(ctx, http.MethodPost, "/orphans/"+url.PathEscape(id), map[string]string{"decision": "delete"}, &o)
 }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"muster/app"
+	"muster/app/family"
 )
 
 // sandboxWorld are the machines that the server itself makes on this host, as folders behind SSH servers inside of it.
@@ -40,12 +40,12 @@ func (w *sandboxWorld) provider() (yaml, image, effects string) {
 func (w *sandboxWorld) env() []string { return nil }
 
 // machines reads the records that the sandbox keeps.
-func (w *sandboxWorld) machines() ([]app.Machine, error) {
+func (w *sandboxWorld) machines() ([]family.Machine, error) {
 	dirs, err := filepath.Glob(w.records)
 	if err != nil {
 		return nil, err
 	}
-	var all []app.Machine
+	var all []family.Machine
 	for _, d := range dirs {
 		var r struct {
 			ID   string
@@ -58,7 +58,7 @@ func (w *sandboxWorld) machines() ([]app.Machine, error) {
 		if err := json.Unmarshal(b, &r); err != nil {
 			return nil, fmt.Errorf("%s: %w", d, err)
 		}
-		all = append(all, app.Machine{ID: filepath.Base(d), Tags: r.Tags})
+		all = append(all, family.Machine{ID: filepath.Base(d), Tags: r.Tags})
 	}
 	return all, nil
 }

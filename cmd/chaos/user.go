@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // user is somebody who uses clusters, one at a time: makes one, does something to it on the way or waits for it, and gives
@@ -61,7 +62,7 @@ func (u *user) live(ctx context.Context, stop <-chan struct{}) {
 func (u *user) cluster(ctx context.Context) error {
 	u.made++
 	name := u.name + "-" + strconv.Itoa(u.made)
-	r := app.ClusterRequest{Name: name}
+	r := cluster.ClusterRequest{Name: name}
 	r.Template, r.Size = templates[u.rand.IntN(len(templates))].name, smallest+u.rand.IntN(largest-smallest+1)
 	if r.Template == "site" {
 		r.Size = max(r.Size, 3)
@@ -99,7 +100,7 @@ func (u *user) choose() func(*user, context.Context, string, string) error {
 }
 
 // create asks until it knows that the cluster was accepted. An unclear answer is cleared up by its name.
-func (u *user) create(ctx context.Context, r app.ClusterRequest) (id string, err error) {
+func (u *user) create(ctx context.Context, r cluster.ClusterRequest) (id string, err error) {
 	for {
 		v, err := u.h.client.create(ctx, r)
 		if err == nil {
@@ -220,7 +221,7 @@ func (u *user) midway(ctx context.Context, id string) {
 	}
 }
 
-func latestOf(v app.ClusterView) app.Operation {
+func latestOf(v cluster.ClusterView) app.Operation {
 	if len(v.Operations) == 0 {
 		return app.Operation{}
 	}
@@ -228,7 +229,7 @@ func latestOf(v app.ClusterView) app.Operation {
 }
 
 // ended waits until the latest operation has ended.
-func (u *user) ended(ctx context.Context, id string) (app.ClusterView, error) {
+func (u *user) ended(ctx context.Context, id string) (cluster.ClusterView, error) {
 	for {
 		v, err := u.h.client.cluster(ctx, id)
 		if err != nil || len(v.Operations) > 0 && latestOf(v).Status.Ended() {

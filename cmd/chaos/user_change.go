@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // changeful waits for the cluster, changes it a few times, now and then thinks better of it, and gives it back.
@@ -41,8 +42,8 @@ func (u *user) changeful(ctx context.Context, name, id string) error {
 }
 
 // amendment makes one up for a cluster as it stands.
-func (u *user) amendment(v app.ClusterView) app.Amendment {
-	var a app.Amendment
+func (u *user) amendment(v cluster.ClusterView) cluster.Amendment {
+	var a cluster.Amendment
 	if u.rand.IntN(4) == 0 {
 		a.OnFailure = app.FailureRollBack
 	}

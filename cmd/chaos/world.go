@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/fake"
 )
 
@@ -24,7 +24,7 @@ type world interface {
 	// env is what the server must be told beside the catalog.
 	env() []string
 	// machines are those that exist, whoever knows of them.
-	machines() ([]app.Machine, error)
+	machines() ([]family.Machine, error)
 	// effects gives the files of effects of a cluster's nodes, whether or not their machines are still there.
 	effects(cluster string) ([]string, error)
 	// progress grows whenever something is asked of a machine or of the account.
@@ -81,7 +81,7 @@ func (w *fakeWorld) provider() (yaml, image, effects string) {
 
 func (w *fakeWorld) env() []string { return []string{"CHAOS_SECRET=" + w.secret} }
 
-func (w *fakeWorld) machines() ([]app.Machine, error) { return w.cloud.Machines(), nil }
+func (w *fakeWorld) machines() ([]family.Machine, error) { return w.cloud.Machines(), nil }
 
 func (w *fakeWorld) effects(cluster string) ([]string, error) {
 	return filepath.Glob(filepath.Join(w.dir, cluster, "*", "home", "effects"))

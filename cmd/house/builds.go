@@ -18,9 +18,9 @@ const buildHook = "github-shop"
 // builds makes a build hook with its rules, and lets the build system tell of a job that wants a cluster, and of a push that wants none.
 func (h *House) builds(ctx context.Context, boss app.Actor) error {
 	owner, token := "builds", "ghp_of-the-house"
-	rules := []app.BuildRule{
-		{Name: "integration", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: app.BuildCreate, Template: "build-runners", Size: 2, Lease: "2h", Forks: app.BuildForksUnknown},
-		{Name: "pushes", When: `event.event == "push"`, Do: app.BuildNothing},
+	rules := []build.BuildRule{
+		{Name: "integration", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: build.BuildCreate, Template: "build-runners", Size: 2, Lease: "2h", Forks: build.BuildForksUnknown},
+		{Name: "pushes", When: `event.event == "push"`, Do: build.BuildNothing},
 	}
 	saved, err := h.App.SaveBuildHook(ctx, boss, build.BuildHookRequest{Name: buildHook, System: "github", Owner: &owner, Rules: &rules, StatusToken: &token})
 	if err != nil {

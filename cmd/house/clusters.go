@@ -6,7 +6,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/fleet"
+	"muster/app/layout"
 	"muster/app/operation"
+	"muster/app/schedule"
+	"muster/app/webhook"
 )
 
 // fate is what becomes of a cluster.
@@ -148,14 +154,14 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 	if q.fate == grows {
 		return "", h.grow(ctx, w, who, q)
 	}
-	answer, err := h.App.Ask(ctx, who, app.ClusterRequest{Name: q.name, Lease: &q.lease, LayoutRequest: app.LayoutRequest{Template: q.template, Size: q.size}})
+	answer, err := h.App.Ask(ctx, who, cluster.ClusterRequest{Name: q.name, Lease: &q.lease, LayoutRequest: layout.LayoutRequest{Template: q.template, Size: q.size}})
 	if err != nil {
 		return "", err
 	}
-	for answer.Request.Status == app.RequestWaiting && q.fate != upForReview {
+	for answer.Request.Status == cluster.RequestWaiting && q.fate != upForReview {
 		if q.fate == denied {
 			h.Clock.Move(40 * time.Minute)
-			_, err := h.App.Review(ctx, h.actor(Approver), answer.Request.ID, operation.ReviewRequest{Verdict: app.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
+			_, err := h.App.Review(ctx, h.actor(Approver), answer.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
 				Reason: "Twelve nodes were enough last year. Ask again with fewer."})
 			return "", err
 		}
@@ -164,7 +170,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 		if who.User == Approver {
 			reviewer = h.actor(Admin)
 		}
-		if answer.Request, err = h.App.Review(ctx, reviewer, answer.Request.ID, operation.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
+		if answer.Request, err = h.App.Review(ctx, reviewer, answer.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
 			Reason: "Fits the budget."}); err != nil {
 			return "", err
 		}
@@ -177,7 +183,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 	rounds := 0
 	switch q.fate {
 	case breaks, undone:
-		w.fails = func(as *app.Assignment) *app.Error {
+		w.fails = func(as *execution.Assignment) *app.Error {
 			if as.Cluster.ID == id && as.Node.Name == "n2" && as.Action == app.ActionInstall {
 				return app.Errorf(app.EInternal, "E: Failed to fetch https://packages.example.com/pool/%s.deb: 503 Service Unavailable", as.Service)
 			}
@@ -226,7 +232,7 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 		if _, err := h.Store.MarkNodes(ctx, Tenant, id, []string{"n3"}, nil, h.Clock.Now()); err != nil {
 			return err
 		}
-		if _, err := h.App.Amend(ctx, who, id, app.Amendment{Kind: app.OperationRestart}); err != nil {
+		if _, err := h.App.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationRestart}); err != nil {
 			return err
 		}
 		return w.work(ctx, 0)
@@ -234,11 +240,11 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 		if q.template != "web-shop" {
 			return nil
 		}
-		if _, err := h.App.SetSchedule(ctx, who, id, app.Schedule{Sleep: "0 20 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"}); err != nil {
+		if _, err := h.App.SetSchedule(ctx, who, id, schedule.Schedule{Sleep: "0 20 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"}); err != nil {
 			return err
 		}
 		h.Clock.Move(5 * time.Hour)
-		if _, err := h.App.Amend(ctx, who, id, app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 16}, Batch: 2}); err != nil {
+		if _, err := h.App.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 16}, Batch: 2}); err != nil {
 			return err
 		}
 		return w.work(ctx, 0)
@@ -248,7 +254,7 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 
 // breakConfiguration has a change of a cluster's configuration fail on its fourth node, whose machine is gone then where that is wanted.
 func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor, id string, gone bool) error {
-	w.fails = func(as *app.Assignment) *app.Error {
+	w.fails = func(as *execution.Assignment) *app.Error {
 		switch {
 		case as.Cluster.ID != id || as.Node.Name != "n4" || as.Service == "":
 			return nil
@@ -260,7 +266,7 @@ func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor
 		return nil
 	}
 	defer func() { w.fails = nil }()
-	if _, err := h.App.Amend(ctx, who, id, app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 24}}); err != nil {
+	if _, err := h.App.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 24}}); err != nil {
 		return err
 	}
 	if err := w.work(ctx, 0); err != nil || !gone {
@@ -278,12 +284,12 @@ func (h *House) grow(ctx context.Context, w *worker, who app.Actor, q asked) err
 		return err
 	}
 	for _, c := range list {
-		a, err := h.App.Amend(ctx, who, c.ID, app.Amendment{Kind: app.OperationResize, Size: q.size})
+		a, err := h.App.Amend(ctx, who, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: q.size})
 		if err != nil {
 			return err
 		}
-		if a.Request.Status == app.RequestWaiting {
-			if _, err := h.App.Review(ctx, h.actor(Approver), a.Request.ID, operation.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: a.Request.Terms.PlanHash}); err != nil {
+		if a.Request.Status == cluster.RequestWaiting {
+			if _, err := h.App.Review(ctx, h.actor(Approver), a.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: a.Request.Terms.PlanHash}); err != nil {
 				return err
 			}
 		}
@@ -299,12 +305,12 @@ func (h *House) aftermath(ctx context.Context, now time.Time) error {
 		if _, err := h.Store.HoldAccount(ctx, account.Provider, "house", at, time.Minute); err != nil {
 			return err
 		}
-		o := app.Orphan{Provider: account.Provider, Machine: "i-5eee01a4", Hostname: "n4-load-test-2.shop.example.com", Tenant: Tenant, Cluster: "load-test-2", Node: "n4",
-			Kind: app.OrphanEnded, Price: 0.12, MadeAt: at.Add(-14 * day)}
+		o := fleet.Orphan{Provider: account.Provider, Machine: "i-5eee01a4", Hostname: "n4-load-test-2.shop.example.com", Tenant: Tenant, Cluster: "load-test-2", Node: "n4",
+			Kind: fleet.OrphanEnded, Price: 0.12, MadeAt: at.Add(-14 * day)}
 		if account.Provider == "dublin" {
-			o = app.Orphan{Provider: "dublin", Machine: "i-5eee0b77", Hostname: "scratch", Tenant: Tenant, Kind: app.OrphanUnknown, Price: 0.03, MadeAt: at.Add(-3 * day)}
+			o = fleet.Orphan{Provider: "dublin", Machine: "i-5eee0b77", Hostname: "scratch", Tenant: Tenant, Kind: fleet.OrphanUnknown, Price: 0.03, MadeAt: at.Add(-3 * day)}
 		}
-		if _, err := h.Store.SeeOrphans(ctx, account.Provider, at, []app.Orphan{o}); err != nil {
+		if _, err := h.Store.SeeOrphans(ctx, account.Provider, at, []fleet.Orphan{o}); err != nil {
 			return err
 		}
 		account.BeganAt, account.EndedAt = at, at.Add(2*time.Second)
@@ -315,12 +321,12 @@ func (h *House) aftermath(ctx context.Context, now time.Time) error {
 	if _, err := h.Store.QueueDeliveries(ctx, at); err != nil {
 		return err
 	}
-	due, _, err := h.Store.ClaimDeliveries(ctx, app.DeliveryClaim{Holder: "house", Now: at, For: time.Minute, Most: 40, PerTenant: 40})
+	due, _, err := h.Store.ClaimDeliveries(ctx, webhook.DeliveryClaim{Holder: "house", Now: at, For: time.Minute, Most: 40, PerTenant: 40})
 	if err != nil {
 		return err
 	}
 	for i, d := range due {
-		end := app.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "house", Attempt: d.Attempts, At: at, Took: time.Duration(80+13*i) * time.Millisecond, Status: 204}
+		end := webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "house", Attempt: d.Attempts, At: at, Took: time.Duration(80+13*i) * time.Millisecond, Status: 204}
 		if i == len(due)-1 {
 			end.Status, end.Err, end.Response = 503, app.Errorf(app.ETransient, "It answered 503 Service Unavailable."), "try later"
 		}

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"muster/app"
 	"muster/app/all"
 	"muster/app/file/catalog"
 	"muster/app/store"
+	"muster/app/template"
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/wiring"
 	"muster/portal"
@@ -31,7 +31,7 @@ type House struct {
 	Portal  *portal.Portal
 	Clock   *Clock
 	where   string
-	catalog *app.Catalog
+	catalog *template.Catalog
 	log     *slog.Logger
 	team    string // whom Slack belongs to
 }
@@ -91,7 +91,7 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 	if h.Store, err = store.Open(ctx, where, make([]byte, store.KeySize)); err != nil {
 		return nil, err
 	}
-	h.App = wiring.UseCases(all.Deps{Store: h.Store, Catalog: func() *app.Catalog { return h.catalog }, Reader: reader, Now: clock.Now, Provisioned: true})
+	h.App = wiring.UseCases(all.Deps{Store: h.Store, Catalog: func() *template.Catalog { return h.catalog }, Reader: reader, Now: clock.Now, Provisioned: true})
 	h.Portal = wiring.Portal(h.App, portal.Config{Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, URL: "https://muster.example.com"})
 	return h, nil
 }

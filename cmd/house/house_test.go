@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
 )
 
@@ -54,7 +55,7 @@ func TestAMonthOfWorkIsInTheHouse(t *testing.T) {
 			t.Errorf("no cluster is %s: %v", s, states)
 		}
 	}
-	waiting, err := h.App.Requests(t.Context(), h.actor(Approver), app.RequestFilter{View: app.RequestsInbox})
+	waiting, err := h.App.Requests(t.Context(), h.actor(Approver), cluster.RequestFilter{View: cluster.RequestsInbox})
 	if err != nil || len(waiting) == 0 {
 		t.Errorf("nothing waits for approval: %v", err)
 	}

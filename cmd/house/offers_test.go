@@ -18,6 +18,7 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/chat"
+	"muster/app/cluster"
 	"muster/app/identity"
 	"muster/bot"
 	"muster/portal/address"
@@ -63,7 +64,7 @@ func TestNothingThatIsOfferedIsRefused(t *testing.T) {
 	}
 }
 
-func (h *House) portalOffers(t *testing.T, site *Site, v app.ClusterView) {
+func (h *House) portalOffers(t *testing.T, site *Site, v cluster.ClusterView) {
 	t.Helper()
 	visitor, err := site.SignIn(t.Context(), v.Owner)
 	if err != nil {
@@ -108,7 +109,7 @@ func (h *House) portalOffers(t *testing.T, site *Site, v app.ClusterView) {
 	}
 }
 
-func (h *House) apiOffers(t *testing.T, who app.Actor, v app.ClusterView) {
+func (h *House) apiOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 	t.Helper()
 	_, secret, err := h.App.CreateToken(t.Context(), who, identity.NewAPIToken{Label: "offers of " + v.Name, Days: 1, Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}})
 	if err != nil {
@@ -127,12 +128,12 @@ func (h *House) apiOffers(t *testing.T, who app.Actor, v app.ClusterView) {
 		}
 		return w.Code, w.Body.String()
 	}
-	var seen app.ClusterView
+	var seen cluster.ClusterView
 	if status, text := ask(http.MethodGet, "", "", &seen); status != http.StatusOK || len(seen.Actions.Cluster) == 0 {
 		t.Fatalf("the API answers %d: %.300s", status, text)
 	}
 	preview := func(k app.OperationKind, node string) {
-		m := app.Amendment{Kind: k}
+		m := cluster.Amendment{Kind: k}
 		if node != "" {
 			m.Nodes = []string{node}
 		}
@@ -157,7 +158,7 @@ func (h *House) apiOffers(t *testing.T, who app.Actor, v app.ClusterView) {
 	}
 }
 
-func (h *House) chatOffers(t *testing.T, who app.Actor, v app.ClusterView) {
+func (h *House) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 	t.Helper()
 	b := bot.New(linked{h.App, who}, Tenant, func() string { return "https://muster.example.com" }, address.Of, "EUR", slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p := bot.Person{Kind: "slack", External: "U1", Command: "/muster"}
@@ -177,7 +178,7 @@ func (h *House) chatOffers(t *testing.T, who app.Actor, v app.ClusterView) {
 	asked := 0
 	for _, button := range slices.Concat(told.Buttons, card.Buttons) {
 		if strings.Contains(button.Value, `"do":"resume"`) {
-			if !slices.ContainsFunc(v.Trouble.Ways, func(w app.Way) bool { return w.Kind == app.WayResume }) {
+			if !slices.ContainsFunc(v.Trouble.Ways, func(w cluster.Way) bool { return w.Kind == cluster.WayResume }) {
 				t.Errorf("the chat offers %q", button.Name)
 			}
 			continue // it's done at once
@@ -193,7 +194,7 @@ func (h *House) chatOffers(t *testing.T, who app.Actor, v app.ClusterView) {
 }
 
 // progress is what a card of the cluster's latest operation tells.
-func (h *House) progress(t *testing.T, v app.ClusterView) chat.ChatProgress {
+func (h *House) progress(t *testing.T, v cluster.ClusterView) chat.ChatProgress {
 	t.Helper()
 	p, err := h.App.ChatProgress(t.Context(), chat.ChatCard{Tenant: v.Tenant, Cluster: v.ID, Operation: v.Operations[0].ID})
 	if err != nil {

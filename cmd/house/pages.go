@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // Page is a page of the portal with something on it.
@@ -81,7 +82,7 @@ func (h *House) known(ctx context.Context) (map[string]string, error) {
 	}
 	k["/clusters/{id}/diff?"] = "?with=" + k["other"]
 	k["/clusters/{id}/clone?"], k["/clusters/{id}/change?"] = "?name=payments-2", "?kind=resize&size=8"
-	requests, err := h.App.Requests(ctx, h.actor(Approver), app.RequestFilter{View: app.RequestsInbox, Limit: 1})
+	requests, err := h.App.Requests(ctx, h.actor(Approver), cluster.RequestFilter{View: cluster.RequestsInbox, Limit: 1})
 	if err != nil {
 		return nil, err
 	}

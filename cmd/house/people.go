@@ -10,6 +10,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/identity"
 	"muster/app/policy"
+	"muster/app/pool"
 	"muster/app/webhook"
 )
 
@@ -62,12 +63,12 @@ func (h *House) settle(ctx context.Context) error {
 	}
 	hash := identity.HashPassword(Password)
 	for _, p := range people {
-		if err := h.Store.CreateUser(ctx, app.User{Tenant: Tenant, Name: p.name, FullName: p.full, Email: p.name + "@example.com", Role: p.role, PasswordHash: hash,
+		if err := h.Store.CreateUser(ctx, identity.User{Tenant: Tenant, Name: p.name, FullName: p.full, Email: p.name + "@example.com", Role: p.role, PasswordHash: hash,
 			CreatedAt: h.Clock.Now()}); err != nil {
 			return err
 		}
 	}
-	if err := h.Store.CreateUser(ctx, app.User{Tenant: Tenant, Name: "builds", FullName: "Build system", Role: app.RoleRobot, CreatedAt: h.Clock.Now()}); err != nil {
+	if err := h.Store.CreateUser(ctx, identity.User{Tenant: Tenant, Name: "builds", FullName: "Build system", Role: app.RoleRobot, CreatedAt: h.Clock.Now()}); err != nil {
 		return err
 	}
 	boss, operator := h.actor(Admin), h.actor(Operator)
@@ -87,9 +88,9 @@ func (h *House) settle(ctx context.Context) error {
 	}
 	for _, p := range []policy.Policy{
 		{Name: "big-clusters", About: "Somebody looks at what is large before it is made.", Order: 10, Enabled: true, When: "nodes > 15", Effect: policy.PolicyApprove,
-			Reason: "${nodes} nodes are many.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover, RemindAfter: 4 * time.Hour}},
+			Reason: "${nodes} nodes are many.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover, RemindAfter: 4 * time.Hour}},
 		{Name: "dear-clusters", About: "Finance looks at what costs more than 3 an hour.", Order: 20, Enabled: true, When: "cost_per_hour > 3.0", Effect: policy.PolicyApprove,
-			Reason: "It costs more than 3 an hour.", Approval: &app.Approval{Count: 1, Group: "finance", BreakGlass: "platform"}},
+			Reason: "It costs more than 3 an hour.", Approval: &policy.Approval{Count: 1, Group: "finance", BreakGlass: "platform"}},
 		{Name: "short-analyses", About: "Analyses are done within three days.", Order: 30, Enabled: true, When: "template == 'spark'", Effect: policy.PolicyRewrite,
 			LeaseCap: "duration('72h')", Reason: "Analyses are done within three days."},
 		{Name: "no-builds-in-frankfurt", About: "Build runners belong to Dublin.", Order: 40, Enabled: true, When: "template == 'build-runners' && provider == 'frankfurt'",
@@ -105,10 +106,10 @@ func (h *House) settle(ctx context.Context) error {
 		return err
 	}
 	for _, q := range []policy.Quota{
-		{Scope: app.QuotaGroup, Name: "shop", Limits: policy.Limits{Nodes: most(120), PerMonth: most(6000)}},
-		{Scope: app.QuotaGroup, Name: "data", Limits: policy.Limits{Nodes: most(150), PerMonth: most(9000)}},
-		{Scope: app.QuotaEachUser, Limits: policy.Limits{Clusters: most(12), Nodes: most(80)}},
-		{Scope: app.QuotaUser, Name: "elif", Limits: policy.Limits{Nodes: most(120)}},
+		{Scope: policy.QuotaGroup, Name: "shop", Limits: policy.Limits{Nodes: most(120), PerMonth: most(6000)}},
+		{Scope: policy.QuotaGroup, Name: "data", Limits: policy.Limits{Nodes: most(150), PerMonth: most(9000)}},
+		{Scope: policy.QuotaEachUser, Limits: policy.Limits{Clusters: most(12), Nodes: most(80)}},
+		{Scope: policy.QuotaUser, Name: "elif", Limits: policy.Limits{Nodes: most(120)}},
 	} {
 		if _, err := h.App.SetQuota(ctx, boss, q); err != nil {
 			return fmt.Errorf("quota: %w", err)
@@ -159,7 +160,7 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 		return err
 	}
 	count, age := 3, 24*time.Hour
-	for _, p := range []app.PoolRequest{
+	for _, p := range []pool.PoolRequest{
 		{Name: "runners", Hardware: "small", Image: "debian", Provider: "dublin", Count: &count, MaxAge: &age},
 	} {
 		if _, err := h.App.CreatePool(ctx, boss, p); err != nil {

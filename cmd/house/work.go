@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/health"
 )
 
 // worker is who carries out steps, without doing anything but to say so.
@@ -15,11 +18,11 @@ type worker struct {
 	h  *House
 	id app.WorkerID
 	// fails says which steps fail, and why; nil: none.
-	fails func(as *app.Assignment) *app.Error
+	fails func(as *execution.Assignment) *app.Error
 	// round is how long a step takes by the clock.
 	round time.Duration
 	n     int // machines so far
-	holds []*app.Assignment
+	holds []*execution.Assignment
 }
 
 // workerOf is the worker of a provisioner.
@@ -33,7 +36,7 @@ func (w *worker) work(ctx context.Context, rounds int) error {
 		w.round = 20 * time.Second
 	}
 	for i := 0; rounds == 0 || i < rounds; i++ {
-		list, err := w.h.App.Claim(ctx, w.id, app.MaxClaims)
+		list, err := w.h.App.Claim(ctx, w.id, execution.MaxClaims)
 		if err != nil {
 			return fmt.Errorf("house: claim: %w", err)
 		}
@@ -49,8 +52,8 @@ func (w *worker) work(ctx context.Context, rounds int) error {
 			return nil
 		}
 		w.h.Clock.Move(w.round * 3 / 4)
-		for part := range slices.Chunk(list, app.MaxClaims) {
-			reports := make([]app.Report, len(part))
+		for part := range slices.Chunk(list, execution.MaxClaims) {
+			reports := make([]execution.Report, len(part))
 			for j, as := range part {
 				reports[j] = w.report(as)
 			}
@@ -63,31 +66,31 @@ func (w *worker) work(ctx context.Context, rounds int) error {
 }
 
 // say writes what steps print.
-func (w *worker) say(ctx context.Context, list []*app.Assignment) error {
+func (w *worker) say(ctx context.Context, list []*execution.Assignment) error {
 	var lines []app.LogLine
-	add := func(as *app.Assignment, stream app.Stream, text string) {
+	add := func(as *execution.Assignment, stream app.Stream, text string) {
 		lines = append(lines, app.LogLine{At: w.h.Clock.Now(), Operation: as.Fence.Operation, Index: as.Fence.Index, Attempt: as.Fence.Attempt, Stream: stream, Text: text})
 	}
 	for _, as := range list {
 		switch as.Action {
 		case app.ActionCreate:
-			add(as, app.StreamOut, fmt.Sprintf("asking %s for %s with %s", as.Cluster.Provider, as.Node.Hardware, as.Node.Image))
+			add(as, family.StreamOut, fmt.Sprintf("asking %s for %s with %s", as.Cluster.Provider, as.Node.Hardware, as.Node.Image))
 		case app.ActionInstall:
-			add(as, app.StreamOut, "Reading package lists...")
-			add(as, app.StreamOut, "Building dependency tree...")
-			add(as, app.StreamOut, "Setting up "+as.Service+" ...")
+			add(as, family.StreamOut, "Reading package lists...")
+			add(as, family.StreamOut, "Building dependency tree...")
+			add(as, family.StreamOut, "Setting up "+as.Service+" ...")
 		case app.ActionConfigure:
-			add(as, app.StreamOut, "wrote the configuration of "+as.Service)
+			add(as, family.StreamOut, "wrote the configuration of "+as.Service)
 		case app.ActionStart:
-			add(as, app.StreamOut, as.Service+" listens on "+as.Node.Hostname)
+			add(as, family.StreamOut, as.Service+" listens on "+as.Node.Hostname)
 		}
 		if w.fails != nil {
 			if e := w.fails(as); e != nil {
-				add(as, app.StreamErr, e.Message)
+				add(as, family.StreamErr, e.Message)
 			}
 		}
 	}
-	for part := range slices.Chunk(lines, app.MaxLogs) {
+	for part := range slices.Chunk(lines, execution.MaxLogs) {
 		if err := w.h.App.Log(ctx, w.id, part); err != nil {
 			return fmt.Errorf("house: log: %w", err)
 		}
@@ -95,8 +98,8 @@ func (w *worker) say(ctx context.Context, list []*app.Assignment) error {
 	return nil
 }
 
-func (w *worker) report(as *app.Assignment) app.Report {
-	r := app.Report{Fence: as.Fence, Action: as.Action}
+func (w *worker) report(as *execution.Assignment) execution.Report {
+	r := execution.Report{Fence: as.Fence, Action: as.Action}
 	if w.fails != nil {
 		if r.Err = w.fails(as); r.Err != nil {
 			return r
@@ -105,21 +108,21 @@ func (w *worker) report(as *app.Assignment) app.Report {
 	switch as.Action {
 	case app.ActionCreate:
 		w.n++
-		r.Machine = &app.Machine{ID: fmt.Sprintf("i-%08x", 0x5eed0000+w.n*7919), State: app.MachineRunning, Hostname: as.Node.Hostname, SSHUser: "root",
+		r.Machine = &family.Machine{ID: fmt.Sprintf("i-%08x", 0x5eed0000+w.n*7919), State: family.MachineRunning, Hostname: as.Node.Hostname, SSHUser: "root",
 			Addresses: map[string]string{app.AddressAccess: fmt.Sprintf("203.0.113.%d", w.n%250+1), app.AddressBind: fmt.Sprintf("10.20.%d.%d", w.n/250, w.n%250+1)},
 			OwnRoot:   true, Zone: as.Node.Zone, MadeAt: w.h.Clock.Now()}
 		r.Seen = []app.Seen{fleet.SeenMachine(*r.Machine, w.h.catalog.Hardware[as.Node.Hardware].Providers[as.Cluster.Provider].CostPerHour)}
 	case app.ActionConfirm:
-		r.Machine = &app.Machine{ID: as.Node.MachineID, State: app.MachineRunning, Addresses: as.Node.Addresses, OwnRoot: true, SSHUser: "root"}
+		r.Machine = &family.Machine{ID: as.Node.MachineID, State: family.MachineRunning, Addresses: as.Node.Addresses, OwnRoot: true, SSHUser: "root"}
 		r.HostKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHKjxFmBBxHLmTsBQ7WdLRHmZPdrKjBW8m5cP0QFYtD6"
 	case app.ActionDelete:
 		r.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: as.Node.MachineID, Gone: true}}
 	case app.ActionBootstrap:
-		r.Contract = &app.NodeReport{At: w.h.Clock.Now(), Checks: []app.NodeCheck{
-			{Name: "root", OK: true, Level: app.NodeRequired, Found: "uid 0"},
-			{Name: "time", OK: true, Level: app.NodeRequired, Found: "0.2 s behind"},
-			{Name: "disk", OK: true, Level: app.NodeAdvised, Found: "38 GB free"},
-			{Name: "packages", OK: true, Level: app.NodeRequired, Found: "apt"},
+		r.Contract = &health.NodeReport{At: w.h.Clock.Now(), Checks: []app.NodeCheck{
+			{Name: "root", OK: true, Level: health.NodeRequired, Found: "uid 0"},
+			{Name: "time", OK: true, Level: health.NodeRequired, Found: "0.2 s behind"},
+			{Name: "disk", OK: true, Level: health.NodeAdvised, Found: "38 GB free"},
+			{Name: "packages", OK: true, Level: health.NodeRequired, Found: "apt"},
 		}}
 	}
 	return r

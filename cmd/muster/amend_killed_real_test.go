@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // A server with its workers is killed with -9 in the middle of every kind of amendment, again and again, a little later each time;
@@ -20,7 +21,7 @@ func TestRealServerKilledInTheMiddleOfEveryAmendment(t *testing.T) {
 	if v.Status != app.ClusterActive {
 		t.Fatalf("cluster is %s: %s\n%s", v.Status, v.Message, p.out)
 	}
-	for _, a := range []app.Amendment{
+	for _, a := range []cluster.Amendment{
 		{Kind: app.OperationResize, Size: 5},
 		{Kind: app.OperationReconfigure, Config: map[string]any{"app": map[string]any{"port": 8083},
 			"lb": map[string]any{"backends": "%join(map(ip.service.app,'$:8083'),' ')%"}}},
@@ -62,7 +63,7 @@ func TestRealServerKilledInTheMiddleOfEveryAmendment(t *testing.T) {
 }
 
 // ranAsShown holds the steps of the latest operation to the plan that was shown before.
-func (p *process) ranAsShown(v app.ClusterView, shown app.AmendPreview) {
+func (p *process) ranAsShown(v cluster.ClusterView, shown cluster.AmendPreview) {
 	p.t.Helper()
 	steps, err := p.client().Steps(p.t.Context(), v.ID, v.Operations[0].ID)
 	if err != nil {

@@ -5,12 +5,11 @@ import (
 	"crypto/rand"
 	"strings"
 
-	"muster/app"
 	"muster/app/all"
 	appbuild "muster/app/build"
 )
 
-var ciRules = []app.BuildRule{{Name: "web", When: `event.event == "build"`, Do: app.BuildCreate, Template: "none", Forks: app.BuildForksAll}}
+var ciRules = []appbuild.BuildRule{{Name: "web", When: `event.event == "build"`, Do: appbuild.BuildCreate, Template: "none", Forks: appbuild.BuildForksAll}}
 
 // buildHook makes one of the scene's tenant, whose builds are the scene's owner's.
 func (s *scene) buildHook() string {
@@ -18,7 +17,7 @@ func (s *scene) buildHook() string {
 	owner := s.owner
 	name := "ci-" + s.tenant + "-" + owner[strings.LastIndex(owner, "-")+1:] // a tenant has only so many
 	id, key := strings.ToLower(rand.Text()), make([]byte, 32)
-	_, _, err := s.server.Store.SaveBuildHook(s.t.Context(), s.boss(), app.BuildHookChange{Name: name, System: "generic", Owner: &owner, Rules: &ciRules, New: "whsec_AAAA", ID: id, TokenKey: key}, s.server.App.Given.Now())
+	_, _, err := s.server.Store.SaveBuildHook(s.t.Context(), s.boss(), appbuild.BuildHookChange{Name: name, System: "generic", Owner: &owner, Rules: &ciRules, New: "whsec_AAAA", ID: id, TokenKey: key}, s.server.App.Given.Now())
 	s.must(err)
 	return name
 }
@@ -29,9 +28,9 @@ func (s *scene) delivered() (hook string, delivery, build int64) {
 	h, err := s.server.Store.BuildHook(s.t.Context(), s.tenant, hook)
 	s.must(err)
 	uniq := strings.ToLower(rand.Text())
-	done, err := s.server.Store.TakeBuild(s.t.Context(), app.BuildOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: s.server.App.Given.Now(),
-		Delivery: app.BuildTaken{Hook: hook, At: s.server.App.Given.Now(), System: "generic", Event: "build", Rule: "web"},
-		Begin:    &app.BuildBegin{Rule: ciRules[0], Key: uniq, Ask: app.BuildAsk{Template: "none", WaitFor: 1}}})
+	done, err := s.server.Store.TakeBuild(s.t.Context(), appbuild.BuildOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: s.server.App.Given.Now(),
+		Delivery: appbuild.BuildTaken{Hook: hook, At: s.server.App.Given.Now(), System: "generic", Event: "build", Rule: "web"},
+		Begin:    &appbuild.BuildBegin{Rule: ciRules[0], Key: uniq, Ask: appbuild.BuildAsk{Template: "none", WaitFor: 1}}})
 	s.must(err)
 	return hook, done.Delivery.ID, done.Build.ID
 }
@@ -76,7 +75,7 @@ var buildTries = map[string]func(ctx context.Context, a *all.App, s *scene) erro
 		return err
 	},
 	"BuildList": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.BuildList(ctx, s.actor, app.BuildFilter{})
+		_, err := a.BuildList(ctx, s.actor, appbuild.BuildFilter{})
 		return err
 	},
 	"Build": func(ctx context.Context, a *all.App, s *scene) error {

@@ -6,15 +6,18 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // entry makes a template of the scene's tenant's own.
-func (s *scene) entry() app.CatalogKey {
+func (s *scene) entry() template.CatalogKey {
 	s.used = true
 	name := s.fresh("own")
 	_, err := s.server.App.ApplyCatalog(s.t.Context(), s.boss(), ownTemplate(name))
 	s.must(err)
-	return app.CatalogKey{Kind: app.KindTemplate, Name: name}
+	return template.CatalogKey{Kind: template.KindTemplate, Name: name}
 }
 
 func ownTemplate(name string) catalog.CatalogChange {
@@ -32,7 +35,7 @@ var catalogTries = map[string]func(ctx context.Context, a *all.App, s *scene) er
 		return err
 	},
 	"CatalogHistory": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CatalogHistory(ctx, s.actor, app.CatalogKey{Kind: app.KindTemplate, Name: "web"})
+		_, err := a.CatalogHistory(ctx, s.actor, template.CatalogKey{Kind: template.KindTemplate, Name: "web"})
 		return err
 	},
 	"CatalogFamilies": func(ctx context.Context, a *all.App, s *scene) error {
@@ -59,11 +62,11 @@ var catalogTries = map[string]func(ctx context.Context, a *all.App, s *scene) er
 		return err
 	},
 	"TryCatalog": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.TryCatalog(ctx, s.actor, ownTemplate("tried"), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "tried", Size: 3}})
+		_, err := a.TryCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "tried", Size: 3}})
 		return err
 	},
 	"ExplainCatalog": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ExplainCatalog(ctx, s.actor, ownTemplate("tried"), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "tried", Size: 3}})
+		_, err := a.ExplainCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "tried", Size: 3}})
 		return err
 	},
 	"ApplyCatalog": func(ctx context.Context, a *all.App, s *scene) error {

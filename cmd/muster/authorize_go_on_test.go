@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/all"
+	appoperation "muster/app/operation"
 )
 
 // Going on with fewer nodes, in the matrix.
@@ -18,7 +18,7 @@ var goOnTries = map[string]func(ctx context.Context, a *all.App, s *scene) error
 		return err
 	},
 	"SetTopUp": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.SetTopUp(ctx, s.actor, s.cluster(), app.TopUpOrder{Off: true})
+		_, err := a.SetTopUp(ctx, s.actor, s.cluster(), appoperation.TopUpOrder{Off: true})
 		return err
 	},
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/all"
+	"muster/app/schedule"
 )
 
 // What becomes of clusters, in the matrix.
@@ -35,7 +35,7 @@ var lifeTries = map[string]func(ctx context.Context, a *all.App, s *scene) error
 		return err
 	},
 	"SetSchedule": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.SetSchedule(ctx, s.actor, s.cluster(), app.Schedule{Sleep: "0 19 * * *"})
+		_, err := a.SetSchedule(ctx, s.actor, s.cluster(), schedule.Schedule{Sleep: "0 19 * * *"})
 		return err
 	},
 	"ExportCluster": func(ctx context.Context, a *all.App, s *scene) error {

@@ -7,9 +7,12 @@ import (
 
 	"muster/app"
 	appall "muster/app/all"
+	"muster/app/cluster"
 	"muster/app/identity"
+	"muster/app/layout"
 	appoperation "muster/app/operation"
 	"muster/app/policy"
+	"muster/app/template"
 	"muster/app/usage"
 )
 
@@ -34,7 +37,7 @@ func (s *scene) user() string {
 	if s.tenant != here {
 		name = s.fresh("stranger")
 	}
-	s.must(s.server.Store.CreateUser(s.t.Context(), app.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
+	s.must(s.server.Store.CreateUser(s.t.Context(), identity.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
 	return name
 }
 
@@ -42,7 +45,7 @@ func (s *scene) user() string {
 func (s *scene) lesser() string {
 	s.used = true
 	name := s.fresh("lesser")
-	s.must(s.server.Store.CreateUser(s.t.Context(), app.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
+	s.must(s.server.Store.CreateUser(s.t.Context(), identity.User{Tenant: s.tenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}))
 	return name
 }
 
@@ -61,7 +64,7 @@ func (s *scene) token() int64 {
 
 func (s *scene) session() (user string, id int64) {
 	user = s.user()
-	id, err := s.server.Store.BeginSession(s.t.Context(), app.Session{Tenant: s.tenant, User: user, At: time.Now(), SeenAt: time.Now()})
+	id, err := s.server.Store.BeginSession(s.t.Context(), identity.Session{Tenant: s.tenant, User: user, At: time.Now(), SeenAt: time.Now()})
 	s.must(err)
 	return user, id
 }
@@ -86,7 +89,7 @@ func (s *scene) quota() string {
 	name, most := s.fresh("quotagroup"), 1e6
 	_, err := s.server.App.SaveGroup(s.t.Context(), s.boss(), identity.GroupChange{Name: name})
 	s.must(err)
-	_, err = s.server.App.SetQuota(s.t.Context(), s.boss(), policy.Quota{Scope: app.QuotaGroup, Name: name, Limits: policy.Limits{Nodes: &most}})
+	_, err = s.server.App.SetQuota(s.t.Context(), s.boss(), policy.Quota{Scope: policy.QuotaGroup, Name: name, Limits: policy.Limits{Nodes: &most}})
 	s.must(err)
 	return name
 }
@@ -106,12 +109,12 @@ func (s *scene) policy() string {
 // request makes one that waits for an approver.
 func (s *scene) request() int64 {
 	s.used, s.hidden = true, true
-	p := policy.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 1}}
+	p := policy.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1}}
 	_, err := s.server.App.SavePolicy(s.t.Context(), s.boss(), p)
 	s.must(err)
-	r := app.ClusterRequest{Name: s.fresh("asked"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 7}}
+	r := cluster.ClusterRequest{Name: s.fresh("asked"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 7}}
 	a, err := s.server.App.Ask(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleUser}, r)
-	if err != nil || a.Request.Status != app.RequestWaiting {
+	if err != nil || a.Request.Status != cluster.RequestWaiting {
 		s.t.Fatalf("%+v, %v", a.Request, err)
 	}
 	return a.Request.ID
@@ -313,7 +316,7 @@ var moreTries = map[string]func(ctx context.Context, a *appall.App, s *scene) er
 	},
 	"ChangeTenant": func(ctx context.Context, a *appall.App, s *scene) error {
 		about := "changed"
-		_, err := a.ChangeTenant(ctx, s.actor, here, app.TenantChange{About: &about})
+		_, err := a.ChangeTenant(ctx, s.actor, here, identity.TenantChange{About: &about})
 		return err
 	},
 	"DeleteTenant": func(ctx context.Context, a *appall.App, s *scene) error { return a.DeleteTenant(ctx, s.actor, there) },
@@ -323,7 +326,7 @@ var moreTries = map[string]func(ctx context.Context, a *appall.App, s *scene) er
 	},
 
 	"Requests": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Requests(ctx, s.actor, app.RequestFilter{})
+		_, err := a.Requests(ctx, s.actor, cluster.RequestFilter{})
 		return err
 	},
 	"Request": func(ctx context.Context, a *appall.App, s *scene) error {
@@ -331,11 +334,11 @@ var moreTries = map[string]func(ctx context.Context, a *appall.App, s *scene) er
 		return err
 	},
 	"Ask": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Ask(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+		_, err := a.Ask(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
 	"SubmitRequest": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.SubmitRequest(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+		_, err := a.SubmitRequest(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
 	"Confirm": func(ctx context.Context, a *appall.App, s *scene) error {
@@ -347,7 +350,7 @@ var moreTries = map[string]func(ctx context.Context, a *appall.App, s *scene) er
 		return err
 	},
 	"Review": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Review(ctx, s.actor, s.request(), appoperation.ReviewRequest{Verdict: app.VerdictApprove})
+		_, err := a.Review(ctx, s.actor, s.request(), appoperation.ReviewRequest{Verdict: cluster.VerdictApprove})
 		return err
 	},
 	"BreakGlass": func(ctx context.Context, a *appall.App, s *scene) error {
@@ -414,11 +417,11 @@ var moreTries = map[string]func(ctx context.Context, a *appall.App, s *scene) er
 	},
 	"SetQuota": func(ctx context.Context, a *appall.App, s *scene) error {
 		most := 1e6
-		_, err := a.SetQuota(ctx, s.actor, policy.Quota{Scope: app.QuotaEachUser, Limits: policy.Limits{Nodes: &most}})
+		_, err := a.SetQuota(ctx, s.actor, policy.Quota{Scope: policy.QuotaEachUser, Limits: policy.Limits{Nodes: &most}})
 		return err
 	},
 	"DeleteQuota": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.DeleteQuota(ctx, s.actor, app.QuotaGroup, s.quota())
+		return a.DeleteQuota(ctx, s.actor, policy.QuotaGroup, s.quota())
 	},
 	"SetTenantQuota": func(ctx context.Context, a *appall.App, s *scene) error {
 		most := 1e6
@@ -426,7 +429,7 @@ var moreTries = map[string]func(ctx context.Context, a *appall.App, s *scene) er
 		return err
 	},
 	"ExtendLease": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ExtendLease(ctx, s.actor, s.cluster(), app.LeaseRequest{By: time.Hour, Reason: "because of a test"})
+		_, err := a.ExtendLease(ctx, s.actor, s.cluster(), template.LeaseRequest{By: time.Hour, Reason: "because of a test"})
 		return err
 	},
 	"Usage": func(ctx context.Context, a *appall.App, s *scene) error {

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/all"
+	"muster/app/pool"
 )
 
 // pool makes one of the scene's tenant.
@@ -16,8 +16,8 @@ func (s *scene) pool() string {
 	return name
 }
 
-func poolOf(name string, count int) app.PoolRequest {
-	return app.PoolRequest{Name: name, Hardware: "small", Image: "host", Provider: "sandbox", Count: &count}
+func poolOf(name string, count int) pool.PoolRequest {
+	return pool.PoolRequest{Name: name, Hardware: "small", Image: "host", Provider: "sandbox", Count: &count}
 }
 
 // Machines that are made ahead of time, in the matrix.
@@ -37,7 +37,7 @@ var poolTries = map[string]func(ctx context.Context, a *all.App, s *scene) error
 	},
 	"ChangePool": func(ctx context.Context, a *all.App, s *scene) error {
 		count := 2
-		_, err := a.ChangePool(ctx, s.actor, app.PoolRequest{Name: s.pool(), Count: &count})
+		_, err := a.ChangePool(ctx, s.actor, pool.PoolRequest{Name: s.pool(), Count: &count})
 		return err
 	},
 	"DrainPool": func(ctx context.Context, a *all.App, s *scene) error {

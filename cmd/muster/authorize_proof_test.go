@@ -114,7 +114,7 @@ func TestProofsOfSomeOfAUseCase(t *testing.T) {
 			return err
 		}},
 		{"a build hook's rules", false, func(w app.Actor) error {
-			_, err := a.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rules: &[]app.BuildRule{}})
+			_, err := a.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rules: &[]build.BuildRule{}})
 			return err
 		}},
 		{"a build hook's new secret", true, func(w app.Actor) error {

@@ -24,6 +24,9 @@ import (
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/layout"
+	"muster/app/plan"
+	"muster/app/template"
 	"muster/app/webhook"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
@@ -96,13 +99,13 @@ func (s *scene) cluster() string {
 }
 
 // create makes a cluster as the scene has it.
-func (s *scene) create(n app.NewCluster) app.Operation {
+func (s *scene) create(n cluster.NewCluster) app.Operation {
 	s.clusters = true
 	n.Cluster.Owner, n.Cluster.Visibility = s.owner, s.visibility
 	op, err := s.server.Store.CreateCluster(s.t.Context(), n)
 	s.must(err)
 	if s.shared > app.AccessNone {
-		who := app.User{Tenant: s.tenant, Name: s.actor.User, Role: s.actor.Role, CreatedAt: time.Now()}
+		who := identity.User{Tenant: s.tenant, Name: s.actor.User, Role: s.actor.Role, CreatedAt: time.Now()}
 		if err := s.server.Store.CreateUser(s.t.Context(), who); app.CodeOf(err) != app.EConflict {
 			s.must(err)
 		}
@@ -113,10 +116,10 @@ func (s *scene) create(n app.NewCluster) app.Operation {
 }
 
 // question makes a cluster whose create asks its owner before all else.
-func (s *scene) question() app.Question {
+func (s *scene) question() execution.Question {
 	s.used = true
-	p := app.Plan{Kind: app.OperationCreate, Questions: map[string]*app.Person{"q": {Ask: "Go on?"}},
-		Steps: []app.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "q"}}}
+	p := plan.Plan{Kind: app.OperationCreate, Questions: map[string]*template.Person{"q": {Ask: "Go on?"}},
+		Steps: []plan.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "q"}}}
 	op := s.create(apptest.NewCluster(s.tenant, s.fresh("q"), 1, time.Now(), p))
 	q, err := s.server.Store.Question(s.t.Context(), s.tenant, op.ID, 0)
 	if err != nil {
@@ -165,11 +168,11 @@ var tries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
 	},
 	"Catalog": func(ctx context.Context, a *all.App, s *scene) error { _, err := a.Catalog(ctx, s.actor); return err },
 	"Preview": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Preview(ctx, s.actor, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+		_, err := a.Preview(ctx, s.actor, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 		return err
 	},
 	"Explain": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Explain(ctx, s.actor, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+		_, err := a.Explain(ctx, s.actor, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 		return err
 	},
 	"Cluster": func(ctx context.Context, a *all.App, s *scene) error {
@@ -189,7 +192,7 @@ var tries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
 		return err
 	},
 	"SearchLogs": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.SearchLogs(ctx, s.actor, s.cluster(), app.LogFilter{})
+		_, err := a.SearchLogs(ctx, s.actor, s.cluster(), cluster.LogFilter{})
 		return err
 	},
 	"StepGraph": func(ctx context.Context, a *all.App, s *scene) error {
@@ -197,7 +200,7 @@ var tries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
 		return err
 	},
 	"Logs": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Logs(ctx, s.actor, s.cluster(), app.LogFilter{})
+		_, err := a.Logs(ctx, s.actor, s.cluster(), cluster.LogFilter{})
 		return err
 	},
 	"NodeReports": func(ctx context.Context, a *all.App, s *scene) error {
@@ -217,7 +220,7 @@ var tries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
 		return err
 	},
 	"CreateCluster": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CreateCluster(ctx, s.actor, app.ClusterRequest{Name: s.fresh("made"), LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}})
+		_, err := a.CreateCluster(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
 	"ClusterConfig": func(ctx context.Context, a *all.App, s *scene) error {
@@ -225,15 +228,15 @@ var tries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
 		return err
 	},
 	"AmendServices": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Amend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationRestart})
+		_, err := a.Amend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationRestart})
 		return err
 	},
 	"PreviewAmend": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.PreviewAmend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationRestart})
+		_, err := a.PreviewAmend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationRestart})
 		return err
 	},
 	"Amend": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Amend(ctx, s.actor, s.cluster(), app.Amendment{Kind: app.OperationResize, Size: 2})
+		_, err := a.Amend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationResize, Size: 2})
 		return err
 	},
 	"DeleteCluster": func(ctx context.Context, a *all.App, s *scene) error {
@@ -307,7 +310,7 @@ var tries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
 		return err
 	},
 	"SetOrphanMode": func(ctx context.Context, a *all.App, s *scene) error {
-		return a.SetOrphanMode(ctx, s.actor, app.OrphansReport)
+		return a.SetOrphanMode(ctx, s.actor, fleet.OrphansReport)
 	},
 	"Provisioners": func(ctx context.Context, a *all.App, s *scene) error {
 		_, err := a.Provisioners(ctx, s.actor)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
 	appoperation "muster/app/operation"
 	"muster/jobs/remote"
 	rest "muster/portal/client"
@@ -67,7 +69,7 @@ func TestRealPuppetAndAnsible(t *testing.T) {
 	// Nothing would change; then somebody changes both pages by hand, which a comparison sees and leaves as it is.
 	compared := func(want ...string) {
 		t.Helper()
-		p.amend(v.ID, app.Amendment{Kind: app.OperationCompare})
+		p.amend(v.ID, cluster.Amendment{Kind: app.OperationCompare})
 		var d appoperation.Drift
 		if err := cl.Call(ctx, http.MethodGet, rest.ClusterPath(v.ID, "drift"), nil, nil, &d); err != nil {
 			t.Fatal(err)
@@ -91,9 +93,9 @@ func TestRealPuppetAndAnsible(t *testing.T) {
 	gives(site, "8080", "by hand")
 	gives(notice, "8081", "by hand")
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"site": map[string]any{"heading": "Welcome"}}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"site": map[string]any{"heading": "Welcome"}}})
 	gives(site, "8080", "Welcome from "+site.Name)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRestart, Services: []string{"notice"}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"notice"}})
 	gives(notice, "8081", leads)
 
 	// On the machines' disks.
@@ -125,7 +127,7 @@ func (p *process) push(resource, folder string) {
 }
 
 // edit changes a file on a node by hand, with the cluster's key.
-func (p *process) edit(v app.ClusterView, n app.Node, file string) {
+func (p *process) edit(v cluster.ClusterView, n app.Node, file string) {
 	p.t.Helper()
 	user, key, err := p.client().Key(p.t.Context(), v.ID)
 	if err != nil {
@@ -136,7 +138,7 @@ func (p *process) edit(v app.ClusterView, n app.Node, file string) {
 		p.t.Fatal(err)
 	}
 	defer sh.Close()
-	if exit, err := sh.Run(p.t.Context(), app.Command{Line: "echo by hand >" + file}, nil); exit != 0 || err != nil {
+	if exit, err := sh.Run(p.t.Context(), family.Command{Line: "echo by hand >" + file}, nil); exit != 0 || err != nil {
 		p.t.Fatal(exit, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-
 	"muster/app"
+	"muster/app/template"
 	"muster/jobs/budget"
 	"muster/jobs/queue"
 	"muster/providers"
@@ -33,7 +33,7 @@ func TestProcessesShareAnAccountsRate(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = q.Close() })
 		b := budget.New(q, slog.New(slog.DiscardHandler))
-		spec := app.ProviderSpec{About: app.About{Name: "c"}, Type: "fake", Rate: app.Rate{PerSecond: rate, Burst: burst},
+		spec := template.ProviderSpec{About: template.About{Name: "c"}, Type: "fake", Rate: template.Rate{PerSecond: rate, Burst: burst},
 			Settings: map[string]any{"account": t.Name()}}
 		p, err := providers.Open(t.Context(), spec, providers.Env{Installation: "i", Budget: b})
 		if err != nil {

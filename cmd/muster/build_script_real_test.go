@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/build"
+	"muster/app/cluster"
 	portaladdress "muster/portal/address"
 )
 
@@ -25,7 +26,7 @@ func TestRealBuildScript(t *testing.T) {
 		t.Run(shell, func(t *testing.T) {
 			p := newProcess(t)
 			cl := p.client()
-			rules := []app.BuildRule{{Name: "integration", When: `event.event == "build" && "integration" in event.labels`, Do: app.BuildCreate, Template: "web", Size: 3, Lease: "1h"}}
+			rules := []build.BuildRule{{Name: "integration", When: `event.event == "build" && "integration" in event.labels`, Do: build.BuildCreate, Template: "web", Size: 3, Lease: "1h"}}
 			var hook build.SavedBuildHook
 			if err := cl.Call(t.Context(), http.MethodPut, "/build-hooks/ci", nil, build.BuildHookRequest{System: "generic", Rules: &rules}, &hook); err != nil {
 				t.Fatal(err)
@@ -58,7 +59,7 @@ func TestRealBuildScript(t *testing.T) {
 				t.Fatalf("exit code %d\n%s\n%s", code, said, p.out)
 			}
 			t.Log(said)
-			var list struct{ Builds []app.Build }
+			var list struct{ Builds []build.Build }
 			for end := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 				if err := cl.Call(t.Context(), http.MethodGet, "/builds", nil, nil, &list); err != nil {
 					t.Fatal(err)
@@ -73,7 +74,7 @@ func TestRealBuildScript(t *testing.T) {
 			if b := list.Builds[0]; b.Event.Build != "acme/web/1" || b.Event.ForkUnknown || b.Cluster == "" {
 				t.Errorf("the build is %+v", b)
 			}
-			var made app.ClusterView
+			var made cluster.ClusterView
 			if err := cl.Call(t.Context(), http.MethodGet, "/clusters/"+list.Builds[0].Cluster, nil, nil, &made); err != nil {
 				t.Fatal(err)
 			}

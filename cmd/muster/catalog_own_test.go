@@ -20,7 +20,11 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/layout"
 	"muster/app/resource"
+	"muster/app/template"
 	"muster/cmd/house"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
@@ -68,7 +72,7 @@ func TestATenantsOwnTemplateIsItsAlone(t *testing.T) {
 		if _, got := c.Templates["blog"]; got != want {
 			t.Errorf("tenant %s sees the template: %v, want %v", tenant, got, want)
 		}
-		_, err = a.Preview(ctx, user, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "blog", Size: 3}})
+		_, err = a.Preview(ctx, user, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "blog", Size: 3}})
 		if (err == nil) != want {
 			t.Errorf("tenant %s previews it: %v, want %v", tenant, err, want)
 		}
@@ -76,15 +80,15 @@ func TestATenantsOwnTemplateIsItsAlone(t *testing.T) {
 			t.Errorf("tenant %s has versions of it: %v, want %v", tenant, err, want)
 		}
 	}
-	items, err := a.CatalogItems(ctx, tenantAdmin(here), app.KindTemplate, "own site")
+	items, err := a.CatalogItems(ctx, tenantAdmin(here), template.KindTemplate, "own site")
 	if err != nil || len(items) != 1 || !items[0].Own || items[0].By != "ada" {
 		t.Errorf("%+v, %v", items, err)
 	}
-	source, err := a.CatalogSource(ctx, tenantAdmin(here), app.CatalogKey{Kind: app.KindTemplate, Name: "blog"})
+	source, err := a.CatalogSource(ctx, tenantAdmin(here), template.CatalogKey{Kind: template.KindTemplate, Name: "blog"})
 	if err != nil || source.Text != blogYAML {
 		t.Errorf("%q, %v", source.Text, err)
 	}
-	if web, err := a.CatalogSource(ctx, tenantAdmin(here), app.CatalogKey{Kind: app.KindTemplate, Name: "web"}); err != nil || !strings.HasPrefix(web.Text, "kind: template\nname: web\n") ||
+	if web, err := a.CatalogSource(ctx, tenantAdmin(here), template.CatalogKey{Kind: template.KindTemplate, Name: "web"}); err != nil || !strings.HasPrefix(web.Text, "kind: template\nname: web\n") ||
 		!slices.Contains(web.UsedBy, "template blog") {
 		t.Errorf("%+v, %v", web, err)
 	}
@@ -128,7 +132,7 @@ compatibility: {services: [mine]}
 `
 	ask := func() error {
 		_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser},
-			app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "mine", Size: 4}})
+			cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "mine", Size: 4}})
 		return err
 	}
 	if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
@@ -167,7 +171,7 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 		return v
 	}
 	ask := func() *app.Error {
-		_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "run", Size: 3}})
+		_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "run", Size: 3}})
 		if err == nil {
 			return &app.Error{}
 		}
@@ -190,7 +194,8 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 	}
 }
 
-// An own provider that would act as the server's host is not saved; one that an older version saved is opened by nobody: not when an admin looks at it, and not by
+// An own provider that would act as the server's host is not saved; one that an older version saved is opened by nobody: not when an admin looks at
+// it, and not by
 // what looks after accounts by itself.
 func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 	var sent atomic.Int64
@@ -210,12 +215,14 @@ func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 	}) {
 		t.Errorf("%+v", r)
 	}
-	before := catalog.CatalogRevision{CatalogKey: app.CatalogKey{Kind: app.KindProvider, Name: "stolen"}, At: time.Now(), By: "ada", Text: text}
+	before := catalog.CatalogRevision{CatalogKey: template.CatalogKey{Kind: template.KindProvider, Name: "stolen"}, At: time.Now(), By: "ada", Text: text}
 	if _, err := m.server.Store.SaveOwnCatalog(ctx, tenantAdmin(here), catalog.OwnCatalogSave{At: time.Now(), Entries: []catalog.CatalogRevision{before}, AsOf: -1}); err != nil {
 		t.Fatal(err)
 	}
 	check, err := m.server.App.CheckProvider(ctx, tenantAdmin(here), "stolen")
-	if err != nil || !slices.ContainsFunc(check.Findings, func(f app.Finding) bool { return !f.OK && strings.Contains(f.Message, "only the installation can set") }) {
+	if err != nil || !slices.ContainsFunc(check.Findings, func(f family.Finding) bool {
+		return !f.OK && strings.Contains(f.Message, "only the installation can set")
+	}) {
 		t.Errorf("%+v, %v", check, err)
 	}
 	specs, err := m.server.App.OwnProviders(ctx)
@@ -251,7 +258,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 			text := "kind: image\nname: own\nproviders: {" + c.provider + ": " + c.image + "}\n---\nkind: template\nname: owned\nextends: web\ndefaults: {provider: " + c.provider + ", hardware: box, image: own}\n" +
 				"compatibility: {hardware: [box], images: [own]}\n"
 			ask := func() error {
-				_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "owned", Size: 4}})
+				_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "owned", Size: 4}})
 				return err
 			}
 			if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
@@ -274,7 +281,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	m := newMatrix(t)
 	a, ctx, ada := m.server.App, t.Context(), tenantAdmin(here)
-	k := app.CatalogKey{Kind: app.KindTemplate, Name: "blog"}
+	k := template.CatalogKey{Kind: template.KindTemplate, Name: "blog"}
 	first := m.apply(ada, yamlOf(blogYAML))
 	if r := m.apply(ada, yamlOf(blogYAML+"---\nkind: template\nname: broken\nextends: nothing\n")); r.Saved || r.OK() {
 		t.Errorf("half of it was saved: %+v", r)
@@ -301,7 +308,7 @@ func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	if c, err := a.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil || c.Templates["other"] == nil {
 		t.Errorf("after the prune: %v", err)
 	}
-	if p, err := a.TryCatalog(ctx, ada, yamlOf(blogYAML), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "blog", Size: 4}}); err != nil || p.Layout.Size() != 4 {
+	if p, err := a.TryCatalog(ctx, ada, yamlOf(blogYAML), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "blog", Size: 4}}); err != nil || p.Layout.Size() != 4 {
 		t.Errorf("a text that is not saved: %+v, %v", p.Layout, err)
 	}
 	if c, err := a.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil {
@@ -320,7 +327,7 @@ func BenchmarkPreviewWithOwnCatalog(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := m.server.App.Preview(b.Context(), app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser},
-					app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "web", Size: 4}}); err != nil {
+					cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -474,7 +481,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			name := "of-" + name
-			key := app.CatalogKey{Kind: app.KindTemplate, Name: name}
+			key := template.CatalogKey{Kind: template.KindTemplate, Name: name}
 			count := func() (texts, templates int) {
 				t.Helper()
 				history, err := f.server.App.CatalogHistory(t.Context(), boss.actor, key)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/template"
 	"muster/app/webhook"
 	"muster/cmd/muster/catalog"
 	"muster/cmd/muster/cli"
@@ -24,7 +25,8 @@ actions:
       cat /etc/motd
 `
 
-// TestScriptsThatTheirShellCannotReadAreRefused wherever one is handed in: in files, as a tenant's own, and as a hook of operations; and by the line that is wrong.
+// TestScriptsThatTheirShellCannotReadAreRefused wherever one is handed in: in files, as a tenant's own, and as a hook of operations; and by the line
+// that is wrong.
 func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.yaml")
@@ -47,7 +49,7 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 	if r = m.apply(admin, yamlOf(strings.Replace(brokenScript, "/etc/motd\n", "/etc/motd\n    fi\n", 1))); !r.Saved {
 		t.Errorf("what is right is refused: %+v", r.Problems)
 	}
-	_, err := m.server.App.SaveHook(admin.In(t.Context()), admin, webhook.HookRequest{Name: "warm", When: app.HookAfter, Script: "case $1 in\n"})
+	_, err := m.server.App.SaveHook(admin.In(t.Context()), admin, webhook.HookRequest{Name: "warm", When: template.HookAfter, Script: "case $1 in\n"})
 	if e := app.AsError(err); app.CodeOf(err) != app.EInvalid || e.Field != "script" || !strings.Contains(e.Message, "line 1, column 1: `case`") {
 		t.Errorf("a hook: %v", err)
 	}

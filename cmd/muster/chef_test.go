@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
 	appresource "muster/app/resource"
 	"muster/cmd/muster/server"
 )
@@ -56,7 +58,7 @@ func (w *town) push(resource string, content *bytes.Buffer) appresource.Resource
 // said gives what the cluster's steps have said since, each line with its step.
 func (w *town) said(id string) string {
 	w.Helper()
-	found, err := w.server.App.Logs(w.Context(), w.admin(""), id, app.LogFilter{Tail: true, Limit: 1000})
+	found, err := w.server.App.Logs(w.Context(), w.admin(""), id, cluster.LogFilter{Tail: true, Limit: 1000})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -68,7 +70,7 @@ func (w *town) said(id string) string {
 }
 
 // amended has an amendment done to its end.
-func (w *town) amended(id string, m app.Amendment) {
+func (w *town) amended(id string, m cluster.Amendment) {
 	w.Helper()
 	answer, err := w.server.App.Amend(w.Context(), w.admin(""), id, m)
 	if err != nil {
@@ -121,9 +123,9 @@ constraints: {size: {min: 1, max: 1}}
 `, func(c *server.Config) { c.Catalogs = append(c.Catalogs, filepath.Join(dir, "coopr")) })
 	w.nodes.Path = filepath.Join(dir, "bin")
 	w.start("h1")
-	make := func(name, template string, size int) app.ClusterView {
+	make := func(name, template string, size int) cluster.ClusterView {
 		t.Helper()
-		v, err := w.server.App.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+		v, err := w.server.App.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,12 +193,12 @@ constraints: {size: {min: 1, max: 1}}
 	// What is pushed later reaches what stands, and what comes to it, by an upgrade, which runs nothing for that alone.
 	folder("cookbooks", "ntp")
 	folder("newer", "apache2")
-	w.amended(v.ID, app.Amendment{Kind: app.OperationRestart})
-	w.amended(v.ID, app.Amendment{Kind: app.OperationResize, Size: 3})
+	w.amended(v.ID, cluster.Amendment{Kind: app.OperationRestart})
+	w.amended(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	says(v.ID, map[string]bool{"a newer apache2": false, "cookbooks/ntp": false, "n3.apache-httpd.install: apache2 listens on 8080": true})
-	w.amended(v.ID, app.Amendment{Kind: app.OperationUpgrade})
+	w.amended(v.ID, cluster.Amendment{Kind: app.OperationUpgrade})
 	says(v.ID, map[string]bool{"a newer apache2": false, "cookbooks/ntp": false})
-	w.amended(v.ID, app.Amendment{Kind: app.OperationRestart})
+	w.amended(v.ID, cluster.Amendment{Kind: app.OperationRestart})
 	says(v.ID, map[string]bool{"a newer apache2": true, "cookbooks/ntp@1": true})
 
 	// An action that names what it needs has that alone.
@@ -205,10 +207,10 @@ constraints: {size: {min: 1, max: 1}}
 
 	// Of two that would lie in the same place, one is left out, and said to be.
 	w.push("chef-solo/roles/apache2", bytes.NewBuffer(role))
-	p, err := w.server.App.Preview(t.Context(), w.admin(""), app.ClusterRequest{Name: "two", LayoutRequest: app.LayoutRequest{Template: "web", Size: 1}})
+	p, err := w.server.App.Preview(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "two", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 1}})
 	if err != nil || !strings.Contains(strings.Join(p.Warnings, " "), "roles/apache2 (beside cookbooks/apache2)") {
 		t.Errorf("two of one name: %q, %v", p.Warnings, err)
 	}
-	w.amended(v.ID, app.Amendment{Kind: app.OperationStop})
+	w.amended(v.ID, cluster.Amendment{Kind: app.OperationStop})
 	says(v.ID, map[string]bool{"n1.apache-httpd.stop: apache2 is made to stop": true})
 }

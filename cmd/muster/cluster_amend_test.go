@@ -12,13 +12,16 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/plan"
+	"muster/app/policy"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 )
 
 // amendRoutes are the parts of the contract by which clusters are amended.
 func (s *fakeServer) amendRoutes(m *http.ServeMux) {
-	read := func(r *http.Request) (a app.Amendment) {
+	read := func(r *http.Request) (a appcluster.Amendment) {
 		dec := json.NewDecoder(r.Body)
 		dec.DisallowUnknownFields()
 		dec.UseNumber()
@@ -27,18 +30,18 @@ func (s *fakeServer) amendRoutes(m *http.ServeMux) {
 		}
 		return a
 	}
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/preview", s.with(func(r *http.Request, _ *app.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/preview", s.with(func(r *http.Request, _ *appcluster.ClusterView) any {
 		s.amended = append(s.amended, read(r))
 		return s.amend
 	}))
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations", s.with(func(r *http.Request, v *app.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations", s.with(func(r *http.Request, v *appcluster.ClusterView) any {
 		a := read(r)
 		s.amended = append(s.amended, a)
 		if a.PlanHash != s.amend.PlanHash {
 			s.t.Errorf("the plan %q is asked for, %q was shown", a.PlanHash, s.amend.PlanHash)
 		}
 		if s.request != nil {
-			return app.AmendAnswer{Request: s.request}
+			return appcluster.AmendAnswer{Request: s.request}
 		}
 		op := app.Operation{ID: 8, Cluster: v.ID, Kind: a.Kind, Status: app.OperationRunning, Total: 3, Expected: time.Minute, Requester: "admin", CreatedAt: time.Now()}
 		v.Operations = slices.Insert(v.Operations, 0, op)
@@ -46,7 +49,7 @@ func (s *fakeServer) amendRoutes(m *http.ServeMux) {
 		go s.tell(func() {
 			v.Operations[0].Status, v.Operations[0].Done, v.Status = app.OperationSucceeded, 3, app.ClusterActive
 		}, operationEvent(8, app.OperationSucceeded))
-		return app.AmendAnswer{Cluster: v, Operation: 8}
+		return appcluster.AmendAnswer{Cluster: v, Operation: 8}
 	}))
 }
 
@@ -57,14 +60,14 @@ func amendable(t *testing.T) *fakeServer {
 	v := testCluster("c1", "shop")
 	becomeActive(v)
 	s.views["c1"] = v
-	p := app.Plan{Kind: app.OperationResize, Steps: []app.PlanStep{{ID: "n3.create", Node: "n3", Action: app.ActionCreate, Rank: 20 * time.Second},
+	p := plan.Plan{Kind: app.OperationResize, Steps: []plan.PlanStep{{ID: "n3.create", Node: "n3", Action: app.ActionCreate, Rank: 20 * time.Second},
 		{ID: "n1.app.reload", Node: "n1", Service: "app", Action: app.ActionReload, Rank: 2 * time.Second}}}
-	s.amend = app.AmendPreview{Kind: app.OperationResize, Plan: p, PlanHash: p.Hash(), Duration: p.Duration(),
-		Before: app.ClusterFigures{Nodes: 2, CostPerHour: 0.5}, After: app.ClusterFigures{Nodes: 3, CostPerHour: 0.75},
-		Nodes: []app.AmendedNode{
-			{Name: "n1", Hardware: "small", Image: "plain", Services: []string{"app", "lb"}, Work: map[string]app.ServiceWork{"app": app.WorkReload}},
+	s.amend = appcluster.AmendPreview{Kind: app.OperationResize, Plan: p, PlanHash: p.Hash(), Duration: p.Duration(),
+		Before: appcluster.ClusterFigures{Nodes: 2, CostPerHour: 0.5}, After: appcluster.ClusterFigures{Nodes: 3, CostPerHour: 0.75},
+		Nodes: []appcluster.AmendedNode{
+			{Name: "n1", Hardware: "small", Image: "plain", Services: []string{"app", "lb"}, Work: map[string]plan.ServiceWork{"app": plan.WorkReload}},
 			{Name: "n2", Hardware: "small", Image: "plain", Services: []string{"db"}},
-			{Name: "n3", Hardware: "small", Image: "plain", Services: []string{"app"}, Change: app.NodeNew, Why: "the cheapest"}},
+			{Name: "n3", Hardware: "small", Image: "plain", Services: []string{"app"}, Change: plan.NodeNew, Why: "the cheapest"}},
 		Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "8080"}}, Notes: []string{"app wants two nodes"}}
 	return s
 }
@@ -99,7 +102,7 @@ func TestAmendShowsFirst(t *testing.T) {
 	if s.wasAsked("POST /clusters/c1/operations") != 2 {
 		t.Errorf("it was asked %q", s.asked)
 	}
-	var p app.AmendPreview
+	var p appcluster.AmendPreview
 	if err := json.Unmarshal([]byte(s.muster("cluster", "resize", "shop", "3", "--preview", "--format", "json").out), &p); err != nil || !reflect.DeepEqual(p, s.amend) {
 		t.Errorf("as JSON it is %+v, %v", p, err)
 	}
@@ -126,7 +129,7 @@ func TestEveryAmendmentAsksForWhatItSays(t *testing.T) {
 	if err := os.WriteFile(file, []byte("nginx:\n  port: 8080\n  cache: null\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for command, want := range map[string]app.Amendment{
+	for command, want := range map[string]appcluster.Amendment{
 		"resize shop 5 --hardware large": {Kind: app.OperationResize, Size: 5, Hardware: "large"},
 		"resize shop 1 --node n2":        {Kind: app.OperationResize, Size: 1, Nodes: []string{"n2"}},
 		"grow shop 3 --image new":        {Kind: app.OperationResize, Size: 5, Image: "new"},
@@ -194,7 +197,7 @@ func TestWrongAmendmentsAreNotSent(t *testing.T) {
 
 func TestAmendNothingToDo(t *testing.T) {
 	s := amendable(t)
-	s.amend = app.AmendPreview{Kind: app.OperationUpgrade, Nothing: true}
+	s.amend = appcluster.AmendPreview{Kind: app.OperationUpgrade, Nothing: true}
 	wantResult(t, s.muster("cluster", "upgrade", "shop", "--yes"), cli.ExitDone, "shop (c1): nothing is to be done; it is so already.\n", "")
 	if len(s.amended) != 1 {
 		t.Errorf("more than a preview was asked for: %+v", s.amended)
@@ -203,9 +206,9 @@ func TestAmendNothingToDo(t *testing.T) {
 
 func TestAmendWaitsForApproval(t *testing.T) {
 	s := amendable(t)
-	need := app.Need{Approval: app.Approval{Count: 1, Role: app.RoleApprover}}
-	s.amend.Decision = &app.Decision{Outcome: app.OutcomeApprove, Needs: []app.Need{need}}
-	s.request = &app.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: app.RequestWaiting, Needs: []app.Need{need}}
+	need := policy.Need{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}
+	s.amend.Decision = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.Need{need}}
+	s.request = &appcluster.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: appcluster.RequestWaiting, Needs: []policy.Need{need}}
 	got := s.muster("cluster", "grow", "shop", "--yes")
 	wantResult(t, got, cli.ExitDone, "It needs the approval of 1 with the role approver", "")
 	wantResult(t, got, cli.ExitDone, "Request 5 waits for 0 of 1 with the role approver.", "")

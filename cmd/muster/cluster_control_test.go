@@ -12,16 +12,17 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	appoperation "muster/app/operation"
+	"muster/app/plan"
 	"muster/cmd/muster/cli"
 )
 
 // controlRoutes are the parts of the contract by which people steer operations.
 func (s *fakeServer) controlRoutes(m *http.ServeMux) {
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/pause", s.with(func(_ *http.Request, v *app.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/pause", s.with(func(_ *http.Request, v *cluster.ClusterView) any {
 		v.Operations[0].Status = app.OperationPaused
 		return v
 	}))
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/cancel", s.with(func(r *http.Request, v *app.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/cancel", s.with(func(r *http.Request, v *cluster.ClusterView) any {
 		var in struct {
 			RollBack bool `json:"roll_back"`
 		}
@@ -34,8 +35,8 @@ func (s *fakeServer) controlRoutes(m *http.ServeMux) {
 		}
 		return v
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/operations/0/roll-back", s.with(func(*http.Request, *app.ClusterView) any { return s.preview }))
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/7/roll-back", s.with(func(r *http.Request, v *app.ClusterView) any {
+	m.HandleFunc("GET /api/v1/clusters/{id}/operations/0/roll-back", s.with(func(*http.Request, *cluster.ClusterView) any { return s.preview }))
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/7/roll-back", s.with(func(r *http.Request, v *cluster.ClusterView) any {
 		var in struct {
 			PlanHash string `json:"plan_hash"`
 		}
@@ -45,16 +46,16 @@ func (s *fakeServer) controlRoutes(m *http.ServeMux) {
 		s.rollBack(v)
 		return v
 	}))
-	m.HandleFunc("POST /api/v1/clusters/{id}/nodes/{node}/retry", s.with(func(*http.Request, *app.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/nodes/{node}/retry", s.with(func(*http.Request, *cluster.ClusterView) any {
 		go s.resume()
 		return s.views["c1"]
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/waiting", s.with(func(*http.Request, *app.ClusterView) any { return s.waits }))
+	m.HandleFunc("GET /api/v1/clusters/{id}/waiting", s.with(func(*http.Request, *cluster.ClusterView) any { return s.waits }))
 	m.HandleFunc("GET /api/v1/queue", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.queue) })
 }
 
 // rollBack begins the roll-back of a cluster, which soon is gone. The lock is held.
-func (s *fakeServer) rollBack(v *app.ClusterView) {
+func (s *fakeServer) rollBack(v *cluster.ClusterView) {
 	op := app.Operation{ID: 8, Cluster: v.ID, Kind: app.OperationRollBack, Undoes: 7, Status: app.OperationRunning, Total: 1}
 	v.Operations = slices.Insert(v.Operations, 0, op)
 	v.Status = app.ClusterPending
@@ -70,7 +71,7 @@ func failed(t *testing.T) *fakeServer {
 	v := testCluster("c1", "shop")
 	v.Status, v.Operations[0].Status = app.ClusterFailed, app.OperationFailed
 	s.views["c1"] = v
-	p := app.Plan{Kind: app.OperationRollBack, Steps: []app.PlanStep{{ID: "n1.delete", Node: "n1", Action: app.ActionDelete, Rank: 20 * time.Second}}}
+	p := plan.Plan{Kind: app.OperationRollBack, Steps: []plan.PlanStep{{ID: "n1.delete", Node: "n1", Action: app.ActionDelete, Rank: 20 * time.Second}}}
 	s.preview = appoperation.RollBackPreview{Operation: v.Operations[0], Plan: p, PlanHash: p.Hash(), GivesBack: []string{"n1"}, Untouched: 1, Gone: true}
 	return s
 }
@@ -95,7 +96,7 @@ func TestCancelWaitsUntilItHasStopped(t *testing.T) {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Done = app.ClusterFailed, app.OperationCancelled, 2
 			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
-			v.Trouble = cluster.TroubleOf(*v, app.Definition{}, app.Unfinished{})
+			v.Trouble = cluster.TroubleOf(*v, cluster.Definition{}, cluster.Unfinished{})
 		}, operationEvent(7, app.OperationCancelled))
 	}
 	got := s.muster("cluster", "cancel", "shop", "--wait")
@@ -139,7 +140,7 @@ func TestRollBackShowsAndAsks(t *testing.T) {
 
 func TestRetryNode(t *testing.T) {
 	s := failed(t)
-	s.resume = func() { s.goesWell(app.ClusterRequest{}) }
+	s.resume = func() { s.goesWell(cluster.ClusterRequest{}) }
 	wantResult(t, s.muster("cluster", "retry-node", "shop"), cli.ExitUsage, "", "NODE is missing")
 	wantResult(t, s.muster("cluster", "retry-node", "shop", "n2", "--wait"), cli.ExitDone, "shop (c1) is active", "")
 	if s.wasAsked("POST /clusters/c1/nodes/n2/retry") != 1 {
@@ -203,7 +204,7 @@ func TestCreateChoosesWhatHappensOnFailure(t *testing.T) {
 		t.Errorf("the server was asked to %q on a failure", got)
 	}
 	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), cli.ExitUsage, "", "use one of roll_back, go_on, go_on_or_roll_back, leave")
-	s.create = func(app.ClusterRequest) {
+	s.create = func(cluster.ClusterRequest) {
 		s.tell(func() {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].OnFailure = app.ClusterFailed, app.OperationFailed, app.FailureRollBack

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 )
@@ -21,7 +22,7 @@ func TestShareCommands(t *testing.T) {
 		return err == nil
 	})
 	for _, name := range []string{"ana", "bob"} {
-		if err := w.server.Store.CreateUser(t.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}); err != nil {
+		if err := w.server.Store.CreateUser(t.Context(), identity.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}

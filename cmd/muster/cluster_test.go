@@ -13,6 +13,9 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/family"
+	"muster/app/fleet"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 )
@@ -29,7 +32,7 @@ func home(t *testing.T) string {
 }
 
 // goesWell is the story of a create in which all goes well.
-func (s *fakeServer) goesWell(app.ClusterRequest) {
+func (s *fakeServer) goesWell(appcluster.ClusterRequest) {
 	s.tell(nil, operationEvent(7, app.OperationRunning), stepEvent("n1.create", app.StepRunning, 0), stepEvent("n2.create", app.StepRunning, 0))
 	s.tell(nil, stepEvent("n1.create", app.StepSucceeded, 1), stepEvent("n1.confirm", app.StepRunning, 1), stepEvent("n2.create", app.StepSucceeded, 2))
 	s.tell(nil, operationEvent(3, app.OperationFailed), stepEvent("n1.confirm", app.StepSucceeded, 3))
@@ -110,7 +113,7 @@ func TestCreateWaitJSONIsOneDocument(t *testing.T) {
 func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	s.create = func(app.ClusterRequest) {
+	s.create = func(appcluster.ClusterRequest) {
 		s.tell(nil, stepEvent("n1.create", app.StepRunning, 0))
 		for s.wasAsked("GET /clusters/c1/events?after=3") == 0 { // it has seen the first event
 			time.Sleep(time.Millisecond)
@@ -118,7 +121,7 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 		s.stop()
 		time.Sleep(250 * time.Millisecond)
 		s.restart()
-		s.goesWell(app.ClusterRequest{})
+		s.goesWell(appcluster.ClusterRequest{})
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
 	wantResult(t, got, cli.ExitDone, "the server at "+s.url()+" does not answer: ", "")
@@ -133,7 +136,7 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 func TestCreateWaitGivesUpOnAServerThatIsGone(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	s.create = func(app.ClusterRequest) { s.stop() }
+	s.create = func(appcluster.ClusterRequest) { s.stop() }
 	got := s.musterWith(&cli.Context{Patience: 200 * time.Millisecond}, "cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
 	wantResult(t, got, cli.ExitFailed, "", "does not answer")
 }
@@ -145,12 +148,12 @@ func TestCreateWaitReportsAFailure(t *testing.T) {
 		{ID: "n1.create", State: app.StepSucceeded, Attempt: 1},
 		{ID: "n1.app.install", State: app.StepFailed, Attempt: 3, Error: "exit code 100"},
 	}
-	s.create = func(app.ClusterRequest) {
+	s.create = func(appcluster.ClusterRequest) {
 		s.tell(func() {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Message = app.ClusterFailed, app.OperationFailed, "1 of 4 steps has failed"
 			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
-			v.Trouble = appcluster.TroubleOf(*v, app.Definition{}, app.Unfinished{})
+			v.Trouble = appcluster.TroubleOf(*v, appcluster.Definition{}, appcluster.Unfinished{})
 		}, stepEvent("n1.app.install", app.StepFailed, 1), operationEvent(7, app.OperationFailed))
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
@@ -176,7 +179,7 @@ func TestCreateWithoutWait(t *testing.T) {
 	s := newFakeServer(t)
 	got := s.muster("cluster", "create", "-t", "web", "-n", "2", "--lease", "forever", "--prefer", "spread")
 	wantResult(t, got, cli.ExitDone, "create of web-1 (c1) is accepted: 2 nodes, 4 steps, about 0:04", "")
-	if r := s.created[0]; r.Name != "" || r.Lease == nil || *r.Lease != 0 || r.Prefer != app.PreferSpread {
+	if r := s.created[0]; r.Name != "" || r.Lease == nil || *r.Lease != 0 || r.Prefer != template.PreferSpread {
 		t.Errorf("asked for %+v; the server gives the name, and a lease of 0 is for ever", r)
 	}
 }
@@ -219,7 +222,7 @@ func TestDelete(t *testing.T) {
 		}, e)
 	}
 	checked := time.Date(2026, 1, 2, 14, 0, 1, 0, time.UTC)
-	s.proofs = []app.Proof{{}, {How: "Account eu cannot be listed.", CheckedAt: checked}, {At: checked.Add(app.ProofGap), How: "None listed."}}
+	s.proofs = []fleet.Proof{{}, {How: "Account eu cannot be listed.", CheckedAt: checked}, {At: checked.Add(fleet.ProofGap), How: "None listed."}}
 	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "root@127.0.0.2", "")
 	wantResult(t, s.muster("cluster", "delete", "shop"), cli.ExitUsage, "", "--yes")
 	if s.wasAsked("DELETE") != 0 {
@@ -264,7 +267,7 @@ func TestResume(t *testing.T) {
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
 	s.tell(nil, stepEvent("n1.create", app.StepFailed, 0), operationEvent(7, app.OperationFailed))
-	s.resume = func() { s.goesWell(app.ClusterRequest{}) }
+	s.resume = func() { s.goesWell(appcluster.ClusterRequest{}) }
 	got := s.muster("cluster", "resume", "shop", "--wait")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
 	if strings.Contains(got.out, "failed") {
@@ -287,7 +290,7 @@ func TestLogs(t *testing.T) {
 	s.views["c1"] = testCluster("c1", "shop")
 	for i := range 2500 {
 		node := app.NodeName(1 + i%2)
-		s.logs = append(s.logs, app.LogLine{Seq: int64(i + 1), Operation: 7, Step: node + ".app.install", Node: node, Stream: app.StreamOut, Text: fmt.Sprintf("line <%d>", i)})
+		s.logs = append(s.logs, app.LogLine{Seq: int64(i + 1), Operation: 7, Step: node + ".app.install", Node: node, Stream: family.StreamOut, Text: fmt.Sprintf("line <%d>", i)})
 	}
 	got := s.muster("cluster", "logs", "shop")
 	wantResult(t, got, cli.ExitDone, "n2.app.install | line <2499>", "")

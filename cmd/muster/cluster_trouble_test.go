@@ -16,22 +16,26 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/health"
+	"muster/app/layout"
 	"muster/bot"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 )
 
-func troubled() app.ClusterView {
+func troubled() cluster.ClusterView {
 	since := time.Now().Add(-2*time.Hour - time.Minute)
-	return app.ClusterView{
+	return cluster.ClusterView{
 		Cluster: app.Cluster{ID: "c1", Name: "shop", Owner: "ada", Template: "web", Provider: "cloud", Size: 2, Status: app.ClusterFailed, Message: "n2.web.start failed: no route to host", CostPerHour: 1},
 		Nodes: []app.Node{{Name: "n1", Hostname: "c1-n1", Hardware: "small", Image: "linux", Services: []string{"web"}, Status: app.NodeReady},
 			{Name: "n2", Hostname: "c1-n2", Hardware: "small", Image: "linux", Services: []string{"web"}, Status: app.NodeReady, LostAt: since}},
 		Operations: []app.Operation{{ID: 2, Kind: app.OperationReconfigure, Status: app.OperationFailed, Total: 6, Done: 4, CreatedAt: since, StartedAt: since, EndedAt: since}},
-		Trouble: &app.Trouble{What: "The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.", Since: since, Operation: 2, Lost: []string{"n2"}, CostPerHour: 0.5,
-			Failures: []app.TroubleStep{{Step: "n2.web.start", Node: "n2", Error: "no route to host"}},
-			Ways: []app.Way{{Kind: app.WayRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
-				{Kind: app.WayDelete, Title: "Delete cluster", Text: "Deletes all machines and the data on them.", Command: "muster cluster delete shop"}}},
+		Trouble: &cluster.Trouble{What: "The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.", Since: since, Operation: 2, Lost: []string{"n2"}, CostPerHour: 0.5,
+			Failures: []cluster.TroubleStep{{Step: "n2.web.start", Node: "n2", Error: "no route to host"}},
+			Ways: []cluster.Way{{Kind: cluster.WayRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
+				{Kind: cluster.WayDelete, Title: "Delete cluster", Text: "Deletes all machines and the data on them.", Command: "muster cluster delete shop"}}},
 	}
 }
 
@@ -66,8 +70,8 @@ func TestClusterHealthCheck(t *testing.T) {
 	v := troubled()
 	s.views["c1"] = &v
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	before := app.ClusterHealth{State: app.HealthUnknown, Unknown: 2, LookedAt: at, Nodes: []app.NodeHealth{}}
-	s.health = []app.ClusterHealth{before, before, {State: app.HealthHealthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []app.NodeHealth{}}}
+	before := health.ClusterHealth{State: health.HealthUnknown, Unknown: 2, LookedAt: at, Nodes: []health.NodeHealth{}}
+	s.health = []health.ClusterHealth{before, before, {State: health.HealthHealthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []health.NodeHealth{}}}
 	wantResult(t, s.muster("cluster", "health", "shop", "--check"), cli.ExitDone,
 		"shop is healthy. 2 healthy, 0 sick, 0 unreachable, 0 unknown; looked at 2026-03-01 12:01:00 UTC.\n", "")
 	if s.wasAsked("POST /clusters/c1/health/check") != 1 || s.wasAsked("GET /clusters/c1/health") != 3 {
@@ -93,7 +97,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin := app.Actor{Tenant: here, User: "admin", Role: app.RoleAdmin}
-	made, err := s.App.CreateCluster(ctx, admin, app.ClusterRequest{Name: "broken", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}})
+	made, err := s.App.CreateCluster(ctx, admin, cluster.ClusterRequest{Name: "broken", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +116,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 				return
 			}
 			for _, as := range steps {
-				if done, err := s.App.Report(ctx, w, []app.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "%s", long), Retry: r}}); err != nil || done[0].Err != nil {
+				if done, err := s.App.Report(ctx, w, []execution.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "%s", long), Retry: r}}); err != nil || done[0].Err != nil {
 					t.Fatal(done, err)
 				}
 			}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/demo"
 	rest "muster/portal/client"
@@ -128,7 +130,7 @@ func (p *process) kill() {
 }
 
 // await waits for the end of the cluster's latest operation.
-func (p *process) await(id string) app.ClusterView {
+func (p *process) await(id string) cluster.ClusterView {
 	p.t.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := p.client().Cluster(p.t.Context(), id)
@@ -175,16 +177,16 @@ func (p *process) tidy() {
 	}
 }
 
-func (p *process) create(size int) app.ClusterView {
+func (p *process) create(size int) cluster.ClusterView {
 	p.t.Helper()
-	v, err := p.client().Create(p.t.Context(), app.ClusterRequest{Name: "web", LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
+	v, err := p.client().Create(p.t.Context(), cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return v
 }
 
-func (p *process) page(v app.ClusterView) string {
+func (p *process) page(v cluster.ClusterView) string {
 	p.t.Helper()
 	page, err := demo.FetchPage(p.t.Context(), v.Links[0].URL)
 	if err != nil {

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
+	apphealth "muster/app/health"
 	appoperation "muster/app/operation"
 	"muster/cmd/muster/cli"
 )
@@ -32,30 +34,30 @@ type fakeServer struct {
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and made anew whenever something happens
-	views   map[string]*app.ClusterView
+	views   map[string]*cluster.ClusterView
 	events  []app.Event
 	logs    []app.LogLine
 	steps   []app.Step
 	asked   []string // "METHOD /path?query", in order
-	created []app.ClusterRequest
-	refuse  map[string]*app.Error      // by "METHOD /path": what to answer instead
-	status  int                        // of refusals
-	create  func(r app.ClusterRequest) // begins the story of a create
-	remove  func(id string)            // begins the story of a delete
+	created []cluster.ClusterRequest
+	refuse  map[string]*app.Error          // by "METHOD /path": what to answer instead
+	status  int                            // of refusals
+	create  func(r cluster.ClusterRequest) // begins the story of a create
+	remove  func(id string)                // begins the story of a delete
 	resume  func()
 	cancel  func(rollBack bool) // begins the story of a cancel
 	preview appoperation.RollBackPreview
 	waits   execution.Waiting
 	queue   execution.Queue
-	health  []app.ClusterHealth // what is known, first before the check that is asked for; each is told once, and the last one from then on
-	amend   app.AmendPreview    // what every amendment would do
-	amended []app.Amendment
-	request *app.Request // amendments wait as this request
-	proofs  []app.Proof  // of a deleted cluster's end; each is told once, and the last one from then on
+	health  []apphealth.ClusterHealth // what is known, first before the check that is asked for; each is told once, and the last one from then on
+	amend   cluster.AmendPreview      // what every amendment would do
+	amended []cluster.Amendment
+	request *cluster.Request // amendments wait as this request
+	proofs  []fleet.Proof    // of a deleted cluster's end; each is told once, and the last one from then on
 }
 
 func newFakeServer(t *testing.T) *fakeServer {
-	s := &fakeServer{t: t, changed: make(chan struct{}), views: map[string]*app.ClusterView{}, refuse: map[string]*app.Error{}}
+	s := &fakeServer{t: t, changed: make(chan struct{}), views: map[string]*cluster.ClusterView{}, refuse: map[string]*app.Error{}}
 	s.listen("127.0.0.1:0")
 	t.Cleanup(func() { s.stop() })
 	return s
@@ -110,25 +112,25 @@ func (s *fakeServer) routes() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /api/v1/clusters", s.list)
 	m.HandleFunc("POST /api/v1/clusters", s.post)
-	m.HandleFunc("GET /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *app.ClusterView) any { return v }))
-	m.HandleFunc("DELETE /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *app.ClusterView) any { return s.deleted(v) }))
+	m.HandleFunc("GET /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *cluster.ClusterView) any { return v }))
+	m.HandleFunc("DELETE /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *cluster.ClusterView) any { return s.deleted(v) }))
 	s.controlRoutes(m)
 	s.amendRoutes(m)
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/resume", s.with(func(_ *http.Request, v *app.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/resume", s.with(func(_ *http.Request, v *cluster.ClusterView) any {
 		go s.resume()
 		return v
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/steps", s.with(func(*http.Request, *app.ClusterView) any { return map[string]any{"steps": s.steps} }))
-	m.HandleFunc("GET /api/v1/clusters/{id}/key", s.with(func(*http.Request, *app.ClusterView) any {
+	m.HandleFunc("GET /api/v1/clusters/{id}/steps", s.with(func(*http.Request, *cluster.ClusterView) any { return map[string]any{"steps": s.steps} }))
+	m.HandleFunc("GET /api/v1/clusters/{id}/key", s.with(func(*http.Request, *cluster.ClusterView) any {
 		return map[string]any{"user": "admin", "private_key": "KEY\n"}
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/receipt", s.with(func(_ *http.Request, v *app.ClusterView) any {
+	m.HandleFunc("GET /api/v1/clusters/{id}/receipt", s.with(func(_ *http.Request, v *cluster.ClusterView) any {
 		at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-		return fleet.NewReceipt(v.Cluster, []app.Resource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
+		return fleet.NewReceipt(v.Cluster, []fleet.Resource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
 			{ID: "m-2", Node: "n2", Price: 0.5, MadeAt: at, GoneAt: at.Add(2 * time.Hour)}}, s.proof(), at)
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/health", s.with(func(*http.Request, *app.ClusterView) any { return s.healthNow() }))
-	m.HandleFunc("POST /api/v1/clusters/{id}/health/check", s.with(func(*http.Request, *app.ClusterView) any { return s.health[0] }))
+	m.HandleFunc("GET /api/v1/clusters/{id}/health", s.with(func(*http.Request, *cluster.ClusterView) any { return s.healthNow() }))
+	m.HandleFunc("POST /api/v1/clusters/{id}/health/check", s.with(func(*http.Request, *cluster.ClusterView) any { return s.health[0] }))
 	m.HandleFunc("GET /api/v1/clusters/{id}/events", s.feed)
 	m.HandleFunc("GET /api/v1/clusters/{id}/logs", s.with(s.log))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -149,7 +151,7 @@ func (s *fakeServer) routes() http.Handler {
 }
 
 // healthNow is called while the server is held.
-func (s *fakeServer) healthNow() app.ClusterHealth {
+func (s *fakeServer) healthNow() apphealth.ClusterHealth {
 	h := s.health[0]
 	if len(s.health) > 1 {
 		s.health = s.health[1:]
@@ -174,7 +176,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 }
 
 // with finds the cluster of the request; all happens under the lock.
-func (s *fakeServer) with(do func(*http.Request, *app.ClusterView) any) http.HandlerFunc {
+func (s *fakeServer) with(do func(*http.Request, *cluster.ClusterView) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -210,7 +212,7 @@ func (s *fakeServer) list(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *fakeServer) post(w http.ResponseWriter, r *http.Request) {
-	var req app.ClusterRequest
+	var req cluster.ClusterRequest
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&req); err != nil {
@@ -229,7 +231,7 @@ func (s *fakeServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *fakeServer) deleted(v *app.ClusterView) any {
+func (s *fakeServer) deleted(v *cluster.ClusterView) any {
 	op := app.Operation{ID: 9, Cluster: v.ID, Kind: app.OperationDelete, Status: app.OperationRunning, Total: 2}
 	v.Operations = slices.Insert(v.Operations, 0, op)
 	v.Status = app.ClusterPending
@@ -239,7 +241,7 @@ func (s *fakeServer) deleted(v *app.ClusterView) any {
 	return v
 }
 
-func (s *fakeServer) proof() (p app.Proof) {
+func (s *fakeServer) proof() (p fleet.Proof) {
 	if len(s.proofs) > 0 {
 		p = s.proofs[0]
 		s.proofs = s.proofs[min(1, len(s.proofs)-1):]
@@ -280,7 +282,7 @@ func (s *fakeServer) feed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *fakeServer) log(r *http.Request, _ *app.ClusterView) any {
+func (s *fakeServer) log(r *http.Request, _ *cluster.ClusterView) any {
 	after, _ := strconv.ParseInt(r.FormValue("after"), 10, 64)
 	limit, _ := strconv.Atoi(r.FormValue("limit"))
 	lines := slices.Clone(s.logs)
@@ -294,8 +296,8 @@ func (s *fakeServer) log(r *http.Request, _ *app.ClusterView) any {
 }
 
 // testCluster is a cluster of two nodes whose create is under way.
-func testCluster(id, name string) *app.ClusterView {
-	return &app.ClusterView{
+func testCluster(id, name string) *cluster.ClusterView {
+	return &cluster.ClusterView{
 		Cluster: app.Cluster{ID: id, Tenant: "default", Name: name, Owner: "admin", Template: "web", Provider: "fake", Size: 2,
 			Services: []string{"app"}, Status: app.ClusterPending, CostPerHour: 0.5, CreatedAt: time.Now().Add(-time.Hour)},
 		Nodes: []app.Node{
@@ -308,7 +310,7 @@ func testCluster(id, name string) *app.ClusterView {
 }
 
 // becomeActive ends the create of a cluster well.
-func becomeActive(v *app.ClusterView) {
+func becomeActive(v *cluster.ClusterView) {
 	v.Status = app.ClusterActive
 	v.Operations[0].Status, v.Operations[0].Done = app.OperationSucceeded, 4
 	for i := range v.Nodes {

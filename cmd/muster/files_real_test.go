@@ -26,7 +26,8 @@ import (
 	"muster/cmd/muster/cluster"
 )
 
-// fileUses say of each function (by folder and name) and operation of the API that hands out a file, and of what others write for us, how the tool that the file is for
+// fileUses say of each function (by folder and name) and operation of the API that hands out a file, and of what others write for us, how the tool
+// that the file is for
 // uses it, and what that prints. Inventories of every form, the build script, and the files of deploy have tables of their own: TestRealInventories,
 // TestRealBuildScript and deploy/check.
 var fileUses = map[string][2]string{

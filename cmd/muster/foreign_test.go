@@ -25,7 +25,11 @@ import (
 	"muster/app/apptest"
 	appbuild "muster/app/build"
 	"muster/app/chat"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/identity"
+	"muster/app/layout"
 	"muster/app/resource"
 	portaladdress "muster/portal/address"
 )
@@ -118,7 +122,7 @@ func (f *foreign) visitor(site, tenant string, role app.Role) visitor {
 	f.t.Helper()
 	ctx := f.t.Context()
 	name, password := "v-"+string(role), "correct horse battery staple"
-	u := app.User{Tenant: tenant, Name: name, Role: role, CreatedAt: time.Now()}
+	u := identity.User{Tenant: tenant, Name: name, Role: role, CreatedAt: time.Now()}
 	if role != app.RoleRobot {
 		u.PasswordHash = identity.HashPassword(password)
 	}
@@ -302,7 +306,7 @@ func (f *foreign) state() string {
 	}
 	a := f.server.App
 	add(v, nil)
-	requests, err := a.Requests(ctx, f.boss, app.RequestFilter{})
+	requests, err := a.Requests(ctx, f.boss, cluster.RequestFilter{})
 	add(requests, err)
 	policies, err := a.PolicyList(ctx, f.boss)
 	add(policies, err)
@@ -397,10 +401,10 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 func (f *foreign) buildHook(name string) (page, delivery string) {
 	f.t.Helper()
 	owner := "builder"
-	if err := f.server.Store.CreateUser(f.t.Context(), app.User{Tenant: there, Name: owner, Role: app.RoleUser, PasswordHash: identity.HashPassword("correct horse battery"), CreatedAt: time.Now()}); err != nil {
+	if err := f.server.Store.CreateUser(f.t.Context(), identity.User{Tenant: there, Name: owner, Role: app.RoleUser, PasswordHash: identity.HashPassword("correct horse battery"), CreatedAt: time.Now()}); err != nil {
 		f.t.Fatal(err)
 	}
-	rules := []app.BuildRule{{Name: "jobs", When: `event.event == "workflow_job"`, Do: app.BuildCreate, Template: "web", Size: 3, Forks: app.BuildForksAll}}
+	rules := []appbuild.BuildRule{{Name: "jobs", When: `event.event == "workflow_job"`, Do: appbuild.BuildCreate, Template: "web", Size: 3, Forks: appbuild.BuildForksAll}}
 	saved, err := f.server.App.SaveBuildHook(f.t.Context(), f.boss, appbuild.BuildHookRequest{Name: name, System: "github", Owner: &owner, Rules: &rules})
 	if err != nil {
 		f.t.Fatal(err)
@@ -427,7 +431,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 func (f *foreign) atRest(name string, size int) string {
 	f.t.Helper()
 	ctx, now := f.t.Context(), time.Now()
-	v, err := f.server.App.CreateCluster(ctx, f.boss, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}})
+	v, err := f.server.App.CreateCluster(ctx, f.boss, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -441,25 +445,25 @@ func (f *foreign) atRest(name string, size int) string {
 	}
 	w := app.WorkerID{Name: "idle", Tenant: there}
 	for range 1000 {
-		steps, err := f.server.Store.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: now, For: time.Minute, Most: 100})
+		steps, err := f.server.Store.ClaimSteps(ctx, execution.ClaimQuery{Worker: w, Now: now, For: time.Minute, Most: 100})
 		if err != nil {
 			f.t.Fatal(err)
 		}
 		if c, err := f.server.App.Cluster(ctx, f.boss, v.ID); err != nil || c.Status == app.ClusterActive || c.Status == app.ClusterFailed {
 			return v.ID
 		}
-		var ends []app.Finish
+		var ends []execution.Finish
 		for _, s := range steps {
-			end := app.Finish{Fence: app.Fence{Operation: s.Step.Operation, Index: s.Step.Index, Attempt: s.Step.Attempt}, Now: now}
+			end := execution.Finish{Fence: app.Fence{Operation: s.Step.Operation, Index: s.Step.Index, Attempt: s.Step.Attempt}, Now: now}
 			switch s.Step.Action {
 			case app.ActionCreate:
 				if s.Step.Node == lost {
 					end.Err = app.Errorf(app.ECapacity, "There is no room for another machine.")
 					break
 				}
-				end.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + s.Step.Node, Addresses: map[string]string{app.AddressAccess: "127.0.0.9"}}}
+				end.Node = &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-" + s.Step.Node, Addresses: map[string]string{app.AddressAccess: "127.0.0.9"}}}
 			case app.ActionConfirm:
-				end.Node = &app.NodeUpdate{Status: app.NodeReady}
+				end.Node = &execution.NodeUpdate{Status: app.NodeReady}
 			}
 			ends = append(ends, end)
 		}

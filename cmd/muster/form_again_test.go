@@ -109,7 +109,8 @@ var unrefused = map[string]string{
 	"/clusters/{id}/top-up":                            "a button, on clusters that lack nodes",
 }
 
-// Every form of every page that people type into, or choose a file in, is posted with values that are wrong. Where it is refused, the answer is the form, with what was typed, what is
+// Every form of every page that people type into, or choose a file in, is posted with values that are wrong. Where it is refused, the answer is the
+// form, with what was typed, what is
 // wrong, and the status of a refusal; a page that says only what is wrong loses what was typed. Each route that takes a form is reached, or named above.
 func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 var (
@@ -141,7 +142,7 @@ func (z *fuzzer) here(r *http.Request) *httptest.ResponseRecorder {
 // somebody makes a new user to ask as, since users end themselves, too.
 func (z *fuzzer) somebody() string {
 	z.serial++
-	u := app.User{Tenant: there, Name: fmt.Sprintf("fuzz%d", z.serial), Role: app.RoleAdmin, CreatedAt: time.Now()}
+	u := identity.User{Tenant: there, Name: fmt.Sprintf("fuzz%d", z.serial), Role: app.RoleAdmin, CreatedAt: time.Now()}
 	if z.serial%2 == 0 {
 		u.Tenant, u.Role = here, app.RoleSuperadmin
 	}

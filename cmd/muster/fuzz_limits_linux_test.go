@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
+	apptemplate "muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 )
@@ -29,13 +31,14 @@ import (
 const mostMemory = 300 << 20
 
 // extremes are what an integer is set to.
-var extremes = []string{strconv.Itoa(app.MaxNodes), "-9223372036854775808", "-1", "0", "2147483647", "2000000000", "4294967296", "9223372036854775807"}
+var extremes = []string{strconv.Itoa(apptemplate.MaxNodes), "-9223372036854775808", "-1", "0", "2147483647", "2000000000", "4294967296", "9223372036854775807"}
 
 // unbounded is a template without a largest size: what bounds a request of it is the server.
 const unbounded = "kind: template\nname: wide\nextends: web\nconstraints: {size: {min: 1, max: 2000000000}}\n---\n" +
 	"kind: template\nname: huge\nextends: web\nconstraints: {size: {min: 2000000000, max: 2000000000}}\n"
 
-// TestNoRequestMakesTheServerLarge takes every integer of the API's description to its extremes, and then asks 5,000 odd things, of a server in a process of its
+// TestNoRequestMakesTheServerLarge takes every integer of the API's description to its extremes, and then asks 5,000 odd things, of a server in a
+// process of its
 // own: no answer is 5xx, none takes long, and the memory of the server stays small throughout.
 func TestNoRequestMakesTheServerLarge(t *testing.T) {
 	doc := readAPIDoc(t)
@@ -123,7 +126,7 @@ func tokensFor(t *testing.T, p *process, n int) (tokens []string) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		u := app.User{Tenant: here, Name: fmt.Sprintf("fuzz%d", i), Role: []app.Role{app.RoleAdmin, app.RoleSuperadmin}[i%2], CreatedAt: time.Now()}
+		u := identity.User{Tenant: here, Name: fmt.Sprintf("fuzz%d", i), Role: []app.Role{app.RoleAdmin, app.RoleSuperadmin}[i%2], CreatedAt: time.Now()}
 		if err := s.Store.CreateUser(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}

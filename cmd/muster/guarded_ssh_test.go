@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/layout"
 	"muster/cmd/muster/server"
 	"muster/providers/fake"
 )
@@ -37,7 +40,8 @@ compatibility: {services: [idle], hardware: [tiny], images: [plain]}
 defaults: {provider: mine, services: [idle], hardware: tiny, image: plain}
 `
 
-// A tenant decides where the machines of its own provider are, so SSH reaches them only where tenants may reach: not on the server's host or in its networks, by
+// A tenant decides where the machines of its own provider are, so SSH reaches them only where tenants may reach: not on the server's host or in its
+// networks, by
 // address or by name, unless the operator says so.
 func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -69,7 +73,7 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 				}
 			}()
 			account := "guarded " + name
-			fake.Named(account).Bind(func(app.MachineSpec) fake.Endpoint {
+			fake.Named(account).Bind(func(family.MachineSpec) fake.Endpoint {
 				return fake.Endpoint{Address: c.host, Port: l.Addr().(*net.TCPAddr).Port}
 			})
 			s := crowdedServer(t, "", func(s *server.Config) {
@@ -90,8 +94,8 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			const hangs = 5 * time.Minute
-			create := func() (app.ClusterView, error) {
-				return s.App.CreateCluster(t.Context(), tenantAdmin(here), app.ClusterRequest{Name: "one", LayoutRequest: app.LayoutRequest{Template: "guarded", Size: 1}})
+			create := func() (cluster.ClusterView, error) {
+				return s.App.CreateCluster(t.Context(), tenantAdmin(here), cluster.ClusterRequest{Name: "one", LayoutRequest: layout.LayoutRequest{Template: "guarded", Size: 1}})
 			}
 			made, err := create()
 			for deadline := time.Now().Add(hangs); err != nil && app.AsError(err).Reason == "no_provisioner" && time.Now().Before(deadline); made, err = create() {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // sender gives what sends requests of the API with a token; headers are names and values in turn.
@@ -54,7 +55,7 @@ func TestRequestsWithAKeyAreCarriedOutOnce(t *testing.T) {
 				if status == http.StatusConflict && strings.Contains(body, "in_progress") {
 					continue
 				}
-				var c app.ClusterView
+				var c cluster.ClusterView
 				if err := json.Unmarshal([]byte(body), &c); err != nil || status != http.StatusCreated {
 					t.Errorf("%d %s", status, body)
 				}

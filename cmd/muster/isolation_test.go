@@ -12,8 +12,13 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/layout"
+	"muster/app/pool"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 )
@@ -67,11 +72,11 @@ func carryOut(s *server.Server, t *testing.T) {
 			return
 		}
 		for _, as := range steps {
-			r := app.Report{Fence: as.Fence, Action: as.Action}
+			r := execution.Report{Fence: as.Fence, Action: as.Action}
 			if as.Action == app.ActionCreate || as.Action == app.ActionConfirm {
-				r.Machine = &app.Machine{ID: as.Machine.Intent, State: app.MachineRunning, Addresses: map[string]string{"access_v4": "192.0.2.1"}}
+				r.Machine = &family.Machine{ID: as.Machine.Intent, State: family.MachineRunning, Addresses: map[string]string{"access_v4": "192.0.2.1"}}
 			}
-			if done, err := s.App.Report(t.Context(), w, []app.Report{r}); err != nil || done[0].Err != nil {
+			if done, err := s.App.Report(t.Context(), w, []execution.Report{r}); err != nil || done[0].Err != nil {
 				t.Fatal(err, done)
 			}
 		}
@@ -80,7 +85,7 @@ func carryOut(s *server.Server, t *testing.T) {
 
 // Machines that are processes of the server's host need an installation with one tenant: their owners could read the data of others.
 func TestTenantsShareNoProcessMachines(t *testing.T) {
-	ask := app.ClusterRequest{Name: "one", LayoutRequest: app.LayoutRequest{Template: "web", Size: 3}}
+	ask := cluster.ClusterRequest{Name: "one", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}
 	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}
 	refused := func(t *testing.T, what string, err error) {
 		t.Helper()
@@ -109,7 +114,7 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		_, err = s.App.CreateCluster(t.Context(), owner, ask)
 		refused(t, "create", err)
 		one := 1
-		_, err = s.App.CreatePool(t.Context(), superIn(here), app.PoolRequest{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
+		_, err = s.App.CreatePool(t.Context(), superIn(here), pool.PoolRequest{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
 		refused(t, "pool", err)
 		r, err := s.App.ApplyCatalog(t.Context(), superIn(here), catalog.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
 		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.CatalogProblem) bool {
@@ -128,7 +133,7 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 			t.Errorf("the operator allows it: %v", err)
 		}
 		carryOut(s, t)
-		grow := app.Amendment{Kind: app.OperationResize, Size: 4}
+		grow := cluster.Amendment{Kind: app.OperationResize, Size: 4}
 		if _, err := s.App.PreviewAmend(t.Context(), owner, made.ID, grow); err != nil {
 			t.Errorf("the operator allows it: %v", err)
 		}

@@ -8,7 +8,10 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/layout"
 )
 
 // What /config hides from somebody is hidden in logs, errors, events and messages too, through every door that shows them.
@@ -17,7 +20,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 	ctx := t.Context()
 	const plain, secret, name = "Copperfield Street 9", "hunter2-horse", "masked"
 	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}
-	made, err := s.App.CreateCluster(ctx, owner, app.ClusterRequest{Name: name, Visibility: app.VisibleTenant, LayoutRequest: app.LayoutRequest{Template: "web", Size: 3},
+	made, err := s.App.CreateCluster(ctx, owner, cluster.ClusterRequest{Name: name, Visibility: app.VisibleTenant, LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3},
 		Config: map[string]any{"greeting": plain, "db": map[string]any{"password": secret}}})
 	if err != nil {
 		t.Fatal(err)
@@ -28,14 +31,14 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 		t.Fatal(steps, err)
 	}
 	f := steps[0].Fence
-	if err := s.App.Log(ctx, w, []app.LogLine{{At: time.Now(), Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Step: steps[0].StepID, Node: steps[0].Node.Name, Stream: app.StreamOut,
+	if err := s.App.Log(ctx, w, []app.LogLine{{At: time.Now(), Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Step: steps[0].StepID, Node: steps[0].Node.Name, Stream: family.StreamOut,
 		Text: "It says " + plain + " and " + secret + ", and nothing else"}}); err != nil {
 		t.Fatal(err)
 	}
 	for len(steps) > 0 {
 		for _, as := range steps {
-			failed := app.Report{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "cannot say %s with %s", plain, secret)}
-			if done, err := s.App.Report(ctx, w, []app.Report{failed}); err != nil || done[0].Err != nil {
+			failed := execution.Report{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "cannot say %s with %s", plain, secret)}
+			if done, err := s.App.Report(ctx, w, []execution.Report{failed}); err != nil || done[0].Err != nil {
 				t.Fatal(done, err)
 			}
 		}
@@ -45,9 +48,9 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 	}
 	card := chat.ChatCard{Tenant: here, Cluster: made.ID, Operation: f.Operation}
 	doors := map[string]func(a app.Actor) (any, error){
-		"logs": func(a app.Actor) (any, error) { return s.App.Logs(ctx, a, name, app.LogFilter{}) },
+		"logs": func(a app.Actor) (any, error) { return s.App.Logs(ctx, a, name, cluster.LogFilter{}) },
 		"search": func(a app.Actor) (any, error) {
-			return s.App.SearchLogs(ctx, a, name, app.LogFilter{Text: "nothing else"})
+			return s.App.SearchLogs(ctx, a, name, cluster.LogFilter{Text: "nothing else"})
 		},
 		"steps":    func(a app.Actor) (any, error) { return s.App.Steps(ctx, a, name, 0) },
 		"graph":    func(a app.Actor) (any, error) { return s.App.StepGraph(ctx, a, name, 0) },
@@ -105,7 +108,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 				}
 			}
 		}
-		if p, err := s.App.SearchLogs(ctx, r.actor, name, app.LogFilter{Text: "copperfield"}); err != nil || (len(p.Lines) > 0) != r.reads {
+		if p, err := s.App.SearchLogs(ctx, r.actor, name, cluster.LogFilter{Text: "copperfield"}); err != nil || (len(p.Lines) > 0) != r.reads {
 			t.Errorf("%s finds %d lines by a value: %v", who, len(p.Lines), err)
 		}
 	}

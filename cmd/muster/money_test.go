@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	appoperation "muster/app/operation"
 	"muster/app/policy"
+	"muster/app/template"
 	appusage "muster/app/usage"
 	"muster/cmd/muster/cli"
 )
@@ -32,9 +34,9 @@ func treasurer(t *testing.T) (at []string, asked *[]string) {
 			_ = json.NewEncoder(w).Encode(v)
 		}
 	}
-	q := policy.QuotaUse{Quota: policy.Quota{Scope: app.QuotaGroup, Name: "data", Limits: policy.Limits{}.With(app.MeasureNodes, 20).With(app.MeasurePerMonth, 99.5)},
-		Used: app.Amounts{Nodes: 25, PerMonth: 12}}
-	lease := appoperation.LeaseOutlook{Cluster: "c1", Name: "shop", Until: now.Add(2*time.Hour + time.Second), Offer: app.LeaseOffer{By: time.Hour, Latest: now.Add(3 * time.Hour)},
+	q := policy.QuotaUse{Quota: policy.Quota{Scope: policy.QuotaGroup, Name: "data", Limits: policy.Limits{}.With(policy.MeasureNodes, 20).With(policy.MeasurePerMonth, 99.5)},
+		Used: policy.Amounts{Nodes: 25, PerMonth: 12}}
+	lease := appoperation.LeaseOutlook{Cluster: "c1", Name: "shop", Until: now.Add(2*time.Hour + time.Second), Offer: template.LeaseOffer{By: time.Hour, Latest: now.Add(3 * time.Hour)},
 		Warnings:  []appoperation.LeaseWarned{{Before: time.Hour, At: now.Add(time.Hour + time.Second)}},
 		Obstacles: []appoperation.LeaseObstacle{{Text: "No provisioner can take this.", Stop: true}}}
 	usage := appusage.Usage{From: now.Add(-time.Hour), To: now, By: appusage.UsageByUser, Lines: []appusage.UsageLine{{Start: now, Key: "=ada", UsageSum: appusage.UsageSum{NodeHours: 2.5, Cost: 1.25}}},
@@ -42,8 +44,8 @@ func treasurer(t *testing.T) (at []string, asked *[]string) {
 	mux.HandleFunc("GET /api/v1/quotas", answer(map[string]any{"quotas": []policy.QuotaUse{q}}))
 	mux.HandleFunc("PUT /api/v1/quotas", answer(q))
 	mux.HandleFunc("DELETE /api/v1/quotas", answer(nil))
-	mux.HandleFunc("GET /api/v1/quotas/left", answer(policy.QuotaLeft{Lines: []app.QuotaLine{{Measure: app.MeasurePerHour, Scope: app.QuotaEachUser, Name: "ada", Limit: 3, Used: 1, Left: 2}}}))
-	mux.HandleFunc("GET /api/v1/clusters/{id}", answer(app.ClusterView{Cluster: app.Cluster{ID: "c1", Name: "shop"}}))
+	mux.HandleFunc("GET /api/v1/quotas/left", answer(policy.QuotaLeft{Lines: []policy.QuotaLine{{Measure: policy.MeasurePerHour, Scope: policy.QuotaEachUser, Name: "ada", Limit: 3, Used: 1, Left: 2}}}))
+	mux.HandleFunc("GET /api/v1/clusters/{id}", answer(cluster.ClusterView{Cluster: app.Cluster{ID: "c1", Name: "shop"}}))
 	mux.HandleFunc("GET /api/v1/clusters/{id}/lease", answer(lease))
 	mux.HandleFunc("POST /api/v1/clusters/{id}/lease", answer(lease))
 	mux.HandleFunc("GET /api/v1/usage", answer(usage))

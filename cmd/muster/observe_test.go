@@ -20,6 +20,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/observe"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/trace/otlptest"
 	"muster/cmd/muster/server"
@@ -124,7 +126,7 @@ func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 	}
 	said, _ := io.ReadAll(answer.Body)
 	answer.Body.Close()
-	var made app.ClusterView
+	var made cluster.ClusterView
 	if answer.StatusCode != http.StatusCreated || json.Unmarshal(said, &made) != nil {
 		t.Fatalf("%s: %s", answer.Status, said)
 	}
@@ -285,7 +287,7 @@ func TestSideListenersKnowTheirName(t *testing.T) {
 // Lines say what they are about.
 func TestLogLinesKnowTheirPlace(t *testing.T) {
 	var b bytes.Buffer
-	ctx := app.WithTrace(app.At(context.Background(), app.Place{Cluster: "c-1", Operation: 7, Step: "n1/start/web", Attempt: 2}), "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	ctx := observe.WithTrace(observe.At(context.Background(), observe.Place{Cluster: "c-1", Operation: 7, Step: "n1/start/web", Attempt: 2}), "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	o := server.ObserveConfig{Format: "json", Level: "debug"}
 	o.Logger(&b, false).With("tenant", "lab").DebugContext(ctx, "step", "took", "1s")
 	var got map[string]any

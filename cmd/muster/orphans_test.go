@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 )
@@ -19,12 +20,12 @@ func accountant(t *testing.T) (url string, asked *[]string) {
 	asked = &[]string{}
 	now := time.Now()
 	c := app.Cluster{ID: "c1", Name: "shop", Owner: "ada", Provider: "fake", Status: app.ClusterDeleted, DeletedAt: now}
-	receipt := fleet.NewReceipt(c, []app.Resource{{Provider: "fake", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
-		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, app.Proof{At: now, How: "It was asked and listed none."}, now)
-	report := fleet.OrphanReport{Mode: app.OrphansReport, Cost: 1, Accounts: []app.Account{{Provider: "fake", Machines: 3, Orphans: 2, HeldBack: 1, EndedAt: now.Add(-time.Minute)}},
-		Orphans: []app.Orphan{
-			{ID: "aabb", Provider: "fake", Machine: "m-9", Cluster: "c1", Node: "n2", Kind: app.OrphanEnded, State: app.OrphanDue, MadeAt: now.Add(-2 * time.Hour), Cost: 1, DeleteAt: now.Add(4*time.Minute + time.Second)},
-			{ID: "ccdd", Provider: "fake", Machine: "m-8", Kind: app.OrphanUnknown, State: app.OrphanReported, FirstSeen: now.Add(-49 * time.Hour)},
+	receipt := fleet.NewReceipt(c, []fleet.Resource{{Provider: "fake", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
+		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, fleet.Proof{At: now, How: "It was asked and listed none."}, now)
+	report := fleet.OrphanReport{Mode: fleet.OrphansReport, Cost: 1, Accounts: []app.Account{{Provider: "fake", Machines: 3, Orphans: 2, HeldBack: 1, EndedAt: now.Add(-time.Minute)}},
+		Orphans: []fleet.Orphan{
+			{ID: "aabb", Provider: "fake", Machine: "m-9", Cluster: "c1", Node: "n2", Kind: fleet.OrphanEnded, State: fleet.OrphanDue, MadeAt: now.Add(-2 * time.Hour), Cost: 1, DeleteAt: now.Add(4*time.Minute + time.Second)},
+			{ID: "ccdd", Provider: "fake", Machine: "m-8", Kind: fleet.OrphanUnknown, State: fleet.OrphanReported, FirstSeen: now.Add(-49 * time.Hour)},
 		}}
 	mux := http.NewServeMux()
 	answer := func(v any) http.HandlerFunc {
@@ -38,7 +39,7 @@ func accountant(t *testing.T) (url string, asked *[]string) {
 	mux.HandleFunc("GET /api/v1/orphans", answer(report))
 	mux.HandleFunc("POST /api/v1/orphans/{id}", answer(report.Orphans[0]))
 	mux.HandleFunc("PUT /api/v1/orphans-mode", answer(map[string]string{"mode": "off"}))
-	mux.HandleFunc("GET /api/v1/clusters/c1", answer(app.ClusterView{Cluster: c}))
+	mux.HandleFunc("GET /api/v1/clusters/c1", answer(cluster.ClusterView{Cluster: c}))
 	mux.HandleFunc("GET /api/v1/clusters/c1/receipt", answer(receipt))
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -93,25 +94,25 @@ func TestReceipt(t *testing.T) {
 func TestReceiptsWaitForTheirProof(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 14, 0, 0, 0, time.UTC)
-	down := app.Proof{How: "Account eu cannot be listed from here: no route to host.", CheckedAt: at}
-	proven := app.Proof{At: at.Add(app.ProofGap), How: "None listed."}
+	down := fleet.Proof{How: "Account eu cannot be listed from here: no route to host.", CheckedAt: at}
+	proven := fleet.Proof{At: at.Add(fleet.ProofGap), How: "None listed."}
 	const last = "Last checked 2026-01-02 14:00:00 UTC"
 	for name, tt := range map[string]struct {
 		deleted   time.Time
-		proofs    []app.Proof
+		proofs    []fleet.Proof
 		flags     []string
 		code      int
 		out, errs string
 		asked     int // 0: as often as it takes
 	}{
-		"not deleted":        {time.Time{}, []app.Proof{{}}, nil, cli.ExitDone, "0 left\n", "", 1},
-		"proven already":     {at, []app.Proof{proven}, nil, cli.ExitDone, "0 left\nProven 2026-01-02 14:00:30 UTC: None listed.\n", "", 1},
-		"proven at last":     {at, []app.Proof{{}, {}, down, down, proven}, nil, cli.ExitDone, "0 left\nProven", "Proof pending: provider eu will be checked", 5},
-		"proven, no limit":   {at, []app.Proof{{}, down, proven}, []string{"--timeout", "0"}, cli.ExitDone, "0 left\nProven", last, 3},
-		"the cloud is down":  {at, []app.Proof{down}, []string{"--timeout", "100ms"}, cli.ExitFailed, "0 left\nProof pending: Account eu cannot be listed", "that nothing of shop is left", 0},
-		"not waited for":     {at, []app.Proof{down}, []string{"--wait=false"}, cli.ExitDone, "0 left\nProof pending: Account eu cannot be listed from here: no route to host. " + last, "", 1},
-		"as JSON, unproven":  {at, []app.Proof{down}, []string{"--timeout", "100ms", "--format", "json"}, cli.ExitFailed, `"proof":{"state":"failed"`, last, 0},
-		"as JSON, not asked": {at, []app.Proof{{}}, []string{"--wait=false", "--format", "json"}, cli.ExitDone, `"proof":{"state":"pending","next_check_at":"2026-01-02T14:00:30Z"}`, "", 1},
+		"not deleted":        {time.Time{}, []fleet.Proof{{}}, nil, cli.ExitDone, "0 left\n", "", 1},
+		"proven already":     {at, []fleet.Proof{proven}, nil, cli.ExitDone, "0 left\nProven 2026-01-02 14:00:30 UTC: None listed.\n", "", 1},
+		"proven at last":     {at, []fleet.Proof{{}, {}, down, down, proven}, nil, cli.ExitDone, "0 left\nProven", "Proof pending: provider eu will be checked", 5},
+		"proven, no limit":   {at, []fleet.Proof{{}, down, proven}, []string{"--timeout", "0"}, cli.ExitDone, "0 left\nProven", last, 3},
+		"the cloud is down":  {at, []fleet.Proof{down}, []string{"--timeout", "100ms"}, cli.ExitFailed, "0 left\nProof pending: Account eu cannot be listed", "that nothing of shop is left", 0},
+		"not waited for":     {at, []fleet.Proof{down}, []string{"--wait=false"}, cli.ExitDone, "0 left\nProof pending: Account eu cannot be listed from here: no route to host. " + last, "", 1},
+		"as JSON, unproven":  {at, []fleet.Proof{down}, []string{"--timeout", "100ms", "--format", "json"}, cli.ExitFailed, `"proof":{"state":"failed"`, last, 0},
+		"as JSON, not asked": {at, []fleet.Proof{{}}, []string{"--wait=false", "--format", "json"}, cli.ExitDone, `"proof":{"state":"pending","next_check_at":"2026-01-02T14:00:30Z"}`, "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFakeServer(t)
@@ -132,7 +133,7 @@ func TestReceiptsWaitForTheirProof(t *testing.T) {
 // An account that the server cannot list is not told as one without orphans.
 func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
 	home(t)
-	report := fleet.OrphanReport{Mode: app.OrphansDelete, Unlisted: 1, Orphans: []app.Orphan{}, Accounts: []app.Account{
+	report := fleet.OrphanReport{Mode: fleet.OrphansDelete, Unlisted: 1, Orphans: []fleet.Orphan{}, Accounts: []app.Account{
 		{Provider: "eu", Error: "cannot be listed from here: no route to host", EndedAt: time.Now().Add(-3 * time.Minute)}, {Provider: "us", Machines: 4, EndedAt: time.Now()}}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

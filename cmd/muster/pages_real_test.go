@@ -23,7 +23,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	f.t = t
 	site := httptest.NewServer(f.server.HTTP.Handler)
 	t.Cleanup(site.Close) // after the browser, whose live pages it would wait for
-	u := app.User{Tenant: there, Name: "root", FullName: "Ada Root", Role: app.RoleSuperadmin, PasswordHash: identity.HashPassword(password), CreatedAt: time.Now()}
+	u := identity.User{Tenant: there, Name: "root", FullName: "Ada Root", Role: app.RoleSuperadmin, PasswordHash: identity.HashPassword(password), CreatedAt: time.Now()}
 	if err := f.server.Store.CreateUser(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}

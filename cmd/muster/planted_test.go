@@ -27,7 +27,10 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/fleet"
+	"muster/app/identity"
+	"muster/app/layout"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 	rest "muster/portal/client"
@@ -345,7 +348,7 @@ func (r *plantedRun) plantRoles() {
 	r.Helper()
 	for _, role := range app.Roles {
 		name := "as-" + string(role)
-		err := r.server.Store.CreateUser(r.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()})
+		err := r.server.Store.CreateUser(r.Context(), identity.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -368,9 +371,9 @@ func (r *plantedRun) plantHook() {
 }
 
 // create asks for a cluster and waits until its scripts run.
-func (r *plantedRun) create(name string) app.ClusterView {
+func (r *plantedRun) create(name string) appcluster.ClusterView {
 	r.Helper()
-	v, err := r.server.App.CreateCluster(r.Context(), r.admin(""), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "leaky", Size: 2}})
+	v, err := r.server.App.CreateCluster(r.Context(), r.admin(""), appcluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 2}})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -386,7 +389,7 @@ func (r *plantedRun) create(name string) app.ClusterView {
 	return v
 }
 
-func (r *plantedRun) await(what string, id string, done func(app.ClusterView) bool) app.ClusterView {
+func (r *plantedRun) await(what string, id string, done func(appcluster.ClusterView) bool) appcluster.ClusterView {
 	r.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := r.server.App.Cluster(r.Context(), r.admin(""), id)
@@ -417,7 +420,7 @@ func (r *plantedRun) run(during func()) {
 	}
 	h := r.start("one")
 	good := r.create("good")
-	r.await("the scripts do not run", good.ID, func(app.ClusterView) bool {
+	r.await("the scripts do not run", good.ID, func(appcluster.ClusterView) bool {
 		begun, _ := filepath.Glob(filepath.Join(r.effect, "begun-*"))
 		return len(begun) == 2
 	})
@@ -427,27 +430,27 @@ func (r *plantedRun) run(during func()) {
 		during()
 	}
 	_ = os.Remove(hold)
-	good = r.await("it is not created", good.ID, func(v app.ClusterView) bool { return v.Status == app.ClusterActive })
+	good = r.await("it is not created", good.ID, func(v appcluster.ClusterView) bool { return v.Status == app.ClusterActive })
 	if err := os.WriteFile(fail, nil, 0o600); err != nil {
 		r.Fatal(err)
 	}
 	bad := r.create("bad")
-	r.await("it does not fail", bad.ID, func(v app.ClusterView) bool { return v.Status == app.ClusterFailed })
+	r.await("it does not fail", bad.ID, func(v appcluster.ClusterView) bool { return v.Status == app.ClusterFailed })
 	r.crawl(good.ID)
 	r.crawl(bad.ID)
 	r.files("nodes", r.nodes)
-	for _, v := range []app.ClusterView{good, bad} {
+	for _, v := range []appcluster.ClusterView{good, bad} {
 		if _, err := r.server.App.DeleteCluster(r.Context(), r.admin(""), v.ID); err != nil {
 			r.Fatal(err)
 		}
-		r.await("it is not deleted", v.ID, func(v app.ClusterView) bool { return v.Status == app.ClusterDeleted })
+		r.await("it is not deleted", v.ID, func(v appcluster.ClusterView) bool { return v.Status == app.ClusterDeleted })
 	}
 	r.crawl(good.ID)
 	// The client's settings hold a token for whoever owns the directory, and the CA's key is a file of its own kind.
 	r.files("data", r.state, cli.ClientFile)
 	r.look("log", "of the server", []byte(r.town.log.String()))
 	r.look("log", "of the provisioner and its workers", []byte(h.out.String()))
-	logs, err := r.server.Store.Logs(r.Context(), app.DefaultTenant, good.ID, app.LogFilter{Limit: 1000})
+	logs, err := r.server.Store.Logs(r.Context(), app.DefaultTenant, good.ID, appcluster.LogFilter{Limit: 1000})
 	if err != nil || len(logs) < 5 {
 		r.Fatalf("the log of the cluster: %d lines, %v", len(logs), err)
 	}
@@ -506,7 +509,7 @@ func TestSecretsAreAskedForAtThePreview(t *testing.T) {
 	r.start("one") // without somebody to carry it out, that would be told first
 	ask := func(config map[string]any) *app.Error {
 		t.Helper()
-		_, err := r.server.App.Preview(t.Context(), r.admin(""), app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "leaky", Size: 1}, Config: config})
+		_, err := r.server.App.Preview(t.Context(), r.admin(""), appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 1}, Config: config})
 		if err == nil {
 			return nil
 		}

@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/layout"
+	"muster/app/pool"
 	"muster/cmd/muster/server"
 	"muster/jobs/remote"
 )
@@ -82,7 +86,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	p := &poolWalk{T: t, s: s, ada: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin, Via: app.ViaAPI}}
 	defer p.tidy()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) { // until its own provisioner has registered
-		_, err := s.App.Preview(ctx, p.ada, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "marks", Size: 3}})
+		_, err := s.App.Preview(ctx, p.ada, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "marks", Size: 3}})
 		if err == nil {
 			break
 		}
@@ -92,7 +96,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	}
 	_, without := p.create("first", 3)
 	count := 3
-	if _, err := s.App.CreatePool(ctx, p.ada, app.PoolRequest{Name: "base", Hardware: "small", Image: "host", Provider: "here", Count: &count}); err != nil {
+	if _, err := s.App.CreatePool(ctx, p.ada, pool.PoolRequest{Name: "base", Hardware: "small", Image: "host", Provider: "here", Count: &count}); err != nil {
 		t.Fatal(err)
 	}
 	v := p.full(count)
@@ -104,7 +108,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 		}
 		old[m.MachineID] = k.PrivateKey
 	}
-	preview, err := s.App.Preview(ctx, p.ada, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "marks", Size: 3}})
+	preview, err := s.App.Preview(ctx, p.ada, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "marks", Size: 3}})
 	if err != nil || preview.FromPools == nil || preview.FromPools.Machines != 3 {
 		t.Fatalf("the preview says %+v (%v)", preview.FromPools, err)
 	}
@@ -134,7 +138,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 			continue
 		}
 		var said []string
-		_, err = conn.Run(ctx, app.Command{Line: "uname -n; cat /etc/hostname; getent hosts " + n.Hostname + "; wc -l <.ssh/authorized_keys"}, func(_ app.Stream, line string) { said = append(said, line) })
+		_, err = conn.Run(ctx, family.Command{Line: "uname -n; cat /etc/hostname; getent hosts " + n.Hostname + "; wc -l <.ssh/authorized_keys"}, func(_ app.Stream, line string) { said = append(said, line) })
 		_ = conn.Close()
 		if len(said) != 4 || said[0] != n.Hostname || said[1] != n.Hostname || !strings.HasPrefix(said[2], n.Address(app.AddressBind)) || strings.TrimSpace(said[3]) != "2" || err != nil {
 			t.Errorf("%s says %q (%v)", n.Hostname, said, err)
@@ -160,9 +164,9 @@ type poolWalk struct {
 }
 
 // create makes a cluster and gives how long its operation took.
-func (p *poolWalk) create(name string, size int) (app.ClusterView, time.Duration) {
+func (p *poolWalk) create(name string, size int) (cluster.ClusterView, time.Duration) {
 	p.Helper()
-	v, err := p.s.App.CreateCluster(p.Context(), p.ada, app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "marks", Size: size}})
+	v, err := p.s.App.CreateCluster(p.Context(), p.ada, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "marks", Size: size}})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -170,7 +174,7 @@ func (p *poolWalk) create(name string, size int) (app.ClusterView, time.Duration
 	return v, v.Operations[0].EndedAt.Sub(v.Operations[0].CreatedAt)
 }
 
-func (p *poolWalk) ended(id string, want app.ClusterStatus) app.ClusterView {
+func (p *poolWalk) ended(id string, want app.ClusterStatus) cluster.ClusterView {
 	p.Helper()
 	ctx := context.WithoutCancel(p.Context())
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
@@ -187,7 +191,7 @@ func (p *poolWalk) ended(id string, want app.ClusterStatus) app.ClusterView {
 	}
 }
 
-func (p *poolWalk) full(count int) app.PoolView {
+func (p *poolWalk) full(count int) pool.PoolView {
 	p.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := p.s.App.Pool(p.Context(), p.ada, "base")

@@ -15,6 +15,8 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/layout"
 )
 
 // servers are several servers on one PostgreSQL and one Redis. They share the sandbox's machines, as they would share a cloud.
@@ -128,7 +130,7 @@ func (f *servers) machines() []string {
 // create asks one server for a cluster. The answer may be lost with it, so whoever asks looks before asking again.
 func (f *servers) create(s *process, name string, size int) {
 	f.t.Helper()
-	r := app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}}
+	r := cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}}
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		_, err := s.client().Create(f.t.Context(), r)
 		if err == nil || app.CodeOf(err) == app.EConflict {

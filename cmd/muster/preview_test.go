@@ -11,7 +11,11 @@ import (
 	"testing"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/layout"
+	apptemplate "muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 	"muster/cmd/muster/server"
@@ -19,12 +23,12 @@ import (
 
 // refusing is an account that says what it is told to, of what it is asked about.
 type refusing struct {
-	app.Accounts
-	found []app.Finding
-	asked chan app.AccountNeeds
+	appcluster.Accounts
+	found []family.Finding
+	asked chan family.AccountNeeds
 }
 
-func (r refusing) CheckAccount(_ context.Context, _ app.ProviderSpec, needs app.AccountNeeds) ([]app.Finding, error) {
+func (r refusing) CheckAccount(_ context.Context, _ apptemplate.ProviderSpec, needs family.AccountNeeds) ([]family.Finding, error) {
 	r.asked <- needs
 	return r.found, nil
 }
@@ -105,19 +109,19 @@ func serverOf(t *testing.T, text string) *server.Server {
 
 func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 	s := serverOf(t, dearCatalog)
-	accounts := refusing{asked: make(chan app.AccountNeeds, 10), found: []app.Finding{
-		{About: app.AboutCredentials, OK: true, Message: "The token is good."},
-		{About: app.AboutQuota, Warning: true, Message: "Only 3 machines are left."},
-		{About: app.AboutFlavor, Subject: "large", Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."},
+	accounts := refusing{asked: make(chan family.AccountNeeds, 10), found: []family.Finding{
+		{About: family.AboutCredentials, OK: true, Message: "The token is good."},
+		{About: family.AboutQuota, Warning: true, Message: "Only 3 machines are left."},
+		{About: family.AboutFlavor, Subject: "large", Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."},
 	}}
 	s.App.ClusterService.Accounts = accounts
 	bob := app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}
-	request := app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "dear", Size: 3}}
+	request := appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "dear", Size: 3}}
 	p, err := s.App.Preview(t.Context(), bob, request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Account == nil || p.Account.State != app.AccountChecked || p.Account.Provider != "sandbox" || len(p.Problems) != 2 || p.Problems[0].Subject != "large" ||
+	if p.Account == nil || p.Account.State != appcluster.AccountChecked || p.Account.Provider != "sandbox" || len(p.Problems) != 2 || p.Problems[0].Subject != "large" ||
 		!p.Problems[1].Warning {
 		t.Fatalf("%+v, %+v", p.Account, p.Problems)
 	}
@@ -141,13 +145,13 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 	s := serverOf(t, dearCatalog)
 	s.App.ClusterService.Accounts = nil
-	s.App.ClusterService.CheckScript = func(script string) *app.ScriptFault {
+	s.App.ClusterService.CheckScript = func(script string) *apptemplate.ScriptFault {
 		if script == "echo" {
-			return &app.ScriptFault{Line: 1, Column: 2, Message: "this shell has no echo"}
+			return &apptemplate.ScriptFault{Line: 1, Column: 2, Message: "this shell has no echo"}
 		}
 		return nil
 	}
-	p, err := s.App.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}, app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: "dear", Size: 1}})
+	p, err := s.App.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}, appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "dear", Size: 1}})
 	if err != nil || len(p.Problems) != 1 || p.Problems[0].Message != "Service web, action start: line 1, column 2 of the script: this shell has no echo." || p.Account != nil {
 		t.Errorf("%v: %+v", err, p.Problems)
 	}
@@ -158,21 +162,21 @@ func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 	s.App.ClusterService.Accounts = nil
 	for _, c := range []struct {
 		name, template string
-		prefer         app.Preference
+		prefer         apptemplate.Preference
 		cost           float64
 		want           string
 	}{
 		{"packed is dear", "dear", "", 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
-		{"spread is dear too", "dear", app.PreferSpread, 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
-		{"it is the cheapest", "dear", app.PreferCheapest, 0.17, ""},
+		{"spread is dear too", "dear", apptemplate.PreferSpread, 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
+		{"it is the cheapest", "dear", apptemplate.PreferCheapest, 0.17, ""},
 		{"the template prefers it", "thrifty", "", 0.17, ""},
-		{"packed against the template", "thrifty", app.PreferPacked, 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
+		{"packed against the template", "thrifty", apptemplate.PreferPacked, 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
 		{"no real amount", "level", "", 0.17, ""},
 		{"a price that is not known is not cheap", "unpriced", "", 0.17, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := s.App.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser},
-				app.ClusterRequest{LayoutRequest: app.LayoutRequest{Template: c.template, Size: 1, Prefer: c.prefer}})
+				appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: c.template, Size: 1, Prefer: c.prefer}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -140,7 +140,8 @@ var queryRoutes = []string{"/api/v1/diff?a=CLUSTER&b=CLUSTER", "/api/v1/clusters
 // volatile is what differs between two answers to the same question: numbers of requests, times and random texts.
 var volatile = regexp.MustCompile(`(?:Date|X-Request-Id|Set-Cookie|Etag|Server-Timing):\[[^\]]*\]|nonce-[^' ]*|nonce="[^"]*"|[0-9A-F]{16,}|[0-9a-z]{20,}|[A-Za-z0-9+/_=-]{32,}`)
 
-// Every operation and page about a cluster, for every role: what is its own, is shared, is seen by the tenant, is another's, or another tenant's. A private cluster that
+// Every operation and page about a cluster, for every role: what is its own, is shared, is seen by the tenant, is another's, or another tenant's. A
+// private cluster that
 // is not shared with the one who asks is answered, to the byte, as one that does not exist.
 func TestClustersArePrivate(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/fleet"
+	"muster/app/layout"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 	"muster/jobs/coordinator"
@@ -108,7 +110,7 @@ constraints: {size: {min: 1, max: 20}}
 			t.Logf("the server said:\n%s", w.log)
 		}
 	})
-	w.grant("test", app.ProvisionerGrant{Tenants: []string{app.AllTenants}})
+	w.grant("test", fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}})
 	return w
 }
 
@@ -197,9 +199,9 @@ func (w *town) until(what string, done func() bool) time.Duration {
 	return time.Since(began)
 }
 
-func (w *town) create(tenant, name string, size int) app.ClusterView {
+func (w *town) create(tenant, name string, size int) cluster.ClusterView {
 	w.Helper()
-	v, err := w.server.App.CreateCluster(w.Context(), w.admin(tenant), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "slow", Size: size}})
+	v, err := w.server.App.CreateCluster(w.Context(), w.admin(tenant), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "slow", Size: size}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -260,7 +262,7 @@ func (w *town) onceOnly() {
 func TestProvisionerServesEveryTenant(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, "")
-	_, err := w.server.App.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
+	_, err := w.server.App.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", LayoutRequest: layout.LayoutRequest{Template: "slow", Size: 1}})
 	if e := app.AsError(err); e.Reason != "no_provisioner" {
 		t.Fatalf("nobody is there, and the answer is %v", err)
 	}
@@ -427,7 +429,7 @@ func TestStepsLongerThanTheDrainAreGivenBack(t *testing.T) {
 }
 
 // grant makes the token that provisioners have from then on.
-func (w *town) grant(name string, g app.ProvisionerGrant) {
+func (w *town) grant(name string, g fleet.ProvisionerGrant) {
 	w.Helper()
 	var err error
 	if w.token, err = w.server.App.CreateProvisionerToken(w.Context(), w.admin(""), name, g); err != nil {
@@ -438,14 +440,14 @@ func (w *town) grant(name string, g app.ProvisionerGrant) {
 
 func TestProviderAsksForTags(t *testing.T) {
 	w := newTown(t, "provisioner: {region: eu}\n")
-	w.grant("us", app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: map[string]string{"region": "us"}})
+	w.grant("us", fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: map[string]string{"region": "us"}})
 	w.start("us", "--tag", "region=us")
-	_, err := w.server.App.CreateCluster(t.Context(), w.admin(""), app.ClusterRequest{Name: "x", LayoutRequest: app.LayoutRequest{Template: "slow", Size: 1}})
+	_, err := w.server.App.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", LayoutRequest: layout.LayoutRequest{Template: "slow", Size: 1}})
 	e := app.AsError(err)
 	if e.Reason != "no_provisioner" || !strings.Contains(e.Message, "region=eu") || !strings.Contains(e.Message, "us (region=us)") {
 		t.Fatalf("%v", err)
 	}
-	w.grant("eu", app.ProvisionerGrant{Tenants: []string{app.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}})
+	w.grant("eu", fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}})
 	w.start("eu", "--tag", "region=eu", "--tag", "network=lab")
 	v := w.create("", "c", 1)
 	w.active("", v.ID)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // Whoever tries passwords is in the audit of the tenant, whether there is such an account or not, and cannot fill it.
@@ -12,14 +13,14 @@ func TestRefusedSignInsAreInTheAudit(t *testing.T) {
 	m := newMatrix(t)
 	ctx, a := t.Context(), m.server.App
 	for i := range 40 {
-		if _, err := a.SignIn(ctx, here, "admin", "wrong", app.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
+		if _, err := a.SignIn(ctx, here, "admin", "wrong", identity.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
 			t.Fatalf("%d: %v", i, err)
 		}
 	}
-	if _, err := a.SignIn(ctx, there, "nobody", "wrong", app.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
+	if _, err := a.SignIn(ctx, there, "nobody", "wrong", identity.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
 		t.Fatal(err)
 	}
-	if _, err := a.SignIn(ctx, "nowhere", "admin", "wrong", app.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
+	if _, err := a.SignIn(ctx, "nowhere", "admin", "wrong", identity.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
 		t.Fatal(err)
 	}
 	root := app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}

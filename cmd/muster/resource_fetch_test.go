@@ -22,6 +22,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
 	"muster/app/resource"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
@@ -136,9 +138,9 @@ func (w *town) big(size int) (content []byte, says string) {
 	return content, "n1.big.configure: it is " + hex.EncodeToString(sum[:])
 }
 
-func (w *town) order(name, template string) app.ClusterView {
+func (w *town) order(name, template string) cluster.ClusterView {
 	w.Helper()
-	v, err := w.server.App.CreateCluster(w.Context(), w.admin(""), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: 1}})
+	v, err := w.server.App.CreateCluster(w.Context(), w.admin(""), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: 1}})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"muster/app"
+	"muster/app/phrase"
 	"muster/cmd/muster/build"
 	"muster/cmd/muster/catalog"
 	"muster/cmd/muster/chat"
@@ -176,9 +175,9 @@ func flagError(cmd *cobra.Command, err error) error {
 func flagWords(e *pflag.InvalidValueError) string {
 	cause := e.Unwrap()
 	if cause == nil {
-		return app.GoWords(e)
+		return phrase.GoWords(e)
 	}
-	words := app.GoWords(cause)
+	words := phrase.GoWords(cause)
 	if value := strconv.Quote(e.GetValue()); !strings.Contains(words, value) {
 		return value + ": " + words
 	}
@@ -196,7 +195,7 @@ func dashed(name string) string {
 func nearestFlag(cmd *cobra.Command, name string) string {
 	best, near := "", 3
 	consider := func(f *pflag.Flag) {
-		d := app.EditDistance(name, f.Name)
+		d := phrase.EditDistance(name, f.Name)
 		if len(name) > 2 && strings.HasPrefix(f.Name, name) {
 			d = 1
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/cmd/muster/catalog"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
@@ -51,7 +51,7 @@ func waitCommand(c *cli.Context) *cobra.Command {
 
 func waitAll(ctx context.Context, c *cli.Context, names []string, timeout time.Duration) error {
 	until := time.Now().Add(timeout)
-	var all []app.ClusterView
+	var all []appcluster.ClusterView
 	var failed []error
 	for _, name := range names {
 		cl, v, err := cluster.ConnectTo(ctx, c, name, true)
@@ -74,7 +74,7 @@ func waitAll(ctx context.Context, c *cli.Context, names []string, timeout time.D
 		}
 	}
 	if c.JSON() {
-		if err := c.PrintJSON(map[string][]app.ClusterView{"clusters": all}); err != nil {
+		if err := c.PrintJSON(map[string][]appcluster.ClusterView{"clusters": all}); err != nil {
 			return err
 		}
 	}

@@ -97,7 +97,7 @@ func newChatTown(t *testing.T, socket bool) *chatTown {
 // account makes an account.
 func (w *chatTown) account(name string, role app.Role) app.Actor {
 	w.Helper()
-	if err := w.server.Store.CreateUser(w.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
+	if err := w.server.Store.CreateUser(w.Context(), identity.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
 		w.Fatal(err)
 	}
 	// So that cards are shown in channels.
@@ -137,11 +137,11 @@ func slackStory(w *chatTown) {
 	// Whoever opens the link and proves who they are is who asks from then on.
 	m := ada.In(ops).Says("/muster link").Answer("Open this within 10 minutes")
 	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
-	session, err := w.server.App.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", app.Visit{})
+	session, err := w.server.App.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, err := w.server.App.ActorOfSession(t.Context(), session.ID, app.Visit{})
+	admin, err := w.server.App.ActorOfSession(t.Context(), session.ID, identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func slackStory(w *chatTown) {
 	}
 	w.link(bob, w.account("bob", app.RoleAdmin))
 	if _, err := w.server.App.SavePolicy(t.Context(), w.admin(""), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove,
-		Reason: "${nodes} nodes are many.", Approval: &app.Approval{Count: 1, Role: app.RoleAdmin}}); err != nil {
+		Reason: "${nodes} nodes are many.", Approval: &policy.Approval{Count: 1, Role: app.RoleAdmin}}); err != nil {
 		t.Fatal(err)
 	}
 

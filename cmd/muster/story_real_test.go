@@ -47,7 +47,7 @@ func (s *story) comes(b *portaltest.Browser, name string, role app.Role) {
 func (s *story) asksFrom(nodes string) {
 	s.t.Helper()
 	if _, err := s.client().SavePolicy(s.t.Context(), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: `kind == "create" && nodes > ` + nodes,
-		Effect: policy.PolicyApprove, Reason: "More than " + nodes + " nodes are looked at by somebody else.", Approval: &app.Approval{Count: 1, Role: app.RoleApprover}}); err != nil {
+		Effect: policy.PolicyApprove, Reason: "More than " + nodes + " nodes are looked at by somebody else.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}}); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
 )
 
 // person is somebody with an SSH key of their own, who signs in to nodes as people do: past Muster.
@@ -45,7 +47,7 @@ func (u person) says(ctx context.Context, n app.Node, line string) (string, erro
 }
 
 // meets finds that every node reaches every other one through the tunnel, and that both have shaken hands for it.
-func (p *process) meets(v app.ClusterView) {
+func (p *process) meets(v cluster.ClusterView) {
 	p.t.Helper()
 	nodes := of(v, "wireguard")
 	if len(nodes) != len(v.Nodes) {
@@ -75,14 +77,14 @@ func TestRealTemplateMesh(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "wg", "wireguard-go", "ping", "sudo", "useradd", "ssh-keygen")
 	ada, bob := newPerson(t, "ada"), newPerson(t, "bob")
-	v, err := p.client().Create(t.Context(), app.ClusterRequest{Name: "mesh", LayoutRequest: app.LayoutRequest{Template: "mesh", Size: 3},
+	v, err := p.client().Create(t.Context(), cluster.ClusterRequest{Name: "mesh", LayoutRequest: layout.LayoutRequest{Template: "mesh", Size: 3},
 		Config: map[string]any{"users": map[string]any{"keys": map[string]any{"ada": ada.public, "bob": bob.public}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v = p.stands(v.ID)
 	p.meets(v)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	p.meets(v)
 
 	may := func(u person, n app.Node, line, want string) {
@@ -106,13 +108,13 @@ func TestRealTemplateMesh(t *testing.T) {
 		mayNot(ada, n, root, "a password is required")
 	}
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"admins": "ada"}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"admins": "ada"}})
 	for _, n := range v.Nodes {
 		may(ada, n, root, "root")
 		mayNot(bob, n, root, "a password is required")
 	}
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"users": map[string]any{"keys": map[string]any{"bob": nil}}}, Parameters: map[string]any{"admins": ""}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"users": map[string]any{"keys": map[string]any{"bob": nil}}}, Parameters: map[string]any{"admins": ""}})
 	for _, n := range v.Nodes {
 		mayNot(bob, n, "id -un", "Permission denied")
 		may(ada, n, "ls", "kept")
@@ -124,11 +126,11 @@ func TestRealTemplateMesh(t *testing.T) {
 
 	// One whose machine dies comes back with the same keys, which nobody had to be told.
 	p.dies(v.Nodes[0])
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{v.Nodes[0].Name}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{v.Nodes[0].Name}})
 	p.meets(v)
 	may(ada, v.Nodes[0], "id -un", "ada")
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"users", "wireguard"}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"users", "wireguard"}})
 	for _, n := range v.Nodes {
 		mayNot(ada, n, "id -un", "Permission denied")
 		if out := p.on(v, n, "ip -brief link show type tun; ps -C wireguard-go -o pid= || true"); out != "" {
@@ -139,7 +141,7 @@ func TestRealTemplateMesh(t *testing.T) {
 }
 
 // rules gives a machine what Debian's package sudo has in /etc: machines of the sandbox have the host's programs, and no /etc of its packages.
-func (p *process) rules(v app.ClusterView, n app.Node) {
+func (p *process) rules(v cluster.ClusterView, n app.Node) {
 	p.t.Helper()
 	for _, file := range []string{"/etc/sudoers", "/etc/pam.d/sudo", "/etc/pam.d/common-auth", "/etc/pam.d/common-account", "/etc/pam.d/common-session-noninteractive", "/etc/security/limits.conf"} {
 		b, err := os.ReadFile(file)
@@ -155,11 +157,11 @@ func TestRealWireGuardInAClusterThatStands(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "memcached", "wg", "wireguard-go", "ping")
 	v := p.made("fast", "memcached", 2)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{
 		"wireguard": map[string]any{"peers": "%join(ip.service.wireguard,' ')%", "hosts": "%join(host.service.wireguard,' ')%"}}})
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationAddServices, Services: []string{"wireguard"}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"wireguard"}})
 	p.meets(v)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	p.meets(v)
 	secret := p.on(v, v.Nodes[0], "sed -n 's/^PrivateKey = //p' /var/lib/muster/wireguard/*/wg.conf")
 	for what, said := range map[string]string{"the cluster's log": p.lines(v.ID), "the server's": fmt.Sprint(p.out)} {

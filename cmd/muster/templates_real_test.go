@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // These tests use the clusters of examples/catalog as their users would: real software on machines that are namespaces. Each is made, written
@@ -41,7 +42,7 @@ func newTemplates(t *testing.T, programs ...string) *process {
 }
 
 // on runs a command line on a node as its owner would, over SSH with a certificate.
-func (p *process) on(v app.ClusterView, n app.Node, line string) string {
+func (p *process) on(v cluster.ClusterView, n app.Node, line string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), hangs)
 	defer cancel()
@@ -57,7 +58,7 @@ func (p *process) on(v app.ClusterView, n app.Node, line string) string {
 }
 
 // password reads what a service's cluster was given; it never stands in what the server tells.
-func (p *process) password(v app.ClusterView, service string) string {
+func (p *process) password(v cluster.ClusterView, service string) string {
 	p.t.Helper()
 	text := p.on(v, of(v, service)[0], "cat /var/lib/muster/"+service+"/*/password")
 	if len(text) != 26 {
@@ -122,7 +123,7 @@ func TestRealTemplateRedis(t *testing.T) {
 		p.until("on "+n.Name, "kept", func() (string, error) { return redis(n, "get", "word") })
 	}
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	for _, n := range v.Nodes {
 		p.until("on "+n.Name, "kept", func() (string, error) { return redis(n, "get", "word") })
 	}
@@ -136,11 +137,11 @@ func TestRealTemplateRedis(t *testing.T) {
 		}
 		return redis(second, "set", "word", "newer")
 	})
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{first.Name}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{first.Name}})
 	p.until("the repaired node", "newer", func() (string, error) { return redis(node(v, first.Name), "get", "word") })
 
 	// It shrinks by the one that is primary now: that hands over first, and the others forget it.
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Nodes: []string{second.Name}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Nodes: []string{second.Name}})
 	for _, n := range v.Nodes {
 		p.until("on "+n.Name, "newer", func() (string, error) { return redis(n, "get", "word") })
 		p.until("sentinels that "+n.Name+" knows", "2", func() (string, error) {
@@ -177,18 +178,18 @@ func TestRealTemplatePostgreSQL(t *testing.T) {
 		}
 	}
 	followed("kept")
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	followed("kept")
 
 	// The primary's machine dies with its disk. Made anew, it has its data from a replica, and both follow it.
 	p.dies(primary)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{primary.Name}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{primary.Name}})
 	if out, err := sql(of(v, "postgresql")[0], "insert into words values ('newer')"); err != nil {
 		t.Fatal(out, err)
 	}
 	followed("kept newer")
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"connections": 50}})
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 1})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"connections": 50}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 1})
 	if out, err := sql(v.Nodes[0], "select count(*) from words"); err != nil || out != "2" {
 		t.Error(out, err)
 	}
@@ -250,16 +251,16 @@ func TestRealTemplateRabbitMQ(t *testing.T) {
 		return fmt.Sprintf("%d of %d", up, len(nodes)), err
 	}
 	p.until("read through another node", "kept", func() (string, error) { return get(v.Nodes[2]) })
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	p.until("after growing", "4 of 4", func() (string, error) { return running(v.Nodes[3]) })
 
 	// One that holds the queue dies: the others still have it. Made anew, it is one of them again.
 	victim := v.Nodes[0]
 	p.dies(victim)
 	p.until("without the first", "kept", func() (string, error) { return get(v.Nodes[1]) })
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
 	p.until("after the repair", "4 of 4", func() (string, error) { return running(v.Nodes[0]) })
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	p.until("after shrinking", "3 of 3", func() (string, error) { return running(v.Nodes[1]) })
 	p.until("after it all", "kept", func() (string, error) { return get(v.Nodes[2]) })
 	p.goes(v, 5)

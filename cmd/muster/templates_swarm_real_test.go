@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // TestRealTemplateSwarm runs a service that is asked for at the manager on workers: Docker Engines within machines of the sandbox.
@@ -73,7 +74,7 @@ func TestRealTemplateSwarm(t *testing.T) {
 	first := runs()
 	answers(first)
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	ready(4)
 	give(v.Nodes[len(v.Nodes)-1])
 
@@ -85,12 +86,12 @@ func TestRealTemplateSwarm(t *testing.T) {
 		return strconv.FormatBool(second.Name != first.Name), nil
 	})
 	answers(second)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{first.Name}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{first.Name}})
 	ready(4)
 
 	// The worker that runs it now is given back.
 	give(node(v, first.Name))
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Nodes: []string{second.Name}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Nodes: []string{second.Name}})
 	ready(3)
 	p.until("another worker runs it", "true", func() (string, error) { return strconv.FormatBool(runs().Name != second.Name), nil })
 	answers(runs())
@@ -101,7 +102,7 @@ func TestRealTemplateSwarm(t *testing.T) {
 
 	// Without its manager there is another swarm, which all workers join. What ran in the old one is gone with it.
 	p.dies(manager)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{manager.Name}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{manager.Name}})
 	manager = of(v, "swarm-manager")[0]
 	ready(3)
 	p.on(v, manager, "timeout 50 docker service create --quiet --detach=false --no-resolve-image --name word --env GREETING=kept --constraint node.role==worker"+

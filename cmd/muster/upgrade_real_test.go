@@ -14,6 +14,8 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/layout"
 	"muster/app/store/db"
 	"muster/migrations"
 )
@@ -165,13 +167,13 @@ func upgrade(t *testing.T, program string, env ...string) {
 	}
 	create := func(name, template string, size int) string {
 		t.Helper()
-		v, err := p.client().Create(t.Context(), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+		v, err := p.client().Create(t.Context(), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v.ID
 	}
-	active := func(id string) app.ClusterView {
+	active := func(id string) cluster.ClusterView {
 		t.Helper()
 		v := p.await(id)
 		if v.Status != app.ClusterActive {

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/app/store/blob"
 	"muster/app/store/db"
 	"muster/app/store/kms"
@@ -29,7 +28,7 @@ func versionCommand(c *cli.Context) *cobra.Command {
 			}
 			_, err := fmt.Fprintf(c.Stdout, "muster %s (%s %s/%s)\n", cli.VersionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			if err == nil && len(left) > 0 {
-				_, err = fmt.Fprintf(c.Stdout, "A small build, without %s. %s\n", strings.Join(left, ", "), app.FullBuildHint)
+				_, err = fmt.Fprintf(c.Stdout, "A small build, without %s. %s\n", strings.Join(left, ", "), family.FullBuildHint)
 			}
 			return err
 		},

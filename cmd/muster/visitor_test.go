@@ -22,7 +22,8 @@ import (
 //	visitor FILE PATH              gets a page of the server whose data are in MUSTER_DATA
 //	visitor FILE PATH NAME=VALUE … posts a form
 //
-// Where FILE is USER:PASSWORD instead, those are sent as HTTP's basic authentication. It prints the status, where that leads to, and the page's text. A VALUE of code:SECRET:N is what an authenticator app shows N steps from now.
+// Where FILE is USER:PASSWORD instead, those are sent as HTTP's basic authentication. It prints the status, where that leads to, and the page's text.
+// A VALUE of code:SECRET:N is what an authenticator app shows N steps from now.
 func visitorMain() {
 	if err := browse(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

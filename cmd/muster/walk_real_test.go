@@ -19,7 +19,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/fleet"
+	"muster/app/layout"
+	"muster/app/plan"
 	rest "muster/portal/client"
 )
 
@@ -41,16 +44,16 @@ func newWalk(t *testing.T) *process {
 }
 
 // made creates a cluster and waits until it stands.
-func (p *process) made(name, template string, size int) app.ClusterView {
+func (p *process) made(name, template string, size int) cluster.ClusterView {
 	p.t.Helper()
-	v, err := p.client().Create(p.t.Context(), app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: template, Size: size}})
+	v, err := p.client().Create(p.t.Context(), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return p.stands(v.ID)
 }
 
-func (p *process) stands(id string) app.ClusterView {
+func (p *process) stands(id string) cluster.ClusterView {
 	p.t.Helper()
 	v := p.await(id)
 	if v.Status != app.ClusterActive {
@@ -61,7 +64,7 @@ func (p *process) stands(id string) app.ClusterView {
 
 // lines are the last ones of the cluster's log.
 func (p *process) lines(id string) string {
-	found, err := p.client().Logs(context.WithoutCancel(p.t.Context()), id, app.LogFilter{Tail: true, Limit: 60})
+	found, err := p.client().Logs(context.WithoutCancel(p.t.Context()), id, cluster.LogFilter{Tail: true, Limit: 60})
 	var b strings.Builder
 	for _, l := range found.Lines {
 		fmt.Fprintf(&b, "%s %s: %s\n", l.Node, l.Step, l.Text)
@@ -70,15 +73,15 @@ func (p *process) lines(id string) string {
 }
 
 // amend shows what an amendment would do, does just that, waits for its end, and finds that what ran is what was shown.
-func (p *process) amend(id string, m app.Amendment) (app.ClusterView, app.AmendPreview) {
+func (p *process) amend(id string, m cluster.Amendment) (cluster.ClusterView, cluster.AmendPreview) {
 	p.t.Helper()
 	cl, ctx := p.client(), p.t.Context()
-	var shown app.AmendPreview
+	var shown cluster.AmendPreview
 	if err := cl.Call(ctx, http.MethodPost, rest.ClusterPath(id, "operations", "preview"), nil, m, &shown); err != nil {
 		p.t.Fatalf("preview of %s: %v", m.Kind, err)
 	}
 	m.PlanHash = shown.PlanHash
-	var answer app.AmendAnswer
+	var answer cluster.AmendAnswer
 	if err := cl.Call(ctx, http.MethodPost, rest.ClusterPath(id, "operations"), nil, m, &answer); err != nil {
 		p.t.Fatalf("%s: %v", m.Kind, err)
 	}
@@ -107,7 +110,7 @@ func (p *process) amend(id string, m app.Amendment) (app.ClusterView, app.AmendP
 }
 
 // of gives the nodes that have a service.
-func of(v app.ClusterView, service string) (nodes []app.Node) {
+func of(v cluster.ClusterView, service string) (nodes []app.Node) {
 	for _, n := range v.Nodes {
 		if slices.Contains(n.Services, service) {
 			nodes = append(nodes, n)
@@ -193,18 +196,18 @@ func TestRealWalkOfASite(t *testing.T) {
 	p.answers(url, "Hello", of(v, "nginx"))
 	stop := visitors(url)
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 5})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5})
 	p.answers(url, "Hello", of(v, "nginx"))
 	if n := len(of(v, "nginx")); n != 4 {
 		t.Errorf("%d nodes have nginx after growing, want 4", n)
 	}
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationAddServices, Services: []string{"etcd"}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"etcd"}})
 	if len(of(v, "etcd")) == 0 {
 		t.Errorf("etcd is on no node: %+v", v.Nodes)
 	}
 
-	v, shown := p.amend(v.ID, app.Amendment{Kind: app.OperationReconfigure, Batch: 1, Config: map[string]any{"nginx": map[string]any{"title": "Welcome"}}})
+	v, shown := p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Batch: 1, Config: map[string]any{"nginx": map[string]any{"title": "Welcome"}}})
 	for _, n := range shown.Nodes {
 		if _, worked := n.Work["haproxy"]; worked {
 			t.Errorf("HAProxy reads nothing of what changed, and is touched: %+v", n)
@@ -212,7 +215,7 @@ func TestRealWalkOfASite(t *testing.T) {
 	}
 	p.answers(url, "Welcome", of(v, "nginx"))
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRestart, Services: []string{"nginx"}, Batch: 1})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"nginx"}, Batch: 1})
 	p.answers(url, "Welcome", of(v, "nginx"))
 
 	// Until here nobody may have noticed anything; a machine that dies may cost somebody an answer.
@@ -224,9 +227,9 @@ func TestRealWalkOfASite(t *testing.T) {
 
 	victim := of(v, "nginx")[1]
 	p.dies(victim)
-	v, shown = p.amend(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
+	v, shown = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
 	for _, n := range shown.Nodes {
-		if (n.Change == app.NodeReplaced) != (n.Name == victim.Name) {
+		if (n.Change == plan.NodeReplaced) != (n.Name == victim.Name) {
 			t.Errorf("%s is %q in the repair of %s", n.Name, n.Change, victim.Name)
 		}
 	}
@@ -236,8 +239,8 @@ func TestRealWalkOfASite(t *testing.T) {
 	}
 
 	stop = visitors(url)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRemoveServices, Services: []string{"etcd"}})
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"etcd"}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	p.answers(url, "Welcome", of(v, "nginx"))
 	if asked, wrong := stop(); len(wrong) > 0 {
 		t.Errorf("while it shrank, of %d visits %d went wrong: %v", asked, len(wrong), wrong[:min(len(wrong), 3)])
@@ -268,14 +271,14 @@ func TestRealWalkOfAnEnsemble(t *testing.T) {
 	etcdAt(t, v.Nodes[:1], "put", "word", "kept")
 	everyone()
 
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationResize, Size: 5})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5})
 	members(t, v, 5)
 	everyone()
 	victim := v.Nodes[1]
 	p.dies(victim)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
 	members(t, v, 5)
-	v, _ = p.amend(v.ID, app.Amendment{Kind: app.OperationRestart, Batch: 1})
+	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRestart, Batch: 1})
 	for _, n := range v.Nodes {
 		if out := etcdAt(t, []app.Node{n}, "get", "--print-value-only", "word"); strings.TrimSpace(out) != "kept" {
 			t.Errorf("the word is %q at %s", out, n.Name)
@@ -285,7 +288,7 @@ func TestRealWalkOfAnEnsemble(t *testing.T) {
 	p.goes(v, 6)
 }
 
-func node(v app.ClusterView, name string) app.Node {
+func node(v cluster.ClusterView, name string) app.Node {
 	for _, n := range v.Nodes {
 		if n.Name == name {
 			return n
@@ -313,7 +316,7 @@ func (p *process) dies(n app.Node) {
 }
 
 // goes deletes a cluster, and finds on its receipt that nothing of it is left.
-func (p *process) goes(v app.ClusterView, machines int) {
+func (p *process) goes(v cluster.ClusterView, machines int) {
 	p.t.Helper()
 	if _, err := p.client().Delete(p.t.Context(), v.ID); err != nil {
 		p.t.Fatal(err)
@@ -336,7 +339,7 @@ func (p *process) goes(v app.ClusterView, machines int) {
 }
 
 // etcd asks the first member that answers.
-func etcd(t *testing.T, v app.ClusterView, args ...string) string {
+func etcd(t *testing.T, v cluster.ClusterView, args ...string) string {
 	t.Helper()
 	return etcdAt(t, of(v, "etcd"), args...)
 }
@@ -358,7 +361,7 @@ func etcdAt(t *testing.T, nodes []app.Node, args ...string) string {
 }
 
 // members finds as many members as there are nodes, all of them started.
-func members(t *testing.T, v app.ClusterView, want int) {
+func members(t *testing.T, v cluster.ClusterView, want int) {
 	t.Helper()
 	out := etcd(t, v, "member", "list")
 	if started := strings.Count(out, ", started, "); started != want || strings.Count(out, "\n") != want {

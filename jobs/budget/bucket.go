@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"muster/app"
+	"muster/app/template"
 	"muster/jobs/internal/loop"
 )
 
@@ -16,12 +15,12 @@ import (
 // rate*t+burst from when it was full.
 
 // spacing is how long one call takes to be made good for, slack how far due may lie ahead of a call.
-func spacing(r app.Rate) time.Duration { return time.Duration(float64(time.Second) / r.PerSecond) }
-func slack(r app.Rate) time.Duration   { return spacing(r) * time.Duration(max(r.Burst, 1)-1) }
+func spacing(r template.Rate) time.Duration { return time.Duration(float64(time.Second) / r.PerSecond) }
+func slack(r template.Rate) time.Duration   { return spacing(r) * time.Duration(max(r.Burst, 1)-1) }
 
 // bucketArgs are spacing, slack and one more length of time, in microseconds, then how long to keep the bucket, in
 // milliseconds.
-func bucketArgs(r app.Rate, d time.Duration) []any {
+func bucketArgs(r template.Rate, d time.Duration) []any {
 	return []any{max(spacing(r).Microseconds(), 1), slack(r).Microseconds(), d.Microseconds(), (budgetKept + loop.LongestAsked).Milliseconds()}
 }
 
@@ -82,7 +81,7 @@ type bucket struct {
 	until time.Time // the cloud wants to be left alone; for accounts without a rate
 }
 
-func (b *bucket) take(now time.Time, r app.Rate, bears time.Duration) (granted bool, wait time.Duration) {
+func (b *bucket) take(now time.Time, r template.Rate, bears time.Duration) (granted bool, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !r.Limited() {
@@ -100,7 +99,7 @@ func (b *bucket) take(now time.Time, r app.Rate, bears time.Duration) (granted b
 	return false, wait
 }
 
-func (b *bucket) exhaust(now time.Time, r app.Rate, d time.Duration) {
+func (b *bucket) exhaust(now time.Time, r template.Rate, d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.until = later(b.until, now.Add(d))

@@ -12,6 +12,8 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/observe"
+	"muster/app/template"
 	"muster/jobs/internal/loop"
 	"muster/jobs/queue"
 )
@@ -32,7 +34,7 @@ type Budget struct {
 	trouble loop.Trouble
 	calls   callBook
 
-	Meter app.Meter // nil: nobody counts; set before the first call
+	Meter observe.Meter // nil: nobody counts; set before the first call
 }
 
 var (
@@ -64,7 +66,7 @@ func New(q *queue.Queue, log *slog.Logger) *Budget {
 
 // Take waits for the account's turn, for up to two seconds. Where it is further away, it gives ERateLimit with the reason
 // "budget" and RetryAfter, spread so that those who wait come back one after the other.
-func (b *Budget) Take(ctx context.Context, account string, rate app.Rate) error {
+func (b *Budget) Take(ctx context.Context, account string, rate template.Rate) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -83,14 +85,14 @@ func (b *Budget) Take(ctx context.Context, account string, rate app.Rate) error 
 	return b.takeOwn(ctx, account, cautious(rate))
 }
 
-func (b *Budget) takeOwn(ctx context.Context, account string, rate app.Rate) error {
+func (b *Budget) takeOwn(ctx context.Context, account string, rate template.Rate) error {
 	granted, wait := b.bucket(account, rate).take(time.Now(), rate, b.patience)
 	return b.grant(ctx, account, granted, wait)
 }
 
 func (b *Budget) grant(ctx context.Context, account string, granted bool, wait time.Duration) error {
 	if !granted {
-		app.MeterOf(b.Meter).Add(app.MetricThrottled, 1, Metered(account), "budget")
+		observe.MeterOf(b.Meter).Add(observe.MetricThrottled, 1, Metered(account), "budget")
 		return &app.Error{Code: app.ERateLimit, Reason: Reason, RetryAfter: wait,
 			Message: fmt.Sprintf("The rate budget of account %s is empty for %s.", account, inSeconds(wait))}
 	}
@@ -99,7 +101,7 @@ func (b *Budget) grant(ctx context.Context, account string, granted bool, wait t
 	}
 	began := time.Now()
 	err := loop.Pause(ctx, wait)
-	app.MeterOf(b.Meter).Took(app.MetricBudgetWait, time.Since(began), Metered(account))
+	observe.MeterOf(b.Meter).Took(observe.MetricBudgetWait, time.Since(began), Metered(account))
 	return err
 }
 
@@ -120,7 +122,7 @@ func inSeconds(d time.Duration) string {
 
 // Exhausted empties the account's bucket for everybody until the cloud wants to be asked again, but for a quarter of an
 // hour at most.
-func (b *Budget) Exhausted(ctx context.Context, account string, rate app.Rate, d time.Duration) {
+func (b *Budget) Exhausted(ctx context.Context, account string, rate template.Rate, d time.Duration) {
 	d = min(d, loop.LongestAsked)
 	b.bucket(account, cautious(rate)).exhaust(time.Now(), cautious(rate), d)
 	if !rate.Limited() || !b.asks() {
@@ -167,7 +169,7 @@ func (b *Budget) answered(err error) bool {
 }
 
 // takeShared asks Redis. The first time after it was away the bucket is emptied: what was used up meanwhile is not known.
-func (b *Budget) takeShared(ctx context.Context, account string, rate app.Rate) (granted bool, wait time.Duration, err error) {
+func (b *Budget) takeShared(ctx context.Context, account string, rate template.Rate) (granted bool, wait time.Duration, err error) {
 	b.mu.Lock()
 	wasAway := !b.away.IsZero()
 	b.mu.Unlock()
@@ -184,14 +186,14 @@ func (b *Budget) takeShared(ctx context.Context, account string, rate app.Rate) 
 	return out[0] == 1, time.Duration(out[1]) * time.Microsecond, nil
 }
 
-func cautious(r app.Rate) app.Rate {
+func cautious(r template.Rate) template.Rate {
 	if !r.Limited() {
 		return r
 	}
-	return app.Rate{PerSecond: r.PerSecond * budgetShare, Burst: max(1, int(float64(r.Burst)*budgetShare))}
+	return template.Rate{PerSecond: r.PerSecond * budgetShare, Burst: max(1, int(float64(r.Burst)*budgetShare))}
 }
 
-func (b *Budget) bucket(account string, rate app.Rate) *bucket {
+func (b *Budget) bucket(account string, rate template.Rate) *bucket {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	own := b.own[account]

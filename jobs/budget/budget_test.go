@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-
 	"muster/app"
+	"muster/app/template"
 	"muster/jobs/internal/loop"
 	"muster/jobs/queue"
 )
@@ -37,7 +37,7 @@ func budgets(t *testing.T, n int) ([]*Budget, *miniredis.Miniredis) {
 
 func TestManyClientsTogetherKeepToTheRate(t *testing.T) {
 	all, r := budgets(t, 4)
-	rate := app.Rate{PerSecond: 50, Burst: 10}
+	rate := template.Rate{PerSecond: 50, Burst: 10}
 	const tick = 20 * time.Millisecond
 	began := time.Unix(1_800_000_000, 0)
 	var calls atomic.Int64
@@ -77,7 +77,7 @@ func TestManyClientsTogetherKeepToTheRate(t *testing.T) {
 
 func TestTurnedAwayComeBackOneAfterTheOther(t *testing.T) {
 	all, r := budgets(t, 2)
-	rate := app.Rate{PerSecond: 10, Burst: 1}
+	rate := template.Rate{PerSecond: 10, Burst: 1}
 	seen := map[time.Duration]bool{}
 	for i := range 50 {
 		e := app.AsError(all[i%2].Take(t.Context(), "a", rate))
@@ -106,7 +106,7 @@ func TestTurnedAwayComeBackOneAfterTheOther(t *testing.T) {
 
 func TestRetryAfterHoldsUpEverybody(t *testing.T) {
 	all, r := budgets(t, 3)
-	rate := app.Rate{PerSecond: 10, Burst: 5}
+	rate := template.Rate{PerSecond: 10, Burst: 5}
 	now := time.Unix(1_800_000_000, 0).Add(time.Minute)
 	_ = all[0].Take(t.Context(), "a", rate) // makes the bucket
 	r.SetTime(now)
@@ -137,8 +137,8 @@ func TestRetryAfterHoldsUpEverybody(t *testing.T) {
 
 func TestWithoutRedisEachProcessIsCautious(t *testing.T) {
 	all, r := budgets(t, 1)
-	b, rate := all[0], app.Rate{PerSecond: 4000, Burst: 4}
-	if err := b.Take(t.Context(), "a", app.Rate{}); err != nil {
+	b, rate := all[0], template.Rate{PerSecond: 4000, Burst: 4}
+	if err := b.Take(t.Context(), "a", template.Rate{}); err != nil {
 		t.Errorf("an account without a limit: %v", err)
 	}
 	r.Close()
@@ -159,7 +159,7 @@ func TestWithoutRedisEachProcessIsCautious(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.away = time.Now()
-	if e := app.AsError(b.Take(t.Context(), "a", app.Rate{PerSecond: 1, Burst: 100})); e.Reason != Reason {
+	if e := app.AsError(b.Take(t.Context(), "a", template.Rate{PerSecond: 1, Burst: 100})); e.Reason != Reason {
 		t.Errorf("after Redis was away the bucket is not taken for empty: %v", e)
 	}
 }
@@ -168,7 +168,7 @@ func TestAGoneCallerTakesNoTurn(t *testing.T) {
 	all, _ := budgets(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := all[0].Take(ctx, "a", app.Rate{PerSecond: 1, Burst: 1}); err == nil {
+	if err := all[0].Take(ctx, "a", template.Rate{PerSecond: 1, Burst: 1}); err == nil {
 		t.Error("it had its turn")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/template"
 	"muster/jobs/queue"
 )
 
@@ -106,7 +107,7 @@ func (b *Budget) hourKey(account string, at time.Time) string {
 }
 
 // AccountCalls implements app.CallBook. The last hour is the one of the clock and the part of the one before that makes it whole.
-func (b *Budget) AccountCalls(ctx context.Context, account string, rate app.Rate) (c fleet.AccountCalls, err error) {
+func (b *Budget) AccountCalls(ctx context.Context, account string, rate template.Rate) (c fleet.AccountCalls, err error) {
 	away := func(err error) error {
 		return &app.Error{Code: app.ETransient, Message: "Redis does not answer.", Err: err}
 	}

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 func TestCallsAreCountedForAll(t *testing.T) {
 	all, r := budgets(t, 2)
-	rate := app.Rate{PerSecond: 1, Burst: 4}
+	rate := template.Rate{PerSecond: 1, Burst: 4}
 	all[0].Told("ocean", nil)
 	all[0].Told("ocean", nil)
 	all[1].Told("ocean", app.Errorf(app.ETimeout, "ocean: create: it took too long"))

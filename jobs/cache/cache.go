@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/template"
 	"muster/jobs/internal/loop"
 )
 
@@ -40,10 +42,10 @@ const (
 
 // Fetch is a content that a step needs.
 type Fetch struct {
-	From  app.ResourceFetcher
-	As    *app.Assignment
+	From  execution.ResourceFetcher
+	As    *execution.Assignment
 	ID    app.WorkerID
-	Ref   app.ResourceRef
+	Ref   template.ResourceRef
 	Cache *Resources
 }
 
@@ -109,7 +111,7 @@ func (c *Resources) hold(path string) (free func()) {
 }
 
 // right tells whether a file is what it should be. It is read once for as long as it does not change.
-func (c *Resources) right(file *os.File, path string, ref app.ResourceRef) (bool, error) {
+func (c *Resources) right(file *os.File, path string, ref template.ResourceRef) (bool, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return false, cacheProblem(err)

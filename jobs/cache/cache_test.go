@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/template"
 )
 
 // cupboard gives contents as a server does, and counts what it was asked.
@@ -59,21 +61,21 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, errors.New("the line is cut") }
 
 // shelved puts a content of so many bytes in the cupboard.
-func (s *cupboard) shelved(name string, size int) app.ResourceRef {
+func (s *cupboard) shelved(name string, size int) template.ResourceRef {
 	content := bytes.Repeat([]byte(name), size)[:size]
 	sum := sha256.Sum256(content)
 	if s.all == nil {
 		s.all = map[string][]byte{}
 	}
-	ref := app.ResourceRef{Type: "file", Name: name, Version: 1, Hash: hex.EncodeToString(sum[:]), Size: int64(size)}
+	ref := template.ResourceRef{Type: "file", Name: name, Version: 1, Hash: hex.EncodeToString(sum[:]), Size: int64(size)}
 	s.all[ref.Hash] = content
 	return ref
 }
 
 // takes asks a cache for a content, and gives what the file holds.
-func takes(t *testing.T, c *Resources, s *cupboard, ref app.ResourceRef, tenant string) (content []byte, fetched bool, err error) {
+func takes(t *testing.T, c *Resources, s *cupboard, ref template.ResourceRef, tenant string) (content []byte, fetched bool, err error) {
 	t.Helper()
-	file, fetched, err := Fetch{From: s, As: &app.Assignment{}, ID: app.WorkerID{Tenant: tenant, Name: "w1"}, Ref: ref, Cache: c}.Open(t.Context())
+	file, fetched, err := Fetch{From: s, As: &execution.Assignment{}, ID: app.WorkerID{Tenant: tenant, Name: "w1"}, Ref: ref, Cache: c}.Open(t.Context())
 	if err != nil {
 		return nil, false, err
 	}
@@ -89,7 +91,7 @@ func newCache(t *testing.T, limit int64) *Resources {
 }
 
 // wants takes a content that must be right, fetched or not.
-func wants(t *testing.T, c *Resources, s *cupboard, ref app.ResourceRef, tenant string, fetched bool) {
+func wants(t *testing.T, c *Resources, s *cupboard, ref template.ResourceRef, tenant string, fetched bool) {
 	t.Helper()
 	content, was, err := takes(t, c, s, ref, tenant)
 	if err != nil || was != fetched || !bytes.Equal(content, s.all[ref.Hash]) {
@@ -125,7 +127,7 @@ func TestCacheGivesUpWhereNothingComes(t *testing.T) {
 	if _, _, err := takes(t, c, s, ref, "acme"); app.CodeOf(err) != app.ETransient || len(s.froms) != fetchTries {
 		t.Errorf("after %d tries: %v", len(s.froms), err)
 	}
-	if _, _, err := takes(t, c, s, app.ResourceRef{Name: "no", Hash: strings.Repeat("a", 64), Size: 1}, "acme"); app.CodeOf(err) != app.ENotFound {
+	if _, _, err := takes(t, c, s, template.ResourceRef{Name: "no", Hash: strings.Repeat("a", 64), Size: 1}, "acme"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("what there is not: %v", err)
 	}
 	if list := c.all(); len(list) != 0 {
@@ -178,9 +180,9 @@ func TestCacheFetchesAnewWhatTheDiskHasChanged(t *testing.T) {
 // What was asked for longest ago makes room, of all tenants together; who reads it reads it to its end.
 func TestCacheMakesRoom(t *testing.T) {
 	s, c := &cupboard{}, newCache(t, 3000)
-	var refs []app.ResourceRef
+	var refs []template.ResourceRef
 	old := time.Now().Add(-time.Hour)
-	asked := func(ref app.ResourceRef, tenant string, minutes int) { // so long after old it was last asked for
+	asked := func(ref template.ResourceRef, tenant string, minutes int) { // so long after old it was last asked for
 		t.Helper()
 		if err := os.Chtimes(Fetch{ID: app.WorkerID{Tenant: tenant}, Ref: ref, Cache: c}.path(), old.Add(time.Duration(minutes)*time.Minute), time.Time{}); err != nil {
 			t.Fatal(err)
@@ -191,7 +193,7 @@ func TestCacheMakesRoom(t *testing.T) {
 		wants(t, c, s, refs[i], "acme", true)
 		asked(refs[i], "acme", i)
 	}
-	reading, _, err := Fetch{From: s, As: &app.Assignment{}, ID: app.WorkerID{Tenant: "acme"}, Ref: refs[1], Cache: c}.Open(t.Context())
+	reading, _, err := Fetch{From: s, As: &execution.Assignment{}, ID: app.WorkerID{Tenant: "acme"}, Ref: refs[1], Cache: c}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
 	"muster/jobs/internal/loop"
 	"muster/portal/wire"
@@ -32,9 +33,9 @@ type Remote struct {
 }
 
 var (
-	_ app.Coordinator = (*Remote)(nil)
-	_ app.WorkWaiter  = (*Remote)(nil)
-	_ fleet.Registry  = (*Remote)(nil)
+	_ execution.Coordinator = (*Remote)(nil)
+	_ execution.WorkWaiter  = (*Remote)(nil)
+	_ fleet.Registry        = (*Remote)(nil)
 
 	_ execution.HealthKeeper = (*Remote)(nil)
 )
@@ -65,7 +66,7 @@ func NewHTTP(t *tls.Config) *http.Client {
 
 // Claim implements app.Coordinator. The same question is asked three times, so that steps handed out in an answer that was
 // lost are known to somebody.
-func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.Assignment, error) {
+func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*execution.Assignment, error) {
 	m := wire.ClaimMessage{Worker: w, Most: most, Nonce: rand.Text()}
 	var answer wire.ClaimAnswer
 	var err error
@@ -81,7 +82,7 @@ func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.As
 	if err != nil {
 		return nil, err
 	}
-	steps := make([]*app.Assignment, len(answer.Steps))
+	steps := make([]*execution.Assignment, len(answer.Steps))
 	for i, s := range answer.Steps {
 		if steps[i], err = s.Unpack(); err != nil {
 			return nil, err
@@ -91,14 +92,14 @@ func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*app.As
 }
 
 // Heartbeat implements app.Coordinator.
-func (r *Remote) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]app.Directive, error) {
+func (r *Remote) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	var answer wire.HeartbeatAnswer
 	err := r.ask(ctx, "heartbeat", wire.HeartbeatMessage{Worker: w, Held: held}, &answer)
 	return answer.Directives, err
 }
 
 // Report implements app.Coordinator.
-func (r *Remote) Report(ctx context.Context, w app.WorkerID, reports []app.Report) ([]app.Reported, error) {
+func (r *Remote) Report(ctx context.Context, w app.WorkerID, reports []execution.Report) ([]execution.Reported, error) {
 	m := wire.ReportsMessage{Worker: w, Reports: make([]wire.ReportMessage, len(reports))}
 	for i, rep := range reports {
 		m.Reports[i] = wire.ReportMessage{Report: rep, Err: wire.MessageOf(rep.Err)}
@@ -107,19 +108,19 @@ func (r *Remote) Report(ctx context.Context, w app.WorkerID, reports []app.Repor
 	if err := r.ask(ctx, "report", m, &answer); err != nil {
 		return nil, err
 	}
-	done := make([]app.Reported, len(answer.Answers))
+	done := make([]execution.Reported, len(answer.Answers))
 	for i, a := range answer.Answers {
 		next, err := a.Next.Unpack()
 		if err != nil {
 			return nil, err
 		}
-		done[i] = app.Reported{Next: next, Err: a.Err.Error()}
+		done[i] = execution.Reported{Next: next, Err: a.Err.Error()}
 	}
 	return done, nil
 }
 
 // Hosts implements app.Coordinator.
-func (r *Remote) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]app.HostEntry, error) {
+func (r *Remote) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]family.HostEntry, error) {
 	var answer wire.HostsAnswer
 	err := r.ask(ctx, "hosts", wire.HostsMessage{Worker: w, Fence: f}, &answer)
 	return answer.Hosts, err
@@ -149,7 +150,7 @@ func (r *Remote) AwaitRound(ctx context.Context, w app.WorkerID) (*execution.Hea
 }
 
 // ReportRound implements app.HealthKeeper.
-func (r *Remote) ReportRound(ctx context.Context, w app.WorkerID, report app.RoundReport) error {
+func (r *Remote) ReportRound(ctx context.Context, w app.WorkerID, report execution.RoundReport) error {
 	return r.ask(ctx, "round_end", wire.RoundEndMessage{Worker: w, Report: report}, &wire.Empty{})
 }
 

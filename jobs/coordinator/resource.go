@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/portal/wire"
 )
 
-var _ app.ResourceFetcher = (*Remote)(nil)
+var _ execution.ResourceFetcher = (*Remote)(nil)
 
 // fetchPause is how long a content that comes may stand still.
 const fetchPause = time.Minute

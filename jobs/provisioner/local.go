@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"muster/app"
+	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/jobs"
 )
@@ -22,7 +22,7 @@ type localWorker struct {
 var _ WorkerHandle = (*localWorker)(nil)
 
 // StartLocal starts a worker inside this process, for a Provisioner. It follows the server's word for work where server is not nil.
-func StartLocal(c jobs.WorkerConfig, server app.WorkWaiter) (WorkerHandle, error) {
+func StartLocal(c jobs.WorkerConfig, server execution.WorkWaiter) (WorkerHandle, error) {
 	w, err := jobs.StartWorker(c)
 	if err != nil {
 		return nil, err

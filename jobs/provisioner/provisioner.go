@@ -291,7 +291,7 @@ func (p *Provisioner) crashed(tenant string) {
 
 // gone is told of a worker that ended.
 func (p *Provisioner) gone(k *keptWorker) {
-	if strings.HasPrefix(k.name, app.WorkerPrefix(p.registered.ID)) { // else of a registration that has ended: its claims run out
+	if strings.HasPrefix(k.name, execution.WorkerPrefix(p.registered.ID)) { // else of a registration that has ended: its claims run out
 		p.ended = append(p.ended, k.name)
 	}
 	if k.leaving {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/jobs/internal/loop"
 )
@@ -36,7 +37,7 @@ func (f *forgetful) Beat(ctx context.Context, b fleet.Beat) (fleet.Orders, error
 	defer f.mu.Unlock()
 	f.beats[b.ID]++
 	for _, name := range b.Ended {
-		if !strings.HasPrefix(name, app.WorkerPrefix(b.ID)) {
+		if !strings.HasPrefix(name, execution.WorkerPrefix(b.ID)) {
 			f.refused = append(f.refused, name)
 			return fleet.Orders{}, app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", name)
 		}

@@ -5,7 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"muster/app"
+	"muster/app/execution"
+	"muster/app/observe"
 	"muster/jobs/internal/loop"
 )
 
@@ -21,13 +22,13 @@ const (
 
 // Dispatcher rings the doorbells of queued steps, takes back claims that ran out, begins roll-backs, and ends leases.
 type Dispatcher struct {
-	Ledger app.Ledger
+	Ledger execution.Ledger
 	Queue  *Queue
 	Expire func(ctx context.Context) (int, error)
 	Undo   func(ctx context.Context) (int, error) // begins the roll-backs that are due; nil: somebody else does
 	Log    *slog.Logger
 	Now    func() time.Time
-	Meter  app.Meter // nil: nobody counts
+	Meter  observe.Meter // nil: nobody counts
 }
 
 // Run works until ctx ends.
@@ -69,7 +70,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			}
 			trouble.Say(d.Log, "ending leases", err)
 			if n > 0 {
-				app.MeterOf(d.Meter).Add(app.MetricExpired, float64(n))
+				observe.MeterOf(d.Meter).Add(observe.MetricExpired, float64(n))
 				d.Log.Info("clusters are being deleted: their leases ended, or it failed before", "clusters", n)
 			}
 		}
@@ -85,7 +86,7 @@ func (d *Dispatcher) ring(ctx context.Context) error {
 		}
 		rung, err := d.ringAll(ctx, bells)
 		if rung > 0 {
-			app.MeterOf(d.Meter).Add(app.MetricRung, float64(rung))
+			observe.MeterOf(d.Meter).Add(observe.MetricRung, float64(rung))
 			if e := d.Ledger.MarkRung(ctx, bells[:rung], d.Now()); err == nil {
 				err = e
 			}
@@ -98,7 +99,7 @@ func (d *Dispatcher) ring(ctx context.Context) error {
 
 // ringAll rings bells and gives how many of them need no more thought. A tenant whose queue holds maxBells already gets no
 // more: they are for waking idle workers, and those who work go from step to step by themselves.
-func (d *Dispatcher) ringAll(ctx context.Context, bells []app.Bell) (int, error) {
+func (d *Dispatcher) ringAll(ctx context.Context, bells []execution.Bell) (int, error) {
 	room := map[string]int{}
 	for i, b := range bells {
 		left, known := room[b.Tenant]
@@ -125,7 +126,7 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 		return err
 	}
 	if n > 0 {
-		app.MeterOf(d.Meter).Add(app.MetricSwept, float64(n))
+		observe.MeterOf(d.Meter).Add(observe.MetricSwept, float64(n))
 		d.Log.Info("steps taken back or due", "steps", n)
 	}
 	lost, err := d.Queue.Lost(ctx)
@@ -135,7 +136,7 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 	if lost {
 		n, err := d.Ledger.Unring(ctx, "", now)
 		if n > 0 {
-			app.MeterOf(d.Meter).Add(app.MetricRungAnew, float64(n), "queue_lost")
+			observe.MeterOf(d.Meter).Add(observe.MetricRungAnew, float64(n), "queue_lost")
 			d.Log.Warn("the queue was lost; ringing again", "steps", n)
 		}
 		return err
@@ -166,7 +167,7 @@ func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
 		if err != nil {
 			return err
 		}
-		app.MeterOf(d.Meter).Add(app.MetricRungAnew, float64(n), "unheard")
+		observe.MeterOf(d.Meter).Add(observe.MetricRungAnew, float64(n), "unheard")
 	}
 	return nil
 }

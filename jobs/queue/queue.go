@@ -12,6 +12,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/identity"
 )
 
@@ -86,7 +87,7 @@ func (q *Queue) Ping(ctx context.Context) error {
 func (q *Queue) name(tenant string) string { return "muster:" + q.installation + ":" + tenant }
 
 // Ring puts a bell in its tenant's queue. An error is ETransient.
-func (q *Queue) Ring(ctx context.Context, b app.Bell) error {
+func (q *Queue) Ring(ctx context.Context, b execution.Bell) error {
 	payload, err := json.Marshal(b)
 	if err != nil {
 		return fmt.Errorf("jobs: bell: %w", err)

@@ -10,6 +10,9 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/family"
+	"muster/app/fleet"
+	"muster/app/observe"
 	"muster/app/operation"
 	"muster/jobs/budget"
 )
@@ -42,9 +45,9 @@ type expected struct {
 }
 
 // fine tells whether the list has the machine as it should be.
-func (e expected) fine(listed map[string]app.MachineState, id string) bool {
+func (e expected) fine(listed map[string]family.MachineState, id string) bool {
 	state, there := listed[id]
-	return there && (e.stopped || state != app.MachineStopped)
+	return there && (e.stopped || state != family.MachineStopped)
 }
 
 // expectationOf returns what was known at the last look at an account; nil before the first.
@@ -87,7 +90,7 @@ func (p *pass) expect(ctx context.Context) (*expectation, error) {
 		return x, nil // opening it says so
 	}
 	last := "" // one string for all machines of a cluster
-	if err := p.Clusters.ExpectedMachines(ctx, spec.Name, spec.Tenant, changed, func(m app.ExpectedMachine) error {
+	if err := p.Clusters.ExpectedMachines(ctx, spec.Name, spec.Tenant, changed, func(m fleet.ExpectedMachine) error {
 		if p.accountOf(app.Cluster{Tenant: m.Tenant, Provider: spec.Name}) != p.account.Provider {
 			return nil
 		}
@@ -111,8 +114,8 @@ func (p *pass) expect(ctx context.Context) (*expectation, error) {
 }
 
 // compare marks clusters of the account whose machines do not all run, and those whose machines are back.
-func (p *pass) compare(ctx context.Context, cloud app.Provider, machines []app.Machine, x *expectation) error {
-	l := &lookout{pass: p, expectation: x, cloud: cloud, listed: map[string]app.MachineState{}, lost: map[string]bool{}}
+func (p *pass) compare(ctx context.Context, cloud family.Provider, machines []family.Machine, x *expectation) error {
+	l := &lookout{pass: p, expectation: x, cloud: cloud, listed: map[string]family.MachineState{}, lost: map[string]bool{}}
 	for _, m := range machines {
 		l.listed[m.ID] = m.State
 	}
@@ -144,8 +147,8 @@ func (p *pass) compare(ctx context.Context, cloud app.Provider, machines []app.M
 type lookout struct {
 	*pass
 	*expectation
-	cloud  app.Provider
-	listed map[string]app.MachineState
+	cloud  family.Provider
+	listed map[string]family.MachineState
 	lost   map[string]bool // clusters with lost machines
 	asked  int
 }
@@ -175,7 +178,7 @@ func (l *lookout) clusters(ctx context.Context, ids []string) error {
 
 // cluster looks for the machines of one cluster. A list may be late or cut short, so each machine that it lacks is asked for by itself before it counts as
 // lost; and it has to be away at a second look, since a machine may just be restarting.
-func (l *lookout) cluster(ctx context.Context, c app.ComparedCluster) error {
+func (l *lookout) cluster(ctx context.Context, c fleet.ComparedCluster) error {
 	runs := c.Status == app.ClusterActive || c.Lost // nothing but lost machines is wrong with it
 	var names, gone, found []string                 // names: of all that are lost
 	asked, all := 0, true
@@ -232,7 +235,7 @@ func (l *lookout) cluster(ctx context.Context, c app.ComparedCluster) error {
 		return nil
 	}
 	if !c.Lost && newly > 0 {
-		app.MeterOf(l.Meter).Add(app.MetricFound, 1, budget.Metered(l.account.Provider), "lost")
+		observe.MeterOf(l.Meter).Add(observe.MetricFound, 1, budget.Metered(l.account.Provider), "lost")
 		l.Log.Warn("machines are lost", "cluster", c.ID, "nodes", strings.Join(names, ", "))
 	}
 	switch {
@@ -245,12 +248,12 @@ func (l *lookout) cluster(ctx context.Context, c app.ComparedCluster) error {
 }
 
 // away asks the provider for one machine. One that is only stopped counts where its cluster wasn't put to sleep.
-func (l *lookout) away(ctx context.Context, c app.ComparedCluster, n app.Node, stopped bool) (bool, error) {
+func (l *lookout) away(ctx context.Context, c fleet.ComparedCluster, n app.Node, stopped bool) (bool, error) {
 	m, err := l.cloud.Describe(ctx, n.MachineID)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
 		return true, nil
-	case err != nil || m.State != app.MachineStopped || stopped:
+	case err != nil || m.State != family.MachineStopped || stopped:
 		return false, err
 	case c.Status == app.ClusterActive || c.Lost:
 		return true, nil

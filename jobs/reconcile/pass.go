@@ -8,14 +8,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/observe"
+	"muster/app/template"
 	"muster/jobs/budget"
 )
 
 // pass is one look at one account.
 type pass struct {
 	*Reconciler
-	policy  app.OrphanPolicy
+	policy  fleet.OrphanPolicy
 	account app.Account
 	name    string    // of the provider, as its tenants know it
 	next    time.Time // when to compare again
@@ -69,12 +72,12 @@ func (p *pass) run(ctx context.Context) error {
 }
 
 // list gives the account's machines of ours.
-func (p *pass) list(ctx context.Context, cloud app.Provider, spec *app.ProviderSpec) ([]app.Machine, error) {
-	machines, err := cloud.List(ctx, map[string]string{app.TagInstallation: p.Installation})
+func (p *pass) list(ctx context.Context, cloud family.Provider, spec *template.ProviderSpec) ([]family.Machine, error) {
+	machines, err := cloud.List(ctx, map[string]string{family.TagInstallation: p.Installation})
 	if err != nil {
 		return nil, p.fromHere(spec, err)
 	}
-	machines = slices.DeleteFunc(slices.Clone(machines), func(m app.Machine) bool { return m.Tags[app.TagInstallation] != p.Installation })
+	machines = slices.DeleteFunc(slices.Clone(machines), func(m family.Machine) bool { return m.Tags[family.TagInstallation] != p.Installation })
 	p.account.Machines = len(machines)
 	return machines, nil
 }
@@ -119,10 +122,10 @@ func (p *pass) watch(ctx context.Context) error {
 }
 
 // learn writes down machines that no step has reported: the answer that named them was lost. They belong on the receipt.
-func (p *pass) learn(ctx context.Context, live map[string]app.LiveIntent, machines []app.Machine) error {
+func (p *pass) learn(ctx context.Context, live map[string]app.LiveIntent, machines []family.Machine) error {
 	var errs []error
 	for _, m := range machines {
-		i, wanted := live[m.Tags[app.TagIntent]]
+		i, wanted := live[m.Tags[family.TagIntent]]
 		if !wanted || i.Machine == m.ID {
 			continue
 		}
@@ -133,20 +136,20 @@ func (p *pass) learn(ctx context.Context, live map[string]app.LiveIntent, machin
 }
 
 // sort finds the machines that nobody stands behind.
-func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machines []app.Machine) (orphans []app.Orphan, err error) {
+func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machines []family.Machine) (orphans []fleet.Orphan, err error) {
 	running := map[string]bool{}
 	for _, m := range machines {
-		running[m.ID] = m.State != app.MachineStopped
+		running[m.ID] = m.State != family.MachineStopped
 	}
 	for _, m := range machines {
-		id := m.Tags[app.TagIntent]
+		id := m.Tags[family.TagIntent]
 		i, wanted := live[id]
-		kind := app.OrphanUnknown
+		kind := fleet.OrphanUnknown
 		switch {
 		case wanted && i.Over:
-			kind = app.OrphanEnded
+			kind = fleet.OrphanEnded
 		case wanted && i.Machine != "" && i.Machine != m.ID && running[i.Machine]:
-			kind = app.OrphanDuplicate
+			kind = fleet.OrphanDuplicate
 		case wanted:
 			continue // it is the one, or its create step has yet to say which one is
 		default:
@@ -158,12 +161,12 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 				continue // it was made after the ledger was read
 			}
 			if known {
-				kind = app.OrphanEnded
+				kind = fleet.OrphanEnded
 			}
 		}
 		tags := m.Tags
-		o := app.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Hostname: m.Hostname, Zone: m.Zone,
-			Tenant: tags[app.TagTenant], Cluster: tags[app.TagCluster], Node: tags[app.TagNode], Intent: id, Kind: kind, MadeAt: m.MadeAt}
+		o := fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Hostname: m.Hostname, Zone: m.Zone,
+			Tenant: tags[family.TagTenant], Cluster: tags[family.TagCluster], Node: tags[family.TagNode], Intent: id, Kind: kind, MadeAt: m.MadeAt}
 		if wanted {
 			o.Tenant, o.Cluster, o.Node = i.Tenant, i.Cluster, i.Node // tags of one that came from a pool may name that
 		}
@@ -175,7 +178,7 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 
 // clear deletes what is to be deleted in this pass. What is due but too much at once is left for the passes after it, and
 // people are told.
-func (p *pass) clear(ctx context.Context, cloud app.Provider, orphans []app.Orphan) error {
+func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet.Orphan) error {
 	now := time.Now()
 	chosen, heldBack := p.policy.Choose(orphans, p.account.Machines, now)
 	p.account.HeldBack = heldBack
@@ -192,11 +195,11 @@ func (p *pass) clear(ctx context.Context, cloud app.Provider, orphans []app.Orph
 	}
 	for _, o := range orphans {
 		if o.Sightings == 1 {
-			app.MeterOf(p.Meter).Add(app.MetricFound, 1, budget.Metered(o.Provider), "orphan")
+			observe.MeterOf(p.Meter).Add(observe.MetricFound, 1, budget.Metered(o.Provider), "orphan")
 			p.Log.Warn("a machine of ours that nobody stands behind", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster,
 				"node", o.Node, "kind", o.Kind)
 		}
-		if state, at := p.policy.Judge(o); state == app.OrphanDue && at.After(now) && at.Before(p.next) {
+		if state, at := p.policy.Judge(o); state == fleet.OrphanDue && at.After(now) && at.Before(p.next) {
 			p.next = at
 		}
 	}
@@ -204,19 +207,19 @@ func (p *pass) clear(ctx context.Context, cloud app.Provider, orphans []app.Orph
 }
 
 // remove deletes an orphan, after one more look at the ledger: somebody may stand behind it by now.
-func (p *pass) remove(ctx context.Context, cloud app.Provider, o app.Orphan) error {
-	if o.Kind != app.OrphanUnknown {
+func (p *pass) remove(ctx context.Context, cloud family.Provider, o fleet.Orphan) error {
+	if o.Kind != fleet.OrphanUnknown {
 		live, err := p.Orphans.IntentsOf(ctx, p.name)
 		if err != nil {
 			return err
 		}
-		if i, wanted := live[o.Intent]; wanted && !i.Over && (i.Machine == o.Machine || o.Kind != app.OrphanDuplicate) {
+		if i, wanted := live[o.Intent]; wanted && !i.Over && (i.Machine == o.Machine || o.Kind != fleet.OrphanDuplicate) {
 			return nil
 		}
 	}
 	err := cloud.Delete(ctx, o.Machine)
 	if err == nil {
-		var m app.Machine
+		var m family.Machine
 		if m, err = cloud.Describe(ctx, o.Machine); app.CodeOf(err) == app.ENotFound {
 			err = nil
 		} else if err == nil {
@@ -235,7 +238,7 @@ func (p *pass) remove(ctx context.Context, cloud app.Provider, o app.Orphan) err
 		p.Orphans.NoteResources(ctx, p.name, o.Intent, time.Now(), []app.Seen{seen}))
 }
 
-func (p *pass) failedToRemove(ctx context.Context, o app.Orphan, cause error) error {
+func (p *pass) failedToRemove(ctx context.Context, o fleet.Orphan, cause error) error {
 	return errors.Join(cause, p.Orphans.OrphanDeleted(ctx, o.ID, time.Now(), app.AsError(cause).ForPeople()))
 }
 

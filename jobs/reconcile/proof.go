@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/fleet"
 	"muster/jobs/internal/loop"
 )
 
@@ -30,7 +32,7 @@ func (r *Reconciler) beginProofs(ctx context.Context) error {
 	for name, clusters := range by {
 		if r.due("proof " + name) {
 			r.begin(ctx, "proof "+name, func(ctx context.Context) {
-				r.later("proof "+name, time.Now().Add(app.ProofGap))
+				r.later("proof "+name, time.Now().Add(fleet.ProofGap))
 				err := r.prove(ctx, name, clusters)
 				if err == nil {
 					r.hurry("proof " + name)
@@ -53,7 +55,7 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 	}
 	now := time.Now()
 	for _, c := range clusters {
-		proof := app.Proof{At: now, How: fmt.Sprintf("Account %s was asked%s for every machine tagged %s=%s and listed none.", name, times, app.TagCluster, c.ID)}
+		proof := fleet.Proof{At: now, How: fmt.Sprintf("Account %s was asked%s for every machine tagged %s=%s and listed none.", name, times, family.TagCluster, c.ID)}
 		if gone := removed[c.ID]; len(gone) > 0 {
 			proof.How += fmt.Sprintf(" What they had shared was removed: %s.", strings.Join(gone, ", "))
 		}
@@ -63,11 +65,11 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 			if !strings.HasPrefix(why, cannotList) {
 				why = "cannot be checked: " + why
 			}
-			proof = app.Proof{How: fmt.Sprintf("Account %s %s", name, why)}
+			proof = fleet.Proof{How: fmt.Sprintf("Account %s %s", name, why)}
 		case kept[c.ID] != "":
-			proof = app.Proof{How: fmt.Sprintf("Account %s lists no machine any more, but %s", name, kept[c.ID])}
+			proof = fleet.Proof{How: fmt.Sprintf("Account %s lists no machine any more, but %s", name, kept[c.ID])}
 		case len(left[c.ID]) > 0:
-			proof = app.Proof{How: fmt.Sprintf("Account %s still lists %s.", name, strings.Join(left[c.ID], ", "))}
+			proof = fleet.Proof{How: fmt.Sprintf("Account %s still lists %s.", name, strings.Join(left[c.ID], ", "))}
 		}
 		if err := r.Proofs.SetProof(ctx, c.Tenant, c.ID, proof, now); err != nil {
 			return err
@@ -94,21 +96,21 @@ func (r *Reconciler) clearShared(ctx context.Context, name string, clusters []ap
 	if err != nil {
 		return nil, nil, err
 	}
-	sharer, ok := cloud.(app.Sharer)
+	sharer, ok := cloud.(family.Sharer)
 	if !ok {
 		return removed, kept, nil
 	}
-	tags := map[string]string{app.TagInstallation: r.Installation}
+	tags := map[string]string{family.TagInstallation: r.Installation}
 	if len(clusters) == 1 {
-		tags[app.TagCluster] = clusters[0].ID
+		tags[family.TagCluster] = clusters[0].ID
 	}
 	things, err := sharer.Shared(ctx, tags)
 	if err != nil {
 		return nil, nil, r.fromHere(spec, err)
 	}
 	for _, t := range things {
-		id := t.Tags[app.TagCluster]
-		if t.Tags[app.TagInstallation] != r.Installation || len(left[id]) > 0 || !slices.ContainsFunc(clusters, func(c app.Cluster) bool { return c.ID == id }) {
+		id := t.Tags[family.TagCluster]
+		if t.Tags[family.TagInstallation] != r.Installation || len(left[id]) > 0 || !slices.ContainsFunc(clusters, func(c app.Cluster) bool { return c.ID == id }) {
 			continue
 		}
 		if err := sharer.DeleteShared(ctx, t.ID); err != nil {
@@ -144,7 +146,7 @@ func (r *Reconciler) left(ctx context.Context, name string, clusters []app.Clust
 		if err := r.listOf(ctx, cloud, clusters, handed, left); err != nil {
 			return nil, "", r.fromHere(spec, err)
 		}
-		late := app.ListsLate(cloud)
+		late := family.ListsLate(cloud)
 		if late == 0 {
 			return left, "", nil
 		}
@@ -157,15 +159,16 @@ func (r *Reconciler) left(ctx context.Context, name string, clusters []app.Clust
 	}
 }
 
-// listOf adds what one look finds: a list for each of a few clusters, or one of the whole account for many. Machines that came from pools are known by their intents, since
+// listOf adds what one look finds: a list for each of a few clusters, or one of the whole account for many. Machines that came from pools are known
+// by their intents, since
 // their tags may still name the pool's cluster.
-func (r *Reconciler) listOf(ctx context.Context, cloud app.Provider, clusters []app.Cluster, handed map[string]string, left map[string][]string) error {
+func (r *Reconciler) listOf(ctx context.Context, cloud family.Provider, clusters []app.Cluster, handed map[string]string, left map[string][]string) error {
 	const few = 3
-	tags := []map[string]string{{app.TagInstallation: r.Installation}}
+	tags := []map[string]string{{family.TagInstallation: r.Installation}}
 	if len(clusters) <= few && len(handed) == 0 {
 		tags = tags[:0]
 		for _, c := range clusters {
-			tags = append(tags, map[string]string{app.TagInstallation: r.Installation, app.TagCluster: c.ID})
+			tags = append(tags, map[string]string{family.TagInstallation: r.Installation, family.TagCluster: c.ID})
 		}
 	}
 	for _, t := range tags {
@@ -174,8 +177,8 @@ func (r *Reconciler) listOf(ctx context.Context, cloud app.Provider, clusters []
 			return err
 		}
 		for _, m := range machines {
-			id := m.Tags[app.TagCluster]
-			if of := handed[m.Tags[app.TagIntent]]; of != "" {
+			id := m.Tags[family.TagCluster]
+			if of := handed[m.Tags[family.TagIntent]]; of != "" {
 				id = of
 			}
 			if slices.ContainsFunc(clusters, func(c app.Cluster) bool { return c.ID == id }) && !slices.Contains(left[id], m.ID) {

@@ -7,13 +7,15 @@ import (
 	"maps"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // learnAccounts finds which accounts there are: those of the installation's catalog, and tenants' own.
 func (r *Reconciler) learnAccounts(ctx context.Context) error {
 	known := maps.Clone(r.Catalog().Providers)
 	if known == nil {
-		known = map[string]*app.ProviderSpec{}
+		known = map[string]*template.ProviderSpec{}
 	}
 	if r.Own != nil {
 		own, err := r.Own(ctx)
@@ -31,7 +33,7 @@ func (r *Reconciler) learnAccounts(ctx context.Context) error {
 }
 
 // accounts are all that are known, by name. The map is not changed.
-func (r *Reconciler) accounts() map[string]*app.ProviderSpec {
+func (r *Reconciler) accounts() map[string]*template.ProviderSpec {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.known
@@ -39,14 +41,14 @@ func (r *Reconciler) accounts() map[string]*app.ProviderSpec {
 
 // accountOf names the account in which the machines of a cluster are: the tenant's own provider of the name, or the installation's.
 func (r *Reconciler) accountOf(c app.Cluster) string {
-	if own := app.AccountName(c.Tenant, c.Provider); r.accounts()[own] != nil {
+	if own := template.AccountName(c.Tenant, c.Provider); r.accounts()[own] != nil {
 		return own
 	}
 	return c.Provider
 }
 
 // open opens an account, from this server.
-func (r *Reconciler) open(ctx context.Context, name string) (app.Provider, *app.ProviderSpec, error) {
+func (r *Reconciler) open(ctx context.Context, name string) (family.Provider, *template.ProviderSpec, error) {
 	spec := r.accounts()[name]
 	if spec == nil {
 		return nil, nil, app.Errorf(app.EInvalid, "provider %s is not in the catalog any more", name)
@@ -64,7 +66,7 @@ const cannotList = "cannot be listed from here"
 
 // fromHere says of an error of listing an account that it is this server that cannot list it. Others may: steps of an account whose
 // provider asks for tags are carried out by provisioners with these tags only, and their network may be the only one that reaches it.
-func (r *Reconciler) fromHere(spec *app.ProviderSpec, err error) error {
+func (r *Reconciler) fromHere(spec *template.ProviderSpec, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/observe"
+	"muster/app/template"
 	"muster/jobs"
 	"muster/jobs/budget"
 	"muster/jobs/internal/loop"
@@ -47,28 +49,28 @@ type Reconciler struct {
 	Clusters     ClusterStore
 	Proofs       ProofStore
 	Providers    jobs.Providers
-	Catalog      func() *app.Catalog
+	Catalog      func() *template.Catalog
 	// Own gives the providers that tenants have of their own; nil: none do.
-	Own func(context.Context) ([]*app.ProviderSpec, error)
+	Own func(context.Context) ([]*template.ProviderSpec, error)
 	// Used tells whether a machine was ever asked for in an account, so that others are not asked anything; nil: all are looked at.
 	Used func(ctx context.Context, account string) (bool, error)
 	// Elsewhere tells that the machines of an account are on other hosts than this one, so that a list from here would lack them; nil: none.
-	Elsewhere func(app.ProviderSpec) bool
+	Elsewhere func(template.ProviderSpec) bool
 	Tags      map[string]string // of this server's provisioner: accounts that ask for others may be out of its reach
 	Log       *slog.Logger
-	Policy    app.OrphanPolicy // zero: app.DefaultOrphanPolicy; its mode is what an admin has set in the store
-	Every     time.Duration    // between two comparisons with the ledger; zero: ten minutes
-	Watch     time.Duration    // between two looks for lost machines; zero: three quarters of a minute. No longer than Every
-	Meter     app.Meter        // nil: nobody counts
+	Policy    fleet.OrphanPolicy // zero: app.DefaultOrphanPolicy; its mode is what an admin has set in the store
+	Every     time.Duration      // between two comparisons with the ledger; zero: ten minutes
+	Watch     time.Duration      // between two looks for lost machines; zero: three quarters of a minute. No longer than Every
+	Meter     observe.Meter      // nil: nobody counts
 
 	mu      sync.Mutex
-	known   map[string]*app.ProviderSpec // accounts, by name
-	next    map[string]time.Time         // when an account is to be looked at
-	full    map[string]time.Time         // when it is to be compared with the ledger, too; zero: at the next look
-	busy    map[string]bool              // it is being looked at, by "account …" or "proof …"
-	failed  map[string]int               // passes in a row
-	seen    map[string]bool              // accounts that are used
-	expects map[string]*expectation      // what accounts should have; an account's is its pass's alone
+	known   map[string]*template.ProviderSpec // accounts, by name
+	next    map[string]time.Time              // when an account is to be looked at
+	full    map[string]time.Time              // when it is to be compared with the ledger, too; zero: at the next look
+	busy    map[string]bool                   // it is being looked at, by "account …" or "proof …"
+	failed  map[string]int                    // passes in a row
+	seen    map[string]bool                   // accounts that are used
+	expects map[string]*expectation           // what accounts should have; an account's is its pass's alone
 	trouble loop.Trouble
 	work    sync.WaitGroup
 }
@@ -87,7 +89,7 @@ func (r *Reconciler) Run(ctx context.Context) {
 }
 
 func (r *Reconciler) prepare() {
-	if r.Policy == (app.OrphanPolicy{}) {
+	if r.Policy == (fleet.OrphanPolicy{}) {
 		r.Policy = fleet.DefaultOrphanPolicy
 	}
 	if r.Every == 0 {
@@ -116,7 +118,7 @@ func (r *Reconciler) tick(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if mode != app.OrphansOff {
+	if mode != fleet.OrphansOff {
 		ordered, err := r.Accounts.OrderedAccounts(ctx)
 		if err != nil {
 			return err
@@ -178,7 +180,7 @@ func (r *Reconciler) begin(ctx context.Context, what string, do func(context.Con
 }
 
 // look makes a pass over an account, unless another server does, and keeps what it found.
-func (r *Reconciler) look(ctx context.Context, name string, mode app.OrphanMode) {
+func (r *Reconciler) look(ctx context.Context, name string, mode fleet.OrphanMode) {
 	began := time.Now()
 	held, err := r.Accounts.HoldAccount(ctx, name, r.Name, began, accountHold)
 	if err != nil || !held {
@@ -267,9 +269,9 @@ func (r *Reconciler) later(name string, at time.Time) {
 
 // passed counts a look at an account.
 func (r *Reconciler) passed(a app.Account, err error) {
-	m := app.MeterOf(r.Meter)
-	m.Add(app.MetricPasses, 1, budget.Metered(a.Provider), app.CodeLabel(err))
-	m.Took(app.MetricPassTime, a.EndedAt.Sub(a.BeganAt), budget.Metered(a.Provider))
-	m.Add(app.MetricFound, float64(a.Deleted), budget.Metered(a.Provider), "deleted")
-	m.Add(app.MetricFound, float64(a.HeldBack), budget.Metered(a.Provider), "held_back")
+	m := observe.MeterOf(r.Meter)
+	m.Add(observe.MetricPasses, 1, budget.Metered(a.Provider), app.CodeLabel(err))
+	m.Took(observe.MetricPassTime, a.EndedAt.Sub(a.BeganAt), budget.Metered(a.Provider))
+	m.Add(observe.MetricFound, float64(a.Deleted), budget.Metered(a.Provider), "deleted")
+	m.Add(observe.MetricFound, float64(a.HeldBack), budget.Metered(a.Provider), "held_back")
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/fleet"
 )
 
 // AccountStore keeps how several servers take turns at accounts, and what they found in them.
@@ -12,13 +14,13 @@ type AccountStore interface {
 	HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (bool, error)
 	EndPass(ctx context.Context, holder string, a app.Account) error
 	Accounts(ctx context.Context) ([]app.Account, error)
-	OrphanMode(ctx context.Context) (app.OrphanMode, error)
+	OrphanMode(ctx context.Context) (fleet.OrphanMode, error)
 	OrderedAccounts(ctx context.Context) ([]string, error)
 }
 
 // OrphanStore keeps machines that belong to no cluster.
 type OrphanStore interface {
-	SeeOrphans(ctx context.Context, provider string, now time.Time, seen []app.Orphan) ([]app.Orphan, error)
+	SeeOrphans(ctx context.Context, provider string, now time.Time, seen []fleet.Orphan) ([]fleet.Orphan, error)
 	OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error
 	IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error)
 	IntentKnown(ctx context.Context, provider, intent string) (ended, known bool, err error)
@@ -28,20 +30,20 @@ type OrphanStore interface {
 // ClusterStore keeps what clusters should have, and what became of their machines.
 type ClusterStore interface {
 	ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error)
-	ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(app.ExpectedMachine) error) error
-	ComparedClusters(ctx context.Context, clusters []string) ([]app.ComparedCluster, error)
+	ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(fleet.ExpectedMachine) error) error
+	ComparedClusters(ctx context.Context, clusters []string) ([]fleet.ComparedCluster, error)
 	MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error)
 	MarkFound(ctx context.Context, tenant, cluster string, now time.Time) error
 	MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error
 	Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error)
-	Definition(ctx context.Context, tenant, cluster string) (app.Definition, error)
+	Definition(ctx context.Context, tenant, cluster string) (appcluster.Definition, error)
 	Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error)
-	Resources(ctx context.Context, tenant, cluster string) ([]app.Resource, error)
+	Resources(ctx context.Context, tenant, cluster string) ([]fleet.Resource, error)
 }
 
 // ProofStore keeps proofs that nothing is left of deleted clusters.
 type ProofStore interface {
 	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)
-	SetProof(ctx context.Context, tenant, cluster string, p app.Proof, asked time.Time) error
+	SetProof(ctx context.Context, tenant, cluster string, p fleet.Proof, asked time.Time) error
 	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
 }

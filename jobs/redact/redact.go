@@ -2,12 +2,13 @@ package redact
 
 import (
 	"muster/app"
+	"muster/app/family"
 	"muster/app/secret"
 )
 
 const (
-	hidden    = app.HiddenValue // stands for a secret
-	longPiece = 32 << 10        // a line so long may be a piece of one that goes on in the next
+	hidden    = secret.HiddenValue // stands for a secret
+	longPiece = 32 << 10           // a line so long may be a piece of one that goes on in the next
 )
 
 // Redactor takes the secrets that a step was given out of what it says; see app.Redactor. It is made for one step.
@@ -32,7 +33,7 @@ func (r *Redactor) Hide(text string, skip int) string {
 
 // Over gives an output that passes everything on without secrets. A secret over the border of two pieces of a very long line is
 // hidden in the second; the log keeps only the beginning of the first.
-func (r *Redactor) Over(out app.Output) app.Output {
+func (r *Redactor) Over(out family.Output) family.Output {
 	if r == nil {
 		return out
 	}

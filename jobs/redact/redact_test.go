@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 func TestSecretsAreHiddenInEveryForm(t *testing.T) {
@@ -65,10 +66,10 @@ func TestSecretsAreHiddenOverBorders(t *testing.T) {
 	for cut := range len(secret) + 1 {
 		var got []string
 		out := New([]string{secret}).Over(func(_ app.Stream, line string) { got = append(got, line) })
-		out(app.StreamOut, strings.Repeat("x", longPiece)+secret[:cut])
-		out(app.StreamErr, "between")
-		out(app.StreamOut, secret[cut:]+" and more")
-		out(app.StreamOut, "next")
+		out(family.StreamOut, strings.Repeat("x", longPiece)+secret[:cut])
+		out(family.StreamErr, "between")
+		out(family.StreamOut, secret[cut:]+" and more")
+		out(family.StreamOut, "next")
 		if len(got) != 4 || got[1] != "between" || got[3] != "next" || cut < len(secret) && leaks(got[2], secret) || !strings.HasSuffix(got[2], " and more") {
 			t.Fatalf("cut at %d: %q", cut, got[2:])
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // authorityScript reads a line on its standard input and sees to it that the user's authorized_keys has it. All other lines
@@ -31,7 +31,7 @@ var loginName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
 
 // EnsureAuthority lets the machine's login user in also with certificates that were signed with a private key (OpenSSH PEM), where
 // they name that user. Doing it again changes nothing. A file that cannot be written is EInvalid with reason "not_written".
-func EnsureAuthority(ctx context.Context, sh app.Shell, user string, private []byte) error {
+func EnsureAuthority(ctx context.Context, sh family.Shell, user string, private []byte) error {
 	if user == "" {
 		user = "root"
 	}
@@ -44,8 +44,8 @@ func EnsureAuthority(ctx context.Context, sh app.Shell, user string, private []b
 	}
 	line := fmt.Sprintf("cert-authority,principals=%q %s", user, ssh.MarshalAuthorizedKey(key.PublicKey()))
 	var last tail
-	exit, err := sh.Run(ctx, app.Command{Line: authorityScript, Stdin: strings.NewReader(line)}, func(s app.Stream, line string) {
-		if s == app.StreamErr {
+	exit, err := sh.Run(ctx, family.Command{Line: authorityScript, Stdin: strings.NewReader(line)}, func(s app.Stream, line string) {
+		if s == family.StreamErr {
 			last.set(line)
 		}
 	})

@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -48,7 +47,8 @@ func bare(b *testing.B, target remote.Target) *ssh.Client {
 }
 
 // BenchmarkExec tells what one command on a kept connection to a real sshd costs, in this process alone (cpu) and by the
-// clock with this machine being the node as well, where eight connections are busy at the same time. The ways take turns, and each figure is a median, so that what else the
+// clock with this machine being the node as well, where eight connections are busy at the same time. The ways take turns, and each figure is a
+// median, so that what else the
 // machine does weighs on all of them alike.
 func BenchmarkExec(b *testing.B) {
 	n := remotetest.OpenSSH(b)
@@ -69,7 +69,7 @@ func BenchmarkExec(b *testing.B) {
 		_, err = s.Output(line)
 		return err
 	}
-	run := func(sh app.Shell, cmd app.Command) error {
+	run := func(sh family.Shell, cmd family.Command) error {
 		exit, err := sh.Run(context.Background(), cmd, nil)
 		if err == nil && exit != 0 {
 			err = fmt.Errorf("exit code %d", exit)
@@ -77,12 +77,12 @@ func BenchmarkExec(b *testing.B) {
 		return err
 	}
 	var epochs atomic.Int64
-	under := func(i int, place string) app.Shell {
+	under := func(i int, place string) family.Shell {
 		epoch := epochs.Add(1)
 		return remote.Under(shells[i], remote.Claim{Place: fmt.Sprint(place, i), Epoch: epoch, Operation: epoch/200 + 1, Index: int(epoch % 200)})
 	}
-	script := func(once bool) app.Command {
-		return app.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader(payload), Once: once}
+	script := func(once bool) family.Command {
+		return family.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader(payload), Once: once}
 	}
 	ways := []struct {
 		name string
@@ -90,10 +90,10 @@ func BenchmarkExec(b *testing.B) {
 	}{
 		{"bare", func(i int) error { return session(i, "true", nil) }},
 		{"bare-script", func(i int) error { return session(i, "sh -eu", strings.NewReader(payload)) }},
-		{"run", func(i int) error { return run(shells[i], app.Command{Line: "true"}) }},
+		{"run", func(i int) error { return run(shells[i], family.Command{Line: "true"}) }},
 		{"run-script", func(i int) error { return run(shells[i], script(false)) }},
-		{"claim", func(i int) error { return run(under(i, "a"), app.Command{Line: "true"}) }},
-		{"once", func(i int) error { return run(under(i, "b"), app.Command{Line: "true", Once: true}) }},
+		{"claim", func(i int) error { return run(under(i, "a"), family.Command{Line: "true"}) }},
+		{"once", func(i int) error { return run(under(i, "b"), family.Command{Line: "true", Once: true}) }},
 		{"once-script", func(i int) error { return run(under(i, "c"), script(true)) }},
 	}
 	cpu, wall := make([][]time.Duration, len(ways)), make([][]time.Duration, len(ways))
@@ -167,7 +167,7 @@ func BenchmarkClient(b *testing.B) {
 	})
 	b.Run("run", func(b *testing.B) {
 		busy(b, func(i int) error {
-			_, err := shells[i].Run(context.Background(), app.Command{Line: "true"}, nil)
+			_, err := shells[i].Run(context.Background(), family.Command{Line: "true"}, nil)
 			return err
 		})
 	})
@@ -176,7 +176,7 @@ func BenchmarkClient(b *testing.B) {
 		script := strings.Repeat("echo a line of a script >/dev/null\n", 40)
 		busy(b, func(i int) error {
 			sh := remote.Under(shells[i], remote.Claim{Place: "n1", Epoch: epoch.Add(1), Operation: 1, Index: 1})
-			_, err := sh.Run(context.Background(), app.Command{Line: "cat", Stdin: strings.NewReader(script), Once: true}, nil)
+			_, err := sh.Run(context.Background(), family.Command{Line: "cat", Stdin: strings.NewReader(script), Once: true}, nil)
 			return err
 		})
 	})

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Claim is the right to act on a node. Each claim of a node has a greater Epoch than those before it; the node keeps the
@@ -32,8 +33,8 @@ type Claim struct {
 
 // claimable is a shell over which commands can be run under a claim.
 type claimable interface {
-	app.Shell
-	run(ctx context.Context, cmd app.Command, out app.Output, claim *Claim) (int, error)
+	family.Shell
+	run(ctx context.Context, cmd family.Command, out family.Output, claim *Claim) (int, error)
 	put(ctx context.Context, path string, mode fs.FileMode, r io.Reader, claim *Claim) error
 	// knownHosts is where SetHosts remembers what it has seen to over this connection.
 	knownHosts() *atomic.Pointer[string]
@@ -48,7 +49,7 @@ const ReasonOccupied = "occupied"
 // ReasonOccupied. One of the same step is not run again when it has succeeded before: Run gives 0 at
 // once, and what it had said after its connection was lost; when it still runs, Run waits for it and gives its outcome.
 // A shell that is not one of this package comes back as it is.
-func Under(sh app.Shell, c Claim) app.Shell {
+func Under(sh family.Shell, c Claim) family.Shell {
 	if s, ok := sh.(claimable); ok && c.Epoch > 0 {
 		return claimed{s, &c}
 	}
@@ -56,7 +57,7 @@ func Under(sh app.Shell, c Claim) app.Shell {
 }
 
 // OnMachine tells whether what is run over sh is run on a machine, over SSH, and not somewhere that only looks like one.
-func OnMachine(sh app.Shell) bool {
+func OnMachine(sh family.Shell) bool {
 	_, ok := sh.(claimable)
 	return ok
 }
@@ -67,7 +68,7 @@ type claimed struct {
 	claim *Claim
 }
 
-func (s claimed) Run(ctx context.Context, cmd app.Command, out app.Output) (int, error) {
+func (s claimed) Run(ctx context.Context, cmd family.Command, out family.Output) (int, error) {
 	if s.claim.Watch == nil {
 		return s.run(ctx, cmd, out, s.claim)
 	}
@@ -90,7 +91,7 @@ func (s claimed) Put(ctx context.Context, path string, mode fs.FileMode, r io.Re
 var placeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)
 
 // settings gives what the script that checks the claim on the node has to know.
-func (c *Claim) settings(cmd app.Command, in input) (string, error) {
+func (c *Claim) settings(cmd family.Command, in input) (string, error) {
 	if !placeName.MatchString(c.Place) {
 		return "", app.Errorf(app.EInvalid, "%q cannot be the name of a place for claims.", c.Place)
 	}

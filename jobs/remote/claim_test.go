@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -25,17 +27,17 @@ func claim(epoch int64, step int) remote.Claim {
 
 // counting adds a line to a file at its beginning, waits until another file is there, and says so twice: a server that
 // does not notice that its client has gone before it has something to say loses one of them.
-func counting(n *remotetest.Node) (cmd func() app.Command, count func() int, open func()) {
+func counting(n *remotetest.Node) (cmd func() family.Command, count func() int, open func()) {
 	file, gate := tempFile(n, "count"), tempFile(n, "gate")
 	script := "sh -c 'echo $PPID' >>" + file + "\necho begun\nuntil [ -e " + gate + " ] || [ ! -d " + n.Temp + " ]; do sleep 0.02; done\necho late\nsleep 0.2\necho done\n"
-	return func() app.Command {
-			return app.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader(script), Once: true}
+	return func() family.Command {
+			return family.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader(script), Once: true}
 		}, func() int { return len(pidsIn(file)) },
 		func() { _ = os.WriteFile(gate, nil, 0o600) }
 }
 
 // begin runs a command in the background.
-func begin(ctx context.Context, sh app.Shell, cmd app.Command, h *heard) <-chan error {
+func begin(ctx context.Context, sh family.Shell, cmd family.Command, h *heard) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		exit, err := sh.Run(ctx, cmd, h.add)
@@ -62,12 +64,12 @@ func TestClaimOldIsRefused(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "effect")
-		effect := app.Command{Line: "echo x >>" + file}
+		effect := family.Command{Line: "echo x >>" + file}
 		once := effect
 		once.Once = true
 		mustRun(t, remote.Under(c, claim(9007199254740993, 1)), effect)
 		zombie := remote.Under(dial(t, n.Target()), claim(9007199254740992, 1))
-		for name, cmd := range map[string]app.Command{"plain": effect, "once": once} {
+		for name, cmd := range map[string]family.Command{"plain": effect, "once": once} {
 			_, err := zombie.Run(t.Context(), cmd, nil)
 			wantCode(t, err, app.EStale, "9007199254740993")
 			if got, _ := os.ReadFile(file); string(got) != "x\n" {
@@ -88,7 +90,7 @@ func TestClaimBadPlace(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	for _, place := range []string{"", "a b", "../x", "a/b", "$(x)", "'"} {
-		_, err := remote.Under(dial(t, s.Target()), remote.Claim{Place: place, Epoch: 1}).Run(t.Context(), app.Command{Line: "true"}, nil)
+		_, err := remote.Under(dial(t, s.Target()), remote.Claim{Place: place, Epoch: 1}).Run(t.Context(), family.Command{Line: "true"}, nil)
 		wantCode(t, err, app.EInvalid)
 	}
 }
@@ -97,12 +99,12 @@ func TestOnceIsNotDoneAgain(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "effect")
-		cmd := func(exit int, in string) app.Command {
-			return app.Command{Line: fmt.Sprintf("cat >>%s; echo did; exit %d", file, exit), Stdin: strings.NewReader(in), Once: true}
+		cmd := func(exit int, in string) family.Command {
+			return family.Command{Line: fmt.Sprintf("cat >>%s; echo did; exit %d", file, exit), Stdin: strings.NewReader(in), Once: true}
 		}
 		for epoch, tc := range []struct {
 			step     int
-			cmd      app.Command
+			cmd      family.Command
 			exit     int
 			effect   string
 			repeated bool
@@ -123,7 +125,7 @@ func TestOnceIsNotDoneAgain(t *testing.T) {
 			if got, _ := os.ReadFile(file); string(got) != tc.effect {
 				t.Errorf("%d: effect %q, want %q", epoch, got, tc.effect)
 			}
-			if said := len(h.of(app.StreamSystem)) == 1; said != tc.repeated {
+			if said := len(h.of(family.StreamSystem)) == 1; said != tc.repeated {
 				t.Errorf("%d: %q", epoch, h.all())
 			}
 		}
@@ -137,7 +139,7 @@ func TestOnceIsNotDoneAgain(t *testing.T) {
 func TestOnceKeepsNoInput(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
-		mustRun(t, remote.Under(c, claim(1, 1)), app.Command{Line: "cat >/dev/null", Stdin: strings.NewReader("s3cr3t\n"), Once: true})
+		mustRun(t, remote.Under(c, claim(1, 1)), family.Command{Line: "cat >/dev/null", Stdin: strings.NewReader("s3cr3t\n"), Once: true})
 		out, _ := exec.Command("grep", "-rl", "s3cr3t", n.State, n.Home, n.Temp).Output()
 		if len(out) > 0 {
 			t.Errorf("it is in %s", out)
@@ -157,7 +159,7 @@ func TestOnceSurvivesTheConnection(t *testing.T) {
 		wantCode(t, end(t, done), app.ETransient)
 
 		done = begin(t.Context(), remote.Under(dial(t, n.Target()), claim(2, 1)), cmd(), &second)
-		eventually(t, "it is taken over", func() bool { return len(second.of(app.StreamSystem)) == 1 })
+		eventually(t, "it is taken over", func() bool { return len(second.of(family.StreamSystem)) == 1 })
 		open()
 		if err := end(t, done); err != nil {
 			t.Fatal(err, second.all())
@@ -165,7 +167,7 @@ func TestOnceSurvivesTheConnection(t *testing.T) {
 		if count() != 1 {
 			t.Errorf("it ran %d times", count())
 		}
-		if len(second.of(app.StreamOut)) == 0 {
+		if len(second.of(family.StreamOut)) == 0 {
 			t.Errorf("what it said after the cut is lost: %q", second.all())
 		}
 	})
@@ -180,7 +182,7 @@ func TestOnceTakenFromAZombie(t *testing.T) {
 		old := begin(t.Context(), remote.Under(c, claim(1, 1)), cmd(), &first)
 		eventually(t, "it begins", func() bool { return count() == 1 })
 		done := begin(t.Context(), remote.Under(dial(t, n.Target()), claim(2, 1)), cmd(), &second)
-		eventually(t, "it is taken over", func() bool { return len(second.of(app.StreamSystem)) == 1 })
+		eventually(t, "it is taken over", func() bool { return len(second.of(family.StreamSystem)) == 1 })
 		open()
 		if err := end(t, done); err != nil {
 			t.Fatal(err, second.all())
@@ -213,7 +215,7 @@ func TestOnceCancelled(t *testing.T) {
 		// Also what does not mind, and whose parent has gone.
 		stubborn := tempFile(n, "stubborn")
 		ctx, cancel = context.WithCancel(t.Context())
-		done = begin(ctx, remote.Under(c, claim(1, 2)), app.Command{Once: true,
+		done = begin(ctx, remote.Under(c, claim(1, 2)), family.Command{Once: true,
 			Line: "sh -c 'sh -c \"trap \\\"\\\" TERM HUP; echo \\$\\$ >>" + stubborn + "; while [ -d " + n.Temp + " ]; do sleep 0.1; done\"; true'; true"}, &h)
 		eventually(t, "the stubborn one begins", func() bool { return len(pidsIn(stubborn)) == 1 })
 		cancel()
@@ -228,7 +230,7 @@ func TestOnceCancelled(t *testing.T) {
 		var second heard
 		c = dial(t, n.Target())
 		done = begin(ctx, remote.Under(c, claim(3, 1)), cmd(), &second)
-		eventually(t, "it is taken over", func() bool { return len(second.of(app.StreamSystem)) == 1 })
+		eventually(t, "it is taken over", func() bool { return len(second.of(family.StreamSystem)) == 1 })
 		cancel()
 		wantCode(t, end(t, done), app.ECancelled)
 		eventually(t, "it ends", func() bool { return !slices.ContainsFunc(pidsIn(tempFile(n, "count")), running) })
@@ -276,19 +278,19 @@ func TestClaimEndsLeftovers(t *testing.T) {
 		_ = end(t, done)
 		c = dial(t, n.Target())
 		pid := pidsIn(tempFile(n, "count"))[0]
-		mustRun(t, remote.Under(c, claim(2, 1)), app.Command{Line: "true"})
+		mustRun(t, remote.Under(c, claim(2, 1)), family.Command{Line: "true"})
 		if !running(pid) {
 			t.Fatal("a plain command of the same step has ended it")
 		}
 		for _, once := range []bool{false, true} {
-			_, err := remote.Under(c, claim(3, 2)).Run(t.Context(), app.Command{Line: "true", Once: once}, nil)
+			_, err := remote.Under(c, claim(3, 2)).Run(t.Context(), family.Command{Line: "true", Once: once}, nil)
 			if e := app.AsError(err); e.Code != app.ETransient || e.Reason != remote.ReasonOccupied || !running(pid) {
 				t.Fatalf("another step got %v; running %t", err, running(pid))
 			}
 		}
 		later := claim(4, 1)
 		later.Operation++
-		mustRun(t, remote.Under(c, later), app.Command{Line: "true"})
+		mustRun(t, remote.Under(c, later), family.Command{Line: "true"})
 		if running(pid) {
 			t.Error("it still runs")
 		}
@@ -371,8 +373,8 @@ sleep 0.1
 		epoch := int64(0)
 		for round := range rounds {
 			file := tempFile(n, fmt.Sprint("counter", round))
-			cmd := func() app.Command {
-				return app.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader("F=" + file + "\n" + script), Once: true}
+			cmd := func() family.Command {
+				return family.Command{Line: `eval "$(cat)"`, Stdin: strings.NewReader("F=" + file + "\n" + script), Once: true}
 			}
 			for attempt := 0; ; attempt++ {
 				epoch++
@@ -411,7 +413,7 @@ func TestOnceAtTheSameTime(t *testing.T) {
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		for round := range 10 {
 			file := tempFile(n, fmt.Sprint("effect", round))
-			cmd := app.Command{Line: "echo x >>" + file + "; sleep 0.05", Once: true}
+			cmd := family.Command{Line: "echo x >>" + file + "; sleep 0.05", Once: true}
 			results := make([]<-chan error, 4)
 			for i := range results {
 				results[i] = begin(t.Context(), remote.Under(c, claim(int64(round*10+i+1), round)), cmd, new(heard))
@@ -436,7 +438,7 @@ func TestClaimKeepsLittle(t *testing.T) {
 	c := dial(t, s.Target())
 	for i := range 150 {
 		sh := remote.Under(c, remote.Claim{Place: "c1.n1", Epoch: int64(i + 1), Operation: int64(i / 5), Index: i % 5})
-		mustRun(t, sh, app.Command{Line: "true", Once: i%2 == 0})
+		mustRun(t, sh, family.Command{Line: "true", Once: i%2 == 0})
 	}
 	files, _ := filepath.Glob(filepath.Join(s.State, ".claims", "c1.n1", "*"))
 	if len(files) == 0 || len(files) > 330 {
@@ -459,22 +461,22 @@ func TestOnceInEveryShell(t *testing.T) {
 		}
 		t.Run(strings.Join(shell, " "), func(t *testing.T) {
 			t.Parallel()
-			start := app.ShellQuote(file) + " " + strings.Join(shell[1:], " ")
+			start := phrase.ShellQuote(file) + " " + strings.Join(shell[1:], " ")
 			env := tools(t, map[string]string{"sh": "exec " + start + ` "$@"`})
 			s := remotetest.Start(t, remotetest.Options{Env: []string{env, "SHELL=/bin/sh"}, Line: func(line string) string {
-				return "exec " + start + " -c " + app.ShellQuote(line)
+				return "exec " + start + " -c " + phrase.ShellQuote(line)
 			}})
 			c := dial(t, s.Target())
 			cmd, count, open := counting(&s.Node)
 			var first, second heard
-			mustRun(t, remote.Under(c, claim(1, 1)), app.Command{Line: "true"})
+			mustRun(t, remote.Under(c, claim(1, 1)), family.Command{Line: "true"})
 			done := begin(t.Context(), remote.Under(c, claim(2, 2)), cmd(), &first)
 			eventually(t, "it begins", func() bool { return slices.Contains(first.all(), "stdout: begun") })
 			_ = c.Close()
 			wantCode(t, end(t, done), app.ETransient)
 			c = dial(t, s.Target())
 			done = begin(t.Context(), remote.Under(c, claim(3, 2)), cmd(), &second)
-			eventually(t, "it is taken over", func() bool { return len(second.of(app.StreamSystem)) == 1 })
+			eventually(t, "it is taken over", func() bool { return len(second.of(family.StreamSystem)) == 1 })
 			open()
 			if err := end(t, done); err != nil {
 				t.Fatal(err, second.all())
@@ -484,12 +486,12 @@ func TestOnceInEveryShell(t *testing.T) {
 				t.Errorf("it ran %d times", count())
 			}
 			for _, in := range []string{"", "\n", "a", "a\n", "a\n\n\n", "$x `date` \\n '\"\n", "  a\\\n\t b\n\\\\ \n", strings.Repeat("ä$\n", 200), strings.Repeat("ä$\n", 9000)} {
-				got := mustRun(t, c, app.Command{Line: "cat; echo .", Stdin: strings.NewReader(in)})
+				got := mustRun(t, c, family.Command{Line: "cat; echo .", Stdin: strings.NewReader(in)})
 				if strings.Join(got, "\n") != in+"." {
 					t.Errorf("input %.20q comes as %.20q", in, got)
 				}
 			}
-			_, err := remote.Under(c, claim(1, 1)).Run(t.Context(), app.Command{Line: "true"}, nil)
+			_, err := remote.Under(c, claim(1, 1)).Run(t.Context(), family.Command{Line: "true"}, nil)
 			wantCode(t, err, app.EStale)
 		})
 	}
@@ -501,7 +503,7 @@ func TestOnceWithSudo(t *testing.T) {
 	s := remotetest.Start(t, remotetest.Options{User: "admin", Env: []string{tools(t, map[string]string{"sudo": fakeSudo})}})
 	c := dial(t, s.Target())
 	cmd, count, open := counting(&s.Node)
-	sudo := func() app.Command { c := cmd(); c.Sudo = true; return c }
+	sudo := func() family.Command { c := cmd(); c.Sudo = true; return c }
 	var first, second heard
 	done := begin(t.Context(), remote.Under(c, claim(1, 1)), sudo(), &first)
 	eventually(t, "it begins", func() bool { return count() == 1 })
@@ -509,7 +511,7 @@ func TestOnceWithSudo(t *testing.T) {
 	_ = end(t, done)
 	c = dial(t, s.Target())
 	done = begin(t.Context(), remote.Under(c, claim(2, 1)), sudo(), &second)
-	eventually(t, "it is taken over", func() bool { return len(second.of(app.StreamSystem)) == 1 })
+	eventually(t, "it is taken over", func() bool { return len(second.of(family.StreamSystem)) == 1 })
 	open()
 	if err := end(t, done); err != nil {
 		t.Fatal(err, second.all())
@@ -518,7 +520,7 @@ func TestOnceWithSudo(t *testing.T) {
 	if count() != 1 {
 		t.Errorf("it ran %d times", count())
 	}
-	_, err := remote.Under(c, claim(2, 1)).Run(t.Context(), app.Command{Line: "true"}, nil)
+	_, err := remote.Under(c, claim(2, 1)).Run(t.Context(), family.Command{Line: "true"}, nil)
 	wantCode(t, err, app.EStale)
 }
 
@@ -529,6 +531,6 @@ func TestClaimWithoutAPlace(t *testing.T) {
 	if err := os.WriteFile(s.State, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := remote.Under(dial(t, s.Target()), claim(1, 1)).Run(t.Context(), app.Command{Line: "true"}, nil)
+	_, err := remote.Under(dial(t, s.Target()), claim(1, 1)).Run(t.Context(), family.Command{Line: "true"}, nil)
 	wantCode(t, err, app.ECapacity, "cannot be written")
 }

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
 )
 
-var _ app.Shell = (*Conn)(nil)
+var _ family.Shell = (*Conn)(nil)
 
 // Conn is an open connection to one machine. Its methods may be called from several goroutines; each Run and Put has
 // a session of its own. While it is open the machine is asked every 15 seconds whether it is still there; when it does
@@ -183,6 +183,6 @@ func (c *Conn) knownHosts() *atomic.Pointer[string] { return &c.hosts }
 //
 // Without Stdin the command reads nothing. Line is visible to everyone on the node: secrets belong on Stdin. Without a
 // Claim (see Under) a command that asks for Once is run like any other.
-func (c *Conn) Run(ctx context.Context, cmd app.Command, out app.Output) (int, error) {
+func (c *Conn) Run(ctx context.Context, cmd family.Command, out family.Output) (int, error) {
 	return c.run(ctx, cmd, out, nil)
 }

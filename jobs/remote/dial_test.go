@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -28,7 +28,7 @@ func TestDialPinsAtFirstContact(t *testing.T) {
 		}
 		pinned := n.Target()
 		pinned.HostKey = c.HostKey() + " a comment"
-		mustRun(t, dial(t, pinned), app.Command{Line: "true"})
+		mustRun(t, dial(t, pinned), family.Command{Line: "true"})
 	})
 }
 
@@ -55,7 +55,7 @@ func TestDialOtherKindOfHostKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := remotetest.Start(t, remotetest.Options{HostKey: key})
-	mustRun(t, dial(t, s.Target()), app.Command{Line: "true"}) // a pinned RSA key works
+	mustRun(t, dial(t, s.Target()), family.Command{Line: "true"}) // a pinned RSA key works
 	other, _ := remotetest.NewKey(t)
 	target := s.Target()
 	target.HostKey = remotetest.AuthorizedKey(other)
@@ -149,7 +149,7 @@ func TestWaitUntilUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustRun(t, c, app.Command{Line: "true"})
+	mustRun(t, c, family.Command{Line: "true"})
 	_ = c.Close()
 }
 

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 )
 
 // Limits are what tests make shorter; zero keeps the real one.
@@ -48,15 +48,15 @@ func (c *Conn) PutWith(ctx context.Context, name string, mode fs.FileMode, r io.
 	return c.putWith(ctx, name, mode, r, nil, atOnce, limit)
 }
 
-func SetHostsIn(ctx context.Context, sh app.Shell, file string, e []app.HostEntry) error {
+func SetHostsIn(ctx context.Context, sh family.Shell, file string, e []family.HostEntry) error {
 	return writeHosts(ctx, sh, hostsWrite{file: file, entries: e})
 }
 
-func RewriteHostsIn(ctx context.Context, sh app.Shell, file string, e []app.HostEntry) error {
+func RewriteHostsIn(ctx context.Context, sh family.Shell, file string, e []family.HostEntry) error {
 	return writeHosts(ctx, sh, hostsWrite{file: file, entries: e, ask: true})
 }
 
-func AddHostsIn(ctx context.Context, sh app.Shell, file string, e []app.HostEntry) error {
+func AddHostsIn(ctx context.Context, sh family.Shell, file string, e []family.HostEntry) error {
 	return writeHosts(ctx, sh, hostsWrite{file: file, entries: e, add: true})
 }
 

@@ -7,12 +7,15 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 )
 
-// forgetScript reads the second word of a public key on its standard input and takes every line with it out of the authorized_keys file that is named by f, whatever
-// it lets in: the key itself, or certificates that it has signed. The file is replaced by a move, so that whoever logs in at that moment sees it as it was or as it will
+// forgetScript reads the second word of a public key on its standard input and takes every line with it out of the authorized_keys file that is named
+// by f, whatever
+// it lets in: the key itself, or certificates that it has signed. The file is replaced by a move, so that whoever logs in at that moment sees it as
+// it was or as it will
 // be. A file that would hold nothing then is left as it is, unless all is set: nobody could come in any more.
 const forgetScript = `umask 077
 [ -n "$HOME" ] || { echo 'the user has no home' >&2; exit 1; }
@@ -30,26 +33,27 @@ mv -f "$t" "$f"
 
 // AuthorizeKey lets the holder of a private key (OpenSSH PEM) in as the machine's login user. Doing it again changes nothing. A file that cannot be written is
 // EInvalid with reason "not_written".
-func AuthorizeKey(ctx context.Context, sh app.Shell, private []byte) error {
+func AuthorizeKey(ctx context.Context, sh family.Shell, private []byte) error {
 	line, err := publicOf(private)
 	if err != nil {
 		return err
 	}
-	return authorizedKeys(ctx, sh, app.Command{Line: authorityScript}, line+" muster")
+	return authorizedKeys(ctx, sh, family.Command{Line: authorityScript}, line+" muster")
 }
 
-// ForgetKey lets neither the holder of a private key nor those in whom it has certified; with sudo not as root either, where images leave the key too. Doing it again
+// ForgetKey lets neither the holder of a private key nor those in whom it has certified; with sudo not as root either, where images leave the key
+// too. Doing it again
 // changes nothing; errors are those of AuthorizeKey, and of sudo.
-func ForgetKey(ctx context.Context, sh app.Shell, private []byte, sudo bool) error {
+func ForgetKey(ctx context.Context, sh family.Shell, private []byte, sudo bool) error {
 	line, err := publicOf(private)
 	if err != nil {
 		return err
 	}
 	blob := strings.Fields(line)[1]
-	if err := authorizedKeys(ctx, sh, app.Command{Line: forgetScript}, blob); err != nil || !sudo {
+	if err := authorizedKeys(ctx, sh, family.Command{Line: forgetScript}, blob); err != nil || !sudo {
 		return err
 	}
-	return authorizedKeys(ctx, sh, app.Command{Line: "HOME=/root all=1\n" + forgetScript, Sudo: true}, blob)
+	return authorizedKeys(ctx, sh, family.Command{Line: "HOME=/root all=1\n" + forgetScript, Sudo: true}, blob)
 }
 
 // SameKey tells whether two private keys are the same; keys that cannot be read never are.
@@ -70,11 +74,11 @@ func publicOf(private []byte) (string, error) {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey()))), nil
 }
 
-func authorizedKeys(ctx context.Context, sh app.Shell, cmd app.Command, input string) error {
+func authorizedKeys(ctx context.Context, sh family.Shell, cmd family.Command, input string) error {
 	var last tail
 	cmd.Stdin = strings.NewReader(input + "\n")
 	exit, err := sh.Run(ctx, cmd, func(s app.Stream, line string) {
-		if s == app.StreamErr {
+		if s == family.StreamErr {
 			last.set(line)
 		}
 	})
@@ -85,13 +89,14 @@ func authorizedKeys(ctx context.Context, sh app.Shell, cmd app.Command, input st
 		Message: fmt.Sprintf("The user's authorized_keys could not be written (exit code %d): %s", exit, &last)}
 }
 
-// nameScript gives the machine the name h where it has another one, as far as it can: in its file, and with its kernel. The file is what counts at the next boot.
+// nameScript gives the machine the name h where it has another one, as far as it can: in its file, and with its kernel. The file is what counts at
+// the next boot.
 const nameScript = `[ "$(cat /etc/hostname 2>/dev/null)" = "$h" ] || printf '%s\n' "$h" >/etc/hostname || exit 1
 [ "$(uname -n)" = "$h" ] || hostname "$h" 2>/dev/null || hostnamectl set-hostname "$h" 2>/dev/null || sysctl -qw kernel.hostname="$h" 2>/dev/null || exit 3
 `
 
 // SetHostname gives a machine of its own another host name. Doing it again changes nothing. Where it cannot be done, it is EInvalid with reason "not_named".
-func SetHostname(ctx context.Context, sh app.Shell, name string, sudo bool) error {
+func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) error {
 	if !hostName.MatchString(name) {
 		return app.Errorf(app.EInvalid, "%.80q cannot be a host name.", name)
 	}
@@ -99,8 +104,8 @@ func SetHostname(ctx context.Context, sh app.Shell, name string, sudo bool) erro
 		name, _, _ = strings.Cut(name, ".")
 	}
 	var last tail
-	exit, err := sh.Run(ctx, app.Command{Line: "h=" + app.ShellQuote(name) + "\n" + nameScript, Sudo: sudo}, func(s app.Stream, line string) {
-		if s == app.StreamErr {
+	exit, err := sh.Run(ctx, family.Command{Line: "h=" + phrase.ShellQuote(name) + "\n" + nameScript, Sudo: sudo}, func(s app.Stream, line string) {
+		if s == family.StreamErr {
 			last.set(line)
 		}
 	})

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 )
 
 const (
@@ -81,31 +83,32 @@ var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,253}[A-Za-z0-9
 
 // SetHosts makes these names, and no others that Muster wrote before, resolve on the machine, by a block of its own in /etc/hosts between
 // "# muster begin" and "# muster end"; without entries the block goes away. Everything outside the block stays. Doing it again changes
-// nothing, and over the same connection it asks nothing of the machine. A bad address or name is EInvalid; a file that cannot be written is EInvalid too, with reason "not_written".
-func SetHosts(ctx context.Context, sh app.Shell, entries []app.HostEntry, sudo bool) error {
+// nothing, and over the same connection it asks nothing of the machine. A bad address or name is EInvalid; a file that cannot be written is EInvalid
+// too, with reason "not_written".
+func SetHosts(ctx context.Context, sh family.Shell, entries []family.HostEntry, sudo bool) error {
 	return writeHosts(ctx, sh, hostsWrite{file: "/etc/hosts", entries: entries, sudo: sudo})
 }
 
 // RewriteHosts is SetHosts that asks the machine in any case: others may have written over other connections.
-func RewriteHosts(ctx context.Context, sh app.Shell, entries []app.HostEntry, sudo bool) error {
+func RewriteHosts(ctx context.Context, sh family.Shell, entries []family.HostEntry, sudo bool) error {
 	return writeHosts(ctx, sh, hostsWrite{file: "/etc/hosts", entries: entries, sudo: sudo, ask: true})
 }
 
 // AddHosts is SetHosts that keeps what is in the block, unless it is of the same address or the same first name.
-func AddHosts(ctx context.Context, sh app.Shell, entries []app.HostEntry, sudo bool) error {
+func AddHosts(ctx context.Context, sh family.Shell, entries []family.HostEntry, sudo bool) error {
 	return writeHosts(ctx, sh, hostsWrite{file: "/etc/hosts", entries: entries, sudo: sudo, add: true})
 }
 
 // hostsWrite is what is to be written into a hosts file.
 type hostsWrite struct {
 	file    string
-	entries []app.HostEntry
+	entries []family.HostEntry
 	sudo    bool
 	add     bool // to what is in the block
 	ask     bool // although it was done over this connection before
 }
 
-func writeHosts(ctx context.Context, sh app.Shell, h hostsWrite) error {
+func writeHosts(ctx context.Context, sh family.Shell, h hostsWrite) error {
 	block, err := hostsBlock(h.entries)
 	if err != nil || h.add && block == "" {
 		return err
@@ -128,12 +131,12 @@ func writeHosts(ctx context.Context, sh app.Shell, h hostsWrite) error {
 		}
 	}
 	var last tail
-	exit, err := sh.Run(ctx, app.Command{
-		Line:  "b=" + app.ShellQuote(hostsBegin) + " e=" + app.ShellQuote(hostsEnd) + " f=" + app.ShellQuote(file) + " k=" + app.ShellQuote(keys) + "\n" + hostsScript,
+	exit, err := sh.Run(ctx, family.Command{
+		Line:  "b=" + phrase.ShellQuote(hostsBegin) + " e=" + phrase.ShellQuote(hostsEnd) + " f=" + phrase.ShellQuote(file) + " k=" + phrase.ShellQuote(keys) + "\n" + hostsScript,
 		Stdin: strings.NewReader(block),
 		Sudo:  h.sudo,
 	}, func(s app.Stream, line string) {
-		if s == app.StreamErr {
+		if s == family.StreamErr {
 			last.set(line)
 		}
 	})
@@ -151,7 +154,7 @@ func writeHosts(ctx context.Context, sh app.Shell, h hostsWrite) error {
 
 // hostsBlock gives the lines between the marks. They go into a file that everything on the machine trusts, so nothing
 // but addresses and names gets in.
-func hostsBlock(entries []app.HostEntry) (string, error) {
+func hostsBlock(entries []family.HostEntry) (string, error) {
 	var b strings.Builder
 	for _, e := range entries {
 		addr, err := netip.ParseAddr(e.Address)

@@ -8,19 +8,20 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
 
 func TestSetHosts(t *testing.T) {
 	t.Parallel()
-	entries := []app.HostEntry{{Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}}, {Address: "fd00::2", Names: []string{"n2"}}}
+	entries := []family.HostEntry{{Address: "10.0.0.1", Names: []string{"n1.c1.example.org", "n1"}}, {Address: "fd00::2", Names: []string{"n2"}}}
 	const block = "# muster begin\n10.0.0.1 n1.c1.example.org n1\nfd00::2 n2\n# muster end\n"
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dial(t, s.Target())
 	for name, tc := range map[string]struct {
 		before  string
-		entries []app.HostEntry
+		entries []family.HostEntry
 		after   string
 	}{
 		"first":             {"127.0.0.1\tlocalhost\n\n# a\\n comment\n", entries, "127.0.0.1\tlocalhost\n\n# a\\n comment\n" + block},
@@ -57,8 +58,8 @@ func TestSetHosts(t *testing.T) {
 // What service steps add keeps what a names step has written, in whatever order they come, and a names step takes out what is not in its list.
 func TestAddHosts(t *testing.T) {
 	t.Parallel()
-	at := func(address string, names ...string) app.HostEntry {
-		return app.HostEntry{Address: address, Names: names}
+	at := func(address string, names ...string) family.HostEntry {
+		return family.HostEntry{Address: address, Names: names}
 	}
 	one, two, three := at("10.0.0.1", "n1.c1", "n1"), at("10.0.0.2", "n2.c1", "n2"), at("fd00::3", "n3.c1", "n3")
 	const first, second, third = "10.0.0.1 n1.c1 n1\n", "10.0.0.2 n2.c1 n2\n", "fd00::3 n3.c1 n3\n"
@@ -66,17 +67,17 @@ func TestAddHosts(t *testing.T) {
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		for name, tc := range map[string]struct {
 			before string
-			add    []app.HostEntry
+			add    []family.HostEntry
 			after  string
 		}{
-			"first":                     {"a\n", []app.HostEntry{one, two}, "a\n" + block(first, second)},
-			"all there":                 {"a\n" + block(first, second, third), []app.HostEntry{three, one}, "a\n" + block(first, second, third)},
-			"one more":                  {block(first, third) + "b\n", []app.HostEntry{two}, "b\n" + block(first, third, second)},
-			"another address":           {block(first, "10.9.9.9 n2.c1 n2\n", third), []app.HostEntry{two}, block(first, third, second)},
-			"an address of another now": {block(first, "10.0.0.2 n7.c1 n7\n"), []app.HostEntry{two}, block(first, second)},
-			"a name that begins alike":  {block("10.0.0.21 n2.c1.old n2\n"), []app.HostEntry{two}, block("10.0.0.21 n2.c1.old n2\n", second)},
-			"twice":                     {block(first, first) + "x\n" + block(second), []app.HostEntry{one}, "x\n" + block(first, second)},
-			"no end":                    {"# muster begin\nmine\n", []app.HostEntry{one}, "mine\n" + block(first)},
+			"first":                     {"a\n", []family.HostEntry{one, two}, "a\n" + block(first, second)},
+			"all there":                 {"a\n" + block(first, second, third), []family.HostEntry{three, one}, "a\n" + block(first, second, third)},
+			"one more":                  {block(first, third) + "b\n", []family.HostEntry{two}, "b\n" + block(first, third, second)},
+			"another address":           {block(first, "10.9.9.9 n2.c1 n2\n", third), []family.HostEntry{two}, block(first, third, second)},
+			"an address of another now": {block(first, "10.0.0.2 n7.c1 n7\n"), []family.HostEntry{two}, block(first, second)},
+			"a name that begins alike":  {block("10.0.0.21 n2.c1.old n2\n"), []family.HostEntry{two}, block("10.0.0.21 n2.c1.old n2\n", second)},
+			"twice":                     {block(first, first) + "x\n" + block(second), []family.HostEntry{one}, "x\n" + block(first, second)},
+			"no end":                    {"# muster begin\nmine\n", []family.HostEntry{one}, "mine\n" + block(first)},
 			"nothing":                   {"a\n" + block(first), nil, "a\n" + block(first)},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -96,15 +97,15 @@ func TestAddHosts(t *testing.T) {
 		// Another worker writes the same file over its own connection, and what this one wrote before is not taken for what is there.
 		file, other := tempFile(n, "written by two"), dial(t, n.Target())
 		for _, s := range []struct {
-			write func(context.Context, app.Shell, string, []app.HostEntry) error
+			write func(context.Context, family.Shell, string, []family.HostEntry) error
 			on    *remote.Conn
-			list  []app.HostEntry
+			list  []family.HostEntry
 			want  string
 		}{
-			{remote.RewriteHostsIn, c, []app.HostEntry{one, two}, block(first, second)},
-			{remote.RewriteHostsIn, other, []app.HostEntry{one, two, three}, block(first, second, third)},
-			{remote.AddHostsIn, other, []app.HostEntry{two}, block(first, second, third)},
-			{remote.RewriteHostsIn, c, []app.HostEntry{one, two}, block(first, second)},
+			{remote.RewriteHostsIn, c, []family.HostEntry{one, two}, block(first, second)},
+			{remote.RewriteHostsIn, other, []family.HostEntry{one, two, three}, block(first, second, third)},
+			{remote.AddHostsIn, other, []family.HostEntry{two}, block(first, second, third)},
+			{remote.RewriteHostsIn, c, []family.HostEntry{one, two}, block(first, second)},
 		} {
 			if err := s.write(t.Context(), s.on, file, s.list); err != nil {
 				t.Fatal(err)
@@ -118,7 +119,7 @@ func TestSetHostsChangesNothingTwice(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "hosts")
-		entries := []app.HostEntry{{Address: "10.0.0.1", Names: []string{"n1"}}}
+		entries := []family.HostEntry{{Address: "10.0.0.1", Names: []string{"n1"}}}
 		if err := remote.SetHostsIn(t.Context(), c, file, entries); err != nil { // also makes the file
 			t.Fatal(err)
 		}
@@ -139,11 +140,11 @@ func TestSetHostsRefuses(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dial(t, s.Target())
-	for _, e := range []app.HostEntry{
+	for _, e := range []family.HostEntry{
 		{Address: "nowhere", Names: []string{"n1"}}, {Address: "10.0.0.1", Names: []string{"a b"}}, {Address: "fe80::1%eth0", Names: []string{"n1"}},
 		{Address: "10.0.0.1", Names: []string{"a\n10.0.0.2 bank"}}, {Address: "10.0.0.1", Names: []string{"#"}}, {Address: "10.0.0.1", Names: []string{""}},
 	} {
-		wantCode(t, remote.SetHosts(t.Context(), c, []app.HostEntry{e}, false), app.EInvalid)
+		wantCode(t, remote.SetHosts(t.Context(), c, []family.HostEntry{e}, false), app.EInvalid)
 	}
 	if s.Execs() != 0 {
 		t.Error("something was run")

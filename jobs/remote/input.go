@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"muster/app"
+	"muster/app/family"
 )
 
 // sized is an input that knows how much is left of it, as bytes.Reader, strings.Reader and bytes.Buffer do.
@@ -19,7 +19,7 @@ type input struct {
 }
 
 // inputOf looks at a command's standard input. The error is the reader's.
-func inputOf(cmd app.Command) (input, error) {
+func inputOf(cmd family.Command) (input, error) {
 	if cmd.Stdin == nil {
 		return input{}, nil
 	}

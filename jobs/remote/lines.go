@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 type sink struct {
 	mu   sync.RWMutex // held for reading while out is called, so that shut waits for those calls
 	done bool
-	out  app.Output
+	out  family.Output
 
 	toll sync.Mutex
 	left int  // bytes that may still be passed on
@@ -42,7 +43,7 @@ type sink struct {
 	last atomic.Int64 // when something was last read, Unix nanoseconds
 }
 
-func newSink(out app.Output, set settings) *sink {
+func newSink(out family.Output, set settings) *sink {
 	return &sink{out: out, left: set.outputMax, rate: set.rate, most: set.burst, may: set.burst}
 }
 
@@ -59,7 +60,7 @@ func (s *sink) say(stream app.Stream, line string) {
 func (s *sink) line(stream app.Stream, line []byte) {
 	ok, note := s.allow(len(line) + 1)
 	if note != "" {
-		s.say(app.StreamSystem, note)
+		s.say(family.StreamSystem, note)
 	}
 	if ok {
 		s.say(stream, clean(line))
@@ -108,7 +109,7 @@ func (s *sink) shut() {
 	note := s.leftOut()
 	s.toll.Unlock()
 	if note != "" {
-		s.say(app.StreamSystem, note)
+		s.say(family.StreamSystem, note)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

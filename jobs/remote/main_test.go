@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -115,14 +115,14 @@ func (h *heard) of(s app.Stream) []string {
 	return out
 }
 
-func mustRun(t testing.TB, sh app.Shell, cmd app.Command) []string {
+func mustRun(t testing.TB, sh family.Shell, cmd family.Command) []string {
 	t.Helper()
 	var h heard
 	exit, err := sh.Run(t.Context(), cmd, h.add)
 	if err != nil || exit != 0 {
 		t.Fatalf("%q: exit %d, %v, %q", cmd.Line, exit, err, h.all())
 	}
-	return h.of(app.StreamOut)
+	return h.of(family.StreamOut)
 }
 
 func wantCode(t testing.TB, err error, code app.Code, parts ...string) {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // hello picks the wrapper's own lines out of the standard error. Something may stand before them on the same line.
@@ -27,10 +27,10 @@ func (r *running) hello(line []byte) (rest []byte, mine bool) {
 			r.said.Store(&text)
 			return before, true
 		case "adopt":
-			r.sink.say(app.StreamSystem, "An earlier attempt of this still runs on the node; its end is waited for, and nothing is started.")
+			r.sink.say(family.StreamSystem, "An earlier attempt of this still runs on the node; its end is waited for, and nothing is started.")
 			return before, true
 		case "again":
-			r.sink.say(app.StreamSystem, "An earlier attempt has done this with success; it is not done again.")
+			r.sink.say(family.StreamSystem, "An earlier attempt has done this with success; it is not done again.")
 			return before, true
 		}
 		if pid, err := strconv.Atoi(word); r.pid.Load() == 0 && err == nil && pid > 0 {
@@ -192,7 +192,7 @@ func (r *running) drain(ctx context.Context) {
 			return
 		case <-tick.C:
 			if r.sink.quiet(r.conn.set.drain) {
-				r.sink.say(app.StreamSystem, "a process that the command left running holds its output open; what it says is not kept")
+				r.sink.say(family.StreamSystem, "a process that the command left running holds its output open; what it says is not kept")
 				return
 			}
 		}
@@ -244,7 +244,7 @@ func (r *running) kill(ctx context.Context) {
 	}
 	fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.conn.set.killAfter)
 	defer cancel()
-	_, _ = r.conn.Run(fresh, app.Command{Line: killer(int(r.pid.Load())), Sudo: r.sudo}, nil)
+	_, _ = r.conn.Run(fresh, family.Command{Line: killer(int(r.pid.Load())), Sudo: r.sudo}, nil)
 	r.over(time.Second)
 }
 

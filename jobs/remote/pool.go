@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // PoolOptions tune a Pool. The zero value is right for a worker.
@@ -67,7 +68,7 @@ func newPool(opt PoolOptions, set settings) *Pool {
 // release when done, with healthy false when the connection is not to be used again, which is the case after ETransient;
 // calling it twice does no harm. Closing the shell does nothing. Two callers that ask for the same machine at the same
 // time share one connection.
-func (p *Pool) Get(ctx context.Context, t Target) (sh app.Shell, release func(healthy bool), err error) {
+func (p *Pool) Get(ctx context.Context, t Target) (sh family.Shell, release func(healthy bool), err error) {
 	for {
 		k, dialing, err := p.take(t)
 		if err != nil {

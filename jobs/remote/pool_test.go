@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -19,7 +21,7 @@ func newPool(t testing.TB, o remote.PoolOptions) *remote.Pool {
 	return p
 }
 
-func get(t testing.TB, p *remote.Pool, target remote.Target) (app.Shell, func(bool)) {
+func get(t testing.TB, p *remote.Pool, target remote.Target) (family.Shell, func(bool)) {
 	t.Helper()
 	sh, release, err := p.Get(t.Context(), target)
 	if err != nil {
@@ -34,7 +36,7 @@ func TestPoolReuses(t *testing.T) {
 	p := newPool(t, remote.PoolOptions{})
 	for range 5 {
 		sh, release := get(t, p, s.Target())
-		mustRun(t, sh, app.Command{Line: "true"})
+		mustRun(t, sh, family.Command{Line: "true"})
 		_ = sh.Close() // does nothing
 		release(true)
 		release(false) // too late to count
@@ -49,7 +51,7 @@ func TestPoolReuses(t *testing.T) {
 				return
 			}
 			defer release(true)
-			if _, err := sh.Run(t.Context(), app.Command{Line: "true"}, nil); err != nil {
+			if _, err := sh.Run(t.Context(), family.Command{Line: "true"}, nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -77,7 +79,7 @@ func TestPoolDialsOnceForMany(t *testing.T) {
 	}
 	all.Wait()
 	sh, release := get(t, p, s.Target())
-	mustRun(t, sh, app.Command{Line: "true"}) // after this the server has counted
+	mustRun(t, sh, family.Command{Line: "true"}) // after this the server has counted
 	release(true)
 	if s.Dials() != 1 {
 		t.Errorf("%d dials, want 1", s.Dials())
@@ -114,7 +116,7 @@ func TestPoolUnhealthyAndDead(t *testing.T) {
 	_, release := get(t, p, s.Target())
 	release(false)
 	sh, release := get(t, p, s.Target())
-	mustRun(t, sh, app.Command{Line: "true"})
+	mustRun(t, sh, family.Command{Line: "true"})
 	release(true)
 	if s.Dials() != 2 {
 		t.Errorf("%d dials, want 2", s.Dials())
@@ -125,7 +127,7 @@ func TestPoolUnhealthyAndDead(t *testing.T) {
 		if err != nil {
 			return false
 		}
-		_, err = sh.Run(t.Context(), app.Command{Line: "true"}, nil)
+		_, err = sh.Run(t.Context(), family.Command{Line: "true"}, nil)
 		release(err == nil)
 		return err == nil
 	})
@@ -185,7 +187,7 @@ func TestPoolAdopts(t *testing.T) {
 	}
 	p.Adopt(open, c)
 	sh, release := get(t, p, s.Target())
-	mustRun(t, sh, app.Command{Line: "true"})
+	mustRun(t, sh, family.Command{Line: "true"})
 	release(true)
 	if s.Dials() != 1 {
 		t.Errorf("%d dials, want 1", s.Dials())
@@ -197,11 +199,11 @@ func TestPoolAdopts(t *testing.T) {
 	}
 	used, letGo := get(t, p, s.Target())
 	p.Adopt(s.Target(), later)
-	mustRun(t, used, app.Command{Line: "true"}) // whoever uses the old one goes on
+	mustRun(t, used, family.Command{Line: "true"}) // whoever uses the old one goes on
 	letGo(true)
 	<-c.Done()
 	sh, release = get(t, p, s.Target())
-	mustRun(t, sh, app.Command{Line: "true"})
+	mustRun(t, sh, family.Command{Line: "true"})
 	release(true)
 	if s.Dials() != 2 {
 		t.Errorf("%d dials, want 2", s.Dials())
@@ -231,7 +233,7 @@ func TestPoolClose(t *testing.T) {
 	done := make(chan error, 1)
 	file := tempFile(&s.Node, "pid")
 	go func() {
-		_, err := sh.Run(t.Context(), app.Command{Line: "echo $$ >" + file + "; sleep 1000; true"}, nil)
+		_, err := sh.Run(t.Context(), family.Command{Line: "echo $$ >" + file + "; sleep 1000; true"}, nil)
 		done <- err
 	}()
 	eventually(t, "it runs", func() bool { return len(pidsIn(file)) == 1 })
@@ -280,7 +282,7 @@ func BenchmarkRun(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			c := dial(b, target())
 			for b.Loop() {
-				if exit, err := c.Run(b.Context(), app.Command{Line: "true"}, nil); exit != 0 || err != nil {
+				if exit, err := c.Run(b.Context(), family.Command{Line: "true"}, nil); exit != 0 || err != nil {
 					b.Fatal(exit, err)
 				}
 			}
@@ -302,7 +304,7 @@ func BenchmarkDial(b *testing.B) {
 func BenchmarkQuote(b *testing.B) {
 	s := fmt.Sprint(hostile)
 	for b.Loop() {
-		app.ShellQuote(s)
+		phrase.ShellQuote(s)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 )
 
 const (
@@ -78,7 +80,7 @@ func newPutting(c *Conn, name string, mode fs.FileMode, claim *Claim) putting {
 	}
 	return putting{
 		conn: c, claim: claim, name: name, mode: mode.Perm(),
-		vars: "LC_ALL=C; export LC_ALL; d=" + app.ShellQuote(dir) + " f=" + app.ShellQuote(dir+base) + " t=" + app.ShellQuote(dir+"."+newToken()) + "; ",
+		vars: "LC_ALL=C; export LC_ALL; d=" + phrase.ShellQuote(dir) + " f=" + phrase.ShellQuote(dir+base) + " t=" + phrase.ShellQuote(dir+"."+newToken()) + "; ",
 	}
 }
 
@@ -94,8 +96,8 @@ func (p putting) move() string {
 func (p putting) run(ctx context.Context, script string, in io.Reader) error {
 	var last tail
 	line := p.vars + script + ` || { rm -f "$t"; exit 1; }`
-	exit, err := p.conn.run(ctx, app.Command{Line: line, Stdin: in}, func(s app.Stream, line string) {
-		if s == app.StreamErr {
+	exit, err := p.conn.run(ctx, family.Command{Line: line, Stdin: in}, func(s app.Stream, line string) {
+		if s == family.StreamErr {
 			last.set(line)
 		}
 	}, p.claim)

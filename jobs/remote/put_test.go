@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -31,7 +32,7 @@ func TestPut(t *testing.T) {
 			}
 			check(t, file, "content of "+name, 0o640)
 		}
-		if n.Home == mustRun(t, c, app.Command{Line: "pwd"})[0] { // OpenSSH starts in the user's real home
+		if n.Home == mustRun(t, c, family.Command{Line: "pwd"})[0] { // OpenSSH starts in the user's real home
 			if err := c.Put(t.Context(), "-in home", 0o600, iotaReader("")); err != nil {
 				t.Error(err)
 			}

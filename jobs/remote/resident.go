@@ -9,8 +9,9 @@ import (
 	"sync"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 )
 
 // resident is a shell on the node that stays for as long as the connection is used, and carries out one command under a claim
@@ -100,7 +101,7 @@ func (s *resident) read(stream app.Stream, in io.Reader) {
 		return s.turn
 	}
 	pass := func(r *running, line []byte) {
-		if stream == app.StreamErr {
+		if stream == family.StreamErr {
 			rest, mine := r.hello(line)
 			if mine && len(rest) == 0 {
 				return
@@ -122,7 +123,7 @@ func (s *resident) read(stream app.Stream, in io.Reader) {
 			at.working(by)
 		}
 	}, func(line []byte) {
-		if stream == app.StreamErr && s.greets(line) {
+		if stream == family.StreamErr && s.greets(line) {
 			return
 		}
 		r := current()
@@ -179,7 +180,7 @@ func (s *resident) greets(line []byte) bool {
 // request is how it is begun.
 func (s *resident) request() []byte {
 	return ssh.Marshal(struct{ Command string }{
-		"exec bash --norc --noprofile -c " + app.ShellQuote(residentScript) + " muster " + s.token,
+		"exec bash --norc --noprofile -c " + phrase.ShellQuote(residentScript) + " muster " + s.token,
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -23,13 +24,13 @@ func TestResidentStays(t *testing.T) {
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dial(t, s.Target())
 	for i := range 10 {
-		mustRun(t, remote.Under(c, claim(int64(i+1), i)), app.Command{Line: "true", Once: i > 3})
+		mustRun(t, remote.Under(c, claim(int64(i+1), i)), family.Command{Line: "true", Once: i > 3})
 	}
 	if n := s.Execs(); n != 1 {
 		t.Errorf("%d sessions for 10 commands", n)
 	}
 	// What others may read does not follow what may have left something behind.
-	mustRun(t, remote.Under(c, claim(11, 11)), app.Command{Line: "true"})
+	mustRun(t, remote.Under(c, claim(11, 11)), family.Command{Line: "true"})
 	if n := s.Execs(); n != 2 {
 		t.Errorf("%d sessions in all, want 2", n)
 	}
@@ -41,7 +42,7 @@ func TestResidentIsNotToBeHad(t *testing.T) {
 	s := remotetest.Start(t, remotetest.Options{Env: []string{tools(t, map[string]string{"bash": "exit 127"})}})
 	c := dial(t, s.Target())
 	for i := range 5 {
-		mustRun(t, remote.Under(c, claim(int64(i+1), i)), app.Command{Line: "true", Once: true})
+		mustRun(t, remote.Under(c, claim(int64(i+1), i)), family.Command{Line: "true", Once: true})
 	}
 	if n := s.Execs(); n != 6 {
 		t.Errorf("%d sessions for 5 commands, want 6", n)
@@ -53,30 +54,30 @@ func TestResidentPassesOn(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		epoch := int64(0)
-		under := func() app.Shell {
+		under := func() family.Shell {
 			epoch++
 			return remote.Under(c, claim(epoch, int(epoch)))
 		}
 		for _, once := range []bool{false, true} {
 			for _, said := range []string{"", "\n", "\n\n", "a", "a\n", "\na\n\nb\n\n\n", strings.Repeat("x", 65530), strings.Repeat("x", 64<<10) + "\n", "ä\\n$x `\n  b"} {
 				var h heard
-				exit, err := under().Run(t.Context(), app.Command{Line: "cat; echo err >&2; exit 7", Stdin: strings.NewReader(said), Once: once}, h.add)
+				exit, err := under().Run(t.Context(), family.Command{Line: "cat; echo err >&2; exit 7", Stdin: strings.NewReader(said), Once: once}, h.add)
 				want := strings.Split(strings.TrimSuffix(said, "\n"), "\n")
 				if said == "" {
 					want = nil
 				}
-				if err != nil || exit != 7 || !slices.Equal(h.of(app.StreamOut), want) || !slices.Equal(h.of(app.StreamErr), []string{"err"}) {
+				if err != nil || exit != 7 || !slices.Equal(h.of(family.StreamOut), want) || !slices.Equal(h.of(family.StreamErr), []string{"err"}) {
 					t.Fatalf("once %t, %.20q: exit %d, %v, %.100q", once, said, exit, err, h.all())
 				}
 			}
 		}
 		for line, exit := range map[string]int{"kill -KILL 0": 137, "exit 255": 255, "no-such-command": 127, "exit 143": 143} {
-			got, err := under().Run(t.Context(), app.Command{Line: line}, nil)
+			got, err := under().Run(t.Context(), family.Command{Line: line}, nil)
 			if err != nil || got != exit {
 				t.Errorf("%s: exit %d, %v; want %d", line, got, err, exit)
 			}
 		}
-		if got := mustRun(t, under(), app.Command{Line: `printf '%s|' "${muster_input-$(cat)}"; cat`, Stdin: strings.NewReader("a 'b'\n$c\n"), Once: true, Text: true}); !strings.HasPrefix(strings.Join(got, "\n"), "a 'b'\n$c") {
+		if got := mustRun(t, under(), family.Command{Line: `printf '%s|' "${muster_input-$(cat)}"; cat`, Stdin: strings.NewReader("a 'b'\n$c\n"), Once: true, Text: true}); !strings.HasPrefix(strings.Join(got, "\n"), "a 'b'\n$c") {
 			t.Errorf("the text came as %q", got)
 		}
 	})
@@ -89,20 +90,20 @@ func TestResidentLeftBehind(t *testing.T) {
 		c = dialWith(t, n.Target(), remote.Limits{Drain: 200 * time.Millisecond})
 		for i, leave := range []string{"", "setsid "} {
 			gate := tempFile(n, fmt.Sprint("gate", i))
-			mustRun(t, remote.Under(c, claim(int64(10*i+1), 10*i+1)), app.Command{
+			mustRun(t, remote.Under(c, claim(int64(10*i+1), 10*i+1)), family.Command{
 				Line: leave + "sh -c 'echo $$ >" + gate + ".pid; until [ -e " + gate + " ] || [ ! -d " + n.Temp + " ]; do sleep 0.02; done; echo late; echo late >&2' &", Once: true})
 			eventually(t, "it begins", func() bool { return len(pidsIn(gate+".pid")) == 1 })
 			late := pidsIn(gate + ".pid")[0]
-			mustRun(t, remote.Under(c, claim(int64(10*i+2), 10*i+2)), app.Command{Line: "touch " + gate, Once: true})
+			mustRun(t, remote.Under(c, claim(int64(10*i+2), 10*i+2)), family.Command{Line: "touch " + gate, Once: true})
 			eventually(t, "it has spoken", func() bool { return !running(late) })
 			// Those who make something of what they hear hear nothing else; a log may have it, until it is noticed.
 			for j := range 4 {
 				var h heard
 				once := j%2 == 0
-				if _, err := remote.Under(c, claim(int64(10*i+3+j), 10*i+3+j)).Run(t.Context(), app.Command{Line: "echo mine", Once: once}, h.add); err != nil {
+				if _, err := remote.Under(c, claim(int64(10*i+3+j), 10*i+3+j)).Run(t.Context(), family.Command{Line: "echo mine", Once: once}, h.add); err != nil {
 					t.Fatal(err)
 				}
-				got := h.of(app.StreamOut)
+				got := h.of(family.StreamOut)
 				if once && leave != "" {
 					got = slices.DeleteFunc(got, func(l string) bool { return l == "late" })
 				}
@@ -120,14 +121,14 @@ func TestResidentKilled(t *testing.T) {
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "resident")
 		pid := func(i int) int { return pidsIn(file)[i] }
-		mustRun(t, remote.Under(c, claim(1, 1)), app.Command{Line: "echo $$ >>" + file, Once: true})
+		mustRun(t, remote.Under(c, claim(1, 1)), family.Command{Line: "echo $$ >>" + file, Once: true})
 		_ = syscall.Kill(pid(0), syscall.SIGKILL)
 		eventually(t, "it is dead", func() bool { return !running(pid(0)) })
-		mustRun(t, remote.Under(c, claim(2, 2)), app.Command{Line: "echo $$ >>" + file, Once: true})
+		mustRun(t, remote.Under(c, claim(2, 2)), family.Command{Line: "echo $$ >>" + file, Once: true})
 
 		cmd, count, open := counting(n)
 		var first, second heard
-		mustRun(t, remote.Under(c, claim(3, 3)), app.Command{Line: "echo $$ >>" + file, Once: true})
+		mustRun(t, remote.Under(c, claim(3, 3)), family.Command{Line: "echo $$ >>" + file, Once: true})
 		done := begin(t.Context(), remote.Under(c, claim(4, 4)), cmd(), &first)
 		eventually(t, "it begins", func() bool { return count() == 1 })
 		_ = syscall.Kill(pid(2), syscall.SIGKILL)
@@ -135,7 +136,7 @@ func TestResidentKilled(t *testing.T) {
 			t.Error("it is said to have succeeded")
 		}
 		done = begin(t.Context(), remote.Under(c, claim(5, 4)), cmd(), &second)
-		eventually(t, "it is taken over", func() bool { return len(second.of(app.StreamSystem)) == 1 })
+		eventually(t, "it is taken over", func() bool { return len(second.of(family.StreamSystem)) == 1 })
 		open()
 		if err := end(t, done); err != nil || count() != 1 {
 			t.Fatalf("%v, begun %d times: %q", err, count(), second.all())
@@ -149,7 +150,7 @@ func TestResidentCancelled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "pids")
-		wait := app.Command{Line: "echo $$ >>" + file + "; sh -c 'echo $$ >>" + file + "; sleep 1000; true' & sleep 1000; true"}
+		wait := family.Command{Line: "echo $$ >>" + file + "; sh -c 'echo $$ >>" + file + "; sleep 1000; true' & sleep 1000; true"}
 		for i, stop := range []func(cancel func()){func(cancel func()) { cancel() }, func(func()) { _ = c.Close() }} {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -161,7 +162,7 @@ func TestResidentCancelled(t *testing.T) {
 			}
 			eventually(t, "they end", func() bool { return !slices.ContainsFunc(pidsIn(file), running) })
 			if i == 0 {
-				mustRun(t, remote.Under(c, claim(2, 2)), app.Command{Line: "true"})
+				mustRun(t, remote.Under(c, claim(2, 2)), family.Command{Line: "true"})
 			}
 		}
 	})
@@ -175,7 +176,7 @@ func TestResidentCountsBytes(t *testing.T) {
 		c := dial(t, s.Target())
 		for i, n := range []int{1, 100, 10000} {
 			text := strings.Repeat("ä€", n)
-			got := mustRun(t, remote.Under(c, claim(int64(i+1), i)), app.Command{Line: "wc -c; echo $LC_ALL", Stdin: strings.NewReader(text), Once: true})
+			got := mustRun(t, remote.Under(c, claim(int64(i+1), i)), family.Command{Line: "wc -c; echo $LC_ALL", Stdin: strings.NewReader(text), Once: true})
 			if len(got) != 2 || strings.TrimSpace(got[0]) != strconv.Itoa(len(text)) || got[1] != lang {
 				t.Errorf("%s: %q", lang, got)
 			}
@@ -198,16 +199,16 @@ func TestResidentHandsOnBytes(t *testing.T) {
 	for _, lang := range []string{"C", "C.UTF-8"} {
 		s := remotetest.Start(t, remotetest.Options{Env: []string{"LANG=" + lang, "LC_ALL=" + lang}})
 		c := dial(t, s.Target())
-		want := mustRun(t, c, app.Command{Line: "cksum", Stdin: strings.NewReader(string(all))})
-		open := mustRun(t, c, app.Command{Line: "sh -c 'ls /proc/$$/fd'"})
+		want := mustRun(t, c, family.Command{Line: "cksum", Stdin: strings.NewReader(string(all))})
+		open := mustRun(t, c, family.Command{Line: "sh -c 'ls /proc/$$/fd'"})
 		for i := range 6 {
 			once := i > 2
-			if got := mustRun(t, remote.Under(c, claim(int64(i+1), i)), app.Command{Line: "cksum", Stdin: strings.NewReader(string(all)), Once: once}); !slices.Equal(got, want) {
+			if got := mustRun(t, remote.Under(c, claim(int64(i+1), i)), family.Command{Line: "cksum", Stdin: strings.NewReader(string(all)), Once: once}); !slices.Equal(got, want) {
 				t.Errorf("%s, once %t: %q, want %q", lang, once, got, want)
 			}
 		}
 		for i := range 3 {
-			if got := mustRun(t, remote.Under(c, claim(int64(i+11), i+11)), app.Command{Line: "sh -c 'ls /proc/$$/fd'", Once: true}); !slices.Equal(got, open) {
+			if got := mustRun(t, remote.Under(c, claim(int64(i+11), i+11)), family.Command{Line: "sh -c 'ls /proc/$$/fd'", Once: true}); !slices.Equal(got, open) {
 				t.Errorf("open are %q, in a session %q", got, open)
 			}
 		}
@@ -223,7 +224,7 @@ func TestResidentReaderKilled(t *testing.T) {
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file, gate := tempFile(n, "children"), tempFile(n, "gate")
 		var h heard
-		done := begin(t.Context(), remote.Under(c, claim(1, 1)), app.Command{Once: true,
+		done := begin(t.Context(), remote.Under(c, claim(1, 1)), family.Command{Once: true,
 			Line: "cat /proc/$$/task/$$/children >" + file + ".new; mv " + file + ".new " + file + "; until [ -e " + gate + " ]; do sleep 0.02; done; echo done"}, &h)
 		eventually(t, "it begins", func() bool { _, err := os.Stat(file); return err == nil })
 		b, err := os.ReadFile(file)
@@ -243,7 +244,7 @@ func TestResidentReaderKilled(t *testing.T) {
 			t.Errorf("%v, %q", err, h.all())
 		}
 		for i := range 3 {
-			if got := mustRun(t, remote.Under(c, claim(int64(i+2), i+2)), app.Command{Line: "echo mine", Once: true}); !slices.Equal(got, []string{"mine"}) {
+			if got := mustRun(t, remote.Under(c, claim(int64(i+2), i+2)), family.Command{Line: "echo mine", Once: true}); !slices.Equal(got, []string{"mine"}) {
 				t.Errorf("%q", got)
 			}
 		}
@@ -256,37 +257,37 @@ func TestResidentForks(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		epoch := int64(0)
-		under := func() app.Shell {
+		under := func() family.Shell {
 			epoch++
 			return remote.Under(c, claim(epoch, int(epoch)))
 		}
-		if got := mustRun(t, under(), app.Command{Line: "echo ${BASH_VERSION:+bash}; left=behind; cd /; set -f", Fork: true}); !slices.Equal(got, []string{"bash"}) {
+		if got := mustRun(t, under(), family.Command{Line: "echo ${BASH_VERSION:+bash}; left=behind; cd /; set -f", Fork: true}); !slices.Equal(got, []string{"bash"}) {
 			t.Errorf("%q, and no fork of bash", got)
 		}
 		for _, given := range []string{"", "a\n b\\n"} {
 			var h heard
-			exit, err := under().Run(t.Context(), app.Command{Line: "cat; echo \"err$left\" >&2; case $- in *f*) ;; *) exit 7 ;; esac", Stdin: strings.NewReader(given), Fork: true}, h.add)
+			exit, err := under().Run(t.Context(), family.Command{Line: "cat; echo \"err$left\" >&2; case $- in *f*) ;; *) exit 7 ;; esac", Stdin: strings.NewReader(given), Fork: true}, h.add)
 			want := strings.Split(strings.TrimSuffix(given, "\n"), "\n")
 			if given == "" {
 				want = nil
 			}
-			if err != nil || exit != 7 || !slices.Equal(h.of(app.StreamOut), want) || !slices.Equal(h.of(app.StreamErr), []string{"err"}) {
+			if err != nil || exit != 7 || !slices.Equal(h.of(family.StreamOut), want) || !slices.Equal(h.of(family.StreamErr), []string{"err"}) {
 				t.Errorf("%q: exit %d, %v, %q", given, exit, err, h.all())
 			}
 		}
 		for line, want := range map[string]int{"exit 255": 255, "no-such-command": 127, "set -e; false; exit 3": 1, "kill -KILL 0": 137, "trap 'exit 9' EXIT; exit 4": 9} {
-			if got, err := under().Run(t.Context(), app.Command{Line: line, Fork: true}, nil); err != nil || got != want {
+			if got, err := under().Run(t.Context(), family.Command{Line: line, Fork: true}, nil); err != nil || got != want {
 				t.Errorf("%s: exit %d, %v; want %d", line, got, err, want)
 			}
 		}
-		open := mustRun(t, c, app.Command{Line: "sh -c 'ls /proc/$$/fd'"})
-		if got := mustRun(t, under(), app.Command{Line: "sh -c 'ls /proc/$$/fd'", Fork: true}); !slices.Equal(got, open) {
+		open := mustRun(t, c, family.Command{Line: "sh -c 'ls /proc/$$/fd'"})
+		if got := mustRun(t, under(), family.Command{Line: "sh -c 'ls /proc/$$/fd'", Fork: true}); !slices.Equal(got, open) {
 			t.Errorf("open are %q, in a session %q", got, open)
 		}
 		file := tempFile(n, "pids")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		done := begin(ctx, under(), app.Command{Line: "sh -c 'echo $$ >>" + file + "; sleep 1000; true' & sleep 1000; true", Fork: true}, new(heard))
+		done := begin(ctx, under(), family.Command{Line: "sh -c 'echo $$ >>" + file + "; sleep 1000; true' & sleep 1000; true", Fork: true}, new(heard))
 		eventually(t, "it begins", func() bool { return len(pidsIn(file)) == 1 })
 		cancel()
 		if end(t, done) == nil {
@@ -324,13 +325,13 @@ builtin echo "$@"
 	s := remotetest.Start(t, remotetest.Options{Env: []string{"BASH_ENV=" + lib}})
 	c := dial(t, s.Target())
 	run := func(epoch int64, step int) error {
-		exit, err := remote.Under(c, claim(epoch, step)).Run(soon(t, time.Minute), app.Command{Line: "true", Once: true}, nil)
+		exit, err := remote.Under(c, claim(epoch, step)).Run(soon(t, time.Minute), family.Command{Line: "true", Once: true}, nil)
 		if err == nil && exit != 0 {
 			err = fmt.Errorf("exit %d", exit)
 		}
 		return err
 	}
-	mustRun(t, remote.Under(c, claim(1, 1)), app.Command{Line: "true", Once: true})
+	mustRun(t, remote.Under(c, claim(1, 1)), family.Command{Line: "true", Once: true})
 	fill("ends") // exit codes, and that a command was not begun
 	for i := range 3 {
 		if err := run(int64(i+2), i+2); err != nil {

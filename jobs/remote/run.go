@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 var errRefused = errors.New("the machine refused to run a command")
 
 // run runs a command, under a claim if there is one.
-func (c *Conn) run(ctx context.Context, cmd app.Command, out app.Output, claim *Claim) (int, error) {
+func (c *Conn) run(ctx context.Context, cmd family.Command, out family.Output, claim *Claim) (int, error) {
 	cmd.Once = cmd.Once && claim != nil
 	in, err := inputOf(cmd)
 	if err != nil {
@@ -185,7 +185,7 @@ func (r *running) talk(request, data []byte, stream io.Reader) {
 	r.ch, r.reqs = ch, reqs
 	r.opened <- nil
 	go func() {
-		r.sink.read(app.StreamErr, ch.Stderr(), r.hello)
+		r.sink.read(family.StreamErr, ch.Stderr(), r.hello)
 		r.silent()
 	}()
 	switch {
@@ -198,7 +198,7 @@ func (r *running) talk(request, data []byte, stream io.Reader) {
 	default:
 		r.fed.Store(true)
 	}
-	r.sink.read(app.StreamOut, ch, nil)
+	r.sink.read(family.StreamOut, ch, nil)
 	r.silent()
 }
 
@@ -223,8 +223,8 @@ func (r *running) talkTo(s *resident, message []byte) {
 		}
 		s.ch, s.reqs = ch, reqs
 		s.serve(r)
-		go s.read(app.StreamOut, ch)
-		go s.read(app.StreamErr, ch.Stderr())
+		go s.read(family.StreamOut, ch)
+		go s.read(family.StreamErr, ch.Stderr())
 	} else {
 		s.serve(r)
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -30,7 +32,7 @@ func TestRunExitCodes(t *testing.T) {
 			{"kill -KILL $$", 137}, {"kill -TERM $$", 143}, {"sh -c 'kill -HUP $$'", 129},
 		} {
 			for _, in := range []io.Reader{nil, strings.NewReader("x"), iotaReader("x")} {
-				exit, err := c.Run(t.Context(), app.Command{Line: tc.line, Stdin: in}, nil)
+				exit, err := c.Run(t.Context(), family.Command{Line: tc.line, Stdin: in}, nil)
 				if err != nil || exit != tc.exit {
 					t.Errorf("%q with stdin %T: exit %d, %v; want %d", tc.line, in, exit, err, tc.exit)
 				}
@@ -47,16 +49,16 @@ func TestRunStreams(t *testing.T) {
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		var h heard
 		line := `for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done; printf '\n\r\nlast without a break'`
-		if exit, err := c.Run(t.Context(), app.Command{Line: line}, h.add); err != nil || exit != 0 {
+		if exit, err := c.Run(t.Context(), family.Command{Line: line}, h.add); err != nil || exit != 0 {
 			t.Fatal(exit, err)
 		}
-		if got, want := h.of(app.StreamOut), []string{"out 1", "out 2", "out 3", "out 4", "out 5", "", "", "last without a break"}; !slices.Equal(got, want) {
+		if got, want := h.of(family.StreamOut), []string{"out 1", "out 2", "out 3", "out 4", "out 5", "", "", "last without a break"}; !slices.Equal(got, want) {
 			t.Errorf("stdout %q, want %q", got, want)
 		}
-		if got, want := h.of(app.StreamErr), []string{"err 1", "err 2", "err 3", "err 4", "err 5"}; !slices.Equal(got, want) {
+		if got, want := h.of(family.StreamErr), []string{"err 1", "err 2", "err 3", "err 4", "err 5"}; !slices.Equal(got, want) {
 			t.Errorf("stderr %q, want %q", got, want)
 		}
-		if got := h.of(app.StreamSystem); got != nil {
+		if got := h.of(family.StreamSystem); got != nil {
 			t.Errorf("muster said %q", got)
 		}
 	})
@@ -69,7 +71,7 @@ func TestRunStreamsAsItComes(t *testing.T) {
 		lines := make(chan string, 2)
 		done := make(chan error, 1)
 		go func() {
-			_, err := c.Run(t.Context(), app.Command{Line: "echo first; until [ -e " + app.ShellQuote(gate) + " ]; do sleep 0.02; done; echo second"},
+			_, err := c.Run(t.Context(), family.Command{Line: "echo first; until [ -e " + phrase.ShellQuote(gate) + " ]; do sleep 0.02; done; echo second"},
 				func(_ app.Stream, l string) { lines <- l })
 			done <- err
 		}()
@@ -93,22 +95,22 @@ func TestRunStdin(t *testing.T) {
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		big := strings.Repeat("0123456789abcdef", 40<<10) // 640 KiB
 		for name, in := range map[string]io.Reader{"sized": strings.NewReader(big), "stream": iotaReader(big)} {
-			if got := mustRun(t, c, app.Command{Line: "wc -c | tr -d ' '", Stdin: in}); !slices.Equal(got, []string{fmt.Sprint(len(big))}) {
+			if got := mustRun(t, c, family.Command{Line: "wc -c | tr -d ' '", Stdin: in}); !slices.Equal(got, []string{fmt.Sprint(len(big))}) {
 				t.Errorf("%s: got %q", name, got)
 			}
 		}
-		if got := mustRun(t, c, app.Command{Line: "cat; echo end"}); !slices.Equal(got, []string{"end"}) {
+		if got := mustRun(t, c, family.Command{Line: "cat; echo end"}); !slices.Equal(got, []string{"end"}) {
 			t.Errorf("without stdin: got %q", got)
 		}
-		if got := mustRun(t, c, app.Command{Line: "cat; echo end", Stdin: strings.NewReader("")}); !slices.Equal(got, []string{"end"}) {
+		if got := mustRun(t, c, family.Command{Line: "cat; echo end", Stdin: strings.NewReader("")}); !slices.Equal(got, []string{"end"}) {
 			t.Errorf("empty stdin: got %q", got)
 		}
 		// A command may leave its input alone.
-		mustRun(t, c, app.Command{Line: "true", Stdin: iotaReader(strings.Repeat(big, 8))})
+		mustRun(t, c, family.Command{Line: "true", Stdin: iotaReader(strings.Repeat(big, 8))})
 		if left, _ := filepath.Glob(filepath.Join(n.Temp, "*")); len(left) != 0 {
 			t.Errorf("left behind: %q", left)
 		}
-		_, err := c.Run(t.Context(), app.Command{Line: "cat", Stdin: io.MultiReader(strings.NewReader("a"), failing{})}, nil)
+		_, err := c.Run(t.Context(), family.Command{Line: "cat", Stdin: io.MultiReader(strings.NewReader("a"), failing{})}, nil)
 		if !errors.Is(err, errBroken) {
 			t.Errorf("got %v", err)
 		}
@@ -125,7 +127,7 @@ func TestRunLongAndBinaryLines(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		const n = 64 << 10
-		got := mustRun(t, c, app.Command{Line: "tr '#' '\\n'", Stdin: strings.NewReader(
+		got := mustRun(t, c, family.Command{Line: "tr '#' '\\n'", Stdin: strings.NewReader(
 			strings.Repeat("a", n) + "#" + strings.Repeat("b", 2*n+5) + "#x" + strings.Repeat("ä", n) + "#" + "z\xff\x00\xc3#" + "end")})
 		var lens []int
 		for _, l := range got {
@@ -149,14 +151,14 @@ func TestRunOutputLimit(t *testing.T) {
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dialWith(t, s.Target(), remote.Limits{Output: 1000})
 	var h heard
-	exit, err := c.Run(t.Context(), app.Command{Line: "i=0; while [ $i -lt 20000 ]; do echo 123456789; echo 987654321 >&2; i=$((i+1)); done; exit 7"}, h.add)
+	exit, err := c.Run(t.Context(), family.Command{Line: "i=0; while [ $i -lt 20000 ]; do echo 123456789; echo 987654321 >&2; i=$((i+1)); done; exit 7"}, h.add)
 	if err != nil || exit != 7 {
 		t.Fatal(exit, err)
 	}
-	if lines := len(h.of(app.StreamOut)) + len(h.of(app.StreamErr)); lines != 100 {
+	if lines := len(h.of(family.StreamOut)) + len(h.of(family.StreamErr)); lines != 100 {
 		t.Errorf("%d lines, want 100", lines)
 	}
-	if note := h.of(app.StreamSystem); len(note) != 1 || !strings.Contains(note[0], "output cut") {
+	if note := h.of(family.StreamSystem); len(note) != 1 || !strings.Contains(note[0], "output cut") {
 		t.Errorf("note %q", note)
 	}
 }
@@ -167,18 +169,18 @@ func TestRunOutputRate(t *testing.T) {
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dialWith(t, s.Target(), remote.Limits{Rate: 1000, Burst: 1000})
 	var h heard
-	exit, err := c.Run(t.Context(), app.Command{
+	exit, err := c.Run(t.Context(), family.Command{
 		Line: "cat; sleep 0.5; echo after a while; exit 3", Stdin: strings.NewReader(strings.Repeat("123456789\n", 3000)),
 	}, h.add)
 	if err != nil || exit != 3 {
 		t.Fatal(exit, err)
 	}
-	out := h.of(app.StreamOut)
+	out := h.of(family.StreamOut)
 	if len(out) < 100 || len(out) > 2500 || out[len(out)-1] != "after a while" {
 		t.Errorf("%d lines, the last is %q", len(out), out[len(out)-1])
 	}
 	left := 0
-	for _, note := range h.of(app.StreamSystem) {
+	for _, note := range h.of(family.StreamSystem) {
 		var n int
 		if _, err := fmt.Sscanf(note, "%d lines left out here", &n); err != nil {
 			t.Errorf("note %q", note)
@@ -198,7 +200,7 @@ func TestRunAtTheSameTime(t *testing.T) {
 				t.Run("", func(t *testing.T) {
 					t.Parallel()
 					want := fmt.Sprint("number ", i)
-					if got := mustRun(t, c, app.Command{Line: "cat", Stdin: strings.NewReader(want)}); !slices.Equal(got, []string{want}) {
+					if got := mustRun(t, c, family.Command{Line: "cat", Stdin: strings.NewReader(want)}); !slices.Equal(got, []string{want}) {
 						t.Errorf("%q", got)
 					}
 				})
@@ -225,7 +227,7 @@ func TestRunCancelKills(t *testing.T) {
 					ctx, cancel := context.WithCancel(t.Context())
 					done := make(chan error, 1)
 					go func() {
-						_, err := c.Run(ctx, app.Command{
+						_, err := c.Run(ctx, family.Command{
 							Line:  trap + "echo $$ >>" + file + "; sh -c 'echo $$ >>" + file + "; sleep 1000; true' & sleep 1000; true",
 							Stdin: in(),
 						}, nil)
@@ -235,7 +237,7 @@ func TestRunCancelKills(t *testing.T) {
 					cancel()
 					wantCode(t, <-done, app.ECancelled)
 					eventually(t, "the processes end", func() bool { return !slices.ContainsFunc(pidsIn(file), running) })
-					mustRun(t, c, app.Command{Line: "true"}) // the connection is still good
+					mustRun(t, c, family.Command{Line: "true"}) // the connection is still good
 				})
 			})
 		}
@@ -246,7 +248,7 @@ func TestRunDeadline(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		began := time.Now()
-		_, err := c.Run(soon(t, 300*time.Millisecond), app.Command{Line: "sleep 1000"}, nil)
+		_, err := c.Run(soon(t, 300*time.Millisecond), family.Command{Line: "sleep 1000"}, nil)
 		wantCode(t, err, app.ETimeout, "took too long")
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Error("the cause is lost")
@@ -256,7 +258,7 @@ func TestRunDeadline(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = c.Run(ctx, app.Command{Line: "true"}, nil)
+		_, err = c.Run(ctx, family.Command{Line: "true"}, nil)
 		wantCode(t, err, app.ECancelled)
 	})
 }
@@ -270,7 +272,7 @@ func TestRunLeavesDaemons(t *testing.T) {
 		var h heard
 		var returned atomic.Bool
 		until := "until [ -e " + gate + " ] || [ ! -d " + n.Temp + " ]; do sleep 0.02; done"
-		exit, err := c.Run(t.Context(), app.Command{Line: "setsid sh -c 'echo $$ >" + file + "; " + until + "; while echo late; do sleep 0.01; done' & echo started"},
+		exit, err := c.Run(t.Context(), family.Command{Line: "setsid sh -c 'echo $$ >" + file + "; " + until + "; while echo late; do sleep 0.01; done' & echo started"},
 			func(s app.Stream, l string) {
 				if returned.Load() {
 					t.Errorf("after the end: %s", l)
@@ -281,10 +283,10 @@ func TestRunLeavesDaemons(t *testing.T) {
 		if err != nil || exit != 0 {
 			t.Fatal(exit, err)
 		}
-		if got := h.of(app.StreamOut); !slices.Equal(got, []string{"started"}) {
+		if got := h.of(family.StreamOut); !slices.Equal(got, []string{"started"}) {
 			t.Errorf("%q", got)
 		}
-		if got := h.of(app.StreamSystem); len(got) != 1 || !strings.Contains(got[0], "holds its output open") {
+		if got := h.of(family.StreamSystem); len(got) != 1 || !strings.Contains(got[0], "holds its output open") {
 			t.Errorf("%q", got)
 		}
 		eventually(t, "the daemon begins", func() bool { return len(pidsIn(file)) == 1 })
@@ -306,16 +308,16 @@ func TestRunDaemonSurvives(t *testing.T) {
 		file, stop := tempFile(n, "pid"), tempFile(n, "stop")
 		var h heard
 		line := "setsid sh -c 'echo $$ >" + file + "; until [ -e " + stop + " ]; do sleep 0.05; done' >/dev/null 2>&1 </dev/null &"
-		exit, err := c.Run(t.Context(), app.Command{Line: line}, h.add)
-		if said := h.of(app.StreamSystem); err != nil || exit != 0 || len(said) != 0 { // such as that something holds its output open
+		exit, err := c.Run(t.Context(), family.Command{Line: line}, h.add)
+		if said := h.of(family.StreamSystem); err != nil || exit != 0 || len(said) != 0 { // such as that something holds its output open
 			t.Errorf("exit %d, %v: %q", exit, err, said)
 		}
 		_ = c.Close()
 		eventually(t, "it starts", func() bool { return len(pidsIn(file)) == 1 })
 		pid := pidsIn(file)[0]
 		c2 := dial(t, n.Target())
-		mustRun(t, c2, app.Command{Line: "kill -0 " + fmt.Sprint(pid)})
-		mustRun(t, c2, app.Command{Line: "touch " + stop})
+		mustRun(t, c2, family.Command{Line: "kill -0 " + fmt.Sprint(pid)})
+		mustRun(t, c2, family.Command{Line: "touch " + stop})
 		eventually(t, "it ends", func() bool { return !running(pid) })
 	})
 }
@@ -332,7 +334,7 @@ func TestRunConnectionLost(t *testing.T) {
 			file := tempFile(&s.Node, "pids")
 			done := make(chan error, 1)
 			go func() {
-				_, err := c.Run(t.Context(), app.Command{Line: "echo $$ >" + file + "; sleep 1000; true", Stdin: in()}, nil)
+				_, err := c.Run(t.Context(), family.Command{Line: "echo $$ >" + file + "; sleep 1000; true", Stdin: in()}, nil)
 				done <- err
 			}()
 			eventually(t, "it runs", func() bool { return len(pidsIn(file)) == 1 })
@@ -340,7 +342,7 @@ func TestRunConnectionLost(t *testing.T) {
 			wantCode(t, <-done, app.ETransient, "was lost")
 			eventually(t, "it ends", func() bool { return !running(pidsIn(file)[0]) })
 			<-c.Done()
-			_, err := c.Run(t.Context(), app.Command{Line: "true"}, nil)
+			_, err := c.Run(t.Context(), family.Command{Line: "true"}, nil)
 			wantCode(t, err, app.ETransient)
 		})
 	}
@@ -353,7 +355,7 @@ func TestRunOpenSSHConnectionLost(t *testing.T) {
 	file := tempFile(n, "pids")
 	done := make(chan error, 1)
 	go func() {
-		_, err := c.Run(t.Context(), app.Command{Line: "echo $$ >" + file + "; sleep 1000; true"}, nil)
+		_, err := c.Run(t.Context(), family.Command{Line: "echo $$ >" + file + "; sleep 1000; true"}, nil)
 		done <- err
 	}()
 	eventually(t, "it runs", func() bool { return len(pidsIn(file)) == 1 })
@@ -370,7 +372,7 @@ func TestKeepaliveEndsADeadConnection(t *testing.T) {
 	var err error
 	for _, every := range []time.Duration{time.Second, 5 * time.Second, 25 * time.Second} {
 		c = dialWith(t, s.Target(), remote.Limits{Keepalive: every})
-		if _, err = c.Run(t.Context(), app.Command{Line: fmt.Sprintf("sleep %.1f", 2.5*every.Seconds())}, nil); err == nil {
+		if _, err = c.Run(t.Context(), family.Command{Line: fmt.Sprintf("sleep %.1f", 2.5*every.Seconds())}, nil); err == nil {
 			break
 		}
 	}
@@ -378,7 +380,7 @@ func TestKeepaliveEndsADeadConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Freeze(true)
-	_, err = c.Run(t.Context(), app.Command{Line: "sleep 1000"}, nil)
+	_, err = c.Run(t.Context(), family.Command{Line: "sleep 1000"}, nil)
 	wantCode(t, err, app.ETransient, "was lost")
 }
 
@@ -386,15 +388,15 @@ func TestRunTooLong(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dial(t, s.Target())
-	_, err := c.Run(t.Context(), app.Command{Line: "true " + strings.Repeat("x", 121<<10)}, nil)
+	_, err := c.Run(t.Context(), family.Command{Line: "true " + strings.Repeat("x", 121<<10)}, nil)
 	wantCode(t, err, app.ETooLarge)
-	mustRun(t, c, app.Command{Line: "true " + strings.Repeat("x", 111<<10)})
+	mustRun(t, c, family.Command{Line: "true " + strings.Repeat("x", 111<<10)})
 }
 
 func TestRunNoShell(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Line: func(string) string { return "echo This account is not available. >&2; exit 1" }})
-	_, err := dial(t, s.Target()).Run(t.Context(), app.Command{Line: "true"}, nil)
+	_, err := dial(t, s.Target()).Run(t.Context(), family.Command{Line: "true"}, nil)
 	wantCode(t, err, app.ECredentials, "may not run commands", "This account is not available")
 }
 
@@ -402,7 +404,7 @@ func TestRunNoisyLogin(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Line: func(l string) string { return "printf noise >&2; " + l }})
 	var h heard
-	exit, err := dial(t, s.Target()).Run(t.Context(), app.Command{Line: "exit 3"}, h.add)
+	exit, err := dial(t, s.Target()).Run(t.Context(), family.Command{Line: "exit 3"}, h.add)
 	if err != nil || exit != 3 || !slices.Equal(h.all(), []string{"stderr: noise"}) {
 		t.Fatal(exit, err, h.all())
 	}
@@ -411,7 +413,7 @@ func TestRunNoisyLogin(t *testing.T) {
 func TestRunStdinNeedsRoom(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Env: []string{"TMPDIR=/nonexistent"}})
-	_, err := dial(t, s.Target()).Run(t.Context(), app.Command{Line: "true", Stdin: strings.NewReader("x")}, nil)
+	_, err := dial(t, s.Target()).Run(t.Context(), family.Command{Line: "true", Stdin: strings.NewReader("x")}, nil)
 	wantCode(t, err, app.ECapacity, "temporary directory")
 }
 

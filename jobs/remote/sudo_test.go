@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/jobs/remote/remotetest"
 )
 
@@ -38,15 +39,15 @@ func TestSudo(t *testing.T) {
 	s := remotetest.Start(t, remotetest.Options{User: "admin", Env: []string{tools(t, map[string]string{"sudo": fakeSudo})}})
 	c := dial(t, s.Target())
 	for sudo, want := range map[bool]string{true: "yes it's", false: "no it's"} {
-		got := mustRun(t, c, app.Command{Line: `echo "${ROOT:-no} $(cat)"`, Stdin: strings.NewReader("it's"), Sudo: sudo})
+		got := mustRun(t, c, family.Command{Line: `echo "${ROOT:-no} $(cat)"`, Stdin: strings.NewReader("it's"), Sudo: sudo})
 		if !slices.Equal(got, []string{want}) {
 			t.Errorf("sudo %v: %q", sudo, got)
 		}
 	}
-	if exit, err := c.Run(t.Context(), app.Command{Line: "exit 1", Sudo: true}, nil); exit != 1 || err != nil {
+	if exit, err := c.Run(t.Context(), family.Command{Line: "exit 1", Sudo: true}, nil); exit != 1 || err != nil {
 		t.Error("a command's own exit code 1 is not sudo's:", exit, err)
 	}
-	if exit, err := c.Run(t.Context(), app.Command{Line: "exit 127", Sudo: true}, nil); exit != 127 || err != nil {
+	if exit, err := c.Run(t.Context(), family.Command{Line: "exit 127", Sudo: true}, nil); exit != 127 || err != nil {
 		t.Error(exit, err)
 	}
 
@@ -54,7 +55,7 @@ func TestSudo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := c.Run(ctx, app.Command{Line: "echo $$ >" + file + "; sleep 1000; true", Sudo: true, Stdin: iotaReader("")}, nil)
+		_, err := c.Run(ctx, family.Command{Line: "echo $$ >" + file + "; sleep 1000; true", Sudo: true, Stdin: iotaReader("")}, nil)
 		done <- err
 	}()
 	eventually(t, "it runs", func() bool { return len(pidsIn(file)) == 1 })
@@ -66,7 +67,7 @@ func TestSudo(t *testing.T) {
 func TestSudoForRootIsNothing(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Env: []string{tools(t, map[string]string{"sudo": "exit 9"})}})
-	mustRun(t, dial(t, s.Target()), app.Command{Line: "true", Sudo: true})
+	mustRun(t, dial(t, s.Target()), family.Command{Line: "true", Sudo: true})
 }
 
 func TestSudoRefused(t *testing.T) {
@@ -78,7 +79,7 @@ func TestSudoRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := remotetest.Start(t, remotetest.Options{User: "admin", Env: []string{tools(t, map[string]string{"sudo": tc.script})}})
-			_, err := dial(t, s.Target()).Run(t.Context(), app.Command{Line: "true", Sudo: true}, nil)
+			_, err := dial(t, s.Target()).Run(t.Context(), family.Command{Line: "true", Sudo: true}, nil)
 			wantCode(t, err, app.ECredentials, "User admin has no root rights", tc.say, tc.hint)
 		})
 	}
@@ -95,14 +96,14 @@ func TestRealSudo(t *testing.T) {
 	}
 	s := remotetest.Start(t, remotetest.Options{User: "admin", Env: []string{tools(t, map[string]string{})}})
 	c := dial(t, s.Target())
-	if got := mustRun(t, c, app.Command{Line: "cat; [ -n \"$SUDO_COMMAND\" ] && echo under sudo", Stdin: strings.NewReader("in\n"), Sudo: true}); !slices.Equal(got, []string{"in", "under sudo"}) {
+	if got := mustRun(t, c, family.Command{Line: "cat; [ -n \"$SUDO_COMMAND\" ] && echo under sudo", Stdin: strings.NewReader("in\n"), Sudo: true}); !slices.Equal(got, []string{"in", "under sudo"}) {
 		t.Errorf("%q", got)
 	}
 	file := tempFile(&s.Node, "pid")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := c.Run(ctx, app.Command{Line: "echo $$ >" + file + "; sleep 1000; true", Sudo: true}, nil)
+		_, err := c.Run(ctx, family.Command{Line: "echo $$ >" + file + "; sleep 1000; true", Sudo: true}, nil)
 		done <- err
 	}()
 	eventually(t, "it runs", func() bool { return len(pidsIn(file)) == 1 })

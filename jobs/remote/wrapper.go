@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // wrapper gives what runs on the node around a command line. It has only the parts that this command needs, since the node
@@ -37,7 +38,8 @@ import (
 // A resident shell has a function instead, without the parts that it sees to itself: see residentFunction.
 //
 // Where the command was asked to go, whatever is left of its group goes with the wrapper, since nobody would see to it later.
-// It is asked twice: a shell that has just forked loses a signal. The watcher of the lifeline is killed outright in the end: one that was only just forked may lose a milder signal, and
+// It is asked twice: a shell that has just forked loses a signal. The watcher of the lifeline is killed outright in the end: one that was only just
+// forked may lose a milder signal, and
 // would then end what the command had left behind. The wrapper holds no backslash and nothing else that login shells which
 // are not sh would read differently inside quotes.
 func (v invocation) wrapper() string {
@@ -205,7 +207,7 @@ const (
 	commandMax = 112 << 10
 )
 
-var quotedClaim, quotedFullClaim = app.ShellQuote(quickClaimScript), app.ShellQuote(claimScript)
+var quotedClaim, quotedFullClaim = phrase.ShellQuote(quickClaimScript), phrase.ShellQuote(claimScript)
 
 // quotedWrappers keeps the few wrappers that there are, ready to be sent.
 var quotedWrappers sync.Map // of variant, string
@@ -224,7 +226,7 @@ func (v invocation) quotedWrapper() string {
 	if w, ok := quotedWrappers.Load(kind); ok {
 		return w.(string)
 	}
-	w := app.ShellQuote(v.wrapper())
+	w := phrase.ShellQuote(v.wrapper())
 	quotedWrappers.Store(kind, w)
 	return w
 }
@@ -247,7 +249,7 @@ type invocation struct {
 // request gives the payload of the request to run it. A login shell that is known to be an sh need not start another one
 // to read the wrapper. It is put together in one piece, since it is by far the longest thing that is said to a node.
 func (v invocation) request(plainShell bool) ([]byte, error) {
-	line := app.ShellQuote(v.line)
+	line := phrase.ShellQuote(v.line)
 	if len(v.line) > commandMax || len(line) > commandMax {
 		return nil, app.Errorf(app.ETooLarge, "The command line has %d bytes; more than %d do not fit. Send it on the standard input.", len(line), commandMax)
 	}

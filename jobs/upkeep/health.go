@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/observe"
 	"muster/jobs/internal/loop"
 )
 
@@ -59,7 +60,7 @@ type Mender struct {
 	Repair func(ctx context.Context) (begun int, err error)
 	Every  time.Duration // 0: every five seconds
 	Log    *slog.Logger
-	Meter  app.Meter // nil: nobody counts
+	Meter  observe.Meter // nil: nobody counts
 }
 
 // Run works until ctx ends.
@@ -76,7 +77,7 @@ func (m *Mender) Run(ctx context.Context) {
 		}
 		trouble.Say(m.Log, "repairing sick nodes", err)
 		if n > 0 {
-			app.MeterOf(m.Meter).Add(app.MetricRepairs, float64(n))
+			observe.MeterOf(m.Meter).Add(observe.MetricRepairs, float64(n))
 			m.Log.Info("clusters with sick nodes are being repaired, as their templates say", "clusters", n)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"muster/app"
+	"muster/app/observe"
 	"muster/app/resource"
 	"muster/jobs/internal/loop"
 )
@@ -16,7 +16,7 @@ type Sweeper struct {
 	Log   *slog.Logger
 	Every time.Duration // zero: an hour
 	After time.Duration // zero: app.SweptAfter
-	Meter app.Meter     // nil: nobody counts
+	Meter observe.Meter // nil: nobody counts
 }
 
 // Run works until ctx ends, at once and then from time to time.
@@ -34,7 +34,7 @@ func (s *Sweeper) Run(ctx context.Context) {
 			trouble.Say(s.Log, "removing contents of resources that nobody needs", err)
 		}
 		if n > 0 {
-			app.MeterOf(s.Meter).Add(app.MetricContents, float64(n))
+			observe.MeterOf(s.Meter).Add(observe.MetricContents, float64(n))
 			s.Log.Info("contents of resources that nobody needs were removed", "contents", n)
 		}
 		if loop.Pause(ctx, s.Every) != nil {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // What is longer is cut: a notice is short, and a body has a limit.
@@ -47,7 +48,7 @@ func (p Portal) url(s app.Subject) string {
 }
 
 // Body gives what is sent of a notice.
-func Body(d app.DueDelivery, p Portal) ([]byte, *app.Error) {
+func Body(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	if d.News != nil {
 		return newsBody(d, p)
 	}
@@ -60,9 +61,9 @@ func Body(d app.DueDelivery, p Portal) ([]byte, *app.Error) {
 	url, action := p.url(n.About), p.url(n.Act)
 	var body any
 	switch d.Format {
-	case app.HookSlack:
+	case webhook.HookSlack:
 		body = map[string]string{"text": slackText(n, url, action)}
-	case app.HookMail:
+	case webhook.HookMail:
 		body = map[string]string{"to": d.To, "subject": "[Muster] " + n.Title, "text": mailText(n, url, action)}
 	default:
 		body = event{Type: n.Kind, Timestamp: n.At, Data: noticeData{n, p.Path(n.About), p.Path(n.Act), n.ActionName, url, action}}
@@ -71,8 +72,8 @@ func Body(d app.DueDelivery, p Portal) ([]byte, *app.Error) {
 	if err != nil {
 		return nil, app.Errorf(app.EInternal, "The notice cannot be written down: %w", err)
 	}
-	if len(b) > app.MaxHookBody {
-		return nil, app.Errorf(app.ETooLarge, "The notice is larger than %d KiB.", app.MaxHookBody>>10)
+	if len(b) > webhook.MaxHookBody {
+		return nil, app.Errorf(app.ETooLarge, "The notice is larger than %d KiB.", webhook.MaxHookBody>>10)
 	}
 	return b, nil
 }

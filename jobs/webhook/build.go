@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // buildEvent is what a build is told.
@@ -38,11 +39,11 @@ func buildBody(n app.BuildNews, p Portal) ([]byte, *app.Error) {
 		if err != nil {
 			return nil, app.Errorf(app.EInternal, "What the build is told cannot be written down: %w", err)
 		}
-		if len(b) <= app.MaxHookBody {
+		if len(b) <= webhook.MaxHookBody {
 			return b, nil
 		}
 		if len(d.Nodes) == 0 {
-			return nil, app.Errorf(app.ETooLarge, "What the build is told is larger than %d KiB.", app.MaxHookBody>>10)
+			return nil, app.Errorf(app.ETooLarge, "What the build is told is larger than %d KiB.", webhook.MaxHookBody>>10)
 		}
 		d.Nodes = d.Nodes[:len(d.Nodes)/2]
 		d.More = len(n.Nodes) - len(d.Nodes)

@@ -14,22 +14,24 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
+	"muster/app/webhook"
 )
 
 const hangs = 5 * time.Minute // reached only where something hangs
 
 // called is a build of a hook that is to be told at an address.
-func (d *desk) called(hook app.BuildHook, key, url string) app.Build {
+func (d *desk) called(hook build.BuildHook, key, url string) build.Build {
 	d.Helper()
 	queue := 0
-	done, err := d.s.TakeBuild(d.Context(), app.BuildOrder{Hook: hook, Who: admin, Uniq: key, Now: d.clock.Now(), Event: app.BuildEvent{Build: key, Job: "test"},
-		Begin: &app.BuildBegin{Key: key, Rule: app.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}, Call: app.BuildCall{URL: url, Shown: "http://…"}}})
+	done, err := d.s.TakeBuild(d.Context(), build.BuildOrder{Hook: hook, Who: admin, Uniq: key, Now: d.clock.Now(), Event: app.BuildEvent{Build: key, Job: "test"},
+		Begin: &build.BuildBegin{Key: key, Rule: build.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}, Call: build.BuildCall{URL: url, Shown: "http://…"}}})
 	d.must(err)
 	return *done.Build
 }
 
 // move brings a build to a state, and lets it be told.
-func (d *desk) move(b app.Build, s app.BuildState, nodes ...app.BuildNode) {
+func (d *desk) move(b build.Build, s app.BuildState, nodes ...app.BuildNode) {
 	d.Helper()
 	b, err := d.s.Build(d.Context(), "t", b.ID)
 	d.must(err)
@@ -42,16 +44,16 @@ func (d *desk) move(b app.Build, s app.BuildState, nodes ...app.BuildNode) {
 }
 
 // buildDesk is a desk with a build hook whose secret is that of a receiver.
-func buildDesk(t *testing.T, r *receiver) (*desk, app.BuildHook) {
+func buildDesk(t *testing.T, r *receiver) (*desk, build.BuildHook) {
 	d := newDesk(t)
 	owner := "ci"
-	h, _, err := d.s.SaveBuildHook(d.Context(), admin, app.BuildHookChange{ID: "abc", Name: "ci", System: "generic", Owner: &owner, Secret: r.secret, TokenKey: []byte("key")}, d.clock.Now())
+	h, _, err := d.s.SaveBuildHook(d.Context(), admin, build.BuildHookChange{ID: "abc", Name: "ci", System: "generic", Owner: &owner, Secret: r.secret, TokenKey: []byte("key")}, d.clock.Now())
 	d.must(err)
 	return d, h
 }
 
 // toldUntil waits until the callbacks of a build are as is asked for.
-func (d *desk) toldUntil(b app.Build, want string) app.BuildCallbacks {
+func (d *desk) toldUntil(b build.Build, want string) build.BuildCallbacks {
 	d.Helper()
 	var got string
 	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
@@ -66,7 +68,7 @@ func (d *desk) toldUntil(b app.Build, want string) app.BuildCallbacks {
 		}
 	}
 	d.Fatalf("the callbacks are %q, want %q", got, want)
-	return app.BuildCallbacks{}
+	return build.BuildCallbacks{}
 }
 
 // A build is told over the same path as people: signed, without following redirects, again after what may pass, in the order of its states,
@@ -162,15 +164,15 @@ func TestBuildsThatCannotBeTold(t *testing.T) {
 		for {
 			r.next()
 			n++
-			var c app.BuildCallback
-			for c = d.told(b); c.Attempts < n || c.Outcome == app.DeliveryWaiting && c.Status == 0; c = d.told(b) {
+			var c build.BuildCallback
+			for c = d.told(b); c.Attempts < n || c.Outcome == webhook.DeliveryWaiting && c.Status == 0; c = d.told(b) {
 				time.Sleep(time.Millisecond)
 			}
-			for c.Outcome == app.DeliveryWaiting && !c.NextAt.After(d.clock.Now()) {
+			for c.Outcome == webhook.DeliveryWaiting && !c.NextAt.After(d.clock.Now()) {
 				time.Sleep(time.Millisecond)
 				c = d.told(b)
 			}
-			if c.Outcome == app.DeliveryFailed {
+			if c.Outcome == webhook.DeliveryFailed {
 				break
 			}
 			d.clock.Move(c.NextAt.Sub(d.clock.Now()))
@@ -192,7 +194,7 @@ func TestBuildsThatCannotBeTold(t *testing.T) {
 	})
 }
 
-func (d *desk) told(b app.Build) app.BuildCallback {
+func (d *desk) told(b build.Build) build.BuildCallback {
 	b, err := d.s.Build(d.Context(), "t", b.ID)
 	d.must(err)
 	return b.Callback.Told[0]
@@ -220,9 +222,9 @@ func TestLargeClustersAreToldInPart(t *testing.T) {
 	for i := range 20000 {
 		n.Nodes = append(n.Nodes, app.BuildNode{Name: fmt.Sprintf("n%d", i), Address: "192.0.2.9", Services: []string{"web"}})
 	}
-	b, err := Body(app.DueDelivery{Told: &n}, portalAt(""))
+	b, err := Body(webhook.DueDelivery{Told: &n}, portalAt(""))
 	var body struct{ Data buildData }
-	if err != nil || len(b) > app.MaxHookBody || json.Unmarshal(b, &body) != nil || len(body.Data.Nodes) < 100 || len(body.Data.Nodes)+body.Data.More != 20000 || body.Data.URL != "" {
+	if err != nil || len(b) > webhook.MaxHookBody || json.Unmarshal(b, &body) != nil || len(body.Data.Nodes) < 100 || len(body.Data.Nodes)+body.Data.More != 20000 || body.Data.URL != "" {
 		t.Errorf("%d bytes, %d nodes and %d more, %v", len(b), len(body.Data.Nodes), body.Data.More, err)
 	}
 }

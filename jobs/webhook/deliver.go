@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/observe"
+	"muster/app/webhook"
 )
 
 const (
@@ -27,8 +29,8 @@ const (
 // Store is what a Deliverer asks of the store.
 type Store interface {
 	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
-	ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) ([]app.DueDelivery, time.Time, error)
-	EndDelivery(ctx context.Context, e app.DeliveryEnd) error
+	ClaimDeliveries(ctx context.Context, c webhook.DeliveryClaim) ([]webhook.DueDelivery, time.Time, error)
+	EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error
 	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
 	ForgetDeliveries(ctx context.Context, now time.Time) error
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
@@ -42,7 +44,7 @@ type Deliverer struct {
 	Portal func() Portal // where links lead
 	Log    *slog.Logger
 	Now    func() time.Time
-	Meter  app.Meter      // nil: nobody counts
+	Meter  observe.Meter  // nil: nobody counts
 	Chance func() float64 // from 0 to 1, to spread retries; nil: at random
 }
 
@@ -112,7 +114,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 	}
 }
 
-func (d *Deliverer) claim(ctx context.Context, now time.Time, busy map[string]int, under int) ([]app.DueDelivery, time.Time, error) {
+func (d *Deliverer) claim(ctx context.Context, now time.Time, busy map[string]int, under int) ([]webhook.DueDelivery, time.Time, error) {
 	over, err := d.Store.SettleHolds(ctx, now)
 	if err != nil {
 		return nil, time.Time{}, err
@@ -123,7 +125,7 @@ func (d *Deliverer) claim(ctx context.Context, now time.Time, busy map[string]in
 	if under >= most {
 		return nil, over, nil
 	}
-	due, next, err := d.Store.ClaimDeliveries(ctx, app.DeliveryClaim{Holder: d.Name, Now: now, For: claimFor, Most: most - under, PerTenant: perTenant, Busy: busy})
+	due, next, err := d.Store.ClaimDeliveries(ctx, webhook.DeliveryClaim{Holder: d.Name, Now: now, For: claimFor, Most: most - under, PerTenant: perTenant, Busy: busy})
 	if next.IsZero() || !over.IsZero() && over.Before(next) {
 		next = over
 	}
@@ -131,8 +133,8 @@ func (d *Deliverer) claim(ctx context.Context, now time.Time, busy map[string]in
 }
 
 // deliver makes one attempt and writes down what became of it.
-func (d *Deliverer) deliver(ctx context.Context, one app.DueDelivery) {
-	e := app.DeliveryEnd{Delivery: one.ID, Hook: one.HookID, Holder: d.Name, Attempt: one.Attempts}
+func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
+	e := webhook.DeliveryEnd{Delivery: one.ID, Hook: one.HookID, Holder: d.Name, Attempt: one.Attempts}
 	m, err := messageOf(one, d.Portal())
 	if one.Err != nil {
 		d.Log.Error("a notice cannot be sent", "tenant", one.Tenant, "hook", one.Hook, "delivery", one.ID, "error", one.Err)
@@ -166,7 +168,7 @@ func (d *Deliverer) deliver(ctx context.Context, one app.DueDelivery) {
 }
 
 // messageOf gives what is sent for a delivery.
-func messageOf(one app.DueDelivery, p Portal) (Message, *app.Error) {
+func messageOf(one webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	if one.Err != nil {
 		return Message{}, nil // what there is of it isn't whole
 	}
@@ -183,9 +185,9 @@ func (d *Deliverer) count(a Answer, failed *app.Error) {
 	if failed != nil { // a nil *Error would be an error
 		err = failed
 	}
-	app.MeterOf(d.Meter).Add(app.MetricDeliveries, 1, app.CodeLabel(err))
+	observe.MeterOf(d.Meter).Add(observe.MetricDeliveries, 1, app.CodeLabel(err))
 	if a.Status > 0 {
-		app.MeterOf(d.Meter).Took(app.MetricDeliveryTime, a.Took)
+		observe.MeterOf(d.Meter).Took(observe.MetricDeliveryTime, a.Took)
 	}
 }
 
@@ -198,7 +200,7 @@ func (d *Deliverer) chance() float64 {
 
 // write tells the store how an attempt ended. A store that is away for a moment is waited for while the claim holds; after
 // that the delivery is made once more, under the same number.
-func (d *Deliverer) write(ctx context.Context, e app.DeliveryEnd) {
+func (d *Deliverer) write(ctx context.Context, e webhook.DeliveryEnd) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), SendTime)
 	defer cancel()
 	err := d.Store.EndDelivery(ctx, e)

@@ -82,9 +82,9 @@ func (d *desk) run(store Store, limit time.Duration) (stop func()) {
 }
 
 // until waits for the newest delivery of a hook to be as is asked for.
-func (d *desk) until(hook string, is func(app.HookDelivery) bool) app.HookDelivery {
+func (d *desk) until(hook string, is func(webhook.HookDelivery) bool) webhook.HookDelivery {
 	d.Helper()
-	var last app.HookDelivery
+	var last webhook.HookDelivery
 	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		list, err := d.s.HookDeliveries(d.Context(), "t", hook, 0, 1)
 		d.must(err)
@@ -98,13 +98,13 @@ func (d *desk) until(hook string, is func(app.HookDelivery) bool) app.HookDelive
 	return last
 }
 
-func made(x app.HookDelivery) bool   { return x.State == app.DeliveryMade }
-func failed(x app.HookDelivery) bool { return x.State == app.DeliveryFailed }
+func made(x webhook.HookDelivery) bool   { return x.State == webhook.DeliveryMade }
+func failed(x webhook.HookDelivery) bool { return x.State == webhook.DeliveryFailed }
 
 // tried is a delivery that waits to be tried again.
-func (d *desk) tried(n int) func(app.HookDelivery) bool {
-	return func(x app.HookDelivery) bool {
-		return x.Attempts == n && x.State == app.DeliveryWaiting && x.NextAt.After(d.clock.Now())
+func (d *desk) tried(n int) func(webhook.HookDelivery) bool {
+	return func(x webhook.HookDelivery) bool {
+		return x.Attempts == n && x.State == webhook.DeliveryWaiting && x.NextAt.After(d.clock.Now())
 	}
 }
 
@@ -193,7 +193,7 @@ func TestRetryAfterAndEnd(t *testing.T) {
 	d.tell("two")
 	rec.next()
 	tries := 1
-	for ; d.until("a", func(x app.HookDelivery) bool { return failed(x) || d.tried(tries)(x) }).State == app.DeliveryWaiting; tries++ {
+	for ; d.until("a", func(x webhook.HookDelivery) bool { return failed(x) || d.tried(tries)(x) }).State == webhook.DeliveryWaiting; tries++ {
 		d.wait(time.Hour)
 		rec.next()
 	}
@@ -215,7 +215,7 @@ func TestGoneStopsTheHook(t *testing.T) {
 	}
 	h, err := d.s.Hook(t.Context(), "t", "a")
 	d.must(err)
-	if h.State != app.HookStopped || !strings.Contains(h.Why, "410 Gone") {
+	if h.State != webhook.HookStopped || !strings.Contains(h.Why, "410 Gone") {
 		t.Errorf("the hook is %+v", h)
 	}
 }
@@ -264,7 +264,7 @@ type dying struct {
 	died chan struct{}
 }
 
-func (d *dying) EndDelivery(context.Context, app.DeliveryEnd) error {
+func (d *dying) EndDelivery(context.Context, webhook.DeliveryEnd) error {
 	d.died <- struct{}{}
 	return app.Errorf(app.ETransient, "This server is dead.")
 }

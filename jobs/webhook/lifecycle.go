@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
+	"muster/app/webhook"
 )
 
 // longestReason is how much of a hook's no is shown to people, in bytes.
@@ -42,18 +44,18 @@ func veto(a Answer) string {
 }
 
 // newsBody gives what a lifecycle hook is sent. A cluster with more nodes than there is room for is told of with fewer of them.
-func newsBody(d app.DueDelivery, p Portal) ([]byte, *app.Error) {
+func newsBody(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	n := *d.News
 	for {
 		b, err := json.Marshal(newsValue(n, d.Format, p))
 		if err != nil {
 			return nil, app.Errorf(app.EInternal, "What the hook is told cannot be written down: %w", err)
 		}
-		if len(b) <= app.MaxHookBody {
+		if len(b) <= webhook.MaxHookBody {
 			return b, nil
 		}
 		if len(n.Nodes) == 0 {
-			return nil, app.Errorf(app.ETooLarge, "What the hook is told is larger than %d KiB.", app.MaxHookBody>>10)
+			return nil, app.Errorf(app.ETooLarge, "What the hook is told is larger than %d KiB.", webhook.MaxHookBody>>10)
 		}
 		n.Nodes = n.Nodes[:len(n.Nodes)/2]
 	}
@@ -67,12 +69,12 @@ type newsEvent struct {
 }
 
 type newsData struct {
-	app.OperationNews
+	template.OperationNews
 	URL string `json:"url,omitempty"`
 }
 
-func newsValue(n app.OperationNews, f app.HookFormat, p Portal) any {
-	if f == app.HookCoopr {
+func newsValue(n template.OperationNews, f webhook.HookFormat, p Portal) any {
+	if f == webhook.HookCoopr {
 		return cooprBody(n)
 	}
 	return newsEvent{Type: "operation." + string(n.When), Timestamp: n.At, Data: newsData{n, p.url(app.ClusterSubject(n.Cluster.ID))}}
@@ -150,7 +152,7 @@ var cooprActions = map[app.OperationKind]string{
 }
 
 // cooprBody writes news in Coopr's words, as a Java server's plain Gson does: names as they are, enumerations in capitals.
-func cooprBody(n app.OperationNews) cooprCallback {
+func cooprBody(n template.OperationNews) cooprCallback {
 	c, o := n.Cluster, n.Operation
 	job := fmt.Sprintf("%s-%03d", c.ID, o.ID)
 	body := cooprCallback{
@@ -165,9 +167,9 @@ func cooprBody(n app.OperationNews) cooprCallback {
 		body.Job.Action = strings.ToUpper(string(o.Kind))
 	}
 	switch n.When {
-	case app.HookAfter:
+	case template.HookAfter:
 		body.Job.Status = "COMPLETE"
-	case app.HookFailure:
+	case template.HookFailure:
 		body.Job.Status = "FAILED"
 	}
 	for _, m := range n.Nodes {
@@ -188,13 +190,13 @@ func cooprBody(n app.OperationNews) cooprCallback {
 }
 
 // cooprStatus is what Coopr's cluster was at that time.
-func cooprStatus(n app.OperationNews) string {
+func cooprStatus(n template.OperationNews) string {
 	switch {
-	case n.When == app.HookBefore:
+	case n.When == template.HookBefore:
 		return "PENDING"
 	case n.Cluster.Status == app.ClusterDeleted:
 		return "TERMINATED"
-	case n.When == app.HookAfter:
+	case n.When == template.HookAfter:
 		return "ACTIVE"
 	case n.Operation.Kind == app.OperationCreate || n.Operation.Kind == app.OperationDelete:
 		return "INCOMPLETE"

@@ -13,11 +13,12 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/template"
 	"muster/app/webhook"
 )
 
-func newsOf(nodes int) *app.OperationNews {
-	n := &app.OperationNews{At: time.Unix(1700000000, 0).UTC(), Hook: "cmdb", When: app.HookBefore, NodeCount: nodes,
+func newsOf(nodes int) *template.OperationNews {
+	n := &template.OperationNews{At: time.Unix(1700000000, 0).UTC(), Hook: "cmdb", When: template.HookBefore, NodeCount: nodes,
 		Operation: app.Operation{ID: 7, Tenant: "t", Cluster: "web-1", Kind: app.OperationCreate, Status: app.OperationWaiting},
 		Cluster: app.Cluster{ID: "web-1", Tenant: "t", Name: "web", Owner: "ada", Template: "site", Provider: "cloud", Services: []string{"nginx"},
 			CreatedAt: time.Unix(1700000000, 0).UTC()}}
@@ -49,7 +50,7 @@ func keys(v any) []string {
 
 // TestCooprsPayload: cluster, job and nodes with the names that Coopr's data had, and nothing secret in them.
 func TestCooprsPayload(t *testing.T) {
-	b, err := Body(app.DueDelivery{Format: app.HookCoopr, News: newsOf(2)}, portalAt(""))
+	b, err := Body(webhook.DueDelivery{Format: webhook.HookCoopr, News: newsOf(2)}, portalAt(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,16 +80,16 @@ func TestCooprsPayload(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		when          app.HookPhase
+		when          template.HookPhase
 		kind          app.OperationKind
 		cluster       app.ClusterStatus
 		job, is, acts string
 	}{
-		{app.HookAfter, app.OperationDelete, app.ClusterDeleted, "COMPLETE", "TERMINATED", "CLUSTER_DELETE"},
-		{app.HookAfter, app.OperationReconfigure, app.ClusterActive, "COMPLETE", "ACTIVE", "CLUSTER_CONFIGURE"},
-		{app.HookFailure, app.OperationCreate, app.ClusterFailed, "FAILED", "INCOMPLETE", "CLUSTER_CREATE"},
-		{app.HookFailure, app.OperationRestart, app.ClusterFailed, "FAILED", "INCONSISTENT", "RESTART_SERVICES"},
-		{app.HookFailure, app.OperationResize, app.ClusterFailed, "FAILED", "INCONSISTENT", "RESIZE"},
+		{template.HookAfter, app.OperationDelete, app.ClusterDeleted, "COMPLETE", "TERMINATED", "CLUSTER_DELETE"},
+		{template.HookAfter, app.OperationReconfigure, app.ClusterActive, "COMPLETE", "ACTIVE", "CLUSTER_CONFIGURE"},
+		{template.HookFailure, app.OperationCreate, app.ClusterFailed, "FAILED", "INCOMPLETE", "CLUSTER_CREATE"},
+		{template.HookFailure, app.OperationRestart, app.ClusterFailed, "FAILED", "INCONSISTENT", "RESTART_SERVICES"},
+		{template.HookFailure, app.OperationResize, app.ClusterFailed, "FAILED", "INCONSISTENT", "RESIZE"},
 	} {
 		n := newsOf(1)
 		n.When, n.Operation.Kind, n.Cluster.Status = c.when, c.kind, c.cluster
@@ -104,13 +105,13 @@ func TestNewsFit(t *testing.T) {
 	for i := range n.Nodes {
 		n.Nodes[i].Services = strings.Fields(strings.Repeat("a-service-with-a-long-name ", 200))
 	}
-	for _, f := range []app.HookFormat{app.HookMuster, app.HookCoopr} {
-		b, err := Body(app.DueDelivery{Format: f, News: n}, portalAt("https://muster.test/"))
-		if err != nil || len(b) > app.MaxHookBody || len(b) < app.MaxHookBody/4 {
+	for _, f := range []webhook.HookFormat{webhook.HookMuster, webhook.HookCoopr} {
+		b, err := Body(webhook.DueDelivery{Format: f, News: n}, portalAt("https://muster.test/"))
+		if err != nil || len(b) > webhook.MaxHookBody || len(b) < webhook.MaxHookBody/4 {
 			t.Errorf("%s: %d bytes, %v", f, len(b), err)
 		}
 	}
-	b, err := Body(app.DueDelivery{Format: app.HookMuster, News: newsOf(1)}, portalAt("https://muster.test/"))
+	b, err := Body(webhook.DueDelivery{Format: webhook.HookMuster, News: newsOf(1)}, portalAt("https://muster.test/"))
 	if err != nil || !strings.Contains(string(b), `"type":"operation.before"`) || !strings.Contains(string(b), `"url":"https://muster.test/clusters/web-1"`) ||
 		!strings.Contains(string(b), `"nodes_total":1`) {
 		t.Errorf("%s %v", b, err)
@@ -157,7 +158,7 @@ func TestAskedBeforeAnOperation(t *testing.T) {
 			d := newDesk(t)
 			asked := 0
 			r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ got) { asked++; c.answer(asked, w) })
-			d.hook("cmdb", r.srv.URL, func(h *webhook.HookChange) { h.When = app.HookBefore })
+			d.hook("cmdb", r.srv.URL, func(h *webhook.HookChange) { h.When = template.HookBefore })
 			n := apptest.NewCluster("t", "web", 1, d.clock.Now(), apptest.Chain(1))
 			op, err := d.s.CreateCluster(d.Context(), n)
 			d.must(err)
@@ -177,7 +178,7 @@ func TestAskedBeforeAnOperation(t *testing.T) {
 				if time.Now().After(end) {
 					t.Fatalf("the create still waits: %s", ops[0].Message)
 				}
-				if last := d.until("cmdb", func(app.HookDelivery) bool { return true }); last.Attempts > 0 && last.NextAt.After(d.clock.Now()) {
+				if last := d.until("cmdb", func(webhook.HookDelivery) bool { return true }); last.Attempts > 0 && last.NextAt.After(d.clock.Now()) {
 					d.wait(last.NextAt.Sub(d.clock.Now()))
 				}
 				time.Sleep(2 * time.Millisecond)

@@ -16,6 +16,7 @@ import (
 
 	"muster/app"
 	"muster/app/netguard"
+	"muster/app/webhook"
 )
 
 // The limits of one request.
@@ -101,8 +102,8 @@ func (s *Sender) Send(ctx context.Context, m Message) (Answer, *app.Error) {
 func (s *Sender) send(ctx context.Context, m Message) (a Answer, _ *app.Error) {
 	ctx, cancel := context.WithTimeout(ctx, s.time)
 	defer cancel()
-	if len(m.Body) > app.MaxHookBody {
-		return a, app.Errorf(app.ETooLarge, "The message is larger than %d KiB.", app.MaxHookBody>>10)
+	if len(m.Body) > webhook.MaxHookBody {
+		return a, app.Errorf(app.ETooLarge, "The message is larger than %d KiB.", webhook.MaxHookBody>>10)
 	}
 	u, err := url.Parse(m.URL)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -143,9 +144,9 @@ func (s *Sender) send(ctx context.Context, m Message) (a Answer, _ *app.Error) {
 
 // readable gives the beginning of an answer as text.
 func readable(b []byte) string {
-	cut := len(b) > app.ResponseKept
+	cut := len(b) > webhook.ResponseKept
 	if cut {
-		b = b[:app.ResponseKept]
+		b = b[:webhook.ResponseKept]
 	}
 	text := strings.ToValidUTF8(string(b), "\uFFFD")
 	return strings.Map(func(r rune) rune {
@@ -224,10 +225,10 @@ func judge(r *http.Response, now time.Time) *app.Error {
 func retryAfter(r *http.Response, now time.Time) time.Duration {
 	text := strings.TrimSpace(r.Header.Get("Retry-After"))
 	if n, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(n, 0), int(2*app.DeliveryTime/time.Second))) * time.Second
+		return time.Duration(min(max(n, 0), int(2*webhook.DeliveryTime/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(now), 0), 2*app.DeliveryTime)
+		return min(max(at.Sub(now), 0), 2*webhook.DeliveryTime)
 	}
 	return 0
 }

@@ -171,7 +171,7 @@ func TestTroubles(t *testing.T) {
 			if err != nil && strings.Contains(fmt.Sprint(err, err.Err, err.Hint), "secret") {
 				t.Errorf("the error tells a secret: %v", err)
 			}
-			if len(a.Text) > app.ResponseKept || time.Since(began) > hangs {
+			if len(a.Text) > webhook.ResponseKept || time.Since(began) > hangs {
 				t.Errorf("%d bytes kept, %s taken", len(a.Text), time.Since(began))
 			}
 		})
@@ -224,7 +224,7 @@ func TestCertificatesAreVerified(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	m := message("http://127.0.0.1:1/")
-	m.Body = make([]byte, app.MaxHookBody+1)
+	m.Body = make([]byte, webhook.MaxHookBody+1)
 	if _, err := sender(0).Send(t.Context(), m); err == nil || err.Code != app.ETooLarge {
 		t.Error(err)
 	}
@@ -249,13 +249,13 @@ func TestProxy(t *testing.T) {
 }
 
 func TestBodies(t *testing.T) {
-	d := app.DueDelivery{Format: app.HookSlack, To: "ops@example.com", What: app.Notice{Tenant: "acme", Kind: app.NoticeLease, Title: "Ends <soon> & *now*\nhey",
+	d := webhook.DueDelivery{Format: webhook.HookSlack, To: "ops@example.com", What: app.Notice{Tenant: "acme", Kind: app.NoticeLease, Title: "Ends <soon> & *now*\nhey",
 		Text: "<!channel> look", About: app.ClusterSubject("web"), Act: app.Subject{Kind: app.SubjectLeaseExtension, ID: "web"}, ActionName: "Extend"}}
-	for format, want := range map[app.HookFormat]string{
-		app.HookSlack: `{"text":"*Ends \u0026lt;soon\u0026gt; \u0026amp; ∗now∗ hey*\n\u0026lt;!channel\u0026gt; look\n\u003chttps://m.test/clusters/web/extend|Extend\u003e · \u003chttps://m.test/clusters/web|Open\u003e"}`,
-		app.HookMail: `{"subject":"[Muster] Ends \u003csoon\u003e \u0026 *now* hey","text":"Ends \u003csoon\u003e \u0026 *now* hey\n\n\u003c!channel\u003e look\n\nExtend: https://m.test/clusters/web/extend\n\n` +
+	for format, want := range map[webhook.HookFormat]string{
+		webhook.HookSlack: `{"text":"*Ends \u0026lt;soon\u0026gt; \u0026amp; ∗now∗ hey*\n\u0026lt;!channel\u0026gt; look\n\u003chttps://m.test/clusters/web/extend|Extend\u003e · \u003chttps://m.test/clusters/web|Open\u003e"}`,
+		webhook.HookMail: `{"subject":"[Muster] Ends \u003csoon\u003e \u0026 *now* hey","text":"Ends \u003csoon\u003e \u0026 *now* hey\n\n\u003c!channel\u003e look\n\nExtend: https://m.test/clusters/web/extend\n\n` +
 			`More: https://m.test/clusters/web\n\n-- \nMuster, tenant acme\n","to":"ops@example.com"}`,
-		app.HookMuster: `{"type":"lease","timestamp":"0001-01-01T00:00:00Z","data":{"id":0,"at":"0001-01-01T00:00:00Z","tenant":"acme","kind":"lease","title":"Ends \u003csoon\u003e \u0026 *now* hey",` +
+		webhook.HookMuster: `{"type":"lease","timestamp":"0001-01-01T00:00:00Z","data":{"id":0,"at":"0001-01-01T00:00:00Z","tenant":"acme","kind":"lease","title":"Ends \u003csoon\u003e \u0026 *now* hey",` +
 			`"text":"\u003c!channel\u003e look","path":"/clusters/web","action":"/clusters/web/extend","action_name":"Extend","url":"https://m.test/clusters/web","action_url":"https://m.test/clusters/web/extend"}}`,
 	} {
 		d.Format = format
@@ -265,7 +265,7 @@ func TestBodies(t *testing.T) {
 	}
 	d.What.Text, d.What.Title = strings.Repeat("ä", 1<<20), strings.Repeat("ö", 1<<20)
 	d.What.Users = make([]string, 100_000)
-	if b, err := Body(d, portalAt("")); err != nil || len(b) > app.MaxHookBody {
+	if b, err := Body(d, portalAt("")); err != nil || len(b) > webhook.MaxHookBody {
 		t.Errorf("a huge notice has %d bytes (%v)", len(b), err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/webhook"
 )
 
 // statusAPI is how a build system takes commit statuses.
@@ -46,7 +47,7 @@ var statusAPIs = map[string]statusAPI{
 }
 
 // statusMessage gives what is sent to write a commit status. The host is the hook's, never the event's.
-func statusMessage(d app.DueDelivery, p Portal) (Message, *app.Error) {
+func statusMessage(d webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	s := *d.Told.Status
 	api, known := statusAPIs[s.System]
 	state := api.states[s.State]

@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/build"
+	"muster/app/webhook"
 )
 
 const gitToken = "glpat-a-token-that-stays-secret"
@@ -103,14 +105,14 @@ func TestCommitStatuses(t *testing.T) {
 			}
 			d := newDesk(t)
 			owner, token, api := "ci", gitToken, g.srv.URL+"/api"
-			h, _, err := d.s.SaveBuildHook(d.Context(), admin, app.BuildHookChange{ID: "abc", Name: "ci", System: system, Owner: &owner, Secret: "s", TokenKey: []byte("key"), StatusToken: &token, StatusAPI: &api}, d.clock.Now())
+			h, _, err := d.s.SaveBuildHook(d.Context(), admin, build.BuildHookChange{ID: "abc", Name: "ci", System: system, Owner: &owner, Secret: "s", TokenKey: []byte("key"), StatusToken: &token, StatusAPI: &api}, d.clock.Now())
 			d.must(err)
 			log := &lockedLog{}
 			stop := d.callBack(log)
 			queue := 0
-			done, err := d.s.TakeBuild(d.Context(), app.BuildOrder{Hook: h, Who: admin, Uniq: "1", Now: d.clock.Now(),
+			done, err := d.s.TakeBuild(d.Context(), build.BuildOrder{Hook: h, Who: admin, Uniq: "1", Now: d.clock.Now(),
 				Event: app.BuildEvent{Build: "octo/web/1", Job: strings.Repeat("long name ", 60), Repository: "octo/web", Commit: strings.Repeat("ab", 20)},
-				Begin: &app.BuildBegin{Key: "octo/web/1", Rule: app.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}}})
+				Begin: &build.BuildBegin{Key: "octo/web/1", Rule: build.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}}})
 			d.must(err)
 			b := *done.Build
 			d.written(&b, "waiting waiting", 503)
@@ -149,7 +151,7 @@ func TestCommitStatusesThatCannotBeWritten(t *testing.T) {
 	for system := range statusAPIs {
 		g := newGitServer(t, system)
 		told := &app.BuildNews{Status: &app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitFailure, Words: "No.", Link: "javascript:alert(1)"}}
-		one := app.DueDelivery{Told: told, API: g.srv.URL + "/api/", Token: "another"}
+		one := webhook.DueDelivery{Told: told, API: g.srv.URL + "/api/", Token: "another"}
 		m, err := statusMessage(one, portalAt(""))
 		if err != nil || strings.Contains(string(m.Body), "javascript") {
 			t.Fatalf("%s: %s, %v", system, m.Body, err)
@@ -182,7 +184,7 @@ func TestStatusTokensAreNotRedirected(t *testing.T) {
 				http.Redirect(w, r, other.URL+r.URL.EscapedPath(), status)
 			}))
 			told := app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitSuccess}
-			m, err := statusMessage(app.DueDelivery{Told: &app.BuildNews{Status: &told}, API: moved.URL, Token: gitToken}, portalAt(""))
+			m, err := statusMessage(webhook.DueDelivery{Told: &app.BuildNews{Status: &told}, API: moved.URL, Token: gitToken}, portalAt(""))
 			if err != nil || len(m.Header) < len(api.header("")) {
 				t.Fatalf("%+v, %v", m, err)
 			}
@@ -198,13 +200,13 @@ func TestStatusTokensAreNotRedirected(t *testing.T) {
 }
 
 // wake lets the deliverers look again, as another build's news would.
-func (d *desk) wake(h app.BuildHook) {
+func (d *desk) wake(h build.BuildHook) {
 	d.Helper()
 	d.called(h, "other "+d.clock.Now().String(), "")
 }
 
 // written waits until the commit statuses of a build are as is asked for, the last one with an answer of this status; -1 is any.
-func (d *desk) written(b *app.Build, want string, status int) {
+func (d *desk) written(b *build.Build, want string, status int) {
 	d.Helper()
 	var got string
 	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
 	"muster/app/build"
+	"muster/app/template"
 	"muster/portal/site"
 	"muster/portal/webhook"
 )
@@ -29,7 +29,7 @@ type buildHookSaveInput struct {
 type buildRulesInput struct {
 	BuildHookName
 	Body struct {
-		Rules []app.BuildRule `json:"rules" maxItems:"50" nullable:"false"`
+		Rules []build.BuildRule `json:"rules" maxItems:"50" nullable:"false"`
 	}
 }
 
@@ -45,18 +45,18 @@ type BuildHookPage struct {
 }
 
 type buildHookList struct {
-	Hooks   []app.BuildHook     `json:"hooks" nullable:"false"`
+	Hooks   []build.BuildHook   `json:"hooks" nullable:"false"`
 	Systems []build.BuildSystem `json:"systems" nullable:"false" doc:"The build systems that there can be hooks for"`
 }
 
 type buildDeliveryList struct {
-	Deliveries []app.BuildTaken `json:"deliveries" nullable:"false"`
-	Next       int64            `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+	Deliveries []build.BuildTaken `json:"deliveries" nullable:"false"`
+	Next       int64              `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
 }
 
 type buildList struct {
-	Builds []app.Build `json:"builds" nullable:"false"`
-	Next   int64       `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+	Builds []build.Build `json:"builds" nullable:"false"`
+	Next   int64         `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
 }
 
 type BuildNumber struct {
@@ -91,8 +91,8 @@ func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[buil
 	return site.Answered[buildHookList](ctx, p.Site)(buildHookList{site.OrEmpty(all), site.OrEmpty(p.BuildHooks.BuildSystems())}, err)
 }
 
-func (p *Service) APIHookShow(ctx context.Context, in *BuildHookName) (*site.Body[app.BuildHook], error) {
-	return site.Answered[app.BuildHook](ctx, p.Site)(p.BuildHooks.BuildHook(ctx, site.Caller(ctx), in.Name))
+func (p *Service) APIHookShow(ctx context.Context, in *BuildHookName) (*site.Body[build.BuildHook], error) {
+	return site.Answered[build.BuildHook](ctx, p.Site)(p.BuildHooks.BuildHook(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) APIHookSave(ctx context.Context, in *buildHookSaveInput) (*site.Body[build.SavedBuildHook], error) {
@@ -100,12 +100,12 @@ func (p *Service) APIHookSave(ctx context.Context, in *buildHookSaveInput) (*sit
 	return site.Answered[build.SavedBuildHook](ctx, p.Site)(p.BuildHooks.SaveBuildHook(ctx, site.Caller(ctx), in.Body))
 }
 
-func (p *Service) APIRulesSave(ctx context.Context, in *buildRulesInput) (*site.Body[app.BuildHook], error) {
+func (p *Service) APIRulesSave(ctx context.Context, in *buildRulesInput) (*site.Body[build.BuildHook], error) {
 	if _, err := p.BuildHooks.BuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	s, err := p.BuildHooks.SaveBuildHook(ctx, site.Caller(ctx), build.BuildHookRequest{Name: in.Name, Rules: &in.Body.Rules})
-	return site.Answered[app.BuildHook](ctx, p.Site)(s.BuildHook, err)
+	return site.Answered[build.BuildHook](ctx, p.Site)(s.BuildHook, err)
 }
 
 func (p *Service) APIHookDelete(ctx context.Context, in *BuildHookName) (*struct{}, error) {
@@ -128,16 +128,16 @@ func (p *Service) APIDeliveryList(ctx context.Context, in *BuildHookPage) (*site
 	return site.Answered[buildDeliveryList](ctx, p.Site)(out, err)
 }
 
-func (p *Service) APIDelivery(ctx context.Context, in *BuildDeliveryName) (*site.Body[app.BuildTaken], error) {
-	return site.Answered[app.BuildTaken](ctx, p.Site)(p.BuildHooks.BuildDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
+func (p *Service) APIDelivery(ctx context.Context, in *BuildDeliveryName) (*site.Body[build.BuildTaken], error) {
+	return site.Answered[build.BuildTaken](ctx, p.Site)(p.BuildHooks.BuildDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
-func (p *Service) APIReplay(ctx context.Context, in *BuildDeliveryName) (*site.Body[app.BuildTaken], error) {
-	return site.Answered[app.BuildTaken](ctx, p.Site)(p.BuildHooks.ReplayBuild(ctx, site.Caller(ctx), in.Name, in.Delivery))
+func (p *Service) APIReplay(ctx context.Context, in *BuildDeliveryName) (*site.Body[build.BuildTaken], error) {
+	return site.Answered[build.BuildTaken](ctx, p.Site)(p.BuildHooks.ReplayBuild(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
 func (p *Service) APIList(ctx context.Context, in *buildListInput) (*site.Body[buildList], error) {
-	all, err := p.Builds.BuildList(ctx, site.Caller(ctx), app.BuildFilter{Hook: in.Hook, Key: in.Key, Build: in.Build, Cluster: in.Cluster, Live: in.Live, Before: in.Before, Limit: in.Limit})
+	all, err := p.Builds.BuildList(ctx, site.Caller(ctx), build.BuildFilter{Hook: in.Hook, Key: in.Key, Build: in.Build, Cluster: in.Cluster, Live: in.Live, Before: in.Before, Limit: in.Limit})
 	out := buildList{Builds: site.OrEmpty(all)}
 	if len(all) == in.Limit {
 		out.Next = all[len(all)-1].ID
@@ -154,7 +154,7 @@ func (p *Service) APIEnd(ctx context.Context, in *BuildNumber) (*site.Body[build
 }
 
 func (p *Service) APIExtend(ctx context.Context, in *buildExtendInput) (*site.Body[build.BuildView], error) {
-	by, err := app.ParseLength(in.Body.By)
+	by, err := template.ParseLength(in.Body.By)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

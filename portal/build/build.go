@@ -10,15 +10,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/httprate"
 	"muster/app"
 	appbuild "muster/app/build"
 	"muster/app/cluster"
 	"muster/app/inventory"
+	"muster/app/template"
 	"muster/portal/site"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/httprate"
 )
 
 // How often may be spoken in a minute: at one hook, and from one address. Both are counted before anything is verified.
@@ -238,7 +238,7 @@ func (p *Service) buildExtend(w http.ResponseWriter, r *http.Request) (any, int,
 	if err := smallJSON(w, r, &in); err != nil {
 		return nil, 0, err
 	}
-	by, err := app.ParseLength(in.By)
+	by, err := template.ParseLength(in.By)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -297,7 +297,7 @@ func (p *Service) buildCertificate(w http.ResponseWriter, r *http.Request) (any,
 	var ttl time.Duration
 	if in.TTL != "" {
 		var err error
-		if ttl, err = app.ParseLength(in.TTL); err != nil {
+		if ttl, err = template.ParseLength(in.TTL); err != nil {
 			return nil, 0, err
 		}
 	}

@@ -14,9 +14,9 @@ import (
 // HookList is the page of a tenant's build hooks, with the form for a new one and the builds that live.
 type HookList struct {
 	Now     time.Time
-	Hooks   []app.BuildHook
+	Hooks   []build.BuildHook
 	Systems []build.BuildSystem
-	Builds  []app.Build
+	Builds  []build.Build
 	Form    HookForm
 }
 
@@ -47,12 +47,12 @@ func (f HookForm) Error(field string) page.Complaint {
 // HookShow is the page of one build hook.
 type HookShow struct {
 	Now        time.Time
-	Hook       app.BuildHook
+	Hook       build.BuildHook
 	System     build.BuildSystem
 	URL        string // where deliveries go to, the whole of it
 	Secret     string // that was made just now; "" else
-	Deliveries []app.BuildTaken
-	Builds     []app.Build
+	Deliveries []build.BuildTaken
+	Builds     []build.Build
 	Before     int64  // the list shows what came before this delivery; 0: the newest
 	Saved      string // what was saved just now: hook, rules, statuses or no-statuses
 	Rules      RulesForm
@@ -103,10 +103,10 @@ type RulesForm struct {
 type Delivery struct {
 	Now      time.Time
 	Hook     string
-	Delivery app.BuildTaken
+	Delivery build.BuildTaken
 }
 
-func buildHookMark(h app.BuildHook) (mark, word string) {
+func buildHookMark(h build.BuildHook) (mark, word string) {
 	switch {
 	case h.Why != "":
 		return string(app.StepFailed), "cannot act"
@@ -120,7 +120,7 @@ func buildHookMark(h app.BuildHook) (mark, word string) {
 	return string(app.StepSucceeded), "heard"
 }
 
-func outcomeMark(o app.BuildOutcome) (mark, word string) {
+func outcomeMark(o build.BuildOutcome) (mark, word string) {
 	switch o {
 	case build.BuildTakenBegun, build.BuildTakenExtended, build.BuildTakenEnded:
 		return string(app.StepSucceeded), string(o)
@@ -130,7 +130,7 @@ func outcomeMark(o app.BuildOutcome) (mark, word string) {
 	return "dropped", string(o)
 }
 
-func buildMark(b app.Build) (mark, word string) {
+func buildMark(b build.Build) (mark, word string) {
 	switch b.State {
 	case app.BuildReady:
 		return string(app.StepSucceeded), "ready"
@@ -184,8 +184,8 @@ func lookWords(l build.BuildLook) string {
 
 // triedWords says in the end of a sentence what a trial found.
 func triedWords(t build.BuildTried) string {
-	switch app.BuildAct(t.Do) {
-	case app.BuildCreate:
+	switch build.BuildAct(t.Do) {
+	case build.BuildCreate:
 		words := "ask for a cluster"
 		if t.Ask != nil {
 			words += " of " + t.Ask.Template
@@ -194,9 +194,9 @@ func triedWords(t build.BuildTried) string {
 			}
 		}
 		return words + ", by rule " + t.Rule + "."
-	case app.BuildDelete:
+	case build.BuildDelete:
 		return "give clusters back, by rule " + t.Rule + "."
-	case app.BuildExtend:
+	case build.BuildExtend:
 		return "move a lease, by rule " + t.Rule + "."
 	}
 	if len(t.Ends) > 0 {

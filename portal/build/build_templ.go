@@ -5,14 +5,14 @@ package build
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"strconv"
 	"time"
 
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 	"muster/app"
+	"muster/app/build"
 	"muster/app/resource"
 	"muster/portal/page"
 	"muster/portal/webhook"
@@ -1655,7 +1655,7 @@ func buildDeliveries(s HookShow) templ.Component {
 // buildTable lists builds; path is the hook's where each can be ended, "" where it cannot.
 //
 //go:noinline
-func buildTable(now time.Time, all []app.Build, path string) templ.Component {
+func buildTable(now time.Time, all []build.Build, path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2297,7 +2297,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 // HookDeletePage asks before a build hook is deleted.
 //
 //go:noinline
-func HookDeletePage(f page.Frame, h app.BuildHook) templ.Component {
+func HookDeletePage(f page.Frame, h build.BuildHook) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

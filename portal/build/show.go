@@ -6,14 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/build"
 	"muster/portal/address"
 	"muster/portal/page"
 	"muster/portal/site"
 	webhookpage "muster/portal/webhook"
-
-	"github.com/go-chi/chi/v5"
 )
 
 func buildHookAddress(name string) string { return "/admin/builds/" + name }
@@ -28,7 +27,7 @@ func (p *Service) showBuildHooks(w http.ResponseWriter, r *http.Request, a app.A
 	if l.Hooks, err = p.BuildHooks.BuildHooks(r.Context(), a); err != nil {
 		return err
 	}
-	if l.Builds, err = p.Builds.BuildList(r.Context(), a, app.BuildFilter{Live: true, Limit: webhookpage.HookPage}); err != nil {
+	if l.Builds, err = p.Builds.BuildList(r.Context(), a, build.BuildFilter{Live: true, Limit: webhookpage.HookPage}); err != nil {
 		return err
 	}
 	p.Render(w, r, status, HookListPage(p.AdminFrame(r, "Builds"), l))
@@ -100,7 +99,7 @@ func (p *Service) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Ac
 	if s.Deliveries, err = p.BuildHooks.BuildDeliveries(r.Context(), a, name, before, webhookpage.HookPage); err != nil {
 		return err
 	}
-	if s.Builds, err = p.Builds.BuildList(r.Context(), a, app.BuildFilter{Hook: name, Limit: webhookpage.HookPage}); err != nil {
+	if s.Builds, err = p.Builds.BuildList(r.Context(), a, build.BuildFilter{Hook: name, Limit: webhookpage.HookPage}); err != nil {
 		return err
 	}
 	if s.Rules.Text, err = p.Rules.Write(h.Rules); err != nil {

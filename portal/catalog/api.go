@@ -3,8 +3,9 @@ package catalog
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/template"
 	"muster/portal/site"
 )
 
@@ -23,7 +24,9 @@ type CatalogPath struct {
 	Name string `path:"name" maxLength:"255" doc:"The entry's name"`
 }
 
-func (c CatalogPath) key() app.CatalogKey { return app.CatalogKey{Kind: c.Kind, Name: c.Name} }
+func (c CatalogPath) key() template.CatalogKey {
+	return template.CatalogKey{Kind: c.Kind, Name: c.Name}
+}
 
 type catalogRevisionList struct {
 	Versions []catalog.CatalogRevision `json:"versions" nullable:"false" doc:"The newest first"`
@@ -41,8 +44,8 @@ type catalogRevertInput struct {
 
 type catalogTryInput struct {
 	Body struct {
-		Change  catalog.CatalogChange `json:"change"`
-		Request app.ClusterRequest    `json:"request"`
+		Change  catalog.CatalogChange  `json:"change"`
+		Request cluster.ClusterRequest `json:"request"`
 	}
 }
 
@@ -99,12 +102,12 @@ func (p *Service) catalogReport(ctx context.Context) func(catalog.CatalogReport,
 	}
 }
 
-func (p *Service) APITry(ctx context.Context, in *catalogTryInput) (*site.Body[app.Preview], error) {
+func (p *Service) APITry(ctx context.Context, in *catalogTryInput) (*site.Body[cluster.Preview], error) {
 	v, err := p.Trials.TryCatalog(ctx, site.Caller(ctx), in.Body.Change, in.Body.Request)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.Preview]{Body: v}, nil
+	return &site.Body[cluster.Preview]{Body: v}, nil
 }
 
 func (p *Service) APIExport(ctx context.Context, in *catalogExportInput) (*site.Body[catalogFileList], error) {

@@ -7,19 +7,19 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/catalog"
+	apptemplate "muster/app/template"
 	"muster/portal/page"
 	"muster/portal/template"
-
-	"github.com/go-chi/chi/v5"
 )
 
 // catalogKind reads the kind of an address; those that there are, are in the route.
 func catalogKind(r *http.Request) string { return chi.URLParam(r, "kind") }
 
-func catalogKey(r *http.Request) app.CatalogKey {
-	return app.CatalogKey{Kind: catalogKind(r), Name: chi.URLParam(r, "name")}
+func catalogKey(r *http.Request) apptemplate.CatalogKey {
+	return apptemplate.CatalogKey{Kind: catalogKind(r), Name: chi.URLParam(r, "name")}
 }
 
 // CatalogFrame is the frame of all of these pages, which have a style sheet of their own.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
@@ -37,7 +37,7 @@ func (l List) kinds() []string {
 		return []string{l.Kind}
 	}
 	var out []string
-	for _, k := range app.CatalogKinds {
+	for _, k := range template.CatalogKinds {
 		if l.Query == "" && !l.Own || len(l.of(k)) > 0 {
 			out = append(out, k)
 		}
@@ -86,15 +86,15 @@ func (l List) href(kind string, page int) string {
 // KindTitle is a kind as a heading; one is the kind of a single entry.
 func KindTitle(kind string) string {
 	switch kind {
-	case app.KindTemplate:
+	case template.KindTemplate:
 		return "Templates"
-	case app.KindService:
+	case template.KindService:
 		return "Services"
-	case app.KindImage:
+	case template.KindImage:
 		return "Images"
-	case app.KindHardware:
+	case template.KindHardware:
 		return "Hardware"
-	case app.KindProvider:
+	case template.KindProvider:
 		return "Providers"
 	}
 	return kind
@@ -102,22 +102,22 @@ func KindTitle(kind string) string {
 
 func catalogKindText(kind string) string {
 	switch kind {
-	case app.KindTemplate:
+	case template.KindTemplate:
 		return "What people ask for by name."
-	case app.KindService:
+	case template.KindService:
 		return "Software that nodes can have."
-	case app.KindImage:
+	case template.KindImage:
 		return "Operating systems, by what each provider calls them."
-	case app.KindHardware:
+	case template.KindHardware:
 		return "Sizes of machines, by what each provider calls them."
-	case app.KindProvider:
+	case template.KindProvider:
 		return "Where machines come from."
 	}
 	return ""
 }
 
 // Path leads to an entry. One that is called like the page for a new one is told from it.
-func Path(k app.CatalogKey) string {
+func Path(k template.CatalogKey) string {
 	path := "/admin/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name)
 	if k.Name == "new" {
 		path += "?entry"
@@ -126,14 +126,14 @@ func Path(k app.CatalogKey) string {
 }
 
 // ActPath leads to what can be done with an entry.
-func ActPath(k app.CatalogKey, act string) string {
+func ActPath(k template.CatalogKey, act string) string {
 	return "/admin/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name) + "/" + act
 }
 
 // usedKey reads "kind name".
-func usedKey(s string) app.CatalogKey {
+func usedKey(s string) template.CatalogKey {
 	kind, name, _ := strings.Cut(s, " ")
-	return app.CatalogKey{Kind: kind, Name: name}
+	return template.CatalogKey{Kind: kind, Name: name}
 }
 
 func catalogTitle(i catalog.CatalogItem) string {
@@ -144,11 +144,11 @@ func catalogTitle(i catalog.CatalogItem) string {
 }
 
 func catalogState(i catalog.CatalogItem) string {
-	if i.Kind != app.KindTemplate {
+	if i.Kind != template.KindTemplate {
 		return ""
 	}
 	if i.State == "" {
-		return string(app.TemplatePublished)
+		return string(template.TemplatePublished)
 	}
 	return string(i.State)
 }
@@ -198,7 +198,7 @@ func (s Show) facts() (out []Section) {
 
 // Review is a change before it is made.
 type Review struct {
-	Key     app.CatalogKey
+	Key     template.CatalogKey
 	Title   string // of the page, such as Save web
 	Text    string // what is to be saved
 	Save    string // the label of the button
@@ -258,7 +258,7 @@ func place(p catalog.CatalogProblem) string {
 	return out
 }
 
-func versionsPath(k app.CatalogKey, from, to int) string {
+func versionsPath(k template.CatalogKey, from, to int) string {
 	path := Path(k)
 	sep := "?"
 	if strings.Contains(path, "?") {
@@ -314,7 +314,7 @@ func lineNumber(n int) string {
 
 // ProblemWords are the words of a problem where it is plain which entry it is about.
 func ProblemWords(p catalog.CatalogProblem) string {
-	if kind, rest, ok := strings.Cut(p.Message, " \""); ok && slices.Contains(app.CatalogKinds, kind) {
+	if kind, rest, ok := strings.Cut(p.Message, " \""); ok && slices.Contains(template.CatalogKinds, kind) {
 		if name, words, ok := strings.Cut(rest, "\": "); ok && !strings.Contains(name, "\"") {
 			return words
 		}

@@ -5,14 +5,13 @@ package catalog
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"strconv"
 
-	"muster/app"
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 	"muster/app/catalog"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
@@ -290,7 +289,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, k := range app.CatalogKinds {
+			for _, k := range template.CatalogKinds {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

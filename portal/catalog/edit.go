@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	appcatalog "muster/app/catalog"
+	"muster/app/template"
 	"muster/portal/page"
 	"muster/portal/site"
 )
@@ -20,7 +21,7 @@ type catalogEditor struct {
 	a        app.Actor
 	families appcatalog.Families
 	schema   map[string]any
-	catalog  *app.Catalog
+	catalog  *template.Catalog
 	names    catalogNames
 	tree     *appcatalog.CatalogNode // of the text; of the last one that could be read where it cannot be
 	text     string
@@ -31,7 +32,7 @@ type catalogEditor struct {
 }
 
 // openEditor makes an editor for an entry; without a name for a new one.
-func (p *Service) openEditor(ctx context.Context, a app.Actor, k app.CatalogKey) (*catalogEditor, error) {
+func (p *Service) openEditor(ctx context.Context, a app.Actor, k template.CatalogKey) (*catalogEditor, error) {
 	if !a.May("ApplyCatalog") {
 		return nil, &app.Error{Code: app.EForbidden, Message: "Only admins write the catalog.", Hint: "Ask an admin of your tenant."}
 	}
@@ -44,12 +45,12 @@ func (p *Service) openEditor(ctx context.Context, a app.Actor, k app.CatalogKey)
 		return nil, err
 	}
 	e.schema = p.schema.of(e.families.Schema, k.Kind)
-	e.names = catalogNames{app.KindTemplate: site.Names(e.catalog.Written), app.KindService: site.Names(e.catalog.Services), app.KindHardware: site.Names(e.catalog.Hardware),
-		app.KindImage: site.Names(e.catalog.Images), app.KindProvider: site.Names(e.catalog.Providers)}
+	e.names = catalogNames{template.KindTemplate: site.Names(e.catalog.Written), template.KindService: site.Names(e.catalog.Services), template.KindHardware: site.Names(e.catalog.Hardware),
+		template.KindImage: site.Names(e.catalog.Images), template.KindProvider: site.Names(e.catalog.Providers)}
 	if len(e.catalog.Written) == 0 {
-		e.names[app.KindTemplate] = site.Names(e.catalog.Templates)
+		e.names[template.KindTemplate] = site.Names(e.catalog.Templates)
 	}
-	for _, kind := range app.CatalogKinds {
+	for _, kind := range template.CatalogKinds {
 		e.view.Lists = append(e.view.Lists, Names{ID: "names-" + kind, Names: e.names[kind][:min(len(e.names[kind]), 1000)]})
 	}
 	return e, nil
@@ -89,7 +90,7 @@ func (e *catalogEditor) begin(ctx context.Context, q url.Values) error {
 	if e.view.New() {
 		e.text = skeleton(e.view.Kind, e.names)
 		if of := q.Get("copy"); of != "" {
-			s, err := e.p.Catalogs.CatalogSource(ctx, e.a, app.CatalogKey{Kind: e.view.Kind, Name: of})
+			s, err := e.p.Catalogs.CatalogSource(ctx, e.a, template.CatalogKey{Kind: e.view.Kind, Name: of})
 			if err != nil {
 				return err
 			}
@@ -124,8 +125,8 @@ func (e *catalogEditor) formOf(tree *appcatalog.CatalogNode) Form {
 }
 
 // key is what the text calls the entry.
-func (e *catalogEditor) key() app.CatalogKey {
-	return app.CatalogKey{Kind: e.view.Kind, Name: e.tree.At("name").String()}
+func (e *catalogEditor) key() template.CatalogKey {
+	return template.CatalogKey{Kind: e.view.Kind, Name: e.tree.At("name").String()}
 }
 
 // merge puts what was changed in the fields into the text. Fields that were made of another text than the one that stands there now count

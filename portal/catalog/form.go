@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
@@ -31,15 +31,15 @@ func newCatalogForm(kind string, tree *catalog.CatalogNode, schema map[string]an
 	b.form.Kind = kind
 	b.about()
 	switch kind {
-	case app.KindTemplate:
+	case template.KindTemplate:
 		b.template()
-	case app.KindService:
+	case template.KindService:
 		b.service()
-	case app.KindHardware:
+	case template.KindHardware:
 		b.hardware()
-	case app.KindImage:
+	case template.KindImage:
 		b.image()
-	case app.KindProvider:
+	case template.KindProvider:
 		b.provider()
 	}
 	b.rest(tree, nil)

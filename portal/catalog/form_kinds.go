@@ -4,26 +4,27 @@ import (
 	"slices"
 	"strconv"
 
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 func (b *formBuilder) template() {
-	state := b.choose("State", "published (default)", plainWords(app.TemplateStates), "state")
+	state := b.choose("State", "published (default)", plainWords(template.TemplateStates), "state")
 	s := b.section("State", "Users see a template once it is published.", state, b.text("Version", "version"),
-		b.choose("Instead of it", "none", without(b.names[app.KindTemplate], []string{b.tree.At("name").String()}), "replaced_by"),
-		b.choose("Extends", "nothing", without(b.names[app.KindTemplate], []string{b.tree.At("name").String()}), "extends"),
-		b.list("Includes", app.KindTemplate, "includes"), b.tick("Only a part of other templates", "partial"))
+		b.choose("Instead of it", "none", without(b.names[template.KindTemplate], []string{b.tree.At("name").String()}), "replaced_by"),
+		b.choose("Extends", "nothing", without(b.names[template.KindTemplate], []string{b.tree.At("name").String()}), "extends"),
+		b.list("Includes", template.KindTemplate, "includes"), b.tick("Only a part of other templates", "partial"))
 	s.Open = true
 
-	s = b.section("What it gives", "Used where a request does not choose.", b.list("Services", app.KindService, "defaults", "services"),
-		b.choose("Provider", "none", b.names[app.KindProvider], "defaults", "provider"),
-		b.choose("Hardware", "any compatible", b.names[app.KindHardware], "defaults", "hardware"),
-		b.choose("Image", "any compatible", b.names[app.KindImage], "defaults", "image"), b.text("Domain", "defaults", "dns_suffix"))
+	s = b.section("What it gives", "Used where a request does not choose.", b.list("Services", template.KindService, "defaults", "services"),
+		b.choose("Provider", "none", b.names[template.KindProvider], "defaults", "provider"),
+		b.choose("Hardware", "any compatible", b.names[template.KindHardware], "defaults", "hardware"),
+		b.choose("Image", "any compatible", b.names[template.KindImage], "defaults", "image"), b.text("Domain", "defaults", "dns_suffix"))
 	s.Fields[0].Wide = true
 	s.Open = true
-	b.section("What people may choose instead", "Where a list is empty, everything is allowed.", b.list("Services", app.KindService, "compatibility", "services"),
-		b.list("Hardware", app.KindHardware, "compatibility", "hardware"), b.list("Images", app.KindImage, "compatibility", "images"))
+	b.section("What people may choose instead", "Where a list is empty, everything is allowed.", b.list("Services", template.KindService, "compatibility", "services"),
+		b.list("Hardware", template.KindHardware, "compatibility", "hardware"), b.list("Images", template.KindImage, "compatibility", "images"))
 
 	sizes := b.field(FieldWholes, "Only these sizes", "constraints", "size", "one_of")
 	sizes.Placeholder, sizes.Wide = "3, 5, 7", true
@@ -89,7 +90,7 @@ func (b *formBuilder) limits() {
 		under := func(key string) []any { return append(slices.Clone(at), key) }
 		s.Rows = append(s.Rows, Row{Title: name, Remove: "remove:" + fieldName(at), Fields: []*Field{
 			b.whole("Fewest nodes", under("min")...), b.whole("Most nodes", under("max")...),
-			b.list("Only on hardware", app.KindHardware, under("hardware")...), b.list("Only on images", app.KindImage, under("images")...),
+			b.list("Only on hardware", template.KindHardware, under("hardware")...), b.list("Only on images", template.KindImage, under("images")...),
 		}})
 	}
 	s.Add = &Add{Label: "Add limits", Value: "addnamed:f/constraints/services", Field: "new-limits", Choices: without(b.tree.At("defaults", "services").Names(), have)}
@@ -105,7 +106,7 @@ func (b *formBuilder) parameters() {
 		if title == "" {
 			title = "Parameter " + strconv.Itoa(i+1)
 		}
-		kind := b.choose("Type", "choose one", plainWords(app.ParameterTypes), at("type")...)
+		kind := b.choose("Type", "choose one", plainWords(template.ParameterTypes), at("type")...)
 		fields := []*Field{b.text("Name", at("name")...), b.text("Title", at("label")...), kind, b.field(FieldScalar, "Default", at("default")...),
 			b.field(FieldScalar, "Least", at("min")...), b.field(FieldScalar, "Greatest", at("max")...)}
 		if kind.Value == "choice" {
@@ -156,13 +157,13 @@ func (b *formBuilder) perProvider(title, help string, fields func(at func(string
 		at := func(key string) []any { return []any{"providers", name, key} }
 		s.Rows = append(s.Rows, Row{Title: name, Remove: "remove:f/providers/" + name, Fields: fields(at)})
 	}
-	s.Add = &Add{Label: "Add a provider", Value: "addnamed:f/providers", Field: "new-provider", Choices: without(b.names[app.KindProvider], have)}
+	s.Add = &Add{Label: "Add a provider", Value: "addnamed:f/providers", Field: "new-provider", Choices: without(b.names[template.KindProvider], have)}
 	s.Open = true
 }
 
 func (b *formBuilder) provider() {
 	var types []string
-	var of *app.Descriptor
+	var of *family.Descriptor
 	for i, d := range b.families.Providers {
 		types = append(types, d.Name)
 		if d.Name == b.tree.At("type").String() {
@@ -187,7 +188,7 @@ func (b *formBuilder) provider() {
 }
 
 // setting is the field that a descriptor declares.
-func (b *formBuilder) setting(d app.Field, path ...any) *Field {
+func (b *formBuilder) setting(d family.Field, path ...any) *Field {
 	label, kind := d.Label, d.Kind()
 	if label == "" {
 		label = d.Name
@@ -195,29 +196,29 @@ func (b *formBuilder) setting(d app.Field, path ...any) *Field {
 	said := b.tree.At(path...).String()
 	var f *Field
 	switch {
-	case d.Secret && kind == app.FieldLines:
+	case d.Secret && kind == family.FieldLines:
 		f = b.field(FieldSecretLines, label, path...)
 		f.Wide = true
 	case d.Secret:
 		f = b.field(FieldSecret, label, path...)
-	case kind == app.FieldBool && (said == "" || said == "true" || said == "false"):
+	case kind == family.FieldBool && (said == "" || said == "true" || said == "false"):
 		f = b.field(FieldSwitch, label, path...)
 		f.Placeholder = d.Default
-	case kind == app.FieldChoice && len(d.Options) > 0:
+	case kind == family.FieldChoice && len(d.Options) > 0:
 		none := "default"
 		if d.Default != "" {
 			none = d.Default + " (default)"
 		}
 		f = b.choose(label, none, d.Options, path...)
-	case kind == app.FieldLines:
+	case kind == family.FieldLines:
 		f = b.area(FieldCode, label, d.Default, path...)
-	case kind == app.FieldInt:
+	case kind == family.FieldInt:
 		f = b.whole(label, path...)
 		f.Placeholder = d.Default
-	case d.Type == app.FieldText:
+	case d.Type == family.FieldText:
 		f = b.text(label, path...)
 		f.Placeholder = d.Default
-	case kind == app.FieldList:
+	case kind == family.FieldList:
 		f = b.text(label, path...)
 		f.Placeholder = d.Default
 		if d.Default == "" {

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/app"
 	"muster/app/catalog"
+	apptemplate "muster/app/template"
 	"muster/portal/page"
 	"muster/portal/plan"
 	"muster/portal/template"
@@ -192,7 +192,7 @@ func (e Edit) Path() string {
 	if e.New() {
 		return "/admin/catalog/" + e.Kind + "/new"
 	}
-	return ActPath(app.CatalogKey{Kind: e.Kind, Name: e.Name}, "edit")
+	return ActPath(apptemplate.CatalogKey{Kind: e.Kind, Name: e.Name}, "edit")
 }
 
 func (e Edit) title() string {
@@ -206,7 +206,7 @@ func (e Edit) title() string {
 }
 
 func kindNoun(kind string) string {
-	if kind == app.KindHardware {
+	if kind == apptemplate.KindHardware {
 		return "hardware type"
 	}
 	return kind

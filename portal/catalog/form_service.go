@@ -3,7 +3,8 @@ package catalog
 import (
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 var serviceActions = []struct{ name, title string }{
@@ -15,9 +16,9 @@ func (b *formBuilder) service() {
 		b.action(a.name, a.title)
 	}
 	b.section("Before it", "What must be there first. Uses only say what goes first where it is.",
-		b.list("Install requires", app.KindService, "install", "requires"), b.list("Install uses", app.KindService, "install", "uses"),
-		b.list("Start requires", app.KindService, "runtime", "requires"), b.list("Start uses", app.KindService, "runtime", "uses"),
-		b.list("Stands also for", "provides", "provides"), b.list("Conflicts with", app.KindService, "conflicts"))
+		b.list("Install requires", template.KindService, "install", "requires"), b.list("Install uses", template.KindService, "install", "uses"),
+		b.list("Start requires", template.KindService, "runtime", "requires"), b.list("Start uses", template.KindService, "runtime", "uses"),
+		b.list("Stands also for", "provides", "provides"), b.list("Conflicts with", template.KindService, "conflicts"))
 	b.section("What it takes of its node", "", b.number("Cores", "needs", "cpu"), b.number("Memory, GiB", "needs", "memory_gb"), b.number("Disk, GiB", "needs", "disk_gb"))
 	command := b.text("Command", "health", "command")
 	command.Wide = true
@@ -62,11 +63,11 @@ func (b *formBuilder) action(name, title string) {
 		}
 		for _, f := range d.Fields {
 			field := b.field(FieldText, f.Label, "actions", name, "fields", f.Name)
-			if f.Kind() == app.FieldLines || len(field.Value) > 80 || strings.Contains(field.Value, "\n") {
+			if f.Kind() == family.FieldLines || len(field.Value) > 80 || strings.Contains(field.Value, "\n") {
 				field.Kind, field.Wide = FieldCode, true
 			}
 			options := f.Options
-			if f.Kind() == app.FieldBool {
+			if f.Kind() == family.FieldBool {
 				options = []string{"true", "false"}
 			}
 			if len(options) > 0 {

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 func catalogNote(in url.Values) string {
@@ -40,7 +40,7 @@ func catalogRefused(err error) (page.Complaint, error) {
 func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
 	v := Review{Key: k, Title: "Remove " + k.Name, Save: "Remove it", Action: ActPath(k, "remove"), Back: Path(k), Danger: true}
-	change := catalog.CatalogChange{Remove: []app.CatalogKey{k}}
+	change := catalog.CatalogChange{Remove: []template.CatalogKey{k}}
 	s, err := p.Catalogs.CatalogSource(r.Context(), a, k)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (p *Service) Revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		gone = gone || x.Number == number && x.Gone
 	}
 	if gone {
-		change = catalog.CatalogChange{Remove: []app.CatalogKey{k}}
+		change = catalog.CatalogChange{Remove: []template.CatalogKey{k}}
 		text, v.Danger = "", true
 	}
 	if v.Report, err = p.Catalogs.CheckCatalog(r.Context(), a, change); err != nil {
@@ -146,7 +146,7 @@ func (p *Service) Revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 }
 
 // CatalogFile is an entry as a file of a change.
-func CatalogFile(k app.CatalogKey, text string) catalog.CatalogFile {
+func CatalogFile(k template.CatalogKey, text string) catalog.CatalogFile {
 	name := k.Name
 	if name == "" {
 		name = "new"
@@ -154,7 +154,7 @@ func CatalogFile(k app.CatalogKey, text string) catalog.CatalogFile {
 	return catalog.CatalogFile{Name: k.Kind + "/" + name + ".yaml", Text: text}
 }
 
-func savedPath(k app.CatalogKey) string {
+func savedPath(k template.CatalogKey) string {
 	to := Path(k)
 	if strings.Contains(to, "?") {
 		return to + "&saved"

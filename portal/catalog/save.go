@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 	"muster/portal/page"
 	"muster/portal/site"
 )
@@ -143,7 +144,7 @@ func (p *Service) Publish(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		return err
 	}
 	e.view.Item = s.CatalogItem
-	text, err := p.Texts.Set(s.Text, catalog.CatalogSet{Path: []any{"state"}, Value: string(app.TemplatePublished)})
+	text, err := p.Texts.Set(s.Text, catalog.CatalogSet{Path: []any{"state"}, Value: string(template.TemplatePublished)})
 	if err != nil {
 		return err
 	}
@@ -224,16 +225,16 @@ func skeleton(kind string, names catalogNames) string {
 		return "NAME"
 	}
 	switch kind {
-	case app.KindTemplate:
-		return "kind: template\nname: my-template\nlabel: My template\nstate: draft\ndefaults:\n  services: [" + first(app.KindService) + "]\n  provider: " + first(app.KindProvider) +
-			"\n  hardware: " + first(app.KindHardware) + "\n  image: " + first(app.KindImage) + "\n  config: {}\nconstraints:\n  size: {min: 1, max: 5}\nlease: {initial: 8h, max: 3d}\n"
-	case app.KindService:
+	case template.KindTemplate:
+		return "kind: template\nname: my-template\nlabel: My template\nstate: draft\ndefaults:\n  services: [" + first(template.KindService) + "]\n  provider: " + first(template.KindProvider) +
+			"\n  hardware: " + first(template.KindHardware) + "\n  image: " + first(template.KindImage) + "\n  config: {}\nconstraints:\n  size: {min: 1, max: 5}\nlease: {initial: 8h, max: 3d}\n"
+	case template.KindService:
 		return "kind: service\nname: my-service\nlabel: My service\nactions:\n  install: |\n    # Each script is run with sh -eu. Running it twice must do no harm.\n    mkdir -p \"$MUSTER_STATE\"\n" +
 			"  start: |\n    echo \"$MUSTER_SERVICE runs on $MUSTER_HOSTNAME\"\n"
-	case app.KindImage:
-		return "kind: image\nname: my-image\nproviders:\n  " + first(app.KindProvider) + ":\n    image: IMAGE\n    ssh_user: root\n"
-	case app.KindHardware:
-		return "kind: hardware\nname: my-hardware\nproviders:\n  " + first(app.KindProvider) + ":\n    flavor: FLAVOR\n"
+	case template.KindImage:
+		return "kind: image\nname: my-image\nproviders:\n  " + first(template.KindProvider) + ":\n    image: IMAGE\n    ssh_user: root\n"
+	case template.KindHardware:
+		return "kind: hardware\nname: my-hardware\nproviders:\n  " + first(template.KindProvider) + ":\n    flavor: FLAVOR\n"
 	}
 	return "kind: provider\nname: my-provider\ntype: \nsettings: {}\n"
 }

@@ -5,13 +5,13 @@ package catalog
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
-	"muster/portal/page"
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app/template"
+	"muster/portal/page"
 )
 
 // ShowPage tells all about an entry: what it says, who uses it, how it is written, and how it came to be so.
@@ -147,7 +147,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if s.Source.Kind == app.KindProvider {
+				if s.Source.Kind == template.KindProvider {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<a class=\"button\" href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -179,7 +179,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if s.Source.State == app.TemplateDraft {
+				if s.Source.State == template.TemplateDraft {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<a class=\"button primary\" href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -199,7 +199,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 					}
 				}
 				if s.Source.Own {
-					var templ_7745c5c3_Var9 = []any{"button", templ.KV("primary", s.Source.State != app.TemplateDraft)}
+					var templ_7745c5c3_Var9 = []any{"button", templ.KV("primary", s.Source.State != template.TemplateDraft)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var9...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

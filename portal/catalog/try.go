@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/portal/page"
 	planpage "muster/portal/plan"
 	"muster/portal/site"
@@ -22,8 +25,8 @@ const maxTrials = 6
 func (e *catalogEditor) tryForm(in url.Values) {
 	t := &Try{Template: e.key().Name, Sizes: strings.TrimSpace(in.Get("try_sizes")), Errors: map[string]page.Complaint{}}
 	e.view.Try = t
-	var parameters []app.Parameter
-	if e.view.Kind == app.KindTemplate {
+	var parameters []template.Parameter
+	if e.view.Kind == template.KindTemplate {
 		parameters = e.treeParameters()
 	} else {
 		t.Template = in.Get("try_template")
@@ -46,7 +49,7 @@ func (e *catalogEditor) tryForm(in url.Values) {
 		t.Sizes = e.firstSize()
 	}
 	t.Provider = []page.Choice{{Label: "as the template says", Chosen: in.Get("try_provider") == ""}}
-	for _, n := range e.names[app.KindProvider] {
+	for _, n := range e.names[template.KindProvider] {
 		t.Provider = append(t.Provider, page.Choice{Value: n, Label: n, Chosen: in.Get("try_provider") == n})
 	}
 	for _, q := range parameters {
@@ -54,7 +57,7 @@ func (e *catalogEditor) tryForm(in url.Values) {
 		if q.Default != nil {
 			f.Value = fmt.Sprint(q.Default)
 		}
-		if in.Has(f.Field()) || in.Has("try_sizes") && q.Type == app.ParameterBoolean {
+		if in.Has(f.Field()) || in.Has("try_sizes") && q.Type == template.ParameterBoolean {
 			f.Value = in.Get(f.Field())
 		}
 		t.Parameters = append(t.Parameters, f)
@@ -62,14 +65,14 @@ func (e *catalogEditor) tryForm(in url.Values) {
 }
 
 // uses tells whether a template would show what this entry does.
-func (e *catalogEditor) uses(t *app.Template) bool {
+func (e *catalogEditor) uses(t *template.Template) bool {
 	name := e.view.Name
 	switch e.view.Kind {
-	case app.KindService:
+	case template.KindService:
 		return slices.Contains(t.Defaults.Services, name)
-	case app.KindHardware:
+	case template.KindHardware:
 		return t.Defaults.Hardware == name
-	case app.KindImage:
+	case template.KindImage:
 		return t.Defaults.Image == name
 	}
 	return t.Defaults.Provider == name
@@ -95,9 +98,9 @@ func (e *catalogEditor) firstSize() string {
 }
 
 // treeParameters are those that the text declares, and those of the template that it extends.
-func (e *catalogEditor) treeParameters() (out []app.Parameter) {
+func (e *catalogEditor) treeParameters() (out []template.Parameter) {
 	for _, x := range itemsOf(e.tree.At("parameters")) {
-		q := app.Parameter{Name: x.At("name").String(), Label: x.At("label").String(), Help: x.At("help").String(), Type: app.ParameterType(x.At("type").String()),
+		q := template.Parameter{Name: x.At("name").String(), Label: x.At("label").String(), Help: x.At("help").String(), Type: template.ParameterType(x.At("type").String()),
 			Min: x.At("min").String(), Max: x.At("max").String(), Pattern: x.At("pattern").String(), Unit: x.At("unit").String(), Required: x.At("required").String() == "true"}
 		if d := x.At("default"); d != nil {
 			q.Default = d.Value
@@ -107,7 +110,7 @@ func (e *catalogEditor) treeParameters() (out []app.Parameter) {
 			if o.Map {
 				value = o.At("value").String()
 			}
-			q.Options = append(q.Options, app.ParameterOption{Value: value, Label: o.At("label").String()})
+			q.Options = append(q.Options, template.ParameterOption{Value: value, Label: o.At("label").String()})
 		}
 		if q.Name != "" {
 			out = append(out, q)
@@ -115,7 +118,7 @@ func (e *catalogEditor) treeParameters() (out []app.Parameter) {
 	}
 	if t := e.catalog.Templates[e.tree.At("extends").String()]; t != nil {
 		for _, q := range t.Parameters {
-			if !slices.ContainsFunc(out, func(o app.Parameter) bool { return o.Name == q.Name }) {
+			if !slices.ContainsFunc(out, func(o template.Parameter) bool { return o.Name == q.Name }) {
 				out = append(out, q)
 			}
 		}
@@ -137,15 +140,15 @@ func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 		if f.Default != nil {
 			standard = fmt.Sprint(f.Default)
 		}
-		if f.Type == app.ParameterBoolean && value == "" {
+		if f.Type == template.ParameterBoolean && value == "" {
 			value = "false"
 		}
-		if value != standard && (f.Type != app.ParameterBoolean || value != "false" || standard != "") {
+		if value != standard && (f.Type != template.ParameterBoolean || value != "false" || standard != "") {
 			given[f.Name] = value
 		}
 	}
 	for _, size := range sizes {
-		q := app.ClusterRequest{Name: "try", Parameters: given, LayoutRequest: app.LayoutRequest{Template: t.Template, Size: size, Provider: in.Get("try_provider")}}
+		q := cluster.ClusterRequest{Name: "try", Parameters: given, LayoutRequest: layout.LayoutRequest{Template: t.Template, Size: size, Provider: in.Get("try_provider")}}
 		trial := Trial{Size: size}
 		preview, err := e.p.Trials.TryCatalog(ctx, e.a, e.change(), q)
 		if err == nil {
@@ -159,7 +162,7 @@ func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 }
 
 // why tells what is in the way of a layout. Complaints about a parameter stand beside its field.
-func (e *catalogEditor) why(ctx context.Context, trial *Trial, q app.ClusterRequest, err error) error {
+func (e *catalogEditor) why(ctx context.Context, trial *Trial, q cluster.ClusterRequest, err error) error {
 	x := app.AsError(err)
 	switch x.Code {
 	case app.EInvalid, app.ENotFound, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity:
@@ -168,7 +171,7 @@ func (e *catalogEditor) why(ctx context.Context, trial *Trial, q app.ClusterRequ
 	}
 	trial.Refused = page.Complaint{Message: x.Message, Hint: x.Hint}
 	if name, ok := strings.CutPrefix(x.Field, "parameters."); ok {
-		e.view.Try.Errors[templatepage.ParameterField{Parameter: app.Parameter{Name: name}, Prefix: "try-"}.Field()] = trial.Refused
+		e.view.Try.Errors[templatepage.ParameterField{Parameter: template.Parameter{Name: name}, Prefix: "try-"}.Field()] = trial.Refused
 	}
 	if x.Code != app.ENoLayout && site.Reasons[x.Reason] == "" {
 		return nil

@@ -3,8 +3,8 @@ package chat
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/chat"
+	"muster/app/phrase"
 	"muster/portal/site"
 )
 
@@ -56,7 +56,7 @@ func (p *Service) APISlackRemove(ctx context.Context, in *SlackTeam) (*struct{},
 
 func (p *Service) APISlackChannel(ctx context.Context, in *slackChannelInput) (*site.Body[chat.ChatChannel], error) {
 	return site.Answered[chat.ChatChannel](ctx, p.Site)(p.Chats.UseChannel(ctx, site.Caller(ctx), chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Body.Tenant,
-		Name: app.CutText(in.Body.Name, 80)}))
+		Name: phrase.CutText(in.Body.Name, 80)}))
 }
 
 func (p *Service) APISlackChannelReset(ctx context.Context, in *SlackChannel) (*struct{}, error) {

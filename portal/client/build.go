@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/app"
 	"muster/app/build"
 )
 
@@ -21,7 +20,7 @@ func buildHookPath(name string, rest ...string) string {
 
 // BuildHooks are the build hooks of a tenant, and the build systems that there can be some for.
 type BuildHooks struct {
-	Hooks   []app.BuildHook     `json:"hooks"`
+	Hooks   []build.BuildHook   `json:"hooks"`
 	Systems []build.BuildSystem `json:"systems"`
 }
 
@@ -32,7 +31,7 @@ func (c *Client) BuildHooks(ctx context.Context) (out BuildHooks, err error) {
 }
 
 // BuildHook gives one with its rules.
-func (c *Client) BuildHook(ctx context.Context, name string) (h app.BuildHook, err error) {
+func (c *Client) BuildHook(ctx context.Context, name string) (h build.BuildHook, err error) {
 	err = c.CallInto(ctx, buildHookPath(name), nil, &h)
 	return h, err
 }
@@ -44,7 +43,7 @@ func (c *Client) SaveBuildHook(ctx context.Context, r build.BuildHookRequest) (s
 }
 
 // SetBuildRules gives a build hook other rules.
-func (c *Client) SetBuildRules(ctx context.Context, name string, rules []app.BuildRule) (h app.BuildHook, err error) {
+func (c *Client) SetBuildRules(ctx context.Context, name string, rules []build.BuildRule) (h build.BuildHook, err error) {
 	err = c.Call(ctx, http.MethodPut, buildHookPath(name, "rules"), nil, map[string]any{"rules": rules}, &h)
 	return h, err
 }
@@ -61,10 +60,10 @@ func (c *Client) TryBuild(ctx context.Context, name string, t build.BuildTrial) 
 }
 
 // BuildDeliveries lists what was sent to a build hook before a delivery, newest first; next is 0 at the end.
-func (c *Client) BuildDeliveries(ctx context.Context, name string, before int64, limit int) (list []app.BuildTaken, next int64, err error) {
+func (c *Client) BuildDeliveries(ctx context.Context, name string, before int64, limit int) (list []build.BuildTaken, next int64, err error) {
 	var out struct {
-		Deliveries []app.BuildTaken `json:"deliveries"`
-		Next       int64            `json:"next"`
+		Deliveries []build.BuildTaken `json:"deliveries"`
+		Next       int64              `json:"next"`
 	}
 	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
 	err = c.CallInto(ctx, buildHookPath(name, "deliveries"), q, &out)
@@ -72,19 +71,19 @@ func (c *Client) BuildDeliveries(ctx context.Context, name string, before int64,
 }
 
 // BuildDelivery gives one delivery with its body.
-func (c *Client) BuildDelivery(ctx context.Context, name string, id int64) (d app.BuildTaken, err error) {
+func (c *Client) BuildDelivery(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
 	err = c.CallInto(ctx, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err
 }
 
 // ReplayBuild runs a delivery again, against today's rules.
-func (c *Client) ReplayBuild(ctx context.Context, name string, id int64) (d app.BuildTaken, err error) {
+func (c *Client) ReplayBuild(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
 	err = c.Call(ctx, http.MethodPost, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10), "replay"), nil, nil, &d)
 	return d, err
 }
 
 // Builds lists builds and how they stand, newest first; next is 0 at the end.
-func (c *Client) Builds(ctx context.Context, f app.BuildFilter) (list []app.Build, next int64, err error) {
+func (c *Client) Builds(ctx context.Context, f build.BuildFilter) (list []build.Build, next int64, err error) {
 	q := url.Values{"limit": {strconv.Itoa(f.Limit)}, "before": {strconv.FormatInt(f.Before, 10)}}
 	for name, value := range map[string]string{"hook": f.Hook, "key": f.Key, "build": f.Build, "cluster": f.Cluster} {
 		if value != "" {
@@ -95,8 +94,8 @@ func (c *Client) Builds(ctx context.Context, f app.BuildFilter) (list []app.Buil
 		q.Set("live", "true")
 	}
 	var out struct {
-		Builds []app.Build `json:"builds"`
-		Next   int64       `json:"next"`
+		Builds []build.Build `json:"builds"`
+		Next   int64         `json:"next"`
 	}
 	err = c.CallInto(ctx, "/builds", q, &out)
 	return out.Builds, out.Next, err

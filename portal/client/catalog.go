@@ -5,11 +5,12 @@ import (
 	"net/http"
 	"net/url"
 
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/template"
 )
 
-func entryPath(k app.CatalogKey) string {
+func entryPath(k template.CatalogKey) string {
 	return "/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name)
 }
 
@@ -21,13 +22,13 @@ func (c *Client) CatalogItems(ctx context.Context, kind, query string) ([]catalo
 }
 
 // CatalogSource gives an entry as it is written.
-func (c *Client) CatalogSource(ctx context.Context, k app.CatalogKey) (s catalog.CatalogSource, err error) {
+func (c *Client) CatalogSource(ctx context.Context, k template.CatalogKey) (s catalog.CatalogSource, err error) {
 	err = c.CallInto(ctx, entryPath(k), nil, &s)
 	return s, err
 }
 
 // CatalogHistory gives the versions of an own entry, newest first.
-func (c *Client) CatalogHistory(ctx context.Context, k app.CatalogKey) ([]catalog.CatalogRevision, error) {
+func (c *Client) CatalogHistory(ctx context.Context, k template.CatalogKey) ([]catalog.CatalogRevision, error) {
 	var out struct{ Versions []catalog.CatalogRevision }
 	err := c.CallInto(ctx, entryPath(k)+"/history", nil, &out)
 	return out.Versions, err
@@ -44,13 +45,13 @@ func (c *Client) ChangeCatalog(ctx context.Context, change catalog.CatalogChange
 }
 
 // RevertCatalog saves an older version of an own entry again; number 0 takes the own entry out.
-func (c *Client) RevertCatalog(ctx context.Context, k app.CatalogKey, number int, note string) (r catalog.CatalogReport, err error) {
+func (c *Client) RevertCatalog(ctx context.Context, k template.CatalogKey, number int, note string) (r catalog.CatalogReport, err error) {
 	err = c.Call(ctx, http.MethodPost, entryPath(k)+"/revert", nil, map[string]any{"number": number, "note": note}, &r)
 	return r, err
 }
 
 // TryCatalog works out a cluster as if a change were saved. Nothing is.
-func (c *Client) TryCatalog(ctx context.Context, change catalog.CatalogChange, request app.ClusterRequest) (p app.Preview, err error) {
+func (c *Client) TryCatalog(ctx context.Context, change catalog.CatalogChange, request cluster.ClusterRequest) (p cluster.Preview, err error) {
 	err = c.Call(ctx, http.MethodPost, "/catalog/try", nil, map[string]any{"change": change, "request": request}, &p)
 	return p, err
 }

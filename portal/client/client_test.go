@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/identity"
+	"muster/app/layout"
 	"muster/portal/client"
 )
 
@@ -22,8 +24,8 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	ask := func(ctx context.Context) (app.Answer, error) {
-		return c.Ask(ctx, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "web", Size: 5}})
+	ask := func(ctx context.Context) (cluster.Answer, error) {
+		return c.Ask(ctx, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 5}})
 	}
 	_ = ask // answer.Cluster is the cluster; where people approve first it is nil, and answer.Request waits for them
 	fmt.Println(c.Settings().URL)

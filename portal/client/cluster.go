@@ -11,6 +11,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/fleet"
+	"muster/app/health"
 )
 
 // ClusterPath is the path of a cluster, by its id or name, or of something of it.
@@ -19,13 +20,13 @@ func ClusterPath(id string, rest ...string) string {
 }
 
 // Cluster gives a cluster by its id or name; ENotFound where there is none that one may see.
-func (c *Client) Cluster(ctx context.Context, id string) (v app.ClusterView, err error) {
+func (c *Client) Cluster(ctx context.Context, id string) (v cluster.ClusterView, err error) {
 	err = c.CallInto(ctx, ClusterPath(id), nil, &v)
 	return v, err
 }
 
 // Delete has a cluster deleted, and gives it as it is then. It does not wait.
-func (c *Client) Delete(ctx context.Context, id string) (v app.ClusterView, err error) {
+func (c *Client) Delete(ctx context.Context, id string) (v cluster.ClusterView, err error) {
 	err = c.Call(ctx, http.MethodDelete, ClusterPath(id), nil, nil, &v)
 	return v, err
 }
@@ -93,7 +94,7 @@ func (c *Client) Events(ctx context.Context, id string, after int64, wait time.D
 }
 
 // Logs gives a page of what steps have said.
-func (c *Client) Logs(ctx context.Context, id string, f app.LogFilter) (found cluster.LogPage, err error) {
+func (c *Client) Logs(ctx context.Context, id string, f cluster.LogFilter) (found cluster.LogPage, err error) {
 	q := url.Values{}
 	set := func(name, value string) {
 		if value != "" && value != "0" {
@@ -116,19 +117,19 @@ func (c *Client) Logs(ctx context.Context, id string, f app.LogFilter) (found cl
 }
 
 // RenameCluster gives a cluster another name.
-func (c *Client) RenameCluster(ctx context.Context, id, name string) (v app.ClusterView, err error) {
+func (c *Client) RenameCluster(ctx context.Context, id, name string) (v cluster.ClusterView, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "rename"), nil, map[string]string{"name": name}, &v)
 	return v, err
 }
 
 // CheckHealth has a check of a cluster's health start now. What it returns is from before that check.
-func (c *Client) CheckHealth(ctx context.Context, id string) (h app.ClusterHealth, err error) {
+func (c *Client) CheckHealth(ctx context.Context, id string) (h health.ClusterHealth, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "health/check"), nil, nil, &h)
 	return h, err
 }
 
 // TransferCluster transfers a cluster to another user of its tenant, or to group:NAME.
-func (c *Client) TransferCluster(ctx context.Context, id, to string) (v app.ClusterView, err error) {
+func (c *Client) TransferCluster(ctx context.Context, id, to string) (v cluster.ClusterView, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "transfer"), nil, map[string]string{"to": to}, &v)
 	return v, err
 }
@@ -172,7 +173,7 @@ func (c *Client) Certificate(ctx context.Context, id, publicKey, ttl string) (ce
 }
 
 // NodeReports gives what nodes were found to be at bootstrap; node "" is all.
-func (c *Client) NodeReports(ctx context.Context, id, node string) (all []app.NodeReport, err error) {
+func (c *Client) NodeReports(ctx context.Context, id, node string) (all []health.NodeReport, err error) {
 	path := ClusterPath(id, "checks")
 	if node != "" {
 		path += "?" + url.Values{"node": {node}}.Encode()
@@ -188,7 +189,7 @@ func (c *Client) ClusterSpec(ctx context.Context, id string) (e cluster.SpecExpo
 }
 
 // ClonePreview works out what a clone of a cluster would be.
-func (c *Client) ClonePreview(ctx context.Context, id, name string) (p app.Preview, err error) {
+func (c *Client) ClonePreview(ctx context.Context, id, name string) (p cluster.Preview, err error) {
 	err = c.CallInto(ctx, ClusterPath(id, "clone"), url.Values{"name": {name}}, &p)
 	return p, err
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/app"
 	"muster/app/webhook"
 	"muster/portal/wire"
 )
@@ -17,9 +16,9 @@ func hookPath(name string, rest ...string) string {
 }
 
 // Hooks lists the hooks of the tenant.
-func (c *Client) Hooks(ctx context.Context) ([]app.Hook, error) {
+func (c *Client) Hooks(ctx context.Context) ([]webhook.Hook, error) {
 	var out struct {
-		Hooks []app.Hook `json:"hooks"`
+		Hooks []webhook.Hook `json:"hooks"`
 	}
 	err := c.CallInto(ctx, "/hooks", nil, &out)
 	return out.Hooks, err
@@ -37,16 +36,16 @@ func (c *Client) DeleteHook(ctx context.Context, name string) error {
 }
 
 // TestHook sends a test notice and says what became of it.
-func (c *Client) TestHook(ctx context.Context, name string) (d app.HookDelivery, err error) {
+func (c *Client) TestHook(ctx context.Context, name string) (d webhook.HookDelivery, err error) {
 	err = c.Call(ctx, http.MethodPost, hookPath(name, "test"), nil, nil, &d)
 	return d, err
 }
 
 // HookDeliveries lists what was sent to a hook before a delivery, newest first; next is 0 at the end.
-func (c *Client) HookDeliveries(ctx context.Context, name string, before int64, limit int) (list []app.HookDelivery, next int64, err error) {
+func (c *Client) HookDeliveries(ctx context.Context, name string, before int64, limit int) (list []webhook.HookDelivery, next int64, err error) {
 	var out struct {
-		Deliveries []app.HookDelivery `json:"deliveries"`
-		Next       int64              `json:"next"`
+		Deliveries []webhook.HookDelivery `json:"deliveries"`
+		Next       int64                  `json:"next"`
 	}
 	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
 	err = c.CallInto(ctx, hookPath(name, "deliveries"), q, &out)
@@ -54,13 +53,13 @@ func (c *Client) HookDeliveries(ctx context.Context, name string, before int64, 
 }
 
 // HookDelivery gives one delivery with every answer.
-func (c *Client) HookDelivery(ctx context.Context, name string, id int64) (d app.HookDelivery, err error) {
+func (c *Client) HookDelivery(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
 	err = c.CallInto(ctx, hookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err
 }
 
 // Resend sends a delivery again, under the same message id.
-func (c *Client) Resend(ctx context.Context, name string, id int64) (d app.HookDelivery, err error) {
+func (c *Client) Resend(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
 	err = c.Call(ctx, http.MethodPost, hookPath(name, "deliveries", strconv.FormatInt(id, 10), "resend"), nil, nil, &d)
 	return d, err
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"muster/app"
 	"muster/app/operation"
+	"muster/app/template"
 )
 
 // Lease tells when a lease ends, and how it can be moved.
@@ -15,7 +15,7 @@ func (c *Client) Lease(ctx context.Context, id string) (o operation.LeaseOutlook
 }
 
 // ExtendLease moves the end of a lease.
-func (c *Client) ExtendLease(ctx context.Context, id string, r app.LeaseRequest) (o operation.LeaseOutlook, err error) {
+func (c *Client) ExtendLease(ctx context.Context, id string, r template.LeaseRequest) (o operation.LeaseOutlook, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "lease"), nil, r, &o)
 	return o, err
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"muster/app"
 	"muster/app/fleet"
 )
 
@@ -20,13 +19,13 @@ func (c *Client) Orphans(ctx context.Context, gone bool) (r fleet.OrphanReport, 
 }
 
 // DecideOrphan says what becomes of a machine that nobody stands behind.
-func (c *Client) DecideOrphan(ctx context.Context, id string, d app.OrphanDecision) (o app.Orphan, err error) {
-	err = c.Call(ctx, http.MethodPost, "/orphans/"+url.PathEscape(id), nil, map[string]app.OrphanDecision{"decision": d}, &o)
+func (c *Client) DecideOrphan(ctx context.Context, id string, d fleet.OrphanDecision) (o fleet.Orphan, err error) {
+	err = c.Call(ctx, http.MethodPost, "/orphans/"+url.PathEscape(id), nil, map[string]fleet.OrphanDecision{"decision": d}, &o)
 	return o, err
 }
 
 // SetOrphanMode says what becomes of such machines from now on.
-func (c *Client) SetOrphanMode(ctx context.Context, m app.OrphanMode) error {
+func (c *Client) SetOrphanMode(ctx context.Context, m fleet.OrphanMode) error {
 	var out map[string]string
-	return c.Call(ctx, http.MethodPut, "/orphans-mode", nil, map[string]app.OrphanMode{"mode": m}, &out)
+	return c.Call(ctx, http.MethodPut, "/orphans-mode", nil, map[string]fleet.OrphanMode{"mode": m}, &out)
 }

@@ -6,27 +6,26 @@ import (
 	"net/url"
 	"strconv"
 
-	"muster/app"
 	"muster/app/identity"
 )
 
 // Tenants lists the tenants of the installation.
-func (c *Client) Tenants(ctx context.Context) ([]app.Tenant, error) {
-	var out struct{ Tenants []app.Tenant }
+func (c *Client) Tenants(ctx context.Context) ([]identity.Tenant, error) {
+	var out struct{ Tenants []identity.Tenant }
 	err := c.CallInto(ctx, "/tenants", nil, &out)
 	return out.Tenants, err
 }
 
 // Tenant gives a tenant by its name.
-func (c *Client) Tenant(ctx context.Context, name string) (t app.Tenant, err error) {
+func (c *Client) Tenant(ctx context.Context, name string) (t identity.Tenant, err error) {
 	err = c.CallInto(ctx, "/tenants/"+url.PathEscape(name), nil, &t)
 	return t, err
 }
 
 // MadeTenant is the answer to the making of a tenant.
 type MadeTenant struct {
-	Tenant   app.Tenant `json:"tenant"`
-	Password string     `json:"password,omitempty"`
+	Tenant   identity.Tenant `json:"tenant"`
+	Password string          `json:"password,omitempty"`
 }
 
 // CreateTenant makes a tenant with its first admin.
@@ -36,7 +35,7 @@ func (c *Client) CreateTenant(ctx context.Context, n identity.NewTenant) (m Made
 }
 
 // ChangeTenant changes what a tenant is about, or its slots.
-func (c *Client) ChangeTenant(ctx context.Context, name string, change app.TenantChange) (t app.Tenant, err error) {
+func (c *Client) ChangeTenant(ctx context.Context, name string, change identity.TenantChange) (t identity.Tenant, err error) {
 	err = c.Call(ctx, http.MethodPatch, "/tenants/"+url.PathEscape(name), nil, change, &t)
 	return t, err
 }
@@ -48,7 +47,7 @@ func (c *Client) DeleteTenant(ctx context.Context, name string) error {
 }
 
 // Users gives all accounts that a filter leaves, page by page.
-func (c *Client) Users(ctx context.Context, f identity.UserFilter) (all []app.User, err error) {
+func (c *Client) Users(ctx context.Context, f identity.UserFilter) (all []identity.User, err error) {
 	q := url.Values{"limit": {"500"}}
 	if f.Search != "" {
 		q.Set("search", f.Search)
@@ -58,7 +57,7 @@ func (c *Client) Users(ctx context.Context, f identity.UserFilter) (all []app.Us
 	}
 	for {
 		var out struct {
-			Users []app.User
+			Users []identity.User
 			More  bool
 		}
 		if err := c.CallInto(ctx, "/users", q, &out); err != nil {
@@ -147,20 +146,20 @@ func (c *Client) DeleteGroup(ctx context.Context, name string) error {
 }
 
 // Tokens lists one's own API tokens; admins see those of the tenant, or of one user.
-func (c *Client) Tokens(ctx context.Context, user string) ([]app.Token, error) {
+func (c *Client) Tokens(ctx context.Context, user string) ([]identity.Token, error) {
 	q := url.Values{}
 	if user != "" {
 		q.Set("user", user)
 	}
-	var out struct{ Tokens []app.Token }
+	var out struct{ Tokens []identity.Token }
 	err := c.CallInto(ctx, "/tokens", q, &out)
 	return out.Tokens, err
 }
 
 // MadeToken is the answer to the making of a token.
 type MadeToken struct {
-	Token  app.Token `json:"token"`
-	Secret string    `json:"secret"`
+	Token  identity.Token `json:"token"`
+	Secret string         `json:"secret"`
 }
 
 // CreateToken makes an API token; the secret is told once.

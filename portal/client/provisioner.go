@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // Provisioners lists the hosts that run workers.
@@ -27,16 +28,16 @@ func (c *Client) DrainProvisioner(ctx context.Context, name string) (int, error)
 }
 
 // ProvisionerTokens lists the tokens with which provisioners register.
-func (c *Client) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken, error) {
+func (c *Client) ProvisionerTokens(ctx context.Context) ([]fleet.ProvisionerToken, error) {
 	var out struct {
-		Tokens []app.ProvisionerToken `json:"tokens"`
+		Tokens []fleet.ProvisionerToken `json:"tokens"`
 	}
 	err := c.CallInto(ctx, "/provisioner-tokens", nil, &out)
 	return out.Tokens, err
 }
 
 // CreateProvisionerToken makes one that allows what the grant says; it is told once.
-func (c *Client) CreateProvisionerToken(ctx context.Context, name string, grant app.ProvisionerGrant) (string, error) {
+func (c *Client) CreateProvisionerToken(ctx context.Context, name string, grant fleet.ProvisionerGrant) (string, error) {
 	var out struct {
 		Token string `json:"token"`
 	}

@@ -5,12 +5,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"muster/app"
 	"muster/app/execution"
 )
 
 // Questions lists what people are asked, of one cluster or, where it is "", of all; mine are those that one may answer.
-func (c *Client) Questions(ctx context.Context, cluster string, mine bool) ([]app.Question, error) {
+func (c *Client) Questions(ctx context.Context, cluster string, mine bool) ([]execution.Question, error) {
 	q := url.Values{}
 	if cluster != "" {
 		q.Set("cluster", cluster)
@@ -19,14 +18,14 @@ func (c *Client) Questions(ctx context.Context, cluster string, mine bool) ([]ap
 		q.Set("mine", "true")
 	}
 	var out struct {
-		Questions []app.Question `json:"questions"`
+		Questions []execution.Question `json:"questions"`
 	}
 	err := c.CallInto(ctx, "/questions", q, &out)
 	return out.Questions, err
 }
 
 // Answer answers a question.
-func (c *Client) Answer(ctx context.Context, cluster string, s execution.StepAnswer) (q app.Question, err error) {
+func (c *Client) Answer(ctx context.Context, cluster string, s execution.StepAnswer) (q execution.Question, err error) {
 	err = c.Call(ctx, http.MethodPost, ClusterPath(cluster, "answers"), nil, s, &q)
 	return q, err
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"muster/app"
 	"muster/app/policy"
 )
 
@@ -25,7 +24,7 @@ func (c *Client) SetQuota(ctx context.Context, q policy.Quota) (u policy.QuotaUs
 }
 
 // DeleteQuota lifts a quota.
-func (c *Client) DeleteQuota(ctx context.Context, scope app.QuotaScope, name string) error {
+func (c *Client) DeleteQuota(ctx context.Context, scope policy.QuotaScope, name string) error {
 	q := url.Values{"scope": {string(scope)}}
 	if name != "" {
 		q.Set("name", name)

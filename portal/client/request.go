@@ -9,17 +9,18 @@ import (
 	"strconv"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/policy"
 )
 
 // Ask asks for a cluster; the answer has the cluster, or the request that waits.
-func (c *Client) Ask(ctx context.Context, r app.ClusterRequest) (app.Answer, error) {
+func (c *Client) Ask(ctx context.Context, r appcluster.ClusterRequest) (appcluster.Answer, error) {
 	return c.AskAt(ctx, "/clusters", r)
 }
 
 // AskAt asks where the answer is a cluster, or a request that waits.
-func (c *Client) AskAt(ctx context.Context, path string, in any) (answer app.Answer, err error) {
+func (c *Client) AskAt(ctx context.Context, path string, in any) (answer appcluster.Answer, err error) {
 	var text json.RawMessage
 	status, err := c.call(ctx, http.MethodPost, path, nil, in, &text)
 	if err != nil {
@@ -28,7 +29,7 @@ func (c *Client) AskAt(ctx context.Context, path string, in any) (answer app.Ans
 	if status == http.StatusAccepted {
 		err = json.Unmarshal(text, &answer.Request)
 	} else {
-		answer.Cluster = &app.ClusterView{}
+		answer.Cluster = &appcluster.ClusterView{}
 		err = json.Unmarshal(text, answer.Cluster)
 	}
 	if err != nil {
@@ -40,7 +41,7 @@ func (c *Client) AskAt(ctx context.Context, path string, in any) (answer app.Ans
 // PeopleOf says which people what one has just asked for waits for, in the words of app.Plan.PeopleInWords; "" for none, or where that
 // cannot be found out, since the cluster is made all the same.
 func (c *Client) PeopleOf(ctx context.Context, cluster string) string {
-	mine, err := c.Requests(ctx, app.RequestFilter{View: app.RequestsMine, Limit: 1})
+	mine, err := c.Requests(ctx, appcluster.RequestFilter{View: appcluster.RequestsMine, Limit: 1})
 	if err != nil || len(mine) == 0 || mine[0].Cluster != cluster {
 		return ""
 	}
@@ -52,7 +53,7 @@ func requestPath(id int64, rest string) string {
 }
 
 // Requests lists requests, newest first.
-func (c *Client) Requests(ctx context.Context, f app.RequestFilter) ([]app.Request, error) {
+func (c *Client) Requests(ctx context.Context, f appcluster.RequestFilter) ([]appcluster.Request, error) {
 	q := url.Values{}
 	for name, value := range map[string]string{"view": string(f.View), "status": string(f.Status), "limit": strconv.Itoa(f.Limit), "before": strconv.FormatInt(f.Before, 10)} {
 		if value != "" && value != "0" {
@@ -60,26 +61,26 @@ func (c *Client) Requests(ctx context.Context, f app.RequestFilter) ([]app.Reque
 		}
 	}
 	var out struct {
-		Requests []app.Request `json:"requests"`
+		Requests []appcluster.Request `json:"requests"`
 	}
 	err := c.CallInto(ctx, "/requests", q, &out)
 	return out.Requests, err
 }
 
 // Request gives one request.
-func (c *Client) Request(ctx context.Context, id int64) (r app.Request, err error) {
+func (c *Client) Request(ctx context.Context, id int64) (r appcluster.Request, err error) {
 	err = c.CallInto(ctx, requestPath(id, ""), nil, &r)
 	return r, err
 }
 
 // Review approves or denies a request, or offers less.
-func (c *Client) Review(ctx context.Context, id int64, v operation.ReviewRequest) (r app.Request, err error) {
+func (c *Client) Review(ctx context.Context, id int64, v operation.ReviewRequest) (r appcluster.Request, err error) {
 	err = c.Call(ctx, http.MethodPost, requestPath(id, "/reviews"), nil, v, &r)
 	return r, err
 }
 
 // RequestAct does one of confirm, withdraw and break-glass.
-func (c *Client) RequestAct(ctx context.Context, id int64, act string, in map[string]string) (r app.Request, err error) {
+func (c *Client) RequestAct(ctx context.Context, id int64, act string, in map[string]string) (r appcluster.Request, err error) {
 	err = c.Call(ctx, http.MethodPost, requestPath(id, "/"+act), nil, in, &r)
 	return r, err
 }
@@ -131,7 +132,7 @@ func (c *Client) SetPolicyZone(ctx context.Context, zone string) error {
 }
 
 // Preview works out what a create would do.
-func (c *Client) Preview(ctx context.Context, r app.ClusterRequest) (p app.Preview, err error) {
+func (c *Client) Preview(ctx context.Context, r appcluster.ClusterRequest) (p appcluster.Preview, err error) {
 	err = c.Call(ctx, http.MethodPost, "/preview", nil, r, &p)
 	return p, err
 }

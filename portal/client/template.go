@@ -4,14 +4,14 @@ import (
 	"context"
 	"net/url"
 
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 )
 
 // Templates lists the templates that one may use.
-func (c *Client) Templates(ctx context.Context) ([]*app.Template, error) {
+func (c *Client) Templates(ctx context.Context) ([]*template.Template, error) {
 	var out struct {
-		Templates []*app.Template `json:"templates"`
+		Templates []*template.Template `json:"templates"`
 	}
 	err := c.CallInto(ctx, "/templates", nil, &out)
 	return out.Templates, err

@@ -4,14 +4,14 @@ import (
 	"net/url"
 	"strings"
 
-	"muster/app"
+	"muster/app/cluster"
 	"muster/app/inventory"
 	"muster/portal/page"
 )
 
 // Access is the page of all ways into a cluster's machines.
 type Access struct {
-	View      app.ClusterView
+	View      cluster.ClusterView
 	Tabs      page.ClusterTabs
 	Inventory inventory.Inventory
 	Format    inventory.InventoryFormat

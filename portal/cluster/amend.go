@@ -4,12 +4,14 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/plan"
 	"muster/portal/page"
 	"muster/portal/site"
 )
 
 // changePanel gives what can be asked of a cluster; nil for nothing.
-func (p *Service) changePanel(ctx context.Context, a app.Actor, v app.ClusterView) (*ChangePanel, error) {
+func (p *Service) changePanel(ctx context.Context, a app.Actor, v cluster.ClusterView) (*ChangePanel, error) {
 	if v.Status == app.ClusterDeleted || !a.MayIn("AmendServices", v.Cluster) {
 		return nil, nil
 	}
@@ -37,12 +39,12 @@ func (p *Service) changePanel(ctx context.Context, a app.Actor, v app.ClusterVie
 	// Suggestions are worth a moment, and no error.
 	ctx, cancel := context.WithTimeout(ctx, site.SuggestTime)
 	defer cancel()
-	if u, err := p.Amendments.PreviewAmend(ctx, a, v.ID, app.Amendment{Kind: app.OperationUpgrade}); err == nil && !u.Nothing {
+	if u, err := p.Amendments.PreviewAmend(ctx, a, v.ID, cluster.Amendment{Kind: app.OperationUpgrade}); err == nil && !u.Nothing {
 		panel.Newer = page.Count(len(u.Changes), "change") + ", " + page.Count(u.Plan.Acts(), "step") + "."
 	}
-	if u, err := p.Amendments.PreviewAmend(ctx, a, v.ID, app.Amendment{Kind: app.OperationRepair}); err == nil && !u.Nothing {
+	if u, err := p.Amendments.PreviewAmend(ctx, a, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err == nil && !u.Nothing {
 		for _, n := range u.Nodes {
-			if n.Change == app.NodeReplaced {
+			if n.Change == plan.NodeReplaced {
 				panel.Sick = append(panel.Sick, n.Name)
 			}
 		}

@@ -3,12 +3,12 @@ package cluster
 import (
 	"slices"
 
-	"muster/app"
+	"muster/app/cluster"
 	"muster/portal/page"
 )
 
 // Addable are the services that a cluster's template allows and that the cluster does not have.
-func Addable(n *ClusterForm, v app.ClusterView, ticked []string) []page.Choice {
+func Addable(n *ClusterForm, v cluster.ClusterView, ticked []string) []page.Choice {
 	t := n.Catalog.Templates[v.Template]
 	if t == nil {
 		return nil

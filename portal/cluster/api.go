@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/layout"
 	"muster/portal/policy"
 	"muster/portal/site"
 )
@@ -28,20 +29,20 @@ type ClusterKey struct {
 	Key  string `json:"private_key" doc:"OpenSSH PEM, for ssh -i"`
 }
 
-func (p *Service) APIPreview(ctx context.Context, in *policy.RequestInput) (*site.Body[app.Preview], error) {
+func (p *Service) APIPreview(ctx context.Context, in *policy.RequestInput) (*site.Body[cluster.Preview], error) {
 	v, err := p.Creates.Preview(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.Preview]{Body: v}, nil
+	return &site.Body[cluster.Preview]{Body: v}, nil
 }
 
-func (p *Service) APIExplain(ctx context.Context, in *policy.RequestInput) (*site.Body[app.Explanation], error) {
+func (p *Service) APIExplain(ctx context.Context, in *policy.RequestInput) (*site.Body[layout.Explanation], error) {
 	x, err := p.Creates.Explain(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.Explanation]{Body: x}, nil
+	return &site.Body[layout.Explanation]{Body: x}, nil
 }
 
 func (p *Service) APIList(ctx context.Context, in *clusterListInput) (*site.Body[cluster.ClusterPage], error) {
@@ -58,15 +59,15 @@ func (p *Service) APIList(ctx context.Context, in *clusterListInput) (*site.Body
 	return &site.Body[cluster.ClusterPage]{Body: cs}, nil
 }
 
-func (p *Service) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
 	return p.View(ctx)(p.Clusters.Cluster(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
 	return p.View(ctx)(p.Clusters.DeleteCluster(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
 	return p.View(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, 0))
 }
 
@@ -79,12 +80,12 @@ func (p *Service) APIKey(ctx context.Context, in *site.IDInput) (*site.Body[Clus
 }
 
 // View answers with what a use case gave.
-func (p *Service) View(ctx context.Context) func(app.ClusterView, error) (*site.Body[app.ClusterView], error) {
-	return func(v app.ClusterView, err error) (*site.Body[app.ClusterView], error) {
+func (p *Service) View(ctx context.Context) func(cluster.ClusterView, error) (*site.Body[cluster.ClusterView], error) {
+	return func(v cluster.ClusterView, err error) (*site.Body[cluster.ClusterView], error) {
 		if err != nil {
 			return nil, p.Fail(ctx, err)
 		}
 		v.Nodes, v.Operations, v.Links = site.OrEmpty(v.Nodes), site.OrEmpty(v.Operations), site.OrEmpty(v.Links)
-		return &site.Body[app.ClusterView]{Body: v}, nil
+		return &site.Body[cluster.ClusterView]{Body: v}, nil
 	}
 }

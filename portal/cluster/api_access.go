@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/template"
 	"muster/portal/site"
 )
 
@@ -21,7 +22,7 @@ func (p *Service) APICertificate(ctx context.Context, in *certificateInput) (*si
 	var ttl time.Duration
 	if in.Body.TTL != "" {
 		var err error
-		if ttl, err = app.ParseLength(in.Body.TTL); err != nil || ttl <= 0 {
+		if ttl, err = template.ParseLength(in.Body.TTL); err != nil || ttl <= 0 {
 			return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "ttl", Message: "That is not a length of time.", Hint: "Write it like 30m or 2h."})
 		}
 	}

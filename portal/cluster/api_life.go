@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"muster/app"
 	"muster/app/cluster"
+	"muster/app/schedule"
 	"muster/portal/policy"
 	"muster/portal/site"
 )
@@ -25,11 +25,11 @@ type transferInput struct {
 	}
 }
 
-func (p *Service) APIRename(ctx context.Context, in *renameInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APIRename(ctx context.Context, in *renameInput) (*site.Body[cluster.ClusterView], error) {
 	return p.View(ctx)(p.Clusters.RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
 }
 
-func (p *Service) APITransfer(ctx context.Context, in *transferInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APITransfer(ctx context.Context, in *transferInput) (*site.Body[cluster.ClusterView], error) {
 	return p.View(ctx)(p.Clusters.TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
 }
 
@@ -67,16 +67,16 @@ type diffInput struct {
 	B string `query:"b" required:"true" maxLength:"160" doc:"Another one, or the same at another moment"`
 }
 
-func (p *Service) APISleepPreview(ctx context.Context, in *site.IDInput) (*site.Body[app.AmendPreview], error) {
+func (p *Service) APISleepPreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
 	return p.powerPreview(ctx)(p.Amendments.PreviewSleep(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APIWakePreview(ctx context.Context, in *site.IDInput) (*site.Body[app.AmendPreview], error) {
+func (p *Service) APIWakePreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
 	return p.powerPreview(ctx)(p.Amendments.PreviewWake(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) powerPreview(ctx context.Context) func(app.AmendPreview, error) (*site.Body[app.AmendPreview], error) {
-	return func(v app.AmendPreview, err error) (*site.Body[app.AmendPreview], error) {
+func (p *Service) powerPreview(ctx context.Context) func(cluster.AmendPreview, error) (*site.Body[cluster.AmendPreview], error) {
+	return func(v cluster.AmendPreview, err error) (*site.Body[cluster.AmendPreview], error) {
 		if err != nil {
 			return nil, p.Fail(ctx, err)
 		}
@@ -84,7 +84,7 @@ func (p *Service) powerPreview(ctx context.Context) func(app.AmendPreview, error
 		for i := range v.Nodes {
 			v.Nodes[i].Services = site.OrEmpty(v.Nodes[i].Services)
 		}
-		return &site.Body[app.AmendPreview]{Body: v}, nil
+		return &site.Body[cluster.AmendPreview]{Body: v}, nil
 	}
 }
 
@@ -98,20 +98,20 @@ func (p *Service) APIWake(ctx context.Context, in *powerInput) (*site.Amended, e
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }
 
-func (p *Service) APIScheduleShow(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterSchedule], error) {
+func (p *Service) APIScheduleShow(ctx context.Context, in *site.IDInput) (*site.Body[schedule.ClusterSchedule], error) {
 	s, err := p.Amendments.Schedule(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.ClusterSchedule]{Body: s}, nil
+	return &site.Body[schedule.ClusterSchedule]{Body: s}, nil
 }
 
-func (p *Service) APIScheduleSet(ctx context.Context, in *scheduleInput) (*site.Body[app.ClusterSchedule], error) {
-	s, err := p.Amendments.SetSchedule(ctx, site.Caller(ctx), in.ID, app.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
+func (p *Service) APIScheduleSet(ctx context.Context, in *scheduleInput) (*site.Body[schedule.ClusterSchedule], error) {
+	s, err := p.Amendments.SetSchedule(ctx, site.Caller(ctx), in.ID, schedule.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.ClusterSchedule]{Body: s}, nil
+	return &site.Body[schedule.ClusterSchedule]{Body: s}, nil
 }
 
 func (p *Service) APISpec(ctx context.Context, in *site.IDInput) (*site.Body[cluster.SpecExport], error) {
@@ -123,12 +123,12 @@ func (p *Service) APISpec(ctx context.Context, in *site.IDInput) (*site.Body[clu
 	return &site.Body[cluster.SpecExport]{Body: e}, nil
 }
 
-func (p *Service) APIClonePreview(ctx context.Context, in *cloneQuery) (*site.Body[app.Preview], error) {
+func (p *Service) APIClonePreview(ctx context.Context, in *cloneQuery) (*site.Body[cluster.Preview], error) {
 	v, err := p.Creates.PreviewClone(ctx, site.Caller(ctx), in.ID, in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.Preview]{Body: v}, nil
+	return &site.Body[cluster.Preview]{Body: v}, nil
 }
 
 func (p *Service) APIClone(ctx context.Context, in *cloneInput) (*policy.Asked, error) {

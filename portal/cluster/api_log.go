@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/portal/site"
 )
 
@@ -43,7 +44,7 @@ type LogList struct {
 }
 
 func (p *Service) APILogList(ctx context.Context, in *logListInput) (*site.Body[LogList], error) {
-	f := app.LogFilter{
+	f := cluster.LogFilter{
 		Operation: in.Operation, Node: in.Node, Step: in.Step, Stream: app.Stream(in.Stream), Text: in.Q,
 		After: in.After, Before: in.Before, Tail: in.Tail, Limit: in.Limit,
 	}

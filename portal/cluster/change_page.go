@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
 // ChangePanel is what can be asked of a cluster that stands.
 type ChangePanel struct {
-	View    app.ClusterView
+	View    cluster.ClusterView
 	Use     bool   // the actor may act on services only
 	Busy    bool   // something is under way, so nothing else can be asked
 	Sizes   string // how many nodes the template allows, in words; "" where it is not known any more
@@ -60,11 +62,11 @@ func (p ChangePanel) serviceLink(kind app.OperationKind, service string) string 
 
 // sickSentence says which nodes a repair would make anew.
 func (p ChangePanel) sickSentence() string {
-	return fmt.Sprintf("%s lost or unhealthy: %s.", page.CountOf(len(p.Sick), "node is", "nodes are"), app.NodesInWords(p.Sick))
+	return fmt.Sprintf("%s lost or unhealthy: %s.", page.CountOf(len(p.Sick), "node is", "nodes are"), cluster.NodesInWords(p.Sick))
 }
 
 // NewChangePanel gives what can be asked of a cluster. Addable are services that the template allows.
-func NewChangePanel(v app.ClusterView, t *app.Template, addable []page.Choice) *ChangePanel {
+func NewChangePanel(v cluster.ClusterView, t *template.Template, addable []page.Choice) *ChangePanel {
 	p := &ChangePanel{View: v, Addable: addable}
 	if t != nil {
 		p.Sizes = page.Sizes(t.Constraints.Size)
@@ -81,6 +83,6 @@ func powers(of []app.OperationKind) []app.OperationKind {
 }
 
 // standingNodes are those that stay.
-func standingNodes(v app.ClusterView) []app.Node {
+func standingNodes(v cluster.ClusterView) []app.Node {
 	return slices.DeleteFunc(slices.Clone(v.Nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
 }

@@ -3,7 +3,8 @@ package cluster
 import (
 	"slices"
 
-	"muster/app"
+	"muster/app/policy"
+	apptemplate "muster/app/template"
 	"muster/portal/page"
 	"muster/portal/plan"
 	"muster/portal/quota"
@@ -12,8 +13,8 @@ import (
 
 // Create is the form for a new cluster, with what was typed so far and, once it makes sense, the preview.
 type Create struct {
-	Templates []*app.Template
-	Template  *app.Template // the chosen one; nil where there is none
+	Templates []*apptemplate.Template
+	Template  *apptemplate.Template // the chosen one; nil where there is none
 
 	// What was typed, as it was typed.
 	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure, AtLeast string
@@ -32,13 +33,13 @@ type Create struct {
 	Preview *plan.Preview
 	Open    bool // the advanced part is unfolded
 
-	Link    string       // to the form as it is filled in
-	Summary []FieldError // what is to be put right, of a form that was sent
-	Adds    app.Amounts  // what the cluster would take of quotas
-	Fit     *plan.Fix    // what the quota leaves room for, where that is less
+	Link    string         // to the form as it is filled in
+	Summary []FieldError   // what is to be put right, of a form that was sent
+	Adds    policy.Amounts // what the cluster would take of quotas
+	Fit     *plan.Fix      // what the quota leaves room for, where that is less
 
-	Explanation *plan.Explanation // why there is no preview; nil where that is not known
-	Left        []app.QuotaLine   // what is left for the actor, the tightest limit of each measure
+	Explanation *plan.Explanation  // why there is no preview; nil where that is not known
+	Left        []policy.QuotaLine // what is left for the actor, the tightest limit of each measure
 }
 
 // FieldError is what is wrong with a field, for the list above a form.
@@ -48,7 +49,7 @@ type FieldError struct{ Field, Title, Message string }
 const foldTemplates = 6
 
 // others are the templates beside the chosen one.
-func (f Create) others() (list []*app.Template) {
+func (f Create) others() (list []*apptemplate.Template) {
 	for _, t := range f.Templates {
 		if t != f.Template {
 			list = append(list, t)

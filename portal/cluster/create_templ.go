@@ -5,16 +5,16 @@ package cluster
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
+	"strings"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	apptemplate "muster/app/template"
 	"muster/portal/page"
 	"muster/portal/plan"
 	"muster/portal/quota"
 	"muster/portal/template"
-	"strings"
 )
 
 // CreatePage is the form for a new cluster.
@@ -220,7 +220,7 @@ func CreatePage(f page.Frame, n Create) templ.Component {
 // pickTemplate is one template to choose.
 //
 //go:noinline
-func pickTemplate(n Create, t *app.Template) templ.Component {
+func pickTemplate(n Create, t *apptemplate.Template) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/portal/page"
 )
 
 // History is the page of all that was asked of a cluster.
 type History struct {
 	Now  time.Time
-	View app.ClusterView
+	View cluster.ClusterView
 	Tabs page.ClusterTabs
 	From int
 }

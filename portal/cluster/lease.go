@@ -3,10 +3,10 @@ package cluster
 import (
 	"net/http"
 
-	"muster/app"
-	"muster/portal/site"
-
 	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/template"
+	"muster/portal/site"
 )
 
 // LeaseExtend moves the end of a lease as the form says.
@@ -27,16 +27,16 @@ func (p *Service) LeaseExtend(w http.ResponseWriter, r *http.Request, a app.Acto
 }
 
 // leaseRequest reads what was pressed or filled in.
-func leaseRequest(r *http.Request) (ask app.LeaseRequest, err error) {
+func leaseRequest(r *http.Request) (ask template.LeaseRequest, err error) {
 	f := r.PostForm
 	ask.Reason = f.Get("reason")
 	switch {
 	case f.Get("forever") != "":
 		ask.Forever = true
 	case f.Get("by") != "":
-		ask.By, err = app.ParseLength(f.Get("by"))
+		ask.By, err = template.ParseLength(f.Get("by"))
 	default:
-		ask.Until, err = app.ParseMoment(f.Get("until"))
+		ask.Until, err = template.ParseMoment(f.Get("until"))
 	}
 	return ask, err
 }

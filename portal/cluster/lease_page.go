@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
 	"muster/app/operation"
+	"muster/app/phrase"
 	"muster/portal/page"
 )
 
@@ -44,11 +44,11 @@ func (l LeaseBox) Rule() string {
 	o := l.Outlook.Offer
 	switch {
 	case o.Max > 0 && o.Step > 0:
-		return "By at most " + app.Length(o.Step) + " at once, and at most " + app.Length(o.Max) + " after it was made."
+		return "By at most " + phrase.Length(o.Step) + " at once, and at most " + phrase.Length(o.Max) + " after it was made."
 	case o.Max > 0:
-		return "At most " + app.Length(o.Max) + " after it was made."
+		return "At most " + phrase.Length(o.Max) + " after it was made."
 	case o.Step > 0:
-		return "By at most " + app.Length(o.Step) + " at once."
+		return "By at most " + phrase.Length(o.Step) + " at once."
 	}
 	return ""
 }
@@ -98,7 +98,7 @@ func (l LeaseBox) Warned(w operation.LeaseWarned) string {
 func (l LeaseBox) warnedSentence() string {
 	var all []string
 	for _, w := range l.Outlook.Warnings {
-		all = append(all, app.Length(w.Before)+" ("+l.Warned(w)+")")
+		all = append(all, phrase.Length(w.Before)+" ("+l.Warned(w)+")")
 	}
 	return "Warnings before the end: " + strings.Join(all, ", ") + "."
 }

@@ -5,11 +5,10 @@ package cluster
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app/phrase"
 	"muster/portal/page"
 )
 
@@ -237,7 +236,7 @@ func leaseForms(l LeaseBox) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 string
-			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(app.Length(l.Outlook.Offer.By))
+			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(phrase.Length(l.Outlook.Offer.By))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `lease.templ`, Line: 50, Col: 96}
 			}
@@ -530,7 +529,7 @@ func LeaseExtendPage(f page.Frame, l LeaseBox, moved bool) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var26 string
-				templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(app.Length(l.Outlook.Offer.By))
+				templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(phrase.Length(l.Outlook.Offer.By))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `lease.templ`, Line: 106, Col: 98}
 				}

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/template"
 	"muster/app/usage"
 	"muster/portal/page"
 )
@@ -30,7 +31,7 @@ type List struct {
 }
 
 // Offer takes what can be chosen from a catalog; what is chosen now can be, whatever it is.
-func (l *List) Offer(c *app.Catalog) {
+func (l *List) Offer(c *template.Catalog) {
 	with := func(names []string, chosen string) []string {
 		if chosen != "" && !slices.Contains(names, chosen) {
 			names = append(names, chosen)

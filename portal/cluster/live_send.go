@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/observe"
 	planpage "muster/portal/plan"
 	"muster/portal/site"
-
-	"github.com/a-h/templ"
 )
 
 // live is one open page. Of what the page shows only hashes are kept.
@@ -31,9 +32,9 @@ type live struct {
 	states     []cell            // by step
 	view       string            // "": the cluster's page; "operation", "logs"
 	drawn      site.Drawn
-	shared     *sharedLook   // while it is sent: what was read, and drawn already
-	mine       bool          // it was read for this page
-	filter     app.LogFilter // of the page of logs
+	shared     *sharedLook       // while it is sent: what was read, and drawn already
+	mine       bool              // it was read for this page
+	filter     cluster.LogFilter // of the page of logs
 	shapes     []planpage.ShapeState
 	graph      planpage.Graph // of the operation whose plan the page shows, without what changes
 }
@@ -171,7 +172,7 @@ func (l *live) rows(ctx context.Context, out *site.Stream, all Part, rows []Part
 		if was, known := l.have[all.ID]; !known || was != digest(b.Bytes()) {
 			out.Add("", "part", b.Bytes())
 		}
-		into = &site.Stream{Meter: app.MeterOf(nil)} // the page has them; only their digests are of interest
+		into = &site.Stream{Meter: observe.MeterOf(nil)} // the page has them; only their digests are of interest
 	}
 	for _, r := range rows {
 		if err := l.part(ctx, into, r.ID, r.Component); err != nil {
@@ -297,7 +298,7 @@ func (l *live) log(ctx context.Context, out *site.Stream) error {
 func (l *live) lines(ctx context.Context) (lines []app.LogLine, next int64, err error) {
 	if l.view != "logs" {
 		read := func(ctx context.Context) ([]app.LogLine, error) {
-			return l.p.Feed.Logs(ctx, l.a, l.id, app.LogFilter{Node: l.node, Step: l.step, After: l.after, Limit: logBatch})
+			return l.p.Feed.Logs(ctx, l.a, l.id, cluster.LogFilter{Node: l.node, Step: l.step, After: l.after, Limit: logBatch})
 		}
 		if l.shared != nil {
 			lines, _, err = l.p.logs.Get(ctx, l.logKey(), l.p.Rooms.Now(l.id), read)

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/family"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 // How many lines the page of logs shows, and how many stand before and after the one that a link is to.
@@ -25,22 +25,22 @@ const (
 )
 
 // logQuery reads what a log is narrowed to.
-func logQuery(q url.Values) (LogQuery, app.LogFilter, error) {
+func logQuery(q url.Values) (LogQuery, appcluster.LogFilter, error) {
 	l := LogQuery{Node: q.Get("node"), Step: q.Get("step"), Stream: q.Get("stream"), Text: strings.TrimSpace(q.Get("q"))}
 	if s := q.Get("operation"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 0 {
-			return l, app.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "operation", Message: fmt.Sprintf("%q is not the number of an operation.", s)}
+			return l, appcluster.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "operation", Message: fmt.Sprintf("%q is not the number of an operation.", s)}
 		}
 		l.Operation = n
 	}
 	switch app.Stream(l.Stream) {
-	case "", app.StreamOut, app.StreamErr, app.StreamSystem:
+	case "", family.StreamOut, family.StreamErr, family.StreamSystem:
 	default:
-		return l, app.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "stream", Message: fmt.Sprintf("There is no stream %q.", l.Stream),
-			Hint: "One of " + string(app.StreamOut) + ", " + string(app.StreamErr) + ", " + string(app.StreamSystem) + "."}
+		return l, appcluster.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "stream", Message: fmt.Sprintf("There is no stream %q.", l.Stream),
+			Hint: "One of " + string(family.StreamOut) + ", " + string(family.StreamErr) + ", " + string(family.StreamSystem) + "."}
 	}
-	return l, app.LogFilter{Operation: l.Operation, Node: l.Node, Step: l.Step, Stream: app.Stream(l.Stream), Text: l.Text}, nil
+	return l, appcluster.LogFilter{Operation: l.Operation, Node: l.Node, Step: l.Step, Stream: app.Stream(l.Stream), Text: l.Text}, nil
 }
 
 // lineNumber reads the number of a line from an address; 0 where there is none.
@@ -65,7 +65,7 @@ func (p *Service) Logs(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	q := r.URL.Query()
 	c := Logs{Now: p.Now(), View: v, Tabs: p.ClusterTabs(a, v, "logs")}
 	status := http.StatusOK
-	var f app.LogFilter
+	var f appcluster.LogFilter
 	if c.Query, f, err = logQuery(q); err == nil {
 		err = p.readLogs(r.Context(), a, &c, f, q)
 	}
@@ -79,7 +79,7 @@ func (p *Service) Logs(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-func (p *Service) readLogs(ctx context.Context, a app.Actor, c *Logs, f app.LogFilter, q url.Values) error {
+func (p *Service) readLogs(ctx context.Context, a app.Actor, c *Logs, f appcluster.LogFilter, q url.Values) error {
 	var before, after int64
 	var err error
 	for name, to := range map[string]*int64{"line": &c.Line, "before": &before, "after": &after} {
@@ -87,7 +87,7 @@ func (p *Service) readLogs(ctx context.Context, a app.Actor, c *Logs, f app.LogF
 			return err
 		}
 	}
-	search := func(f app.LogFilter) (appcluster.LogPage, error) {
+	search := func(f appcluster.LogFilter) (appcluster.LogPage, error) {
 		return p.Feed.SearchLogs(ctx, a, c.View.ID, f)
 	}
 	switch {

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/family"
 	"muster/portal/page"
 )
 
 // Logs is the page of a cluster's log.
 type Logs struct {
 	Now       time.Time
-	View      app.ClusterView
+	View      appcluster.ClusterView
 	Tabs      page.ClusterTabs
 	Query     LogQuery
 	Lines     []app.LogLine
@@ -62,9 +64,9 @@ func LogsOf(cluster string, operation int64, node, step string) string {
 
 func streamWord(s app.Stream) string {
 	switch s {
-	case app.StreamErr:
+	case family.StreamErr:
 		return "errors"
-	case app.StreamSystem:
+	case family.StreamSystem:
 		return "Muster"
 	}
 	return "output"

@@ -5,13 +5,14 @@ package cluster
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
-	"muster/portal/page"
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app"
+	"muster/app/family"
+	"muster/portal/page"
 )
 
 // LogsPage is the page of a cluster's log.
@@ -202,7 +203,7 @@ func LogsPage(f page.Frame, c Logs) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, s := range []app.Stream{app.StreamOut, app.StreamErr, app.StreamSystem} {
+			for _, s := range []app.Stream{family.StreamOut, family.StreamErr, family.StreamSystem} {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<option value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

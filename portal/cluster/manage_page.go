@@ -7,6 +7,9 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/policy"
+	"muster/app/schedule"
 	"muster/portal/page"
 )
 
@@ -15,9 +18,9 @@ type Manage struct {
 	Tabs  page.ClusterTabs
 	Now   time.Time
 	Actor app.Actor
-	View  app.ClusterView
+	View  cluster.ClusterView
 	// Schedule is when it sleeps and wakes.
-	Schedule app.ClusterSchedule
+	Schedule schedule.ClusterSchedule
 	// Sharing is nil for those who may not change it. The others are what was typed, and what is wrong with it.
 	Sharing *cluster.ClusterSharing
 	Who     string
@@ -35,8 +38,8 @@ func (m Manage) path(rest string) string { return "/clusters/" + m.View.ID + "/"
 
 // Power asks whether a cluster is to sleep, or to wake.
 type Power struct {
-	View    app.ClusterView
-	Preview app.AmendPreview
+	View    cluster.ClusterView
+	Preview cluster.AmendPreview
 	Notice  string
 	May     bool
 }
@@ -63,9 +66,9 @@ func (c Power) price() string {
 
 // Clone asks whether a clone is what is wanted.
 type Clone struct {
-	View    app.ClusterView
+	View    cluster.ClusterView
 	Name    string
-	Preview app.Preview
+	Preview cluster.Preview
 	Notice  string
 }
 
@@ -81,22 +84,22 @@ func (c Clone) lease() string {
 	if c.Preview.Lease == 0 {
 		return "no end"
 	}
-	return app.Length(c.Preview.Lease)
+	return phrase.Length(c.Preview.Lease)
 }
 
 // refused tells that a policy says no.
 func (c Clone) refused() bool {
-	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == app.OutcomeRefuse
+	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == policy.OutcomeRefuse
 }
 
 // refused tells that a policy says no.
 func (c Power) refused() bool {
-	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == app.OutcomeRefuse
+	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == policy.OutcomeRefuse
 }
 
 // Diff is what two moments differ in, side by side.
 type Diff struct {
-	View app.ClusterView
+	View cluster.ClusterView
 	Diff cluster.ClusterDiff
 }
 
@@ -116,7 +119,7 @@ func (m Manage) moment(o app.Operation) string {
 }
 
 // when writes a moment by the clock of the schedule's zone.
-func (m Manage) when(t app.ScheduledTime) string {
+func (m Manage) when(t schedule.ScheduledTime) string {
 	text := t.At.Format("Mon 2 Jan 15:04")
 	if zone, err := time.LoadLocation(m.Schedule.Zone); err == nil {
 		text = t.At.In(zone).Format("Mon 2 Jan 15:04 MST")

@@ -11,6 +11,9 @@ import (
 
 	"muster/app"
 	appcatalog "muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/portal/page"
 	planpage "muster/portal/plan"
 	"muster/portal/site"
@@ -74,17 +77,17 @@ func (p *Service) showClusterNew(w http.ResponseWriter, r *http.Request, status 
 
 // ClusterForm is the form for a new cluster while it is worked on.
 type ClusterForm struct {
-	Catalog *app.Catalog
+	Catalog *template.Catalog
 	groups  []string // of the one who asks
 	View    Create
-	request app.ClusterRequest
+	request cluster.ClusterRequest
 	hash    string // of the plan that was previewed, "" when there was no preview
 	changed bool   // the template is another one than the options were made for
 }
 
 // NewClusterForm reads what was typed, and what may be chosen. Nothing that was typed is lost, even where it is wrong;
 // only the options of another template than the chosen one begin anew.
-func NewClusterForm(c *app.Catalog, in url.Values, groups []string) *ClusterForm {
+func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *ClusterForm {
 	n := &ClusterForm{Catalog: c, groups: groups, hash: in.Get("plan_hash")}
 	v := &n.View
 	v.Errors = map[string]page.Complaint{}
@@ -122,7 +125,7 @@ func (n *ClusterForm) follows(before string) bool {
 }
 
 // leastSize is what the field of the size begins with: "" where a parameter sets it.
-func leastSize(t *app.Template) string {
+func leastSize(t *template.Template) string {
 	if parameterSets(t, "size") {
 		return ""
 	}
@@ -192,14 +195,14 @@ func withChosen(out []page.Choice, chosen string) []page.Choice {
 }
 
 // preferences offers what makes one layout better than another.
-func preferences(chosen string, standard app.Preference) []page.Choice {
+func preferences(chosen string, standard template.Preference) []page.Choice {
 	out := []page.Choice{
-		{Value: string(app.PreferPacked), Label: "packed"},
-		{Value: string(app.PreferCheapest), Label: "cheapest"},
-		{Value: string(app.PreferSpread), Label: "spread out"},
+		{Value: string(template.PreferPacked), Label: "packed"},
+		{Value: string(template.PreferCheapest), Label: "cheapest"},
+		{Value: string(template.PreferSpread), Label: "spread out"},
 	}
 	if standard == "" {
-		standard = app.PreferPacked
+		standard = template.PreferPacked
 	}
 	for i := range out {
 		if out[i].Value == string(standard) { // what nobody chose stays open to the template
@@ -217,7 +220,7 @@ func preferences(chosen string, standard app.Preference) []page.Choice {
 
 // FailureChoices offers what happens by itself when an operation does not go well. Where it makes machines, it can be gone on with those
 // that come; survivors is what the template says of that.
-func FailureChoices(chosen string, makes bool, survivors *app.Survivors) []page.Choice {
+func FailureChoices(chosen string, makes bool, survivors *template.Survivors) []page.Choice {
 	standard := page.Choice{Label: "leave it as it is (default)"}
 	out := []page.Choice{standard, {Value: string(app.FailureRollBack), Label: "roll it back"}}
 	if makes {
@@ -252,7 +255,7 @@ func ChoosesFailure(chosen string) bool {
 }
 
 // leases offers lengths that people use and that the template allows.
-func leases(l app.Lease, chosen string) []page.Choice {
+func leases(l template.Lease, chosen string) []page.Choice {
 	out := []page.Choice{{Label: page.Lease(l.Initial) + " (default)", Chosen: chosen == ""}}
 	for _, d := range l.Lengths() {
 		out = append(out, page.Choice{Value: d.String(), Label: page.Lease(d), Chosen: chosen == d.String()})
@@ -266,16 +269,16 @@ func leases(l app.Lease, chosen string) []page.Choice {
 // read makes the request, and complains about what cannot be part of one.
 func (n *ClusterForm) read() {
 	v, t := &n.View, n.View.Template
-	n.request = app.ClusterRequest{Name: v.Name, PlanHash: n.hash}
+	n.request = cluster.ClusterRequest{Name: v.Name, PlanHash: n.hash}
 	n.request.Template = t.Name
 	n.request.Visibility, n.request.Group = app.Visibility(v.Visibility), v.Group
 	n.request.Provider, n.request.Hardware, n.request.Image = v.Provider, v.Hardware, v.Image
-	switch n.request.Prefer = app.Preference(v.Prefer); n.request.Prefer {
-	case "", app.PreferPacked, app.PreferCheapest, app.PreferSpread:
+	switch n.request.Prefer = template.Preference(v.Prefer); n.request.Prefer {
+	case "", template.PreferPacked, template.PreferCheapest, template.PreferSpread:
 	default:
 		n.complain("prefer", page.Complaint{Message: "There is no such preference.", Hint: "Choose one from the list."})
 	}
-	n.request.OnFailure, n.request.AtLeast = app.FailureChoice(v.OnFailure), app.NodeShare(v.AtLeast)
+	n.request.OnFailure, n.request.AtLeast = app.FailureChoice(v.OnFailure), template.NodeShare(v.AtLeast)
 	if !ChoosesFailure(v.OnFailure) {
 		n.complain("on_failure", page.Complaint{Message: "There is no such choice.", Hint: "Choose one from the list."})
 	} else if err := n.request.Survival.Check(n.request.OnFailure); err != nil {
@@ -388,8 +391,8 @@ func (n *ClusterForm) explain(ctx context.Context, m site.Creates, a app.Actor) 
 }
 
 // link leads to this form filled in with another request, "" for none; what does not belong to a layout stays.
-func (n *ClusterForm) link(r *app.LayoutRequest) string {
-	t := (*app.Template)(nil)
+func (n *ClusterForm) link(r *layout.LayoutRequest) string {
+	t := (*template.Template)(nil)
 	if r != nil {
 		t = n.Catalog.Templates[r.Template]
 	}
@@ -422,7 +425,7 @@ var fields = []string{"template", "name", "size", "services", "provider", "hardw
 func fieldOf(e *app.Error) string {
 	// An error may name a place inside a field, such as services[2].
 	if name, ok := strings.CutPrefix(e.Field, "parameters."); ok {
-		return templatepage.ParameterField{Parameter: app.Parameter{Name: name}}.Field()
+		return templatepage.ParameterField{Parameter: template.Parameter{Name: name}}.Field()
 	}
 	field, _, _ := strings.Cut(e.Field, "[")
 	field, _, _ = strings.Cut(field, ".")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/policy"
 	"muster/portal/page"
 	planpage "muster/portal/plan"
 )
@@ -65,13 +66,13 @@ func (p *Service) weighQuota(r *http.Request, a app.Actor, n *ClusterForm) {
 	if v == nil || len(n.View.Left) == 0 {
 		return
 	}
-	n.View.Adds = app.Amounts{Clusters: 1, Nodes: float64(v.Layout.Size()), PerHour: v.Layout.CostPerHour}
+	n.View.Adds = policy.Amounts{Clusters: 1, Nodes: float64(v.Layout.Size()), PerHour: v.Layout.CostPerHour}
 	for _, g := range v.Layout.Groups {
 		if h := n.Catalog.Hardware[g.Hardware]; h != nil {
 			n.View.Adds.CPU += h.Providers[v.Layout.Provider].CPU * float64(g.Count)
 		}
 	}
-	taken := app.Reservation{CostPerHour: v.Layout.CostPerHour}
+	taken := policy.Reservation{CostPerHour: v.Layout.CostPerHour}
 	if v.Lease > 0 {
 		taken.Until = p.Now().Add(v.Lease)
 	}

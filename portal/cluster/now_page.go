@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/portal/page"
 )
 
@@ -63,4 +64,4 @@ func (c Show) goesOnSoon() bool {
 }
 
 // topUpWords say how what the cluster lacks stands.
-func (c Show) topUpWords(u app.TopUp) string { return u.Words(c.View.Size, c.Now) + "." }
+func (c Show) topUpWords(u cluster.TopUp) string { return u.Words(c.View.Size, c.Now) + "." }

@@ -5,14 +5,15 @@ package cluster
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"fmt"
-	"muster/app"
-	"muster/portal/page"
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app"
+	"muster/app/cluster"
+	"muster/portal/page"
 )
 
 // OperationNow says how far the operation is.
@@ -126,7 +127,7 @@ func OperationNow(c Show) templ.Component {
 // clusterTopUp says what a cluster lacks, and lets people say whether it is asked for again.
 //
 //go:noinline
-func clusterTopUp(c Show, u app.TopUp) templ.Component {
+func clusterTopUp(c Show, u cluster.TopUp) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

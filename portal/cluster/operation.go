@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/cluster"
 	planpage "muster/portal/plan"
 	"muster/portal/site"
 )
@@ -36,7 +37,7 @@ func (p *Service) tries(ctx context.Context, a app.Actor, c *Show, from int) (pl
 		if s.Attempt < 2 || s.Join || !shown[s.Node] || len(out) == site.TriedShown {
 			continue
 		}
-		lines, err := p.Feed.Logs(ctx, a, c.View.ID, app.LogFilter{Operation: s.Operation, Step: s.ID, Limit: site.TriedLines})
+		lines, err := p.Feed.Logs(ctx, a, c.View.ID, cluster.LogFilter{Operation: s.Operation, Step: s.ID, Limit: site.TriedLines})
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"muster/app/template"
 	"muster/portal/page"
 	templatepage "muster/portal/template"
 )
@@ -17,7 +17,7 @@ func (n *ClusterForm) parameters(in url.Values, typed, said bool) {
 	if said {
 		for key := range in {
 			name, is := strings.CutPrefix(key, "set-")
-			if is && !slices.ContainsFunc(n.View.Template.Parameters, func(p app.Parameter) bool { return p.Name == name }) {
+			if is && !slices.ContainsFunc(n.View.Template.Parameters, func(p template.Parameter) bool { return p.Name == name }) {
 				n.complain("", page.Complaint{Message: fmt.Sprintf("The link sets %.40q, which this template does not have.", name), Hint: "Everything else was filled in."})
 			}
 		}
@@ -25,7 +25,7 @@ func (n *ClusterForm) parameters(in url.Values, typed, said bool) {
 	for _, p := range n.View.Template.Parameters {
 		f := templatepage.ParameterField{Parameter: p}
 		switch {
-		case typed && (in.Has(f.Field()) || p.Type == app.ParameterBoolean):
+		case typed && (in.Has(f.Field()) || p.Type == template.ParameterBoolean):
 			f.Value = in.Get(f.Field())
 		case said && in.Has(f.Field()):
 			f.Value = in.Get(f.Field())
@@ -41,13 +41,13 @@ func (n *ClusterForm) readParameters() {
 	given := map[string]any{}
 	for _, f := range n.View.Parameters {
 		value := f.Value
-		if f.Type == app.ParameterBoolean && value == "" {
+		if f.Type == template.ParameterBoolean && value == "" {
 			value = "false"
 		}
 		standard := ""
 		if f.Default != nil {
 			standard = fmt.Sprint(f.Default)
-		} else if f.Type == app.ParameterBoolean {
+		} else if f.Type == template.ParameterBoolean {
 			standard = "false"
 		}
 		if value != standard {
@@ -63,6 +63,6 @@ func (n *ClusterForm) readParameters() {
 }
 
 // parameterSets tells whether one of the template's parameters sets something.
-func parameterSets(t *app.Template, target string) bool {
-	return slices.ContainsFunc(t.Parameters, func(p app.Parameter) bool { return slices.Contains(p.Targets(), target) })
+func parameterSets(t *template.Template, target string) bool {
+	return slices.ContainsFunc(t.Parameters, func(p template.Parameter) bool { return slices.Contains(p.Targets(), target) })
 }

@@ -1,14 +1,15 @@
 package cluster
 
 import (
-	"github.com/a-h/templ"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/a-h/templ"
 	"muster/app"
+	appplan "muster/app/plan"
 	"muster/portal/plan"
 )
 
@@ -27,7 +28,7 @@ func TestBarsAreExplained(t *testing.T) {
 	if len(actions) < 17 {
 		t.Fatalf("only %d actions are known", len(actions))
 	}
-	p, marks := app.Plan{}, map[string]app.Action{}
+	p, marks := appplan.Plan{}, map[string]app.Action{}
 	var steps []app.Step
 	began := time.Unix(1_800_000_000, 0)
 	for i, m := range actions {
@@ -40,7 +41,7 @@ func TestBarsAreExplained(t *testing.T) {
 		if !strings.Contains(string(style), ".a-"+string(a)+" {") {
 			t.Errorf("%s has no colour", a)
 		}
-		p.Steps = append(p.Steps, app.PlanStep{Node: "n1", Action: a, Rank: time.Minute})
+		p.Steps = append(p.Steps, appplan.PlanStep{Node: "n1", Action: a, Rank: time.Minute})
 		steps = append(steps, app.Step{Index: i, Node: "n1", Action: a, State: app.StepSucceeded, Attempt: 1, StartedAt: began, EndedAt: began.Add(time.Minute)})
 	}
 	op := app.Operation{Status: app.OperationSucceeded, StartedAt: began, EndedAt: began.Add(time.Hour)}

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"muster/app"
-	"muster/portal/site"
-
 	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/schedule"
+	"muster/portal/site"
 )
 
 // PowerAsk shows what a sleep or a wake would do; what is shown is what runs.
@@ -65,9 +65,9 @@ func (p *Service) Schedule(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	s := app.Schedule{Sleep: r.PostForm.Get("sleep"), Wake: r.PostForm.Get("wake"), Zone: r.PostForm.Get("zone")}
+	s := schedule.Schedule{Sleep: r.PostForm.Get("sleep"), Wake: r.PostForm.Get("wake"), Zone: r.PostForm.Get("zone")}
 	if r.PostForm.Get("clear") != "" {
-		s = app.Schedule{}
+		s = schedule.Schedule{}
 	}
 	set, err := p.Amendments.SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
 	if err != nil {

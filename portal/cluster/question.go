@@ -7,13 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/template"
 	executionpage "muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) QuestionList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -90,7 +91,7 @@ func (p *Service) QuestionAnswer(w http.ResponseWriter, r *http.Request, a app.A
 	if refused {
 		s.Refuse = strings.TrimSpace(in.Get("refuse"))
 	}
-	f := executionpage.QuestionForm{Question: app.Question{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt}}
+	f := executionpage.QuestionForm{Question: execution.Question{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt}}
 	list, err := p.Questions.Questions(r.Context(), a, execution.QuestionQuery{Cluster: cluster})
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func (p *Service) QuestionAnswer(w http.ResponseWriter, r *http.Request, a app.A
 	f.Reason, f.Errors = strings.TrimSpace(in.Get("refuse")), map[string]page.Complaint{}
 	for i, field := range f.Fields {
 		value := in.Get(field.Field())
-		if field.Type == app.ParameterBoolean && value == "" {
+		if field.Type == template.ParameterBoolean && value == "" {
 			value = "false"
 		}
 		if s.Values == nil {
@@ -146,7 +147,7 @@ func (p *Service) questionAgain(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	if c.Log, err = p.Feed.Logs(r.Context(), a, c.View.ID, app.LogFilter{Tail: true, Limit: logTail}); err != nil {
+	if c.Log, err = p.Feed.Logs(r.Context(), a, c.View.ID, appcluster.LogFilter{Tail: true, Limit: logTail}); err != nil {
 		return err
 	}
 	if err := p.draw(r.Context(), a, &c, site.Drawn{}); err != nil {

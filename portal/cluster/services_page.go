@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
-
 	"muster/app"
+	"muster/app/cluster"
+	apphealth "muster/app/health"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
@@ -24,11 +26,11 @@ type ServiceLine struct {
 }
 
 // NewServiceLines gives the services of a cluster by name. Links are shown with the services that declare them.
-func NewServiceLines(v app.ClusterView, c *app.Catalog, title func(kind, name string) string) []ServiceLine {
+func NewServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind, name string) string) []ServiceLine {
 	var list []ServiceLine
 	at := map[string]int{}
 	for _, n := range standingNodes(v) {
-		health := app.NodeHealth{}
+		health := apphealth.NodeHealth{}
 		if v.Health != nil && n.Status == app.NodeReady {
 			health = v.Health.Of(n.Name)
 		}
@@ -65,7 +67,7 @@ func NewServiceLines(v app.ClusterView, c *app.Catalog, title func(kind, name st
 }
 
 // serviceTrouble says what is wrong with a service of a node that is ill; "" for nothing.
-func serviceTrouble(h app.NodeHealth, service string) string {
+func serviceTrouble(h apphealth.NodeHealth, service string) string {
 	if !h.Ill() {
 		return ""
 	}
@@ -74,14 +76,14 @@ func serviceTrouble(h app.NodeHealth, service string) string {
 			return why
 		}
 	}
-	if h.State == app.HealthUnreachable {
+	if h.State == apphealth.HealthUnreachable {
 		return h.Words()
 	}
 	return ""
 }
 
 // linksOfService are those of the cluster's links that a service of the catalog declares.
-func linksOfService(v app.ClusterView, c *app.Catalog, service string) []app.Link {
+func linksOfService(v cluster.ClusterView, c *template.Catalog, service string) []app.Link {
 	if c == nil || c.Services[service] == nil {
 		return nil
 	}
@@ -100,11 +102,11 @@ func (l ServiceLine) state(c Show) (mark, words string) {
 	case c.View.Status == app.ClusterAsleep:
 		return "ready", "asleep"
 	case len(l.Sick) > 0:
-		return "failed", "unhealthy on " + app.NodesInWords(l.Sick)
+		return "failed", "unhealthy on " + cluster.NodesInWords(l.Sick)
 	case len(l.Stopped) == len(l.Nodes):
 		return "dropped", "stopped"
 	case len(l.Stopped) > 0:
-		return "queued", "stopped on " + app.NodesInWords(l.Stopped)
+		return "queued", "stopped on " + cluster.NodesInWords(l.Stopped)
 	case Running(c.Operation()):
 		done, all := c.serviceSteps(l.Name)
 		if all > done {
@@ -114,7 +116,7 @@ func (l ServiceLine) state(c Show) (mark, words string) {
 	switch {
 	case l.Ready < len(l.Nodes):
 		return "waiting", "not ready yet"
-	case c.View.Health != nil && c.View.Health.State != app.HealthUnknown:
+	case c.View.Health != nil && c.View.Health.State != apphealth.HealthUnknown:
 		return "succeeded", "healthy"
 	case c.View.Status == app.ClusterFailed:
 		return "waiting", "unknown"

@@ -5,11 +5,11 @@ package cluster
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 	"muster/app"
+	"muster/app/cluster"
 	"muster/portal/page"
 )
 
@@ -217,7 +217,7 @@ func serviceRow(c Show, s ServiceLine) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var8 string
-		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(app.NodesInWords(s.Nodes))
+		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(cluster.NodesInWords(s.Nodes))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `services.templ`, Line: 65, Col: 33}
 		}

@@ -6,13 +6,12 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 // How much of a log a page begins with, and how much of a failure it shows on top.
@@ -30,7 +29,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	q := r.URL.Query()
 	c.Node, c.Step = q.Get("node"), q.Get("step")
 	c.NodesFrom, _ = strconv.Atoi(q.Get("from"))
-	c.Log, err = p.Feed.Logs(r.Context(), a, c.View.ID, app.LogFilter{Node: c.Node, Step: c.Step, Tail: true, Limit: logTail})
+	c.Log, err = p.Feed.Logs(r.Context(), a, c.View.ID, cluster.LogFilter{Node: c.Node, Step: c.Step, Tail: true, Limit: logTail})
 	if err != nil {
 		return err
 	}
@@ -100,7 +99,7 @@ func (p *Service) readClusterSince(ctx context.Context, a app.Actor, id string, 
 		if s.State != app.StepFailed || len(c.Failures) == failureShown {
 			continue
 		}
-		lines, err := p.Feed.Logs(ctx, a, id, app.LogFilter{Operation: op.ID, Step: s.ID, Tail: true, Limit: failureTail})
+		lines, err := p.Feed.Logs(ctx, a, id, cluster.LogFilter{Operation: op.ID, Step: s.ID, Tail: true, Limit: failureTail})
 		if err != nil {
 			return c, err
 		}

@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	appexecution "muster/app/execution"
+	"muster/app/family"
+	"muster/app/health"
 	"muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -21,7 +24,7 @@ import (
 type Show struct {
 	Now      time.Time
 	Actor    app.Actor
-	View     app.ClusterView
+	View     cluster.ClusterView
 	Steps    []app.Step
 	Log      []app.LogLine
 	Node     string // the log shows only this node; "" for all
@@ -96,25 +99,25 @@ func (c Show) showsHealth() bool {
 	if h == nil || c.View.Status == app.ClusterDeleted {
 		return false
 	}
-	if !c.troubled() || h.State != app.HealthSick && h.State != app.HealthUnreachable || len(c.View.Trouble.Lost) == 0 {
+	if !c.troubled() || h.State != health.HealthSick && h.State != health.HealthUnreachable || len(c.View.Trouble.Lost) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(h.Nodes, func(n app.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Trouble.Lost, n.Node) })
+	return slices.ContainsFunc(h.Nodes, func(n health.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Trouble.Lost, n.Node) })
 }
 
 // wayID is the id of the button for a way on.
-func wayID(k app.WayKind) string {
-	if k == app.WayAcceptPartial {
+func wayID(k cluster.WayKind) string {
+	if k == cluster.WayAcceptPartial {
 		return "go-on"
 	}
 	return strings.ReplaceAll(string(k), "_", "-")
 }
 
 // wayURL is where a way on begins, other than to resume.
-func wayURL(id string, k app.WayKind) string {
+func wayURL(id string, k cluster.WayKind) string {
 	base := "/clusters/" + id + "/"
 	switch k {
-	case app.WayRepair, app.WayReconfigure:
+	case cluster.WayRepair, cluster.WayReconfigure:
 		return base + "change?kind=" + string(k)
 	}
 	return base + wayID(k)
@@ -422,7 +425,7 @@ func opTook(now time.Time, o app.Operation) string {
 }
 
 // followable are those of the cluster's links that a browser may follow. Catalog and machines have a say in them.
-func followable(v app.ClusterView) []app.Link {
+func followable(v cluster.ClusterView) []app.Link {
 	var out []app.Link
 	for _, l := range v.Links {
 		u, err := url.Parse(l.URL)
@@ -454,9 +457,9 @@ func linkHost(u string) string {
 // StreamClass tells the style sheet who said a line.
 func StreamClass(s app.Stream) string {
 	switch s {
-	case app.StreamErr:
+	case family.StreamErr:
 		return "err"
-	case app.StreamSystem:
+	case family.StreamSystem:
 		return "sys"
 	}
 	return "out"
@@ -468,9 +471,9 @@ func (c Show) canWake() bool {
 }
 
 // healthOf is the health of a node; the zero value where nobody looks.
-func (c Show) healthOf(n app.Node) app.NodeHealth {
+func (c Show) healthOf(n app.Node) health.NodeHealth {
 	if c.View.Health == nil || n.Status != app.NodeReady {
-		return app.NodeHealth{}
+		return health.NodeHealth{}
 	}
 	return c.View.Health.Of(n.Name)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 func TestSentence(t *testing.T) {
@@ -14,33 +15,33 @@ func TestSentence(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		view app.ClusterView
+		view cluster.ClusterView
 		want string
 	}{
-		{"creating", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationRunning)},
+		{"creating", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationRunning)},
 			"Being created: 14 of 42 steps done, about 2 min left."},
-		{"waiting", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationDelete, app.OperationWaiting)},
+		{"waiting", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationDelete, app.OperationWaiting)},
 			"Waiting for the operation before it to end."},
-		{"stopping", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationCancelling)},
+		{"stopping", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationCancelling)},
 			"Stopping: no new step begins, and running ones are told to end."},
-		{"active", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterActive, ExpiresAt: now.Add(21 * time.Hour)}},
+		{"active", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterActive, ExpiresAt: now.Add(21 * time.Hour)}},
 			"Everything is as it was asked for. The lease ends in 21 h."},
-		{"failed", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationFailed)},
+		{"failed", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationFailed)},
 			"The create failed after 14 of 42 steps."},
-		{"a failed delete", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationDelete, app.OperationFailed)},
+		{"a failed delete", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationDelete, app.OperationFailed)},
 			"The delete failed after 14 of 42 steps."},
-		{"cancelled", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationCancelled)},
+		{"cancelled", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationCancelled)},
 			"The create was cancelled after 14 of 42 steps."},
-		{"paused", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationPaused)},
+		{"paused", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationPaused)},
 			"Paused after 14 of 42 steps. Resume lets it go on."},
-		{"rolling back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationRollBack, app.OperationRunning)},
+		{"rolling back", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationRollBack, app.OperationRunning)},
 			"Being rolled back: 14 of 42 steps done, about 2 min left."},
-		{"about to be rolled back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed},
+		{"about to be rolled back", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed},
 			Operations: []app.Operation{{Kind: app.OperationCreate, Status: app.OperationFailed, OnFailure: app.FailureRollBack, Done: 3, Total: 9}}},
 			"The create stopped after 3 of 9 steps and will be rolled back."},
-		{"rolled back", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)},
+		{"rolled back", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)},
 			Operations: op(app.OperationRollBack, app.OperationSucceeded)}, "Rolled back: every machine was given back 3 h ago."},
-		{"deleted", app.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)}},
+		{"deleted", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)}},
 			"Gone: every machine was given back 3 h ago."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,7 +54,7 @@ func TestSentence(t *testing.T) {
 }
 
 func TestSSH(t *testing.T) {
-	c := Show{View: app.ClusterView{Cluster: app.Cluster{ID: "x1"}}}
+	c := Show{View: cluster.ClusterView{Cluster: app.Cluster{ID: "x1"}}}
 	for _, k := range []struct {
 		node app.Node
 		want string
@@ -70,7 +71,7 @@ func TestSSH(t *testing.T) {
 }
 
 func TestLinksThatBrowsersMayFollow(t *testing.T) {
-	c := Show{View: app.ClusterView{Links: []app.Link{
+	c := Show{View: cluster.ClusterView{Links: []app.Link{
 		{Label: "good", URL: "http://10.0.0.1:8080/ui/"}, {Label: "script", URL: "javascript:alert(1)"}, {Label: "half", URL: "http://"}, {Label: "local", URL: "/clusters"},
 	}}}
 	got := c.links()

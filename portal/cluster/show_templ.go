@@ -5,17 +5,18 @@ package cluster
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 	"muster/app"
+	"muster/app/cluster"
 	appexecution "muster/app/execution"
+	apphealth "muster/app/health"
 	"muster/portal/build"
 	"muster/portal/execution"
 	"muster/portal/health"
@@ -696,7 +697,7 @@ func Current(c Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if h.State == app.HealthUnknown && c.View.CanCheckHealth() && c.Actor.MayIn("CheckHealth", c.View.Cluster) {
+			if h.State == apphealth.HealthUnknown && c.View.CanCheckHealth() && c.Actor.MayIn("CheckHealth", c.View.Cluster) {
 				templ_7745c5c3_Err = health.CheckHealth(c.View.ID).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -718,7 +719,7 @@ func Current(c Show) templ.Component {
 // clusterTrouble is what is wrong with a cluster that has failed, and the ways on, best first.
 //
 //go:noinline
-func clusterTrouble(c Show, t app.Trouble) templ.Component {
+func clusterTrouble(c Show, t cluster.Trouble) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -984,7 +985,7 @@ func clusterTrouble(c Show, t app.Trouble) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if w.Kind == app.WayResume {
+				if w.Kind == cluster.WayResume {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1038,7 +1039,7 @@ func clusterTrouble(c Show, t app.Trouble) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					var templ_7745c5c3_Var51 = []any{"button", templ.KV("primary", i == 0 && w.Kind != app.WayDelete), templ.KV("danger-quiet", w.Kind == app.WayDelete)}
+					var templ_7745c5c3_Var51 = []any{"button", templ.KV("primary", i == 0 && w.Kind != cluster.WayDelete), templ.KV("danger-quiet", w.Kind == cluster.WayDelete)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var51...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -2825,7 +2826,7 @@ func More(c Show) templ.Component {
 // OperationRoll lists operations, each with the way to its own page.
 //
 //go:noinline
-func OperationRoll(now time.Time, v app.ClusterView, ops []app.Operation) templ.Component {
+func OperationRoll(now time.Time, v cluster.ClusterView, ops []app.Operation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

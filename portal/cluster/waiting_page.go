@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"time"
 
-	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
 )
 
 // Waiting is why a cluster's steps wait.
 type Waiting struct {
 	Now     time.Time
-	View    app.ClusterView
+	View    cluster.ClusterView
 	Waiting execution.Waiting
 	Node    string // only its steps; "" for all
 	From    int

@@ -3,7 +3,6 @@ package execution
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/execution"
 	"muster/portal/site"
 )
@@ -14,7 +13,7 @@ type questionListInput struct {
 }
 
 type questionList struct {
-	Questions []app.Question `json:"questions" nullable:"false"`
+	Questions []execution.Question `json:"questions" nullable:"false"`
 }
 
 func (p *Service) APIQuestionList(ctx context.Context, in *questionListInput) (*site.Body[questionList], error) {
@@ -30,10 +29,10 @@ type answerInput struct {
 	Body execution.StepAnswer
 }
 
-func (p *Service) APIQuestionAnswer(ctx context.Context, in *answerInput) (*site.Body[app.Question], error) {
+func (p *Service) APIQuestionAnswer(ctx context.Context, in *answerInput) (*site.Body[execution.Question], error) {
 	q, err := p.Questions.AnswerStep(ctx, site.Caller(ctx), in.ID, in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.Question]{Body: q}, nil
+	return &site.Body[execution.Question]{Body: q}, nil
 }

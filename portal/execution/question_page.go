@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/portal/page"
 	"muster/portal/template"
 )
 
 // QuestionForm is what a person is asked, with what was typed so far.
 type QuestionForm struct {
-	app.Question
+	execution.Question
 	Fields []template.ParameterField
 	Errors map[string]page.Complaint // by field; "" is about all of it
 	Reason string                    // of a refusal, as it was typed
@@ -20,7 +21,7 @@ type QuestionForm struct {
 }
 
 // NewQuestionForm makes an empty form.
-func NewQuestionForm(q app.Question) QuestionForm {
+func NewQuestionForm(q execution.Question) QuestionForm {
 	f := QuestionForm{Question: q}
 	for _, p := range q.Person.Fields {
 		field := template.ParameterField{Parameter: p.Parameter, Prefix: f.ID() + "-", Secret: p.Secret}

@@ -5,14 +5,14 @@ package execution
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
+	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	apptemplate "muster/app/template"
 	"muster/portal/page"
 	"muster/portal/template"
-	"strconv"
 )
 
 // QuestionListPage shows what operations ask people: first what waits for the reader.
@@ -517,7 +517,7 @@ func QuestionCard(q QuestionForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var26 string
-			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(app.MaxRefusal))
+			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(apptemplate.MaxRefusal))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `question.templ`, Line: 99, Col: 110}
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/portal/site"
 )
 
@@ -47,7 +48,7 @@ func (p *Service) APIProvisionerDrain(ctx context.Context, in *provisionerName) 
 
 type provisionerTokenList struct {
 	Body struct {
-		Tokens []app.ProvisionerToken `json:"tokens"`
+		Tokens []fleet.ProvisionerToken `json:"tokens"`
 	}
 }
 
@@ -79,7 +80,7 @@ type provisionerToken struct {
 
 func (p *Service) APIProvisionerTokenCreate(ctx context.Context, in *provisionerTokenAsk) (*provisionerToken, error) {
 	token, err := p.Provisioners.CreateProvisionerToken(ctx, site.Caller(ctx), in.Body.Name,
-		app.ProvisionerGrant{Tenants: in.Body.Tenants, Tags: in.Body.Tags, Slots: in.Body.Slots})
+		fleet.ProvisionerGrant{Tenants: in.Body.Tenants, Tags: in.Body.Tags, Slots: in.Body.Slots})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

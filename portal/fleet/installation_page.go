@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
@@ -113,7 +114,7 @@ func callsOf(by map[app.Code]int) (n int) {
 	return n
 }
 
-func rateWords(r app.Rate) string {
+func rateWords(r template.Rate) string {
 	if !r.Limited() {
 		return "no limit of its own"
 	}

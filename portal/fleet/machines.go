@@ -6,11 +6,11 @@ import (
 	"net/url"
 	"path"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/fleet"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) ClusterReceipt(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -26,7 +26,7 @@ func (p *Service) ClusterReceipt(w http.ResponseWriter, r *http.Request, a app.A
 
 func (p *Service) receipt(ctx context.Context, a app.Actor, id string) (Receipt, error) {
 	receipt, err := p.Machines.Receipt(ctx, a, id)
-	tabs := p.ClusterTabs(a, app.ClusterView{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history")
+	tabs := p.ClusterTabs(a, cluster.ClusterView{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history")
 	return Receipt{Tabs: tabs, Receipt: receipt, Now: p.Now()}, err
 }
 
@@ -58,7 +58,7 @@ func (p *Service) OrphansLive(ctx context.Context, a app.Actor, at *url.URL) ([]
 	return []site.LiveOne{{ID: "summary", HTML: OrphanSummary(l)}, {ID: "lists", HTML: OrphanListPart(l)}}, err
 }
 
-func (p *Service) OrphanDecide(d app.OrphanDecision) site.MemberHandler {
+func (p *Service) OrphanDecide(d fleet.OrphanDecision) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if _, err := p.Machines.DecideOrphan(r.Context(), a, chi.URLParam(r, "orphan"), d); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (p *Service) OrphanMode(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	if err := p.Machines.SetOrphanMode(r.Context(), a, app.OrphanMode(r.PostForm.Get("mode"))); err != nil {
+	if err := p.Machines.SetOrphanMode(r.Context(), a, fleet.OrphanMode(r.PostForm.Get("mode"))); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/orphans", http.StatusSeeOther)
@@ -86,7 +86,7 @@ type orphanListInput struct {
 type orphanInput struct {
 	Orphan string `path:"orphan" maxLength:"64" doc:"The orphan's id"`
 	Body   struct {
-		Decision app.OrphanDecision `json:"decision" enum:"delete,keep" doc:"What is to become of it"`
+		Decision fleet.OrphanDecision `json:"decision" enum:"delete,keep" doc:"What is to become of it"`
 	}
 }
 
@@ -95,7 +95,7 @@ type orphanModeInput struct {
 }
 
 type orphanMode struct {
-	Mode app.OrphanMode `json:"mode" enum:"off,report,delete" doc:"What happens to orphans by themselves"`
+	Mode fleet.OrphanMode `json:"mode" enum:"off,report,delete" doc:"What happens to orphans by themselves"`
 }
 
 func (p *Service) APIReceipt(ctx context.Context, in *site.IDInput) (*site.Body[fleet.Receipt], error) {
@@ -116,12 +116,12 @@ func (p *Service) APIOrphanList(ctx context.Context, in *orphanListInput) (*site
 	return &site.Body[fleet.OrphanReport]{Body: report}, nil
 }
 
-func (p *Service) APIOrphanDecide(ctx context.Context, in *orphanInput) (*site.Body[app.Orphan], error) {
+func (p *Service) APIOrphanDecide(ctx context.Context, in *orphanInput) (*site.Body[fleet.Orphan], error) {
 	o, err := p.Machines.DecideOrphan(ctx, site.Caller(ctx), in.Orphan, in.Body.Decision)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.Orphan]{Body: o}, nil
+	return &site.Body[fleet.Orphan]{Body: o}, nil
 }
 
 func (p *Service) APIOrphanMode(ctx context.Context, in *orphanModeInput) (*site.Body[orphanMode], error) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"muster/app"
 	"muster/app/fleet"
 	"muster/portal/page"
 )
@@ -50,7 +49,7 @@ type OrphanList struct {
 func (l OrphanList) Summary() string {
 	stand := 0
 	for _, o := range l.Report.Orphans {
-		if o.State != app.OrphanGone {
+		if o.State != fleet.OrphanGone {
 			stand++
 		}
 	}
@@ -68,35 +67,35 @@ func (l OrphanList) Summary() string {
 }
 
 // modeWords says what a mode does.
-func modeWords(m app.OrphanMode) string {
+func modeWords(m fleet.OrphanMode) string {
 	switch m {
-	case app.OrphansOff:
+	case fleet.OrphansOff:
 		return "not looked for"
-	case app.OrphansReport:
+	case fleet.OrphansReport:
 		return "listed here"
 	}
 	return "deleted when seen twice"
 }
 
 // why says why nobody stands behind a machine.
-func why(k app.OrphanKind) string {
+func why(k fleet.OrphanKind) string {
 	switch k {
-	case app.OrphanEnded:
+	case fleet.OrphanEnded:
 		return "its node was given back"
-	case app.OrphanDuplicate:
+	case fleet.OrphanDuplicate:
 		return "another machine stands for its node"
 	}
 	return "the ledger does not know it"
 }
 
 // whatBecomes says what is to become of an orphan.
-func (l OrphanList) whatBecomes(o app.Orphan) string {
+func (l OrphanList) whatBecomes(o fleet.Orphan) string {
 	switch o.State {
-	case app.OrphanGone:
+	case fleet.OrphanGone:
 		return "gone " + page.Ago(l.Now, o.GoneAt)
-	case app.OrphanKept:
+	case fleet.OrphanKept:
 		return "kept, says " + o.Decided
-	case app.OrphanDue:
+	case fleet.OrphanDue:
 		by := ""
 		if o.Decided != "" {
 			by = ", says " + o.Decided
@@ -110,7 +109,7 @@ func (l OrphanList) whatBecomes(o app.Orphan) string {
 }
 
 // age says how old a machine is, as far as that is known.
-func (l OrphanList) age(o app.Orphan) string {
+func (l OrphanList) age(o fleet.Orphan) string {
 	if o.MadeAt.IsZero() {
 		return "over " + page.Rough(l.Now.Sub(o.FirstSeen))
 	}

@@ -5,14 +5,12 @@ package fleet
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"fmt"
 	"strconv"
 
-	"muster/app"
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 	"muster/app/fleet"
 	"muster/portal/page"
 )
@@ -643,7 +641,7 @@ func OrphanListPart(l OrphanList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, o := range l.Report.Orphans {
-				var templ_7745c5c3_Var28 = []any{templ.KV("gone", o.State == app.OrphanGone)}
+				var templ_7745c5c3_Var28 = []any{templ.KV("gone", o.State == fleet.OrphanGone)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var28...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -816,7 +814,7 @@ func OrphanListPart(l OrphanList) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if o.State != app.OrphanGone {
+				if o.State != fleet.OrphanGone {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -847,7 +845,7 @@ func OrphanListPart(l OrphanList) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if o.State != app.OrphanKept {
+					if o.State != fleet.OrphanKept {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<form method=\"post\" action=\"")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

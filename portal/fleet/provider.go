@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
+	"muster/app/family"
 	"muster/app/fleet"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 // SurveyTime is how long a cloud may take to tell about an account.
@@ -54,12 +54,12 @@ func (p *Service) APIProviderCheck(ctx context.Context, in *providerName) (*site
 	return &site.Body[fleet.ProviderCheck]{Body: found}, nil
 }
 
-func (p *Service) APIProviderOffers(ctx context.Context, in *providerName) (*site.Body[app.Offers], error) {
+func (p *Service) APIProviderOffers(ctx context.Context, in *providerName) (*site.Body[family.Offers], error) {
 	ctx, cancel := context.WithTimeout(ctx, SurveyTime)
 	defer cancel()
 	offers, err := p.Installation.ProviderOffers(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.Offers]{Body: offers}, nil
+	return &site.Body[family.Offers]{Body: offers}, nil
 }

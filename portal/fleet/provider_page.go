@@ -5,13 +5,15 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/template"
 	"muster/portal/catalog"
 	"muster/portal/page"
 )
 
 // findingMark is how a finding looks.
-func findingMark(f app.Finding) (mark, word string) {
+func findingMark(f family.Finding) (mark, word string) {
 	switch {
 	case f.OK:
 		return string(app.StepSucceeded), "well"
@@ -43,7 +45,7 @@ func checkWords(c fleet.ProviderCheck) string {
 }
 
 // sizeWords tells what a flavor is, as far as it is known.
-func sizeWords(f app.Flavor) string {
+func sizeWords(f template.Flavor) string {
 	var words []string
 	if f.CPU > 0 {
 		words = append(words, fmt.Sprintf("%g CPU", f.CPU))
@@ -57,7 +59,7 @@ func sizeWords(f app.Flavor) string {
 	return strings.Join(words, ", ")
 }
 
-func priceWords(f app.Flavor, currency string) string {
+func priceWords(f template.Flavor, currency string) string {
 	if f.CostPerHour == 0 {
 		return ""
 	}
@@ -65,5 +67,5 @@ func priceWords(f app.Flavor, currency string) string {
 }
 
 func providerPath(name, act string) string {
-	return catalog.ActPath(app.CatalogKey{Kind: app.KindProvider, Name: name}, act)
+	return catalog.ActPath(template.CatalogKey{Kind: template.KindProvider, Name: name}, act)
 }

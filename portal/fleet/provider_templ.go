@@ -5,14 +5,14 @@ package fleet
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"strings"
 
-	"muster/app"
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/template"
 	"muster/portal/catalog"
 	"muster/portal/page"
 )
@@ -239,7 +239,7 @@ func ProviderCheckPage(f page.Frame, c fleet.ProviderCheck) templ.Component {
 // ProviderOffersPage tells what an account can make.
 //
 //go:noinline
-func ProviderOffersPage(f page.Frame, name string, o app.Offers) templ.Component {
+func ProviderOffersPage(f page.Frame, name string, o family.Offers) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -538,7 +538,7 @@ func providerCrumbs(name, here string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var28 templ.SafeURL
-		templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/admin/catalog/" + app.KindProvider))
+		templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL("/admin/catalog/" + template.KindProvider))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `provider.templ`, Line: 134, Col: 63}
 		}
@@ -551,7 +551,7 @@ func providerCrumbs(name, here string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var29 string
-		templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(catalog.KindTitle(app.KindProvider))
+		templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(catalog.KindTitle(template.KindProvider))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `provider.templ`, Line: 134, Col: 103}
 		}
@@ -564,7 +564,7 @@ func providerCrumbs(name, here string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var30 templ.SafeURL
-		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(catalog.Path(app.CatalogKey{Kind: app.KindProvider, Name: name})))
+		templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(catalog.Path(template.CatalogKey{Kind: template.KindProvider, Name: name})))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `provider.templ`, Line: 135, Col: 91}
 		}

@@ -1,9 +1,10 @@
 package fleet
 
 import (
-	"muster/app"
-	"muster/portal/site"
 	"net/http"
+
+	"muster/app/fleet"
+	"muster/portal/site"
 )
 
 // Routes are its pages.
@@ -15,8 +16,8 @@ func Routes(p *Service) []site.Route {
 		site.Submit("/provisioners/{provisioner}/drain", p.ProvisionerDrain),
 		site.Show("/orphans", p.OrphanList),
 		site.Submit("/orphans/mode", p.OrphanMode),
-		site.Submit("/orphans/{orphan}/delete", p.OrphanDecide(app.DecideDelete)),
-		site.Submit("/orphans/{orphan}/keep", p.OrphanDecide(app.DecideKeep)),
+		site.Submit("/orphans/{orphan}/delete", p.OrphanDecide(fleet.DecideDelete)),
+		site.Submit("/orphans/{orphan}/keep", p.OrphanDecide(fleet.DecideKeep)),
 		site.Show("/clusters/{id}/receipt", p.ClusterReceipt),
 	}
 }

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/observe"
 	"muster/portal/site"
 	"muster/portal/wire"
 )
@@ -29,13 +31,13 @@ type Office interface {
 	// RegistryOfToken gives the provisioner's contract to whoever has the token of one.
 	RegistryOfToken(ctx context.Context, token string) (fleet.Registry, error)
 	// CoordinatorOfToken gives the worker's contract, bound to what the token is for. It is an app.WorkWaiter too.
-	CoordinatorOfToken(ctx context.Context, token string) (app.Coordinator, error)
+	CoordinatorOfToken(ctx context.Context, token string) (execution.Coordinator, error)
 }
 
 // How much a message may hold, unpacked.
 const (
 	messageLimit = 8 << 20
-	logLimit     = app.MaxLogs*(app.MaxLogText*2+512) + 4096
+	logLimit     = execution.MaxLogs*(execution.MaxLogText*2+512) + 4096
 	// packFrom is from how many bytes on an answer is compressed.
 	packFrom = 4096
 	// claimKept is for how long the answer to a claim is kept for the one who did not get it.
@@ -69,7 +71,7 @@ type claimAnswer struct {
 }
 
 // NewWorkerAPI makes it. Meter counts its requests; nil: nobody does. Close it.
-func NewWorkerAPI(o Office, log *slog.Logger, m app.Meter) *WorkerAPI {
+func NewWorkerAPI(o Office, log *slog.Logger, m observe.Meter) *WorkerAPI {
 	a := &WorkerAPI{office: o, log: log, mux: http.NewServeMux(), claims: map[string]*claimAnswer{}, lines: map[string]*hurryLine{}}
 	a.open, a.close = context.WithCancel(context.Background())
 
@@ -112,8 +114,8 @@ func registryCall[Q, A any](a *WorkerAPI, act func(fleet.Registry, context.Conte
 	return messageCall(a, messageLimit, a.office.RegistryOfToken, act)
 }
 
-func workerCall[Q, A any](a *WorkerAPI, limit int64, act func(context.Context, app.Coordinator, Q) (A, error)) http.Handler {
-	return messageCall(a, limit, a.office.CoordinatorOfToken, func(c app.Coordinator, ctx context.Context, q Q) (A, error) { return act(ctx, c, q) })
+func workerCall[Q, A any](a *WorkerAPI, limit int64, act func(context.Context, execution.Coordinator, Q) (A, error)) http.Handler {
+	return messageCall(a, limit, a.office.CoordinatorOfToken, func(c execution.Coordinator, ctx context.Context, q Q) (A, error) { return act(ctx, c, q) })
 }
 
 // messageCall reads a message and writes what comes of it. Nothing is read of a stranger's.
@@ -216,7 +218,7 @@ func (a *WorkerAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 // claim gives steps. What was handed out to a question is given again to the same question: its answer may have been lost,
 // and nobody would know of the steps until their claims ran out.
-func (a *WorkerAPI) claim(ctx context.Context, c app.Coordinator, m wire.ClaimMessage) (wire.ClaimAnswer, error) {
+func (a *WorkerAPI) claim(ctx context.Context, c execution.Coordinator, m wire.ClaimMessage) (wire.ClaimAnswer, error) {
 	if m.Nonce == "" || len(m.Nonce) > 100 {
 		return wire.ClaimAnswer{}, app.Errorf(app.EInvalid, "A claim needs a nonce of at most 100 letters.")
 	}
@@ -266,7 +268,7 @@ func (a *WorkerAPI) forget() {
 	}
 }
 
-func packSteps(steps []*app.Assignment) (wire.ClaimAnswer, error) {
+func packSteps(steps []*execution.Assignment) (wire.ClaimAnswer, error) {
 	answer := wire.ClaimAnswer{Steps: make([]*wire.AssignmentMessage, len(steps))}
 	for i, as := range steps {
 		var err error
@@ -277,13 +279,13 @@ func packSteps(steps []*app.Assignment) (wire.ClaimAnswer, error) {
 	return answer, nil
 }
 
-func workerHeartbeat(ctx context.Context, c app.Coordinator, m wire.HeartbeatMessage) (wire.HeartbeatAnswer, error) {
+func workerHeartbeat(ctx context.Context, c execution.Coordinator, m wire.HeartbeatMessage) (wire.HeartbeatAnswer, error) {
 	d, err := c.Heartbeat(ctx, m.Worker, m.Held)
 	return wire.HeartbeatAnswer{Directives: d}, err
 }
 
-func workerReport(ctx context.Context, c app.Coordinator, m wire.ReportsMessage) (wire.ReportsAnswer, error) {
-	reports := make([]app.Report, len(m.Reports))
+func workerReport(ctx context.Context, c execution.Coordinator, m wire.ReportsMessage) (wire.ReportsAnswer, error) {
+	reports := make([]execution.Report, len(m.Reports))
 	for i, r := range m.Reports {
 		reports[i] = r.Report
 		reports[i].Err = r.Err.Error()
@@ -300,17 +302,17 @@ func workerReport(ctx context.Context, c app.Coordinator, m wire.ReportsMessage)
 	return answer, err
 }
 
-func workerHosts(ctx context.Context, c app.Coordinator, m wire.HostsMessage) (wire.HostsAnswer, error) {
+func workerHosts(ctx context.Context, c execution.Coordinator, m wire.HostsMessage) (wire.HostsAnswer, error) {
 	hosts, err := c.Hosts(ctx, m.Worker, m.Fence)
 	return wire.HostsAnswer{Hosts: hosts}, err
 }
 
-func workerLog(ctx context.Context, c app.Coordinator, m wire.LogMessage) (wire.Empty, error) {
+func workerLog(ctx context.Context, c execution.Coordinator, m wire.LogMessage) (wire.Empty, error) {
 	return wire.Empty{}, c.Log(ctx, m.Worker, m.Lines)
 }
 
-func (a *WorkerAPI) await(ctx context.Context, c app.Coordinator, m wire.AwaitMessage) (wire.AwaitAnswer, error) {
-	waiter, ok := c.(app.WorkWaiter)
+func (a *WorkerAPI) await(ctx context.Context, c execution.Coordinator, m wire.AwaitMessage) (wire.AwaitAnswer, error) {
+	waiter, ok := c.(execution.WorkWaiter)
 	if !ok {
 		return wire.AwaitAnswer{}, site.ErrNoSuchPage
 	}

@@ -31,7 +31,7 @@ type hurryLine struct {
 }
 
 // hurry waits until something of the worker's tenant was cancelled. A worker has one wait: a second one ends the first.
-func (a *WorkerAPI) hurry(ctx context.Context, c app.Coordinator, m wire.HurryMessage) (wire.HurryAnswer, error) {
+func (a *WorkerAPI) hurry(ctx context.Context, c execution.Coordinator, m wire.HurryMessage) (wire.HurryAnswer, error) {
 	from, ok := c.(execution.Hurrier)
 	if !ok {
 		return wire.HurryAnswer{}, site.ErrNoSuchPage

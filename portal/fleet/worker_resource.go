@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/portal/site"
 	"muster/portal/wire"
 )
@@ -30,7 +31,7 @@ func (a *WorkerAPI) resource(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	from, ok := c.(app.ResourceFetcher)
+	from, ok := c.(execution.ResourceFetcher)
 	if !ok {
 		a.refuse(w, r, site.ErrNoSuchPage)
 		return
@@ -52,8 +53,8 @@ func (a *WorkerAPI) resource(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func workerHolds(ctx context.Context, c app.Coordinator, m wire.HoldMessage) (wire.Empty, error) {
-	to, ok := c.(app.ResourceFetcher)
+func workerHolds(ctx context.Context, c execution.Coordinator, m wire.HoldMessage) (wire.Empty, error) {
+	to, ok := c.(execution.ResourceFetcher)
 	if !ok {
 		return wire.Empty{}, site.ErrNoSuchPage
 	}

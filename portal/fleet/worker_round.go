@@ -3,14 +3,13 @@ package fleet
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/execution"
 	"muster/portal/site"
 	"muster/portal/wire"
 )
 
 // round waits for a round of health checks. One whose answer is lost is due again when it is given up.
-func (a *WorkerAPI) round(ctx context.Context, c app.Coordinator, m wire.RoundMessage) (wire.RoundAnswer, error) {
+func (a *WorkerAPI) round(ctx context.Context, c execution.Coordinator, m wire.RoundMessage) (wire.RoundAnswer, error) {
 	keeper, ok := c.(execution.HealthKeeper)
 	if !ok {
 		return wire.RoundAnswer{}, site.ErrNoSuchPage
@@ -21,7 +20,7 @@ func (a *WorkerAPI) round(ctx context.Context, c app.Coordinator, m wire.RoundMe
 	return wire.RoundAnswer{Round: r}, err
 }
 
-func workerRoundEnd(ctx context.Context, c app.Coordinator, m wire.RoundEndMessage) (wire.Empty, error) {
+func workerRoundEnd(ctx context.Context, c execution.Coordinator, m wire.RoundEndMessage) (wire.Empty, error) {
 	keeper, ok := c.(execution.HealthKeeper)
 	if !ok {
 		return wire.Empty{}, site.ErrNoSuchPage

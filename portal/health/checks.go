@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"muster/app"
-	"muster/portal/site"
-
 	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/health"
+	"muster/portal/site"
 )
 
 func (p *Service) ClusterChecks(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -30,10 +30,10 @@ type ChecksInput struct {
 	Node string `query:"node" maxLength:"64" doc:"Only this node"`
 }
 
-func (p *Service) APIChecks(ctx context.Context, in *ChecksInput) (*site.Body[[]app.NodeReport], error) {
+func (p *Service) APIChecks(ctx context.Context, in *ChecksInput) (*site.Body[[]health.NodeReport], error) {
 	reports, err := p.Health.NodeReports(ctx, site.Caller(ctx), in.ID, in.Node)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[[]app.NodeReport]{Body: site.OrEmpty(reports)}, nil
+	return &site.Body[[]health.NodeReport]{Body: site.OrEmpty(reports)}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/health"
 	"muster/portal/page"
 )
 
@@ -14,7 +15,7 @@ type Checks struct {
 	Tabs    page.ClusterTabs
 	Cluster app.Cluster
 	Now     time.Time
-	Reports []app.NodeReport
+	Reports []health.NodeReport
 	Nodes   int // that the cluster has
 }
 
@@ -26,9 +27,9 @@ func (c Checks) Sentence() string {
 	var failed, advised int
 	for _, r := range c.Reports {
 		switch {
-		case len(r.Failed(app.NodeRequired)) > 0:
+		case len(r.Failed(health.NodeRequired)) > 0:
 			failed++
-		case len(r.Failed(app.NodeAdvised)) > 0:
+		case len(r.Failed(health.NodeAdvised)) > 0:
 			advised++
 		}
 	}
@@ -46,11 +47,11 @@ func (c Checks) Sentence() string {
 }
 
 // Ordered gives the nodes with trouble first.
-func (c Checks) Ordered() []app.NodeReport {
-	trouble := func(r app.NodeReport) int {
-		return 100*len(r.Failed(app.NodeRequired)) + len(r.Failed(app.NodeAdvised))
+func (c Checks) Ordered() []health.NodeReport {
+	trouble := func(r health.NodeReport) int {
+		return 100*len(r.Failed(health.NodeRequired)) + len(r.Failed(health.NodeAdvised))
 	}
-	return slices.SortedStableFunc(slices.Values(c.Reports), func(x, y app.NodeReport) int { return trouble(y) - trouble(x) })
+	return slices.SortedStableFunc(slices.Values(c.Reports), func(x, y health.NodeReport) int { return trouble(y) - trouble(x) })
 }
 
 // checkMark says in a word how a check came out.
@@ -60,7 +61,7 @@ func checkMark(c app.NodeCheck) string {
 		return "not checked"
 	case c.OK:
 		return "good"
-	case c.Level == app.NodeAdvised:
+	case c.Level == health.NodeAdvised:
 		return "take care"
 	}
 	return "not fit"

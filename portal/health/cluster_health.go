@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/health"
 	appoperation "muster/app/operation"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 // ClusterHealth tells how a cluster is, and to those who may change it where it is not what it should be.
@@ -47,20 +47,20 @@ func (p *Service) ClusterHealthCheck(w http.ResponseWriter, r *http.Request, a a
 	return nil
 }
 
-func (p *Service) APICheck(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterHealth], error) {
+func (p *Service) APICheck(ctx context.Context, in *site.IDInput) (*site.Body[health.ClusterHealth], error) {
 	h, err := p.Health.CheckHealth(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.ClusterHealth]{Body: h}, nil
+	return &site.Body[health.ClusterHealth]{Body: h}, nil
 }
 
-func (p *Service) APIClusterHealth(ctx context.Context, in *site.IDInput) (*site.Body[app.ClusterHealth], error) {
+func (p *Service) APIClusterHealth(ctx context.Context, in *site.IDInput) (*site.Body[health.ClusterHealth], error) {
 	h, err := p.Health.Health(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[app.ClusterHealth]{Body: h}, nil
+	return &site.Body[health.ClusterHealth]{Body: h}, nil
 }
 
 func (p *Service) APIClusterDrift(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.Drift], error) {

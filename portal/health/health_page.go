@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/health"
 	"muster/app/operation"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
@@ -15,8 +18,8 @@ import (
 type Health struct {
 	Tabs   page.ClusterTabs
 	Now    time.Time
-	View   app.ClusterView
-	Health app.ClusterHealth
+	View   cluster.ClusterView
+	Health health.ClusterHealth
 	Drift  *operation.Drift // nil: not for this person
 	Amends bool             // there are pages to amend it
 
@@ -25,24 +28,24 @@ type Health struct {
 }
 
 // HealthMark is the mark of a state of health.
-func HealthMark(s app.HealthState) string {
+func HealthMark(s health.HealthState) string {
 	switch s {
-	case app.HealthHealthy:
+	case health.HealthHealthy:
 		return "succeeded"
-	case app.HealthSick, app.HealthUnreachable:
+	case health.HealthSick, health.HealthUnreachable:
 		return "failed"
 	}
 	return "waiting"
 }
 
 // HealthWords says in a line how a cluster is.
-func HealthWords(now time.Time, h app.ClusterHealth) string {
+func HealthWords(now time.Time, h health.ClusterHealth) string {
 	text := strings.ToUpper(string(h.State[:1])) + string(h.State[1:])
 	switch {
-	case h.State == app.HealthHealthy:
+	case h.State == health.HealthHealthy:
 	case h.Reason != "":
 		text += ": " + h.Reason
-	case h.State == app.HealthUnknown && h.Note != "":
+	case h.State == health.HealthUnknown && h.Note != "":
 		return text + ": " + h.Note // it says when the last check was where that is why
 	}
 	if !h.LookedAt.IsZero() {
@@ -56,8 +59,8 @@ func (c Health) counts() string {
 	var parts []string
 	for _, x := range []struct {
 		n    int
-		word app.HealthState
-	}{{c.Health.Healthy, app.HealthHealthy}, {c.Health.Sick, app.HealthSick}, {c.Health.Unreachable, app.HealthUnreachable}, {c.Health.Unknown, app.HealthUnknown}} {
+		word health.HealthState
+	}{{c.Health.Healthy, health.HealthHealthy}, {c.Health.Sick, health.HealthSick}, {c.Health.Unreachable, health.HealthUnreachable}, {c.Health.Unknown, health.HealthUnknown}} {
 		if x.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word))
 		}
@@ -66,14 +69,14 @@ func (c Health) counts() string {
 }
 
 func (c Health) repair() string {
-	if c.Health.Repair == app.RepairAuto {
+	if c.Health.Repair == template.RepairAuto {
 		return "by itself"
 	}
 	return "by people"
 }
 
 // mendURL leads to the form of the amendment that would mend something.
-func (c Health) mendURL(m *app.Amendment) string {
+func (c Health) mendURL(m *cluster.Amendment) string {
 	q := url.Values{"kind": {string(m.Kind)}}
 	for _, n := range m.Nodes {
 		q.Add("nodes", n)
@@ -81,7 +84,7 @@ func (c Health) mendURL(m *app.Amendment) string {
 	return "/clusters/" + c.View.ID + "/change?" + q.Encode()
 }
 
-func mendWord(m *app.Amendment) string {
+func mendWord(m *cluster.Amendment) string {
 	if m.Kind == app.OperationUpgrade {
 		return "Upgrade"
 	}

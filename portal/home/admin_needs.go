@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	apppolicy "muster/app/policy"
+	"muster/app/webhook"
 )
 
 // needs are what wants somebody's attention, of what the actor may see. What cannot be told is left out, and logged: the page leads on
@@ -60,7 +61,7 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 		hooks, err := p.Hooks.Hooks(ctx, a)
 		stopped := 0
 		for _, h := range hooks {
-			if h.State == app.HookStopped {
+			if h.State == webhook.HookStopped {
 				stopped++
 			}
 		}

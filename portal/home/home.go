@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/template"
 	"muster/app/usage"
 	"muster/portal/site"
 	templatepage "muster/portal/template"
@@ -57,7 +59,7 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 		p.LogError(r, err, http.StatusInternalServerError)
 	} else if h.New {
 		h.Cards = slices.DeleteFunc(templatepage.NewCards(c, p.template.Prices(r, a), true), func(k templatepage.Card) bool {
-			return k.InState() != app.TemplatePublished // drafts are to be tried, and deprecated ones not to be begun with
+			return k.InState() != template.TemplatePublished // drafts are to be tried, and deprecated ones not to be begun with
 		})
 		h.More = max(len(h.Cards)-homeCards, 0)
 		h.Cards = h.Cards[:len(h.Cards)-h.More]
@@ -71,10 +73,10 @@ func (p *Service) homeMoving(ctx context.Context, a app.Actor) (h Home, err erro
 	if h.Home, err = p.Clusters.Home(ctx, a); err != nil {
 		return h, err
 	}
-	if h.Inbox, err = p.Requests.Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: homeRequests}); err != nil {
+	if h.Inbox, err = p.Requests.Requests(ctx, a, cluster.RequestFilter{View: cluster.RequestsInbox, Limit: homeRequests}); err != nil {
 		return h, err
 	}
-	if h.Requests, err = p.Requests.Requests(ctx, a, app.RequestFilter{View: app.RequestsMine, Open: true, Limit: homeRequests}); err != nil {
+	if h.Requests, err = p.Requests.Requests(ctx, a, cluster.RequestFilter{View: cluster.RequestsMine, Open: true, Limit: homeRequests}); err != nil {
 		return h, err
 	}
 	h.Asked, err = p.Questions.Questions(ctx, a, execution.QuestionQuery{Mine: true})

@@ -9,6 +9,8 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	appexecution "muster/app/execution"
+	"muster/app/policy"
 	"muster/app/usage"
 	"muster/portal/cluster"
 	"muster/portal/execution"
@@ -22,10 +24,10 @@ type Home struct {
 	Now      time.Time
 	Actor    app.Actor
 	Home     appcluster.Home
-	Inbox    []app.Request  // wait for the actor
-	Asked    []app.Question // likewise
-	Requests []app.Request  // of the actor, that wait for others
-	Left     []app.QuotaLine
+	Inbox    []appcluster.Request    // wait for the actor
+	Asked    []appexecution.Question // likewise
+	Requests []appcluster.Request    // of the actor, that wait for others
+	Left     []policy.QuotaLine
 	Mine     *MonthCost // nil: not known, or fetched later
 	Later    []string   // which costs are fetched by a script once the page stands: "mine", "tenant"
 	Cards    []template.Card
@@ -81,7 +83,7 @@ func (h Home) Moving() bool {
 
 // sentence says how a cluster is, as its own page does.
 func (h Home) sentence(c app.ClusterSummary) string {
-	s := cluster.Show{Now: h.Now, View: app.ClusterView{Cluster: c.Cluster}}
+	s := cluster.Show{Now: h.Now, View: appcluster.ClusterView{Cluster: c.Cluster}}
 	if c.Operation != nil {
 		s.View.Operations = []app.Operation{*c.Operation}
 	}
@@ -94,11 +96,11 @@ func (h Home) sentence(c app.ClusterSummary) string {
 // waits is how many things wait for the actor.
 func (h Home) waits() int { return len(h.Inbox) + len(h.Asked) }
 
-func shownRequests(l []app.Request) []app.Request { return l[:min(len(l), homeShown)] }
-func shownAsked(l []app.Question) []app.Question  { return l[:min(len(l), homeShown)] }
+func shownRequests(l []appcluster.Request) []appcluster.Request    { return l[:min(len(l), homeShown)] }
+func shownAsked(l []appexecution.Question) []appexecution.Question { return l[:min(len(l), homeShown)] }
 
 // askedWords says what somebody is asked.
-func askedWords(q app.Question) string {
+func askedWords(q appexecution.Question) string {
 	f := execution.QuestionForm{Question: q}
 	return f.About()
 }
@@ -172,7 +174,7 @@ func (m MonthCost) ends() (first, last string) {
 }
 
 // leftBars are the limits as bars.
-func leftBars(lines []app.QuotaLine) (bars []quota.Bar) {
+func leftBars(lines []policy.QuotaLine) (bars []quota.Bar) {
 	for _, l := range lines {
 		bars = append(bars, quota.Bar{Measure: l.Measure, Used: l.Used, Limit: l.Limit})
 	}

@@ -5,11 +5,12 @@ package home
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
+	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	appcluster "muster/app/cluster"
 	"muster/portal/address"
 	"muster/portal/cluster"
 	"muster/portal/page"
@@ -17,7 +18,6 @@ import (
 	"muster/portal/quota"
 	"muster/portal/template"
 	"muster/portal/webhook"
-	"strconv"
 )
 
 // HomePage is where people begin: what they have, what waits for them, what it costs, and what they can start.
@@ -414,7 +414,7 @@ func Waits(h Home) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if r.Status == app.RequestOffered {
+				if r.Status == appcluster.RequestOffered {
 					var templ_7745c5c3_Var14 string
 					templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(r.Offer.By)
 					if templ_7745c5c3_Err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/identity"
+	"muster/app/phrase"
 	"muster/portal/page"
 )
 
@@ -16,9 +17,9 @@ type Account struct {
 	Home       string            // the tenant of the account
 	Provider   string            // the identity provider that the sign-in came by; "" for a password
 	Labels     map[string]string // of identity providers, by name
-	Sessions   []app.Session
+	Sessions   []identity.Session
 	Identities []identity.Identity
-	Tokens     []app.Token
+	Tokens     []identity.Token
 	Factors    identity.SecondFactors
 	Now        time.Time
 	Done       string // what was just done
@@ -36,14 +37,14 @@ func (a Account) others() int {
 }
 
 // here tells whether a sign-in is in use now, as far as that is known: to the minute.
-func (a Account) here(s app.Session) bool { return s.This || a.Now.Sub(s.SeenAt) < 2*time.Minute }
+func (a Account) here(s identity.Session) bool { return s.This || a.Now.Sub(s.SeenAt) < 2*time.Minute }
 
 // came says how a sign-in began.
-func (a Account) came(s app.Session) string {
+func (a Account) came(s identity.Session) string {
 	switch {
-	case s.How != app.ByOIDC && s.Second != "":
+	case s.How != identity.ByOIDC && s.Second != "":
 		return "by password and " + factorName(s.Second)
-	case s.How != app.ByOIDC:
+	case s.How != identity.ByOIDC:
 		return "by password"
 	case a.Labels[s.Provider] != "":
 		return "by " + a.Labels[s.Provider]
@@ -52,7 +53,7 @@ func (a Account) came(s app.Session) string {
 }
 
 // fromWhere says where a sign-in came from.
-func fromWhere(s app.Session) string {
+func fromWhere(s identity.Session) string {
 	if s.From == "" {
 		return "an unknown address"
 	}
@@ -75,7 +76,7 @@ func kindName(kind string) string {
 }
 
 // scopesOf says what a token may do.
-func scopesOf(t app.Token) string {
+func scopesOf(t identity.Token) string {
 	if len(t.Scopes) == 0 {
 		return "all"
 	}
@@ -132,7 +133,7 @@ type KeptField struct{ Name, Value string }
 func (k KeptForm) shown() (some []KeptField) {
 	for _, f := range k.Fields {
 		if f.Value != "" {
-			some = append(some, KeptField{f.Name, app.CutText(f.Value, 200)})
+			some = append(some, KeptField{f.Name, phrase.CutText(f.Value, 200)})
 		}
 	}
 	return some

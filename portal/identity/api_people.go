@@ -10,8 +10,8 @@ import (
 
 type apiUserList struct {
 	Body struct {
-		Users []app.User `json:"users"`
-		More  bool       `json:"more" doc:"There are more, by name after the last one"`
+		Users []identity.User `json:"users"`
+		More  bool            `json:"more" doc:"There are more, by name after the last one"`
 	}
 }
 
@@ -149,7 +149,7 @@ func (p *Service) APIGroupDelete(ctx context.Context, in *struct {
 
 type apiTokenList struct {
 	Body struct {
-		Tokens []app.Token `json:"tokens"`
+		Tokens []identity.Token `json:"tokens"`
 	}
 }
 
@@ -167,8 +167,8 @@ func (p *Service) APITokenList(ctx context.Context, in *struct {
 
 type apiNewToken struct {
 	Body struct {
-		Token  app.Token `json:"token"`
-		Secret string    `json:"secret" doc:"Send it as Authorization: Bearer; it cannot be read again"`
+		Token  identity.Token `json:"token"`
+		Secret string         `json:"secret" doc:"Send it as Authorization: Bearer; it cannot be read again"`
 	}
 }
 
@@ -183,7 +183,7 @@ func (p *Service) APITokenCreate(ctx context.Context, in *struct{ Body identity.
 }
 
 // createToken makes a token of the actor's own, or of the robot named.
-func (p *Service) createToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error) {
+func (p *Service) createToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
 	if n.User == "" || n.User == a.User && a.Home == "" {
 		return p.Tokens.CreateToken(ctx, a, n)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"muster/app"
 	"muster/app/identity"
 	"muster/portal/site"
 )
@@ -17,7 +16,7 @@ func HeaderTenant(r *http.Request) string { return r.Header.Get(tenantHeader) }
 
 type apiTenantList struct {
 	Body struct {
-		Tenants []app.Tenant `json:"tenants"`
+		Tenants []identity.Tenant `json:"tenants"`
 	}
 }
 
@@ -35,7 +34,7 @@ type apiTenantName struct {
 	Name string `path:"name" maxLength:"63" doc:"The tenant's name"`
 }
 
-type apiTenant struct{ Body app.Tenant }
+type apiTenant struct{ Body identity.Tenant }
 
 func (p *Service) APITenantShow(ctx context.Context, in *apiTenantName) (*apiTenant, error) {
 	t, err := p.Tenants.Tenant(ctx, site.Caller(ctx), in.Name)
@@ -47,8 +46,8 @@ func (p *Service) APITenantShow(ctx context.Context, in *apiTenantName) (*apiTen
 
 type apiNewTenant struct {
 	Body struct {
-		Tenant   app.Tenant `json:"tenant"`
-		Password string     `json:"password,omitempty" doc:"Of the first admin, to be changed at the first sign-in; it cannot be read again"`
+		Tenant   identity.Tenant `json:"tenant"`
+		Password string          `json:"password,omitempty" doc:"Of the first admin, to be changed at the first sign-in; it cannot be read again"`
 	}
 }
 
@@ -64,7 +63,7 @@ func (p *Service) APITenantCreate(ctx context.Context, in *struct{ Body identity
 
 func (p *Service) APITenantChange(ctx context.Context, in *struct {
 	Name string `path:"name" maxLength:"63" doc:"The tenant's name"`
-	Body app.TenantChange
+	Body identity.TenantChange
 }) (*apiTenant, error) {
 	t, err := p.Tenants.ChangeTenant(ctx, site.Caller(ctx), in.Name, in.Body)
 	if err != nil {

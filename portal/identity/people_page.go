@@ -15,7 +15,7 @@ import (
 // UserList is the page of a tenant's accounts.
 type UserList struct {
 	Now    time.Time
-	Users  []app.User
+	Users  []identity.User
 	Search string
 	Role   string
 	More   bool
@@ -87,7 +87,7 @@ func roleHelp(r app.Role) string {
 }
 
 // userState is the mark and the word for an account.
-func userState(u app.User) (mark, word string) {
+func userState(u identity.User) (mark, word string) {
 	switch {
 	case u.Disabled():
 		return "dropped", "disabled"
@@ -160,7 +160,7 @@ func memberTitle(m identity.Member) string {
 // TokenList is the page of a tenant's API tokens, for admins.
 type TokenList struct {
 	Now    time.Time
-	Tokens []app.Token
+	Tokens []identity.Token
 	Robots []string
 	Scopes []app.Scope // that a robot's token may have besides read
 	Form   TokenForm
@@ -195,7 +195,7 @@ func scopeHelp(s app.Scope) string {
 }
 
 // tokenEnd says when a token ends.
-func tokenEnd(now time.Time, t app.Token) string {
+func tokenEnd(now time.Time, t identity.Token) string {
 	switch {
 	case t.ExpiresAt.IsZero():
 		return "never: it is for clients on the server's host"
@@ -208,7 +208,7 @@ func tokenEnd(now time.Time, t app.Token) string {
 // TenantList is the page of the installation's tenants.
 type TenantList struct {
 	Now     time.Time
-	Tenants []app.Tenant
+	Tenants []identity.Tenant
 	Here    string // in which the actor acts
 	Home    string // of the actor
 	Open    string // the tenant whose form is open; "+" for the new one
@@ -223,7 +223,7 @@ type TenantForm struct {
 	Wrong                           page.Complaint
 }
 
-func (l TenantList) form(t app.Tenant) TenantForm {
+func (l TenantList) form(t identity.Tenant) TenantForm {
 	if l.Open == t.Name {
 		return l.Form
 	}
@@ -284,7 +284,7 @@ func slotNumber(n int) string {
 }
 
 // slotWords says how many slots a tenant may have, and has.
-func slotWords(t app.Tenant) string {
+func slotWords(t identity.Tenant) string {
 	most := "as the server says"
 	if t.Slots > 0 {
 		most = "at most " + strconv.Itoa(t.Slots)
@@ -293,7 +293,7 @@ func slotWords(t app.Tenant) string {
 }
 
 // mayDo says for what a token is good.
-func mayDo(t app.Token) string {
+func mayDo(t identity.Token) string {
 	if len(t.Scopes) == 0 {
 		return "all that the user may"
 	}

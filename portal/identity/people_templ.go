@@ -5,13 +5,12 @@ package identity
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"slices"
 	"strconv"
 
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/page"
@@ -360,7 +359,7 @@ func UserListPage(f page.Frame, l UserList) templ.Component {
 }
 
 //go:noinline
-func userStatus(u app.User) templ.Component {
+func userStatus(u identity.User) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -8,12 +8,11 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 // Where the second factor is asked for and looked after.
@@ -28,13 +27,14 @@ type pending struct {
 	At                       time.Time
 }
 
-func (s pending) session() app.Session {
-	return app.Session{Tenant: s.Tenant, User: s.User, Mark: s.Mark, At: s.At}
+func (s pending) session() identity.Session {
+	return identity.Session{Tenant: s.Tenant, User: s.User, Mark: s.Mark, At: s.At}
 }
 
-// askSecondFactor keeps a sign-in until the second factor was shown, and leads to where that is asked for. The session's token is a new one, as at every step of
+// askSecondFactor keeps a sign-in until the second factor was shown, and leads to where that is asked for. The session's token is a new one, as at
+// every step of
 // a sign-in.
-func (p *Service) askSecondFactor(w http.ResponseWriter, r *http.Request, s app.Session, next string) error {
+func (p *Service) askSecondFactor(w http.ResponseWriter, r *http.Request, s identity.Session, next string) error {
 	if err := p.Sessions.RenewToken(r.Context()); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (p *Service) PendingFinish(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, "/signin", http.StatusSeeOther)
 		return nil
 	}
-	var begun app.Session
+	var begun identity.Session
 	wait, err := p.attempt(r, s.Tenant, s.User, func() (err error) {
 		begun, err = p.SignIns.FinishSignIn(r.Context(), s.session(), p.proofOf(r, s.Tenant, s.User), site.VisitOf(r))
 		return err
@@ -140,7 +140,8 @@ func (p *Service) keysPossible(r *http.Request) bool {
 	return p.Keys != nil && p.Keys.Possible(p.origin(r))
 }
 
-// origin is the portal's address without a path, as the browser sees it: the one that is set, unless that is an IP address, for which no browser takes security keys.
+// origin is the portal's address without a path, as the browser sees it: the one that is set, unless that is an IP address, for which no browser
+// takes security keys.
 // A page at a wrong host gains nothing by that: browsers keep keys apart by host.
 func (p *Service) origin(r *http.Request) string {
 	if u, err := url.Parse(p.URL); err == nil && u.Host != "" {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
 )
@@ -71,7 +72,7 @@ func (p *Service) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if tenant == "" {
 		tenant = app.DefaultTenant
 	}
-	var begun app.Session
+	var begun identity.Session
 	wait, err := p.attempt(r, tenant, in.User, func() (err error) {
 		begun, err = p.SignIns.SignIn(r.Context(), tenant, in.User, password, site.VisitOf(r))
 		return err
@@ -118,7 +119,7 @@ func (p *Service) attempt(r *http.Request, tenant, user string, try func() error
 }
 
 // replace begins to stand for a sign-in; the one that the browser had before ends.
-func (p *Service) replace(r *http.Request, begun app.Session) error {
+func (p *Service) replace(r *http.Request, begun identity.Session) error {
 	if before := p.SignInOf(r); before != 0 && before != begun.ID {
 		if err := p.SignIns.SignOut(r.Context(), before); err != nil {
 			return err

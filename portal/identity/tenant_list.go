@@ -68,7 +68,7 @@ func (p *Service) TenantSave(w http.ResponseWriter, r *http.Request, a app.Actor
 		}
 		_, password, err = p.Tenants.CreateTenant(r.Context(), a, n)
 	default:
-		_, err = p.Tenants.ChangeTenant(r.Context(), a, typed.Name, app.TenantChange{About: &typed.About, Slots: &slots})
+		_, err = p.Tenants.ChangeTenant(r.Context(), a, typed.Name, identity.TenantChange{About: &typed.About, Slots: &slots})
 	}
 	switch {
 	case err != nil:

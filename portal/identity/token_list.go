@@ -56,7 +56,7 @@ func (p *Service) RobotTokenCreate(w http.ResponseWriter, r *http.Request, a app
 			err = &app.Error{Code: app.EInvalid, Field: "days", Message: "This is not a number of days.", Hint: "For example 90."}
 		}
 	}
-	var t app.Token
+	var t identity.Token
 	var secret string
 	if err == nil {
 		t, secret, err = p.Tokens.CreateRobotToken(r.Context(), a, n)

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) UserList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -54,7 +53,7 @@ func (p *Service) UserCreate(w http.ResponseWriter, r *http.Request, a app.Actor
 		Email: strings.TrimSpace(r.PostForm.Get("email")), Role: app.Role(r.PostForm.Get("role")), Groups: r.PostForm["group"]}
 	v, password, err := p.Users.CreateUser(r.Context(), a, n)
 	if err != nil {
-		e := UserEdit{New: true, User: identity.UserView{User: app.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role}}, Checked: n.Groups}
+		e := UserEdit{New: true, User: identity.UserView{User: identity.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role}}, Checked: n.Groups}
 		return p.userAgain(w, r, a, e, err)
 	}
 	if password == "" {

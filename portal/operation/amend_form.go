@@ -13,19 +13,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/secret"
+	"muster/app/template"
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 // changeForm is the form for an amendment while it is worked on.
 type changeForm struct {
-	catalog *app.Catalog
+	catalog *template.Catalog
 	page    Amend
-	ask     app.Amendment
+	ask     appcluster.Amendment
 	whole   bool // enough is said for a preview
 }
 
@@ -60,7 +63,7 @@ func (p *Service) newAmendForm(ctx context.Context, a app.Actor, cluster string,
 		return nil, err
 	}
 	f := &changeForm{catalog: c, page: Amend{Now: p.Now(), View: v}}
-	f.ask = app.Amendment{Kind: app.OperationKind(in.Get("kind")), PlanHash: in.Get("plan_hash")}
+	f.ask = appcluster.Amendment{Kind: app.OperationKind(in.Get("kind")), PlanHash: in.Get("plan_hash")}
 	f.page.Form.Kind = f.ask.Kind
 	f.whole = true
 	switch f.ask.Kind {
@@ -146,7 +149,7 @@ func (f *changeForm) readOnFailure(in url.Values) {
 	if !makes {
 		return
 	}
-	f.ask.AtLeast = app.NodeShare(f.page.Form.AtLeast)
+	f.ask.AtLeast = template.NodeShare(f.page.Form.AtLeast)
 	if err := f.ask.Survival.Check(f.ask.OnFailure); err != nil {
 		e := app.AsError(err)
 		f.complain(e.Message, e.Hint)
@@ -244,15 +247,15 @@ func (f *changeForm) readEdited(in url.Values) error {
 	}
 	edited, err := objectOf(o.Config)
 	if err != nil {
-		f.complain("This is not a JSON object: "+app.GoWords(err)+".", "Keys and texts stand in double quotes, and commas between them.")
+		f.complain("This is not a JSON object: "+phrase.GoWords(err)+".", "Keys and texts stand in double quotes, and commas between them.")
 		return nil
 	}
 	f.ask.Config = difference(base, edited)
 	switch {
 	case len(f.ask.Config)+len(f.ask.Parameters) == 0 && len(f.page.Errors) == 0:
 		f.complain("Nothing is otherwise.", "Change a value, add a key, or take one out.")
-	case holds(f.ask.Config, app.HiddenValue):
-		f.complain("A hidden value ("+app.HiddenValue+") cannot be moved, or be part of a list that changes.", "Write the value itself there.")
+	case holds(f.ask.Config, secret.HiddenValue):
+		f.complain("A hidden value ("+secret.HiddenValue+") cannot be moved, or be part of a list that changes.", "Write the value itself there.")
 	}
 	return nil
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	appplan "muster/app/plan"
+	"muster/app/policy"
 	apptemplate "muster/app/template"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -17,7 +20,7 @@ import (
 // Amend is the page on which a cluster that stands is changed: what is asked, and what that would do.
 type Amend struct {
 	Now       time.Time
-	View      app.ClusterView
+	View      cluster.ClusterView
 	Form      AmendForm
 	Preview   *AmendPreview // nil until there is something to show
 	Complaint page.Complaint
@@ -102,8 +105,8 @@ func (a Amend) path(rest string) string { return "/clusters/" + a.View.ID + "/ch
 
 // AmendPreview is what an amendment would do, drawn.
 type AmendPreview struct {
-	app.AmendPreview
-	Ask      app.Amendment
+	cluster.AmendPreview
+	Ask      cluster.Amendment
 	Drawn    []AmendNode // those on which something is done
 	Rest     int         // how many others stay as they are
 	Hidden   int         // of Drawn, for which there was no room
@@ -114,7 +117,7 @@ type AmendPreview struct {
 
 // AmendNode is a node with what becomes of it.
 type AmendNode struct {
-	app.AmendedNode
+	cluster.AmendedNode
 	Hardware, Image string // as people call them
 	Parts           []AmendPart
 }
@@ -129,7 +132,7 @@ type AmendPart struct {
 const amendNodes = 96
 
 // NewAmendPreview draws what an amendment would do.
-func NewAmendPreview(p app.AmendPreview, ask app.Amendment, v app.ClusterView, now time.Time, title func(kind, name string) string) *AmendPreview {
+func NewAmendPreview(p cluster.AmendPreview, ask cluster.Amendment, v cluster.ClusterView, now time.Time, title func(kind, name string) string) *AmendPreview {
 	out := &AmendPreview{AmendPreview: p, Ask: ask, Timeline: plan.NewTimeline(p.Plan)}
 	if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
 		out.left = left
@@ -178,11 +181,11 @@ func NewAmendPreview(p app.AmendPreview, ask app.Amendment, v app.ClusterView, n
 // Sign marks the node: + for one that comes, − for one that goes, ± for one that is made anew, ~ for one that changes.
 func (n AmendNode) Sign() string {
 	switch n.Change {
-	case app.NodeNew:
+	case appplan.NodeNew:
 		return "+"
-	case app.NodeGone:
+	case appplan.NodeGone:
 		return "−"
-	case app.NodeReplaced:
+	case appplan.NodeReplaced:
 		return "±"
 	}
 	return "~"
@@ -191,11 +194,11 @@ func (n AmendNode) Sign() string {
 // Word says what becomes of the node.
 func (n AmendNode) Word() string {
 	switch n.Change {
-	case app.NodeNew:
+	case appplan.NodeNew:
 		return "new"
-	case app.NodeGone:
+	case appplan.NodeGone:
 		return "goes"
-	case app.NodeReplaced:
+	case appplan.NodeReplaced:
 		return "replaced"
 	}
 	return "changes"
@@ -212,16 +215,16 @@ func (n AmendNode) Class() string {
 // takes tells whether something is taken away that does not come back by itself.
 func (p AmendPreview) takes() bool {
 	return p.Kind == app.OperationRemoveServices || p.Kind == app.OperationStop ||
-		slices.ContainsFunc(p.Nodes, func(n app.AmendedNode) bool {
-			return n.Change == app.NodeGone || n.Change == app.NodeReplaced && !slices.Contains(p.lost, n.Name)
+		slices.ContainsFunc(p.Nodes, func(n cluster.AmendedNode) bool {
+			return n.Change == appplan.NodeGone || n.Change == appplan.NodeReplaced && !slices.Contains(p.lost, n.Name)
 		})
 }
 
 func (p AmendPreview) refused() bool {
-	return p.Decision != nil && p.Decision.Outcome == app.OutcomeRefuse
+	return p.Decision != nil && p.Decision.Outcome == policy.OutcomeRefuse
 }
 func (p AmendPreview) waits() bool {
-	return p.Decision != nil && p.Decision.Outcome == app.OutcomeApprove
+	return p.Decision != nil && p.Decision.Outcome == policy.OutcomeApprove
 }
 
 // button is what stands on the button that does it.
@@ -285,7 +288,7 @@ func (p AmendPreview) fields() []Field {
 		add("overlay", string(b))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Parameters)) {
-		out = append(out, Field{template.ParameterField{Parameter: app.Parameter{Name: name}}.Field(), apptemplate.ParameterValueText(m.Parameters[name])})
+		out = append(out, Field{template.ParameterField{Parameter: apptemplate.Parameter{Name: name}}.Field(), apptemplate.ParameterValueText(m.Parameters[name])})
 	}
 	return out
 }

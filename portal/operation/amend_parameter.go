@@ -22,18 +22,18 @@ func (f *changeForm) readParameters(in url.Values) {
 		}
 		o := ParameterNow{ParameterField: templatepage.ParameterField{Parameter: p}}
 		o.Was = template.ParameterValueText(f.page.View.Parameters[p.Name])
-		if o.Was == "" && p.Type == app.ParameterBoolean {
+		if o.Was == "" && p.Type == template.ParameterBoolean {
 			o.Was = "false"
 		}
 		if o.Value = o.Was; in.Has(o.WasField()) {
 			o.Was = in.Get(o.WasField())
-			if o.Value = in.Get(o.Field()); o.Value == "" && p.Type == app.ParameterBoolean {
+			if o.Value = in.Get(o.Field()); o.Value == "" && p.Type == template.ParameterBoolean {
 				o.Value = "false" // browsers do not send boxes that are not ticked
 			}
 		} else if in.Has(o.Field()) {
 			o.Value = in.Get(o.Field())
 		}
-		if standard := template.ParameterValueText(p.Default); standard != "" && p.Type != app.ParameterText && p.Type != app.ParameterBoolean && p.Type != app.ParameterChoice {
+		if standard := template.ParameterValueText(p.Default); standard != "" && p.Type != template.ParameterText && p.Type != template.ParameterBoolean && p.Type != template.ParameterChoice {
 			o.Help = sentence(o.Help) + "Left empty, it is as the template has it: " + standard + "."
 		}
 		f.page.Form.Parameters = append(f.page.Form.Parameters, o)
@@ -43,7 +43,7 @@ func (f *changeForm) readParameters(in url.Values) {
 	}
 }
 
-func (f *changeForm) askParameter(p app.Parameter, o ParameterNow) {
+func (f *changeForm) askParameter(p template.Parameter, o ParameterNow) {
 	if f.ask.Parameters == nil {
 		f.ask.Parameters = map[string]any{}
 	}

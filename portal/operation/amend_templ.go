@@ -5,15 +5,16 @@ package operation
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
+	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 	"muster/app"
+	"muster/app/secret"
 	"muster/portal/page"
 	"muster/portal/plan"
 	"muster/portal/template"
-	"strconv"
 )
 
 // AmendPage is where a cluster that stands is changed: what is asked beside what it would do.
@@ -371,7 +372,7 @@ func amendForm(a Amend) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(app.HiddenValue)
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(secret.HiddenValue)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `amend.templ`, Line: 82, Col: 112}
 			}

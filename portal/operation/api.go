@@ -3,7 +3,7 @@ package operation
 import (
 	"context"
 
-	"muster/app"
+	"muster/app/cluster"
 	"muster/app/execution"
 	appoperation "muster/app/operation"
 	"muster/portal/site"
@@ -41,20 +41,20 @@ type waitingInput struct {
 	Limit int    `query:"limit" minimum:"0" maximum:"500" doc:"At most so many steps; 0 means 50"`
 }
 
-func (p *Service) APICancel(ctx context.Context, in *cancelInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APICancel(ctx context.Context, in *cancelInput) (*site.Body[cluster.ClusterView], error) {
 	rollBack := in.Body != nil && in.Body.RollBack
 	return p.cluster.View(ctx)(p.Operations.CancelOperation(ctx, site.Caller(ctx), in.ID, in.Operation, rollBack))
 }
 
-func (p *Service) APIPause(ctx context.Context, in *OperationInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APIPause(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
 	return p.cluster.View(ctx)(p.Operations.PauseOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
-func (p *Service) APIResume(ctx context.Context, in *OperationInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APIResume(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
 	return p.cluster.View(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
-func (p *Service) APINodeRetry(ctx context.Context, in *nodeInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APINodeRetry(ctx context.Context, in *nodeInput) (*site.Body[cluster.ClusterView], error) {
 	return p.cluster.View(ctx)(p.Operations.RetryNode(ctx, site.Caller(ctx), in.ID, in.Node))
 }
 
@@ -67,7 +67,7 @@ func (p *Service) APIRollBackShow(ctx context.Context, in *OperationInput) (*sit
 	return &site.Body[appoperation.RollBackPreview]{Body: v}, nil
 }
 
-func (p *Service) APIRollBack(ctx context.Context, in *rollBackInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APIRollBack(ctx context.Context, in *rollBackInput) (*site.Body[cluster.ClusterView], error) {
 	hash := ""
 	if in.Body != nil {
 		hash = in.Body.PlanHash

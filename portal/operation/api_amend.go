@@ -4,10 +4,10 @@ import (
 	"context"
 	"reflect"
 
-	"muster/app"
-	"muster/portal/site"
-
 	"github.com/danielgtaylor/huma/v2"
+	"muster/app"
+	"muster/app/cluster"
+	"muster/portal/site"
 )
 
 // The most that an amendment may name. Clusters have fewer nodes, and catalogs fewer services.
@@ -19,7 +19,7 @@ const (
 
 // BoundAmendments puts the limits of an amendment into its schema.
 func BoundAmendments(schema huma.Registry) {
-	schema.Schema(reflect.TypeFor[app.Amendment](), true, "")
+	schema.Schema(reflect.TypeFor[cluster.Amendment](), true, "")
 	s := schema.Map()["Amendment"]
 	if s == nil {
 		return
@@ -59,10 +59,10 @@ func BoundAmendments(schema huma.Registry) {
 
 type amendInput struct {
 	site.IDInput
-	Body app.Amendment
+	Body cluster.Amendment
 }
 
-func (p *Service) APIAmendPreview(ctx context.Context, in *amendInput) (*site.Body[app.AmendPreview], error) {
+func (p *Service) APIAmendPreview(ctx context.Context, in *amendInput) (*site.Body[cluster.AmendPreview], error) {
 	v, err := p.Amendments.PreviewAmend(ctx, site.Caller(ctx), in.ID, in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -71,7 +71,7 @@ func (p *Service) APIAmendPreview(ctx context.Context, in *amendInput) (*site.Bo
 	for i := range v.Nodes {
 		v.Nodes[i].Services = site.OrEmpty(v.Nodes[i].Services)
 	}
-	return &site.Body[app.AmendPreview]{Body: v}, nil
+	return &site.Body[cluster.AmendPreview]{Body: v}, nil
 }
 
 type clusterConfig struct {

@@ -3,7 +3,7 @@ package operation
 import (
 	"context"
 
-	"muster/app"
+	"muster/app/cluster"
 	appoperation "muster/app/operation"
 	"muster/portal/site"
 )
@@ -18,7 +18,7 @@ type goOnInput struct {
 
 type topUpInput struct {
 	site.IDInput
-	Body app.TopUpOrder
+	Body appoperation.TopUpOrder
 }
 
 func (p *Service) APIGoOnShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.GoOnPreview], error) {
@@ -33,7 +33,7 @@ func (p *Service) APIGoOnShow(ctx context.Context, in *OperationInput) (*site.Bo
 	return &site.Body[appoperation.GoOnPreview]{Body: v}, nil
 }
 
-func (p *Service) APIGoOn(ctx context.Context, in *goOnInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APIGoOn(ctx context.Context, in *goOnInput) (*site.Body[cluster.ClusterView], error) {
 	hash, noTopUp := "", false
 	if in.Body != nil {
 		hash, noTopUp = in.Body.PlanHash, in.Body.NoTopUp
@@ -41,6 +41,6 @@ func (p *Service) APIGoOn(ctx context.Context, in *goOnInput) (*site.Body[app.Cl
 	return p.cluster.View(ctx)(p.Operations.GoOn(ctx, site.Caller(ctx), in.ID, in.Operation, hash, noTopUp))
 }
 
-func (p *Service) APITopUp(ctx context.Context, in *topUpInput) (*site.Body[app.ClusterView], error) {
+func (p *Service) APITopUp(ctx context.Context, in *topUpInput) (*site.Body[cluster.ClusterView], error) {
 	return p.cluster.View(ctx)(p.Operations.SetTopUp(ctx, site.Caller(ctx), in.ID, in.Body))
 }

@@ -3,10 +3,10 @@ package operation
 import (
 	"net/http"
 
-	"muster/app"
-	"muster/portal/site"
-
 	"github.com/go-chi/chi/v5"
+	"muster/app"
+	"muster/app/operation"
+	"muster/portal/site"
 )
 
 // ClusterGoOnAsk shows what it would be to go on with the machines that came; what is shown is what runs.
@@ -45,7 +45,7 @@ func (p *Service) ClusterTopUp(w http.ResponseWriter, r *http.Request, a app.Act
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	var o app.TopUpOrder
+	var o operation.TopUpOrder
 	switch r.PostForm.Get("do") {
 	case "now":
 		o.Now = true

@@ -3,7 +3,7 @@ package operation
 import (
 	"fmt"
 
-	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/operation"
 	"muster/portal/cluster"
 	"muster/portal/page"
@@ -11,7 +11,7 @@ import (
 
 // RollBack is what a roll-back would do.
 type RollBack struct {
-	View    app.ClusterView
+	View    appcluster.ClusterView
 	Preview operation.RollBackPreview
 	Notice  string
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"muster/app"
+	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/portal/page"
 )
@@ -12,7 +12,7 @@ import (
 // GoOn is what it would be to go on with the machines that came.
 type GoOn struct {
 	Now     time.Time
-	View    app.ClusterView
+	View    cluster.ClusterView
 	Preview operation.GoOnPreview
 	Notice  string
 }

@@ -5,12 +5,13 @@ package page
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app"
+	"muster/app/cluster"
 )
 
 // ClusterTabBar leads to the pages of a cluster.
@@ -413,7 +414,7 @@ func Pager(p Pages) templ.Component {
 }
 
 //go:noinline
-func Crumbs(v app.ClusterView) templ.Component {
+func Crumbs(v cluster.ClusterView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

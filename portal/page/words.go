@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // Words that chats say in the same way stand in app.
 
 // Span is app.Span.
-func Span(d time.Duration) string { return app.Span(d) }
+func Span(d time.Duration) string { return phrase.Span(d) }
 
 // Rough is app.Rough.
-func Rough(d time.Duration) string { return app.Rough(d) }
+func Rough(d time.Duration) string { return phrase.Rough(d) }
 
 // LeaseEnd says when a cluster's lease ends, seen from now; "no end" where it has none.
 func LeaseEnd(now time.Time, c app.Cluster) string { return c.LeaseEnd(now) }
@@ -24,10 +26,10 @@ func LeaseEnd(now time.Time, c app.Cluster) string { return c.LeaseEnd(now) }
 func Lease(d time.Duration) string { return app.LeaseWords(d) }
 
 // Cost is app.Cost.
-func Cost(x float64) string { return app.Cost(x) }
+func Cost(x float64) string { return phrase.Cost(x) }
 
 // Sizes says how many nodes a template allows.
-func Sizes(r app.SizeRange) string { return r.Words() }
+func Sizes(r template.SizeRange) string { return r.Words() }
 
 // StatusWord is a cluster's state in one word. A pending cluster is told by what is being done to it.
 func StatusWord(c app.Cluster, op *app.Operation) string { return c.StatusWord(op) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 func TestSpan(t *testing.T) {
@@ -36,14 +36,14 @@ func TestCost(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
-		app.SizeRange
+		template.SizeRange
 		want, refusal string
 	}{
-		{app.SizeRange{Min: 1, Max: 1}, "exactly 1 node", "Choose exactly 1 node (you entered 4)."},
-		{app.SizeRange{Min: 5, Max: 50}, "5 to 50 nodes", "Choose 5–50 nodes (you entered 4)."},
-		{app.SizeRange{Min: 5, Max: math.MaxInt32}, "5 or more nodes", "Choose 5 or more nodes (you entered 4)."},
-		{app.SizeRange{}, "1 or more nodes", ""},
-		{app.SizeRange{Min: 3, Max: 7, OneOf: []int{3, 5, 7}}, "3, 5 or 7 nodes", "Choose 3, 5 or 7 nodes (you entered 4)."},
+		{template.SizeRange{Min: 1, Max: 1}, "exactly 1 node", "Choose exactly 1 node (you entered 4)."},
+		{template.SizeRange{Min: 5, Max: 50}, "5 to 50 nodes", "Choose 5–50 nodes (you entered 4)."},
+		{template.SizeRange{Min: 5, Max: math.MaxInt32}, "5 or more nodes", "Choose 5 or more nodes (you entered 4)."},
+		{template.SizeRange{}, "1 or more nodes", ""},
+		{template.SizeRange{Min: 3, Max: 7, OneOf: []int{3, 5, 7}}, "3, 5 or 7 nodes", "Choose 3, 5 or 7 nodes (you entered 4)."},
 	} {
 		if got := Sizes(c.SizeRange); got != c.want {
 			t.Errorf("Sizes(%v) is %q, not %q", c.SizeRange, got, c.want)

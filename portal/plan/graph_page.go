@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/plan"
 	"muster/portal/page"
 )
 
@@ -60,7 +61,7 @@ const (
 func NewGraph(steps []app.Step) Graph { return newGraph(steps, graphColumn) }
 
 // NewPlanGraph draws a plan of which nothing is done yet. It folds sooner: it stands beside a form and says what is done, not how far.
-func NewPlanGraph(p app.Plan) Graph {
+func NewPlanGraph(p plan.Plan) Graph {
 	steps := make([]app.Step, len(p.Steps))
 	for i, s := range p.Steps {
 		steps[i] = app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, Join: s.Join, Needs: s.Needs, Rank: s.Rank,

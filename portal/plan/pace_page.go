@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/plan"
 	"muster/portal/page"
 )
 
@@ -49,7 +50,7 @@ func (k *pacedKinds) of(action app.Action, service string) *Paced {
 }
 
 // PacesOfPlan gives the kinds of steps of a plan that was not begun, in the order of their first steps.
-func PacesOfPlan(p app.Plan) []Paced {
+func PacesOfPlan(p plan.Plan) []Paced {
 	var k pacedKinds
 	for _, s := range p.Steps {
 		if s.Join || s.Expected == 0 {

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-
 	"muster/app"
+	"muster/app/plan"
 )
 
 func TestPacesOfAPlan(t *testing.T) {
-	p := app.Plan{Steps: []app.PlanStep{
+	p := plan.Plan{Steps: []plan.PlanStep{
 		{ID: "n1.create", Node: "n1", Action: app.ActionCreate, Expected: 20 * time.Second, Runs: 9},
 		{ID: "n2.create", Node: "n2", Action: app.ActionCreate, Expected: 40 * time.Second, Runs: 3},
 		{ID: "all", Join: true},
@@ -28,7 +28,7 @@ func TestPacesOfAPlan(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, text)
 		}
 	}
-	if text := drawn(t, PacesPicture(PacesOfPlan(app.Plan{Steps: []app.PlanStep{{ID: "n1.create", Node: "n1"}}}), false)); text != "" {
+	if text := drawn(t, PacesPicture(PacesOfPlan(plan.Plan{Steps: []plan.PlanStep{{ID: "n1.create", Node: "n1"}}}), false)); text != "" {
 		t.Errorf("without estimates there is %s", text)
 	}
 }

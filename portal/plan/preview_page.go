@@ -4,12 +4,15 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/policy"
 	"muster/portal/page"
 )
 
 // Preview is what a create would do, drawn.
 type Preview struct {
-	app.Preview
+	cluster.Preview
 	At       string // the provider, as people call it
 	Racks    []Rack
 	Legend   []page.Hue
@@ -18,7 +21,7 @@ type Preview struct {
 }
 
 // NewPreview draws a preview.
-func NewPreview(p app.Preview, title func(kind, name string) string) *Preview {
+func NewPreview(p cluster.Preview, title func(kind, name string) string) *Preview {
 	v := &Preview{Preview: p, At: title("provider", p.Layout.Provider), Timeline: NewTimeline(p.Plan)}
 	hue := map[string]int{}
 	for _, g := range p.Layout.Groups {
@@ -45,9 +48,13 @@ func NewPreview(p app.Preview, title func(kind, name string) string) *Preview {
 }
 
 // refused tells whether a policy would refuse it, and waits whether people would have to approve it.
-func (p Preview) refused() bool { return p.Decision != nil && p.Decision.Outcome == app.OutcomeRefuse }
+func (p Preview) refused() bool {
+	return p.Decision != nil && p.Decision.Outcome == policy.OutcomeRefuse
+}
 
-func (p Preview) waits() bool { return p.Decision != nil && p.Decision.Outcome == app.OutcomeApprove }
+func (p Preview) waits() bool {
+	return p.Decision != nil && p.Decision.Outcome == policy.OutcomeApprove
+}
 
 // Fix is a change that makes a layout possible. Link fills in the form; it is "" where the template must change.
 type Fix struct{ Text, Link string }
@@ -77,7 +84,7 @@ func actionList(actions []app.Action) string {
 }
 
 // problems are what a preview foresees, as complaints.
-func problems(found []app.Finding) (list []page.Complaint) {
+func problems(found []family.Finding) (list []page.Complaint) {
 	for _, f := range found {
 		list = append(list, page.Complaint{Message: f.Message, Hint: f.Hint})
 	}

@@ -5,19 +5,22 @@ package plan
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
-	"muster/portal/page"
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/plan"
+	"muster/app/policy"
+	"muster/portal/page"
 )
 
 // PreviewDecision says beforehand what policies would say.
 //
 //go:noinline
-func PreviewDecision(d app.Decision) templ.Component {
+func PreviewDecision(d policy.Decision) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -38,7 +41,7 @@ func PreviewDecision(d app.Decision) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var2 = []any{"card", "ruling", templ.KV("why", d.Outcome != app.OutcomeAccept)}
+		var templ_7745c5c3_Var2 = []any{"card", "ruling", templ.KV("why", d.Outcome != policy.OutcomeAccept)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -61,7 +64,7 @@ func PreviewDecision(d app.Decision) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		switch d.Outcome {
-		case app.OutcomeRefuse:
+		case policy.OutcomeRefuse:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2>A policy would refuse this</h2><p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -79,7 +82,7 @@ func PreviewDecision(d app.Decision) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case app.OutcomeApprove:
+		case policy.OutcomeApprove:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<h2>It needs approval</h2><ul class=\"reasons\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -406,7 +409,7 @@ func PreviewFigures(p Preview) templ.Component {
 // Foreseen lists what would fail, and asks again while the provider has not answered.
 //
 //go:noinline
-func Foreseen(list []app.Finding, account *app.AccountAnswer, again bool) templ.Component {
+func Foreseen(list []family.Finding, account *cluster.AccountAnswer, again bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -459,7 +462,7 @@ func Foreseen(list []app.Finding, account *app.AccountAnswer, again bool) templ.
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if again && account.State == app.AccountChecking {
+			if again && account.State == cluster.AccountChecking {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, " hx-post=\"/clusters/preview\" hx-trigger=\"load delay:2s\" hx-include=\"#new\" hx-target=\"#preview\" hx-swap=\"outerHTML\" hx-sync=\"#new:drop\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -752,7 +755,7 @@ func reasons(list []page.Complaint) templ.Component {
 }
 
 //go:noinline
-func PlanPicture(p app.Plan, t Timeline) templ.Component {
+func PlanPicture(p plan.Plan, t Timeline) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1188,7 +1191,7 @@ func TimelinePicture(t Timeline) templ.Component {
 // PoolOffer says what of a plan stands ready.
 //
 //go:noinline
-func PoolOffer(o *app.PoolOffer) templ.Component {
+func PoolOffer(o *cluster.PoolOffer) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1239,7 +1242,7 @@ func PoolOffer(o *app.PoolOffer) templ.Component {
 // PeopleWait says what the expected duration does not: that people are asked, and for how long at most.
 //
 //go:noinline
-func PeopleWait(p app.Plan) templ.Component {
+func PeopleWait(p plan.Plan) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/phrase"
+	appplan "muster/app/plan"
 	"muster/portal/page"
 )
 
@@ -19,7 +21,7 @@ type span struct{ start, end time.Duration }
 // schedule plays a plan on unlimited workers, one step at a time on a node and among a node's ready steps the
 // greatest rank first, which is how the plan will be carried out. The result has an entry for every step; joins are
 // empty spans. A plan without estimates is played with one second a step, so that its shape can still be drawn.
-func schedule(p app.Plan) []span {
+func schedule(p appplan.Plan) []span {
 	n := len(p.Steps)
 	out := make([]span, n)
 	waits := make([]int, n)
@@ -65,7 +67,7 @@ func schedule(p app.Plan) []span {
 }
 
 // durations works the estimate of each single step out of the ranks, which run from a step's start to the plan's end.
-func durations(p app.Plan, next [][]int) []time.Duration {
+func durations(p appplan.Plan, next [][]int) []time.Duration {
 	own := make([]time.Duration, len(p.Steps))
 	known := p.Duration() > 0
 	for i, s := range p.Steps {
@@ -91,7 +93,7 @@ type due struct {
 
 // queue orders due steps by time, then by rank, then by place in the plan.
 type queue struct {
-	plan app.Plan
+	plan appplan.Plan
 	due  []due
 }
 
@@ -194,7 +196,7 @@ const timelineRows = 60
 
 // NewTimeline draws a plan. From foldFrom nodes on, neighbours with the same bars share a row; what is more than
 // 60 rows is left out and counted in Hidden.
-func NewTimeline(p app.Plan) Timeline {
+func NewTimeline(p appplan.Plan) Timeline {
 	const foldFrom = 9
 	spans := schedule(p)
 	t := Timeline{}
@@ -233,18 +235,18 @@ func NewTimeline(p app.Plan) Timeline {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Questions)) {
 		q := p.Questions[name]
-		t.Questions = append(t.Questions, fmt.Sprintf("%s: a person is asked, up to %s. %s", name, app.Length(q.AnswerTime()), q.Ask))
+		t.Questions = append(t.Questions, fmt.Sprintf("%s: a person is asked, up to %s. %s", name, phrase.Length(q.AnswerTime()), q.Ask))
 	}
 	return t
 }
 
-func (t Timeline) row(p app.Plan, spans []span, node string, steps []int) TimelineRow {
+func (t Timeline) row(p appplan.Plan, spans []span, node string, steps []int) TimelineRow {
 	r := TimelineRow{First: node, Last: node, Count: 1}
 	for _, i := range steps {
 		s, at := p.Steps[i], spans[i]
 		title := page.StepWords(node, s.Action, s.Service)
 		if q := p.Question(i); q != nil {
-			title += ": a person is asked; up to " + app.Length(q.AnswerTime())
+			title += ": a person is asked; up to " + phrase.Length(q.AnswerTime())
 		} else if p.Duration() > 0 {
 			title += fmt.Sprintf(", from %s for %s", clock(at.start), page.Span(at.end-at.start))
 		}
@@ -260,7 +262,7 @@ func (t Timeline) row(p app.Plan, spans []span, node string, steps []int) Timeli
 	return r
 }
 
-func fingerprint(p app.Plan, spans []span, steps []int) string {
+func fingerprint(p appplan.Plan, spans []span, steps []int) string {
 	var b strings.Builder
 	for _, i := range steps {
 		fmt.Fprintf(&b, "%s/%s/%d/%d ", p.Steps[i].Service, p.Steps[i].Action, spans[i].start, spans[i].end)

@@ -2,20 +2,21 @@ package plan
 
 import (
 	"fmt"
-	"pgregory.net/rapid"
 	"strings"
 	"testing"
 	"time"
 
 	"muster/app"
+	"muster/app/plan"
+	"pgregory.net/rapid"
 )
 
 // drawPlan makes any plan: needs point backwards, some steps are joins, ranks follow from durations.
-func drawPlan(t *rapid.T) app.Plan {
+func drawPlan(t *rapid.T) plan.Plan {
 	n := rapid.IntRange(0, 40).Draw(t, "steps")
-	p := app.Plan{Kind: app.OperationCreate}
+	p := plan.Plan{Kind: app.OperationCreate}
 	for i := range n {
-		s := app.PlanStep{ID: fmt.Sprint("s", i), Join: rapid.IntRange(0, 9).Draw(t, "join") == 0}
+		s := plan.PlanStep{ID: fmt.Sprint("s", i), Join: rapid.IntRange(0, 9).Draw(t, "join") == 0}
 		if !s.Join {
 			s.Node, s.Action = app.NodeName(rapid.IntRange(1, 5).Draw(t, "node")), app.ActionInstall
 		}
@@ -66,13 +67,13 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
-func alike(nodes int) app.Plan {
-	p := app.Plan{}
+func alike(nodes int) plan.Plan {
+	p := plan.Plan{}
 	for i := range nodes {
 		name := app.NodeName(i + 1)
 		p.Steps = append(p.Steps,
-			app.PlanStep{ID: name + ".create", Node: name, Action: app.ActionCreate, Rank: 90 * time.Second},
-			app.PlanStep{ID: name + ".web.install", Node: name, Action: app.ActionInstall, Service: "web", Rank: 60 * time.Second, Needs: []int{2 * i}})
+			plan.PlanStep{ID: name + ".create", Node: name, Action: app.ActionCreate, Rank: 90 * time.Second},
+			plan.PlanStep{ID: name + ".web.install", Node: name, Action: app.ActionInstall, Service: "web", Rank: 60 * time.Second, Needs: []int{2 * i}})
 	}
 	return p
 }
@@ -100,7 +101,7 @@ func TestTimeline(t *testing.T) {
 	if many := NewTimeline(p); len(many.Rows) != 60 || many.Hidden != 40 {
 		t.Errorf("100 different nodes have %d rows and %d hidden", len(many.Rows), many.Hidden)
 	}
-	if none := NewTimeline(app.Plan{}); len(none.Rows) != 0 {
+	if none := NewTimeline(plan.Plan{}); len(none.Rows) != 0 {
 		t.Error("an empty plan has rows")
 	}
 }

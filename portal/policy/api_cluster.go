@@ -1,5 +1,5 @@
 package policy
 
-import "muster/app"
+import "muster/app/cluster"
 
-type RequestInput struct{ Body app.ClusterRequest }
+type RequestInput struct{ Body cluster.ClusterRequest }

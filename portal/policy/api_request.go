@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"muster/app"
+	"github.com/danielgtaylor/huma/v2"
+	"muster/app/cluster"
 	appoperation "muster/app/operation"
 	"muster/portal/site"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // Asked is the answer to a request for a cluster: 201 with the cluster, or 202 with the request that waits.
@@ -41,14 +40,14 @@ func EitherWay(o *huma.Operation) {
 }
 
 type requestListInput struct {
-	View   app.RequestView   `query:"view" enum:"mine,inbox,all" doc:"mine: that I asked for; inbox: that wait for me; all (default)"`
-	Status app.RequestStatus `query:"status" enum:"waiting,offered,accepted,refused,denied,expired,withdrawn" doc:"Only those in this state"`
-	Before int64             `query:"before" minimum:"0" doc:"Only those with a smaller number"`
-	Limit  int               `query:"limit" minimum:"0" maximum:"1000" doc:"At most so many; 0 means 100"`
+	View   cluster.RequestView   `query:"view" enum:"mine,inbox,all" doc:"mine: that I asked for; inbox: that wait for me; all (default)"`
+	Status cluster.RequestStatus `query:"status" enum:"waiting,offered,accepted,refused,denied,expired,withdrawn" doc:"Only those in this state"`
+	Before int64                 `query:"before" minimum:"0" doc:"Only those with a smaller number"`
+	Limit  int                   `query:"limit" minimum:"0" maximum:"1000" doc:"At most so many; 0 means 100"`
 }
 
 type requestList struct {
-	Requests []app.Request `json:"requests" nullable:"false"`
+	Requests []cluster.Request `json:"requests" nullable:"false"`
 }
 
 // RequestPath names a request. It is exported since huma leaves out embedded fields that are not.
@@ -84,39 +83,39 @@ type breakGlassInput struct {
 }
 
 func (p *Service) APIRequestList(ctx context.Context, in *requestListInput) (*site.Body[requestList], error) {
-	list, err := p.Requests.Requests(ctx, site.Caller(ctx), app.RequestFilter{View: in.View, Status: in.Status, Before: in.Before, Limit: in.Limit})
+	list, err := p.Requests.Requests(ctx, site.Caller(ctx), cluster.RequestFilter{View: in.View, Status: in.Status, Before: in.Before, Limit: in.Limit})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[requestList]{Body: requestList{site.OrEmpty(list)}}, nil
 }
 
-func (p *Service) APIRequestShow(ctx context.Context, in *RequestPath) (*site.Body[app.Request], error) {
+func (p *Service) APIRequestShow(ctx context.Context, in *RequestPath) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.Request(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APIRequestReview(ctx context.Context, in *reviewInput) (*site.Body[app.Request], error) {
+func (p *Service) APIRequestReview(ctx context.Context, in *reviewInput) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.Review(ctx, site.Caller(ctx), in.ID, in.Body))
 }
 
-func (p *Service) APIRequestConfirm(ctx context.Context, in *confirmInput) (*site.Body[app.Request], error) {
+func (p *Service) APIRequestConfirm(ctx context.Context, in *confirmInput) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.Confirm(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash))
 }
 
-func (p *Service) APIRequestWithdraw(ctx context.Context, in *withdrawInput) (*site.Body[app.Request], error) {
+func (p *Service) APIRequestWithdraw(ctx context.Context, in *withdrawInput) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.Withdraw(ctx, site.Caller(ctx), in.ID, in.Body.Reason))
 }
 
-func (p *Service) APIRequestBreakGlass(ctx context.Context, in *breakGlassInput) (*site.Body[app.Request], error) {
+func (p *Service) APIRequestBreakGlass(ctx context.Context, in *breakGlassInput) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.BreakGlass(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash, in.Body.Reason))
 }
 
 // request answers with what a use case gave.
-func (p *Service) request(ctx context.Context) func(app.Request, error) (*site.Body[app.Request], error) {
-	return func(r app.Request, err error) (*site.Body[app.Request], error) {
+func (p *Service) request(ctx context.Context) func(cluster.Request, error) (*site.Body[cluster.Request], error) {
+	return func(r cluster.Request, err error) (*site.Body[cluster.Request], error) {
 		if err != nil {
 			return nil, p.Fail(ctx, err)
 		}
-		return &site.Body[app.Request]{Body: r}, nil
+		return &site.Body[cluster.Request]{Body: r}, nil
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	apppolicy "muster/app/policy"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -117,11 +116,11 @@ func newPolicyForm(in url.Values) *policyForm {
 		CostPerHour: get("t_cost"), Lease: get("t_lease"), Provider: get("t_provider"), Past: get("past"),
 	}
 	t := f.Form
-	f.policy = apppolicy.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: app.PolicyEffect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
+	f.policy = apppolicy.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: apppolicy.PolicyEffect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
 	f.policy.Order = f.number("order", t.Order)
 	f.policy.Version, _ = strconv.Atoi(t.Version)
 	if f.policy.Effect == apppolicy.PolicyApprove {
-		a := &app.Approval{Count: f.number("approval", t.Count), Group: t.Group, Role: app.Role(t.Role), High: t.High, EscalateTo: t.EscalateTo, BreakGlass: t.BreakGlass}
+		a := &apppolicy.Approval{Count: f.number("approval", t.Count), Group: t.Group, Role: app.Role(t.Role), High: t.High, EscalateTo: t.EscalateTo, BreakGlass: t.BreakGlass}
 		a.ExpireAfter, a.RemindAfter, a.EscalateAfter = f.span("approval", t.Expire), f.span("approval", t.Remind), f.span("approval", t.Escalate)
 		f.policy.Approval = a
 	}
@@ -206,7 +205,7 @@ func (p *Service) Try(w http.ResponseWriter, r *http.Request, a app.Actor) error
 
 // try reads the made-up request.
 func (f *policyForm) try() apppolicy.Try {
-	t, made := f.Form, &app.Facts{Groups: []string{}, Services: []string{}, Hardware: []string{}, Via: app.ViaPortal}
+	t, made := f.Form, &apppolicy.Facts{Groups: []string{}, Services: []string{}, Hardware: []string{}, Via: app.ViaPortal}
 	wrong := func(what, text string) {
 		f.Errors["try"] = page.Complaint{Message: what + " is not a number: " + strconv.Quote(text) + ".", Hint: "Such as 10."}
 	}

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"muster/app"
 	"muster/app/policy"
 	"muster/portal/page"
 )
@@ -84,7 +83,7 @@ func policyLine(p policy.Policy) string {
 	switch p.Effect {
 	case policy.PolicyApprove:
 		if p.Approval != nil {
-			return "wants " + app.Need{Approval: *p.Approval}.Words()
+			return "wants " + policy.Need{Approval: *p.Approval}.Words()
 		}
 	case policy.PolicyRewrite:
 		return "caps the lease at " + p.LeaseCap

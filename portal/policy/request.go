@@ -9,20 +9,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
+	"muster/app/cluster"
 	appoperation "muster/app/operation"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 // ask asks for a cluster, with or without requests.
-func (p *Service) ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (p *Service) ask(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	return p.Creates.Ask(ctx, a, r)
 }
 
 // Submit is ask for a page, which leads to the cluster and needs only its id.
-func (p *Service) Submit(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error) {
+func (p *Service) Submit(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	return p.Creates.SubmitRequest(ctx, a, r)
 }
 
@@ -44,9 +44,9 @@ func (p *Service) RequestList(w http.ResponseWriter, r *http.Request, a app.Acto
 func (p *Service) requests(ctx context.Context, a app.Actor, at *url.URL) (RequestList, error) {
 	q := at.Query()
 	l := RequestList{Now: p.Now(), All: q.Get("view") == "all", Actor: a}
-	f := app.RequestFilter{View: app.RequestsMine, Limit: pageOfRequests + 1}
+	f := cluster.RequestFilter{View: cluster.RequestsMine, Limit: pageOfRequests + 1}
 	if l.All {
-		f.View = app.RequestsAll
+		f.View = cluster.RequestsAll
 	}
 	f.Before, _ = strconv.ParseInt(q.Get("before"), 10, 64)
 	var err error
@@ -58,7 +58,7 @@ func (p *Service) requests(ctx context.Context, a app.Actor, at *url.URL) (Reque
 		l.Older = l.Requests[pageOfRequests-1].ID
 	}
 	if f.Before == 0 {
-		l.Inbox, err = p.Requests.Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: 100})
+		l.Inbox, err = p.Requests.Requests(ctx, a, cluster.RequestFilter{View: cluster.RequestsInbox, Limit: 100})
 	}
 	return l, err
 }
@@ -167,8 +167,8 @@ func (p *Service) RequestAct(act func(ctx context.Context, a app.Actor, id int64
 }
 
 func (p *Service) RequestReview(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
-	v := appoperation.ReviewRequest{Verdict: app.Verdict(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
-	if v.Verdict == app.VerdictConditions {
+	v := appoperation.ReviewRequest{Verdict: cluster.Verdict(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
+	if v.Verdict == cluster.VerdictConditions {
 		var err error
 		if f.Size != "" {
 			if v.Conditions.Size, err = strconv.Atoi(f.Size); err != nil || v.Conditions.Size < 1 {

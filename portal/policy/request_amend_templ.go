@@ -5,18 +5,17 @@ package policy
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app/cluster"
 	"muster/portal/page"
 )
 
 // requestAmended shows what becomes of a cluster that stands, as it was when it was asked for.
 //
 //go:noinline
-func requestAmended(t app.AmendTerms) templ.Component {
+func requestAmended(t cluster.AmendTerms) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

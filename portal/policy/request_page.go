@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/policy"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -18,8 +19,8 @@ type RequestList struct {
 	Now      time.Time
 	Actor    app.Actor
 	All      bool // of everybody, not only the actor's own
-	Inbox    []app.Request
-	Requests []app.Request
+	Inbox    []cluster.Request
+	Requests []cluster.Request
 	Older    int64 // the number from which on there are older ones; 0: none
 }
 
@@ -33,41 +34,41 @@ func (l RequestList) OlderLink() string {
 }
 
 // RequestMark is the mark of a request's state.
-func RequestMark(s app.RequestStatus) string {
+func RequestMark(s cluster.RequestStatus) string {
 	switch s {
-	case app.RequestWaiting:
+	case cluster.RequestWaiting:
 		return "waiting"
-	case app.RequestOffered:
+	case cluster.RequestOffered:
 		return "queued"
-	case app.RequestAccepted:
+	case cluster.RequestAccepted:
 		return "succeeded"
-	case app.RequestRefused, app.RequestDenied:
+	case cluster.RequestRefused, cluster.RequestDenied:
 		return "failed"
 	}
 	return "dropped"
 }
 
 // RequestWord is a request's state in one word.
-func RequestWord(r app.Request) string {
-	if r.Status == app.RequestAccepted && r.Broken {
+func RequestWord(r cluster.Request) string {
+	if r.Status == cluster.RequestAccepted && r.Broken {
 		return "glass broken"
 	}
 	return string(r.Status)
 }
 
 // RequestLine says in a sentence how a request stands.
-func RequestLine(now time.Time, r app.Request) string {
+func RequestLine(now time.Time, r cluster.Request) string {
 	switch r.Status {
-	case app.RequestWaiting:
+	case cluster.RequestWaiting:
 		return "Waits for " + requestNeeds(r) + "; expires in " + page.Rough(r.ExpiresAt.Sub(now)) + "."
-	case app.RequestOffered:
+	case cluster.RequestOffered:
 		return r.Offer.By + " offers something else; " + r.Requester + " has to confirm it."
 	}
 	return r.Message
 }
 
 // requestNeeds says which approvals are not there yet.
-func requestNeeds(r app.Request) string {
+func requestNeeds(r cluster.Request) string {
 	var all []string
 	for _, n := range r.Needs {
 		if !n.Met() {
@@ -77,7 +78,7 @@ func requestNeeds(r app.Request) string {
 	return strings.Join(all, ", and ")
 }
 
-func RequestName(r app.Request) string {
+func RequestName(r cluster.Request) string {
 	if name := requestedCluster(r); r.Kind != "" && r.Kind != app.OperationCreate && name != "" {
 		words := r.Kind.Words()
 		return strings.ToUpper(words[:1]) + words[1:] + " of " + name
@@ -89,7 +90,7 @@ func RequestName(r app.Request) string {
 }
 
 // requestedCluster names the cluster that a request is about; "" for none.
-func requestedCluster(r app.Request) string {
+func requestedCluster(r cluster.Request) string {
 	if r.Asked.Name != "" {
 		return r.Asked.Name
 	}
@@ -106,7 +107,7 @@ type RequestForm struct {
 
 // RequestShow is the page of one request.
 type RequestShow struct {
-	app.Request
+	cluster.Request
 	Actor app.Actor
 	Form  RequestForm
 	Now   time.Time
@@ -118,50 +119,50 @@ type RequestShow struct {
 }
 
 // NewRequestShow draws a request for an actor.
-func NewRequestShow(r app.Request, a app.Actor, form RequestForm, now time.Time, title func(kind, name string) string) RequestShow {
+func NewRequestShow(r cluster.Request, a app.Actor, form RequestForm, now time.Time, title func(kind, name string) string) RequestShow {
 	s := RequestShow{Request: r, Actor: a, Form: form, Now: now}
-	drawn := plan.NewPreview(app.Preview{Template: r.Asked.Template, Layout: r.Terms.Layout}, title)
+	drawn := plan.NewPreview(cluster.Preview{Template: r.Asked.Template, Layout: r.Terms.Layout}, title)
 	s.Racks, s.At = drawn.Racks, drawn.At
 	if r.Offer != nil {
-		s.Offer = plan.NewPreview(app.Preview{Template: r.Asked.Template, Layout: r.Offer.Layout, Lease: r.Offer.Lease, Cost: r.Offer.Cost, PlanHash: r.Offer.PlanHash}, title)
+		s.Offer = plan.NewPreview(cluster.Preview{Template: r.Asked.Template, Layout: r.Offer.Layout, Lease: r.Offer.Lease, Cost: r.Offer.Cost, PlanHash: r.Offer.PlanHash}, title)
 	}
-	s.Review = r.Status == app.RequestWaiting && r.WaitsFor(a) && a.May("Review")
-	s.Confirm = r.Status == app.RequestOffered && r.WaitsFor(a) && a.May("Confirm")
+	s.Review = r.Status == cluster.RequestWaiting && r.WaitsFor(a) && a.May("Review")
+	s.Confirm = r.Status == cluster.RequestOffered && r.WaitsFor(a) && a.May("Confirm")
 	s.Withdraw = r.Status.Open() && a.May("Withdraw") && (r.Requester == a.Name() || a.Role == app.RoleAdmin || a.Role == app.RoleSuperadmin)
 	s.Break = r.MayBreak(a) && a.May("BreakGlass")
 	return s
 }
 
 // verdictWords says a review.
-func verdictWords(v app.Verdict) string {
+func verdictWords(v cluster.Verdict) string {
 	switch v {
-	case app.VerdictApprove:
+	case cluster.VerdictApprove:
 		return "approved"
-	case app.VerdictDeny:
+	case cluster.VerdictDeny:
 		return "denied"
-	case app.VerdictConditions:
+	case cluster.VerdictConditions:
 		return "approved with conditions"
-	case app.VerdictBreak:
+	case cluster.VerdictBreak:
 		return "broke the glass"
 	}
 	return string(v)
 }
 
-func verdictMark(v app.Verdict) string {
+func verdictMark(v cluster.Verdict) string {
 	switch v {
-	case app.VerdictApprove:
+	case cluster.VerdictApprove:
 		return "succeeded"
-	case app.VerdictDeny, app.VerdictBreak:
+	case cluster.VerdictDeny, cluster.VerdictBreak:
 		return "failed"
 	}
 	return "queued"
 }
 
 // SaidReviews are the reviews in order; what was carried into a later round is not told twice.
-func (s RequestShow) SaidReviews() []app.Review {
-	var out []app.Review
+func (s RequestShow) SaidReviews() []cluster.Review {
+	var out []cluster.Review
 	for _, v := range s.Reviews {
-		if v.Verdict == app.VerdictConditions && slices.ContainsFunc(out, func(o app.Review) bool { return o.Who == v.Who && o.At.Equal(v.At) }) {
+		if v.Verdict == cluster.VerdictConditions && slices.ContainsFunc(out, func(o cluster.Review) bool { return o.Who == v.Who && o.At.Equal(v.At) }) {
 			continue
 		}
 		out = append(out, v)
@@ -171,11 +172,11 @@ func (s RequestShow) SaidReviews() []app.Review {
 
 // High tells whether an approval takes a fresh proof of who it is.
 func (s RequestShow) High() bool {
-	return slices.ContainsFunc(s.Needs, func(n app.Need) bool { return n.High })
+	return slices.ContainsFunc(s.Needs, func(n policy.Need) bool { return n.High })
 }
 
 // effectWords says what a policy did.
-func effectWords(e app.PolicyEffect) string {
+func effectWords(e policy.PolicyEffect) string {
 	switch e {
 	case policy.PolicyAllow:
 		return "allows"
@@ -189,7 +190,7 @@ func effectWords(e app.PolicyEffect) string {
 	return string(e)
 }
 
-func effectMark(e app.PolicyEffect) string {
+func effectMark(e policy.PolicyEffect) string {
 	switch e {
 	case policy.PolicyAllow:
 		return "succeeded"

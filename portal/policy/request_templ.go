@@ -5,14 +5,15 @@ package policy
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
+	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app/cluster"
+	"muster/app/policy"
 	"muster/portal/page"
 	"muster/portal/plan"
-	"strconv"
 )
 
 // RequestListPage shows requests: those that wait for the reader first.
@@ -250,7 +251,7 @@ func RequestListPart(l RequestList) templ.Component {
 }
 
 //go:noinline
-func requestRows(l RequestList, list []app.Request) templ.Component {
+func requestRows(l RequestList, list []cluster.Request) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -276,7 +277,7 @@ func requestRows(l RequestList, list []app.Request) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, r := range list {
-			var templ_7745c5c3_Var8 = []any{"row", templ.KV("gone", !r.Status.Open() && r.Status != app.RequestAccepted)}
+			var templ_7745c5c3_Var8 = []any{"row", templ.KV("gone", !r.Status.Open() && r.Status != cluster.RequestAccepted)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var8...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -821,7 +822,7 @@ func RequestFacts(s RequestShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = plan.LayoutPicture(plan.Preview{Preview: app.Preview{Layout: s.Terms.Layout}, Racks: s.Racks, At: s.At}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = plan.LayoutPicture(plan.Preview{Preview: cluster.Preview{Layout: s.Terms.Layout}, Racks: s.Racks, At: s.At}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -838,7 +839,7 @@ func RequestFacts(s RequestShow) templ.Component {
 }
 
 //go:noinline
-func requestFigures(t app.Terms) templ.Component {
+func requestFigures(t cluster.Terms) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1194,7 +1195,7 @@ func RequestApprovals(s RequestShow) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					}
-					if v.Round < s.Round && v.Verdict != app.VerdictConditions {
+					if v.Round < s.Round && v.Verdict != cluster.VerdictConditions {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 96, "<small>of what was asked for before</small>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
@@ -1304,7 +1305,7 @@ func requestSaid(s RequestShow) templ.Component {
 }
 
 //go:noinline
-func saidList(d app.Decision) templ.Component {
+func saidList(d policy.Decision) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1903,7 +1904,7 @@ func requestWithdraw(s RequestShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if s.Status == app.RequestOffered {
+		if s.Status == cluster.RequestOffered {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 148, "Decline and withdraw")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
+	"muster/app/pool"
 	"muster/portal/site"
 )
 
@@ -14,28 +14,28 @@ type PoolName struct {
 
 type poolCreateInput struct {
 	Body struct {
-		Name     string       `json:"name" maxLength:"63" doc:"Small letters, digits and '-'"`
-		Hardware string       `json:"hardware" maxLength:"200"`
-		Image    string       `json:"image" maxLength:"200"`
-		Provider string       `json:"provider" maxLength:"200"`
-		Zone     string       `json:"zone,omitempty" maxLength:"200" doc:"Left out: wherever the provider chooses"`
-		Count    int          `json:"count" doc:"How many machines are to be ready, from 0 to 500"`
-		MaxAge   *int64       `json:"max_age,omitempty" doc:"In nanoseconds, after which a machine is replaced; left out: 24 hours"`
-		Mode     app.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"Left out: on"`
+		Name     string        `json:"name" maxLength:"63" doc:"Small letters, digits and '-'"`
+		Hardware string        `json:"hardware" maxLength:"200"`
+		Image    string        `json:"image" maxLength:"200"`
+		Provider string        `json:"provider" maxLength:"200"`
+		Zone     string        `json:"zone,omitempty" maxLength:"200" doc:"Left out: wherever the provider chooses"`
+		Count    int           `json:"count" doc:"How many machines are to be ready, from 0 to 500"`
+		MaxAge   *int64        `json:"max_age,omitempty" doc:"In nanoseconds, after which a machine is replaced; left out: 24 hours"`
+		Mode     pool.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"Left out: on"`
 	}
 }
 
 type poolChangeInput struct {
 	PoolName
 	Body struct {
-		Count  *int         `json:"count,omitempty" doc:"How many machines are to be ready, from 0 to 500"`
-		MaxAge *int64       `json:"max_age,omitempty" doc:"In nanoseconds, after which a machine is replaced"`
-		Mode   app.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"on: it is refilled; off: what is there is handed out, and nothing is made"`
+		Count  *int          `json:"count,omitempty" doc:"How many machines are to be ready, from 0 to 500"`
+		MaxAge *int64        `json:"max_age,omitempty" doc:"In nanoseconds, after which a machine is replaced"`
+		Mode   pool.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"on: it is refilled; off: what is there is handed out, and nothing is made"`
 	}
 }
 
 type poolList struct {
-	Pools []app.PoolView `json:"pools"`
+	Pools []pool.PoolView `json:"pools"`
 }
 
 func ageOf(nanoseconds *int64) *time.Duration {
@@ -54,28 +54,28 @@ func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[poolList
 	return &site.Body[poolList]{Body: poolList{site.OrEmpty(all)}}, nil
 }
 
-func (p *Service) APIShow(ctx context.Context, in *PoolName) (*site.Body[app.PoolView], error) {
-	return site.Answered[app.PoolView](ctx, p.Site)(p.Pools.Pool(ctx, site.Caller(ctx), in.Name))
+func (p *Service) APIShow(ctx context.Context, in *PoolName) (*site.Body[pool.PoolView], error) {
+	return site.Answered[pool.PoolView](ctx, p.Site)(p.Pools.Pool(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) APICreate(ctx context.Context, in *poolCreateInput) (*site.Body[app.PoolView], error) {
+func (p *Service) APICreate(ctx context.Context, in *poolCreateInput) (*site.Body[pool.PoolView], error) {
 	b := in.Body
-	return site.Answered[app.PoolView](ctx, p.Site)(p.Pools.CreatePool(ctx, site.Caller(ctx), app.PoolRequest{Name: b.Name, Hardware: b.Hardware, Image: b.Image, Provider: b.Provider,
+	return site.Answered[pool.PoolView](ctx, p.Site)(p.Pools.CreatePool(ctx, site.Caller(ctx), pool.PoolRequest{Name: b.Name, Hardware: b.Hardware, Image: b.Image, Provider: b.Provider,
 		Zone: b.Zone, Count: &b.Count, MaxAge: ageOf(b.MaxAge), Mode: b.Mode}))
 }
 
-func (p *Service) APIChange(ctx context.Context, in *poolChangeInput) (*site.Body[app.PoolView], error) {
-	return site.Answered[app.PoolView](ctx, p.Site)(p.Pools.ChangePool(ctx, site.Caller(ctx), app.PoolRequest{Name: in.Name, Count: in.Body.Count, MaxAge: ageOf(in.Body.MaxAge), Mode: in.Body.Mode}))
+func (p *Service) APIChange(ctx context.Context, in *poolChangeInput) (*site.Body[pool.PoolView], error) {
+	return site.Answered[pool.PoolView](ctx, p.Site)(p.Pools.ChangePool(ctx, site.Caller(ctx), pool.PoolRequest{Name: in.Name, Count: in.Body.Count, MaxAge: ageOf(in.Body.MaxAge), Mode: in.Body.Mode}))
 }
 
-func (p *Service) APIDrain(ctx context.Context, in *PoolName) (*site.Body[app.PoolView], error) {
-	return site.Answered[app.PoolView](ctx, p.Site)(p.Pools.DrainPool(ctx, site.Caller(ctx), in.Name))
+func (p *Service) APIDrain(ctx context.Context, in *PoolName) (*site.Body[pool.PoolView], error) {
+	return site.Answered[pool.PoolView](ctx, p.Site)(p.Pools.DrainPool(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) APIDelete(ctx context.Context, in *PoolName) (*site.Body[app.PoolReceipt], error) {
-	return site.Answered[app.PoolReceipt](ctx, p.Site)(p.Pools.DeletePool(ctx, site.Caller(ctx), in.Name))
+func (p *Service) APIDelete(ctx context.Context, in *PoolName) (*site.Body[pool.PoolReceipt], error) {
+	return site.Answered[pool.PoolReceipt](ctx, p.Site)(p.Pools.DeletePool(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) APIReceipt(ctx context.Context, in *PoolName) (*site.Body[app.PoolReceipt], error) {
-	return site.Answered[app.PoolReceipt](ctx, p.Site)(p.Pools.PoolReceipt(ctx, site.Caller(ctx), in.Name))
+func (p *Service) APIReceipt(ctx context.Context, in *PoolName) (*site.Body[pool.PoolReceipt], error) {
+	return site.Answered[pool.PoolReceipt](ctx, p.Site)(p.Pools.PoolReceipt(ctx, site.Caller(ctx), in.Name))
 }

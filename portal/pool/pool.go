@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
+	"muster/app/pool"
+	"muster/app/template"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 func poolPath(name string) string { return "/admin/pools/" + name }
@@ -58,13 +59,13 @@ func (p *Service) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, 
 }
 
 // poolRequest reads a form of pools. Fields that cannot be read are an error with the field.
-func poolRequest(r *http.Request) (q app.PoolRequest, in Form, err error) {
+func poolRequest(r *http.Request) (q pool.PoolRequest, in Form, err error) {
 	if err := site.Form(r); err != nil {
 		return q, in, err
 	}
 	text := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
 	in = Form{Name: text("name"), Hardware: text("hardware"), Image: text("image"), Provider: text("provider"), Zone: text("zone"), Count: text("count"), MaxAge: text("max_age")}
-	q = app.PoolRequest{Name: in.Name, Hardware: in.Hardware, Image: in.Image, Provider: in.Provider, Zone: in.Zone, Mode: app.PoolMode(text("mode"))}
+	q = pool.PoolRequest{Name: in.Name, Hardware: in.Hardware, Image: in.Image, Provider: in.Provider, Zone: in.Zone, Mode: pool.PoolMode(text("mode"))}
 	if in.Count != "" {
 		n, err := strconv.Atoi(in.Count)
 		if err != nil {
@@ -73,7 +74,7 @@ func poolRequest(r *http.Request) (q app.PoolRequest, in Form, err error) {
 		q.Count = &n
 	}
 	if in.MaxAge != "" {
-		age, err := app.ParseLength(in.MaxAge)
+		age, err := template.ParseLength(in.MaxAge)
 		if err != nil {
 			return q, in, &app.Error{Code: app.EInvalid, Field: "max_age", Message: app.AsError(err).Message, Hint: app.AsError(err).Hint}
 		}

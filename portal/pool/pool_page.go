@@ -7,21 +7,22 @@ import (
 	"strconv"
 	"time"
 
-	"muster/app"
+	"muster/app/pool"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
 // List is the page of pools.
 type List struct {
 	Now   time.Time
-	Pools []app.PoolView
+	Pools []pool.PoolView
 	Form  Form
 }
 
 // Form is what was typed for a new pool, or another count and age of one.
 type Form struct {
 	Name, Hardware, Image, Provider, Zone, Count, MaxAge string
-	Catalog                                              *app.Catalog
+	Catalog                                              *template.Catalog
 	Field                                                string // that the complaint is about; "" for none of them
 	Complaint                                            page.Complaint
 }
@@ -61,21 +62,21 @@ func AgeField(d time.Duration) string {
 // Show is the page of one pool.
 type Show struct {
 	Now     time.Time
-	Pool    app.PoolView
-	Receipt app.PoolReceipt
+	Pool    pool.PoolView
+	Receipt pool.PoolReceipt
 	Form    Form
 }
 
 // poolMark says how a pool stands.
-func poolMark(v app.PoolView) (mark, word string) {
+func poolMark(v pool.PoolView) (mark, word string) {
 	switch {
-	case v.Mode == app.PoolDeleted:
+	case v.Mode == pool.PoolDeleted:
 		return "running", "being deleted"
-	case v.Mode == app.PoolDrained && v.Ready+v.Making+v.Leaving+v.Failed+v.Promised > 0:
+	case v.Mode == pool.PoolDrained && v.Ready+v.Making+v.Leaving+v.Failed+v.Promised > 0:
 		return "running", "being drained"
-	case v.Mode == app.PoolDrained:
+	case v.Mode == pool.PoolDrained:
 		return "dropped", "drained"
-	case v.Mode == app.PoolOff:
+	case v.Mode == pool.PoolOff:
 		return "dropped", "off"
 	case v.Trouble != "":
 		return "failed", "not full"
@@ -86,7 +87,7 @@ func poolMark(v app.PoolView) (mark, word string) {
 }
 
 // poolKind says what its machines are.
-func poolKind(p app.Pool) string {
+func poolKind(p pool.Pool) string {
 	text := p.Hardware + ", " + p.Image + ", " + p.Provider
 	if p.Zone != "" {
 		text += ", zone " + p.Zone
@@ -104,8 +105,8 @@ type poolCell struct {
 const mostCells = 120
 
 // cells are the machines of a pool in the order in which they are handed out, and then what is lacking.
-func cells(now time.Time, v app.PoolView) (list []poolCell, more int) {
-	order := []app.PoolState{app.PoolReady, app.PoolPromised, app.PoolMaking, app.PoolFailed, app.PoolLeaving}
+func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
+	order := []pool.PoolState{pool.PoolReady, pool.PoolPromised, pool.PoolMaking, pool.PoolFailed, pool.PoolLeaving}
 	add := func(c poolCell) {
 		if len(list) == mostCells {
 			more++
@@ -113,7 +114,7 @@ func cells(now time.Time, v app.PoolView) (list []poolCell, more int) {
 		}
 		list = append(list, c)
 	}
-	counts := map[app.PoolState]int{app.PoolReady: v.Ready, app.PoolPromised: v.Promised, app.PoolMaking: v.Making, app.PoolFailed: v.Failed, app.PoolLeaving: v.Leaving}
+	counts := map[pool.PoolState]int{pool.PoolReady: v.Ready, pool.PoolPromised: v.Promised, pool.PoolMaking: v.Making, pool.PoolFailed: v.Failed, pool.PoolLeaving: v.Leaving}
 	for _, state := range order {
 		told := 0
 		for _, m := range v.Machines {
@@ -126,7 +127,7 @@ func cells(now time.Time, v app.PoolView) (list []poolCell, more int) {
 			add(poolCell{string(state), stateWord(state)})
 		}
 	}
-	if v.Mode == app.PoolOn {
+	if v.Mode == pool.PoolOn {
 		for range v.Count - v.Ready - v.Making {
 			add(poolCell{"missing", "not asked for yet"})
 		}
@@ -134,45 +135,45 @@ func cells(now time.Time, v app.PoolView) (list []poolCell, more int) {
 	return list, more
 }
 
-func stateWord(s app.PoolState) string {
+func stateWord(s pool.PoolState) string {
 	switch s {
-	case app.PoolMaking:
+	case pool.PoolMaking:
 		return "being made"
-	case app.PoolReady:
+	case pool.PoolReady:
 		return "ready"
-	case app.PoolPromised:
+	case pool.PoolPromised:
 		return "promised"
-	case app.PoolHanded:
+	case pool.PoolHanded:
 		return "handed out"
-	case app.PoolFailed:
+	case pool.PoolFailed:
 		return "failed"
-	case app.PoolLeaving:
+	case pool.PoolLeaving:
 		return "being given back"
 	}
 	return "gone"
 }
 
 // stateMark is the mark of a machine's state.
-func stateMark(s app.PoolState) string {
+func stateMark(s pool.PoolState) string {
 	switch s {
-	case app.PoolReady:
+	case pool.PoolReady:
 		return "succeeded"
-	case app.PoolFailed:
+	case pool.PoolFailed:
 		return "failed"
-	case app.PoolMaking, app.PoolLeaving:
+	case pool.PoolMaking, pool.PoolLeaving:
 		return "running"
 	}
 	return "waiting"
 }
 
-func machineWords(now time.Time, m app.PoolMachine) string {
+func machineWords(now time.Time, m pool.PoolMachine) string {
 	since := page.Rough(max(now.Sub(m.Since), 0))
 	switch m.State {
-	case app.PoolReady:
+	case pool.PoolReady:
 		return "ready for " + since + ", until it is replaced " + page.Rough(max(m.ExpiresAt.Sub(now), 0))
-	case app.PoolPromised:
+	case pool.PoolPromised:
 		return "promised to " + m.ForNode + " of " + m.ForCluster
-	case app.PoolMaking:
+	case pool.PoolMaking:
 		return "being made for " + since
 	}
 	return stateWord(m.State)
@@ -192,7 +193,7 @@ func (s Show) summary() string {
 type Clock = time.Time
 
 // poolPictureWords says what a picture shows.
-func poolPictureWords(v app.PoolView) string {
+func poolPictureWords(v pool.PoolView) string {
 	text := fmt.Sprintf("%d ready", v.Ready)
 	for _, x := range []struct {
 		n    int
@@ -206,7 +207,7 @@ func poolPictureWords(v app.PoolView) string {
 }
 
 // poolKey explains the cells of a picture.
-func poolKey(v app.PoolView) (list []poolCell) {
+func poolKey(v pool.PoolView) (list []poolCell) {
 	seen := map[string]bool{}
 	all, _ := cells(time.Time{}, v)
 	for _, c := range all {
@@ -214,7 +215,7 @@ func poolKey(v app.PoolView) (list []poolCell) {
 			seen[c.State] = true
 			word := "lacking"
 			if c.State != "missing" {
-				word = stateWord(app.PoolState(c.State))
+				word = stateWord(pool.PoolState(c.State))
 			}
 			list = append(list, poolCell{c.State, word})
 		}
@@ -239,21 +240,21 @@ func cellsSize(n int) (width, height string) {
 
 // fill is the colour of a cell, of those of the style sheet.
 func (c poolCell) fill() string {
-	switch app.PoolState(c.State) {
-	case app.PoolReady:
+	switch pool.PoolState(c.State) {
+	case pool.PoolReady:
 		return "var(--accent)"
-	case app.PoolPromised:
+	case pool.PoolPromised:
 		return "var(--initialize)"
-	case app.PoolMaking:
+	case pool.PoolMaking:
 		return "var(--run-2)"
-	case app.PoolFailed:
+	case pool.PoolFailed:
 		return "var(--bad)"
 	}
 	return "none"
 }
 
 func (c poolCell) stroke() string {
-	if c.State == string(app.PoolLeaving) {
+	if c.State == string(pool.PoolLeaving) {
 		return "var(--bad)"
 	}
 	return "var(--edge)"

@@ -5,13 +5,13 @@ package pool
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
-	"muster/portal/page"
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app/pool"
+	"muster/portal/page"
 )
 
 // ListPage lists the pools of a tenant.
@@ -560,7 +560,7 @@ func poolChoice(name, label, value string, all []string, none bool, f Form) temp
 // poolPicture shows each machine of a pool as a cell.
 //
 //go:noinline
-func poolPicture(now Clock, v app.PoolView) templ.Component {
+func poolPicture(now Clock, v pool.PoolView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -869,12 +869,12 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if f.May("ChangePool") && v.Mode != app.PoolDeleted {
+			if f.May("ChangePool") && v.Mode != pool.PoolDeleted {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<div class=\"acts\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if v.Mode == app.PoolOn {
+				if v.Mode == pool.PoolOn {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -911,7 +911,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if v.Mode != app.PoolDrained {
+				if v.Mode != pool.PoolDrained {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1141,7 +1141,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if m.State == app.PoolPromised {
+					if m.State == pool.PoolPromised {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "<small>to ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
@@ -1362,7 +1362,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if f.May("ChangePool") && v.Mode != app.PoolDeleted {
+			if f.May("ChangePool") && v.Mode != pool.PoolDeleted {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 118, "<section class=\"card\" id=\"change\"><h2>Change</h2><form class=\"form\" method=\"post\" action=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1414,7 +1414,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 // DeletePage asks before a pool is deleted.
 //
 //go:noinline
-func DeletePage(f page.Frame, v app.PoolView) templ.Component {
+func DeletePage(f page.Frame, v pool.PoolView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

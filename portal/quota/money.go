@@ -6,6 +6,7 @@ import (
 	"muster/app"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
+	"muster/app/template"
 	"muster/portal/site"
 )
 
@@ -15,15 +16,15 @@ type quotaList struct {
 
 type quotaInput struct {
 	Body struct {
-		Scope  app.QuotaScope   `json:"scope" enum:"tenant,group,user,each_user" doc:"Whom it is for; that of the tenant is for superadmins to set"`
-		Name   string           `json:"name,omitempty" maxLength:"128" doc:"Of the group or user"`
-		Limits apppolicy.Limits `json:"limits" doc:"What is left out is not limited"`
+		Scope  apppolicy.QuotaScope `json:"scope" enum:"tenant,group,user,each_user" doc:"Whom it is for; that of the tenant is for superadmins to set"`
+		Name   string               `json:"name,omitempty" maxLength:"128" doc:"Of the group or user"`
+		Limits apppolicy.Limits     `json:"limits" doc:"What is left out is not limited"`
 	}
 }
 
 type quotaKeyInput struct {
-	Scope app.QuotaScope `query:"scope" required:"true" enum:"tenant,group,user,each_user" doc:"Whom it is for"`
-	Name  string         `query:"name" maxLength:"128" doc:"Of the group or user"`
+	Scope apppolicy.QuotaScope `query:"scope" required:"true" enum:"tenant,group,user,each_user" doc:"Whom it is for"`
+	Name  string               `query:"name" maxLength:"128" doc:"Of the group or user"`
 }
 
 func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[quotaList], error) {
@@ -60,14 +61,14 @@ func (p *Service) APIDelete(ctx context.Context, in *quotaKeyInput) (*struct{}, 
 
 // setQuota asks the use case that the scope belongs to.
 func (p *Service) setQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error) {
-	if q.Scope == app.QuotaTenant {
+	if q.Scope == apppolicy.QuotaTenant {
 		return p.Quotas.SetTenantQuota(ctx, a, q.Limits)
 	}
 	return p.Quotas.SetQuota(ctx, a, q)
 }
 
-func (p *Service) deleteQuota(ctx context.Context, a app.Actor, scope app.QuotaScope, name string) error {
-	if scope == app.QuotaTenant {
+func (p *Service) deleteQuota(ctx context.Context, a app.Actor, scope apppolicy.QuotaScope, name string) error {
+	if scope == apppolicy.QuotaTenant {
 		_, err := p.Quotas.SetTenantQuota(ctx, a, apppolicy.Limits{})
 		return err
 	}
@@ -76,7 +77,7 @@ func (p *Service) deleteQuota(ctx context.Context, a app.Actor, scope app.QuotaS
 
 type leaseInput struct {
 	site.IDInput
-	Body app.LeaseRequest
+	Body template.LeaseRequest
 }
 
 func (p *Service) APILeaseShow(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.LeaseOutlook], error) {

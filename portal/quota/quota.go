@@ -32,7 +32,7 @@ func (p *Service) showQuotas(w http.ResponseWriter, r *http.Request, a app.Actor
 
 // editedQuota fills the form with the quota that a link names, or with nothing.
 func editedQuota(all []apppolicy.QuotaUse, q url.Values) Form {
-	form := Form{Scope: string(app.QuotaUser), Values: map[app.Measure]string{}}
+	form := Form{Scope: string(apppolicy.QuotaUser), Values: map[apppolicy.Measure]string{}}
 	for _, u := range all {
 		if string(u.Scope) != q.Get("scope") || u.Name != q.Get("name") {
 			continue
@@ -51,9 +51,9 @@ func (p *Service) Save(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	in := Form{Scope: r.PostForm.Get("scope"), Name: strings.TrimSpace(r.PostForm.Get("name")), Values: map[app.Measure]string{}}
-	q := apppolicy.Quota{Scope: app.QuotaScope(in.Scope), Name: in.Name}
-	if q.Scope == app.QuotaTenant || q.Scope == app.QuotaEachUser {
+	in := Form{Scope: r.PostForm.Get("scope"), Name: strings.TrimSpace(r.PostForm.Get("name")), Values: map[apppolicy.Measure]string{}}
+	q := apppolicy.Quota{Scope: apppolicy.QuotaScope(in.Scope), Name: in.Name}
+	if q.Scope == apppolicy.QuotaTenant || q.Scope == apppolicy.QuotaEachUser {
 		q.Name = ""
 	}
 	var err error
@@ -86,7 +86,7 @@ func (p *Service) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	if err := p.deleteQuota(r.Context(), a, app.QuotaScope(r.PostForm.Get("scope")), r.PostForm.Get("name")); err != nil {
+	if err := p.deleteQuota(r.Context(), a, apppolicy.QuotaScope(r.PostForm.Get("scope")), r.PostForm.Get("name")); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/admin/quotas", http.StatusSeeOther)
@@ -94,7 +94,7 @@ func (p *Service) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) er
 }
 
 // Left is what is left for the actor, for the page of a new cluster, which is worth showing without it too.
-func (p *Service) Left(r *http.Request, a app.Actor) []app.QuotaLine {
+func (p *Service) Left(r *http.Request, a app.Actor) []apppolicy.QuotaLine {
 	if !a.May("CreateCluster") {
 		return nil
 	}

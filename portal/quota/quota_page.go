@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
 	"muster/app/policy"
 	"muster/portal/page"
 )
@@ -24,14 +23,14 @@ type List struct {
 // Form is a quota as it was typed.
 type Form struct {
 	Scope, Name string
-	Values      map[app.Measure]string
+	Values      map[policy.Measure]string
 	Edits       bool // it is there already
 	Error       page.Complaint
 }
 
 // Bar is one limit, drawn.
 type Bar struct {
-	Measure     app.Measure
+	Measure     policy.Measure
 	Used, Limit float64
 }
 
@@ -71,9 +70,9 @@ func (b Bar) Level() string {
 func (b Bar) Words() string { return Amount(b.Used) + " of " + Amount(b.Limit) }
 
 // MeasureWords names a measure.
-func MeasureWords(m app.Measure) string {
-	return map[app.Measure]string{app.MeasureClusters: "Clusters", app.MeasureNodes: "Nodes", app.MeasureCPU: "Cores",
-		app.MeasurePerHour: "Money per hour", app.MeasurePerMonth: "Money per month"}[m]
+func MeasureWords(m policy.Measure) string {
+	return map[policy.Measure]string{policy.MeasureClusters: "Clusters", policy.MeasureNodes: "Nodes", policy.MeasureCPU: "Cores",
+		policy.MeasurePerHour: "Money per hour", policy.MeasurePerMonth: "Money per month"}[m]
 }
 
 // Amount writes a number: whole ones as such, others with two digits.
@@ -87,29 +86,29 @@ func Amount(x float64) string {
 // Title says whose quota it is.
 func Title(q policy.Quota) string {
 	switch q.Scope {
-	case app.QuotaTenant:
+	case policy.QuotaTenant:
 		return "The whole tenant"
-	case app.QuotaEachUser:
+	case policy.QuotaEachUser:
 		return "Each user"
-	case app.QuotaGroup:
+	case policy.QuotaGroup:
 		return "Group " + q.Name
 	}
 	return "User " + q.Name
 }
 
 // LeftWords says what is left by a limit: "12 of 50 nodes left (the tenant)".
-func LeftWords(l app.QuotaLine) string {
-	what := map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes", app.MeasureCPU: "cores",
-		app.MeasurePerHour: "per hour", app.MeasurePerMonth: "for this month"}[l.Measure]
+func LeftWords(l policy.QuotaLine) string {
+	what := map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes", policy.MeasureCPU: "cores",
+		policy.MeasurePerHour: "per hour", policy.MeasurePerMonth: "for this month"}[l.Measure]
 	whose := l.Whose()
-	if l.Scope == app.QuotaUser || l.Scope == app.QuotaEachUser {
+	if l.Scope == policy.QuotaUser || l.Scope == policy.QuotaEachUser {
 		whose = "your own limit"
 	}
 	return Amount(l.Left) + " of " + Amount(l.Limit) + " " + what + " (" + whose + ")"
 }
 
-func quotaScopeWords(s app.QuotaScope) string {
-	return map[app.QuotaScope]string{app.QuotaTenant: "the whole tenant", app.QuotaGroup: "a group", app.QuotaEachUser: "each user", app.QuotaUser: "a user"}[s]
+func quotaScopeWords(s policy.QuotaScope) string {
+	return map[policy.QuotaScope]string{policy.QuotaTenant: "the whole tenant", policy.QuotaGroup: "a group", policy.QuotaEachUser: "each user", policy.QuotaUser: "a user"}[s]
 }
 
 func quotaLink(q policy.Quota) string {
@@ -117,7 +116,7 @@ func quotaLink(q policy.Quota) string {
 }
 
 // leftSentence says what is left for the one who asks.
-func leftSentence(lines []app.QuotaLine) string {
+func leftSentence(lines []policy.QuotaLine) string {
 	var all []string
 	for _, l := range lines {
 		all = append(all, LeftWords(l))

@@ -5,11 +5,9 @@ package quota
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 	"muster/app/policy"
 	"muster/portal/page"
 )
@@ -82,7 +80,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if q.Scope == app.QuotaEachUser {
+				if q.Scope == policy.QuotaEachUser {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<small>shown is who uses most</small>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -98,7 +96,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if q.Scope == app.QuotaTenant && l.MayTenant || q.Scope != app.QuotaTenant && l.May {
+				if q.Scope == policy.QuotaTenant && l.MayTenant || q.Scope != policy.QuotaTenant && l.May {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"acts\"><a class=\"button quiet\" href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -335,7 +333,7 @@ func quotaForm(l List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, s := range policy.QuotaScopes {
-			if s == app.QuotaTenant && l.MayTenant || s != app.QuotaTenant && l.May {
+			if s == policy.QuotaTenant && l.MayTenant || s != policy.QuotaTenant && l.May {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<option value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -477,7 +475,7 @@ func quotaForm(l List) templ.Component {
 // Left says what is left for the one who asks.
 //
 //go:noinline
-func Left(lines []app.QuotaLine) templ.Component {
+func Left(lines []policy.QuotaLine) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

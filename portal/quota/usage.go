@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
+	"muster/app/template"
 	"muster/app/usage"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 type usageInput struct {
@@ -70,7 +70,7 @@ func usageFilter(q url.Values) (f usage.UsageFilter, err error) {
 		if text == "" || err != nil {
 			return
 		}
-		if *into, err = app.ParseMoment(text); err != nil {
+		if *into, err = template.ParseMoment(text); err != nil {
 			app.AsError(err).Field = field
 		}
 		if field == "to" && len(text) == len(time.DateOnly) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"muster/app"
+	appcluster "muster/app/cluster"
 )
 
 // Amended is the answer to an amendment: 201 with the operation, 202 with the request that waits, or 200 where nothing was to
@@ -13,11 +13,11 @@ import (
 type Amended struct {
 	Status   int
 	Location string `header:"Location" doc:"Where the cluster, or the request that waits, is to be found"`
-	Body     app.AmendAnswer
+	Body     appcluster.AmendAnswer
 }
 
 // AnswerAmend says what became of something that was asked of a cluster.
-func (p *Site) AnswerAmend(ctx context.Context, cluster string, answer app.AmendAnswer, err error) (*Amended, error) {
+func (p *Site) AnswerAmend(ctx context.Context, cluster string, answer appcluster.AmendAnswer, err error) (*Amended, error) {
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -5,20 +5,23 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
 	"muster/app/build"
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/health"
 	"muster/app/inventory"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
+	"muster/app/schedule"
 	"muster/app/settings"
+	"muster/app/template"
 	"muster/app/usage"
 	"muster/app/webhook"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 const SchemaPrefix = "#/components/schemas/"
@@ -99,27 +102,27 @@ func fieldTag(t reflect.Type, f reflect.StructField, key string) string {
 // FieldTags describes fields of types of app and its domains, and limits the values that requests may have for them. The notation is that of
 // huma's struct tags. They are here because app does not know its faces; types of this package have their tags at their fields.
 var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
-	reflect.TypeFor[app.AccountAnswer](): {
+	reflect.TypeFor[cluster.AccountAnswer](): {
 		"State": `enum:"checked,checking,unknown"`,
 		"At":    `doc:"When it answered."`,
 	},
-	reflect.TypeFor[app.Actions](): {
+	reflect.TypeFor[cluster.Actions](): {
 		"Cluster":   `nullable:"false" doc:"Changes of the cluster, or of services on all of its nodes"`,
 		"Nodes":     `nullable:"false" doc:"Changes that may name a node whose machine is there"`,
 		"LostNodes": `nullable:"false" doc:"Changes that may name a node whose machine is gone"`,
 	},
-	reflect.TypeFor[app.AmendPreview](): {
+	reflect.TypeFor[cluster.AmendPreview](): {
 		"Nodes":   `nullable:"false"`,
 		"Changes": `nullable:"false"`,
 		"Notes":   `nullable:"false"`,
 	},
-	reflect.TypeFor[app.AmendedNode](): {
+	reflect.TypeFor[cluster.AmendedNode](): {
 		"Services": `nullable:"false"`,
 	},
-	reflect.TypeFor[app.Amendment](): {
+	reflect.TypeFor[cluster.Amendment](): {
 		"TopUp": `hidden:"true"`,
 	},
-	reflect.TypeFor[app.Approval](): {
+	reflect.TypeFor[apppolicy.Approval](): {
 		"Count":      `minimum:"1" maximum:"20" doc:"How many have to approve"`,
 		"Group":      `maxLength:"63" doc:"Members of this group may"`,
 		"Role":       `doc:"Who has this role, or a mightier one, may; approver where neither group nor role is said"`,
@@ -127,17 +130,17 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"EscalateTo": `maxLength:"63" doc:"Members of this group may, too, once it was escalated"`,
 		"BreakGlass": `maxLength:"63"`,
 	},
-	reflect.TypeFor[app.BuildCallbacks](): {
+	reflect.TypeFor[build.BuildCallbacks](): {
 		"Told": `nullable:"false"`,
 	},
-	reflect.TypeFor[app.BuildHook](): {
+	reflect.TypeFor[build.BuildHook](): {
 		"ID":    `doc:"It stands in the address; knowing it is not enough to be heard"`,
 		"Rules": `nullable:"false"`,
 	},
 	reflect.TypeFor[app.BuildNode](): {
 		"Services": `nullable:"false"`,
 	},
-	reflect.TypeFor[app.BuildRule](): {
+	reflect.TypeFor[build.BuildRule](): {
 		"Name":        `maxLength:"63" doc:"Small letters, digits, '-' and '_'"`,
 		"When":        `maxLength:"2000" doc:"CEL over event that gives true where the rule matches"`,
 		"Do":          `enum:"create,delete,extend,nothing"`,
@@ -155,7 +158,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Callback":    `maxLength:"2000" doc:"An https address that is told how the build stands; texts may have parts such as ${event.payload.callback_url}; none tells nobody"`,
 		"Again":       `doc:"Whether a build that has not ended gets another cluster when its one is gone"`,
 	},
-	reflect.TypeFor[app.CheaperLayout](): {
+	reflect.TypeFor[cluster.CheaperLayout](): {
 		"Prefer":  `doc:"What to ask for to get it."`,
 		"Instead": `doc:"What the layout of the preview costs per hour."`,
 	},
@@ -163,14 +166,14 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"OwnerGroup": `doc:"A group whose members may do what the owner may"`,
 		"Access":     `enum:"reader,user,co-owner,owner" doc:"What the one who asks may do, as far as the role allows it; left out where that is up to the role alone, as of admins"`,
 	},
-	reflect.TypeFor[app.ClusterHealth](): {
+	reflect.TypeFor[health.ClusterHealth](): {
 		"Nodes": `nullable:"false"`,
 	},
-	reflect.TypeFor[app.ClusterRequest](): {
+	reflect.TypeFor[cluster.ClusterRequest](): {
 		"Visibility": `enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does; the tenant's default where it is left out"`,
 		"Group":      `maxLength:"200" doc:"A group of yours whose members own it together with you"`,
 	},
-	reflect.TypeFor[app.ClusterSchedule](): {
+	reflect.TypeFor[schedule.ClusterSchedule](): {
 		"Next": `nullable:"false"`,
 	},
 	reflect.TypeFor[app.Expectation](): {
@@ -180,35 +183,35 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Guessed": `doc:"How much of typical is a guess, in nanoseconds"`,
 		"Runs":    `doc:"How often what is known least was done before; 0 where all is a guess"`,
 	},
-	reflect.TypeFor[app.Facts](): {
+	reflect.TypeFor[apppolicy.Facts](): {
 		"Groups":   `nullable:"false"`,
 		"Services": `nullable:"false"`,
 		"Hardware": `nullable:"false"`,
 	},
-	reflect.TypeFor[app.Field](): {
+	reflect.TypeFor[family.Field](): {
 		"Type":  `enum:"text,lines,int,bool,choice,list"`,
 		"SetBy": `enum:"tenant,account_owner,installation"`,
 	},
-	reflect.TypeFor[app.NodeHealth](): {
+	reflect.TypeFor[health.NodeHealth](): {
 		"Reasons": `nullable:"false"`,
 	},
-	reflect.TypeFor[app.Proof](): {
+	reflect.TypeFor[fleet.Proof](): {
 		"State":     `enum:"pending,proven,failed" doc:"pending: not checked yet; failed: the last check couldn't prove it, and another one follows; left out while the cluster isn't deleted"`,
 		"CheckedAt": `doc:"When the account was last checked"`,
 		"NextAt":    `doc:"When the account is checked again, at the latest; left out once it is proven"`,
 	},
-	reflect.TypeFor[app.ProvisionerGrant](): {
+	reflect.TypeFor[fleet.ProvisionerGrant](): {
 		"Tenants": `nullable:"false"`,
 	},
-	reflect.TypeFor[app.Survival](): {
+	reflect.TypeFor[template.Survival](): {
 		"AtLeast": `doc:"A number of nodes, or a share of those asked for: \"3\", \"60%\". Empty: as few as the template's constraints allow."`,
 	},
-	reflect.TypeFor[app.Trouble](): {
+	reflect.TypeFor[cluster.Trouble](): {
 		"Lost":     `nullable:"false"`,
 		"Failures": `nullable:"false"`,
 		"Ways":     `nullable:"false"`,
 	},
-	reflect.TypeFor[app.Way](): {
+	reflect.TypeFor[cluster.Way](): {
 		"Kind": `enum:"resume,repair,roll_back,reconfigure,accept_partial,wake,delete"`,
 	},
 	reflect.TypeFor[build.BuildHookRequest](): {

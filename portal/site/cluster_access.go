@@ -3,7 +3,7 @@ package site
 import (
 	"net/url"
 
-	"muster/app"
+	"muster/app/cluster"
 	"muster/app/inventory"
 )
 
@@ -12,7 +12,7 @@ func InventoryFiles(q url.Values) inventory.InventoryFiles {
 	return inventory.InventoryFiles{Key: q.Get("key"), KnownHosts: q.Get("known_hosts")}
 }
 
-func InventoryFile(v app.ClusterView, f inventory.InventoryFormat, files inventory.InventoryFiles) (text, name, kind string, err error) {
+func InventoryFile(v cluster.ClusterView, f inventory.InventoryFormat, files inventory.InventoryFiles) (text, name, kind string, err error) {
 	i, err := inventory.NewInventory(v, files)
 	if err != nil {
 		return "", "", "", err

@@ -3,12 +3,12 @@ package site
 import (
 	"net/http"
 
-	"muster/app"
+	"muster/app/cluster"
 )
 
 // ToCluster goes back to the cluster that a use case has changed.
-func (p *Site) ToCluster(w http.ResponseWriter, r *http.Request) func(app.ClusterView, error) error {
-	return func(v app.ClusterView, err error) error {
+func (p *Site) ToCluster(w http.ResponseWriter, r *http.Request) func(cluster.ClusterView, error) error {
+	return func(v cluster.ClusterView, err error) error {
 		if err != nil {
 			return err
 		}

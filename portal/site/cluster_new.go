@@ -3,7 +3,7 @@ package site
 import (
 	"slices"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 // Reasons says which field a solver's reason belongs to.
@@ -14,7 +14,7 @@ var Reasons = map[string]string{
 }
 
 // TitlesOf tells what people call entries of a catalog: their names where they are not known.
-func TitlesOf(c *app.Catalog) func(kind, name string) string {
+func TitlesOf(c *template.Catalog) func(kind, name string) string {
 	return func(kind, name string) string {
 		switch kind {
 		case "provider":

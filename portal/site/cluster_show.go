@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/portal/page"
 )
 
@@ -15,6 +16,6 @@ func (p *Site) ClusterFrame(r *http.Request, title string) page.Frame {
 }
 
 // ClusterTabs are the pages of a cluster that this person can open.
-func (p *Site) ClusterTabs(a app.Actor, v app.ClusterView, at string) page.ClusterTabs {
+func (p *Site) ClusterTabs(a app.Actor, v cluster.ClusterView, at string) page.ClusterTabs {
 	return page.ClusterTabs{ID: v.ID, At: at, Gone: v.Status == app.ClusterDeleted}
 }

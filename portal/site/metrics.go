@@ -6,15 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
-
 	"github.com/go-chi/chi/v5/middleware"
+	"muster/app"
+	"muster/app/observe"
 )
 
 // Watched counts and follows the requests of a handler. Route names them by their pattern, never by their path, and is asked when they have
 // ended; "" stands for what has no route.
-func Watched(m app.Meter, t app.Tracer, route func(*http.Request) string, next http.Handler) http.Handler {
-	m = app.MeterOf(m)
+func Watched(m observe.Meter, t observe.Tracer, route func(*http.Request) string, next http.Handler) http.Handler {
+	m = observe.MeterOf(m)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		ww, wrapped := w.(middleware.WrapResponseWriter)
@@ -22,12 +22,12 @@ func Watched(m app.Meter, t app.Tracer, route func(*http.Request) string, next h
 			ww = middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		}
 		method := methodLabel(r.Method)
-		ctx, end := app.Begin(app.WithTrace(r.Context(), r.Header.Get("Traceparent")), t, "HTTP "+method, app.Fact{Name: app.FactKind, Value: "server"},
-			app.Fact{Name: "http.request.method", Value: method})
+		ctx, end := observe.Begin(observe.WithTrace(r.Context(), r.Header.Get("Traceparent")), t, "HTTP "+method, observe.Fact{Name: observe.FactKind, Value: "server"},
+			observe.Fact{Name: "http.request.method", Value: method})
 		r = r.WithContext(ctx)
-		m.Add(app.MetricRequestsOpen, 1)
+		m.Add(observe.MetricRequestsOpen, 1)
 		defer func() {
-			m.Add(app.MetricRequestsOpen, -1)
+			m.Add(observe.MetricRequestsOpen, -1)
 			at, status := route(r), ww.Status()
 			if at == "" {
 				at = "none"
@@ -35,15 +35,15 @@ func Watched(m app.Meter, t app.Tracer, route func(*http.Request) string, next h
 			if status == 0 {
 				status = http.StatusOK
 			}
-			m.Add(app.MetricRequests, 1, at, method, strconv.Itoa(status))
+			m.Add(observe.MetricRequests, 1, at, method, strconv.Itoa(status))
 			if !strings.HasPrefix(ww.Header().Get("Content-Type"), "text/event-stream") {
-				m.Took(app.MetricRequestTime, time.Since(began), at, method)
+				m.Took(observe.MetricRequestTime, time.Since(began), at, method)
 			}
 			var err error
 			if status >= http.StatusInternalServerError {
 				err = app.Errorf(app.EInternal, "status %d", status)
 			}
-			end(err, app.Fact{Name: "http.route", Value: at}, app.Fact{Name: "http.response.status_code", Value: status})
+			end(err, observe.Fact{Name: "http.route", Value: at}, observe.Fact{Name: "http.response.status_code", Value: status})
 		}()
 		next.ServeHTTP(ww, r)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/cluster"
 )
 
 // inboxShown is the greatest number beside the entry of the menu.
@@ -11,7 +12,7 @@ const inboxShown = 99
 
 // Inbox counts what waits for somebody. Where it cannot be told, nothing is shown.
 func (p *Site) Inbox(ctx context.Context, a app.Actor) int {
-	list, err := p.Requests.Requests(ctx, a, app.RequestFilter{View: app.RequestsInbox, Limit: inboxShown, Bare: true})
+	list, err := p.Requests.Requests(ctx, a, cluster.RequestFilter{View: cluster.RequestsInbox, Limit: inboxShown, Bare: true})
 	if err != nil {
 		return 0
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/identity"
 )
 
 // The keys of a session. It holds no more than the number of the sign-in, so that what somebody may is looked up at every
@@ -23,7 +24,7 @@ const (
 )
 
 // Enter makes the browser's session stand for a sign-in. The token is a new one, so that one planted before is worth nothing.
-func (p *Site) Enter(ctx context.Context, s app.Session) error {
+func (p *Site) Enter(ctx context.Context, s identity.Session) error {
 	if err := p.Sessions.RenewToken(ctx); err != nil {
 		return err
 	}
@@ -82,8 +83,8 @@ func (p *Site) Actor(r *http.Request) (app.Actor, bool) {
 }
 
 // VisitOf is where a request comes from, for people.
-func VisitOf(r *http.Request) app.Visit {
-	return app.Visit{From: Address(r), Browser: BrowserOf(r.UserAgent())}
+func VisitOf(r *http.Request) identity.Visit {
+	return identity.Visit{From: Address(r), Browser: BrowserOf(r.UserAgent())}
 }
 
 type (

@@ -4,11 +4,10 @@ import (
 	"log/slog"
 	"time"
 
-	"muster/app"
-	"muster/app/catalog"
-
 	"github.com/a-h/templ"
 	"github.com/alexedwards/scs/v2"
+	"muster/app/catalog"
+	"muster/app/observe"
 )
 
 // Site is what the pages and REST operations of all nouns share.
@@ -28,7 +27,7 @@ type Site struct {
 	Texts     catalog.CatalogTexts
 	Rules     RuleTexts
 	Now       func() time.Time
-	Meter     app.Meter
+	Meter     observe.Meter
 	// Notice shows an error in the place of the part of a page that was asked for.
 	Notice  func(message string) templ.Component
 	Closing chan struct{}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/observe"
 )
 
 // How event streams behave.
@@ -27,7 +28,7 @@ const (
 
 // Stream writes server-sent events.
 type Stream struct {
-	Meter app.Meter
+	Meter observe.Meter
 	w     http.ResponseWriter
 	rc    *http.ResponseController
 	last  time.Time
@@ -35,8 +36,8 @@ type Stream struct {
 }
 
 // OpenStream begins a stream. The server's deadlines are for requests that end; a stream has one for each write.
-func OpenStream(w http.ResponseWriter, m app.Meter) (*Stream, error) {
-	s := &Stream{Meter: app.MeterOf(m), w: w, rc: http.NewResponseController(w)}
+func OpenStream(w http.ResponseWriter, m observe.Meter) (*Stream, error) {
+	s := &Stream{Meter: observe.MeterOf(m), w: w, rc: http.NewResponseController(w)}
 	if err := s.rc.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (s *Stream) Add(id, name string, data []byte) {
 	if id != "" {
 		s.buf.WriteString("id: " + id + "\n")
 	}
-	s.Meter.Add(app.MetricStreamed, 1)
+	s.Meter.Add(observe.MetricStreamed, 1)
 	if name != "" {
 		s.buf.WriteString("event: " + name + "\n")
 	}
@@ -93,7 +94,7 @@ func (s *Stream) Flush() error {
 
 // Streams counts the open streams of each user, so that one cannot use up the server.
 type Streams struct {
-	Meter app.Meter
+	Meter observe.Meter
 	mu    sync.Mutex
 	Open  map[string]int
 }
@@ -115,9 +116,9 @@ func (s *Streams) count(key string, most int, full error) (free func(), err erro
 		return nil, full
 	}
 	s.Open[key]++
-	s.Meter.Add(app.MetricStreams, 1)
+	s.Meter.Add(observe.MetricStreams, 1)
 	return func() {
-		s.Meter.Add(app.MetricStreams, -1)
+		s.Meter.Add(observe.MetricStreams, -1)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.Open[key]--; s.Open[key] == 0 {

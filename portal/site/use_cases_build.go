@@ -12,21 +12,21 @@ import (
 // BuildHooks are where build systems tell of their builds. They are for admins.
 type BuildHooks interface {
 	BuildSystems() []appbuild.BuildSystem
-	BuildHooks(ctx context.Context, a app.Actor) ([]app.BuildHook, error)
-	BuildHook(ctx context.Context, a app.Actor, name string) (app.BuildHook, error)
+	BuildHooks(ctx context.Context, a app.Actor) ([]appbuild.BuildHook, error)
+	BuildHook(ctx context.Context, a app.Actor, name string) (appbuild.BuildHook, error)
 	// SaveBuildHook makes a hook or changes the one of the name, and gives the secret where one was made.
 	SaveBuildHook(ctx context.Context, a app.Actor, r appbuild.BuildHookRequest) (appbuild.SavedBuildHook, error)
 	DeleteBuildHook(ctx context.Context, a app.Actor, name string) error
-	CheckBuildRules(ctx context.Context, a app.Actor, rules []app.BuildRule) error
+	CheckBuildRules(ctx context.Context, a app.Actor, rules []appbuild.BuildRule) error
 	TryBuild(ctx context.Context, a app.Actor, hook string, t appbuild.BuildTrial) (appbuild.BuildTried, error)
-	BuildDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]app.BuildTaken, error)
-	BuildDelivery(ctx context.Context, a app.Actor, hook string, id int64) (app.BuildTaken, error)
-	ReplayBuild(ctx context.Context, a app.Actor, hook string, id int64) (app.BuildTaken, error)
+	BuildDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]appbuild.BuildTaken, error)
+	BuildDelivery(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.BuildTaken, error)
+	ReplayBuild(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.BuildTaken, error)
 }
 
 // Builds are those that have clusters.
 type Builds interface {
-	BuildList(ctx context.Context, a app.Actor, f app.BuildFilter) ([]app.Build, error)
+	BuildList(ctx context.Context, a app.Actor, f appbuild.BuildFilter) ([]appbuild.Build, error)
 	Build(ctx context.Context, a app.Actor, id int64) (appbuild.BuildView, error)
 	AwaitBuild(ctx context.Context, a app.Actor, id int64, wait time.Duration) (appbuild.BuildView, error)
 	EndBuild(ctx context.Context, a app.Actor, id int64) (appbuild.BuildView, error)
@@ -40,7 +40,7 @@ type BuildCalls interface {
 	AwaitBuildBy(ctx context.Context, k appbuild.BuildKey, wait time.Duration) (appbuild.BuildView, error)
 	EndBuildBy(ctx context.Context, k appbuild.BuildKey) (appbuild.BuildView, error)
 	ExtendBuildBy(ctx context.Context, k appbuild.BuildKey, by time.Duration) (appbuild.BuildView, error)
-	BuildClusterBy(ctx context.Context, k appbuild.BuildKey) (app.ClusterView, error)
+	BuildClusterBy(ctx context.Context, k appbuild.BuildKey) (appcluster.ClusterView, error)
 	BuildKeyBy(ctx context.Context, k appbuild.BuildKey) (user string, pem []byte, err error)
 	BuildCertificateBy(ctx context.Context, k appbuild.BuildKey, publicKey string, ttl time.Duration) (appcluster.Certificate, error)
 }

@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/layout"
 )
 
 // Clusters are the use cases about clusters as a whole.
@@ -14,12 +15,12 @@ type Clusters interface {
 	// ClusterPage gives those that a filter lets through, a page of them at a time; ClusterCounts how many there are by status.
 	ClusterPage(ctx context.Context, a app.Actor, f app.ClusterFilter) (appcluster.ClusterPage, error)
 	ClusterCounts(ctx context.Context, a app.Actor, f app.ClusterFilter) (app.ClusterCounts, error)
-	Cluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
-	DeleteCluster(ctx context.Context, a app.Actor, id string) (app.ClusterView, error)
+	Cluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
+	DeleteCluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
 	// RenameCluster gives a cluster another name; its id and host names stay.
-	RenameCluster(ctx context.Context, a app.Actor, cluster, name string) (app.ClusterView, error)
+	RenameCluster(ctx context.Context, a app.Actor, cluster, name string) (appcluster.ClusterView, error)
 	// TransferCluster gives a cluster to another user of its tenant.
-	TransferCluster(ctx context.Context, a app.Actor, cluster, to string) (app.ClusterView, error)
+	TransferCluster(ctx context.Context, a app.Actor, cluster, to string) (appcluster.ClusterView, error)
 	// ClusterKey gives the user and the private key (OpenSSH PEM) that open a shell on the cluster's nodes.
 	ClusterKey(ctx context.Context, a app.Actor, cluster string) (user string, pem []byte, err error)
 	// ClusterCertificate lets the holder of a public key into the cluster's nodes for a while; ttl 0 is the usual time.
@@ -28,15 +29,15 @@ type Clusters interface {
 
 // Creates are what makes clusters, or asks for them where people have to approve.
 type Creates interface {
-	Preview(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Preview, error)
+	Preview(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Preview, error)
 	// Explain gives an empty explanation for a request that has a layout.
-	Explain(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Explanation, error)
+	Explain(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (layout.Explanation, error)
 	// Ask gives the cluster, or the request that waits. A policy's refusal is EForbidden, reason "policy".
-	Ask(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error)
+	Ask(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Answer, error)
 	// SubmitRequest is Ask, and gives only the id of the cluster.
-	SubmitRequest(ctx context.Context, a app.Actor, r app.ClusterRequest) (app.Answer, error)
-	PreviewClone(ctx context.Context, a app.Actor, cluster, name string) (app.Preview, error)
-	CloneCluster(ctx context.Context, a app.Actor, cluster, name, planHash string) (app.Answer, error)
+	SubmitRequest(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Answer, error)
+	PreviewClone(ctx context.Context, a app.Actor, cluster, name string) (appcluster.Preview, error)
+	CloneCluster(ctx context.Context, a app.Actor, cluster, name, planHash string) (appcluster.Answer, error)
 }
 
 // Specs are what to ask for to get clusters like those that exist.
@@ -64,9 +65,9 @@ type Feed interface {
 	StepGraph(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
 	// Events gives at most limit entries of the feed after a number, oldest first.
 	Events(ctx context.Context, a app.Actor, cluster string, after int64, limit int) ([]app.Event, error)
-	Logs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) ([]app.LogLine, error)
+	Logs(ctx context.Context, a app.Actor, cluster string, f appcluster.LogFilter) ([]app.LogLine, error)
 	// SearchLogs gives lines that have a text, whatever its case, and says where to go on.
-	SearchLogs(ctx context.Context, a app.Actor, cluster string, f app.LogFilter) (appcluster.LogPage, error)
+	SearchLogs(ctx context.Context, a app.Actor, cluster string, f appcluster.LogFilter) (appcluster.LogPage, error)
 	// Watch wakes the reader of changed whenever the topic wakes, such as when events or log lines of a cluster were written; several may come as one.
 	// Stop ends it and may be called twice.
 	Watch(a app.Actor, topic app.Topic) (changed <-chan struct{}, stop func())

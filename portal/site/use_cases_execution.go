@@ -5,25 +5,26 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/health"
 )
 
 // Health tells how clusters are, and what their nodes were found to be.
 type Health interface {
 	// Health tells how a cluster and its nodes are.
-	Health(ctx context.Context, a app.Actor, cluster string) (app.ClusterHealth, error)
+	Health(ctx context.Context, a app.Actor, cluster string) (health.ClusterHealth, error)
 	// CheckHealth has the next check start at once.
-	CheckHealth(ctx context.Context, a app.Actor, cluster string) (app.ClusterHealth, error)
+	CheckHealth(ctx context.Context, a app.Actor, cluster string) (health.ClusterHealth, error)
 	ClusterFacts(ctx context.Context, a app.Actor, cluster string) ([]execution.NodeFact, error)
 	// NodeReports tells of all nodes of a cluster that were bootstrapped, or of the named one.
-	NodeReports(ctx context.Context, a app.Actor, cluster, node string) ([]app.NodeReport, error)
+	NodeReports(ctx context.Context, a app.Actor, cluster, node string) ([]health.NodeReport, error)
 }
 
 // Questions are steps that people carry out.
 type Questions interface {
 	// Questions gives what people are asked at the moment, oldest first.
-	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]app.Question, error)
+	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]execution.Question, error)
 	// AnswerStep is EConflict, reason "answered", where somebody was faster.
-	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (app.Question, error)
+	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.Question, error)
 }
 
 // Queues are what waits, and why.

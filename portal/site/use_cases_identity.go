@@ -11,13 +11,13 @@ import (
 // SignIns are how people and programs come and go.
 type SignIns interface {
 	// SignIn checks a password and begins a sign-in. EUnauthorized says that user and password do not fit together.
-	SignIn(ctx context.Context, tenant, user, password string, v app.Visit) (app.Session, error)
-	SignInBy(ctx context.Context, s identity.Subject, tenant string, v app.Visit) (app.Session, error)
+	SignIn(ctx context.Context, tenant, user, password string, v identity.Visit) (identity.Session, error)
+	SignInBy(ctx context.Context, s identity.Subject, tenant string, v identity.Visit) (identity.Session, error)
 	// PendingFactors and FinishSignIn take the session that SignIn left pending; EUnauthorized with reason expired where the password must be entered again.
-	PendingFactors(ctx context.Context, pending app.Session) (identity.SecondFactors, error)
-	FinishSignIn(ctx context.Context, pending app.Session, f identity.FactorProof, v app.Visit) (app.Session, error)
+	PendingFactors(ctx context.Context, pending identity.Session) (identity.SecondFactors, error)
+	FinishSignIn(ctx context.Context, pending identity.Session, f identity.FactorProof, v identity.Visit) (identity.Session, error)
 	// ActorOfSession gives who a sign-in stands for now; EUnauthorized where it does not count any more, saying why.
-	ActorOfSession(ctx context.Context, id int64, v app.Visit) (app.Actor, error)
+	ActorOfSession(ctx context.Context, id int64, v identity.Visit) (app.Actor, error)
 	// SignOut ends a sign-in; one that is over is success.
 	SignOut(ctx context.Context, id int64) error
 	// ActorOfToken gives whom a bearer token stands for; EUnauthorized for a token that nobody has. From is where it came from.
@@ -29,7 +29,7 @@ type SignIns interface {
 // Accounts are how people look after their own account, and admins after sign-ins and identities of others.
 type Accounts interface {
 	// Sessions lists sign-ins; those of the actor where user is "".
-	Sessions(ctx context.Context, a app.Actor, user string) ([]app.Session, error)
+	Sessions(ctx context.Context, a app.Actor, user string) ([]identity.Session, error)
 	RevokeSession(ctx context.Context, a app.Actor, user string, id int64) error
 	// RevokeAllSessions ends all but the one that asks.
 	RevokeAllSessions(ctx context.Context, a app.Actor, user string) (int, error)
@@ -60,7 +60,7 @@ type Factors interface {
 // Users say who works in a tenant, and as what.
 type Users interface {
 	// Users gives accounts by name, and whether there are more.
-	Users(ctx context.Context, a app.Actor, f identity.UserFilter) ([]app.User, bool, error)
+	Users(ctx context.Context, a app.Actor, f identity.UserFilter) ([]identity.User, bool, error)
 	User(ctx context.Context, a app.Actor, name string) (identity.UserView, error)
 	// CreateUser gives the one-time password, which cannot be read again; "" for robots.
 	CreateUser(ctx context.Context, a app.Actor, n identity.NewUser) (identity.UserView, string, error)
@@ -81,30 +81,30 @@ type Groups interface {
 // Tokens are with what programs act here.
 type Tokens interface {
 	// Tokens gives the actor's own, or for admins those of the tenant; user narrows it.
-	Tokens(ctx context.Context, a app.Actor, user string) ([]app.Token, error)
+	Tokens(ctx context.Context, a app.Actor, user string) ([]identity.Token, error)
 	// CreateToken and CreateRobotToken give the token, which cannot be read again.
-	CreateToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error)
-	CreateRobotToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (app.Token, string, error)
+	CreateToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error)
+	CreateRobotToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error)
 	RevokeToken(ctx context.Context, a app.Actor, id int64) error
-	EndToken(ctx context.Context, a app.Actor) (app.Token, error)
+	EndToken(ctx context.Context, a app.Actor) (identity.Token, error)
 }
 
 // Devices are programs that are let in by people who say yes at the portal.
 type Devices interface {
 	StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (identity.DeviceCodes, error)
-	PollDevice(ctx context.Context, code string) (app.Token, string, error)
+	PollDevice(ctx context.Context, code string) (identity.Token, string, error)
 	ShowDevice(ctx context.Context, a app.Actor, code string) (identity.Device, error)
 	AnswerDevice(ctx context.Context, a app.Actor, code string, yes bool, scopes []app.Scope) error
 }
 
 // Tenants are the parts of the installation; superadmins may act in each.
 type Tenants interface {
-	Tenants(ctx context.Context, a app.Actor) ([]app.Tenant, error)
+	Tenants(ctx context.Context, a app.Actor) ([]identity.Tenant, error)
 	TenantNames(ctx context.Context, a app.Actor) ([]string, error)
-	Tenant(ctx context.Context, a app.Actor, name string) (app.Tenant, error)
+	Tenant(ctx context.Context, a app.Actor, name string) (identity.Tenant, error)
 	// CreateTenant gives the one-time password of its first admin, where one is named.
-	CreateTenant(ctx context.Context, a app.Actor, n identity.NewTenant) (app.Tenant, string, error)
-	ChangeTenant(ctx context.Context, a app.Actor, name string, c app.TenantChange) (app.Tenant, error)
+	CreateTenant(ctx context.Context, a app.Actor, n identity.NewTenant) (identity.Tenant, string, error)
+	ChangeTenant(ctx context.Context, a app.Actor, name string, c identity.TenantChange) (identity.Tenant, error)
 	// DeleteTenant is EConflict as long as anything of it may stand in a cloud.
 	DeleteTenant(ctx context.Context, a app.Actor, name string) error
 	// ActIn gives the actor as it acts in another tenant.

@@ -28,7 +28,7 @@ type Quotas interface {
 	QuotaLeft(ctx context.Context, a app.Actor) (apppolicy.QuotaLeft, error)
 	SetQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error)
 	SetTenantQuota(ctx context.Context, a app.Actor, l apppolicy.Limits) (apppolicy.QuotaUse, error)
-	DeleteQuota(ctx context.Context, a app.Actor, scope app.QuotaScope, name string) error
+	DeleteQuota(ctx context.Context, a app.Actor, scope apppolicy.QuotaScope, name string) error
 }
 
 // Usage is what was used, and what is still to come this month.

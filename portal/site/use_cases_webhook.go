@@ -10,17 +10,17 @@ import (
 
 // Hooks send a tenant's notices elsewhere. Only admins may decide about them.
 type Hooks interface {
-	Hooks(ctx context.Context, a app.Actor) ([]app.Hook, error)
-	Hook(ctx context.Context, a app.Actor, name string) (app.Hook, error)
+	Hooks(ctx context.Context, a app.Actor) ([]webhook.Hook, error)
+	Hook(ctx context.Context, a app.Actor, name string) (webhook.Hook, error)
 	// SaveHook makes a hook or changes the one of the name, and gives the secret where one was made.
 	SaveHook(ctx context.Context, a app.Actor, r webhook.HookRequest) (webhook.SavedHook, error)
 	DeleteHook(ctx context.Context, a app.Actor, name string) error
 	// TestHook sends a test notice; the delivery that comes back is still waiting.
-	TestHook(ctx context.Context, a app.Actor, name string) (app.HookDelivery, error)
+	TestHook(ctx context.Context, a app.Actor, name string) (webhook.HookDelivery, error)
 	// HookDeliveries gives those of a hook before a number, newest first.
-	HookDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]app.HookDelivery, error)
-	HookDelivery(ctx context.Context, a app.Actor, hook string, id int64) (app.HookDelivery, error)
-	Redeliver(ctx context.Context, a app.Actor, hook string, id int64) (app.HookDelivery, error)
+	HookDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]webhook.HookDelivery, error)
+	HookDelivery(ctx context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error)
+	Redeliver(ctx context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error)
 }
 
 // Notices are what people were told.

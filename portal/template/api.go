@@ -3,8 +3,8 @@ package template
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 	"muster/portal/site"
 )
 
@@ -17,7 +17,7 @@ func (p *Service) APIVersion(context.Context, *struct{}) (*site.Body[VersionBody
 }
 
 type TemplateList struct {
-	Templates []*app.Template `json:"templates" nullable:"false"`
+	Templates []*template.Template `json:"templates" nullable:"false"`
 }
 
 func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[TemplateList], error) {
@@ -25,7 +25,7 @@ func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[Template
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	out := TemplateList{Templates: []*app.Template{}}
+	out := TemplateList{Templates: []*template.Template{}}
 	for _, name := range site.Names(c.Templates) {
 		out.Templates = append(out.Templates, c.Templates[name])
 	}

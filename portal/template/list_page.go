@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/app"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
@@ -22,7 +22,7 @@ type List struct {
 
 // Card is one template as people choose it.
 type Card struct {
-	*app.Template
+	*template.Template
 	Runs   []string // its services, as people call them
 	Places []string // the providers where its clusters can be made
 	Price  float64  // of its smallest cluster per hour; 0: not known
@@ -34,7 +34,7 @@ type Card struct {
 }
 
 // NewCards makes a card of each template that is offered, in that order.
-func NewCards(c *app.Catalog, prices map[string]float64, may bool) []Card {
+func NewCards(c *template.Catalog, prices map[string]float64, may bool) []Card {
 	var cards []Card
 	for _, t := range c.Offered() {
 		k := Card{Template: t, Price: prices[t.Name], May: may, at: placesOf(c, t)}
@@ -56,7 +56,7 @@ func NewCards(c *app.Catalog, prices map[string]float64, may bool) []Card {
 }
 
 // placesOf are the providers that have hardware and an image which the template allows, its own first.
-func placesOf(c *app.Catalog, t *app.Template) []string {
+func placesOf(c *template.Catalog, t *template.Template) []string {
 	fits := func(p string) bool {
 		hardware, image := false, false
 		for name, h := range c.Hardware {
@@ -86,7 +86,7 @@ func placesOf(c *app.Catalog, t *app.Template) []string {
 
 func allows(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 
-func serviceTitle(c *app.Catalog, name string) string {
+func serviceTitle(c *template.Catalog, name string) string {
 	if s := c.Services[name]; s != nil {
 		return s.Title()
 	}
@@ -94,7 +94,7 @@ func serviceTitle(c *app.Catalog, name string) string {
 }
 
 // NewList gives the cards that fit what is looked for: all words of the search, the provider and the service.
-func NewList(c *app.Catalog, in url.Values, prices map[string]float64, may bool) List {
+func NewList(c *template.Catalog, in url.Values, prices map[string]float64, may bool) List {
 	l := List{Query: strings.TrimSpace(in.Get("q")), Provider: in.Get("provider"), Service: in.Get("service")}
 	cards := NewCards(c, prices, may)
 	l.All = len(cards)

@@ -5,13 +5,13 @@ package template
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
-	"muster/app"
-	"muster/portal/page"
 	"strconv"
+
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+	"muster/app/template"
+	"muster/portal/page"
 )
 
 // ListPage is the catalog: cards, and what narrows them.
@@ -361,7 +361,7 @@ func CardPart(k Card, full bool) templ.Component {
 			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var14 = []any{"card", "tcard", templ.KV("gone", k.InState() == app.TemplateDeprecated)}
+		var templ_7745c5c3_Var14 = []any{"card", "tcard", templ.KV("gone", k.InState() == template.TemplateDeprecated)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var14...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -417,7 +417,7 @@ func CardPart(k Card, full bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if k.InState() != app.TemplatePublished {
+		if k.InState() != template.TemplatePublished {
 			templ_7745c5c3_Err = page.Status(templateMark(k.InState()), string(k.InState())).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

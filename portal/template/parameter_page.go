@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strconv"
 
-	"muster/app"
+	"muster/app/template"
 	"muster/portal/page"
 )
 
 // ParameterField is the field of a template's parameter in a form, with what was typed.
 type ParameterField struct {
-	app.Parameter
+	template.Parameter
 	Value  string // as it was typed; "true" of a box that is ticked
 	Prefix string // of its name, where there are several forms on a page
 	Secret bool   // what is typed is not shown
@@ -24,7 +24,7 @@ func (f ParameterField) standard() string {
 	switch {
 	case f.Default != nil:
 		return fmt.Sprint(f.Default)
-	case f.Type == app.ParameterBoolean:
+	case f.Type == template.ParameterBoolean:
 		return "false"
 	}
 	return ""
@@ -35,7 +35,7 @@ func (f ParameterField) Typed() bool { return f.Shared() != f.standard() }
 
 // Shared is the value as a link carries it.
 func (f ParameterField) Shared() string {
-	if f.Type == app.ParameterBoolean && f.Value == "" {
+	if f.Type == template.ParameterBoolean && f.Value == "" {
 		return "false"
 	}
 	return f.Value
@@ -61,7 +61,7 @@ func (f ParameterField) DescribedBy() string { return "hint-" + f.Field() + " er
 // HintText is the help that the template gives, and what values are right.
 func (f ParameterField) HintText() string {
 	switch {
-	case f.Type == app.ParameterBoolean, f.Type == app.ParameterChoice, f.Type == app.ParameterText && f.Min == "" && f.Max == "" && f.Pattern == "" && f.Help != "":
+	case f.Type == template.ParameterBoolean, f.Type == template.ParameterChoice, f.Type == template.ParameterText && f.Min == "" && f.Max == "" && f.Pattern == "" && f.Help != "":
 		return f.Help
 	case f.Help == "":
 		return f.Hint()
@@ -78,16 +78,16 @@ func (f ParameterField) inputType() string {
 
 func (f ParameterField) inputMode() string {
 	switch f.Type {
-	case app.ParameterInteger:
+	case template.ParameterInteger:
 		return "numeric"
-	case app.ParameterNumber:
+	case template.ParameterNumber:
 		return "decimal"
 	}
 	return "text"
 }
 
 func (f ParameterField) maxLength() string {
-	if f.Type == app.ParameterText {
+	if f.Type == template.ParameterText {
 		if n, err := strconv.Atoi(f.Max); err == nil {
 			return strconv.Itoa(2 * n) // too long is told, not cut off
 		}

@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/template"
 )
 
 // Show is all about one template. View is nil where the catalog has it no more; Diff where there is nothing to compare.
@@ -22,11 +23,11 @@ type Show struct {
 func templatePath(name string) string { return "/templates/" + url.PathEscape(name) }
 
 // templateMark is the sign of a state.
-func templateMark(s app.TemplateState) string {
+func templateMark(s template.TemplateState) string {
 	switch s {
-	case app.TemplateDraft:
+	case template.TemplateDraft:
 		return "waiting"
-	case app.TemplateDeprecated:
+	case template.TemplateDeprecated:
 		return "dropped"
 	}
 	return "active"
@@ -45,7 +46,7 @@ func orDash(s string) string {
 }
 
 // standard is the value that a parameter has where nobody says one.
-func standard(p app.Parameter) string {
+func standard(p template.Parameter) string {
 	switch {
 	case p.Default != nil:
 		return fmt.Sprint(p.Default)
@@ -56,7 +57,7 @@ func standard(p app.Parameter) string {
 }
 
 // VersionWords say from which version of which template a cluster was made.
-func VersionWords(v app.ClusterView) string {
+func VersionWords(v cluster.ClusterView) string {
 	m := v.MadeFrom
 	switch {
 	case m == nil:

@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/webhook"
 	"muster/portal/address"
 	"muster/portal/site"
@@ -35,12 +34,12 @@ type hookSaveInput struct {
 }
 
 type hookList struct {
-	Hooks []app.Hook `json:"hooks"`
+	Hooks []webhook.Hook `json:"hooks"`
 }
 
 type hookDeliveryList struct {
-	Deliveries []app.HookDelivery `json:"deliveries"`
-	Next       int64              `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+	Deliveries []webhook.HookDelivery `json:"deliveries"`
+	Next       int64                  `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
 }
 
 type noticeList struct {
@@ -68,8 +67,8 @@ func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[hook
 	return &site.Body[hookList]{Body: hookList{site.OrEmpty(all)}}, nil
 }
 
-func (p *Service) APIHookShow(ctx context.Context, in *HookName) (*site.Body[app.Hook], error) {
-	return site.Answered[app.Hook](ctx, p.Site)(p.Hooks.Hook(ctx, site.Caller(ctx), in.Name))
+func (p *Service) APIHookShow(ctx context.Context, in *HookName) (*site.Body[webhook.Hook], error) {
+	return site.Answered[webhook.Hook](ctx, p.Site)(p.Hooks.Hook(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) APIHookSave(ctx context.Context, in *hookSaveInput) (*site.Body[webhook.SavedHook], error) {
@@ -84,8 +83,8 @@ func (p *Service) APIHookDelete(ctx context.Context, in *HookName) (*struct{}, e
 	return nil, nil
 }
 
-func (p *Service) APIHookTest(ctx context.Context, in *HookName) (*site.Body[app.HookDelivery], error) {
-	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooks.TestHook(ctx, site.Caller(ctx), in.Name))
+func (p *Service) APIHookTest(ctx context.Context, in *HookName) (*site.Body[webhook.HookDelivery], error) {
+	return site.Answered[webhook.HookDelivery](ctx, p.Site)(p.Hooks.TestHook(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) APIHookDeliveryList(ctx context.Context, in *hookPageOf) (*site.Body[hookDeliveryList], error) {
@@ -100,10 +99,10 @@ func (p *Service) APIHookDeliveryList(ctx context.Context, in *hookPageOf) (*sit
 	return &site.Body[hookDeliveryList]{Body: out}, nil
 }
 
-func (p *Service) APIHookDelivery(ctx context.Context, in *hookDeliveryName) (*site.Body[app.HookDelivery], error) {
-	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooks.HookDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
+func (p *Service) APIHookDelivery(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.HookDelivery], error) {
+	return site.Answered[webhook.HookDelivery](ctx, p.Site)(p.Hooks.HookDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
-func (p *Service) APIHookResend(ctx context.Context, in *hookDeliveryName) (*site.Body[app.HookDelivery], error) {
-	return site.Answered[app.HookDelivery](ctx, p.Site)(p.Hooks.Redeliver(ctx, site.Caller(ctx), in.Name, in.Delivery))
+func (p *Service) APIHookResend(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.HookDelivery], error) {
+	return site.Answered[webhook.HookDelivery](ctx, p.Site)(p.Hooks.Redeliver(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
+	"muster/app/webhook"
 	"muster/portal/page"
 )
 
 // List is the page of a tenant's hooks, with the form for a new one.
 type List struct {
 	Now   time.Time
-	Hooks []app.Hook
+	Hooks []webhook.Hook
 	Form  Form
 }
 
@@ -21,7 +23,7 @@ type List struct {
 type Form struct {
 	Name, URL, To string
 	Shown         string // of a hook that is there: where it leads
-	Format        app.HookFormat
+	Format        webhook.HookFormat
 	Kinds         []app.NoticeKind // none: all
 	New, Enabled  bool
 	Field         string // where the complaint belongs
@@ -48,8 +50,8 @@ func (f Form) wants(k app.NoticeKind) bool {
 // Show is the page of one hook.
 type Show struct {
 	Now        time.Time
-	Hook       app.Hook
-	Deliveries []app.HookDelivery
+	Hook       webhook.Hook
+	Deliveries []webhook.HookDelivery
 	Before     int64  // the page shows what came before this delivery; 0: the newest
 	Secret     string // that was made just now; "" else
 	Form       Form
@@ -69,7 +71,7 @@ const HookPage = 25
 // Busy tells whether something may change by itself within moments.
 func (h Show) Busy() bool {
 	for _, d := range h.Deliveries {
-		if d.State == app.DeliveryWaiting && d.NextAt.Sub(h.Now) < time.Minute {
+		if d.State == webhook.DeliveryWaiting && d.NextAt.Sub(h.Now) < time.Minute {
 			return true
 		}
 	}
@@ -79,7 +81,7 @@ func (h Show) Busy() bool {
 // Delivery is the page of one delivery.
 type Delivery struct {
 	Now      time.Time
-	Delivery app.HookDelivery
+	Delivery webhook.HookDelivery
 }
 
 // NoticeList is the page of what somebody was told.
@@ -162,11 +164,11 @@ func kindsWords(kinds []app.NoticeKind) string {
 }
 
 // about says what a hook is told: notices of some kinds, or when of which operations it has its turn.
-func about(h app.Hook) string {
+func about(h webhook.Hook) string {
 	switch {
 	case h.When == "":
 		return kindsWords(h.Kinds)
-	case h.When == app.HookTemplate:
+	case h.When == template.HookTemplate:
 		return "when templates say so"
 	case len(h.Operations) == 0:
 		return string(h.When) + " any operation"
@@ -179,28 +181,28 @@ func about(h app.Hook) string {
 }
 
 // whereTo says what a hook leads to.
-func whereTo(h app.Hook) string {
+func whereTo(h webhook.Hook) string {
 	if h.Script != "" {
 		return "A script on nodes"
 	}
 	return h.URL
 }
 
-func formatWords(f app.HookFormat) string {
+func formatWords(f webhook.HookFormat) string {
 	switch f {
-	case app.HookSlack:
+	case webhook.HookSlack:
 		return "Slack and the like: a text"
-	case app.HookMail:
+	case webhook.HookMail:
 		return "A mail gateway: to, subject, text"
 	}
 	return "Muster: everything, as JSON"
 }
 
-func hookMark(h app.Hook) (mark, word string) {
+func hookMark(h webhook.Hook) (mark, word string) {
 	switch {
-	case h.State == app.HookOff:
+	case h.State == webhook.HookOff:
 		return "dropped", "off"
-	case h.State == app.HookStopped:
+	case h.State == webhook.HookStopped:
 		return "failed", "stopped"
 	case h.Last == nil:
 		return "waiting", "not used yet"
@@ -210,11 +212,11 @@ func hookMark(h app.Hook) (mark, word string) {
 	return "succeeded", "on"
 }
 
-func deliveryMark(d app.HookDelivery) (mark, word string) {
+func deliveryMark(d webhook.HookDelivery) (mark, word string) {
 	switch d.State {
-	case app.DeliveryMade:
+	case webhook.DeliveryMade:
 		return "succeeded", "delivered"
-	case app.DeliveryFailed:
+	case webhook.DeliveryFailed:
 		return "failed", "failed"
 	}
 	if d.Attempts > 0 {
@@ -226,7 +228,7 @@ func deliveryMark(d app.HookDelivery) (mark, word string) {
 func (l List) summary() string {
 	on := 0
 	for _, h := range l.Hooks {
-		if h.State == app.HookActive {
+		if h.State == webhook.HookActive {
 			on++
 		}
 	}
@@ -234,7 +236,7 @@ func (l List) summary() string {
 }
 
 // lastTime says when a hook was last sent something, and how that went.
-func lastTime(now time.Time, h app.Hook) string {
+func lastTime(now time.Time, h webhook.Hook) string {
 	if h.Last == nil {
 		return "never"
 	}
@@ -283,7 +285,7 @@ func ReadableJSON(text string) string {
 }
 
 // title gives what a delivery is about; its notice may be forgotten already.
-func title(d app.HookDelivery) string {
+func title(d webhook.HookDelivery) string {
 	if d.Title == "" {
 		return "Notice " + strconv.FormatInt(d.Notice, 10)
 	}

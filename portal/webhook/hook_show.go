@@ -10,12 +10,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/webhook"
 	"muster/portal/page"
 	"muster/portal/site"
-
-	"github.com/go-chi/chi/v5"
 )
 
 func hookPath(name string) string { return "/admin/hooks/" + name }
@@ -50,7 +49,7 @@ func Number(r *http.Request, name string) (int64, error) {
 }
 
 func (p *Service) HookList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showHooks(w, r, a, http.StatusOK, Form{New: true, Format: app.HookMuster})
+	return p.showHooks(w, r, a, http.StatusOK, Form{New: true, Format: webhook.HookMuster})
 }
 
 func (p *Service) showHooks(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form Form) error {
@@ -121,7 +120,7 @@ func (p *Service) HookSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		kinds = append(kinds, app.NoticeKind(k))
 	}
 	in := Form{New: r.PostForm.Get("new") != "", Name: strings.TrimSpace(r.PostForm.Get("name")), URL: strings.TrimSpace(r.PostForm.Get("url")), To: to,
-		Format: app.HookFormat(r.PostForm.Get("format")), Kinds: kinds}
+		Format: webhook.HookFormat(r.PostForm.Get("format")), Kinds: kinds}
 	again := func(err error) error {
 		e, answer := site.Known(err)
 		if !slices.Contains([]app.Code{app.EInvalid, app.EForbidden, app.ETooLarge, app.EConflict}, e.Code) || e.Code == app.EForbidden && e.Field == "" {
@@ -141,7 +140,7 @@ func (p *Service) HookSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(all, func(h app.Hook) bool { return h.Name == in.Name }) {
+		if slices.ContainsFunc(all, func(h webhook.Hook) bool { return h.Name == in.Name }) {
 			return again(&app.Error{Code: app.EConflict, Field: "name", Message: "There is already a hook of this name.", Hint: "Choose another one, or change that one."})
 		}
 	} else if _, err := p.Hooks.Hook(r.Context(), a, in.Name); err != nil {

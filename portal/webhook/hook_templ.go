@@ -5,12 +5,11 @@ package webhook
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
-
 import (
 	"strconv"
 
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
 	"muster/app"
 	"muster/app/webhook"
 	"muster/portal/address"
@@ -658,7 +657,7 @@ func ShowPage(f page.Frame, h Show) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if h.Hook.State == app.HookActive {
+				if h.Hook.State == webhook.HookActive {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1328,7 +1327,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if f.May("Redeliver") && d.State != app.DeliveryWaiting && d.Notice != 0 {
+			if f.May("Redeliver") && d.State != webhook.DeliveryWaiting && d.Notice != 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 129, "<div class=\"acts\"><form method=\"post\" action=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1555,7 +1554,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 // DeletePage asks before a hook is deleted.
 //
 //go:noinline
-func DeletePage(f page.Frame, h app.Hook) templ.Component {
+func DeletePage(f page.Frame, h webhook.Hook) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

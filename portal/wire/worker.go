@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/family"
 )
 
 // What workers, provisioners and the server say to each other over HTTP: JSON, in the words of Coordinator and Registry. An
@@ -59,14 +60,14 @@ type ClaimAnswer struct {
 
 // AssignmentMessage is an Assignment with the settings of its provider, which no other JSON holds.
 type AssignmentMessage struct {
-	app.Assignment
+	execution.Assignment
 	Settings json.RawMessage `json:"settings,omitempty"`
 	// Untrusted is that of the provider: it is opened within the bounds of tenants' own.
 	Untrusted bool `json:"untrusted,omitempty"`
 }
 
 // MessageOfAssignment puts an assignment into a message; nil stays nil.
-func MessageOfAssignment(as *app.Assignment) (*AssignmentMessage, error) {
+func MessageOfAssignment(as *execution.Assignment) (*AssignmentMessage, error) {
 	if as == nil {
 		return nil, nil
 	}
@@ -81,7 +82,7 @@ func MessageOfAssignment(as *app.Assignment) (*AssignmentMessage, error) {
 }
 
 // Unpack gives the assignment; nil stays nil. Whole numbers among the settings are ints, as they are when a catalog is read.
-func (m *AssignmentMessage) Unpack() (*app.Assignment, error) {
+func (m *AssignmentMessage) Unpack() (*execution.Assignment, error) {
 	if m == nil {
 		return nil, nil
 	}
@@ -128,7 +129,7 @@ type HeartbeatMessage struct {
 
 // HeartbeatAnswer is the answer.
 type HeartbeatAnswer struct {
-	Directives []app.Directive `json:"directives"`
+	Directives []execution.Directive `json:"directives"`
 }
 
 // ReportsMessage ends attempts.
@@ -139,7 +140,7 @@ type ReportsMessage struct {
 
 // ReportMessage is one report.
 type ReportMessage struct {
-	app.Report
+	execution.Report
 	Err *ErrorMessage `json:"Err,omitempty"` // instead of Report.Err
 }
 
@@ -162,7 +163,7 @@ type HostsMessage struct {
 
 // HostsAnswer is the answer.
 type HostsAnswer struct {
-	Hosts []app.HostEntry `json:"hosts"`
+	Hosts []family.HostEntry `json:"hosts"`
 }
 
 // LogMessage appends lines. Its answer is empty.
@@ -204,8 +205,8 @@ type RoundAnswer struct {
 
 // RoundEndMessage tells what a round has found. Its answer is empty.
 type RoundEndMessage struct {
-	Worker app.WorkerID    `json:"worker"`
-	Report app.RoundReport `json:"report"`
+	Worker app.WorkerID          `json:"worker"`
+	Report execution.RoundReport `json:"report"`
 }
 
 // LeaveMessage ends a registration. Its answer is empty.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/aws/smithy-go"
-
 	"muster/app"
+	appfamily "muster/app/family"
 	"muster/providers/internal/account"
 )
 
@@ -158,8 +158,8 @@ func TestOffers(t *testing.T) {
 	if want := []string{"ami-0000000a", "ami-0000000b", "ami-0000000c", "ami-1000000b"}; !slices.Equal(images, want) {
 		t.Errorf("images %v", images)
 	}
-	at := func(name string) app.FlavorOffer {
-		return o.Flavors[slices.IndexFunc(o.Flavors, func(f app.FlavorOffer) bool { return f.Flavor.Flavor == name })]
+	at := func(name string) appfamily.FlavorOffer {
+		return o.Flavors[slices.IndexFunc(o.Flavors, func(f appfamily.FlavorOffer) bool { return f.Flavor.Flavor == name })]
 	}
 	if f := at("t9.small"); f.CPU != 2 || f.MemoryGB != 2 || len(f.Zones) != 0 || f.Description != "x86_64" {
 		t.Errorf("%+v", f)
@@ -174,12 +174,12 @@ func TestOffers(t *testing.T) {
 
 func TestCheckWithoutNeeds(t *testing.T) {
 	r := newRegion(t)
-	found, err := r.open(t, map[string]any{"zone": "eu-test-1a"}).CheckAccount(t.Context(), app.AccountNeeds{})
+	found, err := r.open(t, map[string]any{"zone": "eu-test-1a"}).CheckAccount(t.Context(), appfamily.AccountNeeds{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, about := range []string{app.AboutCredentials, app.AboutRegion, app.AboutNetwork, app.AboutPermissions} {
-		if !slices.ContainsFunc(found, func(f app.Finding) bool { return f.About == about }) {
+	for _, about := range []string{appfamily.AboutCredentials, appfamily.AboutRegion, appfamily.AboutNetwork, appfamily.AboutPermissions} {
+		if !slices.ContainsFunc(found, func(f appfamily.Finding) bool { return f.About == about }) {
 			t.Errorf("nothing about %s in %+v", about, found)
 		}
 	}
@@ -188,8 +188,8 @@ func TestCheckWithoutNeeds(t *testing.T) {
 	}
 	dead := httptest.NewServer(nil)
 	dead.Close()
-	found, err = r.open(t, map[string]any{"api_url": dead.URL}).CheckAccount(t.Context(), app.AccountNeeds{})
-	if err != nil || len(found) != 1 || found[0].OK || found[0].About != app.AboutRegion || found[0].Hint == "" {
+	found, err = r.open(t, map[string]any{"api_url": dead.URL}).CheckAccount(t.Context(), appfamily.AccountNeeds{})
+	if err != nil || len(found) != 1 || found[0].OK || found[0].About != appfamily.AboutRegion || found[0].Hint == "" {
 		t.Errorf("nobody there: %+v, %v", found, err)
 	}
 }

@@ -8,14 +8,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 )
 
 // Adopt implements app.Adopter: the instance, its disks and its network interfaces get the spec's tags, and its own interface the security groups
 // that Create would have given it, the cluster's firewall among them. Its user and its host key stay. The firewall comes first: what carries the
 // cluster's tags is behind it.
-func (c *cloud) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (c *cloud) Adopt(ctx context.Context, id string, spec appfamily.MachineSpec) error {
 	i, err := c.instance(ctx, id)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *cloud) Adopt(ctx context.Context, id string, spec app.MachineSpec) erro
 }
 
 // enclose puts an instance behind its cluster's firewall: into the account's groups and the cluster's, and no others, as if it had been made so.
-func (c *cloud) enclose(ctx context.Context, i types.Instance, spec app.MachineSpec) error {
+func (c *cloud) enclose(ctx context.Context, i types.Instance, spec appfamily.MachineSpec) error {
 	o, err := c.options(spec.Flavor, spec.Image)
 	if err != nil {
 		return err

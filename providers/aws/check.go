@@ -10,12 +10,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 )
 
 // CheckAccount implements app.AccountChecker. It looks everything up anew. What would make something is only asked as a dry run.
-func (c *cloud) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (c *cloud) CheckAccount(ctx context.Context, needs appfamily.AccountNeeds) ([]appfamily.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (c *cloud) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app
 	s := &survey{cloud: c, region: c.settings.Text("region")}
 	var err error
 	if s.options, err = optionsOf(c.settings); err != nil {
-		s.wrong(app.AboutSettings, "", err)
+		s.wrong(appfamily.AboutSettings, "", err)
 		return s.found, nil
 	}
 	if !s.account(ctx) {
@@ -51,11 +51,11 @@ type survey struct {
 	options options
 	zones   []types.AvailabilityZone
 	subnets []types.Subnet // nil where they are not known
-	found   []app.Finding
+	found   []appfamily.Finding
 }
 
 func (s *survey) right(about, subject, format string, args ...any) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+	s.found = append(s.found, appfamily.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
 }
 
 // wrong tells an error. A missing permission is one, whatever was looked for.
@@ -65,9 +65,9 @@ func (s *survey) wrong(about, subject string, err error) {
 		e = hinted(app.Errorf(app.ETransient, "The EC2 API of region %s cannot be reached: %w", s.region, err), "Check the region, api_url, and the way out to the network.")
 	}
 	if e.Reason == reasonDenied {
-		about = app.AboutPermissions
+		about = appfamily.AboutPermissions
 	}
-	f := app.Finding{About: about, Subject: subject, Code: e.Code, Message: e.ForPeople(), Hint: e.Hint}
+	f := appfamily.Finding{About: about, Subject: subject, Code: e.Code, Message: e.ForPeople(), Hint: e.Hint}
 	if f.Hint == "" {
 		f.Hint = "docs/providers/aws.md tells what an account needs."
 	}
@@ -75,7 +75,7 @@ func (s *survey) wrong(about, subject string, err error) {
 }
 
 func (s *survey) doubt(about, subject, message, hint string) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, Warning: true, Message: message, Hint: hint})
+	s.found = append(s.found, appfamily.Finding{About: about, Subject: subject, Warning: true, Message: message, Hint: hint})
 }
 
 // account looks whether the credentials are good and the region is there; false where nothing else can be asked.
@@ -84,28 +84,28 @@ func (s *survey) account(ctx context.Context) bool {
 	var dns *net.DNSError
 	switch {
 	case because(err, reasonDenied):
-		s.right(app.AboutCredentials, "", "EC2 knows the credentials in region %s.", s.region)
-		s.wrong(app.AboutPermissions, "ec2:DescribeAvailabilityZones", err)
+		s.right(appfamily.AboutCredentials, "", "EC2 knows the credentials in region %s.", s.region)
+		s.wrong(appfamily.AboutPermissions, "ec2:DescribeAvailabilityZones", err)
 		return true
 	case because(err, "OptInRequired"), err != nil && strings.Contains(err.Error(), "scoped to a valid region"):
 		e := app.AsError(err)
-		s.wrong(app.AboutRegion, s.region, hinted(app.Errorf(e.Code, "The account cannot be used in region %s: %s", s.region, e.Message),
+		s.wrong(appfamily.AboutRegion, s.region, hinted(app.Errorf(e.Code, "The account cannot be used in region %s: %s", s.region, e.Message),
 			"Check the region's name, and enable it for the account where it is one that has to be."))
 		return false
 	case errors.As(err, &dns):
-		s.wrong(app.AboutRegion, s.region, hinted(app.Errorf(app.EInvalid, "There is no EC2 API for region %s: its name is not known.", s.region), "Check the region's name, such as eu-central-1, or set api_url."))
+		s.wrong(appfamily.AboutRegion, s.region, hinted(app.Errorf(app.EInvalid, "There is no EC2 API for region %s: its name is not known.", s.region), "Check the region's name, such as eu-central-1, or set api_url."))
 		return false
 	case app.CodeOf(err) == app.ECredentials:
-		s.wrong(app.AboutCredentials, "", err)
+		s.wrong(appfamily.AboutCredentials, "", err)
 		return false
 	case err != nil:
-		s.wrong(app.AboutRegion, s.region, err)
+		s.wrong(appfamily.AboutRegion, s.region, err)
 		return false
 	}
 	s.zones = out.AvailabilityZones
-	s.right(app.AboutCredentials, "", "EC2 knows the credentials in region %s.", s.region)
+	s.right(appfamily.AboutCredentials, "", "EC2 knows the credentials in region %s.", s.region)
 	if s.options.zone == "" {
-		s.right(app.AboutRegion, s.region, "Region %s answers, with the zones %s.", s.region, strings.Join(s.zoneNames(), ", "))
+		s.right(appfamily.AboutRegion, s.region, "Region %s answers, with the zones %s.", s.region, strings.Join(s.zoneNames(), ", "))
 	} else {
 		s.zone(s.options.zone)
 	}
@@ -125,10 +125,10 @@ func (s *survey) zoneNames() (out []string) {
 // zone looks whether a zone is there.
 func (s *survey) zone(name string) bool {
 	if s.zones == nil || slices.Contains(s.zoneNames(), name) {
-		s.right(app.AboutRegion, name, "Zone %s is available.", name)
+		s.right(appfamily.AboutRegion, name, "Zone %s is available.", name)
 		return true
 	}
-	s.wrong(app.AboutRegion, name, hinted(app.Errorf(app.EInvalid, "Zone %s is not one of region %s, or is not available.", name, s.region), "Zones of the account: "+strings.Join(s.zoneNames(), ", ")+"."))
+	s.wrong(appfamily.AboutRegion, name, hinted(app.Errorf(app.EInvalid, "Zone %s is not one of region %s, or is not available.", name, s.region), "Zones of the account: "+strings.Join(s.zoneNames(), ", ")+"."))
 	return false
 }
 
@@ -139,10 +139,10 @@ type place struct {
 }
 
 // network looks at the subnets, and whether they have room for what is needed.
-func (s *survey) network(ctx context.Context, needs app.AccountNeeds) {
+func (s *survey) network(ctx context.Context, needs appfamily.AccountNeeds) {
 	known, err := s.known(ctx, s.options)
 	if err != nil {
-		s.wrong(app.AboutNetwork, "subnets", err)
+		s.wrong(appfamily.AboutNetwork, "subnets", err)
 		return
 	}
 	s.subnets = known
@@ -152,7 +152,7 @@ func (s *survey) network(ctx context.Context, needs app.AccountNeeds) {
 		vpcs[value(n.VpcId)] = true
 	}
 	if len(needs.Machines) == 0 {
-		needs.Machines = []app.MachineNeed{{}}
+		needs.Machines = []appfamily.MachineNeed{{}}
 	}
 	for _, p := range s.placesOf(ctx, needs) {
 		left := 0
@@ -161,21 +161,21 @@ func (s *survey) network(ctx context.Context, needs app.AccountNeeds) {
 		}
 		if p.wanted > left {
 			names := strings.Join(p.names, ", ")
-			s.wrong(app.AboutQuota, names, hinted(app.Errorf(app.EQuota, "Subnet %s has %d free addresses, and %s wanted in it.", names, left, machinesAre(p.wanted)), "Use a larger subnet, or one more in another zone."))
+			s.wrong(appfamily.AboutQuota, names, hinted(app.Errorf(app.EQuota, "Subnet %s has %d free addresses, and %s wanted in it.", names, left, machinesAre(p.wanted)), "Use a larger subnet, or one more in another zone."))
 			continue
 		}
 		for _, id := range p.names {
 			n := known[slices.IndexFunc(known, func(n types.Subnet) bool { return value(n.SubnetId) == id })]
-			s.right(app.AboutNetwork, id, "Subnet %s in zone %s has %d free addresses.", id, value(n.AvailabilityZone), free[id])
+			s.right(appfamily.AboutNetwork, id, "Subnet %s in zone %s has %d free addresses.", id, value(n.AvailabilityZone), free[id])
 		}
 	}
 	if len(vpcs) > 1 {
-		s.doubt(app.AboutNetwork, "subnets", "The subnets are in more than one VPC; a cluster with a firewall is made in that of its first subnet alone.", "Name subnets of one VPC in subnet_id.")
+		s.doubt(appfamily.AboutNetwork, "subnets", "The subnets are in more than one VPC; a cluster with a firewall is made in that of its first subnet alone.", "Name subnets of one VPC in subnet_id.")
 	}
 }
 
 // placesOf gives where machines are wanted, and how many; of kinds that are looked at for themselves, one.
-func (s *survey) placesOf(ctx context.Context, needs app.AccountNeeds) (out []place) {
+func (s *survey) placesOf(ctx context.Context, needs appfamily.AccountNeeds) (out []place) {
 	told, zones := map[string]bool{}, map[string]bool{"": true, s.options.zone: true}
 	for _, need := range needs.Machines {
 		if _, asked := zones[need.Zone]; !asked {
@@ -187,7 +187,7 @@ func (s *survey) placesOf(ctx context.Context, needs app.AccountNeeds) (out []pl
 		subnets, err := s.cloud.subnets(ctx, s.options, need.Zone)
 		if err != nil {
 			if !told[err.Error()] {
-				s.wrong(app.AboutNetwork, "subnets", err)
+				s.wrong(appfamily.AboutNetwork, "subnets", err)
 			}
 			told[err.Error()] = true
 			continue
@@ -210,32 +210,32 @@ func (s *survey) placesOf(ctx context.Context, needs app.AccountNeeds) (out []pl
 }
 
 // groups looks whether the security groups are there, and in the subnets' VPC.
-func (s *survey) groups(ctx context.Context, needs app.AccountNeeds) {
+func (s *survey) groups(ctx context.Context, needs appfamily.AccountNeeds) {
 	for _, id := range s.all(needs, func(o options) []string { return o.groups }) {
 		out, err := s.ec2.describeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{GroupIds: []string{id}})
 		switch {
 		case err != nil:
-			s.wrong(app.AboutNetwork, id, err)
+			s.wrong(appfamily.AboutNetwork, id, err)
 		case len(out.SecurityGroups) == 1 && len(s.subnets) > 0 && !slices.ContainsFunc(s.subnets, func(n types.Subnet) bool { return value(n.VpcId) == value(out.SecurityGroups[0].VpcId) }):
-			s.wrong(app.AboutNetwork, id, hinted(app.Errorf(app.EInvalid, "Security group %s is in VPC %s, and the subnets are not.", id, value(out.SecurityGroups[0].VpcId)), "Name groups of the subnets' VPC in security_group_ids."))
+			s.wrong(appfamily.AboutNetwork, id, hinted(app.Errorf(app.EInvalid, "Security group %s is in VPC %s, and the subnets are not.", id, value(out.SecurityGroups[0].VpcId)), "Name groups of the subnets' VPC in security_group_ids."))
 		default:
-			s.right(app.AboutNetwork, id, "Security group %s exists.", id)
+			s.right(appfamily.AboutNetwork, id, "Security group %s exists.", id)
 		}
 	}
 }
 
-func (s *survey) placements(ctx context.Context, needs app.AccountNeeds) {
+func (s *survey) placements(ctx context.Context, needs appfamily.AccountNeeds) {
 	for _, name := range s.all(needs, func(o options) []string { return []string{o.placement} }) {
 		if _, err := s.ec2.describePlacementGroups(ctx, &ec2.DescribePlacementGroupsInput{GroupNames: []string{name}}); err != nil {
-			s.wrong(app.AboutNetwork, name, err)
+			s.wrong(appfamily.AboutNetwork, name, err)
 			continue
 		}
-		s.right(app.AboutNetwork, name, "Placement group %s exists.", name)
+		s.right(appfamily.AboutNetwork, name, "Placement group %s exists.", name)
 	}
 }
 
 // all gives what the account and the needed hardware types name, each once.
-func (s *survey) all(needs app.AccountNeeds, of func(options) []string) (out []string) {
+func (s *survey) all(needs appfamily.AccountNeeds, of func(options) []string) (out []string) {
 	add := func(names []string) {
 		for _, n := range names {
 			if n != "" && !slices.Contains(out, n) {

@@ -8,21 +8,22 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
+	"muster/app/template"
 )
 
 // machines looks at the flavor and the image of one need, of which one may be missing.
-func (s *survey) machines(ctx context.Context, need app.MachineNeed) {
+func (s *survey) machines(ctx context.Context, need appfamily.MachineNeed) {
 	o, err := s.cloud.options(need.Flavor, need.Image)
 	if err != nil {
-		s.wrong(app.AboutSettings, need.Flavor.Flavor, err)
+		s.wrong(appfamily.AboutSettings, need.Flavor.Flavor, err)
 		return
 	}
 	var kind types.InstanceTypeInfo
 	if need.Flavor.Flavor != "" {
 		if kind, err = s.kind(ctx, types.InstanceType(need.Flavor.Flavor)); err != nil {
-			s.wrong(app.AboutFlavor, need.Flavor.Flavor, err)
+			s.wrong(appfamily.AboutFlavor, need.Flavor.Flavor, err)
 		} else {
 			s.flavor(ctx, need, o, kind)
 		}
@@ -32,32 +33,32 @@ func (s *survey) machines(ctx context.Context, need app.MachineNeed) {
 	}
 	image, err := s.image(ctx, need.Image.Image)
 	if err != nil {
-		s.wrong(app.AboutImage, need.Image.Image, err)
+		s.wrong(appfamily.AboutImage, need.Image.Image, err)
 		return
 	}
 	name, arch := value(image.ImageId), string(image.Architecture)
 	switch {
 	case image.Platform == types.PlatformValuesWindows:
-		s.wrong(app.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is of Windows, which Muster does not set up.", name), "Name an image of Linux with cloud-init."))
+		s.wrong(appfamily.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is of Windows, which Muster does not set up.", name), "Name an image of Linux with cloud-init."))
 	case kind.ProcessorInfo != nil && !slices.Contains(kind.ProcessorInfo.SupportedArchitectures, types.ArchitectureType(arch)):
-		s.wrong(app.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is for %s, which instance type %s does not have.", name, arch, need.Flavor.Flavor), "Name an image or an instance type of the other architecture."))
+		s.wrong(appfamily.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is for %s, which instance type %s does not have.", name, arch, need.Flavor.Flavor), "Name an image or an instance type of the other architecture."))
 	case o.rootGB > 0 && o.rootGB < rootSize(image):
-		s.wrong(app.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s has %d GB, and a root disk of %d GB is wanted.", name, rootSize(image), o.rootGB), "Set root_disk_gb to the image's size or more, or to 0."))
+		s.wrong(appfamily.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s has %d GB, and a root disk of %d GB is wanted.", name, rootSize(image), o.rootGB), "Set root_disk_gb to the image's size or more, or to 0."))
 	default:
-		s.right(app.AboutImage, name, "Image %s (%s) is available for %s.", name, value(image.Name), arch)
+		s.right(appfamily.AboutImage, name, "Image %s (%s) is available for %s.", name, value(image.Name), arch)
 	}
 }
 
 // flavor looks where an instance type can be had.
-func (s *survey) flavor(ctx context.Context, need app.MachineNeed, o options, kind types.InstanceTypeInfo) {
+func (s *survey) flavor(ctx context.Context, need appfamily.MachineNeed, o options, kind types.InstanceTypeInfo) {
 	name := need.Flavor.Flavor
 	if o.spot != spotNo && len(kind.SupportedUsageClasses) > 0 && !slices.Contains(kind.SupportedUsageClasses, types.UsageClassTypeSpot) {
-		s.wrong(app.AboutFlavor, name, hinted(app.Errorf(app.EInvalid, "Instance type %s is not offered as spot.", name), "Set spot to false for this hardware type."))
+		s.wrong(appfamily.AboutFlavor, name, hinted(app.Errorf(app.EInvalid, "Instance type %s is not offered as spot.", name), "Set spot to false for this hardware type."))
 		return
 	}
 	zones, err := s.offered(ctx, name)
 	if err != nil {
-		s.wrong(app.AboutFlavor, name, err)
+		s.wrong(appfamily.AboutFlavor, name, err)
 		return
 	}
 	var wants []string
@@ -69,10 +70,10 @@ func (s *survey) flavor(ctx context.Context, need app.MachineNeed, o options, ki
 		}
 	}
 	if len(wants) > 0 && !slices.ContainsFunc(wants, func(z string) bool { return slices.Contains(zones, z) }) {
-		s.wrong(app.AboutFlavor, name, hinted(app.Errorf(app.ECapacity, "Instance type %s is not offered in zone %s.", name, strings.Join(wants, ", ")), "It is offered in: "+cmp.Or(strings.Join(zones, ", "), "no zone of the region")+"."))
+		s.wrong(appfamily.AboutFlavor, name, hinted(app.Errorf(app.ECapacity, "Instance type %s is not offered in zone %s.", name, strings.Join(wants, ", ")), "It is offered in: "+cmp.Or(strings.Join(zones, ", "), "no zone of the region")+"."))
 		return
 	}
-	s.right(app.AboutFlavor, name, "Instance type %s is offered in %s, with %d vCPUs and %.4g GB.", name, strings.Join(zones, ", "), vcpus(kind), memoryGB(kind))
+	s.right(appfamily.AboutFlavor, name, "Instance type %s is offered in %s, with %d vCPUs and %.4g GB.", name, strings.Join(zones, ", "), vcpus(kind), memoryGB(kind))
 }
 
 // offered gives the zones that have an instance type.
@@ -102,13 +103,13 @@ func (c *cloud) offerings(ctx context.Context, filters ...types.Filter) (map[str
 }
 
 // permissions has EC2 try what a create does, without doing it.
-func (s *survey) permissions(ctx context.Context, needs app.AccountNeeds) {
-	whole := slices.DeleteFunc(slices.Clone(needs.Machines), func(n app.MachineNeed) bool { return n.Flavor.Flavor == "" || n.Image.Image == "" })
+func (s *survey) permissions(ctx context.Context, needs appfamily.AccountNeeds) {
+	whole := slices.DeleteFunc(slices.Clone(needs.Machines), func(n appfamily.MachineNeed) bool { return n.Flavor.Flavor == "" || n.Image.Image == "" })
 	if len(whole) == 0 {
 		if one, ok := s.pair(ctx, needs); ok {
 			whole = append(whole, one)
 		} else {
-			s.doubt(app.AboutPermissions, "ec2:RunInstances", "Whether machines may be made can be tried only with an instance type and an image that fits it, and of those none was named.",
+			s.doubt(appfamily.AboutPermissions, "ec2:RunInstances", "Whether machines may be made can be tried only with an instance type and an image that fits it, and of those none was named.",
 				"Have the catalog name both for this account, and check it again; or compare its policy with the one in docs/providers/aws.md.")
 		}
 	}
@@ -126,18 +127,18 @@ func (s *survey) permissions(ctx context.Context, needs app.AccountNeeds) {
 	}
 	_, err := s.ec2.createSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{DryRun: ref(true), GroupName: ref(groupName("check", "check")), VpcId: s.subnets[0].VpcId,
 		Description: ref("Machines of one Muster cluster"), TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSecurityGroup,
-			Tags: tagged(map[string]string{app.TagInstallation: "check", app.TagCluster: "check"})}}})
+			Tags: tagged(map[string]string{appfamily.TagInstallation: "check", appfamily.TagCluster: "check"})}}})
 	switch {
 	case because(err, "DryRunOperation"):
-		s.right(app.AboutPermissions, "ec2:CreateSecurityGroup", "Security groups for clusters with a firewall may be made.")
+		s.right(appfamily.AboutPermissions, "ec2:CreateSecurityGroup", "Security groups for clusters with a firewall may be made.")
 	case err != nil:
-		s.doubt(app.AboutPermissions, "ec2:CreateSecurityGroup", "Clusters with a firewall cannot be made: "+app.AsError(err).Message, "Add what is missing from the policy in docs/providers/aws.md, or leave firewalls out.")
+		s.doubt(appfamily.AboutPermissions, "ec2:CreateSecurityGroup", "Clusters with a firewall cannot be made: "+app.AsError(err).Message, "Add what is missing from the policy in docs/providers/aws.md, or leave firewalls out.")
 	}
 }
 
 // pair gives the first instance type and image, of those that are named each by itself, that can be used together.
-func (s *survey) pair(ctx context.Context, needs app.AccountNeeds) (app.MachineNeed, bool) {
-	var usable []app.Image
+func (s *survey) pair(ctx context.Context, needs appfamily.AccountNeeds) (appfamily.MachineNeed, bool) {
+	var usable []template.Image
 	found := map[string]types.Image{}
 	for _, n := range needs.Machines {
 		if n.Image.Image == "" || n.Flavor.Flavor != "" {
@@ -159,18 +160,19 @@ func (s *survey) pair(ctx context.Context, needs app.AccountNeeds) (app.MachineN
 			o, err := s.cloud.options(n.Flavor, i)
 			image := found[i.Image]
 			if err == nil && (o.rootGB == 0 || o.rootGB >= rootSize(image)) && slices.Contains(kind.ProcessorInfo.SupportedArchitectures, types.ArchitectureType(image.Architecture)) {
-				return app.MachineNeed{Count: 1, Flavor: n.Flavor, Image: i, Zone: n.Zone}, true
+				return appfamily.MachineNeed{Count: 1, Flavor: n.Flavor, Image: i, Zone: n.Zone}, true
 			}
 		}
 	}
-	return app.MachineNeed{}, false
+	return appfamily.MachineNeed{}, false
 }
 
-// tryRun tries to make one machine of a need. What was found about its flavor and image is not told again. That a quota leaves no room for this one is a warning where
+// tryRun tries to make one machine of a need. What was found about its flavor and image is not told again. That a quota leaves no room for this one
+// is a warning where
 // others might be made.
-func (s *survey) tryRun(ctx context.Context, need app.MachineNeed, each bool) {
-	spec := app.MachineSpec{Intent: "check", Hostname: "check.muster.internal", Flavor: need.Flavor, Image: need.Image, Zone: need.Zone,
-		Tags: map[string]string{app.TagInstallation: "check", app.TagTenant: "check", app.TagCluster: "check", app.TagNode: "check", app.TagIntent: "check"}}
+func (s *survey) tryRun(ctx context.Context, need appfamily.MachineNeed, each bool) {
+	spec := appfamily.MachineSpec{Intent: "check", Hostname: "check.muster.internal", Flavor: need.Flavor, Image: need.Image, Zone: need.Zone,
+		Tags: map[string]string{appfamily.TagInstallation: "check", appfamily.TagTenant: "check", appfamily.TagCluster: "check", appfamily.TagNode: "check", appfamily.TagIntent: "check"}}
 	w, err := s.want(spec)
 	if err != nil {
 		return
@@ -187,23 +189,23 @@ func (s *survey) tryRun(ctx context.Context, need app.MachineNeed, each bool) {
 	e := app.AsError(err)
 	switch {
 	case because(err, "DryRunOperation"):
-		s.right(app.AboutPermissions, "ec2:RunInstances", "Machines of type %s may be made, with their tags.", need.Flavor.Flavor)
+		s.right(appfamily.AboutPermissions, "ec2:RunInstances", "Machines of type %s may be made, with their tags.", need.Flavor.Flavor)
 	case err == nil:
-		s.doubt(app.AboutPermissions, "ec2:RunInstances", "EC2 does not answer whether machines may be made.", "Check the endpoint in api_url.")
+		s.doubt(appfamily.AboutPermissions, "ec2:RunInstances", "EC2 does not answer whether machines may be made.", "Check the endpoint in api_url.")
 	case strings.Contains(strings.ToLower(e.Message), "iaminstanceprofile"), strings.Contains(strings.ToLower(e.Message), "instance profile"):
-		s.wrong(app.AboutPermissions, w.options.profile, hinted(app.Errorf(app.EInvalid, "The instance profile %s cannot be used: %s", w.options.profile, e.Message), "Name an instance profile of this account in instance_profile, not a role."))
+		s.wrong(appfamily.AboutPermissions, w.options.profile, hinted(app.Errorf(app.EInvalid, "The instance profile %s cannot be used: %s", w.options.profile, e.Message), "Name an instance profile of this account in instance_profile, not a role."))
 	case e.Code == app.EQuota && each:
-		s.doubt(app.AboutQuota, need.Flavor.Flavor, e.ForPeople(), e.Hint)
+		s.doubt(appfamily.AboutQuota, need.Flavor.Flavor, e.ForPeople(), e.Hint)
 	case e.Code == app.EQuota:
-		s.wrong(app.AboutQuota, need.Flavor.Flavor, err)
+		s.wrong(appfamily.AboutQuota, need.Flavor.Flavor, err)
 	case e.Code == app.ECapacity, because(err, "InvalidInstanceType"):
-		s.wrong(app.AboutFlavor, need.Flavor.Flavor, err)
+		s.wrong(appfamily.AboutFlavor, need.Flavor.Flavor, err)
 	case strings.HasPrefix(e.Reason, "InvalidAMIID"), because(err, "OptInRequired"):
-		s.wrong(app.AboutImage, need.Image.Image, err)
+		s.wrong(appfamily.AboutImage, need.Image.Image, err)
 	case e.Code == app.ECredentials:
-		s.wrong(app.AboutPermissions, "ec2:RunInstances", err)
+		s.wrong(appfamily.AboutPermissions, "ec2:RunInstances", err)
 	default:
-		s.wrong(app.AboutSettings, need.Flavor.Flavor, err)
+		s.wrong(appfamily.AboutSettings, need.Flavor.Flavor, err)
 	}
 }
 

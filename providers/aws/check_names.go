@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 	"muster/providers/internal/records"
 )
 
@@ -20,7 +20,7 @@ func (s *survey) dnsZone(ctx context.Context) {
 		return
 	}
 	if err := s.inZone(ctx, func(ctx context.Context, z *hosted) error { s.zoneOpen(ctx, name, z); return nil }); err != nil {
-		s.wrongZone(app.AboutNetwork, name, err)
+		s.wrongZone(appfamily.AboutNetwork, name, err)
 	}
 }
 
@@ -30,9 +30,9 @@ func (s *survey) zoneOpen(ctx context.Context, name string, z *hosted) {
 	if z.private {
 		found = ", and are found from the VPCs that it is associated with"
 	}
-	s.right(app.AboutNetwork, name, "The names of machines go into the %s hosted zone %s (%s)%s.", z.kind(), name, z.id, found)
+	s.right(appfamily.AboutNetwork, name, "The names of machines go into the %s hosted zone %s (%s)%s.", z.kind(), name, z.id, found)
 	if _, err := s.records.listResourceRecordSets(ctx, &route53.ListResourceRecordSetsInput{HostedZoneId: &z.id, MaxItems: ref[int32](1)}); err != nil {
-		s.wrongZone(app.AboutNetwork, name, err)
+		s.wrongZone(appfamily.AboutNetwork, name, err)
 		return
 	}
 	// There is no dry run. Records that are not there cannot be deleted: how that is refused tells whether any may be changed.
@@ -44,11 +44,11 @@ func (s *survey) zoneOpen(ctx context.Context, name string, z *hosted) {
 	}
 	switch err := z.submit(ctx, batch); {
 	case because(err, reasonMoved):
-		s.right(app.AboutPermissions, "route53:ChangeResourceRecordSets", "Records in the hosted zone %s may be changed.", name)
+		s.right(appfamily.AboutPermissions, "route53:ChangeResourceRecordSets", "Records in the hosted zone %s may be changed.", name)
 	case err == nil:
-		s.doubt(app.AboutPermissions, "route53:ChangeResourceRecordSets", "Route 53 does not answer whether records may be changed.", "Check the endpoint in route53_url.")
+		s.doubt(appfamily.AboutPermissions, "route53:ChangeResourceRecordSets", "Route 53 does not answer whether records may be changed.", "Check the endpoint in route53_url.")
 	default:
-		s.wrongZone(app.AboutPermissions, "route53:ChangeResourceRecordSets", err)
+		s.wrongZone(appfamily.AboutPermissions, "route53:ChangeResourceRecordSets", err)
 	}
 }
 
@@ -59,7 +59,7 @@ func (s *survey) wrongZone(about, subject string, err error) {
 		err = hinted(app.Errorf(app.ETransient, "The API of Route 53 cannot be reached: %w", err), "Check route53_url, and the way out to the network.")
 	}
 	if app.CodeOf(err) == app.ECredentials {
-		about = app.AboutCredentials // and what is not allowed is told as such
+		about = appfamily.AboutCredentials // and what is not allowed is told as such
 	}
 	s.wrong(about, subject, err)
 }

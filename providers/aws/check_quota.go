@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 	"muster/providers/internal/account"
 )
 
@@ -22,7 +22,7 @@ type demand struct {
 }
 
 // quota compares the vCPUs that are needed with the account's quotas, one for each family of instance types and market.
-func (s *survey) quota(ctx context.Context, needs app.AccountNeeds) {
+func (s *survey) quota(ctx context.Context, needs appfamily.AccountNeeds) {
 	demands := map[string]*demand{}
 	var kinds []account.Kind
 	for _, need := range needs.Machines {
@@ -38,7 +38,7 @@ func (s *survey) quota(ctx context.Context, needs app.AccountNeeds) {
 		f := familyOf(need.Flavor.Flavor)
 		code, name := f.quota(markets[0])
 		if code == "" {
-			s.doubt(app.AboutQuota, need.Flavor.Flavor, fmt.Sprintf("Which quota counts vCPUs of instance type %s is not known here; it has %d.", need.Flavor.Flavor, vcpus(kind)), "Look at the quotas of Amazon EC2 in Service Quotas.")
+			s.doubt(appfamily.AboutQuota, need.Flavor.Flavor, fmt.Sprintf("Which quota counts vCPUs of instance type %s is not known here; it has %d.", need.Flavor.Flavor, vcpus(kind)), "Look at the quotas of Amazon EC2 in Service Quotas.")
 			continue
 		}
 		d := demands[code]
@@ -63,7 +63,7 @@ func (s *survey) quota(ctx context.Context, needs app.AccountNeeds) {
 	}
 	running, err := s.running(ctx)
 	if err != nil {
-		s.wrong(app.AboutPermissions, "ec2:DescribeInstances", err)
+		s.wrong(appfamily.AboutPermissions, "ec2:DescribeInstances", err)
 		return
 	}
 	var limits []account.Quota
@@ -85,13 +85,13 @@ func (s *survey) quota(ctx context.Context, needs app.AccountNeeds) {
 		left := account.Number(q.Left()) + " of " + account.Number(limit)
 		switch {
 		case needs.Each:
-			s.right(app.AboutQuota, d.name, "Of %s in region %s, %s are left.", d.name, s.region, left)
+			s.right(appfamily.AboutQuota, d.name, "Of %s in region %s, %s are left.", d.name, s.region, left)
 		case float64(d.vcpus) <= q.Left():
-			s.right(app.AboutQuota, d.name, "Of %s in region %s, %s are left; %d are needed.", d.name, s.region, left, d.vcpus)
+			s.right(appfamily.AboutQuota, d.name, "Of %s in region %s, %s are left; %d are needed.", d.name, s.region, left, d.vcpus)
 		case d.sure:
-			s.wrong(app.AboutQuota, d.name, hinted(app.Errorf(app.EQuota, "Of %s in region %s, %s are left, and %d are needed.", d.name, s.region, left, d.vcpus), quotaHint))
+			s.wrong(appfamily.AboutQuota, d.name, hinted(app.Errorf(app.EQuota, "Of %s in region %s, %s are left, and %d are needed.", d.name, s.region, left, d.vcpus), quotaHint))
 		default:
-			s.doubt(app.AboutQuota, d.name, fmt.Sprintf("Of %s in region %s, %s are left, and %d are needed; the rest is bought on demand.", d.name, s.region, left, d.vcpus), quotaHint)
+			s.doubt(appfamily.AboutQuota, d.name, fmt.Sprintf("Of %s in region %s, %s are left, and %d are needed; the rest is bought on demand.", d.name, s.region, left, d.vcpus), quotaHint)
 		}
 	}
 	if needs.Each {
@@ -106,7 +106,7 @@ func (s *survey) unasked(demands map[string]*demand, each bool, why, hint string
 		if !each {
 			needed = fmt.Sprintf("; %d are needed", demands[code].vcpus)
 		}
-		s.doubt(app.AboutQuota, d.name, fmt.Sprintf("How many %s are left in region %s only Service Quotas tells, %s%s.", d.name, s.region, why, needed), hint)
+		s.doubt(appfamily.AboutQuota, d.name, fmt.Sprintf("How many %s are left in region %s only Service Quotas tells, %s%s.", d.name, s.region, why, needed), hint)
 	}
 }
 

@@ -12,32 +12,32 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 )
 
 // Create implements app.Provider. A machine of the intent is looked for by its tag; what was made so lately that EC2 does not show it yet is
 // given by the client token, which is made of the intent.
-func (c *cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (c *cloud) Create(ctx context.Context, spec appfamily.MachineSpec) (appfamily.Machine, error) {
 	w, err := c.want(spec)
 	if err != nil {
-		return app.Machine{}, err
+		return appfamily.Machine{}, err
 	}
 	stands, used, err := c.standing(ctx, spec)
 	if err != nil {
-		return app.Machine{}, err
+		return appfamily.Machine{}, err
 	}
 	if stands == nil {
 		in, subnets, err := c.prepare(ctx, w)
 		if err != nil {
-			return app.Machine{}, err
+			return appfamily.Machine{}, err
 		}
 		if stands, err = c.launch(ctx, w, in, subnets, used); err != nil {
 			c.forget(err)
 			if !slices.ContainsFunc(w.options.groups, func(id string) bool { return strings.Contains(err.Error(), id) }) {
 				err = unknownYet(err) // the cluster's own group: somebody may just have removed it, after the last machine before this one
 			}
-			return app.Machine{}, err
+			return appfamily.Machine{}, err
 		}
 	}
 	m := machine(*stands)
@@ -115,7 +115,7 @@ func (c *cloud) launch(ctx context.Context, w wanted, in *ec2.RunInstancesInput,
 var errUsed = errors.New("the client token was used before")
 
 // run makes one machine, with one call.
-func (c *cloud) run(ctx context.Context, spec app.MachineSpec, ask *ec2.RunInstancesInput) (*types.Instance, error) {
+func (c *cloud) run(ctx context.Context, spec appfamily.MachineSpec, ask *ec2.RunInstancesInput) (*types.Instance, error) {
 	var out *ec2.RunInstancesOutput
 	var err error
 	if spec.Firewall == nil {
@@ -182,8 +182,8 @@ func stillborn(i types.Instance) error {
 }
 
 // token gives the key of idempotency for one generation of an intent in one place: EC2 takes 64 characters, and wants the same request with it.
-func token(spec app.MachineSpec, subnet string, spot bool, generation int) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t %d", spec.Tags[app.TagInstallation], spec.Intent, subnet, spot, generation))
+func token(spec appfamily.MachineSpec, subnet string, spot bool, generation int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t %d", spec.Tags[appfamily.TagInstallation], spec.Intent, subnet, spot, generation))
 	return hex.EncodeToString(sum[:])
 }
 

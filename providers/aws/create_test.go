@@ -12,15 +12,17 @@ import (
 	"time"
 
 	"muster/app"
+	appfamily "muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
-func specOf(t testing.TB, intent string) app.MachineSpec {
+func specOf(t testing.TB, intent string) appfamily.MachineSpec {
 	s, _ := providertest.Harness{Flavor: "t9.small", Image: "ami-0000000a"}.Spec(t, intent)
 	return s
 }
 
-func mustCreate(t testing.TB, c *cloud, s app.MachineSpec) app.Machine {
+func mustCreate(t testing.TB, c *cloud, s appfamily.MachineSpec) appfamily.Machine {
 	t.Helper()
 	m, err := c.Create(t.Context(), s)
 	if err != nil {
@@ -76,7 +78,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		"TagSpecification.1.ResourceType": "instance", "TagSpecification.2.ResourceType": "volume", "TagSpecification.3.ResourceType": "network-interface",
 	})
 	each(f, "TagSpecification", func(_ func(string) string, sub url.Values) {
-		if tags := tagsIn(sub); tags[app.TagIntent] != "all" || tags["Name"] != s.Hostname {
+		if tags := tagsIn(sub); tags[appfamily.TagIntent] != "all" || tags["Name"] != s.Hostname {
 			t.Errorf("tags %v", tags)
 		}
 	})
@@ -101,8 +103,8 @@ func TestAddresses(t *testing.T) {
 	r.sim.boot = time.Hour
 	seen := mustCreate(t, r.open(t, nil), specOf(t, "seen"))
 	hidden := mustCreate(t, r.open(t, map[string]any{"public_address": "false"}), specOf(t, "hidden"))
-	for _, m := range []app.Machine{seen, hidden} {
-		if m.Addresses["access_v4"] != "" || m.Addresses["bind_v4"] == "" || m.State != app.MachineStarting {
+	for _, m := range []appfamily.Machine{seen, hidden} {
+		if m.Addresses["access_v4"] != "" || m.Addresses["bind_v4"] == "" || m.State != appfamily.MachineStarting {
 			t.Errorf("while it starts: %+v", m)
 		}
 	}
@@ -295,7 +297,7 @@ func TestAdopt(t *testing.T) {
 	m := mustCreate(t, c, pool)
 	node := specOf(t, "pooled")
 	node.Hostname = "n7.c7.suite.test"
-	node.Tags[app.TagCluster], node.Tags[app.TagNode] = "c7", "n7"
+	node.Tags[appfamily.TagCluster], node.Tags[appfamily.TagNode] = "c7", "n7"
 	for range 2 {
 		if err := c.Adopt(t.Context(), m.ID, node); err != nil {
 			t.Fatal(err)
@@ -313,7 +315,7 @@ func TestAdopt(t *testing.T) {
 	}
 	// With a firewall it is in the groups that it would have been made with, and in no others.
 	c = r.open(t, map[string]any{"security_group_ids": "sg-0000000e"})
-	node.Firewall = &app.Firewall{}
+	node.Firewall = &template.Firewall{}
 	for range 2 {
 		if err := c.Adopt(t.Context(), m.ID, node); err != nil {
 			t.Fatal(err)

@@ -5,58 +5,59 @@ import (
 	"regexp"
 
 	"muster/app"
+	appfamily "muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
 )
 
 // Fields that a hardware type may say as well as the account.
 var (
-	rootDiskGB   = app.Field{Name: "root_disk_gb", SetBy: app.SetByAccountOwner, Label: "Root disk (GB)", Type: app.FieldInt, Help: "0 means as large as the image."}
-	rootDiskType = app.Field{Name: "root_disk_type", SetBy: app.SetByAccountOwner, Label: "Root disk type", Type: app.FieldChoice, Options: rootTypes}
-	dataDiskGB   = app.Field{Name: "data_disk_gb", SetBy: app.SetByAccountOwner, Label: "Data disk (GB)", Type: app.FieldInt, Help: "An empty disk that is formatted and mounted at /data; 0 means none."}
-	dataDiskType = app.Field{Name: "data_disk_type", SetBy: app.SetByAccountOwner, Label: "Data disk type", Type: app.FieldChoice, Options: dataTypes}
-	encrypt      = app.Field{Name: "encrypt_disks", SetBy: app.SetByAccountOwner, Label: "Encrypt disks", Type: app.FieldBool, Help: "false leaves it to the account's own default."}
-	public       = app.Field{Name: "public_address", SetBy: app.SetByAccountOwner, Label: "Public address", Type: app.FieldBool, Help: "Whether machines get a public IPv4 address. Without it, Muster must reach their private ones."}
-	spot         = app.Field{Name: "spot", SetBy: app.SetByTenant, Label: "Spot", Type: app.FieldChoice, Help: "fallback asks for spot first, and on demand when there is no room for it. Spot machines may be taken away, and cannot sleep.", Options: []string{spotNo, spotYes, spotFallback}}
-	groups       = app.Field{Name: "security_group_ids", SetBy: app.SetByAccountOwner, Label: "Security groups", Type: app.FieldList, Help: "sg-…, with commas between, beside the cluster's own firewall. Empty without a firewall: the VPC's default group."}
-	profile      = app.Field{Name: "instance_profile", SetBy: app.SetByAccountOwner, Label: "Instance profile", Type: app.FieldText, Help: "Name or ARN of the IAM instance profile that machines get. Empty: none."}
-	placement    = app.Field{Name: "placement_group", SetBy: app.SetByAccountOwner, Label: "Placement group", Type: app.FieldText}
-	tenancy      = app.Field{Name: "tenancy", SetBy: app.SetByAccountOwner, Label: "Tenancy", Type: app.FieldChoice, Options: []string{"default", "dedicated"}}
+	rootDiskGB   = appfamily.Field{Name: "root_disk_gb", SetBy: appfamily.SetByAccountOwner, Label: "Root disk (GB)", Type: appfamily.FieldInt, Help: "0 means as large as the image."}
+	rootDiskType = appfamily.Field{Name: "root_disk_type", SetBy: appfamily.SetByAccountOwner, Label: "Root disk type", Type: appfamily.FieldChoice, Options: rootTypes}
+	dataDiskGB   = appfamily.Field{Name: "data_disk_gb", SetBy: appfamily.SetByAccountOwner, Label: "Data disk (GB)", Type: appfamily.FieldInt, Help: "An empty disk that is formatted and mounted at /data; 0 means none."}
+	dataDiskType = appfamily.Field{Name: "data_disk_type", SetBy: appfamily.SetByAccountOwner, Label: "Data disk type", Type: appfamily.FieldChoice, Options: dataTypes}
+	encrypt      = appfamily.Field{Name: "encrypt_disks", SetBy: appfamily.SetByAccountOwner, Label: "Encrypt disks", Type: appfamily.FieldBool, Help: "false leaves it to the account's own default."}
+	public       = appfamily.Field{Name: "public_address", SetBy: appfamily.SetByAccountOwner, Label: "Public address", Type: appfamily.FieldBool, Help: "Whether machines get a public IPv4 address. Without it, Muster must reach their private ones."}
+	spot         = appfamily.Field{Name: "spot", SetBy: appfamily.SetByTenant, Label: "Spot", Type: appfamily.FieldChoice, Help: "fallback asks for spot first, and on demand when there is no room for it. Spot machines may be taken away, and cannot sleep.", Options: []string{spotNo, spotYes, spotFallback}}
+	groups       = appfamily.Field{Name: "security_group_ids", SetBy: appfamily.SetByAccountOwner, Label: "Security groups", Type: appfamily.FieldList, Help: "sg-…, with commas between, beside the cluster's own firewall. Empty without a firewall: the VPC's default group."}
+	profile      = appfamily.Field{Name: "instance_profile", SetBy: appfamily.SetByAccountOwner, Label: "Instance profile", Type: appfamily.FieldText, Help: "Name or ARN of the IAM instance profile that machines get. Empty: none."}
+	placement    = appfamily.Field{Name: "placement_group", SetBy: appfamily.SetByAccountOwner, Label: "Placement group", Type: appfamily.FieldText}
+	tenancy      = appfamily.Field{Name: "tenancy", SetBy: appfamily.SetByAccountOwner, Label: "Tenancy", Type: appfamily.FieldChoice, Options: []string{"default", "dedicated"}}
 )
 
 // Descriptor says what settings an account in the catalog may have.
-var Descriptor = app.Descriptor{
+var Descriptor = appfamily.Descriptor{
 	Name:        "aws",
 	Sleeps:      true,
 	Description: "Amazon EC2: instances in one region of an AWS account.",
-	Fields: []app.Field{
-		{Name: "region", SetBy: app.SetByTenant, Label: "Region", Type: app.FieldText, Help: "Such as eu-central-1.", Required: true},
-		{Name: "access_key_id", SetBy: app.SetByTenant, Identity: true, Label: "Access key ID", Type: app.FieldText, Help: "Empty: the default chain of AWS's SDK, such as the instance's role or the environment of the server."},
-		{Name: "secret_access_key", SetBy: app.SetByTenant, Identity: true, Label: "Secret access key", Type: app.FieldText, Secret: true},
-		{Name: "session_token", SetBy: app.SetByTenant, Label: "Session token", Type: app.FieldText, Help: "For temporary keys only.", Secret: true},
-		{Name: "role_arn", SetBy: app.SetByInstallation, Label: "Role to assume", Type: app.FieldText, Help: "arn:aws:iam::…:role/… that is assumed with the credentials above."},
-		{Name: "external_id", SetBy: app.SetByInstallation, Label: "External ID", Type: app.FieldText, Help: "What the role wants to be told, if it does."},
-		{Name: "zone", SetBy: app.SetByTenant, Label: "Zone", Type: app.FieldText, Help: "Availability zone of machines that name none, such as eu-central-1a. Empty: any zone that has a subnet, in alphabetical order."},
-		{Name: "subnet_id", SetBy: app.SetByTenant, Label: "Subnets", Type: app.FieldList, Help: "subnet-…, one for each zone, with commas between. Empty: those of vpc_id or of the default VPC."},
-		{Name: "vpc_id", SetBy: app.SetByTenant, Label: "VPC", Type: app.FieldText, Help: "vpc-… whose subnets are used where subnet_id is empty. Empty: the default VPC."},
+	Fields: []appfamily.Field{
+		{Name: "region", SetBy: appfamily.SetByTenant, Label: "Region", Type: appfamily.FieldText, Help: "Such as eu-central-1.", Required: true},
+		{Name: "access_key_id", SetBy: appfamily.SetByTenant, Identity: true, Label: "Access key ID", Type: appfamily.FieldText, Help: "Empty: the default chain of AWS's SDK, such as the instance's role or the environment of the server."},
+		{Name: "secret_access_key", SetBy: appfamily.SetByTenant, Identity: true, Label: "Secret access key", Type: appfamily.FieldText, Secret: true},
+		{Name: "session_token", SetBy: appfamily.SetByTenant, Label: "Session token", Type: appfamily.FieldText, Help: "For temporary keys only.", Secret: true},
+		{Name: "role_arn", SetBy: appfamily.SetByInstallation, Label: "Role to assume", Type: appfamily.FieldText, Help: "arn:aws:iam::…:role/… that is assumed with the credentials above."},
+		{Name: "external_id", SetBy: appfamily.SetByInstallation, Label: "External ID", Type: appfamily.FieldText, Help: "What the role wants to be told, if it does."},
+		{Name: "zone", SetBy: appfamily.SetByTenant, Label: "Zone", Type: appfamily.FieldText, Help: "Availability zone of machines that name none, such as eu-central-1a. Empty: any zone that has a subnet, in alphabetical order."},
+		{Name: "subnet_id", SetBy: appfamily.SetByTenant, Label: "Subnets", Type: appfamily.FieldList, Help: "subnet-…, one for each zone, with commas between. Empty: those of vpc_id or of the default VPC."},
+		{Name: "vpc_id", SetBy: appfamily.SetByTenant, Label: "VPC", Type: appfamily.FieldText, Help: "vpc-… whose subnets are used where subnet_id is empty. Empty: the default VPC."},
 		groups, profile,
 		with(rootDiskGB, "0"), with(rootDiskType, "gp3"), with(dataDiskGB, "0"), with(dataDiskType, "gp3"), with(encrypt, "false"),
-		{Name: "kms_key_id", SetBy: app.SetByTenant, Label: "KMS key", Type: app.FieldText, Help: "Key ID or ARN that disks are encrypted with. Empty: the account's key for EBS."},
+		{Name: "kms_key_id", SetBy: appfamily.SetByTenant, Label: "KMS key", Type: appfamily.FieldText, Help: "Key ID or ARN that disks are encrypted with. Empty: the account's key for EBS."},
 		with(public, "true"), with(spot, spotNo), placement, with(tenancy, "default"),
-		{Name: "ssh_from", SetBy: app.SetByTenant, Label: "SSH from", Type: app.FieldList, Help: "Prefixes that may reach SSH where a cluster has a firewall, with commas between.", Default: "0.0.0.0/0"},
-		{Name: "dns_zone", SetBy: app.SetByTenant, Label: "DNS zone", Type: app.FieldText, Help: "The name of a hosted zone of the account in Route 53, such as clusters.example.org. Nodes whose name is in it get A records there."},
-		{Name: "dns_zone_id", SetBy: app.SetByTenant, Label: "DNS zone's ID", Type: app.FieldText, Help: "Z…, where the account has several hosted zones by that name, such as a public and a private one."},
-		{Name: "api_url", SetBy: app.SetByInstallation, Label: "Endpoint", Type: app.FieldText, Help: "Address of the EC2 API where it is not AWS's own for the region."},
-		{Name: "sts_url", SetBy: app.SetByInstallation, Label: "STS endpoint", Type: app.FieldText, Help: "Address of the API that roles are assumed at, where it is not AWS's own."},
-		{Name: "route53_url", SetBy: app.SetByInstallation, Label: "Route 53 endpoint", Type: app.FieldText, Help: "Address of the API for DNS records, where it is not AWS's own for the region's partition."},
-		{Name: "quotas_url", SetBy: app.SetByInstallation, Label: "Service Quotas endpoint", Type: app.FieldText, Help: "Address of the API that tells quotas, where it is not AWS's own. With an endpoint for EC2 and none here, quotas are not asked for."},
+		{Name: "ssh_from", SetBy: appfamily.SetByTenant, Label: "SSH from", Type: appfamily.FieldList, Help: "Prefixes that may reach SSH where a cluster has a firewall, with commas between.", Default: "0.0.0.0/0"},
+		{Name: "dns_zone", SetBy: appfamily.SetByTenant, Label: "DNS zone", Type: appfamily.FieldText, Help: "The name of a hosted zone of the account in Route 53, such as clusters.example.org. Nodes whose name is in it get A records there."},
+		{Name: "dns_zone_id", SetBy: appfamily.SetByTenant, Label: "DNS zone's ID", Type: appfamily.FieldText, Help: "Z…, where the account has several hosted zones by that name, such as a public and a private one."},
+		{Name: "api_url", SetBy: appfamily.SetByInstallation, Label: "Endpoint", Type: appfamily.FieldText, Help: "Address of the EC2 API where it is not AWS's own for the region."},
+		{Name: "sts_url", SetBy: appfamily.SetByInstallation, Label: "STS endpoint", Type: appfamily.FieldText, Help: "Address of the API that roles are assumed at, where it is not AWS's own."},
+		{Name: "route53_url", SetBy: appfamily.SetByInstallation, Label: "Route 53 endpoint", Type: appfamily.FieldText, Help: "Address of the API for DNS records, where it is not AWS's own for the region's partition."},
+		{Name: "quotas_url", SetBy: appfamily.SetByInstallation, Label: "Service Quotas endpoint", Type: appfamily.FieldText, Help: "Address of the API that tells quotas, where it is not AWS's own. With an endpoint for EC2 and none here, quotas are not asked for."},
 	},
-	FlavorFields: []app.Field{rootDiskGB, rootDiskType, dataDiskGB, dataDiskType, encrypt, public, spot, groups, profile, placement, tenancy},
-	ImageFields:  []app.Field{rootDiskGB},
+	FlavorFields: []appfamily.Field{rootDiskGB, rootDiskType, dataDiskGB, dataDiskType, encrypt, public, spot, groups, profile, placement, tenancy},
+	ImageFields:  []appfamily.Field{rootDiskGB},
 }
 
 // with gives a field of the account, which has a default.
-func with(f app.Field, otherwise string) app.Field {
+func with(f appfamily.Field, otherwise string) appfamily.Field {
 	f.Default = otherwise
 	return f
 }

@@ -13,8 +13,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
+	"muster/app/template"
 )
 
 // tagMade tells when a group was made, which EC2 does not.
@@ -45,14 +46,14 @@ func (c *cloud) firewall(ctx context.Context, w wanted, vpc string) (string, err
 	if err != nil {
 		return "", err
 	}
-	installation, cluster := w.spec.Tags[app.TagInstallation], w.spec.Tags[app.TagCluster]
+	installation, cluster := w.spec.Tags[appfamily.TagInstallation], w.spec.Tags[appfamily.TagCluster]
 	name := groupName(installation, cluster)
 	group, err := c.group(ctx, vpc, name)
 	if err != nil {
 		return "", err
 	}
 	if group == nil {
-		tags := map[string]string{app.TagInstallation: installation, app.TagTenant: w.spec.Tags[app.TagTenant], app.TagCluster: cluster,
+		tags := map[string]string{appfamily.TagInstallation: installation, appfamily.TagTenant: w.spec.Tags[appfamily.TagTenant], appfamily.TagCluster: cluster,
 			tagMade: time.Now().UTC().Format(time.RFC3339)}
 		_, err := c.ec2.createSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{GroupName: &name, VpcId: &vpc, Description: ref("Machines of one Muster cluster"),
 			TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSecurityGroup, Tags: tagged(tags)}}})
@@ -63,7 +64,7 @@ func (c *cloud) firewall(ctx context.Context, w wanted, vpc string) (string, err
 			return "", err
 		}
 	}
-	if has := tagsFrom(group.Tags); has[app.TagInstallation] != installation || has[app.TagCluster] != cluster {
+	if has := tagsFrom(group.Tags); has[appfamily.TagInstallation] != installation || has[appfamily.TagCluster] != cluster {
 		return "", hinted(app.Errorf(app.EConflict, "The security group %s (%s) is not one that Muster made for this cluster.", name, value(group.GroupId)), "Rename it or delete it.")
 	}
 	return value(group.GroupId), c.setRules(ctx, group, wants)
@@ -158,7 +159,7 @@ func (r rule) same(o rule) bool {
 }
 
 // rulesOf gives the rules of a firewall, with SSH; EInvalid for what is not one.
-func rulesOf(f app.Firewall, sshFrom []netip.Prefix) (out []rule, err error) {
+func rulesOf(f template.Firewall, sshFrom []netip.Prefix) (out []rule, err error) {
 	add := func(r rule) {
 		if !slices.ContainsFunc(out, r.same) {
 			out = append(out, r)

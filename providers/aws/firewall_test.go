@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"muster/app"
+	appfamily "muster/app/family"
+	"muster/app/template"
 )
 
 // rules gives those of the group of the suite's cluster, in words.
@@ -29,7 +31,7 @@ func TestFirewallRules(t *testing.T) {
 	r := newRegion(t)
 	c := r.open(t, map[string]any{"ssh_from": "203.0.113.7/24, 2001:db8::1/48", "security_group_ids": "sg-0000000e"})
 	s := specOf(t, "one")
-	s.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0", "0.0.0.0/0"}}, {Protocol: "udp", Ports: "8000-8100", From: []string{"10.1.2.3/8"}},
+	s.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0", "0.0.0.0/0"}}, {Protocol: "udp", Ports: "8000-8100", From: []string{"10.1.2.3/8"}},
 		{Protocol: "icmp", From: []string{"0.0.0.0/0", "::/0"}}}}
 	m := mustCreate(t, c, s)
 	want := []string{"-1 - self muster", "icmp -1--1 0.0.0.0/0 muster", "icmpv6 -1--1 ::/0 muster", "tcp 22-22 2001:db8::/48 muster", "tcp 22-22 203.0.113.0/24 muster",
@@ -51,15 +53,15 @@ func TestFirewallRules(t *testing.T) {
 	}
 	r.sim.mu.Unlock()
 	s = specOf(t, "two")
-	s.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "80", From: []string{"0.0.0.0/0"}}}}
+	s.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "80", From: []string{"0.0.0.0/0"}}}}
 	mustCreate(t, c, s)
 	want = []string{"-1 - self muster", "tcp 22-22 2001:db8::/48 muster", "tcp 22-22 203.0.113.0/24 muster", "tcp 80-80 0.0.0.0/0 muster", "tcp 9090-9090 192.0.2.0/24 for Grafana"}
 	if got := r.rules(t); !slices.Equal(got, want) {
 		t.Errorf("afterwards, rules %q", got)
 	}
 
-	things, err := c.Shared(t.Context(), map[string]string{app.TagInstallation: "suite"})
-	if err != nil || len(things) != 1 || things[0].Kind != "firewall" || things[0].MadeAt.IsZero() || things[0].Tags[app.TagTenant] != "acme" {
+	things, err := c.Shared(t.Context(), map[string]string{appfamily.TagInstallation: "suite"})
+	if err != nil || len(things) != 1 || things[0].Kind != "firewall" || things[0].MadeAt.IsZero() || things[0].Tags[appfamily.TagTenant] != "acme" {
 		t.Fatalf("%+v, %v", things, err)
 	}
 	if err := c.DeleteShared(t.Context(), things[0].ID); app.CodeOf(err) != app.ETransient {
@@ -74,9 +76,9 @@ func TestFirewallRules(t *testing.T) {
 
 func TestAGroupOfSomebodyElse(t *testing.T) {
 	r := newRegion(t)
-	r.sim.groups = append(r.sim.groups, &simGroup{id: "sg-7777777a", name: groupName("suite", "c1"), vpc: "vpc-0000000d", own: true, tags: map[string]string{app.TagInstallation: "other"}})
+	r.sim.groups = append(r.sim.groups, &simGroup{id: "sg-7777777a", name: groupName("suite", "c1"), vpc: "vpc-0000000d", own: true, tags: map[string]string{appfamily.TagInstallation: "other"}})
 	s := specOf(t, "one")
-	s.Firewall = &app.Firewall{}
+	s.Firewall = &template.Firewall{}
 	if _, err := r.open(t, nil).Create(t.Context(), s); app.CodeOf(err) != app.EConflict || app.AsError(err).Hint == "" {
 		t.Error(err)
 	}
@@ -89,7 +91,7 @@ func TestAGroupOfSomebodyElse(t *testing.T) {
 func TestAGroupThatGoesMeanwhile(t *testing.T) {
 	r := newRegion(t)
 	s := specOf(t, "one")
-	s.Firewall = &app.Firewall{}
+	s.Firewall = &template.Firewall{}
 	for groups, want := range map[string]app.Code{"": app.ETransient, "sg-0000000e": app.EInvalid} {
 		id := "sg-7777777a"
 		if groups != "" {

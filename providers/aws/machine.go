@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 )
 
 // Tags of our own beside the spec's: what cannot be told from the instance itself. They do not show in Machine.Tags.
@@ -27,7 +27,7 @@ const (
 )
 
 // tagsOf gives the tags of a machine, ours among them; EInvalid for what EC2 does not take.
-func tagsOf(spec app.MachineSpec, user, hostKey string) (map[string]string, error) {
+func tagsOf(spec appfamily.MachineSpec, user, hostKey string) (map[string]string, error) {
 	tags := maps.Clone(spec.Tags)
 	for _, k := range []string{tagHostname, tagUser, tagHostKey} {
 		if _, ok := tags[k]; ok {
@@ -94,8 +94,8 @@ func reasonOf(i types.Instance) string {
 }
 
 // machine gives an instance in Muster's terms.
-func machine(i types.Instance) app.Machine {
-	m := app.Machine{ID: value(i.InstanceId), OwnRoot: true, Addresses: map[string]string{}, Tags: tagsFrom(i.Tags), MadeAt: madeAt(i), State: app.MachineStarting,
+func machine(i types.Instance) appfamily.Machine {
+	m := appfamily.Machine{ID: value(i.InstanceId), OwnRoot: true, Addresses: map[string]string{}, Tags: tagsFrom(i.Tags), MadeAt: madeAt(i), State: appfamily.MachineStarting,
 		Note: string(i.InstanceType)}
 	if i.InstanceLifecycle == types.InstanceLifecycleTypeSpot {
 		m.Note += ", spot"
@@ -107,9 +107,9 @@ func machine(i types.Instance) app.Machine {
 	if i.State != nil {
 		switch i.State.Name {
 		case types.InstanceStateNameRunning:
-			m.State, running = app.MachineRunning, true
+			m.State, running = appfamily.MachineRunning, true
 		case types.InstanceStateNameStopping, types.InstanceStateNameStopped:
-			m.State = app.MachineStopped
+			m.State = appfamily.MachineStopped
 		}
 	}
 	inside, outside := value(i.PrivateIpAddress), value(i.PublicIpAddress)

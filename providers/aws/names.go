@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 	"muster/providers/internal/records"
 )
 
@@ -18,7 +18,7 @@ import (
 func (c *cloud) NameZone() string { return records.Plain(c.settings.Text("dns_zone")) }
 
 // SetName implements app.Namer.
-func (c *cloud) SetName(ctx context.Context, m app.Machine) error {
+func (c *cloud) SetName(ctx context.Context, m appfamily.Machine) error {
 	return c.inZone(ctx, func(ctx context.Context, z *hosted) error { return records.Keep(ctx, z, c.NameZone(), m) })
 }
 
@@ -42,7 +42,7 @@ func (c *cloud) dropNames(ctx context.Context, id string) error {
 }
 
 // sharedNames gives the names that are claimed with all of the tags.
-func (c *cloud) sharedNames(ctx context.Context, tags map[string]string) (out []app.SharedThing, err error) {
+func (c *cloud) sharedNames(ctx context.Context, tags map[string]string) (out []appfamily.SharedThing, err error) {
 	if c.NameZone() == "" {
 		return nil, nil
 	}
@@ -71,7 +71,8 @@ func (c *cloud) dropShared(ctx context.Context, id string) error {
 	return err
 }
 
-// inZone does something with the account's zone, one thing at a time, since Route 53 takes one change of a zone at a time. Its time counts from its turn: many may wait
+// inZone does something with the account's zone, one thing at a time, since Route 53 takes one change of a zone at a time. Its time counts from its
+// turn: many may wait
 // for theirs. A zone that was made anew has another ID, so it is looked for once more; and what came of sets that were read before is seen to once more.
 func (c *cloud) inZone(ctx context.Context, do func(context.Context, *hosted) error) error {
 	came := time.Now()

@@ -13,22 +13,22 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/route53"
-
 	"muster/app"
+	appfamily "muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
 	"muster/providers/providertest"
 )
 
 // machine makes one whose name is in the suite's zone, without giving it the name.
-func (r *testRegion) machine(t *testing.T, c *cloud, intent string) app.Machine {
+func (r *testRegion) machine(t *testing.T, c *cloud, intent string) appfamily.Machine {
 	t.Helper()
 	m := providertest.Eventually(t, c, mustCreate(t, c, specOf(t, intent)).ID)
 	m.Hostname = intent + "." + c.NameZone()
 	return m
 }
 
-func mustName(t *testing.T, c *cloud, m app.Machine) {
+func mustName(t *testing.T, c *cloud, m appfamily.Machine) {
 	t.Helper()
 	if err := c.SetName(t.Context(), m); err != nil {
 		t.Fatal(err)
@@ -102,8 +102,8 @@ func TestWhichZone(t *testing.T) {
 				return
 			}
 			p := r.open(t, settings)
-			m := app.Machine{Hostname: "one." + c.zone, Addresses: map[string]string{app.AddressAccess: "198.51.100.7"},
-				Tags: map[string]string{app.TagInstallation: "suite", app.TagCluster: "c1", app.TagIntent: c.name}}
+			m := appfamily.Machine{Hostname: "one." + c.zone, Addresses: map[string]string{app.AddressAccess: "198.51.100.7"},
+				Tags: map[string]string{appfamily.TagInstallation: "suite", appfamily.TagCluster: "c1", appfamily.TagIntent: c.name}}
 			err := p.SetName(t.Context(), m)
 			if c.wrong != "" {
 				if e := app.AsError(err); e.Code != app.EInvalid || e.Message != c.wrong || e.Hint == "" || !strings.HasPrefix(e.Field, "settings.dns_zone") {
@@ -137,7 +137,7 @@ func TestAZoneThatGoes(t *testing.T) {
 	if e := app.AsError(c.SetName(t.Context(), m)); e.Code != app.EInvalid || e.Hint == "" {
 		t.Errorf("without a zone: %v", e)
 	}
-	if things, err := c.Shared(t.Context(), map[string]string{app.TagInstallation: "suite"}); err != nil || len(things) != 0 {
+	if things, err := c.Shared(t.Context(), map[string]string{appfamily.TagInstallation: "suite"}); err != nil || len(things) != 0 {
 		t.Errorf("without a zone: %+v, %v", things, err)
 	}
 	if err := c.DeleteShared(t.Context(), "dns_record/one.suite.test"); err != nil {
@@ -244,9 +244,9 @@ func TestManyNamesInALargeZone(t *testing.T) {
 		s.pageOfSets = page
 	})
 	c := r.open(t, inSuite)
-	node := func(i int) app.Machine {
-		return app.Machine{Hostname: fmt.Sprintf("n-%d.suite.test", i), Addresses: map[string]string{app.AddressAccess: "198.51.100.7"},
-			Tags: map[string]string{app.TagInstallation: "suite", app.TagCluster: "c1", app.TagIntent: fmt.Sprint("n-", i)}}
+	node := func(i int) appfamily.Machine {
+		return appfamily.Machine{Hostname: fmt.Sprintf("n-%d.suite.test", i), Addresses: map[string]string{app.AddressAccess: "198.51.100.7"},
+			Tags: map[string]string{appfamily.TagInstallation: "suite", appfamily.TagCluster: "c1", appfamily.TagIntent: fmt.Sprint("n-", i)}}
 	}
 	atOnce := func(what string, most int, do func(i int) error) {
 		t.Helper()
@@ -416,7 +416,7 @@ func TestWhatRoute53Refuses(t *testing.T) {
 		if err := c.DeleteShared(t.Context(), "dns_record/"+m.Hostname); err == nil {
 			t.Errorf("a name is dropped without %s", action)
 		}
-		if things, err := c.Shared(t.Context(), map[string]string{app.TagInstallation: "suite"}); err == nil && len(things) != 1 {
+		if things, err := c.Shared(t.Context(), map[string]string{appfamily.TagInstallation: "suite"}); err == nil && len(things) != 1 {
 			t.Errorf("without %s: %+v", action, things)
 		}
 		r.with(func(s *simulated) { delete(s.denied, action) })
@@ -441,8 +441,8 @@ func TestLeftoverNames(t *testing.T) {
 	m := r.machine(t, c, "one")
 	mustName(t, c, m)
 	r.with(func(s *simulated) { s.machines = nil })
-	tags := map[string]string{app.TagInstallation: "suite", app.TagCluster: "c1"}
-	told := func() []app.SharedThing {
+	tags := map[string]string{appfamily.TagInstallation: "suite", appfamily.TagCluster: "c1"}
+	told := func() []appfamily.SharedThing {
 		t.Helper()
 		things, err := c.Shared(t.Context(), tags)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
-	"muster/app"
+	appfamily "muster/app/family"
+	"muster/app/template"
 )
 
 // Who publishes the images that are offered beside the account's own, and by what names. Names end in a date, which comes off to tell what is
@@ -26,7 +26,7 @@ var (
 )
 
 // Offers implements app.Offerer. EC2's API knows no prices.
-func (c *cloud) Offers(ctx context.Context) (o app.Offers, err error) {
+func (c *cloud) Offers(ctx context.Context) (o appfamily.Offers, err error) {
 	zones, err := c.ec2.describeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
 	if err != nil {
 		return o, err
@@ -36,15 +36,15 @@ func (c *cloud) Offers(ctx context.Context) (o app.Offers, err error) {
 	}
 	slices.Sort(o.Zones)
 	if o.Flavors, err = c.flavors(ctx, o.Zones); err != nil {
-		return app.Offers{}, err
+		return appfamily.Offers{}, err
 	}
 	if o.Images, err = c.offeredImages(ctx); err != nil {
-		return app.Offers{}, err
+		return appfamily.Offers{}, err
 	}
 	return o, nil
 }
 
-func (c *cloud) flavors(ctx context.Context, zones []string) (out []app.FlavorOffer, err error) {
+func (c *cloud) flavors(ctx context.Context, zones []string) (out []appfamily.FlavorOffer, err error) {
 	where, err := c.offerings(ctx)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (c *cloud) flavors(ctx context.Context, zones []string) (out []app.FlavorOf
 			return nil, err
 		}
 		for _, k := range page.InstanceTypes {
-			f := app.FlavorOffer{Flavor: app.Flavor{Flavor: string(k.InstanceType), CPU: float64(vcpus(k)), MemoryGB: memoryGB(k)}, Description: describe(k)}
+			f := appfamily.FlavorOffer{Flavor: template.Flavor{Flavor: string(k.InstanceType), CPU: float64(vcpus(k)), MemoryGB: memoryGB(k)}, Description: describe(k)}
 			if has := where[f.Flavor.Flavor]; len(has) < len(zones) {
 				f.Zones = has
 			}
@@ -63,7 +63,7 @@ func (c *cloud) flavors(ctx context.Context, zones []string) (out []app.FlavorOf
 		}
 		return page.NextToken, nil
 	})
-	slices.SortFunc(out, func(a, b app.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	slices.SortFunc(out, func(a, b appfamily.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
 	return out, err
 }
 
@@ -84,7 +84,7 @@ func describe(k types.InstanceTypeInfo) string {
 }
 
 // offeredImages gives the account's own images, and the newest of the well-known ones.
-func (c *cloud) offeredImages(ctx context.Context) (out []app.ImageOffer, err error) {
+func (c *cloud) offeredImages(ctx context.Context) (out []appfamily.ImageOffer, err error) {
 	available := types.Filter{Name: ref("state"), Values: []string{"available"}}
 	own, err := c.listImages(ctx, &ec2.DescribeImagesInput{Owners: []string{"self"}, Filters: []types.Filter{available}})
 	if err != nil {
@@ -109,9 +109,9 @@ func (c *cloud) offeredImages(ctx context.Context) (out []app.ImageOffer, err er
 			continue
 		}
 		made, _ := time.Parse(time.RFC3339, value(i.CreationDate))
-		out = append(out, app.ImageOffer{Image: app.Image{Image: value(i.ImageId)}, Description: fmt.Sprintf("%s (%s)", cmp.Or(value(i.Name), value(i.Description)), i.Architecture), MadeAt: made})
+		out = append(out, appfamily.ImageOffer{Image: template.Image{Image: value(i.ImageId)}, Description: fmt.Sprintf("%s (%s)", cmp.Or(value(i.Name), value(i.Description)), i.Architecture), MadeAt: made})
 	}
-	slices.SortFunc(out, func(a, b app.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
+	slices.SortFunc(out, func(a, b appfamily.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
 	return out, nil
 }
 

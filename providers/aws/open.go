@@ -14,14 +14,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
-
 	"muster/app"
 	"muster/app/awsbody"
+	appfamily "muster/app/family"
+	"muster/app/template"
 	"muster/providers/internal/account"
 )
 
 // Rate is how often an account may be asked. EC2 takes five RunInstances at once and two more every second; describing may be ten times as often.
-var Rate = app.Rate{PerSecond: 2, Burst: 5}
+var Rate = template.Rate{PerSecond: 2, Burst: 5}
 
 // cloud is one account in one region.
 type cloud struct {
@@ -50,24 +51,25 @@ type tuning struct {
 	turn  time.Duration // how long one may be at work on the zone
 }
 
-// production is for EC2 itself: its documents tell of seconds to a few minutes; in practice what was made is known within seconds. Route 53 takes five calls a second
+// production is for EC2 itself: its documents tell of seconds to a few minutes; in practice what was made is known within seconds. Route 53 takes
+// five calls a second
 // from a whole AWS account.
 var production = tuning{late: 10 * time.Second, poll: time.Second, page: 500, apart: 220 * time.Millisecond, sets: 15 * time.Second, turn: 2 * time.Minute}
 
 var (
-	_ app.Provider       = (*cloud)(nil)
-	_ app.ProviderCloser = (*cloud)(nil)
-	_ app.LateLister     = (*cloud)(nil)
-	_ app.Sleeper        = (*cloud)(nil)
-	_ app.Adopter        = (*cloud)(nil)
-	_ app.AccountChecker = (*cloud)(nil)
-	_ app.Offerer        = (*cloud)(nil)
-	_ app.Sharer         = (*cloud)(nil)
-	_ app.Namer          = (*cloud)(nil)
+	_ appfamily.Provider       = (*cloud)(nil)
+	_ appfamily.ProviderCloser = (*cloud)(nil)
+	_ appfamily.LateLister     = (*cloud)(nil)
+	_ appfamily.Sleeper        = (*cloud)(nil)
+	_ appfamily.Adopter        = (*cloud)(nil)
+	_ appfamily.AccountChecker = (*cloud)(nil)
+	_ appfamily.Offerer        = (*cloud)(nil)
+	_ appfamily.Sharer         = (*cloud)(nil)
+	_ appfamily.Namer          = (*cloud)(nil)
 )
 
 // Open gives the account that the settings name. It asks nobody.
-func Open(ctx context.Context, settings map[string]any, via account.Network) (app.Provider, error) {
+func Open(ctx context.Context, settings map[string]any, via account.Network) (appfamily.Provider, error) {
 	return open(ctx, settings, production, via)
 }
 

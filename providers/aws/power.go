@@ -7,8 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 )
 
 // stopFor is how many times longer than lists are late a machine that stops is waited for, before it can be started.
@@ -26,7 +26,7 @@ func (c *cloud) Sleep(ctx context.Context, id string) error {
 	if i.RootDeviceType == types.DeviceTypeInstanceStore {
 		return cannotSleep("Instance %s has its root disk on instance store, which does not outlive a stop.", id)
 	}
-	if machine(i).State == app.MachineStopped {
+	if machine(i).State == appfamily.MachineStopped {
 		return nil
 	}
 	kind, err := c.kind(ctx, i.InstanceType)
@@ -55,7 +55,7 @@ func (c *cloud) Wake(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if machine(i).State != app.MachineStopped {
+		if machine(i).State != appfamily.MachineStopped {
 			return nil
 		}
 		if i.State.Name == types.InstanceStateNameStopped {

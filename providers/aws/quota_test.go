@@ -11,7 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"muster/app"
+	appfamily "muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
@@ -88,8 +89,8 @@ func (d *quotaDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Of the types of the simulated region t9.small has 2 vCPUs and d9.large 4; one t9.small runs.
 func TestQuotasOfVCPUs(t *testing.T) {
 	const standardCode, spotCode, name = "L-1216C47A", "L-34B43A08", "vCPUs of Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances"
-	need := func(n int, kind string, extra ...string) app.MachineNeed {
-		m := app.MachineNeed{Count: n, Flavor: app.Flavor{Flavor: kind}}
+	need := func(n int, kind string, extra ...string) appfamily.MachineNeed {
+		m := appfamily.MachineNeed{Count: n, Flavor: template.Flavor{Flavor: kind}}
 		if len(extra) > 0 {
 			m.Flavor.Extra = map[string]string{extra[0]: extra[1]}
 		}
@@ -100,24 +101,24 @@ func TestQuotasOfVCPUs(t *testing.T) {
 		denied  string
 		without bool // no address of the quotas' API
 		each    bool
-		needs   []app.MachineNeed
+		needs   []appfamily.MachineNeed
 		warned  []string
 		wrong   string
 		says    string
 	}{
-		"enough":                   {values: map[string]float64{standardCode: 10}, needs: []app.MachineNeed{need(4, "t9.small")}, says: "8 of 10 are left; 8 are needed"},
-		"one too many":             {values: map[string]float64{standardCode: 10}, needs: []app.MachineNeed{need(5, "t9.small")}, wrong: "8 of 10 are left, and 10 are needed"},
-		"two kinds of a family":    {values: map[string]float64{standardCode: 10}, needs: []app.MachineNeed{need(3, "t9.small"), need(1, "d9.large")}, wrong: "8 of 10 are left, and 10 are needed"},
-		"a catalog":                {values: map[string]float64{standardCode: 5}, each: true, needs: []app.MachineNeed{need(1, "t9.small"), need(1, "t9g.small"), need(1, "d9.large")}, warned: []string{"type d9.large"}, says: "3 of 5 are left"},
-		"a catalog without room":   {values: map[string]float64{standardCode: 3}, each: true, needs: []app.MachineNeed{need(1, "t9.small"), need(1, "d9.large")}, wrong: "each kind needs at least 2 " + name + " (1 of 3 are left)"},
-		"a catalog without limits": {values: map[string]float64{standardCode: 1e6}, each: true, needs: []app.MachineNeed{need(1, "t9.small"), need(1, "d9.large")}},
-		"spot":                     {values: map[string]float64{spotCode: 2}, needs: []app.MachineNeed{need(2, "t9.small", "spot", "true")}, wrong: "2 of 2 are left, and 4 are needed"},
-		"spot, or on demand":       {values: map[string]float64{spotCode: 2}, needs: []app.MachineNeed{need(2, "t9.small", "spot", "fallback")}, warned: []string{"vCPUs of All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests"}},
-		"may not be asked":         {denied: "AccessDeniedException", needs: []app.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "Add servicequotas:GetServiceQuota to the policy"},
-		"no such quota":            {needs: []app.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "NoSuchResourceException"},
-		"broken":                   {denied: "ServiceException", needs: []app.MachineNeed{need(2, "t9.small")}, warned: []string{name}},
-		"a family that is unknown": {values: map[string]float64{standardCode: 10}, needs: []app.MachineNeed{need(2, "n9.large")}, warned: []string{"n9.large"}},
-		"another EC2":              {without: true, needs: []app.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "Set quotas_url as well"},
+		"enough":                   {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(4, "t9.small")}, says: "8 of 10 are left; 8 are needed"},
+		"one too many":             {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(5, "t9.small")}, wrong: "8 of 10 are left, and 10 are needed"},
+		"two kinds of a family":    {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(3, "t9.small"), need(1, "d9.large")}, wrong: "8 of 10 are left, and 10 are needed"},
+		"a catalog":                {values: map[string]float64{standardCode: 5}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "t9g.small"), need(1, "d9.large")}, warned: []string{"type d9.large"}, says: "3 of 5 are left"},
+		"a catalog without room":   {values: map[string]float64{standardCode: 3}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "d9.large")}, wrong: "each kind needs at least 2 " + name + " (1 of 3 are left)"},
+		"a catalog without limits": {values: map[string]float64{standardCode: 1e6}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "d9.large")}},
+		"spot":                     {values: map[string]float64{spotCode: 2}, needs: []appfamily.MachineNeed{need(2, "t9.small", "spot", "true")}, wrong: "2 of 2 are left, and 4 are needed"},
+		"spot, or on demand":       {values: map[string]float64{spotCode: 2}, needs: []appfamily.MachineNeed{need(2, "t9.small", "spot", "fallback")}, warned: []string{"vCPUs of All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests"}},
+		"may not be asked":         {denied: "AccessDeniedException", needs: []appfamily.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "Add servicequotas:GetServiceQuota to the policy"},
+		"no such quota":            {needs: []appfamily.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "NoSuchResourceException"},
+		"broken":                   {denied: "ServiceException", needs: []appfamily.MachineNeed{need(2, "t9.small")}, warned: []string{name}},
+		"a family that is unknown": {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(2, "n9.large")}, warned: []string{"n9.large"}},
+		"another EC2":              {without: true, needs: []appfamily.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "Set quotas_url as well"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRegion(t)
@@ -134,7 +135,7 @@ func TestQuotasOfVCPUs(t *testing.T) {
 				t.Fatal(err)
 			}
 			providertest.Eventually(t, p, listed(t, p)[0].ID)
-			found, err := p.CheckAccount(t.Context(), app.AccountNeeds{Each: c.each, Machines: c.needs})
+			found, err := p.CheckAccount(t.Context(), appfamily.AccountNeeds{Each: c.each, Machines: c.needs})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,8 +143,8 @@ func TestQuotasOfVCPUs(t *testing.T) {
 			if !slices.Equal(warned, c.warned) || (len(wrong) == 0) != (c.wrong == "") || !strings.Contains(strings.Join(wrong, " "), c.wrong) {
 				t.Errorf("warned of %q, want %q; wrong is %q, want %q", warned, c.warned, wrong, c.wrong)
 			}
-			if !slices.ContainsFunc(found, func(f app.Finding) bool {
-				return f.About == app.AboutQuota && strings.Contains(f.Message+" "+f.Hint, c.says)
+			if !slices.ContainsFunc(found, func(f appfamily.Finding) bool {
+				return f.About == appfamily.AboutQuota && strings.Contains(f.Message+" "+f.Hint, c.says)
 			}) {
 				t.Errorf("nobody says %q: %+v", c.says, found)
 			}
@@ -154,7 +155,7 @@ func TestQuotasOfVCPUs(t *testing.T) {
 	}
 }
 
-func listed(t *testing.T, p *cloud) []app.Machine {
+func listed(t *testing.T, p *cloud) []appfamily.Machine {
 	t.Helper()
 	ms, err := p.List(t.Context(), nil)
 	if err != nil || len(ms) == 0 {
@@ -165,38 +166,40 @@ func listed(t *testing.T, p *cloud) []app.Machine {
 
 // Whether machines may be made is tried once for a catalog, with what fits.
 func TestDryRunOfACatalog(t *testing.T) {
-	flavor := func(name string) app.MachineNeed { return app.MachineNeed{Count: 1, Flavor: app.Flavor{Flavor: name}} }
+	flavor := func(name string) appfamily.MachineNeed {
+		return appfamily.MachineNeed{Count: 1, Flavor: template.Flavor{Flavor: name}}
+	}
 	for what, c := range map[string]struct {
-		needs  func(r *testRegion) []app.MachineNeed
+		needs  func(r *testRegion) []appfamily.MachineNeed
 		denied bool
 		tried  int
 		says   string
 	}{
-		"what fits": {tried: 1, says: "Machines of type t9.small may be made", needs: func(r *testRegion) []app.MachineNeed {
-			image := app.MachineNeed{Count: 1, Image: app.Image{Image: r.sim.images[0].id}}
-			return []app.MachineNeed{flavor("t9g.small"), flavor("t9.small"), flavor("d9.large"), image, image}
+		"what fits": {tried: 1, says: "Machines of type t9.small may be made", needs: func(r *testRegion) []appfamily.MachineNeed {
+			image := appfamily.MachineNeed{Count: 1, Image: template.Image{Image: r.sim.images[0].id}}
+			return []appfamily.MachineNeed{flavor("t9g.small"), flavor("t9.small"), flavor("d9.large"), image, image}
 		}},
-		"it may not": {denied: true, tried: 1, says: "RunInstances", needs: func(r *testRegion) []app.MachineNeed {
-			return []app.MachineNeed{flavor("t9.small"), {Count: 1, Image: app.Image{Image: r.sim.images[0].id}}}
+		"it may not": {denied: true, tried: 1, says: "RunInstances", needs: func(r *testRegion) []appfamily.MachineNeed {
+			return []appfamily.MachineNeed{flavor("t9.small"), {Count: 1, Image: template.Image{Image: r.sim.images[0].id}}}
 		}},
-		"no image": {says: "of those none was named", needs: func(*testRegion) []app.MachineNeed { return []app.MachineNeed{flavor("t9.small")} }},
-		"none that fits": {says: "of those none was named", needs: func(r *testRegion) []app.MachineNeed {
-			return []app.MachineNeed{flavor("t9g.small"), {Count: 1, Image: app.Image{Image: r.sim.images[0].id}}}
+		"no image": {says: "of those none was named", needs: func(*testRegion) []appfamily.MachineNeed { return []appfamily.MachineNeed{flavor("t9.small")} }},
+		"none that fits": {says: "of those none was named", needs: func(r *testRegion) []appfamily.MachineNeed {
+			return []appfamily.MachineNeed{flavor("t9g.small"), {Count: 1, Image: template.Image{Image: r.sim.images[0].id}}}
 		}},
-		"nothing is named": {says: "of those none was named", needs: func(*testRegion) []app.MachineNeed { return nil }},
+		"nothing is named": {says: "of those none was named", needs: func(*testRegion) []appfamily.MachineNeed { return nil }},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRegion(t)
 			r.sim.denied["RunInstances"] = c.denied
-			found, err := r.open(t, nil).CheckAccount(t.Context(), app.AccountNeeds{Each: true, Machines: c.needs(r)})
+			found, err := r.open(t, nil).CheckAccount(t.Context(), appfamily.AccountNeeds{Each: true, Machines: c.needs(r)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if n := r.sim.asked["RunInstances"]; n != c.tried || len(r.left()) != 0 {
 				t.Errorf("it was tried %d times, want %d; %v is left", n, c.tried, r.left())
 			}
-			if !slices.ContainsFunc(found, func(f app.Finding) bool {
-				return f.About == app.AboutPermissions && strings.Contains(f.Message, c.says) && f.OK == (what == "what fits")
+			if !slices.ContainsFunc(found, func(f appfamily.Finding) bool {
+				return f.About == appfamily.AboutPermissions && strings.Contains(f.Message, c.says) && f.OK == (what == "what fits")
 			}) {
 				t.Errorf("nobody says %q: %+v", c.says, found)
 			}

@@ -9,33 +9,33 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 )
 
 // Describe implements app.Provider.
-func (c *cloud) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (c *cloud) Describe(ctx context.Context, id string) (appfamily.Machine, error) {
 	i, err := c.instance(ctx, id)
 	if err != nil {
-		return app.Machine{}, err
+		return appfamily.Machine{}, err
 	}
 	return machine(i), nil
 }
 
 // List implements app.Provider.
-func (c *cloud) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (c *cloud) List(ctx context.Context, tags map[string]string) ([]appfamily.Machine, error) {
 	filters := append(tagFilters(tags), types.Filter{Name: ref("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"}})
 	found, err := c.instances(ctx, filters)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]app.Machine, 0, len(found))
+	out := make([]appfamily.Machine, 0, len(found))
 	for _, i := range found {
 		if !gone(i) && carries(tagsFrom(i.Tags), tags) {
 			out = append(out, machine(i))
 		}
 	}
-	slices.SortFunc(out, func(a, b app.Machine) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b appfamily.Machine) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
 }
 
@@ -88,8 +88,8 @@ func (c *cloud) instances(ctx context.Context, filters []types.Filter) (found []
 }
 
 // standing gives the machine of an intent, nil where there is none, and the client tokens of those that were deleted and that EC2 still shows.
-func (c *cloud) standing(ctx context.Context, spec app.MachineSpec) (m *types.Instance, used []string, err error) {
-	found, err := c.instances(ctx, tagFilters(map[string]string{app.TagInstallation: spec.Tags[app.TagInstallation], app.TagIntent: spec.Intent}))
+func (c *cloud) standing(ctx context.Context, spec appfamily.MachineSpec) (m *types.Instance, used []string, err error) {
+	found, err := c.instances(ctx, tagFilters(map[string]string{appfamily.TagInstallation: spec.Tags[appfamily.TagInstallation], appfamily.TagIntent: spec.Intent}))
 	if err != nil {
 		return nil, nil, err
 	}

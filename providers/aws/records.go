@@ -14,7 +14,8 @@ import (
 	"muster/providers/internal/records"
 )
 
-// hosted is the account's hosted zone for whoever has its turn. What was read of it is kept for those who come next: changes name what they begin with, so that Route 53
+// hosted is the account's hosted zone for whoever has its turn. What was read of it is kept for those who come next: changes name what they begin
+// with, so that Route 53
 // refuses them where somebody else has changed that since it was read.
 type hosted struct {
 	hostedZone
@@ -28,7 +29,8 @@ type hosted struct {
 
 var _ records.Batcher = (*hosted)(nil)
 
-// keptSets are a zone's sets as they were read, with what this process has changed since. Only whoever has the zone's turn may use them. The zero value has none.
+// keptSets are a zone's sets as they were read, with what this process has changed since. Only whoever has the zone's turn may use them. The zero
+// value has none.
 type keptSets struct {
 	zone  string
 	sets  []types.ResourceRecordSet
@@ -65,7 +67,8 @@ func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
 	return k.sets, nil
 }
 
-// look reads what a name has anew, where the rest is older: a batch that creates its A record is not refused for the AAAA record that somebody else has made there, nor
+// look reads what a name has anew, where the rest is older: a batch that creates its A record is not refused for the AAAA record that somebody else
+// has made there, nor
 // one that changes it for a claim that is gone.
 func (z *hosted) look(ctx context.Context, name string) ([]types.ResourceRecordSet, error) {
 	k := &z.c.sets
@@ -91,7 +94,8 @@ func (z *hosted) look(ctx context.Context, name string) ([]types.ResourceRecordS
 // forget has the zone be read anew.
 func (z *hosted) forget() { z.c.sets, z.using = keptSets{}, false }
 
-// doubtful tells whether what was done with the zone is to be done again with what it has now: sets that were read before are good for a change that Route 53 has
+// doubtful tells whether what was done with the zone is to be done again with what it has now: sets that were read before are good for a change that
+// Route 53 has
 // carried out, and for nothing else.
 func (z *hosted) doubtful(err error) bool {
 	code := app.CodeOf(err)
@@ -189,7 +193,8 @@ func (z *hosted) submit(ctx context.Context, batch []types.Change) error {
 	}, reasonBusy)
 }
 
-// batchOf gives the changes from what a zone has to what is wanted. What is to go, or to become other, is deleted, which has to name it just as it stands; and what is
+// batchOf gives the changes from what a zone has to what is wanted. What is to go, or to become other, is deleted, which has to name it just as it
+// stands; and what is
 // new is created, for which nothing may stand there. UPSERT would write over what somebody else has changed. Sets with a routing policy are somebody else's.
 func batchOf(has []types.ResourceRecordSet, wants []records.Set) (out []types.Change) {
 	for _, want := range wants {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"muster/app"
+	appfamily "muster/app/family"
 	"muster/providers/internal/userdata"
 )
 
@@ -18,7 +18,7 @@ const defaultUser = "muster"
 
 // wanted is a machine that was asked for, with all that can be told without asking EC2.
 type wanted struct {
-	spec     app.MachineSpec
+	spec     appfamily.MachineSpec
 	options  options
 	user     string
 	hostKey  string
@@ -26,7 +26,7 @@ type wanted struct {
 	tags     map[string]string
 }
 
-func (c *cloud) want(spec app.MachineSpec) (w wanted, err error) {
+func (c *cloud) want(spec appfamily.MachineSpec) (w wanted, err error) {
 	w = wanted{spec: spec, user: cmp.Or(spec.Image.SSHUser, defaultUser)}
 	if w.options, err = c.options(spec.Flavor, spec.Image); err != nil {
 		return w, err

@@ -45,7 +45,8 @@ func paced[I, O any](c *cloud, ask func(context.Context, *I, ...func(*route53.Op
 	}
 }
 
-// elsewhere sends calls to another address than AWS's own, and leaves all else to the SDK, such as the region that they are signed for: with an address of one's own
+// elsewhere sends calls to another address than AWS's own, and leaves all else to the SDK, such as the region that they are signed for: with an
+// address of one's own
 // it would take the account's, which Route 53 does not know.
 type elsewhere struct {
 	route53.EndpointResolverV2

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
-	"muster/app"
+	appfamily "muster/app/family"
+	"muster/app/template"
 	"muster/providers/internal/account"
 )
 
@@ -40,12 +40,12 @@ type options struct {
 }
 
 // options gives those for a flavor and an image, which override the account's settings.
-func (c *cloud) options(flavor app.Flavor, image app.Image) (options, error) {
+func (c *cloud) options(flavor template.Flavor, image template.Image) (options, error) {
 	return optionsOf(c.settings.With(only(image.Extra, Descriptor.ImageFields), only(flavor.Extra, Descriptor.FlavorFields)))
 }
 
 // only leaves out what is not for this cloud, such as what an image says of its operating system.
-func only(extra map[string]string, fields []app.Field) map[string]string {
+func only(extra map[string]string, fields []appfamily.Field) map[string]string {
 	out := make(map[string]string, len(fields))
 	for _, f := range fields {
 		if v, ok := extra[f.Name]; ok {

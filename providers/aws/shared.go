@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-
 	"muster/app"
+	appfamily "muster/app/family"
 )
 
 // kindFirewall is what comes before a group's ID in the ID of a shared thing.
 const kindFirewall = "firewall"
 
 // Shared implements app.Sharer: the security groups that Muster made, and the names in the account's DNS zone.
-func (c *cloud) Shared(ctx context.Context, tags map[string]string) (out []app.SharedThing, err error) {
+func (c *cloud) Shared(ctx context.Context, tags map[string]string) (out []appfamily.SharedThing, err error) {
 	err = pages(func(token *string) (*string, error) {
 		page, err := c.ec2.describeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: tagFilters(tags), MaxResults: &c.tuning.page, NextToken: token})
 		if err != nil {
@@ -28,7 +28,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) (out []app.S
 			}
 			delete(has, tagMade)
 			at, _ := time.Parse(time.RFC3339, made)
-			out = append(out, app.SharedThing{ID: kindFirewall + "/" + value(g.GroupId), Kind: kindFirewall, Name: value(g.GroupName), Tags: has, MadeAt: at})
+			out = append(out, appfamily.SharedThing{ID: kindFirewall + "/" + value(g.GroupId), Kind: kindFirewall, Name: value(g.GroupName), Tags: has, MadeAt: at})
 		}
 		return page.NextToken, nil
 	})

@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	appfamily "muster/app/family"
+	"muster/app/template"
 	"muster/providers/internal/account"
 	"muster/providers/providertest"
 )
@@ -169,7 +170,7 @@ func (r *testRegion) left() (out []string) {
 
 func TestAWSPassesTheSuite(t *testing.T) {
 	r := newRegion(t)
-	open := func(t *testing.T) app.Provider { return r.open(t, map[string]any{"dns_zone": "Suite.test."}) }
+	open := func(t *testing.T) appfamily.Provider { return r.open(t, map[string]any{"dns_zone": "Suite.test."}) }
 	refusals := []providertest.Refusal{}
 	for code, want := range map[string]struct {
 		code    app.Code
@@ -191,7 +192,7 @@ func TestAWSPassesTheSuite(t *testing.T) {
 		refusals = append(refusals, providertest.Refusal{Name: code, Code: want.code, Arrange: func() func() { return r.refuse("RunInstances", code, want.message) }})
 	}
 	providertest.Run(t, providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) appfamily.Provider {
 			r.reset()
 			return open(t)
 		},
@@ -199,32 +200,32 @@ func TestAWSPassesTheSuite(t *testing.T) {
 		Flavor: "t9.small",
 		Image:  "ami-0000000a",
 		Zone:   "eu-test-1b",
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor":             func(s *app.MachineSpec) { s.Flavor.Flavor = "x9.unknown" },
-			"no flavor":                     func(s *app.MachineSpec) { s.Flavor.Flavor = "" },
-			"an unknown image":              func(s *app.MachineSpec) { s.Image.Image = "ami-99999999" },
-			"an image by a name":            func(s *app.MachineSpec) { s.Image.Image = "debian" },
-			"an image of any owner":         func(s *app.MachineSpec) { s.Image.Image = "name:debian-12-amd64-*" },
-			"an image that is not ready":    func(s *app.MachineSpec) { s.Image.Image = "ami-0000000d" },
-			"an image of another kind":      func(s *app.MachineSpec) { s.Image.Image = "ami-0000000c" },
-			"a broken host key":             func(s *app.MachineSpec) { s.HostKey = []byte("not a key") },
-			"an unknown zone":               func(s *app.MachineSpec) { s.Zone = "eu-test-1z" },
-			"a tag that is too long":        func(s *app.MachineSpec) { s.Tags["note"] = strings.Repeat("x", 257) },
-			"a tag's name that is too long": func(s *app.MachineSpec) { s.Tags[strings.Repeat("x", 129)] = "" },
-			"a tag that AWS keeps":          func(s *app.MachineSpec) { s.Tags["aws:note"] = "x" },
-			"a tag of our own":              func(s *app.MachineSpec) { s.Tags[tagHostname] = "x" },
-			"too many tags": func(s *app.MachineSpec) {
+		Refuses: map[string]func(*appfamily.MachineSpec){
+			"an unknown flavor":             func(s *appfamily.MachineSpec) { s.Flavor.Flavor = "x9.unknown" },
+			"no flavor":                     func(s *appfamily.MachineSpec) { s.Flavor.Flavor = "" },
+			"an unknown image":              func(s *appfamily.MachineSpec) { s.Image.Image = "ami-99999999" },
+			"an image by a name":            func(s *appfamily.MachineSpec) { s.Image.Image = "debian" },
+			"an image of any owner":         func(s *appfamily.MachineSpec) { s.Image.Image = "name:debian-12-amd64-*" },
+			"an image that is not ready":    func(s *appfamily.MachineSpec) { s.Image.Image = "ami-0000000d" },
+			"an image of another kind":      func(s *appfamily.MachineSpec) { s.Image.Image = "ami-0000000c" },
+			"a broken host key":             func(s *appfamily.MachineSpec) { s.HostKey = []byte("not a key") },
+			"an unknown zone":               func(s *appfamily.MachineSpec) { s.Zone = "eu-test-1z" },
+			"a tag that is too long":        func(s *appfamily.MachineSpec) { s.Tags["note"] = strings.Repeat("x", 257) },
+			"a tag's name that is too long": func(s *appfamily.MachineSpec) { s.Tags[strings.Repeat("x", 129)] = "" },
+			"a tag that AWS keeps":          func(s *appfamily.MachineSpec) { s.Tags["aws:note"] = "x" },
+			"a tag of our own":              func(s *appfamily.MachineSpec) { s.Tags[tagHostname] = "x" },
+			"too many tags": func(s *appfamily.MachineSpec) {
 				for c := range 50 {
 					s.Tags["t"+string(rune('a'+c))] = "x"
 				}
 			},
-			"a root disk that is too small": func(s *app.MachineSpec) { s.Flavor.Extra = map[string]string{"root_disk_gb": "4"} },
-			"a disk without a size":         func(s *app.MachineSpec) { s.Flavor.Extra = map[string]string{"data_disk_gb": "big"} },
-			"a firewall of another kind": func(s *app.MachineSpec) {
-				s.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "gre", From: []string{"0.0.0.0/0"}}}}
+			"a root disk that is too small": func(s *appfamily.MachineSpec) { s.Flavor.Extra = map[string]string{"root_disk_gb": "4"} },
+			"a disk without a size":         func(s *appfamily.MachineSpec) { s.Flavor.Extra = map[string]string{"data_disk_gb": "big"} },
+			"a firewall of another kind": func(s *appfamily.MachineSpec) {
+				s.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "gre", From: []string{"0.0.0.0/0"}}}}
 			},
-			"a firewall without ports": func(s *app.MachineSpec) {
-				s.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", From: []string{"0.0.0.0/0"}}}}
+			"a firewall without ports": func(s *appfamily.MachineSpec) {
+				s.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", From: []string{"0.0.0.0/0"}}}}
 			},
 		},
 		Faults: r.faults,
@@ -235,7 +236,7 @@ func TestAWSPassesTheSuite(t *testing.T) {
 			t.Cleanup(func() { r.lags(usual) })
 			late := quick
 			late.late = 2 * lag
-			return providertest.Late{Lag: lag, Open: func() app.Provider { return r.openLate(t, nil, late) }}
+			return providertest.Late{Lag: lag, Open: func() appfamily.Provider { return r.openLate(t, nil, late) }}
 		},
 		Reads:    reads,
 		Refusals: refusals,
@@ -247,7 +248,7 @@ func TestAWSPassesTheSuite(t *testing.T) {
 			"the group's rules":       asks("AuthorizeSecurityGroupIngress"),
 			"the look afterwards":     asks("DescribeInstances", "InstanceId.1"),
 		},
-		Firewall: &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "udp", Ports: "8000-8100", From: []string{"10.1.2.3/8"}},
+		Firewall: &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "udp", Ports: "8000-8100", From: []string{"10.1.2.3/8"}},
 			{Protocol: "icmp", From: []string{"0.0.0.0/0", "2001:db8::/32"}}}},
 		Behind: func(_ *testing.T, id string) []string { return r.behind(id) },
 		Vanish: func(_ *testing.T, id string) { r.vanish(id) },

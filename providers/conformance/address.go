@@ -5,22 +5,24 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // looks is how often a machine is described to see whether it keeps its address.
 const looks = 40
 
-// keepsAddress holds a member to what logging in rests on: a machine that runs has an address for access, and one that was told, by the create or by a look at it, is the one that
+// keepsAddress holds a member to what logging in rests on: a machine that runs has an address for access, and one that was told, by the create or by
+// a look at it, is the one that
 // every later answer tells, as soon as it tells any. A cloud may tell of addresses late; until then its machine is starting.
 func (h Harness[S]) keepsAddress(t S) {
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "address")
 	m := create(t, p, spec)
 	told := m.Addresses[app.AddressAccess]
-	see := func(from string, m app.Machine) {
+	see := func(from string, m family.Machine) {
 		at := m.Addresses[app.AddressAccess]
 		switch {
-		case m.State == app.MachineRunning && at == "":
+		case m.State == family.MachineRunning && at == "":
 			t.Errorf("%s says that the machine runs, and not where it is reached: %v", from, m.Addresses)
 		case at != "" && told != "" && at != told:
 			t.Fatalf("%s says that the machine is reached at %s, after %s was told", from, at, told)

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // adopted holds a member to what handing a machine out of a pool rests on: the machine carries its new node's tags from then on, stays the intent's own, and is
 // behind its new cluster's firewall, whatever answer on the way to that was lost.
 func (h Harness[S]) adopted(t S) {
-	if a, ok := app.PowerOf[app.Adopter](h.Open(t)); !ok || a == nil {
+	if a, ok := family.PowerOf[family.Adopter](h.Open(t)); !ok || a == nil {
 		if h.Firewall != nil {
 			t.Fatal("a member that makes firewalls must be an app.Adopter: machines out of a pool would be open to everybody")
 		}
@@ -39,7 +40,7 @@ func (h Harness[S]) adopted(t S) {
 }
 
 // pooled makes a machine as pools do, and gives what it is to become.
-func (h Harness[S]) pooled(t S, p app.Provider) (app.Machine, app.MachineSpec) {
+func (h Harness[S]) pooled(t S, p family.Provider) (family.Machine, family.MachineSpec) {
 	t.Helper()
 	spec, _ := h.Spec(t, "pooled")
 	spec.Tags["muster-pool"] = "warm"
@@ -48,13 +49,13 @@ func (h Harness[S]) pooled(t S, p app.Provider) (app.Machine, app.MachineSpec) {
 	next.Hostname, next.Firewall = "n7.c7.suite.test", h.Firewall
 	next.Tags = maps.Clone(spec.Tags)
 	delete(next.Tags, "muster-pool")
-	next.Tags[app.TagCluster], next.Tags[app.TagNode] = "c7", "n7"
+	next.Tags[family.TagCluster], next.Tags[family.TagNode] = "c7", "n7"
 	return made, next
 }
 
 func (h Harness[S]) adoptedOnce(t S) {
 	p := h.Open(t)
-	a, _ := app.PowerOf[app.Adopter](p)
+	a, _ := family.PowerOf[family.Adopter](p)
 	made, next := h.pooled(t, p)
 	for _, id := range []string{"no-such-machine", ""} {
 		wantCode(t, fmt.Sprintf("adopt %q", id), a.Adopt(t.Context(), id, next), app.ENotFound)
@@ -68,7 +69,7 @@ func (h Harness[S]) adoptedOnce(t S) {
 		}
 		h.isOf(t, p, made, next)
 	}
-	if others := list(t, p, map[string]string{app.TagInstallation: Installation, app.TagCluster: "c1"}); len(others) > 0 {
+	if others := list(t, p, map[string]string{family.TagInstallation: Installation, family.TagCluster: "c1"}); len(others) > 0 {
 		t.Errorf("its former cluster still has %v", idsOf(others))
 	}
 	if again := create(t, p, next); again.ID != made.ID {
@@ -82,7 +83,7 @@ func (h Harness[S]) adoptedOnce(t S) {
 func (h Harness[S]) adoptedAfter(t S, n int) bool {
 	t.Helper()
 	p := h.Open(t)
-	a, _ := app.PowerOf[app.Adopter](p)
+	a, _ := family.PowerOf[family.Adopter](p)
 	made, next := h.pooled(t, p)
 	var calls atomic.Int64
 	reads := h.Reads
@@ -109,7 +110,7 @@ func (h Harness[S]) adoptedAfter(t S, n int) bool {
 }
 
 // isOf wants a machine to be what it was adopted as.
-func (h Harness[S]) isOf(t S, p app.Provider, made app.Machine, next app.MachineSpec) {
+func (h Harness[S]) isOf(t S, p family.Provider, made family.Machine, next family.MachineSpec) {
 	t.Helper()
 	got := h.eventually(t, p, made.ID)
 	if !maps.Equal(got.Tags, next.Tags) || got.Hostname != next.Hostname {
@@ -124,11 +125,11 @@ func (h Harness[S]) isOf(t S, p app.Provider, made app.Machine, next app.Machine
 	if h.Firewall == nil {
 		return
 	}
-	s, ok := app.PowerOf[app.Sharer](p)
+	s, ok := family.PowerOf[family.Sharer](p)
 	if !ok {
 		t.Fatal("a member that makes firewalls must be an app.Sharer")
 	}
-	things, err := s.Shared(t.Context(), map[string]string{app.TagInstallation: Installation, app.TagCluster: "c7"})
+	things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation, family.TagCluster: "c7"})
 	if err != nil || len(things) == 0 {
 		t.Fatalf("made for the cluster: %+v, %v", things, err)
 	}
@@ -152,11 +153,11 @@ func (h Harness[S]) isOf(t S, p app.Provider, made app.Machine, next app.Machine
 }
 
 // leave removes a machine and what its cluster shared, and looks whether the account is empty.
-func (h Harness[S]) leave(t S, p app.Provider, id string) {
+func (h Harness[S]) leave(t S, p family.Provider, id string) {
 	t.Helper()
 	if err := p.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, app.ListsLate(p))
+	wait(t, family.ListsLate(p))
 	h.nothingLeft(t, p)
 }

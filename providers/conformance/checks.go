@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 func (h Harness[S]) lifeCycle(t S) {
@@ -23,7 +24,7 @@ func (h Harness[S]) lifeCycle(t S) {
 	if got.ID != made.ID || got.Hostname != spec.Hostname {
 		t.Errorf("described as %q %q, want %q %q", got.ID, got.Hostname, made.ID, spec.Hostname)
 	}
-	if got.State == app.MachineStopped {
+	if got.State == family.MachineStopped {
 		t.Errorf("a new machine is %s (%s)", got.State, got.Note)
 	}
 	if h.OwnHostKeys {
@@ -58,7 +59,7 @@ func (h Harness[S]) absent(t S) {
 			t.Errorf("delete %q: %v", id, err)
 		}
 	}
-	if ids := idsOf(list(t, p, map[string]string{app.TagInstallation: Installation})); len(ids) > 0 {
+	if ids := idsOf(list(t, p, map[string]string{family.TagInstallation: Installation})); len(ids) > 0 {
 		t.Errorf("an empty account lists %v", ids)
 	}
 }
@@ -104,7 +105,7 @@ func (h Harness[S]) sameIntentAtOnce(t S) {
 func (h Harness[S]) manyAtOnce(t S) {
 	p := h.Open(t)
 	const n = 8
-	machines, err := atOnce(n, func(i int) (app.Machine, error) {
+	machines, err := atOnce(n, func(i int) (family.Machine, error) {
 		spec, _ := h.Spec(t, fmt.Sprintf("many-%d", i))
 		return p.Create(t.Context(), spec)
 	})
@@ -127,7 +128,7 @@ func (h Harness[S]) tags(t S) {
 	mine, _ := h.Spec(t, "mine")
 	mine.Tags["note"] = "with space, = and ümlaut"
 	theirs, _ := h.Spec(t, "theirs")
-	theirs.Tags[app.TagTenant] = "other"
+	theirs.Tags[family.TagTenant] = "other"
 	m := create(t, p, mine)
 	create(t, p, theirs)
 
@@ -138,15 +139,15 @@ func (h Harness[S]) tags(t S) {
 	if !maps.Equal(got.Tags, mine.Tags) {
 		t.Errorf("tags %v, want %v", got.Tags, mine.Tags)
 	}
-	if ids := idsOf(list(t, p, map[string]string{app.TagTenant: "acme"})); !slices.Equal(ids, []string{m.ID}) {
+	if ids := idsOf(list(t, p, map[string]string{family.TagTenant: "acme"})); !slices.Equal(ids, []string{m.ID}) {
 		t.Errorf("list by tenant gives %v, want just %s", ids, m.ID)
 	}
-	if n := len(list(t, p, map[string]string{app.TagInstallation: Installation})); n != 2 {
+	if n := len(list(t, p, map[string]string{family.TagInstallation: Installation})); n != 2 {
 		t.Errorf("list by installation gives %d machines, want 2", n)
 	}
 	for _, tags := range []map[string]string{
-		{app.TagInstallation: "someone-else"},
-		{app.TagTenant: "acme", app.TagIntent: "theirs"},
+		{family.TagInstallation: "someone-else"},
+		{family.TagTenant: "acme", family.TagIntent: "theirs"},
 		{"no-such-tag": ""},
 	} {
 		if ids := idsOf(list(t, p, tags)); len(ids) > 0 {
@@ -206,10 +207,10 @@ func (h Harness[S]) reopened(t S) {
 	p := h.Open(t)
 	spec, keys := h.Spec(t, "stays")
 	m := create(t, p, spec)
-	if m.State == app.MachineStarting {
+	if m.State == family.MachineStarting {
 		m = h.eventually(t, p, m.ID) // its addresses are known then
 	}
-	if c, ok := p.(app.ProviderCloser); ok {
+	if c, ok := p.(family.ProviderCloser); ok {
 		if err := c.Close(); err != nil {
 			t.Fatalf("close: %v", err)
 		}
@@ -219,10 +220,10 @@ func (h Harness[S]) reopened(t S) {
 	if err != nil {
 		t.Fatalf("describe after opening again: %v", err)
 	}
-	if got.State == app.MachineStarting {
+	if got.State == family.MachineStarting {
 		got = h.eventually(t, p, m.ID) // the cloud tells of its addresses late
 	}
-	if got.State == app.MachineStopped || !maps.Equal(got.Tags, spec.Tags) || !maps.Equal(got.Addresses, m.Addresses) {
+	if got.State == family.MachineStopped || !maps.Equal(got.Tags, spec.Tags) || !maps.Equal(got.Addresses, m.Addresses) {
 		t.Errorf("after opening again: %+v, want %+v", got, m)
 	}
 	if again := create(t, p, spec); again.ID != m.ID {
@@ -236,31 +237,31 @@ func (h Harness[S]) reopened(t S) {
 	}
 }
 
-func (h Harness[S]) eventually(t TB, p app.Provider, id string) app.Machine {
+func (h Harness[S]) eventually(t TB, p family.Provider, id string) family.Machine {
 	t.Helper()
 	return ready(t, p, id, h.patience(), h.pause())
 }
 
 // Eventually asks until the machine is running and says where it is.
-func Eventually(t TB, p app.Provider, id string) app.Machine {
+func Eventually(t TB, p family.Provider, id string) family.Machine {
 	t.Helper()
 	return ready(t, p, id, usualPatience, usualPause)
 }
 
-func ready(t TB, p app.Provider, id string, patience, pause time.Duration) app.Machine {
+func ready(t TB, p family.Provider, id string, patience, pause time.Duration) family.Machine {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
 		m, err := p.Describe(t.Context(), id)
-		if err == nil && m.State == app.MachineRunning && m.Addresses["access_v4"] != "" {
+		if err == nil && m.State == family.MachineRunning && m.Addresses["access_v4"] != "" {
 			return m
 		}
-		if time.Now().After(deadline) || m.State == app.MachineStopped || t.Context().Err() != nil {
+		if time.Now().After(deadline) || m.State == family.MachineStopped || t.Context().Err() != nil {
 			t.Fatalf("machine %s does not get ready: %+v, %v", id, m, err)
 		}
 	}
 }
 
-func idsOf(ms []app.Machine) []string {
+func idsOf(ms []family.Machine) []string {
 	ids := make([]string, 0, len(ms))
 	for _, m := range ms {
 		ids = append(ids, m.ID)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // The part of the suite for members that speak to an endpoint over HTTP: see Harness.Faults.
@@ -42,8 +44,8 @@ func (h Harness[S]) lostAnswers(t S) {
 			if err != nil {
 				unclear(t, err)
 			}
-			wait(t, app.ListsLate(p))
-			ids := idsOf(list(t, p, map[string]string{app.TagInstallation: Installation, app.TagIntent: spec.Intent}))
+			wait(t, family.ListsLate(p))
+			ids := idsOf(list(t, p, map[string]string{family.TagInstallation: Installation, family.TagIntent: spec.Intent}))
 			if len(ids) != 1 || err == nil && made.ID != ids[0] {
 				t.Fatalf("machines of the intent %v, created %q", ids, made.ID)
 			}
@@ -86,7 +88,7 @@ func (h Harness[S]) failures(t S) {
 		"list":     func(ctx context.Context) error { _, err := p.List(ctx, nil); return err },
 		"delete":   func(ctx context.Context) error { return p.Delete(ctx, m.ID) },
 	}
-	if s, ok := app.PowerOf[app.Sleeper](p); ok {
+	if s, ok := family.PowerOf[family.Sleeper](p); ok {
 		verbs["sleep"] = func(ctx context.Context) error { return s.Sleep(ctx, m.ID) }
 	}
 	const always = 1000
@@ -134,7 +136,7 @@ func (h Harness[S]) refusals(t S) {
 			if err != nil && len(e.Message) < 10 {
 				t.Errorf("%q says nothing to a person", e.Message)
 			}
-			wait(t, app.ListsLate(p))
+			wait(t, family.ListsLate(p))
 			h.nothingLeft(t, p)
 			if m := create(t, p, spec); m.ID == "" {
 				t.Error("afterwards it cannot be made")
@@ -171,12 +173,12 @@ func (h Harness[S]) partial(t S) {
 				if err != nil {
 					unclear(t, err)
 				}
-				wait(t, app.ListsLate(p))
+				wait(t, family.ListsLate(p))
 				m := create(t, p, spec)
 				if ids := idsOf(list(t, p, nil)); !slices.Equal(ids, []string{m.ID}) {
 					t.Errorf("machines %v, want just %s", ids, m.ID)
 				}
-				if got := h.eventually(t, p, m.ID); got.Tags[app.TagIntent] != spec.Intent {
+				if got := h.eventually(t, p, m.ID); got.Tags[family.TagIntent] != spec.Intent {
 					t.Errorf("tags %v", got.Tags)
 				}
 				if err := p.Delete(t.Context(), m.ID); err != nil {
@@ -194,13 +196,13 @@ func (h Harness[S]) firewalls(t S) {
 		t.Skip("the member makes none")
 	}
 	p := h.Open(t)
-	s, ok := app.PowerOf[app.Sharer](p)
+	s, ok := family.PowerOf[family.Sharer](p)
 	if !ok {
 		t.Fatal("a member that makes firewalls must be an app.Sharer")
 	}
-	tags := map[string]string{app.TagInstallation: Installation, app.TagCluster: "c1"}
+	tags := map[string]string{family.TagInstallation: Installation, family.TagCluster: "c1"}
 	const n = 3
-	machines, err := atOnce(n, func(i int) (app.Machine, error) {
+	machines, err := atOnce(n, func(i int) (family.Machine, error) {
 		spec, _ := h.Spec(t, string(rune('a'+i)))
 		spec.Firewall = h.Firewall
 		return p.Create(t.Context(), spec)
@@ -209,10 +211,10 @@ func (h Harness[S]) firewalls(t S) {
 		t.Fatal(err)
 	}
 	things, err := s.Shared(t.Context(), tags)
-	if err != nil || len(things) == 0 || things[0].Tags[app.TagCluster] != "c1" || things[0].Tags[app.TagInstallation] != Installation {
+	if err != nil || len(things) == 0 || things[0].Tags[family.TagCluster] != "c1" || things[0].Tags[family.TagInstallation] != Installation {
 		t.Fatalf("made for the cluster: %+v, %v", things, err)
 	}
-	if others, err := s.Shared(t.Context(), map[string]string{app.TagInstallation: Installation, app.TagCluster: "c2"}); err != nil || len(others) > 0 {
+	if others, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation, family.TagCluster: "c2"}); err != nil || len(others) > 0 {
 		t.Errorf("of another cluster: %+v, %v", others, err)
 	}
 	for _, m := range machines {
@@ -220,7 +222,7 @@ func (h Harness[S]) firewalls(t S) {
 			t.Fatal(err)
 		}
 	}
-	wait(t, app.ListsLate(p))
+	wait(t, family.ListsLate(p))
 	for range 2 {
 		for _, thing := range things {
 			if err := s.DeleteShared(t.Context(), thing.ID); err != nil {
@@ -234,7 +236,7 @@ func (h Harness[S]) firewalls(t S) {
 // offers holds what the account has to offer to what can be made.
 func (h Harness[S]) offers(t S) {
 	p := h.Open(t)
-	o, ok := app.PowerOf[app.Offerer](p)
+	o, ok := family.PowerOf[family.Offerer](p)
 	if !ok {
 		t.Skip("the member does not tell")
 	}
@@ -245,13 +247,13 @@ func (h Harness[S]) offers(t S) {
 	if len(offers.Flavors)+len(offers.Images)+len(offers.Zones) == 0 && h.Faults == nil {
 		t.Skip("the member behind it does not tell")
 	}
-	if !slices.ContainsFunc(offers.Flavors, func(f app.FlavorOffer) bool { return f.Flavor.Flavor == h.Flavor }) {
+	if !slices.ContainsFunc(offers.Flavors, func(f family.FlavorOffer) bool { return f.Flavor.Flavor == h.Flavor }) {
 		t.Errorf("flavor %s is not among %+v", h.Flavor, offers.Flavors)
 	}
-	if len(offers.Images) > 0 && !slices.ContainsFunc(offers.Images, func(i app.ImageOffer) bool { return i.Image.Image == h.Image }) {
+	if len(offers.Images) > 0 && !slices.ContainsFunc(offers.Images, func(i family.ImageOffer) bool { return i.Image.Image == h.Image }) {
 		t.Errorf("image %s is not among %+v", h.Image, offers.Images)
 	}
-	if !slices.IsSortedFunc(offers.Flavors, func(a, b app.FlavorOffer) int { return compare(a.Flavor.Flavor, b.Flavor.Flavor) }) {
+	if !slices.IsSortedFunc(offers.Flavors, func(a, b family.FlavorOffer) int { return compare(a.Flavor.Flavor, b.Flavor.Flavor) }) {
 		t.Error("flavors are not sorted")
 	}
 	_, err = o.Offers(done(t))
@@ -273,11 +275,11 @@ func compare(a, b string) int {
 // checks holds the account's check to finding what is wrong, in a sentence that helps.
 func (h Harness[S]) checks(t S) {
 	p := h.Open(t)
-	c, ok := app.PowerOf[app.AccountChecker](p)
+	c, ok := family.PowerOf[family.AccountChecker](p)
 	if !ok {
 		t.Skip("the member cannot look")
 	}
-	needs := app.AccountNeeds{Machines: []app.MachineNeed{{Count: 2, Flavor: app.Flavor{Flavor: h.Flavor}, Image: app.Image{Image: h.Image}, Zone: h.Zone}}}
+	needs := family.AccountNeeds{Machines: []family.MachineNeed{{Count: 2, Flavor: template.Flavor{Flavor: h.Flavor}, Image: template.Image{Image: h.Image}, Zone: h.Zone}}}
 	found, err := c.CheckAccount(t.Context(), needs)
 	if err != nil || len(found) == 0 {
 		t.Fatalf("%+v, %v", found, err)
@@ -287,35 +289,35 @@ func (h Harness[S]) checks(t S) {
 			t.Errorf("a good account: %+v", f)
 		}
 	}
-	apart, err := c.CheckAccount(t.Context(), app.AccountNeeds{Machines: []app.MachineNeed{{Count: 1, Flavor: needs.Machines[0].Flavor}, {Count: 1, Image: needs.Machines[0].Image}}})
-	if err != nil || slices.ContainsFunc(apart, func(f app.Finding) bool { return !f.OK && !f.Warning }) {
+	apart, err := c.CheckAccount(t.Context(), family.AccountNeeds{Machines: []family.MachineNeed{{Count: 1, Flavor: needs.Machines[0].Flavor}, {Count: 1, Image: needs.Machines[0].Image}}})
+	if err != nil || slices.ContainsFunc(apart, func(f family.Finding) bool { return !f.OK && !f.Warning }) {
 		t.Errorf("a flavor and an image, each by itself: %+v, %v", apart, err)
 	}
-	catalog := app.AccountNeeds{Each: true, Machines: []app.MachineNeed{{Count: 1, Image: needs.Machines[0].Image}}}
+	catalog := family.AccountNeeds{Each: true, Machines: []family.MachineNeed{{Count: 1, Image: needs.Machines[0].Image}}}
 	for range 60 {
-		catalog.Machines = append(catalog.Machines, app.MachineNeed{Count: 1, Flavor: needs.Machines[0].Flavor})
+		catalog.Machines = append(catalog.Machines, family.MachineNeed{Count: 1, Flavor: needs.Machines[0].Flavor})
 	}
 	each, err := c.CheckAccount(t.Context(), catalog)
-	if err != nil || slices.ContainsFunc(each, func(f app.Finding) bool { return !f.OK && !f.Warning }) {
+	if err != nil || slices.ContainsFunc(each, func(f family.Finding) bool { return !f.OK && !f.Warning }) {
 		t.Errorf("a catalog of more kinds than there may be machines at once, each for itself: %+v, %v", each, err)
 	}
-	for about, spoil := range map[string]func(*app.MachineNeed){
-		app.AboutFlavor: func(n *app.MachineNeed) { n.Flavor.Flavor = "no-such-flavor" },
-		app.AboutImage:  func(n *app.MachineNeed) { n.Image.Image = "no-such-image" },
+	for about, spoil := range map[string]func(*family.MachineNeed){
+		family.AboutFlavor: func(n *family.MachineNeed) { n.Flavor.Flavor = "no-such-flavor" },
+		family.AboutImage:  func(n *family.MachineNeed) { n.Image.Image = "no-such-image" },
 	} {
-		if len(h.Wrong) == 0 && !slices.ContainsFunc(found, func(f app.Finding) bool { return f.About == about }) {
+		if len(h.Wrong) == 0 && !slices.ContainsFunc(found, func(f family.Finding) bool { return f.About == about }) {
 			continue // all that is known of the account is that it answers
 		}
 		bad := needs.Machines[0]
 		spoil(&bad)
-		found, err := c.CheckAccount(t.Context(), app.AccountNeeds{Machines: []app.MachineNeed{bad}})
+		found, err := c.CheckAccount(t.Context(), family.AccountNeeds{Machines: []family.MachineNeed{bad}})
 		h.finds(t, "an unknown "+about, found, err, about)
 	}
 	for _, w := range h.Wrong {
 		t.Run(w.Name, func(t S) {
 			p, undo := w.Open(t)
 			defer undo()
-			found, err := p.(app.AccountChecker).CheckAccount(t.Context(), needs)
+			found, err := p.(family.AccountChecker).CheckAccount(t.Context(), needs)
 			h.finds(t, w.Name, found, err, w.About)
 		})
 	}
@@ -325,16 +327,16 @@ func (h Harness[S]) checks(t S) {
 type Wrong[S T[S]] struct {
 	Name  string
 	About string // what the finding is about, such as app.AboutCredentials
-	Open  func(t S) (p app.Provider, undo func())
+	Open  func(t S) (p family.Provider, undo func())
 }
 
-func (h Harness[S]) finds(t S, what string, found []app.Finding, err error, about string) {
+func (h Harness[S]) finds(t S, what string, found []family.Finding, err error, about string) {
 	t.Helper()
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
 		return
 	}
-	i := slices.IndexFunc(found, func(f app.Finding) bool { return !f.OK && !f.Warning && f.About == about })
+	i := slices.IndexFunc(found, func(f family.Finding) bool { return !f.OK && !f.Warning && f.About == about })
 	if i < 0 {
 		t.Errorf("%s: nothing about %s is found wrong: %+v", what, about, found)
 		return
@@ -346,13 +348,13 @@ func (h Harness[S]) finds(t S, what string, found []app.Finding, err error, abou
 }
 
 // nothingLeft removes what was made for clusters as a whole, and looks whether the account is empty.
-func (h Harness[S]) nothingLeft(t S, p app.Provider) {
+func (h Harness[S]) nothingLeft(t S, p family.Provider) {
 	t.Helper()
 	if ids := idsOf(list(t, p, nil)); len(ids) > 0 {
 		t.Errorf("machines %v are left", ids)
 	}
-	if s, ok := app.PowerOf[app.Sharer](p); ok {
-		things, err := s.Shared(t.Context(), map[string]string{app.TagInstallation: Installation})
+	if s, ok := family.PowerOf[family.Sharer](p); ok {
+		things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation})
 		if err != nil {
 			t.Error(err)
 		}

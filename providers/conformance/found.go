@@ -4,19 +4,19 @@ import (
 	"slices"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 )
 
 // found holds a member to what looking before asking again, and the proof of a deletion, rest on: what was made is listed by
 // its intent at once, or as late as the member says, and what was deleted is not listed any more by then.
 func (h Harness[S]) found(t S) {
 	p := h.Open(t)
-	late := app.ListsLate(p)
+	late := family.ListsLate(p)
 	if late > 10*time.Second && h.Patience == 0 {
 		t.Fatalf("it lists %s late: the suite cannot wait for so long", late)
 	}
 	spec, _ := h.Spec(t, "found")
-	tags := map[string]string{app.TagInstallation: Installation, app.TagIntent: spec.Intent}
+	tags := map[string]string{family.TagInstallation: Installation, family.TagIntent: spec.Intent}
 	before := time.Now()
 	m := create(t, p, spec)
 	wait(t, late)

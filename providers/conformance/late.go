@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Late is an account whose lists lack what was just made.
@@ -13,15 +14,16 @@ type Late struct {
 	// Lag is for how long a list lacks a machine that was made; no longer than what the member says by app.LateLister, and long enough for a few calls.
 	Lag time.Duration
 	// Open gives the same account, each time as another process would see it.
-	Open func() app.Provider
+	Open func() family.Provider
 }
 
 // late holds a member whose cloud lists late to what the engine rests on: an intent is one machine also where it is asked for again while no list shows the
-// first, what is not listed yet can be deleted, and once app.ListsLate has passed the list shows what is there. Another process that follows a lost answer looks
+// first, what is not listed yet can be deleted, and once app.ListsLate has passed the list shows what is there. Another process that follows a lost
+// answer looks
 // twice, so long apart, before it asks; the same process need not.
 func (h Harness[S]) late(t S) {
 	if h.Late == nil {
-		if _, ok := h.Open(t).(app.LateLister); ok && h.Faults != nil {
+		if _, ok := h.Open(t).(family.LateLister); ok && h.Faults != nil {
 			t.Fatal("the member lists late: the harness must have its endpoint do so")
 		}
 		t.Skip("lists are true at once")
@@ -56,7 +58,7 @@ func (h Harness[S]) lateDeleted(t S) {
 	}
 	_, err := p.Describe(t.Context(), m.ID)
 	wantCode(t, "describe what was deleted before it was listed", err, app.ENotFound)
-	wait(t, app.ListsLate(p))
+	wait(t, family.ListsLate(p))
 	if ids := idsOf(list(t, p, spec.Tags)); len(ids) > 0 {
 		t.Errorf("what was deleted before it was listed is listed: %v", ids)
 	}
@@ -89,7 +91,7 @@ func (h Harness[S]) lateUnclear(t S, fault Fault, byAnother bool) {
 	if byAnother {
 		p = account.Open()
 		if len(list(t, p, spec.Tags)) == 0 {
-			wait(t, app.ListsLate(p))
+			wait(t, family.ListsLate(p))
 		}
 		if ids := idsOf(list(t, p, spec.Tags)); len(ids) != 1 {
 			t.Fatalf("the second look gives %v, want the machine whose answer was lost", ids)
@@ -98,18 +100,18 @@ func (h Harness[S]) lateUnclear(t S, fault Fault, byAnother bool) {
 	h.oneOf(t, account.Open(), spec, h.persist(t, p, spec).ID)
 }
 
-func (h Harness[S]) lateAccount(t S) (Late, app.Provider) {
+func (h Harness[S]) lateAccount(t S) (Late, family.Provider) {
 	t.Helper()
 	account := h.Late(t)
 	p := account.Open()
-	if late := app.ListsLate(p); account.Lag <= 0 || account.Lag > late {
+	if late := family.ListsLate(p); account.Lag <= 0 || account.Lag > late {
 		t.Fatalf("lists lag %s behind, and the member says %s", account.Lag, late)
 	}
 	return account, p
 }
 
 // persist asks for a machine until it is told which it is, as the engine does.
-func (h Harness[S]) persist(t S, p app.Provider, spec app.MachineSpec) app.Machine {
+func (h Harness[S]) persist(t S, p family.Provider, spec family.MachineSpec) family.Machine {
 	t.Helper()
 	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {
 		m, err := p.Create(t.Context(), spec)
@@ -123,18 +125,18 @@ func (h Harness[S]) persist(t S, p app.Provider, spec app.MachineSpec) app.Machi
 }
 
 // oneOf wants just one machine of an intent once lists are true, and removes it.
-func (h Harness[S]) oneOf(t S, p app.Provider, spec app.MachineSpec, id string) {
+func (h Harness[S]) oneOf(t S, p family.Provider, spec family.MachineSpec, id string) {
 	t.Helper()
-	wait(t, app.ListsLate(p))
-	ids := idsOf(list(t, p, map[string]string{app.TagInstallation: Installation, app.TagIntent: spec.Intent}))
+	wait(t, family.ListsLate(p))
+	ids := idsOf(list(t, p, map[string]string{family.TagInstallation: Installation, family.TagIntent: spec.Intent}))
 	if !slices.Equal(ids, []string{id}) {
-		t.Errorf("%s later the intent's machines are %v, want just %s", app.ListsLate(p), ids, id)
+		t.Errorf("%s later the intent's machines are %v, want just %s", family.ListsLate(p), ids, id)
 	}
 	for _, id := range ids {
 		if err := p.Delete(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	wait(t, app.ListsLate(p))
+	wait(t, family.ListsLate(p))
 	h.nothingLeft(t, p)
 }

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
-	"muster/app"
+	"muster/app/family"
 )
 
 func (h Harness[S]) login(t S) {
@@ -44,12 +43,12 @@ func (h Harness[S]) login(t S) {
 
 // Dial logs in with the given keys and holds the machine to its host key. It keeps trying for a while, since a new
 // machine need not answer yet.
-func Dial(t TB, m app.Machine, k Keys) *ssh.Client {
+func Dial(t TB, m family.Machine, k Keys) *ssh.Client {
 	t.Helper()
 	return dialFor(t, m, k, usualPatience, usualPause)
 }
 
-func dialFor(t TB, m app.Machine, k Keys, patience, pause time.Duration) *ssh.Client {
+func dialFor(t TB, m family.Machine, k Keys, patience, pause time.Duration) *ssh.Client {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
 		c, err := dial(m, k)
@@ -62,7 +61,7 @@ func dialFor(t TB, m app.Machine, k Keys, patience, pause time.Duration) *ssh.Cl
 	}
 }
 
-func dial(m app.Machine, k Keys) (*ssh.Client, error) {
+func dial(m family.Machine, k Keys) (*ssh.Client, error) {
 	// A machine that tells its host key is held to that: the suite compares it with the one that was given, where it was given one.
 	host := k.Host.PublicKey()
 	if m.HostKey != "" {
@@ -82,7 +81,7 @@ func dial(m app.Machine, k Keys) (*ssh.Client, error) {
 }
 
 // ask logs in, runs one command and gives its standard output without the last line break.
-func (h Harness[S]) ask(t TB, m app.Machine, k Keys, command string) string {
+func (h Harness[S]) ask(t TB, m family.Machine, k Keys, command string) string {
 	t.Helper()
 	c := dialFor(t, m, k, h.patience(), h.pause())
 	defer func() { _ = c.Close() }()

@@ -7,11 +7,13 @@ import (
 	"sync/atomic"
 
 	"muster/app"
+	"muster/app/family"
 )
 
-// named holds a member that keeps DNS records to having a machine's name lead to it, to taking that back with the machine, and to leaving alone what is not ours.
+// named holds a member that keeps DNS records to having a machine's name lead to it, to taking that back with the machine, and to leaving alone what
+// is not ours.
 func (h Harness[S]) named(t S) {
-	n, ok := app.PowerOf[app.Namer](h.Open(t))
+	n, ok := family.PowerOf[family.Namer](h.Open(t))
 	if !ok || n.NameZone() == "" {
 		t.Skip("the account names no zone")
 	}
@@ -36,9 +38,9 @@ func (h Harness[S]) named(t S) {
 }
 
 // hosted makes a machine whose name is in the zone.
-func (h Harness[S]) hosted(t S, p app.Provider) (app.Namer, app.Machine) {
+func (h Harness[S]) hosted(t S, p family.Provider) (family.Namer, family.Machine) {
 	t.Helper()
-	n, _ := app.PowerOf[app.Namer](p)
+	n, _ := family.PowerOf[family.Namer](p)
 	spec, _ := h.Spec(t, "named")
 	spec.Hostname = "c1-n1." + n.NameZone()
 	m := h.eventually(t, p, create(t, p, spec).ID)
@@ -47,7 +49,7 @@ func (h Harness[S]) hosted(t S, p app.Provider) (app.Namer, app.Machine) {
 }
 
 // leads wants a name to lead to an address, once, and the record beside it to be there once.
-func (h Harness[S]) leads(t S, m app.Machine) {
+func (h Harness[S]) leads(t S, m family.Machine) {
 	t.Helper()
 	want := []string{"A " + m.Addresses[app.AddressAccess]}
 	if v6 := m.Addresses["access_v6"]; v6 != "" {
@@ -95,7 +97,7 @@ func (h Harness[S]) namedOnce(t S) {
 	// It is given to another cluster.
 	before := m.Hostname
 	m.Hostname, m.Tags = "c7-n7."+n.NameZone(), maps.Clone(m.Tags)
-	m.Tags[app.TagCluster] = "c7"
+	m.Tags[family.TagCluster] = "c7"
 	if err := n.SetName(t.Context(), m); err != nil {
 		t.Fatalf("another name: %v", err)
 	}
@@ -127,19 +129,19 @@ func (h Harness[S]) namedByOthers(t S) {
 func (h Harness[S]) namedAlone(t S) {
 	p := h.Open(t)
 	n, m := h.hosted(t, p)
-	s, ok := app.PowerOf[app.Sharer](p)
+	s, ok := family.PowerOf[family.Sharer](p)
 	if !ok {
 		t.Fatal("a member that keeps names must be an app.Sharer")
 	}
 	if err := n.SetName(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	ghost := app.Machine{Hostname: "c1-n2." + n.NameZone(), Addresses: map[string]string{app.AddressAccess: "198.51.100.9"}, Tags: maps.Clone(m.Tags)}
-	ghost.Tags[app.TagIntent] = "ghost"
+	ghost := family.Machine{Hostname: "c1-n2." + n.NameZone(), Addresses: map[string]string{app.AddressAccess: "198.51.100.9"}, Tags: maps.Clone(m.Tags)}
+	ghost.Tags[family.TagIntent] = "ghost"
 	if err := n.SetName(t.Context(), ghost); err != nil {
 		t.Fatal(err)
 	}
-	things, err := s.Shared(t.Context(), map[string]string{app.TagInstallation: Installation, app.TagCluster: "c1"})
+	things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation, family.TagCluster: "c1"})
 	if err != nil || len(things) != 2 {
 		t.Fatalf("two names, and told are %+v, %v", things, err)
 	}
@@ -153,7 +155,7 @@ func (h Harness[S]) namedAlone(t S) {
 	}
 	h.free(t, ghost.Hostname)
 	h.leads(t, m)
-	if others, err := s.Shared(t.Context(), map[string]string{app.TagInstallation: "someone-else"}); err != nil || len(others) > 0 {
+	if others, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: "someone-else"}); err != nil || len(others) > 0 {
 		t.Errorf("of another installation: %+v, %v", others, err)
 	}
 	h.leave(t, p, m.ID)
@@ -191,8 +193,8 @@ func (h Harness[S]) namedAfter(t S, n int) bool {
 	again("delete", func() error { return p.Delete(t.Context(), m.ID) })
 	came := h.Faults.Disarm() == 0
 	h.free(t, m.Hostname)
-	if s, ok := app.PowerOf[app.Sharer](p); ok {
-		if things, err := s.Shared(t.Context(), map[string]string{app.TagInstallation: Installation}); err != nil || len(things) > 0 {
+	if s, ok := family.PowerOf[family.Sharer](p); ok {
+		if things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation}); err != nil || len(things) > 0 {
 			t.Errorf("after the answer to change %d was lost, the cluster still has %+v, %v", n, things, err)
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // sleeps holds a member that is an app.Sleeper to what that promises.
 func (h Harness[S]) sleeps(t S) {
 	p := h.Open(t)
-	s, ok := app.PowerOf[app.Sleeper](p)
+	s, ok := family.PowerOf[family.Sleeper](p)
 	if !ok {
 		t.Skip("the member cannot stop machines")
 	}
@@ -44,13 +45,13 @@ func (h Harness[S]) sleeps(t S) {
 		t.Errorf("sleep twice: %v", err)
 	}
 	if h.Reopen != nil {
-		if c, ok := p.(app.ProviderCloser); ok {
+		if c, ok := p.(family.ProviderCloser); ok {
 			if err := c.Close(); err != nil {
 				t.Fatalf("close: %v", err)
 			}
 		}
 		p = h.Reopen(t)
-		s = p.(app.Sleeper)
+		s = p.(family.Sleeper)
 		h.stopped(t, p, m.ID, spec)
 	}
 	for range 2 { // a second time it runs already
@@ -77,11 +78,11 @@ func (h Harness[S]) sleeps(t S) {
 }
 
 // stopped waits until a machine is described, and listed, as stopped.
-func (h Harness[S]) stopped(t S, p app.Provider, id string, spec app.MachineSpec) {
+func (h Harness[S]) stopped(t S, p family.Provider, id string, spec family.MachineSpec) {
 	t.Helper()
 	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {
 		m, err := p.Describe(t.Context(), id)
-		if err == nil && m.State == app.MachineStopped {
+		if err == nil && m.State == family.MachineStopped {
 			break
 		}
 		if err != nil || time.Now().After(deadline) {

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // Installation is the value of app.TagInstallation in the suite's specs.
@@ -22,15 +23,15 @@ const Installation = "suite"
 // Harness says how to get at a member.
 type Harness[S T[S]] struct {
 	// Open gives an account without any machine, and leaves none behind when the test ends.
-	Open func(t S) app.Provider
+	Open func(t S) family.Provider
 	// Reopen gives the same account once more, as another process would see it. Nil where there is no such thing.
-	Reopen func(t S) app.Provider
+	Reopen func(t S) family.Provider
 	// Flavor and Image are names that the account knows.
 	Flavor, Image string
 	// Zone is one of the account's zones, "" where it has none.
 	Zone string
 	// Refuses, when set, are specs that the member must turn away with EInvalid, by what is wrong with them.
-	Refuses map[string]func(*app.MachineSpec)
+	Refuses map[string]func(*family.MachineSpec)
 	// Login says that machines answer SSH for real: the suite logs in, and holds the machine to its host key.
 	Login bool
 	// OwnHostKeys says that machines have host keys before they are made, and keep them: Machine.HostKey tells which, and the one of the spec is not given.
@@ -48,7 +49,7 @@ type Harness[S T[S]] struct {
 	// Partial are the calls of a create beside the one that makes the machine, by what they do, such as "tags". Firewall is given along.
 	Partial map[string]func(*http.Request) bool
 	// Firewall is one that the member can make; nil where it makes none.
-	Firewall *app.Firewall
+	Firewall *template.Firewall
 	// Behind names, as the endpoint has it, the firewalls that hold for a machine, by their names among what a cluster shares. Members that make firewalls for
 	// a simulated endpoint need it.
 	Behind func(t S, id string) []string
@@ -61,7 +62,8 @@ type Harness[S T[S]] struct {
 	// Late gives an account without any machine whose lists lag behind, until the test ends. Members that list late and speak to a simulated endpoint need it;
 	// nil for those whose lists are true at once.
 	Late func(t S) Late
-	// Vanish has a machine go by other means than ours, as when someone deletes it in the cloud's own console. Members that speak to a simulated endpoint should have it.
+	// Vanish has a machine go by other means than ours, as when someone deletes it in the cloud's own console. Members that speak to a simulated
+	// endpoint should have it.
 	Vanish func(t S, id string)
 	// Wrong are accounts with something wrong in them, at least ten for a cloud.
 	Wrong []Wrong[S]
@@ -112,21 +114,21 @@ type Keys struct {
 }
 
 // Spec makes a spec for an intent with fresh keys. The host name and the node tag derive from the intent.
-func (h Harness[S]) Spec(t TB, intent string) (app.MachineSpec, Keys) {
+func (h Harness[S]) Spec(t TB, intent string) (family.MachineSpec, Keys) {
 	t.Helper()
 	hostPEM, host := newKey(t)
 	_, client := newKey(t)
-	spec := app.MachineSpec{
+	spec := family.MachineSpec{
 		Intent:   intent,
 		Hostname: strings.NewReplacer("/", "-", " ", "-").Replace(intent) + ".suite.test",
-		Flavor:   app.Flavor{Flavor: h.Flavor},
-		Image:    app.Image{Image: h.Image},
+		Flavor:   template.Flavor{Flavor: h.Flavor},
+		Image:    template.Image{Image: h.Image},
 		Tags: map[string]string{
-			app.TagInstallation: Installation,
-			app.TagTenant:       "acme",
-			app.TagCluster:      "c1",
-			app.TagNode:         intent,
-			app.TagIntent:       intent,
+			family.TagInstallation: Installation,
+			family.TagTenant:       "acme",
+			family.TagCluster:      "c1",
+			family.TagNode:         intent,
+			family.TagIntent:       intent,
 		},
 		HostKey:       hostPEM,
 		AuthorizedKey: AuthorizedKey(client.PublicKey()),
@@ -156,7 +158,7 @@ func newKey(t TB) ([]byte, ssh.Signer) {
 	return pem.EncodeToMemory(block), signer
 }
 
-func create(t TB, p app.Provider, spec app.MachineSpec) app.Machine {
+func create(t TB, p family.Provider, spec family.MachineSpec) family.Machine {
 	t.Helper()
 	m, err := p.Create(t.Context(), spec)
 	if err != nil {
@@ -165,7 +167,7 @@ func create(t TB, p app.Provider, spec app.MachineSpec) app.Machine {
 	return m
 }
 
-func list(t TB, p app.Provider, tags map[string]string) []app.Machine {
+func list(t TB, p family.Provider, tags map[string]string) []family.Machine {
 	t.Helper()
 	ms, err := p.List(t.Context(), tags)
 	if err != nil {

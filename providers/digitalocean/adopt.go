@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/digitalocean/godo"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // Adopt gives a droplet other tags and another name, and puts it behind its new cluster's firewall. Tags are put on one after the other: the firewall's
 // comes first, and the others count from when the last of them is there.
-func (c *cloud) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (c *cloud) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	release, err := c.locks.Lock(ctx, intentKey(spec.Tags))
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (c *cloud) Adopt(ctx context.Context, id string, spec app.MachineSpec) erro
 		if err := c.ensureFirewall(ctx, spec); err != nil {
 			return err
 		}
-		wall = firewallTag(spec.Tags[app.TagInstallation], spec.Tags[app.TagCluster])
+		wall = firewallTag(spec.Tags[family.TagInstallation], spec.Tags[family.TagCluster])
 		if err := c.putTag(ctx, d, wall); err != nil {
 			return err
 		}

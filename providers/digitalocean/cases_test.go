@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/digitalocean/godo"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
-func (w *world) spec(t *testing.T, intent string) app.MachineSpec {
+func (w *world) spec(t *testing.T, intent string) family.MachineSpec {
 	t.Helper()
 	s, _ := providertest.Harness{Flavor: "s-1vcpu-1gb", Image: "debian-12-x64"}.Spec(t, intent)
 	return s
@@ -34,7 +35,7 @@ func (w *world) count(call string) (n int) {
 	return n
 }
 
-func (w *world) make(t *testing.T, c *cloud, spec app.MachineSpec) app.Machine {
+func (w *world) make(t *testing.T, c *cloud, spec family.MachineSpec) family.Machine {
 	t.Helper()
 	m, err := c.Create(t.Context(), spec)
 	if err != nil {
@@ -75,14 +76,14 @@ func TestAllPagesAreRead(t *testing.T) {
 	c := w.open(t)
 	s := w.spec(t, "x")
 	for i := range 2*perPage + 3 {
-		tags := map[string]string{app.TagInstallation: providertest.Installation, app.TagIntent: fmt.Sprint("i", i), app.TagCluster: "c" + fmt.Sprint(i%2)}
+		tags := map[string]string{family.TagInstallation: providertest.Installation, family.TagIntent: fmt.Sprint("i", i), family.TagCluster: "c" + fmt.Sprint(i%2)}
 		written, err := card{tags: tags}.write()
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.droplets[i+1] = &simDroplet{id: i + 1, name: "n", status: "active", region: "fra1", size: s.Flavor.Flavor, tags: written, made: time.Now()}
 	}
-	for want, tags := range map[int]map[string]string{2*perPage + 3: nil, perPage + 2: {app.TagInstallation: providertest.Installation, app.TagCluster: "c0"}, 1: {app.TagIntent: "i7"}, 0: {app.TagIntent: "none"}} {
+	for want, tags := range map[int]map[string]string{2*perPage + 3: nil, perPage + 2: {family.TagInstallation: providertest.Installation, family.TagCluster: "c0"}, 1: {family.TagIntent: "i7"}, 0: {family.TagIntent: "none"}} {
 		got, err := c.List(t.Context(), tags)
 		if err != nil || len(got) != want {
 			t.Errorf("%v: %d machines, want %d (%v)", tags, len(got), want, err)
@@ -118,9 +119,9 @@ func TestWhatIsOrdered(t *testing.T) {
 	w := newWorld(t)
 	c := w.open(t, "data_disk_gb", "10", "vpc_uuid", simVPC, "ssh_keys", simKey+" 512189", "monitoring", "true", "backups", "true", "ssh_from", "203.0.113.7/24, 198.51.100.1")
 	spec := w.spec(t, "order")
-	spec.Image = app.Image{Image: "9000001", SSHUser: "admin"}
-	spec.Flavor = app.Flavor{Flavor: "s-2vcpu-2gb", Extra: map[string]string{"data_disk_gb": "70", "backups": "no"}}
-	spec.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0"}}}}
+	spec.Image = template.Image{Image: "9000001", SSHUser: "admin"}
+	spec.Flavor = template.Flavor{Flavor: "s-2vcpu-2gb", Extra: map[string]string{"data_disk_gb": "70", "backups": "no"}}
+	spec.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0"}}}}
 	m := w.make(t, c, spec)
 	b := w.last
 	if b["name"] != spec.Hostname || b["region"] != "fra1" || b["vpc_uuid"] != simVPC || b["image"] != 9000001.0 || b["monitoring"] != true || b["backups"] != false || b["ipv6"] != false {
@@ -226,13 +227,13 @@ func TestStubbornSystemsLoseTheirPower(t *testing.T) {
 	if err := c.Sleep(t.Context(), m.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineStopped {
+	if got, err := c.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if err := c.Wake(t.Context(), m.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Describe(t.Context(), m.ID); err != nil || got.State == app.MachineStopped {
+	if got, err := c.Describe(t.Context(), m.ID); err != nil || got.State == family.MachineStopped {
 		t.Errorf("once it was woken: %+v, %v", got, err)
 	}
 }
@@ -241,9 +242,9 @@ func TestFirewallsThatAreUsedStay(t *testing.T) {
 	w := newWorld(t)
 	c := w.open(t)
 	spec := w.spec(t, "behind")
-	spec.Firewall = &app.Firewall{}
+	spec.Firewall = &template.Firewall{}
 	m := w.make(t, c, spec)
-	things, err := c.Shared(t.Context(), map[string]string{app.TagInstallation: providertest.Installation})
+	things, err := c.Shared(t.Context(), map[string]string{family.TagInstallation: providertest.Installation})
 	if err != nil || len(things) != 1 {
 		t.Fatalf("%+v, %v", things, err)
 	}
@@ -281,7 +282,7 @@ func TestOneFirewallWhoeverIsFaster(t *testing.T) {
 	done := make(chan error)
 	for i, c := range []*cloud{a, b, a, b} {
 		spec := w.spec(t, fmt.Sprint("racer", i))
-		spec.Firewall = &app.Firewall{}
+		spec.Firewall = &template.Firewall{}
 		go func() { _, err := c.Create(t.Context(), spec); done <- err }()
 	}
 	for range 4 {

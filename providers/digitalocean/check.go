@@ -10,23 +10,24 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/providers/internal/account"
 )
 
 // survey is what one look at an account finds. What could not be looked at for want of a scope is nil.
 type survey struct {
 	c        *cloud
-	needs    app.AccountNeeds
-	found    []app.Finding
+	needs    family.AccountNeeds
+	found    []family.Finding
 	readable []string // scopes that showed
 	regions  map[string]godo.Region
 	sizes    map[string]godo.Size
 }
 
 // CheckAccount implements app.AccountChecker. All calls read; what they are refused tells which scopes the token lacks.
-func (c *cloud) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (c *cloud) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	s := &survey{c: c, needs: needs}
 	if !s.account(ctx) {
 		return s.found, ctx.Err()
@@ -39,15 +40,15 @@ func (c *cloud) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app
 }
 
 func (s *survey) ok(about, subject, format string, args ...any) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+	s.found = append(s.found, family.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
 }
 
 func (s *survey) wrong(about, subject string, code app.Code, hint, format string, args ...any) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)})
+	s.found = append(s.found, family.Finding{About: about, Subject: subject, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
 
 func (s *survey) warn(about, subject, hint, format string, args ...any) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, Warning: true, Hint: hint, Message: fmt.Sprintf(format, args...)})
+	s.found = append(s.found, family.Finding{About: about, Subject: subject, Warning: true, Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
 
 // could notes what a call that reads says of the token; it tells whether there is an answer to look at.
@@ -61,11 +62,11 @@ func (s *survey) could(scope string, err error) bool {
 		}
 		return true
 	case forbidden(err):
-		s.wrong(app.AboutPermissions, scope, app.ECredentials, hintScopes, "The token lacks the scope %s.", scope)
+		s.wrong(family.AboutPermissions, scope, app.ECredentials, hintScopes, "The token lacks the scope %s.", scope)
 	case errors.As(err, &e):
-		s.wrong(app.AboutCredentials, scope, e.Code, cmp.Or(e.Hint, "Look again in a while; status.digitalocean.com tells of troubles there."), "What %s shows cannot be looked at: %s", scope, e.ForPeople())
+		s.wrong(family.AboutCredentials, scope, e.Code, cmp.Or(e.Hint, "Look again in a while; status.digitalocean.com tells of troubles there."), "What %s shows cannot be looked at: %s", scope, e.ForPeople())
 	default:
-		s.wrong(app.AboutCredentials, scope, app.ETransient, "See whether this host reaches the API, directly or over a proxy.", "DigitalOcean cannot be reached: %v.", err)
+		s.wrong(family.AboutCredentials, scope, app.ETransient, "See whether this host reaches the API, directly or over a proxy.", "DigitalOcean cannot be reached: %v.", err)
 	}
 	return false
 }
@@ -74,12 +75,12 @@ func (s *survey) could(scope string, err error) bool {
 func (s *survey) account(ctx context.Context) bool {
 	a, _, err := s.c.api.Account.Get(ctx)
 	if err = failure("account:read", err); forbidden(err) {
-		s.warn(app.AboutPermissions, "account:read", hintScopes, "The token lacks the scope account:read, so the account's state and limit of droplets cannot be told.")
+		s.warn(family.AboutPermissions, "account:read", hintScopes, "The token lacks the scope account:read, so the account's state and limit of droplets cannot be told.")
 		return true
 	}
 	var e *app.Error
 	if errors.As(err, &e) && e.Code == app.ECredentials {
-		s.wrong(app.AboutCredentials, "", e.Code, e.Hint, "%s", e.ForPeople())
+		s.wrong(family.AboutCredentials, "", e.Code, e.Hint, "%s", e.ForPeople())
 		return false
 	}
 	if !s.could("account:read", err) {
@@ -91,14 +92,14 @@ func (s *survey) account(ctx context.Context) bool {
 	}
 	switch a.Status {
 	case "locked":
-		s.wrong(app.AboutCredentials, subject, app.ECredentials, "DigitalOcean's support says why, and unlocks it.", "The account is locked%s.", because(a.StatusMessage))
+		s.wrong(family.AboutCredentials, subject, app.ECredentials, "DigitalOcean's support says why, and unlocks it.", "The account is locked%s.", because(a.StatusMessage))
 	case "warning":
-		s.warn(app.AboutCredentials, subject, "See the billing page of the control panel.", "DigitalOcean has put a warning on the account%s.", because(a.StatusMessage))
+		s.warn(family.AboutCredentials, subject, "See the billing page of the control panel.", "DigitalOcean has put a warning on the account%s.", because(a.StatusMessage))
 	default:
-		s.ok(app.AboutCredentials, subject, "DigitalOcean accepts the token, for the account %s.", subject)
+		s.ok(family.AboutCredentials, subject, "DigitalOcean accepts the token, for the account %s.", subject)
 	}
 	if !a.EmailVerified {
-		s.warn(app.AboutCredentials, subject, "Follow the link in DigitalOcean's mail.", "The account's mail address is not verified.")
+		s.warn(family.AboutCredentials, subject, "Follow the link in DigitalOcean's mail.", "The account's mail address is not verified.")
 	}
 	s.limits(ctx, a)
 	return true
@@ -147,17 +148,17 @@ func (s *survey) limits(ctx context.Context, a *godo.Account) {
 func (s *survey) limit(what string, have, more, limit int) account.Quota {
 	switch {
 	case s.needs.Each && more > 0:
-		s.ok(app.AboutQuota, what, "The account may have %d %s, and has %d: %d more can be made.", limit, what, have, max(limit-have, 0))
+		s.ok(family.AboutQuota, what, "The account may have %d %s, and has %d: %d more can be made.", limit, what, have, max(limit-have, 0))
 	case have+more > limit || have >= limit:
-		s.wrong(app.AboutQuota, what, app.EQuota, hintLimit, "The account may have %d %s; it has %d, and %d more are needed.", limit, what, have, more)
+		s.wrong(family.AboutQuota, what, app.EQuota, hintLimit, "The account may have %d %s; it has %d, and %d more are needed.", limit, what, have, more)
 	default:
-		s.ok(app.AboutQuota, what, "The account may have %d %s, and has %d; %d more are needed.", limit, what, have, more)
+		s.ok(family.AboutQuota, what, "The account may have %d %s, and has %d; %d more are needed.", limit, what, have, more)
 	}
 	return account.Quota{Name: what, Limit: float64(limit), Used: float64(have)}
 }
 
 // dataDisk gives how large a machine's volume is to be; what cannot be read is told with its machine.
-func (s *survey) dataDisk(n app.MachineNeed) int {
+func (s *survey) dataDisk(n family.MachineNeed) int {
 	o, err := read(s.c.raw.With(n.Flavor.Extra))
 	if err != nil {
 		return 0
@@ -187,17 +188,17 @@ func (s *survey) regional(ctx context.Context) {
 	for _, slug := range s.zones() {
 		switch r, ok := s.regions[slug]; {
 		case !ok:
-			s.wrong(app.AboutRegion, slug, app.EInvalid, app.Suggest(slug, slices.Sorted(maps.Keys(s.regions))), "DigitalOcean has no region %s.", slug)
+			s.wrong(family.AboutRegion, slug, app.EInvalid, phrase.Suggest(slug, slices.Sorted(maps.Keys(s.regions))), "DigitalOcean has no region %s.", slug)
 		case !r.Available:
-			s.wrong(app.AboutRegion, slug, app.ECapacity, "Take another region.", "Region %s (%s) takes no new droplets.", slug, r.Name)
+			s.wrong(family.AboutRegion, slug, app.ECapacity, "Take another region.", "Region %s (%s) takes no new droplets.", slug, r.Name)
 		default:
-			s.ok(app.AboutRegion, slug, "Region %s is %s, and takes new droplets.", slug, r.Name)
+			s.ok(family.AboutRegion, slug, "Region %s is %s, and takes new droplets.", slug, r.Name)
 		}
 	}
 	for _, n := range s.needs.Machines {
 		zone := cmp.Or(n.Zone, s.c.region)
 		if r, ok := s.regions[zone]; ok && s.dataDisk(n) > 0 && !slices.Contains(r.Features, "storage") {
-			s.wrong(app.AboutRegion, zone, app.EInvalid, "Take another region, or set data_disk_gb to 0.", "Region %s has no volumes, and machines of size %s need one.", zone, n.Flavor.Flavor)
+			s.wrong(family.AboutRegion, zone, app.EInvalid, "Take another region, or set data_disk_gb to 0.", "Region %s has no volumes, and machines of size %s need one.", zone, n.Flavor.Flavor)
 		}
 	}
 }

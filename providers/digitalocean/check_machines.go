@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 )
 
 // machines looks at sizes and images of what is needed.
@@ -46,11 +47,11 @@ func (s *survey) machines(ctx context.Context) {
 	}
 }
 
-func (s *survey) size(n app.MachineNeed, zone string) {
+func (s *survey) size(n family.MachineNeed, zone string) {
 	slug := n.Flavor.Flavor
 	if _, err := read(s.c.raw.With(n.Flavor.Extra)); err != nil {
 		e := app.AsError(err)
-		s.wrong(app.AboutFlavor, slug, e.Code, cmp.Or(e.Hint, "Correct it in the hardware type."), "Of size %s: %s.", slug, e.ForPeople())
+		s.wrong(family.AboutFlavor, slug, e.Code, cmp.Or(e.Hint, "Correct it in the hardware type."), "Of size %s: %s.", slug, e.ForPeople())
 	}
 	if s.sizes == nil {
 		return
@@ -58,17 +59,17 @@ func (s *survey) size(n app.MachineNeed, zone string) {
 	z, ok := s.sizes[slug]
 	switch {
 	case !ok:
-		s.wrong(app.AboutFlavor, slug, app.EInvalid, app.Suggest(slug, slices.Sorted(maps.Keys(s.sizes))), "DigitalOcean has no size %q.", slug)
+		s.wrong(family.AboutFlavor, slug, app.EInvalid, phrase.Suggest(slug, slices.Sorted(maps.Keys(s.sizes))), "DigitalOcean has no size %q.", slug)
 	case !z.Available:
-		s.wrong(app.AboutFlavor, slug, app.ECapacity, "Take another size.", "Size %s is not offered any more, or not to this account.", slug)
+		s.wrong(family.AboutFlavor, slug, app.ECapacity, "Take another size.", "Size %s is not offered any more, or not to this account.", slug)
 	case !slices.Contains(z.Regions, zone):
 		hint := "It is to be had nowhere now; take another size."
 		if len(z.Regions) > 0 {
 			hint = "It is to be had in " + strings.Join(slices.Sorted(slices.Values(z.Regions)), ", ") + "."
 		}
-		s.wrong(app.AboutFlavor, slug, app.ECapacity, hint, "Size %s is not to be had in region %s.", slug, zone)
+		s.wrong(family.AboutFlavor, slug, app.ECapacity, hint, "Size %s is not to be had in region %s.", slug, zone)
 	default:
-		s.ok(app.AboutFlavor, slug, "Size %s is to be had in region %s, for $%.5f an hour.", slug, zone, z.PriceHourly)
+		s.ok(family.AboutFlavor, slug, "Size %s is to be had in region %s, for $%.5f an hour.", slug, zone, z.PriceHourly)
 	}
 }
 
@@ -83,30 +84,30 @@ func (s *survey) image(ctx context.Context, name string) *godo.Image {
 	}
 	const hint = "Offers of the account list the slugs and numbers of images; slugs of old versions vanish in time."
 	if absent(failure("image:read", err)) {
-		s.wrong(app.AboutImage, name, app.EInvalid, hint, "DigitalOcean has no image %q, or the account may not use it.", name)
+		s.wrong(family.AboutImage, name, app.EInvalid, hint, "DigitalOcean has no image %q, or the account may not use it.", name)
 		return nil
 	}
 	if !s.could("image:read", err) {
 		return nil
 	}
 	if i.Status != "" && i.Status != "available" {
-		s.wrong(app.AboutImage, name, app.EInvalid, hint, "Image %s (%s) cannot be used: it is %s.", name, i.Name, i.Status)
+		s.wrong(family.AboutImage, name, app.EInvalid, hint, "Image %s (%s) cannot be used: it is %s.", name, i.Name, i.Status)
 		return nil
 	}
 	return i
 }
 
 // fits looks whether an image can be put on a size in a region.
-func (s *survey) fits(i *godo.Image, n app.MachineNeed, zone string) {
+func (s *survey) fits(i *godo.Image, n family.MachineNeed, zone string) {
 	name := n.Image.Image
 	z, known := s.sizes[n.Flavor.Flavor]
 	switch {
 	case !slices.Contains(i.Regions, zone):
-		s.wrong(app.AboutImage, name, app.EInvalid, "Copy it there in the control panel (Backups & Snapshots, Add to region), or take another.", "Image %s (%s %s) is not in region %s.", name, i.Distribution, i.Name, zone)
+		s.wrong(family.AboutImage, name, app.EInvalid, "Copy it there in the control panel (Backups & Snapshots, Add to region), or take another.", "Image %s (%s %s) is not in region %s.", name, i.Distribution, i.Name, zone)
 	case known && i.MinDiskSize > z.Disk:
-		s.wrong(app.AboutImage, name, app.EInvalid, "Take a size with a larger disk, or a smaller image.", "Image %s needs a disk of %d GB; size %s has %d.", name, i.MinDiskSize, z.Slug, z.Disk)
+		s.wrong(family.AboutImage, name, app.EInvalid, "Take a size with a larger disk, or a smaller image.", "Image %s needs a disk of %d GB; size %s has %d.", name, i.MinDiskSize, z.Slug, z.Disk)
 	default:
-		s.ok(app.AboutImage, name, "Image %s is %s %s, and is in region %s.", name, i.Distribution, i.Name, zone)
+		s.ok(family.AboutImage, name, "Image %s is %s %s, and is in region %s.", name, i.Distribution, i.Name, zone)
 	}
 }
 
@@ -123,9 +124,9 @@ func (s *survey) networks(ctx context.Context) {
 			_, _, err = s.c.api.Keys.GetByFingerprint(ctx, k)
 		}
 		if absent(failure("ssh_key:read", err)) {
-			s.wrong(app.AboutNetwork, k, app.EInvalid, "Add it in the control panel (Settings, Security), or take it out of the setting ssh_keys.", "The account has no SSH key %s.", k)
+			s.wrong(family.AboutNetwork, k, app.EInvalid, "Add it in the control panel (Settings, Security), or take it out of the setting ssh_keys.", "The account has no SSH key %s.", k)
 		} else if s.could("ssh_key:read", err) {
-			s.ok(app.AboutNetwork, k, "The account has the SSH key %s.", k)
+			s.ok(family.AboutNetwork, k, "The account has the SSH key %s.", k)
 		}
 	}
 }
@@ -134,18 +135,18 @@ func (s *survey) vpc(ctx context.Context) {
 	v, _, err := s.c.api.VPCs.Get(ctx, s.c.vpc)
 	switch {
 	case absent(failure("vpc:read", err)):
-		s.wrong(app.AboutNetwork, s.c.vpc, app.EInvalid, "The control panel shows ids under Networking, VPC; leave the setting vpc_uuid empty for the region's default VPC.", "The account has no VPC %s.", s.c.vpc)
+		s.wrong(family.AboutNetwork, s.c.vpc, app.EInvalid, "The control panel shows ids under Networking, VPC; leave the setting vpc_uuid empty for the region's default VPC.", "The account has no VPC %s.", s.c.vpc)
 		return
 	case !s.could("vpc:read", err):
 		return
 	case v.RegionSlug != s.c.region:
-		s.wrong(app.AboutNetwork, v.Name, app.EInvalid, "Name a VPC of region "+s.c.region+" in the setting vpc_uuid, or change the region.", "VPC %s is in region %s, and the account's region is %s.", v.Name, v.RegionSlug, s.c.region)
+		s.wrong(family.AboutNetwork, v.Name, app.EInvalid, "Name a VPC of region "+s.c.region+" in the setting vpc_uuid, or change the region.", "VPC %s is in region %s, and the account's region is %s.", v.Name, v.RegionSlug, s.c.region)
 		return
 	}
-	s.ok(app.AboutNetwork, v.Name, "VPC %s (%s) is in region %s.", v.Name, v.IPRange, v.RegionSlug)
+	s.ok(family.AboutNetwork, v.Name, "VPC %s (%s) is in region %s.", v.Name, v.IPRange, v.RegionSlug)
 	for _, zone := range s.zones() {
 		if zone != s.c.region {
-			s.warn(app.AboutNetwork, zone, "Machines of different regions reach each other over their public addresses only.", "Machines in region %s go into its default VPC, not into %s.", zone, v.Name)
+			s.warn(family.AboutNetwork, zone, "Machines of different regions reach each other over their public addresses only.", "Machines in region %s go into its default VPC, not into %s.", zone, v.Name)
 		}
 	}
 }
@@ -157,16 +158,16 @@ func (s *survey) scopes(ctx context.Context) {
 	s.could("tag:read", err)
 	s.domain(ctx)
 	if _, _, err = s.c.api.Firewalls.List(ctx, one); forbidden(failure("firewall:read", err)) {
-		s.warn(app.AboutPermissions, "firewall:read", hintScopes, "The token lacks the scope firewall:read, so no cluster with a firewall can be made.")
+		s.warn(family.AboutPermissions, "firewall:read", hintScopes, "The token lacks the scope firewall:read, so no cluster with a firewall can be made.")
 	} else {
 		s.could("firewall:read", err)
 	}
-	if !slices.ContainsFunc(s.found, func(f app.Finding) bool { return f.About == app.AboutQuota || f.Subject == "droplet:read" }) {
+	if !slices.ContainsFunc(s.found, func(f family.Finding) bool { return f.About == family.AboutQuota || f.Subject == "droplet:read" }) {
 		_, _, err = s.c.api.Droplets.List(ctx, one)
 		s.could("droplet:read", err)
 	}
 	if len(s.readable) > 0 {
 		slices.Sort(s.readable)
-		s.ok(app.AboutPermissions, "", "The token has the scopes %s. Its scopes to create, update and delete show only when they are used.", strings.Join(s.readable, ", "))
+		s.ok(family.AboutPermissions, "", "The token has the scopes %s. Its scopes to create, update and delete show only when they are used.", strings.Join(s.readable, ", "))
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
@@ -15,14 +16,14 @@ func TestCatalogLargerThanTheLimits(t *testing.T) {
 	const size, disk = "s-1vcpu-1gb", "s-2vcpu-2gb"
 	for name, c := range map[string]struct {
 		droplets, volumes int
-		flavors           []app.Flavor
+		flavors           []template.Flavor
 		warned            []string
 		wrong             string
 	}{
 		"more sizes than droplets":             {droplets: 4, volumes: 4},
 		"one droplet left":                     {droplets: 1, volumes: 1},
 		"none left":                            {droplets: 0, volumes: 4, wrong: "each kind needs at least 1 droplet (0 of 2 are left)"},
-		"no volumes left for those with disks": {droplets: 4, volumes: 0, flavors: []app.Flavor{{Flavor: disk, Extra: map[string]string{"data_disk_gb": "10"}}}, warned: []string{"size " + disk}},
+		"no volumes left for those with disks": {droplets: 4, volumes: 0, flavors: []template.Flavor{{Flavor: disk, Extra: map[string]string{"data_disk_gb": "10"}}}, warned: []string{"size " + disk}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -34,14 +35,14 @@ func TestCatalogLargerThanTheLimits(t *testing.T) {
 			if c.droplets == 0 {
 				w.account["droplet_limit"] = 2
 			}
-			needs := app.AccountNeeds{Each: true, Machines: []app.MachineNeed{{Count: 1, Image: app.Image{Image: "debian-12-x64"}}}}
+			needs := family.AccountNeeds{Each: true, Machines: []family.MachineNeed{{Count: 1, Image: template.Image{Image: "debian-12-x64"}}}}
 			for i := range 20 {
 				slug := fmt.Sprint("g-", i, "vcpu")
 				w.sizes[slug] = w.sizes[size]
-				c.flavors = append(c.flavors, app.Flavor{Flavor: slug})
+				c.flavors = append(c.flavors, template.Flavor{Flavor: slug})
 			}
 			for _, f := range c.flavors {
-				needs.Machines = append(needs.Machines, app.MachineNeed{Count: 1, Flavor: f})
+				needs.Machines = append(needs.Machines, family.MachineNeed{Count: 1, Flavor: f})
 			}
 			found, err := w.open(t).CheckAccount(t.Context(), needs)
 			if err != nil {
@@ -51,7 +52,7 @@ func TestCatalogLargerThanTheLimits(t *testing.T) {
 			if !slices.Equal(warned, c.warned) || (len(wrong) == 0) != (c.wrong == "") || !strings.Contains(strings.Join(wrong, " "), c.wrong) {
 				t.Errorf("warned of %v, want %v; wrong is %q, want %q", warned, c.warned, wrong, c.wrong)
 			}
-			if left := fmt.Sprintf("%d more can be made", c.droplets); !slices.ContainsFunc(found, func(f app.Finding) bool { return f.OK && strings.Contains(f.Message, left) }) {
+			if left := fmt.Sprintf("%d more can be made", c.droplets); !slices.ContainsFunc(found, func(f family.Finding) bool { return f.OK && strings.Contains(f.Message, left) }) {
 				t.Errorf("nobody tells what is left: %+v", found)
 			}
 		})

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/digitalocean/godo"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/userdata"
 )
 
@@ -20,7 +20,7 @@ const noPassword = "passwd -l root >/dev/null 2>&1; chage -d -1 -M -1 -E -1 root
 
 // order is what one machine is made of.
 type order struct {
-	spec     app.MachineSpec
+	spec     family.MachineSpec
 	region   string
 	dataDisk int
 	backups  bool
@@ -29,7 +29,7 @@ type order struct {
 	tags     []string
 }
 
-func (c *cloud) order(spec app.MachineSpec) (*order, error) {
+func (c *cloud) order(spec family.MachineSpec) (*order, error) {
 	extra, err := read(c.raw.With(spec.Flavor.Extra))
 	if err != nil {
 		return nil, err
@@ -47,22 +47,22 @@ func (c *cloud) order(spec app.MachineSpec) (*order, error) {
 	o.card = card{tags: spec.Tags, volume: o.dataDisk > 0, user: user, key: hostKey}
 	o.tags, err = o.card.write()
 	if spec.Firewall != nil {
-		o.tags = append(o.tags, firewallTag(spec.Tags[app.TagInstallation], spec.Tags[app.TagCluster]))
+		o.tags = append(o.tags, firewallTag(spec.Tags[family.TagInstallation], spec.Tags[family.TagCluster]))
 	}
 	return o, err
 }
 
 // Create looks for the intent's droplet and makes it where there is none. What belongs to it is made before it: its firewall holds from its first moment,
 // and its volume is there for the first start.
-func (c *cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (c *cloud) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	o, err := c.order(spec)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	key := intentKey(spec.Tags)
 	release, err := c.locks.Lock(ctx, key)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	defer release()
 	if d, err := c.find(ctx, spec.Tags, key); err != nil || d != nil {
@@ -70,20 +70,20 @@ func (c *cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, 
 	}
 	if spec.Firewall != nil {
 		if err := c.ensureFirewall(ctx, spec); err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 	}
 	var volumes []string
 	if o.dataDisk > 0 {
 		v, err := c.ensureVolume(ctx, o)
 		if err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		volumes = append(volumes, v)
 	}
 	d, err := c.createDroplet(ctx, c.request(o, volumes))
 	if err != nil {
-		return app.Machine{}, notCreated(ctx, c, failure("droplet:create", err), key, volumes)
+		return family.Machine{}, notCreated(ctx, c, failure("droplet:create", err), key, volumes)
 	}
 	c.remember(key, d.ID)
 	return o.machine(d), nil
@@ -153,12 +153,12 @@ func (c *cloud) request(o *order, volumes []string) *droplet {
 }
 
 // machine is the order's droplet as it was asked for: an answer that comes at once may lack its tags.
-func (o *order) machine(d *godo.Droplet) app.Machine {
+func (o *order) machine(d *godo.Droplet) family.Machine {
 	if d == nil {
-		return app.Machine{}
+		return family.Machine{}
 	}
 	m := machine(d)
-	if m.Tags[app.TagIntent] == "" {
+	if m.Tags[family.TagIntent] == "" {
 		m.Tags, m.HostKey, m.SSHUser = readCard(o.tags).tags, o.card.key, o.card.user
 	}
 	if m.HostKey == "" {
@@ -194,7 +194,7 @@ func (c *cloud) find(ctx context.Context, tags map[string]string, key string) (*
 
 // listed gives the intent's droplet as lists show it. Where there are several, it is the one that was made first, for every caller.
 func (c *cloud) listed(ctx context.Context, tags map[string]string) (*godo.Droplet, error) {
-	found, err := c.droplets(ctx, map[string]string{app.TagInstallation: tags[app.TagInstallation], app.TagIntent: tags[app.TagIntent]})
+	found, err := c.droplets(ctx, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagIntent: tags[family.TagIntent]})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (c *cloud) listed(ctx context.Context, tags map[string]string) (*godo.Dropl
 
 // intentKey tells a machine from those of all installations.
 func intentKey(tags map[string]string) string {
-	return hash(tags[app.TagInstallation], tags[app.TagIntent])
+	return hash(tags[family.TagInstallation], tags[family.TagIntent])
 }
 
 // number reads an id; DigitalOcean's are whole numbers from 1.

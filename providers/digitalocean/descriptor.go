@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
 )
@@ -15,37 +15,37 @@ import (
 const anywhere = "0.0.0.0/0, ::/0"
 
 // Descriptor says what settings an account in the catalog may have.
-var Descriptor = app.Descriptor{
+var Descriptor = family.Descriptor{
 	Name:        "digitalocean",
 	Sleeps:      true,
 	Description: "Droplets with DigitalOcean. A droplet that sleeps is billed like one that runs: only deleting it ends its costs.",
-	Fields: []app.Field{
-		{Name: "token", SetBy: app.SetByTenant, Label: "API token", Type: app.FieldText, Required: true, Secret: true,
+	Fields: []family.Field{
+		{Name: "token", SetBy: family.SetByTenant, Label: "API token", Type: family.FieldText, Required: true, Secret: true,
 			Help: "A personal access token (API, Tokens, Generate New Token). The scopes that it needs are listed in docs/providers/digitalocean.md."},
-		{Name: "region", SetBy: app.SetByTenant, Label: "Region", Type: app.FieldText, Required: true,
+		{Name: "region", SetBy: family.SetByTenant, Label: "Region", Type: family.FieldText, Required: true,
 			Help: "Where machines go that are given no zone, by its short name such as fra1 or nyc3. Zones of nodes are such names too."},
-		{Name: "vpc_uuid", SetBy: app.SetByTenant, Label: "VPC", Type: app.FieldText,
+		{Name: "vpc_uuid", SetBy: family.SetByTenant, Label: "VPC", Type: family.FieldText,
 			Help: "The id of the VPC in that region (Networking, VPC; the last part of its address). Empty, and in every other region, means the region's default VPC."},
-		{Name: "ssh_from", SetBy: app.SetByTenant, Label: "SSH from", Type: app.FieldList, Default: anywhere,
+		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: anywhere,
 			Help: "Prefixes that may reach SSH on machines behind a cluster's firewall, with commas between them, such as 203.0.113.0/24. Muster's own address must be in one."},
-		{Name: "ssh_keys", SetBy: app.SetByAccountOwner, Label: "More SSH keys", Type: app.FieldList,
+		{Name: "ssh_keys", SetBy: family.SetByAccountOwner, Label: "More SSH keys", Type: family.FieldList,
 			Help: "Fingerprints or ids of SSH keys in the account that are let in as root beside Muster's own key. With one at least, DigitalOcean sends no mail with a root password."},
-		{Name: "data_disk_gb", SetBy: app.SetByAccountOwner, Label: "Data disk (GB)", Type: app.FieldInt, Default: "0",
+		{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0",
 			Help: "The size of a volume that each machine gets at /data, unless its hardware type says otherwise. 0 means none; volumes are billed by the GB and month."},
-		{Name: "backups", SetBy: app.SetByAccountOwner, Label: "Backups", Type: app.FieldBool, Default: "false",
+		{Name: "backups", SetBy: family.SetByAccountOwner, Label: "Backups", Type: family.FieldBool, Default: "false",
 			Help: "Whether DigitalOcean backs machines up every week, for a fifth of their price more, unless the hardware type says otherwise."},
-		{Name: "monitoring", SetBy: app.SetByTenant, Label: "Monitoring", Type: app.FieldBool, Default: "false",
+		{Name: "monitoring", SetBy: family.SetByTenant, Label: "Monitoring", Type: family.FieldBool, Default: "false",
 			Help: "Whether DigitalOcean's metrics agent is put on machines. It costs nothing."},
-		{Name: "ipv6", SetBy: app.SetByTenant, Label: "IPv6", Type: app.FieldBool, Default: "false",
+		{Name: "ipv6", SetBy: family.SetByTenant, Label: "IPv6", Type: family.FieldBool, Default: "false",
 			Help: "Whether machines get a public IPv6 address as well."},
-		{Name: "dns_zone", SetBy: app.SetByTenant, Label: "DNS zone", Type: app.FieldText,
+		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText,
 			Help: "A domain of the account at DigitalOcean (Networking, Domains), such as clusters.example.org. Nodes whose name is in it get A and AAAA records there."},
-		{Name: "api_url", SetBy: app.SetByInstallation, Label: "API address", Type: app.FieldText,
+		{Name: "api_url", SetBy: family.SetByInstallation, Label: "API address", Type: family.FieldText,
 			Help: "Where the API is reached, such as a proxy of your own. Empty means https://api.digitalocean.com/."},
 	},
-	FlavorFields: []app.Field{
-		{Name: "data_disk_gb", SetBy: app.SetByAccountOwner, Label: "Data disk (GB)", Type: app.FieldInt, Help: "The size of a volume that the machine gets at /data and loses with its deletion. 0 means none."},
-		{Name: "backups", SetBy: app.SetByAccountOwner, Label: "Backups", Type: app.FieldBool, Help: "Whether DigitalOcean backs the machine up every week, for a fifth of its price more."},
+	FlavorFields: []family.Field{
+		{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Help: "The size of a volume that the machine gets at /data and loses with its deletion. 0 means none."},
+		{Name: "backups", SetBy: family.SetByAccountOwner, Label: "Backups", Type: family.FieldBool, Help: "Whether DigitalOcean backs the machine up every week, for a fifth of its price more."},
 	},
 }
 

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/internal/account"
 	"muster/providers/providertest"
 )
@@ -110,21 +111,21 @@ func TestTheSuite(t *testing.T) {
 }
 
 func (w *world) harness(more []string) providertest.Harness {
-	reopen := func(t *testing.T) app.Provider { return w.open(t, more...) }
+	reopen := func(t *testing.T) family.Provider { return w.open(t, more...) }
 	token := func(s *sim) func() { old := s.token; s.token = "another"; return func() { s.token = old } }
 	h := providertest.Harness{
-		Open:   func(t *testing.T) app.Provider { w.sim = newSim(); return reopen(t) },
+		Open:   func(t *testing.T) family.Provider { w.sim = newSim(); return reopen(t) },
 		Reopen: reopen,
 		Flavor: "s-1vcpu-1gb",
 		Image:  "debian-12-x64",
 		Zone:   "fra1",
-		Refuses: map[string]func(*app.MachineSpec){
-			"a broken host key":    func(s *app.MachineSpec) { s.HostKey = []byte("no key") },
-			"an unknown size":      func(s *app.MachineSpec) { s.Flavor.Flavor = "s-64vcpu" },
-			"no size":              func(s *app.MachineSpec) { s.Flavor.Flavor = "" },
-			"an unknown image":     func(s *app.MachineSpec) { s.Image.Image = "debian-3" },
-			"an unknown region":    func(s *app.MachineSpec) { s.Zone = "mars1" },
-			"a data disk of words": func(s *app.MachineSpec) { s.Flavor.Extra = map[string]string{"data_disk_gb": "large"} },
+		Refuses: map[string]func(*family.MachineSpec){
+			"a broken host key":    func(s *family.MachineSpec) { s.HostKey = []byte("no key") },
+			"an unknown size":      func(s *family.MachineSpec) { s.Flavor.Flavor = "s-64vcpu" },
+			"no size":              func(s *family.MachineSpec) { s.Flavor.Flavor = "" },
+			"an unknown image":     func(s *family.MachineSpec) { s.Image.Image = "debian-3" },
+			"an unknown region":    func(s *family.MachineSpec) { s.Zone = "mars1" },
+			"a data disk of words": func(s *family.MachineSpec) { s.Flavor.Extra = map[string]string{"data_disk_gb": "large"} },
 		},
 		Faults: w.faults,
 		Late: func(t *testing.T) providertest.Late {
@@ -132,7 +133,7 @@ func (w *world) harness(more []string) providertest.Harness {
 			w.lag = 100 * time.Millisecond
 			late := quick
 			late.late = 2 * w.lag
-			return providertest.Late{Lag: w.lag, Open: func() app.Provider { return w.openLate(t, late, more...) }}
+			return providertest.Late{Lag: w.lag, Open: func() family.Provider { return w.openLate(t, late, more...) }}
 		},
 		Refusals: []providertest.Refusal{
 			{Name: "the droplet limit", Code: app.EQuota, Arrange: w.change(func(s *sim) func() { return set(s.account, "droplet_limit", 0) })},
@@ -150,7 +151,7 @@ func (w *world) harness(more []string) providertest.Harness {
 			"the firewall":  isCall("POST", "/v2/firewalls"),
 			"the droplet":   isCall("POST", "/v2/droplets"),
 		},
-		Firewall: &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0"}}, {Protocol: "udp", Ports: "8000-8100", From: []string{"203.0.113.7/24"}},
+		Firewall: &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0"}}, {Protocol: "udp", Ports: "8000-8100", From: []string{"203.0.113.7/24"}},
 			{Protocol: "icmp", From: []string{"0.0.0.0/0", "::/0"}}}},
 		Named:  func(_ *testing.T, name string) []string { return w.named(name) },
 		Take:   func(_ *testing.T, name, kind, data string) { w.take(name, kind, data) },
@@ -171,7 +172,7 @@ func (w *world) harness(more []string) providertest.Harness {
 // wrong are accounts in which something is not as it must be.
 func (w *world) wrong(more []string) []providertest.Wrong {
 	bad := func(name, about string, change func(s *sim) func(), also ...string) providertest.Wrong {
-		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) {
+		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (family.Provider, func()) {
 			return w.open(t, append(append([]string{}, more...), also...)...), w.change(change)()
 		}}
 	}
@@ -180,32 +181,32 @@ func (w *world) wrong(more []string) []providertest.Wrong {
 		return func(s *sim) func() { return set(s.lacks, scope, true) }
 	}
 	out := []providertest.Wrong{
-		bad("a wrong token", app.AboutCredentials, nothing, "token", "dop_v1_other"),
-		bad("an account that is locked", app.AboutCredentials, func(s *sim) func() { return set(s.account, "status", "locked") }),
-		bad("a region that is not there", app.AboutRegion, nothing, "region", "fra9", "vpc_uuid", ""),
-		bad("a region that is closed", app.AboutRegion, nothing, "region", "sfo1", "vpc_uuid", ""),
-		bad("a size that was retired", app.AboutFlavor, func(s *sim) func() { return set(s.sizes["s-1vcpu-1gb"], "available", false) }),
-		bad("a size of other regions", app.AboutFlavor, func(s *sim) func() { return set(s.sizes["s-1vcpu-1gb"], "regions", any([]string{"nyc3"})) }),
-		bad("an image of other regions", app.AboutImage, func(s *sim) func() { return set(s.images[0], "regions", any([]string{"nyc3"})) }),
-		bad("an image that is too large", app.AboutImage, func(s *sim) func() { return set(s.images[0], "min_disk_size", 80) }),
-		bad("an image that is not ready", app.AboutImage, func(s *sim) func() { return set(s.images[0], "status", "pending") }),
-		bad("no droplets left", app.AboutQuota, func(s *sim) func() { return set(s.account, "droplet_limit", 1) }),
-		bad("a VPC that is not there", app.AboutNetwork, nothing, "vpc_uuid", "5a4981aa-9653-4bd1-bef5-d6bff52042e5"),
-		bad("a VPC of another region", app.AboutNetwork, nothing, "vpc_uuid", simVPC, "region", "nyc3"),
-		bad("an SSH key that is not there", app.AboutNetwork, nothing, "ssh_keys", "99"),
-		bad("a token that may not see droplets", app.AboutPermissions, lacks("droplet:read")),
-		bad("a token that may not see sizes", app.AboutPermissions, lacks("sizes:read")),
-		bad("a token that may not see regions", app.AboutPermissions, lacks("regions:read")),
-		bad("a token that may not see images", app.AboutPermissions, lacks("image:read")),
-		bad("a token that may not see tags", app.AboutPermissions, lacks("tag:read")),
+		bad("a wrong token", family.AboutCredentials, nothing, "token", "dop_v1_other"),
+		bad("an account that is locked", family.AboutCredentials, func(s *sim) func() { return set(s.account, "status", "locked") }),
+		bad("a region that is not there", family.AboutRegion, nothing, "region", "fra9", "vpc_uuid", ""),
+		bad("a region that is closed", family.AboutRegion, nothing, "region", "sfo1", "vpc_uuid", ""),
+		bad("a size that was retired", family.AboutFlavor, func(s *sim) func() { return set(s.sizes["s-1vcpu-1gb"], "available", false) }),
+		bad("a size of other regions", family.AboutFlavor, func(s *sim) func() { return set(s.sizes["s-1vcpu-1gb"], "regions", any([]string{"nyc3"})) }),
+		bad("an image of other regions", family.AboutImage, func(s *sim) func() { return set(s.images[0], "regions", any([]string{"nyc3"})) }),
+		bad("an image that is too large", family.AboutImage, func(s *sim) func() { return set(s.images[0], "min_disk_size", 80) }),
+		bad("an image that is not ready", family.AboutImage, func(s *sim) func() { return set(s.images[0], "status", "pending") }),
+		bad("no droplets left", family.AboutQuota, func(s *sim) func() { return set(s.account, "droplet_limit", 1) }),
+		bad("a VPC that is not there", family.AboutNetwork, nothing, "vpc_uuid", "5a4981aa-9653-4bd1-bef5-d6bff52042e5"),
+		bad("a VPC of another region", family.AboutNetwork, nothing, "vpc_uuid", simVPC, "region", "nyc3"),
+		bad("an SSH key that is not there", family.AboutNetwork, nothing, "ssh_keys", "99"),
+		bad("a token that may not see droplets", family.AboutPermissions, lacks("droplet:read")),
+		bad("a token that may not see sizes", family.AboutPermissions, lacks("sizes:read")),
+		bad("a token that may not see regions", family.AboutPermissions, lacks("regions:read")),
+		bad("a token that may not see images", family.AboutPermissions, lacks("image:read")),
+		bad("a token that may not see tags", family.AboutPermissions, lacks("tag:read")),
 	}
 	if more != nil {
-		out = append(out, bad("no volumes left", app.AboutQuota, func(s *sim) func() { return set(s.account, "volume_limit", 1) }),
-			bad("a region without volumes", app.AboutRegion, func(s *sim) func() { return set(s.regions["fra1"], "features", any([]string{"ipv6"})) }),
-			bad("a domain that is not there", app.AboutNetwork, nothing, "dns_zone", "other.test"),
-			bad("a token that may not see domains", app.AboutPermissions, lacks("domain:read")),
-			bad("a token that may not make records", app.AboutPermissions, lacks("domain:create")),
-			bad("a token that may not see volumes", app.AboutPermissions, lacks("block_storage:read")))
+		out = append(out, bad("no volumes left", family.AboutQuota, func(s *sim) func() { return set(s.account, "volume_limit", 1) }),
+			bad("a region without volumes", family.AboutRegion, func(s *sim) func() { return set(s.regions["fra1"], "features", any([]string{"ipv6"})) }),
+			bad("a domain that is not there", family.AboutNetwork, nothing, "dns_zone", "other.test"),
+			bad("a token that may not see domains", family.AboutPermissions, lacks("domain:read")),
+			bad("a token that may not make records", family.AboutPermissions, lacks("domain:create")),
+			bad("a token that may not see volumes", family.AboutPermissions, lacks("block_storage:read")))
 	}
 	return out
 }

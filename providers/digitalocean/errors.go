@@ -22,7 +22,8 @@ const (
 	whenToAsk = time.Minute
 )
 
-// failure gives an error of the SDK its code. Scope is the one that the call needs, such as droplet:create. What never came to an answer is left to the family's
+// failure gives an error of the SDK its code. Scope is the one that the call needs, such as droplet:create. What never came to an answer is left to
+// the family's
 // wrapper.
 func failure(scope string, err error) error {
 	var answer *godo.ErrorResponse

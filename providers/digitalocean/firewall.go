@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/digitalocean/godo"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
 )
@@ -29,7 +29,7 @@ const (
 
 // ensureFirewall makes the cluster's firewall where there is none. It is put on by a tag, so it holds for each droplet from the moment that it exists. It is
 // looked for each time: a machine without it would be open to everybody.
-func (c *cloud) ensureFirewall(ctx context.Context, spec app.MachineSpec) error {
+func (c *cloud) ensureFirewall(ctx context.Context, spec family.MachineSpec) error {
 	wanted, err := c.firewall(spec)
 	if err != nil {
 		return err
@@ -65,8 +65,8 @@ func (c *cloud) hasFirewall(ctx context.Context, wanted *godo.FirewallRequest) (
 }
 
 // firewall is what is asked for: SSH from where the account says, the cluster's rules, and everything among its machines; outward everything.
-func (c *cloud) firewall(spec app.MachineSpec) (*godo.FirewallRequest, error) {
-	installation, cluster := spec.Tags[app.TagInstallation], spec.Tags[app.TagCluster]
+func (c *cloud) firewall(spec family.MachineSpec) (*godo.FirewallRequest, error) {
+	installation, cluster := spec.Tags[family.TagInstallation], spec.Tags[family.TagCluster]
 	t := firewallTag(installation, cluster)
 	if len(t) > longestTag {
 		return nil, app.Errorf(app.EInvalid, "The names of the installation and of cluster %s are too long together for a tag of DigitalOcean, which takes %d letters.", cluster, longestTag)
@@ -111,9 +111,9 @@ func firewallName(installation, cluster string) string {
 }
 
 // Shared gives the firewalls, the volumes that no machine has, as where a machine was asked for in vain, and the names in the account's DNS zone.
-func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]app.SharedThing, error) {
+func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
 	wanted := make(map[string]string, 2)
-	for _, name := range []string{app.TagInstallation, app.TagCluster} {
+	for _, name := range []string{family.TagInstallation, family.TagCluster} {
 		if v, ok := tags[name]; ok {
 			wanted[name] = v
 		}
@@ -122,11 +122,11 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]app.Share
 	if err != nil && !forbidden(err) { // who may not look at any has made none
 		return nil, err
 	}
-	var out []app.SharedThing
+	var out []family.SharedThing
 	for i := range firewalls {
 		if t := firewallTags(&firewalls[i]); t != nil && carries(t, wanted) {
 			at, _ := time.Parse(time.RFC3339, firewalls[i].Created)
-			out = append(out, app.SharedThing{ID: kindFirewall + "/" + firewalls[i].ID, Kind: kindFirewall, Name: firewalls[i].Name, Tags: t, MadeAt: at})
+			out = append(out, family.SharedThing{ID: kindFirewall + "/" + firewalls[i].ID, Kind: kindFirewall, Name: firewalls[i].Name, Tags: t, MadeAt: at})
 		}
 	}
 	volumes, err := pages(ctx, "block_storage:read", func(ctx context.Context, o *godo.ListOptions) ([]godo.Volume, *godo.Response, error) {
@@ -138,7 +138,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]app.Share
 	for i := range volumes {
 		v := &volumes[i]
 		if t := volumeTags(v); t != nil && len(v.DropletIDs) == 0 && carries(t, wanted) {
-			out = append(out, app.SharedThing{ID: kindVolume + "/" + v.ID, Kind: kindVolume, Name: v.Name, Tags: t, MadeAt: v.CreatedAt})
+			out = append(out, family.SharedThing{ID: kindVolume + "/" + v.ID, Kind: kindVolume, Name: v.Name, Tags: t, MadeAt: v.CreatedAt})
 		}
 	}
 	if c.zone == "" {
@@ -154,7 +154,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]app.Share
 // firewallTags gives the tags that a firewall stands for; nil for one of others.
 func firewallTags(f *godo.Firewall) map[string]string {
 	for _, t := range f.Tags {
-		if tags, ok := readFirewallTag(t); ok && f.Name == firewallName(tags[app.TagInstallation], tags[app.TagCluster]) {
+		if tags, ok := readFirewallTag(t); ok && f.Name == firewallName(tags[family.TagInstallation], tags[family.TagCluster]) {
 			return tags
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/digitalocean/godo"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // machine is a droplet in app's words.
-func machine(d *godo.Droplet) app.Machine {
+func machine(d *godo.Droplet) family.Machine {
 	k := readCard(d.Tags)
-	m := app.Machine{
+	m := family.Machine{
 		ID:        strconv.Itoa(d.ID),
 		State:     state(d.Status),
 		Hostname:  d.Name,
@@ -39,14 +39,14 @@ func machine(d *godo.Droplet) app.Machine {
 	return m
 }
 
-func state(status string) app.MachineState {
+func state(status string) family.MachineState {
 	switch status {
 	case "active":
-		return app.MachineRunning
+		return family.MachineRunning
 	case "off", "archive":
-		return app.MachineStopped
+		return family.MachineStopped
 	}
-	return app.MachineStarting
+	return family.MachineStarting
 }
 
 // addresses leaves out what is not known yet.
@@ -87,7 +87,7 @@ func (c *cloud) droplet(ctx context.Context, id string) (*godo.Droplet, error) {
 // droplets gives those that carry all of the tags. The cloud looks for one tag, the one that the fewest have.
 func (c *cloud) droplets(ctx context.Context, tags map[string]string) ([]godo.Droplet, error) {
 	list := c.api.Droplets.List
-	for _, name := range []string{app.TagIntent, app.TagInstallation} {
+	for _, name := range []string{family.TagIntent, family.TagInstallation} {
 		if value, ok := tags[name]; ok {
 			list = func(ctx context.Context, o *godo.ListOptions) ([]godo.Droplet, *godo.Response, error) {
 				return c.api.Droplets.ListByTag(ctx, tag(name, value), o)
@@ -112,31 +112,32 @@ func carries(has, wanted map[string]string) bool {
 }
 
 // Describe implements app.Provider.
-func (c *cloud) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (c *cloud) Describe(ctx context.Context, id string) (family.Machine, error) {
 	if err := ctx.Err(); err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	d, err := c.droplet(ctx, id)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	return machine(d), nil
 }
 
 // List implements app.Provider.
-func (c *cloud) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (c *cloud) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	found, err := c.droplets(ctx, tags)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]app.Machine, 0, len(found))
+	out := make([]family.Machine, 0, len(found))
 	for i := range found {
 		out = append(out, machine(&found[i]))
 	}
 	return out, nil
 }
 
-// Delete removes the names and the volume first: the droplet is what leads to it, and stays until there is nothing more to be led to. The tags that only this droplet
+// Delete removes the names and the volume first: the droplet is what leads to it, and stays until there is nothing more to be led to. The tags that
+// only this droplet
 // carried go last; one that stays is litter and no harm, so it is no failure.
 func (c *cloud) Delete(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {

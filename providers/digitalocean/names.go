@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/records"
 )
 
@@ -24,7 +24,7 @@ var _ records.Zone = zone{}
 func (c *cloud) NameZone() string { return c.zone }
 
 // SetName implements app.Namer.
-func (c *cloud) SetName(ctx context.Context, m app.Machine) error {
+func (c *cloud) SetName(ctx context.Context, m family.Machine) error {
 	release, err := c.locks.Lock(ctx, "name "+m.Hostname)
 	if err != nil {
 		return err
@@ -160,22 +160,22 @@ func (s *survey) domain(ctx context.Context) {
 	_, _, err := s.c.api.Domains.Get(ctx, s.c.zone)
 	if absent(failure("domain:read", err)) {
 		e := s.c.noZone()
-		s.wrong(app.AboutNetwork, s.c.zone, e.Code, e.Hint, "%s", e.Message)
+		s.wrong(family.AboutNetwork, s.c.zone, e.Code, e.Hint, "%s", e.Message)
 		return
 	}
 	if !s.could("domain:read", err) {
 		return
 	}
-	s.ok(app.AboutNetwork, s.c.zone, "The account has the domain %s for the names of machines.", s.c.zone)
+	s.ok(family.AboutNetwork, s.c.zone, "The account has the domain %s for the names of machines.", s.c.zone)
 	// A record without a type cannot be made: how it is refused tells whether the token may make any.
 	made, r, err := s.c.api.Domains.CreateRecord(ctx, s.c.zone, &godo.DomainRecordEditRequest{})
 	switch {
 	case err == nil:
 		_, _ = s.c.api.Domains.DeleteRecord(ctx, s.c.zone, made.ID)
 	case r != nil && (r.StatusCode == http.StatusUnprocessableEntity || r.StatusCode == http.StatusBadRequest):
-		s.ok(app.AboutPermissions, "domain:create", "The token may make records in %s.", s.c.zone)
+		s.ok(family.AboutPermissions, "domain:create", "The token may make records in %s.", s.c.zone)
 	case forbidden(failure("domain:create", err)):
-		s.wrong(app.AboutPermissions, "domain:create", app.ECredentials, hintScopes, "The token may not make records in the domain %s: it lacks the scope domain:create.", s.c.zone)
+		s.wrong(family.AboutPermissions, "domain:create", app.ECredentials, hintScopes, "The token may not make records in the domain %s: it lacks the scope domain:create.", s.c.zone)
 	default:
 		s.could("domain:create", err)
 	}

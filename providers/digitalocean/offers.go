@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/digitalocean/godo"
-
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // Offers gives the regions and sizes that are available now, and the images of DigitalOcean and of the account.
-func (c *cloud) Offers(ctx context.Context) (app.Offers, error) {
-	out := app.Offers{Currency: "USD"}
+func (c *cloud) Offers(ctx context.Context) (family.Offers, error) {
+	out := family.Offers{Currency: "USD"}
 	regions, err := pages(ctx, "regions:read", c.api.Regions.List)
 	if err != nil {
 		return out, err
@@ -35,7 +35,7 @@ func (c *cloud) Offers(ctx context.Context) (app.Offers, error) {
 			out.Flavors = append(out.Flavors, flavorOffer(s))
 		}
 	}
-	slices.SortFunc(out.Flavors, func(a, b app.FlavorOffer) int { return cmp.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	slices.SortFunc(out.Flavors, func(a, b family.FlavorOffer) int { return cmp.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
 	for _, list := range []func(context.Context, *godo.ListOptions) ([]godo.Image, *godo.Response, error){c.api.Images.ListDistribution, c.api.Images.ListUser} {
 		images, err := pages(ctx, "image:read", list)
 		if err != nil {
@@ -47,24 +47,24 @@ func (c *cloud) Offers(ctx context.Context) (app.Offers, error) {
 			}
 		}
 	}
-	slices.SortFunc(out.Images, func(a, b app.ImageOffer) int { return cmp.Compare(a.Image.Image, b.Image.Image) })
+	slices.SortFunc(out.Images, func(a, b family.ImageOffer) int { return cmp.Compare(a.Image.Image, b.Image.Image) })
 	return out, nil
 }
 
-func flavorOffer(s godo.Size) app.FlavorOffer {
+func flavorOffer(s godo.Size) family.FlavorOffer {
 	zones := slices.Sorted(slices.Values(s.Regions))
-	return app.FlavorOffer{
-		Flavor: app.Flavor{Flavor: s.Slug, CostPerHour: s.PriceHourly, CPU: float64(s.Vcpus), MemoryGB: float64(s.Memory) / 1024, DiskGB: float64(s.Disk)},
+	return family.FlavorOffer{
+		Flavor: template.Flavor{Flavor: s.Slug, CostPerHour: s.PriceHourly, CPU: float64(s.Vcpus), MemoryGB: float64(s.Memory) / 1024, DiskGB: float64(s.Disk)},
 		Zones:  zones, Description: s.Description,
 	}
 }
 
-func imageOffer(i godo.Image) app.ImageOffer {
+func imageOffer(i godo.Image) family.ImageOffer {
 	name := i.Slug
 	if name == "" { // an image of one's own
 		name = strconv.Itoa(i.ID)
 	}
-	o := app.ImageOffer{Image: app.Image{Image: name}, Description: strings.TrimSpace(i.Distribution + " " + i.Name)}
+	o := family.ImageOffer{Image: template.Image{Image: name}, Description: strings.TrimSpace(i.Distribution + " " + i.Name)}
 	if at, err := time.Parse(time.RFC3339, i.Created); err == nil {
 		o.MadeAt = at
 	}

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/digitalocean/godo"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/keylock"
 )
@@ -44,19 +43,19 @@ type timing struct {
 var usual = timing{late: 10 * time.Second, look: 3 * time.Second, shutdown: time.Minute}
 
 var (
-	_ app.Provider       = (*cloud)(nil)
-	_ app.ProviderCloser = (*cloud)(nil)
-	_ app.LateLister     = (*cloud)(nil)
-	_ app.Sleeper        = (*cloud)(nil)
-	_ app.Adopter        = (*cloud)(nil)
-	_ app.AccountChecker = (*cloud)(nil)
-	_ app.Offerer        = (*cloud)(nil)
-	_ app.Sharer         = (*cloud)(nil)
-	_ app.Namer          = (*cloud)(nil)
+	_ family.Provider       = (*cloud)(nil)
+	_ family.ProviderCloser = (*cloud)(nil)
+	_ family.LateLister     = (*cloud)(nil)
+	_ family.Sleeper        = (*cloud)(nil)
+	_ family.Adopter        = (*cloud)(nil)
+	_ family.AccountChecker = (*cloud)(nil)
+	_ family.Offerer        = (*cloud)(nil)
+	_ family.Sharer         = (*cloud)(nil)
+	_ family.Namer          = (*cloud)(nil)
 )
 
 // Open gives the account of the settings. It asks nothing yet.
-func Open(settings map[string]any, via account.Network) (app.Provider, error) {
+func Open(settings map[string]any, via account.Network) (family.Provider, error) {
 	return open(settings, usual, via)
 }
 

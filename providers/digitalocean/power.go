@@ -5,21 +5,21 @@ import (
 	"time"
 
 	"github.com/digitalocean/godo"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // Sleep lets the system shut itself down, and cuts its power where it takes too long.
 func (c *cloud) Sleep(ctx context.Context, id string) error {
 	for _, act := range []func(context.Context, int) (*godo.Action, *godo.Response, error){c.api.DropletActions.Shutdown, c.api.DropletActions.PowerOff} {
 		d, err := c.droplet(ctx, id)
-		if err != nil || state(d.Status) == app.MachineStopped {
+		if err != nil || state(d.Status) == family.MachineStopped {
 			return err
 		}
 		if _, _, err := act(ctx, d.ID); err != nil {
 			return failure("droplet:update", err)
 		}
-		done, err := c.await(ctx, id, c.timing.shutdown, func(s app.MachineState) bool { return s == app.MachineStopped })
+		done, err := c.await(ctx, id, c.timing.shutdown, func(s family.MachineState) bool { return s == family.MachineStopped })
 		if done || err != nil {
 			return err
 		}
@@ -35,13 +35,13 @@ func (c *cloud) Wake(ctx context.Context, id string) error {
 		return err
 	case d.Status == "archive":
 		return app.Errorf(app.EInvalid, "Droplet %s is archived, and cannot be started by us.", id)
-	case state(d.Status) != app.MachineStopped:
+	case state(d.Status) != family.MachineStopped:
 		return nil
 	}
 	if _, _, err := c.api.DropletActions.PowerOn(ctx, d.ID); err != nil {
 		return failure("droplet:update", err)
 	}
-	done, err := c.await(ctx, id, 2*c.timing.shutdown, func(s app.MachineState) bool { return s != app.MachineStopped })
+	done, err := c.await(ctx, id, 2*c.timing.shutdown, func(s family.MachineState) bool { return s != family.MachineStopped })
 	if err == nil && !done {
 		err = app.Errorf(app.ETransient, "Droplet %s does not start.", id)
 	}
@@ -49,7 +49,7 @@ func (c *cloud) Wake(ctx context.Context, id string) error {
 }
 
 // await looks at a droplet until it is in a state, for so long.
-func (c *cloud) await(ctx context.Context, id string, limit time.Duration, is func(app.MachineState) bool) (bool, error) {
+func (c *cloud) await(ctx context.Context, id string, limit time.Duration, is func(family.MachineState) bool) (bool, error) {
 	for deadline := time.Now().Add(limit); ; {
 		if err := c.pause(ctx); err != nil {
 			return false, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Tags of droplets are flat: letters, digits, colons, hyphens and underscores, at most 255, and the case of letters does not tell two apart. A tag stays
@@ -50,7 +51,7 @@ func (k card) write() ([]string, error) {
 	rest := make([]string, 0, 2*len(k.tags)+6)
 	for _, name := range slices.Sorted(maps.Keys(k.tags)) {
 		value := k.tags[name]
-		if name != app.TagInstallation && name != app.TagIntent {
+		if name != family.TagInstallation && name != family.TagIntent {
 			rest = append(rest, escape(name), escape(value))
 			continue
 		}
@@ -70,7 +71,7 @@ func (k card) write() ([]string, error) {
 		rest = append(rest, noteKey, raw)
 	}
 	text := strings.Join(rest, ":")
-	prefix := ownPrefix + hash(k.tags[app.TagInstallation], k.tags[app.TagIntent]) + ":"
+	prefix := ownPrefix + hash(k.tags[family.TagInstallation], k.tags[family.TagIntent]) + ":"
 	if k.turn >= len(pieces) {
 		return nil, app.Errorf(app.EConflict, "The tags of a droplet can be written anew %d times, and no more often.", len(pieces)-1)
 	}
@@ -118,7 +119,7 @@ func readCard(tags []string) card {
 			}
 			continue
 		}
-		if name, value, ok := strings.Cut(t, ":"); ok && (name == app.TagInstallation || name == app.TagIntent) {
+		if name, value, ok := strings.Cut(t, ":"); ok && (name == family.TagInstallation || name == family.TagIntent) {
 			if v, ok := unescape(value); ok {
 				k.tags[name] = v
 			}
@@ -166,7 +167,7 @@ func (k *card) read(name, value string) {
 func ownTags(tags []string) []string {
 	var out []string
 	for _, t := range tags {
-		if strings.HasPrefix(t, ownPrefix) || strings.HasPrefix(t, app.TagIntent+":") {
+		if strings.HasPrefix(t, ownPrefix) || strings.HasPrefix(t, family.TagIntent+":") {
 			out = append(out, t)
 		}
 	}
@@ -190,7 +191,7 @@ func readFirewallTag(t string) (map[string]string, bool) {
 	if !ok || !cut || !iOK || !cOK {
 		return nil, false
 	}
-	return map[string]string{app.TagInstallation: i, app.TagCluster: c}, true
+	return map[string]string{family.TagInstallation: i, family.TagCluster: c}, true
 }
 
 func escape(s string) string {

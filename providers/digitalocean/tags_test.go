@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"muster/app"
+	"muster/app/family"
+	"pgregory.net/rapid"
 )
 
 // A card that is written anew counts when it is whole, and until then the one before it does.
 func TestTagsWrittenAnew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		fixed := map[string]string{app.TagIntent: "i", app.TagInstallation: "n"}
+		fixed := map[string]string{family.TagIntent: "i", family.TagInstallation: "n"}
 		draw := func(label string, turn int) (card, []string) {
 			k := card{tags: rapid.MapOfN(rapid.StringN(1, 20, 60), rapid.StringN(0, 200, 240), 1, 8).Draw(t, label), volume: true, turn: turn}
 			maps.Copy(k.tags, fixed)
@@ -27,7 +27,7 @@ func TestTagsWrittenAnew(t *testing.T) {
 		turn := rapid.IntRange(0, len(pieces)-2).Draw(t, "turn")
 		before, have := draw("before", turn)
 		after, next := draw("after", turn+1)
-		always := []string{tag(app.TagIntent, "i"), tag(app.TagInstallation, "n")}
+		always := []string{tag(family.TagIntent, "i"), tag(family.TagInstallation, "n")}
 		n := rapid.IntRange(0, len(next)).Draw(t, "written")
 		all := slices.Concat(always, have, next[:n])
 		want := before
@@ -40,7 +40,7 @@ func TestTagsWrittenAnew(t *testing.T) {
 			t.Fatalf("%d of %d written: %+v, want %+v", n, len(next), got, want)
 		}
 	})
-	if _, err := (card{tags: map[string]string{app.TagIntent: "i"}, turn: len(pieces)}).write(); app.CodeOf(err) != app.EConflict {
+	if _, err := (card{tags: map[string]string{family.TagIntent: "i"}, turn: len(pieces)}).write(); app.CodeOf(err) != app.EConflict {
 		t.Errorf("after the last turn: %v", err)
 	}
 }
@@ -55,8 +55,8 @@ func TestTagsComeBack(t *testing.T) {
 			user:   rapid.SampledFrom([]string{"", "debian", "Jürgen_x"}).Draw(t, "user"),
 			key:    rapid.SampledFrom([]string{"", line}).Draw(t, "key"),
 		}
-		k.tags[app.TagIntent] = rapid.StringN(1, 20, 40).Draw(t, "intent")
-		k.tags[app.TagInstallation] = rapid.StringN(1, 20, 40).Draw(t, "installation")
+		k.tags[family.TagIntent] = rapid.StringN(1, 20, 40).Draw(t, "intent")
+		k.tags[family.TagInstallation] = rapid.StringN(1, 20, 40).Draw(t, "installation")
 		out, err := k.write()
 		if err != nil {
 			t.Fatal(err)
@@ -77,16 +77,16 @@ func TestTagsComeBack(t *testing.T) {
 func TestReadingTagsOfOthersEndsWell(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tail := rapid.StringMatching(`[a-z0-9:_-]{0,60}`)
-		readCard([]string{ownPrefix + tail.Draw(t, "own"), app.TagIntent + ":" + tail.Draw(t, "intent"), tail.Draw(t, "any")})
+		readCard([]string{ownPrefix + tail.Draw(t, "own"), family.TagIntent + ":" + tail.Draw(t, "intent"), tail.Draw(t, "any")})
 		readFirewallTag(firewallPrefix + tail.Draw(t, "firewall"))
 	})
 }
 
 func TestTagsThatDoNotFit(t *testing.T) {
 	for name, tags := range map[string]map[string]string{
-		"an intent":     {app.TagIntent: strings.Repeat("Ü", 50)},
-		"all the rest":  {app.TagIntent: "i", "note": strings.Repeat("x", 9000)},
-		"both together": {app.TagIntent: strings.Repeat("x", 300), "note": strings.Repeat("x", 9000)},
+		"an intent":     {family.TagIntent: strings.Repeat("Ü", 50)},
+		"all the rest":  {family.TagIntent: "i", "note": strings.Repeat("x", 9000)},
+		"both together": {family.TagIntent: strings.Repeat("x", 300), "note": strings.Repeat("x", 9000)},
 	} {
 		if _, err := (card{tags: tags}).write(); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%s: %v", name, err)
@@ -97,7 +97,7 @@ func TestTagsThatDoNotFit(t *testing.T) {
 func TestFirewallTag(t *testing.T) {
 	for _, c := range []string{"c1", "a:b", "Größe", ""} {
 		tags, ok := readFirewallTag(firewallTag("my:inst", c))
-		if !ok || tags[app.TagCluster] != c || tags[app.TagInstallation] != "my:inst" {
+		if !ok || tags[family.TagCluster] != c || tags[family.TagInstallation] != "my:inst" {
 			t.Errorf("%q becomes %v", c, tags)
 		}
 	}

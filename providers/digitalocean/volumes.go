@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
-
-	"muster/app"
+	"muster/app/family"
 )
 
 // volumePrefix begins the names of our volumes; a hash of the machine follows.
@@ -88,7 +87,7 @@ func (c *cloud) deleteVolume(ctx context.Context, id string) error {
 // A volume says in its description what it was made for: its tags would stay in the account.
 func describeVolume(tags map[string]string) string {
 	q := url.Values{}
-	for _, name := range []string{app.TagInstallation, app.TagTenant, app.TagCluster, app.TagNode, app.TagIntent} {
+	for _, name := range []string{family.TagInstallation, family.TagTenant, family.TagCluster, family.TagNode, family.TagIntent} {
 		if v, ok := tags[name]; ok {
 			q.Set(name, v)
 		}
@@ -99,7 +98,7 @@ func describeVolume(tags map[string]string) string {
 // volumeTags reads what describeVolume wrote; nil for a volume of others.
 func volumeTags(v *godo.Volume) map[string]string {
 	q, err := url.ParseQuery(v.Description)
-	if err != nil || !q.Has(app.TagInstallation) || !strings.HasPrefix(v.Name, volumePrefix) {
+	if err != nil || !q.Has(family.TagInstallation) || !strings.HasPrefix(v.Name, volumePrefix) {
 		return nil
 	}
 	tags := make(map[string]string, len(q))

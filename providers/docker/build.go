@@ -13,8 +13,9 @@ import (
 
 	"github.com/moby/moby/api/types/build"
 	"github.com/moby/moby/client"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 const (
@@ -33,7 +34,7 @@ func builtName(text string) string {
 }
 
 // imageName gives the name that the engine knows an image by, or will know it by.
-func (s settings) imageName(image app.Image) (string, error) {
+func (s settings) imageName(image template.Image) (string, error) {
 	text := image.Extra[dockerfile]
 	switch {
 	case image.Image == "":
@@ -78,7 +79,7 @@ func (e *engine) built(ctx context.Context, h *heard, text, name string) error {
 	if err := errors.Join(w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(text)), ModTime: time.Unix(0, 0)}), second(w.Write([]byte(text))), w.Close()); err != nil {
 		return err
 	}
-	app.Tell(ctx, app.StreamSystem, "The engine has no image "+name+": building it of "+strings.Join(from, ", ")+".")
+	family.Tell(ctx, family.StreamSystem, "The engine has no image "+name+": building it of "+strings.Join(from, ", ")+".")
 	began := time.Now()
 	r, err := e.api.ImageBuild(ctx, &b, client.ImageBuildOptions{
 		Version: build.BuilderV1, // the other one would fetch what a Dockerfile names by itself
@@ -100,7 +101,7 @@ func (e *engine) built(ctx context.Context, h *heard, text, name string) error {
 		_, _ = e.api.ImageRemove(ctx, name, client.ImageRemoveOptions{Force: true, PruneChildren: true}) // that it is too large counts
 		return err
 	}
-	app.Tell(ctx, app.StreamSystem, fmt.Sprintf("Built %s in %s.", name, time.Since(began).Round(time.Second)))
+	family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Built %s in %s.", name, time.Since(began).Round(time.Second)))
 	return nil
 }
 

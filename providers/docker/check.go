@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // CheckAccount implements app.AccountChecker.
-func (e *engine) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
-	var found []app.Finding
+func (e *engine) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
+	var found []family.Finding
 	ok := func(about, subject, format string, args ...any) {
-		found = append(found, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+		found = append(found, family.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
 	}
 	wrong := func(about, subject string, code app.Code, hint, format string, args ...any) {
-		found = append(found, app.Finding{About: about, Subject: subject, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)})
+		found = append(found, family.Finding{About: about, Subject: subject, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)})
 	}
 	bad := func(about, subject string, err error) {
 		a := app.AsError(err)
@@ -35,31 +36,31 @@ func (e *engine) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]ap
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		bad(app.AboutCredentials, e.host, err)
+		bad(family.AboutCredentials, e.host, err)
 		return found, nil
 	}
 	ctx = asked
 	info, err := e.api.Info(ctx, client.InfoOptions{})
 	if err = failure(ctx, h, err); err != nil {
-		bad(app.AboutCredentials, e.host, err)
+		bad(family.AboutCredentials, e.host, err)
 	} else if info.Info.OSType != "linux" {
-		wrong(app.AboutCredentials, e.host, app.EInvalid, "Take an engine that runs Linux containers.", "The engine runs containers of %s.", info.Info.OSType)
+		wrong(family.AboutCredentials, e.host, app.EInvalid, "Take an engine that runs Linux containers.", "The engine runs containers of %s.", info.Info.OSType)
 	} else {
-		ok(app.AboutCredentials, info.Info.Name, "Docker Engine %s answers at %s, with %d CPUs and %.1f GB of memory.", info.Info.ServerVersion, e.host, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
+		ok(family.AboutCredentials, info.Info.Name, "Docker Engine %s answers at %s, with %d CPUs and %.1f GB of memory.", info.Info.ServerVersion, e.host, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
 	}
 	n, err := e.api.NetworkInspect(ctx, e.network, client.NetworkInspectOptions{})
 	switch err = failure(ctx, h, err); {
 	case h.code() == 404:
-		wrong(app.AboutNetwork, e.network, app.EInvalid, "Make it with docker network create, or name another in the setting network.", "The engine has no network %s.", e.network)
+		wrong(family.AboutNetwork, e.network, app.EInvalid, "Make it with docker network create, or name another in the setting network.", "The engine has no network %s.", e.network)
 	case err != nil:
-		bad(app.AboutNetwork, e.network, err)
+		bad(family.AboutNetwork, e.network, err)
 	case n.Network.Driver == "host" || n.Network.Driver == "null":
-		wrong(app.AboutNetwork, e.network, app.EInvalid, "Name a network of driver bridge, macvlan or overlay.", "Network %s is of driver %s, which gives containers no addresses of their own.", e.network, n.Network.Driver)
+		wrong(family.AboutNetwork, e.network, app.EInvalid, "Name a network of driver bridge, macvlan or overlay.", "Network %s is of driver %s, which gives containers no addresses of their own.", e.network, n.Network.Driver)
 	default:
-		ok(app.AboutNetwork, e.network, "The engine has the network %s.", e.network)
+		ok(family.AboutNetwork, e.network, "The engine has the network %s.", e.network)
 	}
 	for _, f := range e.mayFetch() {
-		ok(app.AboutImage, "", "%s", f)
+		ok(family.AboutImage, "", "%s", f)
 	}
 	for _, m := range needs.Machines {
 		if m.Flavor.Flavor != "" {
@@ -67,11 +68,11 @@ func (e *engine) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]ap
 			switch {
 			case !known:
 				u := unknownFlavor(m.Flavor.Flavor)
-				wrong(app.AboutFlavor, m.Flavor.Flavor, u.Code, u.Hint, "%s", u.Message)
+				wrong(family.AboutFlavor, m.Flavor.Flavor, u.Code, u.Hint, "%s", u.Message)
 			case info.Info.NCPU > 0 && s.cpus > float64(info.Info.NCPU) || info.Info.MemTotal > 0 && s.bytes > info.Info.MemTotal:
-				wrong(app.AboutFlavor, m.Flavor.Flavor, app.ECapacity, "Take a smaller size or a larger host.", "One container of size %s is more than the whole host has: %d CPUs and %.1f GB.", m.Flavor.Flavor, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
+				wrong(family.AboutFlavor, m.Flavor.Flavor, app.ECapacity, "Take a smaller size or a larger host.", "One container of size %s is more than the whole host has: %d CPUs and %.1f GB.", m.Flavor.Flavor, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
 			default:
-				ok(app.AboutFlavor, m.Flavor.Flavor, "Containers can be of size %s. Containers share the host: sizes are limits, and nothing is kept free for them.", m.Flavor.Flavor)
+				ok(family.AboutFlavor, m.Flavor.Flavor, "Containers can be of size %s. Containers share the host: sizes are limits, and nothing is kept free for them.", m.Flavor.Flavor)
 			}
 		}
 		if m.Image.Image == "" {
@@ -80,9 +81,9 @@ func (e *engine) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]ap
 		if m.Image.Image == builtImage || m.Image.Extra[dockerfile] != "" {
 			words, err := e.canBuild(ctx, h, m.Image)
 			if err != nil {
-				bad(app.AboutImage, m.Image.Image, err)
+				bad(family.AboutImage, m.Image.Image, err)
 			} else {
-				ok(app.AboutImage, m.Image.Image, "%s", words)
+				ok(family.AboutImage, m.Image.Image, "%s", words)
 			}
 			continue
 		}
@@ -90,16 +91,16 @@ func (e *engine) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]ap
 		switch err = failure(ctx, h, err); {
 		case absent(err):
 			if err := e.canPull(ctx, h, m.Image.Image); err != nil {
-				bad(app.AboutImage, m.Image.Image, err)
+				bad(family.AboutImage, m.Image.Image, err)
 			} else {
-				ok(app.AboutImage, m.Image.Image, "The engine does not have the image %s yet. Its registry does, and it is pulled for the first machine.", m.Image.Image)
+				ok(family.AboutImage, m.Image.Image, "The engine does not have the image %s yet. Its registry does, and it is pulled for the first machine.", m.Image.Image)
 			}
 		case err != nil:
-			bad(app.AboutImage, m.Image.Image, err)
+			bad(family.AboutImage, m.Image.Image, err)
 		case i.Os != "" && i.Os != "linux":
-			wrong(app.AboutImage, m.Image.Image, app.EInvalid, "Take an image of Linux.", "Image %s is of %s.", m.Image.Image, i.Os)
+			wrong(family.AboutImage, m.Image.Image, app.EInvalid, "Take an image of Linux.", "Image %s is of %s.", m.Image.Image, i.Os)
 		default:
-			ok(app.AboutImage, m.Image.Image, "The engine has the image %s. It must hold an SSH server at %s, which shows at the first start.", m.Image.Image, e.raw.With(m.Image.Extra).Or("sshd", e.sshd))
+			ok(family.AboutImage, m.Image.Image, "The engine has the image %s. It must hold an SSH server at %s, which shows at the first start.", m.Image.Image, e.raw.With(m.Image.Extra).Or("sshd", e.sshd))
 		}
 	}
 	return found, ctx.Err()
@@ -137,7 +138,7 @@ func (e *engine) canPull(ctx context.Context, h *heard, name string) error {
 }
 
 // canBuild tells whether an image was built, or can be as far as that is seen without doing it.
-func (e *engine) canBuild(ctx context.Context, h *heard, image app.Image) (string, error) {
+func (e *engine) canBuild(ctx context.Context, h *heard, image template.Image) (string, error) {
 	name, err := e.imageName(image)
 	if err != nil {
 		return "", err
@@ -165,8 +166,8 @@ func (e *engine) canBuild(ctx context.Context, h *heard, image app.Image) (strin
 }
 
 // Offers gives the images that the engine has, and sizes up to the whole host. Containers cost nothing of their own.
-func (e *engine) Offers(ctx context.Context) (app.Offers, error) {
-	var out app.Offers
+func (e *engine) Offers(ctx context.Context) (family.Offers, error) {
+	var out family.Offers
 	ctx, h, err := e.asking(ctx)
 	if err != nil {
 		return out, err
@@ -176,7 +177,7 @@ func (e *engine) Offers(ctx context.Context) (app.Offers, error) {
 		return out, err
 	}
 	offer := func(name string, cpus, gb float64) {
-		out.Flavors = append(out.Flavors, app.FlavorOffer{Flavor: app.Flavor{Flavor: name, CPU: cpus, MemoryGB: gb}, Description: "a limit, of what the host has"})
+		out.Flavors = append(out.Flavors, family.FlavorOffer{Flavor: template.Flavor{Flavor: name, CPU: cpus, MemoryGB: gb}, Description: "a limit, of what the host has"})
 	}
 	hostGB := float64(info.Info.MemTotal) / (1 << 30)
 	offer("unlimited", float64(info.Info.NCPU), hostGB)
@@ -187,7 +188,7 @@ func (e *engine) Offers(ctx context.Context) (app.Offers, error) {
 			}
 		}
 	}
-	slices.SortFunc(out.Flavors, func(a, b app.FlavorOffer) int { return cmp.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	slices.SortFunc(out.Flavors, func(a, b family.FlavorOffer) int { return cmp.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
 	images, err := e.api.ImageList(ctx, client.ImageListOptions{})
 	if err = failure(ctx, h, err); err != nil {
 		return out, err
@@ -195,10 +196,10 @@ func (e *engine) Offers(ctx context.Context) (app.Offers, error) {
 	for _, i := range images.Items {
 		for _, tag := range i.RepoTags {
 			if tag != "<none>:<none>" {
-				out.Images = append(out.Images, app.ImageOffer{Image: app.Image{Image: tag}, MadeAt: time.Unix(i.Created, 0)})
+				out.Images = append(out.Images, family.ImageOffer{Image: template.Image{Image: tag}, MadeAt: time.Unix(i.Created, 0)})
 			}
 		}
 	}
-	slices.SortFunc(out.Images, func(a, b app.ImageOffer) int { return cmp.Compare(a.Image.Image, b.Image.Image) })
+	slices.SortFunc(out.Images, func(a, b family.ImageOffer) int { return cmp.Compare(a.Image.Image, b.Image.Image) })
 	return out, nil
 }

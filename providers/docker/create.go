@@ -12,8 +12,8 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 )
 
@@ -36,7 +36,7 @@ var sshPort = network.MustParsePort("22/tcp")
 
 // name is of a machine alone, among those of all installations.
 func name(tags map[string]string) string {
-	sum := sha256.Sum256([]byte(tags[app.TagInstallation] + "\x00" + tags[app.TagIntent]))
+	sum := sha256.Sum256([]byte(tags[family.TagInstallation] + "\x00" + tags[family.TagIntent]))
 	return "muster-" + hex.EncodeToString(sum[:12])
 }
 
@@ -59,7 +59,7 @@ func sshdCommand(sshd string, ownKey bool) []string {
 	return command
 }
 
-func (e *engine) order(spec app.MachineSpec) (*order, error) {
+func (e *engine) order(spec family.MachineSpec) (*order, error) {
 	extra, err := read(e.raw.With(spec.Image.Extra))
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func shortEnough(hostname string) string {
 }
 
 // archive holds the host key, the key that lets us in, and the folder that sshd wants to be there.
-func archive(spec app.MachineSpec) ([]byte, error) {
+func archive(spec family.MachineSpec) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	put := func(name string, mode int64, content []byte) error {
@@ -139,24 +139,24 @@ func archive(spec app.MachineSpec) ([]byte, error) {
 
 // Create makes the container where there is none of its name, puts the keys into one that never ran, and starts it: whoever comes back after a failure goes on
 // where it was.
-func (e *engine) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (e *engine) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	o, err := e.order(spec)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	release, err := e.locks.Lock(ctx, o.name)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	defer release()
 	ctx, h, err := e.asking(ctx)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	c, err := e.inspect(ctx, o.name)
 	if absent(err) {
 		if err := e.provide(ctx, h, spec.Image, o.config.Image); err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		_, err = e.api.ContainerCreate(ctx, client.ContainerCreateOptions{Config: o.config, HostConfig: o.host, Name: o.name})
 		if err = failure(ctx, h, err); absent(err) {
@@ -164,19 +164,19 @@ func (e *engine) Create(ctx context.Context, spec app.MachineSpec) (app.Machine,
 		}
 		// That the name is taken means that another process was faster: then it is there.
 		if err != nil && h.code() != 409 {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		c, err = e.inspect(ctx, o.name)
 	}
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	if !ours(c, spec.Tags) {
-		return app.Machine{}, app.Errorf(app.EInvalid, "There is a container %s already, and it was not made by Muster.", o.name)
+		return family.Machine{}, app.Errorf(app.EInvalid, "There is a container %s already, and it was not made by Muster.", o.name)
 	}
 	if c.State != nil && c.State.Status == container.StateCreated {
 		if c, err = e.begin(ctx, h, o, c.ID); err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 	}
 	return e.machine(c), nil

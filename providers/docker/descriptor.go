@@ -10,39 +10,39 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 )
 
 // Descriptor says what settings an account in the catalog may have.
-var Descriptor = app.Descriptor{
+var Descriptor = family.Descriptor{
 	Name:        "docker",
 	Sleeps:      true,
 	Host:        true,
 	Description: "Containers on a Docker Engine, as machines. They share their host's kernel: fine for trials and builds, no wall against hostile code.",
-	Fields: []app.Field{
-		{Name: "host", SetBy: app.SetByInstallation, Label: "Engine", Type: app.FieldText, Default: "unix:///var/run/docker.sock",
+	Fields: []family.Field{
+		{Name: "host", SetBy: family.SetByInstallation, Label: "Engine", Type: family.FieldText, Default: "unix:///var/run/docker.sock",
 			Help: "Where the engine listens: unix:///path or tcp://host:2376. Who may speak to it is root on its host."},
-		{Name: "ca", SetBy: app.SetByTenant, Label: "CA certificate", Type: app.FieldLines, Help: "The certificate that the engine's own one is signed with, in PEM form. With it, tcp is spoken over TLS."},
-		{Name: "cert", SetBy: app.SetByTenant, Label: "Client certificate", Type: app.FieldLines, Help: "Muster's own certificate for the engine, in PEM form."},
-		{Name: "key", SetBy: app.SetByTenant, Label: "Client key", Type: app.FieldLines, Secret: true, Help: "The private key of Muster's certificate, in PEM form."},
-		{Name: "network", SetBy: app.SetByTenant, Label: "Network", Type: app.FieldText, Default: "bridge",
+		{Name: "ca", SetBy: family.SetByTenant, Label: "CA certificate", Type: family.FieldLines, Help: "The certificate that the engine's own one is signed with, in PEM form. With it, tcp is spoken over TLS."},
+		{Name: "cert", SetBy: family.SetByTenant, Label: "Client certificate", Type: family.FieldLines, Help: "Muster's own certificate for the engine, in PEM form."},
+		{Name: "key", SetBy: family.SetByTenant, Label: "Client key", Type: family.FieldLines, Secret: true, Help: "The private key of Muster's certificate, in PEM form."},
+		{Name: "network", SetBy: family.SetByTenant, Label: "Network", Type: family.FieldText, Default: "bridge",
 			Help: "The engine's network that containers are on. Muster must reach its addresses, unless ports are published."},
-		{Name: "publish", SetBy: app.SetByTenant, Label: "Publish SSH at", Type: app.FieldText,
+		{Name: "publish", SetBy: family.SetByTenant, Label: "Publish SSH at", Type: family.FieldText,
 			Help: "An address of the engine's host. With it, each container's SSH port is published there on a free port, for engines on another host."},
-		{Name: "sshd", SetBy: app.SetByTenant, Label: "SSH server", Type: app.FieldText, Default: "/usr/sbin/sshd", Help: "Where images have OpenSSH's server."},
-		{Name: "pull", SetBy: app.SetByTenant, Label: "Pull images", Type: app.FieldChoice, Default: never, Options: []string{never, missing}, Runs: true,
+		{Name: "sshd", SetBy: family.SetByTenant, Label: "SSH server", Type: family.FieldText, Default: "/usr/sbin/sshd", Help: "Where images have OpenSSH's server."},
+		{Name: "pull", SetBy: family.SetByTenant, Label: "Pull images", Type: family.FieldChoice, Default: never, Options: []string{never, missing}, Runs: true,
 			Help: "Whether images that the engine does not have are pulled. What they hold runs as root in containers."},
-		{Name: "registry", SetBy: app.SetByTenant, Label: "Registry", Type: app.FieldText, Help: "The registry that user and password are for, such as registry.example.org:5000; docker.io is Docker's own."},
-		{Name: "registry_user", SetBy: app.SetByTenant, Label: "Registry's user", Type: app.FieldText},
-		{Name: "registry_password", SetBy: app.SetByTenant, Label: "Registry's password", Type: app.FieldText, Secret: true, Help: "Or a token that may pull."},
-		{Name: "build", SetBy: app.SetByTenant, Label: "Build images", Type: app.FieldChoice, Default: never, Options: []string{never, missing},
+		{Name: "registry", SetBy: family.SetByTenant, Label: "Registry", Type: family.FieldText, Help: "The registry that user and password are for, such as registry.example.org:5000; docker.io is Docker's own."},
+		{Name: "registry_user", SetBy: family.SetByTenant, Label: "Registry's user", Type: family.FieldText},
+		{Name: "registry_password", SetBy: family.SetByTenant, Label: "Registry's password", Type: family.FieldText, Secret: true, Help: "Or a token that may pull."},
+		{Name: "build", SetBy: family.SetByTenant, Label: "Build images", Type: family.FieldChoice, Default: never, Options: []string{never, missing},
 			Help: "Whether image types that have a dockerfile are built, where the engine does not have them."},
-		{Name: "build_gb", SetBy: app.SetByTenant, Label: "Largest built image", Type: app.FieldInt, Default: "10", Help: "GB that an image which was built may have."},
+		{Name: "build_gb", SetBy: family.SetByTenant, Label: "Largest built image", Type: family.FieldInt, Default: "10", Help: "GB that an image which was built may have."},
 	},
-	ImageFields: []app.Field{
-		{Name: "sshd", SetBy: app.SetByTenant, Label: "SSH server", Type: app.FieldText, Help: "Where this image has OpenSSH's server."},
-		{Name: dockerfile, SetBy: app.SetByTenant, Label: "Dockerfile", Type: app.FieldLines, Runs: true, Help: "How the image is built: the text of a Dockerfile, with FROM. There are no files beside it. The image is then called built."},
+	ImageFields: []family.Field{
+		{Name: "sshd", SetBy: family.SetByTenant, Label: "SSH server", Type: family.FieldText, Help: "Where this image has OpenSSH's server."},
+		{Name: dockerfile, SetBy: family.SetByTenant, Label: "Dockerfile", Type: family.FieldLines, Runs: true, Help: "How the image is built: the text of a Dockerfile, with FROM. There are no files beside it. The image is then called built."},
 	},
 }
 

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 )
 
@@ -173,7 +173,7 @@ func layerOf(t *testing.T, files []string) []byte {
 
 func TestARealEnginePassesTheSuite(t *testing.T) {
 	socket := startEngine(t)
-	reopen := func(t *testing.T) app.Provider {
+	reopen := func(t *testing.T) family.Provider {
 		e, err := open(map[string]any{"host": "unix://" + socket})
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +181,7 @@ func TestARealEnginePassesTheSuite(t *testing.T) {
 		t.Cleanup(func() { _ = e.Close() })
 		return e
 	}
-	left := func(ctx context.Context, t *testing.T) []app.Machine {
+	left := func(ctx context.Context, t *testing.T) []family.Machine {
 		e, err := open(map[string]any{"host": "unix://" + socket})
 		if err != nil {
 			t.Fatal(err)
@@ -194,7 +194,7 @@ func TestARealEnginePassesTheSuite(t *testing.T) {
 		return ms
 	}
 	providertest.Run(t, providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			t.Cleanup(func() {
 				for _, m := range left(context.Background(), t) {
 					if err := reopen(t).Delete(context.Background(), m.ID); err != nil {
@@ -208,11 +208,11 @@ func TestARealEnginePassesTheSuite(t *testing.T) {
 		Flavor: "1cpu-1gb",
 		Image:  realImage,
 		Login:  true,
-		Refuses: map[string]func(*app.MachineSpec){
-			"a broken host key":        func(s *app.MachineSpec) { s.HostKey = []byte("no key") },
-			"more CPUs than there are": func(s *app.MachineSpec) { s.Flavor.Flavor = "4096cpu-1gb" },
-			"an image that is absent":  func(s *app.MachineSpec) { s.Image.Image = "absent:1" },
-			"an image without sshd":    func(s *app.MachineSpec) { s.Image.Image = "bare:1" },
+		Refuses: map[string]func(*family.MachineSpec){
+			"a broken host key":        func(s *family.MachineSpec) { s.HostKey = []byte("no key") },
+			"more CPUs than there are": func(s *family.MachineSpec) { s.Flavor.Flavor = "4096cpu-1gb" },
+			"an image that is absent":  func(s *family.MachineSpec) { s.Image.Image = "absent:1" },
+			"an image without sshd":    func(s *family.MachineSpec) { s.Image.Image = "bare:1" },
 		},
 	})
 	t.Run("a network that is not there", func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 )
 
@@ -71,28 +71,28 @@ func set[K comparable, V any](m map[K]V, k K, v V) func() {
 
 func TestTheSuite(t *testing.T) {
 	w := newWorld(t)
-	reopen := func(t *testing.T) app.Provider { return w.open(t) }
+	reopen := func(t *testing.T) family.Provider { return w.open(t) }
 	bad := func(name, about string, change func(s *sim) func(), also ...string) providertest.Wrong {
-		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) { return w.open(t, also...), w.change(change)() }}
+		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (family.Provider, func()) { return w.open(t, also...), w.change(change)() }}
 	}
 	nothing := func(*sim) func() { return func() {} }
 	noImage := func(s *sim) func() { return set(s.images, "node:1", nil) }
 	full := func(s *sim) func() { s.full = true; return func() { s.full = false } }
 	bare := func(s *sim) func() { return set(s.networks, "bridge", nil) }
 	providertest.Run(t, providertest.Harness{
-		Open:   func(t *testing.T) app.Provider { w.sim = newSim(); return reopen(t) },
+		Open:   func(t *testing.T) family.Provider { w.sim = newSim(); return reopen(t) },
 		Reopen: reopen,
 		Flavor: "1cpu-2gb",
 		Image:  "node:1",
 		Faults: w.faults,
 		Left:   func(*testing.T) []string { return w.left() },
-		Refuses: map[string]func(*app.MachineSpec){
-			"a broken host key":        func(s *app.MachineSpec) { s.HostKey = []byte("no key") },
-			"a size of no form":        func(s *app.MachineSpec) { s.Flavor.Flavor = "small" },
-			"more CPUs than there are": func(s *app.MachineSpec) { s.Flavor.Flavor = "64cpu-1gb" },
-			"an image that is absent":  func(s *app.MachineSpec) { s.Image.Image = "absent:1" },
-			"an image without sshd":    func(s *app.MachineSpec) { s.Image.Image = "bare:1" },
-			"no image":                 func(s *app.MachineSpec) { s.Image.Image = "" },
+		Refuses: map[string]func(*family.MachineSpec){
+			"a broken host key":        func(s *family.MachineSpec) { s.HostKey = []byte("no key") },
+			"a size of no form":        func(s *family.MachineSpec) { s.Flavor.Flavor = "small" },
+			"more CPUs than there are": func(s *family.MachineSpec) { s.Flavor.Flavor = "64cpu-1gb" },
+			"an image that is absent":  func(s *family.MachineSpec) { s.Image.Image = "absent:1" },
+			"an image without sshd":    func(s *family.MachineSpec) { s.Image.Image = "bare:1" },
+			"no image":                 func(s *family.MachineSpec) { s.Image.Image = "" },
 		},
 		Refusals: []providertest.Refusal{
 			{Name: "a full disk", Code: app.ECapacity, Arrange: w.change(full)},
@@ -107,16 +107,16 @@ func TestTheSuite(t *testing.T) {
 			"the agreement": is("HEAD", "/_ping"),
 		},
 		Wrong: []providertest.Wrong{
-			bad("an engine that is not there", app.AboutCredentials, nothing, "host", "tcp://127.0.0.1:1"),
-			bad("a socket that is not there", app.AboutCredentials, nothing, "host", "unix:///nowhere/docker.sock"),
-			bad("an engine that does not speak TLS", app.AboutCredentials, nothing, "ca", testCA(t)),
-			bad("an engine of Windows", app.AboutCredentials, func(s *sim) func() { return set(s.info, "OSType", any("windows")) }),
-			bad("a network that is not there", app.AboutNetwork, nothing, "network", "apps"),
-			bad("a network without addresses", app.AboutNetwork, nothing, "network", "odd"),
-			bad("a network that was removed", app.AboutNetwork, bare),
-			bad("a host that is too small", app.AboutFlavor, func(s *sim) func() { return set(s.info, "MemTotal", any(1<<30)) }),
-			bad("an image that was removed", app.AboutImage, noImage),
-			bad("an image of another system", app.AboutImage, func(s *sim) func() { return set(s.images["node:1"], "Os", any("windows")) }),
+			bad("an engine that is not there", family.AboutCredentials, nothing, "host", "tcp://127.0.0.1:1"),
+			bad("a socket that is not there", family.AboutCredentials, nothing, "host", "unix:///nowhere/docker.sock"),
+			bad("an engine that does not speak TLS", family.AboutCredentials, nothing, "ca", testCA(t)),
+			bad("an engine of Windows", family.AboutCredentials, func(s *sim) func() { return set(s.info, "OSType", any("windows")) }),
+			bad("a network that is not there", family.AboutNetwork, nothing, "network", "apps"),
+			bad("a network without addresses", family.AboutNetwork, nothing, "network", "odd"),
+			bad("a network that was removed", family.AboutNetwork, bare),
+			bad("a host that is too small", family.AboutFlavor, func(s *sim) func() { return set(s.info, "MemTotal", any(1<<30)) }),
+			bad("an image that was removed", family.AboutImage, noImage),
+			bad("an image of another system", family.AboutImage, func(s *sim) func() { return set(s.images["node:1"], "Os", any("windows")) }),
 		},
 	})
 }

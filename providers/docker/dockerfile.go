@@ -17,7 +17,8 @@ const (
 	imageField        = "extra.dockerfile"
 )
 
-// instructions are those that an image type's Dockerfile may have. ADD fetches from where the engine itself stands, and ONBUILD does later what is looked at here.
+// instructions are those that an image type's Dockerfile may have. ADD fetches from where the engine itself stands, and ONBUILD does later what is
+// looked at here.
 var instructions = []string{"ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "MAINTAINER", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR"}
 
 var (
@@ -28,7 +29,8 @@ var (
 	stageForm = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
 )
 
-// bases gives the images that a Dockerfile begins with, each once. What engines may read in two ways, and what would reach for something that is in none of these
+// bases gives the images that a Dockerfile begins with, each once. What engines may read in two ways, and what would reach for something that is in
+// none of these
 // images, is EInvalid: what a build begins with is then known before it begins.
 func bases(text string) (list []string, err error) {
 	if len(text) > longestDockerfile {

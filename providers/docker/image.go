@@ -15,8 +15,9 @@ import (
 	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/moby/moby/api/types/registry"
 	"github.com/moby/moby/client"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 const (
@@ -36,14 +37,16 @@ const (
 	reasonNoRoom  = "image_no_room" // jobs/retry.go has a rule for it
 )
 
-// noRoom is for an engine whose disk is full: EConflict, since somebody has to make room there. It is not ECapacity, for which other hardware is asked: on the same
+// noRoom is for an engine whose disk is full: EConflict, since somebody has to make room there. It is not ECapacity, for which other hardware is
+// asked: on the same
 // engine, where the image would be pulled or built again.
 func noRoom(message string) *app.Error {
 	return &app.Error{Code: app.EConflict, Reason: reasonNoRoom, Message: message, Hint: "Free disk space on the engine's host (docker system df tells what takes it), or take another provider."}
 }
 
-// provide has the engine have the image that machines are made of, as far as the account lets it be pulled or built. One is fetched once, however many wait for it.
-func (e *engine) provide(ctx context.Context, h *heard, image app.Image, name string) error {
+// provide has the engine have the image that machines are made of, as far as the account lets it be pulled or built. One is fetched once, however
+// many wait for it.
+func (e *engine) provide(ctx context.Context, h *heard, image template.Image, name string) error {
 	text := image.Extra[dockerfile]
 	if text == "" && e.pull != missing {
 		return nil // whether it is there shows when a container is made of it
@@ -67,7 +70,7 @@ func (e *engine) provide(ctx context.Context, h *heard, image app.Image, name st
 // turn waits until an image is nobody else's to fetch. It is told where that takes long.
 func (e *engine) turn(ctx context.Context, name string) (func(), error) {
 	told := time.AfterFunc(time.Second, func() {
-		app.Tell(ctx, app.StreamSystem, "Another machine's step is fetching the image "+name+"; waiting for it.")
+		family.Tell(ctx, family.StreamSystem, "Another machine's step is fetching the image "+name+"; waiting for it.")
 	})
 	defer told.Stop()
 	return e.images.Lock(ctx, name)
@@ -91,7 +94,7 @@ func (e *engine) pulled(ctx context.Context, h *heard, name string) error {
 	if err != nil {
 		return err
 	}
-	app.Tell(ctx, app.StreamSystem, "The engine has no image "+name+": pulling it"+who+".")
+	family.Tell(ctx, family.StreamSystem, "The engine has no image "+name+": pulling it"+who+".")
 	began := time.Now()
 	r, err := e.api.ImagePull(ctx, name, client.ImagePullOptions{RegistryAuth: auth})
 	if err != nil {
@@ -104,7 +107,7 @@ func (e *engine) pulled(ctx context.Context, h *heard, name string) error {
 	if _, err = e.api.ImageInspect(ctx, name); err != nil {
 		return failure(ctx, h, err)
 	}
-	app.Tell(ctx, app.StreamSystem, fmt.Sprintf("Pulled %s in %s.", name, time.Since(began).Round(time.Second)))
+	family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Pulled %s in %s.", name, time.Since(began).Round(time.Second)))
 	return nil
 }
 
@@ -153,9 +156,9 @@ func follow(ctx context.Context, r io.Reader) error {
 			return
 		}
 		if told++; told < mostLines {
-			app.Tell(ctx, app.StreamOut, line)
+			family.Tell(ctx, family.StreamOut, line)
 		} else if told == mostLines {
-			app.Tell(ctx, app.StreamSystem, fmt.Sprintf("There is more of it; only the first %d lines are kept.", mostLines))
+			family.Tell(ctx, family.StreamSystem, fmt.Sprintf("There is more of it; only the first %d lines are kept.", mostLines))
 		}
 	}
 	rest := ""

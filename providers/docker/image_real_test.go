@@ -17,8 +17,9 @@ import (
 	"testing"
 
 	"github.com/moby/moby/client"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
@@ -107,13 +108,13 @@ func TestARealEngineFetchesImages(t *testing.T) {
 	}
 	login := []string{"pull", "missing", "build", "missing", "registry", at, "registry_user", "ada", "registry_password", "sesame-open"}
 	may := begin(login...)
-	machine := func(t *testing.T, e *engine, name string, image app.Image) ([]string, error) {
+	machine := func(t *testing.T, e *engine, name string, image template.Image) ([]string, error) {
 		t.Helper()
 		s, keys := providertest.Harness{Flavor: "0.5cpu-256mb", Image: image.Image}.Spec(t, name)
 		s.Image = image
 		var mu sync.Mutex
 		var lines []string
-		m, err := e.Create(app.Telling(t.Context(), func(_ app.Stream, line string) {
+		m, err := e.Create(family.Telling(t.Context(), func(_ app.Stream, line string) {
 			mu.Lock()
 			defer mu.Unlock()
 			lines = append(lines, line)
@@ -129,31 +130,31 @@ func TestARealEngineFetchesImages(t *testing.T) {
 		_ = providertest.Dial(t, providertest.Eventually(t, e, m.ID), keys).Close()
 		return lines, nil
 	}
-	built := func(text string) app.Image {
-		return app.Image{Image: builtImage, Extra: map[string]string{dockerfile: text}}
+	built := func(text string) template.Image {
+		return template.Image{Image: builtImage, Extra: map[string]string{dockerfile: text}}
 	}
 	pinned := at + "/node@" + shaOf(reg.full)
 	for _, c := range []struct {
 		name   string
 		engine *engine
-		image  app.Image
+		image  template.Image
 		code   app.Code
 		reason string
 		line   string
 	}{
-		{"without leave", begin(), app.Image{Image: at + "/node:1"}, app.EInvalid, reasonAbsent, ""},
-		{"without a password", begin("pull", "missing"), app.Image{Image: at + "/node:1"}, app.ECredentials, reasonRefused, ""},
-		{"a tag that is not there", may, app.Image{Image: at + "/node:2"}, app.EInvalid, reasonAbsent, ""},
-		{"a registry that has enough of it", may, app.Image{Image: at + "/busy:1"}, app.ERateLimit, "", ""},
-		{"a registry that is not there", may, app.Image{Image: "127.0.0.1:1/node:1"}, app.ETransient, "", ""},
+		{"without leave", begin(), template.Image{Image: at + "/node:1"}, app.EInvalid, reasonAbsent, ""},
+		{"without a password", begin("pull", "missing"), template.Image{Image: at + "/node:1"}, app.ECredentials, reasonRefused, ""},
+		{"a tag that is not there", may, template.Image{Image: at + "/node:2"}, app.EInvalid, reasonAbsent, ""},
+		{"a registry that has enough of it", may, template.Image{Image: at + "/busy:1"}, app.ERateLimit, "", ""},
+		{"a registry that is not there", may, template.Image{Image: "127.0.0.1:1/node:1"}, app.ETransient, "", ""},
 		{"a build without leave", begin(), built("FROM " + realImage), app.EInvalid, "", ""},
 		{"a build that fails", may, built("FROM " + realImage + "\nRUN echo before && exit 3"), app.EInvalid, "", "before"},
 		{"a build", may, built("FROM " + realImage + "\nRUN echo in the build && echo made >/etc/made"), "", "", "in the build"},
-		{"an image by its digest", may, app.Image{Image: pinned}, "", "", "Pull complete"},
+		{"an image by its digest", may, template.Image{Image: pinned}, "", "", "Pull complete"},
 		{"a build of what was pulled", may, built("FROM " + pinned + " AS one\nRUN echo one >/one\nFROM " + at + "/node:1\nCOPY --from=one /one /two\nRUN cat /two"), "", "", "one"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			found, err := c.engine.CheckAccount(t.Context(), app.AccountNeeds{Machines: []app.MachineNeed{{Image: c.image}}})
+			found, err := c.engine.CheckAccount(t.Context(), family.AccountNeeds{Machines: []family.MachineNeed{{Image: c.image}}})
 			if last := found[len(found)-1]; err != nil || last.OK != (c.code == "" || c.name == "a build that fails") {
 				t.Errorf("the check: %+v, %v", last, err)
 			}

@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
 // machineOf creates a machine of an image, and gives the lines that were told meanwhile.
-func machineOf(t *testing.T, e *engine, intent string, image app.Image) (app.Machine, []string, error) {
+func machineOf(t *testing.T, e *engine, intent string, image template.Image) (family.Machine, []string, error) {
 	t.Helper()
 	s, _ := providertest.Harness{Flavor: "unlimited", Image: image.Image}.Spec(t, intent)
 	s.Image = image
 	var mu sync.Mutex
 	var lines []string
-	m, err := e.Create(app.Telling(t.Context(), func(_ app.Stream, line string) {
+	m, err := e.Create(family.Telling(t.Context(), func(_ app.Stream, line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		lines = append(lines, line)
@@ -63,7 +65,7 @@ func TestPulling(t *testing.T) {
 				w.registry = map[string]simRemote{full: c.remote}
 			}
 			e := w.open(t, c.settings...)
-			m, lines, err := machineOf(t, e, "pulled", app.Image{Image: c.image})
+			m, lines, err := machineOf(t, e, "pulled", template.Image{Image: c.image})
 			if got := strings.Join(w.pulls, ", "); got != c.pulls {
 				t.Errorf("pulled: %q", got)
 			}
@@ -79,13 +81,13 @@ func TestPulling(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || m.State != app.MachineRunning {
+			if err != nil || m.State != family.MachineRunning {
 				t.Fatalf("%+v, %v", m, err)
 			}
 			if c.pulls != "" && (!has(lines, "aa11: Pull complete") || has(lines, "Downloading")) {
 				t.Errorf("%q", lines)
 			}
-			if _, _, err := machineOf(t, e, "second", app.Image{Image: c.image}); err != nil || c.pulls != "" && len(w.pulls) != 1 {
+			if _, _, err := machineOf(t, e, "second", template.Image{Image: c.image}); err != nil || c.pulls != "" && len(w.pulls) != 1 {
 				t.Errorf("the second machine: %v, %q", err, w.pulls)
 			}
 		})
@@ -119,7 +121,7 @@ func TestBuilding(t *testing.T) {
 			w := newWorld(t)
 			w.registry = map[string]simRemote{"docker.io/library/node:2": {}}
 			e := w.open(t, c.settings...)
-			image := app.Image{Image: c.image, Extra: map[string]string{dockerfile: c.text}}
+			image := template.Image{Image: c.image, Extra: map[string]string{dockerfile: c.text}}
 			m, lines, err := machineOf(t, e, "built", image)
 			if len(w.builds) != c.builds {
 				t.Errorf("built %d times", len(w.builds))
@@ -150,7 +152,7 @@ func TestBuilding(t *testing.T) {
 // An image that was fine when it was built stays where less is allowed later: containers may be made of it.
 func TestBuiltImagesThatAreTooLarge(t *testing.T) {
 	w := newWorld(t)
-	image := app.Image{Image: builtImage, Extra: map[string]string{dockerfile: "FROM node:1\nRUN huge"}}
+	image := template.Image{Image: builtImage, Extra: map[string]string{dockerfile: "FROM node:1\nRUN huge"}}
 	name := builtName(image.Extra[dockerfile])
 	if _, _, err := machineOf(t, w.open(t, "build", missing, "build_gb", "3"), "first", image); err != nil || w.images[name] == nil {
 		t.Fatalf("%v, %v", err, w.images[name])
@@ -169,9 +171,9 @@ func TestOneBuildForAll(t *testing.T) {
 	w := newWorld(t)
 	w.slow = make(chan struct{})
 	e := w.open(t, "build", "missing")
-	image := app.Image{Image: builtImage, Extra: map[string]string{dockerfile: buildsOf}}
+	image := template.Image{Image: builtImage, Extra: map[string]string{dockerfile: buildsOf}}
 	ctx, leave := context.WithCancel(t.Context())
-	spec := func(intent string) app.MachineSpec {
+	spec := func(intent string) family.MachineSpec {
 		s, _ := providertest.Harness{Flavor: "unlimited", Image: builtImage}.Spec(t, intent)
 		s.Image = image
 		return s
@@ -203,7 +205,7 @@ func TestOneBuildForAll(t *testing.T) {
 func TestChecksOfImages(t *testing.T) {
 	w := newWorld(t)
 	w.registry = map[string]simRemote{"docker.io/library/node:2": {}, "registry.example.org/x:1": {user: "ada", password: "sesame"}}
-	images := map[string]app.Image{
+	images := map[string]template.Image{
 		"present":      {Image: "node:1"},
 		"at the hub":   {Image: "node:2"},
 		"refused":      {Image: "registry.example.org/x:1"},
@@ -229,7 +231,7 @@ func TestChecksOfImages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := w.open(t, c.settings...)
 			for what, image := range images {
-				found, err := e.CheckAccount(t.Context(), app.AccountNeeds{Machines: []app.MachineNeed{{Image: image}}})
+				found, err := e.CheckAccount(t.Context(), family.AccountNeeds{Machines: []family.MachineNeed{{Image: image}}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -241,7 +243,7 @@ func TestChecksOfImages(t *testing.T) {
 				for _, g := range strings.Split(c.good, ", ") {
 					good = good || g == what
 				}
-				if last.About != app.AboutImage || last.OK != good || !good && last.Message == "" || strings.Contains(all, "sesame") {
+				if last.About != family.AboutImage || last.OK != good || !good && last.Message == "" || strings.Contains(all, "sesame") {
 					t.Errorf("%s: %+v", what, last)
 				}
 				for _, part := range c.told {

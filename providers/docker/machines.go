@@ -11,8 +11,8 @@ import (
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // idForm is an id or a name that the engine takes; what else is asked for would be another path of its API.
@@ -36,7 +36,7 @@ func ours(c *container.InspectResponse, tags map[string]string) bool {
 		return false
 	}
 	has := tagsOf(c.Config.Labels)
-	return has[app.TagInstallation] == tags[app.TagInstallation] && has[app.TagIntent] == tags[app.TagIntent]
+	return has[family.TagInstallation] == tags[family.TagInstallation] && has[family.TagIntent] == tags[family.TagIntent]
 }
 
 func tagsOf(labels map[string]string) map[string]string {
@@ -49,22 +49,22 @@ func tagsOf(labels map[string]string) map[string]string {
 	return tags
 }
 
-func state(c *container.InspectResponse) app.MachineState {
+func state(c *container.InspectResponse) family.MachineState {
 	if c.State == nil {
-		return app.MachineStarting
+		return family.MachineStarting
 	}
 	switch c.State.Status {
 	case container.StateRunning:
-		return app.MachineRunning
+		return family.MachineRunning
 	case container.StateCreated, container.StateRestarting:
-		return app.MachineStarting
+		return family.MachineStarting
 	}
-	return app.MachineStopped
+	return family.MachineStopped
 }
 
 // machine is a container in app's words.
-func (e *engine) machine(c *container.InspectResponse) app.Machine {
-	m := app.Machine{ID: c.ID, State: state(c), Addresses: map[string]string{}, OwnRoot: true, Note: "container on network " + e.network}
+func (e *engine) machine(c *container.InspectResponse) family.Machine {
+	m := family.Machine{ID: c.ID, State: state(c), Addresses: map[string]string{}, OwnRoot: true, Note: "container on network " + e.network}
 	if c.Config != nil {
 		labels := c.Config.Labels
 		m.Hostname, m.HostKey, m.SSHUser, m.Tags = labels[labelHostname], labels[labelHostKey], labels[labelUser], tagsOf(labels)
@@ -73,7 +73,7 @@ func (e *engine) machine(c *container.InspectResponse) app.Machine {
 	if at, err := time.Parse(time.RFC3339Nano, c.Created); err == nil {
 		m.MadeAt = at
 	}
-	if m.State != app.MachineRunning || c.NetworkSettings == nil {
+	if m.State != family.MachineRunning || c.NetworkSettings == nil {
 		return m
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.NetworkSettings.Networks)) {
@@ -96,25 +96,25 @@ func (e *engine) machine(c *container.InspectResponse) app.Machine {
 }
 
 // Describe implements app.Provider.
-func (e *engine) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (e *engine) Describe(ctx context.Context, id string) (family.Machine, error) {
 	ctx, _, err := e.asking(ctx)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	c, err := e.inspect(ctx, id)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	return e.machine(c), nil
 }
 
 // List implements app.Provider. The engine looks for the labels; what it found is described one by one, since its list does not tell everything.
-func (e *engine) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (e *engine) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	ctx, h, err := e.asking(ctx)
 	if err != nil {
 		return nil, err
 	}
-	filters := client.Filters{}.Add("label", tagPrefix+app.TagInstallation)
+	filters := client.Filters{}.Add("label", tagPrefix+family.TagInstallation)
 	for k, v := range tags {
 		if !strings.Contains(k, "=") {
 			filters = filters.Add("label", tagPrefix+k+"="+v)
@@ -124,7 +124,7 @@ func (e *engine) List(ctx context.Context, tags map[string]string) ([]app.Machin
 	if err = failure(ctx, h, err); err != nil {
 		return nil, err
 	}
-	out := make([]app.Machine, 0, len(r.Items))
+	out := make([]family.Machine, 0, len(r.Items))
 	for _, item := range r.Items {
 		if !carries(tagsOf(item.Labels), tags) {
 			continue
@@ -168,7 +168,7 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 
 // Sleep stops a container. The SSH server ends at once; what else runs is told to end, and ended after ten seconds.
 func (e *engine) Sleep(ctx context.Context, id string) error {
-	return e.power(ctx, id, app.MachineStopped, func(ctx context.Context) error {
+	return e.power(ctx, id, family.MachineStopped, func(ctx context.Context) error {
 		_, err := e.api.ContainerStop(ctx, id, client.ContainerStopOptions{})
 		return err
 	})
@@ -176,13 +176,13 @@ func (e *engine) Sleep(ctx context.Context, id string) error {
 
 // Wake starts a container. Its address may be another than before.
 func (e *engine) Wake(ctx context.Context, id string) error {
-	return e.power(ctx, id, app.MachineRunning, func(ctx context.Context) error {
+	return e.power(ctx, id, family.MachineRunning, func(ctx context.Context) error {
 		_, err := e.api.ContainerStart(ctx, id, client.ContainerStartOptions{})
 		return err
 	})
 }
 
-func (e *engine) power(ctx context.Context, id string, to app.MachineState, act func(context.Context) error) error {
+func (e *engine) power(ctx context.Context, id string, to family.MachineState, act func(context.Context) error) error {
 	ctx, h, err := e.asking(ctx)
 	if err != nil {
 		return err

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/keylock"
 )
@@ -24,15 +23,15 @@ type engine struct {
 }
 
 var (
-	_ app.Provider       = (*engine)(nil)
-	_ app.ProviderCloser = (*engine)(nil)
-	_ app.Sleeper        = (*engine)(nil)
-	_ app.AccountChecker = (*engine)(nil)
-	_ app.Offerer        = (*engine)(nil)
+	_ family.Provider       = (*engine)(nil)
+	_ family.ProviderCloser = (*engine)(nil)
+	_ family.Sleeper        = (*engine)(nil)
+	_ family.AccountChecker = (*engine)(nil)
+	_ family.Offerer        = (*engine)(nil)
 )
 
 // Open gives the engine of the settings. It asks nothing yet.
-func Open(settings map[string]any) (app.Provider, error) { return open(settings) }
+func Open(settings map[string]any) (family.Provider, error) { return open(settings) }
 
 func open(raw map[string]any) (*engine, error) {
 	s, err := read(account.Settings(raw))

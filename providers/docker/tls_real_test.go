@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 )
 
@@ -95,8 +95,8 @@ func TestARealEngineBehindTLS(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer e.Close()
-			found, err := e.CheckAccount(t.Context(), app.AccountNeeds{})
-			if err != nil || len(found) == 0 || found[0].About != app.AboutCredentials || found[0].OK != c.lets || !c.lets && found[0].Hint == "" {
+			found, err := e.CheckAccount(t.Context(), family.AccountNeeds{})
+			if err != nil || len(found) == 0 || found[0].About != family.AboutCredentials || found[0].OK != c.lets || !c.lets && found[0].Hint == "" {
 				t.Errorf("the check: %+v, %v", found, err)
 			}
 			s, keys := providertest.Harness{Flavor: "0.5cpu-256mb", Image: realImage}.Spec(t, "secure")

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 )
 
@@ -59,8 +59,8 @@ func TestTLS(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was let in")
 			}
-			found, err := e.CheckAccount(t.Context(), app.AccountNeeds{})
-			if err != nil || len(found) == 0 || found[0].OK || found[0].About != app.AboutCredentials || found[0].Hint == "" {
+			found, err := e.CheckAccount(t.Context(), family.AccountNeeds{})
+			if err != nil || len(found) == 0 || found[0].OK || found[0].About != family.AboutCredentials || found[0].Hint == "" {
 				t.Errorf("%+v, %v", found, err)
 			}
 		})

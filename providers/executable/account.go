@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/program"
 )
 
@@ -48,7 +49,7 @@ type begin struct {
 }
 
 // Open gives an account. Its process is started by the first call.
-func Open(program Program, name string, settings map[string]any, env Env) (app.Provider, error) {
+func Open(program Program, name string, settings map[string]any, env Env) (family.Provider, error) {
 	return open(program, name, settings, env, usualTimes), nil
 }
 

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/program"
+	"muster/app/template"
 )
 
 // Program is an executable file that speaks the protocol, and what it said of itself.
@@ -23,8 +25,8 @@ type Program struct {
 
 // Description is what a program says of itself, checked.
 type Description struct {
-	Descriptor app.Descriptor
-	Rate       app.Rate      // of calls, that an account usually takes; zero is no limit
+	Descriptor family.Descriptor
+	Rate       template.Rate // of calls, that an account usually takes; zero is no limit
 	ListsLate  time.Duration // see app.LateLister
 	Powers     []string      // of powerNames
 	AtOnce     int           // most requests at the same time
@@ -36,18 +38,18 @@ var powerNames = []string{verbSleep, verbAdopt, verbCheck, verbOffers, verbShare
 
 // descriptionLine is what describe is answered with.
 type descriptionLine struct {
-	Protocol         int         `json:"protocol"`
-	Name             string      `json:"name"`
-	Description      string      `json:"description"`
-	Fields           []app.Field `json:"fields"`
-	FlavorFields     []app.Field `json:"flavor_fields"`
-	ImageFields      []app.Field `json:"image_fields"`
-	Powers           []string    `json:"powers"`
-	Firewalls        bool        `json:"firewalls"`
-	Host             bool        `json:"host"`
-	ListsLateSeconds float64     `json:"lists_late_seconds"`
-	Rate             app.Rate    `json:"rate"`
-	AtOnce           int         `json:"at_once"`
+	Protocol         int            `json:"protocol"`
+	Name             string         `json:"name"`
+	Description      string         `json:"description"`
+	Fields           []family.Field `json:"fields"`
+	FlavorFields     []family.Field `json:"flavor_fields"`
+	ImageFields      []family.Field `json:"image_fields"`
+	Powers           []string       `json:"powers"`
+	Firewalls        bool           `json:"firewalls"`
+	Host             bool           `json:"host"`
+	ListsLateSeconds float64        `json:"lists_late_seconds"`
+	Rate             template.Rate  `json:"rate"`
+	AtOnce           int            `json:"at_once"`
 }
 
 // Inquire starts a program, asks what it is, and ends it. The file is looked at before: see Vet.
@@ -109,7 +111,7 @@ func (d descriptionLine) check(name string) (Description, error) {
 	case d.AtOnce < 0 || d.AtOnce > mostAtOnce:
 		return refuse("it takes %d requests at once; it must be from 1 to %d", d.AtOnce, mostAtOnce)
 	}
-	for _, list := range [][]app.Field{d.Fields, d.FlavorFields, d.ImageFields} {
+	for _, list := range [][]family.Field{d.Fields, d.FlavorFields, d.ImageFields} {
 		if err := checkFields(list); err != nil {
 			return Description{}, err
 		}
@@ -125,7 +127,7 @@ func (d descriptionLine) check(name string) (Description, error) {
 		return refuse("it makes firewalls, but could not list and remove them: it lacks the power %q", verbShared)
 	}
 	out := Description{Rate: d.Rate, ListsLate: time.Duration(d.ListsLateSeconds * float64(time.Second)), Powers: d.Powers, AtOnce: d.AtOnce, Protocol: d.Protocol,
-		Descriptor: app.Descriptor{Name: d.Name, Description: none.tidy(d.Description, longestMessage), Fields: d.Fields, FlavorFields: d.FlavorFields, ImageFields: d.ImageFields, Firewalls: d.Firewalls, Host: d.Host,
+		Descriptor: family.Descriptor{Name: d.Name, Description: none.tidy(d.Description, longestMessage), Fields: d.Fields, FlavorFields: d.FlavorFields, ImageFields: d.ImageFields, Firewalls: d.Firewalls, Host: d.Host,
 			Sleeps: slices.Contains(d.Powers, verbSleep)}}
 	if out.AtOnce == 0 {
 		out.AtOnce = usualAtOnce
@@ -133,7 +135,7 @@ func (d descriptionLine) check(name string) (Description, error) {
 	return out, nil
 }
 
-func checkFields(fields []app.Field) error {
+func checkFields(fields []family.Field) error {
 	if len(fields) > mostFields {
 		return app.Errorf(app.EInvalid, "it has more than %d fields", mostFields)
 	}
@@ -154,7 +156,7 @@ func checkFields(fields []app.Field) error {
 		if err := f.CheckType(); err != nil {
 			return err
 		}
-		if k := f.Kind(); k != app.FieldText { // a text without a type may have several lines
+		if k := f.Kind(); k != family.FieldText { // a text without a type may have several lines
 			f.Type = k
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
@@ -65,25 +66,25 @@ func TestTheExamplePassesTheSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	places := map[string]string{}
-	reopen := func(t *testing.T) app.Provider {
+	reopen := func(t *testing.T) family.Provider {
 		p, err := Open(program, "mine", map[string]any{"directory": places[t.Name()]}, Env{Logger: quiet()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = p.(app.ProviderCloser).Close() })
+		t.Cleanup(func() { _ = p.(family.ProviderCloser).Close() })
 		return p
 	}
 	h := providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			places[t.Name()] = t.TempDir()
 			return reopen(t)
 		},
 		Reopen: reopen, Flavor: "small", Image: "any", Zone: "a",
-		Firewall: &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: app.Anywhere()}}},
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor": func(s *app.MachineSpec) { s.Flavor.Flavor = "unknown" },
-			"an unknown image":  func(s *app.MachineSpec) { s.Image.Image = "unknown" },
-			"an unknown zone":   func(s *app.MachineSpec) { s.Zone = "unknown" },
+		Firewall: &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: template.Anywhere()}}},
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown flavor": func(s *family.MachineSpec) { s.Flavor.Flavor = "unknown" },
+			"an unknown image":  func(s *family.MachineSpec) { s.Image.Image = "unknown" },
+			"an unknown zone":   func(s *family.MachineSpec) { s.Zone = "unknown" },
 		},
 		Left: func(t *testing.T) (left []string) {
 			for _, kind := range []string{"machines", "firewalls"} {
@@ -101,7 +102,7 @@ func TestTheExamplePassesTheSuite(t *testing.T) {
 	for name, settings := range map[string]map[string]any{"a directory that is not there": {"directory": "/no/such/place"}} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := Open(program, "mine", settings, Env{Logger: quiet()})
-			defer p.(app.ProviderCloser).Close()
+			defer p.(family.ProviderCloser).Close()
 			for range 2 { // refused, it is not crashed: it is asked again
 				_, err := p.List(t.Context(), nil)
 				if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "settings.directory" || !strings.Contains(e.Message, "/no/such/place") {

@@ -6,32 +6,33 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 var (
-	_ app.Provider       = (*account)(nil)
-	_ app.ProviderCloser = (*account)(nil)
-	_ app.LateLister     = (*account)(nil)
-	_ app.Sleeper        = (*account)(nil)
-	_ app.Adopter        = (*account)(nil)
-	_ app.AccountChecker = (*account)(nil)
-	_ app.Offerer        = (*account)(nil)
-	_ app.Sharer         = (*account)(nil)
-	_ app.Empowered      = (*account)(nil)
+	_ family.Provider       = (*account)(nil)
+	_ family.ProviderCloser = (*account)(nil)
+	_ family.LateLister     = (*account)(nil)
+	_ family.Sleeper        = (*account)(nil)
+	_ family.Adopter        = (*account)(nil)
+	_ family.AccountChecker = (*account)(nil)
+	_ family.Offerer        = (*account)(nil)
+	_ family.Sharer         = (*account)(nil)
+	_ family.Empowered      = (*account)(nil)
 )
 
 // Has tells whether the program has said that it has a power.
 func (a *account) Has(power any) bool {
 	switch power.(type) {
-	case *app.Sleeper:
+	case *family.Sleeper:
 		return a.has(verbSleep)
-	case *app.Adopter:
+	case *family.Adopter:
 		return a.has(verbAdopt)
-	case *app.AccountChecker:
+	case *family.AccountChecker:
 		return a.has(verbCheck)
-	case *app.Offerer:
+	case *family.Offerer:
 		return a.has(verbOffers)
-	case *app.Sharer:
+	case *family.Sharer:
 		return a.has(verbShared)
 	}
 	return true
@@ -54,30 +55,30 @@ func told(err error) error {
 }
 
 // Create makes a machine.
-func (a *account) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (a *account) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	return a.askMachine(ctx, verbCreate, specLine(spec))
 }
 
 // Describe gives a machine as it is now.
-func (a *account) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (a *account) Describe(ctx context.Context, id string) (family.Machine, error) {
 	m, err := a.askMachine(ctx, verbMachine, idParams{id})
 	if err == nil && m.ID != id {
-		return app.Machine{}, app.Errorf(app.EInternal, "asked for machine %q, the provider's program gave %q", id, m.ID)
+		return family.Machine{}, app.Errorf(app.EInternal, "asked for machine %q, the provider's program gave %q", id, m.ID)
 	}
 	return m, err
 }
 
-func (a *account) askMachine(ctx context.Context, verb string, params any) (app.Machine, error) {
+func (a *account) askMachine(ctx context.Context, verb string, params any) (family.Machine, error) {
 	var line machineLine
 	if err := a.ask(ctx, verb, params, &line); err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	m, err := line.machine(a.hidden)
 	return m, told(err)
 }
 
 // List gives the machines with all of the tags.
-func (a *account) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (a *account) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	if tags == nil {
 		tags = map[string]string{}
 	}
@@ -105,14 +106,14 @@ func (a *account) Wake(ctx context.Context, id string) error {
 }
 
 // Adopt gives a machine to another node.
-func (a *account) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (a *account) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	return a.ask(ctx, verbAdopt, adoptParams{id, specLine(spec)}, &nothing{})
 }
 
 // CheckAccount has the program look. That the account cannot be opened is a finding, not an error.
-func (a *account) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (a *account) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	if needs.Machines == nil {
-		needs.Machines = []app.MachineNeed{}
+		needs.Machines = []family.MachineNeed{}
 	}
 	var line findingsLine
 	if err := a.ask(ctx, verbCheck, checkParams{needs.Machines, needs.Each}, &line); err != nil {
@@ -123,16 +124,16 @@ func (a *account) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]a
 }
 
 // Offers gives what can be made.
-func (a *account) Offers(ctx context.Context) (app.Offers, error) {
-	var o app.Offers
+func (a *account) Offers(ctx context.Context) (family.Offers, error) {
+	var o family.Offers
 	if err := a.ask(ctx, verbOffers, nothing{}, &o); err != nil {
-		return app.Offers{}, err
+		return family.Offers{}, err
 	}
 	return sorted(o), nil
 }
 
 // Shared lists what was made for clusters.
-func (a *account) Shared(ctx context.Context, tags map[string]string) ([]app.SharedThing, error) {
+func (a *account) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
 	if tags == nil {
 		tags = map[string]string{}
 	}

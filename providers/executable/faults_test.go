@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/program"
 )
 
@@ -119,7 +120,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 // A create that the program dies of is unclear, and is not sent again by us.
 func TestDeathInTheMiddle(t *testing.T) {
 	a, notes, _ := oddAccount(t, "well")
-	_, err := a.Create(t.Context(), app.MachineSpec{Intent: "i"})
+	_, err := a.Create(t.Context(), family.MachineSpec{Intent: "i"})
 	wants(t, err, app.ETransient, "unclear", "exit status 3")
 	if app.AsError(err).Reason != "unclear" {
 		t.Errorf("reason %q", app.AsError(err).Reason)
@@ -128,9 +129,9 @@ func TestDeathInTheMiddle(t *testing.T) {
 		t.Errorf("create was sent %d times", n)
 	}
 	// After the first crash it is there again at once; after the second there is a rest.
-	_, err = a.Create(t.Context(), app.MachineSpec{Intent: "i"})
+	_, err = a.Create(t.Context(), family.MachineSpec{Intent: "i"})
 	wants(t, err, app.ETransient, "unclear")
-	_, err = a.Create(t.Context(), app.MachineSpec{Intent: "i"})
+	_, err = a.Create(t.Context(), family.MachineSpec{Intent: "i"})
 	wants(t, err, app.ETransient, "2 times in a row", "started again in 1h0m0s")
 	if e := app.AsError(err); e.RetryAfter < 59*time.Minute || asked(t, notes, "create") != 2 {
 		t.Errorf("retry after %s, %d creates", e.RetryAfter, asked(t, notes, "create"))

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/family"
 )
 
 func TestFind(t *testing.T) {
@@ -121,7 +121,7 @@ func FuzzLines(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	hidden := secretsOf([]app.Field{{Name: "token", Secret: true}}, map[string]any{"token": "very-secret"})
+	hidden := secretsOf([]family.Field{{Name: "token", Secret: true}}, map[string]any{"token": "very-secret"})
 	f.Fuzz(func(t *testing.T, line []byte) {
 		a, err := readAnswer(line)
 		if err != nil {

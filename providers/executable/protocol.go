@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // The versions of the protocol that Muster speaks. A program answers describe with the one that it has chosen of them.
@@ -93,8 +95,8 @@ type adoptParams struct {
 }
 
 type checkParams struct {
-	Machines []app.MachineNeed `json:"machines"`
-	Each     bool              `json:"each,omitempty"`
+	Machines []family.MachineNeed `json:"machines"`
+	Each     bool                 `json:"each,omitempty"`
 }
 
 type cancelParams struct {
@@ -103,35 +105,35 @@ type cancelParams struct {
 
 // createSpec is app.MachineSpec on the line.
 type createSpec struct {
-	Intent        string            `json:"intent"`
-	Hostname      string            `json:"hostname"`
-	Flavor        app.Flavor        `json:"flavor"`
-	Image         app.Image         `json:"image"`
-	Tags          map[string]string `json:"tags"`
-	Zone          string            `json:"zone,omitempty"`
-	HostKey       string            `json:"host_key,omitempty"`
-	AuthorizedKey string            `json:"authorized_key,omitempty"`
-	Firewall      *app.Firewall     `json:"firewall,omitempty"`
+	Intent        string             `json:"intent"`
+	Hostname      string             `json:"hostname"`
+	Flavor        template.Flavor    `json:"flavor"`
+	Image         template.Image     `json:"image"`
+	Tags          map[string]string  `json:"tags"`
+	Zone          string             `json:"zone,omitempty"`
+	HostKey       string             `json:"host_key,omitempty"`
+	AuthorizedKey string             `json:"authorized_key,omitempty"`
+	Firewall      *template.Firewall `json:"firewall,omitempty"`
 }
 
-func specLine(s app.MachineSpec) createSpec {
+func specLine(s family.MachineSpec) createSpec {
 	return createSpec{Intent: s.Intent, Hostname: s.Hostname, Flavor: s.Flavor, Image: s.Image, Tags: s.Tags, Zone: s.Zone, HostKey: string(s.HostKey), AuthorizedKey: s.AuthorizedKey, Firewall: s.Firewall}
 }
 
 // machineLine is app.Machine on the line.
 type machineLine struct {
-	ID        string            `json:"id"`
-	State     app.MachineState  `json:"state"`
-	Hostname  string            `json:"hostname"`
-	Addresses map[string]string `json:"addresses"`
-	SSHUser   string            `json:"ssh_user"`
-	SSHPort   int               `json:"ssh_port"`
-	Tags      map[string]string `json:"tags"`
-	HostKey   string            `json:"host_key"`
-	OwnRoot   bool              `json:"own_root"`
-	Note      string            `json:"note"`
-	Zone      string            `json:"zone"`
-	MadeAt    time.Time         `json:"made_at,omitzero"`
+	ID        string              `json:"id"`
+	State     family.MachineState `json:"state"`
+	Hostname  string              `json:"hostname"`
+	Addresses map[string]string   `json:"addresses"`
+	SSHUser   string              `json:"ssh_user"`
+	SSHPort   int                 `json:"ssh_port"`
+	Tags      map[string]string   `json:"tags"`
+	HostKey   string              `json:"host_key"`
+	OwnRoot   bool                `json:"own_root"`
+	Note      string              `json:"note"`
+	Zone      string              `json:"zone"`
+	MadeAt    time.Time           `json:"made_at,omitzero"`
 }
 
 type machinesLine struct {
@@ -139,9 +141,9 @@ type machinesLine struct {
 }
 
 type findingsLine struct {
-	Findings []app.Finding `json:"findings"`
+	Findings []family.Finding `json:"findings"`
 }
 
 type thingsLine struct {
-	Things []app.SharedThing `json:"things"`
+	Things []family.SharedThing `json:"things"`
 }

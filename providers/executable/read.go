@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // readAnswer understands one line. An error means that the program does not keep to the protocol at all.
@@ -52,25 +53,25 @@ func (f *failure) err(s *secrets) *app.Error {
 }
 
 // machine checks what a program says of a machine.
-func (m machineLine) machine(s *secrets) (app.Machine, error) {
+func (m machineLine) machine(s *secrets) (family.Machine, error) {
 	if err := goodID(m.ID); err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	switch m.State {
-	case app.MachineStarting, app.MachineRunning, app.MachineStopped:
+	case family.MachineStarting, family.MachineRunning, family.MachineStopped:
 	default:
-		return app.Machine{}, fmt.Errorf("machine %q has the state %q, which is none of starting, running and stopped", m.ID, s.tidy(string(m.State), 50))
+		return family.Machine{}, fmt.Errorf("machine %q has the state %q, which is none of starting, running and stopped", m.ID, s.tidy(string(m.State), 50))
 	}
 	if m.SSHPort < 0 || m.SSHPort > 65535 {
-		return app.Machine{}, fmt.Errorf("machine %q has the SSH port %d", m.ID, m.SSHPort)
+		return family.Machine{}, fmt.Errorf("machine %q has the SSH port %d", m.ID, m.SSHPort)
 	}
-	return app.Machine{ID: m.ID, State: m.State, Hostname: m.Hostname, Addresses: m.Addresses, SSHUser: m.SSHUser, SSHPort: m.SSHPort, Tags: m.Tags, HostKey: strings.TrimSpace(m.HostKey),
+	return family.Machine{ID: m.ID, State: m.State, Hostname: m.Hostname, Addresses: m.Addresses, SSHUser: m.SSHUser, SSHPort: m.SSHPort, Tags: m.Tags, HostKey: strings.TrimSpace(m.HostKey),
 		OwnRoot: m.OwnRoot, Note: s.tidy(m.Note, longestMessage), Zone: m.Zone, MadeAt: m.MadeAt}, nil
 }
 
 // machines reads a list. The same machine twice is a mistake that would be counted, and paid for, twice.
-func (l machinesLine) machines(s *secrets) ([]app.Machine, error) {
-	out, seen := make([]app.Machine, 0, len(l.Machines)), map[string]bool{}
+func (l machinesLine) machines(s *secrets) ([]family.Machine, error) {
+	out, seen := make([]family.Machine, 0, len(l.Machines)), map[string]bool{}
 	for _, line := range l.Machines {
 		m, err := line.machine(s)
 		if err == nil && seen[m.ID] {
@@ -92,7 +93,7 @@ func goodID(id string) error {
 	return nil
 }
 
-func (l findingsLine) findings(s *secrets) ([]app.Finding, error) {
+func (l findingsLine) findings(s *secrets) ([]family.Finding, error) {
 	if len(l.Findings) > 10_000 {
 		return nil, errors.New("more findings than anybody reads")
 	}
@@ -110,7 +111,7 @@ func (l findingsLine) findings(s *secrets) ([]app.Finding, error) {
 	return l.Findings, nil
 }
 
-func (l thingsLine) things() ([]app.SharedThing, error) {
+func (l thingsLine) things() ([]family.SharedThing, error) {
 	for _, t := range l.Things {
 		if err := goodID(t.ID); err != nil {
 			return nil, err
@@ -120,9 +121,9 @@ func (l thingsLine) things() ([]app.SharedThing, error) {
 }
 
 // sorted puts offers in the order that app.Offers promises.
-func sorted(o app.Offers) app.Offers {
+func sorted(o family.Offers) family.Offers {
 	slices.Sort(o.Zones)
-	slices.SortStableFunc(o.Flavors, func(a, b app.FlavorOffer) int { return cmp.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
-	slices.SortStableFunc(o.Images, func(a, b app.ImageOffer) int { return cmp.Compare(a.Image.Image, b.Image.Image) })
+	slices.SortStableFunc(o.Flavors, func(a, b family.FlavorOffer) int { return cmp.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	slices.SortStableFunc(o.Images, func(a, b family.ImageOffer) int { return cmp.Compare(a.Image.Image, b.Image.Image) })
 	return o
 }

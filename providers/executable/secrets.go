@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/app/program"
 )
 
@@ -16,7 +16,7 @@ type secrets struct{ replacer *strings.Replacer }
 // shortestSecret keeps a secret such as "a" from taking whole words apart; it could be guessed anyway.
 const shortestSecret = 4
 
-func secretsOf(fields []app.Field, settings map[string]any) *secrets {
+func secretsOf(fields []family.Field, settings map[string]any) *secrets {
 	var values []string
 	for _, f := range fields {
 		if v := settings[f.Name]; f.Secret && v != nil {

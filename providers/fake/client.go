@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // client is an account that another process holds; see Cloud.Serve.
@@ -23,11 +24,11 @@ type client struct {
 }
 
 var (
-	_ app.Provider       = (*client)(nil)
-	_ app.ProviderCloser = (*client)(nil)
-	_ app.LateLister     = (*client)(nil)
-	_ app.Sleeper        = (*client)(nil)
-	_ app.Adopter        = (*client)(nil)
+	_ family.Provider       = (*client)(nil)
+	_ family.ProviderCloser = (*client)(nil)
+	_ family.LateLister     = (*client)(nil)
+	_ family.Sleeper        = (*client)(nil)
+	_ family.Adopter        = (*client)(nil)
 )
 
 // answerLimit bounds an answer, in bytes.
@@ -35,7 +36,7 @@ const answerLimit = 64 << 20
 
 // Provider gives the account that the settings name: one of another process where they have a url, and otherwise the one
 // that Open gives.
-func Provider(name string, settings map[string]any) (app.Provider, error) {
+func Provider(name string, settings map[string]any) (family.Provider, error) {
 	if text(settings, "url") == "" {
 		return Open(name, settings)
 	}
@@ -65,19 +66,19 @@ func checkURL(settings map[string]any) error {
 }
 
 // Create implements app.Provider.
-func (c *client) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (c *client) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	a, err := c.ask(ctx, Create, question{Spec: &spec})
 	return a.Machine, err
 }
 
 // Describe implements app.Provider.
-func (c *client) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (c *client) Describe(ctx context.Context, id string) (family.Machine, error) {
 	a, err := c.ask(ctx, Describe, question{ID: id})
 	return a.Machine, err
 }
 
 // List implements app.Provider.
-func (c *client) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (c *client) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	a, err := c.ask(ctx, List, question{Tags: tags})
 	return a.Machines, err
 }
@@ -89,7 +90,7 @@ func (c *client) Delete(ctx context.Context, id string) error {
 }
 
 // Adopt implements app.Adopter.
-func (c *client) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (c *client) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	_, err := c.ask(ctx, Adopt, question{ID: id, Spec: &spec})
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Cloud is one account. The zero value is not usable; see New and Named. All methods are safe for use at the same time.
@@ -29,23 +30,23 @@ type Cloud struct {
 	room     map[string]int // machines by zone; absent zones are not limited
 	forgets  bool
 	throttle throttle
-	bind     func(app.MachineSpec) Endpoint
-	adopted  func(Endpoint, app.MachineSpec)
+	bind     func(family.MachineSpec) Endpoint
+	adopted  func(Endpoint, family.MachineSpec)
 }
 
 var (
-	_ app.Provider   = (*Cloud)(nil)
-	_ app.LateLister = (*Cloud)(nil)
-	_ app.Sleeper    = (*Cloud)(nil)
-	_ app.Adopter    = (*Cloud)(nil)
+	_ family.Provider   = (*Cloud)(nil)
+	_ family.LateLister = (*Cloud)(nil)
+	_ family.Sleeper    = (*Cloud)(nil)
+	_ family.Adopter    = (*Cloud)(nil)
 )
 
 // machine is a machine; before it was made it does not exist for anybody.
 type machine struct {
-	app.Machine
+	family.Machine
 	made  time.Time
-	woken time.Time       // when it was started last; zero where it runs since it was made
-	spec  app.MachineSpec // only of one that is bound to an endpoint
+	woken time.Time          // when it was started last; zero where it runs since it was made
+	spec  family.MachineSpec // only of one that is bound to an endpoint
 }
 
 func (m *machine) exists() bool { return m != nil && !time.Now().Before(m.made) }
@@ -86,27 +87,27 @@ func Forget(name string) {
 }
 
 // Create makes a machine for spec.Intent or gives the one that is there.
-func (c *Cloud) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
-	return run(ctx, c, Call{Verb: Create, Intent: spec.Intent, Node: spec.Tags[app.TagNode], Flavor: spec.Flavor.Flavor}, func() (app.Machine, error) {
+func (c *Cloud) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
+	return run(ctx, c, Call{Verb: Create, Intent: spec.Intent, Node: spec.Tags[family.TagNode], Flavor: spec.Flavor.Flavor}, func() (family.Machine, error) {
 		for _, m := range c.tagged(spec.Tags) {
-			if m.exists() && !c.forgets && m.Tags[app.TagIntent] == spec.Intent {
+			if m.exists() && !c.forgets && m.Tags[family.TagIntent] == spec.Intent {
 				return c.view(m), nil
 			}
 		}
 		if spec.Flavor.Flavor == "unknown" || spec.Image.Image == "unknown" {
-			return app.Machine{}, app.Errorf(app.EInvalid, "the fake cloud does not know flavor %q with image %q", spec.Flavor.Flavor, spec.Image.Image)
+			return family.Machine{}, app.Errorf(app.EInvalid, "the fake cloud does not know flavor %q with image %q", spec.Flavor.Flavor, spec.Image.Image)
 		}
 		if c.quota > 0 && len(c.machines) >= c.quota {
-			return app.Machine{}, app.Errorf(app.EQuota, "the account's limit of %d machines is reached", c.quota)
+			return family.Machine{}, app.Errorf(app.EQuota, "the account's limit of %d machines is reached", c.quota)
 		}
 		zone, err := c.zoneFor(spec.Zone)
 		if err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		spec.Zone = zone
 		m, err := c.build(spec)
 		if err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		c.add(m)
 		return c.view(m), nil
@@ -135,11 +136,11 @@ func (c *Cloud) admit(zone string) error {
 	return e
 }
 
-func (c *Cloud) build(spec app.MachineSpec) (*machine, error) {
+func (c *Cloud) build(spec family.MachineSpec) (*machine, error) {
 	c.serial++
-	m := &machine{made: time.Now(), Machine: app.Machine{
+	m := &machine{made: time.Now(), Machine: family.Machine{
 		ID:       machineID(c.serial),
-		State:    app.MachineRunning,
+		State:    family.MachineRunning,
 		Hostname: spec.Hostname,
 		SSHUser:  spec.Image.SSHUser,
 		Tags:     maps.Clone(spec.Tags),
@@ -180,32 +181,32 @@ func (c *Cloud) ListsLate() time.Duration {
 }
 
 // view is what the outside sees of a machine now: one that still boots has no address yet.
-func (c *Cloud) view(m *machine) app.Machine {
+func (c *Cloud) view(m *machine) family.Machine {
 	out := m.Machine
 	out.MadeAt = m.made
 	out.Tags = maps.Clone(m.Tags)
 	out.Addresses = maps.Clone(m.Addresses)
-	if out.State == app.MachineRunning && (time.Since(m.made) < c.boot || time.Since(m.woken) < c.boot) {
-		out.State, out.Addresses = app.MachineStarting, nil
+	if out.State == family.MachineRunning && (time.Since(m.made) < c.boot || time.Since(m.woken) < c.boot) {
+		out.State, out.Addresses = family.MachineStarting, nil
 	}
 	return out
 }
 
 // Describe gives a machine; ENotFound where it does not exist.
-func (c *Cloud) Describe(ctx context.Context, id string) (app.Machine, error) {
-	return run(ctx, c, Call{Verb: Describe, ID: id}, func() (app.Machine, error) {
+func (c *Cloud) Describe(ctx context.Context, id string) (family.Machine, error) {
+	return run(ctx, c, Call{Verb: Describe, ID: id}, func() (family.Machine, error) {
 		m := c.machines[id]
 		if !m.exists() {
-			return app.Machine{}, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
+			return family.Machine{}, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
 		}
 		return c.view(m), nil
 	})
 }
 
 // List gives the machines that carry all of the tags, by id. Those younger than the list lag are not in it yet.
-func (c *Cloud) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
-	return run(ctx, c, Call{Verb: List}, func() ([]app.Machine, error) {
-		var out []app.Machine
+func (c *Cloud) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
+	return run(ctx, c, Call{Verb: List}, func() ([]family.Machine, error) {
+		var out []family.Machine
 		for _, m := range c.tagged(tags) {
 			if m.exists() && time.Since(m.made) >= c.lag && carries(m.Tags, tags) {
 				out = append(out, c.view(m))
@@ -234,7 +235,7 @@ func (c *Cloud) Sleep(ctx context.Context, id string) error {
 		if !m.exists() {
 			return nil, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
 		}
-		m.State = app.MachineStopped
+		m.State = family.MachineStopped
 		return nil, nil
 	})
 	return err
@@ -247,27 +248,27 @@ func (c *Cloud) Wake(ctx context.Context, id string) error {
 		switch {
 		case !m.exists():
 			return nil, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
-		case m.State != app.MachineStopped:
+		case m.State != family.MachineStopped:
 			return nil, nil
 		}
 		if c.bind != nil && m.spec.Intent != "" {
 			e := c.bind(m.spec)
 			m.SSHPort, m.Addresses = e.Port, map[string]string{"access_v4": e.Address, "bind_v4": e.Address}
 		}
-		m.State, m.woken = app.MachineRunning, time.Now()
+		m.State, m.woken = family.MachineRunning, time.Now()
 		return nil, nil
 	})
 	return err
 }
 
 // Adopt gives a machine to another node; one that does not exist is ENotFound.
-func (c *Cloud) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (c *Cloud) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	_, err := run(ctx, c, Call{Verb: Adopt, ID: id}, func() (any, error) {
 		m := c.machines[id]
 		switch {
 		case !m.exists():
 			return nil, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
-		case m.Tags[app.TagIntent] != spec.Tags[app.TagIntent]:
+		case m.Tags[family.TagIntent] != spec.Tags[family.TagIntent]:
 			return nil, app.Errorf(app.EInvalid, "machine %q was made for another intent", id)
 		}
 		m.Tags, m.Hostname = maps.Clone(spec.Tags), spec.Hostname
@@ -285,14 +286,14 @@ func (c *Cloud) Adopt(ctx context.Context, id string, spec app.MachineSpec) erro
 // add puts a machine where it is found.
 func (c *Cloud) add(m *machine) {
 	c.machines[m.ID] = m
-	intent := m.Tags[app.TagIntent]
+	intent := m.Tags[family.TagIntent]
 	c.intents[intent] = append(c.intents[intent], m.ID)
 }
 
 // tagged gives those machines that may carry the tags: where they name an intent, all but its own are left out, so that a
 // call costs the same in an account of ten thousand.
 func (c *Cloud) tagged(tags map[string]string) iter.Seq2[string, *machine] {
-	intent, named := tags[app.TagIntent]
+	intent, named := tags[family.TagIntent]
 	if !named {
 		return maps.All(c.machines)
 	}
@@ -319,7 +320,7 @@ func run[T any](ctx context.Context, c *Cloud, call Call, effect func() (T, erro
 	var none T
 	c.mu.Lock()
 	if m := c.machines[call.ID]; m != nil {
-		call.Node, call.Intent = m.Tags[app.TagNode], m.Tags[app.TagIntent]
+		call.Node, call.Intent = m.Tags[family.TagNode], m.Tags[family.TagIntent]
 	}
 	c.calls = append(c.calls, call)
 	if err := c.throttle.admit(time.Now()); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/fake"
 )
 
@@ -44,7 +45,7 @@ func TestMachineThatComesToBeAfterItWasDeleted(t *testing.T) {
 		if _, err := c.Create(t.Context(), spec(t, "a")); app.CodeOf(err) != app.ETimeout {
 			t.Fatal(err)
 		}
-		tags := map[string]string{app.TagIntent: "a"}
+		tags := map[string]string{family.TagIntent: "a"}
 		if ms, _ := c.List(t.Context(), tags); len(ms) != 0 {
 			t.Errorf("listed before it exists: %v", ms)
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/fake"
 	"muster/providers/providertest"
 )
@@ -17,10 +17,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestFakePassesTheSuite(t *testing.T) {
-	open := func(t *testing.T) app.Provider { return fake.Named(t.Name()) }
-	var last app.Provider
+	open := func(t *testing.T) family.Provider { return fake.Named(t.Name()) }
+	var last family.Provider
 	providertest.Run(t, providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			fake.Forget(t.Name())
 			last = open(t)
 			t.Cleanup(func() { fake.Forget(t.Name()) })
@@ -36,16 +36,16 @@ func TestFakePassesTheSuite(t *testing.T) {
 			fake.Forget(t.Name())
 			t.Cleanup(func() { fake.Forget(t.Name()) })
 			fake.Named(t.Name()).SetListLag(lag)
-			return providertest.Late{Lag: lag, Open: func() app.Provider { return open(t) }}
+			return providertest.Late{Lag: lag, Open: func() family.Provider { return open(t) }}
 		},
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor": func(s *app.MachineSpec) { s.Flavor.Flavor = "unknown" },
-			"a broken host key": func(s *app.MachineSpec) { s.HostKey = []byte("not a key") },
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown flavor": func(s *family.MachineSpec) { s.Flavor.Flavor = "unknown" },
+			"a broken host key": func(s *family.MachineSpec) { s.HostKey = []byte("not a key") },
 		},
 	})
 }
 
-func spec(t *testing.T, intent string) app.MachineSpec {
+func spec(t *testing.T, intent string) family.MachineSpec {
 	s, _ := providertest.Harness{Flavor: "small", Image: "host"}.Spec(t, intent)
 	return s
 }
@@ -72,7 +72,7 @@ func TestOrders(t *testing.T) {
 		if _, err := c.Create(t.Context(), spec(t, "a")); !errors.Is(err, busy) {
 			t.Fatalf("error %v", err)
 		}
-		found, err := c.List(t.Context(), map[string]string{app.TagIntent: "a"})
+		found, err := c.List(t.Context(), map[string]string{family.TagIntent: "a"})
 		if err != nil || len(found) != 1 {
 			t.Fatalf("found %v, %v", found, err)
 		}
@@ -129,7 +129,7 @@ func TestOrders(t *testing.T) {
 		c := fake.New("c")
 		m, _ := c.Create(t.Context(), spec(t, "a"))
 		c.Stop(m.ID)
-		if got, _ := c.Describe(t.Context(), m.ID); got.State != app.MachineStopped {
+		if got, _ := c.Describe(t.Context(), m.ID); got.State != family.MachineStopped {
 			t.Errorf("state %s", got.State)
 		}
 		c.Vanish(m.ID)
@@ -150,7 +150,7 @@ func TestTimePasses(t *testing.T) {
 		if err != nil || time.Since(start) != time.Second {
 			t.Fatalf("%v after %v", err, time.Since(start))
 		}
-		if m.State != app.MachineStarting || len(m.Addresses) != 0 {
+		if m.State != family.MachineStarting || len(m.Addresses) != 0 {
 			t.Errorf("just made: %+v", m)
 		}
 		if ms, _ := c.List(t.Context(), nil); len(ms) != 0 {
@@ -161,7 +161,7 @@ func TestTimePasses(t *testing.T) {
 			t.Errorf("listed too late")
 		}
 		time.Sleep(5 * time.Second)
-		if m, _ := c.Describe(t.Context(), m.ID); m.State != app.MachineRunning || m.Addresses["access_v4"] == "" {
+		if m, _ := c.Describe(t.Context(), m.ID); m.State != family.MachineRunning || m.Addresses["access_v4"] == "" {
 			t.Errorf("booted: %+v", m)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/jobs/remote"
 	"muster/providers/fake"
 )
@@ -34,11 +34,11 @@ func TestNodesAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if exit, err := conn.Run(t.Context(), app.Command{Line: "echo x >>$HOME/effects; exit 3"}, nil); exit != 3 || err != nil {
+	if exit, err := conn.Run(t.Context(), family.Command{Line: "echo x >>$HOME/effects; exit 3"}, nil); exit != 3 || err != nil {
 		t.Fatalf("exit %d, %v", exit, err)
 	}
 	nodes.LoseExits(1)
-	if exit, err := conn.Run(t.Context(), app.Command{Line: "echo x >>$HOME/effects"}, nil); err == nil || nodes.LostExits() != 1 {
+	if exit, err := conn.Run(t.Context(), family.Command{Line: "echo x >>$HOME/effects"}, nil); err == nil || nodes.LostExits() != 1 {
 		t.Errorf("the end was heard: %d, %v", exit, err)
 	}
 	effects, _ := filepath.Glob(filepath.Join(dir, "*", "*", "home", "effects"))

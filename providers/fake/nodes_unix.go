@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // Nodes are SSH servers in this process that answer as the machines of a Cloud: give Bind to Cloud.Bind, and tell Keep
@@ -40,7 +40,7 @@ type Nodes struct {
 func NewNodes(dir string) *Nodes { return &Nodes{dir: dir, nodes: make(map[string]*node)} }
 
 // Bind starts a server for a machine. Where it cannot, the machine has an address where nobody answers.
-func (n *Nodes) Bind(spec app.MachineSpec) Endpoint {
+func (n *Nodes) Bind(spec family.MachineSpec) Endpoint {
 	nowhere := Endpoint{Address: "127.0.0.1", Port: 1}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -50,7 +50,7 @@ func (n *Nodes) Bind(spec app.MachineSpec) Endpoint {
 	// Each machine has an address of its own, so that one who comes too late never talks to another.
 	n.serial++
 	address := fmt.Sprintf("127.%d.%d.%d", 160+n.serial/(250*250)%64, n.serial/250%250, n.serial%250+1)
-	m, err := newNode(n, filepath.Join(n.dir, file(spec.Tags[app.TagCluster]), file(spec.Tags[app.TagNode])+"."+file(spec.Intent)+"."+strconv.Itoa(n.serial)), spec)
+	m, err := newNode(n, filepath.Join(n.dir, file(spec.Tags[family.TagCluster]), file(spec.Tags[family.TagNode])+"."+file(spec.Intent)+"."+strconv.Itoa(n.serial)), spec)
 	if err != nil {
 		return nowhere
 	}
@@ -67,7 +67,7 @@ func (n *Nodes) Bind(spec app.MachineSpec) Endpoint {
 }
 
 // Adopt lets the key of a machine's next node in, and the old one no more: give it to Cloud.OnAdopt.
-func (n *Nodes) Adopt(at Endpoint, spec app.MachineSpec) {
+func (n *Nodes) Adopt(at Endpoint, spec family.MachineSpec) {
 	allowed, _, _, _, err := ssh.ParseAuthorizedKey([]byte(spec.AuthorizedKey))
 	if err != nil {
 		return
@@ -90,11 +90,11 @@ func file(name string) string {
 
 // Keep ends the nodes whose machine was among those that run and is not any more, with all that they are doing. One that has
 // never been among them is still to come.
-func (n *Nodes) Keep(machines []app.Machine) {
+func (n *Nodes) Keep(machines []family.Machine) {
 	running := make(map[string]bool, len(machines))
 	for _, m := range machines {
 		at := net.JoinHostPort(m.Addresses[app.AddressAccess], strconv.Itoa(m.SSHPort))
-		running[at] = m.State == app.MachineRunning
+		running[at] = m.State == family.MachineRunning
 	}
 	n.end(func(at string, m *node) bool {
 		m.seen = m.seen || running[at]
@@ -200,7 +200,7 @@ func (n *Nodes) all() []*node {
 }
 
 // newNode makes a node's directories and reads its keys.
-func newNode(all *Nodes, dir string, spec app.MachineSpec) (*node, error) {
+func newNode(all *Nodes, dir string, spec family.MachineSpec) (*node, error) {
 	for _, d := range []string{"home", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
 			return nil, err

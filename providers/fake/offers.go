@@ -3,31 +3,32 @@ package fake
 import (
 	"context"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // offered is what a fake cloud says that it has, so that forms and pages can be tried. It makes machines of any flavor and image.
-var offered = app.Offers{
+var offered = family.Offers{
 	Zones:    []string{"a", "b", "c"},
 	Currency: "USD",
-	Flavors: []app.FlavorOffer{
-		{Flavor: app.Flavor{Flavor: "large", CPU: 8, MemoryGB: 32, DiskGB: 160, CostPerHour: 0.24}},
-		{Flavor: app.Flavor{Flavor: "medium", CPU: 4, MemoryGB: 8, DiskGB: 80, CostPerHour: 0.08}},
-		{Flavor: app.Flavor{Flavor: "small", CPU: 2, MemoryGB: 4, DiskGB: 40, CostPerHour: 0.04}},
+	Flavors: []family.FlavorOffer{
+		{Flavor: template.Flavor{Flavor: "large", CPU: 8, MemoryGB: 32, DiskGB: 160, CostPerHour: 0.24}},
+		{Flavor: template.Flavor{Flavor: "medium", CPU: 4, MemoryGB: 8, DiskGB: 80, CostPerHour: 0.08}},
+		{Flavor: template.Flavor{Flavor: "small", CPU: 2, MemoryGB: 4, DiskGB: 40, CostPerHour: 0.04}},
 	},
-	Images: []app.ImageOffer{
-		{Image: app.Image{Image: "debian-12", SSHUser: "root"}, Description: "Debian 12 (bookworm)"},
-		{Image: app.Image{Image: "host", SSHUser: "root"}, Description: "What the host is"},
+	Images: []family.ImageOffer{
+		{Image: template.Image{Image: "debian-12", SSHUser: "root"}, Description: "Debian 12 (bookworm)"},
+		{Image: template.Image{Image: "host", SSHUser: "root"}, Description: "What the host is"},
 	},
 }
 
 var (
-	_ app.Offerer = (*Cloud)(nil)
-	_ app.Offerer = (*client)(nil)
+	_ family.Offerer = (*Cloud)(nil)
+	_ family.Offerer = (*client)(nil)
 )
 
 // Offers implements app.Offerer. It is the same for every account.
-func (c *Cloud) Offers(ctx context.Context) (app.Offers, error) { return offered, ctx.Err() }
+func (c *Cloud) Offers(ctx context.Context) (family.Offers, error) { return offered, ctx.Err() }
 
 // Offers implements app.Offerer.
-func (c *client) Offers(ctx context.Context) (app.Offers, error) { return offered, ctx.Err() }
+func (c *client) Offers(ctx context.Context) (family.Offers, error) { return offered, ctx.Err() }

@@ -8,27 +8,27 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // Descriptor says what settings an account in the catalog may have.
-var Descriptor = app.Descriptor{
+var Descriptor = family.Descriptor{
 	Name:        "fake",
 	Sleeps:      true,
 	Description: "A cloud in memory, for trying plans out. Its machines vanish with the process and do not answer unless an endpoint is given.",
-	Fields: []app.Field{
-		{Name: "account", SetBy: app.SetByTenant, Label: "Account", Type: app.FieldText, Help: "Providers with the same account see the same machines. Empty means the provider's own name."},
-		{Name: "delay", SetBy: app.SetByTenant, Label: "Delay", Type: app.FieldText, Help: "How long each call takes, such as 50ms.", Default: "0s"},
-		{Name: "boot", SetBy: app.SetByTenant, Label: "Boot time", Type: app.FieldText, Help: "How long a machine starts before it is running.", Default: "0s"},
-		{Name: "list_lag", SetBy: app.SetByTenant, Label: "List lag", Type: app.FieldText, Help: "How long a new machine is missing from lists.", Default: "0s"},
-		{Name: "quota", SetBy: app.SetByTenant, Label: "Quota", Type: app.FieldInt, Help: "The most machines; 0 means no limit.", Default: "0"},
-		{Name: "room", SetBy: app.SetByTenant, Label: "Room", Type: app.FieldList, Help: "The most machines of zones, such as a=3,b=0; zones that are not named are not limited. A machine for no zone comes into the first of these that has room."},
-		{Name: "rate", SetBy: app.SetByTenant, Label: "Calls a second", Type: app.FieldInt, Help: "More calls than this are refused, with when to come back; 0 means no limit.", Default: "0"},
-		{Name: "endpoint", SetBy: app.SetByInstallation, Label: "SSH endpoint", Type: app.FieldText, Help: "host:port where every machine seems to be."},
-		{Name: "url", SetBy: app.SetByInstallation, Label: "Address of the account", Type: app.FieldText, Help: "http://host:port of a process that holds the account, for trying out what outlives Muster."},
-		{Name: "secret", SetBy: app.SetByTenant, Label: "Secret", Type: app.FieldText, Help: "What the process at the address wants to be told.", Secret: true},
-		{Name: "host_key", SetBy: app.SetByTenant, Label: "Host key", Type: app.FieldText, Help: "The endpoint's host key in authorized_keys form. Empty means the key that each machine was given."},
+	Fields: []family.Field{
+		{Name: "account", SetBy: family.SetByTenant, Label: "Account", Type: family.FieldText, Help: "Providers with the same account see the same machines. Empty means the provider's own name."},
+		{Name: "delay", SetBy: family.SetByTenant, Label: "Delay", Type: family.FieldText, Help: "How long each call takes, such as 50ms.", Default: "0s"},
+		{Name: "boot", SetBy: family.SetByTenant, Label: "Boot time", Type: family.FieldText, Help: "How long a machine starts before it is running.", Default: "0s"},
+		{Name: "list_lag", SetBy: family.SetByTenant, Label: "List lag", Type: family.FieldText, Help: "How long a new machine is missing from lists.", Default: "0s"},
+		{Name: "quota", SetBy: family.SetByTenant, Label: "Quota", Type: family.FieldInt, Help: "The most machines; 0 means no limit.", Default: "0"},
+		{Name: "room", SetBy: family.SetByTenant, Label: "Room", Type: family.FieldList, Help: "The most machines of zones, such as a=3,b=0; zones that are not named are not limited. A machine for no zone comes into the first of these that has room."},
+		{Name: "rate", SetBy: family.SetByTenant, Label: "Calls a second", Type: family.FieldInt, Help: "More calls than this are refused, with when to come back; 0 means no limit.", Default: "0"},
+		{Name: "endpoint", SetBy: family.SetByInstallation, Label: "SSH endpoint", Type: family.FieldText, Help: "host:port where every machine seems to be."},
+		{Name: "url", SetBy: family.SetByInstallation, Label: "Address of the account", Type: family.FieldText, Help: "http://host:port of a process that holds the account, for trying out what outlives Muster."},
+		{Name: "secret", SetBy: family.SetByTenant, Label: "Secret", Type: family.FieldText, Help: "What the process at the address wants to be told.", Secret: true},
+		{Name: "host_key", SetBy: family.SetByTenant, Label: "Host key", Type: family.FieldText, Help: "The endpoint's host key in authorized_keys form. Empty means the key that each machine was given."},
 	},
 }
 
@@ -113,7 +113,7 @@ func applyEndpoint(c *Cloud, settings map[string]any) error {
 	if err != nil || notNumber != nil || n < 1 || n > 65535 {
 		return invalid("endpoint", "%q is not of the form host:port", s)
 	}
-	c.Bind(func(app.MachineSpec) Endpoint { return Endpoint{Address: host, Port: n, HostKey: key} })
+	c.Bind(func(family.MachineSpec) Endpoint { return Endpoint{Address: host, Port: n, HostKey: key} })
 	return nil
 }
 
@@ -139,4 +139,4 @@ func publicLine(private []byte) (string, error) {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
 }
 
-func byID(a, b app.Machine) int { return strings.Compare(a.ID, b.ID) }
+func byID(a, b family.Machine) int { return strings.Compare(a.ID, b.ID) }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Verb is one of the calls of a provider.
@@ -154,16 +155,16 @@ func (t *throttle) admit(now time.Time) error {
 
 // Bind places machines made from now on where f says; nil undoes it. f is called with the account locked and must not
 // call back.
-func (c *Cloud) Bind(f func(app.MachineSpec) Endpoint) { c.set(func() { c.bind = f }) }
+func (c *Cloud) Bind(f func(family.MachineSpec) Endpoint) { c.set(func() { c.bind = f }) }
 
 // OnAdopt has f told of machines that are given to another node; f is called as that of Bind is.
-func (c *Cloud) OnAdopt(f func(Endpoint, app.MachineSpec)) { c.set(func() { c.adopted = f }) }
+func (c *Cloud) OnAdopt(f func(Endpoint, family.MachineSpec)) { c.set(func() { c.adopted = f }) }
 
 // Stop lets a machine die, as a host that lost power: it exists, but does not run. Unknown ids are ignored.
 func (c *Cloud) Stop(id string) {
 	c.set(func() {
 		if m := c.machines[id]; m != nil {
-			m.State = app.MachineStopped
+			m.State = family.MachineStopped
 		}
 	})
 }
@@ -172,15 +173,15 @@ func (c *Cloud) Stop(id string) {
 func (c *Cloud) Vanish(id string) { c.set(func() { delete(c.machines, id) }) }
 
 // Put adds a machine as somebody else would, without a call; it replaces one of the same id.
-func (c *Cloud) Put(m app.Machine) {
+func (c *Cloud) Put(m family.Machine) {
 	c.set(func() { c.add(&machine{Machine: m, made: time.Now()}) })
 }
 
 // Machines gives all machines as they are, by id, without a call and without lag.
-func (c *Cloud) Machines() []app.Machine {
+func (c *Cloud) Machines() []family.Machine {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var out []app.Machine
+	var out []family.Machine
 	for _, m := range c.machines {
 		if m.exists() {
 			out = append(out, c.view(m))

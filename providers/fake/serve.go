@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // ErrCut, as an Outcome's error, ends the connection instead of answering: with Happens the machine is made (or gone) and
@@ -25,15 +26,15 @@ const bodyLimit = 1 << 20
 
 // question is the body of every call; answer is what comes back.
 type question struct {
-	ID   string            `json:"id,omitempty"`
-	Tags map[string]string `json:"tags,omitempty"`
-	Spec *app.MachineSpec  `json:"spec,omitempty"`
+	ID   string              `json:"id,omitempty"`
+	Tags map[string]string   `json:"tags,omitempty"`
+	Spec *family.MachineSpec `json:"spec,omitempty"`
 }
 
 type answer struct {
-	Machine  app.Machine   `json:"machine"`
-	Machines []app.Machine `json:"machines"`
-	Error    *app.Error    `json:"error,omitempty"`
+	Machine  family.Machine   `json:"machine"`
+	Machines []family.Machine `json:"machines"`
+	Error    *app.Error       `json:"error,omitempty"`
 	// RetryAfter is the error's, which does not travel with it.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 	// Late is how long lists lag behind.

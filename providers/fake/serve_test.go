@@ -7,40 +7,41 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/fake"
 	"muster/providers/providertest"
 )
 
 // away starts an account that a client reaches over HTTP.
-func away(t *testing.T) (*fake.Cloud, func(*testing.T) app.Provider) {
+func away(t *testing.T) (*fake.Cloud, func(*testing.T) family.Provider) {
 	t.Helper()
 	c := fake.New("away")
 	s := httptest.NewServer(c.Serve("word"))
 	t.Cleanup(s.Close)
-	return c, func(t *testing.T) app.Provider {
+	return c, func(t *testing.T) family.Provider {
 		t.Helper()
 		p, err := fake.Provider("away", map[string]any{"url": s.URL, "secret": "word"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = p.(app.ProviderCloser).Close() })
+		t.Cleanup(func() { _ = p.(family.ProviderCloser).Close() })
 		return p
 	}
 }
 
 func TestFakeOfAnotherProcessPassesTheSuite(t *testing.T) {
-	var again func(*testing.T) app.Provider
+	var again func(*testing.T) family.Provider
 	providertest.Run(t, providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			_, again = away(t)
 			return again(t)
 		},
-		Reopen: func(t *testing.T) app.Provider { return again(t) },
+		Reopen: func(t *testing.T) family.Provider { return again(t) },
 		Flavor: "small",
 		Image:  "host",
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor": func(s *app.MachineSpec) { s.Flavor.Flavor = "unknown" },
-			"a broken host key": func(s *app.MachineSpec) { s.HostKey = []byte("not a key") },
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown flavor": func(s *family.MachineSpec) { s.Flavor.Flavor = "unknown" },
+			"a broken host key": func(s *family.MachineSpec) { s.HostKey = []byte("not a key") },
 		},
 	})
 }
@@ -77,7 +78,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = p.(app.ProviderCloser).Close() }()
+	defer func() { _ = p.(family.ProviderCloser).Close() }()
 	if _, err := p.List(t.Context(), nil); app.CodeOf(err) != app.ECredentials || len(c.Calls()) != 0 {
 		t.Errorf("%v after %v", err, c.Calls())
 	}

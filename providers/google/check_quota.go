@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 )
@@ -55,7 +56,8 @@ func diskMetric(kind string) string {
 	return "SSD_TOTAL_GB"
 }
 
-// quotas looks whether what is needed is left in each region, and of CPUs in all regions together. Where each kind is looked at for itself, it says what is left,
+// quotas looks whether what is needed is left in each region, and of CPUs in all regions together. Where each kind is looked at for itself, it says
+// what is left,
 // and which kinds it leaves no room for.
 func (s *survey) quotas(ctx context.Context, project *gcp.Project, each bool) {
 	needed := map[string]map[string]float64{}
@@ -80,7 +82,7 @@ func (s *survey) quotas(ctx context.Context, project *gcp.Project, each bool) {
 	for _, where := range regions {
 		r, err := s.p.api.Region(ctx, s.p.project, where)
 		if err != nil {
-			s.failed(app.AboutQuota, where, err, "There is no region "+where+".", "gcloud compute regions list tells which there are.")
+			s.failed(family.AboutQuota, where, err, "There is no region "+where+".", "gcloud compute regions list tells which there are.")
 			continue
 		}
 		needs := map[string]float64{}
@@ -112,7 +114,8 @@ func (s *survey) quotas(ctx context.Context, project *gcp.Project, each bool) {
 
 func isCPUs(metric string) bool { return strings.HasSuffix(metric, ofSeries) || metric == spotCPUs }
 
-// counted gives the metric that a region counts a need under: where a series has no quota of its own, and where spot machines have none, they count as others do.
+// counted gives the metric that a region counts a need under: where a series has no quota of its own, and where spot machines have none, they count
+// as others do.
 func counted(quotas []*gcp.Quota, metric string) string {
 	if isCPUs(metric) && limitOf(quotas, metric) == 0 {
 		return cpus
@@ -141,16 +144,16 @@ func (s *survey) compare(where string, quotas []*gcp.Quota, needs map[string]flo
 			limits = append(limits, account.Quota{Name: metric + " in " + where, Limit: limit, Used: used})
 			left := math.Max(limit-used, 0)
 			if each {
-				s.good(app.AboutQuota, metric, "Of the quota %s in %s, %s of %s are left.", metric, where, number(left), number(limit))
+				s.good(family.AboutQuota, metric, "Of the quota %s in %s, %s of %s are left.", metric, where, number(left), number(limit))
 			} else if left < needs[metric] {
 				enough = false
-				s.bad(app.AboutQuota, metric, app.EQuota, quotaHint, "Of the quota %s in %s, %s of %s are left, and %s are needed.",
+				s.bad(family.AboutQuota, metric, app.EQuota, quotaHint, "Of the quota %s in %s, %s of %s are left, and %s are needed.",
 					metric, where, number(left), number(limit), number(needs[metric]))
 			}
 		}
 	}
 	if enough && !each {
-		s.good(app.AboutQuota, where, "The quotas of %s leave room.", where)
+		s.good(family.AboutQuota, where, "The quotas of %s leave room.", where)
 	}
 	return limits
 }

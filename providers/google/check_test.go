@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/providertest"
 )
@@ -40,11 +41,11 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 				cloud.quotas[metric] = n
 			}
 			cloud.everywhere = c.everywhere
-			needs := app.AccountNeeds{Each: true, Machines: []app.MachineNeed{{Count: 1, Image: app.Image{Image: "debian-12"}}}}
+			needs := family.AccountNeeds{Each: true, Machines: []family.MachineNeed{{Count: 1, Image: template.Image{Image: "debian-12"}}}}
 			for n := 1; n <= 20; n++ {
 				name := fmt.Sprint([]string{"n2", "e2"}[n%2], "-custom-", n)
 				cloud.types[name] = &gcp.MachineType{Name: name, GuestCPUs: int64(n), MemoryMB: 4096, Architecture: "X86_64"}
-				needs.Machines = append(needs.Machines, app.MachineNeed{Count: 1, Flavor: app.Flavor{Flavor: name}})
+				needs.Machines = append(needs.Machines, family.MachineNeed{Count: 1, Flavor: template.Flavor{Flavor: name}})
 			}
 			found, err := cloud.open(t, c.settings).CheckAccount(t.Context(), needs)
 			if err != nil {
@@ -54,7 +55,7 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 			if len(warned) != c.warned || (len(wrong) == 0) != (c.wrong == "") || !strings.Contains(strings.Join(wrong, " "), c.wrong) {
 				t.Errorf("warned of %v, want %d; wrong is %q, want %q", warned, c.warned, wrong, c.wrong)
 			}
-			if !slices.ContainsFunc(found, func(f app.Finding) bool { return f.OK && strings.Contains(f.Message, c.left) }) {
+			if !slices.ContainsFunc(found, func(f family.Finding) bool { return f.OK && strings.Contains(f.Message, c.left) }) {
 				t.Errorf("nobody tells what is left: %+v", found)
 			}
 		})

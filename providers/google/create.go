@@ -6,32 +6,33 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/googleauth"
 	"muster/providers/google/internal/gcp"
 )
 
 // Create makes the machine, or gives the one that stands for the intent in any zone. It returns when the cloud has found room for it.
-func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	zone := spec.Zone
 	if zone == "" {
 		zone = p.zone
 	}
 	c, err := read(p.settings.With(spec.Flavor.Extra, spec.Image.Extra))
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	wanted, err := p.wanted(spec, c, zone)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	// The intent may have been asked for in another zone before, whose answer was lost. In one zone the name alone would do.
-	found, err := p.instances(ctx, map[string]string{app.TagInstallation: spec.Tags[app.TagInstallation], app.TagIntent: spec.Intent})
+	found, err := p.instances(ctx, map[string]string{family.TagInstallation: spec.Tags[family.TagInstallation], family.TagIntent: spec.Intent})
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	if spec.Firewall != nil {
 		if err := p.ensureFirewall(ctx, spec, c, zone); err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 	}
 	if len(found) > 0 {
@@ -40,23 +41,23 @@ func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 		})
 		return p.settled(ctx, oldest)
 	}
-	err = p.insert(ctx, zone, wanted, requestID(spec.Tags[app.TagInstallation], spec.Intent, zone))
+	err = p.insert(ctx, zone, wanted, requestID(spec.Tags[family.TagInstallation], spec.Intent, zone))
 	switch code := app.CodeOf(err); {
 	case code == app.ENotFound: // the machine type, the image, the network: nothing that was there before
 		e := *app.AsError(err)
 		e.Code = app.EInvalid
-		return app.Machine{}, &e
+		return family.Machine{}, &e
 	case err != nil && code != app.EConflict: // a conflict: another call made it at the same time
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	i, getErr := p.instance(ctx, zone+"/"+wanted.Name)
 	switch {
 	case app.CodeOf(getErr) == app.ENotFound:
-		return app.Machine{}, app.Errorf(app.ETransient, "machine %s was asked for, and is not there (yet)", wanted.Name)
+		return family.Machine{}, app.Errorf(app.ETransient, "machine %s was asked for, and is not there (yet)", wanted.Name)
 	case getErr != nil:
-		return app.Machine{}, getErr
-	case tagsOf(i, metaOf(i))[app.TagIntent] != spec.Intent:
-		return app.Machine{}, app.Errorf(app.EConflict, "there is a machine %s in %s already, which is not ours", wanted.Name, zone)
+		return family.Machine{}, getErr
+	case tagsOf(i, metaOf(i))[family.TagIntent] != spec.Intent:
+		return family.Machine{}, app.Errorf(app.EConflict, "there is a machine %s in %s already, which is not ours", wanted.Name, zone)
 	}
 	return p.settled(ctx, i)
 }
@@ -81,17 +82,17 @@ func (p *Provider) insert(ctx context.Context, zone string, wanted *gcp.Instance
 }
 
 // settled waits until the cloud has found room for a machine that is being made.
-func (p *Provider) settled(ctx context.Context, i *gcp.Instance) (app.Machine, error) {
+func (p *Provider) settled(ctx context.Context, i *gcp.Instance) (family.Machine, error) {
 	for i.Status == "PROVISIONING" {
 		if err := pause(ctx, p.pauses.machine); err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		next, err := p.instance(ctx, idOf(i))
 		if app.CodeOf(err) == app.ENotFound { // why, the next try is told
-			return app.Machine{}, app.Errorf(app.ETransient, "machine %s was given up by the cloud while it was being made", i.Name)
+			return family.Machine{}, app.Errorf(app.ETransient, "machine %s was given up by the cloud while it was being made", i.Name)
 		}
 		if err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		i = next
 	}
@@ -99,7 +100,7 @@ func (p *Provider) settled(ctx context.Context, i *gcp.Instance) (app.Machine, e
 }
 
 // wanted is the machine as the cloud is asked for it; EInvalid for what no cloud would take.
-func (p *Provider) wanted(spec app.MachineSpec, c choices, zone string) (*gcp.Instance, error) {
+func (p *Provider) wanted(spec family.MachineSpec, c choices, zone string) (*gcp.Instance, error) {
 	if err := checkZone(zone); err != nil {
 		return nil, err
 	}

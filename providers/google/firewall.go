@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/records"
 )
@@ -22,9 +23,9 @@ const (
 
 // wantedRules are the rules of one cluster's firewall, by name. Their names begin with the cluster's network tag; what they are of stands in
 // their description, since rules have no labels.
-func wantedRules(spec app.MachineSpec, c choices, network string) map[string]*gcp.Firewall {
+func wantedRules(spec family.MachineSpec, c choices, network string) map[string]*gcp.Firewall {
 	tag := networkTag(spec.Tags)
-	about, _ := json.Marshal(map[string]string{app.TagInstallation: spec.Tags[app.TagInstallation], app.TagCluster: spec.Tags[app.TagCluster]})
+	about, _ := json.Marshal(map[string]string{family.TagInstallation: spec.Tags[family.TagInstallation], family.TagCluster: spec.Tags[family.TagCluster]})
 	rules := map[string]*gcp.Firewall{}
 	add := func(name string, f *gcp.Firewall) {
 		f.Name, f.Description, f.Network, f.Direction, f.TargetTags = tag+"-"+name, string(about), network, "INGRESS", []string{tag}
@@ -74,7 +75,7 @@ func byVersion(prefixes []string) map[string][]string {
 
 // ensureFirewall makes the cluster's rules where they are missing, puts those right that are others, and removes those that are not wanted any more.
 // Names are unique in a project, so two creates at once make each rule once.
-func (p *Provider) ensureFirewall(ctx context.Context, spec app.MachineSpec, c choices, zone string) error {
+func (p *Provider) ensureFirewall(ctx context.Context, spec family.MachineSpec, c choices, zone string) error {
 	network, err := p.networkFor(ctx, c, zone)
 	if err != nil {
 		return err
@@ -182,7 +183,7 @@ func same(is, wanted *gcp.Firewall) bool {
 const kindFirewall = "firewall"
 
 // Shared lists the firewall rules that were made for clusters, and the names in the account's DNS zone.
-func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]app.SharedThing, error) {
+func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
 	project, err := p.firewallProject(ctx)
 	if err != nil {
 		return nil, err
@@ -191,20 +192,20 @@ func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]app.Sh
 	if err != nil {
 		return nil, err
 	}
-	var out []app.SharedThing
+	var out []family.SharedThing
 	for _, f := range all {
 		has := aboutRule(f)
-		if has[app.TagInstallation] == "" || !carries(has, tags) {
+		if has[family.TagInstallation] == "" || !carries(has, tags) {
 			continue
 		}
-		out = append(out, app.SharedThing{ID: kindFirewall + "/" + f.Name, Kind: kindFirewall, Name: f.Name, Tags: has, MadeAt: when(f.CreationTimestamp)})
+		out = append(out, family.SharedThing{ID: kindFirewall + "/" + f.Name, Kind: kindFirewall, Name: f.Name, Tags: has, MadeAt: when(f.CreationTimestamp)})
 	}
 	err = p.inZone(ctx, func(z managed) error {
 		names, err := records.Shared(ctx, z, tags)
 		out = append(out, names...)
 		return err
 	})
-	slices.SortFunc(out, func(a, b app.SharedThing) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b family.SharedThing) int { return strings.Compare(a.ID, b.ID) })
 	return out, err
 }
 
@@ -257,7 +258,7 @@ func (p *Provider) DeleteShared(ctx context.Context, id string) error {
 		return err
 	}
 	of := aboutRule(f)
-	if of[app.TagInstallation] == "" {
+	if of[family.TagInstallation] == "" {
 		return app.Errorf(app.EForbidden, "the firewall rule %s is not one of Muster's and is left alone", name)
 	}
 	users, err := p.instances(ctx, of)

@@ -8,49 +8,48 @@ import (
 	"time"
 
 	"cloud.google.com/go/auth"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
 )
 
 // Descriptor says what settings an account in the catalog may have.
-var Descriptor = app.Descriptor{
+var Descriptor = family.Descriptor{
 	Name:   "google",
 	Sleeps: true,
 	Description: "Machines on Google Compute Engine. A flavor is a machine type (e2-medium, n2-custom-4-8192); an image is a family (debian-12, ubuntu-2404-lts-amd64), " +
 		"PROJECT/FAMILY, or the path of an image.",
-	Fields: append([]app.Field{
-		{Name: "project", SetBy: app.SetByTenant, Label: "Project", Type: app.FieldText, Help: "The project's id (not its number or name). Empty: the one of the service account's key."},
-		{Name: "credentials", SetBy: app.SetByTenant, Identity: true, Label: "Service account key", Type: app.FieldLines, Secret: true,
+	Fields: append([]family.Field{
+		{Name: "project", SetBy: family.SetByTenant, Label: "Project", Type: family.FieldText, Help: "The project's id (not its number or name). Empty: the one of the service account's key."},
+		{Name: "credentials", SetBy: family.SetByTenant, Identity: true, Label: "Service account key", Type: family.FieldLines, Secret: true,
 			Help: "The key of a service account, the whole JSON file. Empty: the application default credentials of the host that Muster runs on."},
-		{Name: "zone", SetBy: app.SetByTenant, Label: "Zone", Type: app.FieldText, Required: true, Help: "Where machines are made unless a zone is asked for, such as europe-west3-a."},
-		{Name: "network", SetBy: app.SetByTenant, Label: "Network", Type: app.FieldText, Help: "The VPC network: its name, or projects/P/global/networks/N for a shared one. Empty: that of the subnetwork, else default."},
-		{Name: "ssh_from", SetBy: app.SetByTenant, Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0",
+		{Name: "zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Required: true, Help: "Where machines are made unless a zone is asked for, such as europe-west3-a."},
+		{Name: "network", SetBy: family.SetByTenant, Label: "Network", Type: family.FieldText, Help: "The VPC network: its name, or projects/P/global/networks/N for a shared one. Empty: that of the subnetwork, else default."},
+		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0",
 			Help: "Who may reach SSH of machines behind a firewall that Muster made: prefixes with commas between them."},
-		{Name: "dns_zone", SetBy: app.SetByTenant, Label: "DNS zone", Type: app.FieldText, Help: "The DNS name of a public managed zone of the project in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
-		{Name: "api_url", SetBy: app.SetByInstallation, Label: "API address", Type: app.FieldText, Help: "Another address of the Compute API, with its path, such as https://restricted.googleapis.com/compute/v1/."},
+		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "The DNS name of a public managed zone of the project in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
+		{Name: "api_url", SetBy: family.SetByInstallation, Label: "API address", Type: family.FieldText, Help: "Another address of the Compute API, with its path, such as https://restricted.googleapis.com/compute/v1/."},
 	}, perMachine...),
 	FlavorFields: perMachine,
-	ImageFields:  []app.Field{rootDisk},
+	ImageFields:  []family.Field{rootDisk},
 }
 
-var rootDisk = app.Field{Name: "root_disk_gb", SetBy: app.SetByAccountOwner, Label: "Root disk (GB)", Type: app.FieldInt, Default: "20", Help: "At least as large as the image."}
+var rootDisk = family.Field{Name: "root_disk_gb", SetBy: family.SetByAccountOwner, Label: "Root disk (GB)", Type: family.FieldInt, Default: "20", Help: "At least as large as the image."}
 
 // perMachine are settings that a hardware type may say otherwise.
-var perMachine = []app.Field{
-	{Name: "subnetwork", SetBy: app.SetByAccountOwner, Label: "Subnetwork", Type: app.FieldText, Help: "Its name in the zone's region, or projects/P/regions/R/subnetworks/S. Needed where the network has no automatic ones."},
-	{Name: "external_ip", SetBy: app.SetByAccountOwner, Label: "External address", Type: app.FieldBool, Default: "true",
+var perMachine = []family.Field{
+	{Name: "subnetwork", SetBy: family.SetByAccountOwner, Label: "Subnetwork", Type: family.FieldText, Help: "Its name in the zone's region, or projects/P/regions/R/subnetworks/S. Needed where the network has no automatic ones."},
+	{Name: "external_ip", SetBy: family.SetByAccountOwner, Label: "External address", Type: family.FieldBool, Default: "true",
 		Help: "Whether machines get an address on the internet. Without one Muster must be able to reach the internal ones."},
-	{Name: "service_account", SetBy: app.SetByAccountOwner, Label: "Service account of machines", Type: app.FieldText, Help: "The e-mail of the service account that programs on a machine act as. Empty: none."},
-	{Name: "scopes", SetBy: app.SetByAccountOwner, Label: "Scopes of machines", Type: app.FieldList, Help: "OAuth scopes of that service account, with commas between them. Empty: cloud-platform, which leaves all to its roles."},
+	{Name: "service_account", SetBy: family.SetByAccountOwner, Label: "Service account of machines", Type: family.FieldText, Help: "The e-mail of the service account that programs on a machine act as. Empty: none."},
+	{Name: "scopes", SetBy: family.SetByAccountOwner, Label: "Scopes of machines", Type: family.FieldList, Help: "OAuth scopes of that service account, with commas between them. Empty: cloud-platform, which leaves all to its roles."},
 	rootDisk,
-	{Name: "root_disk_type", SetBy: app.SetByAccountOwner, Label: "Root disk type", Type: app.FieldText, Help: "Such as pd-balanced, pd-ssd or hyperdisk-balanced. Empty: hyperdisk-balanced for machine types that take nothing else, pd-balanced for others."},
-	{Name: "data_disk_gb", SetBy: app.SetByAccountOwner, Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A second disk, mounted at /data; 0 means none."},
-	{Name: "data_disk_type", SetBy: app.SetByAccountOwner, Label: "Data disk type", Type: app.FieldText, Help: "Empty: as the root disk."},
-	{Name: "spot", SetBy: app.SetByTenant, Label: "Spot", Type: app.FieldBool, Default: "false", Help: "Cheaper machines that Google may stop at any time; such a one is shown as stopped."},
-	{Name: "auto_restart", SetBy: app.SetByTenant, Label: "Restart", Type: app.FieldBool, Default: "true", Help: "Whether Google starts a machine again whose host failed. Never for spot."},
+	{Name: "root_disk_type", SetBy: family.SetByAccountOwner, Label: "Root disk type", Type: family.FieldText, Help: "Such as pd-balanced, pd-ssd or hyperdisk-balanced. Empty: hyperdisk-balanced for machine types that take nothing else, pd-balanced for others."},
+	{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A second disk, mounted at /data; 0 means none."},
+	{Name: "data_disk_type", SetBy: family.SetByAccountOwner, Label: "Data disk type", Type: family.FieldText, Help: "Empty: as the root disk."},
+	{Name: "spot", SetBy: family.SetByTenant, Label: "Spot", Type: family.FieldBool, Default: "false", Help: "Cheaper machines that Google may stop at any time; such a one is shown as stopped."},
+	{Name: "auto_restart", SetBy: family.SetByTenant, Label: "Restart", Type: family.FieldBool, Default: "true", Help: "Whether Google starts a machine again whose host failed. Never for spot."},
 }
 
 // pauses are how long to wait before looking again.
@@ -78,15 +77,15 @@ type Provider struct {
 }
 
 var (
-	_ app.Provider       = (*Provider)(nil)
-	_ app.ProviderCloser = (*Provider)(nil)
-	_ app.LateLister     = (*Provider)(nil)
-	_ app.Sleeper        = (*Provider)(nil)
-	_ app.Adopter        = (*Provider)(nil)
-	_ app.AccountChecker = (*Provider)(nil)
-	_ app.Offerer        = (*Provider)(nil)
-	_ app.Sharer         = (*Provider)(nil)
-	_ app.Namer          = (*Provider)(nil)
+	_ family.Provider       = (*Provider)(nil)
+	_ family.ProviderCloser = (*Provider)(nil)
+	_ family.LateLister     = (*Provider)(nil)
+	_ family.Sleeper        = (*Provider)(nil)
+	_ family.Adopter        = (*Provider)(nil)
+	_ family.AccountChecker = (*Provider)(nil)
+	_ family.Offerer        = (*Provider)(nil)
+	_ family.Sharer         = (*Provider)(nil)
+	_ family.Namer          = (*Provider)(nil)
 )
 
 // Check validates settings beyond what the descriptor says; the error is EInvalid.

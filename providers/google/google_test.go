@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 	"muster/providers/providertest"
@@ -42,7 +43,7 @@ func (c *cloud) openLate(t *testing.T, settings map[string]any, pauses pauses) *
 }
 
 // spec is a machine's.
-func spec(t *testing.T, intent string) app.MachineSpec {
+func spec(t *testing.T, intent string) family.MachineSpec {
 	t.Helper()
 	s, _ := providertest.Harness{Flavor: "e2-medium", Image: "debian-12"}.Spec(t, intent)
 	return s
@@ -85,24 +86,24 @@ func TestSuite(t *testing.T) {
 		return refusal(name, want, func() { c.refuse = &a }, func() { c.refuse = nil })
 	}
 	providertest.Run(t, providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			c = newCloud(t, faults)
 			return c.open(t, named)
 		},
-		Reopen: func(t *testing.T) app.Provider { return c.open(t, named) },
+		Reopen: func(t *testing.T) family.Provider { return c.open(t, named) },
 		Vanish: func(_ *testing.T, id string) { c.mu.Lock(); defer c.mu.Unlock(); delete(c.instances, id) },
 		Flavor: "e2-medium", Image: "debian-12", Zone: otherZone,
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor":           func(s *app.MachineSpec) { s.Flavor.Flavor = "z9-huge" },
-			"a flavor that is no name":    func(s *app.MachineSpec) { s.Flavor.Flavor = "../x" },
-			"an unknown image":            func(s *app.MachineSpec) { s.Image.Image = "debian-99" },
-			"an image that is no name":    func(s *app.MachineSpec) { s.Image.Image = "a/b/c/d" },
-			"a zone that is none":         func(s *app.MachineSpec) { s.Zone = "here" },
-			"an unknown zone":             func(s *app.MachineSpec) { s.Zone = "europe-west9-z" },
-			"a host key that is none":     func(s *app.MachineSpec) { s.HostKey = []byte("x") },
-			"a user that is no name":      func(s *app.MachineSpec) { s.Image.SSHUser = "a b" },
-			"a disk that is no number":    func(s *app.MachineSpec) { s.Flavor.Extra = map[string]string{"root_disk_gb": "big"} },
-			"a subnetwork that is absent": func(s *app.MachineSpec) { s.Flavor.Extra = map[string]string{"subnetwork": "none"} },
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown flavor":           func(s *family.MachineSpec) { s.Flavor.Flavor = "z9-huge" },
+			"a flavor that is no name":    func(s *family.MachineSpec) { s.Flavor.Flavor = "../x" },
+			"an unknown image":            func(s *family.MachineSpec) { s.Image.Image = "debian-99" },
+			"an image that is no name":    func(s *family.MachineSpec) { s.Image.Image = "a/b/c/d" },
+			"a zone that is none":         func(s *family.MachineSpec) { s.Zone = "here" },
+			"an unknown zone":             func(s *family.MachineSpec) { s.Zone = "europe-west9-z" },
+			"a host key that is none":     func(s *family.MachineSpec) { s.HostKey = []byte("x") },
+			"a user that is no name":      func(s *family.MachineSpec) { s.Image.SSHUser = "a b" },
+			"a disk that is no number":    func(s *family.MachineSpec) { s.Flavor.Extra = map[string]string{"root_disk_gb": "big"} },
+			"a subnetwork that is absent": func(s *family.MachineSpec) { s.Flavor.Extra = map[string]string{"subnetwork": "none"} },
 		},
 		Faults: faults,
 		Late: func(t *testing.T) providertest.Late {
@@ -110,7 +111,7 @@ func TestSuite(t *testing.T) {
 			c.lag = 100 * time.Millisecond
 			late := quick
 			late.late = 2 * c.lag
-			return providertest.Late{Lag: c.lag, Open: func() app.Provider { return c.openLate(t, nil, late) }}
+			return providertest.Late{Lag: c.lag, Open: func() family.Provider { return c.openLate(t, nil, late) }}
 		},
 		Refusals: []providertest.Refusal{
 			operation("no room", "ZONE_RESOURCE_POOL_EXHAUSTED", 503, "The zone 'projects/acme-prod/zones/europe-west3-a' does not have enough resources available to fulfill the request.", app.ECapacity),
@@ -137,7 +138,7 @@ func TestSuite(t *testing.T) {
 				return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/instances/life") || r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/instances/partial")
 			},
 		},
-		Firewall: &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "icmp", From: []string{"0.0.0.0/0"}}}},
+		Firewall: &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "icmp", From: []string{"0.0.0.0/0"}}}},
 		Reads: func(r *http.Request) bool {
 			return r.Method == http.MethodGet || strings.HasSuffix(r.URL.Path, "/wait")
 		},
@@ -173,7 +174,7 @@ func TestSuite(t *testing.T) {
 // wrongAccounts are accounts with something wrong in them.
 func wrongAccounts() []providertest.Wrong {
 	wrong := func(name, about string, settings map[string]any, spoil func(*cloud)) providertest.Wrong {
-		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) {
+		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (family.Provider, func()) {
 			c := newCloud(t, nil)
 			p := c.open(t, settings)
 			if spoil != nil {
@@ -185,39 +186,39 @@ func wrongAccounts() []providertest.Wrong {
 		}}
 	}
 	return []providertest.Wrong{
-		wrong("a key that was revoked", app.AboutCredentials, nil, func(c *cloud) { c.revoked = true }),
-		wrong("a token that is not taken", app.AboutCredentials, nil, func(c *cloud) {
+		wrong("a key that was revoked", family.AboutCredentials, nil, func(c *cloud) { c.revoked = true }),
+		wrong("a token that is not taken", family.AboutCredentials, nil, func(c *cloud) {
 			c.refuse = &answer{401, "authError", "Request had invalid authentication credentials.", nil}
 		}),
-		wrong("another project", app.AboutSettings, map[string]any{"project": "another-one"}, nil),
-		wrong("the API is not enabled", app.AboutPermissions, nil, func(c *cloud) {
+		wrong("another project", family.AboutSettings, map[string]any{"project": "another-one"}, nil),
+		wrong("the API is not enabled", family.AboutPermissions, nil, func(c *cloud) {
 			c.refuse = &answer{403, "accessNotConfigured", "Compute Engine API has not been used in project 1 before or it is disabled.", nil}
 		}),
-		wrong("no role in the project", app.AboutPermissions, nil, func(c *cloud) {
+		wrong("no role in the project", family.AboutPermissions, nil, func(c *cloud) {
 			a := denied("compute.projects.get", "projects/acme-prod")
 			c.refuse = &a
 		}),
-		wrong("a permission is missing", app.AboutPermissions, nil, func(c *cloud) { delete(c.granted, "compute.instances.create") }),
-		wrong("records may not be made", app.AboutPermissions, map[string]any{"dns_zone": "suite.test"}, func(c *cloud) { delete(c.granted, "dns.resourceRecordSets.create") }),
-		wrong("a DNS zone that is none", app.AboutNetwork, map[string]any{"dns_zone": "other.test"}, nil),
-		wrong("a DNS zone that two are", app.AboutNetwork, map[string]any{"dns_zone": "suite.test"}, func(c *cloud) {
+		wrong("a permission is missing", family.AboutPermissions, nil, func(c *cloud) { delete(c.granted, "compute.instances.create") }),
+		wrong("records may not be made", family.AboutPermissions, map[string]any{"dns_zone": "suite.test"}, func(c *cloud) { delete(c.granted, "dns.resourceRecordSets.create") }),
+		wrong("a DNS zone that is none", family.AboutNetwork, map[string]any{"dns_zone": "other.test"}, nil),
+		wrong("a DNS zone that two are", family.AboutNetwork, map[string]any{"dns_zone": "suite.test"}, func(c *cloud) {
 			c.managed = append(c.managed, &gcp.ManagedZone{Name: "again", DNSName: "suite.test.", Visibility: "public"})
 		}),
-		wrong("firewalls may not be made", app.AboutPermissions, nil, func(c *cloud) { delete(c.granted, "compute.networks.updatePolicy") }),
-		wrong("may not act as the machines' account", app.AboutPermissions, map[string]any{"service_account": "a@b"}, func(c *cloud) { delete(c.granted, "iam.serviceAccounts.actAs") }),
-		wrong("a zone that is none", app.AboutRegion, map[string]any{"zone": "europe-west9-z"}, nil),
-		wrong("a zone that is down", app.AboutRegion, nil, func(c *cloud) { c.zones[testZone] = "DOWN" }),
-		wrong("a network that is none", app.AboutNetwork, map[string]any{"network": "none"}, nil),
-		wrong("a network without subnetworks", app.AboutNetwork, map[string]any{"network": "own"}, nil),
-		wrong("a subnetwork that is none", app.AboutNetwork, map[string]any{"network": "own", "subnetwork": "none"}, nil),
-		wrong("a type of disk that is none", app.AboutSettings, map[string]any{"root_disk_type": "hyperdisk-extreme"}, nil),
-		wrong("a machine type that is obsolete", app.AboutFlavor, nil, func(c *cloud) { c.types["e2-medium"].Deprecated = &gcp.Deprecation{State: "OBSOLETE"} }),
-		wrong("an image larger than the disk", app.AboutImage, map[string]any{"root_disk_gb": 5}, nil),
-		wrong("an image for other processors", app.AboutImage, nil, func(c *cloud) { c.types["e2-medium"].Architecture = "ARM64" }),
-		wrong("no CPUs left", app.AboutQuota, nil, func(c *cloud) { c.quotas["CPUS"] = 4 }),
-		wrong("no CPUs left anywhere", app.AboutQuota, nil, func(c *cloud) { c.everywhere = 7 }),
-		wrong("no addresses left", app.AboutQuota, nil, func(c *cloud) { c.quotas["IN_USE_ADDRESSES"] = 2 }),
-		wrong("no disks left", app.AboutQuota, nil, func(c *cloud) { c.quotas["SSD_TOTAL_GB"] = 30 }),
+		wrong("firewalls may not be made", family.AboutPermissions, nil, func(c *cloud) { delete(c.granted, "compute.networks.updatePolicy") }),
+		wrong("may not act as the machines' account", family.AboutPermissions, map[string]any{"service_account": "a@b"}, func(c *cloud) { delete(c.granted, "iam.serviceAccounts.actAs") }),
+		wrong("a zone that is none", family.AboutRegion, map[string]any{"zone": "europe-west9-z"}, nil),
+		wrong("a zone that is down", family.AboutRegion, nil, func(c *cloud) { c.zones[testZone] = "DOWN" }),
+		wrong("a network that is none", family.AboutNetwork, map[string]any{"network": "none"}, nil),
+		wrong("a network without subnetworks", family.AboutNetwork, map[string]any{"network": "own"}, nil),
+		wrong("a subnetwork that is none", family.AboutNetwork, map[string]any{"network": "own", "subnetwork": "none"}, nil),
+		wrong("a type of disk that is none", family.AboutSettings, map[string]any{"root_disk_type": "hyperdisk-extreme"}, nil),
+		wrong("a machine type that is obsolete", family.AboutFlavor, nil, func(c *cloud) { c.types["e2-medium"].Deprecated = &gcp.Deprecation{State: "OBSOLETE"} }),
+		wrong("an image larger than the disk", family.AboutImage, map[string]any{"root_disk_gb": 5}, nil),
+		wrong("an image for other processors", family.AboutImage, nil, func(c *cloud) { c.types["e2-medium"].Architecture = "ARM64" }),
+		wrong("no CPUs left", family.AboutQuota, nil, func(c *cloud) { c.quotas["CPUS"] = 4 }),
+		wrong("no CPUs left anywhere", family.AboutQuota, nil, func(c *cloud) { c.everywhere = 7 }),
+		wrong("no addresses left", family.AboutQuota, nil, func(c *cloud) { c.quotas["IN_USE_ADDRESSES"] = 2 }),
+		wrong("no disks left", family.AboutQuota, nil, func(c *cloud) { c.quotas["SSD_TOTAL_GB"] = 30 }),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/google/internal/gcp"
 )
 
@@ -35,10 +36,10 @@ func place(id string) (zone, name string, ok bool) {
 func absent(id string) error { return app.Errorf(app.ENotFound, "there is no machine %q", id) }
 
 // Describe gives the machine as it is now.
-func (p *Provider) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	i, err := p.instance(ctx, id)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	return p.whole(ctx, i)
 }
@@ -57,9 +58,9 @@ func (p *Provider) instance(ctx context.Context, id string) (*gcp.Instance, erro
 }
 
 // whole gives the machine, and says that it runs only when it has done its first start: until then its SSH server shows a host key of its own.
-func (p *Provider) whole(ctx context.Context, i *gcp.Instance) (app.Machine, error) {
+func (p *Provider) whole(ctx context.Context, i *gcp.Instance) (family.Machine, error) {
 	m := machine(i)
-	if m.State != app.MachineRunning {
+	if m.State != family.MachineRunning {
 		return m, nil
 	}
 	ready, err := p.started(ctx, i)
@@ -67,7 +68,7 @@ func (p *Provider) whole(ctx context.Context, i *gcp.Instance) (app.Machine, err
 		return m, err
 	}
 	if !ready {
-		m.State, m.Note = app.MachineStarting, "has not finished its startup script"
+		m.State, m.Note = family.MachineStarting, "has not finished its startup script"
 	}
 	return m, nil
 }
@@ -121,9 +122,9 @@ func when(stamps ...string) time.Time {
 }
 
 // machine is what the cloud says of it.
-func machine(i *gcp.Instance) app.Machine {
+func machine(i *gcp.Instance) family.Machine {
 	meta := metaOf(i)
-	m := app.Machine{ID: idOf(i), State: stateOf(i.Status), Hostname: meta[metaHostname], SSHUser: meta[metaUser], HostKey: meta[metaHostKey],
+	m := family.Machine{ID: idOf(i), State: stateOf(i.Status), Hostname: meta[metaHostname], SSHUser: meta[metaUser], HostKey: meta[metaHostKey],
 		Addresses: map[string]string{}, OwnRoot: true, Zone: base(i.Zone), MadeAt: when(i.CreationTimestamp), Tags: tagsOf(i, meta)}
 	if m.Hostname == "" {
 		m.Hostname = i.Name
@@ -145,7 +146,7 @@ func machine(i *gcp.Instance) app.Machine {
 	if s := i.Scheduling; s != nil && s.ProvisioningModel == "SPOT" {
 		m.Note += ", spot"
 	}
-	if m.State == app.MachineStopped || i.Status == "REPAIRING" {
+	if m.State == family.MachineStopped || i.Status == "REPAIRING" {
 		m.Note += ", " + strings.ToLower(i.Status)
 	}
 	return m
@@ -172,23 +173,23 @@ func tagsOf(i *gcp.Instance, meta map[string]string) map[string]string {
 	return maps.Clone(i.Labels)
 }
 
-func stateOf(status string) app.MachineState {
+func stateOf(status string) family.MachineState {
 	switch status {
 	case "RUNNING":
-		return app.MachineRunning
+		return family.MachineRunning
 	case "STOPPING", "PENDING_STOP", "TERMINATED", "STOPPED", "SUSPENDING", "SUSPENDED":
-		return app.MachineStopped
+		return family.MachineStopped
 	}
-	return app.MachineStarting // PROVISIONING, STAGING, REPAIRING
+	return family.MachineStarting // PROVISIONING, STAGING, REPAIRING
 }
 
 // List gives every machine that carries all of the tags, in all zones.
-func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	all, err := p.instances(ctx, tags)
 	if err != nil {
 		return nil, err
 	}
-	var out []app.Machine
+	var out []family.Machine
 	for _, i := range all {
 		out = append(out, machine(i))
 	}

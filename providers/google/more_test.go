@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/providertest"
 )
@@ -45,7 +47,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 	if want := "web-" + digest(providertest.Installation, "web")[:12]; i.Name != want || m.ID != testZone+"/"+want || i.Hostname != "web.suite.test" {
 		t.Errorf("%s %s %s", i.Name, m.ID, i.Hostname)
 	}
-	if i.Labels["team"] != "blue" || i.Labels["note"] != "" || i.Labels[app.TagIntent] != "web" || !maps.Equal(i.Labels, i.Disks[1].InitializeParams.Labels) {
+	if i.Labels["team"] != "blue" || i.Labels["note"] != "" || i.Labels[family.TagIntent] != "web" || !maps.Equal(i.Labels, i.Disks[1].InitializeParams.Labels) {
 		t.Errorf("labels %v", i.Labels)
 	}
 	meta := metaOf(i)
@@ -74,7 +76,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 	}
 	// Google takes a spot machine away.
 	c.with(func() { c.instances[m.ID].Status = "TERMINATED" })
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineStopped || !strings.Contains(got.Note, "spot") {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "spot") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -188,13 +190,13 @@ func TestReadiness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineStarting || got.Note == "" {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStarting || got.Note == "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	c.with(func() {
 		c.instances[m.ID].LastStartTimestamp = time.Now().Add(-mute - time.Second).Format(time.RFC3339)
 	})
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineRunning {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineRunning {
 		t.Errorf("%+v, %v", got, err)
 	}
 	before := c.calls("GET", "/getGuestAttributes")
@@ -220,7 +222,7 @@ func TestWakeWithoutRoom(t *testing.T) {
 		t.Error(err)
 	}
 	c.with(func() { c.fails = nil; c.instances[m.ID].Status = "SUSPENDED" })
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineStopped || got.Addresses[app.AddressAccess] != "" {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped || got.Addresses[app.AddressAccess] != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if err := p.Wake(t.Context(), m.ID); err != nil || c.calls("POST", "/resume") != 1 {
@@ -237,8 +239,8 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Hostname, s.Tags = "db.c2.test", maps.Clone(s.Tags)
-	s.Tags[app.TagCluster], s.Tags[app.TagTenant] = "c2", "Über GmbH"
-	s.Firewall = &app.Firewall{}
+	s.Tags[family.TagCluster], s.Tags[family.TagTenant] = "c2", "Über GmbH"
+	s.Firewall = &template.Firewall{}
 	for range 2 { // a second time it changes nothing
 		if err := p.Adopt(t.Context(), m.ID, s); err != nil {
 			t.Fatal(err)
@@ -249,7 +251,7 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("%d calls of %s", n, verb)
 		}
 	}
-	found, err := p.List(t.Context(), map[string]string{app.TagCluster: "c2", app.TagTenant: "Über GmbH"})
+	found, err := p.List(t.Context(), map[string]string{family.TagCluster: "c2", family.TagTenant: "Über GmbH"})
 	if err != nil || len(found) != 1 || found[0].Hostname != "db.c2.test" || !maps.Equal(found[0].Tags, s.Tags) || found[0].HostKey != m.HostKey {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -265,7 +267,7 @@ func TestFirewallRules(t *testing.T) {
 	c := newCloud(t, nil)
 	p := c.open(t, map[string]any{"ssh_from": "203.0.113.7/24, 2001:db8::/32"})
 	s := spec(t, "one")
-	s.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "8000-8100", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "icmp", From: []string{"::/0"}}}}
+	s.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "8000-8100", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "icmp", From: []string{"::/0"}}}}
 	m, err := p.Create(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +289,7 @@ func TestFirewallRules(t *testing.T) {
 	})
 	before := c.calls("POST", "/firewalls")
 	next := spec(t, "two")
-	next.Firewall = &app.Firewall{Rules: s.Firewall.Rules[:1]} // and a rule less
+	next.Firewall = &template.Firewall{Rules: s.Firewall.Rules[:1]} // and a rule less
 	if _, err := p.Create(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +323,7 @@ func TestFirewallOfASubnetwork(t *testing.T) {
 	c := newCloud(t, nil)
 	p := c.open(t, map[string]any{"subnetwork": "own-west3"})
 	s := spec(t, "one")
-	s.Firewall = &app.Firewall{}
+	s.Firewall = &template.Firewall{}
 	if _, err := p.Create(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -335,8 +337,8 @@ func TestFirewallOfASubnetwork(t *testing.T) {
 func TestCheckWithoutResourceManager(t *testing.T) {
 	c := newCloud(t, nil)
 	c.noIAM = true
-	found, err := c.open(t, nil).CheckAccount(t.Context(), app.AccountNeeds{})
-	if err != nil || !slices.ContainsFunc(found, func(f app.Finding) bool { return f.Warning && f.About == app.AboutPermissions && f.Hint != "" }) {
+	found, err := c.open(t, nil).CheckAccount(t.Context(), family.AccountNeeds{})
+	if err != nil || !slices.ContainsFunc(found, func(f family.Finding) bool { return f.Warning && f.About == family.AboutPermissions && f.Hint != "" }) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	for _, f := range found {

@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 )
 
@@ -21,9 +20,9 @@ func digest(parts ...string) string {
 }
 
 // machineName is unique for an intent, so that a zone itself refuses a second machine for it: the host name, and a hash.
-func machineName(spec app.MachineSpec) string {
+func machineName(spec family.MachineSpec) string {
 	const most = 63
-	hash := digest(spec.Tags[app.TagInstallation], spec.Intent)[:12]
+	hash := digest(spec.Tags[family.TagInstallation], spec.Intent)[:12]
 	name := account.Name(spec.Hostname)
 	if name[0] < 'a' {
 		name = "n" + name
@@ -43,7 +42,7 @@ func freshID() string { return uuid.NewString() }
 
 // networkTag is what firewall rules know a cluster's machines by, and how the names of its rules begin.
 func networkTag(tags map[string]string) string {
-	return "muster-" + digest(tags[app.TagInstallation], tags[app.TagCluster])[:20]
+	return "muster-" + digest(tags[family.TagInstallation], tags[family.TagCluster])[:20]
 }
 
 var (
@@ -55,7 +54,7 @@ var (
 const hashed = "x-"
 
 // ours are the tags that machines are looked for by.
-var ours = []string{app.TagInstallation, app.TagTenant, app.TagCluster, app.TagNode, app.TagIntent}
+var ours = []string{family.TagInstallation, family.TagTenant, family.TagCluster, family.TagNode, family.TagIntent}
 
 // labelValue gives a value as it is where a label can hold it, else a hash of it. Either way one value has one label.
 func labelValue(v string) string {
@@ -92,7 +91,7 @@ func filterOf(tags map[string]string) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "labels." + app.TagInstallation + ":*"
+		return "labels." + family.TagInstallation + ":*"
 	}
 	return strings.Join(parts, " AND ")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/records"
 )
@@ -27,7 +28,7 @@ var _ records.Zone = managed{}
 func (p *Provider) NameZone() string { return records.Plain(p.settings.Text("dns_zone")) }
 
 // SetName implements app.Namer.
-func (p *Provider) SetName(ctx context.Context, m app.Machine) error {
+func (p *Provider) SetName(ctx context.Context, m family.Machine) error {
 	z, err := p.managedZone(ctx)
 	if err != nil {
 		return err
@@ -159,8 +160,8 @@ func (s *survey) dnsZone(ctx context.Context) {
 	}
 	z, err := s.p.managedZone(ctx)
 	if err != nil {
-		s.failed(app.AboutNetwork, s.p.NameZone(), err, app.AsError(err).Message, app.AsError(err).Hint)
+		s.failed(family.AboutNetwork, s.p.NameZone(), err, app.AsError(err).Message, app.AsError(err).Hint)
 		return
 	}
-	s.good(app.AboutNetwork, s.p.NameZone(), "The names of machines go into the managed zone %s.", z.name)
+	s.good(family.AboutNetwork, s.p.NameZone(), "The names of machines go into the managed zone %s.", z.name)
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/google/internal/gcp"
 )
 
@@ -14,8 +15,8 @@ var offered = []string{"debian-cloud", "ubuntu-os-cloud"}
 
 // Offers gives all zones, the machine types of the region of the account's zone, and images: the project's own, and the families of Debian and
 // Ubuntu. The Compute API knows no prices.
-func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
-	var out app.Offers
+func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
+	var out family.Offers
 	here := map[string]bool{}
 	err := p.api.Zones(ctx, p.project, func(page *gcp.ZoneList) error {
 		for _, z := range page.Items {
@@ -27,26 +28,26 @@ func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
 		return nil
 	})
 	if err != nil {
-		return app.Offers{}, coded(err)
+		return family.Offers{}, coded(err)
 	}
 	slices.Sort(out.Zones)
 	if out.Flavors, err = p.flavors(ctx, slices.DeleteFunc(slices.Clone(out.Zones), func(z string) bool { return !here[z] })); err != nil {
-		return app.Offers{}, err
+		return family.Offers{}, err
 	}
 	for _, project := range append([]string{p.project}, offered...) {
 		images, err := p.images(ctx, project)
 		if err != nil {
-			return app.Offers{}, err
+			return family.Offers{}, err
 		}
 		out.Images = append(out.Images, images...)
 	}
-	slices.SortFunc(out.Images, func(a, b app.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
+	slices.SortFunc(out.Images, func(a, b family.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
 	return out, nil
 }
 
 // flavors gives the machine types of some zones.
-func (p *Provider) flavors(ctx context.Context, zones []string) ([]app.FlavorOffer, error) {
-	all := map[string]*app.FlavorOffer{}
+func (p *Provider) flavors(ctx context.Context, zones []string) ([]family.FlavorOffer, error) {
+	all := map[string]*family.FlavorOffer{}
 	for _, zone := range zones {
 		err := p.api.MachineTypes(ctx, p.project, zone, func(page *gcp.MachineTypeList) error {
 			for _, t := range page.Items {
@@ -54,7 +55,7 @@ func (p *Provider) flavors(ctx context.Context, zones []string) ([]app.FlavorOff
 					continue
 				}
 				if all[t.Name] == nil {
-					all[t.Name] = &app.FlavorOffer{Flavor: app.Flavor{Flavor: t.Name, CPU: float64(t.GuestCPUs), MemoryGB: float64(t.MemoryMB) / 1024}, Description: t.Description}
+					all[t.Name] = &family.FlavorOffer{Flavor: template.Flavor{Flavor: t.Name, CPU: float64(t.GuestCPUs), MemoryGB: float64(t.MemoryMB) / 1024}, Description: t.Description}
 				}
 				all[t.Name].Zones = append(all[t.Name].Zones, zone)
 			}
@@ -64,7 +65,7 @@ func (p *Provider) flavors(ctx context.Context, zones []string) ([]app.FlavorOff
 			return nil, coded(err)
 		}
 	}
-	var out []app.FlavorOffer
+	var out []family.FlavorOffer
 	for _, name := range sorted(all) {
 		out = append(out, *all[name])
 	}
@@ -72,7 +73,7 @@ func (p *Provider) flavors(ctx context.Context, zones []string) ([]app.FlavorOff
 }
 
 // images gives the newest image of each family of a project, and what has no family by its path.
-func (p *Provider) images(ctx context.Context, project string) ([]app.ImageOffer, error) {
+func (p *Provider) images(ctx context.Context, project string) ([]family.ImageOffer, error) {
 	newest := map[string]*gcp.Image{}
 	err := p.api.Images(ctx, project, func(page *gcp.ImageList) error {
 		for _, i := range page.Items {
@@ -89,14 +90,14 @@ func (p *Provider) images(ctx context.Context, project string) ([]app.ImageOffer
 	if err != nil {
 		return nil, coded(err)
 	}
-	var out []app.ImageOffer
+	var out []family.ImageOffer
 	for _, name := range sorted(newest) {
 		i := newest[name]
 		about := firstOf(i.Description, i.Name)
 		if i.Architecture != "" {
 			about += " (" + strings.ToLower(i.Architecture) + ")"
 		}
-		out = append(out, app.ImageOffer{Image: app.Image{Image: name}, Description: about, MadeAt: when(i.CreationTimestamp)})
+		out = append(out, family.ImageOffer{Image: template.Image{Image: name}, Description: about, MadeAt: when(i.CreationTimestamp)})
 	}
 	return out, nil
 }

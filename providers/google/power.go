@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/google/internal/gcp"
 )
 
@@ -15,7 +16,7 @@ func (p *Provider) Sleep(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if stateOf(i.Status) == app.MachineStopped {
+	if stateOf(i.Status) == family.MachineStopped {
 		return nil
 	}
 	op, err := p.api.StopInstance(ctx, p.project, base(i.Zone), i.Name, freshID())
@@ -61,7 +62,7 @@ func (p *Provider) done(ctx context.Context, id string, op *gcp.Operation, err e
 
 // Adopt gives the machine other tags and another name: in its metadata, which says what they are, and in its labels, which it is found by. Who is let in,
 // a file of the machine says; its host name in the cloud cannot be changed.
-func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	i, err := p.instance(ctx, id)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 func TestCheck(t *testing.T) {
@@ -88,7 +89,7 @@ func TestNetworkPaths(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for _, hostname := range []string{"n1.c1.example.org", "7up.test", strings.Repeat("x", 62) + ".test", "Ünï_code", ""} {
-		s := app.MachineSpec{Hostname: hostname, Intent: "i", Tags: map[string]string{app.TagInstallation: "a"}}
+		s := family.MachineSpec{Hostname: hostname, Intent: "i", Tags: map[string]string{family.TagInstallation: "a"}}
 		name := machineName(s)
 		other := s
 		other.Intent = "j"

@@ -1,7 +1,7 @@
 package google
 
 import (
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/userdata"
 )
 
@@ -10,7 +10,7 @@ const guestPath = "muster/started"
 
 // startup gives the script of the first start, and the public half of the host key that stands in it. The guest agent of every image on Compute Engine runs
 // it as root; cloud-init is not in all of them.
-func startup(spec app.MachineSpec, user string, disks bool) (script, hostKey string, err error) {
+func startup(spec family.MachineSpec, user string, disks bool) (script, hostKey string, err error) {
 	return userdata.StartScript(spec, userdata.StartOptions{User: user, DataDisks: disks, Started: sayStarted})
 }
 

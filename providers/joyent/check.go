@@ -7,18 +7,20 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/joyent/internal/cloudapi"
 )
 
 // survey is one look at an account.
-type survey struct{ found []app.Finding }
+type survey struct{ found []family.Finding }
 
 func (s *survey) good(about, subject, format string, args ...any) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+	s.found = append(s.found, family.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
 }
 
 func (s *survey) bad(about, subject string, code app.Code, hint, format string, args ...any) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+	s.found = append(s.found, family.Finding{About: about, Subject: subject, Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // asked tells whether a question was answered; where it was not, that is a finding.
@@ -29,10 +31,10 @@ func (s *survey) asked(about, action string, err error) bool {
 	err = coded(err)
 	e := app.AsError(err)
 	switch {
-	case e.Code == app.ECredentials && about == app.AboutCredentials:
+	case e.Code == app.ECredentials && about == family.AboutCredentials:
 		s.bad(about, action, e.Code, e.Hint, "The cloud does not take the account's key: %s", e.Message)
 	case e.Code == app.ECredentials:
-		s.bad(app.AboutPermissions, action, e.Code, "Give the subuser a role whose policy says CAN "+action+", and tag the resources with it.", "It may not %s: %s", action, e.Message)
+		s.bad(family.AboutPermissions, action, e.Code, "Give the subuser a role whose policy says CAN "+action+", and tag the resources with it.", "It may not %s: %s", action, e.Message)
 	case e.Code == app.EInternal:
 		s.bad(about, action, app.ETransient, "Look whether the address of the CloudAPI is right and answers.", "The CloudAPI could not be asked (%s): %v", action, err)
 	case e.Code == app.ENotFound:
@@ -48,31 +50,31 @@ func (s *survey) asked(about, action string, err error) bool {
 }
 
 // CheckAccount looks at the key, the account, what it may list, networks, packages and images, and changes nothing. Quotas CloudAPI does not tell.
-func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	s := &survey{}
 	a, err := p.api.GetAccount(ctx)
-	if !s.asked(app.AboutCredentials, "getaccount", err) {
+	if !s.asked(family.AboutCredentials, "getaccount", err) {
 		return s.found, nil // nothing else is answered without
 	}
-	s.good(app.AboutCredentials, "key", "The cloud takes the key of %s.", a.Login)
+	s.good(family.AboutCredentials, "key", "The cloud takes the key of %s.", a.Login)
 	if a.Approved != nil && !*a.Approved {
-		s.bad(app.AboutQuota, a.Login, app.EQuota, "Have the operator of the cloud approve it for provisioning.", "The account %s may not make machines.", a.Login)
+		s.bad(family.AboutQuota, a.Login, app.EQuota, "Have the operator of the cloud approve it for provisioning.", "The account %s may not make machines.", a.Login)
 	}
-	if _, err := p.api.ListMachines(ctx, map[string]string{app.TagInstallation: "none"}); s.asked(app.AboutPermissions, "listmachines", err) {
-		s.good(app.AboutPermissions, "listmachines", "Machines may be listed.")
+	if _, err := p.api.ListMachines(ctx, map[string]string{family.TagInstallation: "none"}); s.asked(family.AboutPermissions, "listmachines", err) {
+		s.good(family.AboutPermissions, "listmachines", "Machines may be listed.")
 	}
-	if _, err := p.api.ListRules(ctx); s.asked(app.AboutPermissions, "listfirewallrules", err) {
-		s.good(app.AboutPermissions, "listfirewallrules", "Firewall rules may be listed.")
+	if _, err := p.api.ListRules(ctx); s.asked(family.AboutPermissions, "listfirewallrules", err) {
+		s.good(family.AboutPermissions, "listfirewallrules", "Firewall rules may be listed.")
 	}
 	packages, err := p.api.ListPackages(ctx)
-	havePackages := s.asked(app.AboutFlavor, "listpackages", err)
+	havePackages := s.asked(family.AboutFlavor, "listpackages", err)
 	images, err := p.api.ListImages(ctx)
-	haveImages := s.asked(app.AboutImage, "listimages", err)
+	haveImages := s.asked(family.AboutImage, "listimages", err)
 	all, err := p.api.ListNetworks(ctx)
-	haveNetworks := s.asked(app.AboutNetwork, "listnetworks", err)
+	haveNetworks := s.asked(family.AboutNetwork, "listnetworks", err)
 	looked := map[string]bool{}
 	network := func(names []string) {
 		for _, name := range names {
@@ -81,25 +83,25 @@ func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]
 			}
 			looked[name] = true
 			if _, err := networkOf(all, name); err != nil {
-				s.bad(app.AboutNetwork, name, app.EInvalid, "Set networks to names or UUIDs that triton network list tells.", "%s.", sentence(err))
+				s.bad(family.AboutNetwork, name, app.EInvalid, "Set networks to names or UUIDs that triton network list tells.", "%s.", sentence(err))
 			} else {
-				s.good(app.AboutNetwork, name, "There is the network %s.", name)
+				s.good(family.AboutNetwork, name, "There is the network %s.", name)
 			}
 		}
 	}
 	network(p.settings.List("networks"))
 	for _, need := range needs.Machines {
 		if need.Zone != "" {
-			s.bad(app.AboutRegion, need.Zone, app.EInvalid, "Make an account in the catalog for each datacenter.", "There is no zone %s: the account is one datacenter.", need.Zone)
+			s.bad(family.AboutRegion, need.Zone, app.EInvalid, "Make an account in the catalog for each datacenter.", "There is no zone %s: the account is one datacenter.", need.Zone)
 		}
 		network(p.settings.With(need.Flavor.Extra).List("networks"))
 		var kind *cloudapi.Package
 		if name := need.Flavor.Flavor; name != "" && havePackages {
 			if found, ok := packageOf(packages, name); ok {
 				kind = &found
-				s.good(app.AboutFlavor, name, "The package %s has %g GB of memory.", name, found.Memory/1024)
+				s.good(family.AboutFlavor, name, "The package %s has %g GB of memory.", name, found.Memory/1024)
 			} else {
-				s.bad(app.AboutFlavor, name, app.EInvalid, "triton package list tells which there are.", "There is no package %s.", name)
+				s.bad(family.AboutFlavor, name, app.EInvalid, "triton package list tells which there are.", "There is no package %s.", name)
 			}
 		}
 		if name := need.Image.Image; name != "" && haveImages {
@@ -119,34 +121,34 @@ func (s *survey) image(all []cloudapi.Image, name string, kind *cloudapi.Package
 	needs := one.Requirements
 	switch {
 	case !ok:
-		s.bad(app.AboutImage, name, app.EInvalid, "triton image list tells which there are.", "There is no image %s.", name)
+		s.bad(family.AboutImage, name, app.EInvalid, "triton image list tells which there are.", "There is no image %s.", name)
 	case one.State != "active":
-		s.bad(app.AboutImage, name, app.EInvalid, "Use another version of it.", "The image %s@%s is %s.", one.Name, one.Version, one.State)
+		s.bad(family.AboutImage, name, app.EInvalid, "Use another version of it.", "The image %s@%s is %s.", one.Name, one.Version, one.State)
 	case one.OS != "" && one.OS != "linux":
-		s.bad(app.AboutImage, name, app.EInvalid, "Use an image of Linux.", "The image %s is of %s, and Muster's start script is for Linux.", name, one.OS)
+		s.bad(family.AboutImage, name, app.EInvalid, "Use an image of Linux.", "The image %s is of %s, and Muster's start script is for Linux.", name, one.OS)
 	case kind != nil && (needs.MinMemory > kind.Memory || needs.MaxMemory > 0 && needs.MaxMemory < kind.Memory):
-		s.bad(app.AboutImage, name, app.EInvalid, "Use another package.", "The image %s does not fit a package with %g GB of memory.", name, kind.Memory/1024)
+		s.bad(family.AboutImage, name, app.EInvalid, "Use another package.", "The image %s does not fit a package with %g GB of memory.", name, kind.Memory/1024)
 	case kind != nil && needs.Brand != "" && kind.Brand != "" && needs.Brand != kind.Brand:
-		s.bad(app.AboutImage, name, app.EInvalid, "Use a package for "+needs.Brand+".", "The image %s is for %s, and the package %s for %s.", name, needs.Brand, kind.Name, kind.Brand)
+		s.bad(family.AboutImage, name, app.EInvalid, "Use a package for "+needs.Brand+".", "The image %s is for %s, and the package %s for %s.", name, needs.Brand, kind.Name, kind.Brand)
 	default:
-		s.good(app.AboutImage, name, "The image is %s@%s.", one.Name, one.Version)
+		s.good(family.AboutImage, name, "The image is %s@%s.", one.Name, one.Version)
 	}
 }
 
 // Offers gives packages, and Linux images by name. CloudAPI knows no prices.
-func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
-	var out app.Offers
+func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
+	var out family.Offers
 	packages, err := p.api.ListPackages(ctx)
 	if err != nil {
 		return out, coded(err)
 	}
 	for _, one := range packages {
-		out.Flavors = append(out.Flavors, app.FlavorOffer{Flavor: app.Flavor{Flavor: one.Name, CPU: one.VCPUs, MemoryGB: one.Memory / 1024, DiskGB: one.Disk / 1024}, Description: one.Description})
+		out.Flavors = append(out.Flavors, family.FlavorOffer{Flavor: template.Flavor{Flavor: one.Name, CPU: one.VCPUs, MemoryGB: one.Memory / 1024, DiskGB: one.Disk / 1024}, Description: one.Description})
 	}
-	slices.SortFunc(out.Flavors, func(a, b app.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	slices.SortFunc(out.Flavors, func(a, b family.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
 	images, err := p.api.ListImages(ctx)
 	if err != nil {
-		return app.Offers{}, coded(err)
+		return family.Offers{}, coded(err)
 	}
 	seen := map[string]bool{}
 	for _, one := range images {
@@ -156,9 +158,9 @@ func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
 		seen[one.Name] = true
 		if newest, ok := imageOf(images, one.Name); ok && newest.State == "active" && (newest.OS == "linux" || newest.OS == "") {
 			text := strings.TrimSpace(newest.Name + " " + newest.Version + " (" + newest.Type + ")")
-			out.Images = append(out.Images, app.ImageOffer{Image: app.Image{Image: newest.Name}, Description: text, MadeAt: newest.Published})
+			out.Images = append(out.Images, family.ImageOffer{Image: template.Image{Image: newest.Name}, Description: text, MadeAt: newest.Published})
 		}
 	}
-	slices.SortFunc(out.Images, func(a, b app.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
+	slices.SortFunc(out.Images, func(a, b family.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
 	return out, nil
 }

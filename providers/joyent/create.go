@@ -6,37 +6,38 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/userdata"
 	"muster/providers/joyent/internal/cloudapi"
 )
 
 // Create makes the machine, or gives the one that stands for the intent. It returns when it is known that the datacenter has made it.
-func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	if spec.Zone != "" {
 		e := app.Errorf(app.EInvalid, "there is no zone %q: an account with Triton is one datacenter, and has no zones", spec.Zone)
 		e.Hint = "Make an account in the catalog for each datacenter."
-		return app.Machine{}, e
+		return family.Machine{}, e
 	}
 	fields, err := p.fields(spec)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
-	intent := map[string]string{app.TagInstallation: spec.Tags[app.TagInstallation], app.TagIntent: spec.Intent}
+	intent := map[string]string{family.TagInstallation: spec.Tags[family.TagInstallation], family.TagIntent: spec.Intent}
 	found, err := p.machines(ctx, intent)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	if spec.Firewall != nil {
 		if err := p.ensureFirewall(ctx, spec); err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 	}
 	if len(found) > 0 {
 		return p.settled(ctx, found[0])
 	}
 	if err := p.resolve(ctx, spec, fields); err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	m, err := p.api.CreateMachine(ctx, fields)
 	if err = coded(err); err == nil {
@@ -46,10 +47,10 @@ func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 	if code == app.EConflict || code == app.EInvalid && taken(err) { // names are unique: another call was quicker
 		found, listErr := p.machines(ctx, intent)
 		if listErr != nil {
-			return app.Machine{}, listErr
+			return family.Machine{}, listErr
 		}
 		if len(found) == 0 {
-			return app.Machine{}, app.Errorf(app.ETransient, "machine %s was asked for, and is not there (yet)", fields["name"])
+			return family.Machine{}, app.Errorf(app.ETransient, "machine %s was asked for, and is not there (yet)", fields["name"])
 		}
 		return p.settled(ctx, found[0])
 	}
@@ -58,7 +59,7 @@ func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 		e.Code = app.EInvalid
 		err = &e
 	}
-	return app.Machine{}, err
+	return family.Machine{}, err
 }
 
 func taken(err error) bool {
@@ -68,21 +69,21 @@ func taken(err error) bool {
 
 // settled waits until the datacenter has made the machine. One that it could not make stays in its lists as failed: that is removed, so that it can be
 // asked for again.
-func (p *Provider) settled(ctx context.Context, m cloudapi.Machine) (app.Machine, error) {
+func (p *Provider) settled(ctx context.Context, m cloudapi.Machine) (family.Machine, error) {
 	m, err := p.until(ctx, m, func(m cloudapi.Machine) bool { return m.State != "provisioning" })
 	if app.CodeOf(err) == app.ENotFound {
-		return app.Machine{}, app.Errorf(app.ETransient, "machine %s was given up by the datacenter while it was being made", m.Name)
+		return family.Machine{}, app.Errorf(app.ETransient, "machine %s was given up by the datacenter while it was being made", m.Name)
 	}
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	if m.State == "failed" || m.State == "incomplete" {
 		if err := p.Delete(ctx, m.ID); err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		e := app.Errorf(app.ECapacity, "the datacenter could not make machine %s; most often it has no server with room for the package", m.Name)
 		e.Hint = "Another datacenter or another package may have room. The machine's audit in the cloud says more."
-		return app.Machine{}, e
+		return family.Machine{}, e
 	}
 	return machine(m), nil
 }
@@ -91,7 +92,7 @@ func (p *Provider) settled(ctx context.Context, m cloudapi.Machine) (app.Machine
 var reserved = []string{"triton.", "docker:", "sdc:"}
 
 // fields is the machine as the cloud is asked for it, but for what has to be looked up.
-func (p *Provider) fields(spec app.MachineSpec) (map[string]any, error) {
+func (p *Provider) fields(spec family.MachineSpec) (map[string]any, error) {
 	if spec.Flavor.Flavor == "" || spec.Image.Image == "" {
 		return nil, app.Errorf(app.EInvalid, "a machine needs a package and an image")
 	}
@@ -112,7 +113,7 @@ func (p *Provider) fields(spec app.MachineSpec) (map[string]any, error) {
 		return nil, app.Errorf(app.EInvalid, "the tags cannot be written: %w", err)
 	}
 	out := map[string]any{
-		"name":                 account.Name(spec.Hostname) + "-" + digest(spec.Tags[app.TagInstallation], spec.Intent)[:12],
+		"name":                 account.Name(spec.Hostname) + "-" + digest(spec.Tags[family.TagInstallation], spec.Intent)[:12],
 		"firewall_enabled":     firewall || spec.Firewall != nil,
 		"metadata.user-script": script, "metadata." + metaTags: string(tags), "metadata." + metaHostname: spec.Hostname, "metadata." + metaUser: user,
 	}
@@ -126,7 +127,7 @@ func (p *Provider) fields(spec app.MachineSpec) (map[string]any, error) {
 }
 
 // cloudTags are the tags that the cloud holds: those that it takes, and what a cluster's firewall rules hold for.
-func cloudTags(spec app.MachineSpec) map[string]string {
+func cloudTags(spec family.MachineSpec) map[string]string {
 	out := map[string]string{}
 	for k, v := range spec.Tags {
 		if v != "" && !hasPrefix(k, reserved) {
@@ -159,7 +160,7 @@ const sayStarted = `	local put try
 	return 1`
 
 // resolve looks up the package, the image and the networks, where they are named otherwise than by their UUIDs.
-func (p *Provider) resolve(ctx context.Context, spec app.MachineSpec, fields map[string]any) error {
+func (p *Provider) resolve(ctx context.Context, spec family.MachineSpec, fields map[string]any) error {
 	fields["package"], fields["image"] = spec.Flavor.Flavor, spec.Image.Image
 	if !uuidForm.MatchString(spec.Flavor.Flavor) {
 		all, err := p.api.ListPackages(ctx)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/joyent/internal/cloudapi"
 )
 
@@ -21,7 +23,7 @@ type aboutRule struct {
 }
 
 func (a aboutRule) tags() map[string]string {
-	return map[string]string{app.TagInstallation: a.Installation, app.TagCluster: a.Cluster}
+	return map[string]string{family.TagInstallation: a.Installation, family.TagCluster: a.Cluster}
 }
 
 // longest is how long a description may be.
@@ -33,11 +35,11 @@ func about(r cloudapi.Rule) (a aboutRule, ours bool) {
 }
 
 func firewallTag(tags map[string]string) string {
-	return digest(tags[app.TagInstallation], tags[app.TagCluster])[:20]
+	return digest(tags[family.TagInstallation], tags[family.TagCluster])[:20]
 }
 
 // wantedRules are the texts of one cluster's rules. What no rule lets in is held back, where a machine's firewall is on.
-func wantedRules(spec app.MachineSpec, sshFrom []string) []string {
+func wantedRules(spec family.MachineSpec, sshFrom []string) []string {
 	to := fmt.Sprintf("tag %q = %q", tagFirewall, firewallTag(spec.Tags))
 	var out []string
 	for _, what := range []string{"tcp PORT all", "udp PORT all", "icmp TYPE all"} {
@@ -46,7 +48,7 @@ func wantedRules(spec app.MachineSpec, sshFrom []string) []string {
 	if len(sshFrom) == 0 {
 		sshFrom = []string{"0.0.0.0/0"}
 	}
-	for _, r := range append([]app.FirewallRule{{Protocol: "tcp", Ports: "22", From: sshFrom}}, spec.Firewall.Rules...) {
+	for _, r := range append([]template.FirewallRule{{Protocol: "tcp", Ports: "22", From: sshFrom}}, spec.Firewall.Rules...) {
 		what := r.Protocol + " PORT all"
 		switch from, to, span := strings.Cut(r.Ports, "-"); {
 		case r.Protocol == "icmp":
@@ -83,12 +85,12 @@ func source(prefixes []string) string {
 
 // ensureFirewall makes the cluster's rules where they are missing, and removes those that are not wanted any more. Nothing keeps the cloud from holding
 // a rule twice, so after making some it looks again: of equal ones the one with the smallest id stays, whoever looks.
-func (p *Provider) ensureFirewall(ctx context.Context, spec app.MachineSpec) error {
+func (p *Provider) ensureFirewall(ctx context.Context, spec family.MachineSpec) error {
 	p.firewalls.Lock()
 	defer p.firewalls.Unlock()
 	wanted := map[string]cloudapi.Rule{}
 	for _, text := range wantedRules(spec, p.settings.List("ssh_from")) {
-		a := aboutRule{Installation: spec.Tags[app.TagInstallation], Cluster: spec.Tags[app.TagCluster], Rule: digest(text)[:12]}
+		a := aboutRule{Installation: spec.Tags[family.TagInstallation], Cluster: spec.Tags[family.TagCluster], Rule: digest(text)[:12]}
 		b, err := json.Marshal(a)
 		if err != nil || len(b) > longest {
 			return app.Errorf(app.EInvalid, "the names of the installation and the cluster are too long for the description of a firewall rule")
@@ -134,7 +136,7 @@ func (p *Provider) rulesOf(ctx context.Context, tags map[string]string, wanted m
 	have = map[string]bool{}
 	for _, r := range all {
 		a, ours := about(r)
-		if !ours || a.Installation != tags[app.TagInstallation] || a.Cluster != tags[app.TagCluster] {
+		if !ours || a.Installation != tags[family.TagInstallation] || a.Cluster != tags[family.TagCluster] {
 			continue
 		}
 		if _, ok := wanted[a.Rule]; ok && r.Enabled && !have[a.Rule] {
@@ -150,18 +152,18 @@ func (p *Provider) rulesOf(ctx context.Context, tags map[string]string, wanted m
 const kindFirewall = "firewall"
 
 // Shared lists the firewall rules that were made for clusters.
-func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]app.SharedThing, error) {
+func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
 	all, err := p.api.ListRules(ctx)
 	if err != nil {
 		return nil, coded(err)
 	}
-	var out []app.SharedThing
+	var out []family.SharedThing
 	for _, r := range all {
 		if a, ours := about(r); ours && carries(a.tags(), tags) {
-			out = append(out, app.SharedThing{ID: kindFirewall + "/" + r.ID, Kind: kindFirewall, Name: r.Rule, Tags: a.tags()})
+			out = append(out, family.SharedThing{ID: kindFirewall + "/" + r.ID, Kind: kindFirewall, Name: r.Rule, Tags: a.tags()})
 		}
 	}
-	slices.SortFunc(out, func(a, b app.SharedThing) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b family.SharedThing) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
 }
 

@@ -14,31 +14,32 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/joyent/internal/cloudapi"
 )
 
 // Descriptor says what settings an account in the catalog may have.
-var Descriptor = app.Descriptor{
+var Descriptor = family.Descriptor{
 	Name:   "joyent",
 	Sleeps: true,
 	Description: "Instances on Triton (once Joyent's cloud, and private ones), by CloudAPI. A flavor is a package, by name or UUID; an image is NAME (its newest version), " +
 		"NAME@VERSION or a UUID. Linux images with bash only.",
-	Fields: []app.Field{
-		{Name: "url", SetBy: app.SetByTenant, Label: "CloudAPI", Type: app.FieldText, Required: true, Help: "The address of the datacenter's CloudAPI, such as https://us-central-1.api.mnx.io."},
-		{Name: "account", SetBy: app.SetByTenant, Label: "Account", Type: app.FieldText, Required: true, Help: "The account's login."},
-		{Name: "user", SetBy: app.SetByTenant, Label: "Subuser", Type: app.FieldText, Help: "The login of a subuser of the account (RBAC), whose key it is. Empty: the account itself."},
-		{Name: "key", SetBy: app.SetByTenant, Label: "Private key", Type: app.FieldLines, Required: true, Secret: true, Help: "An SSH key of the account or subuser, RSA or ECDSA, in PEM and without a passphrase."},
-		{Name: "key_id", SetBy: app.SetByTenant, Label: "Key's name", Type: app.FieldText, Help: "Its name or fingerprint in the account. Empty: the fingerprint, which is made of the key."},
+	Fields: []family.Field{
+		{Name: "url", SetBy: family.SetByTenant, Label: "CloudAPI", Type: family.FieldText, Required: true, Help: "The address of the datacenter's CloudAPI, such as https://us-central-1.api.mnx.io."},
+		{Name: "account", SetBy: family.SetByTenant, Label: "Account", Type: family.FieldText, Required: true, Help: "The account's login."},
+		{Name: "user", SetBy: family.SetByTenant, Label: "Subuser", Type: family.FieldText, Help: "The login of a subuser of the account (RBAC), whose key it is. Empty: the account itself."},
+		{Name: "key", SetBy: family.SetByTenant, Label: "Private key", Type: family.FieldLines, Required: true, Secret: true, Help: "An SSH key of the account or subuser, RSA or ECDSA, in PEM and without a passphrase."},
+		{Name: "key_id", SetBy: family.SetByTenant, Label: "Key's name", Type: family.FieldText, Help: "Its name or fingerprint in the account. Empty: the fingerprint, which is made of the key."},
 		networks,
-		{Name: "firewall", SetBy: app.SetByTenant, Label: "Firewall", Type: app.FieldBool, Default: "false",
+		{Name: "firewall", SetBy: family.SetByTenant, Label: "Firewall", Type: family.FieldBool, Default: "false",
 			Help: "Whether the account's own firewall rules hold for machines of clusters whose template says nothing of a firewall."},
-		{Name: "ssh_from", SetBy: app.SetByTenant, Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0", Help: "Who may reach SSH of machines behind a firewall that Muster made: prefixes with commas between them."},
+		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0", Help: "Who may reach SSH of machines behind a firewall that Muster made: prefixes with commas between them."},
 	},
-	FlavorFields: []app.Field{networks},
+	FlavorFields: []family.Field{networks},
 }
 
-var networks = app.Field{Name: "networks", SetBy: app.SetByAccountOwner, Label: "Networks", Type: app.FieldList, Help: "Names or UUIDs with commas between them, the first one being the primary. Empty: the datacenter's default."}
+var networks = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Help: "Names or UUIDs with commas between them, the first one being the primary. Empty: the datacenter's default."}
 
 // pauses are how long to wait before looking again, and how late lists are.
 type pauses struct{ machine, late time.Duration }
@@ -56,14 +57,14 @@ type Provider struct {
 }
 
 var (
-	_ app.Provider       = (*Provider)(nil)
-	_ app.ProviderCloser = (*Provider)(nil)
-	_ app.LateLister     = (*Provider)(nil)
-	_ app.Sleeper        = (*Provider)(nil)
-	_ app.Adopter        = (*Provider)(nil)
-	_ app.AccountChecker = (*Provider)(nil)
-	_ app.Offerer        = (*Provider)(nil)
-	_ app.Sharer         = (*Provider)(nil)
+	_ family.Provider       = (*Provider)(nil)
+	_ family.ProviderCloser = (*Provider)(nil)
+	_ family.LateLister     = (*Provider)(nil)
+	_ family.Sleeper        = (*Provider)(nil)
+	_ family.Adopter        = (*Provider)(nil)
+	_ family.AccountChecker = (*Provider)(nil)
+	_ family.Offerer        = (*Provider)(nil)
+	_ family.Sharer         = (*Provider)(nil)
 )
 
 var (

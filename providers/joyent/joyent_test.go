@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/internal/account"
 	"muster/providers/joyent/internal/cloudapi"
 	"muster/providers/providertest"
@@ -51,7 +52,7 @@ func (c *cloud) calls(call string) (n int) {
 	return n
 }
 
-func spec(t *testing.T, intent string) app.MachineSpec {
+func spec(t *testing.T, intent string) family.MachineSpec {
 	t.Helper()
 	s, _ := providertest.Harness{Flavor: "g1.small", Image: "debian-12"}.Spec(t, intent)
 	return s
@@ -81,31 +82,31 @@ func TestSuite(t *testing.T) {
 		return refusal(name, code, func() { c.refuseNew = &a }, func() { c.refuseNew = nil })
 	}
 	providertest.Run(t, providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			c = newCloud(t, faults)
 			return c.open(t, nil)
 		},
-		Reopen: func(t *testing.T) app.Provider { return c.open(t, nil) },
+		Reopen: func(t *testing.T) family.Provider { return c.open(t, nil) },
 		Vanish: func(_ *testing.T, id string) { c.mu.Lock(); defer c.mu.Unlock(); c.machines[id].State = "deleted" },
 		Flavor: "g1.small", Image: "debian-12",
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown package":      func(s *app.MachineSpec) { s.Flavor.Flavor = "none" },
-			"no package":              func(s *app.MachineSpec) { s.Flavor.Flavor = "" },
-			"a package's unknown id":  func(s *app.MachineSpec) { s.Flavor.Flavor = "00000000-0000-4000-8000-000000000000" },
-			"an unknown image":        func(s *app.MachineSpec) { s.Image.Image = "none" },
-			"an image's unknown id":   func(s *app.MachineSpec) { s.Image.Image = "00000000-0000-4000-8000-000000000000" },
-			"an image that is off":    func(s *app.MachineSpec) { s.Image.Image = "old" },
-			"an unknown network":      func(s *app.MachineSpec) { s.Flavor.Extra = map[string]string{"networks": "none"} },
-			"a network that is two":   func(s *app.MachineSpec) { s.Flavor.Extra = map[string]string{"networks": "twice"} },
-			"a zone":                  func(s *app.MachineSpec) { s.Zone = "a" },
-			"a host key that is none": func(s *app.MachineSpec) { s.HostKey = []byte("x") },
-			"a user that is no name":  func(s *app.MachineSpec) { s.Image.SSHUser = "a b" },
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown package":      func(s *family.MachineSpec) { s.Flavor.Flavor = "none" },
+			"no package":              func(s *family.MachineSpec) { s.Flavor.Flavor = "" },
+			"a package's unknown id":  func(s *family.MachineSpec) { s.Flavor.Flavor = "00000000-0000-4000-8000-000000000000" },
+			"an unknown image":        func(s *family.MachineSpec) { s.Image.Image = "none" },
+			"an image's unknown id":   func(s *family.MachineSpec) { s.Image.Image = "00000000-0000-4000-8000-000000000000" },
+			"an image that is off":    func(s *family.MachineSpec) { s.Image.Image = "old" },
+			"an unknown network":      func(s *family.MachineSpec) { s.Flavor.Extra = map[string]string{"networks": "none"} },
+			"a network that is two":   func(s *family.MachineSpec) { s.Flavor.Extra = map[string]string{"networks": "twice"} },
+			"a zone":                  func(s *family.MachineSpec) { s.Zone = "a" },
+			"a host key that is none": func(s *family.MachineSpec) { s.HostKey = []byte("x") },
+			"a user that is no name":  func(s *family.MachineSpec) { s.Image.SSHUser = "a b" },
 		},
 		Faults: faults,
 		Late: func(t *testing.T) providertest.Late {
 			c = newCloud(t, faults)
 			c.lag = 100 * time.Millisecond
-			return providertest.Late{Lag: c.lag, Open: func() app.Provider { return c.openLate(t, nil, 2*c.lag) }}
+			return providertest.Late{Lag: c.lag, Open: func() family.Provider { return c.openLate(t, nil, 2*c.lag) }}
 		},
 		Refusals: []providertest.Refusal{
 			refusal("a machine that fails", app.ECapacity, func() { c.fails = true }, func() { c.fails = false }),
@@ -129,7 +130,7 @@ func TestSuite(t *testing.T) {
 			},
 			"packages": func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/packages") },
 		},
-		Firewall: &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}},
+		Firewall: &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}},
 			{Protocol: "udp", Ports: "8000-8100", From: []string{"10.0.0.0/8", "192.0.2.1/32"}}, {Protocol: "icmp", From: []string{"0.0.0.0/0"}}}},
 		Behind: func(_ *testing.T, id string) (names []string) {
 			c.with(func() {
@@ -160,7 +161,7 @@ func TestSuite(t *testing.T) {
 // wrongAccounts are accounts with something wrong in them.
 func wrongAccounts() []providertest.Wrong {
 	wrong := func(name, about string, settings map[string]any, spoil func(*cloud)) providertest.Wrong {
-		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) {
+		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (family.Provider, func()) {
 			c := newCloud(t, nil)
 			p := c.open(t, settings)
 			if spoil != nil {
@@ -170,21 +171,21 @@ func wrongAccounts() []providertest.Wrong {
 		}}
 	}
 	return []providertest.Wrong{
-		wrong("an unknown account", app.AboutCredentials, map[string]any{"account": "other"}, nil),
-		wrong("a key under another name", app.AboutCredentials, map[string]any{"key_id": "desktop"}, nil),
-		wrong("an unknown subuser", app.AboutCredentials, map[string]any{"user": "nobody"}, nil),
-		wrong("a clock that is wrong", app.AboutCredentials, nil, func(c *cloud) { c.skew = 10 * time.Minute }),
-		wrong("an account that was switched off", app.AboutCredentials, nil, func(c *cloud) { c.refuse = &answer{403, "NotAuthorized", "Account is disabled"} }),
-		wrong("an account that is not approved", app.AboutQuota, nil, func(c *cloud) { c.unapproved = true }),
-		wrong("a subuser who may not list machines", app.AboutPermissions, map[string]any{"user": "reader"}, nil),
-		wrong("a subuser who may not list rules", app.AboutPermissions, map[string]any{"user": "half"}, nil),
-		wrong("an unknown network", app.AboutNetwork, map[string]any{"networks": "none"}, nil),
-		wrong("a network that is two", app.AboutNetwork, map[string]any{"networks": "Joyent-SDC-Public, twice"}, nil),
-		wrong("a package that was taken away", app.AboutFlavor, nil, func(c *cloud) { c.packages = c.packages[1:] }),
-		wrong("an image that was switched off", app.AboutImage, nil, func(c *cloud) { c.images[0].State, c.images[1].State = "disabled", "disabled" }),
-		wrong("an image for more memory", app.AboutImage, nil, func(c *cloud) { c.images[1].Requirements.MinMemory = 1 << 20 }),
-		wrong("an image of another system", app.AboutImage, nil, func(c *cloud) { c.images[1].OS = "smartos" }),
-		wrong("an image for other machines", app.AboutImage, nil, func(c *cloud) { c.images[1].Requirements.Brand, c.packages[0].Brand = "kvm", "lx" }),
+		wrong("an unknown account", family.AboutCredentials, map[string]any{"account": "other"}, nil),
+		wrong("a key under another name", family.AboutCredentials, map[string]any{"key_id": "desktop"}, nil),
+		wrong("an unknown subuser", family.AboutCredentials, map[string]any{"user": "nobody"}, nil),
+		wrong("a clock that is wrong", family.AboutCredentials, nil, func(c *cloud) { c.skew = 10 * time.Minute }),
+		wrong("an account that was switched off", family.AboutCredentials, nil, func(c *cloud) { c.refuse = &answer{403, "NotAuthorized", "Account is disabled"} }),
+		wrong("an account that is not approved", family.AboutQuota, nil, func(c *cloud) { c.unapproved = true }),
+		wrong("a subuser who may not list machines", family.AboutPermissions, map[string]any{"user": "reader"}, nil),
+		wrong("a subuser who may not list rules", family.AboutPermissions, map[string]any{"user": "half"}, nil),
+		wrong("an unknown network", family.AboutNetwork, map[string]any{"networks": "none"}, nil),
+		wrong("a network that is two", family.AboutNetwork, map[string]any{"networks": "Joyent-SDC-Public, twice"}, nil),
+		wrong("a package that was taken away", family.AboutFlavor, nil, func(c *cloud) { c.packages = c.packages[1:] }),
+		wrong("an image that was switched off", family.AboutImage, nil, func(c *cloud) { c.images[0].State, c.images[1].State = "disabled", "disabled" }),
+		wrong("an image for more memory", family.AboutImage, nil, func(c *cloud) { c.images[1].Requirements.MinMemory = 1 << 20 }),
+		wrong("an image of another system", family.AboutImage, nil, func(c *cloud) { c.images[1].OS = "smartos" }),
+		wrong("an image for other machines", family.AboutImage, nil, func(c *cloud) { c.images[1].Requirements.Brand, c.packages[0].Brand = "kvm", "lx" }),
 	}
 }
 
@@ -207,13 +208,13 @@ func TestWhatIsAskedFor(t *testing.T) {
 	p := c.open(t, map[string]any{"networks": "inside", "ssh_from": "203.0.113.7/24"})
 	s := spec(t, "web")
 	s.Tags["triton.cns.services"], s.Tags["note"] = "web", "Ünder the sea"
-	s.Image.SSHUser, s.Firewall = "ops", &app.Firewall{}
+	s.Image.SSHUser, s.Firewall = "ops", &template.Firewall{}
 	s.Flavor.Extra = map[string]string{"networks": "Joyent-SDC-Public inside"}
 	m, err := p.Create(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.SSHUser != "ops" || !maps.Equal(m.Tags, s.Tags) || m.Hostname != "web.suite.test" || !strings.HasPrefix(m.Addresses[app.AddressBind], "10.") || m.Addresses[app.AddressAccess] == "" || m.State != app.MachineRunning {
+	if m.SSHUser != "ops" || !maps.Equal(m.Tags, s.Tags) || m.Hostname != "web.suite.test" || !strings.HasPrefix(m.Addresses[app.AddressBind], "10.") || m.Addresses[app.AddressAccess] == "" || m.State != family.MachineRunning {
 		t.Errorf("%+v", m)
 	}
 	c.with(func() {
@@ -229,14 +230,14 @@ func TestWhatIsAskedFor(t *testing.T) {
 		delete(is.Metadata, metaStarted)
 		is.Tags["cpus"] = 4 // values need not be text
 	})
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineStarting {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStarting {
 		t.Errorf("before its first start is done: %+v, %v", got, err)
 	}
 	c.with(func() {
 		c.machines[m.ID].Created = time.Now().Add(-time.Hour)
 		delete(c.machines[m.ID].Metadata, metaTags)
 	})
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineRunning || got.Tags["cpus"] != "4" || got.Tags[app.TagIntent] != "web" {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineRunning || got.Tags["cpus"] != "4" || got.Tags[family.TagIntent] != "web" {
 		t.Errorf("a machine that never says so, without its tags in the metadata: %+v, %v", got, err)
 	}
 	script, _ := c.machines[m.ID].Metadata["user-script"].(string)
@@ -266,7 +267,7 @@ func TestPagesWithoutACount(t *testing.T) {
 func TestFirewallsAreMadeOnce(t *testing.T) {
 	c := newCloud(t, nil)
 	s := spec(t, "one")
-	s.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "80", From: []string{"0.0.0.0/0"}}}}
+	s.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "80", From: []string{"0.0.0.0/0"}}}}
 	done := make(chan error)
 	for range 4 { // as many processes
 		p := c.open(t, nil)
@@ -311,7 +312,7 @@ func TestFirewallsAreMadeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	things, _ := p.Shared(t.Context(), map[string]string{app.TagCluster: "c1"})
+	things, _ := p.Shared(t.Context(), map[string]string{family.TagCluster: "c1"})
 	if err := p.DeleteShared(t.Context(), things[0].ID); app.CodeOf(err) != app.ETransient {
 		t.Errorf("a rule that %s uses is removed: %v", m.ID, err)
 	}
@@ -356,9 +357,9 @@ func TestAdopt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Hostname, s.Tags, s.Firewall = "db.c2.test", maps.Clone(s.Tags), &app.Firewall{}
+	s.Hostname, s.Tags, s.Firewall = "db.c2.test", maps.Clone(s.Tags), &template.Firewall{}
 	delete(s.Tags, "old")
-	s.Tags[app.TagCluster], s.Tags[app.TagTenant] = "c2", "Über GmbH"
+	s.Tags[family.TagCluster], s.Tags[family.TagTenant] = "c2", "Über GmbH"
 	for range 2 { // a second time it changes nothing
 		if err := p.Adopt(t.Context(), m.ID, s); err != nil {
 			t.Fatal(err)
@@ -369,7 +370,7 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("%d calls of %s", n, part)
 		}
 	}
-	found, err := p.List(t.Context(), map[string]string{app.TagCluster: "c2", app.TagTenant: "Über GmbH"})
+	found, err := p.List(t.Context(), map[string]string{family.TagCluster: "c2", family.TagTenant: "Über GmbH"})
 	if err != nil || len(found) != 1 || found[0].Hostname != "db.c2.test" || !maps.Equal(found[0].Tags, s.Tags) || found[0].HostKey != m.HostKey {
 		t.Errorf("%+v, %v", found, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/joyent/internal/cloudapi"
 )
 
@@ -43,18 +44,18 @@ func (p *Provider) get(ctx context.Context, id string) (cloudapi.Machine, error)
 }
 
 // Describe gives the machine as it is now.
-func (p *Provider) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	m, err := p.get(ctx, id)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	return machine(m), nil
 }
 
 // List gives every machine that carries all of the tags. The cloud is asked by ours; the exact ones are for us to see.
-func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	all, err := p.machines(ctx, tags)
-	var out []app.Machine
+	var out []family.Machine
 	for _, m := range all {
 		out = append(out, machine(m))
 	}
@@ -63,7 +64,7 @@ func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Mach
 
 func (p *Provider) machines(ctx context.Context, tags map[string]string) ([]cloudapi.Machine, error) {
 	asked := map[string]string{}
-	for _, k := range []string{app.TagInstallation, app.TagTenant, app.TagCluster, app.TagNode, app.TagIntent} {
+	for _, k := range []string{family.TagInstallation, family.TagTenant, family.TagCluster, family.TagNode, family.TagIntent} {
 		if tags[k] != "" {
 			asked[k] = tags[k]
 		}
@@ -76,7 +77,7 @@ func (p *Provider) machines(ctx context.Context, tags map[string]string) ([]clou
 	all = slices.DeleteFunc(all, func(m cloudapi.Machine) bool {
 		again := seen[m.ID]
 		seen[m.ID] = true
-		_, ours := m.Tags[app.TagInstallation]
+		_, ours := m.Tags[family.TagInstallation]
 		return again || !ours || m.State == "deleted" || !carries(tagsOf(m), tags)
 	})
 	slices.SortFunc(all, func(a, b cloudapi.Machine) int { return strings.Compare(a.ID, b.ID) })
@@ -115,21 +116,21 @@ func tagsOf(m cloudapi.Machine) map[string]string {
 }
 
 // machine is what the cloud says of it. It runs only when it has done its first start: until then its SSH server shows a host key of its own.
-func machine(m cloudapi.Machine) app.Machine {
+func machine(m cloudapi.Machine) family.Machine {
 	text := func(k string) string { v, _ := m.Metadata[k].(string); return v }
-	out := app.Machine{ID: m.ID, Hostname: text(metaHostname), SSHUser: text(metaUser), HostKey: text(metaHostKey), Tags: tagsOf(m), OwnRoot: true, MadeAt: m.Created,
-		Addresses: map[string]string{}, Note: m.Brand, State: app.MachineStopped}
+	out := family.Machine{ID: m.ID, Hostname: text(metaHostname), SSHUser: text(metaUser), HostKey: text(metaHostKey), Tags: tagsOf(m), OwnRoot: true, MadeAt: m.Created,
+		Addresses: map[string]string{}, Note: m.Brand, State: family.MachineStopped}
 	if out.Hostname == "" {
 		out.Hostname = m.Name
 	}
 	switch m.State {
 	case "running":
-		out.State = app.MachineRunning
+		out.State = family.MachineRunning
 		if text(metaStarted) == "" && time.Since(m.Created) < silence {
-			out.State, out.Note = app.MachineStarting, m.Brand+", has not finished its user-script"
+			out.State, out.Note = family.MachineStarting, m.Brand+", has not finished its user-script"
 		}
 	case "provisioning":
-		out.State = app.MachineStarting
+		out.State = family.MachineStarting
 	default: // stopping, stopped, offline, failed, incomplete
 		out.Note += ", " + m.State
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 	"github.com/gophercloud/gophercloud/v2/pagination"
-
 	"muster/app"
+	"muster/app/family"
 	stack "muster/providers/internal/openstack"
 )
 
 // Adopt gives a server other tags and another name, and its ports the security groups that Create would have given them, the cluster's firewall among
 // them. The firewall comes first: what carries the cluster's tags is behind it.
-func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	o := order{spec: spec}
 	var err error
 	if o.wish, err = wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 )
 
@@ -19,7 +20,7 @@ func TestAdoptionTakesTheFloatingIPAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec.Firewall = h.Firewall
-	spec.Tags[app.TagCluster], spec.Hostname = "c7", "n7.c7.suite.test"
+	spec.Tags[family.TagCluster], spec.Hostname = "c7", "n7.c7.suite.test"
 	if err := p.Adopt(t.Context(), m.ID, spec); err != nil {
 		t.Fatal(err)
 	}
@@ -31,8 +32,8 @@ func TestAdoptionTakesTheFloatingIPAlong(t *testing.T) {
 		t.Errorf("it is behind %v", names)
 	}
 	s.Lose(m.ID) // then only its floating IP tells whose it was
-	things, err := p.Shared(t.Context(), map[string]string{app.TagInstallation: "suite", app.TagCluster: "c7"})
-	if err != nil || !slices.ContainsFunc(things, func(thing app.SharedThing) bool { return thing.Kind == kindFloating }) {
+	things, err := p.Shared(t.Context(), map[string]string{family.TagInstallation: "suite", family.TagCluster: "c7"})
+	if err != nil || !slices.ContainsFunc(things, func(thing family.SharedThing) bool { return thing.Kind == kindFloating }) {
 		t.Errorf("%+v, %v", things, err)
 	}
 	other, _ := h.Spec(t, "other")

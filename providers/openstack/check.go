@@ -12,13 +12,14 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/quotas"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	stack "muster/providers/internal/openstack"
 )
 
 // CheckAccount looks at everything that machines need.
-func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -27,12 +28,12 @@ func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]
 	var zones, nets, pools, named, types []string
 	account, err := wish(p.settings)
 	if err != nil {
-		f.Bad(app.AboutSettings, "", err)
+		f.Bad(family.AboutSettings, "", err)
 	}
 	for i, need := range needs.Machines {
 		w, err := wish(p.settings.With(need.Flavor.Extra, need.Image.Extra))
 		if err != nil {
-			f.Bad(app.AboutSettings, need.Flavor.Flavor, err)
+			f.Bad(family.AboutSettings, need.Flavor.Flavor, err)
 		}
 		if need.Zone != "" {
 			w.zone = need.Zone
@@ -78,7 +79,7 @@ func distinct(all []string) []string {
 
 func (p *Provider) checkNetworks(ctx context.Context, s *stack.Session, f *stack.Findings, nets, pools, named []string, alone bool, demand *stack.Demand) {
 	if err := s.Needs("network", s.Network); err != nil {
-		f.Bad(app.AboutNetwork, "", err)
+		f.Bad(family.AboutNetwork, "", err)
 		return
 	}
 	p.networks.Forget()
@@ -88,54 +89,54 @@ func (p *Provider) checkNetworks(ctx context.Context, s *stack.Session, f *stack
 		all = slices.DeleteFunc(all, func(n network) bool { return n.External })
 		switch {
 		case err != nil:
-			f.Bad(app.AboutNetwork, "", err)
+			f.Bad(family.AboutNetwork, "", err)
 		case len(all) == 1:
-			f.Good(app.AboutNetwork, all[0].Name, "Machines get onto the network %q, the only one of the project.", all[0].Name)
+			f.Good(family.AboutNetwork, all[0].Name, "Machines get onto the network %q, the only one of the project.", all[0].Name)
 		default:
 			no = true
 		}
 		if no {
 			e := app.Errorf(app.EInvalid, "the project sees %d networks, and no setting says which one machines get onto", len(all))
 			e.Hint = "Name one in the setting networks: " + namesOf(all)
-			f.Bad(app.AboutNetwork, "", e)
+			f.Bad(family.AboutNetwork, "", e)
 		}
 	}
 	for _, name := range nets {
 		n, err := p.network(ctx, s, name)
 		switch {
 		case err != nil:
-			f.Bad(app.AboutNetwork, name, err)
+			f.Bad(family.AboutNetwork, name, err)
 		case len(n.Subnets) == 0:
 			e := app.Errorf(app.EInvalid, "the network %q has no subnet, so machines on it get no address", name)
 			e.Hint = "Give it a subnet, or name another network."
-			f.Bad(app.AboutNetwork, name, e)
+			f.Bad(family.AboutNetwork, name, e)
 		case n.Secured != nil && !*n.Secured:
-			f.Doubt(app.AboutNetwork, name, "Clusters with a firewall need a network whose ports are secured.", "The network %q takes no security groups.", name)
+			f.Doubt(family.AboutNetwork, name, "Clusters with a firewall need a network whose ports are secured.", "The network %q takes no security groups.", name)
 		default:
-			f.Good(app.AboutNetwork, name, "The network %q is there.", name)
+			f.Good(family.AboutNetwork, name, "The network %q is there.", name)
 		}
 	}
 	for _, name := range pools {
 		if _, err := p.pool(ctx, s, name); err != nil {
-			f.Bad(app.AboutNetwork, name, err)
+			f.Bad(family.AboutNetwork, name, err)
 			continue
 		}
-		f.Good(app.AboutNetwork, name, "Floating IPs come from %q.", name)
+		f.Good(family.AboutNetwork, name, "Floating IPs come from %q.", name)
 	}
 	have, err := listGroups(ctx, s, groups.ListOpts{})
 	if err != nil {
-		f.Bad(app.AboutNetwork, "security groups", err)
+		f.Bad(family.AboutNetwork, "security groups", err)
 	}
 	for _, name := range named {
 		if err == nil && !slices.ContainsFunc(have, func(g groups.SecGroup) bool { return g.ID == name || g.Name == name }) {
 			e := app.Errorf(app.EInvalid, "the project has no security group %q", name)
 			e.Hint = "Make it, or take it out of the setting security_groups."
-			f.Bad(app.AboutNetwork, name, e)
+			f.Bad(family.AboutNetwork, name, e)
 		}
 	}
 	q, err := quotas.GetDetail(ctx, s.Network, s.Token.Project).Extract()
 	if err != nil {
-		f.Doubt(app.AboutQuota, "network", "Look at openstack quota show --network --usage yourself.", "How many floating IPs and security groups are left cannot be looked up.")
+		f.Doubt(family.AboutQuota, "network", "Look at openstack quota show --network --usage yourself.", "How many floating IPs and security groups are left cannot be looked up.")
 		return
 	}
 	if demand.All.Floating > 0 || len(pools) > 0 {
@@ -156,12 +157,12 @@ func namesOf(all []network) string {
 
 func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, types []string, demand *stack.Demand) {
 	if err := s.Needs("volume", s.Volume); err != nil {
-		f.Bad(app.AboutRegion, "volumes", err)
+		f.Bad(family.AboutRegion, "volumes", err)
 		return
 	}
 	l, err := cinder.Get(ctx, s.Volume).Extract()
 	if err != nil {
-		f.Bad(app.AboutQuota, "volumes", err)
+		f.Bad(family.AboutQuota, "volumes", err)
 	} else {
 		demand.Left(f, "volumes", func(w stack.Wants) int { return w.Volumes }, l.Absolute.MaxTotalVolumes, l.Absolute.TotalVolumesUsed)
 		demand.Left(f, "GB of volumes", func(w stack.Wants) int { return w.VolumeGB }, l.Absolute.MaxTotalVolumeGigabytes, l.Absolute.TotalGigabytesUsed)
@@ -175,7 +176,7 @@ func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, type
 		all, err = volumetypes.ExtractVolumeTypes(page)
 	}
 	if err != nil {
-		f.Bad(app.AboutSettings, "boot_volume_type", err)
+		f.Bad(family.AboutSettings, "boot_volume_type", err)
 		return
 	}
 	var names []string
@@ -185,8 +186,8 @@ func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, type
 	for _, name := range types {
 		if !slices.Contains(names, name) && !slices.ContainsFunc(all, func(t volumetypes.VolumeType) bool { return t.ID == name }) {
 			e := app.Errorf(app.EInvalid, "there is no type of volumes %q", name)
-			e.Hint = app.Suggest(name, names)
-			f.Bad(app.AboutSettings, "boot_volume_type", e)
+			e.Hint = phrase.Suggest(name, names)
+			f.Bad(family.AboutSettings, "boot_volume_type", e)
 		}
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	fake "muster/providers/internal/openstacktest"
 	"muster/providers/providertest"
 )
@@ -36,12 +37,12 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := simulate(t)
-			needs := app.AccountNeeds{Each: true, Machines: []app.MachineNeed{{Count: 1, Image: app.Image{Image: "debian-12"}}}}
+			needs := family.AccountNeeds{Each: true, Machines: []family.MachineNeed{{Count: 1, Image: template.Image{Image: "debian-12"}}}}
 			s.With(func(cloud *fake.Cloud) {
 				for n := 1; n <= 20; n++ {
 					name := fmt.Sprint("c", n)
 					cloud.Flavors = append(cloud.Flavors, fake.Flavor{ID: "9" + name, Name: name, CPU: n, RAM: n * 1024, Disk: 20})
-					needs.Machines = append(needs.Machines, app.MachineNeed{Count: 1, Flavor: app.Flavor{Flavor: name}})
+					needs.Machines = append(needs.Machines, family.MachineNeed{Count: 1, Flavor: template.Flavor{Flavor: name}})
 				}
 				c.limits(cloud)
 			})
@@ -53,7 +54,7 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 			if len(warned) != c.warned || slices.Contains(warned, "flavor c1") || (len(wrong) == 0) != (c.wrong == "") || !strings.Contains(strings.Join(wrong, " "), c.wrong) {
 				t.Errorf("warned of %v, want %d; wrong is %q, want %q", warned, c.warned, wrong, c.wrong)
 			}
-			if !slices.ContainsFunc(found, func(f app.Finding) bool { return f.OK && strings.Contains(f.Message, c.left) }) {
+			if !slices.ContainsFunc(found, func(f family.Finding) bool { return f.OK && strings.Contains(f.Message, c.left) }) {
 				t.Errorf("nobody tells what is left: %+v", found)
 			}
 		})

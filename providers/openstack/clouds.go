@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"muster/app"
+	"muster/app/phrase"
 	"muster/providers/internal/account"
 )
 
@@ -63,7 +62,7 @@ func fromClouds(text, name string) (way, error) {
 	one, ok := all.Clouds[name]
 	if !ok {
 		e := account.Invalid("cloud", "clouds.yaml has no entry %q", name)
-		e.Hint = app.Suggest(name, names)
+		e.Hint = phrase.Suggest(name, names)
 		return way{}, e
 	}
 	for what, there := range map[string]bool{"profile": one.Profile != "", "cloud": one.Vendor != "", "cert": one.Certificate != "", "key": one.Key != ""} {

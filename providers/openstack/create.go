@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
-
 	"muster/app"
+	"muster/app/family"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/userdata"
 )
 
 // order is what is known of a machine before the cloud is asked.
 type order struct {
-	spec     app.MachineSpec
+	spec     family.MachineSpec
 	wish     wished
 	rules    []rule
 	userData string
@@ -22,21 +22,21 @@ type order struct {
 }
 
 // Create makes a server, or gives the one of the same intent, and sees to its floating IP.
-func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	o, err := p.plan(spec)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	done, err := p.turns.Take(ctx, "intent "+spec.Intent)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	defer done()
-	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Machine, error) { return p.create(ctx, s, o) })
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Machine, error) { return p.create(ctx, s, o) })
 }
 
 // plan refuses what no cloud would take.
-func (p *Provider) plan(spec app.MachineSpec) (order, error) {
+func (p *Provider) plan(spec family.MachineSpec) (order, error) {
 	o := order{spec: spec}
 	var err error
 	if o.wish, err = wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra)); err != nil {
@@ -57,7 +57,7 @@ func (p *Provider) plan(spec app.MachineSpec) (order, error) {
 	return o, err
 }
 
-func (p *Provider) create(ctx context.Context, s *stack.Session, o order) (app.Machine, error) {
+func (p *Provider) create(ctx context.Context, s *stack.Session, o order) (family.Machine, error) {
 	group := ""
 	one, err := stack.Ensure(ctx, s, p.pace, stack.Order{
 		Tags:  o.spec.Tags,
@@ -82,9 +82,9 @@ func (p *Provider) create(ctx context.Context, s *stack.Session, o order) (app.M
 		p.networks.Forget()
 		if e := app.AsError(err); group != "" && e.Code == app.EInvalid && strings.Contains(e.Message, group) {
 			// Whoever looks after the account removed the cluster's group just then, since no machine was in it yet.
-			return app.Machine{}, app.Errorf(app.ETransient, "the cluster's security group went while the machine was asked for: %s", e.Message)
+			return family.Machine{}, app.Errorf(app.ETransient, "the cluster's security group went while the machine was asked for: %s", e.Message)
 		}
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	m := one.Machine(p.order(ctx, s, one))
 	m.HostKey, m.SSHUser = o.hostKey, o.spec.Image.SSHUser

@@ -15,8 +15,9 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/rules"
 	"github.com/gophercloud/gophercloud/v2/pagination"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	stack "muster/providers/internal/openstack"
 )
 
@@ -34,7 +35,7 @@ type rule struct {
 const self = "self"
 
 // rulesOf gives all rules of a cluster's group: the firewall's own, SSH, everything among the cluster's machines, and everything that goes out.
-func rulesOf(f app.Firewall, sshFrom []netip.Prefix) ([]rule, error) {
+func rulesOf(f template.Firewall, sshFrom []netip.Prefix) ([]rule, error) {
 	out := []rule{
 		{direction: rules.DirEgress, ether: rules.EtherType4}, {direction: rules.DirEgress, ether: rules.EtherType6},
 		{direction: rules.DirIngress, ether: rules.EtherType4, group: self}, {direction: rules.DirIngress, ether: rules.EtherType6, group: self},
@@ -72,7 +73,7 @@ func rulesOf(f app.Firewall, sshFrom []netip.Prefix) ([]rule, error) {
 	return out, nil
 }
 
-func portsOf(r app.FirewallRule) (least, most int, err error) {
+func portsOf(r template.FirewallRule) (least, most int, err error) {
 	switch r.Protocol {
 	case "icmp":
 		if r.Ports != "" {
@@ -104,7 +105,7 @@ func everywhere(prefix string) string {
 }
 
 func groupName(tags map[string]string) string {
-	name := "muster/" + tags[app.TagInstallation] + "/" + tags[app.TagCluster]
+	name := "muster/" + tags[family.TagInstallation] + "/" + tags[family.TagCluster]
 	if len(name) > 255 {
 		name = fmt.Sprintf("%s/%x", name[:180], sha256.Sum256([]byte(name)))
 	}
@@ -127,7 +128,7 @@ func (p *Provider) group(ctx context.Context, s *stack.Session, o order) (string
 		return "", err
 	}
 	if len(found) == 0 {
-		mine, err := groups.Create(ctx, s.Network, groups.CreateOpts{Name: name, Description: written(o.spec.Tags, app.TagInstallation, app.TagCluster, app.TagTenant)}).Extract()
+		mine, err := groups.Create(ctx, s.Network, groups.CreateOpts{Name: name, Description: written(o.spec.Tags, family.TagInstallation, family.TagCluster, family.TagTenant)}).Extract()
 		if err != nil {
 			return "", err
 		}
@@ -153,7 +154,7 @@ func clusterGroups(ctx context.Context, s *stack.Session, tags map[string]string
 	all, err := listGroups(ctx, s, groups.ListOpts{Name: groupName(tags)})
 	all = slices.DeleteFunc(all, func(g groups.SecGroup) bool {
 		has := read(g.Description)
-		return has[app.TagInstallation] != tags[app.TagInstallation] || has[app.TagCluster] != tags[app.TagCluster]
+		return has[family.TagInstallation] != tags[family.TagInstallation] || has[family.TagCluster] != tags[family.TagCluster]
 	})
 	// One that has its rules is used already; and Neutron's clock counts whole seconds.
 	slices.SortFunc(all, func(a, b groups.SecGroup) int {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	fake "muster/providers/internal/openstacktest"
 	"muster/providers/providertest"
 )
@@ -27,7 +29,7 @@ func TestTheGroupHoldsJustItsRules(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	next, _ := h.Spec(t, "walled too")
-	next.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "udp", Ports: "8000-8100", From: []string{"198.51.100.0/24"}}}}
+	next.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "udp", Ports: "8000-8100", From: []string{"198.51.100.0/24"}}}}
 	if _, err := p.Create(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +58,7 @@ func TestTwoProcessesMakeOneGroup(t *testing.T) {
 	if _, err := p.Create(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	things, err := p.Shared(t.Context(), map[string]string{app.TagCluster: "c1"})
+	things, err := p.Shared(t.Context(), map[string]string{family.TagCluster: "c1"})
 	if err != nil || len(things) != 1 {
 		t.Errorf("%+v, %v", things, err)
 	}
@@ -71,24 +73,24 @@ func TestTwoProcessesMakeOneGroup(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	for name, r := range map[string]app.FirewallRule{
+	for name, r := range map[string]template.FirewallRule{
 		"an unknown protocol": {Protocol: "sctp", Ports: "1", From: []string{"0.0.0.0/0"}},
 		"no ports":            {Protocol: "tcp", From: []string{"0.0.0.0/0"}},
 		"ports upside down":   {Protocol: "tcp", Ports: "10-1", From: []string{"0.0.0.0/0"}},
 		"a port too high":     {Protocol: "udp", Ports: "65536", From: []string{"0.0.0.0/0"}},
 		"not a prefix":        {Protocol: "udp", Ports: "53", From: []string{"everywhere"}},
 	} {
-		if _, err := rulesOf(app.Firewall{Rules: []app.FirewallRule{r}}, nil); app.CodeOf(err) != app.EInvalid {
+		if _, err := rulesOf(template.Firewall{Rules: []template.FirewallRule{r}}, nil); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func TestDescriptionsFit(t *testing.T) {
-	tags := map[string]string{app.TagInstallation: "i & 1", app.TagCluster: "ü=", app.TagIntent: strings.Repeat("x", 250)}
-	text := written(tags, app.TagInstallation, app.TagCluster, app.TagIntent)
+	tags := map[string]string{family.TagInstallation: "i & 1", family.TagCluster: "ü=", family.TagIntent: strings.Repeat("x", 250)}
+	text := written(tags, family.TagInstallation, family.TagCluster, family.TagIntent)
 	got := read(text)
-	if len(text) > 255 || got[app.TagInstallation] != "i & 1" || got[app.TagCluster] != "ü=" || got[app.TagIntent] != "" {
+	if len(text) > 255 || got[family.TagInstallation] != "i & 1" || got[family.TagCluster] != "ü=" || got[family.TagIntent] != "" {
 		t.Errorf("%q is read as %v", text, got)
 	}
 	for _, other := range []string{"", "made by hand", "a=b&c", "%zz"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 	"github.com/gophercloud/gophercloud/v2/pagination"
-
 	"muster/app"
+	"muster/app/family"
 	stack "muster/providers/internal/openstack"
 )
 
@@ -35,7 +35,7 @@ func written(tags map[string]string, names ...string) string {
 // read gives the tags in a description; nil where they are not ours.
 func read(description string) map[string]string {
 	v, err := url.ParseQuery(description)
-	if err != nil || v.Get(app.TagInstallation) == "" {
+	if err != nil || v.Get(family.TagInstallation) == "" {
 		return nil
 	}
 	tags := map[string]string{}
@@ -67,7 +67,7 @@ func floatings(ctx context.Context, s *stack.Session, wanted func(floatingips.Fl
 func aboutFloating(server string, tags map[string]string) string {
 	all := map[string]string{tagServer: server}
 	maps.Copy(all, tags)
-	return written(all, app.TagInstallation, tagServer, app.TagCluster, app.TagIntent)
+	return written(all, family.TagInstallation, tagServer, family.TagCluster, family.TagIntent)
 }
 
 func ofServer(id string) func(floatingips.FloatingIP, map[string]string) bool {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 	fake "muster/providers/internal/openstacktest"
 	"muster/providers/providertest"
 )
@@ -84,13 +85,13 @@ func TestIdleFloatingIPsAreShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tags := map[string]string{app.TagInstallation: providertest.Installation, app.TagCluster: "c1"}
+	tags := map[string]string{family.TagInstallation: providertest.Installation, family.TagCluster: "c1"}
 	if things, err := p.Shared(t.Context(), tags); err != nil || len(things) != 0 {
 		t.Fatalf("%+v, %v", things, err)
 	}
 	s.Lose(m.ID)
 	things, err := p.Shared(t.Context(), tags)
-	if err != nil || len(things) != 1 || things[0].Kind != kindFloating || things[0].Tags[app.TagIntent] != "lost" || things[0].MadeAt.IsZero() {
+	if err != nil || len(things) != 1 || things[0].Kind != kindFloating || things[0].Tags[family.TagIntent] != "lost" || things[0].MadeAt.IsZero() {
 		t.Fatalf("%+v, %v", things, err)
 	}
 	if err := p.DeleteShared(t.Context(), things[0].ID); err != nil {
@@ -203,7 +204,7 @@ func TestAFailedServerWithAPastStays(t *testing.T) {
 		t.Error(err)
 	}
 	got, err := p.Describe(t.Context(), m.ID)
-	if err != nil || got.State != app.MachineStopped || !strings.Contains(got.Note, "ERROR") {
+	if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "ERROR") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

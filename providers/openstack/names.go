@@ -8,8 +8,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/dns/v2/recordsets"
 	"github.com/gophercloud/gophercloud/v2/openstack/dns/v2/zones"
 	"github.com/gophercloud/gophercloud/v2/pagination"
-
 	"muster/app"
+	"muster/app/family"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/records"
 )
@@ -26,7 +26,7 @@ var _ records.Zone = zone{}
 func (p *Provider) NameZone() string { return records.Plain(p.settings.Text("dns_zone")) }
 
 // SetName implements app.Namer.
-func (p *Provider) SetName(ctx context.Context, m app.Machine) error {
+func (p *Provider) SetName(ctx context.Context, m family.Machine) error {
 	done, err := p.turns.Take(ctx, "name "+m.Hostname)
 	if err != nil {
 		return err
@@ -176,14 +176,14 @@ func (p *Provider) nameable(ctx context.Context, s *stack.Session, f *stack.Find
 	z, err := p.dns(ctx, s)
 	switch {
 	case err != nil:
-		f.Bad(app.AboutNetwork, p.NameZone(), err)
+		f.Bad(family.AboutNetwork, p.NameZone(), err)
 	case z.Type == "SECONDARY":
 		e := app.Errorf(app.EInvalid, "the DNS zone %s is a copy of another server's, and cannot be written", p.NameZone())
 		e.Hint = "Take a primary zone in the setting dns_zone."
-		f.Bad(app.AboutPermissions, p.NameZone(), e)
+		f.Bad(family.AboutPermissions, p.NameZone(), e)
 	case z.Status == "ERROR":
-		f.Doubt(app.AboutNetwork, p.NameZone(), "Ask whoever runs the cloud to look at Designate.", "The DNS zone %s is in the state ERROR.", p.NameZone())
+		f.Doubt(family.AboutNetwork, p.NameZone(), "Ask whoever runs the cloud to look at Designate.", "The DNS zone %s is in the state ERROR.", p.NameZone())
 	default:
-		f.Good(app.AboutNetwork, p.NameZone(), "The names of machines go into the DNS zone %s.", p.NameZone())
+		f.Good(family.AboutNetwork, p.NameZone(), "The names of machines go into the DNS zone %s.", p.NameZone())
 	}
 }

@@ -6,48 +6,49 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/records"
 )
 
 // Descriptor describes the member.
-var Descriptor = app.Descriptor{
+var Descriptor = family.Descriptor{
 	Name:        "openstack",
 	Description: "Servers in a project of an OpenStack cloud.",
 	Sleeps:      true,
-	Fields: []app.Field{
-		{Name: "clouds_yaml", SetBy: app.SetByTenant, Label: "clouds.yaml", Type: app.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below fill in or replace what its entry says."},
-		{Name: "cloud", SetBy: app.SetByTenant, Label: "Entry of clouds.yaml", Type: app.FieldText, Help: "Needed where it has more than one."},
-		{Name: "auth_url", SetBy: app.SetByTenant, Label: "Identity service", Type: app.FieldText, Help: "Such as https://keystone.example.org:5000/v3."},
-		{Name: "username", SetBy: app.SetByTenant, Label: "User", Type: app.FieldText, Help: "Name or id. Not needed with an application credential."},
-		{Name: "password", SetBy: app.SetByTenant, Label: "Password", Type: app.FieldText, Secret: true},
-		{Name: "user_domain", SetBy: app.SetByTenant, Label: "Domain of the user", Type: app.FieldText, Help: "Name or id; default where it is empty."},
-		{Name: "project", SetBy: app.SetByTenant, Label: "Project", Type: app.FieldText, Help: "Name or id. An application credential knows its own."},
-		{Name: "project_domain", SetBy: app.SetByTenant, Label: "Domain of the project", Type: app.FieldText, Help: "Name or id; the user's where it is empty."},
-		{Name: "application_credential_id", SetBy: app.SetByTenant, Label: "Application credential", Type: app.FieldText, Help: "Its id. The better way in: it can be limited and revoked by itself."},
-		{Name: "application_credential_secret", SetBy: app.SetByTenant, Label: "Secret of the application credential", Type: app.FieldText, Secret: true},
-		{Name: "region", SetBy: app.SetByTenant, Label: "Region", Type: app.FieldText, Help: "May be empty where the cloud has one."},
-		{Name: "interface", SetBy: app.SetByTenant, Label: "Endpoints", Type: app.FieldChoice, Default: "public", Options: []string{"public", "internal"}, Help: "Which of the services' endpoints to ask."},
-		{Name: "ca_certificate", SetBy: app.SetByTenant, Label: "Certificates", Type: app.FieldLines, Help: "Authorities to trust in place of the system's, in PEM form."},
+	Fields: []family.Field{
+		{Name: "clouds_yaml", SetBy: family.SetByTenant, Label: "clouds.yaml", Type: family.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below fill in or replace what its entry says."},
+		{Name: "cloud", SetBy: family.SetByTenant, Label: "Entry of clouds.yaml", Type: family.FieldText, Help: "Needed where it has more than one."},
+		{Name: "auth_url", SetBy: family.SetByTenant, Label: "Identity service", Type: family.FieldText, Help: "Such as https://keystone.example.org:5000/v3."},
+		{Name: "username", SetBy: family.SetByTenant, Label: "User", Type: family.FieldText, Help: "Name or id. Not needed with an application credential."},
+		{Name: "password", SetBy: family.SetByTenant, Label: "Password", Type: family.FieldText, Secret: true},
+		{Name: "user_domain", SetBy: family.SetByTenant, Label: "Domain of the user", Type: family.FieldText, Help: "Name or id; default where it is empty."},
+		{Name: "project", SetBy: family.SetByTenant, Label: "Project", Type: family.FieldText, Help: "Name or id. An application credential knows its own."},
+		{Name: "project_domain", SetBy: family.SetByTenant, Label: "Domain of the project", Type: family.FieldText, Help: "Name or id; the user's where it is empty."},
+		{Name: "application_credential_id", SetBy: family.SetByTenant, Label: "Application credential", Type: family.FieldText, Help: "Its id. The better way in: it can be limited and revoked by itself."},
+		{Name: "application_credential_secret", SetBy: family.SetByTenant, Label: "Secret of the application credential", Type: family.FieldText, Secret: true},
+		{Name: "region", SetBy: family.SetByTenant, Label: "Region", Type: family.FieldText, Help: "May be empty where the cloud has one."},
+		{Name: "interface", SetBy: family.SetByTenant, Label: "Endpoints", Type: family.FieldChoice, Default: "public", Options: []string{"public", "internal"}, Help: "Which of the services' endpoints to ask."},
+		{Name: "ca_certificate", SetBy: family.SetByTenant, Label: "Certificates", Type: family.FieldLines, Help: "Authorities to trust in place of the system's, in PEM form."},
 		networksField, floatingField, groupsField,
-		{Name: "availability_zone", SetBy: app.SetByTenant, Label: "Zone", Type: app.FieldText, Help: "Where a machine asks for none. Empty: the cloud chooses."},
+		{Name: "availability_zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Help: "Where a machine asks for none. Empty: the cloud chooses."},
 		bootField, bootTypeField, dataField, driveField,
-		{Name: "dns_zone", SetBy: app.SetByTenant, Label: "DNS zone", Type: app.FieldText, Help: "A zone of the project in Designate, such as clusters.example.org. Nodes whose name is in it get A records there."},
-		{Name: "ssh_from", SetBy: app.SetByTenant, Label: "SSH from", Type: app.FieldList, Default: "0.0.0.0/0, ::/0", Help: "Prefixes from which SSH is let in to clusters that have a firewall. Muster itself must be among them."},
+		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A zone of the project in Designate, such as clusters.example.org. Nodes whose name is in it get A records there."},
+		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0, ::/0", Help: "Prefixes from which SSH is let in to clusters that have a firewall. Muster itself must be among them."},
 	},
-	FlavorFields: []app.Field{networksField, floatingField, groupsField, bootField, bootTypeField, dataField},
-	ImageFields:  []app.Field{bootField, driveField},
+	FlavorFields: []family.Field{networksField, floatingField, groupsField, bootField, bootTypeField, dataField},
+	ImageFields:  []family.Field{bootField, driveField},
 }
 
 var (
-	networksField = app.Field{Name: "networks", SetBy: app.SetByAccountOwner, Label: "Networks", Type: app.FieldList, Help: "Names or ids, the one that machines talk to each other on first. Empty: the project's only one."}
-	floatingField = app.Field{Name: "floating_network", SetBy: app.SetByAccountOwner, Label: "Floating IPs from", Type: app.FieldText, Help: "The external network, by name or id, of which each machine gets a floating IP; none or empty for none."}
-	groupsField   = app.Field{Name: "security_groups", SetBy: app.SetByAccountOwner, Label: "Security groups", Type: app.FieldList, Help: "Names or ids of groups that stand already, beside the cluster's own."}
-	bootField     = app.Field{Name: "boot_volume_gb", SetBy: app.SetByAccountOwner, Label: "Boot volume (GB)", Type: app.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk."}
-	bootTypeField = app.Field{Name: "boot_volume_type", SetBy: app.SetByAccountOwner, Label: "Type of the boot volume", Type: app.FieldText, Help: "Empty: the cloud's default."}
-	dataField     = app.Field{Name: "data_disk_gb", SetBy: app.SetByAccountOwner, Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A volume that is formatted and mounted at /data; 0 for none."}
-	driveField    = app.Field{Name: "config_drive", SetBy: app.SetByTenant, Label: "Config drive", Type: app.FieldBool, Default: "true", Help: "Hand user data over on a drive, so that no metadata service is needed."}
+	networksField = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Help: "Names or ids, the one that machines talk to each other on first. Empty: the project's only one."}
+	floatingField = family.Field{Name: "floating_network", SetBy: family.SetByAccountOwner, Label: "Floating IPs from", Type: family.FieldText, Help: "The external network, by name or id, of which each machine gets a floating IP; none or empty for none."}
+	groupsField   = family.Field{Name: "security_groups", SetBy: family.SetByAccountOwner, Label: "Security groups", Type: family.FieldList, Help: "Names or ids of groups that stand already, beside the cluster's own."}
+	bootField     = family.Field{Name: "boot_volume_gb", SetBy: family.SetByAccountOwner, Label: "Boot volume (GB)", Type: family.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk."}
+	bootTypeField = family.Field{Name: "boot_volume_type", SetBy: family.SetByAccountOwner, Label: "Type of the boot volume", Type: family.FieldText, Help: "Empty: the cloud's default."}
+	dataField     = family.Field{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A volume that is formatted and mounted at /data; 0 for none."}
+	driveField    = family.Field{Name: "config_drive", SetBy: family.SetByTenant, Label: "Config drive", Type: family.FieldBool, Default: "true", Help: "Hand user data over on a drive, so that no metadata service is needed."}
 )
 
 // Provider is one account.
@@ -64,15 +65,15 @@ type Provider struct {
 }
 
 var (
-	_ app.Provider       = (*Provider)(nil)
-	_ app.ProviderCloser = (*Provider)(nil)
-	_ app.LateLister     = (*Provider)(nil)
-	_ app.Sleeper        = (*Provider)(nil)
-	_ app.Adopter        = (*Provider)(nil)
-	_ app.AccountChecker = (*Provider)(nil)
-	_ app.Offerer        = (*Provider)(nil)
-	_ app.Sharer         = (*Provider)(nil)
-	_ app.Namer          = (*Provider)(nil)
+	_ family.Provider       = (*Provider)(nil)
+	_ family.ProviderCloser = (*Provider)(nil)
+	_ family.LateLister     = (*Provider)(nil)
+	_ family.Sleeper        = (*Provider)(nil)
+	_ family.Adopter        = (*Provider)(nil)
+	_ family.AccountChecker = (*Provider)(nil)
+	_ family.Offerer        = (*Provider)(nil)
+	_ family.Sharer         = (*Provider)(nil)
+	_ family.Namer          = (*Provider)(nil)
 )
 
 var zoneForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
@@ -125,21 +126,21 @@ func (p *Provider) Close() error { p.sessions.Close(); return nil }
 func (p *Provider) ListsLate() time.Duration { return p.pace.Late }
 
 // Describe gives a server as it is now.
-func (p *Provider) Describe(ctx context.Context, id string) (app.Machine, error) {
-	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Machine, error) {
+func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Machine, error) {
 		one, err := stack.Get(ctx, s, id)
 		if err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		return one.Machine(p.order(ctx, s, one)), nil
 	})
 }
 
 // List gives the servers that carry all of the tags.
-func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
-	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]app.Machine, error) {
+func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]family.Machine, error) {
 		all, err := stack.All(ctx, s, tags)
-		out := make([]app.Machine, 0, len(all))
+		out := make([]family.Machine, 0, len(all))
 		var order []string
 		for _, one := range all {
 			if order == nil { // once for all, also where it cannot be had
@@ -177,6 +178,6 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 }
 
 // Offers gives flavors, images and zones.
-func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
-	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Offers, error) { return stack.Offers(ctx, s, false) })
+func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Offers, error) { return stack.Offers(ctx, s, false) })
 }

@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	fake "muster/providers/internal/openstacktest"
@@ -90,12 +91,12 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 		}
 	}
 	h := providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			p := s.open(t, changes)
 			t.Cleanup(func() { s.clear(t, p) })
 			return p
 		},
-		Reopen: func(t *testing.T) app.Provider { return s.open(t, changes) },
+		Reopen: func(t *testing.T) family.Provider { return s.open(t, changes) },
 		Flavor: "m1.small", Image: "debian-12", Zone: "az2",
 		Faults: s.faults,
 		Late: func(t *testing.T) providertest.Late {
@@ -103,37 +104,37 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 			t.Cleanup(func() { s.clear(t, s.open(t, changes)) })
 			s.With(func(c *fake.Cloud) { c.Lag = lag })
 			t.Cleanup(func() { s.With(func(c *fake.Cloud) { c.Lag = 0 }) })
-			return providertest.Late{Lag: lag, Open: func() app.Provider {
+			return providertest.Late{Lag: lag, Open: func() family.Provider {
 				p := s.open(t, changes)
 				p.pace.Late = 2 * lag
 				return p
 			}}
 		},
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor":          func(m *app.MachineSpec) { m.Flavor.Flavor = "m1.none" },
-			"no flavor":                  func(m *app.MachineSpec) { m.Flavor.Flavor = "" },
-			"an unknown image":           func(m *app.MachineSpec) { m.Image.Image = "none" },
-			"an image that is not whole": func(m *app.MachineSpec) { m.Image.Image = "half" },
-			"an image too large":         func(m *app.MachineSpec) { m.Image.Image = "big" },
-			"a flavor without a disk": func(m *app.MachineSpec) {
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown flavor":          func(m *family.MachineSpec) { m.Flavor.Flavor = "m1.none" },
+			"no flavor":                  func(m *family.MachineSpec) { m.Flavor.Flavor = "" },
+			"an unknown image":           func(m *family.MachineSpec) { m.Image.Image = "none" },
+			"an image that is not whole": func(m *family.MachineSpec) { m.Image.Image = "half" },
+			"an image too large":         func(m *family.MachineSpec) { m.Image.Image = "big" },
+			"a flavor without a disk": func(m *family.MachineSpec) {
 				m.Flavor.Flavor, m.Flavor.Extra = "v1.small", map[string]string{"boot_volume_gb": "0"}
 			},
-			"an unknown zone":           func(m *app.MachineSpec) { m.Zone = "az9" },
-			"a zone that is down":       func(m *app.MachineSpec) { m.Zone = "az3" },
-			"a tag too long":            func(m *app.MachineSpec) { m.Tags["note"] = strings.Repeat("ü", 256) },
-			"a tag's name with a slash": func(m *app.MachineSpec) { m.Tags["a/b"] = "" },
-			"an unreadable host key":    func(m *app.MachineSpec) { m.HostKey = []byte("none") },
-			"ports of icmp": func(m *app.MachineSpec) {
-				m.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "icmp", Ports: "1", From: []string{"0.0.0.0/0"}}}}
+			"an unknown zone":           func(m *family.MachineSpec) { m.Zone = "az9" },
+			"a zone that is down":       func(m *family.MachineSpec) { m.Zone = "az3" },
+			"a tag too long":            func(m *family.MachineSpec) { m.Tags["note"] = strings.Repeat("ü", 256) },
+			"a tag's name with a slash": func(m *family.MachineSpec) { m.Tags["a/b"] = "" },
+			"an unreadable host key":    func(m *family.MachineSpec) { m.HostKey = []byte("none") },
+			"ports of icmp": func(m *family.MachineSpec) {
+				m.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "icmp", Ports: "1", From: []string{"0.0.0.0/0"}}}}
 			},
-			"a rule from nowhere": func(m *app.MachineSpec) {
-				m.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "1"}}}
+			"a rule from nowhere": func(m *family.MachineSpec) {
+				m.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "1"}}}
 			},
-			"an unknown network":       func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"networks": "none"} },
-			"a network that two have":  func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"networks": "twin"} },
-			"an unknown group":         func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"security_groups": "none"} },
-			"a pool that is none":      func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"floating_network": "second"} },
-			"a disk that is no number": func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"data_disk_gb": "much"} },
+			"an unknown network":       func(m *family.MachineSpec) { m.Flavor.Extra = map[string]string{"networks": "none"} },
+			"a network that two have":  func(m *family.MachineSpec) { m.Flavor.Extra = map[string]string{"networks": "twin"} },
+			"an unknown group":         func(m *family.MachineSpec) { m.Flavor.Extra = map[string]string{"security_groups": "none"} },
+			"a pool that is none":      func(m *family.MachineSpec) { m.Flavor.Extra = map[string]string{"floating_network": "second"} },
+			"a disk that is no number": func(m *family.MachineSpec) { m.Flavor.Extra = map[string]string{"data_disk_gb": "much"} },
 		},
 		Refusals: []providertest.Refusal{
 			{Name: "no host has room", Code: app.ECapacity, Arrange: with(func(c *fake.Cloud) { c.Fault = "No valid host was found. There are not enough hosts available." })},
@@ -160,7 +161,7 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 				return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/ports")
 			},
 		},
-		Firewall: &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "icmp", From: []string{"198.51.100.7/24", "2001:db8::/32"}}}},
+		Firewall: &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: []string{"0.0.0.0/0", "::/0"}}, {Protocol: "icmp", From: []string{"198.51.100.7/24", "2001:db8::/32"}}}},
 		Named:    func(_ *testing.T, name string) []string { return s.Named(name) },
 		Take:     func(_ *testing.T, name, kind, data string) { s.Take(name, kind, data) },
 		Behind:   func(_ *testing.T, id string) []string { return s.Behind(id) },
@@ -168,7 +169,7 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 		Vanish:   func(_ *testing.T, id string) { s.Lose(id) },
 	}
 	wrong := func(name, about string, settings map[string]any, change func(*fake.Cloud)) {
-		h.Wrong = append(h.Wrong, providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) {
+		h.Wrong = append(h.Wrong, providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (family.Provider, func()) {
 			other := simulate(t)
 			if change != nil {
 				other.With(change)
@@ -186,53 +187,53 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 			return other.open(t, all), func() {}
 		}})
 	}
-	wrong("a wrong password", app.AboutCredentials, map[string]any{"password": "wrong"}, nil)
-	wrong("an unknown project", app.AboutCredentials, map[string]any{"project": "nobody"}, nil)
-	wrong("an application credential that was revoked", app.AboutCredentials, map[string]any{"application_credential_id": fake.Credential, "application_credential_secret": "old"}, nil)
-	wrong("an address without Keystone", app.AboutSettings, map[string]any{"auth_url": "/elsewhere"}, nil)
-	wrong("an unknown region", app.AboutRegion, map[string]any{"region": "RegionNine"}, nil)
-	wrong("no region of two", app.AboutRegion, map[string]any{"region": ""}, nil)
-	wrong("no compute service", app.AboutRegion, nil, func(c *fake.Cloud) { c.Services = []string{"network", "image"} })
-	wrong("no network service", app.AboutNetwork, nil, func(c *fake.Cloud) { c.Services = []string{"compute", "image"} })
-	wrong("no image service", app.AboutImage, nil, func(c *fake.Cloud) { c.Services = []string{"compute", "network"} })
-	wrong("no volume service", app.AboutRegion, map[string]any{"data_disk_gb": 10}, func(c *fake.Cloud) { c.Services = []string{"compute", "network", "image"} })
-	wrong("a role that only looks", app.AboutPermissions, nil, func(c *fake.Cloud) { c.Roles = []string{"reader"} })
-	wrong("access rules that leave the limits out", app.AboutPermissions, nil, func(c *fake.Cloud) { c.Forbidden = "GET /limits" })
-	wrong("access rules that leave the networks out", app.AboutPermissions, nil, func(c *fake.Cloud) { c.Forbidden = "GET /networks" })
-	wrong("an unknown zone", app.AboutRegion, nil, func(c *fake.Cloud) { c.Zones = map[string]bool{"az1": true} })
-	wrong("a zone that is down", app.AboutRegion, nil, func(c *fake.Cloud) { c.Zones["az2"] = false })
-	wrong("an image that is not whole", app.AboutImage, nil, func(c *fake.Cloud) {
+	wrong("a wrong password", family.AboutCredentials, map[string]any{"password": "wrong"}, nil)
+	wrong("an unknown project", family.AboutCredentials, map[string]any{"project": "nobody"}, nil)
+	wrong("an application credential that was revoked", family.AboutCredentials, map[string]any{"application_credential_id": fake.Credential, "application_credential_secret": "old"}, nil)
+	wrong("an address without Keystone", family.AboutSettings, map[string]any{"auth_url": "/elsewhere"}, nil)
+	wrong("an unknown region", family.AboutRegion, map[string]any{"region": "RegionNine"}, nil)
+	wrong("no region of two", family.AboutRegion, map[string]any{"region": ""}, nil)
+	wrong("no compute service", family.AboutRegion, nil, func(c *fake.Cloud) { c.Services = []string{"network", "image"} })
+	wrong("no network service", family.AboutNetwork, nil, func(c *fake.Cloud) { c.Services = []string{"compute", "image"} })
+	wrong("no image service", family.AboutImage, nil, func(c *fake.Cloud) { c.Services = []string{"compute", "network"} })
+	wrong("no volume service", family.AboutRegion, map[string]any{"data_disk_gb": 10}, func(c *fake.Cloud) { c.Services = []string{"compute", "network", "image"} })
+	wrong("a role that only looks", family.AboutPermissions, nil, func(c *fake.Cloud) { c.Roles = []string{"reader"} })
+	wrong("access rules that leave the limits out", family.AboutPermissions, nil, func(c *fake.Cloud) { c.Forbidden = "GET /limits" })
+	wrong("access rules that leave the networks out", family.AboutPermissions, nil, func(c *fake.Cloud) { c.Forbidden = "GET /networks" })
+	wrong("an unknown zone", family.AboutRegion, nil, func(c *fake.Cloud) { c.Zones = map[string]bool{"az1": true} })
+	wrong("a zone that is down", family.AboutRegion, nil, func(c *fake.Cloud) { c.Zones["az2"] = false })
+	wrong("an image that is not whole", family.AboutImage, nil, func(c *fake.Cloud) {
 		for i := range c.Images {
 			c.Images[i].Status = "deactivated"
 		}
 	})
-	wrong("an image too large for the flavor", app.AboutFlavor, nil, func(c *fake.Cloud) {
+	wrong("an image too large for the flavor", family.AboutFlavor, nil, func(c *fake.Cloud) {
 		for i := range c.Images {
 			c.Images[i].MinDisk = 500
 		}
 	})
-	wrong("an image that needs more memory", app.AboutFlavor, nil, func(c *fake.Cloud) {
+	wrong("an image that needs more memory", family.AboutFlavor, nil, func(c *fake.Cloud) {
 		for i := range c.Images {
 			c.Images[i].MinRAM = 1 << 20
 		}
 	})
-	wrong("an unknown network", app.AboutNetwork, map[string]any{"networks": "none"}, nil)
-	wrong("a network that two have", app.AboutNetwork, map[string]any{"networks": "twin"}, nil)
-	wrong("a network without a subnet", app.AboutNetwork, map[string]any{"networks": "bare"}, nil)
-	wrong("no network of many", app.AboutNetwork, map[string]any{"networks": ""}, nil)
-	wrong("an unknown DNS zone", app.AboutNetwork, map[string]any{"dns_zone": "other.test"}, nil)
-	wrong("a DNS zone that is a copy", app.AboutPermissions, map[string]any{"dns_zone": fake.Zone}, func(c *fake.Cloud) { c.Secondary = true })
-	wrong("no DNS service", app.AboutNetwork, map[string]any{"dns_zone": fake.Zone}, func(c *fake.Cloud) { c.Services = []string{"compute", "network", "image", "volumev3"} })
-	wrong("an unknown pool", app.AboutNetwork, map[string]any{"floating_network": "elsewhere"}, nil)
-	wrong("a pool that is not external", app.AboutNetwork, map[string]any{"floating_network": "second"}, nil)
-	wrong("an unknown security group", app.AboutNetwork, map[string]any{"security_groups": "default, none"}, nil)
-	wrong("too few servers left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Used.Servers = 19 })
-	wrong("too few CPUs left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Limits.Cores = 3 })
-	wrong("too little memory left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Used.MemoryMB = 51200 })
-	wrong("too few floating IPs left", app.AboutQuota, map[string]any{"floating_network": "public"}, func(c *fake.Cloud) { c.Used.Floating = 19 })
-	wrong("no security group left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Limits.Groups = 1 })
-	wrong("too little of volumes left", app.AboutQuota, map[string]any{"boot_volume_gb": 600}, nil)
-	wrong("an unknown type of volumes", app.AboutSettings, map[string]any{"boot_volume_gb": 30, "boot_volume_type": "sdd"}, nil)
+	wrong("an unknown network", family.AboutNetwork, map[string]any{"networks": "none"}, nil)
+	wrong("a network that two have", family.AboutNetwork, map[string]any{"networks": "twin"}, nil)
+	wrong("a network without a subnet", family.AboutNetwork, map[string]any{"networks": "bare"}, nil)
+	wrong("no network of many", family.AboutNetwork, map[string]any{"networks": ""}, nil)
+	wrong("an unknown DNS zone", family.AboutNetwork, map[string]any{"dns_zone": "other.test"}, nil)
+	wrong("a DNS zone that is a copy", family.AboutPermissions, map[string]any{"dns_zone": fake.Zone}, func(c *fake.Cloud) { c.Secondary = true })
+	wrong("no DNS service", family.AboutNetwork, map[string]any{"dns_zone": fake.Zone}, func(c *fake.Cloud) { c.Services = []string{"compute", "network", "image", "volumev3"} })
+	wrong("an unknown pool", family.AboutNetwork, map[string]any{"floating_network": "elsewhere"}, nil)
+	wrong("a pool that is not external", family.AboutNetwork, map[string]any{"floating_network": "second"}, nil)
+	wrong("an unknown security group", family.AboutNetwork, map[string]any{"security_groups": "default, none"}, nil)
+	wrong("too few servers left", family.AboutQuota, nil, func(c *fake.Cloud) { c.Used.Servers = 19 })
+	wrong("too few CPUs left", family.AboutQuota, nil, func(c *fake.Cloud) { c.Limits.Cores = 3 })
+	wrong("too little memory left", family.AboutQuota, nil, func(c *fake.Cloud) { c.Used.MemoryMB = 51200 })
+	wrong("too few floating IPs left", family.AboutQuota, map[string]any{"floating_network": "public"}, func(c *fake.Cloud) { c.Used.Floating = 19 })
+	wrong("no security group left", family.AboutQuota, nil, func(c *fake.Cloud) { c.Limits.Groups = 1 })
+	wrong("too little of volumes left", family.AboutQuota, map[string]any{"boot_volume_gb": 600}, nil)
+	wrong("an unknown type of volumes", family.AboutSettings, map[string]any{"boot_volume_gb": 30, "boot_volume_type": "sdd"}, nil)
 	return s, h
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
-
 	"muster/app"
+	"muster/app/family"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/records"
 )
@@ -22,9 +22,9 @@ const (
 
 // Shared lists the clusters' security groups, floating IPs that lead nowhere any more, as when somebody deleted a server by other means, and
 // the names in the account's DNS zone.
-func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]app.SharedThing, error) {
-	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]app.SharedThing, error) {
-		var out []app.SharedThing
+func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]family.SharedThing, error) {
+		var out []family.SharedThing
 		if s.Network == nil {
 			return nil, nil
 		}
@@ -34,14 +34,14 @@ func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]app.Sh
 		}
 		for _, g := range all {
 			if has := read(g.Description); has != nil && strings.HasPrefix(g.Name, "muster/") && carries(has, tags) {
-				out = append(out, app.SharedThing{ID: kindGroup + "/" + g.ID, Kind: kindGroup, Name: g.Name, Tags: has, MadeAt: g.CreatedAt})
+				out = append(out, family.SharedThing{ID: kindGroup + "/" + g.ID, Kind: kindGroup, Name: g.Name, Tags: has, MadeAt: g.CreatedAt})
 			}
 		}
 		idle, err := floatings(ctx, s, func(ip floatingips.FloatingIP, has map[string]string) bool {
 			return ip.PortID == "" && has[tagServer] != "" && carries(has, tags)
 		})
 		for _, ip := range idle {
-			out = append(out, app.SharedThing{ID: kindFloating + "/" + ip.ID, Kind: kindFloating, Name: ip.FloatingIP, Tags: read(ip.Description), MadeAt: ip.CreatedAt})
+			out = append(out, family.SharedThing{ID: kindFloating + "/" + ip.ID, Kind: kindFloating, Name: ip.FloatingIP, Tags: read(ip.Description), MadeAt: ip.CreatedAt})
 		}
 		if err != nil {
 			return nil, err

@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/conformance"
 )
 
@@ -41,22 +40,22 @@ func Run(t *testing.T, h Harness) { conformance.Run(t, h) }
 func AuthorizedKey(k ssh.PublicKey) string { return conformance.AuthorizedKey(k) }
 
 // Eventually asks until the machine is running and says where it is.
-func Eventually(t testing.TB, p app.Provider, id string) app.Machine {
+func Eventually(t testing.TB, p family.Provider, id string) family.Machine {
 	t.Helper()
 	return conformance.Eventually(t, p, id)
 }
 
 // Dial logs in with the given keys and holds the machine to its host key.
-func Dial(t testing.TB, m app.Machine, k Keys) *ssh.Client {
+func Dial(t testing.TB, m family.Machine, k Keys) *ssh.Client {
 	t.Helper()
 	return conformance.Dial(t, m, k)
 }
 
 // Lacking gives, of what was found about quotas, the subjects of warnings, sorted and once, and the messages of errors.
-func Lacking(found []app.Finding) (warned, wrong []string) {
+func Lacking(found []family.Finding) (warned, wrong []string) {
 	for _, f := range found {
 		switch {
-		case f.About != app.AboutQuota || f.OK:
+		case f.About != family.AboutQuota || f.OK:
 		case f.Warning:
 			warned = append(warned, f.Subject)
 		default:

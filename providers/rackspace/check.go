@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
-
-	"muster/app"
+	"muster/app/family"
 	stack "muster/providers/internal/openstack"
 )
 
 // CheckAccount looks at everything that machines need.
-func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -20,30 +19,30 @@ func (p *Provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]
 	for _, need := range needs.Machines {
 		w, err := wish(p.settings.With(need.Flavor.Extra, need.Image.Extra))
 		if err != nil {
-			f.Bad(app.AboutSettings, need.Flavor.Flavor, err)
+			f.Bad(family.AboutSettings, need.Flavor.Flavor, err)
 		}
 		wishes = append(wishes, w)
 		if need.Zone != "" && need.Zone != p.region {
-			f.Bad(app.AboutRegion, need.Zone, p.makeable(app.MachineSpec{Zone: need.Zone}))
+			f.Bad(family.AboutRegion, need.Zone, p.makeable(family.MachineSpec{Zone: need.Zone}))
 		}
 	}
 	session := f.Open(ctx, p.sessions)
 	if session == nil {
 		return f, nil
 	}
-	f.Good(app.AboutRegion, p.region, "The account has servers in the region %s.", p.region)
+	f.Good(family.AboutRegion, p.region, "The account has servers in the region %s.", p.region)
 	demand := f.Machines(ctx, session, needs, func(i int, flavor flavors.Flavor) stack.Disks { return wishes[i].disks(flavor) }, func(int) (int, int) { return 0, 0 })
 	demand.Nova(ctx, session, &f)
 	demand.Apart(&f)
 	if wants := demand.All; wants.Volumes > 0 {
 		if err := session.Needs("block storage", session.Volume); err != nil {
-			f.Bad(app.AboutRegion, "volumes", err)
+			f.Bad(family.AboutRegion, "volumes", err)
 		} else {
 			needed := fmt.Sprintf("; %d of %d GB in all are needed", wants.Volumes, wants.VolumeGB)
 			if needs.Each {
 				needed = ""
 			}
-			f.Doubt(app.AboutQuota, "volumes", "Look at the limits of Cloud Block Storage in the control panel.", "How many volumes are left is not looked up%s.", needed)
+			f.Doubt(family.AboutQuota, "volumes", "Look at the limits of Cloud Block Storage in the control panel.", "How many volumes are left is not looked up%s.", needed)
 		}
 	}
 	machines := 0

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	fake "muster/providers/internal/openstacktest"
 	"muster/providers/providertest"
 )
@@ -23,13 +24,13 @@ func TestCatalogLargerThanTheLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := simulate(t)
-			needs := app.AccountNeeds{Each: true}
+			needs := family.AccountNeeds{Each: true}
 			s.With(func(cloud *fake.Cloud) {
 				cloud.Used.MemoryMB = c.used
 				for n := 1; n <= 20; n++ {
 					name := fmt.Sprint("general-", n)
 					cloud.Flavors = append(cloud.Flavors, fake.Flavor{ID: name, Name: name, CPU: n, RAM: n * 8192, Disk: 40})
-					needs.Machines = append(needs.Machines, app.MachineNeed{Count: 1, Flavor: app.Flavor{Flavor: name}})
+					needs.Machines = append(needs.Machines, family.MachineNeed{Count: 1, Flavor: template.Flavor{Flavor: name}})
 				}
 			})
 			found, err := s.open(t, nil).CheckAccount(t.Context(), needs)

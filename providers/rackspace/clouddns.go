@@ -79,7 +79,8 @@ func (d cloudDNS) mostRecords(ctx context.Context) (int, error) {
 	return -1, err
 }
 
-// records gives all records of a domain. They are not searched for: a search by a name with an underscore in it finds nothing, and that is the form of our claims.
+// records gives all records of a domain. They are not searched for: a search by a name with an underscore in it finds nothing, and that is the form
+// of our claims.
 func (d cloudDNS) records(ctx context.Context, domain string) ([]record, error) {
 	var in struct {
 		Records []record

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/userdata"
@@ -67,24 +67,24 @@ func (w wished) disks(f flavors.Flavor) stack.Disks {
 }
 
 // Create makes a server, or gives the one of the same intent.
-func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	w, err := wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra))
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	if err := p.makeable(spec); err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	_, hostKey, err := userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser})
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	done, err := p.turns.Take(ctx, spec.Intent)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	defer done()
-	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Machine, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Machine, error) {
 		one, err := stack.Ensure(ctx, s, p.pace, stack.Order{
 			Tags:    spec.Tags,
 			Asked:   &p.asked,
@@ -93,7 +93,7 @@ func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 		})
 		if err != nil {
 			p.catalog.Forget()
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		m := p.machine(one)
 		m.HostKey, m.SSHUser = hostKey, spec.Image.SSHUser
@@ -102,7 +102,7 @@ func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 }
 
 // makeable refuses what Rackspace has nothing for.
-func (p *Provider) makeable(spec app.MachineSpec) error {
+func (p *Provider) makeable(spec family.MachineSpec) error {
 	if spec.Zone != "" && spec.Zone != p.region {
 		e := app.Errorf(app.EInvalid, "the account's region %s has no zone %q", p.region, spec.Zone)
 		e.Hint = "Rackspace's regions have no zones: leave it empty, or add another account for another region."
@@ -116,7 +116,7 @@ func (p *Provider) makeable(spec app.MachineSpec) error {
 	return stack.Keepable(spec)
 }
 
-func (p *Provider) options(ctx context.Context, s *stack.Session, spec app.MachineSpec, w wished) (servers.CreateOpts, error) {
+func (p *Provider) options(ctx context.Context, s *stack.Session, spec family.MachineSpec, w wished) (servers.CreateOpts, error) {
 	drive := true // Rackspace hands user data over in no other way
 	opts := servers.CreateOpts{Name: spec.Hostname, Metadata: spec.Tags, ConfigDrive: &drive}
 	flavor, err := p.catalog.Flavor(ctx, s, spec.Flavor.Flavor)
@@ -145,7 +145,7 @@ func (p *Provider) options(ctx context.Context, s *stack.Session, spec app.Machi
 }
 
 // machine gives a server in the family's words. With RackConnect, it has started when the automation is done, and that says also how it is reached.
-func (p *Provider) machine(one *stack.Server) app.Machine {
+func (p *Provider) machine(one *stack.Server) family.Machine {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(one.Addresses)), func(n string) bool { return n == "public" || n == "private" })
 	m := one.Machine(append(names, "private", "public")) // isolated networks first: what is on them is the account's alone
 	m.Zone, m.Note = p.region, "Rackspace Cloud Server, "+one.Status
@@ -159,15 +159,15 @@ func (p *Provider) machine(one *stack.Server) app.Machine {
 	if p.waits && !slices.Contains([]string{"DEPLOYED", "FAILED", "UNPROCESSABLE"}, status) {
 		delete(m.Addresses, app.AddressAccess) // the automation gives another one
 	}
-	if !p.waits || m.State != app.MachineRunning {
+	if !p.waits || m.State != family.MachineRunning {
 		return m
 	}
 	switch status {
 	case "DEPLOYED":
 	case "FAILED", "UNPROCESSABLE":
-		m.State, m.Note = app.MachineStopped, m.Note+", RackConnect "+status
+		m.State, m.Note = family.MachineStopped, m.Note+", RackConnect "+status
 	default:
-		m.State, m.Note = app.MachineStarting, m.Note+", RackConnect "+cmp.Or(status, "has not begun")
+		m.State, m.Note = family.MachineStarting, m.Note+", RackConnect "+cmp.Or(status, "has not begun")
 	}
 	return m
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/records"
 )
@@ -30,7 +31,7 @@ var _ records.Zone = (*zone)(nil)
 func (p *Provider) NameZone() string { return records.Plain(p.settings.Text("dns_zone")) }
 
 // SetName implements app.Namer.
-func (p *Provider) SetName(ctx context.Context, m app.Machine) error {
+func (p *Provider) SetName(ctx context.Context, m family.Machine) error {
 	done, err := p.turns.Take(ctx, "name "+m.Hostname)
 	if err != nil {
 		return err
@@ -93,8 +94,8 @@ func (p *Provider) dropNames(ctx context.Context, s *stack.Session, id string) e
 }
 
 // Shared gives the names in the account's domain, of machines that stand and of those that went by other means.
-func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]app.SharedThing, error) {
-	return stack.With(ctx, p.sessions, func(s *stack.Session) (out []app.SharedThing, err error) {
+func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (out []family.SharedThing, err error) {
 		err = p.inZone(ctx, s, func(z *zone) error {
 			out, err = records.Shared(ctx, z, tags)
 			return err
@@ -150,7 +151,8 @@ func (z *zone) Sets(ctx context.Context, name, kind string) ([]records.Set, erro
 	return out, err
 }
 
-// Write implements records.Zone. A call whose answer was lost may still be worked on, and then what is wanted is in its own way, or what is changed is gone: it is
+// Write implements records.Zone. A call whose answer was lost may still be worked on, and then what is wanted is in its own way, or what is changed
+// is gone: it is
 // looked at anew.
 func (z *zone) Write(ctx context.Context, s records.Set) error {
 	var err error
@@ -238,27 +240,27 @@ func (p *Provider) nameable(ctx context.Context, s *stack.Session, f *stack.Find
 	}
 	z, err := p.dns(ctx, s)
 	if err != nil {
-		f.Bad(app.AboutNetwork, name, err)
+		f.Bad(family.AboutNetwork, name, err)
 		return
 	}
 	have, err := z.dns.records(ctx, z.id)
 	if err != nil {
-		f.Bad(app.AboutNetwork, name, err)
+		f.Bad(family.AboutNetwork, name, err)
 		return
 	}
-	f.Good(app.AboutNetwork, name, "The names of machines go into the DNS domain %s.", name)
+	f.Good(family.AboutNetwork, name, "The names of machines go into the DNS domain %s.", name)
 	if roles := s.Token.Roles; !slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(writers, r) }) {
-		f.Doubt(app.AboutPermissions, name, "Give the user the role DNS: Admin.", "With the roles %s, records may not be deleted with their machines.", strings.Join(roles, ", "))
+		f.Doubt(family.AboutPermissions, name, "Give the user the role DNS: Admin.", "With the roles %s, records may not be deleted with their machines.", strings.Join(roles, ", "))
 	}
 	// A name is an address and the record beside it.
 	if most, err := z.dns.mostRecords(ctx); err != nil {
-		f.Bad(app.AboutQuota, "records", err)
+		f.Bad(family.AboutQuota, "records", err)
 	} else if needed := 2 * max(machines, 1); most >= 0 && most-len(have) < needed {
 		e := app.Errorf(app.EQuota, "of %d records that the DNS domain %s may have, %d are used, and %d more are needed", most, name, len(have), needed)
 		e.Hint = hintRecords
-		f.Bad(app.AboutQuota, "records", e)
+		f.Bad(family.AboutQuota, "records", e)
 	} else if most >= 0 {
-		f.Good(app.AboutQuota, "records", "Of %d records that the DNS domain %s may have, %d are used.", most, name, len(have))
+		f.Good(family.AboutQuota, "records", "Of %d records that the DNS domain %s may have, %d are used.", most, name, len(have))
 	}
 }
 

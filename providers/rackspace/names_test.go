@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	fake "muster/providers/internal/openstacktest"
 	"muster/providers/internal/records"
 	"muster/providers/providertest"
@@ -17,8 +18,8 @@ import (
 
 func (s *simulated) named(t *testing.T, p *Provider, name string) error {
 	t.Helper()
-	return p.SetName(t.Context(), app.Machine{Hostname: name + "." + fake.Zone, Addresses: map[string]string{app.AddressAccess: "198.51.100.7"},
-		Tags: map[string]string{app.TagInstallation: "i", app.TagCluster: "c", app.TagIntent: name}})
+	return p.SetName(t.Context(), family.Machine{Hostname: name + "." + fake.Zone, Addresses: map[string]string{app.AddressAccess: "198.51.100.7"},
+		Tags: map[string]string{family.TagInstallation: "i", family.TagCluster: "c", family.TagIntent: name}})
 }
 
 // A domain of several pages is read to its end, and what stands at a name twice becomes one.
@@ -125,11 +126,11 @@ func TestRolesForNames(t *testing.T) {
 	for role, doubted := range map[string]bool{"identity:user-admin": false, "dnsaas:admin": false, "dnsaas:creator": true, "nova:admin": true} {
 		s := simulate(t)
 		s.With(func(c *fake.Cloud) { c.Roles = []string{"identity:default", "nova:creator", role} })
-		found, err := s.open(t, map[string]any{"dns_zone": fake.Zone}).CheckAccount(t.Context(), app.AccountNeeds{})
+		found, err := s.open(t, map[string]any{"dns_zone": fake.Zone}).CheckAccount(t.Context(), family.AccountNeeds{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		warned := slices.ContainsFunc(found, func(f app.Finding) bool { return f.Warning && f.About == app.AboutPermissions })
+		warned := slices.ContainsFunc(found, func(f family.Finding) bool { return f.Warning && f.About == family.AboutPermissions })
 		if warned != doubted {
 			t.Errorf("%s: %+v", role, found)
 		}

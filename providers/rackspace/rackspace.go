@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	"muster/providers/internal/records"
@@ -16,29 +16,29 @@ import (
 const identity = "https://identity.api.rackspacecloud.com/v2.0"
 
 // Descriptor describes the member.
-var Descriptor = app.Descriptor{
+var Descriptor = family.Descriptor{
 	Name:        "rackspace",
 	Description: "Cloud Servers of Rackspace's public cloud.",
 	Sleeps:      true,
-	Fields: []app.Field{
-		{Name: "username", SetBy: app.SetByTenant, Label: "User", Type: app.FieldText, Required: true},
-		{Name: "api_key", SetBy: app.SetByTenant, Label: "API key", Type: app.FieldText, Secret: true, Help: "From the control panel, Account, My Profile."},
-		{Name: "password", SetBy: app.SetByTenant, Label: "Password", Type: app.FieldText, Secret: true, Help: "In place of the API key; not for users with a second factor."},
-		{Name: "tenant", SetBy: app.SetByTenant, Label: "Account number", Type: app.FieldText, Help: "Needed where the user belongs to several."},
-		{Name: "region", SetBy: app.SetByTenant, Label: "Region", Type: app.FieldChoice, Required: true, Options: []string{"DFW", "ORD", "IAD", "LON", "HKG", "SYD"}},
+	Fields: []family.Field{
+		{Name: "username", SetBy: family.SetByTenant, Label: "User", Type: family.FieldText, Required: true},
+		{Name: "api_key", SetBy: family.SetByTenant, Label: "API key", Type: family.FieldText, Secret: true, Help: "From the control panel, Account, My Profile."},
+		{Name: "password", SetBy: family.SetByTenant, Label: "Password", Type: family.FieldText, Secret: true, Help: "In place of the API key; not for users with a second factor."},
+		{Name: "tenant", SetBy: family.SetByTenant, Label: "Account number", Type: family.FieldText, Help: "Needed where the user belongs to several."},
+		{Name: "region", SetBy: family.SetByTenant, Label: "Region", Type: family.FieldChoice, Required: true, Options: []string{"DFW", "ORD", "IAD", "LON", "HKG", "SYD"}},
 		networksField, bootField, dataField,
-		{Name: "dns_zone", SetBy: app.SetByTenant, Label: "DNS zone", Type: app.FieldText, Help: "A domain of the account in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
-		{Name: "rackconnect_wait", SetBy: app.SetByTenant, Label: "Wait for RackConnect", Type: app.FieldBool, Default: "false", Help: "A machine counts as started when RackConnect's automation is done with it."},
-		{Name: "auth_url", SetBy: app.SetByInstallation, Label: "Identity service", Type: app.FieldText, Default: identity, Help: "Another address of it, such as a proxy's."},
+		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A domain of the account in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
+		{Name: "rackconnect_wait", SetBy: family.SetByTenant, Label: "Wait for RackConnect", Type: family.FieldBool, Default: "false", Help: "A machine counts as started when RackConnect's automation is done with it."},
+		{Name: "auth_url", SetBy: family.SetByInstallation, Label: "Identity service", Type: family.FieldText, Default: identity, Help: "Another address of it, such as a proxy's."},
 	},
-	FlavorFields: []app.Field{networksField, bootField, dataField},
-	ImageFields:  []app.Field{bootField},
+	FlavorFields: []family.Field{networksField, bootField, dataField},
+	ImageFields:  []family.Field{bootField},
 }
 
 var (
-	networksField = app.Field{Name: "networks", SetBy: app.SetByAccountOwner, Label: "Networks", Type: app.FieldList, Default: "public, servicenet", Help: "public, servicenet, and the ids of isolated networks."}
-	bootField     = app.Field{Name: "boot_volume_gb", SetBy: app.SetByAccountOwner, Label: "Boot volume (GB)", Type: app.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk, or 50 where it has none."}
-	dataField     = app.Field{Name: "data_disk_gb", SetBy: app.SetByAccountOwner, Label: "Data disk (GB)", Type: app.FieldInt, Default: "0", Help: "A volume of 75 to 1024 GB that is formatted and mounted at /data; 0 for none."}
+	networksField = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Default: "public, servicenet", Help: "public, servicenet, and the ids of isolated networks."}
+	bootField     = family.Field{Name: "boot_volume_gb", SetBy: family.SetByAccountOwner, Label: "Boot volume (GB)", Type: family.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk, or 50 where it has none."}
+	dataField     = family.Field{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A volume of 75 to 1024 GB that is formatted and mounted at /data; 0 for none."}
 )
 
 // Provider is one account in one region.
@@ -54,15 +54,15 @@ type Provider struct {
 }
 
 var (
-	_ app.Provider       = (*Provider)(nil)
-	_ app.ProviderCloser = (*Provider)(nil)
-	_ app.LateLister     = (*Provider)(nil)
-	_ app.Sleeper        = (*Provider)(nil)
-	_ app.Adopter        = (*Provider)(nil)
-	_ app.AccountChecker = (*Provider)(nil)
-	_ app.Offerer        = (*Provider)(nil)
-	_ app.Sharer         = (*Provider)(nil)
-	_ app.Namer          = (*Provider)(nil)
+	_ family.Provider       = (*Provider)(nil)
+	_ family.ProviderCloser = (*Provider)(nil)
+	_ family.LateLister     = (*Provider)(nil)
+	_ family.Sleeper        = (*Provider)(nil)
+	_ family.Adopter        = (*Provider)(nil)
+	_ family.AccountChecker = (*Provider)(nil)
+	_ family.Offerer        = (*Provider)(nil)
+	_ family.Sharer         = (*Provider)(nil)
+	_ family.Namer          = (*Provider)(nil)
 )
 
 // zoneForm is the form of a domain's name.
@@ -124,21 +124,21 @@ func (p *Provider) Close() error { p.sessions.Close(); return nil }
 func (p *Provider) ListsLate() time.Duration { return p.pace.Late }
 
 // Describe gives a server as it is now.
-func (p *Provider) Describe(ctx context.Context, id string) (app.Machine, error) {
-	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Machine, error) {
+func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Machine, error) {
 		one, err := stack.Get(ctx, s, id)
 		if err != nil {
-			return app.Machine{}, err
+			return family.Machine{}, err
 		}
 		return p.machine(one), nil
 	})
 }
 
 // List gives the servers of the region that carry all of the tags.
-func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
-	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]app.Machine, error) {
+func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]family.Machine, error) {
 		all, err := stack.All(ctx, s, tags)
-		out := make([]app.Machine, 0, len(all))
+		out := make([]family.Machine, 0, len(all))
 		for _, one := range all {
 			out = append(out, p.machine(one))
 		}
@@ -172,7 +172,7 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 }
 
 // Adopt gives a server other tags and another name.
-func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	if err := p.makeable(spec); err != nil {
 		return err
 	}
@@ -187,8 +187,8 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) e
 }
 
 // Offers gives flavors and images; flavors go by their ids, such as general1-4.
-func (p *Provider) Offers(ctx context.Context) (app.Offers, error) {
-	return stack.With(ctx, p.sessions, func(s *stack.Session) (app.Offers, error) {
+func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
+	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Offers, error) {
 		offers, err := stack.Offers(ctx, s, true)
 		offers.Zones = []string{p.region}
 		return offers, err

@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/internal/account"
 	stack "muster/providers/internal/openstack"
 	fake "muster/providers/internal/openstacktest"
@@ -73,12 +74,12 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 		}
 	}
 	h := providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			p := s.open(t, changes)
 			t.Cleanup(func() { s.clear(t, p) })
 			return p
 		},
-		Reopen: func(t *testing.T) app.Provider { return s.open(t, changes) },
+		Reopen: func(t *testing.T) family.Provider { return s.open(t, changes) },
 		Flavor: "general1-2", Image: "debian-12", Zone: "DFW",
 		Faults: s.faults,
 		Late: func(t *testing.T) providertest.Late {
@@ -86,29 +87,29 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 			t.Cleanup(func() { s.clear(t, s.open(t, changes)) })
 			s.With(func(c *fake.Cloud) { c.Lag = lag })
 			t.Cleanup(func() { s.With(func(c *fake.Cloud) { c.Lag = 0 }) })
-			return providertest.Late{Lag: lag, Open: func() app.Provider {
+			return providertest.Late{Lag: lag, Open: func() family.Provider {
 				p := s.open(t, changes)
 				p.pace.Late = 2 * lag
 				return p
 			}}
 		},
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor":          func(m *app.MachineSpec) { m.Flavor.Flavor = "general9-2" },
-			"an unknown image":           func(m *app.MachineSpec) { m.Image.Image = "none" },
-			"an image that is not whole": func(m *app.MachineSpec) { m.Image.Image = "half" },
-			"an image too large":         func(m *app.MachineSpec) { m.Image.Image = "big" },
-			"another region":             func(m *app.MachineSpec) { m.Zone = "ORD" },
-			"a firewall":                 func(m *app.MachineSpec) { m.Firewall = &app.Firewall{} },
-			"a tag too long":             func(m *app.MachineSpec) { m.Tags["note"] = strings.Repeat("x", 256) },
-			"a tag of RackConnect's":     func(m *app.MachineSpec) { m.Tags["rackconnect_automation_status"] = "DEPLOYED" },
-			"an unreadable host key":     func(m *app.MachineSpec) { m.HostKey = []byte("none") },
-			"a network without a name":   func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"networks": "backend"} },
-			"an unknown network": func(m *app.MachineSpec) {
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown flavor":          func(m *family.MachineSpec) { m.Flavor.Flavor = "general9-2" },
+			"an unknown image":           func(m *family.MachineSpec) { m.Image.Image = "none" },
+			"an image that is not whole": func(m *family.MachineSpec) { m.Image.Image = "half" },
+			"an image too large":         func(m *family.MachineSpec) { m.Image.Image = "big" },
+			"another region":             func(m *family.MachineSpec) { m.Zone = "ORD" },
+			"a firewall":                 func(m *family.MachineSpec) { m.Firewall = &template.Firewall{} },
+			"a tag too long":             func(m *family.MachineSpec) { m.Tags["note"] = strings.Repeat("x", 256) },
+			"a tag of RackConnect's":     func(m *family.MachineSpec) { m.Tags["rackconnect_automation_status"] = "DEPLOYED" },
+			"an unreadable host key":     func(m *family.MachineSpec) { m.HostKey = []byte("none") },
+			"a network without a name":   func(m *family.MachineSpec) { m.Flavor.Extra = map[string]string{"networks": "backend"} },
+			"an unknown network": func(m *family.MachineSpec) {
 				m.Flavor.Extra = map[string]string{"networks": "public 99999999-9999-9999-9999-999999999999"}
 			},
-			"a boot volume too small": func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"boot_volume_gb": "20"} },
-			"a data disk too small":   func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"data_disk_gb": "74"} },
-			"a data disk too large":   func(m *app.MachineSpec) { m.Flavor.Extra = map[string]string{"data_disk_gb": "1025"} },
+			"a boot volume too small": func(m *family.MachineSpec) { m.Flavor.Extra = map[string]string{"boot_volume_gb": "20"} },
+			"a data disk too small":   func(m *family.MachineSpec) { m.Flavor.Extra = map[string]string{"data_disk_gb": "74"} },
+			"a data disk too large":   func(m *family.MachineSpec) { m.Flavor.Extra = map[string]string{"data_disk_gb": "1025"} },
 		},
 		Refusals: []providertest.Refusal{
 			{Name: "no host has room", Code: app.ECapacity, Arrange: with(func(c *fake.Cloud) { c.Fault = "No valid host was found. " })},
@@ -127,7 +128,7 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 		Vanish: func(_ *testing.T, id string) { s.Lose(id) },
 	}
 	wrong := func(name, about string, settings map[string]any, change func(*fake.Cloud)) {
-		h.Wrong = append(h.Wrong, providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) {
+		h.Wrong = append(h.Wrong, providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (family.Provider, func()) {
 			other := simulate(t)
 			if change != nil {
 				other.With(change)
@@ -139,35 +140,35 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 			return other.open(t, all), func() {}
 		}})
 	}
-	wrong("a wrong API key", app.AboutCredentials, map[string]any{"api_key": "old"}, nil)
-	wrong("a wrong password", app.AboutCredentials, map[string]any{"api_key": "", "password": "wrong"}, nil)
-	wrong("an unknown user", app.AboutCredentials, map[string]any{"username": "nobody"}, nil)
-	wrong("another's account number", app.AboutCredentials, map[string]any{"tenant": "1"}, nil)
-	wrong("an address without the identity service", app.AboutSettings, map[string]any{"auth_url": "/v3"}, nil)
-	wrong("a region that the account does not have", app.AboutRegion, map[string]any{"region": "LON"}, nil)
-	wrong("no servers in the account", app.AboutRegion, nil, func(c *fake.Cloud) { c.Services = []string{"image"} })
-	wrong("no images in the account", app.AboutImage, nil, func(c *fake.Cloud) { c.Services = []string{"compute"} })
-	wrong("a role that only looks", app.AboutPermissions, nil, func(c *fake.Cloud) { c.Roles = []string{"identity:default", "nova:observer"} })
-	wrong("a role that may not look at limits", app.AboutPermissions, nil, func(c *fake.Cloud) { c.Forbidden = "GET /limits" })
-	wrong("an image that is not whole", app.AboutImage, nil, func(c *fake.Cloud) {
+	wrong("a wrong API key", family.AboutCredentials, map[string]any{"api_key": "old"}, nil)
+	wrong("a wrong password", family.AboutCredentials, map[string]any{"api_key": "", "password": "wrong"}, nil)
+	wrong("an unknown user", family.AboutCredentials, map[string]any{"username": "nobody"}, nil)
+	wrong("another's account number", family.AboutCredentials, map[string]any{"tenant": "1"}, nil)
+	wrong("an address without the identity service", family.AboutSettings, map[string]any{"auth_url": "/v3"}, nil)
+	wrong("a region that the account does not have", family.AboutRegion, map[string]any{"region": "LON"}, nil)
+	wrong("no servers in the account", family.AboutRegion, nil, func(c *fake.Cloud) { c.Services = []string{"image"} })
+	wrong("no images in the account", family.AboutImage, nil, func(c *fake.Cloud) { c.Services = []string{"compute"} })
+	wrong("a role that only looks", family.AboutPermissions, nil, func(c *fake.Cloud) { c.Roles = []string{"identity:default", "nova:observer"} })
+	wrong("a role that may not look at limits", family.AboutPermissions, nil, func(c *fake.Cloud) { c.Forbidden = "GET /limits" })
+	wrong("an image that is not whole", family.AboutImage, nil, func(c *fake.Cloud) {
 		for i := range c.Images {
 			c.Images[i].Status = "saving"
 		}
 	})
-	wrong("an image too large for the flavor", app.AboutFlavor, nil, func(c *fake.Cloud) {
+	wrong("an image too large for the flavor", family.AboutFlavor, nil, func(c *fake.Cloud) {
 		for i := range c.Images {
 			c.Images[i].MinDisk = 80
 		}
 	})
-	wrong("too little memory left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Used.MemoryMB = 128000 })
-	wrong("too few servers left", app.AboutQuota, nil, func(c *fake.Cloud) { c.Limits.Servers = 1 })
-	wrong("no volumes to boot from", app.AboutRegion, map[string]any{"boot_volume_gb": 100}, func(c *fake.Cloud) { c.Services = []string{"compute", "image"} })
-	wrong("no volumes for data", app.AboutRegion, map[string]any{"data_disk_gb": 100}, func(c *fake.Cloud) { c.Services = []string{"compute", "image"} })
+	wrong("too little memory left", family.AboutQuota, nil, func(c *fake.Cloud) { c.Used.MemoryMB = 128000 })
+	wrong("too few servers left", family.AboutQuota, nil, func(c *fake.Cloud) { c.Limits.Servers = 1 })
+	wrong("no volumes to boot from", family.AboutRegion, map[string]any{"boot_volume_gb": 100}, func(c *fake.Cloud) { c.Services = []string{"compute", "image"} })
+	wrong("no volumes for data", family.AboutRegion, map[string]any{"data_disk_gb": 100}, func(c *fake.Cloud) { c.Services = []string{"compute", "image"} })
 	named := map[string]any{"dns_zone": fake.Zone}
-	wrong("an unknown DNS zone", app.AboutNetwork, map[string]any{"dns_zone": "other.test"}, nil)
-	wrong("no Cloud DNS", app.AboutNetwork, named, func(c *fake.Cloud) { c.Services = []string{"compute", "image", "volume"} })
-	wrong("a role that may not look at records", app.AboutPermissions, named, func(c *fake.Cloud) { c.Forbidden = "GET /records" })
-	wrong("too few records left", app.AboutQuota, named, func(c *fake.Cloud) { c.Records = 1 })
+	wrong("an unknown DNS zone", family.AboutNetwork, map[string]any{"dns_zone": "other.test"}, nil)
+	wrong("no Cloud DNS", family.AboutNetwork, named, func(c *fake.Cloud) { c.Services = []string{"compute", "image", "volume"} })
+	wrong("a role that may not look at records", family.AboutPermissions, named, func(c *fake.Cloud) { c.Forbidden = "GET /records" })
+	wrong("too few records left", family.AboutQuota, named, func(c *fake.Cloud) { c.Records = 1 })
 	return s, h
 }
 
@@ -222,17 +223,17 @@ func TestRackConnect(t *testing.T) {
 	s, h := harness(t, nil)
 	waits := s.open(t, map[string]any{"rackconnect_wait": true})
 	t.Cleanup(func() { s.clear(t, waits) })
-	for status, want := range map[string]app.MachineState{"DEPLOYED": app.MachineRunning, "FAILED": app.MachineStopped, "UNPROCESSABLE": app.MachineStopped} {
+	for status, want := range map[string]family.MachineState{"DEPLOYED": family.MachineRunning, "FAILED": family.MachineStopped, "UNPROCESSABLE": family.MachineStopped} {
 		s.With(func(c *fake.Cloud) { c.RackConnect = status })
 		spec, _ := h.Spec(t, "connected "+status)
 		m, err := waits.Create(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.State != app.MachineStarting || m.Addresses[app.AddressAccess] == "203.0.113.77" {
+		if m.State != family.MachineStarting || m.Addresses[app.AddressAccess] == "203.0.113.77" {
 			t.Errorf("at first it is %+v", m)
 		}
-		for deadline := time.Now().Add(hangs); m.State == app.MachineStarting && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		for deadline := time.Now().Add(hangs); m.State == family.MachineStarting && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 			if m, err = waits.Describe(t.Context(), m.ID); err != nil {
 				t.Fatal(err)
 			}

@@ -8,15 +8,14 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/ssh"
-
-	"muster/app"
+	"muster/app/family"
 )
 
-var _ app.Adopter = (*Provider)(nil)
+var _ family.Adopter = (*Provider)(nil)
 
 // Adopt has a machine carry other tags and another name. Who is let into a machine with files of its own is said there; into one that shares the host's, by us.
 // A host name that the machine's kernel tells is changed from within.
-func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	if _, _, _, rest, err := ssh.ParseAuthorizedKey([]byte(spec.AuthorizedKey)); err != nil || len(rest) > 0 {
 		return invalid("authorized_key", "the key that is to be let in is not one line in authorized_keys form")
 	}
@@ -25,7 +24,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) e
 		return err
 	}
 	defer unlock()
-	if spec.Intent != r.Intent || spec.Tags[app.TagIntent] != r.Intent {
+	if spec.Intent != r.Intent || spec.Tags[family.TagIntent] != r.Intent {
 		return invalid("intent", "machine %s was made for another intent", id)
 	}
 	if r.Mode == ModeProcess {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 )
 
 // crashDir, when set, makes the test binary a process that makes machines until it is killed.
@@ -45,19 +45,19 @@ func TestKilledWhileMakingMachines(t *testing.T) {
 			dir := dataDir(t)
 			made := killed(t, dir, delay*time.Millisecond)
 			p := open(t, dir, ModeNamespaces)
-			found := make(map[string]app.Machine)
+			found := make(map[string]family.Machine)
 			ms, err := p.List(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, m := range ms {
 				found[m.ID] = m
-				if m.Tags[app.TagInstallation] == "" {
+				if m.Tags[family.TagInstallation] == "" {
 					t.Errorf("found without tags: %+v", m)
 				}
 			}
 			for _, id := range made {
-				if found[id].State != app.MachineRunning {
+				if found[id].State != family.MachineRunning {
 					t.Errorf("%s was reported, and is now %+v", id, found[id])
 				}
 			}

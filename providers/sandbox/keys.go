@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/ssh"
-
-	"muster/app"
+	"muster/app/family"
 )
 
 // keys are what a machine proves itself with and whom it lets in.
@@ -21,7 +20,7 @@ type keys struct {
 }
 
 // keysOf reads a spec's keys. A spec without a host key gets a fresh one.
-func keysOf(spec app.MachineSpec) (keys, error) {
+func keysOf(spec family.MachineSpec) (keys, error) {
 	k := keys{hostPEM: spec.HostKey, authorized: strings.TrimSpace(spec.AuthorizedKey)}
 	if len(k.hostPEM) == 0 {
 		_, private, err := ed25519.GenerateKey(rand.Reader)

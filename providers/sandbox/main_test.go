@@ -13,8 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/crypto/ssh"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 )
 
@@ -33,24 +32,24 @@ func TestMain(m *testing.M) {
 func suite(mode string) (providertest.Harness, map[string]string) {
 	dirs := make(map[string]string)
 	h := providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			dirs[t.Name()] = dataDir(t)
 			return open(t, dirs[t.Name()], mode)
 		},
-		Reopen: func(t *testing.T) app.Provider { return open(t, dirs[t.Name()], mode) },
+		Reopen: func(t *testing.T) family.Provider { return open(t, dirs[t.Name()], mode) },
 		Flavor: "small",
 		Image:  HostImage,
 		Login:  true,
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor":    func(s *app.MachineSpec) { s.Flavor.Flavor = "gigantic" },
-			"an unknown image":     func(s *app.MachineSpec) { s.Image.Image = "ubuntu" },
-			"an absent image":      func(s *app.MachineSpec) { s.Image.Image = "/no/such/root" },
-			"an odd host name":     func(s *app.MachineSpec) { s.Hostname = "a\n10.0.0.1 b" },
-			"a broken host key":    func(s *app.MachineSpec) { s.HostKey = []byte("none") },
-			"no one to let in":     func(s *app.MachineSpec) { s.AuthorizedKey = "" },
-			"two keys to let in":   func(s *app.MachineSpec) { s.AuthorizedKey += "\n" + s.AuthorizedKey },
-			"the host's root":      func(s *app.MachineSpec) { s.Image.Image = "/" },
-			"an image without ssh": func(s *app.MachineSpec) { s.Image.Image = "/proc/self/fdinfo" },
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown flavor":    func(s *family.MachineSpec) { s.Flavor.Flavor = "gigantic" },
+			"an unknown image":     func(s *family.MachineSpec) { s.Image.Image = "ubuntu" },
+			"an absent image":      func(s *family.MachineSpec) { s.Image.Image = "/no/such/root" },
+			"an odd host name":     func(s *family.MachineSpec) { s.Hostname = "a\n10.0.0.1 b" },
+			"a broken host key":    func(s *family.MachineSpec) { s.HostKey = []byte("none") },
+			"no one to let in":     func(s *family.MachineSpec) { s.AuthorizedKey = "" },
+			"two keys to let in":   func(s *family.MachineSpec) { s.AuthorizedKey += "\n" + s.AuthorizedKey },
+			"the host's root":      func(s *family.MachineSpec) { s.Image.Image = "/" },
+			"an image without ssh": func(s *family.MachineSpec) { s.Image.Image = "/proc/self/fdinfo" },
 		},
 	}
 	return h, dirs
@@ -142,11 +141,11 @@ func wantNoTraces(t *testing.T, dir string) {
 	}
 }
 
-func spec(t testing.TB, intent string) (app.MachineSpec, providertest.Keys) {
+func spec(t testing.TB, intent string) (family.MachineSpec, providertest.Keys) {
 	return providertest.Harness{Flavor: "small", Image: HostImage}.Spec(t, intent)
 }
 
-func create(t testing.TB, p *Provider, intent string) (app.Machine, providertest.Keys) {
+func create(t testing.TB, p *Provider, intent string) (family.Machine, providertest.Keys) {
 	t.Helper()
 	s, k := spec(t, intent)
 	m, err := p.Create(t.Context(), s)
@@ -156,14 +155,14 @@ func create(t testing.TB, p *Provider, intent string) (app.Machine, providertest
 	return m, k
 }
 
-func remove(t testing.TB, p *Provider, m app.Machine) {
+func remove(t testing.TB, p *Provider, m family.Machine) {
 	t.Helper()
 	if err := p.Delete(t.Context(), m.ID); err != nil {
 		t.Errorf("delete %s: %v", m.ID, err)
 	}
 }
 
-func dial(t testing.TB, m app.Machine, k providertest.Keys) *ssh.Client {
+func dial(t testing.TB, m family.Machine, k providertest.Keys) *ssh.Client {
 	t.Helper()
 	c := providertest.Dial(t, m, k)
 	t.Cleanup(func() { _ = c.Close() })

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 )
 
@@ -55,7 +55,7 @@ func TestNamespacesMachineIsItsOwn(t *testing.T) {
 	p := open(t, dir, ModeAuto)
 	m, k := create(t, p, "own")
 	other, k2 := create(t, p, "other")
-	if !m.OwnRoot || m.Note != "namespaces + OpenSSH" || m.State != app.MachineRunning || m.SSHPort != 22 || m.SSHUser != "root" {
+	if !m.OwnRoot || m.Note != "namespaces + OpenSSH" || m.State != family.MachineRunning || m.SSHPort != 22 || m.SSHUser != "root" {
 		t.Errorf("%+v", m)
 	}
 	c := dial(t, m, k)
@@ -141,7 +141,7 @@ func TestNamespacesMachineIsItsOwn(t *testing.T) {
 		}
 	})
 	remove(t, p, m)
-	if got, _ := p.Describe(t.Context(), other.ID); got.State != app.MachineRunning {
+	if got, _ := p.Describe(t.Context(), other.ID); got.State != family.MachineRunning {
 		t.Errorf("the other is %s after the first is gone", got.State)
 	}
 	remove(t, p, other)
@@ -205,7 +205,7 @@ func TestNamespacesWithTheRealClient(t *testing.T) {
 	}
 }
 
-func waitForPort(t *testing.T, m app.Machine) {
+func waitForPort(t *testing.T, m family.Machine) {
 	t.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
 		c, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", m.Addresses["access_v4"], m.SSHPort), time.Second)
@@ -232,11 +232,11 @@ func TestNamespacesMachineThatDied(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := p.Describe(t.Context(), m.ID)
-	if err != nil || got.State != app.MachineStopped || !strings.Contains(got.Note, "does not run") {
+	if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "does not run") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	s, _ := spec(t, "dies")
-	if again, err := p.Create(t.Context(), s); err != nil || again.ID != m.ID || again.State != app.MachineStopped {
+	if again, err := p.Create(t.Context(), s); err != nil || again.ID != m.ID || again.State != family.MachineStopped {
 		t.Errorf("the same intent gives %+v, %v", again, err)
 	}
 
@@ -284,11 +284,11 @@ func TestNamespacesMachineHalfMade(t *testing.T) {
 				t.Fatal(err)
 			}
 			p = open(t, dir, ModeNamespaces)
-			if ms, err := p.List(t.Context(), map[string]string{app.TagIntent: "half"}); err != nil || len(ms) != 1 || ms[0].State == app.MachineRunning {
+			if ms, err := p.List(t.Context(), map[string]string{family.TagIntent: "half"}); err != nil || len(ms) != 1 || ms[0].State == family.MachineRunning {
 				t.Errorf("found: %+v, %v", ms, err)
 			}
 			again, k := create(t, p, "half")
-			if again.ID != m.ID || again.State != app.MachineRunning {
+			if again.ID != m.ID || again.State != family.MachineRunning {
 				t.Errorf("finished: %+v", again)
 			}
 			sh(t, dial(t, again, k), "true")
@@ -544,7 +544,7 @@ func TestNamespacesManyMachines(t *testing.T) {
 	dir := dataDir(t)
 	p := open(t, dir, ModeNamespaces)
 	start := time.Now()
-	var machines [n]app.Machine
+	var machines [n]family.Machine
 	var all [n]providertest.Keys
 	errs := make(chan error)
 	for i := range n {

@@ -18,8 +18,8 @@ import (
 	"github.com/pkg/sftp"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/sys/unix"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 )
 
@@ -299,7 +299,7 @@ func TestProcessServicesOutliveTheProvider(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineStopped {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped {
 		t.Errorf("served by nobody: %+v, %v", got, err)
 	}
 	p = open(t, dir, ModeProcess)
@@ -317,7 +317,7 @@ func TestProcessDeletedFromElsewhere(t *testing.T) {
 	dir := dataDir(t)
 	p, q := open(t, dir, ModeProcess), open(t, dir, ModeProcess)
 	m, k := create(t, p, "shared")
-	if got, err := q.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineRunning {
+	if got, err := q.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineRunning {
 		t.Errorf("seen from elsewhere: %+v, %v", got, err)
 	}
 	c := dial(t, m, k)
@@ -438,7 +438,7 @@ func TestProcessMachinesAreForOneTenant(t *testing.T) {
 	s, _ := spec(t, "shared")
 	s.Isolated = true
 	_, err := p.Create(t.Context(), s)
-	if e := app.AsError(err); err == nil || e.Code != app.EForbidden || e.Reason != "process_mode" || e.Hint != app.IsolationHint {
+	if e := app.AsError(err); err == nil || e.Code != app.EForbidden || e.Reason != "process_mode" || e.Hint != family.IsolationHint {
 		t.Errorf("%v", err)
 	}
 	wantNoTraces(t, p.files.dir)

@@ -15,7 +15,7 @@ import (
 	"regexp"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 )
 
 // record is what machine.json holds. It is written before anything is made, so that whatever a crash leaves behind
@@ -168,8 +168,8 @@ func (l layout) sweep() {
 }
 
 // machine is what the outside sees of a record.
-func (r *record) machine(state app.MachineState, note string) app.Machine {
-	m := app.Machine{
+func (r *record) machine(state family.MachineState, note string) family.Machine {
+	m := family.Machine{
 		ID:       r.ID,
 		State:    state,
 		Hostname: r.Hostname,

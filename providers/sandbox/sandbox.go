@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Env is what the sandbox needs from the process that it runs in.
@@ -36,8 +37,8 @@ type Provider struct {
 }
 
 var (
-	_ app.Provider       = (*Provider)(nil)
-	_ app.ProviderCloser = (*Provider)(nil)
+	_ family.Provider       = (*Provider)(nil)
+	_ family.ProviderCloser = (*Provider)(nil)
 )
 
 // backend is one kind of machine. Calls for one machine never overlap, except alive.
@@ -154,30 +155,30 @@ var hostnameForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9
 
 // Create makes the machine of spec.Intent, finishes one that a crash left half made, or gives the one that is there.
 // EInvalid for a flavor, image, host name or key that cannot be used; ECapacity when the most machines are there.
-func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	k, err := p.checkSpec(ctx, spec)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	id := idOf(spec.Intent)
 	unlock, err := p.files.lockNode(ctx, id, true)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	defer unlock()
 	r, err := p.files.load(id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return app.Machine{}, err
+		return family.Machine{}, err
 	case r.Intent != spec.Intent:
-		return app.Machine{}, app.Errorf(app.EConflict, "intents %q and %q have the same short name %s", r.Intent, spec.Intent, id)
+		return family.Machine{}, app.Errorf(app.EConflict, "intents %q and %q have the same short name %s", r.Intent, spec.Intent, id)
 	case r.Ready:
 		return p.view(r), nil
 	default:
 		// A crash left it half made. Removing it takes the lock's directory away too, so begin anew.
 		if err := p.remove(ctx, r); err != nil {
-			return app.Machine{}, fmt.Errorf("what an earlier try left: %w", err)
+			return family.Machine{}, fmt.Errorf("what an earlier try left: %w", err)
 		}
 		return p.Create(ctx, spec)
 	}
@@ -186,7 +187,7 @@ func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 		Tags: spec.Tags, HostKey: k.hostPublic, Created: time.Now().UTC(),
 	}
 	if err := p.admit(ctx, r); err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	if err := p.start(ctx, r, k); err != nil {
 		p.log.Warn("sandbox machine could not be made", "machine", id, "hostname", r.Hostname, "error", err)
@@ -194,7 +195,7 @@ func (p *Provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machin
 		if undo := p.remove(context.WithoutCancel(ctx), r); undo != nil {
 			err = errors.Join(err, undo)
 		}
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	return p.view(r), nil
 }
@@ -207,14 +208,14 @@ func (p *Provider) start(ctx context.Context, r *record, k keys) error {
 	return p.files.save(r)
 }
 
-func imageOf(spec app.MachineSpec) string {
+func imageOf(spec family.MachineSpec) string {
 	if spec.Image.Image == "" {
 		return HostImage
 	}
 	return spec.Image.Image
 }
 
-func (p *Provider) checkSpec(ctx context.Context, spec app.MachineSpec) (keys, error) {
+func (p *Provider) checkSpec(ctx context.Context, spec family.MachineSpec) (keys, error) {
 	if err := ctx.Err(); err != nil {
 		return keys{}, err
 	}
@@ -234,7 +235,7 @@ func (p *Provider) checkSpec(ctx context.Context, spec app.MachineSpec) (keys, e
 		return keys{}, e
 	}
 	if spec.Isolated && p.mode == ModeProcess {
-		return keys{}, &app.Error{Code: app.EForbidden, Reason: "process_mode", Field: "provider", Hint: app.IsolationHint,
+		return keys{}, &app.Error{Code: app.EForbidden, Reason: "process_mode", Field: "provider", Hint: family.IsolationHint,
 			Message: fmt.Sprintf("Machines of provider %s would be processes of this host, since %s, and several tenants share the installation: the owner of one could read the data of all of them.", p.name, p.why)}
 	}
 	if err := p.kinds[p.mode].possible(ctx, image); err != nil {
@@ -275,44 +276,44 @@ func (p *Provider) admit(ctx context.Context, r *record) error {
 }
 
 // Describe gives a machine as it is now; ENotFound where there is none.
-func (p *Provider) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	if err := ctx.Err(); err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	r, err := p.files.load(id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return app.Machine{}, app.Errorf(app.ENotFound, "the sandbox has no machine %q", id)
+		return family.Machine{}, app.Errorf(app.ENotFound, "the sandbox has no machine %q", id)
 	}
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	return p.view(r), nil
 }
 
-func (p *Provider) view(r *record) app.Machine {
+func (p *Provider) view(r *record) family.Machine {
 	b, ok := p.kinds[r.Mode]
 	if !ok {
-		return r.machine(app.MachineStopped, "a "+r.Mode+" machine, which this process cannot run")
+		return r.machine(family.MachineStopped, "a "+r.Mode+" machine, which this process cannot run")
 	}
 	alive, note := b.alive(r)
 	switch {
 	case r.Asleep && !alive:
-		return r.machine(app.MachineStopped, "asleep")
+		return r.machine(family.MachineStopped, "asleep")
 	case alive && r.Ready:
-		return r.machine(app.MachineRunning, note)
+		return r.machine(family.MachineRunning, note)
 	case alive:
-		return r.machine(app.MachineStarting, note)
+		return r.machine(family.MachineStarting, note)
 	}
-	return r.machine(app.MachineStopped, note)
+	return r.machine(family.MachineStopped, note)
 }
 
 // List gives the machines that carry all of the tags, by id.
-func (p *Provider) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	ids, err := p.files.ids()
 	if err != nil {
 		return nil, err
 	}
-	var out []app.Machine
+	var out []family.Machine
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return nil, err

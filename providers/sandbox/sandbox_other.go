@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Env is what the sandbox needs from the process that it runs in.
@@ -16,6 +17,6 @@ type Env struct {
 }
 
 // Open tells that this operating system has no sandbox.
-func Open(context.Context, string, map[string]any, Env) (app.Provider, error) {
+func Open(context.Context, string, map[string]any, Env) (family.Provider, error) {
 	return nil, app.Errorf(app.EInvalid, "the sandbox needs Linux or another Unix")
 }

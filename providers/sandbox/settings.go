@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // Modes: the values of the setting, and of Provider.Mode (which is never auto).
@@ -31,20 +33,20 @@ const (
 )
 
 // Descriptor says what settings an account in the catalog may have.
-var Descriptor = app.Descriptor{
+var Descriptor = family.Descriptor{
 	Name:        "sandbox",
 	Sleeps:      true,
 	Host:        true,
 	Description: "Machines on this host that are real to SSH. Needs no account; isolates for convenience, not for security.",
-	Fields: []app.Field{
-		{Name: "mode", SetBy: app.SetByTenant, Label: "Mode", Type: app.FieldChoice, Default: ModeAuto, Options: []string{ModeAuto, ModeNamespaces, ModeProcess},
+	Fields: []family.Field{
+		{Name: "mode", SetBy: family.SetByTenant, Label: "Mode", Type: family.FieldChoice, Default: ModeAuto, Options: []string{ModeAuto, ModeNamespaces, ModeProcess},
 			Help: "namespaces: own network, processes and files, needs root; process: SSH servers inside Muster; auto: the first that works."},
-		{Name: "subnet", SetBy: app.SetByTenant, Label: "Subnet", Type: app.FieldText,
+		{Name: "subnet", SetBy: family.SetByTenant, Label: "Subnet", Type: family.FieldText,
 			Help: "IPv4 network of namespaces machines, /24 to /16. Empty: 10.78.0.0/16, or the next one up to 10.99.0.0/16 that is free."},
-		{Name: "max_machines", SetBy: app.SetByTenant, Label: "Most machines", Type: app.FieldInt, Default: strconv.Itoa(defaultMaxMachines)},
-		{Name: "max_processes", SetBy: app.SetByInstallation, Label: "Most processes", Type: app.FieldInt, Default: strconv.Itoa(defaultMaxProcesses),
+		{Name: "max_machines", SetBy: family.SetByTenant, Label: "Most machines", Type: family.FieldInt, Default: strconv.Itoa(defaultMaxMachines)},
+		{Name: "max_processes", SetBy: family.SetByInstallation, Label: "Most processes", Type: family.FieldInt, Default: strconv.Itoa(defaultMaxProcesses),
 			Help: "Of all machines together. At the limit no machine is created and, in process mode, no command is started."},
-		{Name: "max_disk_gb", SetBy: app.SetByInstallation, Label: "Most disk space (GB)", Type: app.FieldInt, Default: strconv.Itoa(defaultMaxDiskGB),
+		{Name: "max_disk_gb", SetBy: family.SetByInstallation, Label: "Most disk space (GB)", Type: family.FieldInt, Default: strconv.Itoa(defaultMaxDiskGB),
 			Help: "Of all machines together. At the limit no machine is created."},
 	},
 }
@@ -114,7 +116,7 @@ func invalid(field, format string, args ...any) *app.Error {
 }
 
 // checkFlavor wants one of the labels.
-func checkFlavor(f app.Flavor) error {
+func checkFlavor(f template.Flavor) error {
 	if slices.Contains(flavors, f.Flavor) {
 		return nil
 	}

@@ -9,9 +9,10 @@ import (
 	"os"
 
 	"muster/app"
+	"muster/app/family"
 )
 
-var _ app.Sleeper = (*Provider)(nil)
+var _ family.Sleeper = (*Provider)(nil)
 
 // Sleep ends all that runs on a machine and keeps its files, its keys and its address. EInvalid where its files are in memory:
 // they would be lost.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // leastFree is the room that a machine must have for its record, in KiB.
@@ -18,25 +20,25 @@ const leastFree = 1024
 // survey is what one look at an account finds.
 type survey struct {
 	p     *provider
-	found []app.Finding
+	found []family.Finding
 	views []*view
 	wrong []bool // by view: it cannot be handed out as it is
 }
 
 func (s *survey) ok(about, subject, format string, args ...any) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+	s.found = append(s.found, family.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
 }
 
 func (s *survey) bad(about, subject string, code app.Code, hint, format string, args ...any) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)})
+	s.found = append(s.found, family.Finding{About: about, Subject: subject, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
 
 func (s *survey) warn(about, subject, hint, format string, args ...any) {
-	s.found = append(s.found, app.Finding{About: about, Subject: subject, Warning: true, Hint: hint, Message: fmt.Sprintf(format, args...)})
+	s.found = append(s.found, family.Finding{About: about, Subject: subject, Warning: true, Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
 
 // CheckAccount implements app.AccountChecker. It asks every machine, and changes nothing but that the directory of the record is there.
-func (p *provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]app.Finding, error) {
+func (p *provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	s := &survey{p: p, wrong: make([]bool, len(p.machines))}
 	var err error
 	if s.views, err = p.lookAll(ctx); err != nil {
@@ -60,14 +62,14 @@ func (p *provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]
 		}
 		before := len(s.found)
 		s.one(v, probes[i])
-		s.wrong[i] = slices.ContainsFunc(s.found[before:], func(f app.Finding) bool { return !f.OK })
+		s.wrong[i] = slices.ContainsFunc(s.found[before:], func(f family.Finding) bool { return !f.OK })
 	}
 	if p.wipe == "" {
-		s.warn(app.AboutSettings, "wipe", "Write a script that removes what users leave, or have the machines installed anew.", "Machines are not wiped when they are given back: whoever gets one next finds the files of whoever had it before.")
+		s.warn(family.AboutSettings, "wipe", "Write a script that removes what users leave, or have the machines installed anew.", "Machines are not wiped when they are given back: whoever gets one next finds the files of whoever had it before.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.flavors)) {
 		if _, differs := sizes(p.machines, name); len(differs) > 0 {
-			s.warn(app.AboutFlavor, name, "Give machines that differ a flavor each, or write what they all have at least.", "The machines of flavor %s differ in %s, or some do not say; the least counts.", name, strings.Join(differs, " and "))
+			s.warn(family.AboutFlavor, name, "Give machines that differ a flavor each, or write what they all have at least.", "The machines of flavor %s differ in %s, or some do not say; the least counts.", name, strings.Join(differs, " and "))
 		}
 	}
 	s.ask(needs)
@@ -78,7 +80,7 @@ func (p *provider) CheckAccount(ctx context.Context, needs app.AccountNeeds) ([]
 func (s *survey) one(v *view, probe string) {
 	switch {
 	case v.out:
-		s.warn(app.AboutNetwork, v.name, "Take the word out from its line when it may be used.", "Machine %s is out of service.", v.name)
+		s.warn(family.AboutNetwork, v.name, "Take the word out from its line when it may be used.", "Machine %s is out of service.", v.name)
 		return
 	case v.silent != nil:
 		s.silent(v)
@@ -101,36 +103,36 @@ func (s *survey) one(v *view, probe string) {
 	}
 	switch {
 	case len(missing) > 0:
-		s.bad(app.AboutPermissions, v.name, app.EInvalid, "Install util-linux, coreutils and grep there, or busybox with them.", "Machine %s lacks %s.", v.name, strings.Join(missing, ", "))
+		s.bad(family.AboutPermissions, v.name, app.EInvalid, "Install util-linux, coreutils and grep there, or busybox with them.", "Machine %s lacks %s.", v.name, strings.Join(missing, ", "))
 	case readonly:
-		s.bad(app.AboutPermissions, v.name, app.ECapacity, "See to the file system that holds /var/lib/muster there, or the user's home without sudo: it may be full or read-only.", "Machine %s cannot keep a record.", v.name)
+		s.bad(family.AboutPermissions, v.name, app.ECapacity, "See to the file system that holds /var/lib/muster there, or the user's home without sudo: it may be full or read-only.", "Machine %s cannot keep a record.", v.name)
 	case free < leastFree:
-		s.bad(app.AboutQuota, v.name, app.ECapacity, "Make room on the file system that holds /var/lib/muster there.", "Machine %s has %d KiB left.", v.name, free)
+		s.bad(family.AboutQuota, v.name, app.ECapacity, "Make room on the file system that holds /var/lib/muster there.", "Machine %s has %d KiB left.", v.name, free)
 	case v.rec != nil && v.rec.State == wiping && v.rec.Failed != "":
-		s.warn(app.AboutQuota, v.name, "See to the script wipe or to the machine, and delete it again.", "Machine %s was given back and not wiped, and stays out of use: %s.", v.name, v.rec.Failed)
+		s.warn(family.AboutQuota, v.name, "See to the script wipe or to the machine, and delete it again.", "Machine %s was given back and not wiped, and stays out of use: %s.", v.name, v.rec.Failed)
 	default:
 		use := "is free"
 		if v.rec != nil {
 			use = "is in use as " + v.rec.Hostname
 		}
-		s.ok(app.AboutNetwork, v.name, "Machine %s answers at %s, and %s.", v.name, v.at(), use)
+		s.ok(family.AboutNetwork, v.name, "Machine %s answers at %s, and %s.", v.name, v.at(), use)
 	}
 	if !s.p.sudo && v.user != "root" {
-		s.warn(app.AboutPermissions, v.name, "Set sudo to true, and allow it without a password.", "Machine %s is used as %s without sudo: it gets no host name, and scripts run as that user.", v.name, v.user)
+		s.warn(family.AboutPermissions, v.name, "Set sudo to true, and allow it without a password.", "Machine %s is used as %s without sudo: it gets no host name, and scripts run as that user.", v.name, v.user)
 	}
 }
 
 // silent says why a machine could not be asked. One that was seen before is passed over; one that was not holds back all.
 func (s *survey) silent(v *view) {
 	e := app.AsError(v.silent)
-	about := app.AboutNetwork
+	about := family.AboutNetwork
 	switch {
 	case e.Code == app.ECredentials && e.Reason == "sudo", e.Reason == "no_shell":
-		about = app.AboutPermissions
+		about = family.AboutPermissions
 	case e.Code == app.ECredentials:
-		about = app.AboutCredentials
+		about = family.AboutCredentials
 	case e.Reason == "record":
-		about = app.AboutQuota
+		about = family.AboutQuota
 	}
 	hint := cmp.Or(e.Hint, "Write the word out on its line while it is out of service.")
 	if v.unknown || e.Code != app.ETransient {
@@ -141,7 +143,7 @@ func (s *survey) silent(v *view) {
 }
 
 // ask holds what is wanted against what there is.
-func (s *survey) ask(needs app.AccountNeeds) {
+func (s *survey) ask(needs family.AccountNeeds) {
 	p := s.p
 	for _, n := range needs.Machines {
 		w := &wish{flavor: n.Flavor.Flavor, image: n.Image.Image, zone: n.Zone}
@@ -149,14 +151,14 @@ func (s *survey) ask(needs app.AccountNeeds) {
 		var err error
 		if w.labels, err = readLabels(n.Flavor.Extra["labels"]); err != nil {
 			e := app.AsError(err)
-			s.bad(app.AboutFlavor, n.Flavor.Flavor, e.Code, e.Hint, "%s", e.Message)
+			s.bad(family.AboutFlavor, n.Flavor.Flavor, e.Code, e.Hint, "%s", e.Message)
 			continue
 		}
 		known := true
 		for _, part := range []struct {
 			about, what, name string
 			has               map[string]int
-		}{{app.AboutFlavor, "flavor", w.flavor, p.flavors}, {app.AboutImage, "image", w.image, p.images}, {app.AboutRegion, "zone", w.zone, p.zones}} {
+		}{{family.AboutFlavor, "flavor", w.flavor, p.flavors}, {family.AboutImage, "image", w.image, p.images}, {family.AboutRegion, "zone", w.zone, p.zones}} {
 			if part.name == "" {
 				continue
 			}
@@ -182,7 +184,7 @@ func has(n int) string {
 }
 
 // room counts what is free. That all machines of a flavor are in use is what they are for, where nobody wants one now.
-func (s *survey) room(n app.MachineNeed, w *wish, each bool) {
+func (s *survey) room(n family.MachineNeed, w *wish, each bool) {
 	fit, free := 0, 0
 	for i, v := range s.views {
 		if w.fits(v.machine) {
@@ -195,19 +197,19 @@ func (s *survey) room(n app.MachineNeed, w *wish, each bool) {
 	switch {
 	case fit == 0:
 		e := app.AsError(full(s.views, w))
-		s.bad(app.AboutFlavor, w.flavor, app.EInvalid, e.Hint, "%s", e.Message)
+		s.bad(family.AboutFlavor, w.flavor, app.EInvalid, e.Hint, "%s", e.Message)
 	case free == 0 && each:
-		s.warn(app.AboutQuota, w.flavor, "Wait until some are given back, or add more to the inventory.", "Of %s of %s, none can be had now.", count(fit, "machine"), w)
+		s.warn(family.AboutQuota, w.flavor, "Wait until some are given back, or add more to the inventory.", "Of %s of %s, none can be had now.", count(fit, "machine"), w)
 	case free < n.Count && !each:
-		s.bad(app.AboutQuota, w.flavor, app.ECapacity, "Wait until some are given back, or add more to the inventory.", "%s wanted of %s; of %d that there are, %d can be had now.", count(n.Count, "machine"), w, fit, free)
+		s.bad(family.AboutQuota, w.flavor, app.ECapacity, "Wait until some are given back, or add more to the inventory.", "%s wanted of %s; of %d that there are, %d can be had now.", count(n.Count, "machine"), w, fit, free)
 	default:
-		s.ok(app.AboutQuota, w.flavor, "Of %s of %s, %d can be had now.", count(fit, "machine"), w, free)
+		s.ok(family.AboutQuota, w.flavor, "Of %s of %s, %d can be had now.", count(fit, "machine"), w, free)
 	}
 }
 
 // Offers implements app.Offerer, from the inventory alone.
-func (p *provider) Offers(ctx context.Context) (app.Offers, error) {
-	out := app.Offers{Zones: slices.Sorted(maps.Keys(p.zones))}
+func (p *provider) Offers(ctx context.Context) (family.Offers, error) {
+	out := family.Offers{Zones: slices.Sorted(maps.Keys(p.zones))}
 	for _, name := range slices.Sorted(maps.Keys(p.flavors)) {
 		zones := map[string]bool{}
 		everywhere := false
@@ -218,14 +220,14 @@ func (p *provider) Offers(ctx context.Context) (app.Offers, error) {
 			}
 		}
 		flavor, _ := sizes(p.machines, name)
-		f := app.FlavorOffer{Flavor: flavor, Description: count(p.flavors[name], "machine")}
+		f := family.FlavorOffer{Flavor: flavor, Description: count(p.flavors[name], "machine")}
 		if !everywhere {
 			f.Zones = slices.Sorted(maps.Keys(zones))
 		}
 		out.Flavors = append(out.Flavors, f)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.images)) {
-		out.Images = append(out.Images, app.ImageOffer{Image: app.Image{Image: name}, Description: "on " + count(p.images[name], "machine")})
+		out.Images = append(out.Images, family.ImageOffer{Image: template.Image{Image: name}, Description: "on " + count(p.images[name], "machine")})
 	}
 	return out, ctx.Err()
 }

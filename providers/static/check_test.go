@@ -3,7 +3,8 @@ package static
 import (
 	"testing"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
@@ -14,7 +15,7 @@ func TestAllMachinesInUse(t *testing.T) {
 	p := f.open(t, f.settings("flavor=big image=debian-12", "wipe", "true"), t.TempDir())
 	f.boxes[0].put(t, `{"token":"a","state":"ready","intent":"i","hostname":"h","tags":{},"keys":[],"made_at":"2026-01-02T03:04:05Z"}`)
 	for _, each := range []bool{false, true} {
-		found, err := p.CheckAccount(t.Context(), app.AccountNeeds{Each: each, Machines: []app.MachineNeed{{Count: 1, Flavor: app.Flavor{Flavor: "big"}}}})
+		found, err := p.CheckAccount(t.Context(), family.AccountNeeds{Each: each, Machines: []family.MachineNeed{{Count: 1, Flavor: template.Flavor{Flavor: "big"}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/providers/static/internal/shell"
 )
 
@@ -53,11 +55,11 @@ func unknown(what, name string, has map[string]int) *app.Error {
 		e.Hint = fmt.Sprintf("Put %s=%s on the lines of those that have it.", what, name)
 		return e
 	}
-	e.Hint = app.Suggest(name, slices.Collect(maps.Keys(has)))
+	e.Hint = phrase.Suggest(name, slices.Collect(maps.Keys(has)))
 	return e
 }
 
-func (p *provider) wish(spec app.MachineSpec) (*wish, error) {
+func (p *provider) wish(spec family.MachineSpec) (*wish, error) {
 	w := &wish{flavor: spec.Flavor.Flavor, image: spec.Image.Image, zone: spec.Zone}
 	if w.flavor == "" {
 		w.flavor = defaultFlavor
@@ -77,7 +79,7 @@ func (p *provider) wish(spec app.MachineSpec) (*wish, error) {
 }
 
 // who reads whom a machine is for.
-func (p *provider) who(w *wish, spec app.MachineSpec) error {
+func (p *provider) who(w *wish, spec family.MachineSpec) error {
 	var err error
 	if w.key, err = shell.PublicKey(spec.AuthorizedKey); err != nil {
 		return app.Errorf(app.EInvalid, "The key that is to be let in is not one line in authorized_keys form.")
@@ -102,32 +104,33 @@ func shortEnough(hostname string) string {
 // rounds is how often it is looked again where somebody else was faster.
 const rounds = 6
 
-// Create implements app.Provider: it takes a free machine by writing a record there where there is none, and makes it ready. Who comes back after a failure finds
+// Create implements app.Provider: it takes a free machine by writing a record there where there is none, and makes it ready. Who comes back after a
+// failure finds
 // the record by its intent and goes on where it was.
-func (p *provider) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
+func (p *provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	w, err := p.wish(spec)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	release, err := p.locks.Lock(ctx, spec.Intent)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	defer release()
 	for range rounds {
 		m, err := p.create(ctx, w, spec)
 		if m != nil || err != nil {
 			if err != nil {
-				return app.Machine{}, err
+				return family.Machine{}, err
 			}
 			return *m, nil
 		}
 	}
-	return app.Machine{}, app.Errorf(app.ETransient, "Machines were taken by others as soon as they were chosen.")
+	return family.Machine{}, app.Errorf(app.ETransient, "Machines were taken by others as soon as they were chosen.")
 }
 
 // create is one round; nil and no error is to look again.
-func (p *provider) create(ctx context.Context, w *wish, spec app.MachineSpec) (*app.Machine, error) {
+func (p *provider) create(ctx context.Context, w *wish, spec family.MachineSpec) (*family.Machine, error) {
 	views, err := p.lookAll(ctx)
 	if err != nil {
 		return nil, err
@@ -182,10 +185,10 @@ func (p *provider) create(ctx context.Context, w *wish, spec app.MachineSpec) (*
 }
 
 // holder gives the machine that an intent has: one that is ready before others, those in the order of the inventory.
-func holder(views []*view, spec app.MachineSpec) *view {
+func holder(views []*view, spec family.MachineSpec) *view {
 	var best *view
 	for _, v := range views {
-		if v.rec == nil || v.rec.Intent != spec.Intent || v.rec.Tags[app.TagInstallation] != spec.Tags[app.TagInstallation] {
+		if v.rec == nil || v.rec.Intent != spec.Intent || v.rec.Tags[family.TagInstallation] != spec.Tags[family.TagInstallation] {
 			continue
 		}
 		if best == nil || v.rec.State == ready && best.rec.State != ready {
@@ -196,7 +199,7 @@ func holder(views []*view, spec app.MachineSpec) *view {
 }
 
 // take reserves the first machine that fits and is free. One that was given back and whose wiping was cut short is wiped first, where there is no other.
-func (p *provider) take(ctx context.Context, views []*view, w *wish, spec app.MachineSpec) (*view, error) {
+func (p *provider) take(ctx context.Context, views []*view, w *wish, spec family.MachineSpec) (*view, error) {
 	var lost bool
 	for _, v := range views {
 		if !w.fits(v.machine) || !v.free() {
@@ -222,7 +225,7 @@ func (p *provider) take(ctx context.Context, views []*view, w *wish, spec app.Ma
 		return nil, nil
 	}
 	for _, v := range views {
-		if v.silent == nil && v.rec != nil && w.fits(v.machine) && v.rec.State == wiping && v.rec.Failed == "" && v.rec.Tags[app.TagInstallation] == spec.Tags[app.TagInstallation] {
+		if v.silent == nil && v.rec != nil && w.fits(v.machine) && v.rec.State == wiping && v.rec.Failed == "" && v.rec.Tags[family.TagInstallation] == spec.Tags[family.TagInstallation] {
 			if err := p.giveBack(ctx, v); err == nil || changed(err) {
 				return nil, nil
 			} else if ctx.Err() != nil {
@@ -300,7 +303,7 @@ func (p *provider) makeReady(ctx context.Context, v *view, w *wish) (*view, erro
 		// It was taken by an attempt with another key.
 		next.Keys = append(next.Keys, w.key)
 	}
-	body := letIn(w.key, next.Token, next.Keys) + "name " + app.ShellQuote(shortEnough(next.Hostname)) + "\n"
+	body := letIn(w.key, next.Token, next.Keys) + "name " + phrase.ShellQuote(shortEnough(next.Hostname)) + "\n"
 	return p.change(ctx, v, next, body, "")
 }
 

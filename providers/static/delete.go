@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 )
 
 // errChanged says that somebody else has changed the machine's record: look again.
@@ -14,7 +16,8 @@ var errChanged = app.Errorf(app.ETransient, "Somebody else has changed the machi
 
 func changed(err error) bool { return errors.Is(err, errChanged) }
 
-// Delete implements app.Provider: the machine is wiped and made free. Its record says so from the first step to the last, so that whoever comes back goes on there.
+// Delete implements app.Provider: the machine is wiped and made free. Its record says so from the first step to the last, so that whoever comes back
+// goes on there.
 func (p *provider) Delete(ctx context.Context, id string) error {
 	for range rounds {
 		v, err := p.find(ctx, id)
@@ -91,7 +94,7 @@ func (p *provider) giveBack(ctx context.Context, v *view) error {
 }
 
 // Adopt implements app.Adopter.
-func (p *provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) error {
+func (p *provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	w := new(wish)
 	if err := p.who(w, spec); err != nil {
 		return err
@@ -103,7 +106,7 @@ func (p *provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) e
 			return err
 		case v.silent != nil:
 			return v.silent
-		case v.rec.Intent != spec.Intent || spec.Tags[app.TagIntent] != v.rec.Intent:
+		case v.rec.Intent != spec.Intent || spec.Tags[family.TagIntent] != v.rec.Intent:
 			return app.Errorf(app.EInvalid, "Machine %s was made for another intent.", id)
 		case v.out || v.rec.State != ready:
 			return app.Errorf(app.ETransient, "Machine %s is not ready to be adopted.", v.name)
@@ -113,7 +116,7 @@ func (p *provider) Adopt(ctx context.Context, id string, spec app.MachineSpec) e
 		}
 		// Keys that go stand in the record until they are gone, which is when it is written.
 		next := v.rec.with(func(r *record) { r.Hostname, r.Tags, r.Keys = spec.Hostname, maps.Clone(spec.Tags), []string{w.key} })
-		_, err = p.change(ctx, v, next, letIn(w.key, next.Token, v.rec.Keys)+"name "+app.ShellQuote(shortEnough(next.Hostname))+"\n", "")
+		_, err = p.change(ctx, v, next, letIn(w.key, next.Token, v.rec.Keys)+"name "+phrase.ShellQuote(shortEnough(next.Hostname))+"\n", "")
 		if !changed(err) {
 			return err
 		}

@@ -3,30 +3,30 @@ package static
 import (
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/static/internal/shell"
 )
 
 // Descriptor says what settings an account in the catalog may have.
-var Descriptor = app.Descriptor{
+var Descriptor = family.Descriptor{
 	Name:        "static",
 	Description: "Machines that already exist, such as bare metal: handed out, and given back wiped, over SSH.",
-	Fields: []app.Field{
-		{Name: "machines", SetBy: app.SetByTenant, Label: "Machines", Type: app.FieldLines, Required: true,
+	Fields: []family.Field{
+		{Name: "machines", SetBy: family.SetByTenant, Label: "Machines", Type: family.FieldLines, Required: true,
 			Help: `A line for each: NAME ADDRESS, then words such as flavor=big, cpu=, memory_gb=, disk_gb=, zone=, user=, port=, image=, bind=, host_key="ssh-ed25519 AAAA...", labels, or out.`},
-		{Name: "ssh_key", SetBy: app.SetByTenant, Label: "SSH key", Type: app.FieldLines, Required: true, Secret: true, Help: "The private key in PEM form that opens the machines."},
-		{Name: "wipe", SetBy: app.SetByTenant, Label: "Wipe", Type: app.FieldLines, Help: "A script that runs as root when a machine is given back. Without it, files of whoever had the machine stay on it."},
-		{Name: "wipe_time", SetBy: app.SetByTenant, Label: "Time to wipe", Type: app.FieldInt, Default: "300", Help: "How long the script may take, in seconds."},
-		{Name: "prepare", SetBy: app.SetByTenant, Label: "Prepare", Type: app.FieldLines, Help: "A script that runs as root before a machine is handed out. It may run again where it was cut short."},
-		{Name: "prepare_time", SetBy: app.SetByTenant, Label: "Time to prepare", Type: app.FieldInt, Default: "300", Help: "How long that script may take, in seconds."},
-		{Name: "sudo", SetBy: app.SetByTenant, Label: "Use sudo", Type: app.FieldBool, Default: "true",
+		{Name: "ssh_key", SetBy: family.SetByTenant, Label: "SSH key", Type: family.FieldLines, Required: true, Secret: true, Help: "The private key in PEM form that opens the machines."},
+		{Name: "wipe", SetBy: family.SetByTenant, Label: "Wipe", Type: family.FieldLines, Help: "A script that runs as root when a machine is given back. Without it, files of whoever had the machine stay on it."},
+		{Name: "wipe_time", SetBy: family.SetByTenant, Label: "Time to wipe", Type: family.FieldInt, Default: "300", Help: "How long the script may take, in seconds."},
+		{Name: "prepare", SetBy: family.SetByTenant, Label: "Prepare", Type: family.FieldLines, Help: "A script that runs as root before a machine is handed out. It may run again where it was cut short."},
+		{Name: "prepare_time", SetBy: family.SetByTenant, Label: "Time to prepare", Type: family.FieldInt, Default: "300", Help: "How long that script may take, in seconds."},
+		{Name: "sudo", SetBy: family.SetByTenant, Label: "Use sudo", Type: family.FieldBool, Default: "true",
 			Help: "Users other than root become root by sudo, without a password. With false, all is done as the user: no host name is set."},
-		{Name: "unknown_host_keys", SetBy: app.SetByTenant, Label: "Unknown host keys", Type: app.FieldChoice, Default: "refuse", Options: []string{"refuse", "pin"},
+		{Name: "unknown_host_keys", SetBy: family.SetByTenant, Label: "Unknown host keys", Type: family.FieldChoice, Default: "refuse", Options: []string{"refuse", "pin"},
 			Help: "What becomes of machines without host_key: refused, or held to the key that they show first."},
 	},
-	FlavorFields: []app.Field{
-		{Name: "labels", SetBy: app.SetByTenant, Label: "Labels", Type: app.FieldList, Help: "What a machine must carry, such as ssd,gpu=a100."},
+	FlavorFields: []family.Field{
+		{Name: "labels", SetBy: family.SetByTenant, Label: "Labels", Type: family.FieldList, Help: "What a machine must carry, such as ssd,gpu=a100."},
 	},
 }
 

@@ -8,7 +8,8 @@ import (
 	"muster/providers/static/internal/shell"
 )
 
-// heard gives what a script said, its exit code, and the error that the code stands for. exitChanged, and exitFailed of an admin's script, are for the caller to tell.
+// heard gives what a script said, its exit code, and the error that the code stands for. exitChanged, and exitFailed of an admin's script, are for
+// the caller to tell.
 func (p *provider) heard(m *machine, r shell.Result) (string, int, error) {
 	_, out, greeted := strings.Cut(string(r.Out), greeting+"\n")
 	said := lastLine(string(r.Errors))

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 	"muster/providers/internal/account"
 	"muster/providers/static/internal/shell"
 )
@@ -127,7 +129,7 @@ func (m *machine) set(key, value string, pair bool, wrong func(hint, format stri
 		if !wordForm.MatchString(key) || pair && !wordForm.MatchString(value) {
 			return wrong("A label is a word such as ssd, or a pair such as gpu=a100.", "machine %s has a word that is neither a key nor a label", m.name)
 		}
-		if near := app.Nearest(key, keyWords); pair && near != "" && app.EditDistance(app.FoldName(key), app.FoldName(near)) <= 1 {
+		if near := phrase.Nearest(key, keyWords); pair && near != "" && phrase.EditDistance(phrase.FoldName(key), phrase.FoldName(near)) <= 1 {
 			return wrong(fmt.Sprintf("Did you mean %s=? Call the label otherwise where it is meant to be one.", near), "machine %s has the label %s, which looks like %s", m.name, key, near)
 		}
 		m.labels[key] = value
@@ -173,7 +175,7 @@ func readAddress(text string) (string, error) {
 }
 
 // sizes gives the capacities of a flavor: the least that any of its machines says. Differs names those of them that its machines do not all say alike.
-func sizes(machines []*machine, flavor string) (f app.Flavor, differs []string) {
+func sizes(machines []*machine, flavor string) (f template.Flavor, differs []string) {
 	f.Flavor = flavor
 	for _, word := range sizeWords {
 		least, most, says, all := 0.0, 0.0, 0, 0

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
@@ -92,14 +94,14 @@ i 192.0.2.9 flavor=some cpu=8`, true)
 		t.Fatal(err)
 	}
 	for flavor, c := range map[string]struct {
-		want    app.Flavor
+		want    template.Flavor
 		differs string
 	}{
-		"big":      {app.Flavor{Flavor: "big", CPU: 16, MemoryGB: 96.5, DiskGB: 960}, "memory_gb"},
-		"half":     {app.Flavor{Flavor: "half", CPU: 0.5}, "cpu"},
-		"standard": {app.Flavor{Flavor: "standard"}, ""},
-		"words":    {app.Flavor{Flavor: "words"}, ""},
-		"some":     {app.Flavor{Flavor: "some", CPU: 8}, "cpu"},
+		"big":      {template.Flavor{Flavor: "big", CPU: 16, MemoryGB: 96.5, DiskGB: 960}, "memory_gb"},
+		"half":     {template.Flavor{Flavor: "half", CPU: 0.5}, "cpu"},
+		"standard": {template.Flavor{Flavor: "standard"}, ""},
+		"words":    {template.Flavor{Flavor: "words"}, ""},
+		"some":     {template.Flavor{Flavor: "some", CPU: 8}, "cpu"},
 	} {
 		if got, differs := sizes(ms, flavor); !reflect.DeepEqual(got, c.want) || strings.Join(differs, " ") != c.differs {
 			t.Errorf("%s: %+v, which differ in %q", flavor, got, differs)
@@ -138,9 +140,9 @@ func TestSizesAreOffered(t *testing.T) {
 		if err != nil || len(o.Flavors) != 1 || o.Flavors[0].Flavor.CPU != 8 || o.Flavors[0].Flavor.MemoryGB != c.memory || o.Flavors[0].Flavor.DiskGB != 0 {
 			t.Errorf("%s: %+v, %v", name, o.Flavors, err)
 		}
-		found, err := p.CheckAccount(t.Context(), app.AccountNeeds{})
-		warned := slices.ContainsFunc(found, func(f app.Finding) bool {
-			return f.About == app.AboutFlavor && f.Warning && f.Subject == "big" && strings.Contains(f.Message, "memory_gb")
+		found, err := p.CheckAccount(t.Context(), family.AccountNeeds{})
+		warned := slices.ContainsFunc(found, func(f family.Finding) bool {
+			return f.About == family.AboutFlavor && f.Warning && f.Subject == "big" && strings.Contains(f.Message, "memory_gb")
 		})
 		if err != nil || warned != c.warned {
 			t.Errorf("%s: %+v, %v", name, found, err)

@@ -6,9 +6,11 @@ import (
 	"sync"
 
 	"muster/app"
+	"muster/app/family"
 )
 
-// look asks a machine what it is used for. Where it cannot be asked, the view says why and holds what was known last; an error is that of ctx or of our own disk.
+// look asks a machine what it is used for. Where it cannot be asked, the view says why and holds what was known last; an error is that of ctx or of
+// our own disk.
 func (p *provider) look(ctx context.Context, m *machine) (*view, error) {
 	v := &view{machine: m}
 	if !m.out {
@@ -107,7 +109,7 @@ func unseen(views []*view) error {
 }
 
 // List implements app.Provider.
-func (p *provider) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
+func (p *provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	views, err := p.lookAll(ctx)
 	if err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (p *provider) List(ctx context.Context, tags map[string]string) ([]app.Mach
 	if err := unseen(views); err != nil {
 		return nil, err
 	}
-	var out []app.Machine
+	var out []family.Machine
 	for _, v := range views {
 		if v.rec != nil && carries(v.rec.Tags, tags) {
 			out = append(out, p.machine(v))
@@ -134,10 +136,10 @@ func carries(has, wanted map[string]string) bool {
 }
 
 // Describe implements app.Provider.
-func (p *provider) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (p *provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	v, err := p.find(ctx, id)
 	if err != nil {
-		return app.Machine{}, err
+		return family.Machine{}, err
 	}
 	return p.machine(v), nil
 }

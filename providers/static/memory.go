@@ -12,7 +12,8 @@ import (
 	"muster/app"
 )
 
-// memory keeps what was last known of machines, for when they cannot be asked, and the host keys that were pinned: a file for each machine in the account's data
+// memory keeps what was last known of machines, for when they cannot be asked, and the host keys that were pinned: a file for each machine in the
+// account's data
 // directory. Without a directory it lasts as long as the process.
 type memory struct {
 	dir string

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/keylock"
 	"muster/providers/static/internal/shell"
@@ -36,15 +36,15 @@ type provider struct {
 }
 
 var (
-	_ app.Provider       = (*provider)(nil)
-	_ app.ProviderCloser = (*provider)(nil)
-	_ app.Adopter        = (*provider)(nil)
-	_ app.AccountChecker = (*provider)(nil)
-	_ app.Offerer        = (*provider)(nil)
+	_ family.Provider       = (*provider)(nil)
+	_ family.ProviderCloser = (*provider)(nil)
+	_ family.Adopter        = (*provider)(nil)
+	_ family.AccountChecker = (*provider)(nil)
+	_ family.Offerer        = (*provider)(nil)
 )
 
 // Open gives the machines of the settings. It asks none of them yet.
-func Open(raw map[string]any, env Env) (app.Provider, error) { return open(raw, env) }
+func Open(raw map[string]any, env Env) (family.Provider, error) { return open(raw, env) }
 
 func open(raw map[string]any, env Env) (*provider, error) {
 	s, err := read(account.Settings(raw))

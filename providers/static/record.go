@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // record is what a machine that is in use says of itself. It is one line of JSON, and is changed only by who knows the line that stands there.
@@ -86,22 +87,22 @@ type view struct {
 func (v *view) free() bool { return v.silent == nil && v.rec == nil && !v.out }
 
 // machine is a checkout in app's words.
-func (p *provider) machine(v *view) app.Machine {
+func (p *provider) machine(v *view) family.Machine {
 	r := v.rec
-	m := app.Machine{ID: id(v.machine, r), State: app.MachineRunning, Hostname: r.Hostname, SSHUser: v.user, SSHPort: v.port, Tags: maps.Clone(r.Tags),
+	m := family.Machine{ID: id(v.machine, r), State: family.MachineRunning, Hostname: r.Hostname, SSHUser: v.user, SSHPort: v.port, Tags: maps.Clone(r.Tags),
 		HostKey: v.hostKey, OwnRoot: true, Zone: v.zone, MadeAt: r.MadeAt, Note: "standing machine " + v.name,
 		Addresses: map[string]string{"access_v4": v.address, "bind_v4": v.bind}}
 	switch {
 	case v.out:
-		m.State, m.Note = app.MachineStopped, m.Note+", out of service; this is what was known last"
+		m.State, m.Note = family.MachineStopped, m.Note+", out of service; this is what was known last"
 	case v.silent != nil:
-		m.State, m.Note = app.MachineStopped, m.Note+", which cannot be asked; this is what was known last: "+app.AsError(v.silent).ForPeople()
+		m.State, m.Note = family.MachineStopped, m.Note+", which cannot be asked; this is what was known last: "+app.AsError(v.silent).ForPeople()
 	case r.State == taking:
-		m.State = app.MachineStarting
+		m.State = family.MachineStarting
 	case r.State == wiping && r.Failed != "":
-		m.State, m.Note = app.MachineStopped, m.Note+", given back, and not wiped: "+r.Failed
+		m.State, m.Note = family.MachineStopped, m.Note+", given back, and not wiped: "+r.Failed
 	case r.State == wiping:
-		m.State, m.Note = app.MachineStopped, m.Note+", given back, and being wiped"
+		m.State, m.Note = family.MachineStopped, m.Note+", given back, and being wiped"
 	}
 	return m
 }

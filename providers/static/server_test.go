@@ -23,7 +23,8 @@ import (
 	"muster/providers/providertest"
 )
 
-// box is a standing machine: an SSH server in this process whose commands are run by this host's sh, with directories of its own. It lets in whoever stands in its
+// box is a standing machine: an SSH server in this process whose commands are run by this host's sh, with directories of its own. It lets in whoever
+// stands in its
 // authorized_keys.
 type box struct {
 	name, home, root, bin string

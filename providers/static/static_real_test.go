@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 	"muster/providers/sandbox"
 )
@@ -28,7 +28,7 @@ func TestRealMachines(t *testing.T) {
 	}
 	admin, pem := newKey(t)
 	var lines strings.Builder
-	var boxes []app.Machine
+	var boxes []family.Machine
 	for i := range 8 {
 		s, keys := providertest.Harness{Flavor: "small", Image: sandbox.HostImage}.Spec(t, fmt.Sprintf("rack-%d", i))
 		s.AuthorizedKey = providertest.AuthorizedKey(admin.PublicKey())
@@ -57,13 +57,13 @@ func TestRealMachines(t *testing.T) {
 		return p
 	}
 	providertest.Run(t, providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			dirs[t.Name()] = t.TempDir()
 			p := open(t)
 			t.Cleanup(func() { empty(t, p) })
 			return p
 		},
-		Reopen: func(t *testing.T) app.Provider { return open(t) },
+		Reopen: func(t *testing.T) family.Provider { return open(t) },
 		Flavor: defaultFlavor, Image: defaultImage, Login: true, OwnHostKeys: true,
 	})
 	p := open(t)

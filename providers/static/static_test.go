@@ -11,15 +11,17 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/providers/providertest"
 )
 
-func spec(t testing.TB, intent string) app.MachineSpec {
+func spec(t testing.TB, intent string) family.MachineSpec {
 	s, _ := harness.Spec(t, intent)
 	return s
 }
 
-func create(t testing.TB, p *provider, intent string) app.Machine {
+func create(t testing.TB, p *provider, intent string) family.Machine {
 	t.Helper()
 	m, err := p.Create(t.Context(), spec(t, intent))
 	if err != nil {
@@ -56,7 +58,7 @@ func TestTheLastMachineGoesToOne(t *testing.T) {
 	for round := range 5 {
 		var work sync.WaitGroup
 		var errs [2]error
-		var made [2]app.Machine
+		var made [2]family.Machine
 		for i, p := range []*provider{a, b} {
 			s := spec(t, fmt.Sprintf("last-%d-%d", round, i))
 			work.Go(func() { made[i], errs[i] = p.Create(t.Context(), s) })
@@ -86,7 +88,7 @@ func TestOneIntentOfTwoWorkersIsOneMachine(t *testing.T) {
 	s := spec(t, "one")
 	// b takes its machine between a's look and a's taking: the first machine was not free then.
 	blocker := create(t, b, "blocker")
-	var other app.Machine
+	var other family.Machine
 	a.after = func(part string) error {
 		if part != "taken" {
 			return nil
@@ -148,11 +150,11 @@ func TestKilledInBetween(t *testing.T) {
 			t.Fatalf("%s: listed %v", part, half)
 		}
 		got, err := b.Describe(t.Context(), half[0])
-		if err != nil || got.State != app.MachineStarting || got.Tags[app.TagIntent] != s.Intent {
+		if err != nil || got.State != family.MachineStarting || got.Tags[family.TagIntent] != s.Intent {
 			t.Errorf("%s: %+v, %v", part, got, err)
 		}
 		m, err := b.Create(t.Context(), s)
-		if err != nil || m.ID != half[0] || m.State != app.MachineRunning {
+		if err != nil || m.ID != half[0] || m.State != family.MachineRunning {
 			t.Fatalf("%s: %+v, %v", part, m, err)
 		}
 		if f.boxes[0].read(f.boxes[0].home+"/prepared") == "" || !strings.Contains(f.boxes[0].read(f.boxes[0].home+"/.ssh/authorized_keys"), s.AuthorizedKey) {
@@ -178,7 +180,7 @@ func TestKilledInBetween(t *testing.T) {
 		}
 		b := f.open(t, settings, t.TempDir())
 		got, err := b.Describe(t.Context(), m.ID)
-		if err != nil || got.State != app.MachineStopped || !strings.Contains(got.Note, "being wiped") {
+		if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "being wiped") {
 			t.Errorf("%s: %+v, %v", part, got, err)
 		}
 		if keys := f.boxes[0].read(f.boxes[0].home + "/.ssh/authorized_keys"); strings.Contains(keys, marker) {
@@ -215,13 +217,13 @@ func TestWipingFails(t *testing.T) {
 		wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ETransient, "the tape is jammed; exit code 3")
 	}
 	got, err := p.Describe(t.Context(), m.ID)
-	if err != nil || got.State != app.MachineStopped || !strings.Contains(got.Note, "jammed") {
+	if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "jammed") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = p.Create(t.Context(), spec(t, "another"))
 	wantCode(t, "create", err, app.ECapacity, "m1 was given back and is not wiped")
-	found, err := p.CheckAccount(t.Context(), app.AccountNeeds{})
-	if err != nil || !slices.ContainsFunc(found, func(f app.Finding) bool { return f.Warning && strings.Contains(f.Message, "not wiped") }) {
+	found, err := p.CheckAccount(t.Context(), family.AccountNeeds{})
+	if err != nil || !slices.ContainsFunc(found, func(f family.Finding) bool { return f.Warning && strings.Contains(f.Message, "not wiped") }) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	f.boxes[0].write(t, f.boxes[0].home+"/allowed", "")
@@ -268,7 +270,7 @@ func TestMachinesThatDoNotAnswer(t *testing.T) {
 	again := f.open(t, f.settings(""), dir) // another process of the same host
 	for _, p := range []*provider{p, again} {
 		got, err := p.Describe(t.Context(), m.ID)
-		if err != nil || got.State != app.MachineStopped || !strings.Contains(got.Note, "known last") || got.Tags[app.TagIntent] != "here" || got.HostKey != m.HostKey {
+		if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "known last") || got.Tags[family.TagIntent] != "here" || got.HostKey != m.HostKey {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if ids := listed(t, p); !slices.Equal(ids, []string{m.ID}) {
@@ -276,7 +278,7 @@ func TestMachinesThatDoNotAnswer(t *testing.T) {
 		}
 		wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ETransient, "Machine m1 does not answer")
 	}
-	if n, err := p.Create(t.Context(), spec(t, "here")); err != nil || n.ID != m.ID || n.State != app.MachineStopped {
+	if n, err := p.Create(t.Context(), spec(t, "here")); err != nil || n.ID != m.ID || n.State != family.MachineStopped {
 		t.Errorf("its intent again: %+v, %v", n, err)
 	}
 	n := create(t, p, "there")
@@ -303,13 +305,13 @@ func TestMachinesThatDoNotAnswer(t *testing.T) {
 	}
 	wantCode(t, "delete", stranger.Delete(t.Context(), m.ID), app.ETransient, "out of service")
 	known := f.open(t, out, dir)
-	if got, err := known.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineStopped || !strings.Contains(got.Note, "out of service") {
+	if got, err := known.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "out of service") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	wantCode(t, "delete", known.Delete(t.Context(), m.ID), app.ETransient, "out of service")
 
 	f.boxes[0].start(t, f.boxes[0].address())
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineRunning {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineRunning {
 		t.Errorf("back again: %+v, %v", got, err)
 	}
 	empty(t, p)
@@ -327,7 +329,7 @@ func TestAMachineThatHangs(t *testing.T) {
 	f.boxes[0].silent.Store(true)
 	f.boxes[0].cut()
 	began := time.Now()
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineStopped {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if took := time.Since(began); took > 2*time.Minute {
@@ -350,7 +352,7 @@ func TestConnections(t *testing.T) {
 	before := f.handshakes.most.Load()
 	for range 3 {
 		f.boxes[0].cut()
-		if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineRunning {
+		if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineRunning {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -361,7 +363,7 @@ func TestConnections(t *testing.T) {
 	f.boxes[0].cut()
 	other, _ := newKey(t)
 	f.boxes[0].show(other)
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != app.MachineStopped || !strings.Contains(got.Note, "did not prove") {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "did not prove") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.EHostKey, "did not prove that it is m1")
@@ -407,14 +409,14 @@ func TestAdopt(t *testing.T) {
 	}
 	next := spec(t, "pool-1")
 	next.Hostname = "web1.example.org"
-	next.Tags[app.TagCluster] = "c2"
+	next.Tags[family.TagCluster] = "c2"
 	for range 2 {
 		if err := p.Adopt(t.Context(), m.ID, next); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := p.Describe(t.Context(), m.ID)
-	if err != nil || got.Hostname != next.Hostname || got.Tags[app.TagCluster] != "c2" || got.ID != m.ID || !got.MadeAt.Equal(m.MadeAt) {
+	if err != nil || got.Hostname != next.Hostname || got.Tags[family.TagCluster] != "c2" || got.ID != m.ID || !got.MadeAt.Equal(m.MadeAt) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	keys := f.boxes[0].read(f.boxes[0].home + "/.ssh/authorized_keys")
@@ -447,7 +449,7 @@ func TestChoosing(t *testing.T) {
 	p := f.open(t, s, t.TempDir())
 	try := func(flavor, zone, labels string) (string, error) {
 		w := spec(t, strings.Join([]string{"c", flavor, zone, strings.NewReplacer("=", "-", ",", "-").Replace(labels)}, "-"))
-		w.Flavor, w.Zone = app.Flavor{Flavor: flavor, Extra: map[string]string{"labels": labels}}, zone
+		w.Flavor, w.Zone = template.Flavor{Flavor: flavor, Extra: map[string]string{"labels": labels}}, zone
 		m, err := p.Create(t.Context(), w)
 		name, _, _ := strings.Cut(m.ID, "~")
 		return name, err

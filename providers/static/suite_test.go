@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
-	"muster/app"
+	"muster/app/family"
 	"muster/providers/providertest"
 )
 
@@ -24,7 +23,7 @@ func TestSuite(t *testing.T) {
 		return f.settings("flavor=big zone=z1 image=debian-12 ssd", "wipe", wipeHome, "prepare", `echo ready >"$MUSTER_HOME/prepared"`)
 	}
 	providertest.Run(t, providertest.Harness{
-		Open: func(t *testing.T) app.Provider {
+		Open: func(t *testing.T) family.Provider {
 			farms[t.Name()], dirs[t.Name()] = all, t.TempDir()
 			p := all.open(t, with(all), dirs[t.Name()])
 			t.Cleanup(func() {
@@ -35,17 +34,17 @@ func TestSuite(t *testing.T) {
 			})
 			return p
 		},
-		Reopen: func(t *testing.T) app.Provider { return farms[t.Name()].open(t, with(all), dirs[t.Name()]) },
+		Reopen: func(t *testing.T) family.Provider { return farms[t.Name()].open(t, with(all), dirs[t.Name()]) },
 		Flavor: "big", Image: "debian-12", Zone: "z1", Login: true, OwnHostKeys: true,
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor":          func(s *app.MachineSpec) { s.Flavor.Flavor = "huge" },
-			"an unknown image":           func(s *app.MachineSpec) { s.Image.Image = "ubuntu" },
-			"an unknown zone":            func(s *app.MachineSpec) { s.Zone = "z9" },
-			"labels that are none":       func(s *app.MachineSpec) { s.Flavor.Extra = map[string]string{"labels": "a b=$(x)"} },
-			"no one to let in":           func(s *app.MachineSpec) { s.AuthorizedKey = "" },
-			"two keys to let in":         func(s *app.MachineSpec) { s.AuthorizedKey += "\n" + s.AuthorizedKey },
-			"the key of the account":     func(s *app.MachineSpec) { s.AuthorizedKey = providertest.AuthorizedKey(all.admin) },
-			"a host name that is a line": func(s *app.MachineSpec) { s.Hostname = "a\nb" },
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown flavor":          func(s *family.MachineSpec) { s.Flavor.Flavor = "huge" },
+			"an unknown image":           func(s *family.MachineSpec) { s.Image.Image = "ubuntu" },
+			"an unknown zone":            func(s *family.MachineSpec) { s.Zone = "z9" },
+			"labels that are none":       func(s *family.MachineSpec) { s.Flavor.Extra = map[string]string{"labels": "a b=$(x)"} },
+			"no one to let in":           func(s *family.MachineSpec) { s.AuthorizedKey = "" },
+			"two keys to let in":         func(s *family.MachineSpec) { s.AuthorizedKey += "\n" + s.AuthorizedKey },
+			"the key of the account":     func(s *family.MachineSpec) { s.AuthorizedKey = providertest.AuthorizedKey(all.admin) },
+			"a host name that is a line": func(s *family.MachineSpec) { s.Hostname = "a\nb" },
 		},
 		Wrong: wrongs(),
 	})
@@ -69,7 +68,7 @@ func empty(t *testing.T, was *provider) {
 
 func wrongs() []providertest.Wrong {
 	wrong := func(name, about string, spoil func(t *testing.T, f *farm, s map[string]any)) providertest.Wrong {
-		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (app.Provider, func()) {
+		return providertest.Wrong{Name: name, About: about, Open: func(t *testing.T) (family.Provider, func()) {
 			f := newFarm(t, 2)
 			s := f.settings("flavor=big zone=z1 image=debian-12", "wipe", "true")
 			spoil(t, f, s)
@@ -85,38 +84,38 @@ func wrongs() []providertest.Wrong {
 		s["machines"] = strings.ReplaceAll(s["machines"].(string), from, to)
 	}
 	return []providertest.Wrong{
-		wrong("another host key", app.AboutNetwork, func(t *testing.T, f *farm, _ map[string]any) { key, _ := newKey(t); f.boxes[0].show(key) }),
-		wrong("another key", app.AboutCredentials, func(t *testing.T, _ *farm, s map[string]any) { _, s["ssh_key"] = newKey(t) }),
-		wrong("another user", app.AboutCredentials, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "zone=", "user=nobody zone=") }),
-		wrong("a machine that is not there", app.AboutNetwork, func(_ *testing.T, f *farm, _ map[string]any) { f.boxes[1].stop() }),
-		wrong("a machine that hangs", app.AboutNetwork, func(_ *testing.T, f *farm, _ map[string]any) { f.boxes[1].silent.Store(true) }),
-		wrong("sudo with a password", app.AboutPermissions, func(t *testing.T, f *farm, s map[string]any) {
+		wrong("another host key", family.AboutNetwork, func(t *testing.T, f *farm, _ map[string]any) { key, _ := newKey(t); f.boxes[0].show(key) }),
+		wrong("another key", family.AboutCredentials, func(t *testing.T, _ *farm, s map[string]any) { _, s["ssh_key"] = newKey(t) }),
+		wrong("another user", family.AboutCredentials, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "zone=", "user=nobody zone=") }),
+		wrong("a machine that is not there", family.AboutNetwork, func(_ *testing.T, f *farm, _ map[string]any) { f.boxes[1].stop() }),
+		wrong("a machine that hangs", family.AboutNetwork, func(_ *testing.T, f *farm, _ map[string]any) { f.boxes[1].silent.Store(true) }),
+		wrong("sudo with a password", family.AboutPermissions, func(t *testing.T, f *farm, s map[string]any) {
 			replace(s, "zone=", "user=ops zone=")
 			f.boxes[0].shim(t, "sudo", "echo 'sudo: a password is required' >&2; exit 1")
 			f.boxes[1].shim(t, "sudo", `shift; exec "$@"`)
 		}),
-		wrong("no sudo", app.AboutPermissions, func(t *testing.T, f *farm, s map[string]any) {
+		wrong("no sudo", family.AboutPermissions, func(t *testing.T, f *farm, s map[string]any) {
 			replace(s, "zone=", "user=ops zone=")
 			for _, b := range f.boxes {
 				b.shim(t, "sudo", "echo 'sh: sudo: not found' >&2; exit 127")
 			}
 		}),
-		wrong("no shell", app.AboutPermissions, func(t *testing.T, f *farm, _ map[string]any) {
+		wrong("no shell", family.AboutPermissions, func(t *testing.T, f *farm, _ map[string]any) {
 			f.boxes[0].shim(t, "sh", "echo 'This account is not available.'; exit 1")
 		}),
-		wrong("a state directory that is a file", app.AboutPermissions, func(t *testing.T, f *farm, _ map[string]any) { f.boxes[0].write(t, f.boxes[0].root+"/var", "x") }),
-		wrong("a full disk", app.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) {
+		wrong("a state directory that is a file", family.AboutPermissions, func(t *testing.T, f *farm, _ map[string]any) { f.boxes[0].write(t, f.boxes[0].root+"/var", "x") }),
+		wrong("a full disk", family.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) {
 			f.boxes[0].shim(t, "df", "echo Filesystem; echo '/dev/sda1 100 99 12 99% /'")
 		}),
-		wrong("a record that nobody can read", app.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) { f.boxes[0].put(t, "{") }),
-		wrong("machines that are in use", app.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) {
+		wrong("a record that nobody can read", family.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) { f.boxes[0].put(t, "{") }),
+		wrong("machines that are in use", family.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) {
 			for _, b := range f.boxes {
 				b.put(t, `{"token":"a","state":"ready","intent":"i","hostname":"h","tags":{},"keys":[],"made_at":"2026-01-02T03:04:05Z"}`)
 			}
 		}),
-		wrong("one out of service", app.AboutQuota, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "m2 127.0.0.1", "m2 127.0.0.1 out") }),
-		wrong("another flavor", app.AboutFlavor, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "flavor=big", "flavor=small") }),
-		wrong("another zone", app.AboutRegion, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "zone=z1", "zone=z2") }),
-		wrong("another image", app.AboutImage, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "image=debian-12", "image=debian-13") }),
+		wrong("one out of service", family.AboutQuota, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "m2 127.0.0.1", "m2 127.0.0.1 out") }),
+		wrong("another flavor", family.AboutFlavor, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "flavor=big", "flavor=small") }),
+		wrong("another zone", family.AboutRegion, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "zone=z1", "zone=z2") }),
+		wrong("another image", family.AboutImage, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "image=debian-12", "image=debian-13") }),
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"sort"
 
-	"muster/app"
+	"muster/app/layout"
 	"muster/solver"
 )
 
 // carryOut names the nodes that meet each fate. Among equals the highest numbers go and the lowest are changed.
-func (m *model) carryOut(fates []fate, counts []int) app.LayoutChange {
+func (m *model) carryOut(fates []fate, counts []int) layout.LayoutChange {
 	met := make([]*fate, len(m.standing))
 	order := make([]int, len(fates))
 	for i := range order {
@@ -51,13 +51,13 @@ func (m *model) carryOut(fates []fate, counts []int) app.LayoutChange {
 }
 
 // state writes down what becomes of every node.
-func (m *model) state(met []*fate, fresh []*fate) app.LayoutChange {
-	var out app.LayoutChange
+func (m *model) state(met []*fate, fresh []*fate) layout.LayoutChange {
+	var out layout.LayoutChange
 	highest := 0
 	for i, n := range m.standing {
 		highest = max(highest, n.number)
 		f := met[i]
-		changed := app.ChangedNode{StandingNode: n.StandingNode, Gone: f.gone}
+		changed := layout.ChangedNode{StandingNode: n.StandingNode, Gone: f.gone}
 		changed.Services = slices.Clone(n.Services)
 		if !f.gone {
 			changed.Services = slices.Clone(f.services)
@@ -68,7 +68,7 @@ func (m *model) state(met []*fate, fresh []*fate) app.LayoutChange {
 		out.Nodes = append(out.Nodes, changed)
 	}
 	for i, f := range fresh {
-		out.Nodes = append(out.Nodes, app.ChangedNode{New: true, Added: slices.Clone(f.services), StandingNode: app.StandingNode{
+		out.Nodes = append(out.Nodes, layout.ChangedNode{New: true, Added: slices.Clone(f.services), StandingNode: layout.StandingNode{
 			Name: fmt.Sprintf("n%d", highest+1+i), Hardware: f.on.hardware, Image: f.on.image, Zone: f.zone,
 			Services: slices.Clone(f.services)}})
 		out.CostPerHour += f.on.cost

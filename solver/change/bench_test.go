@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver"
 	"muster/solver/solvertest"
 )
@@ -17,11 +19,11 @@ import (
 const longest = 5 * time.Minute // reached only where something hangs
 
 // standingOf lets a layout stand.
-func standingOf(l app.Layout) []app.StandingNode {
-	var out []app.StandingNode
+func standingOf(l layout.Layout) []layout.StandingNode {
+	var out []layout.StandingNode
 	for _, g := range l.Groups {
 		for range g.Count {
-			out = append(out, app.StandingNode{Name: fmt.Sprint("n", len(out)+1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone,
+			out = append(out, layout.StandingNode{Name: fmt.Sprint("n", len(out)+1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone,
 				Services: g.Services})
 		}
 	}
@@ -31,12 +33,12 @@ func standingOf(l app.Layout) []app.StandingNode {
 // changeProblems are changes of big clusters, all of which must stay well under 100 ms.
 var changeProblems = []struct {
 	name    string
-	request func(testing.TB) (*app.Catalog, app.ChangeRequest)
+	request func(testing.TB) (*template.Catalog, layout.ChangeRequest)
 	touched int
 }{
-	{"add one", bigChange(1, func(c *app.Catalog, q *app.ChangeRequest) { q.Add = someServices(c, 1) }), 3},
-	{"add five", bigChange(5, func(c *app.Catalog, q *app.ChangeRequest) { q.Add = someServices(c, 5) }), 6},
-	{"add one that needs new nodes", bigChange(1, func(c *app.Catalog, q *app.ChangeRequest) {
+	{"add one", bigChange(1, func(c *template.Catalog, q *layout.ChangeRequest) { q.Add = someServices(c, 1) }), 3},
+	{"add five", bigChange(5, func(c *template.Catalog, q *layout.ChangeRequest) { q.Add = someServices(c, 5) }), 6},
+	{"add one that needs new nodes", bigChange(1, func(c *template.Catalog, q *layout.ChangeRequest) {
 		t := c.Templates["t"]
 		q.Add = someServices(c, 1)
 		sc := solvertest.Between(2, 5)
@@ -45,39 +47,39 @@ var changeProblems = []struct {
 			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{q.Add[0], s})
 		}
 	}), 2},
-	{"remove two", bigChange(0, func(c *app.Catalog, q *app.ChangeRequest) { q.Remove = c.Templates["t"].Defaults.Services[3:5] }), 1000},
-	{"grow", bigChange(0, func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 1200 }), 200},
-	{"shrink", bigChange(0, func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 700 }), 300},
-	{"shrink too far", bigChange(0, func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 1 }), 0},
-	{"raise a minimum", bigChange(0, func(c *app.Catalog, _ *app.ChangeRequest) {
+	{"remove two", bigChange(0, func(c *template.Catalog, q *layout.ChangeRequest) { q.Remove = c.Templates["t"].Defaults.Services[3:5] }), 1000},
+	{"grow", bigChange(0, func(_ *template.Catalog, q *layout.ChangeRequest) { q.Size = 1200 }), 200},
+	{"shrink", bigChange(0, func(_ *template.Catalog, q *layout.ChangeRequest) { q.Size = 700 }), 300},
+	{"shrink too far", bigChange(0, func(_ *template.Catalog, q *layout.ChangeRequest) { q.Size = 1 }), 0},
+	{"raise a minimum", bigChange(0, func(c *template.Catalog, _ *layout.ChangeRequest) {
 		limits, s := c.Templates["t"].Constraints, c.Templates["t"].Defaults.Services[3]
 		limits.Services[s] = solvertest.AtLeast(limits.Services[s].Max + 100)
 	}), 100},
-	{"all at once", bigChange(2, func(c *app.Catalog, q *app.ChangeRequest) {
+	{"all at once", bigChange(2, func(c *template.Catalog, q *layout.ChangeRequest) {
 		q.Add, q.Remove, q.Size = someServices(c, 2), c.Templates["t"].Defaults.Services[3:5], 1100
 	}), 1100},
-	{"drop a hardware type, with moves", bigChange(0, func(c *app.Catalog, q *app.ChangeRequest) {
+	{"drop a hardware type, with moves", bigChange(0, func(c *template.Catalog, q *layout.ChangeRequest) {
 		c.Templates["t"].Compatibility.Hardware = []string{"small"}
 		q.AllowMoves = true
 	}), 2000},
-	{"shrink a thousand different nodes", differentNodes(func(_ *app.Catalog, q *app.ChangeRequest) { q.Size = 700 }), 300},
-	{"add to a thousand different nodes", differentNodes(func(c *app.Catalog, q *app.ChangeRequest) {
-		c.Services["new"] = &app.Service{About: app.About{Name: "new"}}
+	{"shrink a thousand different nodes", differentNodes(func(_ *template.Catalog, q *layout.ChangeRequest) { q.Size = 700 }), 300},
+	{"add to a thousand different nodes", differentNodes(func(c *template.Catalog, q *layout.ChangeRequest) {
+		c.Services["new"] = &template.Service{About: template.About{Name: "new"}}
 		c.Templates["t"].Constraints.Services["new"] = solvertest.AtLeast(3)
 		q.Add = []string{"new"}
 	}), 3},
 }
 
 // someServices gives the services that do not stand.
-func someServices(c *app.Catalog, n int) []string { return c.Templates["t"].Defaults.Services[:n] }
+func someServices(c *template.Catalog, n int) []string { return c.Templates["t"].Defaults.Services[:n] }
 
 // bigChange is a layout of 20 services on 1,000 nodes, without the first of them, that is to be changed.
-func bigChange(absent int, change func(*app.Catalog, *app.ChangeRequest)) func(testing.TB) (*app.Catalog, app.ChangeRequest) {
-	return func(tb testing.TB) (*app.Catalog, app.ChangeRequest) {
+func bigChange(absent int, change func(*template.Catalog, *layout.ChangeRequest)) func(testing.TB) (*template.Catalog, layout.ChangeRequest) {
+	return func(tb testing.TB) (*template.Catalog, layout.ChangeRequest) {
 		c, t := solvertest.New(20)
 		r := rand.New(rand.NewSource(1))
 		for i, s := range t.Defaults.Services {
-			sc := solvertest.Between(1+r.Intn(3), app.Unlimited)
+			sc := solvertest.Between(1+r.Intn(3), template.Unlimited)
 			if i%3 == 0 {
 				sc.Max = 5 + r.Intn(900)
 			}
@@ -89,30 +91,30 @@ func bigChange(absent int, change func(*app.Catalog, *app.ChangeRequest)) func(t
 		for range 6 {
 			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, solvertest.Some(r, t.Defaults.Services, 2))
 		}
-		l, err := solver.New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 1000,
+		l, err := solver.New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: 1000,
 			Services: t.Defaults.Services[absent:]})
 		if err != nil {
 			tb.Fatal(err)
 		}
-		q := app.ChangeRequest{Template: "t", Nodes: standingOf(l)}
+		q := layout.ChangeRequest{Template: "t", Nodes: standingOf(l)}
 		change(c, &q)
 		return c, q
 	}
 }
 
 // differentNodes is 1,000 nodes of which hardly two have the same services.
-func differentNodes(change func(*app.Catalog, *app.ChangeRequest)) func(testing.TB) (*app.Catalog, app.ChangeRequest) {
-	return func(testing.TB) (*app.Catalog, app.ChangeRequest) {
+func differentNodes(change func(*template.Catalog, *layout.ChangeRequest)) func(testing.TB) (*template.Catalog, layout.ChangeRequest) {
+	return func(testing.TB) (*template.Catalog, layout.ChangeRequest) {
 		c, t := solvertest.New(20)
 		r := rand.New(rand.NewSource(2))
 		for _, s := range t.Defaults.Services {
 			t.Constraints.Services[s] = solvertest.AtLeast(200 + r.Intn(200))
 		}
-		q := app.ChangeRequest{Template: "t"}
+		q := layout.ChangeRequest{Template: "t"}
 		for i := range 1000 {
 			services := solvertest.Some(r, t.Defaults.Services, 6+r.Intn(8))
 			sort.Strings(services)
-			q.Nodes = append(q.Nodes, app.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: "small", Image: "debian", Services: services})
+			q.Nodes = append(q.Nodes, layout.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: "small", Image: "debian", Services: services})
 		}
 		change(c, &q)
 		return c, q
@@ -159,7 +161,7 @@ func TestBigChanges(t *testing.T) {
 	}
 }
 
-func servicesAfter(q app.ChangeRequest) []string {
+func servicesAfter(q layout.ChangeRequest) []string {
 	all := map[string]bool{}
 	for _, s := range q.Add {
 		all[s] = true
@@ -187,12 +189,12 @@ func TestChangesOfMiddlingClusters(t *testing.T) {
 		c := solvertest.Pairs(14, 4+r.Intn(8), int64(seed), solvertest.Bounds(1, 3, 6, 20))
 		c.Templates["t"].Constraints.MixedHardware = r.Intn(2) == 0
 		services, absent := c.Templates["t"].Defaults.Services, r.Intn(3)
-		l, err := solver.New().Solve(context.Background(), c, app.LayoutRequest{Template: "t", Size: 30, Services: services[absent:]})
+		l, err := solver.New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: 30, Services: services[absent:]})
 		if err != nil {
 			continue
 		}
-		q := app.ChangeRequest{Template: "t", Nodes: standingOf(l), Add: services[:absent], AllowMoves: r.Intn(3) == 0,
-			Prefer: []app.Preference{app.PreferPacked, app.PreferCheapest, app.PreferSpread}[r.Intn(3)]}
+		q := layout.ChangeRequest{Template: "t", Nodes: standingOf(l), Add: services[:absent], AllowMoves: r.Intn(3) == 0,
+			Prefer: []template.Preference{template.PreferPacked, template.PreferCheapest, template.PreferSpread}[r.Intn(3)]}
 		if r.Intn(2) == 0 {
 			q.Remove = services[10 : 10+r.Intn(3)]
 		}

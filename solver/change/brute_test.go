@@ -12,15 +12,17 @@ import (
 	"testing"
 
 	"muster/app"
+	applayout "muster/app/layout"
+	"muster/app/template"
 	"muster/solver/solvertest"
 )
 
 // changeBrute goes through all that could become of every node, and all new nodes up to a number. It reads the template
 // for itself. A set of services is a bit per service.
 type changeBrute struct {
-	c        *app.Catalog
-	t        *app.Template
-	r        app.ChangeRequest
+	c        *template.Catalog
+	t        *template.Template
+	r        applayout.ChangeRequest
 	services []string // afterwards
 	fate     []int    // per standing node: its services, -1 for gone
 	fresh    []bruteNew
@@ -60,20 +62,20 @@ func (b *changeBrute) named(set int) []string {
 // fine tells whether Check finds nothing wrong with one node that does not hang on how many there are.
 func (b *changeBrute) fine(set int, hardware, image, zone string) bool {
 	t := *b.t
-	t.Constraints.Services = map[string]app.ServiceConstraint{}
+	t.Constraints.Services = map[string]template.ServiceConstraint{}
 	for s, sc := range b.t.Constraints.Services {
 		sc.Min, sc.MinSet = 0, true
 		if sc.Max > 0 {
-			sc.Max = app.Unlimited
+			sc.Max = template.Unlimited
 		}
 		t.Constraints.Services[s] = sc
 	}
 	t.Constraints.Ratios, t.Constraints.Hardware = nil, nil
-	t.Constraints.Size = app.SizeRange{Min: 1, Max: 99}
+	t.Constraints.Size = template.SizeRange{Min: 1, Max: 99}
 	c := *b.c
-	c.Templates = map[string]*app.Template{"t": &t}
-	wrong := solvertest.Check(&c, app.LayoutRequest{Template: "t", Services: b.services}, app.Layout{Provider: "p",
-		Groups: []app.NodeGroup{{Count: 1, Hardware: hardware, Image: image, Zone: zone, Services: b.named(set)}}})
+	c.Templates = map[string]*template.Template{"t": &t}
+	wrong := solvertest.Check(&c, applayout.LayoutRequest{Template: "t", Services: b.services}, applayout.Layout{Provider: "p",
+		Groups: []applayout.NodeGroup{{Count: 1, Hardware: hardware, Image: image, Zone: zone, Services: b.named(set)}}})
 	for _, w := range wrong {
 		if strings.HasPrefix(w, "Service ") && strings.Contains(w, " is on 0 nodes") || // written nowhere, so at least one
 			strings.HasPrefix(w, "A group of 1 node has 0 services") || strings.HasPrefix(w, "Zone ") {
@@ -81,7 +83,7 @@ func (b *changeBrute) fine(set int, hardware, image, zone string) bool {
 		}
 		if strings.Contains(w, "which no constraint names") {
 			limits := b.t.Constraints // the ratios were taken away above
-			if slices.ContainsFunc(limits.Ratios, func(r app.Ratio) bool {
+			if slices.ContainsFunc(limits.Ratios, func(r template.Ratio) bool {
 				return strings.Contains(w, "lacks "+r.Service+",") || strings.Contains(w, "lacks "+r.Of+",")
 			}) {
 				continue
@@ -165,13 +167,13 @@ func (b *changeBrute) everywhere(s string) bool {
 	limits := b.t.Constraints
 	_, named := limits.Services[s]
 	return !named && !slices.Contains(slices.Concat(slices.Concat(limits.MustCoexist, limits.CantCoexist, limits.CantCoexistPairs)...), s) &&
-		!slices.ContainsFunc(limits.Ratios, func(r app.Ratio) bool { return r.Service == s || r.Of == s })
+		!slices.ContainsFunc(limits.Ratios, func(r template.Ratio) bool { return r.Service == s || r.Of == s })
 }
 
 func (b *changeBrute) newNodes(set int) (out []bruteNew) {
 	hardware, image := b.likeStanding()
 	if price := func(h string) float64 { return b.c.Hardware[h].Providers["p"].CostPerHour }; len(hardware) == 2 &&
-		b.c.Hardware["h1"] != nil && b.r.Prefer == app.PreferCheapest && price("h1") < price("h0") {
+		b.c.Hardware["h1"] != nil && b.r.Prefer == template.PreferCheapest && price("h1") < price("h0") {
 		slices.Reverse(hardware)
 	}
 	zones := []string{""}
@@ -203,7 +205,7 @@ func (b *changeBrute) likeStanding() (hardware, images []string) {
 			return hardware, images
 		}
 	}
-	needs := app.Resources{}
+	needs := template.Resources{}
 	for _, s := range b.services {
 		if b.everywhere(s) {
 			needs.MemoryGB += b.c.Services[s].Needs.MemoryGB
@@ -306,16 +308,16 @@ func (b *changeBrute) judge() {
 }
 
 // liking is what is preferred, as numbers of which the first that differ decide, and less is better.
-func (b *changeBrute) liking(l app.Layout) []int {
+func (b *changeBrute) liking(l applayout.Layout) []int {
 	var out []int
 	switch b.r.Prefer {
-	case app.PreferCheapest:
+	case template.PreferCheapest:
 		cost := 0.0
 		for _, g := range l.Groups {
 			cost += b.c.Hardware[g.Hardware].Providers["p"].CostPerHour
 		}
 		out = append(out, int(cost*100))
-	case app.PreferSpread:
+	case template.PreferSpread:
 		for size := len(b.services); size > 0; size-- {
 			count := 0
 			for _, g := range l.Groups {
@@ -335,8 +337,8 @@ func (b *changeBrute) liking(l app.Layout) []int {
 	return out
 }
 
-func (b *changeBrute) score() ([]int, app.Layout) {
-	layout := app.Layout{Provider: "p"}
+func (b *changeBrute) score() ([]int, applayout.Layout) {
+	layout := applayout.Layout{Provider: "p"}
 	touched, odd := len(b.fresh), 0
 	for i, set := range b.fate {
 		n := b.r.Nodes[i]
@@ -345,14 +347,14 @@ func (b *changeBrute) score() ([]int, app.Layout) {
 			continue
 		}
 		is := b.named(set)
-		layout.Groups = append(layout.Groups, app.NodeGroup{Count: 1, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: is})
+		layout.Groups = append(layout.Groups, applayout.NodeGroup{Count: 1, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: is})
 		touched += intIf(!slices.Equal(is, n.Services))
 		for _, s := range append(without(is, n.Services), without(n.Services, is)...) {
 			odd += intIf(!slices.Contains(b.r.Add, s) && !slices.Contains(b.r.Remove, s) && !b.everywhere(s))
 		}
 	}
 	for _, n := range b.fresh {
-		layout.Groups = append(layout.Groups, app.NodeGroup{Count: 1, Hardware: n.hardware, Image: n.image, Zone: n.zone,
+		layout.Groups = append(layout.Groups, applayout.NodeGroup{Count: 1, Hardware: n.hardware, Image: n.image, Zone: n.zone,
 			Services: b.named(n.services)})
 	}
 	total := 0
@@ -364,36 +366,36 @@ func (b *changeBrute) score() ([]int, app.Layout) {
 
 // changeBreaks gives what Check finds wrong, but for what is allowed where something stands: nodes that were left
 // empty, and equal services on other types.
-func changeBreaks(c *app.Catalog, r app.ChangeRequest, services []string, l app.Layout) []string {
-	wrong := solvertest.Check(c, app.LayoutRequest{Template: r.Template, Services: services}, l)
+func changeBreaks(c *template.Catalog, r applayout.ChangeRequest, services []string, l applayout.Layout) []string {
+	wrong := solvertest.Check(c, applayout.LayoutRequest{Template: r.Template, Services: services}, l)
 	return slices.DeleteFunc(wrong, func(s string) bool {
 		return strings.Contains(s, "as well as") || strings.HasPrefix(s, "A group of 1 node has 0 services")
 	})
 }
 
 // smallChange makes a random question.
-func smallChange(r *rand.Rand, moves bool) (*app.Catalog, app.ChangeRequest) {
-	c := app.NewCatalog()
-	p := &app.ProviderSpec{About: app.About{Name: "p"}}
+func smallChange(r *rand.Rand, moves bool) (*template.Catalog, applayout.ChangeRequest) {
+	c := template.NewCatalog()
+	p := &template.ProviderSpec{About: template.About{Name: "p"}}
 	c.Providers["p"] = p
 	hardware := []string{"h0", "h1"}[:1+r.Intn(2)]
 	for i, h := range hardware {
-		c.Hardware[h] = &app.HardwareType{Providers: map[string]app.Flavor{"p": {Flavor: h, MemoryGB: float64(r.Intn(3) * (i + 2)),
+		c.Hardware[h] = &template.HardwareType{Providers: map[string]template.Flavor{"p": {Flavor: h, MemoryGB: float64(r.Intn(3) * (i + 2)),
 			CostPerHour: float64(r.Intn(4)) / 4}}}
 	}
-	c.Images["i0"] = &app.ImageType{Providers: map[string]app.Image{"p": {Image: "m"}}}
+	c.Images["i0"] = &template.ImageType{Providers: map[string]template.Image{"p": {Image: "m"}}}
 	most := 4
 	if moves {
 		most = 3
 	}
 	all := []string{"a", "b", "c", "d"}[:1+r.Intn(most)]
 	for _, s := range all {
-		c.Services[s] = &app.Service{About: app.About{Name: s}}
+		c.Services[s] = &template.Service{About: template.About{Name: s}}
 		if r.Intn(3) == 0 {
 			c.Services[s].Needs.MemoryGB = float64(r.Intn(3))
 		}
 	}
-	t := &app.Template{About: app.About{Name: "t"}, Defaults: app.TemplateDefaults{Provider: "p"}}
+	t := &template.Template{About: template.About{Name: "t"}, Defaults: template.TemplateDefaults{Provider: "p"}}
 	c.Templates["t"] = t
 	standing := 1 + r.Intn(5)
 	if moves {
@@ -403,8 +405,8 @@ func smallChange(r *rand.Rand, moves bool) (*app.Catalog, app.ChangeRequest) {
 	if t.Constraints.Zones != nil {
 		p.Zones = []string{"y", "z"}
 	}
-	q := app.ChangeRequest{Template: "t", AllowMoves: moves}
-	q.Prefer = []app.Preference{"", app.PreferPacked, app.PreferCheapest, app.PreferSpread}[r.Intn(4)]
+	q := applayout.ChangeRequest{Template: "t", AllowMoves: moves}
+	q.Prefer = []template.Preference{"", template.PreferPacked, template.PreferCheapest, template.PreferSpread}[r.Intn(4)]
 	var present []string
 	for _, s := range all {
 		if r.Intn(4) > 0 {
@@ -412,7 +414,7 @@ func smallChange(r *rand.Rand, moves bool) (*app.Catalog, app.ChangeRequest) {
 		}
 	}
 	for i := range standing {
-		n := app.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: hardware[r.Intn(len(hardware))*r.Intn(2)], Image: "i0"}
+		n := applayout.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: hardware[r.Intn(len(hardware))*r.Intn(2)], Image: "i0"}
 		if p.Zones != nil {
 			n.Zone = p.Zones[r.Intn(2)]
 		}
@@ -450,7 +452,7 @@ func smallChange(r *rand.Rand, moves bool) (*app.Catalog, app.ChangeRequest) {
 	return c, q
 }
 
-func smallConstraints(r *rand.Rand, all []string, standing int) app.Constraints {
+func smallConstraints(r *rand.Rand, all []string, standing int) template.Constraints {
 	pick := func(least int) []string {
 		var out []string
 		for _, i := range r.Perm(len(all))[:min(len(all), least+r.Intn(2))] {
@@ -458,12 +460,12 @@ func smallConstraints(r *rand.Rand, all []string, standing int) app.Constraints 
 		}
 		return out
 	}
-	limits := app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: app.SizeRange{Min: 1, Max: standing + 2}}
+	limits := template.Constraints{Services: map[string]template.ServiceConstraint{}, Size: template.SizeRange{Min: 1, Max: standing + 2}}
 	for _, s := range all {
 		if r.Intn(5) == 0 {
 			continue
 		}
-		sc := app.ServiceConstraint{Max: app.Unlimited}
+		sc := template.ServiceConstraint{Max: template.Unlimited}
 		if r.Intn(3) == 0 {
 			sc.Min, sc.MinSet = r.Intn(3), true
 		}
@@ -486,10 +488,10 @@ func smallConstraints(r *rand.Rand, all []string, standing int) app.Constraints 
 	}
 	if r.Intn(4) == 0 && len(all) > 1 {
 		two := r.Perm(len(all))
-		limits.Ratios = []app.Ratio{{Service: all[two[0]], Per: 1 + r.Intn(3), Of: all[two[1]]}}
+		limits.Ratios = []template.Ratio{{Service: all[two[0]], Per: 1 + r.Intn(3), Of: all[two[1]]}}
 	}
 	if r.Intn(4) == 0 {
-		limits.Zones = &app.ZoneRule{MaxSkew: 1 + r.Intn(2)}
+		limits.Zones = &template.ZoneRule{MaxSkew: 1 + r.Intn(2)}
 		if r.Intn(2) == 0 {
 			limits.Zones.Services = pick(1)
 		}
@@ -525,7 +527,7 @@ func TestChangeSameAsBruteForce(t *testing.T) {
 	}
 }
 
-func compareChange(t *testing.T, seed int, c *app.Catalog, q app.ChangeRequest) (asked, possible bool) {
+func compareChange(t *testing.T, seed int, c *template.Catalog, q applayout.ChangeRequest) (asked, possible bool) {
 	t.Helper()
 	got, err := New().Change(context.Background(), c, q)
 	if code := app.CodeOf(err); code == app.EInvalid || code == app.ENotFound {
@@ -561,10 +563,10 @@ func compareChange(t *testing.T, seed int, c *app.Catalog, q app.ChangeRequest) 
 }
 
 // scoreOf takes an answer apart as score does.
-func scoreOf(b *changeBrute, got app.LayoutChange) []int {
+func scoreOf(b *changeBrute, got applayout.LayoutChange) []int {
 	b.fate, b.fresh = make([]int, len(b.r.Nodes)), nil
 	for _, n := range got.Nodes {
-		at := slices.IndexFunc(b.r.Nodes, func(s app.StandingNode) bool { return s.Name == n.Name })
+		at := slices.IndexFunc(b.r.Nodes, func(s applayout.StandingNode) bool { return s.Name == n.Name })
 		switch {
 		case n.New:
 			b.fresh = append(b.fresh, bruteNew{b.bits(n.Services), n.Hardware, n.Image, n.Zone})
@@ -578,23 +580,23 @@ func scoreOf(b *changeBrute, got app.LayoutChange) []int {
 	return score
 }
 
-func inGrid(ch app.LayoutChange) string {
+func inGrid(ch applayout.LayoutChange) string {
 	var b strings.Builder
 	Text(&b, ch)
 	return b.String()
 }
 
 // checkChange checks what must hold of every answer.
-func checkChange(t *testing.T, c *app.Catalog, q app.ChangeRequest, services []string, got app.LayoutChange) {
+func checkChange(t *testing.T, c *template.Catalog, q applayout.ChangeRequest, services []string, got applayout.LayoutChange) {
 	t.Helper()
-	layout := app.Layout{Provider: cmp.Or(q.Provider, c.Templates[q.Template].Defaults.Provider)}
+	layout := applayout.Layout{Provider: cmp.Or(q.Provider, c.Templates[q.Template].Defaults.Provider)}
 	touched := 0
 	for _, n := range got.Nodes {
 		if n.Gone || n.New || len(n.Added)+len(n.Removed) > 0 {
 			touched++
 		}
 		if !n.Gone {
-			layout.Groups = append(layout.Groups, app.NodeGroup{Count: 1, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone,
+			layout.Groups = append(layout.Groups, applayout.NodeGroup{Count: 1, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone,
 				Services: n.Services})
 		}
 		if lost := without(n.Removed, q.Remove); len(lost) > 0 && !q.AllowMoves {

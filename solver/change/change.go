@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
@@ -19,7 +21,7 @@ import (
 // serves everyone at once.
 type Changer struct{}
 
-var _ app.Changer = (*Changer)(nil)
+var _ layout.Changer = (*Changer)(nil)
 
 // New makes a changer.
 func New() *Changer { return &Changer{} }
@@ -31,7 +33,7 @@ func New() *Changer { return &Changer{} }
 // A template's wish that nodes with the same services be of the same types is kept among new nodes; those that stand
 // keep their types. Errors are those of Solver: EInvalid or ENotFound for a request that cannot be asked, ENoLayout
 // where it cannot be done, ETimeout where the context ends first.
-func (*Changer) Change(ctx context.Context, c *app.Catalog, r app.ChangeRequest) (app.LayoutChange, error) {
+func (*Changer) Change(ctx context.Context, c *template.Catalog, r layout.ChangeRequest) (layout.LayoutChange, error) {
 	t := c.Templates[r.Template]
 	if t == nil || r.Size != 0 || len(t.Constraints.Size.OneOf) == 0 {
 		return changed(ctx, c, r)
@@ -55,17 +57,17 @@ func (*Changer) Change(ctx context.Context, c *app.Catalog, r app.ChangeRequest)
 		r.Size = 0
 		_, refused = changed(ctx, c, r)
 	}
-	return app.LayoutChange{}, refused
+	return layout.LayoutChange{}, refused
 }
 
-func changed(ctx context.Context, c *app.Catalog, r app.ChangeRequest) (app.LayoutChange, error) {
+func changed(ctx context.Context, c *template.Catalog, r layout.ChangeRequest) (layout.LayoutChange, error) {
 	m, err := newModel(c, r)
 	if err != nil {
-		return app.LayoutChange{}, err
+		return layout.LayoutChange{}, err
 	}
 	fates, counts, err := m.decide(ctx)
 	if err != nil {
-		return app.LayoutChange{}, err
+		return layout.LayoutChange{}, err
 	}
 	out := m.carryOut(fates, counts)
 	out.Unproven = m.unproven
@@ -100,7 +102,7 @@ func (m *model) decide(ctx context.Context) ([]fate, []int, error) {
 }
 
 // newModel checks the request and narrows it.
-func newModel(c *app.Catalog, r app.ChangeRequest) (*model, error) {
+func newModel(c *template.Catalog, r layout.ChangeRequest) (*model, error) {
 	m := &model{c: c, r: r, moves: r.AllowMoves}
 	if err := m.takeNodes(); err != nil {
 		return nil, err
@@ -119,7 +121,7 @@ func newModel(c *app.Catalog, r app.ChangeRequest) (*model, error) {
 	}
 	size := m.t.Constraints.Size
 	if size.Max == 0 {
-		size.Max = app.Unlimited
+		size.Max = template.Unlimited
 	}
 	if m.low, m.high = r.Size, r.Size; r.Size == 0 {
 		m.low, m.high = max(len(m.standing), size.Min), size.Max
@@ -129,7 +131,7 @@ func newModel(c *app.Catalog, r app.ChangeRequest) (*model, error) {
 			"%s stand, and template %s allows at most %d", humanize.Count(len(m.standing), "node"), m.t.Name, size.Max),
 			fmt.Sprintf("Ask for a size of %d.", size.Max))
 	}
-	err := solver.Validate(c, app.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
+	err := solver.Validate(c, layout.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
 		Hardware: r.Hardware, Image: r.Image, Prefer: m.r.Prefer})
 	if err != nil {
 		return nil, m.blame(err)

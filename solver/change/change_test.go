@@ -8,26 +8,28 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/solvertest"
 )
 
 // webShop is a catalog with a template for a small web shop. log goes everywhere, since no constraint names it.
-func webShop(alter ...func(*app.Catalog, *app.Constraints)) *app.Catalog {
-	c := app.NewCatalog()
-	c.Providers["p"] = &app.ProviderSpec{About: app.About{Name: "p"}, Zones: []string{"east", "west"}}
+func webShop(alter ...func(*template.Catalog, *template.Constraints)) *template.Catalog {
+	c := template.NewCatalog()
+	c.Providers["p"] = &template.ProviderSpec{About: template.About{Name: "p"}, Zones: []string{"east", "west"}}
 	for name, memory := range map[string]float64{"large": 16, "small": 4} {
-		c.Hardware[name] = &app.HardwareType{About: app.About{Name: name},
-			Providers: map[string]app.Flavor{"p": {Flavor: name, MemoryGB: memory, CostPerHour: memory / 100}}}
+		c.Hardware[name] = &template.HardwareType{About: template.About{Name: name},
+			Providers: map[string]template.Flavor{"p": {Flavor: name, MemoryGB: memory, CostPerHour: memory / 100}}}
 	}
-	c.Images["debian"] = &app.ImageType{Providers: map[string]app.Image{"p": {Image: "debian"}}}
+	c.Images["debian"] = &template.ImageType{Providers: map[string]template.Image{"p": {Image: "debian"}}}
 	for _, name := range []string{"app", "cache", "db", "log", "queue", "store"} {
-		c.Services[name] = &app.Service{About: app.About{Name: name}}
+		c.Services[name] = &template.Service{About: template.About{Name: name}}
 	}
 	c.Services["app"].Runtime.Requires = []string{"sql"}
 	c.Services["db"].Provides = []string{"sql"}
 	c.Services["queue"].Conflicts = []string{"cache"}
-	t := &app.Template{About: app.About{Name: "shop"}, Defaults: app.TemplateDefaults{Provider: "p"}}
-	t.Constraints = app.Constraints{Size: app.SizeRange{Min: 1, Max: 20}, Services: map[string]app.ServiceConstraint{
+	t := &template.Template{About: template.About{Name: "shop"}, Defaults: template.TemplateDefaults{Provider: "p"}}
+	t.Constraints = template.Constraints{Size: template.SizeRange{Min: 1, Max: 20}, Services: map[string]template.ServiceConstraint{
 		"app":   solvertest.AtLeast(1),
 		"cache": solvertest.Between(1, 2),
 		"db":    solvertest.Between(1, 1),
@@ -42,18 +44,18 @@ func webShop(alter ...func(*app.Catalog, *app.Constraints)) *app.Catalog {
 }
 
 // standingNodes reads "app db/app/app@west": nodes n1, n2, ... with their services, all small.
-func standingNodes(text string) []app.StandingNode {
-	var out []app.StandingNode
+func standingNodes(text string) []layout.StandingNode {
+	var out []layout.StandingNode
 	for i, one := range strings.Split(text, "/") {
 		services, zone, _ := strings.Cut(one, "@")
-		out = append(out, app.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: "small", Image: "debian", Zone: zone,
+		out = append(out, layout.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: "small", Image: "debian", Zone: zone,
 			Services: strings.Fields(services)})
 	}
 	return out
 }
 
 // told writes what happens to whom: "n2 +cache (why)".
-func told(ch app.LayoutChange) string {
+func told(ch layout.LayoutChange) string {
 	var lines []string
 	for _, n := range ch.Nodes {
 		line := n.Name
@@ -83,89 +85,89 @@ func told(ch app.LayoutChange) string {
 }
 
 func TestChangeStories(t *testing.T) {
-	type limits = app.Constraints
-	with := func(f func(*limits)) *app.Catalog {
-		return webShop(func(_ *app.Catalog, l *app.Constraints) { f(l) })
+	type limits = template.Constraints
+	with := func(f func(*limits)) *template.Catalog {
+		return webShop(func(_ *template.Catalog, l *template.Constraints) { f(l) })
 	}
 	apart := with(func(l *limits) { l.CantCoexistPairs = [][]string{{"cache", "app"}, {"cache", "db"}} })
 	for _, s := range []struct {
 		name    string
-		catalog *app.Catalog
-		request app.ChangeRequest
+		catalog *template.Catalog
+		request layout.ChangeRequest
 		want    string
 	}{
 		{"an added service touches one node, the fullest",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app/app db/app"), Add: []string{"cache"}},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app/app db/app"), Add: []string{"cache"}},
 			"n2 +cache (of 3 nodes that can take cache one with the most services)"},
 		{"among equals the lowest number is changed",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app db/app/app"), Add: []string{"store"}, Size: 3},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/app"), Add: []string{"store"}, Size: 3},
 			"n1 +store (the first of 3 nodes that can take store)"},
 		{"what no constraint names goes on every node",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"log"}},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"log"}},
 			"n1 +log (log goes on every node)\nn2 +log (log goes on every node)"},
 		{"a minimum is met",
 			with(func(l *limits) { l.Services["store"] = solvertest.Between(2, 3) }),
-			app.ChangeRequest{Nodes: standingNodes("app db/app/app"), Add: []string{"store"}},
+			layout.ChangeRequest{Nodes: standingNodes("app db/app/app"), Add: []string{"store"}},
 			"n1 +store (the first of 3 nodes that can take store)\nn2 +store (one of 3 nodes that can take store)"},
 		{"where no node can take it there is a new one",
-			apart, app.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"cache"}},
+			apart, layout.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"cache"}},
 			"n3 new small +cache (the standing nodes cannot take cache as often as it must be)"},
 		{"new nodes are as those that stand, unless asked otherwise",
-			apart, app.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"cache"}, Hardware: "large"},
+			apart, layout.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"cache"}, Hardware: "large"},
 			"n3 new large +cache (the standing nodes cannot take cache as often as it must be)"},
 		{"a removed service leaves its nodes",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app cache db/app cache"), Remove: []string{"cache"}},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app cache db/app cache"), Remove: []string{"cache"}},
 			"n1 -cache\nn2 -cache"},
 		{"a node left without services stays",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app db/cache"), Remove: []string{"cache"}},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/cache"), Remove: []string{"cache"}},
 			"n2 -cache (left without services; a smaller size would let it go)"},
 		{"and goes where fewer are asked for",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app db/cache/app"), Remove: []string{"cache"}, Size: 2},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/cache/app"), Remove: []string{"cache"}, Size: 2},
 			"n2 gone (nothing is left on it)"},
 		{"growth leaves alone what stands",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app cache db/app"), Size: 4},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app cache db/app"), Size: 4},
 			"n3 new small +app +cache\nn4 new small +app"},
 		{"numbers go on after the highest",
-			webShop(), app.ChangeRequest{Nodes: []app.StandingNode{{Name: "n10", Hardware: "small", Image: "debian",
+			webShop(), layout.ChangeRequest{Nodes: []layout.StandingNode{{Name: "n10", Hardware: "small", Image: "debian",
 				Services: []string{"app", "db"}}, {Name: "n9", Hardware: "small", Image: "debian", Services: []string{"app"}}}, Size: 3},
 			"n11 new small +app"},
 		{"a ratio asks for more with growth",
 			with(func(l *limits) {
 				l.Services["store"] = solvertest.AtLeast(1)
-				l.Ratios = []app.Ratio{{Service: "cache", Per: 2, Of: "app"}}
-			}), app.ChangeRequest{Nodes: standingNodes("app cache db/app"), Size: 4, Prefer: app.PreferPacked},
+				l.Ratios = []template.Ratio{{Service: "cache", Per: 2, Of: "app"}}
+			}), layout.ChangeRequest{Nodes: standingNodes("app cache db/app"), Size: 4, Prefer: template.PreferPacked},
 			"n3 new small +app +cache\nn4 new small +app"},
 		{"the youngest goes",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app db/app/app/app/app cache"), Size: 4},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/app/app/app cache"), Size: 4},
 			"n4 gone (the youngest of 3 nodes with only app)"},
 		{"what is only on the youngest stays",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app db/app/store"), Size: 2},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/store"), Size: 2},
 			"n2 gone (with app, which stays on 1 node)"},
 		{"several go",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app db/app/app/app"), Size: 2},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/app/app"), Size: 2},
 			"n3 gone (one of the 2 youngest of 3 nodes with only app)\nn4 gone (one of the 2 youngest of 3 nodes with only app)"},
 		{"zones stay even",
-			with(func(l *limits) { l.Zones = &app.ZoneRule{MaxSkew: 1} }),
-			app.ChangeRequest{Nodes: standingNodes("app db@east/app@west/app@east/app@west"), Size: 2},
+			with(func(l *limits) { l.Zones = &template.ZoneRule{MaxSkew: 1} }),
+			layout.ChangeRequest{Nodes: standingNodes("app db@east/app@west/app@east/app@west"), Size: 2},
 			"n3 gone (with app, which stays on 2 nodes)\nn4 gone (the youngest of 2 nodes with only app)"},
 		{"new nodes go where fewer are",
-			with(func(l *limits) { l.Zones = &app.ZoneRule{MaxSkew: 1} }),
-			app.ChangeRequest{Nodes: standingNodes("app db@east/app@east/app@west"), Size: 4},
+			with(func(l *limits) { l.Zones = &template.ZoneRule{MaxSkew: 1} }),
+			layout.ChangeRequest{Nodes: standingNodes("app db@east/app@east/app@west"), Size: 4},
 			"n4 new small +app in west"},
 		{"a new version that forbids company moves services, if they may",
 			with(func(l *limits) { l.CantCoexist = [][]string{{"app", "db"}} }),
-			app.ChangeRequest{Nodes: standingNodes("app db/app"), AllowMoves: true},
+			layout.ChangeRequest{Nodes: standingNodes("app db/app"), AllowMoves: true},
 			"n1 -app (app, db can't coexist)"},
 		{"a machine that is not allowed any more is replaced, if services may move",
-			webShop(func(c *app.Catalog, _ *app.Constraints) { delete(c.Hardware["small"].Providers, "p") }),
-			app.ChangeRequest{Nodes: standingNodes("app db"), AllowMoves: true},
+			webShop(func(c *template.Catalog, _ *template.Constraints) { delete(c.Hardware["small"].Providers, "p") }),
+			layout.ChangeRequest{Nodes: standingNodes("app db"), AllowMoves: true},
 			"n1 gone (it has hardware small, which provider p does not offer)\n" +
 				"n2 new large +app +db (the standing nodes alone cannot keep the constraints of template shop)"},
 		{"a service that is to be removed need not exist",
-			webShop(func(c *app.Catalog, _ *app.Constraints) { delete(c.Services, "cache") }),
-			app.ChangeRequest{Nodes: standingNodes("app cache db"), Remove: []string{"cache"}}, "n1 -cache"},
+			webShop(func(c *template.Catalog, _ *template.Constraints) { delete(c.Services, "cache") }),
+			layout.ChangeRequest{Nodes: standingNodes("app cache db"), Remove: []string{"cache"}}, "n1 -cache"},
 		{"one for another",
-			webShop(), app.ChangeRequest{Nodes: standingNodes("app db/app cache/app"), Remove: []string{"cache"}, Add: []string{"queue"}},
+			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app cache/app"), Remove: []string{"cache"}, Add: []string{"queue"}},
 			"n2 -cache +queue (of 3 nodes that can take queue one that is changed anyway)"},
 	} {
 		t.Run(s.name, func(t *testing.T) {
@@ -187,63 +189,63 @@ func TestChangeStories(t *testing.T) {
 }
 
 func TestChangeRefusals(t *testing.T) {
-	type limits = app.Constraints
-	with := func(f func(*limits)) *app.Catalog {
-		return webShop(func(_ *app.Catalog, l *app.Constraints) { f(l) })
+	type limits = template.Constraints
+	with := func(f func(*limits)) *template.Catalog {
+		return webShop(func(_ *template.Catalog, l *template.Constraints) { f(l) })
 	}
 	for _, s := range []struct {
 		name    string
-		catalog *app.Catalog
-		request app.ChangeRequest
+		catalog *template.Catalog
+		request layout.ChangeRequest
 		want    string // code, reason, field, message, hint
 	}{
-		{"nothing stands", webShop(), app.ChangeRequest{},
+		{"nothing stands", webShop(), layout.ChangeRequest{},
 			"invalid bad_request nodes: nothing stands that could be changed [Create a cluster instead.]"},
-		{"two of a name", webShop(), app.ChangeRequest{Nodes: append(standingNodes("app db"), standingNodes("app")...)},
+		{"two of a name", webShop(), layout.ChangeRequest{Nodes: append(standingNodes("app db"), standingNodes("app")...)},
 			"invalid bad_request nodes: there are two standing nodes with the name n1 [Give each node once.]"},
-		{"an unknown service stands", webShop(), app.ChangeRequest{Nodes: standingNodes("app db mail")},
+		{"an unknown service stands", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db mail")},
 			"invalid missing_service nodes: node n1 has service mail, which does not exist [Remove mail, or put it back into the catalog.]"},
-		{"an unknown service is added", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Add: []string{"mail"}},
+		{"an unknown service is added", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Add: []string{"mail"}},
 			"not_found missing_service add: service mail does not exist []"},
-		{"a size below nothing", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Size: -1},
+		{"a size below nothing", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Size: -1},
 			"invalid bad_request size: cluster size must be greater than 0 [Leave the size out to keep as many nodes as there are.]"},
-		{"a size too large", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Size: 21},
+		{"a size too large", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Size: 21},
 			"invalid size size: Choose 1–20 nodes (you entered 21). []"},
-		{"a size between those that there are", webShop(func(_ *app.Catalog, l *app.Constraints) {
-			l.Size = app.SizeRange{Min: 1, Max: 7, OneOf: []int{1, 3, 7}}
+		{"a size between those that there are", webShop(func(_ *template.Catalog, l *template.Constraints) {
+			l.Size = template.SizeRange{Min: 1, Max: 7, OneOf: []int{1, 3, 7}}
 		}),
-			app.ChangeRequest{Nodes: standingNodes("app db"), Size: 4}, "invalid size size: Choose 1, 3 or 7 nodes (you entered 4). []"},
-		{"added twice", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Add: []string{"app"}},
+			layout.ChangeRequest{Nodes: standingNodes("app db"), Size: 4}, "invalid size size: Choose 1, 3 or 7 nodes (you entered 4). []"},
+		{"added twice", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Add: []string{"app"}},
 			"invalid bad_request add: app is on the cluster already [Add only services that are not there; ask for a larger size to have more nodes.]"},
-		{"removed though not there", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Remove: []string{"log"}},
+		{"removed though not there", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Remove: []string{"log"}},
 			"invalid bad_request remove: log is not on the cluster [On it are app, db.]"},
-		{"all removed", webShop(), app.ChangeRequest{Nodes: standingNodes("cache"), Remove: []string{"cache"}},
+		{"all removed", webShop(), layout.ChangeRequest{Nodes: standingNodes("cache"), Remove: []string{"cache"}},
 			"invalid bad_request remove: a cluster needs at least one service [Delete the cluster instead.]"},
-		{"still required", webShop(), app.ChangeRequest{Nodes: standingNodes("app db"), Remove: []string{"db"}},
+		{"still required", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Remove: []string{"db"}},
 			"invalid missing_dependency remove: app requires sql, so db cannot be removed. " +
 				"[Remove those that require it too, or add what provides it.]"},
-		{"a conflict", webShop(), app.ChangeRequest{Nodes: standingNodes("cache"), Add: []string{"queue"}},
+		{"a conflict", webShop(), layout.ChangeRequest{Nodes: standingNodes("cache"), Add: []string{"queue"}},
 			"invalid conflict add: queue conflicts with cache. []"},
-		{"a missing dependency", webShop(), app.ChangeRequest{Nodes: standingNodes("cache"), Add: []string{"app"}},
+		{"a missing dependency", webShop(), layout.ChangeRequest{Nodes: standingNodes("cache"), Add: []string{"app"}},
 			"invalid missing_dependency add: app requires sql, which is not on the cluster or in the list of services to add. []"},
-		{"what is only there holds a node", webShop(), app.ChangeRequest{Nodes: standingNodes("app db/app/store"), Size: 1},
+		{"what is only there holds a node", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/store"), Size: 1},
 			"no_layout no_solution : This change cannot be made while nothing that stands may move: at most 1 of the 3 nodes can go; " +
 				"db is only on n1 and may not move; store is only on n3 and may not move. " +
 				"[It can be done with 2 nodes instead of 1; it can be done with 3 machines touched if services may move.]"},
 		{"no room at that size", with(func(l *limits) { l.CantCoexist = [][]string{{"cache", "app"}, {"cache", "db"}} }),
-			app.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"cache"}, Size: 2},
+			layout.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"cache"}, Size: 2},
 			"no_layout no_solution : This change cannot be made while nothing that stands may move: no node can take cache. " +
 				"[It can be done with 3 nodes instead of 2; it can be done with 1 machine touched if services may move.]"},
 		{"a new version forbids company", with(func(l *limits) { l.CantCoexist = [][]string{{"app", "db"}} }),
-			app.ChangeRequest{Nodes: standingNodes("app db/app")},
+			layout.ChangeRequest{Nodes: standingNodes("app db/app")},
 			"no_layout no_solution : This change cannot be made while nothing that stands may move: " +
 				"n1 cannot stay as it is, since app, db can't coexist. [It can be done with 1 machine touched if services may move.]"},
 		{"a new version allows fewer", with(func(l *limits) { l.Services["app"] = solvertest.Between(1, 1) }),
-			app.ChangeRequest{Nodes: standingNodes("app db/app log")},
+			layout.ChangeRequest{Nodes: standingNodes("app db/app log")},
 			"no_layout no_solution : This change cannot be made while nothing that stands may move: " +
 				"app is on 2 nodes (n1, n2), and may be on at most 1. [It can be done with 1 machine touched if services may move.]"},
 		{"more stand than are allowed", with(func(l *limits) { l.Size.Max = 1 }),
-			app.ChangeRequest{Nodes: standingNodes("app db/app")},
+			layout.ChangeRequest{Nodes: standingNodes("app db/app")},
 			"invalid size size: 2 nodes stand, and template shop allows at most 1 [Ask for a size of 1.]"},
 	} {
 		t.Run(s.name, func(t *testing.T) {
@@ -261,12 +263,12 @@ func TestChangeRefusals(t *testing.T) {
 }
 
 func TestChangeGrowsFar(t *testing.T) {
-	c := webShop(func(_ *app.Catalog, l *app.Constraints) { l.Size.Max = app.Unlimited })
+	c := webShop(func(_ *template.Catalog, l *template.Constraints) { l.Size.Max = template.Unlimited })
 	for _, size := range []int{0, 5000} {
 		if c.Templates["shop"].Constraints.Size.Min = 1; size == 0 {
 			c.Templates["shop"].Constraints.Size.Min = 3000
 		}
-		r := app.ChangeRequest{Template: "shop", Nodes: standingNodes("app db"), Size: size}
+		r := layout.ChangeRequest{Template: "shop", Nodes: standingNodes("app db"), Size: size}
 		got, err := New().Change(context.Background(), c, r)
 		if err != nil {
 			t.Fatal(err)
@@ -281,14 +283,14 @@ func TestChangeGrowsFar(t *testing.T) {
 func TestChangeStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := New().Change(ctx, webShop(), app.ChangeRequest{Template: "shop", Nodes: standingNodes("app db"), Add: []string{"cache"}})
+	_, err := New().Change(ctx, webShop(), layout.ChangeRequest{Template: "shop", Nodes: standingNodes("app db"), Add: []string{"cache"}})
 	if app.CodeOf(err) != app.ETimeout {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestChangeText(t *testing.T) {
-	got, err := New().Change(context.Background(), webShop(), app.ChangeRequest{Template: "shop",
+	got, err := New().Change(context.Background(), webShop(), layout.ChangeRequest{Template: "shop",
 		Nodes: standingNodes("app db/app cache/app/app/app/app"), Remove: []string{"cache"}, Add: []string{"store"}, Size: 5})
 	if err != nil {
 		t.Fatal(err)

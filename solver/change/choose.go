@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 // chooser decides how many nodes of each class meet which fate: first the fewest nodes where their number is open, then
@@ -92,7 +92,7 @@ func (s *chooser) constrain() bool {
 }
 
 // spread states that no two zones have too different numbers of nodes.
-func (s *chooser) spread(rule *app.ZoneRule, keep func(f func(*fate) float64, lo, hi float64)) {
+func (s *chooser) spread(rule *template.ZoneRule, keep func(f func(*fate) float64, lo, hi float64)) {
 	skew := float64(max(1, rule.MaxSkew))
 	even := func(counts func(*fate) bool) {
 		for i, a := range s.m.zones {
@@ -137,7 +137,7 @@ func intIf(b bool) int {
 }
 
 func limit(n int) float64 {
-	if n >= app.Unlimited {
+	if n >= template.Unlimited {
 		return math.Inf(1)
 	}
 	return float64(n)
@@ -185,11 +185,11 @@ func (s *chooser) settle() bool {
 		return false
 	}
 	switch s.m.r.Prefer {
-	case app.PreferCheapest:
+	case template.PreferCheapest:
 		cost := s.weigh(func(f *fate) float64 { return oneIf(!f.gone) * f.on.cost })
 		s.p.least(cost, true)
 		s.p.pin(cost, 1e-7)
-	case app.PreferSpread:
+	case template.PreferSpread:
 		s.level()
 	}
 	s.pack()

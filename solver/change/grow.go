@@ -4,7 +4,8 @@ import (
 	"context"
 	"maps"
 
-	"muster/app"
+	applayout "muster/app/layout"
+	"muster/app/template"
 	"muster/solver"
 )
 
@@ -61,12 +62,12 @@ func (m *model) polished(ctx context.Context, fates []fate, counts []int) ([]fat
 // maxima. It gives false where constraints would have to count old and new nodes together.
 func (m *model) newBySolver(ctx context.Context, count []int, grow int) ([]fate, []int, bool) {
 	limits := m.t.Constraints
-	if limits.Zones != nil || limits.MixedHardware || len(limits.Hardware) > 0 || m.r.Prefer == app.PreferCheapest {
+	if limits.Zones != nil || limits.MixedHardware || len(limits.Hardware) > 0 || m.r.Prefer == template.PreferCheapest {
 		return nil, nil, false
 	}
-	derived := app.Constraints{MustCoexist: limits.MustCoexist, CantCoexist: limits.CantCoexist,
-		CantCoexistPairs: limits.CantCoexistPairs, Size: app.SizeRange{Min: 1, Max: app.Unlimited},
-		Services: map[string]app.ServiceConstraint{}}
+	derived := template.Constraints{MustCoexist: limits.MustCoexist, CantCoexist: limits.CantCoexist,
+		CantCoexistPairs: limits.CantCoexistPairs, Size: template.SizeRange{Min: 1, Max: template.Unlimited},
+		Services: map[string]template.ServiceConstraint{}}
 	for _, ratio := range limits.Ratios {
 		a, asked := m.unitOf[ratio.Service]
 		b, of := m.unitOf[ratio.Of]
@@ -78,7 +79,7 @@ func (m *model) newBySolver(ctx context.Context, count []int, grow int) ([]fate,
 		for _, s := range b.services {
 			sc := limits.Services[s]
 			sc.Min, sc.MinSet, sc.Max = max(0, b.min-count[u]), true, b.max
-			if b.max < app.Unlimited {
+			if b.max < template.Unlimited {
 				sc.Max = b.max - count[u]
 			}
 			if sc.Max < 0 {
@@ -87,7 +88,7 @@ func (m *model) newBySolver(ctx context.Context, count []int, grow int) ([]fate,
 			derived.Services[s] = sc
 		}
 	}
-	layout, err := solver.New().Solve(ctx, m.catalogWith(derived), app.LayoutRequest{Template: m.r.Template, Size: grow,
+	layout, err := solver.New().Solve(ctx, m.catalogWith(derived), applayout.LayoutRequest{Template: m.r.Template, Size: grow,
 		Provider: m.provider, Services: m.services, Prefer: m.r.Prefer})
 	if err != nil {
 		return nil, nil, false
@@ -117,9 +118,9 @@ func (m *model) untouched() ([]int, bool) {
 }
 
 // catalogWith is the catalog with other constraints in the template, and no types but those that new nodes may be.
-func (m *model) catalogWith(limits app.Constraints) *app.Catalog {
+func (m *model) catalogWith(limits template.Constraints) *template.Catalog {
 	c := *m.c
-	t := &app.Template{About: m.t.About, Constraints: limits}
+	t := &template.Template{About: m.t.About, Constraints: limits}
 	for _, on := range m.types {
 		t.Compatibility.Hardware = append(t.Compatibility.Hardware, on.hardware)
 		t.Compatibility.Images = append(t.Compatibility.Images, on.image)

@@ -5,7 +5,8 @@ import (
 	"sort"
 	"strings"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/bitset"
 	"muster/solver/internal/request"
 )
@@ -13,9 +14,9 @@ import (
 // model is a request for a change, narrowed to what decides it. It reads the template for itself, since what stands
 // may use types and company that a new layout would not.
 type model struct {
-	c          *app.Catalog
-	t          *app.Template
-	r          app.ChangeRequest
+	c          *template.Catalog
+	t          *template.Template
+	r          layout.ChangeRequest
 	provider   string
 	moves      bool
 	low, high  int             // nodes afterwards
@@ -23,7 +24,7 @@ type model struct {
 	removed    map[string]bool
 	services   []string // of the cluster afterwards, by name
 	everywhere []string // those that no constraint names
-	wide       app.Resources
+	wide       template.Resources
 	units      []unit
 	unitOf     map[string]int
 	apart      []bitset.Set  // per unit: those it can never share a node with
@@ -41,7 +42,7 @@ type unit struct {
 	min, max int
 	cant     bool // goes nowhere
 	fresh    bool // none of its services is on the cluster yet
-	needs    app.Resources
+	needs    template.Resources
 	hardware []nameList
 	images   []nameList
 }
@@ -57,12 +58,12 @@ func accepted(lists []nameList, name string) bool {
 type machineType struct {
 	hardware, image string
 	cost            float64
-	has             app.Resources
+	has             template.Resources
 }
 
 // standingNode is a node of the request with its place in the order of numbers.
 type standingNode struct {
-	app.StandingNode
+	layout.StandingNode
 	number int // at the end of its name; -1 where there is none
 }
 
@@ -119,7 +120,7 @@ func (m *model) takeUnits() {
 		if !known {
 			u = len(m.units)
 			led[top] = u
-			m.units = append(m.units, unit{max: app.Unlimited, fresh: true})
+			m.units = append(m.units, unit{max: template.Unlimited, fresh: true})
 		}
 		m.unitOf[s] = u
 		m.units[u].take(s, m.c.Services[s], m.added[s], limits.Services)
@@ -127,7 +128,7 @@ func (m *model) takeUnits() {
 	m.takeApart(limits, has)
 }
 
-func (u *unit) take(name string, s *app.Service, added bool, constraints map[string]app.ServiceConstraint) {
+func (u *unit) take(name string, s *template.Service, added bool, constraints map[string]template.ServiceConstraint) {
 	u.services = append(u.services, name)
 	u.fresh = u.fresh && added
 	u.needs = resourcesPlus(u.needs, s.Needs)
@@ -141,18 +142,18 @@ func (u *unit) take(name string, s *app.Service, added bool, constraints map[str
 	}
 }
 
-func resourcesPlus(a, b app.Resources) app.Resources {
-	return app.Resources{CPU: a.CPU + max(0, b.CPU), MemoryGB: a.MemoryGB + max(0, b.MemoryGB),
+func resourcesPlus(a, b template.Resources) template.Resources {
+	return template.Resources{CPU: a.CPU + max(0, b.CPU), MemoryGB: a.MemoryGB + max(0, b.MemoryGB),
 		DiskGB: a.DiskGB + max(0, b.DiskGB)}
 }
 
 // resourcesFit tells whether needs are within what a machine has, of which 0 is unknown and does not limit.
-func resourcesFit(needs, has app.Resources) bool {
+func resourcesFit(needs, has template.Resources) bool {
 	within := func(need, offer float64) bool { return offer <= 0 || need <= offer*(1+1e-9)+1e-5 }
 	return within(needs.CPU, has.CPU) && within(needs.MemoryGB, has.MemoryGB) && within(needs.DiskGB, has.DiskGB)
 }
 
-func (m *model) takeApart(limits app.Constraints, has map[string]bool) {
+func (m *model) takeApart(limits template.Constraints, has map[string]bool) {
 	m.apart = make([]bitset.Set, len(m.units))
 	for u := range m.apart {
 		m.apart[u] = bitset.New(m.words())
@@ -244,7 +245,7 @@ func (m *model) machineOf(hardware, image string) (machineType, string) {
 	h, i := m.c.Hardware[hardware], m.c.Images[image]
 	if h != nil {
 		f := h.Providers[m.provider]
-		on.cost, on.has = f.CostPerHour, app.Resources{CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB}
+		on.cost, on.has = f.CostPerHour, template.Resources{CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB}
 	}
 	switch can := m.t.Compatibility; {
 	case h == nil || h.Providers[m.provider].Flavor == "":
@@ -278,7 +279,7 @@ func (m *model) takeClasses() {
 	}
 }
 
-func (m *model) newClass(n app.StandingNode, zone string) alike {
+func (m *model) newClass(n layout.StandingNode, zone string) alike {
 	c := alike{zone: zone, was: n.Services, stays: bitset.New(m.words())}
 	c.machine, c.misfit = m.machineOf(n.Hardware, n.Image)
 	if rule := m.t.Constraints.Zones; c.misfit == "" && rule != nil && !slices.Contains(m.zones, zone) {
@@ -305,7 +306,7 @@ func (m *model) newClass(n app.StandingNode, zone string) alike {
 // takeTypes finds what new nodes may be. Where neither the request nor anything else forbids it they are as those
 // that stand.
 func (m *model) takeTypes() {
-	on := app.ProviderSpec{}
+	on := template.ProviderSpec{}
 	if p := m.c.Providers[m.provider]; p != nil {
 		on = *p
 	}
@@ -322,9 +323,9 @@ func (m *model) takeTypes() {
 	}
 	sort.Strings(hardware)
 	sort.Strings(images)
-	wantHardware := m.wanted(m.r.Hardware, m.t.Defaults.Hardware, func(n app.StandingNode) string { return n.Hardware },
+	wantHardware := m.wanted(m.r.Hardware, m.t.Defaults.Hardware, func(n layout.StandingNode) string { return n.Hardware },
 		func(u unit) []nameList { return u.hardware })
-	wantImage := m.wanted(m.r.Image, m.t.Defaults.Image, func(n app.StandingNode) string { return n.Image },
+	wantImage := m.wanted(m.r.Image, m.t.Defaults.Image, func(n layout.StandingNode) string { return n.Image },
 		func(u unit) []nameList { return u.images })
 	for _, h := range hardware {
 		for _, i := range images {
@@ -338,7 +339,7 @@ func (m *model) takeTypes() {
 
 // wanted gives the type that the request names; else that of all standing nodes, if all services accept it; else the
 // template's own choice, "" for any.
-func (m *model) wanted(asked, usual string, of func(app.StandingNode) string, lists func(unit) []nameList) string {
+func (m *model) wanted(asked, usual string, of func(layout.StandingNode) string, lists func(unit) []nameList) string {
 	if asked != "" {
 		return asked
 	}

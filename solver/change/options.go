@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"muster/app"
+	"muster/app/template"
 	"muster/solver/internal/bitset"
 )
 
@@ -254,7 +254,7 @@ func (m *model) newNodes(many int) (list []fate, all bool) {
 				free.Del(u)
 			}
 		}
-	} else if m.r.Prefer == "" || m.r.Prefer == app.PreferPacked {
+	} else if m.r.Prefer == "" || m.r.Prefer == template.PreferPacked {
 		base = m.carefree()
 	}
 	fine := func(s bitset.Set, u int) bool {
@@ -292,8 +292,8 @@ func (m *model) newNodes(many int) (list []fate, all bool) {
 func (m *model) carefree() bitset.Set {
 	s := bitset.New(m.words())
 	for i, u := range m.units {
-		none := app.Resources{}
-		if u.cant || u.max < app.Unlimited || u.needs != none || !m.apart[i].Empty() ||
+		none := template.Resources{}
+		if u.cant || u.max < template.Unlimited || u.needs != none || !m.apart[i].Empty() ||
 			slices.ContainsFunc(m.never, func(g bitset.Set) bool { return g.Has(i) }) ||
 			slices.ContainsFunc(m.types, func(on machineType) bool {
 				return !accepted(u.hardware, on.hardware) || !accepted(u.images, on.image)
@@ -331,7 +331,7 @@ func (m *model) machinesFor(s bitset.Set) []machineType {
 	}
 	best := fit[0]
 	for _, on := range fit {
-		if m.r.Prefer == app.PreferCheapest && on.cost < best.cost {
+		if m.r.Prefer == template.PreferCheapest && on.cost < best.cost {
 			best = on
 		}
 	}

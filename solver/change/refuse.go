@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver"
 	"muster/solver/internal/bitset"
 	"muster/solver/internal/humanize"
@@ -19,7 +21,7 @@ func (m *model) refusal(ctx context.Context, proven bool) error {
 	w := &deadline{ctx: ctx}
 	sentence := m.held(w)
 	if sentence == "" && m.moves {
-		if _, err := solver.New().Solve(ctx, m.c, app.LayoutRequest{Template: m.r.Template, Size: m.low, Provider: m.provider,
+		if _, err := solver.New().Solve(ctx, m.c, layout.LayoutRequest{Template: m.r.Template, Size: m.low, Provider: m.provider,
 			Services: m.services, Hardware: m.r.Hardware, Image: m.r.Image}); app.CodeOf(err) == app.ENoLayout {
 			sentence = strings.TrimSuffix(app.AsError(err).Message, ".")
 		}
@@ -137,7 +139,7 @@ func (m *model) homeless() string {
 			}
 		}
 		if isNew {
-			can += max(0, min(m.high, app.Unlimited/2)-len(m.standing))
+			can += max(0, min(m.high, template.Unlimited/2)-len(m.standing))
 		}
 		can = min(can, m.high)
 		who := humanize.Names(u.services)
@@ -242,7 +244,7 @@ func (m *model) scarce() string {
 // way looks for something near that can be done.
 func (m *model) way(ctx context.Context) string {
 	var ways []string
-	try := func(r app.ChangeRequest, say func(app.LayoutChange) string) {
+	try := func(r layout.ChangeRequest, say func(layout.LayoutChange) string) {
 		other, err := newModel(m.c, r)
 		if err != nil {
 			return
@@ -259,7 +261,7 @@ func (m *model) way(ctx context.Context) string {
 			ways = append(ways, fmt.Sprintf("it can be done with %d nodes instead of %d", size, r.Size))
 		} else if r.Size >= len(m.standing) {
 			r.Size = 0
-			try(r, func(l app.LayoutChange) string {
+			try(r, func(l layout.LayoutChange) string {
 				n := 0
 				for _, node := range l.Nodes {
 					n += intIf(!node.Gone)
@@ -270,7 +272,7 @@ func (m *model) way(ctx context.Context) string {
 	}
 	if r := m.r; !r.AllowMoves {
 		r.AllowMoves = true
-		try(r, func(l app.LayoutChange) string {
+		try(r, func(l layout.LayoutChange) string {
 			return fmt.Sprintf("it can be done with %s touched if services may move", humanize.Count(l.Touched, "machine"))
 		})
 	}

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"muster/app/layout"
 	"muster/solver/internal/humanize"
 )
 
 // Text writes a change as a grid of nodes by services, for people: + is put there, - is taken away, x stays.
 // Neighbours to which nothing happens, and which are alike, share a line.
-func Text(w io.Writer, ch app.LayoutChange) {
+func Text(w io.Writer, ch layout.LayoutChange) {
 	services := map[string]bool{}
 	var rows []changeRow
 	stay := 0
@@ -49,7 +49,7 @@ func Text(w io.Writer, ch app.LayoutChange) {
 
 // changeRow is one line: a node, or some that follow each other and stay as they are.
 type changeRow struct {
-	node app.ChangedNode
+	node layout.ChangedNode
 	last string
 	more int
 }
@@ -58,7 +58,7 @@ func (r changeRow) quiet() bool {
 	return !r.node.New && !r.node.Gone && len(r.node.Added)+len(r.node.Removed) == 0 && r.node.Why == ""
 }
 
-func sameButName(a, b app.ChangedNode) bool {
+func sameButName(a, b layout.ChangedNode) bool {
 	return a.Hardware == b.Hardware && a.Image == b.Image && a.Zone == b.Zone &&
 		strings.Join(a.Services, "\x00") == strings.Join(b.Services, "\x00")
 }

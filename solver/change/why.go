@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"muster/app/layout"
 	"muster/solver/internal/humanize"
 )
 
 // explain says of each node that something happens to why it is this one.
-func (m *model) explain(out *app.LayoutChange, met []*fate) {
+func (m *model) explain(out *layout.LayoutChange, met []*fate) {
 	on := map[string]int{} // nodes with each service afterwards
 	going, taking := make([]int, len(m.classes)), map[string]int{}
 	for i, n := range out.Nodes {
@@ -45,7 +45,7 @@ func (m *model) explain(out *app.LayoutChange, met []*fate) {
 	}
 }
 
-func (m *model) whyNew(n *app.ChangedNode) string {
+func (m *model) whyNew(n *layout.ChangedNode) string {
 	if m.r.Size > len(m.standing) {
 		return ""
 	}
@@ -106,7 +106,7 @@ func (m *model) staying(services []string, on map[string]int) string {
 	}
 }
 
-func (m *model) whyMoved(at int, n *app.ChangedNode) string {
+func (m *model) whyMoved(at int, n *layout.ChangedNode) string {
 	c := m.classes[at]
 	if why := m.clash(c); why != "" {
 		return why
@@ -156,7 +156,7 @@ func (m *model) whoCan(services []string) ability {
 	return a
 }
 
-func (m *model) whyAdded(at int, n *app.ChangedNode, can ability, took int) string {
+func (m *model) whyAdded(at int, n *layout.ChangedNode, can ability, took int) string {
 	what := humanize.Names(n.Added)
 	if !slices.ContainsFunc(n.Added, func(s string) bool { return !slices.Contains(m.everywhere, s) }) {
 		return what + " " + verb(n.Added, "goes", "go") + " on every node"

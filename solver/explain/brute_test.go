@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/layout"
+	apptemplate "muster/app/template"
 	"muster/solver"
 	"muster/solver/internal/request"
 	"muster/solver/solvertest"
@@ -29,7 +31,7 @@ func TestConflictsAreSmallest(t *testing.T) {
 	t.Run("tight", func(t *testing.T) { checkExplanations(t, *rounds/20, *brute*4, solvertest.Tight) })
 }
 
-func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand) (*app.Catalog, app.LayoutRequest)) {
+func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand) (*apptemplate.Catalog, layout.LayoutRequest)) {
 	t.Helper()
 	if testing.Short() {
 		rounds /= 8
@@ -79,19 +81,19 @@ func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand)
 type probe struct {
 	t    *testing.T
 	seed int
-	c    *app.Catalog
-	r    app.LayoutRequest
+	c    *apptemplate.Catalog
+	r    layout.LayoutRequest
 	q    *question
 	// possible tells whether a request has a layout, without the explainer's help.
-	possible func(c *app.Catalog, r app.LayoutRequest) bool
+	possible func(c *apptemplate.Catalog, r layout.LayoutRequest) bool
 }
 
-func solvable(c *app.Catalog, r app.LayoutRequest) bool {
+func solvable(c *apptemplate.Catalog, r layout.LayoutRequest) bool {
 	_, err := solver.New().Solve(context.Background(), c, r)
 	return err == nil
 }
 
-func bruteForced(c *app.Catalog, r app.LayoutRequest) bool {
+func bruteForced(c *apptemplate.Catalog, r layout.LayoutRequest) bool {
 	_, ok := solvertest.BruteForce(c, r)
 	return ok
 }
@@ -112,11 +114,11 @@ func (p *probe) holds(clauses []*clause) bool {
 	})
 }
 
-func (p *probe) smallest(e app.Explanation) {
+func (p *probe) smallest(e layout.Explanation) {
 	p.t.Helper()
 	var core []*clause
 	for _, k := range p.q.clauses {
-		if slices.ContainsFunc(e.Conflict, func(o app.Clause) bool { return o.Text == k.Text }) {
+		if slices.ContainsFunc(e.Conflict, func(o layout.Clause) bool { return o.Text == k.Text }) {
 			core = append(core, k)
 		}
 	}
@@ -140,7 +142,7 @@ var (
 
 // works checks a fix by brute force: one that asks otherwise, and those of the template that can be read off the text.
 // Of numbers and sizes it checks that a smaller change would not do.
-func (p *probe) works(f app.Fix) {
+func (p *probe) works(f layout.Fix) {
 	p.t.Helper()
 	if f.Request != nil {
 		r := *f.Request
@@ -163,20 +165,20 @@ func (p *probe) works(f app.Fix) {
 		if m[1] == "lower min" {
 			nearer = to + 1
 		}
-		if !p.with(func(c *app.Constraints) { bounded(c, m[1], m[2], to) }) {
+		if !p.with(func(c *apptemplate.Constraints) { bounded(c, m[1], m[2], to) }) {
 			p.t.Fatalf("seed %d: %q does not work", p.seed, f.Text)
 		}
-		if p.with(func(c *app.Constraints) { bounded(c, m[1], m[2], nearer) }) {
+		if p.with(func(c *apptemplate.Constraints) { bounded(c, m[1], m[2], nearer) }) {
 			p.t.Fatalf("seed %d: %q, but %d would do", p.seed, f.Text, nearer)
 		}
 	}
-	if m := aPair.FindStringSubmatch(f.Text); m != nil && !p.with(func(c *app.Constraints) { besides(c, m[1:]) }) {
+	if m := aPair.FindStringSubmatch(f.Text); m != nil && !p.with(func(c *apptemplate.Constraints) { besides(c, m[1:]) }) {
 		p.t.Fatalf("seed %d: %q does not work", p.seed, f.Text)
 	}
 }
 
 // besides lets two services be on one node: it states all pairs one by one, without this one.
-func besides(c *app.Constraints, pair []string) {
+func besides(c *apptemplate.Constraints, pair []string) {
 	c.CantCoexist = slices.Clone(c.CantCoexist)
 	for _, g := range c.CantCoexistPairs {
 		for i, a := range g {
@@ -189,14 +191,14 @@ func besides(c *app.Constraints, pair []string) {
 	c.CantCoexist = slices.DeleteFunc(c.CantCoexist, func(g []string) bool { return slices.Equal(request.Distinct(g), pair) })
 }
 
-func bounded(c *app.Constraints, what, service string, to int) {
+func bounded(c *apptemplate.Constraints, what, service string, to int) {
 	sc := c.Services[service]
 	if what == "raise max" {
 		sc.Max = to
 	} else {
 		sc.Min, sc.MinSet = to, true
 	}
-	services := map[string]app.ServiceConstraint{}
+	services := map[string]apptemplate.ServiceConstraint{}
 	for s, o := range c.Services {
 		services[s] = o
 	}
@@ -205,11 +207,11 @@ func bounded(c *app.Constraints, what, service string, to int) {
 }
 
 // with tells whether there is a layout after a change of the template.
-func (p *probe) with(change func(c *app.Constraints)) bool {
+func (p *probe) with(change func(c *apptemplate.Constraints)) bool {
 	t := *p.c.Templates["t"]
 	change(&t.Constraints)
 	c := *p.c
-	c.Templates = map[string]*app.Template{"t": &t}
+	c.Templates = map[string]*apptemplate.Template{"t": &t}
 	return p.possible(&c, p.r)
 }
 
@@ -221,11 +223,11 @@ func TestFlawsAreThoseOfTheSolver(t *testing.T) {
 	for range 1000 {
 		c, template := shop()
 		if r.Intn(3) == 0 {
-			template.Compatibility = app.Compatibility{Services: []string{"app", "lb", "mysql", "mail"}, Hardware: []string{"small", "rack"}}
+			template.Compatibility = apptemplate.Compatibility{Services: []string{"app", "lb", "mysql", "mail"}, Hardware: []string{"small", "rack"}}
 		}
 		template.Defaults.Hardware = pick("", "", "small", "rack")
 		template.Defaults.Provider = pick("", "cloud", "cloud")
-		q := app.LayoutRequest{Template: pick("web", "web", "web", "wb"), Size: r.Intn(15) - 1, Provider: pick("", "", "cloud", "cellar", "clouds"),
+		q := layout.LayoutRequest{Template: pick("web", "web", "web", "wb"), Size: r.Intn(15) - 1, Provider: pick("", "", "cloud", "cellar", "clouds"),
 			Hardware: pick("", "", "large", "rack", "lage"), Image: pick("", "", "debian", "plan9")}
 		for range r.Intn(5) {
 			q.Services = append(q.Services, pick("app", "audit", "cache", "lb", "mail", "mysql", "stor"))

@@ -6,7 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
@@ -32,7 +33,7 @@ const (
 // preference; the last one leaves nothing of the clause. Those of the size are found by asking, so it has none here; and
 // nothing can be done about empty nodes but with other clauses.
 type clause struct {
-	app.Clause
+	layout.Clause
 	put      func(d *draft)
 	remedies []remedy
 }
@@ -49,13 +50,13 @@ func (q *question) add(k clause, format string, args ...any) {
 
 // written starts a clause that stands in the template, at a path.
 func (q *question) written(kind, path string, services ...string) clause {
-	return clause{Clause: app.Clause{Kind: kind, Services: services, Origin: q.template.At(path).String()}}
+	return clause{Clause: layout.Clause{Kind: kind, Services: services, Origin: q.template.At(path).String()}}
 }
 
 // limited starts a clause that stands in the template under a service.
 func (q *question) limited(kind, s, key string) clause {
 	path := "constraints.services." + s
-	return clause{Clause: app.Clause{Kind: kind, Services: []string{s}, Origin: q.template.At(path+"."+key, path, "defaults.services."+s).String()}}
+	return clause{Clause: layout.Clause{Kind: kind, Services: []string{s}, Origin: q.template.At(path+"."+key, path, "defaults.services."+s).String()}}
 }
 
 // list takes the question apart. Constraints that say nothing about this request are left out.
@@ -100,8 +101,8 @@ func (q *question) unnamed() map[string]bool {
 
 func (q *question) listSize() {
 	n := q.request.Size
-	q.add(clause{Clause: app.Clause{Kind: kindSize}, put: func(d *draft) { d.size = n }}, "%s %s asked for", humanize.Count(n, "node"), was(n))
-	k := clause{Clause: app.Clause{Kind: kindPlaced}, put: func(d *draft) { d.filled = true }}
+	q.add(clause{Clause: layout.Clause{Kind: kindSize}, put: func(d *draft) { d.size = n }}, "%s %s asked for", humanize.Count(n, "node"), was(n))
+	k := clause{Clause: layout.Clause{Kind: kindPlaced}, put: func(d *draft) { d.filled = true }}
 	q.add(k, "no node may stay empty")
 }
 
@@ -112,7 +113,7 @@ func was(n int) string {
 	return "were"
 }
 
-func (q *question) listMinimum(s string, c app.ServiceConstraint, everywhere bool) {
+func (q *question) listMinimum(s string, c template.ServiceConstraint, everywhere bool) {
 	switch {
 	case everywhere:
 		k := q.written(kindPlaced, "defaults.services."+s, s)
@@ -132,8 +133,8 @@ func (q *question) listMinimum(s string, c app.ServiceConstraint, everywhere boo
 	}
 }
 
-func (q *question) listMaximum(s string, c app.ServiceConstraint) {
-	if c.Max >= app.Unlimited {
+func (q *question) listMaximum(s string, c template.ServiceConstraint) {
+	if c.Max >= template.Unlimited {
 		return
 	}
 	k := q.limited(kindMax, s, "max")
@@ -155,7 +156,7 @@ func (q *question) most() int {
 	return most + 1
 }
 
-func (q *question) listTypes(s string, c app.ServiceConstraint) {
+func (q *question) listTypes(s string, c template.ServiceConstraint) {
 	if len(c.Hardware) > 0 {
 		k := q.limited(kindHardware, s, "hardware")
 		k.put = func(d *draft) { d.limit(s).Hardware = c.Hardware }
@@ -187,7 +188,7 @@ func (q *question) listNeeds(s string) {
 	if needs == "" {
 		return
 	}
-	k := clause{Clause: app.Clause{Kind: kindResources, Services: []string{s}, Origin: service.At("needs").String()}}
+	k := clause{Clause: layout.Clause{Kind: kindResources, Services: []string{s}, Origin: service.At("needs").String()}}
 	k.put = func(d *draft) {
 		d.limit(s)
 		d.needs[s] = true
@@ -197,8 +198,8 @@ func (q *question) listNeeds(s string) {
 }
 
 // tooMuch says of what a service needs more than any hardware of the provider has, where that is so.
-func (q *question) tooMuch(needs app.Resources) string {
-	compare := func(need float64, has func(f app.Flavor) float64) string {
+func (q *question) tooMuch(needs template.Resources) string {
+	compare := func(need float64, has func(f template.Flavor) float64) string {
 		most := 0.0
 		for _, name := range q.hardware {
 			n := has(q.catalog.Hardware[name].Providers[q.provider])
@@ -209,9 +210,9 @@ func (q *question) tooMuch(needs app.Resources) string {
 		}
 		return fmt.Sprintf(", and no hardware of provider %s has more than %g", q.provider, most)
 	}
-	return cmp.Or(compare(needs.CPU, func(f app.Flavor) float64 { return f.CPU }),
-		cmp.Or(compare(needs.MemoryGB, func(f app.Flavor) float64 { return f.MemoryGB }),
-			compare(needs.DiskGB, func(f app.Flavor) float64 { return f.DiskGB })))
+	return cmp.Or(compare(needs.CPU, func(f template.Flavor) float64 { return f.CPU }),
+		cmp.Or(compare(needs.MemoryGB, func(f template.Flavor) float64 { return f.MemoryGB }),
+			compare(needs.DiskGB, func(f template.Flavor) float64 { return f.DiskGB })))
 }
 
 func (q *question) listGroups() {
@@ -291,7 +292,7 @@ func (q *question) listZones() {
 	if z == nil {
 		return
 	}
-	rule := app.ZoneRule{MaxSkew: z.MaxSkew, Services: q.present(z.Services)}
+	rule := template.ZoneRule{MaxSkew: z.MaxSkew, Services: q.present(z.Services)}
 	if len(z.Services) > 0 && len(rule.Services) == 0 {
 		if q.pooled() { // all that is left of the rule is that hosts elsewhere are no use
 			k := q.written(kindZones, "constraints.zones")
@@ -347,13 +348,13 @@ func (q *question) listHardware() {
 func (q *question) listAsked() {
 	t, r := q.template, q.request
 	if name := cmp.Or(r.Hardware, t.Defaults.Hardware); name != "" {
-		k := clause{Clause: app.Clause{Kind: kindHardware}, put: func(d *draft) { d.hardware = name }}
+		k := clause{Clause: layout.Clause{Kind: kindHardware}, put: func(d *draft) { d.hardware = name }}
 		k.remedies = otherTypes(request.Hardware, name, q.byPrice())
 		k.Origin = q.defaultOrigin(r.Hardware, "hardware")
 		q.add(k, "hardware %s %s", name, whoAsked(r.Hardware))
 	}
 	if name := cmp.Or(r.Image, t.Defaults.Image); name != "" {
-		k := clause{Clause: app.Clause{Kind: kindImage}, put: func(d *draft) { d.image = name }}
+		k := clause{Clause: layout.Clause{Kind: kindImage}, put: func(d *draft) { d.image = name }}
 		k.remedies = otherTypes(request.Images, name, q.images)
 		k.Origin = q.defaultOrigin(r.Image, "image")
 		q.add(k, "image %s %s", name, whoAsked(r.Image))
@@ -391,7 +392,7 @@ func (q *question) listCompatible() {
 }
 
 // inWhat says what a service takes of its node; "" where it says nothing.
-func inWhat(r app.Resources) string {
+func inWhat(r template.Resources) string {
 	var out []string
 	if r.CPU > 0 {
 		out = append(out, fmt.Sprintf("%g CPU", r.CPU))

@@ -4,26 +4,28 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver"
 )
 
 // Explainer says why there is no layout, and what would make one possible. It keeps nothing between questions, so one value
 // serves everyone at once.
 type Explainer struct {
-	solver app.Solver
+	solver layout.Solver
 }
 
 // decider is an optional power of solvers: to tell whether there is a layout without looking for the preferred one,
 // which can take far longer. The error is what Solve would give, save that the words of a refusal may be other ones.
 // Without this power the explainer asks for whole layouts.
 type decider interface {
-	Possible(ctx context.Context, c *app.Catalog, r app.LayoutRequest) error
+	Possible(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) error
 }
 
 var _ decider = (*solver.Solver)(nil)
 
 // ask gives nil where there is a layout, else the error of the solver.
-func ask(ctx context.Context, s app.Solver, c *app.Catalog, r app.LayoutRequest) error {
+func ask(ctx context.Context, s layout.Solver, c *template.Catalog, r layout.LayoutRequest) error {
 	if d, can := s.(decider); can {
 		return d.Possible(ctx, c, r)
 	}
@@ -31,10 +33,10 @@ func ask(ctx context.Context, s app.Solver, c *app.Catalog, r app.LayoutRequest)
 	return err
 }
 
-var _ app.Explainer = (*Explainer)(nil)
+var _ layout.Explainer = (*Explainer)(nil)
 
 // New makes an explainer that asks s.
-func New(s app.Solver) *Explainer { return &Explainer{solver: s} }
+func New(s layout.Solver) *Explainer { return &Explainer{solver: s} }
 
 // mostFixes is how many changes are offered at most.
 const mostFixes = 5
@@ -43,20 +45,20 @@ const mostFixes = 5
 // given: a conflict that may be larger than need be (Minimal is false), and the fixes found so far.
 //
 // Pairs of services that all exclude each other are told in one clause; each of them was proven to be needed.
-func (x *Explainer) Explain(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Explanation, error) {
+func (x *Explainer) Explain(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) (layout.Explanation, error) {
 	e, err := x.explain(ctx, c, r)
 	e.Conflict = merged(e.Conflict)
 	return e, err
 }
 
 // explain gives each clause by itself.
-func (x *Explainer) explain(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Explanation, error) {
+func (x *Explainer) explain(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) (layout.Explanation, error) {
 	err := ask(ctx, x.solver, c, r)
 	switch app.CodeOf(err) {
 	case "":
-		return app.Explanation{}, nil
+		return layout.Explanation{}, nil
 	case app.ETimeout:
-		return app.Explanation{}, err
+		return layout.Explanation{}, err
 	case app.ENoLayout:
 		return x.conflict(ctx, c, r, err), nil
 	}
@@ -64,14 +66,14 @@ func (x *Explainer) explain(ctx context.Context, c *app.Catalog, r app.LayoutReq
 }
 
 // conflict explains a request that could be asked, but has no layout.
-func (x *Explainer) conflict(ctx context.Context, c *app.Catalog, r app.LayoutRequest, refused error) app.Explanation {
+func (x *Explainer) conflict(ctx context.Context, c *template.Catalog, r layout.LayoutRequest, refused error) layout.Explanation {
 	q := newQuestion(ctx, x.solver, c, r)
 	if found, known := q.possible(q.clauses); found && known {
 		// The solver keeps a constraint that is no clause here. What it says itself is then the best there is.
-		return app.Explanation{Problems: []*app.Error{app.AsError(refused)}}
+		return layout.Explanation{Problems: []*app.Error{app.AsError(refused)}}
 	}
 	core, minimal := q.smallest(q.clauses)
-	e := app.Explanation{Minimal: minimal}
+	e := layout.Explanation{Minimal: minimal}
 	for _, k := range core {
 		e.Conflict = append(e.Conflict, k.Clause)
 	}

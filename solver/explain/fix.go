@@ -5,7 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
@@ -17,7 +18,7 @@ type mender struct {
 }
 
 type rankedFix struct {
-	app.Fix
+	layout.Fix
 	rank  int
 	steps int // how far a number is moved
 }
@@ -27,7 +28,7 @@ const triesPerRank = 8
 
 // fixes gives changes that were each checked by solving: first those of one thing only, of every rank the first that
 // works and then more, else one of several things.
-func (q *question) fixes(core []*clause) []app.Fix {
+func (q *question) fixes(core []*clause) []layout.Fix {
 	m := &mender{q: q}
 	ranks := map[int][]remedy{}
 	for _, r := range m.remedies(core) {
@@ -51,7 +52,7 @@ func (q *question) fixes(core []*clause) []app.Fix {
 		}
 		return a.rank - b.rank
 	})
-	var out []app.Fix
+	var out []layout.Fix
 	for _, f := range m.fixes {
 		out = append(out, f.Fix)
 	}
@@ -134,7 +135,7 @@ func (m *mender) keep(w *world, rank, steps int, text string) bool {
 	if slices.ContainsFunc(m.fixes, func(f rankedFix) bool { return f.Text == text }) {
 		return false
 	}
-	f := rankedFix{app.Fix{Text: text}, rank, steps}
+	f := rankedFix{layout.Fix{Text: text}, rank, steps}
 	if !w.edited {
 		f.Request = &w.r
 	} else {
@@ -195,7 +196,7 @@ func (q *question) otherSize(steps, sign int) remedy {
 	asked, allowed := q.request.Size, q.template.Constraints.Size
 	high := allowed.Max
 	if high == 0 {
-		high = app.Unlimited
+		high = template.Unlimited
 	}
 	return remedy{rank: rankSize, steps: steps, text: func(step int) string {
 		n := asked + sign*step
@@ -255,21 +256,21 @@ func (q *question) drop(service string, from []string) (gone, left []string) {
 // bigger gives hardware that the provider does not have yet, on which the services of a conflict fit one by one, or all at
 // once.
 func (q *question) bigger(core []*clause) []remedy {
-	var most, sum app.Resources
+	var most, sum template.Resources
 	for _, name := range q.hardware {
 		f := q.catalog.Hardware[name].Providers[q.provider]
-		most = app.Resources{CPU: max(most.CPU, f.CPU), MemoryGB: max(most.MemoryGB, f.MemoryGB), DiskGB: max(most.DiskGB, f.DiskGB)}
+		most = template.Resources{CPU: max(most.CPU, f.CPU), MemoryGB: max(most.MemoryGB, f.MemoryGB), DiskGB: max(most.DiskGB, f.DiskGB)}
 	}
 	for _, k := range core {
 		if k.Kind == kindResources {
 			n := q.catalog.Services[k.Services[0]].Needs
-			most = app.Resources{CPU: max(most.CPU, n.CPU), MemoryGB: max(most.MemoryGB, n.MemoryGB), DiskGB: max(most.DiskGB, n.DiskGB)}
-			sum = app.Resources{CPU: sum.CPU + n.CPU, MemoryGB: sum.MemoryGB + n.MemoryGB, DiskGB: sum.DiskGB + n.DiskGB}
+			most = template.Resources{CPU: max(most.CPU, n.CPU), MemoryGB: max(most.MemoryGB, n.MemoryGB), DiskGB: max(most.DiskGB, n.DiskGB)}
+			sum = template.Resources{CPU: sum.CPU + n.CPU, MemoryGB: sum.MemoryGB + n.MemoryGB, DiskGB: sum.DiskGB + n.DiskGB}
 		}
 	}
-	sum = app.Resources{CPU: max(sum.CPU, most.CPU), MemoryGB: max(sum.MemoryGB, most.MemoryGB), DiskGB: max(sum.DiskGB, most.DiskGB)}
+	sum = template.Resources{CPU: max(sum.CPU, most.CPU), MemoryGB: max(sum.MemoryGB, most.MemoryGB), DiskGB: max(sum.DiskGB, most.DiskGB)}
 	var out []remedy
-	for _, offers := range []app.Resources{most, sum} {
+	for _, offers := range []template.Resources{most, sum} {
 		if !slices.ContainsFunc(q.hardware, func(name string) bool { return atLeastAs(q.catalog.Hardware[name].Providers[q.provider], offers) }) {
 			out = append(out, biggerHardware(q.provider, offers))
 		}
@@ -278,7 +279,7 @@ func (q *question) bigger(core []*clause) []remedy {
 }
 
 // atLeastAs tells whether a flavor has all that is wanted. What it does not state is not limited.
-func atLeastAs(f app.Flavor, want app.Resources) bool {
+func atLeastAs(f template.Flavor, want template.Resources) bool {
 	return (f.CPU <= 0 || f.CPU >= want.CPU) && (f.MemoryGB <= 0 || f.MemoryGB >= want.MemoryGB) &&
 		(f.DiskGB <= 0 || f.DiskGB >= want.DiskGB)
 }

@@ -5,7 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/load"
 	"muster/solver/internal/request"
@@ -22,7 +23,7 @@ func (q *question) listHosts() {
 	if !q.pooled() {
 		return
 	}
-	k := clause{Clause: app.Clause{Kind: kindHosts}, put: func(d *draft) { d.pool = q.request.Pool }}
+	k := clause{Clause: layout.Clause{Kind: kindHosts}, put: func(d *draft) { d.pool = q.request.Pool }}
 	k.remedies = append(q.moreHosts(), unpooled(q.provider))
 	q.add(k, "%s", q.poolInWords())
 	rule := q.template.Constraints.Hosts
@@ -30,14 +31,14 @@ func (q *question) listHosts() {
 		return
 	}
 	for i, s := range rule.Alone {
-		q.hostClause(fmt.Sprintf("constraints.hosts.alone[%d]", i), []string{s}, func(r *app.HostRule) { r.Alone = append(r.Alone, s) },
-			[]remedy{loosen(fmt.Sprintf("let %s share hosts with other clusters", s), func(r *app.HostRule) { r.Alone = lessOf(r.Alone, s) })},
+		q.hostClause(fmt.Sprintf("constraints.hosts.alone[%d]", i), []string{s}, func(r *template.HostRule) { r.Alone = append(r.Alone, s) },
+			[]remedy{loosen(fmt.Sprintf("let %s share hosts with other clusters", s), func(r *template.HostRule) { r.Alone = lessOf(r.Alone, s) })},
 			"%s shares a host with no other cluster (alone)", s)
 	}
 	for i, a := range rule.Apart {
 		var remedies []remedy
 		for _, from := range request.Distinct(a.From) {
-			remedies = append(remedies, loosen(fmt.Sprintf("let %s share hosts with %s of other clusters", a.Service, from), func(r *app.HostRule) {
+			remedies = append(remedies, loosen(fmt.Sprintf("let %s share hosts with %s of other clusters", a.Service, from), func(r *template.HostRule) {
 				for x := range r.Apart {
 					if r.Apart[x].Service == a.Service {
 						r.Apart[x].From = lessOf(r.Apart[x].From, from)
@@ -47,30 +48,30 @@ func (q *question) listHosts() {
 		}
 		if len(a.From) > 1 {
 			remedies = append(remedies, loosen(fmt.Sprintf("let %s share hosts with any of %s of other clusters", a.Service, humanize.And(request.Distinct(a.From))),
-				func(r *app.HostRule) {
-					r.Apart = slices.DeleteFunc(r.Apart, func(o app.HostApart) bool { return o.Service == a.Service })
+				func(r *template.HostRule) {
+					r.Apart = slices.DeleteFunc(r.Apart, func(o template.HostApart) bool { return o.Service == a.Service })
 				}))
 		}
-		q.hostClause(fmt.Sprintf("constraints.hosts.apart[%d]", i), []string{a.Service}, func(r *app.HostRule) { r.Apart = append(r.Apart, a) }, remedies,
+		q.hostClause(fmt.Sprintf("constraints.hosts.apart[%d]", i), []string{a.Service}, func(r *template.HostRule) { r.Apart = append(r.Apart, a) }, remedies,
 			"%s shares a host with no %s of another cluster (apart)", a.Service, humanize.Or(request.Distinct(a.From)))
 	}
 	for i, s := range rule.Separate {
-		q.hostClause(fmt.Sprintf("constraints.hosts.separate[%d]", i), []string{s}, func(r *app.HostRule) { r.Separate = append(r.Separate, s) },
-			[]remedy{loosen(fmt.Sprintf("let nodes with %s share a host", s), func(r *app.HostRule) { r.Separate = lessOf(r.Separate, s) })},
+		q.hostClause(fmt.Sprintf("constraints.hosts.separate[%d]", i), []string{s}, func(r *template.HostRule) { r.Separate = append(r.Separate, s) },
+			[]remedy{loosen(fmt.Sprintf("let nodes with %s share a host", s), func(r *template.HostRule) { r.Separate = lessOf(r.Separate, s) })},
 			"no two nodes with %s share a host (separate)", s)
 	}
 	if n := rule.MaxNodes; n > 0 {
-		q.hostClause("constraints.hosts.max_nodes", nil, func(r *app.HostRule) { r.MaxNodes = n }, []remedy{raiseMaxNodes(n, q.most())},
+		q.hostClause("constraints.hosts.max_nodes", nil, func(r *template.HostRule) { r.MaxNodes = n }, []remedy{raiseMaxNodes(n, q.most())},
 			"a host has at most %s of the cluster (max_nodes %d)", humanize.Count(n, "node"), n)
 	}
 }
 
-func (q *question) hostClause(path string, services []string, put func(r *app.HostRule), remedies []remedy, format string, args ...any) {
+func (q *question) hostClause(path string, services []string, put func(r *template.HostRule), remedies []remedy, format string, args ...any) {
 	k := q.written(kindHosts, path, services...)
 	k.put = func(d *draft) {
 		d.touch(services)
 		if d.limits.Hosts == nil {
-			d.limits.Hosts = &app.HostRule{}
+			d.limits.Hosts = &template.HostRule{}
 		}
 		put(d.limits.Hosts)
 	}
@@ -104,7 +105,7 @@ func (q *question) poolInWords() string {
 
 // moreHosts adds empty hosts to the pool, like the roomiest one that there is of some hardware.
 func (q *question) moreHosts() []remedy {
-	roomiest := map[string]app.Host{}
+	roomiest := map[string]layout.Host{}
 	for _, h := range q.request.Pool.Hosts {
 		hardware := q.catalog.Hardware[h.Hardware]
 		if hardware == nil || hardware.Providers[q.provider].Flavor == "" {
@@ -112,7 +113,7 @@ func (q *question) moreHosts() []remedy {
 		}
 		n, _ := load.RoomOn(h, hardware.Providers[q.provider])
 		if best, known := roomiest[h.Hardware]; !known || n > best.Nodes {
-			h.Nodes, h.Free, h.Has = max(1, n), app.HostFree{}, nil
+			h.Nodes, h.Free, h.Has = max(1, n), layout.HostFree{}, nil
 			roomiest[h.Hardware] = h
 		}
 	}
@@ -123,7 +124,7 @@ func (q *question) moreHosts() []remedy {
 			return fmt.Sprintf("%s of hardware %s, with room for %s%s", humanize.Count(step, "more empty host"), name, humanize.Count(like.Nodes, "node"), map[bool]string{true: " each"}[step > 1])
 		}, apply: func(w *world, step int) {
 			w.template()
-			w.r.Pool = &app.HostPool{Provider: w.r.Pool.Provider, Hosts: slices.Clone(w.r.Pool.Hosts)}
+			w.r.Pool = &layout.HostPool{Provider: w.r.Pool.Provider, Hosts: slices.Clone(w.r.Pool.Hosts)}
 			for i := range step {
 				h := like
 				h.Name = fmt.Sprintf("(new %d) %s", i+1, name)
@@ -147,20 +148,20 @@ func unpooled(provider string) remedy {
 }
 
 // loosen changes the template's rule for hosts.
-func loosen(text string, change func(r *app.HostRule)) remedy {
+func loosen(text string, change func(r *template.HostRule)) remedy {
 	return remedy{rank: rankRule, steps: 1, text: says("%s", text), apply: func(w *world, _ int) { w.hosts(change) }}
 }
 
 func raiseMaxNodes(from, most int) remedy {
 	return remedy{rank: rankNumber, steps: max(1, most-from), text: func(step int) string {
 		return fmt.Sprintf("allow %s of the cluster on a host", humanize.Count(from+step, "node"))
-	}, apply: func(w *world, step int) { w.hosts(func(r *app.HostRule) { r.MaxNodes = from + step }) }}
+	}, apply: func(w *world, step int) { w.hosts(func(r *template.HostRule) { r.MaxNodes = from + step }) }}
 }
 
 // hosts changes what the template says about hosts.
-func (w *world) hosts(change func(r *app.HostRule)) {
+func (w *world) hosts(change func(r *template.HostRule)) {
 	t := w.template()
-	r := app.HostRule{}
+	r := template.HostRule{}
 	if t.Constraints.Hosts != nil {
 		r = *t.Constraints.Hosts
 	}

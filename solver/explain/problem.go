@@ -4,12 +4,14 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/request"
 )
 
 // problems explains a request that cannot be asked.
-func (x *Explainer) problems(ctx context.Context, c *app.Catalog, r app.LayoutRequest, refused error) app.Explanation {
-	var e app.Explanation
+func (x *Explainer) problems(ctx context.Context, c *template.Catalog, r layout.LayoutRequest, refused error) layout.Explanation {
+	var e layout.Explanation
 	is := app.AsError(refused)
 	told := false
 	for _, f := range request.Flaws(c, r) {

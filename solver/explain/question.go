@@ -7,16 +7,18 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/layout"
+	apptemplate "muster/app/template"
 	"muster/solver/internal/request"
 )
 
 // question is a request without a layout, taken apart into clauses.
 type question struct {
 	ctx      context.Context
-	solver   app.Solver
-	catalog  *app.Catalog
-	template *app.Template
-	request  app.LayoutRequest
+	solver   layout.Solver
+	catalog  *apptemplate.Catalog
+	template *apptemplate.Template
+	request  layout.LayoutRequest
 	provider string
 	services []string // asked for, by name
 	hardware []string // what the provider has, by name, whether allowed or not
@@ -26,7 +28,7 @@ type question struct {
 	ended    bool // ctx was done while something was asked
 }
 
-func newQuestion(ctx context.Context, s app.Solver, c *app.Catalog, r app.LayoutRequest) *question {
+func newQuestion(ctx context.Context, s layout.Solver, c *apptemplate.Catalog, r layout.LayoutRequest) *question {
 	t := c.Templates[r.Template]
 	q := &question{ctx: ctx, solver: s, catalog: c, template: t, request: r, provider: cmp.Or(r.Provider, t.Defaults.Provider),
 		services: askedFor(t, r), texts: map[string]bool{}}
@@ -36,7 +38,7 @@ func newQuestion(ctx context.Context, s app.Solver, c *app.Catalog, r app.Layout
 }
 
 // askedFor gives the services of the request, by name and each once.
-func askedFor(t *app.Template, r app.LayoutRequest) []string {
+func askedFor(t *apptemplate.Template, r layout.LayoutRequest) []string {
 	services := slices.Clone(r.Services)
 	if len(services) == 0 {
 		services = slices.Clone(t.Defaults.Services)
@@ -57,11 +59,11 @@ func (q *question) byPrice() []string {
 }
 
 // ask tells whether there is a layout. known is false where the time was over first, and then stays so.
-func (q *question) ask(c *app.Catalog, r app.LayoutRequest) (found, known bool) {
+func (q *question) ask(c *apptemplate.Catalog, r layout.LayoutRequest) (found, known bool) {
 	if q.ended {
 		return false, false
 	}
-	r.Prefer = app.PreferPacked // all preferences choose among the same layouts, and this one is found fastest
+	r.Prefer = apptemplate.PreferPacked // all preferences choose among the same layouts, and this one is found fastest
 	err := ask(q.ctx, q.solver, c, r)
 	q.ended = app.CodeOf(err) == app.ETimeout
 	return err == nil, !q.ended
@@ -149,12 +151,12 @@ func (d *draft) alone() int {
 
 // draft is a request in the making: at first everything goes, and clauses restrict it.
 type draft struct {
-	written         map[string]*app.ServiceConstraint // services that some clause speaks of, but not on every node
+	written         map[string]*apptemplate.ServiceConstraint // services that some clause speaks of, but not on every node
 	onAll           map[string]bool
-	needs           map[string]bool // whose needs count
-	limits          app.Constraints // groups, ratios, zones, hardware
-	compatibility   app.Compatibility
-	pool            *app.HostPool
+	needs           map[string]bool         // whose needs count
+	limits          apptemplate.Constraints // groups, ratios, zones, hardware
+	compatibility   apptemplate.Compatibility
+	pool            *layout.HostPool
 	hardware, image string
 	size            int  // 0: any
 	filled          bool // no node may stay empty
@@ -164,7 +166,7 @@ type draft struct {
 const filler = "(nothing)"
 
 func (q *question) draft(clauses []*clause) *draft {
-	d := &draft{written: map[string]*app.ServiceConstraint{}, onAll: map[string]bool{}, needs: map[string]bool{}}
+	d := &draft{written: map[string]*apptemplate.ServiceConstraint{}, onAll: map[string]bool{}, needs: map[string]bool{}}
 	d.limits.MixedHardware = q.template.Constraints.MixedHardware || len(q.template.Constraints.Hardware) > 0 || q.pooled()
 	for _, k := range clauses {
 		k.put(d)
@@ -173,26 +175,26 @@ func (q *question) draft(clauses []*clause) *draft {
 }
 
 // limit gives the constraint of a service, which is at first that it may be anywhere or nowhere.
-func (d *draft) limit(s string) *app.ServiceConstraint {
+func (d *draft) limit(s string) *apptemplate.ServiceConstraint {
 	if d.written[s] == nil {
-		d.written[s] = &app.ServiceConstraint{MinSet: true, Max: app.Unlimited}
+		d.written[s] = &apptemplate.ServiceConstraint{MinSet: true, Max: apptemplate.Unlimited}
 	}
 	return d.written[s]
 }
 
 // stated puts a draft in the words of a catalog. Services of which no clause speaks are left out, since they could be on
 // every node as well as on none; one of them stays where no node may be empty.
-func (q *question) stated(d *draft, size int) (*app.Catalog, app.LayoutRequest) {
+func (q *question) stated(d *draft, size int) (*apptemplate.Catalog, layout.LayoutRequest) {
 	c, t := *q.catalog, *q.template
-	c.Services = map[string]*app.Service{}
+	c.Services = map[string]*apptemplate.Service{}
 	t.Constraints = d.limits
-	t.Constraints.Size = app.SizeRange{Min: 1, Max: app.Unlimited}
-	t.Constraints.Services = map[string]app.ServiceConstraint{}
+	t.Constraints.Size = apptemplate.SizeRange{Min: 1, Max: apptemplate.Unlimited}
+	t.Constraints.Services = map[string]apptemplate.ServiceConstraint{}
 	t.Compatibility = d.compatibility
 	t.Defaults.Hardware, t.Defaults.Image = "", ""
 	var services []string
 	if !d.filled {
-		c.Services[filler] = &app.Service{}
+		c.Services[filler] = &apptemplate.Service{}
 		services = append(services, filler)
 	}
 	free := d.filled
@@ -200,16 +202,16 @@ func (q *question) stated(d *draft, size int) (*app.Catalog, app.LayoutRequest) 
 	// those that are free.
 	telling := !d.limits.MixedHardware && len(d.limits.Hardware) > 0 || d.pool != nil
 	for _, s := range q.services {
-		one := &app.Service{About: q.catalog.Services[s].About}
+		one := &apptemplate.Service{About: q.catalog.Services[s].About}
 		limits := d.written[s]
 		switch {
 		case d.onAll[s]:
 		case limits != nil:
 			t.Constraints.Services[s] = *limits
 		case d.needs[s]:
-			t.Constraints.Services[s] = app.ServiceConstraint{MinSet: true, Max: app.Unlimited}
+			t.Constraints.Services[s] = apptemplate.ServiceConstraint{MinSet: true, Max: apptemplate.Unlimited}
 		case telling:
-			t.Constraints.Services[s] = app.ServiceConstraint{MinSet: true, Max: app.Unlimited}
+			t.Constraints.Services[s] = apptemplate.ServiceConstraint{MinSet: true, Max: apptemplate.Unlimited}
 		case free:
 			free = false
 		default:
@@ -222,7 +224,7 @@ func (q *question) stated(d *draft, size int) (*app.Catalog, app.LayoutRequest) 
 		services = append(services, s)
 	}
 	t.Defaults.Services = services
-	c.Templates = map[string]*app.Template{q.request.Template: &t}
-	return &c, app.LayoutRequest{Template: q.request.Template, Size: size, Provider: q.provider, Services: services,
+	c.Templates = map[string]*apptemplate.Template{q.request.Template: &t}
+	return &c, layout.LayoutRequest{Template: q.request.Template, Size: size, Provider: q.provider, Services: services,
 		Hardware: d.hardware, Image: d.image, Prefer: q.request.Prefer, Pool: d.pool}
 }

@@ -5,7 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 )
 
@@ -33,22 +34,22 @@ const (
 
 // world is the request with its catalog, both free to be changed.
 type world struct {
-	c      *app.Catalog
-	r      app.LayoutRequest
+	c      *template.Catalog
+	r      layout.LayoutRequest
 	edited bool // more than the request was changed
 }
 
 // template gives the template, to change it.
-func (w *world) template() *app.Template {
+func (w *world) template() *template.Template {
 	if !w.edited {
 		c, t := *w.c, *w.c.Templates[w.r.Template]
 		t.Constraints.Services = maps.Clone(t.Constraints.Services)
 		if t.Constraints.Services == nil {
-			t.Constraints.Services = map[string]app.ServiceConstraint{}
+			t.Constraints.Services = map[string]template.ServiceConstraint{}
 		}
 		t.Constraints.Hardware = maps.Clone(t.Constraints.Hardware)
 		t.Constraints.Ratios = slices.Clone(t.Constraints.Ratios)
-		c.Templates = map[string]*app.Template{w.r.Template: &t}
+		c.Templates = map[string]*template.Template{w.r.Template: &t}
 		c.Services = maps.Clone(c.Services)
 		w.c, w.edited = &c, true
 	}
@@ -56,11 +57,11 @@ func (w *world) template() *app.Template {
 }
 
 // service changes what the template says of a service.
-func (w *world) service(name string, change func(c *app.ServiceConstraint)) {
+func (w *world) service(name string, change func(c *template.ServiceConstraint)) {
 	t := w.template()
 	c, written := t.Constraints.Services[name]
 	if !written {
-		c.Max = app.Unlimited
+		c.Max = template.Unlimited
 	}
 	change(&c)
 	t.Constraints.Services[name] = c
@@ -82,13 +83,13 @@ func lowerMin(s string, from int) remedy {
 		}
 		return fmt.Sprintf("lower min of %s to %d", s, from-step)
 	}, apply: func(w *world, step int) {
-		w.service(s, func(c *app.ServiceConstraint) { c.Min, c.MinSet = from-step, true })
+		w.service(s, func(c *template.ServiceConstraint) { c.Min, c.MinSet = from-step, true })
 	}}
 }
 
 func leaveOut(s string) remedy {
 	return remedy{rank: rankLast, steps: 1, text: says("let %s be left out (min 0)", s), apply: func(w *world, _ int) {
-		w.service(s, func(c *app.ServiceConstraint) { c.Min, c.MinSet = 0, true })
+		w.service(s, func(c *template.ServiceConstraint) { c.Min, c.MinSet = 0, true })
 	}}
 }
 
@@ -99,7 +100,7 @@ func notEverywhere(s string) remedy {
 		}
 		return fmt.Sprintf("let %s be on some nodes only (min 1)", s)
 	}, apply: func(w *world, step int) {
-		w.service(s, func(c *app.ServiceConstraint) { c.Min, c.MinSet = 2-step, true })
+		w.service(s, func(c *template.ServiceConstraint) { c.Min, c.MinSet = 2-step, true })
 	}}
 }
 
@@ -111,9 +112,9 @@ func raiseMax(s string, from, most int) remedy {
 		}
 		return fmt.Sprintf("raise max of %s to %d", s, from+step)
 	}, apply: func(w *world, step int) {
-		w.service(s, func(c *app.ServiceConstraint) {
+		w.service(s, func(c *template.ServiceConstraint) {
 			if c.Max = from + step; step == steps {
-				c.Max = app.Unlimited
+				c.Max = template.Unlimited
 			}
 		})
 	}}
@@ -185,7 +186,7 @@ func allowPairs(g []string, present func([]string) []string) []remedy {
 	return out
 }
 
-func widenRatio(r app.Ratio, most int) remedy {
+func widenRatio(r template.Ratio, most int) remedy {
 	return remedy{rank: rankNumber, steps: max(1, most-r.Per), text: func(step int) string {
 		return fmt.Sprintf("1 %s for every %d %s instead of every %d", r.Service, r.Per+step, r.Of, r.Per)
 	}, apply: func(w *world, step int) {
@@ -198,10 +199,10 @@ func widenRatio(r app.Ratio, most int) remedy {
 	}}
 }
 
-func dropRatio(r app.Ratio) remedy {
+func dropRatio(r template.Ratio) remedy {
 	return remedy{rank: rankRule, steps: 1, text: says("drop the ratio of %s to %s", r.Service, r.Of), apply: func(w *world, _ int) {
 		t := w.template()
-		t.Constraints.Ratios = slices.DeleteFunc(t.Constraints.Ratios, func(o app.Ratio) bool { return o.Service == r.Service && o.Of == r.Of })
+		t.Constraints.Ratios = slices.DeleteFunc(t.Constraints.Ratios, func(o template.Ratio) bool { return o.Service == r.Service && o.Of == r.Of })
 	}}
 }
 
@@ -211,7 +212,7 @@ func raiseSkew(from, most int) remedy {
 	}, apply: func(w *world, step int) {
 		t := w.template()
 		if z := t.Constraints.Zones; z != nil {
-			t.Constraints.Zones = &app.ZoneRule{MaxSkew: from + step, Services: z.Services}
+			t.Constraints.Zones = &template.ZoneRule{MaxSkew: from + step, Services: z.Services}
 		}
 	}}
 }
@@ -244,10 +245,10 @@ func mixHardware() remedy {
 // needSteps is into how many parts a need is cut when it is asked how much less would do.
 const needSteps = 8
 
-func needLess(s string, needs app.Resources) remedy {
-	part := func(step int) app.Resources {
+func needLess(s string, needs template.Resources) remedy {
+	part := func(step int) template.Resources {
 		k := float64(needSteps-step) / needSteps
-		return app.Resources{CPU: needs.CPU * k, MemoryGB: needs.MemoryGB * k, DiskGB: needs.DiskGB * k}
+		return template.Resources{CPU: needs.CPU * k, MemoryGB: needs.MemoryGB * k, DiskGB: needs.DiskGB * k}
 	}
 	return remedy{rank: rankLast, steps: needSteps, text: func(step int) string {
 		if step == needSteps {

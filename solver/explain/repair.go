@@ -6,13 +6,15 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 
 // attempt is a request on the way to one that can be asked.
 type attempt struct {
-	request app.LayoutRequest
+	request layout.LayoutRequest
 	texts   []string // but for the size
 	depth   int      // how often it was repaired
 	doubt   int      // how often it was not the best guess
@@ -28,14 +30,14 @@ const (
 
 // mend repairs one flaw after another, the best guesses first, until requests come out that have a layout. What can be
 // asked but has none gets a chance with what would help there.
-func (x *Explainer) mend(ctx context.Context, c *app.Catalog, r app.LayoutRequest) []app.Fix {
+func (x *Explainer) mend(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) []layout.Fix {
 	most := mostFixes
 	if len(request.Flaws(c, r)) > 1 {
 		most = fewFixes // as each of them is a long story, and not much different
 	}
 	open := []attempt{{request: r}}
 	seen := map[string]bool{}
-	var fixes []app.Fix
+	var fixes []layout.Fix
 	var unsolved []attempt
 	questions := 0
 	for tries := 0; len(open) > 0 && tries < mostAttempts && len(fixes) < most && questions < mostQuestions; tries++ {
@@ -51,7 +53,7 @@ func (x *Explainer) mend(ctx context.Context, c *app.Catalog, r app.LayoutReques
 		err := ask(ctx, x.solver, c, a.request)
 		switch {
 		case err == nil:
-			fixes = append(fixes, app.Fix{Text: a.told(r, a.request, ""), Request: &a.request})
+			fixes = append(fixes, layout.Fix{Text: a.told(r, a.request, ""), Request: &a.request})
 		case ctx.Err() != nil:
 			return fixes
 		case app.CodeOf(err) == app.ENoLayout && len(unsolved) < mostUnsolved:
@@ -69,25 +71,25 @@ func (x *Explainer) mend(ctx context.Context, c *app.Catalog, r app.LayoutReques
 
 // solved gives what helps a request that can be asked, told from where it started: of several changes those that only
 // ask otherwise, where there are any.
-func (a attempt) solved(from app.LayoutRequest, fixes []app.Fix) []app.Fix {
-	asking := slices.ContainsFunc(fixes, func(f app.Fix) bool { return f.Request != nil })
-	var out []app.Fix
+func (a attempt) solved(from layout.LayoutRequest, fixes []layout.Fix) []layout.Fix {
+	asking := slices.ContainsFunc(fixes, func(f layout.Fix) bool { return f.Request != nil })
+	var out []layout.Fix
 	for _, f := range fixes {
 		switch {
 		case f.Request == nil && asking:
 		case f.Request == nil:
-			out = append(out, app.Fix{Text: a.told(from, a.request, f.Text)})
+			out = append(out, layout.Fix{Text: a.told(from, a.request, f.Text)})
 		case f.Request.Size != a.request.Size:
-			out = append(out, app.Fix{Text: a.told(from, *f.Request, ""), Request: f.Request})
+			out = append(out, layout.Fix{Text: a.told(from, *f.Request, ""), Request: f.Request})
 		default:
-			out = append(out, app.Fix{Text: a.told(from, *f.Request, f.Text), Request: f.Request})
+			out = append(out, layout.Fix{Text: a.told(from, *f.Request, f.Text), Request: f.Request})
 		}
 	}
 	return out
 }
 
 // told says what leads from one request to another.
-func (a attempt) told(from, to app.LayoutRequest, more string) string {
+func (a attempt) told(from, to layout.LayoutRequest, more string) string {
 	texts := slices.Clone(a.texts)
 	switch {
 	case to.Size == from.Size:

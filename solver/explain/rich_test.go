@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/layout"
 	"muster/solver"
 	"muster/solver/solvertest"
 )
@@ -46,7 +47,7 @@ func TestAnySolverWillDo(t *testing.T) {
 	}
 }
 
-func inText(e app.Explanation) string {
+func inText(e layout.Explanation) string {
 	text := fmt.Sprintf("%v %+v", e.Minimal, e.Conflict)
 	for _, p := range e.Problems {
 		text += "\n" + p.Message

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/layout"
+	apptemplate "muster/app/template"
 	"muster/solver"
 	"muster/solver/solvertest"
 )
@@ -21,32 +23,32 @@ const storiesFile = "testdata/stories.txt"
 var update = flag.Bool("update", false, "write "+storiesFile)
 
 // shop is the catalog of the stories: a web shop on two providers.
-func shop() (*app.Catalog, *app.Template) {
-	c := app.NewCatalog()
-	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Zones: []string{"east", "north", "west"}}
-	c.Providers["cellar"] = &app.ProviderSpec{About: app.About{Name: "cellar"}}
-	flavor := func(cpu, memory float64) app.Flavor {
-		return app.Flavor{Flavor: "f", CPU: cpu, MemoryGB: memory, CostPerHour: cpu / 10}
+func shop() (*apptemplate.Catalog, *apptemplate.Template) {
+	c := apptemplate.NewCatalog()
+	c.Providers["cloud"] = &apptemplate.ProviderSpec{About: apptemplate.About{Name: "cloud"}, Zones: []string{"east", "north", "west"}}
+	c.Providers["cellar"] = &apptemplate.ProviderSpec{About: apptemplate.About{Name: "cellar"}}
+	flavor := func(cpu, memory float64) apptemplate.Flavor {
+		return apptemplate.Flavor{Flavor: "f", CPU: cpu, MemoryGB: memory, CostPerHour: cpu / 10}
 	}
-	for name, f := range map[string]app.Flavor{"small": flavor(2, 4), "medium": flavor(4, 8), "large": flavor(8, 32)} {
-		c.Hardware[name] = &app.HardwareType{About: app.About{Name: name}, Providers: map[string]app.Flavor{"cloud": f}}
+	for name, f := range map[string]apptemplate.Flavor{"small": flavor(2, 4), "medium": flavor(4, 8), "large": flavor(8, 32)} {
+		c.Hardware[name] = &apptemplate.HardwareType{About: apptemplate.About{Name: name}, Providers: map[string]apptemplate.Flavor{"cloud": f}}
 	}
-	c.Hardware["rack"] = &app.HardwareType{About: app.About{Name: "rack"}, Providers: map[string]app.Flavor{"cellar": flavor(64, 512)}}
+	c.Hardware["rack"] = &apptemplate.HardwareType{About: apptemplate.About{Name: "rack"}, Providers: map[string]apptemplate.Flavor{"cellar": flavor(64, 512)}}
 	for _, name := range []string{"debian", "ubuntu"} {
-		c.Images[name] = &app.ImageType{About: app.About{Name: name}, Providers: map[string]app.Image{"cloud": {Image: "i"}, "cellar": {Image: "i"}}}
+		c.Images[name] = &apptemplate.ImageType{About: apptemplate.About{Name: name}, Providers: map[string]apptemplate.Image{"cloud": {Image: "i"}, "cellar": {Image: "i"}}}
 	}
 	for _, name := range []string{"app", "audit", "cache", "lb", "mail", "mysql", "postgres", "store"} {
-		c.Services[name] = &app.Service{About: app.About{Name: name, Origin: app.Origin{File: name + ".yaml", Line: 2}}}
+		c.Services[name] = &apptemplate.Service{About: apptemplate.About{Name: name, Origin: apptemplate.Origin{File: name + ".yaml", Line: 2}}}
 	}
 	c.Services["mysql"].Provides = []string{"database"}
 	c.Services["postgres"].Provides = []string{"database"}
 	c.Services["mail"].Runtime.Requires = []string{"database", "lb"}
 	c.Services["cache"].Conflicts = []string{"audit"}
-	t := &app.Template{About: app.About{Name: "web", Origin: app.Origin{File: "web.yaml", Line: 3}}}
-	t.Defaults = app.TemplateDefaults{Provider: "cloud", Services: []string{"lb", "app", "store"}}
-	t.Constraints = app.Constraints{
-		Size:        app.SizeRange{Min: 2, Max: 12},
-		Services:    map[string]app.ServiceConstraint{"lb": solvertest.Between(1, 1), "app": solvertest.AtLeast(1), "store": solvertest.Between(1, 2)},
+	t := &apptemplate.Template{About: apptemplate.About{Name: "web", Origin: apptemplate.Origin{File: "web.yaml", Line: 3}}}
+	t.Defaults = apptemplate.TemplateDefaults{Provider: "cloud", Services: []string{"lb", "app", "store"}}
+	t.Constraints = apptemplate.Constraints{
+		Size:        apptemplate.SizeRange{Min: 2, Max: 12},
+		Services:    map[string]apptemplate.ServiceConstraint{"lb": solvertest.Between(1, 1), "app": solvertest.AtLeast(1), "store": solvertest.Between(1, 2)},
 		CantCoexist: [][]string{{"lb", "app"}, {"lb", "store"}, {"app", "store"}},
 	}
 	c.Templates["web"] = t
@@ -58,126 +60,128 @@ func shop() (*app.Catalog, *app.Template) {
 
 type story struct {
 	name string
-	tell func(c *app.Catalog, t *app.Template, r *app.LayoutRequest)
+	tell func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest)
 }
 
 // only gives a template these constraints and no others but the size.
-func only(t *app.Template, c app.Constraints) {
+func only(t *apptemplate.Template, c apptemplate.Constraints) {
 	c.Size = t.Constraints.Size
 	if c.Services == nil {
-		c.Services = map[string]app.ServiceConstraint{}
+		c.Services = map[string]apptemplate.ServiceConstraint{}
 	}
 	t.Constraints = c
 }
 
 var stories = []story{
-	{"a layout exists", func(_ *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {}},
-	{"too few nodes for three that keep apart", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 2 }},
-	{"too many nodes for the maxima", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+	{"a layout exists", func(_ *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {}},
+	{"too few nodes for three that keep apart", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Size = 2 }},
+	{"too many nodes for the maxima", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		t.Constraints.Services["app"] = solvertest.Between(1, 3)
 		r.Size = 8
 	}},
-	{"as many as are needed, but the template allows fewer", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+	{"as many as are needed, but the template allows fewer", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		t.Constraints.Size.Max = 2
 		r.Size = 2
 	}},
-	{"minimum over maximum", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+	{"minimum over maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 		t.Constraints.Services["lb"] = solvertest.Between(3, 1)
 	}},
-	{"together and never together", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+	{"together and never together", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 		t.Constraints.MustCoexist = [][]string{{"app", "store"}}
 	}},
-	{"a group of three on too few nodes", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
-		only(t, app.Constraints{CantCoexist: [][]string{{"lb", "app", "store"}}, Services: map[string]app.ServiceConstraint{
+	{"a group of three on too few nodes", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+		only(t, apptemplate.Constraints{CantCoexist: [][]string{{"lb", "app", "store"}}, Services: map[string]apptemplate.ServiceConstraint{
 			"lb": solvertest.AtLeast(3), "app": solvertest.AtLeast(3), "store": solvertest.AtLeast(3)}})
 		r.Size = 3
 	}},
-	{"two reasons at once", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+	{"two reasons at once", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		t.Constraints.Services["lb"] = solvertest.Between(2, 1)
 		t.Constraints.Services["store"] = solvertest.Between(5, 4)
 		r.Size = 12
 	}},
-	{"hardware that the provider does not have", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
-		t.Constraints.Services["store"] = app.ServiceConstraint{Max: 2, Hardware: []string{"rack"}}
+	{"hardware that the provider does not have", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Max: 2, Hardware: []string{"rack"}}
 	}},
-	{"hardware asked for that one service does not accept", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
-		t.Constraints.Services["store"] = app.ServiceConstraint{Max: 2, Hardware: []string{"large", "medium"}}
+	{"hardware asked for that one service does not accept", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Max: 2, Hardware: []string{"large", "medium"}}
 		r.Hardware = "small"
 	}},
-	{"the template's own image is not accepted", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
-		t.Constraints.Services["store"] = app.ServiceConstraint{Max: 2, Images: []string{"ubuntu"}}
+	{"the template's own image is not accepted", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Max: 2, Images: []string{"ubuntu"}}
 		t.Defaults.Image = "debian"
 	}},
-	{"the template allows only what a service does not accept", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
-		t.Constraints.Services["store"] = app.ServiceConstraint{Max: 2, Hardware: []string{"large"}}
+	{"the template allows only what a service does not accept", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Max: 2, Hardware: []string{"large"}}
 		t.Compatibility.Hardware = []string{"small", "medium"}
 	}},
-	{"leaving out a service takes others with it", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+	{"leaving out a service takes others with it", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		r.Services = []string{"app", "lb", "mail", "mysql"}
-		t.Constraints.Services["mysql"] = app.ServiceConstraint{Max: 0}
+		t.Constraints.Services["mysql"] = apptemplate.ServiceConstraint{Max: 0}
 	}},
-	{"pairs group", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
-		only(t, app.Constraints{CantCoexistPairs: [][]string{{"lb", "app", "store", "cache"}}})
+	{"pairs group", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+		only(t, apptemplate.Constraints{CantCoexistPairs: [][]string{{"lb", "app", "store", "cache"}}})
 		r.Size = 2
 	}},
-	{"ratio over a maximum", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
-		t.Constraints.Ratios = []app.Ratio{{Service: "lb", Per: 4, Of: "app"}}
+	{"ratio over a maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+		t.Constraints.Ratios = []apptemplate.Ratio{{Service: "lb", Per: 4, Of: "app"}}
 		t.Constraints.Services["app"] = solvertest.AtLeast(6)
 		r.Size = 9
 	}},
-	{"zones, and a provider that has none", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
-		only(t, app.Constraints{Zones: &app.ZoneRule{MaxSkew: 1, Services: []string{"app"}}, Services: map[string]app.ServiceConstraint{
+	{"zones, and a provider that has none", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+		only(t, apptemplate.Constraints{Zones: &apptemplate.ZoneRule{MaxSkew: 1, Services: []string{"app"}}, Services: map[string]apptemplate.ServiceConstraint{
 			"app": solvertest.Between(1, 6), "lb": solvertest.AtLeast(1), "store": solvertest.AtLeast(1)}})
 		t.Defaults.Provider = "cellar"
 	}},
-	{"more memory than any machine has", func(c *app.Catalog, _ *app.Template, _ *app.LayoutRequest) {
-		c.Services["store"].Needs = app.Resources{MemoryGB: 48}
+	{"more memory than any machine has", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {
+		c.Services["store"].Needs = apptemplate.Resources{MemoryGB: 48}
 	}},
-	{"together more than the hardware has", func(c *app.Catalog, t *app.Template, r *app.LayoutRequest) {
-		c.Services["app"].Needs = app.Resources{CPU: 1, MemoryGB: 3}
-		c.Services["store"].Needs = app.Resources{MemoryGB: 2}
-		only(t, app.Constraints{MustCoexist: [][]string{{"app", "store"}}})
+	{"together more than the hardware has", func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+		c.Services["app"].Needs = apptemplate.Resources{CPU: 1, MemoryGB: 3}
+		c.Services["store"].Needs = apptemplate.Resources{MemoryGB: 2}
+		only(t, apptemplate.Constraints{MustCoexist: [][]string{{"app", "store"}}})
 		r.Hardware = "small"
 	}},
-	{"too few machines of a kind", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+	{"too few machines of a kind", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 		t.Constraints.Hardware = map[string]int{"large": 1}
 		t.Constraints.MixedHardware = true
-		t.Constraints.Services["store"] = app.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"large"}}
+		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"large"}}
 	}},
-	{"too few machines of each kind", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) {
+	{"too few machines of each kind", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 		t.Constraints.Hardware = map[string]int{"medium": 1, "small": 1}
-		t.Constraints.Services["store"] = app.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"medium", "small"}}
+		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"medium", "small"}}
 	}},
-	{"everything wrong at once", func(c *app.Catalog, t *app.Template, r *app.LayoutRequest) {
-		*r = app.LayoutRequest{Template: "web", Size: 20, Provider: "clod", Hardware: "smal", Services: []string{"ap", "lb", "mail", "cache", "audit"}}
+	{"everything wrong at once", func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+		*r = layout.LayoutRequest{Template: "web", Size: 20, Provider: "clod", Hardware: "smal", Services: []string{"ap", "lb", "mail", "cache", "audit"}}
 	}},
-	{"no such template", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Template = "wbe" }},
-	{"no such template, nor anything like it", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Template = "hadoop" }},
-	{"a dependency that two services provide", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) {
+	{"no such template", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Template = "wbe" }},
+	{"no such template, nor anything like it", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Template = "hadoop" }},
+	{"a dependency that two services provide", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
 		r.Services = []string{"app", "lb", "mail"}
 	}},
-	{"a dependency that the template does not allow", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+	{"a dependency that the template does not allow", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		t.Compatibility.Services = []string{"app", "lb", "mail"}
 		r.Services = []string{"app", "lb", "mail"}
 	}},
-	{"size below the range", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 1 }},
-	{"no size", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Size = 0 }},
-	{"a conflict", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) {
+	{"size below the range", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Size = 1 }},
+	{"no size", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Size = 0 }},
+	{"a conflict", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
 		r.Services = []string{"lb", "cache", "audit"}
 	}},
-	{"not compatible", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+	{"not compatible", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		t.Compatibility.Services = []string{"app", "lb", "store"}
 		r.Services = []string{"app", "cache", "lb"}
 	}},
-	{"hardware of another provider", func(_ *app.Catalog, _ *app.Template, r *app.LayoutRequest) { r.Hardware = "rack" }},
-	{"hardware that the template does not allow", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+	{"hardware of another provider", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Hardware = "rack" }},
+	{"hardware that the template does not allow", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		t.Compatibility.Hardware = []string{"medium", "small"}
 		r.Hardware = "large"
 	}},
-	{"no hardware at all", func(_ *app.Catalog, t *app.Template, r *app.LayoutRequest) {
+	{"no hardware at all", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		t.Compatibility.Hardware = []string{"rack"}
 	}},
-	{"no provider", func(_ *app.Catalog, t *app.Template, _ *app.LayoutRequest) { t.Defaults.Provider = "" }},
+	{"no provider", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		t.Defaults.Provider = ""
+	}},
 }
 
 func TestStories(t *testing.T) {
@@ -194,7 +198,7 @@ func TestStories(t *testing.T) {
 	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {
 			c, template := shop()
-			r := app.LayoutRequest{Template: "web", Size: 5}
+			r := layout.LayoutRequest{Template: "web", Size: 5}
 			s.tell(c, template, &r)
 			before := fmt.Sprintf("%+v", *template)
 			e, err := New(solver.New()).Explain(context.Background(), c, r)
@@ -232,7 +236,7 @@ func TestStories(t *testing.T) {
 // TestClausesSayWhere checks what faces read besides the texts.
 func TestClausesSayWhere(t *testing.T) {
 	c, template := shop()
-	c.Services["store"].Needs = app.Resources{CPU: 99}
+	c.Services["store"].Needs = apptemplate.Resources{CPU: 99}
 	template.Constraints.Services["lb"] = solvertest.Between(3, 1)
 	for _, test := range []struct {
 		services []string
@@ -241,7 +245,7 @@ func TestClausesSayWhere(t *testing.T) {
 		{[]string{"lb", "app"}, []string{"min lb web.yaml:3", "max lb web.yaml:3"}},
 		{[]string{"store", "app"}, []string{"min store web.yaml:3", "resources store store.yaml:2"}},
 	} {
-		e, err := New(solver.New()).Explain(context.Background(), c, app.LayoutRequest{Template: "web", Size: 6, Services: test.services})
+		e, err := New(solver.New()).Explain(context.Background(), c, layout.LayoutRequest{Template: "web", Size: 6, Services: test.services})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +263,7 @@ func TestExplainStopsInTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c, _ := shop()
-	if _, err := New(solver.New()).Explain(ctx, c, app.LayoutRequest{Template: "web", Size: 2}); app.CodeOf(err) != app.ETimeout {
+	if _, err := New(solver.New()).Explain(ctx, c, layout.LayoutRequest{Template: "web", Size: 2}); app.CodeOf(err) != app.ETimeout {
 		t.Errorf("got %v, want a timeout", err)
 	}
 }
@@ -267,9 +271,9 @@ func TestExplainStopsInTime(t *testing.T) {
 // patient answers a number of questions; then the time is over.
 type patient struct{ questions int }
 
-func (p *patient) Solve(ctx context.Context, c *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
+func (p *patient) Solve(ctx context.Context, c *apptemplate.Catalog, r layout.LayoutRequest) (layout.Layout, error) {
 	if p.questions--; p.questions < 0 {
-		return app.Layout{}, app.Errorf(app.ETimeout, "too late: %w", context.DeadlineExceeded)
+		return layout.Layout{}, app.Errorf(app.ETimeout, "too late: %w", context.DeadlineExceeded)
 	}
 	return solver.New().Solve(ctx, c, r)
 }
@@ -278,7 +282,7 @@ func (p *patient) Solve(ctx context.Context, c *app.Catalog, r app.LayoutRequest
 // and it gets no larger.
 func TestExplainSaysWhatItKnows(t *testing.T) {
 	c := solvertest.Exclusive(4, 2)
-	r := app.LayoutRequest{Template: "t", Size: 7}
+	r := layout.LayoutRequest{Template: "t", Size: 7}
 	last := 1 << 30
 	for questions := 1; ; questions++ {
 		e, err := New(&patient{questions}).explain(context.Background(), c, r)
@@ -305,7 +309,7 @@ func TestSameExplanationForEveryone(t *testing.T) {
 	texts := make(chan string)
 	for range 8 {
 		go func() {
-			e, _ := x.Explain(context.Background(), c, app.LayoutRequest{Template: "web", Size: 2})
+			e, _ := x.Explain(context.Background(), c, layout.LayoutRequest{Template: "web", Size: 2})
 			texts <- fmt.Sprintf("%+v", e.Conflict) + fmt.Sprint(len(e.Fixes))
 		}()
 	}

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"muster/app/layout"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 
 // Text writes an explanation for people to read: what is wrong or cannot hold together, one line each, and what
 // would work. It writes nothing for an empty one. The error is that of w.
-func Text(w io.Writer, e app.Explanation) error {
+func Text(w io.Writer, e layout.Explanation) error {
 	var b strings.Builder
 	if len(e.Problems) > 0 {
 		b.WriteString("This cannot be asked:\n")
@@ -56,7 +56,7 @@ func bullet(b *strings.Builder, text, beside string) {
 }
 
 // merged gives the clauses, save that pairs which all exclude each other are told in one.
-func merged(clauses []app.Clause) []app.Clause {
+func merged(clauses []layout.Clause) []layout.Clause {
 	var pairs [][]string
 	for _, c := range clauses {
 		if c.Kind == kindCant && len(c.Services) == 2 {
@@ -65,7 +65,7 @@ func merged(clauses []app.Clause) []app.Clause {
 	}
 	cliques := request.ExclusiveGroups(pairs)
 	told := map[int]bool{}
-	var out []app.Clause
+	var out []layout.Clause
 	for _, c := range clauses {
 		g, in := cliques[strings.Join(c.Services, " ")]
 		switch {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"muster/app"
+	"muster/app/template"
 	"muster/solver/internal/request"
 )
 
@@ -39,12 +39,12 @@ func allowType(of request.TypeSort, s string, list, offered []string) []remedy {
 	for _, other := range request.Others(list, offered) {
 		out = append(out, remedy{rank: rankRule, steps: 1, text: says("allow %s on %s %s", s, of.Name, other),
 			apply: func(w *world, _ int) {
-				w.service(s, func(c *app.ServiceConstraint) { *of.Accepted(c) = with(*of.Accepted(c), other) })
+				w.service(s, func(c *template.ServiceConstraint) { *of.Accepted(c) = with(*of.Accepted(c), other) })
 			}})
 	}
 	return append(out, remedy{rank: rankLast, steps: 1, text: says("allow %s on any %s", s, of.Name),
 		apply: func(w *world, _ int) {
-			w.service(s, func(c *app.ServiceConstraint) { *of.Accepted(c) = nil })
+			w.service(s, func(c *template.ServiceConstraint) { *of.Accepted(c) = nil })
 		}})
 }
 
@@ -63,12 +63,12 @@ func compatibleType(of request.TypeSort, list, offered []string) []remedy {
 }
 
 // biggerHardware is a hardware type that does not exist yet and offers so much, for all nodes.
-func biggerHardware(provider string, offers app.Resources) remedy {
+func biggerHardware(provider string, offers template.Resources) remedy {
 	const name = "new"
 	return remedy{rank: rankProvider, steps: 1, text: says("hardware that has at least %s", inWhat(offers)),
 		apply: func(w *world, _ int) {
 			t := w.template()
-			hardware := map[string]*app.HardwareType{name: {About: app.About{Name: name}, Providers: map[string]app.Flavor{
+			hardware := map[string]*template.HardwareType{name: {About: template.About{Name: name}, Providers: map[string]template.Flavor{
 				provider: {Flavor: name, CPU: offers.CPU, MemoryGB: offers.MemoryGB, DiskGB: offers.DiskGB}}}}
 			for s, c := range t.Constraints.Services {
 				c.Hardware = with(c.Hardware, name)

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"sort"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // bruteKind is a kind of node found the plain way.
@@ -23,7 +24,7 @@ type brute struct {
 
 // BruteForce finds the preferred layout by going through all kinds of nodes and all counts. It reads the template for
 // itself and shares nothing with the solver but the meaning of the words. It gives false where there is no layout.
-func BruteForce(c *app.Catalog, r app.LayoutRequest) ([]app.NodeGroup, bool) {
+func BruteForce(c *template.Catalog, r layout.LayoutRequest) ([]layout.NodeGroup, bool) {
 	t := c.Templates[r.Template]
 	services := slices.Clone(r.Services)
 	sort.Strings(services)
@@ -42,7 +43,7 @@ func BruteForce(c *app.Catalog, r app.LayoutRequest) ([]app.NodeGroup, bool) {
 	return b.counts(0, r.Size, low, high)
 }
 
-func bruteKinds(c *app.Catalog, t *app.Template, services []string) []bruteKind {
+func bruteKinds(c *template.Catalog, t *template.Template, services []string) []bruteKind {
 	constrained := func(s string) bool {
 		if _, ok := t.Constraints.Services[s]; ok {
 			return true
@@ -84,7 +85,7 @@ func bruteKinds(c *app.Catalog, t *app.Template, services []string) []bruteKind 
 }
 
 // MayShare tells whether the groups of a template let just the services of on, out of those asked for, be on one node.
-func MayShare(t *app.Template, on, services []string) bool {
+func MayShare(t *template.Template, on, services []string) bool {
 	for _, g := range t.Constraints.CantCoexist {
 		if !slices.ContainsFunc(g, func(s string) bool { return !slices.Contains(on, s) }) {
 			return false
@@ -107,7 +108,7 @@ func MayShare(t *app.Template, on, services []string) bool {
 	return true
 }
 
-func bruteTypes(c *app.Catalog, t *app.Template, on []string) (bruteKind, bool) {
+func bruteTypes(c *template.Catalog, t *template.Template, on []string) (bruteKind, bool) {
 	for _, h := range []string{"h0", "h1", "h2"} {
 		for _, i := range []string{"i0", "i1", "i2"} {
 			fits := c.Hardware[h] != nil && c.Images[i] != nil
@@ -125,7 +126,7 @@ func bruteTypes(c *app.Catalog, t *app.Template, on []string) (bruteKind, bool) 
 }
 
 // counts tries the greatest count of each kind first, so the first layout found is the preferred one.
-func (b *brute) counts(at, n int, low, high map[string]int) ([]app.NodeGroup, bool) {
+func (b *brute) counts(at, n int, low, high map[string]int) ([]layout.NodeGroup, bool) {
 	if n == 0 {
 		for _, l := range low {
 			if l > 0 {
@@ -163,7 +164,7 @@ func (b *brute) counts(at, n int, low, high map[string]int) ([]app.NodeGroup, bo
 		}
 		if rest, ok := b.counts(at+1, n-count, l, h); ok {
 			if count > 0 {
-				rest = append([]app.NodeGroup{{Count: count, Hardware: k.hardware, Image: k.image, Services: k.services}}, rest...)
+				rest = append([]layout.NodeGroup{{Count: count, Hardware: k.hardware, Image: k.image, Services: k.services}}, rest...)
 			}
 			return rest, true
 		}

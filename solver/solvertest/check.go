@@ -7,7 +7,8 @@ import (
 	"sort"
 	"strings"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
@@ -15,7 +16,7 @@ import (
 // Check says in sentences what of a request and its template a layout does not keep; nothing where it keeps all. It
 // reads the catalog for itself and shares no thought with the search, so it can serve as a witness for it. Whether the
 // layout is the preferred one it does not say. A size of 0 or below in the request means any that the template allows.
-func Check(c *app.Catalog, r app.LayoutRequest, l app.Layout) []string {
+func Check(c *template.Catalog, r layout.LayoutRequest, l layout.Layout) []string {
 	t := c.Templates[r.Template]
 	if t == nil {
 		return []string{fmt.Sprintf("Template %s does not exist.", r.Template)}
@@ -48,10 +49,10 @@ func Check(c *app.Catalog, r app.LayoutRequest, l app.Layout) []string {
 
 // checker holds what the single checks need. asked is the services of the cluster, count the nodes that each is on.
 type checker struct {
-	c        *app.Catalog
-	r        app.LayoutRequest
-	l        app.Layout
-	t        *app.Template
+	c        *template.Catalog
+	r        layout.LayoutRequest
+	l        layout.Layout
+	t        *template.Template
 	provider string
 	asked    map[string]bool
 	count    map[string]int
@@ -75,7 +76,7 @@ func (k *checker) whole() {
 	}
 }
 
-func (k *checker) types(g app.NodeGroup) {
+func (k *checker) types(g layout.NodeGroup) {
 	if g.Count < 1 || len(g.Services) == 0 {
 		k.say("A group of %s has %s.", humanize.Count(g.Count, "node"), humanize.Count(len(g.Services), "service"))
 	}
@@ -108,7 +109,7 @@ func (k *checker) types(g app.NodeGroup) {
 	}
 }
 
-func (k *checker) company(g app.NodeGroup) {
+func (k *checker) company(g layout.NodeGroup) {
 	here := func(group []string) (names []string) {
 		for _, s := range group {
 			if slices.Contains(g.Services, s) && !slices.Contains(names, s) {
@@ -166,13 +167,13 @@ func (k *checker) unconstrained() []string {
 	return out
 }
 
-func (k *checker) resources(g app.NodeGroup) {
+func (k *checker) resources(g layout.NodeGroup) {
 	hardware := k.c.Hardware[g.Hardware]
 	if hardware == nil {
 		return
 	}
 	has := hardware.Providers[k.provider]
-	var needs app.Resources
+	var needs template.Resources
 	for _, s := range g.Services {
 		if service := k.c.Services[s]; service != nil {
 			needs.CPU += max(0, service.Needs.CPU)
@@ -243,7 +244,7 @@ func (k *checker) zones() {
 			k.say("Provider %s has no zone %q.", k.provider, g.Zone)
 		}
 	}
-	even := func(who string, counts func(g app.NodeGroup) bool) {
+	even := func(who string, counts func(g layout.NodeGroup) bool) {
 		inZone := map[string]int{}
 		for _, g := range k.l.Groups {
 			if counts(g) {
@@ -265,9 +266,9 @@ func (k *checker) zones() {
 		}
 	}
 	if len(rule.Services) == 0 {
-		even("", func(app.NodeGroup) bool { return true })
+		even("", func(layout.NodeGroup) bool { return true })
 	}
 	for _, s := range rule.Services {
-		even(" with "+s, func(g app.NodeGroup) bool { return slices.Contains(g.Services, s) })
+		even(" with "+s, func(g layout.NodeGroup) bool { return slices.Contains(g.Services, s) })
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 )
 
@@ -18,11 +19,11 @@ func (k *checker) hosts() {
 		}
 		return
 	}
-	rule := app.HostRule{}
+	rule := template.HostRule{}
 	if k.t.Constraints.Hosts != nil {
 		rule = *k.t.Constraints.Hosts
 	}
-	on := map[string][]app.NodeGroup{}
+	on := map[string][]layout.NodeGroup{}
 	for _, g := range k.l.Groups {
 		on[g.Host] = append(on[g.Host], g)
 	}
@@ -40,7 +41,7 @@ func (k *checker) hosts() {
 	}
 }
 
-func (k *checker) host(h app.Host, rule app.HostRule, groups []app.NodeGroup) {
+func (k *checker) host(h layout.Host, rule template.HostRule, groups []layout.NodeGroup) {
 	nodes, with := 0, map[string]int{}
 	var cpu, memory, disk float64
 	for _, g := range groups {
@@ -48,7 +49,7 @@ func (k *checker) host(h app.Host, rule app.HostRule, groups []app.NodeGroup) {
 		if g.Hardware != h.Hardware || g.Zone != h.Zone {
 			k.say("A node of hardware %s in zone %q is on host %s, which is of hardware %s in zone %q.", g.Hardware, g.Zone, h.Name, h.Hardware, h.Zone)
 		}
-		var needs app.Resources
+		var needs template.Resources
 		for _, s := range g.Services {
 			with[s] += g.Count
 			k.neighbours(h, rule, s)
@@ -94,7 +95,7 @@ func (k *checker) host(h app.Host, rule app.HostRule, groups []app.NodeGroup) {
 }
 
 // neighbours looks whether a service may be on a host beside the nodes of other clusters.
-func (k *checker) neighbours(h app.Host, rule app.HostRule, s string) {
+func (k *checker) neighbours(h layout.Host, rule template.HostRule, s string) {
 	for _, n := range h.Has {
 		if n.Alone || slices.Contains(rule.Alone, s) {
 			k.say("Host %s has %s beside another cluster, which is not to be.", h.Name, s)

@@ -5,27 +5,27 @@ import (
 	"math"
 	"math/rand"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 // Template is the name of the one template of every catalog.
 const Template = "t"
 
 // New gives a catalog of a provider, three types of hardware and of image, and services that nothing constrains yet.
-func New(services int) (*app.Catalog, *app.Template) {
-	c := app.NewCatalog()
-	c.Providers["p"] = &app.ProviderSpec{About: app.About{Name: "p"}, Type: "fake"}
+func New(services int) (*template.Catalog, *template.Template) {
+	c := template.NewCatalog()
+	c.Providers["p"] = &template.ProviderSpec{About: template.About{Name: "p"}, Type: "fake"}
 	for _, h := range []string{"large", "medium", "small"} {
-		c.Hardware[h] = &app.HardwareType{About: app.About{Name: h}, Providers: map[string]app.Flavor{"p": {Flavor: h, CostPerHour: 0.25}}}
+		c.Hardware[h] = &template.HardwareType{About: template.About{Name: h}, Providers: map[string]template.Flavor{"p": {Flavor: h, CostPerHour: 0.25}}}
 	}
 	for _, i := range []string{"centos", "debian", "ubuntu"} {
-		c.Images[i] = &app.ImageType{About: app.About{Name: i}, Providers: map[string]app.Image{"p": {Image: i}}}
+		c.Images[i] = &template.ImageType{About: template.About{Name: i}, Providers: map[string]template.Image{"p": {Image: i}}}
 	}
-	t := &app.Template{About: app.About{Name: Template}, Defaults: app.TemplateDefaults{Provider: "p"}}
-	t.Constraints = app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: app.SizeRange{Min: 1, Max: app.Unlimited}}
+	t := &template.Template{About: template.About{Name: Template}, Defaults: template.TemplateDefaults{Provider: "p"}}
+	t.Constraints = template.Constraints{Services: map[string]template.ServiceConstraint{}, Size: template.SizeRange{Min: 1, Max: template.Unlimited}}
 	for i := range services {
 		name := fmt.Sprintf("s%03d", i)
-		c.Services[name] = &app.Service{About: app.About{Name: name}}
+		c.Services[name] = &template.Service{About: template.About{Name: name}}
 		t.Defaults.Services = append(t.Defaults.Services, name)
 	}
 	c.Templates[Template] = t
@@ -33,15 +33,15 @@ func New(services int) (*app.Catalog, *app.Template) {
 }
 
 // AtLeast bounds a service from below.
-func AtLeast(n int) app.ServiceConstraint { return Between(n, app.Unlimited) }
+func AtLeast(n int) template.ServiceConstraint { return Between(n, template.Unlimited) }
 
 // Between bounds a service from both sides.
-func Between(low, high int) app.ServiceConstraint {
-	return app.ServiceConstraint{Min: low, MinSet: true, Max: high}
+func Between(low, high int) template.ServiceConstraint {
+	return template.ServiceConstraint{Min: low, MinSet: true, Max: high}
 }
 
 // Loose gives services each with a minimum or a maximum, some of which exclude another or want a type.
-func Loose(services int) *app.Catalog {
+func Loose(services int) *template.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(1))
 	for i, s := range t.Defaults.Services {
@@ -61,7 +61,7 @@ func Loose(services int) *app.Catalog {
 }
 
 // Grouped gives services in groups of two to five that can't coexist, or in pairs that must.
-func Grouped(services, groups int, cant bool) *app.Catalog {
+func Grouped(services, groups int, cant bool) *template.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(2))
 	for range groups {
@@ -81,7 +81,7 @@ func Grouped(services, groups int, cant bool) *app.Catalog {
 }
 
 // Pairs gives services in random pairs that can't coexist, each with bounds that bound draws.
-func Pairs(services, pairs int, seed int64, bound func(*rand.Rand) app.ServiceConstraint) *app.Catalog {
+func Pairs(services, pairs int, seed int64, bound func(*rand.Rand) template.ServiceConstraint) *template.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(seed))
 	for range pairs {
@@ -95,8 +95,8 @@ func Pairs(services, pairs int, seed int64, bound func(*rand.Rand) app.ServiceCo
 
 // Bounds draws a minimum of low or up to spread more, and for every second service a maximum of high or up to highSpread
 // more; high 0 means that there are no maxima.
-func Bounds(low, spread, high, highSpread int) func(*rand.Rand) app.ServiceConstraint {
-	return func(r *rand.Rand) app.ServiceConstraint {
+func Bounds(low, spread, high, highSpread int) func(*rand.Rand) template.ServiceConstraint {
+	return func(r *rand.Rand) template.ServiceConstraint {
 		sc := AtLeast(low + r.Intn(spread))
 		if high > 0 && r.Intn(2) == 0 {
 			sc.Max = high + r.Intn(highSpread)
@@ -106,7 +106,7 @@ func Bounds(low, spread, high, highSpread int) func(*rand.Rand) app.ServiceConst
 }
 
 // Exclusive gives services of which no two may share a node, each on at least so many.
-func Exclusive(services, least int) *app.Catalog {
+func Exclusive(services, least int) *template.Catalog {
 	c, t := New(services)
 	for i, a := range t.Defaults.Services {
 		t.Constraints.Services[a] = AtLeast(least)
@@ -118,7 +118,7 @@ func Exclusive(services, least int) *app.Catalog {
 }
 
 // OneShort is Pairs with, among them, three services that exclude each other and need one node more than there is.
-func OneShort() *app.Catalog {
+func OneShort() *template.Catalog {
 	c := Pairs(100, 197, 7, Bounds(1, 5, 0, 0))
 	t := c.Templates[Template]
 	for i, least := range []int{3333, 3333, 3335} {
@@ -130,7 +130,7 @@ func OneShort() *app.Catalog {
 }
 
 // Ring is an odd ring of neighbours that exclude each other: no clique shows how many nodes it needs.
-func Ring(services, least int) *app.Catalog {
+func Ring(services, least int) *template.Catalog {
 	c, t := New(services)
 	for i, a := range t.Defaults.Services {
 		t.Constraints.Services[a] = AtLeast(least)
@@ -141,7 +141,7 @@ func Ring(services, least int) *app.Catalog {
 
 // Priced gives services with minima, each of which may be on about half of many types of hardware, all with prices of
 // their own. A few pairs exclude each other.
-func Priced(services, hardware int, seed int64) *app.Catalog {
+func Priced(services, hardware int, seed int64) *template.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(seed))
 	clear(c.Hardware)
@@ -151,7 +151,7 @@ func Priced(services, hardware int, seed int64) *app.Catalog {
 		memory := cpu * float64(1+i%4)
 		name := fmt.Sprintf("h%02d", i)
 		types = append(types, name)
-		c.Hardware[name] = &app.HardwareType{About: app.About{Name: name}, Providers: map[string]app.Flavor{
+		c.Hardware[name] = &template.HardwareType{About: template.About{Name: name}, Providers: map[string]template.Flavor{
 			"p": {Flavor: name, CostPerHour: cents(2*cpu + 0.4*memory + float64(r.Intn(5))), CPU: cpu, MemoryGB: memory},
 		}}
 	}
@@ -167,12 +167,12 @@ func Priced(services, hardware int, seed int64) *app.Catalog {
 }
 
 // Needing is Priced where the services need cores and memory as well, and may be on any hardware that has them.
-func Needing(services, hardware int, seed int64) *app.Catalog {
+func Needing(services, hardware int, seed int64) *template.Catalog {
 	c := Priced(services, hardware, seed)
 	t := c.Templates[Template]
 	r := rand.New(rand.NewSource(seed))
 	for _, s := range t.Defaults.Services {
-		c.Services[s].Needs = app.Resources{CPU: 0.5 * float64(1+r.Intn(4)), MemoryGB: float64(1 + r.Intn(4))}
+		c.Services[s].Needs = template.Resources{CPU: 0.5 * float64(1+r.Intn(4)), MemoryGB: float64(1 + r.Intn(4))}
 		sc := t.Constraints.Services[s]
 		sc.Hardware = nil
 		t.Constraints.Services[s] = sc

@@ -6,26 +6,27 @@ import (
 	"math/rand"
 	"slices"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // Small makes a random question. Groups may name services that are not asked for.
-func Small(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
-	c := app.NewCatalog()
-	c.Providers["p"] = &app.ProviderSpec{About: app.About{Name: "p"}}
+func Small(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
+	c := template.NewCatalog()
+	c.Providers["p"] = &template.ProviderSpec{About: template.About{Name: "p"}}
 	for i := range 1 + r.Intn(3) {
-		c.Hardware[fmt.Sprint("h", i)] = &app.HardwareType{Providers: map[string]app.Flavor{"p": {Flavor: "f", CostPerHour: 0.5}}}
+		c.Hardware[fmt.Sprint("h", i)] = &template.HardwareType{Providers: map[string]template.Flavor{"p": {Flavor: "f", CostPerHour: 0.5}}}
 	}
 	for i := range 1 + r.Intn(3) {
-		c.Images[fmt.Sprint("i", i)] = &app.ImageType{Providers: map[string]app.Image{"p": {Image: "m"}}}
+		c.Images[fmt.Sprint("i", i)] = &template.ImageType{Providers: map[string]template.Image{"p": {Image: "m"}}}
 	}
 	var all []string
 	for i := range 1 + r.Intn(6) {
 		all = append(all, fmt.Sprint("s", i))
-		c.Services[all[i]] = &app.Service{About: app.About{Name: all[i]}}
+		c.Services[all[i]] = &template.Service{About: template.About{Name: all[i]}}
 	}
-	t := &app.Template{About: app.About{Name: "t"}, Defaults: app.TemplateDefaults{Provider: "p"}}
-	t.Constraints = app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: app.SizeRange{Min: 1, Max: 99}}
+	t := &template.Template{About: template.About{Name: "t"}, Defaults: template.TemplateDefaults{Provider: "p"}}
+	t.Constraints = template.Constraints{Services: map[string]template.ServiceConstraint{}, Size: template.SizeRange{Min: 1, Max: 99}}
 	pick := func(names []string, least, most int) []string {
 		var out []string
 		for _, i := range r.Perm(len(names))[:min(len(names), least+r.Intn(most-least+1))] {
@@ -47,7 +48,7 @@ func Small(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 		if r.Intn(4) == 0 {
 			continue
 		}
-		sc := app.ServiceConstraint{Max: app.Unlimited}
+		sc := template.ServiceConstraint{Max: template.Unlimited}
 		if r.Intn(2) == 0 {
 			sc.Min, sc.MinSet = r.Intn(4), true
 		}
@@ -61,15 +62,15 @@ func Small(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 		t.Constraints.Services[s] = sc
 	}
 	c.Templates["t"] = t
-	return c, app.LayoutRequest{Template: "t", Size: size, Services: pick(all, len(all)-r.Intn(2), len(all))}
+	return c, layout.LayoutRequest{Template: "t", Size: size, Services: pick(all, len(all)-r.Intn(2), len(all))}
 }
 
 // Tight makes a random question of many pairs on few nodes, where rings and cliques leave little choice.
-func Tight(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
+func Tight(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
 	c, t := New(7 + r.Intn(3))
 	services := t.Defaults.Services
-	c.Hardware = map[string]*app.HardwareType{"h0": c.Hardware["small"], "h1": c.Hardware["large"]}
-	c.Images = map[string]*app.ImageType{"i0": c.Images["debian"]}
+	c.Hardware = map[string]*template.HardwareType{"h0": c.Hardware["small"], "h1": c.Hardware["large"]}
+	c.Images = map[string]*template.ImageType{"i0": c.Images["debian"]}
 	for i := range services {
 		if r.Intn(2) == 0 {
 			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{services[i], services[(i+1)%len(services)]})
@@ -84,11 +85,11 @@ func Tight(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 		sc.Hardware = []string{"h1"}
 		t.Constraints.Services[services[r.Intn(len(services))]] = sc
 	}
-	return c, app.LayoutRequest{Template: "t", Size: 2 + r.Intn(5), Services: services}
+	return c, layout.LayoutRequest{Template: "t", Size: 2 + r.Intn(5), Services: services}
 }
 
 // Rich makes a random question with all kinds of constraints and preferences.
-func Rich(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
+func Rich(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
 	c, q := Small(r)
 	t := c.Templates["t"]
 	services := slices.Sorted(maps.Keys(c.Services))
@@ -98,13 +99,13 @@ func Rich(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 	}
 	for r.Intn(5) < 2 && len(t.Constraints.Ratios) < 4 {
 		if s := some(2); len(s) == 2 {
-			t.Constraints.Ratios = append(t.Constraints.Ratios, app.Ratio{Service: s[0], Per: 1 + r.Intn(3), Of: s[1]})
+			t.Constraints.Ratios = append(t.Constraints.Ratios, template.Ratio{Service: s[0], Per: 1 + r.Intn(3), Of: s[1]})
 		}
 	}
 	prices := []float64{0, 0.1, 0.15, 0.25, 0.4}
 	heavy := r.Intn(3) == 0
 	for _, h := range slices.Sorted(maps.Keys(c.Hardware)) {
-		f := app.Flavor{Flavor: "f", CostPerHour: prices[r.Intn(5)]}
+		f := template.Flavor{Flavor: "f", CostPerHour: prices[r.Intn(5)]}
 		if heavy && r.Intn(4) > 0 {
 			f.CPU = float64(1 + r.Intn(4))
 		}
@@ -121,30 +122,30 @@ func Rich(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 	}
 	for _, s := range services {
 		if heavy {
-			c.Services[s].Needs = app.Resources{CPU: float64(r.Intn(5)) / 2, MemoryGB: float64(r.Intn(4))}
+			c.Services[s].Needs = template.Resources{CPU: float64(r.Intn(5)) / 2, MemoryGB: float64(r.Intn(4))}
 		}
 	}
 	t.Constraints.MixedHardware = r.Intn(2) == 0
 	if r.Intn(4) == 0 {
 		c.Providers["p"].Zones = []string{"za", "zb", "zc"}[:1+r.Intn(3)]
-		t.Constraints.Zones = &app.ZoneRule{MaxSkew: 1 + r.Intn(4)/3}
+		t.Constraints.Zones = &template.ZoneRule{MaxSkew: 1 + r.Intn(4)/3}
 		if r.Intn(3) > 0 {
 			t.Constraints.Zones.Services = some(1 + r.Intn(3))
 		}
 	}
-	q.Prefer = []app.Preference{app.PreferPacked, app.PreferCheapest, app.PreferSpread}[r.Intn(3)]
+	q.Prefer = []template.Preference{template.PreferPacked, template.PreferCheapest, template.PreferSpread}[r.Intn(3)]
 	return c, q
 }
 
 // Hosted is a rich problem on a pool of few hosts.
-func Hosted(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
+func Hosted(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
 	c, q := Rich(r)
 	t := c.Templates["t"]
 	services, hardware := slices.Sorted(maps.Keys(c.Services)), slices.Sorted(maps.Keys(c.Hardware))
 	some := func(n int) []string { return Some(r, services, min(n, len(services))) }
-	q.Pool = &app.HostPool{Provider: "p"}
+	q.Pool = &layout.HostPool{Provider: "p"}
 	for i := range 2 + r.Intn(4) {
-		h := app.Host{Name: fmt.Sprint("r", i), Hardware: hardware[r.Intn(len(hardware))], Nodes: 6 - r.Intn(7)}
+		h := layout.Host{Name: fmt.Sprint("r", i), Hardware: hardware[r.Intn(len(hardware))], Nodes: 6 - r.Intn(7)}
 		if r.Intn(3) > 0 {
 			h.Zone = []string{"za", "zb", "zc"}[r.Intn(3)]
 		}
@@ -153,7 +154,7 @@ func Hosted(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 			h.Free.CPU = &free
 		}
 		for r.Intn(3) == 0 {
-			other := app.HostedNode{Cluster: "other", Services: some(1 + r.Intn(2)), Alone: r.Intn(6) == 0}
+			other := layout.HostedNode{Cluster: "other", Services: some(1 + r.Intn(2)), Alone: r.Intn(6) == 0}
 			if r.Intn(4) == 0 {
 				other.Apart = some(1)
 			}
@@ -162,12 +163,12 @@ func Hosted(r *rand.Rand) (*app.Catalog, app.LayoutRequest) {
 		q.Pool.Hosts = append(q.Pool.Hosts, h)
 	}
 	if r.Intn(2) > 0 {
-		rule := &app.HostRule{}
+		rule := &template.HostRule{}
 		if r.Intn(3) == 0 {
 			rule.Alone = some(1 + r.Intn(2))
 		}
 		if r.Intn(3) == 0 {
-			rule.Apart = []app.HostApart{{Service: some(1)[0], From: some(1 + r.Intn(2))}}
+			rule.Apart = []template.HostApart{{Service: some(1)[0], From: some(1 + r.Intn(2))}}
 		}
 		if r.Intn(3) == 0 {
 			rule.Separate = some(1 + r.Intn(2))

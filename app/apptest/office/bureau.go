@@ -8,11 +8,15 @@ import (
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/identity"
+	"muster/app/layout"
 	"muster/app/operation"
 	"muster/app/policy"
 	"muster/app/policy/cel"
 	"muster/app/store"
 	"muster/app/store/storetest"
+	"muster/app/template"
 	"muster/planner"
 	"muster/solver"
 	"muster/solver/change"
@@ -35,7 +39,7 @@ type Bureau struct {
 	App     *appall.App
 	Store   *store.Store
 	Clock   *apptest.Clock
-	Catalog *app.Catalog
+	Catalog *template.Catalog
 	file    string
 }
 
@@ -48,22 +52,22 @@ func NewBureau(t testing.TB) *Bureau {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	c := app.NewCatalog()
-	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake"}
-	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
-	c.Images["linux"] = &app.ImageType{About: app.About{Name: "linux"}, Providers: map[string]app.Image{"cloud": {Image: "i", SSHUser: "ubuntu"}}}
-	act := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
-	c.Services["web"] = &app.Service{About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
-	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}, Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 50}},
-		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"web"}, Config: map[string]any{"port": 8080, "peers": "%join(host.service.web,' ')%"}}}
+	c := template.NewCatalog()
+	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake"}
+	c.Hardware["small"] = &template.HardwareType{About: template.About{Name: "small"}, Providers: map[string]template.Flavor{"cloud": {Flavor: "s", CostPerHour: 0.5, CPU: 2}}}
+	c.Images["linux"] = &template.ImageType{About: template.About{Name: "linux"}, Providers: map[string]template.Image{"cloud": {Image: "i", SSHUser: "ubuntu"}}}
+	act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
+	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
+	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
+		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}, Config: map[string]any{"port": 8080, "peers": "%join(host.service.web,' ')%"}}}
 	for _, name := range []string{"ada", "bob", "cy", "p0", "p1", "p2", "p3", "p4", "p5"} {
-		if err := s.CreateUser(t.Context(), app.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
+		if err := s.CreateUser(t.Context(), identity.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b.Store, b.Catalog = s, c
 	b.App = appall.New(appall.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: Keys{}, Policies: cel.New(),
-		Catalog: func() *app.Catalog { return b.Catalog }, Now: b.Clock.Now})
+		Catalog: func() *template.Catalog { return b.Catalog }, Now: b.Clock.Now})
 	return b
 }
 
@@ -82,11 +86,11 @@ func (b *Bureau) Rules(all ...policy.Policy) {
 }
 
 // Asks is a request for a cluster of template "web".
-func Asks(name string, size int, lease time.Duration) app.ClusterRequest {
-	return app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: size}, Lease: &lease, Config: map[string]any{"deep": map[string]any{"n": 7}}}
+func Asks(name string, size int, lease time.Duration) cluster.ClusterRequest {
+	return cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}, Lease: &lease, Config: map[string]any{"deep": map[string]any{"n": 7}}}
 }
 
-func (b *Bureau) Ask(who app.Actor, r app.ClusterRequest) app.Answer {
+func (b *Bureau) Ask(who app.Actor, r cluster.ClusterRequest) cluster.Answer {
 	b.Helper()
 	answer, err := b.App.Ask(b.Context(), who, r)
 	if err != nil {
@@ -96,17 +100,17 @@ func (b *Bureau) Ask(who app.Actor, r app.ClusterRequest) app.Answer {
 }
 
 // Wait asks for a cluster that has to wait.
-func (b *Bureau) Wait(who app.Actor, name string, size int) app.Request {
+func (b *Bureau) Wait(who app.Actor, name string, size int) cluster.Request {
 	b.Helper()
 	answer := b.Ask(who, Asks(name, size, 8*time.Hour))
-	if answer.Cluster != nil || answer.Request.Status != app.RequestWaiting {
+	if answer.Cluster != nil || answer.Request.Status != cluster.RequestWaiting {
 		b.Fatalf("it does not wait: %+v", answer.Request)
 	}
 	return answer.Request
 }
 
-func (b *Bureau) Approve(who app.Actor, r app.Request) (app.Request, error) {
-	return b.App.Review(b.Context(), who, r.ID, operation.ReviewRequest{Verdict: app.VerdictApprove, PlanHash: r.Terms.PlanHash})
+func (b *Bureau) Approve(who app.Actor, r cluster.Request) (cluster.Request, error) {
+	return b.App.Review(b.Context(), who, r.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: r.Terms.PlanHash})
 }
 
 func (b *Bureau) Clusters() int {
@@ -157,7 +161,7 @@ func (b *Bureau) Titles() (all []string) {
 }
 
 var FourEyes = policy.Policy{Name: "four-eyes", Order: 20, Enabled: true, When: "nodes > 3", Effect: policy.PolicyApprove, Reason: "${nodes} nodes are many.",
-	Approval: &app.Approval{Count: 2, Group: "finance"}}
+	Approval: &policy.Approval{Count: 2, Group: "finance"}}
 
 func Must[T any](v T, err error) T {
 	if err != nil {

@@ -8,9 +8,14 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
-func (f *Farm) Definition() app.Definition {
+func (f *Farm) Definition() cluster.Definition {
 	f.Helper()
 	d, err := f.Store.Definition(f.Context(), f.Who.Tenant, f.See("shop").ID)
 	if err != nil {
@@ -32,27 +37,27 @@ type Farm struct {
 func NewFarm(t *testing.T) *Farm {
 	f := &Farm{Bureau: NewBureau(t), Configs: map[string]map[string]any{}}
 	f.Who = f.Actor("ada", app.RoleUser)
-	act := func(text string) *app.ServiceAction {
-		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": text}}
+	act := func(text string) *template.ServiceAction {
+		return &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": text}}
 	}
-	service := func(name string, needs ...string) *app.Service {
-		s := &app.Service{About: app.About{Name: name}, Runtime: app.Dependencies{Requires: needs}, Actions: map[app.Action]*app.ServiceAction{}}
+	service := func(name string, needs ...string) *template.Service {
+		s := &template.Service{About: template.About{Name: name}, Runtime: template.Dependencies{Requires: needs}, Actions: map[app.Action]*template.ServiceAction{}}
 		for _, a := range []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionStart, app.ActionStop, app.ActionRemove} {
 			s.Actions[a] = act(name + " " + string(a))
 		}
 		return s
 	}
-	f.Catalog.Services = map[string]*app.Service{"db": service("db"), "web": service("web", "db"), "lb": service("lb", "web"), "cache": service("cache")}
+	f.Catalog.Services = map[string]*template.Service{"db": service("db"), "web": service("web", "db"), "lb": service("lb", "web"), "cache": service("cache")}
 	f.Catalog.Services["lb"].Actions[app.ActionReload] = act("lb reload")
 	f.Catalog.Services["lb"].Reads = []string{"peers"}
 	f.Catalog.Services["db"].Reads = []string{"db"}
-	one := app.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
-	f.Catalog.Templates["shop"] = &app.Template{About: app.About{Name: "shop"},
-		Defaults: app.TemplateDefaults{Provider: "cloud", Services: []string{"db", "lb", "web"},
+	one := template.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
+	f.Catalog.Templates["shop"] = &template.Template{About: template.About{Name: "shop"},
+		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"db", "lb", "web"},
 			Config: map[string]any{"port": 80, "peers": "%join(host.service.web,' ')%", "db": map[string]any{"size": 1, "password": "${secret:DB}"}}},
-		Compatibility: app.Compatibility{Services: []string{"db", "lb", "web", "cache"}},
-		Constraints: app.Constraints{Size: app.SizeRange{Min: 1, Max: 8}, CantCoexist: [][]string{{"db", "web"}, {"lb", "web"}, {"db", "lb"}},
-			Services: map[string]app.ServiceConstraint{"db": one, "lb": one, "web": {Min: 1, MinSet: true, Max: app.Unlimited}}}}
+		Compatibility: template.Compatibility{Services: []string{"db", "lb", "web", "cache"}},
+		Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 8}, CantCoexist: [][]string{{"db", "web"}, {"lb", "web"}, {"db", "lb"}},
+			Services: map[string]template.ServiceConstraint{"db": one, "lb": one, "web": {Min: 1, MinSet: true, Max: template.Unlimited}}}}
 	if err := f.Store.SetSecret(t.Context(), f.Actor("root", app.RoleAdmin), "DB", []byte("hunter22"), f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -73,13 +78,13 @@ func (f *Farm) Work() (done []string) {
 		}
 		as := claimed[0]
 		f.Configs[as.StepID] = as.Config
-		r := app.Report{Fence: as.Fence, Action: as.Action}
+		r := execution.Report{Fence: as.Fence, Action: as.Action}
 		switch as.Action {
 		case app.ActionCreate:
 			f.Made++
-			r.Machine = &app.Machine{ID: fmt.Sprintf("m%d", f.Made), State: app.MachineRunning}
+			r.Machine = &family.Machine{ID: fmt.Sprintf("m%d", f.Made), State: family.MachineRunning}
 		case app.ActionConfirm:
-			r.Machine = &app.Machine{ID: as.Node.MachineID, State: app.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0." + as.Node.MachineID[1:]}}
+			r.Machine = &family.Machine{ID: as.Node.MachineID, State: family.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0." + as.Node.MachineID[1:]}}
 			r.HostKey = "key"
 		}
 		if as.StepID == f.FailAt {
@@ -87,7 +92,7 @@ func (f *Farm) Work() (done []string) {
 		} else {
 			done = append(done, as.StepID)
 		}
-		answers, err := f.App.Report(f.Context(), w, []app.Report{r})
+		answers, err := f.App.Report(f.Context(), w, []execution.Report{r})
 		if err != nil || answers[0].Err != nil {
 			f.Fatal(err, answers)
 		}
@@ -95,14 +100,14 @@ func (f *Farm) Work() (done []string) {
 }
 
 // Shop makes a cluster that stands: n1 has db or lb, and so on.
-func (f *Farm) Shop(size int, config map[string]any) app.ClusterView {
+func (f *Farm) Shop(size int, config map[string]any) cluster.ClusterView {
 	f.Helper()
-	a := f.Ask(f.Who, app.ClusterRequest{Name: "shop", LayoutRequest: app.LayoutRequest{Template: "shop", Size: size}, Config: config})
+	a := f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: size}, Config: config})
 	f.Work()
 	return f.See(a.Cluster.ID)
 }
 
-func (f *Farm) See(id string) app.ClusterView {
+func (f *Farm) See(id string) cluster.ClusterView {
 	f.Helper()
 	v, err := f.App.Cluster(f.Context(), f.Who, id)
 	if err != nil {
@@ -111,7 +116,7 @@ func (f *Farm) See(id string) app.ClusterView {
 	return v
 }
 
-func (f *Farm) Preview(m app.Amendment) app.AmendPreview {
+func (f *Farm) Preview(m cluster.Amendment) cluster.AmendPreview {
 	f.Helper()
 	p, err := f.App.PreviewAmend(f.Context(), f.Who, "shop", m)
 	if err != nil {
@@ -121,7 +126,7 @@ func (f *Farm) Preview(m app.Amendment) app.AmendPreview {
 }
 
 // Amend asks for what was previewed, and checks that what was shown is what runs.
-func (f *Farm) Amend(m app.Amendment) (app.AmendPreview, app.AmendAnswer) {
+func (f *Farm) Amend(m cluster.Amendment) (cluster.AmendPreview, cluster.AmendAnswer) {
 	f.Helper()
 	p := f.Preview(m)
 	m.PlanHash = p.PlanHash
@@ -140,7 +145,7 @@ func (f *Farm) Amend(m app.Amendment) (app.AmendPreview, app.AmendAnswer) {
 }
 
 // Carried amends and carries out, and expects it to have succeeded.
-func (f *Farm) Carried(m app.Amendment) (app.AmendPreview, []string) {
+func (f *Farm) Carried(m cluster.Amendment) (cluster.AmendPreview, []string) {
 	f.Helper()
 	p, a := f.Amend(m)
 	done := f.Work()
@@ -155,7 +160,7 @@ func (f *Farm) Carried(m app.Amendment) (app.AmendPreview, []string) {
 }
 
 // WorkOf is what a preview says of each node, in words.
-func WorkOf(p app.AmendPreview) string {
+func WorkOf(p cluster.AmendPreview) string {
 	var all []string
 	for _, n := range p.Nodes {
 		if n.Change != "" {

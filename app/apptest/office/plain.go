@@ -9,6 +9,7 @@ import (
 	"muster/app/fleet"
 	"muster/app/store"
 	"muster/app/store/storetest"
+	"muster/app/template"
 )
 
 // Plain is an app with a store on disk and a clock that stands still.
@@ -17,7 +18,7 @@ type Plain struct {
 	App     *appall.App
 	Store   *store.Store
 	Clock   *apptest.Clock
-	Catalog *app.Catalog
+	Catalog *template.Catalog
 	Balance *fleet.Balancer
 }
 
@@ -28,8 +29,8 @@ var Root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSupe
 func NewPlain(t *testing.T) *Plain {
 	t.Helper()
 	s := storetest.Open(t)
-	o := &Plain{T: t, Store: s, Clock: apptest.NewClock(), Catalog: app.NewCatalog()}
-	o.App = appall.New(appall.Deps{Store: s, Now: o.Clock.Now, Catalog: func() *app.Catalog { return o.Catalog }})
+	o := &Plain{T: t, Store: s, Clock: apptest.NewClock(), Catalog: template.NewCatalog()}
+	o.App = appall.New(appall.Deps{Store: s, Now: o.Clock.Now, Catalog: func() *template.Catalog { return o.Catalog }})
 	o.Balance = &fleet.Balancer{App: o.App.FleetService, Mono: o.Clock.Now}
 	return o
 }

@@ -10,7 +10,11 @@ import (
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/template"
 )
 
 // Desk is a coordinator as a suite tries it: over which way ever, it leads to this app.
@@ -18,16 +22,16 @@ type Desk struct {
 	App         *appall.App
 	Provisioner string // a registration that is alive
 	// Of gives the contract as a worker of that tenant has it.
-	Of func(tenant string) app.Coordinator
+	Of func(tenant string) execution.Coordinator
 }
 
 // DeskSettings are what the suite's provider is set up with.
 var DeskSettings = map[string]any{"text": "sesame", "number": 8, "part": 0.5, "on": true, "list": []any{1, "two"}, "map": map[string]any{"depth": 2}}
 
 // DeskCatalog is the catalog of the app that a desk leads to.
-func DeskCatalog() *app.Catalog {
-	c := app.NewCatalog()
-	c.Providers["cloud"] = &app.ProviderSpec{About: app.About{Name: "cloud"}, Type: "fake", Settings: DeskSettings}
+func DeskCatalog() *template.Catalog {
+	c := template.NewCatalog()
+	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake", Settings: DeskSettings}
 	return c
 }
 
@@ -74,22 +78,22 @@ func (t *deskTest) code(err error, want app.Code) {
 	}
 }
 
-func (t *deskTest) worker(tenant string) (app.Coordinator, app.WorkerID) {
+func (t *deskTest) worker(tenant string) (execution.Coordinator, app.WorkerID) {
 	return t.Of(tenant), app.WorkerID{Tenant: tenant, Name: fleet.NewWorkerName(t.Provisioner)}
 }
 
 func (t *deskTest) cluster(tenant string, nodes int) {
 	t.Helper()
 	n := apptest.NewCluster(tenant, "c-"+tenant, nodes, t.App.Given.Now(), apptest.Chain(nodes))
-	start := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}, Timeout: time.Minute}
+	start := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}, Timeout: time.Minute}
 	for _, s := range []string{"a", "b"} {
-		n.Definition.Services[s] = &app.Service{About: app.About{Name: s}, Actions: map[app.Action]*app.ServiceAction{app.ActionStart: start}}
+		n.Definition.Services[s] = &template.Service{About: template.About{Name: s}, Actions: map[app.Action]*template.ServiceAction{app.ActionStart: start}}
 	}
 	_, err := t.store.CreateCluster(t.ctx, n)
 	t.must(err)
 }
 
-func (t *deskTest) claim(c app.Coordinator, w app.WorkerID) *app.Assignment {
+func (t *deskTest) claim(c execution.Coordinator, w app.WorkerID) *execution.Assignment {
 	t.Helper()
 	all, err := c.Claim(t.ctx, w, 1)
 	t.must(err)
@@ -99,17 +103,17 @@ func (t *deskTest) claim(c app.Coordinator, w app.WorkerID) *app.Assignment {
 	return all[0]
 }
 
-func success(as *app.Assignment) app.Report {
-	r := app.Report{Fence: as.Fence, Action: as.Action, WantNext: true}
+func success(as *execution.Assignment) execution.Report {
+	r := execution.Report{Fence: as.Fence, Action: as.Action, WantNext: true}
 	if as.Action == app.ActionCreate || as.Action == app.ActionConfirm {
-		r.Machine = &app.Machine{ID: "m-" + as.Node.Name, State: app.MachineRunning, Addresses: map[string]string{app.AddressAccess: "10.0.0.1"}}
+		r.Machine = &family.Machine{ID: "m-" + as.Node.Name, State: family.MachineRunning, Addresses: map[string]string{app.AddressAccess: "10.0.0.1"}}
 	}
 	return r
 }
 
-func (t *deskTest) report(c app.Coordinator, w app.WorkerID, r app.Report) app.Reported {
+func (t *deskTest) report(c execution.Coordinator, w app.WorkerID, r execution.Report) execution.Reported {
 	t.Helper()
-	answers, err := c.Report(t.ctx, w, []app.Report{r})
+	answers, err := c.Report(t.ctx, w, []execution.Report{r})
 	t.must(err)
 	if len(answers) != 1 {
 		t.Fatalf("%d answers to one report", len(answers))
@@ -127,7 +131,7 @@ func (t *deskTest) assignment() {
 	if !reflect.DeepEqual(as.Provider.Settings, DeskSettings) {
 		t.Errorf("settings: %#v", as.Provider.Settings)
 	}
-	if as.Machine.Tags[app.TagTenant] != "t1" || as.Machine.Intent == "" || string(as.Machine.HostKey) != "host key of n1" || as.Timeout <= 0 {
+	if as.Machine.Tags[family.TagTenant] != "t1" || as.Machine.Intent == "" || string(as.Machine.HostKey) != "host key of n1" || as.Timeout <= 0 {
 		t.Errorf("machine: %+v", as.Machine)
 	}
 	for as.Action.OnMachine() {
@@ -144,8 +148,8 @@ func (t *deskTest) assignment() {
 		t.Errorf("hosts: %+v", hosts)
 	}
 	t.must(c.Log(t.ctx, w, []app.LogLine{{At: t.App.Given.Now(), Operation: as.Fence.Operation, Index: as.Fence.Index, Attempt: as.Fence.Attempt,
-		Stream: app.StreamOut, Text: "a line\u2028 of <text> \x01"}}))
-	lines, err := t.store.Logs(t.ctx, "t1", "c-t1-1", app.LogFilter{Limit: 10})
+		Stream: family.StreamOut, Text: "a line\u2028 of <text> \x01"}}))
+	lines, err := t.store.Logs(t.ctx, "t1", "c-t1-1", cluster.LogFilter{Limit: 10})
 	t.must(err)
 	if len(lines) != 1 || !strings.HasPrefix(lines[0].Text, "a line\u2028 of <text>") {
 		t.Errorf("lines: %+v", lines)
@@ -195,7 +199,7 @@ func (t *deskTest) errors() {
 	as := t.claim(c, w)
 	old := as.Fence
 	old.Attempt = 99
-	if e := t.report(c, w, app.Report{Fence: old}).Err; e == nil || e.Code != app.EStale || e.Message == "" {
+	if e := t.report(c, w, execution.Report{Fence: old}).Err; e == nil || e.Code != app.EStale || e.Message == "" {
 		t.Errorf("an old fence: %+v", e)
 	}
 	_, err := c.Hosts(t.ctx, w, old)
@@ -204,7 +208,7 @@ func (t *deskTest) errors() {
 		t.Errorf("%+v", e)
 	}
 	cause := &app.Error{Code: app.ECapacity, Reason: "full", Message: "There is no room.", Hint: "Wait.", RetryAfter: time.Second, Err: context.DeadlineExceeded}
-	if e := t.report(c, w, app.Report{Fence: as.Fence, Action: as.Action, Err: cause}).Err; e != nil {
+	if e := t.report(c, w, execution.Report{Fence: as.Fence, Action: as.Action, Err: cause}).Err; e != nil {
 		t.Fatal(e)
 	}
 	steps, err := t.store.Steps(t.ctx, "t1", as.Fence.Operation)
@@ -236,7 +240,7 @@ func (t *deskTest) tenants() {
 	t.claim(theirs, they)
 	// As the other tenant's worker, and as one's own under the other's name.
 	for name, who := range map[string]struct {
-		c app.Coordinator
+		c execution.Coordinator
 		w app.WorkerID
 	}{
 		"with its own token":                {theirs, they},
@@ -256,7 +260,7 @@ func (t *deskTest) tenants() {
 		if d, err := who.c.Heartbeat(t.ctx, who.w, []app.Fence{as.Fence}); err == nil && !d[0].Lost || err != nil && app.CodeOf(err) != app.EForbidden {
 			t.Errorf("%s: heartbeat: %+v %v", name, d, err)
 		}
-		if done, err := who.c.Report(t.ctx, who.w, []app.Report{success(as)}); err == nil && (done[0].Err == nil || done[0].Err.Code != app.EStale || done[0].Next != nil) || err != nil && app.CodeOf(err) != app.EForbidden {
+		if done, err := who.c.Report(t.ctx, who.w, []execution.Report{success(as)}); err == nil && (done[0].Err == nil || done[0].Err.Code != app.EStale || done[0].Next != nil) || err != nil && app.CodeOf(err) != app.EForbidden {
 			t.Errorf("%s: report: %+v %v", name, done, err)
 		}
 		if hosts, err := who.c.Hosts(t.ctx, who.w, as.Fence); err == nil || len(hosts) > 0 {
@@ -266,7 +270,7 @@ func (t *deskTest) tenants() {
 			_ = who.c.Log(t.ctx, who.w, []app.LogLine{{Operation: as.Fence.Operation, Index: as.Fence.Index, Attempt: as.Fence.Attempt, Text: "forged"}})
 		}
 	}
-	if lines, err := t.store.Logs(t.ctx, "t1", "c-t1-1", app.LogFilter{Limit: 10}); err != nil || len(lines) > 0 {
+	if lines, err := t.store.Logs(t.ctx, "t1", "c-t1-1", cluster.LogFilter{Limit: 10}); err != nil || len(lines) > 0 {
 		t.Errorf("lines: %+v %v", lines, err)
 	}
 	if d, err := mine.Heartbeat(t.ctx, me, []app.Fence{as.Fence}); err != nil || d[0].Lost {
@@ -276,9 +280,9 @@ func (t *deskTest) tenants() {
 
 func (t *deskTest) limits() {
 	c, w := t.worker("t1")
-	_, err := c.Report(t.ctx, w, make([]app.Report, app.MaxClaims+1))
+	_, err := c.Report(t.ctx, w, make([]execution.Report, execution.MaxClaims+1))
 	t.code(err, app.ETooLarge)
-	_, err = c.Heartbeat(t.ctx, w, make([]app.Fence, app.MaxHeld+1))
+	_, err = c.Heartbeat(t.ctx, w, make([]app.Fence, execution.MaxHeld+1))
 	t.code(err, app.ETooLarge)
-	t.code(c.Log(t.ctx, w, make([]app.LogLine, app.MaxLogs+1)), app.ETooLarge)
+	t.code(c.Log(t.ctx, w, make([]app.LogLine, execution.MaxLogs+1)), app.ETooLarge)
 }

@@ -8,17 +8,19 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/execution"
+	"muster/app/health"
+	"muster/app/template"
 )
 
 // rounds: a worker that waits gets the round with all that it needs; what it reports counts once, and nobody else's does.
 func (t *deskTest) rounds() {
 	n := apptest.NewCluster("t1", "looked", 1, t.App.Given.Now().Add(-time.Hour), apptest.Chain(1))
-	n.Definition.Health = &app.HealthPolicy{Interval: time.Minute}
+	n.Definition.Health = &template.HealthPolicy{Interval: time.Minute}
 	n.Definition.Config = map[string]any{"web": map[string]any{"port": 8080}}
-	check := &app.HealthCheck{HTTP: &app.HTTPHealth{Port: "%config.web.port%"}, Failures: 1}
-	start := &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}, Timeout: time.Minute}
+	check := &template.HealthCheck{HTTP: &template.HTTPHealth{Port: "%config.web.port%"}, Failures: 1}
+	start := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}, Timeout: time.Minute}
 	for _, s := range []string{"a", "b"} {
-		n.Definition.Services[s] = &app.Service{About: app.About{Name: s}, Actions: map[app.Action]*app.ServiceAction{app.ActionStart: start}}
+		n.Definition.Services[s] = &template.Service{About: template.About{Name: s}, Actions: map[app.Action]*template.ServiceAction{app.ActionStart: start}}
 	}
 	n.Definition.Services["b"].Health = check
 	_, err := t.store.CreateCluster(t.ctx, n)
@@ -35,7 +37,7 @@ func (t *deskTest) rounds() {
 	got := make(chan *execution.HealthRound, 2)
 	ctx, cancel := context.WithTimeout(t.ctx, apptest.Hangs)
 	defer cancel()
-	wait := func(c app.Coordinator, w app.WorkerID) {
+	wait := func(c execution.Coordinator, w app.WorkerID) {
 		r, err := c.(execution.HealthKeeper).AwaitRound(ctx, w)
 		if err != nil && ctx.Err() == nil {
 			t.Error(err)
@@ -57,18 +59,18 @@ func (t *deskTest) rounds() {
 	if r == nil || r.Tenant != "t1" || len(r.Nodes) != 1 || len(r.SSHKey) == 0 || r.Within < time.Minute {
 		t.Fatalf("round: %+v", r)
 	}
-	want := []execution.RoundCheck{{Service: "b", Check: &app.HealthCheck{HTTP: &app.HTTPHealth{Port: "8080"}, Failures: 1}}}
+	want := []execution.RoundCheck{{Service: "b", Check: &template.HealthCheck{HTTP: &template.HTTPHealth{Port: "8080"}, Failures: 1}}}
 	if !reflect.DeepEqual(r.Nodes[0].Checks, want) {
 		t.Errorf("checks: %+v, want %+v", r.Nodes[0].Checks, want)
 	}
-	report := app.RoundReport{Cluster: r.Cluster, Round: r.Round, Findings: []app.NodeFinding{{Node: "n1", Wrong: map[string]string{"b": "no answer"}}}}
+	report := execution.RoundReport{Cluster: r.Cluster, Round: r.Round, Findings: []health.NodeFinding{{Node: "n1", Wrong: map[string]string{"b": "no answer"}}}}
 	t.code(stranger.(execution.HealthKeeper).ReportRound(t.ctx, x, report), app.ENotFound)
 	t.code(stranger.(execution.HealthKeeper).ReportRound(t.ctx, app.WorkerID{Tenant: "t1", Name: w.Name}, report), app.EForbidden)
 	t.must(c.(execution.HealthKeeper).ReportRound(t.ctx, w, report))
 	t.code(c.(execution.HealthKeeper).ReportRound(t.ctx, w, report), app.EStale)
 	h, err := t.store.ClusterHealth(t.ctx, "t1", r.Cluster)
 	t.must(err)
-	if h.State != app.HealthSick || h.Reason != "n1 is sick: b: no answer." {
+	if h.State != health.HealthSick || h.Reason != "n1 is sick: b: no answer." {
 		t.Errorf("health: %+v", h)
 	}
 	cancel()

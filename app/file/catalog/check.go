@@ -9,8 +9,10 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/family"
 	"muster/app/file/catalog/form"
 	"muster/app/resource"
+	"muster/app/template"
 )
 
 // checker looks at the entries of all sources together: does everything that is named exist, and can it work?
@@ -26,9 +28,9 @@ type checker struct {
 	secret  map[string]bool // settings that are secret, as TYPE.NAME
 	onHost  map[string]bool // types of providers whose machines are on Muster's own hosts
 	// Of a tenant's catalog: the installation's, what the families say of themselves, and the flavors that there are; see own_machine.go.
-	installation *app.Catalog
+	installation *template.Catalog
 	families     catalog.Families
-	flavors      map[flavorKey]app.Flavor
+	flavors      map[flavorKey]template.Flavor
 }
 
 func (c *checker) check() { c.checkThese(sortedEntries(c.entries)) }
@@ -39,7 +41,7 @@ func (c *checker) checkThese(list []*form.Entry) {
 	for k, e := range c.entries {
 		if k.Kind == form.KindService {
 			c.stands[k.Name] = true
-			if s, ok := e.Value.(*app.Service); ok {
+			if s, ok := e.Value.(*template.Service); ok {
 				for _, p := range s.Provides {
 					c.stands[p] = true
 				}
@@ -50,23 +52,23 @@ func (c *checker) checkThese(list []*form.Entry) {
 	c.scripts(list)
 	for _, e := range list {
 		switch v := e.Value.(type) {
-		case *app.ProviderSpec:
+		case *template.ProviderSpec:
 			c.provider(e, v)
-		case *app.HardwareType:
+		case *template.HardwareType:
 			c.providers(e, slices.Sorted(maps.Keys(v.Providers)))
 			for _, n := range slices.Sorted(maps.Keys(v.Providers)) {
 				c.extra(e, n, false, v.Providers[n].Extra)
 			}
 			c.ownHardware(e, v)
-		case *app.ImageType:
+		case *template.ImageType:
 			c.providers(e, slices.Sorted(maps.Keys(v.Providers)))
 			for _, n := range slices.Sorted(maps.Keys(v.Providers)) {
 				c.extra(e, n, true, v.Providers[n].Extra)
 			}
 			c.ownImage(e, v)
-		case *app.Service:
+		case *template.Service:
 			c.service(e, v)
-		case *app.Template:
+		case *template.Template:
 			templateChecker{c}.template(e, v)
 		}
 	}
@@ -82,7 +84,7 @@ func rule(e *form.Entry) form.Severity {
 
 func (c *checker) report(e *form.Entry, s form.Severity, path []any, hint, format string, args ...any) {
 	n := e.At(path...)
-	place, column := app.Origin{File: e.File, Line: n.Line}, n.Column
+	place, column := template.Origin{File: e.File, Line: n.Line}, n.Column
 	if e.Inherited != nil {
 		place, column = e.Inherited.At(parts(e.Inherited, path)...), 0
 	}
@@ -106,7 +108,7 @@ func fieldPath(path []any) (words string) {
 }
 
 // parts gives the names under which a template knows where a part of it is written, the nearest first.
-func parts(t *app.Template, path []any) (names []string) {
+func parts(t *template.Template, path []any) (names []string) {
 	for n := len(path); n > 0; n-- {
 		name := ""
 		for _, p := range path[:n] {
@@ -132,7 +134,7 @@ func parts(t *app.Template, path []any) (names []string) {
 func (c *checker) reportAt(of, at *form.Entry, path []any, hint, format string, args ...any) {
 	n := at.At(path...)
 	c.out.Add(form.Problem{
-		Origin: app.Origin{File: at.File, Line: n.Line}, Column: n.Column, Severity: rule(of),
+		Origin: template.Origin{File: at.File, Line: n.Line}, Column: n.Column, Severity: rule(of),
 		Message: fmt.Sprintf("%s: %s: %s", of.Key, at.Spell(path), fmt.Sprintf(format, args...)), Hint: hint,
 		Field: fieldPath(path), Kind: string(of.Kind), Name: of.Name,
 	})
@@ -168,7 +170,7 @@ func (c *checker) providers(e *form.Entry, names []string) {
 
 // extra checks what else an entry says for a provider. What is not understood there is not heeded, so it is only warned of.
 func (c *checker) extra(e *form.Entry, provider string, image bool, extra map[string]string) {
-	p, ok := c.value(form.KindProvider, provider).(*app.ProviderSpec)
+	p, ok := c.value(form.KindProvider, provider).(*template.ProviderSpec)
 	if !ok || c.options.CheckExtra == nil || len(extra) == 0 || e.Lenient { // Coopr keeps there what it likes
 		return
 	}
@@ -177,7 +179,7 @@ func (c *checker) extra(e *form.Entry, provider string, image bool, extra map[st
 	}
 }
 
-func (c *checker) provider(e *form.Entry, p *app.ProviderSpec) {
+func (c *checker) provider(e *form.Entry, p *template.ProviderSpec) {
 	for i, z := range p.Zones {
 		if z == "" {
 			c.report(e, rule(e), []any{"zones", i}, "", "%s is empty", e.Spell([]any{"zones", i}))
@@ -246,14 +248,14 @@ func (c *checker) refused(e *form.Entry, s form.Severity, path []any, err error)
 	c.report(e, s, at, a.Hint, "%s: %s", e.Spell(at), a.Message)
 }
 
-func (c *checker) service(e *form.Entry, s *app.Service) {
+func (c *checker) service(e *form.Entry, s *template.Service) {
 	c.resources(e, s.Needs)
 	c.needs(e, "install", s.Install)
 	c.needs(e, "runtime", s.Runtime)
 	for i, n := range s.Conflicts {
 		c.optional(e, n, "conflicts", i)
 	}
-	for _, a := range app.ServiceActions {
+	for _, a := range template.ServiceActions {
 		if action := s.Actions[a]; action != nil {
 			c.action(e, a, action)
 		}
@@ -263,7 +265,7 @@ func (c *checker) service(e *form.Entry, s *app.Service) {
 
 // needs checks one phase's dependencies. A service that nothing can satisfy is only a warning: the rest of the catalog
 // works, and the solver refuses a cluster with it and says why.
-func (c *checker) needs(e *form.Entry, phase string, d app.Dependencies) {
+func (c *checker) needs(e *form.Entry, phase string, d template.Dependencies) {
 	for i, n := range d.Requires {
 		if n == e.Name {
 			c.report(e, rule(e), []any{phase, "requires", i}, "", "%s names the service itself", e.Spell([]any{phase, "requires"}))
@@ -287,7 +289,7 @@ func (c *checker) optional(e *form.Entry, name string, path ...any) {
 	}
 }
 
-func (c *checker) action(e *form.Entry, a app.Action, action *app.ServiceAction) {
+func (c *checker) action(e *form.Entry, a app.Action, action *template.ServiceAction) {
 	c.person(e, action.Person, "actions", string(a), "person")
 	for i, r := range action.Resources {
 		if _, err := resource.ParseResourceRef(r.String()); err != nil {
@@ -312,7 +314,7 @@ func (c *checker) action(e *form.Entry, a app.Action, action *app.ServiceAction)
 	if e.Own && !e.Trusted {
 		for _, f := range c.fieldsOf(c.families.Automators, action.Automator).Fields {
 			if action.Fields[f.Name] != "" && !f.MaySet(false, true) {
-				c.refused(e, form.SeverityError, []any{"actions", string(a), "fields"}, app.OnlyInstallation(f.Name, e.Key.String(), f.Name))
+				c.refused(e, form.SeverityError, []any{"actions", string(a), "fields"}, family.OnlyInstallation(f.Name, e.Key.String(), f.Name))
 			}
 		}
 	}

@@ -5,21 +5,21 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // resources warns of a service that no machine is large enough for. The rest of the catalog works, so it is only a
 // warning; the solver refuses a cluster with it and says why.
-func (c *checker) resources(e *form.Entry, needs app.Resources) {
+func (c *checker) resources(e *form.Entry, needs template.Resources) {
 	for _, r := range []struct {
 		key   string
 		need  float64
-		offer func(app.Flavor) float64
+		offer func(template.Flavor) float64
 	}{
-		{"cpu", needs.CPU, func(f app.Flavor) float64 { return f.CPU }},
-		{"memory_gb", needs.MemoryGB, func(f app.Flavor) float64 { return f.MemoryGB }},
-		{"disk_gb", needs.DiskGB, func(f app.Flavor) float64 { return f.DiskGB }},
+		{"cpu", needs.CPU, func(f template.Flavor) float64 { return f.CPU }},
+		{"memory_gb", needs.MemoryGB, func(f template.Flavor) float64 { return f.MemoryGB }},
+		{"disk_gb", needs.DiskGB, func(f template.Flavor) float64 { return f.DiskGB }},
 	} {
 		if most, which := c.largest(r.offer); r.need > most && which != "" {
 			path := []any{"needs", r.key}
@@ -31,9 +31,9 @@ func (c *checker) resources(e *form.Entry, needs app.Resources) {
 
 // largest gives the most of a resource that any hardware offers, and which it is: "" where one does not say what it
 // offers, or there is none.
-func (c *checker) largest(offer func(app.Flavor) float64) (most float64, which string) {
+func (c *checker) largest(offer func(template.Flavor) float64) (most float64, which string) {
 	for _, e := range sortedEntries(c.entries) {
-		h, ok := e.Value.(*app.HardwareType)
+		h, ok := e.Value.(*template.HardwareType)
 		if !ok {
 			continue
 		}
@@ -49,7 +49,7 @@ func (c *checker) largest(offer func(app.Flavor) float64) (most float64, which s
 	return most, which
 }
 
-func (c templateChecker) ratios(e *form.Entry, ratios []app.Ratio) {
+func (c templateChecker) ratios(e *form.Entry, ratios []template.Ratio) {
 	for i, r := range ratios {
 		at := []any{"constraints", "ratios", i}
 		c.refer(e, form.KindService, r.Service, append(slices.Clone(at), "service")...)
@@ -60,7 +60,7 @@ func (c templateChecker) ratios(e *form.Entry, ratios []app.Ratio) {
 	}
 }
 
-func (c templateChecker) zones(e *form.Entry, t *app.Template) {
+func (c templateChecker) zones(e *form.Entry, t *template.Template) {
 	z := t.Constraints.Zones
 	if z == nil {
 		return
@@ -68,14 +68,14 @@ func (c templateChecker) zones(e *form.Entry, t *app.Template) {
 	for i, n := range z.Services {
 		c.refer(e, form.KindService, n, "constraints", "zones", "services", i)
 	}
-	if p, ok := c.value(form.KindProvider, t.Defaults.Provider).(*app.ProviderSpec); ok && len(p.Zones) == 0 {
+	if p, ok := c.value(form.KindProvider, t.Defaults.Provider).(*template.ProviderSpec); ok && len(p.Zones) == 0 {
 		at := []any{"constraints", "zones"}
 		c.report(e, form.SeverityWarning, at, "add zones: [a, b] there", "%s spreads nodes over zones, but %s, the default, names none",
 			e.Spell(at), form.Key{Kind: form.KindProvider, Name: t.Defaults.Provider})
 	}
 }
 
-func (c templateChecker) hosts(e *form.Entry, r *app.HostRule) {
+func (c templateChecker) hosts(e *form.Entry, r *template.HostRule) {
 	if r == nil {
 		return
 	}

@@ -4,21 +4,21 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // fallbackHardware checks what machines may be made of instead: it exists, each once, and is no smaller wherever a provider has both.
-func (c templateChecker) fallbackHardware(e *form.Entry, t *app.Template) {
+func (c templateChecker) fallbackHardware(e *form.Entry, t *template.Template) {
 	for _, name := range slices.Sorted(maps.Keys(t.FallbackHardware)) {
 		at := []any{"fallback_hardware", name}
 		c.refer(e, form.KindHardware, name, at...)
 		others := t.FallbackHardware[name]
-		if len(others) > app.MaxFallbacks {
-			c.report(e, rule(e), at, "", "%s names %d hardware types, and %d are the most", e.Spell(at), len(others), app.MaxFallbacks)
+		if len(others) > template.MaxFallbacks {
+			c.report(e, rule(e), at, "", "%s names %d hardware types, and %d are the most", e.Spell(at), len(others), template.MaxFallbacks)
 			continue
 		}
-		asked, _ := c.value(form.KindHardware, name).(*app.HardwareType)
+		asked, _ := c.value(form.KindHardware, name).(*template.HardwareType)
 		for i, other := range others {
 			at := []any{"fallback_hardware", name, i}
 			switch {
@@ -30,7 +30,7 @@ func (c templateChecker) fallbackHardware(e *form.Entry, t *app.Template) {
 				continue
 			}
 			c.refer(e, form.KindHardware, other, at...)
-			h, _ := c.value(form.KindHardware, other).(*app.HardwareType)
+			h, _ := c.value(form.KindHardware, other).(*template.HardwareType)
 			if asked == nil || h == nil {
 				continue
 			}

@@ -6,10 +6,11 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // firewall checks what a template lets in from outside.
-func (c templateChecker) firewall(e *form.Entry, t *app.Template) {
+func (c templateChecker) firewall(e *form.Entry, t *template.Template) {
 	if t.Firewall == nil {
 		return
 	}

@@ -6,10 +6,11 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // health checks how a service is looked at.
-func (c *checker) health(e *form.Entry, s *app.Service) {
+func (c *checker) health(e *form.Entry, s *template.Service) {
 	for i, k := range s.Reads {
 		if k == "" {
 			c.report(e, rule(e), []any{"reads", i}, "", "%s is empty", e.Spell([]any{"reads", i}))
@@ -31,16 +32,16 @@ func (c *checker) health(e *form.Entry, s *app.Service) {
 }
 
 // healthPolicy checks how often a template's clusters are looked at.
-func (c *checker) healthPolicy(e *form.Entry, p *app.HealthPolicy) {
+func (c *checker) healthPolicy(e *form.Entry, p *template.HealthPolicy) {
 	if p == nil {
 		return
 	}
-	if every := p.Interval; every != 0 && (every < app.MinHealthInterval || every > app.MaxHealthInterval) {
+	if every := p.Interval; every != 0 && (every < template.MinHealthInterval || every > template.MaxHealthInterval) {
 		path := []any{"health", "interval"}
 		c.report(e, rule(e), path, "", "%s is %v; it can be from 5s to 1d", e.Spell(path), every)
 	}
-	if p.After > app.MaxHealthAfter {
+	if p.After > template.MaxHealthAfter {
 		path := []any{"health", "after"}
-		c.report(e, rule(e), path, "", "%s is %d; it can be at most %d", e.Spell(path), p.After, app.MaxHealthAfter)
+		c.report(e, rule(e), path, "", "%s is %d; it can be at most %d", e.Spell(path), p.After, template.MaxHealthAfter)
 	}
 }

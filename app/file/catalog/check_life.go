@@ -2,15 +2,16 @@ package catalog
 
 import (
 	"fmt"
-	"muster/app"
-	"muster/app/file/catalog/form"
 	"slices"
 	"strings"
+
+	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // parameters checks how they are declared.
-func (c templateChecker) parameters(e *form.Entry, t *app.Template) {
-	for _, p := range app.CheckParameters(t.Parameters) {
+func (c templateChecker) parameters(e *form.Entry, t *template.Template) {
+	for _, p := range template.CheckParameters(t.Parameters) {
 		if p.Key == "type" && t.Parameters[p.Index].Type == "" {
 			continue // that was told where it was read
 		}
@@ -23,13 +24,13 @@ func (c templateChecker) parameters(e *form.Entry, t *app.Template) {
 }
 
 // life checks what a template says of itself.
-func (c templateChecker) life(e *form.Entry, t *app.Template) {
+func (c templateChecker) life(e *form.Entry, t *template.Template) {
 	if t.ReplacedBy != "" {
 		c.refer(e, form.KindTemplate, t.ReplacedBy, "replaced_by")
 		switch {
 		case t.ReplacedBy == t.Name:
 			c.report(e, rule(e), []any{"replaced_by"}, "", "replaced_by names the template itself")
-		case t.State != app.TemplateDeprecated:
+		case t.State != template.TemplateDeprecated:
 			c.report(e, form.SeverityWarning, []any{"replaced_by"}, "say state: deprecated too", "replaced_by says nothing of a template that is not deprecated")
 		}
 	}
@@ -38,14 +39,14 @@ func (c templateChecker) life(e *form.Entry, t *app.Template) {
 		if config && path != "" || known(part) {
 			continue
 		}
-		c.report(e, rule(e), []any{"immutable", i}, form.DidYouMean(part, app.ImmutableParts),
+		c.report(e, rule(e), []any{"immutable", i}, form.DidYouMean(part, template.ImmutableParts),
 			"%s: %q cannot be immutable; there are config, paths such as config.ssl, %s", fmt.Sprintf("immutable[%d]", i), part,
-			strings.Join(app.ImmutableParts[1:], ", "))
+			strings.Join(template.ImmutableParts[1:], ", "))
 	}
 }
 
 func known(part string) bool {
-	for _, p := range app.ImmutableParts {
+	for _, p := range template.ImmutableParts {
 		if p == part {
 			return true
 		}
@@ -54,12 +55,12 @@ func known(part string) bool {
 }
 
 // hooks checks a template's lifecycle hooks.
-func (c templateChecker) hooks(e *form.Entry, list []app.OperationHook) {
+func (c templateChecker) hooks(e *form.Entry, list []template.OperationHook) {
 	if e.Broken {
 		return
 	}
-	if len(list) > app.MaxTemplateHooks {
-		c.report(e, rule(e), []any{"hooks"}, "", "%s has more than %d entries", e.Spell([]any{"hooks"}), app.MaxTemplateHooks)
+	if len(list) > template.MaxTemplateHooks {
+		c.report(e, rule(e), []any{"hooks"}, "", "%s has more than %d entries", e.Spell([]any{"hooks"}), template.MaxTemplateHooks)
 		return
 	}
 	for i, h := range list {
@@ -71,7 +72,7 @@ func (c templateChecker) hooks(e *form.Entry, list []app.OperationHook) {
 			c.report(e, rule(e), path, err.Hint, "%s: %s", e.Spell(path), err.Message)
 			continue
 		}
-		if slices.ContainsFunc(list[:i], func(o app.OperationHook) bool { return o.Name == h.Name }) {
+		if slices.ContainsFunc(list[:i], func(o template.OperationHook) bool { return o.Name == h.Name }) {
 			path = append(path, "name")
 			c.report(e, rule(e), path, "", "%s: there are two hooks named %q", e.Spell(path), h.Name)
 		}

@@ -1,13 +1,14 @@
 package catalog
 
 import (
-	"muster/app"
-	"muster/app/file/catalog/form"
 	"strings"
+
+	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // person checks what people are asked at a place of an entry.
-func (c *checker) person(e *form.Entry, p *app.Person, path ...any) {
+func (c *checker) person(e *form.Entry, p *template.Person, path ...any) {
 	if p == nil || e.Broken {
 		return
 	}

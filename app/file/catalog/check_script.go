@@ -5,9 +5,8 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
-
-	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // shellAutomator is the automator whose actions are scripts.
@@ -32,16 +31,16 @@ func scriptsOf(list []*form.Entry) (all []Script) {
 			}
 		}
 		switch v := e.Value.(type) {
-		case *app.Service:
-			for _, a := range app.ServiceActions {
+		case *template.Service:
+			for _, a := range template.ServiceActions {
 				if action := v.Actions[a]; action != nil && action.Automator == shellAutomator {
 					add(action.Fields["script"], "actions", string(a), "fields", "script")
 				}
 			}
 			if v.Health != nil {
-				add(app.CoverMacros(v.Health.Command), "health", "command")
+				add(template.CoverMacros(v.Health.Command), "health", "command")
 			}
-		case *app.Template:
+		case *template.Template:
 			for i, h := range v.Hooks {
 				add(h.Script, "hooks", i, "run")
 			}
@@ -64,7 +63,7 @@ func (c *checker) scripts(list []*form.Entry) {
 
 // Problem says what is wrong with a script where it is written in its file, as far as it stands there line by line. Severity is that of what is no
 // warning.
-func (s Script) Problem(f app.ScriptFault, severity form.Severity) form.Problem {
+func (s Script) Problem(f template.ScriptFault, severity form.Severity) form.Problem {
 	if f.Warning {
 		severity = form.SeverityWarning
 	}
@@ -76,9 +75,9 @@ func (s Script) Problem(f app.ScriptFault, severity form.Severity) form.Problem 
 }
 
 // place finds a place of the script in the file.
-func (s Script) place(line, column int) (app.Origin, int) {
+func (s Script) place(line, column int) (template.Origin, int) {
 	at := s.entry.At(s.path...)
-	origin := app.Origin{File: s.entry.File, Line: at.Line}
+	origin := template.Origin{File: s.entry.File, Line: at.Line}
 	if at.Kind != yaml.ScalarNode || at.Style&yaml.LiteralStyle == 0 || at.Line == 0 {
 		return origin, at.Column
 	}

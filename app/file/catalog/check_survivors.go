@@ -5,10 +5,11 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // survivors checks with how many nodes a template's operations are gone on.
-func (c templateChecker) survivors(e *form.Entry, t *app.Template) {
+func (c templateChecker) survivors(e *form.Entry, t *template.Template) {
 	if t.Survivors == nil {
 		return
 	}

@@ -4,15 +4,15 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // templateChecker checks templates, with what the checker knows of everything else.
 type templateChecker struct{ *checker }
 
 // template checks what a template says itself, and then the whole that it makes with what it extends and includes.
-func (c templateChecker) template(e *form.Entry, t *app.Template) {
+func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.healthPolicy(e, t.Health)
 	c.person(e, t.Batches, "batches")
 	c.survivors(e, t)
@@ -59,12 +59,12 @@ func (c templateChecker) template(e *form.Entry, t *app.Template) {
 }
 
 // wholeTemplate checks what the parts of a template must be together.
-func (c templateChecker) wholeTemplate(e *form.Entry, t *app.Template) {
+func (c templateChecker) wholeTemplate(e *form.Entry, t *template.Template) {
 	if t != e.Value {
 		// Places are those of the parts, wherever they are written.
 		inherited := *e
 		inherited.Inherited = t
-		if !slices.ContainsFunc(e.Layers, func(l form.Layer) bool { return len(app.CheckParameters(l.Template.Parameters)) > 0 }) {
+		if !slices.ContainsFunc(e.Layers, func(l form.Layer) bool { return len(template.CheckParameters(l.Template.Parameters)) > 0 }) {
 			c.parameters(&inherited, t)
 		}
 		e = &inherited
@@ -74,7 +74,7 @@ func (c templateChecker) wholeTemplate(e *form.Entry, t *app.Template) {
 }
 
 // limits checks what is said in numbers.
-func (c templateChecker) limits(e *form.Entry, t *app.Template) {
+func (c templateChecker) limits(e *form.Entry, t *template.Template) {
 	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Services)) {
 		at := []any{"constraints", "services", n}
 		if sc, size := t.Constraints.Services[n], t.Constraints.Size; sc.Min > size.Max {
@@ -84,10 +84,10 @@ func (c templateChecker) limits(e *form.Entry, t *app.Template) {
 	if s, at := t.Constraints.Size, []any{"constraints", "size", "one_of"}; len(s.OneOf) > 0 {
 		switch n := len(s.OneOf); {
 		case s.OneOf[0] < 1 && !e.Broken, // what can't be read isn't a number that is too small
-			s.OneOf[n-1] > app.MaxNodes:
-			c.report(e, form.SeverityError, at, "", "%s: a size is between 1 and %d", e.Spell(at), app.MaxNodes)
-		case n > app.MaxSizes:
-			c.report(e, form.SeverityError, at, "use min and max", "%s lists %d sizes; there may be %d", e.Spell(at), n, app.MaxSizes)
+			s.OneOf[n-1] > template.MaxNodes:
+			c.report(e, form.SeverityError, at, "", "%s: a size is between 1 and %d", e.Spell(at), template.MaxNodes)
+		case n > template.MaxSizes:
+			c.report(e, form.SeverityError, at, "use min and max", "%s lists %d sizes; there may be %d", e.Spell(at), n, template.MaxSizes)
 		case s.Min != s.OneOf[0] || s.Max != s.OneOf[n-1]:
 			c.report(e, form.SeverityError, at, "leave out min and max", "%s: the sizes are %s, which contradicts min or max", e.Spell(at), s.Words())
 		}
@@ -102,7 +102,7 @@ func (c templateChecker) limits(e *form.Entry, t *app.Template) {
 }
 
 // defaults checks what is named there.
-func (c templateChecker) defaults(e *form.Entry, t *app.Template) {
+func (c templateChecker) defaults(e *form.Entry, t *template.Template) {
 	d := t.Defaults
 	for i, n := range d.Services {
 		c.refer(e, form.KindService, n, "defaults", "services", i)
@@ -116,7 +116,7 @@ func (c templateChecker) defaults(e *form.Entry, t *app.Template) {
 }
 
 // wholeDefaults checks what a request gets that says nothing.
-func (c templateChecker) wholeDefaults(e *form.Entry, t *app.Template) {
+func (c templateChecker) wholeDefaults(e *form.Entry, t *template.Template) {
 	d := t.Defaults
 	if len(d.Services) == 0 && !e.Broken {
 		c.report(e, rule(e), []any{"defaults", "services"}, "", "%s is empty: a cluster needs at least one service", e.Spell([]any{"defaults", "services"}))
@@ -126,7 +126,7 @@ func (c templateChecker) wholeDefaults(e *form.Entry, t *app.Template) {
 	}
 	if d.Hardware != "" {
 		c.allowed(e, form.KindHardware, d.Hardware, t.Compatibility.Hardware, "hardware", "defaults", "hardware")
-		if h, ok := c.value(form.KindHardware, d.Hardware).(*app.HardwareType); ok && d.Provider != "" {
+		if h, ok := c.value(form.KindHardware, d.Hardware).(*template.HardwareType); ok && d.Provider != "" {
 			if _, has := h.Providers[d.Provider]; !has {
 				c.unmapped(e, form.KindHardware, d.Hardware, d.Provider)
 			}
@@ -134,7 +134,7 @@ func (c templateChecker) wholeDefaults(e *form.Entry, t *app.Template) {
 	}
 	if d.Image != "" {
 		c.allowed(e, form.KindImage, d.Image, t.Compatibility.Images, "images", "defaults", "image")
-		if i, ok := c.value(form.KindImage, d.Image).(*app.ImageType); ok && d.Provider != "" {
+		if i, ok := c.value(form.KindImage, d.Image).(*template.ImageType); ok && d.Provider != "" {
 			if _, has := i.Providers[d.Provider]; !has {
 				c.unmapped(e, form.KindImage, d.Image, d.Provider)
 			}
@@ -176,7 +176,7 @@ func (c templateChecker) groups(e *form.Entry, which string, groups [][]string) 
 	}
 }
 
-func (c templateChecker) constraint(e *form.Entry, service string, sc app.ServiceConstraint) {
+func (c templateChecker) constraint(e *form.Entry, service string, sc template.ServiceConstraint) {
 	at := []any{"constraints", "services", service}
 	c.refer(e, form.KindService, service, at...)
 	for i, n := range sc.Hardware {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // referenceDefinitions is Coopr's complete default set, where it is at hand.
@@ -37,7 +38,7 @@ func TestCooprDefaultSetLoadsAsItIs(t *testing.T) {
 	if c := dcos["dcos-public-agent"]; c.Min != 0 || !c.MinSet || c.Max != 1 {
 		t.Errorf("dcos-public-agent = %+v: a written 0 is not an absent minimum", c)
 	}
-	if c := dcos["dcos-private-agent"]; c.Min != 1 || c.Max != app.Unlimited {
+	if c := dcos["dcos-private-agent"]; c.Min != 1 || c.Max != template.Unlimited {
 		t.Errorf("dcos-private-agent = %+v", c)
 	}
 }
@@ -49,7 +50,7 @@ func TestCooprFormIsReadWhole(t *testing.T) {
 		t.Fatal("what Coopr takes, we take")
 	}
 	large := r.Catalog.Hardware["large"].Providers
-	if got, want := large["cloud"], (app.Flavor{Flavor: "65", CostPerHour: 0.044, CPU: 2, MemoryGB: 7.5, DiskGB: 840,
+	if got, want := large["cloud"], (template.Flavor{Flavor: "65", CostPerHour: 0.044, CPU: 2, MemoryGB: 7.5, DiskGB: 840,
 		Extra: map[string]string{"disks": "/dev/xvdb=420,/dev/xvdc=420", "spot": "true"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("flavor = %+v", got)
 	}
@@ -60,7 +61,7 @@ func TestCooprFormIsReadWhole(t *testing.T) {
 		t.Errorf("image = %+v", i)
 	}
 	db := r.Catalog.Services["db"]
-	if !reflect.DeepEqual(db.Actions, map[app.Action]*app.ServiceAction{
+	if !reflect.DeepEqual(db.Actions, map[app.Action]*template.ServiceAction{
 		app.ActionInstall: {Automator: "shell", Fields: map[string]string{"script": "install.sh", "args": "7"}},
 		app.ActionStart:   {Automator: "chef-solo", Fields: map[string]string{"run_list": "recipe[db]"}},
 	}) || db.Origin.Line != 1 {
@@ -73,20 +74,20 @@ func TestCooprFormIsReadWhole(t *testing.T) {
 	if dbs.Extends != "parent" || !reflect.DeepEqual(dbs.Includes, []string{"partial"}) {
 		t.Errorf("extends %q, includes %q", dbs.Extends, dbs.Includes)
 	}
-	if want := (app.TemplateDefaults{
+	if want := (template.TemplateDefaults{
 		Services: []string{"db", "gone"}, Provider: "cloud", Hardware: "large", Image: "linux", DNSSuffix: "example.test",
 		Config: map[string]any{"n": 5, "list": []any{"%host.service.db%"}, "db": map[string]any{"port": 1}},
 	}); !reflect.DeepEqual(dbs.Defaults, want) {
 		t.Errorf("defaults = %+v", dbs.Defaults)
 	}
-	if want := (map[string]app.ServiceConstraint{
-		"db":    {MinSet: true, Max: app.Unlimited},
+	if want := (map[string]template.ServiceConstraint{
+		"db":    {MinSet: true, Max: template.Unlimited},
 		"other": {Hardware: []string{"large"}, Max: 3},
-		"third": {Max: app.Unlimited},
+		"third": {Max: template.Unlimited},
 	}); !reflect.DeepEqual(dbs.Constraints.Services, want) {
 		t.Errorf("constraints = %+v", dbs.Constraints.Services)
 	}
-	if want := (app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour, Step: time.Hour}); dbs.Lease != want {
+	if want := (template.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour, Step: time.Hour}); dbs.Lease != want {
 		t.Errorf("lease = %+v", dbs.Lease)
 	}
 }

@@ -6,22 +6,22 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 func TestFirewallsAreRead(t *testing.T) {
-	anywhere := app.Anywhere()
-	for text, want := range map[string]*app.Firewall{
+	anywhere := template.Anywhere()
+	for text, want := range map[string]*template.Firewall{
 		"":                               nil,
 		"firewall: {}":                   {},
 		"firewall: {open: []}":           {},
-		"firewall: {open: [443]}":        {Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: anywhere}}},
-		"firewall: {open: [icmp, '80']}": {Rules: []app.FirewallRule{{Protocol: "icmp", From: anywhere}, {Protocol: "tcp", Ports: "80", From: anywhere}}},
-		"firewall: {open: [8000-8100 from anywhere]}": {Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "8000-8100", From: anywhere}}},
-		"firewall: {open: ['udp 53 from 10.0.0.0/8, fd00::/8']}": {Rules: []app.FirewallRule{
+		"firewall: {open: [443]}":        {Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: anywhere}}},
+		"firewall: {open: [icmp, '80']}": {Rules: []template.FirewallRule{{Protocol: "icmp", From: anywhere}, {Protocol: "tcp", Ports: "80", From: anywhere}}},
+		"firewall: {open: [8000-8100 from anywhere]}": {Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "8000-8100", From: anywhere}}},
+		"firewall: {open: ['udp 53 from 10.0.0.0/8, fd00::/8']}": {Rules: []template.FirewallRule{
 			{Protocol: "udp", Ports: "53", From: []string{"10.0.0.0/8", "fd00::/8"}}}},
-		"firewall: {open: [{ports: 22, from: [192.0.2.1/32]}]}": {Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "22", From: []string{"192.0.2.1/32"}}}},
+		"firewall: {open: [{ports: 22, from: [192.0.2.1/32]}]}": {Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "22", From: []string{"192.0.2.1/32"}}}},
 	} {
 		all := LintFS(Options{}, Source{Name: "c", FS: fstest.MapFS{"a.yaml": {Data: []byte("kind: template\nname: t\nstate: draft\n" + text + "\n")}}}).Catalog
 		got := all.Templates["t"].Firewall

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 func TestHealthIsRead(t *testing.T) {
@@ -15,16 +16,16 @@ func TestHealthIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, pair := range map[string][2]any{
-		"http": {c.Services["proxy"].Health, &app.HealthCheck{HTTP: &app.HTTPHealth{Port: "%config.lb.port%", Path: "/up", Status: 204},
+		"http": {c.Services["proxy"].Health, &template.HealthCheck{HTTP: &template.HTTPHealth{Port: "%config.lb.port%", Path: "/up", Status: 204},
 			Timeout: 2 * time.Second, Wait: 30 * time.Second, Failures: 2}},
-		"tcp":     {c.Services["queue"].Health, &app.HealthCheck{TCP: "5672"}},
-		"command": {c.Services["store"].Health, &app.HealthCheck{Command: "pg_isready -h %ip.self%"}},
-		"none":    {c.Services["base"].Health, (*app.HealthCheck)(nil)},
+		"tcp":     {c.Services["queue"].Health, &template.HealthCheck{TCP: "5672"}},
+		"command": {c.Services["store"].Health, &template.HealthCheck{Command: "pg_isready -h %ip.self%"}},
+		"none":    {c.Services["base"].Health, (*template.HealthCheck)(nil)},
 		"reads":   {c.Services["proxy"].Reads, []string{"lb", "proxy"}},
 		"reload":  {c.Services["proxy"].Actions[app.ActionReload].Fields["script"], "echo reload"},
 		"policy": {c.Templates["watched"].Health,
-			&app.HealthPolicy{Interval: 30 * time.Second, Repair: app.RepairAuto, After: 2, Brake: 40}},
-		"no policy": {c.Templates["bare"].Health, (*app.HealthPolicy)(nil)},
+			&template.HealthPolicy{Interval: 30 * time.Second, Repair: template.RepairAuto, After: 2, Brake: 40}},
+		"no policy": {c.Templates["bare"].Health, (*template.HealthPolicy)(nil)},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			t.Errorf("%s: got %+v, want %+v", name, pair[0], pair[1])

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // Limits on what a template is made of.
@@ -29,12 +29,12 @@ type heirs struct {
 func (c *checker) whole(list []*form.Entry) {
 	h := &heirs{c: c, layers: map[*form.Entry][]form.Layer{}, broken: map[*form.Entry]bool{}, depth: map[*form.Entry]int{}}
 	for _, e := range list {
-		if _, ok := e.Value.(*app.Template); ok {
+		if _, ok := e.Value.(*template.Template); ok {
 			h.of(e)
 		}
 	}
 	for _, e := range list {
-		t, ok := e.Value.(*app.Template)
+		t, ok := e.Value.(*template.Template)
 		if !ok || h.broken[e] {
 			continue
 		}
@@ -64,7 +64,7 @@ func (h *heirs) of(e *form.Entry) ([]form.Layer, bool) {
 		h.depth[e] = e.Depth
 		return e.Layers, e.Layers != nil
 	}
-	t := e.Value.(*app.Template)
+	t := e.Value.(*template.Template)
 	h.path = append(h.path, e)
 	defer func() { h.path = h.path[:len(h.path)-1] }()
 	var all []form.Layer
@@ -99,7 +99,7 @@ func (h *heirs) add(all *[]form.Layer, e *form.Entry, name string, partial bool,
 		}
 		return false
 	}
-	t, ok := from.Value.(*app.Template)
+	t, ok := from.Value.(*template.Template)
 	if !ok {
 		return false
 	}

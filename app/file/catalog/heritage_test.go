@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 func TestWhatCooprComposesIsMergedAsItWouldBe(t *testing.T) {
@@ -38,7 +38,7 @@ func TestWhatCooprComposesIsMergedAsItWouldBe(t *testing.T) {
 	if got, want := shut.Compatibility.Services, []string{"store", "worker", "database", "watch", "guard"}; !slices.Equal(got, want) {
 		t.Errorf("compatible %v, want %v", got, want)
 	}
-	if got := shut.Constraints; !reflect.DeepEqual(got.MustCoexist, [][]string{{"database", "store", "worker"}}) || !reflect.DeepEqual(got.Size, app.SizeRange{Min: 3, Max: 100}) ||
+	if got := shut.Constraints; !reflect.DeepEqual(got.MustCoexist, [][]string{{"database", "store", "worker"}}) || !reflect.DeepEqual(got.Size, template.SizeRange{Min: 3, Max: 100}) ||
 		len(got.Services) != 2 || got.Services["store"].Max != 1 {
 		t.Errorf("constraints %+v", got)
 	}
@@ -110,8 +110,8 @@ func TestCooprsOwnPartsMerge(t *testing.T) {
 }
 
 // normal leaves out empty lists that Coopr writes out.
-func normal(c app.Constraints) app.Constraints {
-	services := map[string]app.ServiceConstraint{}
+func normal(c template.Constraints) template.Constraints {
+	services := map[string]template.ServiceConstraint{}
 	for name, s := range c.Services {
 		if len(s.Hardware) == 0 {
 			s.Hardware = nil
@@ -142,7 +142,7 @@ func TestTemplatesOfOurOwnFormAreMadeWhole(t *testing.T) {
 }
 
 // told writes a template with where each part is written.
-func told(t *app.Template) string {
+func told(t *template.Template) string {
 	b, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
 		return err.Error()

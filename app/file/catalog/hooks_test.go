@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 func TestHooksOfTemplates(t *testing.T) {
@@ -15,10 +16,10 @@ func TestHooksOfTemplates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []app.OperationHook{
-		{Name: "ask", When: app.HookBefore, Operations: []app.OperationKind{app.OperationCreate, app.OperationResize}, SendTo: "cmdb", Timeout: 2 * time.Minute,
-			OnTimeout: app.HookGoOn},
-		{Name: "warm", When: app.HookAfter, Script: "curl -fs http://localhost/", Services: []string{"proxy"}, Timeout: time.Minute},
+	want := []template.OperationHook{
+		{Name: "ask", When: template.HookBefore, Operations: []app.OperationKind{app.OperationCreate, app.OperationResize}, SendTo: "cmdb", Timeout: 2 * time.Minute,
+			OnTimeout: template.HookGoOn},
+		{Name: "warm", When: template.HookAfter, Script: "curl -fs http://localhost/", Services: []string{"proxy"}, Timeout: time.Minute},
 	}
 	if got := c.Templates["hooked"].Hooks; !reflect.DeepEqual(got, want) {
 		t.Errorf("the hooks are %+v", got)

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
-
-	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // maxHosts is how many hosts a file may list.
@@ -45,10 +45,10 @@ type hostedDoc struct {
 
 // ReadHosts reads a list of hosts, as YAML or JSON. File is its name, for messages. The error is Problems, with all that
 // is wrong.
-func ReadHosts(file string, data []byte) (*app.HostPool, error) {
+func ReadHosts(file string, data []byte) (*layout.HostPool, error) {
 	out := &form.Reporter{}
 	if len(data) > maxFileSize {
-		out.Add(form.Problem{Origin: app.Origin{File: file}, Severity: form.SeverityError, Message: fmt.Sprintf("the file is larger than %d bytes", maxFileSize)})
+		out.Add(form.Problem{Origin: template.Origin{File: file}, Severity: form.SeverityError, Message: fmt.Sprintf("the file is larger than %d bytes", maxFileSize)})
 		return nil, out.Sorted()
 	}
 	doc, node := readHosts(out, file, data)
@@ -58,11 +58,11 @@ func ReadHosts(file string, data []byte) (*app.HostPool, error) {
 	if out.Errors > 0 {
 		return nil, out.Sorted()
 	}
-	pool := &app.HostPool{Provider: doc.Provider, Hosts: []app.Host{}}
+	pool := &layout.HostPool{Provider: doc.Provider, Hosts: []layout.Host{}}
 	for _, h := range doc.Hosts {
-		host := app.Host{Name: h.Name, Hardware: h.Hardware, Zone: h.Zone, Nodes: h.Nodes, Free: app.HostFree(h.Free)}
+		host := layout.Host{Name: h.Name, Hardware: h.Hardware, Zone: h.Zone, Nodes: h.Nodes, Free: layout.HostFree(h.Free)}
 		for _, n := range h.Has {
-			host.Has = append(host.Has, app.HostedNode(n))
+			host.Has = append(host.Has, layout.HostedNode(n))
 		}
 		pool.Hosts = append(pool.Hosts, host)
 	}
@@ -74,7 +74,7 @@ func readHosts(out *form.Reporter, file string, data []byte) (doc hostsDoc, node
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	err := dec.Decode(&n)
 	if errors.Is(err, io.EOF) || err == nil && len(n.Content) == 0 {
-		out.Add(form.Problem{Origin: app.Origin{File: file}, Severity: form.SeverityError, Message: "the file is empty",
+		out.Add(form.Problem{Origin: template.Origin{File: file}, Severity: form.SeverityError, Message: "the file is empty",
 			Hint: "it lists hosts: [{name: r1, hardware: small, nodes: 4}]"})
 		return doc, nil
 	}
@@ -86,7 +86,7 @@ func readHosts(out *form.Reporter, file string, data []byte) (doc hostsDoc, node
 	d := &form.Decoder{Out: out, File: file, Nodes: &nodes}
 	d.Value(n.Content[0], form.ValueOf(&doc), "")
 	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		out.Add(form.Problem{Origin: app.Origin{File: file}, Severity: form.SeverityError, Message: "the file holds more than one document"})
+		out.Add(form.Problem{Origin: template.Origin{File: file}, Severity: form.SeverityError, Message: "the file holds more than one document"})
 	}
 	if len(doc.Hosts) > maxHosts {
 		d.Report(n.Content[0], "hosts", form.SeverityError, fmt.Sprintf("there are more than %d hosts", maxHosts), "")
@@ -99,7 +99,7 @@ func checkHosts(out *form.Reporter, file string, node *yaml.Node, doc hostsDoc) 
 	e := &form.Entry{File: file, Node: node}
 	say := func(path []any, format string, args ...any) {
 		n := e.At(path...)
-		out.Add(form.Problem{Origin: app.Origin{File: file, Line: n.Line}, Column: n.Column, Severity: form.SeverityError,
+		out.Add(form.Problem{Origin: template.Origin{File: file, Line: n.Line}, Column: n.Column, Severity: form.SeverityError,
 			Message: e.Spell(path) + fmt.Sprintf(format, args...)})
 	}
 	first := map[string]int{}

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 func TestHostsAreRead(t *testing.T) {
@@ -26,10 +27,10 @@ hosts:
 		t.Fatal(err)
 	}
 	eight, none := 8.0, 0.0
-	want := &app.HostPool{Provider: "rack", Hosts: []app.Host{
+	want := &layout.HostPool{Provider: "rack", Hosts: []layout.Host{
 		{Name: "r1", Hardware: "slot", Nodes: 2},
-		{Name: "r2", Hardware: "slot", Zone: "b", Nodes: 4, Free: app.HostFree{CPU: &eight, DiskGB: &none},
-			Has: []app.HostedNode{{Cluster: "billing", Services: []string{"batch", "db"}, Alone: true, Apart: []string{"lb"}}}},
+		{Name: "r2", Hardware: "slot", Zone: "b", Nodes: 4, Free: layout.HostFree{CPU: &eight, DiskGB: &none},
+			Has: []layout.HostedNode{{Cluster: "billing", Services: []string{"batch", "db"}, Alone: true, Apart: []string{"lb"}}}},
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -104,7 +105,7 @@ func TestEntriesKnowTheLinesOfTheirParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("rules", func(t *testing.T) {
-		want := &app.HostRule{Alone: []string{"a"}, Apart: []app.HostApart{{Service: "b", From: []string{"a"}}}, Separate: []string{"b"}, MaxNodes: 2}
+		want := &template.HostRule{Alone: []string{"a"}, Apart: []template.HostApart{{Service: "b", From: []string{"a"}}}, Separate: []string{"b"}, MaxNodes: 2}
 		if got := c.Templates["t"].Constraints.Hosts; !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v", got)
 		}

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // Limits on what is read. A catalog of a large installation stays far below them; they are there for a wrong directory.
@@ -31,9 +31,10 @@ type Options struct {
 	ProviderTypes []string
 	// ProviderTypesLeftOut exist, but not in this build.
 	ProviderTypesLeftOut []string
-	// CheckProvider tells whether the settings fit one of ProviderTypes, and whether the person who saved the entry may set them. When its error is an *app.Error, Field names the
+	// CheckProvider tells whether the settings fit one of ProviderTypes, and whether the person who saved the entry may set them. When its error is an
+	// *app.Error, Field names the
 	// setting, with or without "settings." before it. The message must not quote a secret.
-	CheckProvider func(spec app.ProviderSpec) error
+	CheckProvider func(spec template.ProviderSpec) error
 	// CheckExtra tells whether what hardware or an image says for a provider of one of ProviderTypes, beside its flavor or its image, fits it.
 	// When its error is an *app.Error, Field names the field, with "extra." before it. Nil means that it is not checked.
 	CheckExtra func(typ string, image bool, extra map[string]string) error
@@ -43,9 +44,9 @@ type Options struct {
 	// Field names the field, with or without "fields." before it.
 	CheckAction func(automator string, fields map[string]string) error
 	// CheckScript tells what keeps a shell from reading a script; nil where nothing does. Of actions those of the automator "shell" are scripts.
-	CheckScript func(script string) *app.ScriptFault
+	CheckScript func(script string) *template.ScriptFault
 	// CheckResources tells whether one of Automators can have such resources. Whether they are there is the tenant's to know.
-	CheckResources func(automator string, refs []app.ResourceRef) error
+	CheckResources func(automator string, refs []template.ResourceRef) error
 	// HostAccess lets admins of tenants have providers of their own whose machines are on Muster's hosts.
 	HostAccess bool
 	// Warn receives, from Load, the problems that do not keep the catalog from being used. Nil drops them.
@@ -67,7 +68,7 @@ func Dir(dir string) Source { return Source{Name: dir, FS: os.DirFS(dir)} }
 // replaces the one of the same kind and name of an earlier directory.
 //
 // The error is Problems, when at least one of them is an error; there is no catalog then.
-func Load(o Options, dirs ...string) (*app.Catalog, error) {
+func Load(o Options, dirs ...string) (*template.Catalog, error) {
 	sources := make([]Source, len(dirs))
 	for i, d := range dirs {
 		sources[i] = Dir(d)
@@ -76,12 +77,12 @@ func Load(o Options, dirs ...string) (*app.Catalog, error) {
 }
 
 // LoadFS is Load for any trees of files.
-func LoadFS(o Options, sources ...Source) (*app.Catalog, error) {
+func LoadFS(o Options, sources ...Source) (*template.Catalog, error) {
 	c, _, err := load(o, sources)
 	return c, err
 }
 
-func load(o Options, sources []Source) (*app.Catalog, map[form.Key]*form.Entry, error) {
+func load(o Options, sources []Source) (*template.Catalog, map[form.Key]*form.Entry, error) {
 	r, entries := lintEntries(o, sources)
 	if r.Problems.Count(form.SeverityError) > 0 {
 		return nil, nil, r.Problems
@@ -97,7 +98,7 @@ func load(o Options, sources []Source) (*app.Catalog, map[form.Key]*form.Entry, 
 // Report is all that can be said of a catalog. Catalog holds the entries that could be read, even where others are
 // wrong, so that tools can go on with the part that stands.
 type Report struct {
-	Catalog  *app.Catalog
+	Catalog  *template.Catalog
 	Problems form.Problems // errors and warnings, by file and line
 	Counts   Counts        // entries that are named, after replacement, readable or not
 	Scripts  []Script      // of entries that could be read, in their order
@@ -167,8 +168,8 @@ func lintEntries(o Options, sources []Source) (Report, map[form.Key]*form.Entry)
 		Scripts: scriptsOf(sortedEntries(all)), entries: all}, all
 }
 
-func catalogOf(entries map[form.Key]*form.Entry) *app.Catalog {
-	c := app.NewCatalog()
+func catalogOf(entries map[form.Key]*form.Entry) *template.Catalog {
+	c := template.NewCatalog()
 	for _, e := range entries {
 		enlist(c, e)
 	}
@@ -176,20 +177,20 @@ func catalogOf(entries map[form.Key]*form.Entry) *app.Catalog {
 }
 
 // enlist adds an entry to a catalog, unless it is broken.
-func enlist(c *app.Catalog, e *form.Entry) {
+func enlist(c *template.Catalog, e *form.Entry) {
 	if e.Broken {
 		return
 	}
 	switch v := e.Value.(type) {
-	case *app.ProviderSpec:
+	case *template.ProviderSpec:
 		c.Providers[e.Name] = v
-	case *app.HardwareType:
+	case *template.HardwareType:
 		c.Hardware[e.Name] = v
-	case *app.ImageType:
+	case *template.ImageType:
 		c.Images[e.Name] = v
-	case *app.Service:
+	case *template.Service:
 		c.Services[e.Name] = v
-	case *app.Template:
+	case *template.Template:
 		c.Written[e.Name] = v
 		if e.Whole != nil && !v.Partial {
 			c.Templates[e.Name] = e.Whole
@@ -280,7 +281,7 @@ func (r *sourceReader) file(name string, self string) error {
 		parse = func(data []byte) form.Parsed {
 			p := form.ParseCoopr(r.out, shown, k, data)
 			for _, e := range p.Entries {
-				if t, ok := e.Value.(*app.Template); ok {
+				if t, ok := e.Value.(*template.Template); ok {
 					t.Partial = in == form.PartialFolder
 				}
 			}
@@ -312,8 +313,8 @@ func (r *sourceReader) keep(e *form.Entry) {
 	if first := r.entries[e.Key]; first != nil {
 		at := e.At("name")
 		r.out.Add(form.Problem{
-			Origin: app.Origin{File: e.File, Line: at.Line}, Column: at.Column, Severity: form.SeverityError,
-			Message: fmt.Sprintf("%s is there twice; the first is at %s", e.Key, app.Origin{File: first.File, Line: first.At("name").Line}),
+			Origin: template.Origin{File: e.File, Line: at.Line}, Column: at.Column, Severity: form.SeverityError,
+			Message: fmt.Sprintf("%s is there twice; the first is at %s", e.Key, template.Origin{File: first.File, Line: first.At("name").Line}),
 		})
 		return
 	}
@@ -350,7 +351,7 @@ func (r *sourceReader) shown(name string) string {
 }
 
 func (r *sourceReader) problem(name string, s form.Severity, message, hint string) {
-	r.out.Add(form.Problem{Origin: app.Origin{File: r.shown(name)}, Severity: s, Message: message, Hint: hint})
+	r.out.Add(form.Problem{Origin: template.Origin{File: r.shown(name)}, Severity: s, Message: message, Hint: hint})
 }
 
 // reason gives the bare cause, since the file is named already.

@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // merging is a template while it is put together from its layers. The rules are Coopr's: the last that says a single value wins,
@@ -16,20 +17,20 @@ import (
 type merging struct {
 	c      *checker
 	of     *form.Entry
-	out    *app.Template
+	out    *template.Template
 	from   form.Layer
 	locked map[string]form.Layer // by immutable path: who locked it
 }
 
 // merge makes one template of layers, of which the last is the template itself.
-func (c *checker) merge(of *form.Entry, layers []form.Layer) *app.Template {
+func (c *checker) merge(of *form.Entry, layers []form.Layer) *template.Template {
 	own := layers[len(layers)-1].Template
 	about := own.About
-	about.Taken, about.From = map[string]app.Origin{}, map[string]string{}
-	m := &merging{c: c, of: of, locked: map[string]form.Layer{}, out: &app.Template{
+	about.Taken, about.From = map[string]template.Origin{}, map[string]string{}
+	m := &merging{c: c, of: of, locked: map[string]form.Layer{}, out: &template.Template{
 		About: about, Extends: own.Extends, Includes: own.Includes, Partial: own.Partial, State: own.State, Version: own.Version, ReplacedBy: own.ReplacedBy,
-		Defaults:    app.TemplateDefaults{Services: []string{}, Config: map[string]any{}},
-		Constraints: app.Constraints{Services: map[string]app.ServiceConstraint{}, Size: form.SizeDoc{}.Sizes()},
+		Defaults:    template.TemplateDefaults{Services: []string{}, Config: map[string]any{}},
+		Constraints: template.Constraints{Services: map[string]template.ServiceConstraint{}, Size: form.SizeDoc{}.Sizes()},
 		Links:       []app.Link{},
 	}}
 	for _, l := range layers {
@@ -57,7 +58,7 @@ func (m *merging) took(part string, at ...string) {
 	m.out.From[part] = t.Name
 	for _, place := range append([]string{part}, at...) {
 		if line := t.Lines[place]; line > 0 {
-			m.out.Taken[part] = app.Origin{File: t.Origin.File, Line: line}
+			m.out.Taken[part] = template.Origin{File: t.Origin.File, Line: line}
 			return
 		}
 	}
@@ -65,7 +66,7 @@ func (m *merging) took(part string, at ...string) {
 	for _, key := range strings.Split(at[len(at)-1], ".") {
 		path = append(path, key)
 	}
-	m.out.Taken[part] = app.Origin{File: t.Origin.File, Line: m.from.Entry.At(path...).Line}
+	m.out.Taken[part] = template.Origin{File: t.Origin.File, Line: m.from.Entry.At(path...).Line}
 }
 
 // free tells whether the layer may say a part, and reports where not.
@@ -89,15 +90,15 @@ func (m *merging) free(part string, path ...any) bool {
 
 // changesUnder tells whether a key of the configuration that is taken as a whole would change what is locked somewhere in it.
 func (m *merging) changesUnder(part, locked string) bool {
-	o := app.Override{Config: m.from.Template.Defaults.Config}
-	standing := app.Template{Immutable: []string{locked}, Defaults: m.out.Defaults}
+	o := template.Override{Config: m.from.Template.Defaults.Config}
+	standing := template.Template{Immutable: []string{locked}, Defaults: m.out.Defaults}
 	name := strings.TrimPrefix(part, "config.")
 	if standing.CheckImmutable(o) != nil {
 		return true
 	}
 	// What is not said again would be gone.
-	without := app.Override{Config: m.out.Defaults.Config}
-	standing.Defaults = app.TemplateDefaults{Config: map[string]any{name: m.from.Template.Defaults.Config[name]}}
+	without := template.Override{Config: m.out.Defaults.Config}
+	standing.Defaults = template.TemplateDefaults{Config: map[string]any{name: m.from.Template.Defaults.Config[name]}}
 	return standing.CheckImmutable(without) != nil
 }
 
@@ -140,7 +141,7 @@ func (m *merging) tookConfig(name string) {
 		line = m.from.Entry.At("defaults", "services").Line // it came with a service
 	}
 	m.out.From["defaults.config."+name] = m.from.Template.Name
-	m.out.Taken["defaults.config."+name] = app.Origin{File: m.from.Template.Origin.File, Line: line}
+	m.out.Taken["defaults.config."+name] = template.Origin{File: m.from.Template.Origin.File, Line: line}
 }
 
 func (m *merging) compatibility() {
@@ -242,7 +243,7 @@ func (m *merging) says(path ...any) bool {
 func (m *merging) rest() {
 	t := m.from.Template
 	// Coopr writes leases out that say nothing.
-	if m.says("lease") && (!m.from.Entry.Coopr || t.Lease != app.Lease{}) && m.free("lease", "lease") {
+	if m.says("lease") && (!m.from.Entry.Coopr || t.Lease != template.Lease{}) && m.free("lease", "lease") {
 		m.out.Lease = t.Lease
 		m.took("lease", "lease")
 	}
@@ -253,13 +254,13 @@ func (m *merging) rest() {
 		}
 	}
 	for i, p := range t.Parameters {
-		if at := slices.IndexFunc(m.out.Parameters, func(have app.Parameter) bool { return have.Name == p.Name }); at >= 0 {
+		if at := slices.IndexFunc(m.out.Parameters, func(have template.Parameter) bool { return have.Name == p.Name }); at >= 0 {
 			m.out.Parameters[at] = p
 		} else {
 			m.out.Parameters = append(m.out.Parameters, p)
 		}
 		m.out.From["parameters."+p.Name] = t.Name
-		m.out.Taken["parameters."+p.Name] = app.Origin{File: t.Origin.File, Line: m.from.Entry.At("parameters", i).Line}
+		m.out.Taken["parameters."+p.Name] = template.Origin{File: t.Origin.File, Line: m.from.Entry.At("parameters", i).Line}
 	}
 	if t.Batches != nil {
 		m.out.Batches = t.Batches
@@ -285,7 +286,7 @@ func (m *merging) rest() {
 		m.took("survivors", "survivors")
 	}
 	for _, h := range t.Hooks {
-		if at := slices.IndexFunc(m.out.Hooks, func(have app.OperationHook) bool { return have.Name == h.Name }); at >= 0 {
+		if at := slices.IndexFunc(m.out.Hooks, func(have template.OperationHook) bool { return have.Name == h.Name }); at >= 0 {
 			m.out.Hooks[at] = h
 		} else {
 			m.out.Hooks = append(m.out.Hooks, h)

@@ -13,6 +13,8 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 func env(values map[string]string) func(string) (string, bool) {
@@ -30,8 +32,8 @@ func TestNativeFormIsReadWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := func(name string, line int) app.About {
-		return app.About{Name: name, Origin: app.Origin{File: "testdata/good/all.yaml", Line: line}}
+	about := func(name string, line int) template.About {
+		return template.About{Name: name, Origin: template.Origin{File: "testdata/good/all.yaml", Line: line}}
 	}
 	cloud := about("cloud", 1)
 	cloud.Label = "A cloud"
@@ -39,62 +41,62 @@ func TestNativeFormIsReadWhole(t *testing.T) {
 	site := about("site", 51)
 	site.Lines = c.Templates["site"].Lines // of which hosts_test.go tells
 	web.Description, web.Icon = "Serves pages.", "https://example.test/web.png"
-	shell := func(script string) *app.ServiceAction {
-		return &app.ServiceAction{Automator: "shell", Fields: map[string]string{"script": script}}
+	shell := func(script string) *template.ServiceAction {
+		return &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": script}}
 	}
 	for name, pair := range map[string][2]any{
-		"provider": {c.Providers["cloud"], &app.ProviderSpec{
+		"provider": {c.Providers["cloud"], &template.ProviderSpec{
 			About: cloud, Type: "sandbox", Settings: map[string]any{"token": "sesame", "region": "here", "count": 3},
 		}},
-		"hardware": {c.Hardware["small"], &app.HardwareType{About: about("small", 10), Providers: map[string]app.Flavor{
+		"hardware": {c.Hardware["small"], &template.HardwareType{About: about("small", 10), Providers: map[string]template.Flavor{
 			"cloud": {Flavor: "s-1", CostPerHour: 0.01, CPU: 1, MemoryGB: 2, DiskGB: 25, Extra: map[string]string{"class": "shared"}},
 		}}},
-		"image": {c.Images["linux"], &app.ImageType{About: about("linux", 17), Providers: map[string]app.Image{
+		"image": {c.Images["linux"], &template.ImageType{About: about("linux", 17), Providers: map[string]template.Image{
 			"cloud": {Image: "linux-1", SSHUser: "admin"},
 		}}},
-		"service": {c.Services["web"], &app.Service{
+		"service": {c.Services["web"], &template.Service{
 			About: web, Conflicts: []string{"other"},
-			Install: app.Dependencies{Requires: []string{"foundation"}}, Runtime: app.Dependencies{Uses: []string{"base"}},
-			Actions: map[app.Action]*app.ServiceAction{
+			Install: template.Dependencies{Requires: []string{"foundation"}}, Runtime: template.Dependencies{Uses: []string{"base"}},
+			Actions: map[app.Action]*template.ServiceAction{
 				app.ActionStart: {Automator: "shell", Timeout: 90 * time.Second,
 					Fields: map[string]string{"script": "echo start\n", "args": "one two"}},
 				app.ActionStop: shell("echo stop\n"),
 			},
 			Links: []app.Link{{Label: "Page", URL: "http://%ip.service.web[0]%/"}},
 		}},
-		"template": {c.Templates["site"], &app.Template{
+		"template": {c.Templates["site"], &template.Template{
 			About: site,
-			Defaults: app.TemplateDefaults{
+			Defaults: template.TemplateDefaults{
 				Services: []string{"base", "web"}, Provider: "cloud", Hardware: "small", Image: "linux", DNSSuffix: "example.test",
 				Config: map[string]any{
 					"web":  map[string]any{"port": 80, "name": "site", "colour": "red"},
 					"list": []any{1, 2.5, true, nil, "text", "2024-01-02"},
 				},
 			},
-			Compatibility: app.Compatibility{Services: []string{"base", "web", "other"}, Hardware: []string{"small"}, Images: []string{"linux"}},
-			Constraints: app.Constraints{
+			Compatibility: template.Compatibility{Services: []string{"base", "web", "other"}, Hardware: []string{"small"}, Images: []string{"linux"}},
+			Constraints: template.Constraints{
 				MustCoexist: [][]string{{"base", "web"}}, CantCoexist: [][]string{{"web", "other"}},
-				Services: map[string]app.ServiceConstraint{
+				Services: map[string]template.ServiceConstraint{
 					"base":  {Min: 0, MinSet: true, Max: 5},
 					"web":   {Max: 1, Hardware: []string{"small"}, Images: []string{"linux"}},
-					"other": {Max: app.Unlimited},
+					"other": {Max: template.Unlimited},
 				},
-				Size: app.SizeRange{Min: 2, Max: 10},
+				Size: template.SizeRange{Min: 2, Max: 10},
 			},
-			Lease: app.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour, Step: 36 * time.Hour},
+			Lease: template.Lease{Initial: 8 * time.Hour, Max: 72 * time.Hour, Step: 36 * time.Hour},
 			Links: []app.Link{{Label: "Site", URL: "http://%ip.service.web%/"}},
 		}},
 		"zones": {c.Providers["zoned"].Zones, []string{"a", "b", "c"}},
-		"rate":  {c.Providers["zoned"].Rate, app.Rate{PerSecond: 10, Burst: 10}},
-		"needs": {c.Services["db"].Needs, app.Resources{CPU: 0.5, MemoryGB: 64, DiskGB: 10}},
-		"constraints": {c.Templates["wide"].Constraints, app.Constraints{
+		"rate":  {c.Providers["zoned"].Rate, template.Rate{PerSecond: 10, Burst: 10}},
+		"needs": {c.Services["db"].Needs, template.Resources{CPU: 0.5, MemoryGB: 64, DiskGB: 10}},
+		"constraints": {c.Templates["wide"].Constraints, template.Constraints{
 			CantCoexistPairs: [][]string{{"base", "web", "db"}},
-			Ratios:           []app.Ratio{{Service: "base", Per: 10, Of: "web"}, {Service: "db", Per: 3, Of: "web"}},
-			Zones:            &app.ZoneRule{MaxSkew: 2, Services: []string{"web"}},
+			Ratios:           []template.Ratio{{Service: "base", Per: 10, Of: "web"}, {Service: "db", Per: 3, Of: "web"}},
+			Zones:            &template.ZoneRule{MaxSkew: 2, Services: []string{"web"}},
 			Hardware:         map[string]int{"large": 3}, MixedHardware: true,
-			Services: map[string]app.ServiceConstraint{}, Size: app.SizeRange{Min: 1, Max: app.Unlimited},
+			Services: map[string]template.ServiceConstraint{}, Size: template.SizeRange{Min: 1, Max: template.Unlimited},
 		}},
-		"zones of all nodes together": {c.Templates["even"].Constraints.Zones, &app.ZoneRule{MaxSkew: 1}},
+		"zones of all nodes together": {c.Templates["even"].Constraints.Zones, &template.ZoneRule{MaxSkew: 1}},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			got, _ := json.MarshalIndent(pair[0], "", " ")
@@ -102,7 +104,7 @@ func TestNativeFormIsReadWhole(t *testing.T) {
 			t.Errorf("%s:\n got %+v\n%s\nwant %+v\n%s", name, pair[0], got, pair[1], want)
 		}
 	}
-	if s := c.Templates["bare"].Constraints.Size; !reflect.DeepEqual(s, app.SizeRange{Min: 1, Max: app.Unlimited}) {
+	if s := c.Templates["bare"].Constraints.Size; !reflect.DeepEqual(s, template.SizeRange{Min: 1, Max: template.Unlimited}) {
 		t.Errorf("size of a template that says nothing = %+v", s)
 	}
 }
@@ -135,14 +137,14 @@ func TestSizesOneByOne(t *testing.T) {
 // A new action in app needs a key here.
 func TestEveryServiceActionHasAKey(t *testing.T) {
 	by := form.ActionsDoc{}.ByName()
-	if len(by) != len(app.ServiceActions) {
-		t.Errorf("%d keys for %d actions", len(by), len(app.ServiceActions))
+	if len(by) != len(template.ServiceActions) {
+		t.Errorf("%d keys for %d actions", len(by), len(template.ServiceActions))
 	}
 	var keys []string
 	for _, f := range form.FieldsOf(reflect.TypeFor[form.ActionsDoc]()) {
 		keys = append(keys, f.Key)
 	}
-	for _, a := range app.ServiceActions {
+	for _, a := range template.ServiceActions {
 		if _, ok := by[a]; !ok || !slices.Contains(keys, string(a)) {
 			t.Errorf("the action %s cannot be written", a)
 		}
@@ -171,7 +173,7 @@ func TestNearest(t *testing.T) {
 		"servces": "services", "dnsSuffix": "dns_suffix", "hardwrae": "hardware", "stoer": "store", "bl": "lb",
 		"Store": "store", "x": "", "something": "", "": "",
 	} {
-		if got := app.Nearest(written, names); got != want {
+		if got := phrase.Nearest(written, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", written, got, want)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/family"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // onlySecret is a setting that is a reference and nothing else.
@@ -17,7 +19,7 @@ var onlySecret = regexp.MustCompile(`^\$\{secret:` + app.SecretName + `\}$`)
 
 // ownProvider checks a provider that a tenant's admin wrote. Its settings may hold nothing of the server's environment, which belongs to
 // the whole installation, and secrets only by their names.
-func (c *checker) ownProvider(e *form.Entry, p *app.ProviderSpec) {
+func (c *checker) ownProvider(e *form.Entry, p *template.ProviderSpec) {
 	if p.Type == "" || e.Broken {
 		return
 	}
@@ -44,7 +46,7 @@ func (c *checker) ownProvider(e *form.Entry, p *app.ProviderSpec) {
 }
 
 // ownSettings gives the settings that refer to secrets.
-func (c *checker) ownSettings(e *form.Entry, p *app.ProviderSpec) map[string]bool {
+func (c *checker) ownSettings(e *form.Entry, p *template.ProviderSpec) map[string]bool {
 	referred := map[string]bool{}
 	var walk func(x any, path []any)
 	walk = func(x any, path []any) {
@@ -82,7 +84,7 @@ func (c *checker) ownSettings(e *form.Entry, p *app.ProviderSpec) map[string]boo
 
 // providerDoc writes a provider. Of the installation's, settings stand as they were written, without those that are secret, refer to the
 // environment, or are not known at all.
-func (r *Reader) providerDoc(p *app.ProviderSpec) *form.ProviderDoc {
+func (r *Reader) providerDoc(p *template.ProviderSpec) *form.ProviderDoc {
 	d := &form.ProviderDoc{AboutDoc: form.AboutDocOf(form.KindProvider, p.About), Type: p.Type, Zones: p.Zones, Rate: form.Rate(p.Rate),
 		Provisioner: p.Provisioner, Settings: p.Settings}
 	if p.Tenant != "" {
@@ -112,7 +114,7 @@ func settingsPath(e *form.Entry) []string {
 }
 
 // writtenAs gives how a provider of the installation was written; nil where this reader did not read it.
-func (r *Reader) writtenAs(p *app.ProviderSpec) *form.Entry {
+func (r *Reader) writtenAs(p *template.ProviderSpec) *form.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, b := range r.bases {
@@ -126,8 +128,8 @@ func (r *Reader) writtenAs(p *app.ProviderSpec) *form.Entry {
 // mayShow tells whether a setting of the installation's may be seen by admins of tenants: one that its descriptor knows and that is not
 // secret, and a plain value.
 func (r *Reader) mayShow(kind, name string, v any) bool {
-	known := slices.ContainsFunc(r.families.Providers, func(d app.Descriptor) bool {
-		return d.Name == kind && slices.ContainsFunc(d.Fields, func(f app.Field) bool { return f.Name == name && !f.Secret })
+	known := slices.ContainsFunc(r.families.Providers, func(d family.Descriptor) bool {
+		return d.Name == kind && slices.ContainsFunc(d.Fields, func(f family.Field) bool { return f.Name == name && !f.Secret })
 	})
 	switch v := v.(type) {
 	case string:

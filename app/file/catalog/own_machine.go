@@ -4,28 +4,30 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
+	appfamily "muster/app/family"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // flavorKey is a flavor of a provider.
 type flavorKey struct{ provider, flavor string }
 
-// offered returns the flavors in hardware types of the installation and in those that a superadmin saved. If several types have a flavor, the first by name counts.
-func (c *checker) offered() map[flavorKey]app.Flavor {
+// offered returns the flavors in hardware types of the installation and in those that a superadmin saved. If several types have a flavor, the first
+// by name counts.
+func (c *checker) offered() map[flavorKey]template.Flavor {
 	if c.flavors != nil {
 		return c.flavors
 	}
-	types := map[string]*app.HardwareType{}
+	types := map[string]*template.HardwareType{}
 	if c.installation != nil {
 		maps.Copy(types, c.installation.Hardware)
 	}
 	for k, e := range c.entries {
-		if h, ok := e.Value.(*app.HardwareType); ok && e.Own && e.Trusted && !e.Broken {
+		if h, ok := e.Value.(*template.HardwareType); ok && e.Own && e.Trusted && !e.Broken {
 			types[k.Name] = h
 		}
 	}
-	c.flavors = map[flavorKey]app.Flavor{}
+	c.flavors = map[flavorKey]template.Flavor{}
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		for provider, f := range types[name].Providers {
 			k := flavorKey{provider, f.Flavor}
@@ -38,15 +40,15 @@ func (c *checker) offered() map[flavorKey]app.Flavor {
 }
 
 // shared tells whether a provider is an account that the tenant does not pay for: the installation's, or one that a superadmin saved.
-func (c *checker) shared(provider string) (*app.ProviderSpec, bool) {
-	p, ok := c.value(form.KindProvider, provider).(*app.ProviderSpec)
+func (c *checker) shared(provider string) (*template.ProviderSpec, bool) {
+	p, ok := c.value(form.KindProvider, provider).(*template.ProviderSpec)
 	return p, ok && !p.Untrusted
 }
 
 // ownHardware limits a hardware type that a tenant's admin wrote to what the installation offers on its accounts: there, flavors, prices and sizes are the
 // installation's, so other figures can't get around a quota. Fields that cost money or give machines rights in the account are removed. It changes the entry
 // itself, so all readers of the catalog see the limited one.
-func (c *checker) ownHardware(e *form.Entry, h *app.HardwareType) {
+func (c *checker) ownHardware(e *form.Entry, h *template.HardwareType) {
 	if !h.Untrusted {
 		return
 	}
@@ -87,7 +89,7 @@ func (c *checker) ownHardware(e *form.Entry, h *app.HardwareType) {
 }
 
 // ownImage leaves out of an image type that a tenant's admin wrote what only the account's owner may say.
-func (c *checker) ownImage(e *form.Entry, i *app.ImageType) {
+func (c *checker) ownImage(e *form.Entry, i *template.ImageType) {
 	if !i.Untrusted {
 		return
 	}
@@ -100,9 +102,10 @@ func (c *checker) ownImage(e *form.Entry, i *app.ImageType) {
 	}
 }
 
-// ownExtra returns the extra fields that an entry may set on an account that is not the tenant's own, and reports the others unless the installation's entry has
+// ownExtra returns the extra fields that an entry may set on an account that is not the tenant's own, and reports the others unless the
+// installation's entry has
 // the same value. Fields that the provider does not declare have no effect, and are kept.
-func (c *checker) ownExtra(e *form.Entry, spec *app.ProviderSpec, provider string, fields []app.Field, extra, known map[string]string) map[string]string {
+func (c *checker) ownExtra(e *form.Entry, spec *template.ProviderSpec, provider string, fields []appfamily.Field, extra, known map[string]string) map[string]string {
 	out := maps.Clone(extra)
 	for _, f := range fields {
 		value, said := extra[f.Name]
@@ -113,18 +116,18 @@ func (c *checker) ownExtra(e *form.Entry, spec *app.ProviderSpec, provider strin
 		if value == known[f.Name] {
 			continue
 		}
-		a := app.OnlyInstallation(f.Name, "on provider "+spec.Name+" it", f.Name)
+		a := appfamily.OnlyInstallation(f.Name, "on provider "+spec.Name+" it", f.Name)
 		c.report(e, form.SeverityError, []any{"providers", provider, f.Name}, a.Hint, "%s", a.Message)
 	}
 	return out
 }
 
 // fieldsOf returns the descriptor of a family's member; an empty one where the member is not known.
-func (c *checker) fieldsOf(family []app.Descriptor, member string) app.Descriptor {
+func (c *checker) fieldsOf(family []appfamily.Descriptor, member string) appfamily.Descriptor {
 	for _, d := range family {
 		if d.Name == member {
 			return d
 		}
 	}
-	return app.Descriptor{}
+	return appfamily.Descriptor{}
 }

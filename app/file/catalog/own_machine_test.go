@@ -6,17 +6,18 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // What a tenant's own hardware says of the installation's accounts is held to what the installation offers there: neither a quota on cost or cores nor the
 // account's rights are the tenant's to say.
 func TestOwnHardwareOnTheInstallationsAccounts(t *testing.T) {
-	families := catalog.Families{Providers: []app.Descriptor{{Name: "cloud",
-		Fields:       []app.Field{{Name: "token", Label: "Token", SetBy: app.SetByTenant}},
-		FlavorFields: []app.Field{{Name: "spot", SetBy: app.SetByTenant}, {Name: "instance_profile", SetBy: app.SetByAccountOwner}, {Name: "gateway", SetBy: app.SetByInstallation}},
-		ImageFields:  []app.Field{{Name: "drive", SetBy: app.SetByTenant}, {Name: "disk_gb", SetBy: app.SetByAccountOwner}}}}}
+	families := catalog.Families{Providers: []family.Descriptor{{Name: "cloud",
+		Fields:       []family.Field{{Name: "token", Label: "Token", SetBy: family.SetByTenant}},
+		FlavorFields: []family.Field{{Name: "spot", SetBy: family.SetByTenant}, {Name: "instance_profile", SetBy: family.SetByAccountOwner}, {Name: "gateway", SetBy: family.SetByInstallation}},
+		ImageFields:  []family.Field{{Name: "drive", SetBy: family.SetByTenant}, {Name: "disk_gb", SetBy: family.SetByAccountOwner}}}}}
 	r := NewReader(Options{ProviderTypes: []string{"cloud"}}, families)
 	base, err := r.LoadFS(Source{Name: "in", FS: fstest.MapFS{"c.yaml": {Data: []byte(`
 kind: provider
@@ -35,32 +36,32 @@ providers: {ours: {image: linux-1}}
 		t.Fatal(err)
 	}
 	own := func(kind, name, text string, trusted bool) catalog.CatalogText {
-		return catalog.CatalogText{CatalogKey: app.CatalogKey{Kind: kind, Name: name}, Text: "kind: " + kind + "\nname: " + name + "\n" + text, Trusted: trusted}
+		return catalog.CatalogText{CatalogKey: template.CatalogKey{Kind: kind, Name: name}, Text: "kind: " + kind + "\nname: " + name + "\n" + text, Trusted: trusted}
 	}
 	theirs := own("provider", "theirs", "type: cloud\nsettings: {token: '${secret:T}'}\n", false)
 	for name, c := range map[string]struct {
 		entries []catalog.CatalogText
-		flavor  *app.Flavor // of hardware mine at ours; nil: none
-		problem string      // at an error; "": none
+		flavor  *template.Flavor // of hardware mine at ours; nil: none
+		problem string           // at an error; "": none
 		warning string
 	}{
 		"for nothing": {[]catalog.CatalogText{own("hardware", "mine", "providers: {ours: {flavor: m.big, cost_per_hour: 0, cpu: 0}}\n", false)},
-			&app.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1"}}, "", ""},
+			&template.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1"}}, "", ""},
 		"for less": {[]catalog.CatalogText{own("hardware", "mine", "providers: {ours: {flavor: m.big, cost_per_hour: 0.01, cpu: 1}}\n", false)},
-			&app.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1"}}, "", "the price and the sizes"},
+			&template.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1"}}, "", "the price and the sizes"},
 		"a flavor that is not offered": {[]catalog.CatalogText{own("hardware", "mine", "providers: {ours: {flavor: m.huge}}\n", false)}, nil, "does not offer the flavor", ""},
 		"the offered one hidden by an own": {[]catalog.CatalogText{own("hardware", "big", "providers: {ours: {flavor: m.big, cost_per_hour: 0}}\n", false), own("hardware", "mine", "providers: {ours: {flavor: m.big}}\n", false)},
-			&app.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1"}}, "", ""},
+			&template.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1"}}, "", ""},
 		"rights in the account": {[]catalog.CatalogText{own("hardware", "mine", "providers: {ours: {flavor: m.big, extra: {instance_profile: admin, spot: 'true'}}}\n", false)},
-			&app.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1", "spot": "true"}}, "only the installation can set", ""},
+			&template.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1", "spot": "true"}}, "only the installation can set", ""},
 		"another gateway": {[]catalog.CatalogText{own("hardware", "mine", "providers: {ours: {flavor: m.big, extra: {gateway: g2}}}\n", false)},
-			&app.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1"}}, "only the installation can set", ""},
+			&template.Flavor{Flavor: "m.big", CostPerHour: 2, CPU: 16, MemoryGB: 64, Extra: map[string]string{"gateway": "g1"}}, "only the installation can set", ""},
 		"saved by a superadmin": {[]catalog.CatalogText{own("hardware", "mine", "providers: {ours: {flavor: m.huge, cost_per_hour: 0, extra: {instance_profile: admin}}}\n", true)},
-			&app.Flavor{Flavor: "m.huge", Extra: map[string]string{"instance_profile": "admin"}}, "", ""},
+			&template.Flavor{Flavor: "m.huge", Extra: map[string]string{"instance_profile": "admin"}}, "", ""},
 		"a flavor that a superadmin added": {[]catalog.CatalogText{own("hardware", "more", "providers: {ours: {flavor: m.huge, cost_per_hour: 9}}\n", true), own("hardware", "mine", "providers: {ours: {flavor: m.huge}}\n", false)},
-			&app.Flavor{Flavor: "m.huge", CostPerHour: 9}, "", ""},
+			&template.Flavor{Flavor: "m.huge", CostPerHour: 9}, "", ""},
 		"the tenant's own account in its place": {[]catalog.CatalogText{own("provider", "ours", "type: cloud\nsettings: {token: '${secret:T}'}\n", false), own("hardware", "mine", "providers: {ours: {flavor: m.huge, cost_per_hour: 0.5, extra: {instance_profile: mine}}}\n", false)},
-			&app.Flavor{Flavor: "m.huge", CostPerHour: 0.5, Extra: map[string]string{"instance_profile": "mine"}}, "", ""},
+			&template.Flavor{Flavor: "m.huge", CostPerHour: 0.5, Extra: map[string]string{"instance_profile": "mine"}}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, problems := r.Read(base, "acme", append(c.entries, theirs))
@@ -90,7 +91,7 @@ providers: {ours: {image: linux-1}}
 	}
 }
 
-func sameFlavor(a, b app.Flavor) bool {
+func sameFlavor(a, b template.Flavor) bool {
 	if len(a.Extra) != len(b.Extra) {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 const asking = `kind: service
@@ -40,13 +41,13 @@ func TestPeopleInTheCatalog(t *testing.T) {
 	if len(r.Problems) > 0 {
 		t.Fatal(r.Problems)
 	}
-	want := &app.Person{Ask: "Type the key for %host.self%.", Who: []string{"owner", "ops"}, Not: "requester", Timeout: 48 * time.Hour, Once: true,
-		Fields: []app.PersonField{{Parameter: app.Parameter{Name: "key", Type: app.ParameterText, Min: "8", Required: true}, Secret: true},
-			{Parameter: app.Parameter{Name: "seats", Type: app.ParameterInteger, Max: "9", Default: 5}}}}
+	want := &template.Person{Ask: "Type the key for %host.self%.", Who: []string{"owner", "ops"}, Not: "requester", Timeout: 48 * time.Hour, Once: true,
+		Fields: []template.PersonField{{Parameter: template.Parameter{Name: "key", Type: template.ParameterText, Min: "8", Required: true}, Secret: true},
+			{Parameter: template.Parameter{Name: "seats", Type: template.ParameterInteger, Max: "9", Default: 5}}}}
 	if got := r.Catalog.Services["web"].Actions[app.ActionConfigure].Person; !reflect.DeepEqual(got, want) {
 		t.Errorf("asked is %+v, want %+v", got, want)
 	}
-	if got := r.Catalog.Templates["shop"].Batches; got == nil || got.Ask != app.AskBetweenBatches || !got.GoesOn() || !reflect.DeepEqual(got.Who, []string{"ops"}) {
+	if got := r.Catalog.Templates["shop"].Batches; got == nil || got.Ask != template.AskBetweenBatches || !got.GoesOn() || !reflect.DeepEqual(got.Who, []string{"ops"}) {
 		t.Errorf("between batches asked is %+v", got)
 	}
 }

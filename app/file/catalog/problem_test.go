@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 var update = flag.Bool("update", false, "write what is got to the golden files")
@@ -39,7 +40,7 @@ func families() Options {
 	return Options{
 		Env:           env(map[string]string{"SET": "sesame"}),
 		ProviderTypes: []string{"fake", "sandbox"},
-		CheckProvider: func(p app.ProviderSpec) error {
+		CheckProvider: func(p template.ProviderSpec) error {
 			settings := p.Settings
 			if _, ok := settings["mode"]; ok {
 				e := app.Errorf(app.EInvalid, "there is no such mode")

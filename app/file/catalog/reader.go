@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
-	"muster/app"
 	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // Reader reads the installation's catalog once and keeps it as it was read, so that what it costs to lay a tenant's own entries over it
@@ -32,10 +32,10 @@ var _ appcatalog.CatalogReader = (*Reader)(nil)
 
 // base is the installation's catalog as it was read.
 type base struct {
-	catalog *app.Catalog
+	catalog *template.Catalog
 	entries map[form.Key]*form.Entry
-	written map[*app.ProviderSpec]*form.Entry // which entry a provider is from
-	heirs   map[string][]*form.Entry          // templates that extend or include one, by its name
+	written map[*template.ProviderSpec]*form.Entry // which entry a provider is from
+	heirs   map[string][]*form.Entry               // templates that extend or include one, by its name
 }
 
 // keptBases is enough for a catalog and the one before it.
@@ -60,7 +60,7 @@ func NewReader(o Options, f appcatalog.Families) *Reader {
 func (r *Reader) Families() appcatalog.Families { return r.families }
 
 // Load is the package's Load. The reader remembers how what it gives was written.
-func (r *Reader) Load(dirs ...string) (*app.Catalog, error) {
+func (r *Reader) Load(dirs ...string) (*template.Catalog, error) {
 	sources := make([]Source, len(dirs))
 	for i, d := range dirs {
 		sources[i] = Dir(d)
@@ -69,7 +69,7 @@ func (r *Reader) Load(dirs ...string) (*app.Catalog, error) {
 }
 
 // LoadFS is Load for any trees of files.
-func (r *Reader) LoadFS(sources ...Source) (*app.Catalog, error) {
+func (r *Reader) LoadFS(sources ...Source) (*template.Catalog, error) {
 	c, entries, err := load(r.options, sources)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func placeWithin(entries map[form.Key]*form.Entry, sources []Source) {
 		}
 		return file
 	}
-	place := func(a *app.About) {
+	place := func(a *template.About) {
 		a.Origin.File = within(a.Origin.File)
 		for part, from := range a.Taken {
 			from.File = within(from.File)
@@ -104,15 +104,15 @@ func placeWithin(entries map[form.Key]*form.Entry, sources []Source) {
 	for _, e := range entries {
 		e.File = within(e.File)
 		switch v := e.Value.(type) {
-		case *app.ProviderSpec:
+		case *template.ProviderSpec:
 			place(&v.About)
-		case *app.HardwareType:
+		case *template.HardwareType:
 			place(&v.About)
-		case *app.ImageType:
+		case *template.ImageType:
 			place(&v.About)
-		case *app.Service:
+		case *template.Service:
 			place(&v.About)
-		case *app.Template:
+		case *template.Template:
 			place(&v.About)
 		}
 		if e.Whole != nil && e.Whole != e.Value {
@@ -121,14 +121,14 @@ func placeWithin(entries map[form.Key]*form.Entry, sources []Source) {
 	}
 }
 
-func newBase(c *app.Catalog, entries map[form.Key]*form.Entry) *base {
-	b := &base{catalog: c, entries: entries, written: map[*app.ProviderSpec]*form.Entry{}, heirs: map[string][]*form.Entry{}}
+func newBase(c *template.Catalog, entries map[form.Key]*form.Entry) *base {
+	b := &base{catalog: c, entries: entries, written: map[*template.ProviderSpec]*form.Entry{}, heirs: map[string][]*form.Entry{}}
 	for _, e := range entries {
 		e.Done = true
 		switch v := e.Value.(type) {
-		case *app.ProviderSpec:
+		case *template.ProviderSpec:
 			b.written[v] = e
-		case *app.Template:
+		case *template.Template:
 			for _, of := range append(slices.Clone(v.Includes), v.Extends) {
 				if of != "" {
 					b.heirs[of] = append(b.heirs[of], e)
@@ -146,7 +146,7 @@ func (r *Reader) remember(b *base) {
 }
 
 // base finds how a catalog was read. One that this reader did not read is written down and read.
-func (r *Reader) base(c *app.Catalog) *base {
+func (r *Reader) base(c *template.Catalog) *base {
 	r.mu.Lock()
 	for _, b := range r.bases {
 		if b.catalog == c {
@@ -157,7 +157,7 @@ func (r *Reader) base(c *app.Catalog) *base {
 	r.mu.Unlock()
 	entries := map[form.Key]*form.Entry{}
 	add := func(k form.Kind, name string, value any) {
-		t, _ := r.Write(c, app.CatalogKey{Kind: string(k), Name: name})
+		t, _ := r.Write(c, template.CatalogKey{Kind: string(k), Name: name})
 		p := form.ParseNative(&form.Reporter{}, "", []byte(t))
 		if len(p.Entries) != 1 {
 			return
@@ -188,10 +188,10 @@ func (r *Reader) base(c *app.Catalog) *base {
 }
 
 // OwnFile is the name by which problems name the text of an own entry.
-func ownFile(k app.CatalogKey) string { return k.Kind + "/" + k.Name + ".yaml" }
+func ownFile(k template.CatalogKey) string { return k.Kind + "/" + k.Name + ".yaml" }
 
 // Read implements app.CatalogReader.
-func (r *Reader) Read(installation *app.Catalog, tenant string, own []appcatalog.CatalogText) (*app.Catalog, []appcatalog.CatalogProblem) {
+func (r *Reader) Read(installation *template.Catalog, tenant string, own []appcatalog.CatalogText) (*template.Catalog, []appcatalog.CatalogProblem) {
 	if len(own) == 0 {
 		return installation, nil
 	}
@@ -242,8 +242,8 @@ func (c *checker) anew(b *base, own []*form.Entry) (list []*form.Entry) {
 }
 
 // laid is a catalog with entries laid over it.
-func laid(under *app.Catalog, list []*form.Entry) *app.Catalog {
-	c := &app.Catalog{Providers: copied(under.Providers), Hardware: copied(under.Hardware), Images: copied(under.Images),
+func laid(under *template.Catalog, list []*form.Entry) *template.Catalog {
+	c := &template.Catalog{Providers: copied(under.Providers), Hardware: copied(under.Hardware), Images: copied(under.Images),
 		Services: copied(under.Services), Templates: copied(under.Templates), Written: copied(under.Written)}
 	for _, e := range list {
 		switch e.Kind {
@@ -286,23 +286,23 @@ func (r *Reader) entry(out *form.Reporter, tenant string, t appcatalog.CatalogTe
 	}
 	e.Own, e.Trusted, e.Lenient = true, t.Trusted, t.Coopr
 	switch v := e.Value.(type) { // what was read is shared
-	case *app.ProviderSpec:
+	case *template.ProviderSpec:
 		p := *v
 		p.Tenant, p.Untrusted = tenant, !t.Trusted
 		e.Value = &p
-	case *app.Service:
+	case *template.Service:
 		s := *v
 		s.Untrusted = !t.Trusted
 		e.Value = &s
-	case *app.HardwareType:
+	case *template.HardwareType:
 		h := *v
 		h.Untrusted, h.Providers = !t.Trusted, maps.Clone(v.Providers)
 		e.Value = &h
-	case *app.ImageType:
+	case *template.ImageType:
 		i := *v
 		i.Untrusted, i.Providers = !t.Trusted, maps.Clone(v.Providers)
 		e.Value = &i
-	case *app.Template:
+	case *template.Template:
 		w := *v
 		w.Untrusted = !t.Trusted
 		e.Value = &w
@@ -318,7 +318,7 @@ type texts struct {
 }
 
 type textKey struct {
-	of  app.CatalogKey
+	of  template.CatalogKey
 	sum [sha256.Size]byte
 }
 
@@ -366,10 +366,10 @@ func readOwn(t appcatalog.CatalogText) readText {
 	for _, e := range p.Entries {
 		switch {
 		case e.Key != form.Key{Kind: form.Kind(t.Kind), Name: t.Name}:
-			out.Add(form.Problem{Origin: app.Origin{File: file, Line: e.At("name").Line}, Severity: form.SeverityError, Kind: t.Kind, Name: t.Name, Field: "name",
+			out.Add(form.Problem{Origin: template.Origin{File: file, Line: e.At("name").Line}, Severity: form.SeverityError, Kind: t.Kind, Name: t.Name, Field: "name",
 				Message: "this is " + e.Key.String() + ", not " + form.Key{Kind: form.Kind(t.Kind), Name: t.Name}.String()})
 		case r.entry != nil:
-			out.Add(form.Problem{Origin: app.Origin{File: file, Line: e.At("name").Line}, Severity: form.SeverityError, Kind: t.Kind, Name: t.Name,
+			out.Add(form.Problem{Origin: template.Origin{File: file, Line: e.At("name").Line}, Severity: form.SeverityError, Kind: t.Kind, Name: t.Name,
 				Message: "it is there twice"})
 		default:
 			r.entry = e
@@ -402,5 +402,5 @@ func appProblem(p form.Problem) appcatalog.CatalogProblem {
 		message = strings.TrimPrefix(message, form.Key{Kind: form.Kind(p.Kind), Name: p.Name}.String()+": ")
 	}
 	return appcatalog.CatalogProblem{File: p.Origin.File, Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: message, Hint: p.Hint, Field: p.Field,
-		CatalogKey: app.CatalogKey{Kind: p.Kind, Name: p.Name}}
+		CatalogKey: template.CatalogKey{Kind: p.Kind, Name: p.Name}}
 }

@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 // TestWrongScriptsAreShownWhereTheyAreWritten: a fault is at its line of the file, whichever part of an entry is a script.
 func TestWrongScriptsAreShownWhereTheyAreWritten(t *testing.T) {
 	o := families()
 	o.CheckAction = nil
-	o.CheckScript = func(script string) *app.ScriptFault {
+	o.CheckScript = func(script string) *template.ScriptFault {
 		for i, l := range strings.Split(script, "\n") {
 			if at := strings.Index(l, "BAD"); at >= 0 {
-				return &app.ScriptFault{Line: i + 1, Column: at + 1, Message: "it is bad", Warning: strings.Contains(l, "PERHAPS")}
+				return &template.ScriptFault{Line: i + 1, Column: at + 1, Message: "it is bad", Warning: strings.Contains(l, "PERHAPS")}
 			}
 		}
 		return nil
@@ -61,7 +61,7 @@ func TestMacrosAreCoveredForShells(t *testing.T) {
 		"%no% %macro%":                         "%no% %macro%",
 		"100%":                                 "100%",
 	} {
-		if got := app.CoverMacros(text); got != want || len(got) != len(text) {
+		if got := template.CoverMacros(text); got != want || len(got) != len(text) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

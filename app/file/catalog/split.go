@@ -8,18 +8,18 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	"muster/app"
 	"muster/app/catalog"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // Split implements app.CatalogReader.
 func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []catalog.CatalogProblem) {
-	s := &splitter{reader: r, out: &form.Reporter{}, first: map[app.CatalogKey]catalog.CatalogText{}}
+	s := &splitter{reader: r, out: &form.Reporter{}, first: map[template.CatalogKey]catalog.CatalogText{}}
 	for _, f := range files {
 		s.file(f)
 		if len(s.list) > catalog.MaxCatalogEntries {
-			s.out.Add(form.Problem{Origin: app.Origin{File: f.Name}, Severity: form.SeverityError,
+			s.out.Add(form.Problem{Origin: template.Origin{File: f.Name}, Severity: form.SeverityError,
 				Message: fmt.Sprintf("there are more than %d entries", catalog.MaxCatalogEntries)})
 			break
 		}
@@ -35,11 +35,11 @@ type splitter struct {
 	reader *Reader
 	out    *form.Reporter
 	list   []catalog.CatalogText
-	first  map[app.CatalogKey]catalog.CatalogText
+	first  map[template.CatalogKey]catalog.CatalogText
 }
 
 func (s *splitter) problem(file string, line int, hint, format string, args ...any) {
-	s.out.Add(form.Problem{Origin: app.Origin{File: file, Line: line}, Severity: form.SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint})
+	s.out.Add(form.Problem{Origin: template.Origin{File: file, Line: line}, Severity: form.SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 func (s *splitter) file(f catalog.CatalogFile) {
@@ -59,7 +59,7 @@ func (s *splitter) file(f catalog.CatalogFile) {
 // coopr takes one of Coopr's definitions, which is written in our own form from then on.
 func (s *splitter) coopr(file, folder string, k form.Kind, data []byte) {
 	for _, e := range form.ParseCoopr(s.out, file, k, data).Entries {
-		if t, ok := e.Value.(*app.Template); ok {
+		if t, ok := e.Value.(*template.Template); ok {
 			t.Partial = folder == form.PartialFolder
 		}
 		s.cooprEntry(e)
@@ -72,22 +72,22 @@ func (s *splitter) cooprEntry(e *form.Entry) {
 	}
 	var doc any
 	switch v := e.Value.(type) {
-	case *app.ProviderSpec:
+	case *template.ProviderSpec:
 		v.Tenant = "own" // so that all of its settings are written
 		doc = s.reader.providerDoc(v)
-	case *app.HardwareType:
+	case *template.HardwareType:
 		doc = form.HardwareDocOf(v)
-	case *app.ImageType:
+	case *template.ImageType:
 		doc = form.ImageDocOf(v)
-	case *app.Service:
+	case *template.Service:
 		doc = form.ServiceDocOf(v)
-	case *app.Template:
-		if v.Lease == (app.Lease{}) {
+	case *template.Template:
+		if v.Lease == (template.Lease{}) {
 			delete(v.Lines, "lease") // Coopr writes leases out that say nothing
 		}
 		doc = form.TemplateDocOf(v)
 	}
-	s.add(catalog.CatalogText{CatalogKey: app.CatalogKey{Kind: string(e.Kind), Name: e.Name}, File: e.File, Line: -1, Text: form.Text(doc), Coopr: true},
+	s.add(catalog.CatalogText{CatalogKey: template.CatalogKey{Kind: string(e.Kind), Name: e.Name}, File: e.File, Line: -1, Text: form.Text(doc), Coopr: true},
 		e.Node.Line)
 }
 
@@ -116,7 +116,7 @@ func (s *splitter) export(f catalog.CatalogFile) bool {
 			if e == nil {
 				continue
 			}
-			if t, ok := e.Value.(*app.Template); ok {
+			if t, ok := e.Value.(*template.Template); ok {
 				t.Partial = folder == form.PartialFolder
 			}
 			s.cooprEntry(e)
@@ -167,7 +167,7 @@ func (s *splitter) add(t catalog.CatalogText, line int) {
 	}
 	if first, twice := s.first[t.CatalogKey]; twice {
 		s.problem(t.File, line, "", "%s is there twice; the first is in %s", form.Key{Kind: form.Kind(t.Kind), Name: t.Name},
-			app.Origin{File: first.File, Line: first.Line + 1})
+			template.Origin{File: first.File, Line: first.Line + 1})
 		return
 	}
 	s.first[t.CatalogKey] = t

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 func TestSurvivorsAreRead(t *testing.T) {
-	for text, want := range map[string]*app.Survivors{
+	for text, want := range map[string]*template.Survivors{
 		"":                         nil,
 		"survivors: {}":            {},
 		"survivors: {at_least: 3}": {AtLeast: "3"},

@@ -11,9 +11,9 @@ import (
 	"testing/fstest"
 
 	"go.yaml.in/yaml/v3"
-	"muster/app"
 	"muster/app/catalog"
 	"muster/app/file/catalog/form"
+	"muster/app/template"
 )
 
 // asText gives all that an entry says, with a provider's settings.
@@ -23,7 +23,7 @@ func asText(t *testing.T, v any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, ok := v.(*app.ProviderSpec); ok {
+	if p, ok := v.(*template.ProviderSpec); ok {
 		s, err := json.Marshal(p.Settings)
 		if err != nil {
 			t.Fatal(err)
@@ -33,34 +33,34 @@ func asText(t *testing.T, v any) string {
 	return string(b)
 }
 
-func keysOfCatalog(c *app.Catalog) (list []app.CatalogKey) {
+func keysOfCatalog(c *template.Catalog) (list []template.CatalogKey) {
 	for n := range c.Providers {
-		list = append(list, app.CatalogKey{Kind: app.KindProvider, Name: n})
+		list = append(list, template.CatalogKey{Kind: template.KindProvider, Name: n})
 	}
 	for n := range c.Hardware {
-		list = append(list, app.CatalogKey{Kind: app.KindHardware, Name: n})
+		list = append(list, template.CatalogKey{Kind: template.KindHardware, Name: n})
 	}
 	for n := range c.Images {
-		list = append(list, app.CatalogKey{Kind: app.KindImage, Name: n})
+		list = append(list, template.CatalogKey{Kind: template.KindImage, Name: n})
 	}
 	for n := range c.Services {
-		list = append(list, app.CatalogKey{Kind: app.KindService, Name: n})
+		list = append(list, template.CatalogKey{Kind: template.KindService, Name: n})
 	}
 	for n := range c.Written {
-		list = append(list, app.CatalogKey{Kind: app.KindTemplate, Name: n})
+		list = append(list, template.CatalogKey{Kind: template.KindTemplate, Name: n})
 	}
 	return list
 }
 
-func valueIn(c *app.Catalog, k app.CatalogKey) any {
+func valueIn(c *template.Catalog, k template.CatalogKey) any {
 	switch k.Kind {
-	case app.KindProvider:
+	case template.KindProvider:
 		return c.Providers[k.Name]
-	case app.KindHardware:
+	case template.KindHardware:
 		return c.Hardware[k.Name]
-	case app.KindImage:
+	case template.KindImage:
 		return c.Images[k.Name]
-	case app.KindService:
+	case template.KindService:
 		return c.Services[k.Name]
 	}
 	return c.Written[k.Name]
@@ -80,7 +80,7 @@ func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 		}
 		for _, k := range keys {
 			v := valueIn(report.Catalog, k)
-			if p, ok := v.(*app.ProviderSpec); ok {
+			if p, ok := v.(*template.ProviderSpec); ok {
 				own := *p
 				own.Tenant = "acme"
 				report.Catalog.Providers[k.Name], v = &own, &own
@@ -99,13 +99,13 @@ func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 				continue
 			}
 			read := again.Entries[0].Value
-			if p, ok := read.(*app.ProviderSpec); ok {
+			if p, ok := read.(*template.ProviderSpec); ok {
 				p.Tenant = "acme"
 			}
 			if got, want := asText(t, read), asText(t, v); got != want {
 				t.Errorf("%s: %v is written as\n%s\nand read as\n%s\nnot\n%s", dir, k, text, got, want)
 			}
-			once := app.NewCatalog()
+			once := template.NewCatalog()
 			enlist(once, again.Entries[0])
 			if second, _ := r.Write(once, k); second != text {
 				t.Errorf("%v is written as\n%s\nand then as\n%s", k, text, second)
@@ -193,8 +193,8 @@ func TestTextsThatDifferOnlyInLayout(t *testing.T) {
 			}
 			tried++
 		}
-		was, _ := r.Read(app.NewCatalog(), "acme", texts)
-		is, _ := r.Read(app.NewCatalog(), "acme", turned)
+		was, _ := r.Read(template.NewCatalog(), "acme", texts)
+		is, _ := r.Read(template.NewCatalog(), "acme", turned)
 		for _, x := range texts {
 			if a, b := asText(t, valueIn(was, x.CatalogKey)), asText(t, valueIn(is, x.CatalogKey)); a != b || a == "null" {
 				t.Errorf("%s is read as\n%s\nand, laid out otherwise, as\n%s", x.CatalogKey, a, b)

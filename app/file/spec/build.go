@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/build"
 	"muster/app/file/yamlfile"
 )
 
@@ -16,14 +16,14 @@ import (
 const maxRules = 128 << 10
 
 // ReadBuildRules reads the rules of a build hook: a list, or a map with the list as its rules. JSON is YAML, too. Its error tells all mistakes.
-func ReadBuildRules(b []byte) ([]app.BuildRule, error) { return ReadBuildRulesOf("", b) }
+func ReadBuildRules(b []byte) ([]build.BuildRule, error) { return ReadBuildRulesOf("", b) }
 
 // ReadBuildRulesOf is ReadBuildRules for a file, whose name the error tells.
-func ReadBuildRulesOf(file string, b []byte) ([]app.BuildRule, error) {
+func ReadBuildRulesOf(file string, b []byte) ([]build.BuildRule, error) {
 	if len(b) > maxRules {
 		return nil, &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("The rules are longer than %d KiB.", maxRules>>10)}
 	}
-	rules := []app.BuildRule{}
+	rules := []build.BuildRule{}
 	f := yamlfile.Parse(string(b))
 	if f.Root == nil {
 		return rules, f.Err(file, "rules")
@@ -47,7 +47,7 @@ func ReadBuildRulesOf(file string, b []byte) ([]app.BuildRule, error) {
 }
 
 // BuildRules writes rules as a file for people.
-func BuildRules(rules []app.BuildRule) ([]byte, error) {
+func BuildRules(rules []build.BuildRule) ([]byte, error) {
 	if len(rules) == 0 {
 		return []byte{}, nil
 	}
@@ -106,10 +106,10 @@ func plainStyle(n *yaml.Node) {
 type RuleTexts struct{}
 
 // Read is ReadBuildRules.
-func (RuleTexts) Read(text string) ([]app.BuildRule, error) { return ReadBuildRules([]byte(text)) }
+func (RuleTexts) Read(text string) ([]build.BuildRule, error) { return ReadBuildRules([]byte(text)) }
 
 // Write is BuildRules.
-func (RuleTexts) Write(rules []app.BuildRule) (string, error) {
+func (RuleTexts) Write(rules []build.BuildRule) (string, error) {
 	b, err := BuildRules(rules)
 	return string(b), err
 }

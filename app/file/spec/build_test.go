@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/build"
 )
 
 func TestRulesAreReadAsTheyAreWritten(t *testing.T) {
 	queue := 0
-	rules := []app.BuildRule{
-		{Name: "web", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: app.BuildCreate, Template: "web", Size: 3, Cluster: "ci-${event.branch}",
+	rules := []build.BuildRule{
+		{Name: "web", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: build.BuildCreate, Template: "web", Size: 3, Cluster: "ci-${event.branch}",
 			Parameters: map[string]any{"version": "${event.commit}", "replicas": 2.0, "on": true}, Lease: "2h", Queue: &queue, Key: "event.build",
 			Callback: "${event.payload.callback_url}"},
-		{Name: "done", When: `event.action == "closed"`, Do: app.BuildDelete, Key: `"pr" + string(event.pull_request)`},
+		{Name: "done", When: `event.action == "closed"`, Do: build.BuildDelete, Key: `"pr" + string(event.pull_request)`},
 	}
 	text, err := BuildRules(rules)
 	if err != nil {
@@ -34,7 +35,7 @@ func TestRulesAreReadAsTheyAreWritten(t *testing.T) {
 // Rules that came as JSON may hold characters that YAML does not let in.
 func TestRulesWithOddCharactersAreWritten(t *testing.T) {
 	for _, text := range []string{"\x7f", "\u0080", "\u0085", "\u009f", "\ufeff", "\ufffe", "\uffff", "\x00", "\r", "a\nb\n", " \ta ", "\u2028", "\U0001f600", "é", "- a: &b *c", "%x", "'\"\\"} {
-		rules := []app.BuildRule{{Name: "web", When: text, Do: app.BuildNothing, Parameters: map[string]any{text: []any{text, 1.0, nil}}}}
+		rules := []build.BuildRule{{Name: "web", When: text, Do: build.BuildNothing, Parameters: map[string]any{text: []any{text, 1.0, nil}}}}
 		written, err := BuildRules(rules)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)

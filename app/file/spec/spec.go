@@ -15,6 +15,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/file/yamlfile"
+	"muster/app/template"
 )
 
 // YAML writes a spec as a file for people: what it does not say stands in comments.
@@ -109,8 +110,8 @@ func check(f *yamlfile.File, s cluster.ClusterSpec) {
 	if _, said := f.Places["template"]; !said && (f.Root.Kind == yaml.MappingNode || len(f.Problems) == 0) {
 		f.Wrong(f.Root.Line, f.Root.Column, "", "template is missing.", "Add: template: NAME")
 	}
-	if s.Size < 0 || s.Size > app.MaxNodes {
-		wrong("size", fmt.Sprintf("This must be from 1 to %d.", app.MaxNodes), "")
+	if s.Size < 0 || s.Size > template.MaxNodes {
+		wrong("size", fmt.Sprintf("This must be from 1 to %d.", template.MaxNodes), "")
 	}
 	for _, e := range s.Complaints() {
 		wrong(e.Field, e.Message, e.Hint)

@@ -10,13 +10,16 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/layout"
+	"muster/app/phrase"
+	"muster/app/template"
 	"pgregory.net/rapid"
 )
 
 func TestSpecIsWrittenForPeople(t *testing.T) {
 	e := cluster.SpecExport{Spec: cluster.ClusterSpec{Name: "shop", Template: "web", Size: 3, Services: []string{"db", "nginx"}, Lease: "8h",
 		Config: map[string]any{"db": map[string]any{"password": "${secret:DB}"}, "nginx": map[string]any{"port": 80.0, "since": "2026-01-01"}}, Parameters: map[string]any{"flavour": "yes"}},
-		Groups: []app.NodeGroup{{Count: 2, Hardware: "small", Image: "debian", Services: []string{"nginx"}}}, LeftOut: []string{"config.db.url"}}
+		Groups: []layout.NodeGroup{{Count: 2, Hardware: "small", Image: "debian", Services: []string{"nginx"}}}, LeftOut: []string{"config.db.url"}}
 	text, err := YAML(e)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +107,7 @@ f.yaml:7:1: on_failure: Unknown choice "panic".`},
 			t.Errorf("%.60q is told as\n%v\nand not as\n%s", c.text, err, c.says)
 		}
 	}
-	s := cluster.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureGoOn, Survival: app.Survival{AtLeast: "60%", NoTopUp: true}}
+	s := cluster.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureGoOn, Survival: template.Survival{AtLeast: "60%", NoTopUp: true}}
 	b, err := YAML(cluster.SpecExport{Spec: s})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +138,7 @@ func FuzzParse(f *testing.F) {
 			if strings.Contains(told, "This is not valid YAML") || strings.HasPrefix(told, "and ") || strings.HasSuffix(told, "The file is empty.") || !strings.HasPrefix(told, "f.yaml:") {
 				continue
 			}
-			if m := line.FindStringSubmatch(told); m == nil || app.PlainText(told) != told {
+			if m := line.FindStringSubmatch(told); m == nil || phrase.PlainText(told) != told {
 				t.Errorf("%q is told as %q", text, told)
 			} else if n, _ := strconv.Atoi(m[1]); n < 1 || n > len(text)+1 {
 				t.Errorf("%q has no line %d: %s", text, n, told)

@@ -6,6 +6,7 @@ import (
 	"muster/app"
 	"muster/app/policy"
 	"muster/app/settings"
+	"muster/app/template"
 )
 
 // tenantForm is settings.TenantSettings as the file has them; the order of fields is the file's.
@@ -20,7 +21,7 @@ type tenantForm struct {
 	Groups            map[string]settings.GroupSettings     `json:"groups,omitempty"`
 	Quotas            map[string]policy.Limits              `json:"quotas,omitempty"`
 	Policies          map[string]policyForm                 `json:"policies,omitempty"`
-	Secrets           map[string]app.SecretPlace            `json:"secrets,omitempty"`
+	Secrets           map[string]template.SecretPlace       `json:"secrets,omitempty"`
 	Hooks             map[string]settings.HookSettings      `json:"hooks,omitempty"`
 	BuildHooks        map[string]settings.BuildHookSettings `json:"build_hooks,omitempty"`
 	Pools             map[string]settings.PoolSettings      `json:"pools,omitempty"`
@@ -54,14 +55,14 @@ func (f tenantForm) settings() settings.TenantSettings {
 
 // policyForm is a policy as people write it: enabled unless it says otherwise, with times in words, and without its history.
 type policyForm struct {
-	About    string           `json:"about,omitempty"`
-	Order    int              `json:"order"`
-	Disabled bool             `json:"disabled,omitempty"`
-	When     string           `json:"when"`
-	Effect   app.PolicyEffect `json:"effect"`
-	Reason   string           `json:"reason,omitempty"`
-	LeaseCap string           `json:"lease_cap,omitempty"`
-	Approval *approvalForm    `json:"approval,omitempty"`
+	About    string              `json:"about,omitempty"`
+	Order    int                 `json:"order"`
+	Disabled bool                `json:"disabled,omitempty"`
+	When     string              `json:"when"`
+	Effect   policy.PolicyEffect `json:"effect"`
+	Reason   string              `json:"reason,omitempty"`
+	LeaseCap string              `json:"lease_cap,omitempty"`
+	Approval *approvalForm       `json:"approval,omitempty"`
 }
 
 type approvalForm struct {
@@ -88,7 +89,7 @@ func formOfPolicy(p policy.Policy) policyForm {
 func (f policyForm) policy(name string) policy.Policy {
 	p := policy.Policy{Name: name, About: f.About, Order: f.Order, Enabled: !f.Disabled, When: f.When, Effect: f.Effect, Reason: f.Reason, LeaseCap: f.LeaseCap}
 	if a := f.Approval; a != nil {
-		p.Approval = &app.Approval{Count: a.Count, Group: a.Group, Role: a.Role, High: a.High, ExpireAfter: time.Duration(a.ExpireAfter), RemindAfter: time.Duration(a.RemindAfter),
+		p.Approval = &policy.Approval{Count: a.Count, Group: a.Group, Role: a.Role, High: a.High, ExpireAfter: time.Duration(a.ExpireAfter), RemindAfter: time.Duration(a.RemindAfter),
 			EscalateAfter: time.Duration(a.EscalateAfter), EscalateTo: a.EscalateTo, BreakGlass: a.BreakGlass}
 	}
 	return p

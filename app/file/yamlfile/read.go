@@ -15,8 +15,9 @@ import (
 	"unicode/utf16"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // Bounds that keep a hostile file from eating the process. The length of a file is for its reader to bound.
@@ -142,7 +143,7 @@ func Parse(text string) *File {
 			line, _ = strconv.Atoi(m[1])
 			message = message[len(m[0]):]
 		}
-		f.Wrong(line, 0, "", "This is not valid YAML: "+strings.TrimSuffix(app.PlainText(message), ".")+".", "")
+		f.Wrong(line, 0, "", "This is not valid YAML: "+strings.TrimSuffix(phrase.PlainText(message), ".")+".", "")
 		return f
 	}
 	f.Root = doc.Content[0]
@@ -215,7 +216,7 @@ func (f *File) text(n *yaml.Node, v reflect.Value, path string) {
 	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Value)); err != nil {
 		e := app.AsError(err)
 		if e.Code == app.EInternal { // of the standard library
-			e = &app.Error{Message: app.GoWords(err) + "."}
+			e = &app.Error{Message: phrase.GoWords(err) + "."}
 		}
 		f.Wrong(n.Line, n.Column, path, e.Message, e.Hint)
 	}
@@ -266,7 +267,7 @@ func (f *File) mapping(n *yaml.Node, v reflect.Value, path string, depth int) {
 		field, ok := known[k.Value]
 		if !ok {
 			hint := "Known: " + strings.Join(names, ", ") + "."
-			if near := app.Nearest(k.Value, names); near != "" {
+			if near := phrase.Nearest(k.Value, names); near != "" {
 				hint = fmt.Sprintf("Did you mean %s?", near)
 			}
 			f.Wrong(k.Line, k.Column, join(path, k.Value), fmt.Sprintf("Unknown field %.60q.", k.Value), hint)
@@ -331,7 +332,7 @@ func (f *File) plain(n *yaml.Node, v reflect.Value, path string) {
 		v.SetBool(b)
 	case reflect.Int, reflect.Int64:
 		if v.Type() == reflect.TypeFor[time.Duration]() && tag == "!!str" {
-			d, err := app.ParseLength(n.Value)
+			d, err := template.ParseLength(n.Value)
 			if err != nil {
 				f.Bad(n, path, "This must be a length of time, such as 30m, 8h or 2d.")
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/app/policy"
 	"muster/app/settings"
 )
@@ -32,7 +33,7 @@ func wrong(t reflect.Type) string {
 // TestEveryMistakeInAFileIsToldWithItsPlace gives every field of every kind of file a value that it cannot have, all in one text: each is told,
 // with its line and path, and the value is not.
 func TestEveryMistakeInAFileIsToldWithItsPlace(t *testing.T) {
-	for _, into := range []any{&app.BuildRule{}, &policy.Policy{}, &app.Approval{}, &settings.TenantSettings{}} {
+	for _, into := range []any{&build.BuildRule{}, &policy.Policy{}, &policy.Approval{}, &settings.TenantSettings{}} {
 		kind := reflect.TypeOf(into).Elem()
 		var text strings.Builder
 		want := map[string]int{}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
+	"muster/app/plan"
 )
 
 // Book is a ledger in memory, moved by the same rules as a store's but loading and saving in the simplest way there is. A
@@ -30,7 +32,7 @@ func NewBook() *Book {
 }
 
 // Submit writes an operation, and starts it when no other one of its cluster is before it. An id of 0 gives it the next.
-func (b *Book) Submit(op app.Operation, p app.Plan, cancel bool) int64 {
+func (b *Book) Submit(op app.Operation, p plan.Plan, cancel bool) int64 {
 	if cancel {
 		for _, id := range slices.Backward(b.OperationsOf(op.Cluster)) {
 			if o := b.Operations[id]; !o.Status.Ended() && o.Status != app.OperationCancelling {
@@ -129,7 +131,7 @@ func (b *Book) Claim(w app.WorkerID, now time.Time, holds time.Duration, most in
 }
 
 // Finish ends attempts. Handed are the next steps in the order of fs, nil for none; stale tells which fences did not hold.
-func (b *Book) Finish(w app.WorkerID, now time.Time, fs []app.Finish) (handed []*ledger.Step, stale []bool) {
+func (b *Book) Finish(w app.WorkerID, now time.Time, fs []execution.Finish) (handed []*ledger.Step, stale []bool) {
 	set := ledger.New(now)
 	for _, f := range fs {
 		k := ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index}

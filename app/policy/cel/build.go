@@ -62,7 +62,7 @@ func NewBuilds() *Builds {
 func (b *Builds) EventWords() []policy.PolicyWord { return slices.Clone(eventWords) }
 
 // CheckRule implements app.BuildRuleEngine.
-func (b *Builds) CheckRule(r app.BuildRule) error {
+func (b *Builds) CheckRule(r build.BuildRule) error {
 	if err := b.check("when", r.When, truthy); err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func splitIn(field, words string) ([]piece, error) {
 }
 
 // JudgeRule implements app.BuildRuleEngine.
-func (b *Builds) JudgeRule(ctx context.Context, r app.BuildRule, e app.BuildEvent) (j build.BuildJudgement, err error) {
+func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEvent) (j build.BuildJudgement, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library is not ours
 			j, err = build.BuildJudgement{}, app.Errorf(app.EInvalid, "the evaluation broke down: %v", p)
@@ -187,16 +187,16 @@ func (b *Builds) JudgeRule(ctx context.Context, r app.BuildRule, e app.BuildEven
 	if err != nil {
 		return j, err
 	}
-	if j.Applies, _ = applies.(bool); !j.Applies || r.Do == app.BuildNothing {
+	if j.Applies, _ = applies.(bool); !j.Applies || r.Do == build.BuildNothing {
 		return j, nil
 	}
 	if j.Key, err = b.key(ctx, r, e, facts); err != nil {
 		return build.BuildJudgement{}, err
 	}
-	if r.Do != app.BuildCreate {
+	if r.Do != build.BuildCreate {
 		return j, nil
 	}
-	j.Ask = app.BuildAsk{Size: r.Size, Provider: r.Provider, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}
+	j.Ask = build.BuildAsk{Size: r.Size, Provider: r.Provider, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}
 	if j.Ask.Template, err = b.words(ctx, "template", r.Template, facts); err != nil {
 		return build.BuildJudgement{}, err
 	}
@@ -221,7 +221,7 @@ func (b *Builds) JudgeRule(ctx context.Context, r app.BuildRule, e app.BuildEven
 }
 
 // KeyOf implements app.BuildRuleEngine.
-func (b *Builds) KeyOf(ctx context.Context, r app.BuildRule, e app.BuildEvent) (k string, err error) {
+func (b *Builds) KeyOf(ctx context.Context, r build.BuildRule, e app.BuildEvent) (k string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			k, err = "", app.Errorf(app.EInvalid, "the evaluation broke down: %v", p)
@@ -232,7 +232,7 @@ func (b *Builds) KeyOf(ctx context.Context, r app.BuildRule, e app.BuildEvent) (
 	return b.key(ctx, r, e, eventFacts(e))
 }
 
-func (b *Builds) key(ctx context.Context, r app.BuildRule, e app.BuildEvent, facts map[string]any) (string, error) {
+func (b *Builds) key(ctx context.Context, r build.BuildRule, e app.BuildEvent, facts map[string]any) (string, error) {
 	if r.Key == "" {
 		return e.DefaultKey(), nil
 	}

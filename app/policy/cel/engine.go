@@ -95,7 +95,7 @@ func (e *Engine) Check(p policy.Policy) error {
 }
 
 // Judge implements app.PolicyEngine.
-func (e *Engine) Judge(ctx context.Context, p policy.Policy, f app.Facts) (j policy.Judgement, err error) {
+func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Facts) (j policy.Judgement, err error) {
 	defer func() {
 		// The library is not ours: a mistake in it must refuse a request, not end the server.
 		if r := recover(); r != nil {
@@ -229,7 +229,7 @@ func (e *Engine) build(text string, want kind) (p cel.Program, err error) {
 }
 
 // activation gives facts their names in CEL.
-func (e *Engine) activation(f app.Facts) map[string]any {
+func (e *Engine) activation(f policy.Facts) map[string]any {
 	zone := e.zone(f.TimeZone)
 	name, local := zone.String(), f.Now.In(zone)
 	cost := f.CostPerHour * f.Lease.Hours()

@@ -18,6 +18,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/identity"
 	"muster/app/store"
 	"muster/app/store/backup"
@@ -88,12 +89,12 @@ func whole(t testing.TB, s *store.Store) {
 }
 
 // act does a step as a worker would.
-func act(ctx context.Context, s *store.Store, c *app.ClaimedStep) (*app.ClaimedStep, error) {
-	f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now(), ClaimFor: execution.ClaimFor}
+func act(ctx context.Context, s *store.Store, c *execution.ClaimedStep) (*execution.ClaimedStep, error) {
+	f := execution.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: time.Now(), ClaimFor: execution.ClaimFor}
 	if c.Step.Action == app.ActionCreate {
-		f.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + c.Cluster.ID + c.Node.Name, Addresses: map[string]string{app.AddressAccess: "10.0.0.1"}}}
+		f.Node = &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-" + c.Cluster.ID + c.Node.Name, Addresses: map[string]string{app.AddressAccess: "10.0.0.1"}}}
 	}
-	done, err := s.FinishSteps(ctx, app.WorkerID{Tenant: tenant, Name: c.Step.Worker}, []app.Finish{f})
+	done, err := s.FinishSteps(ctx, app.WorkerID{Tenant: tenant, Name: c.Step.Worker}, []execution.Finish{f})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func bustle(t testing.TB, s *store.Store, allowed *atomic.Int64) (stop func()) {
 		wg.Go(func() {
 			w := app.WorkerID{Tenant: tenant, Name: fmt.Sprintf("w%d", i)}
 			for !ended.Load() {
-				cs, err := s.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 4})
+				cs, err := s.ClaimSteps(ctx, execution.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 4})
 				if err != nil {
 					t.Error(err)
 					return
@@ -189,14 +190,14 @@ func goesOn(t *testing.T, was, now *store.Store) {
 	if _, err := now.SweepSteps(ctx, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	after, err := was.ClaimSteps(ctx, app.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "late"}, Now: time.Now(), For: execution.ClaimFor, Most: 1})
+	after, err := was.ClaimSteps(ctx, execution.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "late"}, Now: time.Now(), For: execution.ClaimFor, Most: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := app.WorkerID{Tenant: tenant, Name: "w"}
 	done := 0
 	for {
-		cs, err := now.ClaimSteps(ctx, app.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 10})
+		cs, err := now.ClaimSteps(ctx, execution.ClaimQuery{Worker: w, Now: time.Now(), For: execution.ClaimFor, Most: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +241,7 @@ func some(t *testing.T) string {
 	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster(tenant, "web", 2, time.Now(), apptest.Chain(2))); err != nil {
 		t.Fatal(err)
 	}
-	cs, err := s.ClaimSteps(t.Context(), app.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "w"}, Now: time.Now(), For: execution.ClaimFor, Most: 1})
+	cs, err := s.ClaimSteps(t.Context(), execution.ClaimQuery{Worker: app.WorkerID{Tenant: tenant, Name: "w"}, Now: time.Now(), For: execution.ClaimFor, Most: 1})
 	if err != nil || len(cs) != 1 {
 		t.Fatal(cs, err)
 	}
@@ -249,11 +250,11 @@ func some(t *testing.T) string {
 	if err := s.AppendLogs(t.Context(), tenant, []app.LogLine{{At: time.Now(), Operation: st.Operation, Index: st.Index, Attempt: st.Attempt, Step: st.ID, Text: "not \xff text"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.CreateUser(t.Context(), app.User{Tenant: tenant, Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: time.Now()}); err != nil {
+	if err := s.CreateUser(t.Context(), identity.User{Tenant: tenant, Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	ada := app.Actor{Tenant: tenant, User: "ada"}
-	session, err := s.BeginSession(t.Context(), app.Session{Tenant: tenant, User: "ada", At: time.Now()})
+	session, err := s.BeginSession(t.Context(), identity.Session{Tenant: tenant, User: "ada", At: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ func bad(format string, args ...any) error {
 		Hint: "Nothing was changed. Was the file cut short on its way? Take another copy."}
 }
 
-// Check reads a whole backup, compares every byte with its manifest, and checks the manifest's proof. With unprovenToo it also accepts a backup of form 1, which has no
+// Check reads a whole backup, compares every byte with its manifest, and checks the manifest's proof. With unprovenToo it also accepts a backup of
+// form 1, which has no
 // proof, and with a nil keeper it skips the proof; Manifest.Proven tells whether one was checked.
 func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bool) (Head, Manifest, error) {
 	var head Head

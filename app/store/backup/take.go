@@ -24,7 +24,8 @@ type Taken struct {
 	Missing  []string // contents that rows speak of and that are not there; of a backup with resources
 }
 
-// Take writes a backup of a snapshot, authenticated with the database's key-encryption key; another key is refused, since the backup couldn't be restored. Contents may
+// Take writes a backup of a snapshot, authenticated with the database's key-encryption key; another key is refused, since the backup couldn't be
+// restored. Contents may
 // be nil: then the backup has no contents of resources.
 func Take(ctx context.Context, to io.Writer, s *db.Snapshot, keeper db.KeyKeeper, version string, at time.Time, contents Contents) (out Taken, err error) {
 	if err := s.CheckKey(ctx, keeper); err != nil {
@@ -75,7 +76,8 @@ type Opener func() (io.ReadCloser, error)
 type Put func(name string, size int64, from io.Reader) error
 
 // Bring checks a whole backup, keeps the contents of resources that are in it where put is not nil, and then brings its rows into a database that has no
-// installation; see store.Restore. Of r, what the backup says is filled in here; its keeper must authenticate the backup, unless unprovenToo is set and the backup
+// installation; see store.Restore. Of r, what the backup says is filled in here; its keeper must authenticate the backup, unless unprovenToo is set
+// and the backup
 // predates proofs. Contents that were kept before it failed harm nothing.
 func Bring(ctx context.Context, open Opener, where string, r db.Restored, unprovenToo bool, put Put) (head Head, m Manifest, out db.Outcome, err error) {
 	read := func(f func(io.Reader) error) error {

@@ -139,7 +139,8 @@ func (s *Store) Has(ctx context.Context, name string) (bool, error) {
 	return n >= 0, err
 }
 
-// probeName is how the name of what Probe writes begins. No content has such a name. It has no folder, which would stay, and be another user's where root has looked.
+// probeName is how the name of what Probe writes begins. No content has such a name. It has no folder, which would stay, and be another user's where
+// root has looked.
 const probeName = "doctor-"
 
 // Probe writes a few bytes, reads them and deletes them: nil where a server could work with the place.

@@ -15,6 +15,7 @@ import (
 
 	"muster/app"
 	"muster/app/cloudurl"
+	"muster/app/family"
 )
 
 // place is where contents are kept by name. Its errors wrap errAbsent or errRefused where the other side says so.
@@ -58,7 +59,7 @@ func openPlace(ctx context.Context, where string) (place, string, error) {
 	u, err := url.Parse(where)
 	if err == nil && slices.Contains(LeftOut, u.Scheme) {
 		return nil, "", &app.Error{Code: app.EInvalid, Field: setting, Message: "This small build of Muster has no support for " + u.Scheme + "://.",
-			Hint: app.FullBuildHint}
+			Hint: family.FullBuildHint}
 	}
 	if err != nil || openers[u.Scheme] == nil {
 		return nil, "", &app.Error{Code: app.EInvalid, Field: setting, Message: "That is not the URL of a place for resources.",

@@ -13,6 +13,7 @@ import (
 	"muster/app"
 	"muster/app/archive"
 	"muster/app/resource"
+	"muster/app/template"
 )
 
 // taken is a content in the spool.
@@ -113,7 +114,7 @@ func (t *taken) Hash() string { return t.hash }
 func (t *taken) Size() int64 { return t.size }
 
 // Files implements app.TakenBlob.
-func (t *taken) Files(ctx context.Context, format app.ResourceFormat, name string) ([]resource.ResourceFile, error) {
+func (t *taken) Files(ctx context.Context, format template.ResourceFormat, name string) ([]resource.ResourceFile, error) {
 	if format == resource.FormatFile {
 		return []resource.ResourceFile{{Path: name, Size: t.size, Mode: 0o644, Hash: t.hash}}, nil
 	}

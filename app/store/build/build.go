@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	appbuild "muster/app/build"
+	appcluster "muster/app/cluster"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
@@ -17,10 +19,10 @@ const buildColumns = `b.id, b.tenant, b.hook, h.name, h.owner, b.rule, b.build_k
 const buildRows = `SELECT ` + buildColumns + ` FROM builds b JOIN build_hooks h ON h.id = b.hook`
 
 // scanBuild leaves Wanted empty, and returns it encrypted for openWanted.
-func scanBuild(row db.Scanner) (b app.Build, wanted []byte, err error) {
+func scanBuild(row db.Scanner) (b appbuild.Build, wanted []byte, err error) {
 	var event []byte
 	var begun, made, ready, wait, end, ended, retry, due int64
-	var call app.BuildCallbacks
+	var call appbuild.BuildCallbacks
 	err = row.Scan(&b.ID, &b.Tenant, &b.HookID, &b.Hook, &b.Owner, &b.Rule, &b.Key, &b.State, &b.Words, &b.Final, &wanted, &event, &b.Request, &b.Cluster, &b.Tries,
 		&begun, &made, &ready, &wait, &end, &ended, &retry, &due, &b.Version, &call.URL, &call.Why)
 	if err != nil {
@@ -29,7 +31,7 @@ func scanBuild(row db.Scanner) (b app.Build, wanted []byte, err error) {
 	b.BegunAt, b.MadeAt, b.ReadyAt, b.WaitUntil = db.FromMicros(begun), db.FromMicros(made), db.FromMicros(ready), db.FromMicros(wait)
 	b.EndAt, b.EndedAt, b.RetryAt, b.DueAt = db.FromMicros(end), db.FromMicros(ended), db.FromMicros(retry), db.FromMicros(due)
 	if call.URL != "" || call.Why != "" {
-		call.Told = []app.BuildCallback{}
+		call.Told = []appbuild.BuildCallback{}
 		b.Callback = &call
 	}
 	if err := json.Unmarshal(event, &b.Event); err != nil {
@@ -41,17 +43,17 @@ func scanBuild(row db.Scanner) (b app.Build, wanted []byte, err error) {
 func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "There is no build %d.", id) }
 
 // BuildOf implements cluster.Store.
-func (s *Store) BuildOf(ctx context.Context, tenant, cluster string) (*app.ClusterBuild, error) {
-	list, err := s.Builds(ctx, tenant, app.BuildFilter{Cluster: cluster, Limit: 1})
+func (s *Store) BuildOf(ctx context.Context, tenant, cluster string) (*appcluster.ClusterBuild, error) {
+	list, err := s.Builds(ctx, tenant, appbuild.BuildFilter{Cluster: cluster, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	b := list[0]
-	return &app.ClusterBuild{ID: b.ID, Hook: b.Hook, State: b.State, Event: b.Event}, nil
+	return &appcluster.ClusterBuild{ID: b.ID, Hook: b.Hook, State: b.State, Event: b.Event}, nil
 }
 
 // Builds implements app.BuildStore.
-func (s *Store) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([]app.Build, error) {
+func (s *Store) Builds(ctx context.Context, tenant string, f appbuild.BuildFilter) ([]appbuild.Build, error) {
 	where, args := ` WHERE b.tenant = ?`, []any{tenant}
 	and := func(text string, value any) {
 		where += " AND " + text
@@ -80,7 +82,7 @@ func (s *Store) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([
 	}
 	may, mine := cluster.ReadableBuild(f.Reader)
 	where, args = where+may, append(args, mine...)
-	list, wanted := []app.Build{}, [][]byte{}
+	list, wanted := []appbuild.Build{}, [][]byte{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		b, sealed, err := scanBuild(row)
 		list, wanted = append(list, b), append(wanted, sealed)
@@ -98,7 +100,7 @@ func (s *Store) Builds(ctx context.Context, tenant string, f app.BuildFilter) ([
 }
 
 // Build implements app.BuildStore.
-func (s *Store) Build(ctx context.Context, tenant string, id int64) (app.Build, error) {
+func (s *Store) Build(ctx context.Context, tenant string, id int64) (appbuild.Build, error) {
 	b, wanted, err := scanBuild(s.Row(ctx, buildRows+` WHERE b.tenant = ? AND b.id = ?`, tenant, id))
 	if db.IsNoRows(err) {
 		return b, errNoBuild(id)
@@ -109,7 +111,7 @@ func (s *Store) Build(ctx context.Context, tenant string, id int64) (app.Build, 
 	if err := s.OpenWanted(&b, wanted); err != nil {
 		return b, err
 	}
-	one := []app.Build{b}
+	one := []appbuild.Build{b}
 	if err := s.toldOf(ctx, one); err != nil || b.State != app.BuildWaiting {
 		return one[0], err
 	}
@@ -118,7 +120,7 @@ func (s *Store) Build(ctx context.Context, tenant string, id int64) (app.Build, 
 		b.HookID, b.Rule, b.ID).Scan(&b.Ahead))
 }
 
-func build(t *db.Tx, id int64) (app.Build, error) {
+func build(t *db.Tx, id int64) (appbuild.Build, error) {
 	b, wanted, err := scanBuild(t.Row(buildRows+` WHERE b.id = ?`, id))
 	if db.IsNoRows(err) {
 		return b, errNoBuild(id)
@@ -164,11 +166,11 @@ func Claim(t *db.Tx, at time.Time, c *app.BuildClaim, state app.BuildState, clus
 }
 
 // RequestMoved follows the request for a build's cluster.
-func RequestMoved(t *db.Tx, at time.Time, r app.Request) error {
+func RequestMoved(t *db.Tx, at time.Time, r appcluster.Request) error {
 	if r.Kind != app.OperationCreate {
 		return nil
 	}
-	if r.Status == app.RequestAccepted {
+	if r.Status == appcluster.RequestAccepted {
 		n, err := t.Count(`UPDATE builds SET state = 'creating', cluster = ?, words = '', made_at = ?, due_at = ?, version = version + 1
 			WHERE request = ? AND live = 1 AND state = 'asking'`, r.Cluster, db.Micros(at), db.Micros(at), r.ID)
 		if n > 0 {
@@ -180,7 +182,7 @@ func RequestMoved(t *db.Tx, at time.Time, r app.Request) error {
 }
 
 // EndBuild implements app.BuildStore.
-func (s *Store) EndBuild(ctx context.Context, who app.Actor, b app.Build, words string, now time.Time) error {
+func (s *Store) EndBuild(ctx context.Context, who app.Actor, b appbuild.Build, words string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ? AND tenant = ? AND live = 1 AND end_at = 0`,
 			db.Micros(now), words, db.Micros(now), b.ID, b.Tenant)
@@ -193,12 +195,12 @@ func (s *Store) EndBuild(ctx context.Context, who app.Actor, b app.Build, words 
 }
 
 // DueBuilds implements app.BuildStore. What is due stands in an index of its own.
-func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []app.DueBuild, next time.Time, err error) {
-	hooks := map[string]app.BuildHook{}
+func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []appbuild.DueBuild, next time.Time, err error) {
+	hooks := map[string]appbuild.BuildHook{}
 	var wanted [][]byte
 	err = s.Each(ctx, func(row db.Scanner) error {
 		b, sealed, err := scanBuild(row)
-		due, wanted = append(due, app.DueBuild{Build: b}), append(wanted, sealed)
+		due, wanted = append(due, appbuild.DueBuild{Build: b}), append(wanted, sealed)
 		return err
 	}, buildRows+` WHERE b.due_at > 0 AND b.due_at <= ? AND b.live = 1 ORDER BY b.due_at, b.id LIMIT ?`, db.Micros(now), limit)
 	for i := range due {
@@ -228,7 +230,7 @@ func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []
 }
 
 // MoveBuild implements app.BuildStore.
-func (s *Store) MoveBuild(ctx context.Context, b app.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error) {
+func (s *Store) MoveBuild(ctx context.Context, b appbuild.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		live := b.State.Live()
 		if !live {

@@ -11,15 +11,16 @@ import (
 	"muster/app"
 	appbuild "muster/app/build"
 	"muster/app/store/db"
+	"muster/app/webhook"
 )
 
 // buildCallbacks are what builds are to be told.
 type buildCallbacks struct{ s *Store }
 
-var _ app.DeliveryQueue = buildCallbacks{}
+var _ webhook.DeliveryQueue = buildCallbacks{}
 
 // BuildCallbacks implements app.BuildStore.
-func (s *Store) BuildCallbacks() app.DeliveryQueue { return buildCallbacks{s} }
+func (s *Store) BuildCallbacks() webhook.DeliveryQueue { return buildCallbacks{s} }
 
 // sealedCall is where a build is to be told, as it lies in the table.
 type sealedCall struct {
@@ -29,7 +30,7 @@ type sealedCall struct {
 
 func buildCallPlace(name string) string { return "build_callbacks/" + name }
 
-func (s *Store) sealCall(b *app.BuildBegin) sealedCall {
+func (s *Store) sealCall(b *appbuild.BuildBegin) sealedCall {
 	switch {
 	case b == nil:
 		return sealedCall{url: []byte{}}
@@ -67,11 +68,11 @@ func tellBuild(t *db.Tx, tenant string, n app.BuildNews) error {
 
 const callbackColumns = `c.id, c.state, c.outcome, c.attempts, c.queued_at, c.next_at, c.ended_at, c.status, c.took, c.code, c.error`
 
-func (s *Store) scanCallback(row db.Scanner, more ...any) (c app.BuildCallback, err error) {
+func (s *Store) scanCallback(row db.Scanner, more ...any) (c appbuild.BuildCallback, err error) {
 	var queued, next, ended, took int64
 	err = row.Scan(append([]any{&c.ID, &c.State, &c.Outcome, &c.Attempts, &queued, &next, &ended, &c.Status, &took, &c.Code, &c.Error}, more...)...)
 	c.QueuedAt, c.EndedAt, c.Took = db.FromMicros(queued), db.FromMicros(ended), time.Duration(took)*time.Microsecond
-	if c.Outcome == app.DeliveryWaiting {
+	if c.Outcome == webhook.DeliveryWaiting {
 		c.NextAt = db.FromMicros(next)
 	}
 	c.MessageID = s.callbackID(c.ID)
@@ -83,8 +84,8 @@ func (s *Store) callbackID(id int64) string {
 }
 
 // toldOf puts to builds what they were told.
-func (s *Store) toldOf(ctx context.Context, list []app.Build) error {
-	at, args := map[int64]*app.Build{}, []any{}
+func (s *Store) toldOf(ctx context.Context, list []appbuild.Build) error {
+	at, args := map[int64]*appbuild.Build{}, []any{}
 	for i, b := range list {
 		at[b.ID] = &list[i]
 		args = append(args, b.ID)
@@ -128,7 +129,7 @@ const callbackHeads = `SELECT c.id, c.tenant, 1, c.next_at, c.held_until FROM bu
 	AND NOT EXISTS (SELECT 1 FROM build_callbacks e WHERE e.build = c.build AND e.kind = c.kind AND e.outcome = 'waiting' AND e.id < c.id)`
 
 // ClaimDeliveries claims callbacks that are due, of each build the first.
-func (b buildCallbacks) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due []app.DueDelivery, next time.Time, err error) {
+func (b buildCallbacks) ClaimDeliveries(ctx context.Context, c webhook.DeliveryClaim) (due []webhook.DueDelivery, next time.Time, err error) {
 	var rows []*callbackRow
 	next, err = b.s.ClaimHeads(ctx, callbackHeads, c, func(t *db.Tx, ids []int64) error {
 		rows = nil
@@ -157,7 +158,7 @@ func (b buildCallbacks) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim
 
 // callbackRow is a claimed callback as it lies in the tables.
 type callbackRow struct {
-	app.DueDelivery
+	webhook.DueDelivery
 	queued, until    int64
 	hook, name       string
 	payload          []byte
@@ -172,9 +173,9 @@ func (r *callbackRow) scan(row db.Scanner) error {
 }
 
 // due opens what is sealed; what does not open is an error of this callback alone.
-func (r *callbackRow) due(s *Store, now time.Time) app.DueDelivery {
+func (r *callbackRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	d := r.DueDelivery
-	d.MessageID, d.State, d.QueuedAt, d.Told = s.callbackID(d.ID), app.DeliveryWaiting, db.FromMicros(r.queued), &app.BuildNews{}
+	d.MessageID, d.State, d.QueuedAt, d.Told = s.callbackID(d.ID), webhook.DeliveryWaiting, db.FromMicros(r.queued), &app.BuildNews{}
 	d.Err = json.Unmarshal(r.payload, d.Told)
 	d.Told.HookID = r.hook
 	open := func(sealed []byte, place string) []byte {
@@ -207,17 +208,17 @@ func (r *callbackRow) due(s *Store, now time.Time) app.DueDelivery {
 
 // EndDelivery writes what became of an attempt. Where the receiver wants nothing more, the build is told nothing more. EStale where the
 // claim does not hold any more.
-func (b buildCallbacks) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
+func (b buildCallbacks) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 	code, text := app.Code(""), ""
 	if e.Err != nil {
 		code, text = e.Err.Code, e.Err.Advised()
 	}
-	outcome, ended, next := app.DeliveryMade, db.Micros(e.At), int64(0)
+	outcome, ended, next := webhook.DeliveryMade, db.Micros(e.At), int64(0)
 	switch {
 	case e.Err != nil && !e.Again.IsZero():
-		outcome, ended, next = app.DeliveryWaiting, 0, db.Micros(e.Again)
+		outcome, ended, next = webhook.DeliveryWaiting, 0, db.Micros(e.Again)
 	case e.Err != nil:
-		outcome = app.DeliveryFailed
+		outcome = webhook.DeliveryFailed
 	}
 	return b.s.Write(ctx, func(t *db.Tx) error {
 		var build int64

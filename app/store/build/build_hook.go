@@ -17,7 +17,7 @@ import (
 const buildHookColumns = `h.id, h.tenant, h.name, h.system, h.owner, h.rules, h.secret_at, h.old_until, h.enabled, h.last_at, h.refused_at, h.refused,
 	h.created_by, h.created_at, h.changed_at, h.deleted_at, h.status_api, length(h.status_token), (SELECT count(*) FROM builds b WHERE b.hook = h.id AND b.live = 1)`
 
-func scanBuildHook(row db.Scanner, more ...any) (h app.BuildHook, err error) {
+func scanBuildHook(row db.Scanner, more ...any) (h appbuild.BuildHook, err error) {
 	var rules []byte
 	var status, enabled, secretAt, oldUntil, last, refused, created, changed, deleted int64
 	err = row.Scan(append([]any{&h.ID, &h.Tenant, &h.Name, &h.System, &h.Owner, &rules, &secretAt, &oldUntil, &enabled, &last, &refused, &h.Refused,
@@ -26,7 +26,7 @@ func scanBuildHook(row db.Scanner, more ...any) (h app.BuildHook, err error) {
 		return h, err
 	}
 	h.Statuses = status > 0
-	h.Enabled, h.Rules = enabled != 0, []app.BuildRule{}
+	h.Enabled, h.Rules = enabled != 0, []appbuild.BuildRule{}
 	h.SecretAt, h.OldUntil, h.LastAt, h.RefusedAt = db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(last), db.FromMicros(refused)
 	h.CreatedAt, h.ChangedAt, h.DeletedAt = db.FromMicros(created), db.FromMicros(changed), db.FromMicros(deleted)
 	if err := json.Unmarshal(rules, &h.Rules); err != nil {
@@ -44,8 +44,8 @@ func buildTokenPlace(id string) string  { return "build_hook_tokens/" + id }
 func buildStatusPlace(id string) string { return "build_hook_statuses/" + id }
 
 // BuildHooks implements app.BuildStore.
-func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook, error) {
-	list := []app.BuildHook{}
+func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]appbuild.BuildHook, error) {
+	list := []appbuild.BuildHook{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		h, err := scanBuildHook(row)
 		list = append(list, h)
@@ -57,7 +57,7 @@ func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]app.BuildHook,
 const oneBuildHook = `SELECT ` + buildHookColumns + ` FROM build_hooks h WHERE h.tenant = ? AND h.name = ? AND h.deleted_at = 0`
 
 // BuildHook implements app.BuildStore.
-func (s *Store) BuildHook(ctx context.Context, tenant, name string) (app.BuildHook, error) {
+func (s *Store) BuildHook(ctx context.Context, tenant, name string) (appbuild.BuildHook, error) {
 	h, err := scanBuildHook(s.Row(ctx, oneBuildHook, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoBuildHook(name)
@@ -65,7 +65,7 @@ func (s *Store) BuildHook(ctx context.Context, tenant, name string) (app.BuildHo
 	return h, db.Wrapped(err)
 }
 
-func buildHook(t *db.Tx, tenant, name string) (app.BuildHook, error) {
+func buildHook(t *db.Tx, tenant, name string) (appbuild.BuildHook, error) {
 	h, err := scanBuildHook(t.Row(oneBuildHook, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoBuildHook(name)
@@ -74,7 +74,7 @@ func buildHook(t *db.Tx, tenant, name string) (app.BuildHook, error) {
 }
 
 // BuildHookAt implements app.BuildStore.
-func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h app.BuildHook, secrets []string, err error) {
+func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h appbuild.BuildHook, secrets []string, err error) {
 	var current, old []byte
 	h, err = scanBuildHook(s.Row(ctx, `SELECT `+buildHookColumns+`, h.secret, h.old_secret FROM build_hooks h WHERE h.id = ? AND h.deleted_at = 0`, id), &current, &old)
 	if db.IsNoRows(err) {
@@ -111,7 +111,7 @@ func (s *Store) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
 }
 
 // SaveBuildHook implements app.BuildStore.
-func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHookChange, now time.Time) (h app.BuildHook, made bool, err error) {
+func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c appbuild.BuildHookChange, now time.Time) (h appbuild.BuildHook, made bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		was, err := buildHook(t, who.Tenant, c.Name)
 		if made = app.CodeOf(err) == app.ENotFound; made {
@@ -135,7 +135,7 @@ func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c app.BuildHoo
 }
 
 // buildHookFacts are what the audit keeps of a build hook.
-func buildHookFacts(h app.BuildHook, secret bool) map[string]any {
+func buildHookFacts(h appbuild.BuildHook, secret bool) map[string]any {
 	rules := slices.Clone(h.Rules)
 	for i, r := range rules {
 		rules[i].Callback = r.RedactedCallback()
@@ -147,7 +147,7 @@ func buildHookFacts(h app.BuildHook, secret bool) map[string]any {
 	return facts
 }
 
-func (s *Store) makeBuildHook(t *db.Tx, who app.Actor, c app.BuildHookChange, now time.Time) error {
+func (s *Store) makeBuildHook(t *db.Tx, who app.Actor, c appbuild.BuildHookChange, now time.Time) error {
 	var n int
 	if err := t.Row(`SELECT count(*) FROM build_hooks WHERE tenant = ? AND deleted_at = 0`, who.Tenant).Scan(&n); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (s *Store) makeBuildHook(t *db.Tx, who app.Actor, c app.BuildHookChange, no
 	if err := identity.TenantOpen(t, who.Tenant); err != nil {
 		return err
 	}
-	rules, secret := []app.BuildRule{}, c.Secret
+	rules, secret := []appbuild.BuildRule{}, c.Secret
 	if c.Rules != nil && *c.Rules != nil {
 		rules = *c.Rules
 	}
@@ -194,7 +194,7 @@ func dropStatuses(t *db.Tx, hook, why string, now time.Time) error {
 		AND build IN (SELECT id FROM builds WHERE hook = ?)`, db.Micros(now), string(app.ECancelled), why, hook)
 }
 
-func (s *Store) changeBuildHook(t *db.Tx, h app.BuildHook, c app.BuildHookChange, now time.Time) error {
+func (s *Store) changeBuildHook(t *db.Tx, h appbuild.BuildHook, c appbuild.BuildHookChange, now time.Time) error {
 	set, args := `changed_at = ?`, []any{db.Micros(now)}
 	change := func(text string, values ...any) {
 		set += ", " + text
@@ -204,7 +204,7 @@ func (s *Store) changeBuildHook(t *db.Tx, h app.BuildHook, c app.BuildHookChange
 		change(`owner = ?`, *c.Owner)
 	}
 	if c.Rules != nil {
-		change(`rules = ?`, db.JSON(slices.Concat([]app.BuildRule{}, *c.Rules)))
+		change(`rules = ?`, db.JSON(slices.Concat([]appbuild.BuildRule{}, *c.Rules)))
 	}
 	if c.Enabled != nil {
 		change(`enabled = ?`, db.Flag(*c.Enabled))

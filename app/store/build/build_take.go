@@ -11,14 +11,14 @@ import (
 )
 
 // TakeBuild implements app.BuildStore. Nobody else commits before it ends, so what it reads is how things stand.
-func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.BuildDone, err error) {
+func (s *Store) TakeBuild(ctx context.Context, o appbuild.BuildOrder) (done appbuild.BuildDone, err error) {
 	var sealed []byte
 	if o.Replay == 0 {
 		sealed = s.Seal(o.Body, buildBodyPlace(o.Hook.ID, o.Uniq))
 	}
 	call := s.sealCall(o.Begin)
 	err = s.Write(ctx, func(t *db.Tx) error {
-		done = app.BuildDone{Delivery: o.Delivery}
+		done = appbuild.BuildDone{Delivery: o.Delivery}
 		n, err := t.Count(`UPDATE build_hooks SET last_at = ? WHERE id = ? AND deleted_at = 0`, db.Micros(o.Now), o.Hook.ID)
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *Store) TakeBuild(ctx context.Context, o app.BuildOrder) (done app.Build
 }
 
 // endBuilds ends what an order ends, and remembers what has ended for good.
-func endBuilds(t *db.Tx, o app.BuildOrder) (ended []int64, err error) {
+func endBuilds(t *db.Tx, o appbuild.BuildOrder) (ended []int64, err error) {
 	for _, e := range o.Ends {
 		column, value := "build_key", e.Key
 		what := "key " + e.Key
@@ -109,7 +109,7 @@ func endBuilds(t *db.Tx, o app.BuildOrder) (ended []int64, err error) {
 			if err := t.Exec(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ?`, db.Micros(o.Now), endWords(o.Event), db.Micros(o.Now), id); err != nil {
 				return nil, err
 			}
-			if err := t.Deed(o.Now, o.Who, "build.end", app.Build{ID: id}.Object(), nil, map[string]any{"build": o.Event.Build, "event": o.Event.Event, "result": o.Event.Result}); err != nil {
+			if err := t.Deed(o.Now, o.Who, "build.end", appbuild.Build{ID: id}.Object(), nil, map[string]any{"build": o.Event.Build, "event": o.Event.Event, "result": o.Event.Result}); err != nil {
 				return nil, err
 			}
 		}
@@ -126,7 +126,7 @@ func endWords(e app.BuildEvent) string {
 }
 
 // beginBuild writes a build that wants a cluster, unless it has one, or is over for good.
-func beginBuild(t *db.Tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) (int64, error) {
+func beginBuild(t *db.Tx, o appbuild.BuildOrder, d *appbuild.BuildTaken, call sealedCall) (int64, error) {
 	b, e := o.Begin, o.Event
 	if b.Reopened {
 		if err := t.Exec(`DELETE FROM build_ends WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
@@ -216,7 +216,7 @@ func beginBuild(t *db.Tx, o app.BuildOrder, d *app.BuildTaken, call sealedCall) 
 			return 0, err
 		}
 	}
-	return id, t.Deed(o.Now, o.Who, act, app.Build{ID: id}.Object(), nil, map[string]any{"hook": o.Hook.Name, "rule": b.Rule.Name, "key": b.Key, "template": b.Ask.Template})
+	return id, t.Deed(o.Now, o.Who, act, appbuild.Build{ID: id}.Object(), nil, map[string]any{"hook": o.Hook.Name, "rule": b.Rule.Name, "key": b.Key, "template": b.Ask.Template})
 }
 
 func buildBodyPlace(hook, uniq string) string { return "build_deliveries/" + hook + "/" + uniq }
@@ -227,7 +227,7 @@ func errNoBuildDelivery(id int64) error {
 
 const buildTakenColumns = `d.id, h.name, d.at, d.sent_at, d.sender, d.number, d.system, d.event, d.action, d.build, d.job, d.outcome, d.words, d.rule, d.made, d.replays, d.size`
 
-func scanBuildTaken(row db.Scanner, more ...any) (d app.BuildTaken, err error) {
+func scanBuildTaken(row db.Scanner, more ...any) (d appbuild.BuildTaken, err error) {
 	var at, sent int64
 	err = row.Scan(append([]any{&d.ID, &d.Hook, &at, &sent, &d.From, &d.Number, &d.System, &d.Event, &d.Action, &d.Build, &d.Job, &d.Outcome, &d.Words, &d.Rule, &d.Made,
 		&d.Replays, &d.Size}, more...)...)
@@ -236,19 +236,19 @@ func scanBuildTaken(row db.Scanner, more ...any) (d app.BuildTaken, err error) {
 }
 
 // NoteBuildTaken implements app.BuildStore.
-func (s *Store) NoteBuildTaken(ctx context.Context, d app.BuildTaken) error {
+func (s *Store) NoteBuildTaken(ctx context.Context, d appbuild.BuildTaken) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE build_deliveries SET outcome = ?, words = ? WHERE id = ?`, string(d.Outcome), d.Words, d.ID)
 	})
 }
 
 // BuildDeliveries implements app.BuildStore.
-func (s *Store) BuildDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]app.BuildTaken, error) {
+func (s *Store) BuildDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]appbuild.BuildTaken, error) {
 	h, err := s.BuildHook(ctx, tenant, hook)
 	if err != nil {
 		return nil, err
 	}
-	list := []app.BuildTaken{}
+	list := []appbuild.BuildTaken{}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		d, err := scanBuildTaken(row)
 		list = append(list, d)
@@ -259,7 +259,7 @@ func (s *Store) BuildDeliveries(ctx context.Context, tenant, hook string, before
 }
 
 // BuildDelivery implements app.BuildStore.
-func (s *Store) BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d app.BuildTaken, uniq string, err error) {
+func (s *Store) BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d appbuild.BuildTaken, uniq string, err error) {
 	h, err := s.BuildHook(ctx, tenant, hook)
 	if err != nil {
 		return d, "", err

@@ -3,12 +3,12 @@ package catalog
 import (
 	"context"
 
-	"muster/app"
 	"muster/app/store/db"
+	"muster/app/template"
 )
 
 // RecordCatalog implements app.CatalogStore.
-func (s *Store) RecordCatalog(ctx context.Context, versions []app.CatalogVersion) (written int, err error) {
+func (s *Store) RecordCatalog(ctx context.Context, versions []template.CatalogVersion) (written int, err error) {
 	type entry struct{ kind, name string }
 	type last struct {
 		number int
@@ -27,7 +27,7 @@ func (s *Store) RecordCatalog(ctx context.Context, versions []app.CatalogVersion
 			WHERE v.number = (SELECT max(w.number) FROM catalog_versions w WHERE w.kind = v.kind AND w.name = v.name)`)
 		return had, err
 	}
-	fresh := func(had map[entry]last) (out []app.CatalogVersion) {
+	fresh := func(had map[entry]last) (out []template.CatalogVersion) {
 		for _, v := range versions {
 			if l := had[entry{v.Kind, v.Name}]; l.hash != v.Hash {
 				v.Number = l.number + 1
@@ -59,19 +59,19 @@ func (s *Store) RecordCatalog(ctx context.Context, versions []app.CatalogVersion
 }
 
 // CatalogVersions implements app.CatalogStore.
-func (s *Store) CatalogVersions(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
+func (s *Store) CatalogVersions(ctx context.Context, kind, name string) ([]template.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `text`, kind, name)
 }
 
 // CatalogHashes implements app.CatalogStore.
-func (s *Store) CatalogHashes(ctx context.Context, kind, name string) ([]app.CatalogVersion, error) {
+func (s *Store) CatalogHashes(ctx context.Context, kind, name string) ([]template.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `''`, kind, name)
 }
 
-func (s *Store) catalogVersions(ctx context.Context, text, kind, name string) ([]app.CatalogVersion, error) {
-	list := []app.CatalogVersion{}
+func (s *Store) catalogVersions(ctx context.Context, text, kind, name string) ([]template.CatalogVersion, error) {
+	list := []template.CatalogVersion{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		v := app.CatalogVersion{Kind: kind, Name: name}
+		v := template.CatalogVersion{Kind: kind, Name: name}
 		var at int64
 		err := row.Scan(&v.Number, &v.Hash, &v.Text, &at, &v.By)
 		v.At = db.FromMicros(at)

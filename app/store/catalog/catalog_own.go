@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/store/db"
+	apptemplate "muster/app/template"
 )
 
 const entryColumns = `kind, name, number, revision, saved_at, saved_by, note, text, gone, trusted, coopr`
@@ -69,7 +70,7 @@ func (w withFirst) Scan(dest ...any) error {
 }
 
 // OwnCatalogHistory implements app.OwnCatalogStore.
-func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k app.CatalogKey, limit int) ([]catalog.CatalogRevision, error) {
+func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k apptemplate.CatalogKey, limit int) ([]catalog.CatalogRevision, error) {
 	list := []catalog.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
@@ -80,7 +81,7 @@ func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k app.Cata
 }
 
 // OwnCatalogVersion implements app.OwnCatalogStore.
-func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k app.CatalogKey, number int) (catalog.CatalogRevision, error) {
+func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k apptemplate.CatalogKey, number int) (catalog.CatalogRevision, error) {
 	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
 	if db.IsNoRows(err) {
@@ -92,7 +93,7 @@ func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k app.Cata
 // SaveOwnCatalog implements app.OwnCatalogStore.
 func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c catalog.OwnCatalogSave) (revision int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		latest := map[app.CatalogKey]catalog.CatalogRevision{}
+		latest := map[apptemplate.CatalogKey]catalog.CatalogRevision{}
 		head := int64(0)
 		if err := t.Each(func(row db.Scanner) error {
 			r, err := scanEntry(row)
@@ -214,7 +215,7 @@ func providerUse(each func(f func(db.Scanner) error, query string, args ...any) 
 	}{
 		{name(&u.Clusters), `SELECT name FROM clusters WHERE tenant = ? AND deleted_at = 0 AND provider = ? ORDER BY number`, []any{tenant, provider}},
 		{name(&u.Pools), `SELECT name FROM pools WHERE tenant = ? AND ended_at = 0 AND provider = ? ORDER BY name`, []any{tenant, provider}},
-		{count(&u.Orphans), `SELECT count(*) FROM orphans WHERE provider = ? AND gone_at = 0`, []any{app.AccountName(tenant, provider)}},
+		{count(&u.Orphans), `SELECT count(*) FROM orphans WHERE provider = ? AND gone_at = 0`, []any{apptemplate.AccountName(tenant, provider)}},
 		{count(&u.Unproven), `SELECT count(*) FROM clusters WHERE tenant = ? AND deleted_at > 0 AND proven_at = 0 AND provider = ?`, []any{tenant, provider}},
 	} {
 		if err := each(q.f, q.query, q.args...); err != nil {
@@ -247,7 +248,7 @@ const lastTemplates = `SELECT v.name, v.number, v.hash FROM catalog_templates v 
 	AND v.number = (SELECT max(w.number) FROM catalog_templates w WHERE w.tenant = v.tenant AND w.name = v.name)`
 
 // RecordTemplates implements app.OwnCatalogStore. Mostly nothing has changed, which takes no writing.
-func (s *Store) RecordTemplates(ctx context.Context, tenant string, versions []app.CatalogVersion) error {
+func (s *Store) RecordTemplates(ctx context.Context, tenant string, versions []apptemplate.CatalogVersion) error {
 	had := map[string]string{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var name string
@@ -256,13 +257,13 @@ func (s *Store) RecordTemplates(ctx context.Context, tenant string, versions []a
 		had[name] = l.hash
 		return err
 	}, lastTemplates, tenant)
-	if err != nil || !slices.ContainsFunc(versions, func(v app.CatalogVersion) bool { return had[v.Name] != v.Hash }) {
+	if err != nil || !slices.ContainsFunc(versions, func(v apptemplate.CatalogVersion) bool { return had[v.Name] != v.Hash }) {
 		return err
 	}
 	return s.Write(ctx, func(t *db.Tx) error { return recordTemplates(t, tenant, versions) })
 }
 
-func recordTemplates(t *db.Tx, tenant string, versions []app.CatalogVersion) error {
+func recordTemplates(t *db.Tx, tenant string, versions []apptemplate.CatalogVersion) error {
 	if len(versions) == 0 {
 		return nil
 	}
@@ -290,14 +291,14 @@ func recordTemplates(t *db.Tx, tenant string, versions []app.CatalogVersion) err
 }
 
 // TemplateHistory implements app.OwnCatalogStore.
-func (s *Store) TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]app.CatalogVersion, error) {
+func (s *Store) TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]apptemplate.CatalogVersion, error) {
 	column := `''`
 	if text {
 		column = `text`
 	}
-	list := []app.CatalogVersion{}
+	list := []apptemplate.CatalogVersion{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		v := app.CatalogVersion{Kind: app.KindTemplate, Name: name}
+		v := apptemplate.CatalogVersion{Kind: apptemplate.KindTemplate, Name: name}
 		var at int64
 		err := row.Scan(&v.Number, &v.Hash, &v.Text, &at, &v.By)
 		v.At = db.FromMicros(at)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
 	"muster/app/chat"
+	appcluster "muster/app/cluster"
 	"muster/app/store/db"
 )
 
@@ -78,7 +78,7 @@ func (s *Store) SaveAsk(ctx context.Context, a chat.ChatAsk) error {
 			WHERE r.id = ? AND r.tenant = ? ON CONFLICT (request) DO NOTHING`, a.Kind, a.Team, a.Channel, a.Person, db.Micros(a.At), a.Request, a.Tenant); err != nil {
 			return err
 		}
-		var status app.RequestStatus
+		var status appcluster.RequestStatus
 		var cluster string
 		err := t.Row(`SELECT status, cluster FROM requests WHERE id = ? AND tenant = ?`, a.Request, a.Tenant).Scan(&status, &cluster)
 		if db.IsNoRows(err) || err == nil && status.Open() {
@@ -93,8 +93,8 @@ func (s *Store) SaveAsk(ctx context.Context, a chat.ChatAsk) error {
 }
 
 // AskEnded makes the card of a request that runs now, where it was asked for, and forgets where that was.
-func AskEnded(t *db.Tx, request int64, tenant, cluster string, status app.RequestStatus, at time.Time) error {
-	if status == app.RequestAccepted {
+func AskEnded(t *db.Tx, request int64, tenant, cluster string, status appcluster.RequestStatus, at time.Time) error {
+	if status == appcluster.RequestAccepted {
 		if err := t.Exec(`INSERT INTO chat_cards (kind, team, tenant, cluster, operation, channel, person, at)
 			SELECT a.kind, a.team, a.tenant, o.cluster, o.id, a.channel, a.person, ? FROM chat_asks a JOIN operations o ON o.tenant = a.tenant
 			WHERE a.request = ? AND a.tenant = ? AND o.id = (SELECT max(id) FROM operations WHERE cluster = ?) ON CONFLICT (kind, operation, channel) DO NOTHING`,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/store/db"
 )
 
@@ -47,19 +48,19 @@ func (s *Store) Cluster(ctx context.Context, tenant, id string) (app.Cluster, er
 }
 
 // View implements app.ClusterStore.
-func (s *Store) View(ctx context.Context, tenant, id string) (app.ClusterView, error) {
+func (s *Store) View(ctx context.Context, tenant, id string) (appcluster.ClusterView, error) {
 	moment, err := s.Moment(ctx)
 	if err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	defer func() { _ = moment.Rollback() }()
-	v := app.ClusterView{Links: []app.Link{}}
+	v := appcluster.ClusterView{Links: []app.Link{}}
 	v.Cluster, err = Scan(moment.QueryRowContext(ctx, `SELECT `+Columns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
 	if err := ReadError(err, id); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	if v.Nodes, err = nodes(ctx, moment, tenant, id); err != nil {
-		return app.ClusterView{}, err
+		return appcluster.ClusterView{}, err
 	}
 	v.Operations, err = operations(ctx, moment, tenant, id)
 	return v, err
@@ -131,7 +132,7 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 }
 
 // Definition implements app.ClusterStore.
-func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d app.Definition, err error) {
+func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d appcluster.Definition, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT sealed_definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&sealed)
 	if err = ReadError(err, cluster); err != nil {
@@ -141,7 +142,7 @@ func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d app.D
 }
 
 // ClusterSecrets implements app.ClusterStore.
-func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k app.ClusterSecrets, err error) {
+func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k appcluster.ClusterSecrets, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT ssh_public_key, ssh_key FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).
 		Scan(&k.PublicKey, &sealed)

@@ -11,11 +11,14 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/policy"
 	"muster/app/store/db"
 	"muster/app/store/identity"
+	"muster/app/template"
 )
 
-// Readable is the end of a clause that lets through those of the clusters c that a reader may see; nil is everyone. ClusterReader.AccessTo says the same of one cluster.
+// Readable is the end of a clause that lets through those of the clusters c that a reader may see; nil is everyone. ClusterReader.AccessTo says the
+// same of one cluster.
 func Readable(r *app.ClusterReader) (clause string, args []any) {
 	if r == nil || r.SeesAll {
 		return "", nil
@@ -114,11 +117,11 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 		}
 		decides, is := known[text]
 		if !is {
-			var needs []app.Need
+			var needs []policy.Need
 			if err := json.Unmarshal([]byte(text), &needs); err != nil {
 				return fmt.Errorf("request %d: %w", id, err)
 			}
-			decides = app.Decides(r, needs)
+			decides = policy.Decides(r, needs)
 			known[text] = decides
 		}
 		if decides {
@@ -137,7 +140,7 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var cluster string
 		var text []byte
-		var p app.Person
+		var p template.Person
 		if err := row.Scan(&cluster, &text); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	appplan "muster/app/plan"
 	"muster/app/store/db"
 )
 
@@ -34,7 +35,7 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 	if err != nil {
 		return nil, err
 	}
-	plan := app.Plan{Steps: make([]app.PlanStep, len(all))}
+	plan := appplan.Plan{Steps: make([]appplan.PlanStep, len(all))}
 	for i, st := range all {
 		plan.Steps[i].Join, plan.Steps[i].Needs = st.Join, st.Needs
 	}
@@ -56,7 +57,7 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 }
 
 // Unfinished implements app.Ledger. It reads a row of counts and the first failures, however many steps there are.
-func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) (u app.Unfinished, err error) {
+func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) (u cluster.Unfinished, err error) {
 	onMachine, actions := among(`action`, app.MachineActions)
 	args := append(slices.Clone(actions), actions...)
 	args = append(args, app.ActionHook, app.ActionDelete, tenant, operation, tenant, operation)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"muster/app"
+	"muster/app/webhook"
 )
 
 type head struct {
@@ -15,7 +15,7 @@ type head struct {
 }
 
 // choose picks what is due, as far as the claim has room, and says when the next one is due after now.
-func choose(all []head, c app.DeliveryClaim) (ids []int64, next time.Time) {
+func choose(all []head, c webhook.DeliveryClaim) (ids []int64, next time.Time) {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b head) int {
 		return cmp.Or(cmp.Compare(min(a.notice, 1), min(b.notice, 1)), cmp.Compare(a.next, b.next), cmp.Compare(a.id, b.id))
@@ -38,7 +38,7 @@ func choose(all []head, c app.DeliveryClaim) (ids []int64, next time.Time) {
 
 // ClaimHeads takes what is due of the deliveries that are next, as query gives them; take may be called again where the transaction
 // has to be begun anew. Where nothing is due it writes nothing.
-func (s *DB) ClaimHeads(ctx context.Context, query string, c app.DeliveryClaim, take func(t *Tx, ids []int64) error) (next time.Time, err error) {
+func (s *DB) ClaimHeads(ctx context.Context, query string, c webhook.DeliveryClaim, take func(t *Tx, ids []int64) error) (next time.Time, err error) {
 	var all []head
 	note := func(row Scanner) error {
 		var h head
@@ -67,7 +67,7 @@ func (s *DB) ClaimHeads(ctx context.Context, query string, c app.DeliveryClaim, 
 // due tells when a head may be taken; a time that no delivery could wait for was written before the clock was set back.
 func (h head) due(now time.Time) time.Time {
 	at := max(h.next, h.held)
-	if at > Micros(now.Add(app.DeliveryTime+time.Hour)) {
+	if at > Micros(now.Add(webhook.DeliveryTime+time.Hour)) {
 		return now
 	}
 	return FromMicros(at)

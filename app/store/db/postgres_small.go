@@ -6,13 +6,14 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // LeftOut are the schemes that this build does not have.
 var LeftOut = []string{"postgres"}
 
 func noPostgres() error {
-	return &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: "This small build of Muster has no support for PostgreSQL.", Hint: app.FullBuildHint}
+	return &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: "This small build of Muster has no support for PostgreSQL.", Hint: family.FullBuildHint}
 }
 
 func openPostgres(context.Context, string) (session, func(func([]string)) peers, *Reads, error) {

@@ -40,12 +40,16 @@ type Outcome struct {
 	Migrated   []Migration `json:"migrated,omitempty"`
 }
 
-// Restore brings a backup into a database that has no installation. A file appears when all of it is there, and not at all otherwise. A PostgreSQL database gets
-// its tables, and then all rows in one transaction; where that ends before its time, servers refuse the database until it was done again. Then later migrations are
+// Restore brings a backup into a database that has no installation. A file appears when all of it is there, and not at all otherwise. A PostgreSQL
+// database gets
+// its tables, and then all rows in one transaction; where that ends before its time, servers refuse the database until it was done again. Then later
+// migrations are
 // made. EConflict where there is an installation, or the backup is of a newer program or of another key; EInvalid for rows that do not fit.
 //
-// Time goes back for the rows, but not for what they speak of. So numbers go on far beyond those that may have been handed out since; each machine that was being made is looked for before it
-// is asked for again; claims have greater epochs than nodes have seen; all tokens of workers are void; leases that ended meanwhile get some time; and everybody has to sign in anew.
+// Time goes back for the rows, but not for what they speak of. So numbers go on far beyond those that may have been handed out since; each machine
+// that was being made is looked for before it
+// is asked for again; claims have greater epochs than nodes have seen; all tokens of workers are void; leases that ended meanwhile get some time; and
+// everybody has to sign in anew.
 func Restore(ctx context.Context, where string, r Restored) (Outcome, error) {
 	if r.Migration > newest() {
 		return Outcome{}, &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup was made by a newer Muster (migration %d), and this one knows %d only.", r.Migration, newest()),

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"muster/app"
+	appbuild "muster/app/build"
+	appcluster "muster/app/cluster"
 )
 
 // The configuration of clusters is encrypted, as JSON, since people put passwords into it.
@@ -38,12 +40,12 @@ func (k *Keyring) SealChange(text []byte, operation int64) []byte {
 }
 
 // SealAsked encrypts what was asked for.
-func (k *Keyring) SealAsked(r app.Request) []byte {
+func (k *Keyring) SealAsked(r appcluster.Request) []byte {
 	return k.Seal([]byte(JSON(r.Asked)), askedPlace(r.ID))
 }
 
 // SealTerms encrypts what a request would get.
-func (k *Keyring) SealTerms(r app.Request) []byte {
+func (k *Keyring) SealTerms(r appcluster.Request) []byte {
 	return k.Seal([]byte(JSON(r.Terms)), termsPlace(r.ID))
 }
 
@@ -53,7 +55,7 @@ func (k *Keyring) SealKept(text string, request int64) []byte {
 }
 
 // SealWanted encrypts what a build asks for.
-func (k *Keyring) SealWanted(a app.BuildAsk, build int64) []byte {
+func (k *Keyring) SealWanted(a appbuild.BuildAsk, build int64) []byte {
 	return k.Seal([]byte(JSON(a)), wantedPlace(build))
 }
 
@@ -72,9 +74,10 @@ func (k *Keyring) OpenJSON(sealed []byte, place string, into any) error {
 // SealedRequest is what is sealed of a request.
 type SealedRequest struct{ Asked, Terms []byte }
 
-// OpenRequest decrypts the sealed fields of a request. If their key is lost it leaves them empty, so that the rest can still be read. Call it after the rows are
+// OpenRequest decrypts the sealed fields of a request. If their key is lost it leaves them empty, so that the rest can still be read. Call it after
+// the rows are
 // closed: the data key may have to be read first.
-func (k *Keyring) OpenRequest(r *app.Request, s SealedRequest) error {
+func (k *Keyring) OpenRequest(r *appcluster.Request, s SealedRequest) error {
 	err := k.OpenJSON(s.Asked, askedPlace(r.ID), &r.Asked)
 	if err == nil {
 		err = k.OpenJSON(s.Terms, termsPlace(r.ID), &r.Terms)
@@ -86,7 +89,7 @@ func (k *Keyring) OpenRequest(r *app.Request, s SealedRequest) error {
 }
 
 // OpenWanted does the same for a build.
-func (k *Keyring) OpenWanted(b *app.Build, sealed []byte) error {
+func (k *Keyring) OpenWanted(b *appbuild.Build, sealed []byte) error {
 	if err := k.OpenJSON(sealed, wantedPlace(b.ID), &b.Wanted); !app.IsKeyLost(err) {
 		return err
 	}

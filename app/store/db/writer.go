@@ -12,6 +12,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/identity"
+	"muster/app/observe"
 )
 
 const (
@@ -101,7 +102,7 @@ func (s *DB) Write(ctx context.Context, act func(*Tx) error) error {
 	if k, ok := cluster.OnceOf(ctx); ok {
 		act = marked(k, act)
 	}
-	w := &write{act: act, err: make(chan error, 1), trace: app.TraceOf(ctx)}
+	w := &write{act: act, err: make(chan error, 1), trace: observe.TraceOf(ctx)}
 	if who, ok := identity.Acting(ctx); ok {
 		w.who = &who
 	}

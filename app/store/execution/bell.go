@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/store/db"
 )
@@ -13,10 +13,10 @@ const outbox = `SELECT tenant, operation, idx, attempt FROM steps WHERE state = 
 
 // Unrung implements app.Ledger: a queued step that was never rung is the outbox. The order does not matter: whoever
 // hears a bell is given the best step, whichever it was rung for.
-func (s *Store) Unrung(ctx context.Context, limit int) ([]app.Bell, error) {
-	var bells []app.Bell
+func (s *Store) Unrung(ctx context.Context, limit int) ([]execution.Bell, error) {
+	var bells []execution.Bell
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var b app.Bell
+		var b execution.Bell
 		err := row.Scan(&b.Tenant, &b.Operation, &b.Index, &b.Attempt)
 		b.Attempt++
 		bells = append(bells, b)
@@ -26,7 +26,7 @@ func (s *Store) Unrung(ctx context.Context, limit int) ([]app.Bell, error) {
 }
 
 // MarkRung implements app.Ledger. A step that was claimed in the meantime is left alone.
-func (s *Store) MarkRung(ctx context.Context, bells []app.Bell, now time.Time) error {
+func (s *Store) MarkRung(ctx context.Context, bells []execution.Bell, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.ExecKeyed(len(bells), `WITH v(o, i, a) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET rung_at = ? FROM v
 			WHERE steps.operation = v.o AND steps.idx = v.i AND steps.attempt = v.a AND steps.state = 'queued'`, func(args []any, i int) []any {

@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/operation"
 	"muster/app/store/db"
 )
 
 // keepChanges keeps what a comparison found of a service.
-func keepChanges(t *db.Tx, tenant, cluster string, st *ledger.Step, f app.Finish) error {
+func keepChanges(t *db.Tx, tenant, cluster string, st *ledger.Step, f execution.Finish) error {
 	if f.Changes == nil || st.Service == "" {
 		return nil
 	}

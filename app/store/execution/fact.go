@@ -13,7 +13,7 @@ import (
 )
 
 // keepFacts keeps what a service told in a step.
-func keepFacts(t *db.Tx, d *db.DB, tenant, cluster string, st *ledger.Step, f app.Finish) error {
+func keepFacts(t *db.Tx, d *db.DB, tenant, cluster string, st *ledger.Step, f execution.Finish) error {
 	if len(f.Facts) == 0 || st.Service == "" {
 		return nil
 	}

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"muster/app"
+	"muster/app/execution"
+	"muster/app/health"
 	"muster/app/ledger"
 	"muster/app/store/db"
 )
 
 // keepNodeReport keeps what a step found out about its node.
-func keepNodeReport(t *db.Tx, tenant, cluster string, st *ledger.Step, f app.Finish) error {
+func keepNodeReport(t *db.Tx, tenant, cluster string, st *ledger.Step, f execution.Finish) error {
 	if f.Contract == nil || st.Node == "" {
 		return nil
 	}
@@ -21,14 +22,14 @@ func keepNodeReport(t *db.Tx, tenant, cluster string, st *ledger.Step, f app.Fin
 }
 
 // NodeReports implements app.NodeReportStore.
-func (s *Store) NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]app.NodeReport, error) {
-	list := []app.NodeReport{}
+func (s *Store) NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]health.NodeReport, error) {
+	list := []health.NodeReport{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var name, text string
 		if err := row.Scan(&name, &text); err != nil {
 			return err
 		}
-		var r app.NodeReport
+		var r health.NodeReport
 		if err := json.Unmarshal([]byte(text), &r); err != nil {
 			return fmt.Errorf("report of %s/%s: %w", cluster, name, err)
 		}

@@ -5,16 +5,19 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
 )
 
-// takePromised hands a machine that was promised to a node out to it: the intent, what is known of the machine, and its line of the receipt go over. The step that
-// was just claimed finds the machine by the intent's tag then, or, where it is gone meanwhile, makes one as ever. The key by which the pool opened it stays until the
+// takePromised hands a machine that was promised to a node out to it: the intent, what is known of the machine, and its line of the receipt go over.
+// The step that
+// was just claimed finds the machine by the intent's tag then, or, where it is gone meanwhile, makes one as ever. The key by which the pool opened it
+// stays until the
 // machine is known not to take it any more.
-func takePromised(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, c *app.ClaimedStep) error {
+func takePromised(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, c *execution.ClaimedStep) error {
 	var from, pool, intent string
 	err := t.Row(`SELECT m.cluster, p.name, i.id FROM pool_machines m JOIN pools p ON p.id = m.pool JOIN intents i ON i.cluster = m.cluster AND i.ended_at = 0
 		WHERE m.for_cluster = ? AND m.for_node = ? AND m.for_cluster <> '' AND m.state = 'promised' ORDER BY i.created_at DESC LIMIT 1`, c.Cluster.ID, c.Node.Name).Scan(&from, &pool, &intent)

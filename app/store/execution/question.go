@@ -10,14 +10,16 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/ledger"
+	"muster/app/phrase"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
+	"muster/app/template"
 )
 
 // Questions implements app.QuestionStore.
-func (s *Store) Questions(ctx context.Context, tenant string, f execution.QuestionFilter) ([]app.Question, error) {
-	list := []app.Question{}
+func (s *Store) Questions(ctx context.Context, tenant string, f execution.QuestionFilter) ([]execution.Question, error) {
+	list := []execution.Question{}
 	where, args := `q.tenant = ?`, []any{tenant}
 	if f.Cluster != "" {
 		where, args = where+` AND q.cluster = ?`, append(args, f.Cluster)
@@ -47,7 +49,7 @@ func (s *Store) Questions(ctx context.Context, tenant string, f execution.Questi
 }
 
 // Question implements app.QuestionStore.
-func (s *Store) Question(ctx context.Context, tenant string, operation int64, index int) (app.Question, error) {
+func (s *Store) Question(ctx context.Context, tenant string, operation int64, index int) (execution.Question, error) {
 	q, err := ledgerdb.ScanQuestion(s.Row(ctx, `SELECT `+ledgerdb.QuestionColumns+ledgerdb.QuestionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`,
 		tenant, operation, index))
 	return q.Question, noQuestion(err, operation, index)
@@ -108,7 +110,7 @@ func (s *Store) answerValues(name string, person, sealed []byte) (values map[str
 		}
 		return values, nil
 	}
-	var p app.Person
+	var p template.Person
 	if err := json.Unmarshal(person, &p); err != nil {
 		return nil, fmt.Errorf("store: question %s: %w", name, err)
 	}
@@ -119,13 +121,13 @@ func (s *Store) answerValues(name string, person, sealed []byte) (values map[str
 }
 
 // AnswerQuestion implements app.QuestionStore.
-func (s *Store) AnswerQuestion(ctx context.Context, n execution.NewAnswer) (q app.Question, err error) {
+func (s *Store) AnswerQuestion(ctx context.Context, n execution.NewAnswer) (q execution.Question, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		r, err := question(t, n.Tenant, n.Operation, n.Index)
 		if err != nil {
 			return err
 		}
-		if r.State != app.QuestionOpen || r.Attempt != n.Attempt {
+		if r.State != execution.QuestionOpen || r.Attempt != n.Attempt {
 			return tooLate(t, r, n)
 		}
 		rows := []ledgerdb.QuestionRow{r}
@@ -134,9 +136,9 @@ func (s *Store) AnswerQuestion(ctx context.Context, n execution.NewAnswer) (q ap
 				return err
 			}
 		}
-		state := app.QuestionAnswered
+		state := execution.QuestionAnswered
 		if n.Refuse != "" {
-			state = app.QuestionRefused
+			state = execution.QuestionRefused
 		}
 		sealed, err := s.sealAnswer(r, n.Values)
 		if err != nil {
@@ -194,7 +196,7 @@ func (s *Store) AnswerQuestion(ctx context.Context, n execution.NewAnswer) (q ap
 func plainValues(values map[string]app.AnswerValue) map[string]string {
 	plain := map[string]string{}
 	for name, v := range values {
-		if plain[name] = app.CutText(v.Text, 100); v.Secret {
+		if plain[name] = phrase.CutText(v.Text, 100); v.Secret {
 			plain[name] = "•••"
 		}
 	}
@@ -212,19 +214,19 @@ func tooLate(t *db.Tx, q ledgerdb.QuestionRow, n execution.NewAnswer) error {
 	switch at := q.AnsweredAt.UTC().Format("2 Jan 15:04:05 UTC"); {
 	case n.Attempt > q.Attempt:
 		e.Message = fmt.Sprintf("%s was never asked for the %d. time.", q.Step, n.Attempt)
-	case q.State == app.QuestionAnswered:
+	case q.State == execution.QuestionAnswered:
 		e.Reason, e.Message = "answered", fmt.Sprintf("You are too late: %s answered it at %s, and it went on.", q.AnsweredBy, at)
-	case q.State == app.QuestionRefused:
+	case q.State == execution.QuestionRefused:
 		e.Reason, e.Message = "answered", fmt.Sprintf("You are too late: %s refused it at %s: %s", q.AnsweredBy, at, q.Reason)
 		e.Hint = "Resume the operation to have it asked again."
-	case q.State == app.QuestionOverdue:
+	case q.State == execution.QuestionOverdue:
 		e.Message = fmt.Sprintf("You are too late: nobody had answered by %s.", at)
 		if !q.Person.GoesOn() {
 			e.Hint = "Resume the operation to have it asked again."
 		}
-	case q.State == app.QuestionOpen:
+	case q.State == execution.QuestionOpen:
 		e.Message, e.Hint = "This was asked anew meanwhile.", "Look at it again, and answer then."
-	case q.State == app.QuestionLater:
+	case q.State == execution.QuestionLater:
 		e.Message = fmt.Sprintf("%s is not asked yet.", q.Step)
 	default:
 		status := ""
@@ -261,7 +263,7 @@ func remind(t *db.Tx, now time.Time) error {
 		if err := t.Exec(`UPDATE questions SET remind_at = 0 WHERE operation = ? AND idx = ?`, q.Operation, q.Index); err != nil {
 			return err
 		}
-		if q.State == app.QuestionOpen && q.Until.After(now) {
+		if q.State == execution.QuestionOpen && q.Until.After(now) {
 			if err := t.Notice(q.TellReminder(now)); err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
@@ -18,12 +19,12 @@ import (
 
 // claimCall is one call of ClaimSteps under way.
 type claimCall struct {
-	app.ClaimQuery
-	out []*app.ClaimedStep
+	execution.ClaimQuery
+	out []*execution.ClaimedStep
 }
 
 // ClaimSteps implements app.Ledger.
-func (s *Store) ClaimSteps(ctx context.Context, q app.ClaimQuery) ([]*app.ClaimedStep, error) {
+func (s *Store) ClaimSteps(ctx context.Context, q execution.ClaimQuery) ([]*execution.ClaimedStep, error) {
 	c := &claimCall{ClaimQuery: q}
 	c.Most = max(c.Most, 1)
 	err := s.claims.Do(ctx, s.DB, c)
@@ -46,7 +47,7 @@ func (s *Store) claim(t *db.Tx, calls []*claimCall) error {
 	var kinds []string // of worker: of one tenant, kept from the same providers
 	of := map[string][]*claimCall{}
 	for _, c := range calls {
-		c.out = []*app.ClaimedStep{}
+		c.out = []*execution.ClaimedStep{}
 		kind := strings.Join(append([]string{c.Worker.Tenant}, c.Except...), "\x00")
 		if of[kind] == nil {
 			kinds = append(kinds, kind)
@@ -148,7 +149,7 @@ func bestOf(t *db.Tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (m
 const bestOfOne = `SELECT * FROM (SELECT ` + ledgerdb.StepColumns + ` FROM steps s WHERE ` + bestOfOperation + `) AS best`
 
 // operationsInTurn loads the operations that may get slots into a set, and gives them in their turn.
-func operationsInTurn(t *db.Tx, set *ledger.Set, q app.ClaimQuery, slots int) ([]*ledger.Operation, error) {
+func operationsInTurn(t *db.Tx, set *ledger.Set, q execution.ClaimQuery, slots int) ([]*ledger.Operation, error) {
 	which, args := operationsToClaim, []any{q.Worker.Tenant}
 	if len(q.Except) > 0 {
 		which = fmt.Sprintf(operationsBut, "?"+strings.Repeat(", ?", len(q.Except)-1))
@@ -183,13 +184,13 @@ func operationsInTurn(t *db.Tx, set *ledger.Set, q app.ClaimQuery, slots int) ([
 }
 
 // ExtendClaims implements app.Ledger.
-func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]app.Directive, error) {
+func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]execution.Directive, error) {
 	deadline := now.Add(claimFor)
-	out := make([]app.Directive, len(held))
+	out := make([]execution.Directive, len(held))
 	err := s.Write(ctx, func(t *db.Tx) error {
 		at := make(map[app.Fence]int, len(held)) // a fence that is asked for twice has one answer
 		for i, f := range held {
-			out[i] = app.Directive{Fence: f, Lost: true}
+			out[i] = execution.Directive{Fence: f, Lost: true}
 			if _, known := at[f]; !known {
 				at[f] = i
 			}
@@ -202,7 +203,7 @@ func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fen
 				return err
 			}
 			if i, ok := at[f]; ok && out[i].Lost {
-				out[i] = app.Directive{Fence: f, Deadline: deadline, Cancel: status == app.OperationCancelling}
+				out[i] = execution.Directive{Fence: f, Deadline: deadline, Cancel: status == app.OperationCancelling}
 				keep = append(keep, f)
 			}
 			return nil

@@ -5,6 +5,9 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/ledger"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
@@ -13,7 +16,7 @@ import (
 
 // fallBack lets a node be of other hardware, none of its own being to be had, and gives how its attempt ends then. The cluster's price
 // and what is reserved for it go with that. Where quotas are in the way of all, or the node is of other hardware by now, all stays as it was.
-func fallBack(t *db.Tx, set *ledger.Set, f app.Finish) (app.Finish, error) {
+func fallBack(t *db.Tx, set *ledger.Set, f execution.Finish) (execution.Finish, error) {
 	o, st := set.Operation(f.Fence.Operation), set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
 	if !o.Kind.GrowsNodes() || o.Status == app.OperationCancelling {
 		return f, nil
@@ -40,7 +43,7 @@ func fallBack(t *db.Tx, set *ledger.Set, f app.Finish) (app.Finish, error) {
 }
 
 // reserveMore reserves what a cluster has more with other hardware; EQuota where that is too much.
-func reserveMore(t *db.Tx, f app.Finish, o *ledger.Operation, h app.HardwareFallback) error {
+func reserveMore(t *db.Tx, f execution.Finish, o *ledger.Operation, h cluster.HardwareFallback) error {
 	had, err := policy.Reserved(t, o.Tenant, o.Cluster, 0)
 	if err != nil || had == nil || !had.EndedAt.IsZero() {
 		return err
@@ -51,7 +54,7 @@ func reserveMore(t *db.Tx, f app.Finish, o *ledger.Operation, h app.HardwareFall
 }
 
 // takeFallback writes that a node is of other hardware.
-func takeFallback(t *db.Tx, f app.Finish, o *ledger.Operation, st *ledger.Step, h app.HardwareFallback) (app.Finish, error) {
+func takeFallback(t *db.Tx, f execution.Finish, o *ledger.Operation, st *ledger.Step, h cluster.HardwareFallback) (execution.Finish, error) {
 	if err := t.Exec(`UPDATE nodes SET hardware = ?, instead_of = ?, cpu = ? WHERE cluster = ? AND name = ?`, h.To, h.InsteadOf, h.CPU, o.Cluster, st.Node); err != nil {
 		return f, err
 	}
@@ -74,7 +77,7 @@ func takeFallback(t *db.Tx, f app.Finish, o *ledger.Operation, st *ledger.Step, 
 }
 
 // repriced writes what the cluster costs with other hardware, also where its operation says what it made of it.
-func repriced(t *db.Tx, o *ledger.Operation, h app.HardwareFallback) error {
+func repriced(t *db.Tx, o *ledger.Operation, h cluster.HardwareFallback) error {
 	var cost float64
 	if err := t.Row(`SELECT cost_per_hour FROM clusters WHERE id = ?`, o.Cluster).Scan(&cost); err != nil {
 		return db.Wrapped(err)
@@ -102,8 +105,8 @@ func repriced(t *db.Tx, o *ledger.Operation, h app.HardwareFallback) error {
 }
 
 // say adds a line of Muster's own to the log of a running attempt.
-func say(t *db.Tx, f app.Finish, text string) error {
+func say(t *db.Tx, f execution.Finish, text string) error {
 	return t.Exec(`INSERT INTO logs (at, tenant, cluster, operation, idx, attempt, step, node, stream, text)
 		SELECT CAST(? AS BIGINT), tenant, cluster, operation, idx, attempt, step, node, CAST(? AS TEXT), CAST(? AS TEXT) FROM steps WHERE operation = ? AND idx = ?`,
-		db.Micros(f.Now), string(app.StreamSystem), text, f.Fence.Operation, f.Fence.Index)
+		db.Micros(f.Now), string(family.StreamSystem), text, f.Fence.Operation, f.Fence.Index)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/ledger"
 	"muster/app/store/cluster"
@@ -17,14 +18,14 @@ import (
 // finishCall is one call of FinishSteps under way.
 type finishCall struct {
 	worker app.WorkerID
-	fs     []app.Finish
-	out    []app.Finished
+	fs     []execution.Finish
+	out    []execution.Finished
 }
 
 // FinishSteps implements app.Ledger.
-func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish) ([]app.Finished, error) {
+func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []execution.Finish) ([]execution.Finished, error) {
 	if len(fs) == 0 {
-		return []app.Finished{}, nil
+		return []execution.Finished{}, nil
 	}
 	c := &finishCall{worker: w, fs: fs}
 	err := s.finishes.Do(ctx, s.DB, c)
@@ -35,7 +36,7 @@ func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []app.Finish
 		return nil, err
 	}
 	// One of them goes wrong, and must not keep the others.
-	out := make([]app.Finished, len(fs))
+	out := make([]execution.Finished, len(fs))
 	for i := range fs {
 		one := &finishCall{worker: w, fs: fs[i : i+1]}
 		if err := s.finishes.Do(ctx, s.DB, one); err != nil {
@@ -104,7 +105,7 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 	}
 	tag := 0
 	for _, c := range calls {
-		c.out = make([]app.Finished, len(c.fs))
+		c.out = make([]execution.Finished, len(c.fs))
 		for i, f := range c.fs {
 			if st := set.Handed(tag); st != nil {
 				c.out[i].Next = next[st.Key()]
@@ -119,7 +120,7 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 }
 
 // noteFinish keeps what an attempt found out about its node.
-func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f app.Finish, nodes *ledgerdb.NodeSet) error {
+func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f execution.Finish, nodes *ledgerdb.NodeSet) error {
 	o := set.Operation(st.Operation)
 	if err := keepNodeReport(t, o.Tenant, o.Cluster, st, f); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (s *Store) noteFinish(t *db.Tx, set *ledger.Set, st *ledger.Step, f app.Fin
 }
 
 // stays tells of a machine that an operation gave back whether the operation leaves a cluster without it.
-func stays(t *db.Tx, o *ledger.Operation, u app.NodeUpdate) (bool, error) {
+func stays(t *db.Tx, o *ledger.Operation, u execution.NodeUpdate) (bool, error) {
 	if !u.Gone || o.Kind == app.OperationDelete {
 		return false, nil
 	}
@@ -186,7 +187,7 @@ func addRivals(t *db.Tx, set *ledger.Set, calls []*finishCall) error {
 }
 
 // handOut gathers what belongs to the steps that a set claimed.
-func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerdb.NodeSet) (map[ledger.Key]*app.ClaimedStep, error) {
+func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerdb.NodeSet) (map[ledger.Key]*execution.ClaimedStep, error) {
 	claimed := set.Claimed()
 	if err := ledgerdb.LoadNodes(t, nodes, set, claimed); err != nil {
 		return nil, err
@@ -198,11 +199,11 @@ func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerd
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[ledger.Key]*app.ClaimedStep, len(claimed))
+	out := make(map[ledger.Key]*execution.ClaimedStep, len(claimed))
 	for _, st := range claimed {
 		o := set.Operation(st.Operation)
 		k := ledger.Node{Cluster: o.Cluster, Name: st.Node}
-		c := &app.ClaimedStep{Tenant: o.Tenant, Step: st.Step, Deadline: db.FromMicros(db.Micros(st.Deadline)), Cluster: clusters[o.Cluster], Epoch: st.Epoch, Trace: o.Trace}
+		c := &execution.ClaimedStep{Tenant: o.Tenant, Step: st.Step, Deadline: db.FromMicros(db.Micros(st.Deadline)), Cluster: clusters[o.Cluster], Epoch: st.Epoch, Trace: o.Trace}
 		out[st.Key()] = c
 		n := nodes.Of[k]
 		if n == nil {
@@ -239,7 +240,7 @@ func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerd
 const mostReplacements = 20
 
 // loadReplacements loads what earlier attempts of confirms have created.
-func loadReplacements(t *db.Tx, claimed map[ledger.Key]*app.ClaimedStep) error {
+func loadReplacements(t *db.Tx, claimed map[ledger.Key]*execution.ClaimedStep) error {
 	for _, c := range claimed {
 		if c.Step.Action != app.ActionConfirm || c.TriedAt.IsZero() || c.Node.Status != app.NodeCreated {
 			continue

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"muster/app"
+	"muster/app/execution"
 	"muster/app/store/db"
 )
 
@@ -17,9 +17,9 @@ const toMake = `SELECT n.hardware, n.image, n.zone, COUNT(*) FROM steps s JOIN n
 	GROUP BY n.hardware, n.image, n.zone ORDER BY n.hardware, n.image, n.zone`
 
 // ToMake implements app.Ledger.
-func (s *Store) ToMake(ctx context.Context, tenant string, operation int64) (kinds []app.NodeKind, standing int, err error) {
+func (s *Store) ToMake(ctx context.Context, tenant string, operation int64) (kinds []execution.NodeKind, standing int, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var k app.NodeKind
+		var k execution.NodeKind
 		err := row.Scan(&k.Hardware, &k.Image, &k.Zone, &k.Count)
 		kinds = append(kinds, k)
 		return err

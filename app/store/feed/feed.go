@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/store/db"
 )
 
@@ -60,7 +61,7 @@ func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64,
 }
 
 // Logs implements app.Feed.
-func (s *Store) Logs(ctx context.Context, tenant, cluster string, f app.LogFilter) ([]app.LogLine, error) {
+func (s *Store) Logs(ctx context.Context, tenant, cluster string, f appcluster.LogFilter) ([]app.LogLine, error) {
 	order := "ASC"
 	if f.Tail {
 		order = "DESC"

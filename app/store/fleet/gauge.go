@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
+	"muster/app/observe"
 	"muster/app/store/db"
 )
 
@@ -15,34 +15,34 @@ const mostTenants = 200
 // indexes alone, and of what has ended nothing, but for lists that are short.
 type levelQuestion struct {
 	name    string
-	metrics []*app.Metric
+	metrics []*observe.Metric
 	query   string
 	args    func(now time.Time, most int) []any // nil: none; most is how many slots a tenant may have that has no number of its own
 }
 
 var levelQuestions = []levelQuestion{
-	{"steps", []*app.Metric{app.LevelSteps}, `SELECT 'ready', count(*) FROM steps WHERE state = 'ready'
+	{"steps", []*observe.Metric{observe.LevelSteps}, `SELECT 'ready', count(*) FROM steps WHERE state = 'ready'
 		UNION ALL SELECT 'queued', count(*) FROM steps WHERE state = 'queued'
 		UNION ALL SELECT 'running', count(*) FROM steps WHERE state = 'running'`, nil},
-	{"oldest", []*app.Metric{app.LevelOldest}, oldestQueued, oldestArgs},
-	{"outbox", []*app.Metric{app.LevelOutbox}, `SELECT count(*) FROM steps WHERE state = 'queued' AND rung_at = 0`, nil},
-	{"overdue", []*app.Metric{app.LevelOverdue}, `SELECT count(*) FROM steps WHERE state = 'running' AND deadline < ?`, nowOnly},
-	{"operations", []*app.Metric{app.LevelOperations}, `SELECT status, count(*) FROM operations WHERE status IN ('waiting', 'running', 'paused', 'cancelling') GROUP BY status`, nil},
-	{"clusters", []*app.Metric{app.LevelClusters}, `SELECT status, count(*) FROM clusters WHERE deleted_at = 0 AND pool = 0 GROUP BY status`, nil},
-	{"leases", []*app.Metric{app.LevelLeases}, `SELECT count(*) FROM clusters WHERE deleted_at = 0 AND expires_at > 0 AND expires_at < ?`,
+	{"oldest", []*observe.Metric{observe.LevelOldest}, oldestQueued, oldestArgs},
+	{"outbox", []*observe.Metric{observe.LevelOutbox}, `SELECT count(*) FROM steps WHERE state = 'queued' AND rung_at = 0`, nil},
+	{"overdue", []*observe.Metric{observe.LevelOverdue}, `SELECT count(*) FROM steps WHERE state = 'running' AND deadline < ?`, nowOnly},
+	{"operations", []*observe.Metric{observe.LevelOperations}, `SELECT status, count(*) FROM operations WHERE status IN ('waiting', 'running', 'paused', 'cancelling') GROUP BY status`, nil},
+	{"clusters", []*observe.Metric{observe.LevelClusters}, `SELECT status, count(*) FROM clusters WHERE deleted_at = 0 AND pool = 0 GROUP BY status`, nil},
+	{"leases", []*observe.Metric{observe.LevelLeases}, `SELECT count(*) FROM clusters WHERE deleted_at = 0 AND expires_at > 0 AND expires_at < ?`,
 		func(now time.Time, _ int) []any { return []any{db.Micros(now.Add(24 * time.Hour))} }},
-	{"machines", []*app.Metric{app.LevelMachines, app.LevelMoney},
+	{"machines", []*observe.Metric{observe.LevelMachines, observe.LevelMoney},
 		`SELECT count(*), coalesce(sum(r.price), 0.0) FROM tenants t JOIN resources r ON r.tenant = t.name AND r.gone_at = 0`, nil},
-	{"orphans", []*app.Metric{app.LevelOrphans}, `SELECT CASE WHEN tenant <> '' AND provider LIKE '%/%' THEN 'of tenants' ELSE provider END, count(*)
+	{"orphans", []*observe.Metric{observe.LevelOrphans}, `SELECT CASE WHEN tenant <> '' AND provider LIKE '%/%' THEN 'of tenants' ELSE provider END, count(*)
 		FROM orphans WHERE gone_at = 0 GROUP BY 1`, nil},
-	{"provisioners", []*app.Metric{app.LevelProvisioner}, `SELECT state, count(*) FROM provisioners WHERE state IN ('active', 'draining') GROUP BY state`, nil},
-	{"slots", []*app.Metric{app.LevelSlots}, `SELECT coalesce(sum(slots), 0) FROM provisioners WHERE state = 'active'`, nil},
-	{"deliveries", []*app.Metric{app.LevelDeliveries}, `SELECT count(*) FROM hook_deliveries WHERE state = 'waiting' AND notice > 0`, nil},
+	{"provisioners", []*observe.Metric{observe.LevelProvisioner}, `SELECT state, count(*) FROM provisioners WHERE state IN ('active', 'draining') GROUP BY state`, nil},
+	{"slots", []*observe.Metric{observe.LevelSlots}, `SELECT coalesce(sum(slots), 0) FROM provisioners WHERE state = 'active'`, nil},
+	{"deliveries", []*observe.Metric{observe.LevelDeliveries}, `SELECT count(*) FROM hook_deliveries WHERE state = 'waiting' AND notice > 0`, nil},
 }
 
 var tenantQuestions = []levelQuestion{
-	{"tenants' steps", []*app.Metric{app.LevelTenantSteps}, `SELECT tenant, sum(queued) FROM operations WHERE queued > 0 GROUP BY tenant ORDER BY 2 DESC, 1 LIMIT ?`, tenantsOnly},
-	{"tenants' clusters", []*app.Metric{app.LevelTenantClusters, app.LevelTenantMoney},
+	{"tenants' steps", []*observe.Metric{observe.LevelTenantSteps}, `SELECT tenant, sum(queued) FROM operations WHERE queued > 0 GROUP BY tenant ORDER BY 2 DESC, 1 LIMIT ?`, tenantsOnly},
+	{"tenants' clusters", []*observe.Metric{observe.LevelTenantClusters, observe.LevelTenantMoney},
 		`SELECT tenant, count(*), coalesce(sum(cost_per_hour), 0.0) FROM clusters WHERE deleted_at = 0 AND pool = 0 GROUP BY tenant ORDER BY 2 DESC, 1 LIMIT ?`, tenantsOnly},
 }
 
@@ -61,25 +61,25 @@ func tenantsOnly(time.Time, int) []any         { return []any{mostTenants} }
 
 // Gaugings are the questions whose answers operators watch, one query each; with tenants also those that tell tenants apart. Most is how many slots
 // a tenant may have that has no number of its own; 0: no limit.
-func (s *Store) Gaugings(tenants bool, most int) []app.Gauging {
+func (s *Store) Gaugings(tenants bool, most int) []observe.Gauging {
 	questions := levelQuestions
 	if tenants {
 		questions = append(questions[:len(questions):len(questions)], tenantQuestions...)
 	}
-	all := make([]app.Gauging, len(questions))
+	all := make([]observe.Gauging, len(questions))
 	for i, q := range questions {
-		all[i] = app.Gauging{Name: q.name, Metrics: q.metrics, Read: func(ctx context.Context) ([]app.Reading, error) { return s.levels(ctx, q, most) }}
+		all[i] = observe.Gauging{Name: q.name, Metrics: q.metrics, Read: func(ctx context.Context) ([]observe.Reading, error) { return s.levels(ctx, q, most) }}
 	}
-	return append(all, app.Gauging{Name: "leads", Metrics: []*app.Metric{app.LevelLeads}, Read: func(context.Context) ([]app.Reading, error) {
-		r := app.Reading{Metric: app.LevelLeads}
+	return append(all, observe.Gauging{Name: "leads", Metrics: []*observe.Metric{observe.LevelLeads}, Read: func(context.Context) ([]observe.Reading, error) {
+		r := observe.Reading{Metric: observe.LevelLeads}
 		if s.Leads() {
 			r.Value = 1
 		}
-		return []app.Reading{r}, nil
+		return []observe.Reading{r}, nil
 	}})
 }
 
-func (s *Store) levels(ctx context.Context, q levelQuestion, most int) (all []app.Reading, err error) {
+func (s *Store) levels(ctx context.Context, q levelQuestion, most int) (all []observe.Reading, err error) {
 	var args []any
 	if q.args != nil {
 		args = q.args(time.Now(), most)
@@ -97,7 +97,7 @@ func (s *Store) levels(ctx context.Context, q levelQuestion, most int) (all []ap
 			return err
 		}
 		for i, m := range q.metrics {
-			all = append(all, app.Reading{Metric: m, Value: values[i], Labels: append([]string(nil), labels...)})
+			all = append(all, observe.Reading{Metric: m, Value: values[i], Labels: append([]string(nil), labels...)})
 		}
 		return nil
 	}, q.query, args...)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/feed"
@@ -21,9 +22,9 @@ const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_
 	AND (n.status = 'ready' OR n.status = 'created' AND c.status = 'failed')`
 
 // ExpectedMachines implements app.OrphanStore.
-func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(app.ExpectedMachine) error) error {
+func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(fleet.ExpectedMachine) error) error {
 	each := func(row db.Scanner) error {
-		var m app.ExpectedMachine
+		var m fleet.ExpectedMachine
 		if err := row.Scan(&m.ID, &m.Tenant, &m.Cluster, &m.Status, &m.Lost, &m.Marked); err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []st
 }
 
 // ComparedClusters implements app.OrphanStore.
-func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list []app.ComparedCluster, err error) {
+func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list []fleet.ComparedCluster, err error) {
 	at := map[string]int{}
 	err = db.InSets(len(clusters), func(from, size int) error {
 		ids := db.Anys(clusters[from : from+size])
@@ -66,7 +67,7 @@ func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list [
 			var lost bool
 			c, err := cluster.Scan(row, &lost)
 			at[c.ID] = len(list)
-			list = append(list, app.ComparedCluster{Cluster: c, Lost: lost})
+			list = append(list, fleet.ComparedCluster{Cluster: c, Lost: lost})
 			return err
 		}, `SELECT `+cluster.Columns+`, `+untouched+` FROM clusters c WHERE `+compared+` AND c.id IN (`+db.Repeated(`?`, size)+`)`, ids...); err != nil {
 			return err

@@ -15,8 +15,8 @@ import (
 const orphanColumns = `id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
 	first_seen, last_seen, sightings, gone_at, decision, decided, error`
 
-func scanOrphan(row db.Scanner) (app.Orphan, error) {
-	var o app.Orphan
+func scanOrphan(row db.Scanner) (fleet.Orphan, error) {
+	var o fleet.Orphan
 	var made, first, last, gone int64
 	err := row.Scan(&o.ID, &o.Provider, &o.Machine, &o.Hostname, &o.Zone, &o.Tenant, &o.Cluster, &o.Node, &o.Intent, &o.Kind, &o.Price,
 		&made, &first, &last, &o.Sightings, &gone, &o.Decision, &o.Decided, &o.Error)
@@ -78,10 +78,10 @@ func (s *Store) OrderedAccounts(ctx context.Context) (names []string, err error)
 const orphanMemory = 30 * 24 * time.Hour
 
 // SeeOrphans implements app.OrphanStore.
-func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []app.Orphan) (list []app.Orphan, err error) {
+func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []fleet.Orphan) (list []fleet.Orphan, err error) {
 	at := db.Micros(now)
 	err = s.Write(ctx, func(t *db.Tx) error {
-		list = []app.Orphan{}
+		list = []fleet.Orphan{}
 		for _, o := range seen {
 			err := t.Exec(`INSERT INTO orphans (id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
 					first_seen, last_seen, sightings, gone_at, decision, decided, error)
@@ -140,7 +140,7 @@ func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, fai
 }
 
 // Orphans implements app.OrphanStore.
-func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]app.Orphan, error) {
+func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]fleet.Orphan, error) {
 	where, args := "gone_at = 0", []any{}
 	if gone {
 		where = "gone_at >= 0"
@@ -148,7 +148,7 @@ func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]app.Or
 	if tenant != "" {
 		where, args = where+" AND tenant = ?", append(args, tenant)
 	}
-	list := []app.Orphan{}
+	list := []fleet.Orphan{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		o, err := scanOrphan(row)
 		list = append(list, o)
@@ -158,12 +158,12 @@ func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]app.Or
 }
 
 // DecideOrphan implements app.OrphanStore.
-func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d app.OrphanDecision, who app.Actor, now time.Time) (o app.Orphan, err error) {
+func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d fleet.OrphanDecision, who app.Actor, now time.Time) (o fleet.Orphan, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		o, err = scanOrphan(t.Row(`SELECT `+orphanColumns+` FROM orphans WHERE id = ?`, id))
 		switch {
 		case db.IsNoRows(err), err == nil && tenant != "" && o.Tenant != tenant:
-			o = app.Orphan{}
+			o = fleet.Orphan{}
 			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no orphan %q.", id), Hint: "See: muster orphans"}
 		case err != nil:
 			return fmt.Errorf("store: orphan: %w", err)
@@ -183,10 +183,10 @@ func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d app.Orpha
 const orphanMode = "orphans"
 
 // OrphanMode implements app.OrphanStore.
-func (s *Store) OrphanMode(ctx context.Context) (m app.OrphanMode, err error) {
+func (s *Store) OrphanMode(ctx context.Context) (m fleet.OrphanMode, err error) {
 	err = s.Row(ctx, `SELECT value FROM settings WHERE name = ?`, orphanMode).Scan(&m)
 	if db.IsNoRows(err) {
-		return app.OrphansDelete, nil
+		return fleet.OrphansDelete, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("store: %w", err)
@@ -195,7 +195,7 @@ func (s *Store) OrphanMode(ctx context.Context) (m app.OrphanMode, err error) {
 }
 
 // SetOrphanMode implements app.OrphanStore.
-func (s *Store) SetOrphanMode(ctx context.Context, m app.OrphanMode, who app.Actor, now time.Time) error {
+func (s *Store) SetOrphanMode(ctx context.Context, m fleet.OrphanMode, who app.Actor, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, orphanMode, m); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
@@ -97,7 +98,7 @@ func (s *Store) BusyProvisioners(ctx context.Context) ([]app.Provisioner, error)
 	}
 	at := make(map[string]int, len(all))
 	for i, p := range all {
-		at[app.WorkerPrefix(p.ID)] = i
+		at[execution.WorkerPrefix(p.ID)] = i
 	}
 	// The name of a worker is that of its provisioner and ten letters.
 	err = s.Each(ctx, func(row db.Scanner) error {

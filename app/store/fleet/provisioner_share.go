@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	"muster/app/fleet"
 	"muster/app/store/db"
 	"muster/app/store/identity"
 )
@@ -15,18 +15,18 @@ const atWork = `SELECT o.tenant, c.provider, o.queued + o.running, o.expected, o
 	WHERE o.status IN ('running', 'paused', 'cancelling') AND o.queued + o.running > 0`
 
 // Load implements app.ProvisionerStore.
-func (s *Store) Load(ctx context.Context) (app.Load, error) {
-	var l app.Load
+func (s *Store) Load(ctx context.Context) (fleet.Load, error) {
+	var l fleet.Load
 	// The number is read first: whatever changes after that makes it an old one.
 	err := s.Row(ctx, `SELECT COALESCE((SELECT value FROM counters WHERE name = 'shares'), 0)`).Scan(&l.Version)
 	if err != nil {
 		return l, err
 	}
 	type place struct{ tenant, provider string }
-	demands := map[place]*app.ProviderDemand{}
+	demands := map[place]*fleet.ProviderDemand{}
 	var order []place
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var d app.ProviderDemand
+		var d fleet.ProviderDemand
 		var expected, done, total int64
 		if err := row.Scan(&d.Tenant, &d.Provider, &d.Steps, &expected, &done, &total); err != nil {
 			return err
@@ -64,7 +64,7 @@ func (s *Store) Load(ctx context.Context) (app.Load, error) {
 }
 
 // Share implements app.ProvisionerStore.
-func (s *Store) Share(ctx context.Context, version int64, shares []app.Share) (done bool, err error) {
+func (s *Store) Share(ctx context.Context, version int64, shares []fleet.Share) (done bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		done = false
 		var now int64

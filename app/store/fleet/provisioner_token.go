@@ -14,7 +14,7 @@ import (
 )
 
 // CreateProvisionerToken implements app.ProvisionerStore.
-func (s *Store) CreateProvisionerToken(ctx context.Context, p app.ProvisionerToken, hash []byte) error {
+func (s *Store) CreateProvisionerToken(ctx context.Context, p fleet.ProvisionerToken, hash []byte) error {
 	grant, err := json.Marshal(p.ProvisionerGrant)
 	if err != nil {
 		return fmt.Errorf("store: provisioner token: %w", err)
@@ -34,8 +34,8 @@ func (s *Store) CreateProvisionerToken(ctx context.Context, p app.ProvisionerTok
 }
 
 // ProvisionerTokens implements app.ProvisionerStore.
-func (s *Store) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken, error) {
-	all := []app.ProvisionerToken{}
+func (s *Store) ProvisionerTokens(ctx context.Context) ([]fleet.ProvisionerToken, error) {
+	all := []fleet.ProvisionerToken{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanProvisionerToken(row)
 		all = append(all, p)
@@ -44,8 +44,8 @@ func (s *Store) ProvisionerTokens(ctx context.Context) ([]app.ProvisionerToken, 
 	return all, err
 }
 
-func scanProvisionerToken(row db.Scanner) (app.ProvisionerToken, error) {
-	var p app.ProvisionerToken
+func scanProvisionerToken(row db.Scanner) (fleet.ProvisionerToken, error) {
+	var p fleet.ProvisionerToken
 	var created, used int64
 	var grant string
 	err := row.Scan(&p.Name, &p.CreatedBy, &created, &used, &grant)
@@ -54,7 +54,7 @@ func scanProvisionerToken(row db.Scanner) (app.ProvisionerToken, error) {
 	}
 	p.CreatedAt, p.UsedAt = db.FromMicros(created), db.FromMicros(used)
 	if p.ProvisionerGrant = fleet.AnyProvisionerGrant(); grant != "" {
-		p.ProvisionerGrant = app.ProvisionerGrant{}
+		p.ProvisionerGrant = fleet.ProvisionerGrant{}
 		err = json.Unmarshal([]byte(grant), &p.ProvisionerGrant)
 	}
 	return p, err
@@ -87,7 +87,7 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 }
 
 // ProvisionerTokenOf implements app.ProvisionerStore.
-func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (app.ProvisionerToken, error) {
+func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (fleet.ProvisionerToken, error) {
 	p, err := scanProvisionerToken(s.Row(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
 	if db.IsNoRows(err) {
 		return p, app.Errorf(app.ENotFound, "There is no such provisioner token.")

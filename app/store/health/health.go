@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/health"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/template"
 )
 
 // Keep begins to look after a cluster, goes on by another policy, or stops where there is none.
-func Keep(t *db.Tx, at time.Time, c app.Cluster, p *app.HealthPolicy) error {
+func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy) error {
 	if p == nil {
 		return Drop(t, c.ID)
 	}
@@ -21,12 +24,12 @@ func Keep(t *db.Tx, at time.Time, c app.Cluster, p *app.HealthPolicy) error {
 	return t.Exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
 		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '') ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy,
 		due_at = CASE WHEN health_rounds.due_at < excluded.due_at THEN health_rounds.due_at ELSE excluded.due_at END`,
-		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(app.HealthUnknown))
+		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(health.HealthUnknown))
 }
 
 // KeepOf looks after a cluster as a definition says that was put back.
 func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
-	var d struct{ Health *app.HealthPolicy }
+	var d struct{ Health *template.HealthPolicy }
 	if err := json.Unmarshal(definition, &d); err != nil {
 		return fmt.Errorf("store: definition of %s: %w", cluster, err)
 	}
@@ -45,7 +48,7 @@ func CheckSoon(t *db.Tx, tenant, cluster string, now time.Time) error {
 }
 
 // CheckHealth implements app.HealthStore.
-func (s *Store) CheckHealth(ctx context.Context, r app.CheckRequest) error {
+func (s *Store) CheckHealth(ctx context.Context, r execution.CheckRequest) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := clusterdb.Live(t, r.Tenant, r.Cluster)
 		if err != nil {
@@ -67,7 +70,7 @@ func Drop(t *db.Tx, cluster string) error {
 }
 
 // HealthDue implements app.HealthStore.
-func (s *Store) HealthDue(ctx context.Context, now time.Time) (due app.HealthDue, err error) {
+func (s *Store) HealthDue(ctx context.Context, now time.Time) (due execution.HealthDue, err error) {
 	var next *int64
 	if err := s.Row(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
 		return due, fmt.Errorf("store: health: %w", err)
@@ -89,9 +92,9 @@ func (s *Store) HealthDue(ctx context.Context, now time.Time) (due app.HealthDue
 }
 
 // RoundsSoon implements app.HealthStore.
-func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []app.RoundDemand, err error) {
+func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []execution.RoundDemand, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var d app.RoundDemand
+		var d execution.RoundDemand
 		var due int64
 		err := row.Scan(&d.Tenant, &d.Provider, &due)
 		d.DueAt = db.FromMicros(due)
@@ -105,8 +108,8 @@ func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []app.Ro
 const putOff = 100
 
 // ClaimRound implements app.HealthStore.
-func (s *Store) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedRound, error) {
-	var found *app.ClaimedRound
+func (s *Store) ClaimRound(ctx context.Context, q execution.RoundQuery) (*execution.ClaimedRound, error) {
+	var found *execution.ClaimedRound
 	err := s.Write(ctx, func(t *db.Tx) error {
 		found = nil
 		args := []any{q.Worker.Tenant, db.Micros(q.Now)}
@@ -119,7 +122,7 @@ func (s *Store) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedR
 		}
 		type late struct {
 			cluster string
-			policy  app.HealthPolicy
+			policy  template.HealthPolicy
 		}
 		var others []late
 		err := t.Each(func(row db.Scanner) error {
@@ -130,7 +133,7 @@ func (s *Store) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedR
 				return err
 			}
 			if c.Status == app.ClusterActive || c.Status == app.ClusterFailed && lost > 0 {
-				found = &app.ClaimedRound{Cluster: c, Round: round + 1}
+				found = &execution.ClaimedRound{Cluster: c, Round: round + 1}
 				return nil
 			}
 			l := late{cluster: c.ID}
@@ -160,7 +163,7 @@ func (s *Store) ClaimRound(ctx context.Context, q app.RoundQuery) (*app.ClaimedR
 }
 
 // fillRound reads what a round needs, outside of the one writing transaction.
-func (s *Store) fillRound(ctx context.Context, r *app.ClaimedRound) error {
+func (s *Store) fillRound(ctx context.Context, r *execution.ClaimedRound) error {
 	c := r.Cluster
 	all, err := s.clusters.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {

@@ -8,14 +8,16 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/health"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/template"
 )
 
 const nodeHealthColumns = `h.node, h.state, h.since, h.machine, h.rounds, h.misses, h.reasons, h.counts`
 
-func scanNodeHealth(row db.Scanner, more ...any) (app.NodeHealth, error) {
-	var h app.NodeHealth
+func scanNodeHealth(row db.Scanner, more ...any) (health.NodeHealth, error) {
+	var h health.NodeHealth
 	var since int64
 	var reasons, counts []byte
 	if err := row.Scan(append([]any{&h.Node, &h.State, &since, &h.Machine, &h.Rounds, &h.Misses, &reasons, &counts}, more...)...); err != nil {
@@ -31,9 +33,9 @@ func scanNodeHealth(row db.Scanner, more ...any) (app.NodeHealth, error) {
 // healthRow is what is kept of a cluster.
 type healthRow struct {
 	text                      []byte // the policy
-	policy                    app.HealthPolicy
+	policy                    template.HealthPolicy
 	began, looked, due, since int64
-	state                     app.HealthState
+	state                     health.HealthState
 	ill                       int
 	repairAt, repair          int64
 	failures                  int
@@ -54,7 +56,7 @@ func (h *healthRow) scan(row db.Scanner) error {
 }
 
 // EndRound implements app.HealthStore.
-func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
+func (s *Store) EndRound(ctx context.Context, o execution.RoundOutcome) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var h healthRow
 		err := h.scan(t.Row(`SELECT `+healthColumns+` FROM health_rounds r WHERE r.cluster = ? AND r.tenant = ? AND r.round = ? AND r.holder = ?`,
@@ -78,7 +80,7 @@ func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
 			return err
 		}
 		if len(o.Findings) == 0 && len(before) == 0 {
-			if h.state == app.HealthHealthy {
+			if h.state == health.HealthHealthy {
 				return nil
 			}
 			return settleHealth(t, o, h, nil)
@@ -92,7 +94,7 @@ func (s *Store) EndRound(ctx context.Context, o app.RoundOutcome) error {
 }
 
 // nodeHealth gives what is kept of the nodes of a cluster.
-func nodeHealth(t *db.Tx, cluster string) (list []app.NodeHealth, err error) {
+func nodeHealth(t *db.Tx, cluster string) (list []health.NodeHealth, err error) {
 	err = t.Each(func(row db.Scanner) error {
 		h, err := scanNodeHealth(row)
 		list = append(list, h)
@@ -103,7 +105,7 @@ func nodeHealth(t *db.Tx, cluster string) (list []app.NodeHealth, err error) {
 
 // judge applies the rules to every node of which something is, or was, wrong, and writes what has changed. It gives those of which there
 // is something to say now.
-func judge(t *db.Tx, o app.RoundOutcome, h healthRow, before []app.NodeHealth) ([]app.NodeHealth, error) {
+func judge(t *db.Tx, o execution.RoundOutcome, h healthRow, before []health.NodeHealth) ([]health.NodeHealth, error) {
 	type machine struct {
 		name, id string
 		number   int
@@ -118,14 +120,14 @@ func judge(t *db.Tx, o app.RoundOutcome, h healthRow, before []app.NodeHealth) (
 	if err != nil {
 		return nil, err
 	}
-	was, found := map[string]app.NodeHealth{}, map[string]app.NodeFinding{}
+	was, found := map[string]health.NodeHealth{}, map[string]health.NodeFinding{}
 	for _, n := range before {
 		was[n.Node] = n
 	}
 	for _, f := range o.Findings {
 		found[f.Node] = f
 	}
-	var after []app.NodeHealth
+	var after []health.NodeHealth
 	for _, m := range there {
 		old, known := was[m.name]
 		finding, told := found[m.name]
@@ -140,9 +142,9 @@ func judge(t *db.Tx, o app.RoundOutcome, h healthRow, before []app.NodeHealth) (
 			continue
 		}
 		if !known {
-			old = app.NodeHealth{State: app.HealthHealthy, Machine: m.id}
-			if h.state == app.HealthUnknown {
-				old.State = app.HealthUnknown
+			old = health.NodeHealth{State: health.HealthHealthy, Machine: m.id}
+			if h.state == health.HealthUnknown {
+				old.State = health.HealthUnknown
 			}
 		}
 		finding.Node = m.name
@@ -163,7 +165,7 @@ func judge(t *db.Tx, o app.RoundOutcome, h healthRow, before []app.NodeHealth) (
 }
 
 // saveNodeHealth writes a node's health where it has changed, and tells where its state has.
-func saveNodeHealth(t *db.Tx, o app.RoundOutcome, number int, known bool, old, now app.NodeHealth) error {
+func saveNodeHealth(t *db.Tx, o execution.RoundOutcome, number int, known bool, old, now health.NodeHealth) error {
 	counts, reasons := db.JSON(now.Counts), db.JSON(now.Reasons)
 	switch {
 	case now.Plain():
@@ -181,7 +183,7 @@ func saveNodeHealth(t *db.Tx, o app.RoundOutcome, number int, known bool, old, n
 			return err
 		}
 	}
-	if now.State == old.State || old.State == app.HealthUnknown && now.State == app.HealthHealthy {
+	if now.State == old.State || old.State == health.HealthUnknown && now.State == health.HealthHealthy {
 		return nil
 	}
 	return t.Event(app.Event{At: o.Now, Tenant: o.Tenant, Cluster: o.Cluster, Kind: app.EventHealth, Node: now.Node, Status: string(now.State),
@@ -189,8 +191,8 @@ func saveNodeHealth(t *db.Tx, o app.RoundOutcome, number int, known bool, old, n
 }
 
 // settleHealth works out how the cluster is now, tells where that is another state than before, and whether it is to be repaired.
-func settleHealth(t *db.Tx, o app.RoundOutcome, h healthRow, nodes []app.NodeHealth) error {
-	sum := app.ClusterHealth{Nodes: nodes}
+func settleHealth(t *db.Tx, o execution.RoundOutcome, h healthRow, nodes []health.NodeHealth) error {
+	sum := health.ClusterHealth{Nodes: nodes}
 	sum.Sum(len(nodes)+1, true)
 	ill := sum.Sick + sum.Unreachable
 	since := h.since
@@ -198,9 +200,9 @@ func settleHealth(t *db.Tx, o app.RoundOutcome, h healthRow, nodes []app.NodeHea
 		since = db.Micros(o.Now)
 	}
 	repairAt, note := h.repairAt, h.note
-	long := slices.ContainsFunc(nodes, func(n app.NodeHealth) bool { return n.Ill() && n.Rounds >= h.policy.Rounds() })
+	long := slices.ContainsFunc(nodes, func(n health.NodeHealth) bool { return n.Ill() && n.Rounds >= h.policy.Rounds() })
 	switch {
-	case h.policy.Repair == app.RepairAuto && long, h.repair > 0:
+	case h.policy.Repair == template.RepairAuto && long, h.repair > 0:
 		if repairAt == 0 {
 			repairAt = db.Micros(o.Now)
 		}
@@ -211,7 +213,7 @@ func settleHealth(t *db.Tx, o app.RoundOutcome, h healthRow, nodes []app.NodeHea
 		string(sum.State), since, ill, repairAt, note, o.Cluster); err != nil {
 		return err
 	}
-	if sum.State == h.state || h.state == app.HealthUnknown && sum.State == app.HealthHealthy {
+	if sum.State == h.state || h.state == health.HealthUnknown && sum.State == health.HealthHealthy {
 		return nil
 	}
 	if err := t.Event(app.Event{At: o.Now, Tenant: o.Tenant, Cluster: o.Cluster, Kind: app.EventHealth, Status: string(sum.State), Message: sum.Reason}); err != nil {

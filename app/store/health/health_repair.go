@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/health"
 	"muster/app/store/db"
 )
 
 // fillRepair reads what decides about a repair: how the nodes are, what became of the last one, and how the tenant's other nodes are.
-func (s *Store) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time) error {
+func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time.Time) error {
 	h, err := s.ClusterHealth(ctx, d.Cluster.Tenant, d.Cluster.ID)
 	if err != nil || h == nil {
 		return err
@@ -36,7 +38,7 @@ func (s *Store) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time)
 		{&d.TenantIll, `SELECT CAST(coalesce(sum(ill), 0) AS BIGINT) FROM health_rounds WHERE tenant = ?`, []any{tenant}},
 		{&repaired, `SELECT count(*) FROM operations o JOIN steps s ON s.operation = o.id WHERE o.tenant = ? AND o.requester = ? AND o.kind = ?
 			AND o.created_at > ? AND s.action = ?`,
-			[]any{tenant, app.HealthUser, string(app.OperationRepair), db.Micros(now.Add(-app.RepairWindow)), string(app.ActionCreate)}},
+			[]any{tenant, app.HealthUser, string(app.OperationRepair), db.Micros(now.Add(-execution.RepairWindow)), string(app.ActionCreate)}},
 		{&d.Repairing, `SELECT coalesce(max(id), 0) FROM operations WHERE tenant = ? AND requester = ? AND kind = ? AND cluster <> ?
 			AND status IN ('waiting', 'running', 'paused', 'cancelling')`,
 			[]any{tenant, app.HealthUser, string(app.OperationRepair), d.Cluster.ID}},
@@ -50,7 +52,7 @@ func (s *Store) fillRepair(ctx context.Context, d *app.RepairDue, now time.Time)
 }
 
 // NoteRepair implements app.HealthStore.
-func (s *Store) NoteRepair(ctx context.Context, n app.RepairNote) error {
+func (s *Store) NoteRepair(ctx context.Context, n execution.RepairNote) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var note string
 		err := t.Row(`SELECT note FROM health_rounds WHERE cluster = ? AND tenant = ?`, n.Cluster, n.Tenant).Scan(&note)
@@ -67,7 +69,7 @@ func (s *Store) NoteRepair(ctx context.Context, n app.RepairNote) error {
 		if n.Tell == nil || note == n.Note {
 			return nil
 		}
-		if err := t.Event(app.Event{At: n.Now, Tenant: n.Tenant, Cluster: n.Cluster, Kind: app.EventHealth, Status: string(app.HealthSick), Message: n.Note}); err != nil {
+		if err := t.Event(app.Event{At: n.Now, Tenant: n.Tenant, Cluster: n.Cluster, Kind: app.EventHealth, Status: string(health.HealthSick), Message: n.Note}); err != nil {
 			return err
 		}
 		return t.Notice(*n.Tell)

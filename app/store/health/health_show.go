@@ -7,12 +7,15 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
+	"muster/app/health"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/template"
 )
 
 // ClusterHealth implements app.HealthStore.
-func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*app.ClusterHealth, error) {
+func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*health.ClusterHealth, error) {
 	moment, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
@@ -26,10 +29,10 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*app
 	if err != nil {
 		return nil, fmt.Errorf("store: health: %w", err)
 	}
-	out := &app.ClusterHealth{Since: db.FromMicros(h.since), LookedAt: db.FromMicros(h.looked), NextAt: db.FromMicros(h.due), Nodes: []app.NodeHealth{},
+	out := &health.ClusterHealth{Since: db.FromMicros(h.since), LookedAt: db.FromMicros(h.looked), NextAt: db.FromMicros(h.due), Nodes: []health.NodeHealth{},
 		Repair: h.policy.Repair, Note: h.note, Every: h.policy.Every()}
 	if out.Repair == "" {
-		out.Repair = app.RepairOff
+		out.Repair = template.RepairOff
 	}
 	if err := db.Each(ctx, moment, func(row db.Scanner) error {
 		var machine string
@@ -53,15 +56,15 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*app
 }
 
 // RepairsDue implements app.HealthStore.
-func (s *Store) RepairsDue(ctx context.Context, now time.Time, limit int) ([]app.RepairDue, error) {
-	var all []app.RepairDue
+func (s *Store) RepairsDue(ctx context.Context, now time.Time, limit int) ([]execution.RepairDue, error) {
+	var all []execution.RepairDue
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var h healthRow
 		c, err := cluster.Scan(row, h.dest()...)
 		if err == nil {
 			err = json.Unmarshal(h.text, &h.policy)
 		}
-		all = append(all, app.RepairDue{Cluster: c, Policy: h.policy, Failures: h.failures, Repair: h.repair, Note: h.note})
+		all = append(all, execution.RepairDue{Cluster: c, Policy: h.policy, Failures: h.failures, Repair: h.repair, Note: h.note})
 		return err
 	}, `SELECT `+cluster.Columns+`, `+healthColumns+` FROM health_rounds r JOIN clusters c ON c.id = r.cluster
 		WHERE r.repair_at > 0 AND r.repair_at <= ? ORDER BY r.repair_at LIMIT ?`, db.Micros(now), limit)

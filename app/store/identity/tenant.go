@@ -17,7 +17,7 @@ const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by,
 	(SELECT CAST(coalesce(sum(s.slots), 0) AS BIGINT) FROM provisioner_shares s WHERE s.tenant = t.name)
 	FROM tenants t WHERE t.closing_at = 0`
 
-func scanTenant(row db.Scanner) (t app.Tenant, err error) {
+func scanTenant(row db.Scanner) (t identity.Tenant, err error) {
 	var created int64
 	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.RequireSecondFactor, &t.Users, &t.Clusters, &t.SlotsHeld)
 	t.CreatedAt = db.FromMicros(created)
@@ -25,8 +25,8 @@ func scanTenant(row db.Scanner) (t app.Tenant, err error) {
 }
 
 // Tenants implements app.TenantStore.
-func (s *Store) Tenants(ctx context.Context) ([]app.Tenant, error) {
-	all := []app.Tenant{}
+func (s *Store) Tenants(ctx context.Context) ([]identity.Tenant, error) {
+	all := []identity.Tenant{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		t, err := scanTenant(row)
 		all = append(all, t)
@@ -42,7 +42,7 @@ func (s *Store) TenantNames(ctx context.Context) ([]string, error) {
 }
 
 // Tenant implements app.TenantStore.
-func (s *Store) Tenant(ctx context.Context, name string) (app.Tenant, error) {
+func (s *Store) Tenant(ctx context.Context, name string) (identity.Tenant, error) {
 	t, err := scanTenant(s.Row(ctx, tenantRows+` AND t.name = ?`, name))
 	return t, tenantError(name, err)
 }
@@ -81,7 +81,7 @@ func TenantOpen(t *db.Tx, name string) error {
 }
 
 // CreateTenant implements app.TenantStore.
-func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n app.Tenant, admin *app.User) error {
+func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n identity.Tenant, admin *identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		added, err := t.Count(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, ?, ?, ?, ?, ?, 0)
 			ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, db.Micros(n.CreatedAt), n.CreatedBy, n.From)
@@ -130,12 +130,12 @@ func tenantTaken(t *db.Tx, name string) error {
 	return e
 }
 
-func tenantFacts(t app.Tenant) map[string]any {
+func tenantFacts(t identity.Tenant) map[string]any {
 	return map[string]any{"about": t.About, "slots": t.Slots}
 }
 
 // ChangeTenant implements app.TenantStore.
-func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c app.TenantChange, at time.Time) (after app.Tenant, err error) {
+func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c identity.TenantChange, at time.Time) (after identity.Tenant, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		before, err := scanTenant(t.Row(tenantRows+` AND t.name = ?`, name))
 		if err := tenantError(name, err); err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // Users implements app.UserStore.
-func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter) ([]app.User, bool, error) {
+func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter) ([]identity.User, bool, error) {
 	where, args := ` WHERE u.tenant = ?`, []any{tenant}
 	if f.Search != "" {
 		like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Search)) + "%"
@@ -29,9 +29,9 @@ func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter)
 	if f.After != "" {
 		where, args = where+` AND u.name > ?`, append(args, f.After)
 	}
-	users := []app.User{}
+	users := []identity.User{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var u app.User
+		var u identity.User
 		if err := userdb.Scan(row, &u); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (s *Store) UserView(ctx context.Context, tenant, name string) (identity.Use
 }
 
 // others counts who else could look after things.
-func others(t *db.Tx, u app.User) (o identity.Others, err error) {
+func others(t *db.Tx, u identity.User) (o identity.Others, err error) {
 	err = t.Row(`SELECT coalesce(sum(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN tenant = ? THEN 1 ELSE 0 END), 0)
 		FROM users WHERE role IN ('superadmin', 'admin') AND disabled_at = 0 AND NOT (tenant = ? AND name = ?)`,
 		u.Tenant, u.Tenant, u.Name).Scan(&o.Superadmins, &o.Admins)
@@ -78,7 +78,7 @@ func others(t *db.Tx, u app.User) (o identity.Others, err error) {
 }
 
 // AddUser implements app.UserStore.
-func (s *Store) AddUser(ctx context.Context, who app.Actor, u app.User) error {
+func (s *Store) AddUser(ctx context.Context, who app.Actor, u identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := TenantStands(t, u.Tenant); err != nil {
 			return err
@@ -112,7 +112,7 @@ func putInto(t *db.Tx, tenant, user string, groups []string) error {
 }
 
 // ChangeUser implements app.UserStore.
-func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c identity.UserChange, at time.Time) (after app.User, err error) {
+func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c identity.UserChange, at time.Time) (after identity.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		before, err := userdb.Read(t, who.Tenant, name)
 		if err != nil {
@@ -218,7 +218,7 @@ func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo 
 }
 
 // handOver gives the live clusters of a user to another one, and refuses where there are some and nobody gets them.
-func handOver(t *db.Tx, u app.User, to string) (names []string, err error) {
+func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) {
 	if err := t.Each(db.Texts(&names), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, u.Tenant, u.Name); err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func handOver(t *db.Tx, u app.User, to string) (names []string, err error) {
 }
 
 // nothingAsked refuses while requests of a user wait: approved, they would make clusters of nobody.
-func nothingAsked(t *db.Tx, u app.User) error {
+func nothingAsked(t *db.Tx, u identity.User) error {
 	var open []string
 	err := t.Each(db.Texts(&open), `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND owner = ? AND status IN ('waiting', 'offered') ORDER BY id`, u.Tenant, u.Name)
 	if err != nil || len(open) == 0 {
@@ -266,15 +266,15 @@ func nothingAsked(t *db.Tx, u app.User) error {
 }
 
 // Superadmin implements app.UserStore.
-func (s *Store) Superadmin(ctx context.Context) (app.User, error) {
+func (s *Store) Superadmin(ctx context.Context) (identity.User, error) {
 	var tenant, name string
 	err := s.Row(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0
 		ORDER BY CASE WHEN tenant = 'default' AND name = 'admin' THEN 0 ELSE 1 END, created_at, tenant, name LIMIT 1`).Scan(&tenant, &name)
 	if db.IsNoRows(err) {
-		return app.User{}, app.Errorf(app.ENotFound, "Nobody looks after this installation.")
+		return identity.User{}, app.Errorf(app.ENotFound, "Nobody looks after this installation.")
 	}
 	if err != nil {
-		return app.User{}, fmt.Errorf("store: superadmin: %w", err)
+		return identity.User{}, fmt.Errorf("store: superadmin: %w", err)
 	}
 	return userdb.Find(ctx, s.DB, tenant, name)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // local is the scheme of a key that stands in the URL itself.
@@ -70,7 +71,7 @@ func Open(ctx context.Context, where string) (*Key, error) {
 	}
 	if slices.Contains(LeftOut, u.Scheme) {
 		return nil, &app.Error{Code: app.EInvalid, Field: setting, Message: "This small build of Muster has no support for " + u.Scheme + "://.",
-			Hint: app.FullBuildHint}
+			Hint: family.FullBuildHint}
 	}
 	open := openers[u.Scheme]
 	if open == nil {

@@ -10,12 +10,13 @@ import (
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/policy"
+	"muster/app/template"
 )
 
 // Begin notes when a lease was set, and when its first warning is due.
 func Begin(t *db.Tx, cluster string, from, until time.Time) error {
 	return t.Exec(`UPDATE clusters SET expires_at = ?, lease_from = ?, warn_at = ? WHERE id = ?`, db.Micros(until), db.Micros(from),
-		db.Micros(app.LeaseTimes{From: from, Until: until}.NextWarning(from)), cluster)
+		db.Micros(template.LeaseTimes{From: from, Until: until}.NextWarning(from)), cluster)
 }
 
 // SetLease implements app.LeaseStore.
@@ -81,10 +82,10 @@ func Over(t *db.Tx, op app.Operation) error {
 }
 
 // LeaseTimes implements app.LeaseStore.
-func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l app.LeaseTimes, err error) {
+func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l template.LeaseTimes, err error) {
 	var from, until int64
 	err = s.Row(ctx, `SELECT lease_from, expires_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&from, &until)
-	return app.LeaseTimes{From: db.FromMicros(from), Until: db.FromMicros(until)}, clusterdb.ReadError(err, cluster)
+	return template.LeaseTimes{From: db.FromMicros(from), Until: db.FromMicros(until)}, clusterdb.ReadError(err, cluster)
 }
 
 const leaseDue = `c.deleted_at = 0 AND c.warn_at > 0 AND c.warn_at <= ?`
@@ -94,7 +95,7 @@ func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (lis
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var from, warn int64
 		c, err := clusterdb.Scan(row, &from, &warn)
-		list = append(list, operation.LeaseDue{Cluster: c, Times: app.LeaseTimes{From: db.FromMicros(from), Until: c.ExpiresAt}, WarnAt: db.FromMicros(warn)})
+		list = append(list, operation.LeaseDue{Cluster: c, Times: template.LeaseTimes{From: db.FromMicros(from), Until: c.ExpiresAt}, WarnAt: db.FromMicros(warn)})
 		return err
 	}, `SELECT `+clusterdb.Columns+`, c.lease_from, c.warn_at FROM clusters c WHERE `+leaseDue+` ORDER BY c.warn_at LIMIT ?`, db.Micros(now), limit)
 	return list, err

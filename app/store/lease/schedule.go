@@ -5,29 +5,30 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/schedule"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
 // ClusterSchedule implements app.ScheduleStore.
-func (s *Store) ClusterSchedule(ctx context.Context, tenant, cluster string) (v app.ClusterSchedule, err error) {
+func (s *Store) ClusterSchedule(ctx context.Context, tenant, cluster string) (v schedule.ClusterSchedule, err error) {
 	var at int64
 	err = s.Row(ctx, `SELECT sleep, wake, zone, changed_at, changed_by FROM cluster_schedules WHERE tenant = ? AND cluster = ?`, tenant, cluster).
 		Scan(&v.Sleep, &v.Wake, &v.Zone, &at, &v.ChangedBy)
 	if db.IsNoRows(err) {
-		return app.ClusterSchedule{}, nil
+		return schedule.ClusterSchedule{}, nil
 	}
 	v.ChangedAt = db.FromMicros(at)
 	return v, db.Wrapped(err)
 }
 
 // SetSchedule implements app.ScheduleStore.
-func (s *Store) SetSchedule(ctx context.Context, c app.ScheduleChange) error {
+func (s *Store) SetSchedule(ctx context.Context, c schedule.ScheduleChange) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if _, err := clusterdb.Live(t, c.Tenant, c.Cluster); err != nil {
 			return err
 		}
-		var was app.Schedule
+		var was schedule.Schedule
 		err := t.Row(`SELECT sleep, wake, zone FROM cluster_schedules WHERE cluster = ?`, c.Cluster).Scan(&was.Sleep, &was.Wake, &was.Zone)
 		if err != nil && !db.IsNoRows(err) {
 			return db.Wrapped(err)
@@ -52,9 +53,9 @@ func (s *Store) SetSchedule(ctx context.Context, c app.ScheduleChange) error {
 }
 
 // DueSchedules implements app.ScheduleStore.
-func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (list []app.ScheduleDue, err error) {
+func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (list []schedule.ScheduleDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var d app.ScheduleDue
+		var d schedule.ScheduleDue
 		var since, due int64
 		d.Cluster, err = clusterdb.Scan(row, &d.Schedule.Sleep, &d.Schedule.Wake, &d.Schedule.Zone, &since, &due)
 		d.Since, d.Due = db.FromMicros(since), db.FromMicros(due)
@@ -66,7 +67,7 @@ func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (lis
 }
 
 // MoveSchedule implements app.ScheduleStore.
-func (s *Store) MoveSchedule(ctx context.Context, d app.ScheduleDue, until, due time.Time, n app.Notice) (moved bool, err error) {
+func (s *Store) MoveSchedule(ctx context.Context, d schedule.ScheduleDue, until, due time.Time, n app.Notice) (moved bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		changed, err := t.Count(`UPDATE cluster_schedules SET since = ?, due_at = ? WHERE cluster = ? AND due_at = ? AND since = ?`,
 			db.Micros(until), db.Micros(due), d.Cluster.ID, db.Micros(d.Due), db.Micros(d.Since))

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/webhook"
 )
 
 // HookColumns are those of a hook h, as ScanHook scans them.
@@ -16,9 +17,9 @@ const HookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recip
 	COALESCE((SELECT d.next_at FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
 
 // ScanHook reads a row of HookColumns.
-func ScanHook(row db.Scanner) (app.Hook, error) {
-	var h app.Hook
-	var last app.HookLast
+func ScanHook(row db.Scanner) (webhook.Hook, error) {
+	var h webhook.Hook
+	var last webhook.HookLast
 	var kinds, operations string
 	var services []byte
 	var patience, secretAt, oldUntil, enabled, created, changed, at, took, next int64
@@ -32,11 +33,11 @@ func ScanHook(row db.Scanner) (app.Hook, error) {
 	h.CreatedAt, h.ChangedAt = db.FromMicros(created), db.FromMicros(changed)
 	switch {
 	case enabled == 0:
-		h.State = app.HookOff
+		h.State = webhook.HookOff
 	case h.Why != "":
-		h.State = app.HookStopped
+		h.State = webhook.HookStopped
 	default:
-		h.State = app.HookActive
+		h.State = webhook.HookActive
 	}
 	if last.Delivery != 0 {
 		last.At, last.Took = db.FromMicros(at), time.Duration(took)*time.Microsecond

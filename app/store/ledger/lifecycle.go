@@ -6,21 +6,24 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/ledger"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
+	"muster/app/template"
+	"muster/app/webhook"
 )
 
 // AskedHook is a hook that is told of an operation, or asked before it: what says so, and the tenant's hook that it goes to.
 type AskedHook struct {
-	app.OperationHook
-	To app.Hook
+	template.OperationHook
+	To webhook.Hook
 }
 
 // LifecycleHooks gives the hooks that are called at a time of an operation: the tenant's own by name, then those that the cluster's
 // template declares. missing is the first of a template's for which the tenant has no hook.
-func LifecycleHooks(t *db.Tx, op app.Operation, when app.HookPhase, definition *app.Definition) (list []AskedHook, missing *app.OperationHook, err error) {
-	var all []app.Hook
+func LifecycleHooks(t *db.Tx, op app.Operation, when template.HookPhase, definition *appcluster.Definition) (list []AskedHook, missing *template.OperationHook, err error) {
+	var all []webhook.Hook
 	if err := t.Each(func(row db.Scanner) error {
 		h, err := ScanHook(row)
 		all = append(all, h)
@@ -47,7 +50,7 @@ func LifecycleHooks(t *db.Tx, op app.Operation, when app.HookPhase, definition *
 		if o.When != when || o.SendTo == "" || !o.Wants(op.Kind) {
 			continue
 		}
-		i := slices.IndexFunc(all, func(h app.Hook) bool { return h.Name == o.SendTo && h.When == app.HookTemplate })
+		i := slices.IndexFunc(all, func(h webhook.Hook) bool { return h.Name == o.SendTo && h.When == template.HookTemplate })
 		if i >= 0 {
 			list = append(list, AskedHook{o, all[i]})
 		} else if missing == nil {
@@ -58,7 +61,7 @@ func LifecycleHooks(t *db.Tx, op app.Operation, when app.HookPhase, definition *
 }
 
 // templateHooks gives what the cluster's template declares; definition is what the cluster is about to have, nil for what it has.
-func templateHooks(t *db.Tx, cluster string, definition *app.Definition) ([]app.OperationHook, error) {
+func templateHooks(t *db.Tx, cluster string, definition *appcluster.Definition) ([]template.OperationHook, error) {
 	if definition != nil {
 		return definition.Hooks, nil
 	}
@@ -67,7 +70,7 @@ func templateHooks(t *db.Tx, cluster string, definition *app.Definition) ([]app.
 		return nil, clusterdb.ReadError(err, cluster)
 	}
 	var d struct {
-		Hooks []app.OperationHook `json:"hooks"`
+		Hooks []template.OperationHook `json:"hooks"`
 	}
 	if err := t.Keys.OpenJSON(sealed, db.DefinitionPlace(cluster), &d); err != nil && !app.IsKeyLost(err) {
 		return nil, err
@@ -76,7 +79,7 @@ func templateHooks(t *db.Tx, cluster string, definition *app.Definition) ([]app.
 }
 
 // TellHook queues what a hook is told.
-func TellHook(t *db.Tx, n app.OperationNews, h AskedHook) error {
+func TellHook(t *db.Tx, n template.OperationNews, h AskedHook) error {
 	n.Hook, n.When = h.Name, h.When
 	verdict, deadline := "", int64(0)
 	if !n.Until.IsZero() {
@@ -90,11 +93,11 @@ func TellHook(t *db.Tx, n app.OperationNews, h AskedHook) error {
 		h.To.ID, n.Operation.Tenant, db.Micros(n.At), db.Micros(n.At), n.Operation.ID, title, db.JSON(n), verdict, deadline, string(n.OnTimeout))
 }
 
-func when(p app.HookPhase) string {
+func when(p template.HookPhase) string {
 	switch p {
-	case app.HookAfter:
+	case template.HookAfter:
 		return "After"
-	case app.HookFailure:
+	case template.HookFailure:
 		return "After the failure of"
 	}
 	return "Before"
@@ -103,9 +106,9 @@ func when(p app.HookPhase) string {
 // tellEnded tells hooks of an operation that has ended, in the transaction that ends it. One that never began is told only to
 // hooks that were asked before it: for others nothing has happened.
 func tellEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
-	phase := app.HookFailure
+	phase := template.HookFailure
 	if o.Status == app.OperationSucceeded {
-		phase = app.HookAfter
+		phase = template.HookAfter
 	}
 	if o.StartedAt.IsZero() {
 		var told bool
@@ -117,7 +120,7 @@ func tellEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(h AskedHook) bool { return h.To.State != app.HookActive })
+	all = slices.DeleteFunc(all, func(h AskedHook) bool { return h.To.State != webhook.HookActive })
 	if len(all) == 0 {
 		return nil
 	}
@@ -141,8 +144,8 @@ func tellEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
 }
 
 // News is what all hooks are told of an operation at one moment.
-func News(t *db.Tx, at time.Time, op app.Operation, plan app.NewsOfPlan) (n app.OperationNews, err error) {
-	n = app.OperationNews{At: at, Operation: op, Plan: plan, Nodes: []app.Node{}}
+func News(t *db.Tx, at time.Time, op app.Operation, plan template.NewsOfPlan) (n template.OperationNews, err error) {
+	n = template.OperationNews{At: at, Operation: op, Plan: plan, Nodes: []app.Node{}}
 	if n.Cluster, err = clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.id = ?`, op.Cluster)); err != nil {
 		return n, clusterdb.ReadError(err, op.Cluster)
 	}
@@ -153,12 +156,12 @@ func News(t *db.Tx, at time.Time, op app.Operation, plan app.NewsOfPlan) (n app.
 		node, err := clusterdb.ScanNode(row)
 		n.Nodes = append(n.Nodes, node)
 		return err
-	}, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number LIMIT ?`, op.Cluster, app.MaxNewsNodes)
+	}, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number LIMIT ?`, op.Cluster, template.MaxNewsNodes)
 	return n, err
 }
 
-func newsOfSteps(t *db.Tx, op app.Operation) (app.NewsOfPlan, error) {
-	n := app.NewsOfPlan{Hash: op.PlanHash, Steps: op.Total, Actions: map[string]int{}, Expected: op.Expected}
+func newsOfSteps(t *db.Tx, op app.Operation) (template.NewsOfPlan, error) {
+	n := template.NewsOfPlan{Hash: op.PlanHash, Steps: op.Total, Actions: map[string]int{}, Expected: op.Expected}
 	err := t.Each(func(row db.Scanner) error {
 		var service, action string
 		var count int

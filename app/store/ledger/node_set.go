@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
@@ -34,14 +35,14 @@ type nodeUpdate struct {
 	node   ledger.Node
 	tenant string
 	stays  bool
-	app.NodeUpdate
+	execution.NodeUpdate
 }
 
 // NewNodeSet returns an empty set of nodes that change at a moment.
 func NewNodeSet(now time.Time) *NodeSet { return &NodeSet{now: now, Of: map[ledger.Node]*NodeWork{}} }
 
 // Update notes what a step found out, to be written by SaveNodes.
-func (n *NodeSet) Update(k ledger.Node, tenant string, stays bool, u app.NodeUpdate) {
+func (n *NodeSet) Update(k ledger.Node, tenant string, stays bool, u execution.NodeUpdate) {
 	n.updates = append(n.updates, nodeUpdate{k, tenant, stays, u})
 }
 

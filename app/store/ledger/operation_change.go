@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/policy"
 	"muster/app/store/db"
 )
 
@@ -28,13 +30,13 @@ type ReservedText struct {
 	CostPerHour float64 `json:"cost_per_hour"`
 }
 
-func (c ChangeText) Value() app.ClusterChange {
-	v := app.ClusterChange{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
+func (c ChangeText) Value() cluster.ClusterChange {
+	v := cluster.ClusterChange{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
 	if v.Nodes == nil {
 		v.Nodes = map[string][]string{}
 	}
 	if r := c.Reserved; r != nil {
-		v.Reservation = app.Reservation{Nodes: r.Nodes, CPU: r.CPU, CostPerHour: r.CostPerHour}
+		v.Reservation = policy.Reservation{Nodes: r.Nodes, CPU: r.CPU, CostPerHour: r.CostPerHour}
 	}
 	return v
 }

@@ -5,13 +5,14 @@ import (
 
 	"muster/app"
 	"muster/app/ledger"
+	appplan "muster/app/plan"
 	"muster/app/store/db"
 )
 
 // PlanRows gives a set the rows of a plan that is not written yet. It implements ledger.Rows.
 type PlanRows struct {
 	op    app.Operation
-	plan  app.Plan
+	plan  appplan.Plan
 	needs [][]int32 // by step: those that need it
 	Paces []int64   // by kind of step, as in the plan: its row
 }
@@ -19,7 +20,7 @@ type PlanRows struct {
 var _ ledger.Rows = (*PlanRows)(nil)
 
 // NewPlanRows returns the rows of a plan that is submitted.
-func NewPlanRows(op app.Operation, p app.Plan) *PlanRows { return &PlanRows{op: op, plan: p} }
+func NewPlanRows(op app.Operation, p appplan.Plan) *PlanRows { return &PlanRows{op: op, plan: p} }
 
 func (p *PlanRows) step(i int) ledger.Step {
 	s := p.plan.Steps[i]
@@ -32,7 +33,7 @@ func (p *PlanRows) step(i int) ledger.Step {
 }
 
 // pace gives the row of a step's kind; 0 for none.
-func (p *PlanRows) pace(s app.PlanStep) int64 {
+func (p *PlanRows) pace(s appplan.PlanStep) int64 {
 	if s.Pace < 1 || s.Pace > len(p.Paces) {
 		return 0
 	}

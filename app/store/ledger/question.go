@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	"muster/app/execution"
 	"muster/app/store/db"
+	"muster/app/template"
 )
 
 // QuestionColumns are those that ScanQuestion scans.
@@ -18,7 +19,7 @@ const QuestionColumns = `q.id, q.operation, q.idx, q.attempt, q.step, q.node, q.
 const QuestionTables = ` FROM questions q JOIN clusters c ON c.id = q.cluster JOIN operations o ON o.id = q.operation `
 
 // QuestionRow is a question by the name that its answer is sealed for.
-type QuestionRow struct{ app.Question }
+type QuestionRow struct{ execution.Question }
 
 func (q QuestionRow) Name() string { return fmt.Sprintf("%d.%d", q.Operation, q.Index) }
 
@@ -58,7 +59,7 @@ func OpenAlike(t *db.Tx, q QuestionRow) ([]QuestionRow, error) {
 
 // QuestionEnd is how a question ends. Sealed are the values, or SameAs names the question that has them.
 type QuestionEnd struct {
-	State    app.QuestionState
+	State    execution.QuestionState
 	Who, Why string
 	Sealed   []byte
 	SameAs   string
@@ -108,4 +109,4 @@ func insertQuestions(t *db.Tx, p *PlanRows) error {
 }
 
 // needsNodes tells whether a text speaks of nodes.
-func needsNodes(p app.Person) bool { return strings.Contains(p.Ask+p.Help, "%") }
+func needsNodes(p template.Person) bool { return strings.Contains(p.Ask+p.Help, "%") }

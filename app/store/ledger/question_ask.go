@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
@@ -46,7 +47,7 @@ func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
 			return err
 		}
 		for _, q := range list {
-			if err := CloseQuestion(t, q, QuestionEnd{State: app.QuestionOverdue, Now: now}); err != nil {
+			if err := CloseQuestion(t, q, QuestionEnd{State: execution.QuestionOverdue, Now: now}); err != nil {
 				return err
 			}
 			if !toldAlready(t, told, q) {
@@ -69,14 +70,14 @@ func toldAlready(t *db.Tx, told map[string]bool, q QuestionRow) bool {
 
 func openQuestions(t *db.Tx, now time.Time, opened []*ledger.Step) (known []QuestionRow, err error) {
 	told := map[string]bool{}
-	clusters := map[string]app.MacroCluster{}
+	clusters := map[string]template.MacroCluster{}
 	for _, st := range opened {
 		list, err := Questions(t, `q.operation = ? AND q.idx = ?`, st.Operation, st.Index)
 		if err != nil {
 			return nil, err
 		}
 		for _, q := range list {
-			if q.Attempt, q.State, q.AskedAt, q.Until = st.Attempt, app.QuestionOpen, now, st.Deadline; needsNodes(q.Person) {
+			if q.Attempt, q.State, q.AskedAt, q.Until = st.Attempt, execution.QuestionOpen, now, st.Deadline; needsNodes(q.Person) {
 				if err := expandQuestion(t, &q, clusters); err != nil {
 					return nil, err
 				}
@@ -90,7 +91,7 @@ func openQuestions(t *db.Tx, now time.Time, opened []*ledger.Step) (known []Ques
 				if err != nil {
 					return nil, err
 				}
-				if fresh = before == ""; before == string(app.QuestionAnswered) {
+				if fresh = before == ""; before == string(execution.QuestionAnswered) {
 					known = append(known, q)
 				}
 			}
@@ -113,7 +114,7 @@ func openQuestions(t *db.Tx, now time.Time, opened []*ledger.Step) (known []Ques
 }
 
 // expandQuestion puts what is known of nodes into the text. Nodes of a cluster are read once for a transaction.
-func expandQuestion(t *db.Tx, q *QuestionRow, clusters map[string]app.MacroCluster) error {
+func expandQuestion(t *db.Tx, q *QuestionRow, clusters map[string]template.MacroCluster) error {
 	c, have := clusters[q.Cluster]
 	if !have {
 		var nodes []app.Node
@@ -157,7 +158,7 @@ func answerKnown(t *db.Tx, now time.Time, known []QuestionRow) error {
 		if len(was) == 0 {
 			continue
 		}
-		e := QuestionEnd{State: app.QuestionAnswered, Who: was[0].AnsweredBy, Now: now}
+		e := QuestionEnd{State: execution.QuestionAnswered, Who: was[0].AnsweredBy, Now: now}
 		if err := t.Row(`SELECT CASE same_as WHEN '' THEN name ELSE same_as END FROM questions WHERE operation = ? AND idx = ?`,
 			was[0].Operation, was[0].Index).Scan(&e.SameAs); err != nil {
 			return err

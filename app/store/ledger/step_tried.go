@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/store/db"
 )
@@ -32,7 +33,7 @@ func noteTries(t *db.Tx, steps []*ledger.Step) error {
 }
 
 // LoadTries tells claimed steps that are not tried for the first time since when they are.
-func LoadTries(t *db.Tx, claimed map[ledger.Key]*app.ClaimedStep) error {
+func LoadTries(t *db.Tx, claimed map[ledger.Key]*execution.ClaimedStep) error {
 	var keys []ledger.Key
 	for k, c := range claimed {
 		if c.Step.Attempt > 1 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
@@ -16,7 +17,7 @@ const TopUpColumns = `u.wanted, u.off, u.due_at, u.tried_at, u.tries, u.operatio
 
 // TopUpRow is a row of TopUpColumns on its way.
 type TopUpRow struct {
-	app.TopUp
+	appcluster.TopUp
 	off, due, tried int64
 }
 
@@ -24,13 +25,13 @@ func (u *TopUpRow) Dest() []any {
 	return []any{&u.Wanted, &u.off, &u.due, &u.tried, &u.Tries, &u.Operation, &u.Request, &u.Note}
 }
 
-func (u *TopUpRow) Value() app.TopUp {
+func (u *TopUpRow) Value() appcluster.TopUp {
 	u.Off, u.NextAt, u.TriedAt = u.off != 0, db.FromMicros(u.due), db.FromMicros(u.tried)
 	return u.TopUp
 }
 
 // TopUp gives what a cluster lacks; nil for nothing.
-func TopUp(t *db.Tx, cluster string) (*app.TopUp, error) {
+func TopUp(t *db.Tx, cluster string) (*appcluster.TopUp, error) {
 	var u TopUpRow
 	err := t.Row(`SELECT `+TopUpColumns+` FROM top_ups u WHERE u.cluster = ?`, cluster).Scan(u.Dest()...)
 	if db.IsNoRows(err) {
@@ -97,7 +98,7 @@ func topUpAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterStat
 
 // lacks notes how many nodes a cluster was to have with which it was gone on with fewer. One that was asked for by itself keeps what people
 // said, and begins its back-off anew where it has grown.
-func lacks(t *db.Tx, o app.Operation, c app.Cluster, had *app.TopUp) (*app.TopUp, error) {
+func lacks(t *db.Tx, o app.Operation, c app.Cluster, had *appcluster.TopUp) (*appcluster.TopUp, error) {
 	var was []byte
 	if err := t.Row(`SELECT was FROM changes WHERE operation = ?`, o.ID).Scan(&was); err != nil {
 		return nil, fmt.Errorf("store: change of operation %d: %w", o.ID, err)
@@ -122,7 +123,7 @@ func lacks(t *db.Tx, o app.Operation, c app.Cluster, had *app.TopUp) (*app.TopUp
 		}
 		return had, nil
 	}
-	u := &app.TopUp{Wanted: before.Size, Off: o.NoTopUp}
+	u := &appcluster.TopUp{Wanted: before.Size, Off: o.NoTopUp}
 	off := 0
 	if u.Off {
 		off = 1

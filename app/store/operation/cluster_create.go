@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	apppolicy "muster/app/policy"
 	"muster/app/store/build"
 	"muster/app/store/catalog"
@@ -17,10 +18,11 @@ import (
 	"muster/app/store/lease"
 	"muster/app/store/policy"
 	"muster/app/store/resource"
+	"muster/app/template"
 )
 
 // CreateCluster implements app.ClusterStore.
-func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Operation, err error) {
+func (s *Store) CreateCluster(ctx context.Context, n appcluster.NewCluster) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		if op, err = Create(t, n); err != nil || n.Request == nil {
 			return err
@@ -32,7 +34,7 @@ func (s *Store) CreateCluster(ctx context.Context, n app.NewCluster) (op app.Ope
 }
 
 // Create writes a cluster with all that comes with it, in the transaction that accepts it.
-func Create(t *db.Tx, n app.NewCluster) (op app.Operation, err error) {
+func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	c := n.Cluster
 	if err := identity.TenantOpen(t, c.Tenant); err != nil {
 		return op, err
@@ -103,7 +105,7 @@ func Create(t *db.Tx, n app.NewCluster) (op app.Operation, err error) {
 }
 
 // reservationOf gives what a new cluster takes of quotas, also where nobody has worked it out.
-func reservationOf(n app.NewCluster) app.Reservation {
+func reservationOf(n appcluster.NewCluster) apppolicy.Reservation {
 	if n.Reservation.Tenant != "" {
 		return n.Reservation
 	}
@@ -111,7 +113,7 @@ func reservationOf(n app.NewCluster) app.Reservation {
 }
 
 // insertNodes writes nodes with the intents of their machines.
-func insertNodes(t *db.Tx, c app.Cluster, nodes []app.NewNode, hardware map[string]app.Flavor, at time.Time) error {
+func insertNodes(t *db.Tx, c app.Cluster, nodes []app.NewNode, hardware map[string]template.Flavor, at time.Time) error {
 	err := t.ExecSet(len(nodes), `INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
 			addresses, ssh_user, ssh_port, host_key, own_root, secret, cpu) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?, ?)`, ``, func(args []any, i int) []any {

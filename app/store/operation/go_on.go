@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
@@ -74,7 +75,7 @@ func joinedSentences(a, b string) string {
 
 // checkGoOn refuses to go on with what has not failed, has run again since it was looked at, or was followed by something else, and a
 // plan that does not give back each node that leaves.
-func checkGoOn(t *db.Tx, n app.NewOperation) error {
+func checkGoOn(t *db.Tx, n appcluster.NewOperation) error {
 	op := n.Operation
 	of, err := cluster.ReadOperation(t, op.GoesOn)
 	if err != nil {
@@ -110,7 +111,7 @@ func checkGoOn(t *db.Tx, n app.NewOperation) error {
 }
 
 // beginGoOn notes that a failed operation is gone on with, also should that be called off, and tells people. The change is written.
-func beginGoOn(t *db.Tx, op app.Operation, n app.NewOperation) error {
+func beginGoOn(t *db.Tx, op app.Operation, n appcluster.NewOperation) error {
 	if op.Kind != app.OperationGoOn {
 		return nil
 	}
@@ -122,7 +123,7 @@ func beginGoOn(t *db.Tx, op app.Operation, n app.NewOperation) error {
 		return err
 	}
 	lost := n.Change.Leaving
-	text := fmt.Sprintf("Of %s came no machine.", app.NodesInWords(lost))
+	text := fmt.Sprintf("Of %s came no machine.", appcluster.NodesInWords(lost))
 	if op.NoTopUp {
 		text += " They are not asked for again."
 	} else {

@@ -7,8 +7,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	appplan "muster/app/plan"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
+	"muster/app/template"
+	"muster/app/webhook"
 )
 
 // hooksBefore gives the hooks that an operation is to be announced to, and whether it waits for their answers. EConflict where one that
@@ -16,13 +20,13 @@ import (
 //
 // What gives machines back is never kept for good: roll-backs, and deletions that Muster begins by itself, wait for nobody, and a
 // deletion that a person asks for can be vetoed app.DeleteVetoes times.
-func hooksBefore(t *db.Tx, n app.NewOperation) (list []ledgerdb.AskedHook, waits bool, err error) {
-	var definition *app.Definition
+func hooksBefore(t *db.Tx, n cluster.NewOperation) (list []ledgerdb.AskedHook, waits bool, err error) {
+	var definition *cluster.Definition
 	if n.Change != nil {
 		definition = &n.Change.Definition
 	}
 	op := n.Operation
-	all, missing, err := ledgerdb.LifecycleHooks(t, op, app.HookBefore, definition)
+	all, missing, err := ledgerdb.LifecycleHooks(t, op, template.HookBefore, definition)
 	if err != nil {
 		return nil, false, err
 	}
@@ -34,9 +38,9 @@ func hooksBefore(t *db.Tx, n app.NewOperation) (list []ledgerdb.AskedHook, waits
 	}
 	for _, h := range all {
 		switch {
-		case h.To.State == app.HookActive:
+		case h.To.State == webhook.HookActive:
 			list = append(list, h)
-		case h.To.State == app.HookStopped && h.OnTimeout != app.HookGoOn && !back:
+		case h.To.State == webhook.HookStopped && h.OnTimeout != template.HookGoOn && !back:
 			return nil, false, &app.Error{Code: app.EConflict, Reason: "hook_stopped",
 				Message: fmt.Sprintf("The hook %q has to be asked before a %s, but it was stopped: %s", h.To.Name, op.Kind.Words(), h.To.Why),
 				Hint:    "An admin switches it on again with: muster hook save " + h.To.Name + " --on"}
@@ -50,14 +54,14 @@ func hooksBefore(t *db.Tx, n app.NewOperation) (list []ledgerdb.AskedHook, waits
 		if err := t.Row(`SELECT count(*) FROM operations WHERE cluster = ? AND kind = 'delete' AND vetoed_by <> ''`, op.Cluster).Scan(&vetoes); err != nil {
 			return nil, false, err
 		}
-		return list, vetoes < app.DeleteVetoes, nil
+		return list, vetoes < template.DeleteVetoes, nil
 	}
 	return list, true, nil
 }
 
 // announce tells the hooks before an operation of it. Where it waits for them, it is held until they have answered, or their time
 // is over.
-func announce(t *db.Tx, op *app.Operation, plan app.Plan, hooks []ledgerdb.AskedHook, waits bool) error {
+func announce(t *db.Tx, op *app.Operation, plan appplan.Plan, hooks []ledgerdb.AskedHook, waits bool) error {
 	if len(plan.Hooks) > 0 {
 		if err := t.Exec(`UPDATE operations SET scripts = ? WHERE id = ?`, db.JSON(plan.Hooks), op.ID); err != nil {
 			return err
@@ -95,12 +99,12 @@ func announce(t *db.Tx, op *app.Operation, plan app.Plan, hooks []ledgerdb.Asked
 }
 
 // choiceOf is what a time-out comes to: what gives machines back goes on, whatever was chosen.
-func choiceOf(k app.OperationKind, c app.HookChoice) app.HookChoice {
+func choiceOf(k app.OperationKind, c template.HookChoice) template.HookChoice {
 	switch {
 	case k.GivesBack():
-		return app.HookGoOn
+		return template.HookGoOn
 	case c == "":
-		return app.HookVeto
+		return template.HookVeto
 	}
 	return c
 }
@@ -127,8 +131,8 @@ func waitsForHooks(names []string, until time.Time) string {
 	return fmt.Sprintf("Waits for the answer of the %s %s until %s.", word, quoted, until.UTC().Format("2006-01-02 15:04:05 MST"))
 }
 
-func newsOfPlan(p app.Plan) app.NewsOfPlan {
-	n := app.NewsOfPlan{Hash: p.Hash(), Steps: p.Acts(), Actions: map[string]int{}, Expected: p.Duration()}
+func newsOfPlan(p appplan.Plan) template.NewsOfPlan {
+	n := template.NewsOfPlan{Hash: p.Hash(), Steps: p.Acts(), Actions: map[string]int{}, Expected: p.Duration()}
 	for _, s := range p.Steps {
 		if !s.Join {
 			n.Actions[ledgerdb.ActionName(s.Service, string(s.Action))]++
@@ -138,7 +142,7 @@ func newsOfPlan(p app.Plan) app.NewsOfPlan {
 }
 
 // OperationHooks implements execution.OperationHookStore.
-func (s *Store) OperationHooks(ctx context.Context, tenant string, operation int64) (hooks []app.OperationHook, err error) {
+func (s *Store) OperationHooks(ctx context.Context, tenant string, operation int64) (hooks []template.OperationHook, err error) {
 	var text []byte
 	err = s.Row(ctx, `SELECT scripts FROM operations WHERE tenant = ? AND id = ?`, tenant, operation).Scan(&text)
 	if db.IsNoRows(err) {

@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/health"
 	"muster/app/store/ledger"
 	"muster/app/store/resource"
+	"muster/app/template"
+	"muster/app/webhook"
 )
 
 // hold is a question that an operation waits for.
@@ -39,7 +42,7 @@ func holds(t *db.Tx, where string, args ...any) (list []hold, err error) {
 
 // over tells whether the time for an answer is over; a deadline that no hook can have was written before the clock was set back.
 func (h hold) over(now time.Time) bool {
-	return !h.deadline.After(now) || h.deadline.After(now.Add(app.MaxHookTimeout+time.Hour))
+	return !h.deadline.After(now) || h.deadline.After(now.Add(template.MaxHookTimeout+time.Hour))
 }
 
 // SettleHolds implements app.HookStore.
@@ -110,7 +113,7 @@ func endWaiting(t *db.Tx, delivery int64, why string, now time.Time) error {
 
 // unanswered does what the hook says for that it does not answer.
 func unanswered(t *db.Tx, now time.Time, h hold, why string) error {
-	if app.HookChoice(h.onTimeout) == app.HookGoOn || h.kind.GivesBack() {
+	if template.HookChoice(h.onTimeout) == template.HookGoOn || h.kind.GivesBack() {
 		return goOn(t, now, h)
 	}
 	return veto(t, now, h, why)
@@ -213,7 +216,7 @@ func ReleaseHolds(t *db.Tx, hook int64, now time.Time) error {
 }
 
 // AnswerHold does what an attempt's end means for the operation that waits for it.
-func AnswerHold(t *db.Tx, e app.DeliveryEnd, state app.DeliveryState) error {
+func AnswerHold(t *db.Tx, e webhook.DeliveryEnd, state webhook.DeliveryState) error {
 	all, err := holds(t, `AND d.id = ?`, e.Delivery)
 	if err != nil || len(all) == 0 {
 		return err
@@ -221,9 +224,9 @@ func AnswerHold(t *db.Tx, e app.DeliveryEnd, state app.DeliveryState) error {
 	switch h := all[0]; {
 	case e.Veto != "":
 		return veto(t, e.At, h, e.Veto)
-	case state == app.DeliveryMade:
+	case state == webhook.DeliveryMade:
 		return goOn(t, e.At, h)
-	case state == app.DeliveryFailed:
+	case state == webhook.DeliveryFailed:
 		return unanswered(t, e.At, h, "it could not be asked: "+e.Err.Message)
 	}
 	return nil
@@ -261,7 +264,7 @@ func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 		if err := health.KeepOf(t, now, op.Cluster, definition); err != nil {
 			return err
 		}
-		var d app.Definition
+		var d appcluster.Definition
 		if err := json.Unmarshal(definition, &d); err != nil {
 			return fmt.Errorf("store: definition of %s: %w", op.Cluster, err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	apppolicy "muster/app/policy"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 	"muster/app/store/feed"
@@ -20,7 +21,7 @@ import (
 )
 
 // CheckFollows refuses an operation that was planned on what is not so any more: another one is under way, or has come since.
-func CheckFollows(t *db.Tx, n app.NewOperation) error {
+func CheckFollows(t *db.Tx, n appcluster.NewOperation) error {
 	if n.Change == nil && n.Follows == 0 {
 		return nil
 	}
@@ -55,7 +56,7 @@ func CheckFollows(t *db.Tx, n app.NewOperation) error {
 
 // change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
 // operation has its row, and no step of it has begun. It gives what the audit is to say.
-func change(t *db.Tx, op app.Operation, c app.ClusterChange) (detail string, err error) {
+func change(t *db.Tx, op app.Operation, c appcluster.ClusterChange) (detail string, err error) {
 	var sealed []byte
 	cluster, err := clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
 	if err := clusterdb.ReadError(err, op.Cluster); err != nil {
@@ -112,12 +113,12 @@ func change(t *db.Tx, op app.Operation, c app.ClusterChange) (detail string, err
 }
 
 // reserveChange reserves the greater of what is and what will be in each measure. It gives both; nil for what is not to change.
-func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want app.Reservation) (was, made *ledger.ReservedText, err error) {
+func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want apppolicy.Reservation) (was, made *ledger.ReservedText, err error) {
 	had, err := policy.Reserved(t, op.Tenant, op.Cluster, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := app.Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: want.Groups, From: c.CreatedAt, Until: c.ExpiresAt}
+	r := apppolicy.Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: want.Groups, From: c.CreatedAt, Until: c.ExpiresAt}
 	if had != nil && had.EndedAt.IsZero() {
 		was = &ledger.ReservedText{Nodes: had.Nodes, CPU: had.CPU, CostPerHour: had.CostPerHour}
 		r.Owner, r.Until = had.Owner, had.Until
@@ -133,7 +134,7 @@ func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want app.Reservati
 
 // nodesBefore gives the services that the nodes have which are about to change or to leave, and the nodes that were leaving
 // already. EConflict where one of them is not there.
-func nodesBefore(t *db.Tx, cluster string, c app.ClusterChange) (services map[string][]string, leaving []string, err error) {
+func nodesBefore(t *db.Tx, cluster string, c appcluster.ClusterChange) (services map[string][]string, leaving []string, err error) {
 	services = map[string][]string{}
 	touched := map[string]bool{}
 	for name := range c.Nodes {
@@ -165,7 +166,7 @@ func nodesBefore(t *db.Tx, cluster string, c app.ClusterChange) (services map[st
 }
 
 // changeNodes writes the nodes that are new, that have other services, and that leave.
-func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c app.ClusterChange) error {
+func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.ClusterChange) error {
 	// Nodes that are gone for good do not keep their names.
 	taken := ""
 	if err := t.EachOf(func(row db.Scanner) error { return row.Scan(&taken) }, len(c.New),
@@ -220,7 +221,7 @@ func byNumber(a, b string) int {
 }
 
 // tellNodes tells those who watch of nodes that are new.
-func tellNodes(t *db.Tx, op app.Operation, c app.ClusterChange) error {
+func tellNodes(t *db.Tx, op app.Operation, c appcluster.ClusterChange) error {
 	if len(c.New) == 0 {
 		return nil
 	}
@@ -232,7 +233,7 @@ func tellNodes(t *db.Tx, op app.Operation, c app.ClusterChange) error {
 }
 
 // DefinitionAt implements app.ClusterStore. What an operation left is what the next change came upon.
-func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d app.Definition, err error) {
+func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d appcluster.Definition, err error) {
 	var sealed []byte
 	var change int64
 	err = s.Row(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.sealed_definition, c.sealed_definition) FROM clusters c
@@ -249,7 +250,7 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 }
 
 // LeftBy implements app.ClusterStore.
-func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c app.ClusterChange, err error) {
+func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c appcluster.ClusterChange, err error) {
 	var was []byte
 	err = s.Row(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
 	if db.IsNoRows(err) {
@@ -272,19 +273,19 @@ func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation in
 }
 
 // Definitions implements app.ClusterStore.
-func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]app.Definition, error) {
+func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]appcluster.Definition, error) {
 	now, err := s.clusters.Definition(ctx, tenant, cluster)
 	if err != nil {
 		return nil, err
 	}
-	list := []app.Definition{now}
+	list := []appcluster.Definition{now}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var operation int64
 		var sealed []byte
 		if err := row.Scan(&operation, &sealed); err != nil {
 			return err
 		}
-		var d app.Definition
+		var d appcluster.Definition
 		if err := s.OpenJSON(sealed, db.ChangePlace(operation), &d); err != nil {
 			return err
 		}
@@ -309,7 +310,7 @@ func (s *Store) DefinitionState(ctx context.Context, tenant, cluster string) (st
 }
 
 // ChangeOf implements app.ClusterStore.
-func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after app.ClusterChange, err error) {
+func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after appcluster.ClusterChange, err error) {
 	var cluster string
 	var was, made []byte
 	err = s.Row(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).

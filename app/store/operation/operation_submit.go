@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/ledger"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
@@ -14,7 +15,7 @@ import (
 )
 
 // SubmitOperation implements app.Ledger.
-func (s *Store) SubmitOperation(ctx context.Context, n app.NewOperation) (op app.Operation, err error) {
+func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		standing, err := CheckStanding(t, n)
 		if err != nil {
@@ -66,7 +67,7 @@ func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
 }
 
 // CheckStanding refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
-func CheckStanding(t *db.Tx, n app.NewOperation) (*clusterdb.OperationRow, error) {
+func CheckStanding(t *db.Tx, n cluster.NewOperation) (*clusterdb.OperationRow, error) {
 	op := n.Operation
 	var deleted int64
 	err := t.Row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
@@ -95,7 +96,7 @@ func CheckStanding(t *db.Tx, n app.NewOperation) (*clusterdb.OperationRow, error
 
 // checkUndo refuses a roll-back of what has not ended, or of what something else has followed, and one whose plan does not
 // give back all that was begun to be made: more has happened since it was planned.
-func checkUndo(t *db.Tx, n app.NewOperation) error {
+func checkUndo(t *db.Tx, n cluster.NewOperation) error {
 	op := n.Operation
 	undone, err := clusterdb.ReadOperation(t, op.Undoes)
 	if err != nil {
@@ -159,7 +160,7 @@ func later(t *db.Tx, o ledger.Operation) (*ledger.Operation, error) {
 }
 
 // Submit writes an operation with its plan, and starts it when no other one of the cluster is before it.
-func Submit(t *db.Tx, n app.NewOperation) (app.Operation, error) {
+func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	op := n.Operation
 	op.Status, op.Total = app.OperationWaiting, n.Plan.Acts()
 	op.Expects, op.Trace = n.Plan.Expects, t.Trace

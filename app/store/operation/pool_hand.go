@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
 	"muster/app/store/policy"
@@ -15,7 +16,7 @@ import (
 // any time, and what was accepted and never begun has nothing to give back.
 
 // promise promises the machines that stand ready to new nodes.
-func promise(t *db.Tx, now time.Time, c app.Cluster, nodes []app.NewNode, d app.Definition) error {
+func promise(t *db.Tx, now time.Time, c app.Cluster, nodes []app.NewNode, d cluster.Definition) error {
 	if c.Pool > 0 || len(nodes) == 0 {
 		return nil
 	}
@@ -24,7 +25,7 @@ func promise(t *db.Tx, now time.Time, c app.Cluster, nodes []app.NewNode, d app.
 	if err := t.Row(`SELECT EXISTS (SELECT 1 FROM pools WHERE tenant = ? AND ended_at = 0)`, c.Tenant).Scan(&any); err != nil || !any {
 		return db.Wrapped(err)
 	}
-	wants := app.PoolWants(c.Provider, nodes, d)
+	wants := cluster.PoolWants(c.Provider, nodes, d)
 	shapes := map[string]bool{}
 	var list []string
 	for _, w := range wants {
@@ -36,7 +37,7 @@ func promise(t *db.Tx, now time.Time, c app.Cluster, nodes []app.NewNode, d app.
 	if err != nil {
 		return err
 	}
-	for i, j := range app.MatchPool(wants, stock) {
+	for i, j := range cluster.MatchPool(wants, stock) {
 		if j < 0 {
 			continue
 		}

@@ -3,7 +3,7 @@ package operation
 import (
 	"time"
 
-	"muster/app"
+	"muster/app/cluster"
 	apppool "muster/app/pool"
 	"muster/app/store/db"
 )
@@ -12,10 +12,10 @@ import (
 const poolMargin = time.Minute
 
 // PoolStock reads the machines of pools that are ready, by their shape.
-func PoolStock(each func(func(db.Scanner) error, string, ...any) error, tenant string, shapes []string, now time.Time) (list []app.PoolStocked, err error) {
+func PoolStock(each func(func(db.Scanner) error, string, ...any) error, tenant string, shapes []string, now time.Time) (list []cluster.PoolStocked, err error) {
 	for _, shape := range shapes {
 		if err := each(func(row db.Scanner) error {
-			m := app.PoolStocked{Shape: shape}
+			m := cluster.PoolStocked{Shape: shape}
 			err := row.Scan(&m.Cluster, &m.Pool, &m.Zone)
 			list = append(list, m)
 			return err

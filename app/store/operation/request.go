@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/store/build"
 	"muster/app/store/db"
 	"muster/app/store/identity"
@@ -11,7 +12,7 @@ import (
 )
 
 // KeepRequest writes a request, in the transaction of what it brings about.
-func KeepRequest(t *db.Tx, n app.NewRequest) (app.Request, error) {
+func KeepRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	r, name := n.Request, ""
 	if r.Kind == app.OperationCreate {
 		name = r.Asked.Name // that of a cluster which stands is taken already
@@ -50,7 +51,7 @@ func KeepRequest(t *db.Tx, n app.NewRequest) (app.Request, error) {
 			return r, err
 		}
 	}
-	act := map[app.RequestStatus]string{app.RequestWaiting: "request.wait", app.RequestRefused: "request.refuse"}[r.Status]
+	act := map[cluster.RequestStatus]string{cluster.RequestWaiting: "request.wait", cluster.RequestRefused: "request.refuse"}[r.Status]
 	if act == "" {
 		act = "request.accept"
 	}
@@ -87,7 +88,7 @@ func checkNameFree(t *db.Tx, tenant, name string) error {
 	return nil
 }
 
-func keptText(k *app.Kept) string {
+func keptText(k *cluster.Kept) string {
 	if k == nil {
 		return ""
 	}

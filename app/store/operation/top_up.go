@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
@@ -13,11 +14,11 @@ import (
 )
 
 // TopUpsDue implements app.TopUpStore.
-func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []app.TopUpDue, err error) {
+func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []operation.TopUpDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var u ledger.TopUpRow
 		c, err := cluster.Scan(row, u.Dest()...)
-		due = append(due, app.TopUpDue{Cluster: c, TopUp: u.Value()})
+		due = append(due, operation.TopUpDue{Cluster: c, TopUp: u.Value()})
 		return err
 	}, `SELECT `+cluster.Columns+`, `+ledger.TopUpColumns+` FROM top_ups u JOIN clusters c ON c.id = u.cluster
 		WHERE u.due_at > 0 AND (u.due_at <= ? OR u.due_at > ?) AND c.deleted_at = 0 AND (c.expires_at = 0 OR c.expires_at > ?) ORDER BY u.due_at LIMIT ?`,
@@ -26,7 +27,7 @@ func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []
 }
 
 // TopUpOf implements app.TopUpStore.
-func (s *Store) TopUpOf(ctx context.Context, tenant, cluster string) (*app.TopUp, error) {
+func (s *Store) TopUpOf(ctx context.Context, tenant, cluster string) (*appcluster.TopUp, error) {
 	var u ledger.TopUpRow
 	err := s.Row(ctx, `SELECT `+ledger.TopUpColumns+` FROM top_ups u WHERE u.cluster = ? AND u.tenant = ?`, cluster, tenant).Scan(u.Dest()...)
 	if db.IsNoRows(err) {
@@ -40,7 +41,7 @@ func (s *Store) TopUpOf(ctx context.Context, tenant, cluster string) (*app.TopUp
 }
 
 // NoteTopUp implements app.TopUpStore. What an operation that was begun meanwhile says of the next try stays.
-func (s *Store) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err error) {
+func (s *Store) NoteTopUp(ctx context.Context, n operation.TopUpNote) (noted bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		u, err := ledger.TopUp(t, n.Cluster)
 		if err != nil || u == nil {
@@ -65,7 +66,7 @@ func (s *Store) NoteTopUp(ctx context.Context, n app.TopUpNote) (noted bool, err
 }
 
 // SetTopUp implements app.TopUpStore.
-func (s *Store) SetTopUp(ctx context.Context, c app.TopUpChange) error {
+func (s *Store) SetTopUp(ctx context.Context, c operation.TopUpChange) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		cluster, err := cluster.Live(t, c.Tenant, c.Cluster)
 		if err != nil {

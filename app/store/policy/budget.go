@@ -28,7 +28,7 @@ func budgetLevel(limit, used float64) (level int) {
 
 // tellBudget tells that a budget is used up to a level, once a month and level.
 func tellBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaStanding, used float64) error {
-	limit, _ := s.Limits.Of(app.MeasurePerMonth)
+	limit, _ := s.Limits.Of(apppolicy.MeasurePerMonth)
 	reached := budgetLevel(limit, used)
 	if reached == 0 {
 		return nil
@@ -49,15 +49,15 @@ func tellBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaStanding
 	if !fresh {
 		return nil
 	}
-	line := app.QuotaLine{Scope: s.Scope, Name: s.Name}
+	line := apppolicy.QuotaLine{Scope: s.Scope, Name: s.Name}
 	n := app.Notice{At: at, Tenant: tenant, Kind: app.NoticeBudget, About: app.Subject{Kind: app.SubjectUsage},
 		Title: fmt.Sprintf("%d %% of the budget of %s for %s is used up.", int(used*100/limit+1e-9), line.Whose(), month.Words()),
 		Text: fmt.Sprintf("%.2f of %.2f are spent, or committed until leases or the month end. At the limit nothing new is accepted; what runs goes on.",
 			used, limit)}
 	switch s.Scope {
-	case app.QuotaGroup:
+	case apppolicy.QuotaGroup:
 		n.Groups = []string{s.Name}
-	case app.QuotaUser, app.QuotaEachUser:
+	case apppolicy.QuotaUser, apppolicy.QuotaEachUser:
 		n.Users = []string{s.Name}
 	default:
 		if err := t.Each(func(row db.Scanner) error {
@@ -73,10 +73,10 @@ func tellBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaStanding
 }
 
 // forgetBudget lets a budget that was changed be told of anew.
-func forgetBudget(t *db.Tx, tenant string, scope app.QuotaScope, name string, before, after *apppolicy.Quota) error {
+func forgetBudget(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name string, before, after *apppolicy.Quota) error {
 	limit := func(q *apppolicy.Quota) float64 {
 		if q != nil {
-			if l, is := q.Limits.Of(app.MeasurePerMonth); is {
+			if l, is := q.Limits.Of(apppolicy.MeasurePerMonth); is {
 				return l
 			}
 		}
@@ -85,7 +85,7 @@ func forgetBudget(t *db.Tx, tenant string, scope app.QuotaScope, name string, be
 	if limit(before) == limit(after) {
 		return nil
 	}
-	if scope == app.QuotaEachUser {
+	if scope == apppolicy.QuotaEachUser {
 		return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ?`, tenant, string(scope))
 	}
 	return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ?`, tenant, string(scope), name)
@@ -137,16 +137,16 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 	defer l.end()
 	own := map[string]apppolicy.Limits{}
 	for _, q := range l.all {
-		if q.Scope == app.QuotaUser {
+		if q.Scope == apppolicy.QuotaUser {
 			own[q.Name] = q.Limits
 		}
 	}
 	for _, q := range l.all {
-		if _, is := q.Limits.Of(app.MeasurePerMonth); !is {
+		if _, is := q.Limits.Of(apppolicy.MeasurePerMonth); !is {
 			continue
 		}
 		of := []apppolicy.QuotaStanding{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
-		each := q.Scope == app.QuotaEachUser
+		each := q.Scope == apppolicy.QuotaEachUser
 		if each {
 			all, err := l.byOwner(tenant)
 			if err != nil {
@@ -162,7 +162,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 			}
 		}
 		for _, st := range of {
-			limit, is := st.Limits.Of(app.MeasurePerMonth)
+			limit, is := st.Limits.Of(apppolicy.MeasurePerMonth)
 			if !is {
 				continue
 			}

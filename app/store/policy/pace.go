@@ -7,26 +7,28 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/execution"
 	"muster/app/ledger"
+	"muster/app/plan"
 	"muster/app/store/db"
 )
 
 const paceColumns = `p.done_runs, p.done_mean, p.done_spread, p.again_runs, p.again_mean, p.again_spread, p.failed_runs, p.failed_mean, p.failed_spread`
 
-func paceDest(p *app.Pace) []any {
+func paceDest(p *plan.Pace) []any {
 	return []any{&p.Done.Runs, &p.Done.Mean, &p.Done.Spread, &p.Again.Runs, &p.Again.Mean, &p.Again.Spread, &p.Failed.Runs, &p.Failed.Mean, &p.Failed.Spread}
 }
 
-func addPaceKey(kinds []app.PaceKey) func([]any, int) []any {
+func addPaceKey(kinds []plan.PaceKey) func([]any, int) []any {
 	return func(args []any, i int) []any { return append(args, kinds[i].Tenant, kinds[i].Kind()) }
 }
 
 const paceByKey = `) SELECT p.tenant, p.kind, p.id, p.wider, ` + paceColumns + ` FROM f CROSS JOIN paces p WHERE p.tenant = f.t AND p.kind = f.k`
 
 // Paces implements app.PaceStore. Each kind is found by an index.
-func (s *Store) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, error) {
-	known := app.Paces{}
-	of := make(map[[2]string]app.PaceKey, len(kinds))
+func (s *Store) Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, error) {
+	known := plan.Paces{}
+	of := make(map[[2]string]plan.PaceKey, len(kinds))
 	for _, k := range kinds {
 		of[[2]string{k.Tenant, k.Kind()}] = k
 	}
@@ -38,11 +40,11 @@ func (s *Store) Paces(ctx context.Context, kinds []app.PaceKey) (app.Paces, erro
 		return s.Each(ctx, func(row db.Scanner) error {
 			var at [2]string
 			var id, wider int64
-			var p app.Pace
+			var p plan.Pace
 			if err := row.Scan(append([]any{&at[0], &at[1], &id, &wider}, paceDest(&p)...)...); err != nil {
 				return err
 			}
-			if k, asked := of[at]; asked && p != (app.Pace{}) {
+			if k, asked := of[at]; asked && p != (plan.Pace{}) {
 				known[k] = p
 			}
 			return nil
@@ -62,16 +64,16 @@ func (s *Store) DropPaces(ctx context.Context, before time.Time) (int, error) {
 }
 
 // PacesOf gives the rows of kinds, and makes those that there are not, the widest first.
-func PacesOf(t *db.Tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
+func PacesOf(t *db.Tx, now time.Time, kinds []plan.PaceKey) ([]int64, error) {
 	if len(kinds) == 0 {
 		return nil, nil
 	}
-	rows := map[app.PaceKey]int64{}
+	rows := map[plan.PaceKey]int64{}
 	if err := findPaces(t, kinds, rows); err != nil {
 		return nil, err
 	}
-	var missing []app.PaceKey // with all that are wider
-	seen := map[app.PaceKey]bool{}
+	var missing []plan.PaceKey // with all that are wider
+	seen := map[plan.PaceKey]bool{}
 	for _, k := range kinds {
 		if rows[k] > 0 {
 			continue
@@ -90,7 +92,7 @@ func PacesOf(t *db.Tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
 	}
 	// One round for each width: a row names those that are wider.
 	for width := 1; len(missing) > 0; width++ {
-		var those, rest []app.PaceKey
+		var those, rest []plan.PaceKey
 		for _, k := range missing {
 			if len(k.Widths()) == width {
 				those = append(those, k)
@@ -98,7 +100,7 @@ func PacesOf(t *db.Tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
 				rest = append(rest, k)
 			}
 		}
-		those = slices.DeleteFunc(those, func(k app.PaceKey) bool { return rows[k] > 0 })
+		those = slices.DeleteFunc(those, func(k plan.PaceKey) bool { return rows[k] > 0 })
 		if err := makePaces(t, now, those, rows); err != nil {
 			return nil, err
 		}
@@ -111,8 +113,8 @@ func PacesOf(t *db.Tx, now time.Time, kinds []app.PaceKey) ([]int64, error) {
 	return ids, nil
 }
 
-func findPaces(t *db.Tx, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
-	of := make(map[[2]string]app.PaceKey, len(kinds))
+func findPaces(t *db.Tx, kinds []plan.PaceKey, rows map[plan.PaceKey]int64) error {
+	of := make(map[[2]string]plan.PaceKey, len(kinds))
 	for _, k := range kinds {
 		of[[2]string{k.Tenant, k.Kind()}] = k
 	}
@@ -127,7 +129,7 @@ func findPaces(t *db.Tx, kinds []app.PaceKey, rows map[app.PaceKey]int64) error 
 }
 
 // makePaces adds rows whose wider ones are there.
-func makePaces(t *db.Tx, now time.Time, kinds []app.PaceKey, rows map[app.PaceKey]int64) error {
+func makePaces(t *db.Tx, now time.Time, kinds []plan.PaceKey, rows map[plan.PaceKey]int64) error {
 	err := t.ExecSet(len(kinds), `INSERT INTO paces (tenant, kind, wider, widest, seen_at) VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
 		k := kinds[i]
 		widths := k.Widths()
@@ -144,21 +146,21 @@ func makePaces(t *db.Tx, now time.Time, kinds []app.PaceKey, rows map[app.PaceKe
 }
 
 // Pacing is what the attempts of a set took, by the row of their kind, in the order of their reports.
-type Pacing map[int64][]app.Paced
+type Pacing map[int64][]plan.Paced
 
 // Note takes an attempt in that has just ended. One that was told to stop, or that tried nothing, says nothing about how long its
 // step takes; nor does one whose machine stood ready.
-func (p Pacing) Note(set *ledger.Set, st *ledger.Step, f app.Finish) {
+func (p Pacing) Note(set *ledger.Set, st *ledger.Step, f execution.Finish) {
 	if st.Pace == 0 || st.StartedAt.IsZero() || f.Pooled || f.Err != nil && (f.Retry.Free || set.Operation(st.Operation).Status == app.OperationCancelling) {
 		return
 	}
-	p[st.Pace] = append(p[st.Pace], app.Paced{Took: f.Now.Sub(st.StartedAt), Failed: f.Err != nil, Attempt: f.Fence.Attempt})
+	p[st.Pace] = append(p[st.Pace], plan.Paced{Took: f.Now.Sub(st.StartedAt), Failed: f.Err != nil, Attempt: f.Fence.Attempt})
 }
 
 // paceRow is a summary that changes.
 type paceRow struct {
 	id, wider, widest int64
-	pace              app.Pace
+	pace              plan.Pace
 }
 
 // widthsOfPaces loads the rows of kinds with those that are wider, which are found by their numbers.

@@ -66,7 +66,7 @@ func (s *Store) SavePolicy(ctx context.Context, p apppolicy.Policy, who app.Acto
 			if err := t.Row(`SELECT count(*) FROM policies WHERE tenant = ? AND stands = 1`, who.Tenant).Scan(&n); err != nil {
 				return fmt.Errorf("store: %w", err)
 			}
-			if n >= app.MaxPolicies {
+			if n >= apppolicy.MaxPolicies {
 				return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("There are %d policies already, and no more can be had.", n), Hint: "Delete one, or say more in one."}
 			}
 		}

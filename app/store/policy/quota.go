@@ -73,7 +73,7 @@ func (s *Store) SetQuota(ctx context.Context, who app.Actor, q apppolicy.Quota) 
 }
 
 // DeleteQuota implements app.QuotaStore.
-func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaScope, name string, now time.Time) error {
+func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope apppolicy.QuotaScope, name string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, scope, name)
 		if err != nil {
@@ -92,7 +92,7 @@ func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope app.QuotaS
 	})
 }
 
-func quotaObject(scope app.QuotaScope, name string) string {
+func quotaObject(scope apppolicy.QuotaScope, name string) string {
 	return strings.TrimSpace(string(scope) + " " + name)
 }
 
@@ -104,7 +104,7 @@ func limitsOf(q *apppolicy.Quota) any {
 }
 
 // quota gives one; nil where there is none.
-func quota(t *db.Tx, tenant string, scope app.QuotaScope, name string) (*apppolicy.Quota, error) {
+func quota(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name string) (*apppolicy.Quota, error) {
 	q, err := scanQuota(t.Row(`SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ? AND q.scope = ? AND q.name = ?`, tenant, string(scope), name))
 	if db.IsNoRows(err) {
 		return nil, nil
@@ -140,13 +140,13 @@ func (s *Store) lookAtQuotas(ctx context.Context, tenant string, now time.Time) 
 }
 
 // QuotaLines implements app.QuotaStore.
-func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]app.QuotaLine, error) {
+func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]apppolicy.QuotaLine, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
 	}
 	defer l.end()
-	standing, err := l.standings(l.all, app.Reservation{Tenant: tenant, Owner: owner, Groups: groups}, 0)
+	standing, err := l.standings(l.all, apppolicy.Reservation{Tenant: tenant, Owner: owner, Groups: groups}, 0)
 	return apppolicy.LinesOf(standing), err
 }
 
@@ -164,10 +164,10 @@ func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app
 	defer l.end()
 	list := []apppolicy.QuotaUse{}
 	// Of the quotas that are not for groups all is told by what everybody has, read once.
-	var of map[string]app.Amounts
+	var of map[string]apppolicy.Amounts
 	for _, q := range l.all {
 		u := apppolicy.QuotaUse{Quota: q}
-		if q.Scope == app.QuotaGroup {
+		if q.Scope == apppolicy.QuotaGroup {
 			st := apppolicy.QuotaStanding{Scope: q.Scope, Name: q.Name}
 			if err := l.measure(&st, tenant, 0, true); err != nil {
 				return nil, err
@@ -185,13 +185,13 @@ func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app
 		for owner, a := range of {
 			pool := strings.HasPrefix(owner, "pool:")
 			switch {
-			case q.Scope == app.QuotaTenant:
-				u.Used = app.Amounts{Clusters: u.Used.Clusters + a.Clusters, Nodes: u.Used.Nodes + a.Nodes, CPU: u.Used.CPU + a.CPU,
+			case q.Scope == apppolicy.QuotaTenant:
+				u.Used = apppolicy.Amounts{Clusters: u.Used.Clusters + a.Clusters, Nodes: u.Used.Nodes + a.Nodes, CPU: u.Used.CPU + a.CPU,
 					PerHour: u.Used.PerHour + a.PerHour, PerMonth: u.Used.PerMonth + a.PerMonth}
-			case q.Scope == app.QuotaEachUser && !pool:
-				u.Used = app.Amounts{Clusters: max(u.Used.Clusters, a.Clusters), Nodes: max(u.Used.Nodes, a.Nodes), CPU: max(u.Used.CPU, a.CPU),
+			case q.Scope == apppolicy.QuotaEachUser && !pool:
+				u.Used = apppolicy.Amounts{Clusters: max(u.Used.Clusters, a.Clusters), Nodes: max(u.Used.Nodes, a.Nodes), CPU: max(u.Used.CPU, a.CPU),
 					PerHour: max(u.Used.PerHour, a.PerHour), PerMonth: max(u.Used.PerMonth, a.PerMonth)}
-			case q.Scope == app.QuotaUser && owner == q.Name:
+			case q.Scope == apppolicy.QuotaUser && owner == q.Name:
 				u.Used = a
 			}
 		}
@@ -201,13 +201,13 @@ func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app
 }
 
 // byOwner adds up what everybody in a tenant has, and has spent this month and committed for the rest of it.
-func (l *quotaLook) byOwner(tenant string) (map[string]app.Amounts, error) {
-	of := map[string]app.Amounts{}
+func (l *quotaLook) byOwner(tenant string) (map[string]apppolicy.Amounts, error) {
+	of := map[string]apppolicy.Amounts{}
 	month := app.MonthOf(l.now)
 	now, end := db.Micros(l.now), db.Micros(month.End)
 	err := l.each(func(row db.Scanner) error {
 		var owner string
-		var a app.Amounts
+		var a apppolicy.Amounts
 		err := row.Scan(&owner, &a.Clusters, &a.Nodes, &a.CPU, &a.PerHour, &a.PerMonth)
 		a.PerMonth /= float64(time.Hour.Microseconds())
 		of[owner] = a
@@ -246,27 +246,27 @@ type measuring struct {
 
 // standings gives the quotas that apply to a reservation, with what all others use of them. Except is the reservation that
 // does not count; 0 for none.
-func (m measuring) standings(all []apppolicy.Quota, r app.Reservation, except int64) (list []apppolicy.QuotaStanding, err error) {
+func (m measuring) standings(all []apppolicy.Quota, r apppolicy.Reservation, except int64) (list []apppolicy.QuotaStanding, err error) {
 	var own apppolicy.Limits
 	for _, q := range all {
-		if q.Scope == app.QuotaUser && q.Name == r.Owner {
+		if q.Scope == apppolicy.QuotaUser && q.Name == r.Owner {
 			own = q.Limits
 		}
 	}
 	for _, q := range all {
 		s := apppolicy.QuotaStanding{Scope: q.Scope, Name: q.Name, Limits: q.Limits}
 		switch q.Scope {
-		case app.QuotaTenant:
-		case app.QuotaGroup:
+		case apppolicy.QuotaTenant:
+		case apppolicy.QuotaGroup:
 			if !slices.Contains(r.Groups, q.Name) {
 				continue
 			}
-		case app.QuotaEachUser:
+		case apppolicy.QuotaEachUser:
 			if r.Pool {
 				continue
 			}
 			s.Name, s.Limits = r.Owner, q.Limits.Without(own)
-		case app.QuotaUser:
+		case apppolicy.QuotaUser:
 			if q.Name != r.Owner {
 				continue
 			}
@@ -276,7 +276,7 @@ func (m measuring) standings(all []apppolicy.Quota, r app.Reservation, except in
 		if s.Limits.None() {
 			continue
 		}
-		_, monthly := s.Limits.Of(app.MeasurePerMonth)
+		_, monthly := s.Limits.Of(apppolicy.MeasurePerMonth)
 		if err := m.measure(&s, r.Tenant, except, monthly); err != nil {
 			return nil, err
 		}
@@ -287,7 +287,7 @@ func (m measuring) standings(all []apppolicy.Quota, r app.Reservation, except in
 
 // measure fills in what is used. What was spent this month is added only where it is asked for, since it takes longest.
 func (m measuring) measure(s *apppolicy.QuotaStanding, tenant string, except int64, monthly bool) error {
-	months := app.QuotaMonths(m.now)
+	months := apppolicy.QuotaMonths(m.now)
 	var args []any
 	commit := ""
 	begin := db.Micros(m.now)
@@ -300,11 +300,11 @@ func (m measuring) measure(s *apppolicy.QuotaStanding, tenant string, except int
 	from, where := `reservations r`, `r.tenant = ? AND r.ended_at = 0 AND r.id <> ?`
 	args = append(args, tenant, except)
 	switch s.Scope {
-	case app.QuotaGroup:
+	case apppolicy.QuotaGroup:
 		from = `reservation_groups g JOIN reservations r ON r.id = g.reservation`
 		where += ` AND g.tenant = ? AND g.in_group = ? AND g.ended_at = 0`
 		args = append(args, tenant, s.Name)
-	case app.QuotaUser, app.QuotaEachUser:
+	case apppolicy.QuotaUser, apppolicy.QuotaEachUser:
 		where += ` AND r.owner = ?`
 		args = append(args, s.Name)
 	}
@@ -335,14 +335,14 @@ func (m measuring) spent(s *apppolicy.QuotaStanding, tenant string, since time.T
 	parts := []string{`x.tenant = ? AND x.gone_at = 0`, `x.tenant = ? AND x.gone_at > ? AND x.gone_at > x.made_at`}
 	of := [][]any{{tenant}, {tenant, from}}
 	switch s.Scope {
-	case app.QuotaGroup:
+	case apppolicy.QuotaGroup:
 		// By the clusters of the group, of which each has one reservation: what they take ends after their machines are gone, never before.
 		machines = `reservation_groups g JOIN reservations r ON r.id = g.reservation JOIN resources x ON x.cluster = r.cluster`
 		// The text that is added keeps SQLite from the index by tenant.
 		parts = []string{`g.tenant = ? AND g.in_group = ? AND (g.ended_at = 0 OR g.ended_at >= ?) AND r.cluster <> ''
 			AND x.tenant || '' = ? AND (x.gone_at = 0 OR x.gone_at > ? AND x.gone_at > x.made_at)`}
 		of = [][]any{{tenant, s.Name, from, tenant, from}}
-	case app.QuotaUser, app.QuotaEachUser:
+	case apppolicy.QuotaUser, apppolicy.QuotaEachUser:
 		for i := range parts {
 			parts[i], of[i] = parts[i]+` AND x.owner = ?`, append(of[i], s.Name)
 		}

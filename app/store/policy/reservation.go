@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"muster/app"
 	apppolicy "muster/app/policy"
 	"muster/app/store/db"
 )
@@ -14,7 +13,7 @@ const reservationColumns = `r.id, r.tenant, r.cluster, r.request, r.owner, r.nod
 // keptReservation is a reservation as it stands in its table.
 type keptReservation struct {
 	id int64
-	app.Reservation
+	apppolicy.Reservation
 }
 
 func scanReservation(row db.Scanner) (r keptReservation, err error) {
@@ -28,12 +27,12 @@ func scanReservation(row db.Scanner) (r keptReservation, err error) {
 // Reserve takes what a cluster or a request needs, in the transaction that accepts it, or refuses with EQuota, reason quota.
 // It comes in place of what the same cluster has already, of which only the growth is held against limits; that of the same
 // request becomes the cluster's. Writes of all servers are serial, so nothing can come between the check and the write.
-func Reserve(t *db.Tx, at time.Time, r app.Reservation) error {
+func Reserve(t *db.Tx, at time.Time, r apppolicy.Reservation) error {
 	had, err := Reserved(t, r.Tenant, r.Cluster, r.Request)
 	if err != nil {
 		return err
 	}
-	var before *app.Reservation
+	var before *apppolicy.Reservation
 	var id int64
 	if had != nil {
 		id, before = had.id, &had.Reservation
@@ -102,7 +101,7 @@ func reservedGroups(t *db.Tx, id int64) (groups []string, err error) {
 	return groups, err
 }
 
-func keepReservation(t *db.Tx, id int64, r app.Reservation) error {
+func keepReservation(t *db.Tx, id int64, r apppolicy.Reservation) error {
 	if id > 0 {
 		if err := t.Exec(`UPDATE reservations SET cluster = ?, request = ?, owner = ?, nodes = ?, cpu = ?, cost = ?, until_at = ?, ended_at = 0 WHERE id = ?`,
 			r.Cluster, r.Request, r.Owner, r.Nodes, r.CPU, r.CostPerHour, db.Micros(r.Until), id); err != nil {
@@ -139,17 +138,17 @@ func GiveBack(t *db.Tx, at time.Time, cluster string, request int64) error {
 const mostHolders = 3
 
 // refuse words a breach, with who holds most of the limit.
-func refuse(t *db.Tx, r app.Reservation, b *apppolicy.QuotaBreach, except int64) error {
-	amount := map[app.Measure]string{app.MeasureClusters: `1 - r.pool`, app.MeasureNodes: `r.nodes`, app.MeasureCPU: `r.cpu`}[b.Measure]
+func refuse(t *db.Tx, r apppolicy.Reservation, b *apppolicy.QuotaBreach, except int64) error {
+	amount := map[apppolicy.Measure]string{apppolicy.MeasureClusters: `1 - r.pool`, apppolicy.MeasureNodes: `r.nodes`, apppolicy.MeasureCPU: `r.cpu`}[b.Measure]
 	if amount == "" {
 		amount = `r.cost`
 	}
 	from, where, args := `reservations r`, `r.tenant = ? AND r.ended_at = 0 AND r.id <> ?`, []any{r.Tenant, except}
 	switch b.Scope {
-	case app.QuotaGroup:
+	case apppolicy.QuotaGroup:
 		from = `reservation_groups g JOIN reservations r ON r.id = g.reservation`
 		where, args = where+` AND g.tenant = ? AND g.in_group = ? AND g.ended_at = 0`, append(args, r.Tenant, b.Name)
-	case app.QuotaUser, app.QuotaEachUser:
+	case apppolicy.QuotaUser, apppolicy.QuotaEachUser:
 		where, args = where+` AND r.owner = ?`, append(args, r.Owner)
 	}
 	var holders []apppolicy.QuotaHolder
@@ -168,7 +167,7 @@ func refuse(t *db.Tx, r app.Reservation, b *apppolicy.QuotaBreach, except int64)
 	if err != nil {
 		return err
 	}
-	if b.Measure == app.MeasurePerMonth {
+	if b.Measure == apppolicy.MeasurePerMonth {
 		for i := range holders {
 			holders[i].Amount = 0 // of a month each cluster has spent another part than its price per hour says
 		}
@@ -177,8 +176,8 @@ func refuse(t *db.Tx, r app.Reservation, b *apppolicy.QuotaBreach, except int64)
 }
 
 // Reservations implements app.QuotaStore.
-func (s *Store) Reservations(ctx context.Context, tenant string) ([]app.Reservation, error) {
-	list := []app.Reservation{}
+func (s *Store) Reservations(ctx context.Context, tenant string) ([]apppolicy.Reservation, error) {
+	list := []apppolicy.Reservation{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanReservation(row)
 		list = append(list, r.Reservation)

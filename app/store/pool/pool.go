@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	apppool "muster/app/pool"
 	"muster/app/store/db"
 	"muster/app/store/identity"
@@ -15,7 +16,7 @@ import (
 const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.zone, p.wanted, p.max_age, p.mode, p.made_by, p.made_at, p.version, p.due_at,
 	p.failures, p.retry_at, p.trouble, p.troubled_at, p.told, p.ended_at`
 
-func scanPool(row db.Scanner, more ...any) (p app.Pool, err error) {
+func scanPool(row db.Scanner, more ...any) (p apppool.Pool, err error) {
 	var age, made, due, retry, troubled, told, ended int64
 	err = row.Scan(append([]any{&p.ID, &p.Tenant, &p.Name, &p.Hardware, &p.Image, &p.Provider, &p.Zone, &p.Count, &age, &p.Mode, &p.MadeBy, &made, &p.Version, &due,
 		&p.Failures, &retry, &p.Trouble, &troubled, &told, &ended}, more...)...)
@@ -32,7 +33,7 @@ func noPool(err error, name string) error {
 }
 
 // CreatePool implements app.PoolStore.
-func (s *Store) CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.Pool, error) {
+func (s *Store) CreatePool(ctx context.Context, who app.Actor, p apppool.Pool) (apppool.Pool, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		if err := identity.TenantOpen(t, p.Tenant); err != nil {
 			return err
@@ -60,18 +61,18 @@ func (s *Store) CreatePool(ctx context.Context, who app.Actor, p app.Pool) (app.
 }
 
 // poolDetail is a pool as the audit tells of it.
-func poolDetail(p app.Pool) any {
+func poolDetail(p apppool.Pool) any {
 	return map[string]any{"hardware": p.Hardware, "image": p.Image, "provider": p.Provider, "zone": p.Zone, "count": p.Count, "max_age": p.MaxAge.String(), "mode": p.Mode}
 }
 
 // ChangePool implements app.PoolStore.
-func (s *Store) ChangePool(ctx context.Context, who app.Actor, p app.Pool, act string, now time.Time) (is app.Pool, err error) {
+func (s *Store) ChangePool(ctx context.Context, who app.Actor, p apppool.Pool, act string, now time.Time) (is apppool.Pool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		was, err := scanPool(t.Row(`SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ? AND p.ended_at = 0`, p.Tenant, p.Name))
 		if err != nil {
 			return noPool(err, p.Name)
 		}
-		if was.Mode == app.PoolDeleted {
+		if was.Mode == apppool.PoolDeleted {
 			return app.Errorf(app.EConflict, "The pool %q is being deleted.", p.Name)
 		}
 		is = was
@@ -94,7 +95,7 @@ func (s *Store) ChangePool(ctx context.Context, who app.Actor, p app.Pool, act s
 }
 
 // Pool implements app.PoolStore.
-func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (app.Pool, error) {
+func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (apppool.Pool, error) {
 	where := ` AND p.ended_at = 0`
 	if ended {
 		where = ` ORDER BY CASE WHEN p.ended_at = 0 THEN 0 ELSE 1 END, p.id DESC LIMIT 1`
@@ -107,12 +108,12 @@ func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (app.
 const poolStanding = `m.state IN ('making', 'ready', 'promised', 'failed', 'leaving')`
 
 // PoolViews implements app.PoolStore.
-func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) ([]app.PoolView, error) {
-	list, of := []app.PoolView{}, map[int64]int{}
+func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) ([]apppool.PoolView, error) {
+	list, of := []apppool.PoolView{}, map[int64]int{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPool(row)
 		of[p.ID] = len(list)
-		list = append(list, app.PoolView{Pool: p})
+		list = append(list, apppool.PoolView{Pool: p})
 		return err
 	}, `SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.ended_at = 0 ORDER BY p.name`, tenant)
 	if err != nil || len(list) == 0 {
@@ -120,7 +121,7 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 	}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var pool, since int64
-		var state app.PoolState
+		var state apppool.PoolState
 		var n, late int
 		var cost float64
 		if err := row.Scan(&pool, &state, &n, &late, &since, &cost); err != nil {
@@ -132,17 +133,17 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 		}
 		v := &list[i]
 		switch state {
-		case app.PoolReady:
+		case apppool.PoolReady:
 			v.Ready, v.WaitedSince = n, db.FromMicros(since)
-		case app.PoolMaking:
+		case apppool.PoolMaking:
 			v.Making = n
-		case app.PoolPromised:
+		case apppool.PoolPromised:
 			v.Promised = n
-		case app.PoolFailed:
+		case apppool.PoolFailed:
 			v.Failed = n
-		case app.PoolLeaving:
+		case apppool.PoolLeaving:
 			v.Leaving = n
-		case app.PoolHanded:
+		case apppool.PoolHanded:
 			v.Handed, v.HandedToday = n, late
 			return nil
 		}
@@ -156,14 +157,14 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 }
 
 // PoolMachines implements app.PoolStore.
-func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app.PoolMachine, error) {
+func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]apppool.PoolMachine, error) {
 	where, args := poolStanding+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * apppool.MaxPoolCount}
 	if handed > 0 {
 		where, args = `m.state = 'handed' ORDER BY m.ended_at DESC, m.cluster LIMIT ?`, []any{pool, handed}
 	}
-	list := []app.PoolMachine{}
+	list := []apppool.PoolMachine{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var m app.PoolMachine
+		var m apppool.PoolMachine
 		var made, ready, expires, ended int64
 		err := row.Scan(&m.Cluster, &m.State, &m.Shape, &m.Zone, &made, &ready, &expires, &ended, &m.ForCluster, &m.ForNode, &m.Message, &m.Price, &m.MachineID)
 		if m.Since = db.FromMicros(made); ready > 0 {
@@ -172,7 +173,7 @@ func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app
 		if ended > 0 {
 			m.Since = db.FromMicros(ended)
 		}
-		if m.ExpiresAt = db.FromMicros(expires); m.State == app.PoolHanded {
+		if m.ExpiresAt = db.FromMicros(expires); m.State == apppool.PoolHanded {
 			m.ExpiresAt = time.Time{}
 		}
 		list = append(list, m)
@@ -184,12 +185,12 @@ func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app
 }
 
 // PoolReceipt implements app.PoolStore.
-func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r app.PoolReceipt, err error) {
+func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r apppool.PoolReceipt, err error) {
 	p, err := scanPool(s.Row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.id = ?`, pool))
 	if err != nil {
 		return r, db.Wrapped(err)
 	}
-	r = app.PoolReceipt{Pool: p.Name, Provider: p.Provider, MadeAt: p.MadeAt, DeletedAt: p.EndedAt, AsOf: now}
+	r = apppool.PoolReceipt{Pool: p.Name, Provider: p.Provider, MadeAt: p.MadeAt, DeletedAt: p.EndedAt, AsOf: now}
 	var life float64
 	at := db.Micros(now)
 	err = s.Row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN m.state = 'handed' THEN 1 ELSE 0 END), 0),
@@ -208,7 +209,7 @@ func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r a
 }
 
 // PoolStock implements app.PoolStore.
-func (s *Store) PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]app.PoolStocked, error) {
+func (s *Store) PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]appcluster.PoolStocked, error) {
 	return operation.PoolStock(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant, shapes, now)
 }
 

@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	apppool "muster/app/pool"
 	"muster/app/store/db"
 	"muster/app/store/ledger"
 	"muster/app/store/operation"
 )
 
 // DuePools implements app.PoolStore. What is due stands in an index of its own, which is nearly always empty.
-func (s *Store) DuePools(ctx context.Context, now time.Time, limit int) (list []app.Pool, err error) {
+func (s *Store) DuePools(ctx context.Context, now time.Time, limit int) (list []apppool.Pool, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPool(row)
 		list = append(list, p)
@@ -32,7 +34,7 @@ func (s *Store) WakePools(ctx context.Context, now time.Time) error {
 }
 
 // StockPool implements app.PoolStore. What counts is read in the same transaction, so two servers that refill the same pool do not make too many.
-func (s *Store) StockPool(ctx context.Context, pool int64, m app.NewPoolMachine) error {
+func (s *Store) StockPool(ctx context.Context, pool int64, m apppool.NewPoolMachine) error {
 	c := m.Cluster.Cluster
 	return s.Write(ctx, func(t *db.Tx) error {
 		var wanted, there int
@@ -55,7 +57,7 @@ func (s *Store) StockPool(ctx context.Context, pool int64, m app.NewPoolMachine)
 }
 
 // RetirePoolMachine implements app.PoolStore.
-func (s *Store) RetirePoolMachine(ctx context.Context, n app.NewOperation) (did bool, err error) {
+func (s *Store) RetirePoolMachine(ctx context.Context, n appcluster.NewOperation) (did bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		moved, err := t.Count(`UPDATE pool_machines SET state = 'leaving', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('making', 'ready', 'promised', 'failed')`,
 			n.Operation.Cluster)
@@ -77,7 +79,7 @@ func (s *Store) RetirePoolMachine(ctx context.Context, n app.NewOperation) (did 
 }
 
 // RestPool implements app.PoolStore.
-func (s *Store) RestPool(ctx context.Context, p app.Pool, n *app.Notice) error {
+func (s *Store) RestPool(ctx context.Context, p apppool.Pool, n *app.Notice) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		changed, err := t.Count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, trouble = ?, troubled_at = ?, told = ? WHERE id = ? AND version = ?
 			AND (told = 0 OR ? = 0)`, db.Micros(p.DueAt), p.Failures, db.Micros(p.RetryAt), p.Trouble, db.Micros(p.TroubleAt), db.Flag(p.Told), p.ID, p.Version, db.Flag(n != nil))
@@ -89,7 +91,7 @@ func (s *Store) RestPool(ctx context.Context, p app.Pool, n *app.Notice) error {
 }
 
 // EndPool implements app.PoolStore.
-func (s *Store) EndPool(ctx context.Context, p app.Pool, now time.Time) error {
+func (s *Store) EndPool(ctx context.Context, p apppool.Pool, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE pools SET ended_at = ?, due_at = 0 WHERE id = ? AND mode = 'deleted' AND ended_at = 0
 			AND NOT EXISTS (SELECT 1 FROM pool_machines m WHERE m.pool = pools.id AND `+poolStanding+`)`, db.Micros(now), p.ID)

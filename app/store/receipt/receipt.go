@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/fleet"
 	clusterdb "muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
 // Resources implements app.ReceiptStore.
-func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]app.Resource, error) {
-	list := []app.Resource{}
+func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]fleet.Resource, error) {
+	list := []fleet.Resource{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		r := app.Resource{Tenant: tenant, Cluster: cluster}
+		r := fleet.Resource{Tenant: tenant, Cluster: cluster}
 		var made, gone int64
 		err := row.Scan(&r.Provider, &r.Kind, &r.ID, &r.Node, &r.Intent, &r.Zone, &r.Price, &made, &gone)
 		r.MadeAt, r.GoneAt = db.FromMicros(made), db.FromMicros(gone)
@@ -87,7 +88,7 @@ func (s *Store) LastNode(ctx context.Context, tenant, cluster string) (n int, er
 }
 
 // Proof implements app.ReceiptStore.
-func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p app.Proof, err error) {
+func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p fleet.Proof, err error) {
 	var at, checked int64
 	err = s.Row(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
 	p.At, p.CheckedAt = db.FromMicros(at), db.FromMicros(checked)
@@ -101,7 +102,7 @@ func (s *Store) Unproven(ctx context.Context, limit int) ([]app.Cluster, error) 
 }
 
 // SetProof implements app.ReceiptStore.
-func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p app.Proof, asked time.Time) error {
+func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p fleet.Proof, asked time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE clusters SET proven_at = ?, proof = ?, proof_asked_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0 AND proven_at = 0`,
 			db.Micros(p.At), p.How, db.Micros(asked), tenant, cluster)

@@ -6,39 +6,40 @@ import (
 	"fmt"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/policy"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 )
 
 // Request implements app.RequestStore.
-func (s *Store) Request(ctx context.Context, tenant string, id int64) (app.Request, error) {
+func (s *Store) Request(ctx context.Context, tenant string, id int64) (appcluster.Request, error) {
 	return s.request(ctx, tenant, nil, id)
 }
 
 // ReadableRequest implements app.RequestStore.
-func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (app.Request, error) {
+func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (appcluster.Request, error) {
 	found, err := s.request(ctx, r.Tenant, nil, id)
-	if err != nil || app.Decides(r, found.Needs) {
+	if err != nil || policy.Decides(r, found.Needs) {
 		return found, err
 	}
 	return s.request(ctx, r.Tenant, &r, id)
 }
 
-func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader, id int64) (app.Request, error) {
+func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader, id int64) (appcluster.Request, error) {
 	may, mine := cluster.ReadableRequest(r)
 	list, err := s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`+may, append([]any{tenant, id}, mine...)...)
 	if err != nil {
-		return app.Request{}, err
+		return appcluster.Request{}, err
 	}
 	if len(list) == 0 {
-		return app.Request{}, app.Errorf(app.ENotFound, "There is no request %d.", id)
+		return appcluster.Request{}, app.Errorf(app.ENotFound, "There is no request %d.", id)
 	}
 	return list[0], nil
 }
 
 // KeptRequest implements app.RequestStore.
-func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app.Kept, err error) {
+func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k appcluster.Kept, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app
 }
 
 // Requests implements app.RequestStore.
-func (s *Store) Requests(ctx context.Context, tenant string, f app.RequestFilter) ([]app.Request, error) {
+func (s *Store) Requests(ctx context.Context, tenant string, f appcluster.RequestFilter) ([]appcluster.Request, error) {
 	where, args := "r.tenant = ?", []any{tenant}
 	if f.Status != "" {
 		where, args = where+" AND r.status = ?", append(args, string(f.Status))
@@ -74,16 +75,16 @@ func (s *Store) Requests(ctx context.Context, tenant string, f app.RequestFilter
 }
 
 // OpenRequests implements app.RequestStore.
-func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]app.Request, error) {
+func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]appcluster.Request, error) {
 	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') ORDER BY r.id LIMIT ?`, tenant, limit)
 }
 
 // OpenRequestsBare implements app.RequestStore.
-func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]app.Request, error) {
-	list := []app.Request{}
-	known := map[string][]app.Need{} // many requests need the same
+func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]appcluster.Request, error) {
+	list := []appcluster.Request{}
+	known := map[string][]policy.Need{} // many requests need the same
 	err := s.Each(ctx, func(row db.Scanner) error {
-		r := app.Request{Tenant: tenant}
+		r := appcluster.Request{Tenant: tenant}
 		var needs []byte
 		if err := row.Scan(&r.ID, &r.Status, &r.Requester, &r.Round, &needs); err != nil {
 			return err
@@ -109,7 +110,7 @@ func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64
 	}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var id int64
-		var v app.Review
+		var v appcluster.Review
 		err := row.Scan(&id, &v.Round, &v.Who)
 		if i, ok := at[id]; ok {
 			list[i].Reviews = append(list[i].Reviews, v)
@@ -121,9 +122,9 @@ func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64
 }
 
 // RequestsNumbered implements app.RequestStore.
-func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]app.Request, error) {
+func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]appcluster.Request, error) {
 	if len(ids) == 0 {
-		return []app.Request{}, nil
+		return []appcluster.Request{}, nil
 	}
 	args := []any{tenant}
 	for _, id := range ids {
@@ -133,13 +134,13 @@ func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64
 }
 
 // requests reads requests and what was said about them, as they were at one moment.
-func (s *Store) requests(ctx context.Context, query string, args ...any) ([]app.Request, error) {
+func (s *Store) requests(ctx context.Context, query string, args ...any) ([]appcluster.Request, error) {
 	moment, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = moment.Rollback() }()
-	list := []app.Request{}
+	list := []appcluster.Request{}
 	var hidden []db.SealedRequest
 	at := map[int64]int{}
 	err = db.Each(ctx, moment, func(row db.Scanner) error {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
+	apppolicy "muster/app/policy"
 	"muster/app/store/build"
 	"muster/app/store/chat"
 	"muster/app/store/db"
@@ -18,7 +20,7 @@ const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner,
 	r.sealed_terms, r.needs, r.offer, r.round, r.broken, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
 
 // scanRequest leaves the sealed fields empty, and returns them for openRequest.
-func scanRequest(row db.Scanner) (r app.Request, sealed db.SealedRequest, err error) {
+func scanRequest(row db.Scanner) (r cluster.Request, sealed db.SealedRequest, err error) {
 	var groups, facts, decision, needs, offer []byte
 	var broken, askedAt, ended, expires, due int64
 	err = row.Scan(&r.ID, &r.Tenant, &r.Kind, &r.Cluster, &r.Requester, &r.Owner, &groups, &r.Via, &r.Status, &sealed.Asked, &facts, &decision,
@@ -42,7 +44,7 @@ func scanRequest(row db.Scanner) (r app.Request, sealed db.SealedRequest, err er
 	return r, sealed, nil
 }
 
-func scanReview(row db.Scanner) (request int64, v app.Review, err error) {
+func scanReview(row db.Scanner) (request int64, v cluster.Review, err error) {
 	var at int64
 	var counts []byte
 	if err := row.Scan(&request, &v.Round, &v.Who, &at, &v.Verdict, &v.Reason, &v.PlanHash, &counts); err != nil {
@@ -55,7 +57,7 @@ func scanReview(row db.Scanner) (request int64, v app.Review, err error) {
 const reviewColumns = `v.request, v.round, v.who, v.at, v.verdict, v.reason, v.plan_hash, v.counts`
 
 // KeepRequest implements app.RequestStore.
-func (s *Store) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Request, err error) {
+func (s *Store) KeepRequest(ctx context.Context, n cluster.NewRequest) (r cluster.Request, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		r, err = operation.KeepRequest(t, n)
 		return err
@@ -64,14 +66,14 @@ func (s *Store) KeepRequest(ctx context.Context, n app.NewRequest) (r app.Reques
 }
 
 // MoveRequest implements app.RequestStore.
-func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Request, err error) {
+func (s *Store) MoveRequest(ctx context.Context, m cluster.RequestMove) (r cluster.Request, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		var before app.Request
+		var before cluster.Request
 		if before, err = request(t, m.Tenant, m.ID); err != nil {
 			return err
 		}
 		r = before
-		r.Needs, r.Reviews = append([]app.Need(nil), before.Needs...), append([]app.Review(nil), before.Reviews...)
+		r.Needs, r.Reviews = append([]apppolicy.Need(nil), before.Needs...), append([]cluster.Review(nil), before.Reviews...)
 		o, err := r.Move(m)
 		if err != nil || o.Nothing {
 			return err
@@ -84,13 +86,13 @@ func (s *Store) MoveRequest(ctx context.Context, m app.RequestMove) (r app.Reque
 		return moved(t, before, r, m, o)
 	})
 	if err != nil {
-		return app.Request{}, err
+		return cluster.Request{}, err
 	}
 	return r, nil
 }
 
 // run makes the cluster that was asked for, or begins with what was asked of one that stands.
-func (s *Store) run(t *db.Tx, r *app.Request, m app.RequestMove) error {
+func (s *Store) run(t *db.Tx, r *cluster.Request, m cluster.RequestMove) error {
 	switch {
 	case r.Kind == app.OperationCreate && m.Cluster != nil:
 		_, err := operation.Create(t, *m.Cluster)
@@ -110,17 +112,17 @@ func (s *Store) run(t *db.Tx, r *app.Request, m app.RequestMove) error {
 		_, err := operation.Submit(t, n)
 		return err
 	}
-	return app.ErrNotReady
+	return cluster.ErrNotReady
 }
 
 // moved writes what a move has changed.
-func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutcome) error {
+func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster.RequestOutcome) error {
 	offer, kept := "", ""
 	if r.Offer != nil {
 		offer = db.JSON(r.Offer)
 	}
 	if r.Status.Open() {
-		var k app.Kept
+		var k cluster.Kept
 		var sealed []byte
 		if err := t.Row(`SELECT sealed_kept FROM requests WHERE id = ?`, r.ID).Scan(&sealed); err != nil {
 			return fmt.Errorf("store: request: %w", err)
@@ -129,9 +131,9 @@ func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutc
 			return err
 		}
 		switch m.Act {
-		case app.RequestOffer:
+		case cluster.RequestOffer:
 			k.Offer = m.Kept
-		case app.RequestConfirm:
+		case cluster.RequestConfirm:
 			if k.Offer == nil {
 				return app.Errorf(app.EInternal, "request %d has an offer that was not kept", r.ID)
 			}
@@ -147,7 +149,7 @@ func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutc
 		return err
 	}
 	if n != 1 {
-		return app.ErrNotReady
+		return cluster.ErrNotReady
 	}
 	if v := o.Review; v != nil {
 		if err := t.Exec(`INSERT INTO reviews (request, round, who, at, verdict, reason, plan_hash, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -157,7 +159,7 @@ func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutc
 	}
 	switch {
 	case r.Kind != app.OperationCreate: // it takes nothing before it runs
-	case r.Status.Open() && m.Act == app.RequestConfirm:
+	case r.Status.Open() && m.Act == cluster.RequestConfirm:
 		err = policy.Reserve(t, m.Now, r.Reservation()) // it takes less now
 	case !r.Status.Open() && !o.Run:
 		err = policy.GiveBack(t, m.Now, "", r.ID)
@@ -183,7 +185,7 @@ func moved(t *db.Tx, before, r app.Request, m app.RequestMove, o app.RequestOutc
 }
 
 // requestState is a request in the audit.
-func requestState(r app.Request, reason string) map[string]any {
+func requestState(r cluster.Request, reason string) map[string]any {
 	s := map[string]any{"status": string(r.Status), "plan_hash": r.Terms.PlanHash, "nodes": r.Terms.Layout.Size(), "lease": r.Terms.Lease.String()}
 	if r.Cluster != "" {
 		s["cluster"] = r.Cluster
@@ -201,7 +203,7 @@ func requestState(r app.Request, reason string) map[string]any {
 }
 
 // request gives a request with its reviews as the transaction sees it.
-func request(t *db.Tx, tenant string, id int64) (app.Request, error) {
+func request(t *db.Tx, tenant string, id int64) (cluster.Request, error) {
 	r, sealed, err := scanRequest(t.Row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
 	if err != nil {
 		return r, requestError(err, id)
@@ -224,7 +226,7 @@ func requestError(err error, id int64) error {
 }
 
 // RequestsDue implements app.RequestStore.
-func (s *Store) RequestsDue(ctx context.Context, now time.Time, limit int) (list []app.Request, err error) {
+func (s *Store) RequestsDue(ctx context.Context, now time.Time, limit int) (list []cluster.Request, err error) {
 	var hidden []db.SealedRequest
 	err = s.Each(ctx, func(row db.Scanner) error {
 		r, sealed, err := scanRequest(row)

@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	"muster/app/resource"
 	"muster/app/store/db"
+	"muster/app/template"
 )
 
 // whichResources is how a filter's fields stand in a statement over resources r.
@@ -174,7 +175,7 @@ func versionRow(t *db.Tx, tenant string, id resource.ResourceID, number int64) (
 func (s *Store) PinResources(ctx context.Context, tenant string, refs []resource.AutomatorRef) ([]resource.PinnedResource, error) {
 	type found struct {
 		member string
-		ref    app.ResourceRef
+		ref    template.ResourceRef
 		live   bool
 	}
 	names := make([]string, 0, len(refs))

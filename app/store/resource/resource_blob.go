@@ -18,6 +18,7 @@ import (
 	"muster/app/resource"
 	"muster/app/store/db"
 	"muster/app/store/identity"
+	"muster/app/template"
 )
 
 // blobName gives a content a name that no other has had: what removes an old one can never take a new one away. Tenants stand in it as a
@@ -144,7 +145,7 @@ func (s *Store) HoldBlobs(ctx context.Context, tenant, provisioner string, hashe
 }
 
 // Use notes what a cluster's new definition needs, and refuses what is not there any more.
-func Use(t *db.Tx, tenant, cluster string, services map[string]*app.Service, fresh bool) error {
+func Use(t *db.Tx, tenant, cluster string, services map[string]*template.Service, fresh bool) error {
 	if !fresh {
 		if err := t.Exec(`UPDATE resource_uses SET standing = 0 WHERE cluster = ? AND standing = 1`, cluster); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 	"muster/app/store/token"
 	"muster/app/store/user"
@@ -18,7 +19,7 @@ const signInColumns = `s.id, s.tenant, s.user_name, s.at, s.seen_at, s.came_from
 
 // signInRow is a row of signInColumns on its way.
 type signInRow struct {
-	s                         app.Session
+	s                         identity.Session
 	at, seen, proven, revoked int64
 }
 
@@ -26,14 +27,14 @@ func (r *signInRow) to() []any {
 	return []any{&r.s.ID, &r.s.Tenant, &r.s.User, &r.at, &r.seen, &r.s.From, &r.s.Browser, &r.s.How, &r.s.Provider, &r.proven, &r.s.Mark, &r.revoked, &r.s.Second}
 }
 
-func (r *signInRow) session() app.Session {
+func (r *signInRow) session() identity.Session {
 	s := r.s
 	s.At, s.SeenAt, s.ProvenAt, s.RevokedAt = db.FromMicros(r.at), db.FromMicros(r.seen), db.FromMicros(r.proven), db.FromMicros(r.revoked)
 	return s
 }
 
 // BeginSession implements app.SessionStore.
-func (s *Store) BeginSession(ctx context.Context, n app.Session) (id int64, err error) {
+func (s *Store) BeginSession(ctx context.Context, n identity.Session) (id int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM signins WHERE at < ?`, db.Micros(n.At.Add(-signInsKept))); err != nil {
 			return err
@@ -61,8 +62,8 @@ func (s *Store) BeginSession(ctx context.Context, n app.Session) (id int64, err 
 }
 
 // Session implements app.SessionStore.
-func (s *Store) Session(ctx context.Context, id int64) (app.Session, app.User, error) {
-	var u app.User
+func (s *Store) Session(ctx context.Context, id int64) (identity.Session, identity.User, error) {
+	var u identity.User
 	var r signInRow
 	found := false
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -79,8 +80,8 @@ func (s *Store) Session(ctx context.Context, id int64) (app.Session, app.User, e
 }
 
 // SignIns implements app.SessionStore.
-func (s *Store) SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]app.Session, error) {
-	list := []app.Session{}
+func (s *Store) SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]identity.Session, error) {
+	list := []identity.Session{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var r signInRow
 		if err := row.Scan(r.to()...); err != nil {
@@ -94,7 +95,7 @@ func (s *Store) SignIns(ctx context.Context, tenant, user string, after time.Tim
 }
 
 // SawSession implements app.SessionStore.
-func (s *Store) SawSession(ctx context.Context, n app.Session, at time.Time) error {
+func (s *Store) SawSession(ctx context.Context, n identity.Session, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE signins SET seen_at = ? WHERE id = ? AND seen_at < ?`, db.Micros(at), n.ID, db.Micros(at)); err != nil {
 			return err

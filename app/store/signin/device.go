@@ -92,7 +92,7 @@ func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte
 }
 
 // TakeDevice implements app.DeviceStore.
-func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(identity.DeviceTaken) (app.Token, []byte), most int) (taken app.Token, err error) {
+func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(identity.DeviceTaken) (identity.Token, []byte), most int) (taken identity.Token, err error) {
 	var refused error // beside what is written
 	err = s.Write(ctx, func(t *db.Tx) error {
 		refused = nil

@@ -77,7 +77,7 @@ func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time
 }
 
 // ScanIdentity reads an identity with its account, from a read or within a transaction.
-func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any) error, kind, external string) (i identity.Identity, u app.User, err error) {
+func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any) error, kind, external string) (i identity.Identity, u identity.User, err error) {
 	found := false
 	var at int64
 	err = each(func(row db.Scanner) error {
@@ -95,7 +95,7 @@ func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any)
 }
 
 // Identity implements app.IdentityStore.
-func (s *Store) Identity(ctx context.Context, kind, external string) (identity.Identity, app.User, error) {
+func (s *Store) Identity(ctx context.Context, kind, external string) (identity.Identity, identity.User, error) {
 	return ScanIdentity(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, kind, external)
 }
 

@@ -30,7 +30,7 @@ const subjectUser = `SELECT j.user_name FROM subjects j JOIN users u ON u.tenant
 	WHERE j.issuer = ? AND j.subject = ? AND j.tenant = ?`
 
 // AdmitSubject implements app.SubjectStore.
-func (s *Store) AdmitSubject(ctx context.Context, p identity.Subject, g identity.Grant, at time.Time) (u app.User, err error) {
+func (s *Store) AdmitSubject(ctx context.Context, p identity.Subject, g identity.Grant, at time.Time) (u identity.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		u, err = admit(t, p, g, at)
 		return err
@@ -38,23 +38,23 @@ func (s *Store) AdmitSubject(ctx context.Context, p identity.Subject, g identity
 	return u, err
 }
 
-func admit(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (app.User, error) {
+func admit(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (identity.User, error) {
 	var closed int64
 	switch err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, g.Tenant).Scan(&closed); {
 	case db.IsNoRows(err), err == nil && closed != 0:
-		return app.User{}, &app.Error{Code: app.ENotFound, Reason: "no_tenant", Message: fmt.Sprintf("Your groups open the tenant %q, but there is no such tenant.", g.Tenant),
+		return identity.User{}, &app.Error{Code: app.ENotFound, Reason: "no_tenant", Message: fmt.Sprintf("Your groups open the tenant %q, but there is no such tenant.", g.Tenant),
 			Hint: "Ask whoever looks after this Muster to make it."}
 	case err != nil:
-		return app.User{}, err
+		return identity.User{}, err
 	}
 	var name string
 	err := t.Row(subjectUser, p.Issuer, p.ID, g.Tenant).Scan(&name)
 	if err != nil && !db.IsNoRows(err) {
-		return app.User{}, err
+		return identity.User{}, err
 	}
 	if db.IsNoRows(err) {
 		if name, err = newcomer(t, p, g, at); err != nil {
-			return app.User{}, err
+			return identity.User{}, err
 		}
 	}
 	who := app.Actor{Tenant: g.Tenant, User: name, Via: app.ViaPortal}
@@ -89,7 +89,7 @@ func newcomer(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (str
 		return "", &app.Error{Code: app.EConflict, Reason: "name_taken", Message: fmt.Sprintf("There is an account %q in the tenant %q already, and it is not the one of %s.", p.Name, g.Tenant, p.Label),
 			Hint: "Ask an admin of the tenant: either name has to change."}
 	}
-	u := app.User{Tenant: g.Tenant, Name: p.Name, FullName: p.FullName, Email: p.Email, Role: g.Role, CreatedAt: at, CreatedBy: p.Provider}
+	u := identity.User{Tenant: g.Tenant, Name: p.Name, FullName: p.FullName, Email: p.Email, Role: g.Role, CreatedAt: at, CreatedBy: p.Provider}
 	if err := userdb.Add(t, app.Actor{Tenant: g.Tenant, User: p.Name, Via: app.ViaPortal}, u); err != nil {
 		return "", err
 	}
@@ -102,9 +102,9 @@ func newcomer(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (str
 
 // DismissSubject implements app.SubjectStore.
 func (s *Store) DismissSubject(ctx context.Context, p identity.Subject, except []string, at time.Time) error {
-	var accounts []app.User
+	var accounts []identity.User
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var u app.User
+		var u identity.User
 		if err := row.Scan(&u.Tenant, &u.Name); err != nil {
 			return err
 		}

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 	userdb "muster/app/store/user"
 )
 
 // ReplaceToken implements app.PeopleStore.
-func (s *Store) ReplaceToken(ctx context.Context, who app.Actor, k app.Token, hash []byte) error {
+func (s *Store) ReplaceToken(ctx context.Context, who app.Actor, k identity.Token, hash []byte) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND label = ?`, k.Tenant, k.User, k.Label); err != nil {
 			return err
@@ -23,7 +24,7 @@ func (s *Store) ReplaceToken(ctx context.Context, who app.Actor, k app.Token, ha
 }
 
 // Add writes a token and the audit of it; it gives 0 where the user has one of that label.
-func Add(t *db.Tx, who app.Actor, k app.Token, hash []byte) (id int64, err error) {
+func Add(t *db.Tx, who app.Actor, k identity.Token, hash []byte) (id int64, err error) {
 	err = t.Row(`INSERT INTO api_tokens (hash, tenant, user_name, label, scopes, created_by, created_at, expires_at, used_at, used_from)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT DO NOTHING RETURNING id`,
 		hash, k.Tenant, k.User, k.Label, ScopeText(k.Scopes), k.CreatedBy, db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt)).Scan(&id)
@@ -37,7 +38,7 @@ func Add(t *db.Tx, who app.Actor, k app.Token, hash []byte) (id int64, err error
 }
 
 // tokenFacts are what the audit keeps of a token.
-func tokenFacts(k app.Token) map[string]any {
+func tokenFacts(k identity.Token) map[string]any {
 	facts := map[string]any{"user": k.User, "scopes": k.Scopes}
 	if !k.ExpiresAt.IsZero() {
 		facts["expires_at"] = k.ExpiresAt
@@ -49,7 +50,7 @@ const tokenColumns = `k.id, k.tenant, k.user_name, k.label, k.scopes, k.created_
 
 // tokenRow is a row of tokenColumns on its way.
 type tokenRow struct {
-	k                      app.Token
+	k                      identity.Token
 	scopes                 string
 	created, expires, used int64
 }
@@ -58,7 +59,7 @@ func (r *tokenRow) to() []any {
 	return []any{&r.k.ID, &r.k.Tenant, &r.k.User, &r.k.Label, &r.scopes, &r.k.CreatedBy, &r.created, &r.expires, &r.used, &r.k.UsedFrom}
 }
 
-func (r *tokenRow) token() app.Token {
+func (r *tokenRow) token() identity.Token {
 	k := r.k
 	k.CreatedAt, k.ExpiresAt, k.UsedAt = db.FromMicros(r.created), db.FromMicros(r.expires), db.FromMicros(r.used)
 	for _, s := range strings.Fields(r.scopes) {
@@ -77,8 +78,8 @@ func ScopeText(scopes []app.Scope) string {
 }
 
 // UserOfToken implements app.PeopleStore.
-func (s *Store) UserOfToken(ctx context.Context, hash []byte) (app.User, app.Token, error) {
-	var u app.User
+func (s *Store) UserOfToken(ctx context.Context, hash []byte) (identity.User, identity.Token, error) {
+	var u identity.User
 	var r tokenRow
 	found := false
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -95,7 +96,7 @@ func (s *Store) UserOfToken(ctx context.Context, hash []byte) (app.User, app.Tok
 }
 
 // UsedToken implements app.PeopleStore.
-func (s *Store) UsedToken(ctx context.Context, k app.Token, at time.Time, from string) error {
+func (s *Store) UsedToken(ctx context.Context, k identity.Token, at time.Time, from string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE api_tokens SET used_at = ?, used_from = ? WHERE id = ? AND used_at < ?`, db.Micros(at), from, k.ID, db.Micros(at)); err != nil {
 			return err
@@ -105,7 +106,7 @@ func (s *Store) UsedToken(ctx context.Context, k app.Token, at time.Time, from s
 }
 
 // AddToken implements app.TokenStore.
-func (s *Store) AddToken(ctx context.Context, who app.Actor, k app.Token, hash []byte, robots bool, most int) (app.Token, error) {
+func (s *Store) AddToken(ctx context.Context, who app.Actor, k identity.Token, hash []byte, robots bool, most int) (identity.Token, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		u, err := userdb.Read(t, k.Tenant, k.User)
 		if err != nil {
@@ -138,8 +139,8 @@ func (s *Store) AddToken(ctx context.Context, who app.Actor, k app.Token, hash [
 }
 
 // Tokens implements app.TokenStore.
-func (s *Store) Tokens(ctx context.Context, tenant, user string) ([]app.Token, error) {
-	all := []app.Token{}
+func (s *Store) Tokens(ctx context.Context, tenant, user string) ([]identity.Token, error) {
+	all := []identity.Token{}
 	filter, args := ``, []any{tenant}
 	if user != "" {
 		filter, args = ` AND k.user_name = ?`, append(args, user)
@@ -154,11 +155,11 @@ func (s *Store) Tokens(ctx context.Context, tenant, user string) ([]app.Token, e
 }
 
 // Token implements app.TokenStore.
-func (s *Store) Token(ctx context.Context, tenant string, id int64) (app.Token, error) {
+func (s *Store) Token(ctx context.Context, tenant string, id int64) (identity.Token, error) {
 	var r tokenRow
 	err := s.Row(ctx, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
 	if db.IsNoRows(err) {
-		return app.Token{}, noToken(id)
+		return identity.Token{}, noToken(id)
 	}
 	return r.token(), err
 }
@@ -178,7 +179,7 @@ func (s *Store) RevokeToken(ctx context.Context, who app.Actor, tenant string, i
 	})
 }
 
-func revokeToken(t *db.Tx, who app.Actor, k app.Token, at time.Time) error {
+func revokeToken(t *db.Tx, who app.Actor, k identity.Token, at time.Time) error {
 	if err := t.Exec(`DELETE FROM api_tokens WHERE id = ?`, k.ID); err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func revokeToken(t *db.Tx, who app.Actor, k app.Token, at time.Time) error {
 // RevokeAll ends the tokens of a user in the actor's tenant, and lets no program fetch one that the user has allowed before. The one
 // that a server leaves on its own host stays: it has no end, and it is no proof of a password.
 func RevokeAll(t *db.Tx, who app.Actor, user string, at time.Time) error {
-	var all []app.Token
+	var all []identity.Token
 	err := t.Each(func(row db.Scanner) error {
 		var r tokenRow
 		err := row.Scan(r.to()...)

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/db"
 )
 
 // CreateUser implements app.PeopleStore.
-func (s *Store) CreateUser(ctx context.Context, u app.User) error {
+func (s *Store) CreateUser(ctx context.Context, u identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, '', 0, ?, '', '', 0)
 			ON CONFLICT DO NOTHING`, u.Tenant, db.Micros(u.CreatedAt)); err != nil {
@@ -21,7 +22,7 @@ func (s *Store) CreateUser(ctx context.Context, u app.User) error {
 }
 
 // Add writes an account, its groups and the audit of it.
-func Add(t *db.Tx, who app.Actor, u app.User) error {
+func Add(t *db.Tx, who app.Actor, u identity.User) error {
 	n, err := t.Count(`INSERT INTO users (tenant, name, full_name, email, role, password_hash, must_change, disabled_at, password_at, created_at, created_by, seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, u.Tenant, u.Name, u.FullName, u.Email, u.Role, u.PasswordHash,
 		db.Flag(u.MustChange), db.Micros(u.DisabledAt), db.Micros(u.CreatedAt), db.Micros(u.CreatedAt), u.CreatedBy, db.Micros(u.SeenAt))
@@ -35,7 +36,7 @@ func Add(t *db.Tx, who app.Actor, u app.User) error {
 }
 
 // Facts are what the audit keeps of an account.
-func Facts(u app.User) map[string]any {
+func Facts(u identity.User) map[string]any {
 	facts := map[string]any{"role": u.Role}
 	if u.FullName != "" {
 		facts["full_name"] = u.FullName
@@ -55,20 +56,20 @@ const Columns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_hash
 	EXISTS (SELECT 1 FROM tenants n WHERE n.name = u.tenant AND n.require_second_factor = 1)`
 
 // User implements app.PeopleStore.
-func (s *Store) User(ctx context.Context, tenant, name string) (app.User, error) {
+func (s *Store) User(ctx context.Context, tenant, name string) (identity.User, error) {
 	return Find(ctx, s.DB, tenant, name)
 }
 
 // Find reads an account as it was last committed.
-func Find(ctx context.Context, d *db.DB, tenant, name string) (app.User, error) {
+func Find(ctx context.Context, d *db.DB, tenant, name string) (identity.User, error) {
 	return userOf(func(f func(db.Scanner) error, query string, args ...any) error { return d.Each(ctx, f, query, args...) }, tenant, name)
 }
 
 // Read reads an account as the transaction sees it.
-func Read(t *db.Tx, tenant, name string) (app.User, error) { return userOf(t.Each, tenant, name) }
+func Read(t *db.Tx, tenant, name string) (identity.User, error) { return userOf(t.Each, tenant, name) }
 
 // userOf reads an account. One statement gives it and its groups, so that both are of one moment.
-func userOf(each func(func(db.Scanner) error, string, ...any) error, tenant, name string) (u app.User, err error) {
+func userOf(each func(func(db.Scanner) error, string, ...any) error, tenant, name string) (u identity.User, err error) {
 	found := false
 	err = each(func(row db.Scanner) error {
 		found = true
@@ -83,7 +84,7 @@ func userOf(each func(func(db.Scanner) error, string, ...any) error, tenant, nam
 }
 
 // Scan reads a row of an account and one of its groups into the account; more are further columns behind.
-func Scan(row db.Scanner, u *app.User, more ...any) error {
+func Scan(row db.Scanner, u *identity.User, more ...any) error {
 	var mustChange, disabled, created, seen int64
 	var group string
 	to := append([]any{&u.Tenant, &u.Name, &u.FullName, &u.Email, &u.Role, &u.PasswordHash, &mustChange, &disabled, &created, &u.CreatedBy, &seen, &u.SecondFactor, &u.FactorRequired, &group}, more...)

@@ -27,8 +27,8 @@ func wordsText[W ~string](words []W) string {
 func errNoHook(name string) error { return app.Errorf(app.ENotFound, "There is no hook %q.", name) }
 
 // Hooks implements app.HookStore.
-func (s *Store) Hooks(ctx context.Context, tenant string) ([]app.Hook, error) {
-	list := []app.Hook{}
+func (s *Store) Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error) {
+	list := []webhook.Hook{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		h, err := ledger.ScanHook(row)
 		list = append(list, h)
@@ -38,7 +38,7 @@ func (s *Store) Hooks(ctx context.Context, tenant string) ([]app.Hook, error) {
 }
 
 // Hook implements app.HookStore.
-func (s *Store) Hook(ctx context.Context, tenant, name string) (app.Hook, error) {
+func (s *Store) Hook(ctx context.Context, tenant, name string) (webhook.Hook, error) {
 	h, err := ledger.ScanHook(s.Row(ctx, `SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoHook(name)
@@ -47,7 +47,7 @@ func (s *Store) Hook(ctx context.Context, tenant, name string) (app.Hook, error)
 }
 
 // hookNamed gives a hook within a transaction.
-func hookNamed(t *db.Tx, tenant, name string) (app.Hook, error) {
+func hookNamed(t *db.Tx, tenant, name string) (webhook.Hook, error) {
 	h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoHook(name)
@@ -56,7 +56,7 @@ func hookNamed(t *db.Tx, tenant, name string) (app.Hook, error) {
 }
 
 // SaveHook implements app.HookStore.
-func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChange, now time.Time) (h app.Hook, made bool, err error) {
+func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChange, now time.Time) (h webhook.Hook, made bool, err error) {
 	secret := c.Secret
 	if len(secret) == 0 {
 		secret = c.New
@@ -76,18 +76,18 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChang
 		if h, err = hookNamed(t, who.Tenant, c.Name); err != nil {
 			return err
 		}
-		if err := app.CheckSavedHook(h); err != nil {
+		if err := webhook.CheckSavedHook(h); err != nil {
 			return err
 		}
-		if h.Format == app.HookMail && h.To == "" {
+		if h.Format == webhook.HookMail && h.To == "" {
 			return &app.Error{Code: app.EInvalid, Field: "to", Message: "The format mail needs to know whom the mails go to.", Hint: "Such as ops@example.com."}
 		}
-		if h.State == app.HookActive && (made || was.State != app.HookActive) {
+		if h.State == webhook.HookActive && (made || was.State != webhook.HookActive) {
 			if err := t.Exec(`UPDATE hooks SET since = (SELECT COALESCE(max(id), 0) FROM notices), stopped = '', failures = 0 WHERE id = ?`, h.ID); err != nil {
 				return err
 			}
 		}
-		if h.State == app.HookOff {
+		if h.State == webhook.HookOff {
 			if err := dropWaiting(t, h.ID, "The hook was switched off before this was sent.", now); err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChang
 }
 
 // hookFacts are what the audit keeps of a hook: nothing of its secret but that there is another one.
-func hookFacts(h app.Hook, secret bool) map[string]any {
+func hookFacts(h webhook.Hook, secret bool) map[string]any {
 	facts := map[string]any{"url": h.URL, "format": h.Format, "kinds": h.Kinds, "state": h.State}
 	if h.To != "" {
 		facts["to"] = h.To
@@ -150,7 +150,7 @@ func makeHook(t *db.Tx, who app.Actor, c webhook.HookChange, url, secret []byte,
 	}
 	format := c.Format
 	if format == "" {
-		format = app.HookMuster
+		format = webhook.HookMuster
 	}
 	return t.Exec(`INSERT INTO hooks (tenant, name, url, shown, kinds, format, recipient, secret, secret_at, old_secret, old_until, enabled, stopped, failures,
 			since, last_id, last_at, last_took, last_status, last_code, last_error, phase, operations, patience, on_timeout, script, on_services,
@@ -160,7 +160,7 @@ func makeHook(t *db.Tx, who app.Actor, c webhook.HookChange, url, secret []byte,
 		string(c.OnTimeout), c.Script, services, who.Name(), db.Micros(now), db.Micros(now))
 }
 
-func changeHook(t *db.Tx, h app.Hook, c webhook.HookChange, url, secret []byte, now time.Time) error {
+func changeHook(t *db.Tx, h webhook.Hook, c webhook.HookChange, url, secret []byte, now time.Time) error {
 	set, args := `changed_at = ?`, []any{db.Micros(now)}
 	change := func(text string, values ...any) {
 		set += ", " + text
@@ -236,7 +236,7 @@ func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now 
 }
 
 // stopHook stops a hook by itself, and tells the admins.
-func stopHook(t *db.Tx, h app.Hook, why string, now time.Time) error {
+func stopHook(t *db.Tx, h webhook.Hook, why string, now time.Time) error {
 	if err := t.Exec(`UPDATE hooks SET stopped = ? WHERE id = ?`, why, h.ID); err != nil {
 		return err
 	}

@@ -17,14 +17,14 @@ const deliveryColumns = `d.id, h.name, d.notice, d.state, d.attempts, d.queued_a
 
 const deliveryTables = ` FROM hook_deliveries d JOIN hooks h ON h.id = d.hook LEFT JOIN notices n ON n.id = d.notice `
 
-func (s *Store) scanDelivery(row db.Scanner, more ...any) (app.HookDelivery, error) {
-	var d app.HookDelivery
+func (s *Store) scanDelivery(row db.Scanner, more ...any) (webhook.HookDelivery, error) {
+	var d webhook.HookDelivery
 	var queued, next, ended, took int64
 	var verdict string
 	err := row.Scan(append([]any{&d.ID, &d.Hook, &d.Notice, &d.State, &d.Attempts, &queued, &next, &ended, &d.Status, &took, &d.Code, &d.Error,
 		&d.Kind, &d.Title, &d.Operation, &verdict}, more...)...)
 	d.QueuedAt, d.EndedAt, d.Took = db.FromMicros(queued), db.FromMicros(ended), time.Duration(took)*time.Microsecond
-	if d.State == app.DeliveryWaiting {
+	if d.State == webhook.DeliveryWaiting {
 		d.NextAt = db.FromMicros(next)
 	}
 	switch {
@@ -39,7 +39,7 @@ func (s *Store) scanDelivery(row db.Scanner, more ...any) (app.HookDelivery, err
 }
 
 // HookDeliveries implements app.HookStore.
-func (s *Store) HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]app.HookDelivery, error) {
+func (s *Store) HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]webhook.HookDelivery, error) {
 	h, err := s.Hook(ctx, tenant, hook)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (s *Store) HookDeliveries(ctx context.Context, tenant, hook string, before 
 	if before <= 0 {
 		before = math.MaxInt64
 	}
-	list := []app.HookDelivery{}
+	list := []webhook.HookDelivery{}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		d, err := s.scanDelivery(row)
 		list = append(list, d)
@@ -63,7 +63,7 @@ func errNoDelivery(id int64) error {
 }
 
 // HookDelivery implements app.HookStore.
-func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64) (app.HookDelivery, error) {
+func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64) (webhook.HookDelivery, error) {
 	var request string
 	d, err := s.scanDelivery(s.Row(ctx, `SELECT `+deliveryColumns+`, d.request`+deliveryTables+oneDelivery, tenant, hook, id), &request)
 	if db.IsNoRows(err) {
@@ -74,7 +74,7 @@ func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64)
 	}
 	d.Request = request
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var a app.HookAttempt
+		var a webhook.HookAttempt
 		var at, took int64
 		err := row.Scan(&a.Attempt, &at, &took, &a.Status, &a.Code, &a.Error, &a.Response)
 		a.At, a.Took = db.FromMicros(at), time.Duration(took)*time.Microsecond
@@ -88,7 +88,7 @@ func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64)
 const mostTests = 3
 
 // TestHook implements app.HookStore.
-func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (d app.HookDelivery, err error) {
+func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (d webhook.HookDelivery, err error) {
 	var id int64
 	err = s.Write(ctx, func(t *db.Tx) error {
 		h, err := hookNamed(t, who.Tenant, name)
@@ -121,7 +121,7 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 }
 
 // Redeliver implements app.HookStore.
-func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (d app.HookDelivery, err error) {
+func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (d webhook.HookDelivery, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		h, err := hookNamed(t, who.Tenant, hook)
 		if err != nil {
@@ -138,9 +138,9 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 			return conflict("What a hook is told of an operation is not sent again: it says how things were then.", "")
 		case was.Notice == 0:
 			return conflict("A test is not sent again.", "Send another one.")
-		case was.State == app.DeliveryWaiting:
+		case was.State == webhook.DeliveryWaiting:
 			return conflict("This delivery is still waiting to be sent.", "")
-		case h.State != app.HookActive:
+		case h.State != webhook.HookActive:
 			return conflict("The hook is not on, so nothing is sent to it.", "Switch it on first.")
 		case was.Kind == "":
 			return conflict("The notice is not kept any more.", "")
@@ -163,13 +163,13 @@ func (s *Store) ForgetDeliveries(ctx context.Context, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		const old = `FROM hook_deliveries WHERE state <> 'waiting' AND ended_at < ?
 			OR verdict <> 'open' AND id <= (SELECT e.id FROM hook_deliveries e WHERE e.hook = hook_deliveries.hook ORDER BY e.id DESC LIMIT 1 OFFSET ?)`
-		args := []any{db.Micros(now.Add(-app.DeliveryMemory)), app.MostDeliveries}
+		args := []any{db.Micros(now.Add(-webhook.DeliveryMemory)), webhook.MostDeliveries}
 		if err := t.Exec(`DELETE FROM hook_attempts WHERE delivery IN (SELECT id `+old+`)`, args...); err != nil {
 			return err
 		}
 		if err := t.Exec(`DELETE `+old, args...); err != nil {
 			return err
 		}
-		return t.Exec(`DELETE FROM notices WHERE at < ?`, db.Micros(now.Add(-app.NoticeMemory)))
+		return t.Exec(`DELETE FROM notices WHERE at < ?`, db.Micros(now.Add(-webhook.NoticeMemory)))
 	})
 }

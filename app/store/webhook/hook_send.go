@@ -12,6 +12,7 @@ import (
 	"muster/app/store/feed"
 	"muster/app/store/ledger"
 	operationdb "muster/app/store/operation"
+	"muster/app/template"
 	"muster/app/webhook"
 )
 
@@ -65,7 +66,7 @@ const heads = `SELECT d.id, d.tenant, d.notice, d.next_at, d.held_until FROM hoo
 	UNION ALL SELECT id, tenant, notice, next_at, held_until FROM hook_deliveries WHERE state = 'waiting' AND notice = 0`
 
 // ClaimDeliveries implements app.HookStore.
-func (s *Store) ClaimDeliveries(ctx context.Context, c app.DeliveryClaim) (due []app.DueDelivery, next time.Time, err error) {
+func (s *Store) ClaimDeliveries(ctx context.Context, c webhook.DeliveryClaim) (due []webhook.DueDelivery, next time.Time, err error) {
 	var rows []*dueRow
 	next, err = s.ClaimHeads(ctx, heads, c, func(t *db.Tx, ids []int64) error {
 		rows = nil
@@ -98,7 +99,7 @@ const dueColumns = `SELECT ` + deliveryColumns + `, h.id, h.tenant, h.url, h.for
 
 // dueRow is a claimed delivery as it lies in the tables.
 type dueRow struct {
-	app.DueDelivery
+	webhook.DueDelivery
 	url, secret, old []byte
 	until, deadline  int64
 	notice           feed.NoticeRow
@@ -111,12 +112,12 @@ func (r *dueRow) scan(s *Store, row db.Scanner) (err error) {
 }
 
 // due opens what is sealed; what does not open is an error of this delivery alone.
-func (r *dueRow) due(s *Store, now time.Time) app.DueDelivery {
+func (r *dueRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	d := r.DueDelivery
 	d.What, d.Err = r.notice.Value()
 	switch {
 	case d.Operation != 0:
-		d.News, d.Err, d.Deadline = &app.OperationNews{}, nil, db.FromMicros(r.deadline)
+		d.News, d.Err, d.Deadline = &template.OperationNews{}, nil, db.FromMicros(r.deadline)
 		if err := json.Unmarshal(r.payload, d.News); err != nil {
 			d.Err = fmt.Errorf("store: what delivery %d tells: %w", d.ID, err)
 		}
@@ -139,19 +140,19 @@ func (r *dueRow) due(s *Store, now time.Time) app.DueDelivery {
 }
 
 // EndDelivery implements app.HookStore.
-func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
+func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 	code, text := app.Code(""), ""
 	if e.Err != nil {
 		code, text = e.Err.Code, e.Err.Advised()
 	}
-	state, ended, next := app.DeliveryMade, db.Micros(e.At), int64(0)
+	state, ended, next := webhook.DeliveryMade, db.Micros(e.At), int64(0)
 	switch {
 	case e.Veto != "": // an answer like any other
 		code, text = "", ""
 	case e.Err != nil && !e.Again.IsZero():
-		state, ended, next = app.DeliveryWaiting, 0, db.Micros(e.Again)
+		state, ended, next = webhook.DeliveryWaiting, 0, db.Micros(e.Again)
 	case e.Err != nil:
-		state = app.DeliveryFailed
+		state = webhook.DeliveryFailed
 	}
 	return s.Write(ctx, func(t *db.Tx) error {
 		var tenant string
@@ -173,9 +174,9 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 		}
 		failures := `failures`
 		switch {
-		case state == app.DeliveryMade:
+		case state == webhook.DeliveryMade:
 			failures = `0`
-		case state == app.DeliveryFailed && (notice > 0 || operation > 0):
+		case state == webhook.DeliveryFailed && (notice > 0 || operation > 0):
 			failures = `failures + 1`
 		}
 		if err := t.Exec(`UPDATE hooks SET failures = `+failures+`, last_id = ?, last_at = ?, last_took = ?, last_status = ?, last_code = ?, last_error = ?
@@ -187,16 +188,16 @@ func (s *Store) EndDelivery(ctx context.Context, e app.DeliveryEnd) error {
 				return err
 			}
 		}
-		if state == app.DeliveryMade || e.Stop == "" && state != app.DeliveryFailed {
+		if state == webhook.DeliveryMade || e.Stop == "" && state != webhook.DeliveryFailed {
 			return nil
 		}
 		h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.id = ?`, e.Hook))
 		switch {
-		case err != nil || h.State != app.HookActive:
+		case err != nil || h.State != webhook.HookActive:
 			return err
 		case e.Stop != "":
 			return stopHook(t, h, e.Stop, e.At)
-		case h.Failures >= app.MostFailures:
+		case h.Failures >= webhook.MostFailures:
 			return stopHook(t, h, fmt.Sprintf("%d deliveries in a row have failed, the last one so: %s", h.Failures, text), e.At)
 		}
 		return nil

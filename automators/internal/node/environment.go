@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 const (
@@ -134,7 +135,7 @@ func variableName(path []string) string {
 }
 
 // Identity are the variables that do not come from the configuration, sorted by name.
-func Identity(c app.ServiceCall) []Variable {
+func Identity(c family.ServiceCall) []Variable {
 	vars := []Variable{
 		{Name: "MUSTER_TENANT", Value: c.Tenant},
 		{Name: "MUSTER_CLUSTER", Value: c.Cluster},

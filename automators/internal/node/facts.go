@@ -13,7 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 )
 
 // Bounds of what an action may have found out; see app.ServiceCall.Tell.
@@ -26,19 +27,19 @@ const (
 
 // factsFile is where an action leaves what it found out, below the state root. It is named by what all attempts of a step have in common, so that
 // a later attempt finds what an earlier one has written.
-func factsFile(call app.ServiceCall) (dir, file string) {
+func factsFile(call family.ServiceCall) (dir, file string) {
 	step := sha256.Sum256([]byte(call.Step))
 	return ".facts/" + call.Service, strconv.FormatInt(call.Operation, 10) + "." + hex.EncodeToString(step[:8])
 }
 
 // Outputs gives the commands that make an empty file for what an action finds out, which this user alone can read, and that name it in the variable
 // MUSTER_OUTPUTS, which is exported. What earlier steps of the service have left is removed.
-func Outputs(call app.ServiceCall) string {
+func Outputs(call family.ServiceCall) string {
 	dir, file := factsFile(call)
-	return `muster_facts=$muster_root/` + app.ShellQuote(dir) + `
+	return `muster_facts=$muster_root/` + phrase.ShellQuote(dir) + `
 [ -d "$muster_facts" ] || (umask 077; mkdir -p "$muster_facts") || exit 1
 for muster_file in "$muster_facts"/*; do [ ! -f "$muster_file" ] || rm -f "$muster_file"; done
-MUSTER_OUTPUTS=$muster_facts/` + app.ShellQuote(file) + `
+MUSTER_OUTPUTS=$muster_facts/` + phrase.ShellQuote(file) + `
 export MUSTER_OUTPUTS
 (umask 077; : >"$MUSTER_OUTPUTS") || exit 1
 `
@@ -46,12 +47,12 @@ export MUSTER_OUTPUTS
 
 // Tell tells what the action wrote to the file that Outputs has made, in this attempt or in an earlier one; nothing where nobody listens, or nothing was
 // written. What cannot be told is said to out. The file stays until the service's next step, since a worker may die before it is heard.
-func Tell(ctx context.Context, sh app.Shell, call app.ServiceCall, out app.Output) error {
+func Tell(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	if call.Tell == nil {
 		return nil
 	}
 	dir, file := factsFile(call)
-	line := Prologue + `muster_file=$muster_root/` + app.ShellQuote(dir+"/"+file) + `
+	line := Prologue + `muster_file=$muster_root/` + phrase.ShellQuote(dir+"/"+file) + `
 [ ! -f "$muster_file" ] || head -c ` + strconv.Itoa(factsRead) + ` "$muster_file"
 `
 	text, err := Look(ctx, sh, line, "")

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
 )
 
 // Software is a tool that the node's own package manager can install.
@@ -26,9 +28,9 @@ type Software struct {
 
 // Install installs a tool with apt-get, dnf, yum, zypper or apk where it is absent; where it is there, that is all. Another one who installs something at the
 // same time is waited for, ten minutes at most. The error of a node on which it could not be had is EScript, reason "bootstrap".
-func Install(ctx context.Context, sh app.Shell, n app.NodeContext, s Software, out app.Output) error {
+func Install(ctx context.Context, sh family.Shell, n family.NodeContext, s Software, out family.Output) error {
 	last := LastLine{Both: true}
-	exit, err := Do(ctx, sh, app.Command{Line: s.line(), Once: true}, last.Watch(out))
+	exit, err := Do(ctx, sh, family.Command{Line: s.line(), Once: true}, last.Watch(out))
 	if err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
@@ -46,10 +48,10 @@ func Install(ctx context.Context, sh app.Shell, n app.NodeContext, s Software, o
 func (s Software) line() string {
 	there := s.There
 	if there == "" {
-		there = "command -v " + app.ShellQuote(s.Program) + " >/dev/null 2>&1"
+		there = "command -v " + phrase.ShellQuote(s.Program) + " >/dev/null 2>&1"
 	}
 	return Prologue + strings.NewReplacer(
-		"@there", there, "@program", app.ShellQuote(s.Program), "@before", s.Before, "@with", strings.Join(s.With, " "), "@apk", strings.Join(s.APK, " "), "@path", app.ShellQuote("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"+s.Path), "@name", s.Name,
+		"@there", there, "@program", phrase.ShellQuote(s.Program), "@before", s.Before, "@with", strings.Join(s.With, " "), "@apk", strings.Join(s.APK, " "), "@path", phrase.ShellQuote("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"+s.Path), "@name", s.Name,
 		"@apt", strings.Join(s.APT, " "), "@rpm", strings.Join(s.RPM, " "), "@zypper", strings.Join(s.Zypper, " "), "@after", s.After,
 	).Replace(installLine)
 }

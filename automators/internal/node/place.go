@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // Prologue is shell text that finds the state root, as $muster_root, and removes the private directories of commands that are not there any more: they are
@@ -35,7 +36,8 @@ elif [ -r /dev/stdin ]; then . /dev/stdin; else eval "$(cat)"; fi
 exit 1
 `
 
-// Line is a command line that does what its standard input says (a Script) in a private directory, $muster_dir with a slash at its end, which goes away with the
+// Line is a command line that does what its standard input says (a Script) in a private directory, $muster_dir with a slash at its end, which goes
+// away with the
 // command however that ends. It is the same for every call of one tool, and shows nothing. Word is the tool's, of lower-case letters.
 func Line(word string) string {
 	return Prologue + `muster_dir=$muster_root/.run/$$.` + word + `
@@ -53,7 +55,7 @@ muster_dir=$muster_dir/
 // named, whatever shell carries it out. When it is told to end, so is all that the tool has started, also what has left its process group, as the children of
 // some tools do: they are known by a variable.
 func Alone(word string) string {
-	return "exec sh -c " + app.ShellQuote(ending+strings.ReplaceAll(Line(word), "trap 'exit ", "trap 'muster_end; exit ")) + " muster"
+	return "exec sh -c " + phrase.ShellQuote(ending+strings.ReplaceAll(Line(word), "trap 'exit ", "trap 'muster_end; exit ")) + " muster"
 }
 
 const ending = `MUSTER_ALONE=$$.$(date +%s)
@@ -71,11 +73,13 @@ type Script struct{ b strings.Builder }
 
 // File puts a file into the private directory, with a line break at its end.
 func (s *Script) File(name, text string) {
-	s.b.WriteString("printf '%s\\n' " + app.ShellQuote(text) + " >\"${muster_dir}" + name + "\" || exit 1\n")
+	s.b.WriteString("printf '%s\\n' " + phrase.ShellQuote(text) + " >\"${muster_dir}" + name + "\" || exit 1\n")
 }
 
 // Set gives a variable a value.
-func (s *Script) Set(name, value string) { s.b.WriteString(name + "=" + app.ShellQuote(value) + "\n") }
+func (s *Script) Set(name, value string) {
+	s.b.WriteString(name + "=" + phrase.ShellQuote(value) + "\n")
+}
 
 // Do adds commands as they stand.
 func (s *Script) Do(text string) { s.b.WriteString(strings.TrimSuffix(text, "\n") + "\n") }
@@ -84,7 +88,7 @@ func (s *Script) Do(text string) { s.b.WriteString(strings.TrimSuffix(text, "\n"
 func (s *Script) Dof(format string, values ...string) {
 	quoted := make([]any, len(values))
 	for i, v := range values {
-		quoted[i] = app.ShellQuote(v)
+		quoted[i] = phrase.ShellQuote(v)
 	}
 	s.Do(fmt.Sprintf(format, quoted...))
 }

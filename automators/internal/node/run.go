@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Do runs a command with root rights, or as the SSH user where there is no sudo. Errors are those of app.Shell.
-func Do(ctx context.Context, sh app.Shell, c app.Command, out app.Output) (exit int, err error) {
+func Do(ctx context.Context, sh family.Shell, c family.Command, out family.Output) (exit int, err error) {
 	do := func(sudo bool) (int, error) {
 		if s, ok := c.Stdin.(*strings.Reader); ok && !sudo {
 			_, _ = s.Seek(0, 0)
@@ -27,19 +28,19 @@ func Do(ctx context.Context, sh app.Shell, c app.Command, out app.Output) (exit 
 
 // Look runs a command that changes nothing and gives what it wrote to its standard output, at most 1 MiB of it. An exit code other than 0 is
 // EScript, with the last line of the error output.
-func Look(ctx context.Context, sh app.Shell, line, input string) (text string, err error) {
+func Look(ctx context.Context, sh family.Shell, line, input string) (text string, err error) {
 	const most = 1 << 20
 	var last LastLine
 	var mu sync.Mutex
 	var b strings.Builder
-	c := app.Command{Line: line}
+	c := family.Command{Line: line}
 	if input != "" {
 		c.Stdin = strings.NewReader(input)
 	}
 	exit, err := Do(ctx, sh, c, last.Watch(func(s app.Stream, line string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if s == app.StreamOut && b.Len()+len(line) < most {
+		if s == family.StreamOut && b.Len()+len(line) < most {
 			b.WriteString(line + "\n")
 		}
 	}))
@@ -52,7 +53,7 @@ func Look(ctx context.Context, sh app.Shell, line, input string) (text string, e
 }
 
 // Failed is the error of a tool that ran for a service action and ended with a code other than 0.
-func Failed(call app.ServiceCall, exit int, last *LastLine) *app.Error {
+func Failed(call family.ServiceCall, exit int, last *LastLine) *app.Error {
 	return &app.Error{
 		Code: app.EScript, Reason: "exit_code",
 		Message: fmt.Sprintf("%s %s ended with exit code %d%s", call.Service, call.Action, exit, last.Because()),
@@ -60,16 +61,16 @@ func Failed(call app.ServiceCall, exit int, last *LastLine) *app.Error {
 }
 
 // Sweep takes away what a command that had to be killed could not take away itself. What goes on without us stays. It is for when ctx has ended.
-func Sweep(ctx context.Context, sh app.Shell) {
+func Sweep(ctx context.Context, sh family.Shell) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	_, _ = Do(ctx, sh, app.Command{Line: Prologue}, nil)
+	_, _ = Do(ctx, sh, family.Command{Line: Prologue}, nil)
 }
 
 // Say tells a line of Muster's own, where somebody listens.
-func Say(out app.Output, line string) {
+func Say(out family.Output, line string) {
 	if out != nil {
-		out(app.StreamSystem, line)
+		out(family.StreamSystem, line)
 	}
 }
 
@@ -81,9 +82,9 @@ type LastLine struct {
 }
 
 // Watch passes lines on, to out where that is not nil, and remembers the last.
-func (l *LastLine) Watch(out app.Output) app.Output {
+func (l *LastLine) Watch(out family.Output) family.Output {
 	return func(s app.Stream, line string) {
-		if text := strings.TrimSpace(line); (s == app.StreamErr || s == app.StreamOut && l.Both) && text != "" {
+		if text := strings.TrimSpace(line); (s == family.StreamErr || s == family.StreamOut && l.Both) && text != "" {
 			l.Set(text)
 		}
 		if out != nil {

@@ -22,7 +22,7 @@ func Command(c *cli.Context) *cobra.Command {
 }
 
 func buildListCommand(c *cli.Context) *cobra.Command {
-	var f app.BuildFilter
+	var f build.BuildFilter
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List builds and how they stand, newest first", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Limit < 1 || f.Limit > build.MaxBuildPage {
@@ -69,7 +69,7 @@ func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string)
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
-	list, _, err := cl.Builds(ctx, app.BuildFilter{Key: what, Limit: 1})
+	list, _, err := cl.Builds(ctx, build.BuildFilter{Key: what, Limit: 1})
 	if err != nil {
 		return 0, err
 	}

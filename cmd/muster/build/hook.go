@@ -7,14 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	"github.com/spf13/cobra"
 	"muster/app/build"
 	"muster/app/file/spec"
+	"muster/app/phrase"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/webhook"
 	"muster/portal/address"
-
-	"github.com/spf13/cobra"
 )
 
 func buildHooksCommand(c *cli.Context) *cobra.Command {
@@ -209,7 +208,7 @@ func buildHookDeleteCommand(c *cli.Context) *cobra.Command {
 }
 
 // readBuildRules reads a file of rules; - is standard input.
-func readBuildRules(c *cli.Context, file string) ([]app.BuildRule, error) {
+func readBuildRules(c *cli.Context, file string) ([]build.BuildRule, error) {
 	var b []byte
 	var err error
 	if file == "-" {
@@ -295,7 +294,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 				fmt.Fprintf(c.Stdout, "Ends: %s\n", strings.Join(out.Ends, ", "))
 			}
 			if out.Ask != nil {
-				fmt.Fprintf(c.Stdout, "Template %s, %d nodes, for %s\n", out.Ask.Template, out.Ask.Size, app.Length(out.Ask.Lease))
+				fmt.Fprintf(c.Stdout, "Template %s, %d nodes, for %s\n", out.Ask.Template, out.Ask.Size, phrase.Length(out.Ask.Lease))
 			}
 			if out.Callback != "" {
 				fmt.Fprintf(c.Stdout, "Callback: %s\n", out.Callback)

@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/automators"
 	promised "muster/automators/conformance"
 	"muster/cmd/muster/cli"
@@ -27,7 +28,7 @@ type automatorTrial struct {
 	fields       string
 	yes, verbose bool
 	env          []string
-	a            app.Automator
+	a            family.Automator
 	actions      trialActions
 }
 
@@ -110,14 +111,14 @@ func (t *automatorTrial) prove(ctx context.Context, name string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	account, err := providers.Open(ctx, app.ProviderSpec{About: app.About{Name: "trial"}, Type: "sandbox", Settings: map[string]any{"mode": "process"}},
+	account, err := providers.Open(ctx, template.ProviderSpec{About: template.About{Name: "trial"}, Type: "sandbox", Settings: map[string]any{"mode": "process"}},
 		providers.Env{Installation: conformance.Installation, DataDir: dir, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
 	defer func() {
 		_ = sweep(context.WithoutCancel(ctx), account)
-		_ = account.(app.ProviderCloser).Close()
+		_ = account.(family.ProviderCloser).Close()
 	}()
 	node, err := trialNode(ctx, account)
 	if err != nil {
@@ -147,13 +148,14 @@ func (t *automatorTrial) prove(ctx context.Context, name string) error {
 	return err
 }
 
-// member is what the fields say of the automator. Where they name no action that changes something, the one that succeeds is taken for it, whatever its dry run tells.
+// member is what the fields say of the automator. Where they name no action that changes something, the one that succeeds is taken for it, whatever
+// its dry run tells.
 func (t *automatorTrial) member(name string) promised.Member {
 	f := t.actions
-	m := promised.Member{New: func() app.Automator { return t.a }, Check: func(fields map[string]string) error { return automators.Check(name, fields) },
+	m := promised.Member{New: func() family.Automator { return t.a }, Check: func(fields map[string]string) error { return automators.Check(name, fields) },
 		OK: f.OK, OKSays: f.OKSays, Fail: f.Fail, FailSays: append([]string{"ended with exit code"}, f.FailSays...), Slow: f.Slow, SlowSays: f.SlowSays,
 		Changes: f.Changes, ChangesSay: f.ChangesSay, Tells: f.Tells, Told: f.Told}
-	if _, dry := t.a.(app.DryRunner); dry && m.Changes == nil {
+	if _, dry := t.a.(family.DryRunner); dry && m.Changes == nil {
 		m.Changes, m.ChangesSay = f.OK, nil
 	}
 	for _, fields := range f.Invalid {
@@ -163,7 +165,7 @@ func (t *automatorTrial) member(name string) promised.Member {
 }
 
 // trialNode makes the machine, and tells its directories.
-func trialNode(ctx context.Context, account app.Provider) (promised.Node, error) {
+func trialNode(ctx context.Context, account family.Provider) (promised.Node, error) {
 	private, public, err := remote.Keys{}.NewKey("trial")
 	if err != nil {
 		return promised.Node{}, err
@@ -172,8 +174,8 @@ func trialNode(ctx context.Context, account app.Provider) (promised.Node, error)
 	if err != nil {
 		return promised.Node{}, err
 	}
-	m, err := account.Create(ctx, app.MachineSpec{Intent: "trial", Hostname: "n1.c1.example.org", Flavor: app.Flavor{Flavor: "small"}, Image: app.Image{Image: "host"},
-		Tags:    map[string]string{app.TagInstallation: conformance.Installation, app.TagTenant: "acme", app.TagCluster: "c1", app.TagNode: "n1", app.TagIntent: "trial"},
+	m, err := account.Create(ctx, family.MachineSpec{Intent: "trial", Hostname: "n1.c1.example.org", Flavor: template.Flavor{Flavor: "small"}, Image: template.Image{Image: "host"},
+		Tags:    map[string]string{family.TagInstallation: conformance.Installation, family.TagTenant: "acme", family.TagCluster: "c1", family.TagNode: "n1", family.TagIntent: "trial"},
 		HostKey: host, AuthorizedKey: public})
 	if err != nil {
 		return promised.Node{}, err
@@ -183,7 +185,7 @@ func trialNode(ctx context.Context, account app.Provider) (promised.Node, error)
 		return promised.Node{}, err
 	}
 	var said []string
-	if _, err := sh.Run(ctx, app.Command{Line: `printf '%s\n' "$HOME" "$TMPDIR" "$MUSTER_STATE_ROOT"`}, func(_ app.Stream, line string) { said = append(said, line) }); err != nil || len(said) != 3 {
+	if _, err := sh.Run(ctx, family.Command{Line: `printf '%s\n' "$HOME" "$TMPDIR" "$MUSTER_STATE_ROOT"`}, func(_ app.Stream, line string) { said = append(said, line) }); err != nil || len(said) != 3 {
 		_ = sh.Close()
 		return promised.Node{}, fmt.Errorf("the trial's machine names its directories as %q: %w", strings.Join(said, " "), err)
 	}

@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/phrase"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 )
@@ -18,7 +20,7 @@ import (
 func catalogListCommand(c *cli.Context) *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{Use: "list [WORDS]", Aliases: []string{"ls"}, Short: "List the entries of the tenant's catalog"}
-	cmd.Flags().StringVar(&kind, "kind", "", "only entries of a `kind`: "+strings.Join(app.CatalogKinds, ", "))
+	cmd.Flags().StringVar(&kind, "kind", "", "only entries of a `kind`: "+strings.Join(template.CatalogKinds, ", "))
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		items, err := cl.CatalogItems(ctx, kind, strings.Join(args, " "))
 		if err != nil {
@@ -43,14 +45,14 @@ func catalogListCommand(c *cli.Context) *cobra.Command {
 }
 
 // keyOf reads KIND NAME, or KIND/NAME.
-func keyOf(args []string) (app.CatalogKey, error) {
+func keyOf(args []string) (template.CatalogKey, error) {
 	if len(args) == 1 {
 		args = strings.SplitN(args[0], "/", 2)
 	}
 	if len(args) != 2 {
-		return app.CatalogKey{}, cli.Usagef("say which entry: KIND NAME, such as template web")
+		return template.CatalogKey{}, cli.Usagef("say which entry: KIND NAME, such as template web")
 	}
-	return app.CatalogKey{Kind: args[0], Name: args[1]}, nil
+	return template.CatalogKey{Kind: args[0], Name: args[1]}, nil
 }
 
 func catalogGetCommand(c *cli.Context) *cobra.Command {
@@ -135,7 +137,7 @@ func catalogTryCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p, err := cl.TryCatalog(ctx, change, app.ClusterRequest{LayoutRequest: l.Request})
+		p, err := cl.TryCatalog(ctx, change, appcluster.ClusterRequest{LayoutRequest: l.Request})
 		if err != nil {
 			return err
 		}
@@ -145,7 +147,7 @@ func catalogTryCommand(c *cli.Context) *cobra.Command {
 		for _, g := range p.Layout.Groups {
 			fmt.Fprintf(c.Stdout, "%s of %s with %s: %s\n", cli.Plural(g.Count, "node"), g.Hardware, g.Image, strings.Join(g.Services, ", "))
 		}
-		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", cli.Plural(p.Layout.Size(), "node"), cli.Plural(len(p.Plan.Steps), "step"), app.Span(p.Duration), cli.PriceOf(p.Layout))
+		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", cli.Plural(p.Layout.Size(), "node"), cli.Plural(len(p.Plan.Steps), "step"), phrase.Span(p.Duration), cli.PriceOf(p.Layout))
 		return nil
 	})
 }

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
 
@@ -29,7 +30,7 @@ func providerListCommand(c *cli.Context) *cobra.Command {
 			var out struct {
 				Items []catalog.CatalogItem `json:"items"`
 			}
-			if err := cl.Call(cmd.Context(), http.MethodGet, "/catalog", url.Values{"kind": {app.KindProvider}}, nil, &out); err != nil {
+			if err := cl.Call(cmd.Context(), http.MethodGet, "/catalog", url.Values{"kind": {template.KindProvider}}, nil, &out); err != nil {
 				return err
 			}
 			if c.JSON() {
@@ -105,7 +106,7 @@ func providerOffersCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var o app.Offers
+			var o family.Offers
 			if err := cl.Call(cmd.Context(), http.MethodGet, "/providers/"+url.PathEscape(args[0])+"/offers", nil, nil, &o); err != nil {
 				return err
 			}
@@ -134,7 +135,7 @@ func providerOffersCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printFlavors(c *cli.Context, o app.Offers) error {
+func printFlavors(c *cli.Context, o family.Offers) error {
 	price := "PER HOUR>"
 	if o.Currency != "" {
 		price = o.Currency + "/H>"
@@ -150,7 +151,7 @@ func printFlavors(c *cli.Context, o app.Offers) error {
 	return t.Show(c)
 }
 
-func printImages(c *cli.Context, o app.Offers) error {
+func printImages(c *cli.Context, o family.Offers) error {
 	t := cli.NewTable("IMAGE", "WHAT", "USER", "FROM")
 	for _, i := range o.Images {
 		made := "-"

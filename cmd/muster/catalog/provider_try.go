@@ -14,8 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/providers"
 	"muster/providers/conformance"
@@ -70,12 +71,12 @@ func (t *providerTrial) run(ctx context.Context, cmd *cobra.Command, program str
 		e.Message = fmt.Sprintf("%s cannot be tried: %s", program, e.Message)
 		return &e
 	}
-	spec := app.ProviderSpec{About: app.About{Name: plugin.Name}, Type: plugin.Name, Settings: settings}
+	spec := template.ProviderSpec{About: template.About{Name: plugin.Name}, Type: plugin.Name, Settings: settings}
 	if err := providers.Check(spec); err != nil {
 		return err
 	}
 	question := fmt.Sprintf("Machines of flavor %s are made and removed in that account, some thirty in all and up to eight at the same time, and what an\n"+
-		"earlier trial has left there (%s=%s) is removed as well. Go on?", t.flavor, app.TagInstallation, conformance.Installation)
+		"earlier trial has left there (%s=%s) is removed as well. Go on?", t.flavor, family.TagInstallation, conformance.Installation)
 	if !t.yes {
 		if !cli.IsTerminal(t.Stdin) {
 			return cli.Usagef("machines are made and removed in that account: that needs --yes where there is no terminal to confirm on")
@@ -87,14 +88,14 @@ func (t *providerTrial) run(ctx context.Context, cmd *cobra.Command, program str
 	return t.prove(ctx, spec, log)
 }
 
-func (t *providerTrial) prove(ctx context.Context, spec app.ProviderSpec, log *slog.Logger) error {
+func (t *providerTrial) prove(ctx context.Context, spec template.ProviderSpec, log *slog.Logger) error {
 	data, err := os.MkdirTemp("", "muster-provider-test-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(data)
 	env := providers.Env{Installation: conformance.Installation, DataDir: data, Logger: log}
-	open := func(p *conformance.Prover) app.Provider {
+	open := func(p *conformance.Prover) family.Provider {
 		account, err := providers.Open(context.WithoutCancel(ctx), spec, env)
 		if err != nil {
 			p.Fatalf("open: %v", err)
@@ -105,24 +106,24 @@ func (t *providerTrial) prove(ctx context.Context, spec app.ProviderSpec, log *s
 			if err := sweep(late, account); err != nil && app.CodeOf(err) != app.ECancelled { // a check may have closed it, and opened it again
 				p.Errorf("what was made could not be removed: %v", err)
 			}
-			_ = account.(app.ProviderCloser).Close()
+			_ = account.(family.ProviderCloser).Close()
 		})
 		return account
 	}
 	h := conformance.Harness[*conformance.Prover]{Reopen: open, Flavor: t.flavor, Image: t.image, Zone: t.zone, Login: t.login, Patience: t.patience,
-		Open: func(p *conformance.Prover) app.Provider {
+		Open: func(p *conformance.Prover) family.Provider {
 			account := open(p)
 			if err := sweep(p.Context(), account); err != nil {
 				p.Fatalf("the account could not be emptied before: %v", err)
 			}
 			return account
 		},
-		Refuses: map[string]func(*app.MachineSpec){
-			"an unknown flavor": func(s *app.MachineSpec) { s.Flavor.Flavor = "no-such-flavor" },
-			"an unknown image":  func(s *app.MachineSpec) { s.Image.Image = "no-such-image" },
+		Refuses: map[string]func(*family.MachineSpec){
+			"an unknown flavor": func(s *family.MachineSpec) { s.Flavor.Flavor = "no-such-flavor" },
+			"an unknown image":  func(s *family.MachineSpec) { s.Image.Image = "no-such-image" },
 		}}
 	if providers.Firewalls(spec.Type) {
-		h.Firewall = &app.Firewall{Rules: []app.FirewallRule{{Protocol: "tcp", Ports: "443", From: app.Anywhere()}}}
+		h.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "443", From: template.Anywhere()}}}
 	}
 	results := []conformance.Result{}
 	good := conformance.Prove(ctx, h, func(r conformance.Result) {
@@ -148,14 +149,14 @@ func (t *providerTrial) prove(ctx context.Context, spec app.ProviderSpec, log *s
 }
 
 // clear looks a last time for what is left.
-func (t *providerTrial) clear(ctx context.Context, spec app.ProviderSpec, env providers.Env) error {
+func (t *providerTrial) clear(ctx context.Context, spec template.ProviderSpec, env providers.Env) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
 	defer stop()
 	account, err := providers.Open(ctx, spec, env)
 	if err != nil {
 		return err
 	}
-	return errors.Join(sweep(ctx, account), account.(app.ProviderCloser).Close())
+	return errors.Join(sweep(ctx, account), account.(family.ProviderCloser).Close())
 }
 
 func count(results []conformance.Result) (failed, skipped int) {
@@ -188,8 +189,8 @@ func (t *providerTrial) show(r conformance.Result) {
 }
 
 // sweep removes all that trials have made in an account; the guard around it keeps from anything else.
-func sweep(ctx context.Context, p app.Provider) error {
-	machines, err := p.List(ctx, map[string]string{app.TagInstallation: conformance.Installation})
+func sweep(ctx context.Context, p family.Provider) error {
+	machines, err := p.List(ctx, map[string]string{family.TagInstallation: conformance.Installation})
 	if err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func sweep(ctx context.Context, p app.Provider) error {
 	for _, m := range machines {
 		errs = append(errs, p.Delete(ctx, m.ID))
 	}
-	if s, ok := app.PowerOf[app.Sharer](p); ok {
+	if s, ok := family.PowerOf[family.Sharer](p); ok {
 		things, err := s.Shared(ctx, nil)
 		errs = append(errs, err)
 		for _, thing := range things {

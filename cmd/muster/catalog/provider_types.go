@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/family"
+	"muster/app/phrase"
 	"muster/cmd/muster/cli"
 )
 
@@ -33,14 +35,14 @@ func providerTypesCommand(c *cli.Context) *cobra.Command {
 				}
 				return t.Show(c)
 			}
-			i := slices.IndexFunc(all.Providers, func(d app.Descriptor) bool { return d.Name == args[0] })
+			i := slices.IndexFunc(all.Providers, func(d family.Descriptor) bool { return d.Name == args[0] })
 			if i < 0 {
 				var names []string
 				for _, d := range all.Providers {
 					names = append(names, d.Name)
 				}
 				e := app.Errorf(app.ENotFound, "There is no type of providers %.60q.", args[0])
-				e.Hint = app.Suggest(args[0], names)
+				e.Hint = phrase.Suggest(args[0], names)
 				return e
 			}
 			if c.JSON() {
@@ -50,12 +52,12 @@ func providerTypesCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printFields(c *cli.Context, d app.Descriptor) error {
+func printFields(c *cli.Context, d family.Descriptor) error {
 	t := cli.NewTable("SETTING", "TYPE", "DEFAULT", "SAID BY", "WHAT")
-	add := func(f app.Field, by string) {
+	add := func(f family.Field, by string) {
 		kind := string(f.Kind())
 		switch {
-		case f.Kind() == app.FieldChoice:
+		case f.Kind() == family.FieldChoice:
 			kind = ""
 			for _, o := range f.Options {
 				if kind != "" {
@@ -69,13 +71,13 @@ func printFields(c *cli.Context, d app.Descriptor) error {
 		if f.Required {
 			kind += ", required"
 		}
-		if f.SetBy != app.SetByTenant && f.SetBy != app.SetByAccountOwner {
+		if f.SetBy != family.SetByTenant && f.SetBy != family.SetByAccountOwner {
 			kind += ", installation only"
 		}
 		t.Add(f.Name, kind, cli.Dash(f.Default), by, cli.Dash(f.Label))
 	}
-	in := func(fields []app.Field, name string) bool {
-		return slices.ContainsFunc(fields, func(f app.Field) bool { return f.Name == name })
+	in := func(fields []family.Field, name string) bool {
+		return slices.ContainsFunc(fields, func(f family.Field) bool { return f.Name == name })
 	}
 	for _, f := range d.Fields {
 		by := "account"

@@ -16,6 +16,8 @@ import (
 	"muster/app"
 	"muster/app/file/catalog"
 	"muster/app/file/catalog/form"
+	"muster/app/phrase"
+	"muster/app/template"
 	"muster/automators/shell"
 	"muster/cmd/muster/cli"
 )
@@ -64,7 +66,7 @@ func shellcheckFiles(ctx context.Context, tool, language string, files []string,
 	out, err := cmd.Output()
 	var ended *exec.ExitError
 	if err != nil && !(errors.As(err, &ended) && ended.ExitCode() == 1) { // 1: it found something
-		return fmt.Errorf("shellcheck: %w: %s", err, app.CutText(said.String(), 300))
+		return fmt.Errorf("shellcheck: %w: %s", err, phrase.CutText(said.String(), 300))
 	}
 	var answer struct {
 		Comments []struct {
@@ -82,7 +84,7 @@ func shellcheckFiles(ctx context.Context, tool, language string, files []string,
 		if err != nil || i < 0 || i >= len(r.Scripts) {
 			continue
 		}
-		r.Add(r.Scripts[i].Problem(app.ScriptFault{Line: c.Line, Column: c.Column, Message: fmt.Sprintf("SC%d: %s", c.Code, c.Message),
+		r.Add(r.Scripts[i].Problem(template.ScriptFault{Line: c.Line, Column: c.Column, Message: fmt.Sprintf("SC%d: %s", c.Code, c.Message),
 			Hint: fmt.Sprintf("see https://www.shellcheck.net/wiki/SC%d", c.Code)}, form.SeverityError))
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
+	"muster/app/phrase"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 )
@@ -39,7 +40,7 @@ func catalogShowCommand(c *cli.Context) *cobra.Command {
 			}
 			if t == nil {
 				e := app.Errorf(app.ENotFound, "There is no template %q.", args[0])
-				if near := app.Nearest(args[0], slices.Collect(maps.Keys(r.Catalog.Written))); near != "" {
+				if near := phrase.Nearest(args[0], slices.Collect(maps.Keys(r.Catalog.Written))); near != "" {
 					e.Hint = "Did you mean " + near + "?"
 				}
 				return e

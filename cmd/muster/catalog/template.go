@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
 
@@ -25,7 +25,7 @@ func TemplateCommand(c *cli.Context) *cobra.Command {
 			return err
 		}
 		if c.JSON() {
-			return c.PrintJSON(map[string][]*app.Template{"templates": all})
+			return c.PrintJSON(map[string][]*template.Template{"templates": all})
 		}
 		t := cli.NewTable("NAME", "STATE", "SIZE", "SERVICES", "ABOUT")
 		for _, x := range all {
@@ -115,7 +115,7 @@ func templateDiffCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-func printParameters(w io.Writer, list []app.Parameter) error {
+func printParameters(w io.Writer, list []template.Parameter) error {
 	fmt.Fprint(w, "\nParameters, for --set NAME=VALUE:\n")
 	t := cli.NewTable("NAME", "TYPE", "DEFAULT", "VALUES", "HELP")
 	for _, p := range list {
@@ -162,11 +162,11 @@ func printTemplate(w io.Writer, v catalog.TemplateView) error {
 	return t.Write(w)
 }
 
-func sizeText(s app.SizeRange) string {
+func sizeText(s template.SizeRange) string {
 	switch {
 	case len(s.OneOf) > 0:
 		return strings.Trim(strings.ReplaceAll(fmt.Sprint(s.OneOf), " ", ","), "[]")
-	case s.Max >= app.Unlimited || s.Max == 0:
+	case s.Max >= template.Unlimited || s.Max == 0:
 		return fmt.Sprintf("%d+", max(s.Min, 1))
 	case s.Min == s.Max:
 		return strconv.Itoa(s.Min)

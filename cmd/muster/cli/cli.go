@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/fleet"
 )
 
 // Context is what every command shares: the three streams and the flags that stand on the root.
@@ -149,5 +149,5 @@ func (t *TagFlag) Set(text string) error {
 		return fmt.Errorf("the tag %s is given twice", name)
 	}
 	(*t)[name] = value
-	return app.CheckTags(*t)
+	return fleet.CheckTags(*t)
 }

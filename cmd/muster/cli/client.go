@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
 	rest "muster/portal/client"
 )
 
@@ -40,23 +41,23 @@ func NewClient(s rest.Settings) (*rest.Client, error) {
 }
 
 // Create makes a cluster. Where people have to approve it first, it is EConflict, and the request goes on waiting.
-func (c *Client) Create(ctx context.Context, r app.ClusterRequest) (app.ClusterView, error) {
+func (c *Client) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.ClusterView, error) {
 	answer, err := c.Ask(ctx, r)
 	switch {
 	case err != nil:
-		return app.ClusterView{}, err
+		return cluster.ClusterView{}, err
 	case answer.Cluster == nil:
-		return app.ClusterView{}, waitsError(answer.Request)
+		return cluster.ClusterView{}, waitsError(answer.Request)
 	}
 	return *answer.Cluster, nil
 }
 
-func waitsError(r app.Request) error {
+func waitsError(r cluster.Request) error {
 	return &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("request %d waits for %s", r.ID, RequestNeeds(r)),
 		Hint: fmt.Sprintf("The cluster is made when they have approved. See how it stands: muster request show %d", r.ID)}
 }
 
-func RequestNeeds(r app.Request) string {
+func RequestNeeds(r cluster.Request) string {
 	var all []string
 	for _, n := range r.Needs {
 		if !n.Met() {

@@ -10,6 +10,8 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/layout"
+	"muster/app/phrase"
 	"muster/solver/explain"
 )
 
@@ -98,7 +100,7 @@ func (c *Context) sayMore(u *Unsolvable) {
 func MessageOf(err error) string {
 	var problems form.Problems
 	if !errors.As(err, &problems) {
-		return strings.TrimSpace(app.GoWords(err))
+		return strings.TrimSpace(phrase.GoWords(err))
 	}
 	problems = slices.DeleteFunc(slices.Clone(problems), func(p form.Problem) bool { return p.Severity != form.SeverityError })
 	return fmt.Sprintf("the catalog has %s:\n%s", Plural(len(problems), "error"), problems)
@@ -106,8 +108,8 @@ func MessageOf(err error) string {
 
 // refusalJSON is the form of an error in --format json. Only solve --explain explains.
 type refusalJSON struct {
-	Error       errorJSON        `json:"error"`
-	Explanation *app.Explanation `json:"explanation,omitempty"`
+	Error       errorJSON           `json:"error"`
+	Explanation *layout.Explanation `json:"explanation,omitempty"`
 }
 
 // errorJSON is the error itself.
@@ -164,8 +166,8 @@ func (e ExitError) Error() string { return "exit code " + strconv.Itoa(int(e)) }
 // Unsolvable is a solver's refusal with what more there is to say about it.
 type Unsolvable struct {
 	Refusal     error
-	Advice      string           // in one line, how to learn more
-	Explanation *app.Explanation // what was learned
+	Advice      string              // in one line, how to learn more
+	Explanation *layout.Explanation // what was learned
 }
 
 // Unwrap gives the refusal.
@@ -174,4 +176,4 @@ func (u *Unsolvable) Unwrap() error { return u.Refusal }
 // Error says the refusal alone.
 func (u *Unsolvable) Error() string { return u.Refusal.Error() }
 
-func Empty(x app.Explanation) bool { return len(x.Problems)+len(x.Conflict)+len(x.Fixes) == 0 }
+func Empty(x layout.Explanation) bool { return len(x.Problems)+len(x.Conflict)+len(x.Fixes) == 0 }

@@ -8,17 +8,18 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/layout"
 )
 
 // layoutJSON is the answer of solve; it keeps its form.
 type layoutJSON struct {
-	Groups      []app.NodeGroup `json:"layout"`
-	CostPerHour float64         `json:"cost_per_hour"`
-	Gap         float64         `json:"gap,omitempty"`
+	Groups      []layout.NodeGroup `json:"layout"`
+	CostPerHour float64            `json:"cost_per_hour"`
+	Gap         float64            `json:"gap,omitempty"`
 }
 
-func LayoutForm(l app.Layout) layoutJSON {
-	out := layoutJSON{Groups: make([]app.NodeGroup, 0, len(l.Groups)), CostPerHour: l.CostPerHour, Gap: l.Gap}
+func LayoutForm(l layout.Layout) layoutJSON {
+	out := layoutJSON{Groups: make([]layout.NodeGroup, 0, len(l.Groups)), CostPerHour: l.CostPerHour, Gap: l.Gap}
 	for _, g := range l.Groups {
 		g.Services = OrNone(g.Services)
 		out.Groups = append(out.Groups, g)
@@ -38,7 +39,7 @@ func OrNone(names []string) []string {
 const gridWidth = 120
 
 // PrintLayout draws services by nodes: a row for each service, a column for each group of equal nodes.
-func PrintLayout(w io.Writer, template string, l app.Layout) error {
+func PrintLayout(w io.Writer, template string, l layout.Layout) error {
 	title := fmt.Sprintf("%s: %s on %s", template, Plural(l.Size(), "node"), l.Provider)
 	if l.CostPerHour > 0 {
 		title += fmt.Sprintf(", %s per hour", PriceOf(l))
@@ -64,10 +65,10 @@ func PrintLayout(w io.Writer, template string, l app.Layout) error {
 // column is a group of equal nodes with the names of those nodes.
 type column struct {
 	head string
-	app.NodeGroup
+	layout.NodeGroup
 }
 
-func columnsOf(l app.Layout) (out []column) {
+func columnsOf(l layout.Layout) (out []column) {
 	first := 1
 	for _, g := range l.Groups {
 		out = append(out, column{nodeRange(first, g.Count), g})
@@ -83,15 +84,15 @@ type gridRow struct {
 }
 
 // rowsOf gives what is said of each group, and after an empty row what is on it. Zones and hosts are told only where there are any.
-func rowsOf(l app.Layout) []gridRow {
+func rowsOf(l layout.Layout) []gridRow {
 	rows := []gridRow{
 		{"hardware", func(c column) string { return c.Hardware }},
 		{"image", func(c column) string { return c.Image }},
 	}
-	if slices.ContainsFunc(l.Groups, func(g app.NodeGroup) bool { return g.Zone != "" }) {
+	if slices.ContainsFunc(l.Groups, func(g layout.NodeGroup) bool { return g.Zone != "" }) {
 		rows = append(rows, gridRow{"zone", func(c column) string { return c.Zone }})
 	}
-	if slices.ContainsFunc(l.Groups, func(g app.NodeGroup) bool { return g.Host != "" }) {
+	if slices.ContainsFunc(l.Groups, func(g layout.NodeGroup) bool { return g.Host != "" }) {
 		rows = append(rows, gridRow{"host", func(c column) string { return c.Host }})
 	}
 	rows = append(rows, gridRow{"cost per hour", func(c column) string { return Money(c.CostPerHour) }})
@@ -165,7 +166,7 @@ func SortedKeys[V any](m map[string]V) []string {
 }
 
 // PriceOf gives what a layout costs per hour, or from what to what.
-func PriceOf(l app.Layout) string {
+func PriceOf(l layout.Layout) string {
 	if l.MostPerHour > l.CostPerHour {
 		return Money(l.CostPerHour) + " to " + Money(l.MostPerHour)
 	}

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"muster/app"
+	"muster/app/layout"
 )
 
 func TestLayoutGrid(t *testing.T) {
 	var out bytes.Buffer
-	err := PrintLayout(&out, "shop", app.Layout{Provider: "here", CostPerHour: 1.7, Groups: []app.NodeGroup{
+	err := PrintLayout(&out, "shop", layout.Layout{Provider: "here", CostPerHour: 1.7, Groups: []layout.NodeGroup{
 		{Count: 1, Hardware: "big", Image: "host", Services: []string{"db", "zone"}, Zone: "a", CostPerHour: 1.5},
 		{Count: 2, Hardware: "small", Image: "host", Services: []string{"web"}, Zone: "b", CostPerHour: 0.2},
 	}, Notes: []string{"db is only on big.", "web fills what is left."}})
@@ -38,9 +38,9 @@ Why this layout:
 }
 
 func TestWideLayoutsAreContinuedBelow(t *testing.T) {
-	l := app.Layout{Provider: "here"}
+	l := layout.Layout{Provider: "here"}
 	for i := range 30 {
-		l.Groups = append(l.Groups, app.NodeGroup{Count: 10, Hardware: "medium", Image: "debian", Services: []string{fmt.Sprintf("s%02d", i)}})
+		l.Groups = append(l.Groups, layout.NodeGroup{Count: 10, Hardware: "medium", Image: "debian", Services: []string{fmt.Sprintf("s%02d", i)}})
 	}
 	var out bytes.Buffer
 	if err := PrintLayout(&out, "wide", l); err != nil {

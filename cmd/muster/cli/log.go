@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"muster/app"
+	"muster/app/observe"
 )
 
 // NewLogger writes for people to w.
@@ -24,7 +24,7 @@ type placed struct{ slog.Handler }
 
 // Handle implements slog.Handler.
 func (p placed) Handle(ctx context.Context, r slog.Record) error {
-	at := app.PlaceOf(ctx)
+	at := observe.PlaceOf(ctx)
 	text := func(name, value string) {
 		if value != "" {
 			r.AddAttrs(slog.String(name, value))
@@ -41,7 +41,7 @@ func (p placed) Handle(ctx context.Context, r slog.Record) error {
 	text("step", at.Step)
 	text("node", at.Node)
 	number("attempt", int64(at.Attempt))
-	if parts := strings.Split(app.TraceOf(ctx), "-"); len(parts) == 4 {
+	if parts := strings.Split(observe.TraceOf(ctx), "-"); len(parts) == 4 {
 		text("trace_id", parts[1])
 		text("span_id", parts[2])
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	"muster/app/phrase"
 )
 
 // PrintJSON writes one document on stdout: on one line for programs, indented on a terminal.
@@ -84,7 +84,7 @@ func Dash(s string) string {
 // Line writes a line of text.
 func Line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 
-func OneLine(s string) string { return app.CutText(strings.Join(strings.Fields(s), " "), 100) }
+func OneLine(s string) string { return phrase.CutText(strings.Join(strings.Fields(s), " "), 100) }
 
 func FirstLine(s string) string {
 	before, _, more := bytes.Cut([]byte(s), []byte("\n"))

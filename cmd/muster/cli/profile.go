@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/phrase"
 	rest "muster/portal/client"
 )
 
@@ -67,7 +67,7 @@ func ReadProfiles() (all Profiles, path string, err error) {
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		return all, path, &app.Error{Code: app.EForbidden, Reason: "open_file", Message: fmt.Sprintf("%s has mode %04o: others can read the tokens in it, or change it", path, mode),
-			Hint: "Close it with: chmod 600 " + app.ShellQuote(path)}
+			Hint: "Close it with: chmod 600 " + phrase.ShellQuote(path)}
 	}
 	b, err := io.ReadAll(io.LimitReader(f, profileLimit+1))
 	if err != nil {
@@ -128,7 +128,7 @@ func badProfiles(path, said string) error {
 		said = strings.Replace(said, at[0], "", 1)
 	}
 	said = yamlValue.ReplaceAllString(said, "cannot unmarshal !!$1 into") // without the value
-	said = quotedWords.ReplaceAllString(app.PlainText(said), "what stands there")
+	said = quotedWords.ReplaceAllString(phrase.PlainText(said), "what stands there")
 	return &app.Error{Code: app.EInvalid, Reason: "profiles", Message: place + ": " + said,
 		Hint: "It has the fields current and profiles; each profile has server, token, ca_fingerprint and tenant."}
 }

@@ -198,7 +198,7 @@ func quoted(file string) string {
 }
 
 // Visited gives the node that is meant, whose address and host key are known.
-func Visited(v app.ClusterView, name string) (app.Node, error) {
+func Visited(v appcluster.ClusterView, name string) (app.Node, error) {
 	var names []string
 	for _, n := range reachableNodes(v) {
 		if n.HostKey == "" {

@@ -8,8 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
 
@@ -26,7 +27,7 @@ type amendFlags struct {
 	yes, preview, steps bool
 	harmless            bool
 	onFailure           failureChoice
-	survival            app.Survival
+	survival            template.Survival
 	w                   waitFlags
 }
 
@@ -38,38 +39,38 @@ var amendments = []struct {
 	final                     bool // it cannot be rolled back
 	harmless                  bool // it changes nothing: nobody is asked, and what it found is shown
 	flags                     func(*amendFlags, *pflag.FlagSet)
-	read                      func(c *cli.Context, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error)
+	read                      func(c *cli.Context, v cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error)
 }{
 	{use: "resize ID|NAME SIZE", short: "Give a cluster more or fewer nodes",
 		more:    "Nodes that go are drained first: what runs on them is handed over before they are given back.",
 		example: "muster cluster resize shop 5\nmuster cluster resize shop 2 --node n3 --yes --wait",
 		args:    cli.Exactly("ID|NAME", "SIZE"), flags: flagsOf(theNodes("that go, if it shrinks; otherwise Muster chooses"), theMachines),
-		read: func(_ *cli.Context, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+		read: func(_ *cli.Context, _ cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error) {
 			size, err := amount(args[0], "SIZE")
-			return app.Amendment{Kind: app.OperationResize, Size: size, Nodes: f.nodes}, err
+			return cluster.Amendment{Kind: app.OperationResize, Size: size, Nodes: f.nodes}, err
 		}},
 	{use: "grow ID|NAME [NODES]", short: "Give a cluster more nodes: one, or so many",
 		example: "muster cluster grow shop\nmuster cluster grow shop 2 --yes --wait",
 		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theMachines),
-		read: func(_ *cli.Context, v app.ClusterView, args []string, _ *amendFlags) (app.Amendment, error) {
+		read: func(_ *cli.Context, v cluster.ClusterView, args []string, _ *amendFlags) (cluster.Amendment, error) {
 			by, err := amountOr(1, args, "NODES")
-			return app.Amendment{Kind: app.OperationResize, Size: v.Size + by}, err
+			return cluster.Amendment{Kind: app.OperationResize, Size: v.Size + by}, err
 		}},
 	{use: "shrink ID|NAME [NODES]", short: "Take nodes from a cluster: one, so many, or those that are named",
 		more:    "They are drained first: what runs on them is handed over before they are given back.",
 		example: "muster cluster shrink shop --node n3\nmuster cluster shrink shop 2 --yes --wait",
 		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theNodes("that go; otherwise Muster chooses")),
-		read: func(_ *cli.Context, v app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
+		read: func(_ *cli.Context, v cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error) {
 			by, err := amountOr(max(1, len(f.nodes)), args, "NODES")
 			switch {
 			case err != nil:
-				return app.Amendment{}, err
+				return cluster.Amendment{}, err
 			case by < len(f.nodes):
-				return app.Amendment{}, cli.Usagef("%s shall go, but %d are named", cli.Plural(by, "node"), len(f.nodes))
+				return cluster.Amendment{}, cli.Usagef("%s shall go, but %d are named", cli.Plural(by, "node"), len(f.nodes))
 			case by >= v.Size:
-				return app.Amendment{}, cli.Usagef("%s has %s; of them %d cannot go", v.Name, cli.Plural(v.Size, "node"), by).Hint("To give all of it back: muster cluster delete %s", v.Name)
+				return cluster.Amendment{}, cli.Usagef("%s has %s; of them %d cannot go", v.Name, cli.Plural(v.Size, "node"), by).Hint("To give all of it back: muster cluster delete %s", v.Name)
 			}
-			return app.Amendment{Kind: app.OperationResize, Size: v.Size - by, Nodes: f.nodes}, nil
+			return cluster.Amendment{Kind: app.OperationResize, Size: v.Size - by, Nodes: f.nodes}, nil
 		}},
 	{use: "add ID|NAME SERVICE…", short: "Add services to a cluster", example: "muster cluster add shop haproxy --yes --wait",
 		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationAddServices)},
@@ -84,8 +85,8 @@ var amendments = []struct {
 			flags.StringVar(&f.config, "config", "", "what changes: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
 			flags.BoolVar(&f.noRestart, "no-restart", false, "only write the configuration; services read it when they are restarted next")
 		}),
-		read: func(c *cli.Context, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
-			m := app.Amendment{Kind: app.OperationReconfigure, NoRestart: f.noRestart}
+		read: func(c *cli.Context, _ cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error) {
+			m := cluster.Amendment{Kind: app.OperationReconfigure, NoRestart: f.noRestart}
 			var err error
 			if m.Parameters, err = parseValues("--param", f.parameters); err != nil {
 				return m, err
@@ -107,8 +108,8 @@ var amendments = []struct {
 		more:    "It halts by itself at the first node that is not well afterwards; then it can be resumed or rolled back.",
 		example: "muster cluster upgrade shop --preview\nmuster cluster upgrade shop --batch 2 --on-failure roll_back --wait",
 		args:    cli.Exactly("ID|NAME"), flags: flagsOf(theBatch),
-		read: func(*cli.Context, app.ClusterView, []string, *amendFlags) (app.Amendment, error) {
-			return app.Amendment{Kind: app.OperationUpgrade}, nil
+		read: func(*cli.Context, cluster.ClusterView, []string, *amendFlags) (cluster.Amendment, error) {
+			return cluster.Amendment{Kind: app.OperationUpgrade}, nil
 		}},
 	{use: "compare ID|NAME [SERVICE…]", short: "Have Puppet, Ansible, Chef and Docker say what they would change on the nodes of a cluster",
 		more:    "Nothing is changed, so nobody is asked. What they would change is in the steps' logs, and stands in muster cluster drift until something\nelse is done; with --wait it is shown in the end.",
@@ -118,8 +119,8 @@ var amendments = []struct {
 		more:    "A node that is made anew keeps its name, its host key and its services.",
 		example: "muster cluster repair shop --preview\nmuster cluster repair shop n3 --yes --wait",
 		args:    between(1, 0, "ID|NAME"), final: true,
-		read: func(_ *cli.Context, _ app.ClusterView, args []string, _ *amendFlags) (app.Amendment, error) {
-			return app.Amendment{Kind: app.OperationRepair, Nodes: args}, nil
+		read: func(_ *cli.Context, _ cluster.ClusterView, args []string, _ *amendFlags) (cluster.Amendment, error) {
+			return cluster.Amendment{Kind: app.OperationRepair, Nodes: args}, nil
 		}},
 }
 
@@ -149,9 +150,9 @@ func theBatch(f *amendFlags, flags *pflag.FlagSet) {
 }
 
 // servicesRead reads an amendment that is about services, and perhaps nodes.
-func servicesRead(kind app.OperationKind) func(*cli.Context, app.ClusterView, []string, *amendFlags) (app.Amendment, error) {
-	return func(_ *cli.Context, _ app.ClusterView, args []string, f *amendFlags) (app.Amendment, error) {
-		return app.Amendment{Kind: kind, Services: args, Nodes: f.nodes}, nil
+func servicesRead(kind app.OperationKind) func(*cli.Context, cluster.ClusterView, []string, *amendFlags) (cluster.Amendment, error) {
+	return func(_ *cli.Context, _ cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error) {
+		return cluster.Amendment{Kind: kind, Services: args, Nodes: f.nodes}, nil
 	}
 }
 
@@ -194,7 +195,7 @@ func amendCommands(c *cli.Context) []*cobra.Command {
 			Long: strings.TrimSpace(a.short+".\n"+a.more) + "\n\nWhat it would do is shown first, and what was shown is what runs: should anything have\n" +
 				"changed in between, it is refused."}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			return amend(cmd.Context(), c, args[0], f, func(v app.ClusterView) (app.Amendment, error) { return a.read(c, v, args[1:], f) })
+			return amend(cmd.Context(), c, args[0], f, func(v cluster.ClusterView) (cluster.Amendment, error) { return a.read(c, v, args[1:], f) })
 		}
 		flags := cmd.Flags()
 		if a.flags != nil {
@@ -213,7 +214,7 @@ func amendCommands(c *cli.Context) []*cobra.Command {
 }
 
 // amend shows what an amendment would do, asks, and does it.
-func amend(ctx context.Context, c *cli.Context, word string, f *amendFlags, read func(app.ClusterView) (app.Amendment, error)) error {
+func amend(ctx context.Context, c *cli.Context, word string, f *amendFlags, read func(cluster.ClusterView) (cluster.Amendment, error)) error {
 	switch {
 	case f.yes && f.preview:
 		return cli.Usagef("--yes and --preview do not go together")
@@ -272,11 +273,11 @@ func amend(ctx context.Context, c *cli.Context, word string, f *amendFlags, read
 }
 
 // amended answers for an amendment that was accepted, or that waits for approvals.
-func amended(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, answer app.AmendAnswer, w waitFlags, after int64) error {
+func amended(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, answer cluster.AmendAnswer, w waitFlags, after int64) error {
 	now := answer.Cluster
 	if answer.Operation == 0 && answer.Request != nil {
 		var err error
-		if now, err = decided(ctx, c, cl, app.Answer{Request: *answer.Request}, w); now == nil || err != nil {
+		if now, err = decided(ctx, c, cl, cluster.Answer{Request: *answer.Request}, w); now == nil || err != nil {
 			return err
 		}
 	}
@@ -290,12 +291,12 @@ func amended(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterV
 }
 
 // printAmend shows what an amendment would do.
-func printAmend(c *cli.Context, v app.ClusterView, p app.AmendPreview, steps bool) error {
+func printAmend(c *cli.Context, v cluster.ClusterView, p cluster.AmendPreview, steps bool) error {
 	return amendText{w: c.Stdout, paint: c.Painter(c.Stdout)}.write(v, p, steps)
 }
 
 // nodesTouched are those that something is done on, and how many are left as they are.
-func nodesTouched(p app.AmendPreview) (touched []app.AmendedNode, rest int) {
-	touched = slices.DeleteFunc(slices.Clone(p.Nodes), func(n app.AmendedNode) bool { return !n.Touched() })
+func nodesTouched(p cluster.AmendPreview) (touched []cluster.AmendedNode, rest int) {
+	touched = slices.DeleteFunc(slices.Clone(p.Nodes), func(n cluster.AmendedNode) bool { return !n.Touched() })
 	return touched, len(p.Nodes) - len(touched)
 }

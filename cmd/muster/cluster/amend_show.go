@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"muster/app"
+	"muster/app/cluster"
+	"muster/app/plan"
+	"muster/app/policy"
 	"muster/cmd/muster/cli"
 	"muster/planner"
 )
@@ -20,7 +22,7 @@ type amendText struct {
 	paint func(colour, text string) string
 }
 
-func (t amendText) write(v app.ClusterView, p app.AmendPreview, steps bool) error {
+func (t amendText) write(v cluster.ClusterView, p cluster.AmendPreview, steps bool) error {
 	if p.Nothing {
 		_, err := fmt.Fprintf(t.w, "%s (%s): nothing is to be done; it is so already.\n", v.Name, v.ID)
 		return err
@@ -47,15 +49,15 @@ func (t amendText) write(v app.ClusterView, p app.AmendPreview, steps bool) erro
 }
 
 // nodes lists those that something is done on.
-func (t amendText) nodes(p app.AmendPreview) error {
+func (t amendText) nodes(p cluster.AmendPreview) error {
 	touched, rest := nodesTouched(p)
 	if len(touched) == 0 {
 		return nil
 	}
-	has := func(is func(app.AmendedNode) string) bool {
-		return slices.ContainsFunc(touched, func(n app.AmendedNode) bool { return is(n) != "" })
+	has := func(is func(cluster.AmendedNode) string) bool {
+		return slices.ContainsFunc(touched, func(n cluster.AmendedNode) bool { return is(n) != "" })
 	}
-	zone, why := func(n app.AmendedNode) string { return n.Zone }, func(n app.AmendedNode) string { return n.Why }
+	zone, why := func(n cluster.AmendedNode) string { return n.Zone }, func(n cluster.AmendedNode) string { return n.Why }
 	head := []string{"", "NODE", "HARDWARE", "IMAGE", "SERVICES"}
 	if has(zone) {
 		head = append(head, "ZONE")
@@ -98,20 +100,20 @@ func (t amendText) nodes(p app.AmendPreview) error {
 }
 
 // signOf is how a node is marked: + for one that comes, - for one that goes, ± for one that is made anew, ~ for one that changes.
-func signOf(n app.AmendedNode) (sign, colour string) {
+func signOf(n cluster.AmendedNode) (sign, colour string) {
 	switch n.Change {
-	case app.NodeNew:
+	case plan.NodeNew:
 		return "+", cli.ColourComes
-	case app.NodeGone:
+	case plan.NodeGone:
 		return "-", cli.ColourGoes
-	case app.NodeReplaced:
+	case plan.NodeReplaced:
 		return "±", cli.ColourChanges
 	}
 	return "~", cli.ColourChanges
 }
 
 // nodeServices lists the services of a node, with what becomes of each.
-func nodeServices(n app.AmendedNode) string {
+func nodeServices(n cluster.AmendedNode) string {
 	var words []string
 	for _, s := range n.Services {
 		switch {
@@ -135,7 +137,7 @@ func nodeServices(n app.AmendedNode) string {
 	return strings.Join(words, ", ")
 }
 
-func (t amendText) changes(p app.AmendPreview) {
+func (t amendText) changes(p cluster.AmendPreview) {
 	if len(p.Changes) == 0 {
 		return
 	}
@@ -157,7 +159,7 @@ func indented(s string) string {
 }
 
 // figures says what it costs and how long it takes.
-func (t amendText) figures(v app.ClusterView, p app.AmendPreview, now time.Time) {
+func (t amendText) figures(v cluster.ClusterView, p cluster.AmendPreview, now time.Time) {
 	if p.Before.Nodes != p.After.Nodes {
 		cli.Line(t.w, "  Nodes: %d → %d", p.Before.Nodes, p.After.Nodes)
 	}
@@ -191,14 +193,14 @@ func signedMoney(v float64) string {
 }
 
 // decision says what policies say.
-func (t amendText) decision(d *app.Decision) {
+func (t amendText) decision(d *policy.Decision) {
 	if d == nil {
 		return
 	}
 	switch d.Outcome {
-	case app.OutcomeRefuse:
+	case policy.OutcomeRefuse:
 		cli.Line(t.w, "  %s", t.paint(cli.ColourGoes, "Policy "+d.Policy+" refuses it: "+d.Reason))
-	case app.OutcomeApprove:
+	case policy.OutcomeApprove:
 		for _, n := range d.Needs {
 			text := "  It needs the approval of " + n.Words()
 			if n.Reason != "" {

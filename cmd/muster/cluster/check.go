@@ -4,8 +4,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/health"
 	"muster/cmd/muster/cli"
 )
 
@@ -38,7 +37,7 @@ func clusterCheckCommand(c *cli.Context) *cobra.Command {
 }
 
 // printNodeReports prints a table: all checks of one node, or only what is not good of many.
-func printNodeReports(c *cli.Context, all []app.NodeReport, whole bool) error {
+func printNodeReports(c *cli.Context, all []health.NodeReport, whole bool) error {
 	if c.JSON() {
 		return c.PrintJSON(all)
 	}
@@ -54,7 +53,7 @@ func printNodeReports(c *cli.Context, all []app.NodeReport, whole bool) error {
 			switch {
 			case k.Skipped != "":
 				result = "not checked"
-			case !k.OK && k.Level == app.NodeAdvised:
+			case !k.OK && k.Level == health.NodeAdvised:
 				result = "take care"
 			case !k.OK:
 				result = "NOT FIT"

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -59,10 +59,10 @@ func Command(c *cli.Context) *cobra.Command {
 }
 
 // ConnectTo gives a client, and the cluster that a person named; see find.
-func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (*cli.Client, app.ClusterView, error) {
+func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (*cli.Client, cluster.ClusterView, error) {
 	cl, err := c.Connect()
 	if err != nil {
-		return nil, app.ClusterView{}, err
+		return nil, cluster.ClusterView{}, err
 	}
 	v, err := find(ctx, cl, word, deleted)
 	return cl, v, err
@@ -70,9 +70,9 @@ func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (
 
 // find gives the cluster with an id or, failing that, the name. Of several with the name, one that lives goes before
 // those that are gone, and of those the newest; two that live are for the person to tell apart.
-func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (app.ClusterView, error) {
+func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (cluster.ClusterView, error) {
 	if word == "" {
-		return app.ClusterView{}, cli.Usagef("the name of the cluster is empty")
+		return cluster.ClusterView{}, cli.Usagef("the name of the cluster is empty")
 	}
 	v, err := cl.Cluster(ctx, word)
 	if app.CodeOf(err) != app.ENotFound {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -19,7 +19,7 @@ func clusterResumeCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster resume shop --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (app.ClusterView, error) {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (cluster.ClusterView, error) {
 				return cl.Act(ctx, id, 0, "resume", nil)
 			})
 		},
@@ -37,7 +37,7 @@ func clusterRetryNodeCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster retry-node shop n3 --wait",
 		Args:    cli.Exactly("ID|NAME", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (app.ClusterView, error) {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (cluster.ClusterView, error) {
 				return cl.RetryNode(ctx, id, args[1])
 			})
 		},
@@ -47,7 +47,7 @@ func clusterRetryNodeCommand(c *cli.Context) *cobra.Command {
 }
 
 // operate does something to a cluster that starts its operation again, and answers for it.
-func operate(ctx context.Context, c *cli.Context, word string, w waitFlags, do func(context.Context, *cli.Client, string) (app.ClusterView, error)) error {
+func operate(ctx context.Context, c *cli.Context, word string, w waitFlags, do func(context.Context, *cli.Client, string) (cluster.ClusterView, error)) error {
 	cl, v, err := ConnectTo(ctx, c, word, false)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func clusterPauseCommand(c *cli.Context) *cobra.Command {
 }
 
 // underWay gives the operation that is running, paused or being stopped, or else the latest.
-func underWay(v app.ClusterView) app.Operation {
+func underWay(v cluster.ClusterView) app.Operation {
 	for _, o := range v.Operations {
 		if !o.Status.Ended() && o.Status != app.OperationWaiting {
 			return o
@@ -132,7 +132,7 @@ func clusterCancelCommand(c *cli.Context) *cobra.Command {
 }
 
 // cancelled answers for a cancel: with --wait after what runs has stopped and, where that was asked for, was undone.
-func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags, after int64, rollBack bool) error {
+func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags, after int64, rollBack bool) error {
 	op := underWay(v)
 	if !w.wait {
 		if c.JSON() {
@@ -166,7 +166,7 @@ func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v app.Cluste
 }
 
 // waysForward are the commands that lead on from an operation that has ended and not succeeded.
-func waysForward(v app.ClusterView, op app.Operation) (ways []string) {
+func waysForward(v cluster.ClusterView, op app.Operation) (ways []string) {
 	if v.Status != app.ClusterFailed {
 		return nil
 	}

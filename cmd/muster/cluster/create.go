@@ -14,8 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
 	"muster/app"
+	"muster/app/cluster"
+	applayout "muster/app/layout"
+	"muster/app/phrase"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
 
@@ -32,7 +35,7 @@ func (w *waitFlags) declare(cmd *cobra.Command) {
 
 // LayoutFlags are those that ask for a layout.
 type LayoutFlags struct {
-	Request app.LayoutRequest
+	Request applayout.LayoutRequest
 }
 
 func (l *LayoutFlags) Declare(flags *pflag.FlagSet) {
@@ -47,9 +50,9 @@ func (l *LayoutFlags) Declare(flags *pflag.FlagSet) {
 }
 
 // preference is the value of --prefer.
-type preference app.Preference
+type preference template.Preference
 
-var preferences = []string{string(app.PreferPacked), string(app.PreferCheapest), string(app.PreferSpread)}
+var preferences = []string{string(template.PreferPacked), string(template.PreferCheapest), string(template.PreferSpread)}
 
 // Set takes one of preferences.
 func (p *preference) Set(text string) error {
@@ -74,7 +77,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		dnsSuffix     string
 		file          string
 		onFailure     failureChoice
-		survival      app.Survival
+		survival      template.Survival
 		visibility    string
 		group         string
 		settings      []string
@@ -99,7 +102,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 					return err
 				}
 			}
-			r := app.ClusterRequest{LayoutRequest: layout.Request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), Survival: survival,
+			r := cluster.ClusterRequest{LayoutRequest: layout.Request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), Survival: survival,
 				Visibility: app.Visibility(visibility), Group: group}
 			var err error
 			if r.Lease, err = ParseLease(lease); err != nil {
@@ -186,7 +189,7 @@ func (f *failureChoice) Type() string { return "choice" }
 
 // started answers for a command that has started an operation: with --wait after it has ended, else at once. After is
 // the last event before it.
-func started(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags, after int64) error {
+func started(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
 		return printStarted(c, v, "")
 	}
@@ -203,14 +206,14 @@ func started(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterV
 }
 
 // created is started for a create, which says too which people it waits for.
-func created(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags) error {
+func created(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags) error {
 	if w.wait || c.JSON() {
 		return started(ctx, c, cl, v, w, 0)
 	}
 	return printStarted(c, v, cl.PeopleOf(ctx, v.ID))
 }
 
-func printStarted(c *cli.Context, v app.ClusterView, people string) error {
+func printStarted(c *cli.Context, v cluster.ClusterView, people string) error {
 	if c.JSON() {
 		return c.PrintJSON(v)
 	}
@@ -231,7 +234,7 @@ func ParseLease(text string) (*time.Duration, error) {
 	if text == "forever" {
 		return new(time.Duration), nil
 	}
-	lease, err := app.ParseLength(text)
+	lease, err := template.ParseLength(text)
 	if err != nil || lease <= 0 {
 		return nil, cli.Usagef("--lease %s is not a length of time", text).Hint("It looks like 90m, 8h, 7d or forever.")
 	}
@@ -263,7 +266,7 @@ func readConfig(c *cli.Context, text string) (map[string]any, error) {
 	dec.UseNumber()
 	var config map[string]any
 	if err := dec.Decode(&config); err != nil {
-		return nil, cli.Usagef("--config is not a JSON object: %s", app.GoWords(err))
+		return nil, cli.Usagef("--config is not a JSON object: %s", phrase.GoWords(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, cli.Usagef("--config holds more than one JSON object")
@@ -275,10 +278,10 @@ func readConfig(c *cli.Context, text string) (map[string]any, error) {
 const previewTries = 10
 
 // previewCreate shows what a create would make, what that costs and how long it takes.
-func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r app.ClusterRequest) error {
+func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.ClusterRequest) error {
 	p, err := cl.Preview(ctx, r)
 	for range previewTries {
-		if err != nil || p.Account == nil || p.Account.State != app.AccountChecking {
+		if err != nil || p.Account == nil || p.Account.State != cluster.AccountChecking {
 			break
 		}
 		select {
@@ -316,7 +319,7 @@ func withPeople(takes, people string) string {
 }
 
 // warningsOf are what is to be read about the template though the request was taken.
-func warningsOf(a app.Answer) []string {
+func warningsOf(a cluster.Answer) []string {
 	if a.Cluster != nil && a.Cluster.MadeFrom != nil {
 		return a.Cluster.MadeFrom.Warnings
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -51,7 +51,7 @@ func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 }
 
 // deleting answers for a delete, and lets go of the cluster's key once it is gone.
-func deleting(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, w waitFlags, after int64) error {
+func deleting(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
 		return printStarted(c, v, "")
 	}
@@ -93,6 +93,6 @@ func printLeft(ctx context.Context, c *cli.Context, cl *cli.Client, id string, t
 }
 
 // ConfirmDelete asks the person at the terminal.
-func ConfirmDelete(ctx context.Context, c *cli.Context, v app.ClusterView) error {
+func ConfirmDelete(ctx context.Context, c *cli.Context, v cluster.ClusterView) error {
 	return c.Confirm(ctx, fmt.Sprintf("Delete cluster %s (%s, %s of %s)?", v.Name, v.ID, cli.Plural(v.Size, "node"), v.Owner), v.Name+" was not deleted")
 }

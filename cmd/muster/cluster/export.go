@@ -98,12 +98,12 @@ func clusterCloneCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printClone(c *cli.Context, v app.ClusterView, name string, p app.Preview) {
+func printClone(c *cli.Context, v cluster.ClusterView, name string, p cluster.Preview) {
 	cli.Line(c.Stdout, "%s would be, like %s:", name, v.Name)
 	PrintPreview(c, p)
 }
 
-func PrintPreview(c *cli.Context, p app.Preview) {
+func PrintPreview(c *cli.Context, p cluster.Preview) {
 	for _, g := range p.Layout.Groups {
 		cli.Line(c.Stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
@@ -189,7 +189,7 @@ func readSpec(c *cli.Context, name string) (cluster.ClusterSpec, error) {
 }
 
 // withSpec lays what was said on the command line over a spec.
-func withSpec(cmd *cobra.Command, r, over app.ClusterRequest) app.ClusterRequest {
+func withSpec(cmd *cobra.Command, r, over cluster.ClusterRequest) cluster.ClusterRequest {
 	said := func(flag string) bool { return cmd.Flags().Changed(flag) }
 	for _, f := range []struct {
 		flag string

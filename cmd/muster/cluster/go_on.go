@@ -8,13 +8,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/operation"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/planner"
 )
 
 // declareOnFailure declares what is to happen by itself when an operation fails; makes tells that it makes machines.
-func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *app.Survival, makes bool) {
+func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *template.Survival, makes bool) {
 	words := "what to do by itself when it fails or is cancelled: leave all as it is, or roll_back"
 	if makes {
 		words += "; or, where only machines are missing, go_on with those that came, else leave all or go_on_or_roll_back (default: the template's, or leave)"
@@ -81,7 +83,7 @@ func clusterGoOnCommand(c *cli.Context) *cobra.Command {
 }
 
 // printGoOn shows what it would be to go on.
-func printGoOn(c *cli.Context, v app.ClusterView, p operation.GoOnPreview) error {
+func printGoOn(c *cli.Context, v cluster.ClusterView, p operation.GoOnPreview) error {
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
@@ -117,7 +119,7 @@ func clusterTopUpCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if off || on || now {
-				if v, err = cl.TopUp(cmd.Context(), v.ID, app.TopUpOrder{Off: off, Now: now}); err != nil {
+				if v, err = cl.TopUp(cmd.Context(), v.ID, operation.TopUpOrder{Off: off, Now: now}); err != nil {
 					return err
 				}
 			}
@@ -139,7 +141,7 @@ func clusterTopUpCommand(c *cli.Context) *cobra.Command {
 }
 
 // awaitGoOn waits until a failed operation is gone on with by itself, or it is known why that cannot be. Began tells which.
-func awaitGoOn(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation) (now app.ClusterView, began bool, err error) {
+func awaitGoOn(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation) (now cluster.ClusterView, began bool, err error) {
 	for deadline := time.Now().Add(undoPatience); ; {
 		latest, _ := OperationOf(v, 0)
 		if latest.Kind == app.OperationGoOn && latest.GoesOn == op.ID {

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/health"
 	"muster/app/operation"
+	"muster/app/phrase"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
@@ -53,7 +55,7 @@ func checkHealth(ctx context.Context, c *cli.Context, word string) error {
 	within, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
 	for {
-		var h app.ClusterHealth
+		var h health.ClusterHealth
 		if err := cl.CallInto(ctx, rest.ClusterPath(v.ID, "health"), nil, &h); err != nil {
 			return err
 		}
@@ -65,7 +67,7 @@ func checkHealth(ctx context.Context, c *cli.Context, word string) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return app.Errorf(app.ETimeout, "The health check of %s has not finished after %s. Check that a worker is running.", v.Name, app.Length(checkWait))
+			return app.Errorf(app.ETimeout, "The health check of %s has not finished after %s. Check that a worker is running.", v.Name, phrase.Length(checkWait))
 		case <-time.After(checkEvery):
 		}
 	}
@@ -109,7 +111,7 @@ func printFacts(c *cli.Context, name string, list []execution.NodeFact) error {
 	}
 	t := cli.NewTable("NODE", "SERVICE", "NAME", "VALUE", "SINCE")
 	for _, f := range list {
-		value := app.CutText(strings.Join(strings.Fields(f.Value), " "), 80)
+		value := phrase.CutText(strings.Join(strings.Fields(f.Value), " "), 80)
 		if f.Secret {
 			value = "(secret)"
 		}
@@ -131,7 +133,7 @@ func show[T any](ctx context.Context, c *cli.Context, word, what string, print f
 	return print(c, v.Name, said)
 }
 
-func printHealth(c *cli.Context, name string, h app.ClusterHealth) error {
+func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 	if c.JSON() {
 		return c.PrintJSON(h)
 	}

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"github.com/spf13/cobra"
+	"muster/app/cluster"
 	"muster/app/inventory"
 	"muster/cmd/muster/cli"
-
-	"github.com/spf13/cobra"
 )
 
 func InventoryCommand(c *cli.Context) *cobra.Command {
@@ -64,7 +63,7 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 
 // keepNamed writes the files that an inventory is to name into the client's key directory, where nobody has said which they are. A path that
 // cannot be part of an inventory leaves the default names, as does a key that one may not have.
-func keepNamed(ctx context.Context, cl *cli.Client, v app.ClusterView, f inventory.InventoryFormat, files *inventory.InventoryFiles) error {
+func keepNamed(ctx context.Context, cl *cli.Client, v cluster.ClusterView, f inventory.InventoryFormat, files *inventory.InventoryFiles) error {
 	if !slices.Contains([]inventory.InventoryFormat{inventory.InventorySSH, inventory.InventoryAnsible, inventory.InventoryAnsibleYAML, inventory.InventoryEnv, inventory.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {
 		return nil
 	}

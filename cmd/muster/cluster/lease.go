@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/operation"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
 
@@ -40,7 +41,7 @@ func clusterExtendCommand(c *cli.Context) *cobra.Command {
 			"the template's to say; admins may do more, with --reason.",
 		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ask := app.LeaseRequest{Forever: forever, Reason: reason}
+			ask := template.LeaseRequest{Forever: forever, Reason: reason}
 			given := 0
 			for _, is := range []bool{by != "", until != "", forever} {
 				if is {
@@ -52,9 +53,9 @@ func clusterExtendCommand(c *cli.Context) *cobra.Command {
 			}
 			var err error
 			if by != "" {
-				ask.By, err = app.ParseLength(by)
+				ask.By, err = template.ParseLength(by)
 			} else if until != "" {
-				ask.Until, err = app.ParseMoment(until)
+				ask.Until, err = template.ParseMoment(until)
 			}
 			if err != nil {
 				e := app.AsError(err)
@@ -91,15 +92,15 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 			if (by == "") == (until == "") {
 				return cli.Usagef("say one of --by and --until").Hint("For example: muster cluster shorten %s --by 4h", args[0])
 			}
-			var ask app.LeaseRequest
+			var ask template.LeaseRequest
 			var err error
 			if by != "" {
-				if ask.By, err = app.ParseLength(by); err == nil && ask.By <= 0 {
+				if ask.By, err = template.ParseLength(by); err == nil && ask.By <= 0 {
 					return cli.Usagef("--by says how much is taken away, so it is more than 0").Hint("To extend: muster cluster extend %s --by 4h", args[0])
 				}
 				ask.By = -ask.By
 			} else {
-				ask.Until, err = app.ParseMoment(until)
+				ask.Until, err = template.ParseMoment(until)
 			}
 			if err != nil {
 				e := app.AsError(err)

@@ -20,7 +20,7 @@ const (
 
 func LogsCommand(c *cli.Context) *cobra.Command {
 	var (
-		f      app.LogFilter
+		f      cluster.LogFilter
 		follow bool
 		tail   int
 	)
@@ -65,7 +65,7 @@ type logReader struct {
 	cli    *cli.Context
 	client *cli.Client
 	id     string
-	filter app.LogFilter
+	filter cluster.LogFilter
 	call   func(ctx context.Context, call func(context.Context) error) error
 }
 
@@ -89,7 +89,7 @@ func (r *logReader) drain(ctx context.Context) error {
 }
 
 // page prints one answer of the server and remembers where it ended.
-func (r *logReader) page(ctx context.Context, f app.LogFilter) (int, error) {
+func (r *logReader) page(ctx context.Context, f cluster.LogFilter) (int, error) {
 	var found cluster.LogPage
 	ask := func(ctx context.Context) (err error) {
 		found, err = r.client.Logs(ctx, r.id, f)
@@ -120,7 +120,7 @@ func (r *logReader) follow(ctx context.Context) error {
 	p := &cli.Patient{Client: r.client, Limit: r.cli.Patience, Note: func(text string) { fmt.Fprintln(r.cli.Stderr, "muster: "+text) }}
 	r.call = p.Try
 	for {
-		var v app.ClusterView
+		var v cluster.ClusterView
 		err := p.Try(ctx, func(ctx context.Context) (err error) {
 			v, err = r.client.Cluster(ctx, r.id)
 			return err

@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/schedule"
 	"muster/cmd/muster/cli"
 )
 
@@ -85,9 +86,9 @@ func clusterScheduleCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var s app.ClusterSchedule
+			var s schedule.ClusterSchedule
 			if set || clear {
-				s, err = cl.SetSchedule(ctx, v.ID, app.Schedule{Sleep: sleep, Wake: wake, Zone: zone})
+				s, err = cl.SetSchedule(ctx, v.ID, schedule.Schedule{Sleep: sleep, Wake: wake, Zone: zone})
 			} else {
 				s, err = cl.Schedule(ctx, v.ID)
 			}
@@ -105,7 +106,7 @@ func clusterScheduleCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printSchedule(c *cli.Context, v app.ClusterView, s app.ClusterSchedule) error {
+func printSchedule(c *cli.Context, v cluster.ClusterView, s schedule.ClusterSchedule) error {
 	if c.JSON() {
 		return c.PrintJSON(s)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/execution"
 	"muster/cmd/muster/cli"
 )
@@ -32,7 +33,7 @@ func QuestionsCommand(c *cli.Context) *cobra.Command {
 			return err
 		}
 		if c.JSON() {
-			return c.PrintJSON(map[string][]app.Question{"questions": list})
+			return c.PrintJSON(map[string][]execution.Question{"questions": list})
 		}
 		if len(list) == 0 {
 			_, err := fmt.Fprintln(c.Stdout, "Nothing waits for "+map[bool]string{true: "anybody.", false: "you."}[all])
@@ -47,7 +48,7 @@ func QuestionsCommand(c *cli.Context) *cobra.Command {
 }
 
 // questionStep names a step, and says for how many more the answer counts.
-func questionStep(q app.Question) string {
+func questionStep(q execution.Question) string {
 	if q.Same > 0 {
 		return fmt.Sprintf("%s +%d", q.Step, q.Same)
 	}
@@ -110,7 +111,7 @@ func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 }
 
 // chooseQuestion gives the question that is meant.
-func chooseQuestion(v app.ClusterView, list []app.Question, step string) (app.Question, error) {
+func chooseQuestion(v appcluster.ClusterView, list []execution.Question, step string) (execution.Question, error) {
 	var steps []string
 	for _, q := range list {
 		if steps = append(steps, q.Step); q.Step == step {
@@ -119,13 +120,13 @@ func chooseQuestion(v app.ClusterView, list []app.Question, step string) (app.Qu
 	}
 	switch {
 	case len(list) == 0:
-		return app.Question{}, &app.Error{Code: app.EConflict, Reason: "not_asked", Message: fmt.Sprintf("nothing is asked about cluster %q", v.Name),
+		return execution.Question{}, &app.Error{Code: app.EConflict, Reason: "not_asked", Message: fmt.Sprintf("nothing is asked about cluster %q", v.Name),
 			Hint: "`muster questions` lists what waits for you."}
 	case step != "":
 		e := &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("nobody is asked at %q", step), Hint: "Asked is at " + strings.Join(some(steps), ", ") + "."}
-		return app.Question{}, e
+		return execution.Question{}, e
 	case len(list) > 1:
-		return app.Question{}, cli.Usagef("%s ask; say which", cli.Plural(len(list), "step")).Hint("They are %s.", strings.Join(some(steps), ", "))
+		return execution.Question{}, cli.Usagef("%s ask; say which", cli.Plural(len(list), "step")).Hint("They are %s.", strings.Join(some(steps), ", "))
 	}
 	return list[0], nil
 }
@@ -139,7 +140,7 @@ func some(names []string) []string {
 }
 
 // typed reads the values that were given. Secret ones may not stand on the command line.
-func typed(c *cli.Context, q app.Question, set, files []string) (map[string]any, error) {
+func typed(c *cli.Context, q execution.Question, set, files []string) (map[string]any, error) {
 	values := map[string]any{}
 	secret := map[string]bool{}
 	for _, f := range q.Person.Fields {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/phrase"
 	"muster/cmd/muster/cli"
 )
 
@@ -22,7 +24,7 @@ type reach struct {
 
 // reachNodes fetches the key of a cluster and writes it into the client's key directory, with a known_hosts file of the
 // nodes' host keys, so that ssh proves who answers.
-func reachNodes(ctx context.Context, cl *cli.Client, v app.ClusterView) (reach, error) {
+func reachNodes(ctx context.Context, cl *cli.Client, v cluster.ClusterView) (reach, error) {
 	nodes := reachableNodes(v)
 	if len(nodes) == 0 {
 		return reach{}, nil
@@ -63,7 +65,7 @@ func reachNodes(ctx context.Context, cl *cli.Client, v app.ClusterView) (reach, 
 
 // reachableNodes gives the nodes that have an address. What a shell or ssh could take for an option or for more than one word
 // is no address.
-func reachableNodes(v app.ClusterView) []app.Node {
+func reachableNodes(v cluster.ClusterView) []app.Node {
 	var nodes []app.Node
 	for _, n := range v.Nodes {
 		addr := n.Address(app.AddressAccess)
@@ -141,12 +143,12 @@ func SSHLine(base, user string, n app.Node) string {
 	if p := SSHPort(n); p != 22 {
 		port = fmt.Sprintf(" -p %d", p)
 	}
-	return fmt.Sprintf("ssh -i %s -o UserKnownHostsFile=%s%s %s", app.ShellQuote(base+".pem"), app.ShellQuote(known), port,
-		app.ShellQuote(user+"@"+n.Address(app.AddressAccess)))
+	return fmt.Sprintf("ssh -i %s -o UserKnownHostsFile=%s%s %s", phrase.ShellQuote(base+".pem"), phrase.ShellQuote(known), port,
+		phrase.ShellQuote(user+"@"+n.Address(app.AddressAccess)))
 }
 
 // write lists the nodes with how to reach each.
-func (r reach) write(w io.Writer, v app.ClusterView) {
+func (r reach) write(w io.Writer, v cluster.ClusterView) {
 	for _, n := range v.Nodes {
 		if line := r.lines[n.Name]; line != "" {
 			fmt.Fprintf(w, "  %-4s %s\n", n.Name, line)

@@ -17,7 +17,7 @@ func clusterRenameCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster rename shop shop-old",
 		Args:    cli.Exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was app.ClusterView) (app.ClusterView, string, error) {
+			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.ClusterView) (cluster.ClusterView, string, error) {
 				v, err := cl.RenameCluster(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("%s is called %s now. Its id %s and its host names stay.", was.Name, v.Name, v.ID), err
 			})
@@ -36,7 +36,7 @@ func clusterTransferCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster transfer shop bob\n  muster cluster transfer shop group:ops",
 		Args:    cli.Exactly("ID|NAME", "USER|group:NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was app.ClusterView) (app.ClusterView, string, error) {
+			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.ClusterView) (cluster.ClusterView, string, error) {
 				v, err := cl.TransferCluster(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("%s (%s) now belongs to %s.", v.Name, v.ID, owners(v.Cluster)), err
 			})
@@ -53,7 +53,7 @@ func owners(c app.Cluster) string {
 }
 
 // changeCluster does something to a cluster that is done at once, and says what it did.
-func changeCluster(ctx context.Context, c *cli.Context, word string, do func(context.Context, *cli.Client, app.ClusterView) (app.ClusterView, string, error)) error {
+func changeCluster(ctx context.Context, c *cli.Context, word string, do func(context.Context, *cli.Client, cluster.ClusterView) (cluster.ClusterView, string, error)) error {
 	cl, v, err := ConnectTo(ctx, c, word, false)
 	if err != nil {
 		return err

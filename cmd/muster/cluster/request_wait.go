@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -15,7 +16,7 @@ const askEvery = 2 * time.Second
 
 // decided gives the cluster that was asked for. Where people have to approve it first, it waits for them with --wait, and else
 // says so and gives nil.
-func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer app.Answer, w waitFlags) (*app.ClusterView, error) {
+func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster.Answer, w waitFlags) (*cluster.ClusterView, error) {
 	r := answer.Request
 	switch {
 	case answer.Cluster != nil:
@@ -42,7 +43,7 @@ func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Patient, 
 }
 
 // awaitDecision waits until a request has ended, and gives its cluster where it runs.
-func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r app.Request, timeout time.Duration) (*app.ClusterView, error) {
+func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.Request, timeout time.Duration) (*cluster.ClusterView, error) {
 	whole := ctx
 	if timeout > 0 {
 		var cancel context.CancelFunc
@@ -53,7 +54,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r app.Re
 	said := ""
 	for {
 		now := fmt.Sprintf("request %d waits for %s", r.ID, cli.RequestNeeds(r))
-		if r.Status == app.RequestOffered {
+		if r.Status == cluster.RequestOffered {
 			now = fmt.Sprintf("request %d: %s offers %s, lease %s instead; take it with `muster request confirm %d`", r.ID, r.Offer.By,
 				cli.Plural(r.Offer.Layout.Size(), "node"), LeaseText(r.Offer.Lease), r.ID)
 		}
@@ -62,7 +63,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r app.Re
 			p.Note(now)
 		}
 		switch {
-		case r.Status == app.RequestAccepted:
+		case r.Status == cluster.RequestAccepted:
 			p.Note(fmt.Sprintf("request %d is approved", r.ID))
 			v, err := cl.Cluster(whole, r.Cluster)
 			return &v, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -23,7 +24,7 @@ func TestAnUndecidedRequestKeepsItsNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = awaitDecision(t.Context(), c, cl, app.Request{ID: 17, Status: app.RequestWaiting}, 300*time.Millisecond)
+	_, err = awaitDecision(t.Context(), c, cl, cluster.Request{ID: 17, Status: cluster.RequestWaiting}, 300*time.Millisecond)
 	if e := app.AsError(err); e.Code != app.ETimeout || !strings.Contains(e.Message, "request 17 is not decided") || !strings.Contains(e.Hint, "muster request show 17") {
 		t.Errorf("it ends with %v, %s", err, e.Hint)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/planner"
@@ -71,7 +72,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 }
 
 // printRollBack shows the plan of a roll-back.
-func printRollBack(c *cli.Context, v app.ClusterView, p operation.RollBackPreview) error {
+func printRollBack(c *cli.Context, v cluster.ClusterView, p operation.RollBackPreview) error {
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
@@ -102,7 +103,7 @@ func rollBackWords(p operation.RollBackPreview) string {
 const undoPatience = 30 * time.Second
 
 // waitUndone waits for the roll-back that a cancelled operation chose, first until it begins.
-func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation, w waitFlags) error {
+func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation, w waitFlags) error {
 	for deadline := time.Now().Add(undoPatience); ; {
 		if latest, _ := OperationOf(v, 0); latest.Kind == app.OperationRollBack && latest.Undoes == op.ID {
 			if op.Kind != app.OperationCreate {

@@ -9,8 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
-
-	"muster/app"
+	"muster/app/secret"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
@@ -20,7 +19,7 @@ func clusterConfigCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "config ID|NAME",
 		Short: "Show the configuration of a cluster as JSON",
-		Long:  "Show the configuration of a cluster as JSON. What may be secret is shown as " + app.HiddenValue + ". `muster cluster set` changes it.",
+		Long:  "Show the configuration of a cluster as JSON. What may be secret is shown as " + secret.HiddenValue + ". `muster cluster set` changes it.",
 		Args:  cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/cluster"
 	"muster/cmd/muster/cli"
 )
 
@@ -29,12 +29,12 @@ func clusterShowCommand(c *cli.Context) *cobra.Command {
 
 // ClusterJSON is a cluster with how to reach its nodes.
 type ClusterJSON struct {
-	app.ClusterView
+	cluster.ClusterView
 	SSH map[string]string `json:"ssh,omitempty"` // a command line by node
 }
 
 // PrintCluster tells all about a cluster, and how to reach its nodes.
-func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView) error {
+func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView) error {
 	r, err := reachNodes(ctx, cl, v)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v app.Clu
 }
 
 // printTrouble tells since when something is wrong, what it costs meanwhile, and what can be done, the best first.
-func printTrouble(c *cli.Context, t app.Trouble, now time.Time) {
+func printTrouble(c *cli.Context, t cluster.Trouble, now time.Time) {
 	for _, f := range t.Failures {
 		fmt.Fprintf(c.Stdout, "  %s: %s\n", f.Step, f.Error)
 	}
@@ -120,7 +120,7 @@ func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
 }
 
 // Headline says in one line what has become of a cluster.
-func Headline(v app.ClusterView) string {
+func Headline(v cluster.ClusterView) string {
 	op, known := OperationOf(v, 0)
 	line := fmt.Sprintf("%s (%s) is %s", v.Name, v.ID, v.Status)
 	switch {
@@ -144,7 +144,7 @@ func Headline(v app.ClusterView) string {
 }
 
 // facts are the small things about a cluster.
-func facts(v app.ClusterView, now time.Time) []string {
+func facts(v cluster.ClusterView, now time.Time) []string {
 	out := []string{templateText(v), cli.Plural(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
 	if v.Visibility == app.VisiblePrivate {
 		out = append(out, "private")
@@ -166,7 +166,7 @@ func leaseWords(c app.Cluster, now time.Time) string {
 }
 
 // templateText says from which version of which template a cluster was made.
-func templateText(v app.ClusterView) string {
+func templateText(v cluster.ClusterView) string {
 	m := v.MadeFrom
 	switch {
 	case m == nil:

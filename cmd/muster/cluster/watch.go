@@ -21,7 +21,7 @@ const (
 
 // watch follows an operation until it has ended, and gives the cluster as it is then. It bears with a server that is
 // started anew in the meantime.
-func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, after int64, p *progress) (app.ClusterView, error) {
+func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, after int64, p *progress) (cluster.ClusterView, error) {
 	defer p.end()
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watcher{patient: &cli.Patient{Client: cl, Limit: c.Patience, Note: p.note}, id: id, op: op, after: after, progress: p}
@@ -47,7 +47,7 @@ type watcher struct {
 	op       int64
 	progress *progress
 	after    int64
-	view     app.ClusterView
+	view     cluster.ClusterView
 }
 
 // run returns when the operation has ended.
@@ -103,7 +103,7 @@ func (w *watcher) look(ctx context.Context) (bool, error) {
 }
 
 // OperationOf gives an operation of a cluster; 0 means the latest one.
-func OperationOf(v app.ClusterView, id int64) (app.Operation, bool) {
+func OperationOf(v cluster.ClusterView, id int64) (app.Operation, bool) {
 	i := slices.IndexFunc(v.Operations, func(o app.Operation) bool { return id == 0 || o.ID == id })
 	if i < 0 {
 		return app.Operation{}, false
@@ -133,12 +133,12 @@ func (w waitFlags) start(ctx context.Context, cl *cli.Client, id string) (after 
 
 // WaitFor watches the latest operation of a cluster and gives the cluster as it is after it. Where the operation did
 // not succeed, or the wait was cut short, the error says so and what can be done. No timeout is 0.
-func WaitFor(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, timeout time.Duration) (app.ClusterView, error) {
+func WaitFor(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, timeout time.Duration) (cluster.ClusterView, error) {
 	return waitAfter(ctx, c, cl, v, timeout, 0)
 }
 
 // waitAfter is WaitFor where only events after a number are worth telling.
-func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, timeout time.Duration, after int64) (app.ClusterView, error) {
+func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, timeout time.Duration, after int64) (cluster.ClusterView, error) {
 	op, ok := OperationOf(v, 0)
 	if !ok {
 		return v, nil
@@ -163,7 +163,7 @@ func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v app.Cluste
 
 // waitUntil watches an operation until it has ended, however that is, and gives the cluster and the operation then. Where
 // the wait was cut short, the error says so.
-func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation, timeout time.Duration, after int64) (app.ClusterView, app.Operation, error) {
+func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation, timeout time.Duration, after int64) (cluster.ClusterView, app.Operation, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -185,7 +185,7 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v app.Cluste
 }
 
 // explainFailure says what went wrong in an operation and which ways lead on.
-func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v app.ClusterView, op app.Operation) error {
+func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation) error {
 	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
 		Message: fmt.Sprintf("the %s of %s has %s", op.Kind.Words(), v.Name, op.Status)}
 	if op.Status == app.OperationCancelled {
@@ -204,7 +204,7 @@ func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v app.C
 }
 
 // failureHint lists the first failed steps and what can be done now.
-func failureHint(v app.ClusterView, op app.Operation, steps []app.Step) string {
+func failureHint(v cluster.ClusterView, op app.Operation, steps []app.Step) string {
 	const most = 5
 	hint, first, failed, said := "", "", 0, cluster.SaidErrors{}
 	for _, s := range steps {

@@ -15,7 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/identity"
+	"muster/app/layout"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 	"muster/cmd/muster/database"
@@ -142,7 +144,7 @@ func (d *demo) connect(ctx context.Context) (*cli.Client, error) {
 	}
 }
 
-func (d *demo) create(ctx context.Context) (v app.ClusterView, err error) {
+func (d *demo) create(ctx context.Context) (v appcluster.ClusterView, err error) {
 	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
 	if d.client, err = d.connect(ctx); err != nil {
@@ -151,7 +153,7 @@ func (d *demo) create(ctx context.Context) (v app.ClusterView, err error) {
 	if err := d.deleteAll(ctx); err != nil { // what a killed demo left
 		return v, err
 	}
-	r := app.ClusterRequest{Name: "demo", LayoutRequest: app.LayoutRequest{Template: demoTemplate, Size: d.size}}
+	r := appcluster.ClusterRequest{Name: "demo", LayoutRequest: layout.LayoutRequest{Template: demoTemplate, Size: d.size}}
 	if v, err = d.client.Create(ctx, r); err != nil {
 		return v, err
 	}
@@ -161,7 +163,7 @@ func (d *demo) create(ctx context.Context) (v app.ClusterView, err error) {
 }
 
 // show fetches the page through the load balancer, checks it, and tells how to look at everything.
-func (d *demo) show(ctx context.Context, v app.ClusterView) error {
+func (d *demo) show(ctx context.Context, v appcluster.ClusterView) error {
 	if len(v.Links) == 0 {
 		return fmt.Errorf("demo: template %s declares no link to visit", demoTemplate)
 	}

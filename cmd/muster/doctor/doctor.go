@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
 	"muster/app/store/db"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
 	"muster/cmd/muster/server"
@@ -34,7 +34,8 @@ type checked struct {
 	Advice  string `json:"advice,omitempty"`
 }
 
-// Doctor looks at what a server would be started with. Nothing that it does changes anything, but for a few bytes that are written to the place for contents and taken
+// Doctor looks at what a server would be started with. Nothing that it does changes anything, but for a few bytes that are written to the place for
+// contents and taken
 // away again.
 type Doctor struct {
 	Config    server.Config
@@ -47,8 +48,8 @@ type Doctor struct {
 
 	now func() time.Time
 
-	loaded     *app.Catalog  // nil until it was read
-	inspection db.Inspection // once the database was looked at
+	loaded     *template.Catalog // nil until it was read
+	inspection db.Inspection     // once the database was looked at
 }
 
 func Command(c *cli.Context) *cobra.Command {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/app/fleet"
 	"muster/app/resource"
 	"muster/app/store/blob"
@@ -284,7 +285,7 @@ func (d *Doctor) accounts(ctx context.Context) (all []checked) {
 	return all
 }
 
-func accountChecks(name string, findings []app.Finding) (all []checked) {
+func accountChecks(name string, findings []family.Finding) (all []checked) {
 	good := 0
 	for _, f := range findings {
 		switch {

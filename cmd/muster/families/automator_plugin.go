@@ -22,7 +22,8 @@ const (
 	ChefEnv          = "MUSTER_CHEF_PACKAGE"
 )
 
-// AutomatorConfig is what an installation says of automators: a directory with those in programs of their own, the variables that these get of our environment, and
+// AutomatorConfig is what an installation says of automators: a directory with those in programs of their own, the variables that these get of our
+// environment, and
 // packages of Chef for nodes.
 type AutomatorConfig struct {
 	Dir  string   `json:"dir,omitempty"`

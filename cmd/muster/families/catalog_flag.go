@@ -6,9 +6,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
 	"muster/app/file/catalog"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
 
@@ -41,7 +40,7 @@ func (f *CatalogFlag) Directories() ([]string, error) {
 }
 
 // Load reads the catalog. Neither secrets nor clouds are needed to think about it, so providers are not checked.
-func (f *CatalogFlag) Load() (*app.Catalog, error) {
+func (f *CatalogFlag) Load() (*template.Catalog, error) {
 	dirs, err := f.Directories()
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
 	"muster/app/resource"
+	"muster/app/template"
 	"muster/automators"
 	"muster/automators/shell"
 	"muster/providers"
@@ -24,7 +25,7 @@ func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 	return catalog.Options{
 		Env:           env,
 		ProviderTypes: providers.Names(), ProviderTypesLeftOut: providers.LeftOut,
-		CheckProvider: func(spec app.ProviderSpec) error {
+		CheckProvider: func(spec template.ProviderSpec) error {
 			err := providers.Check(spec)
 			var e *app.Error
 			if !errors.As(err, &e) {
@@ -37,7 +38,7 @@ func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 		CheckExtra:  providers.CheckExtra,
 		Automators:  automators.Names(),
 		CheckAction: automators.Check, CheckScript: shell.Syntax,
-		CheckResources: func(automator string, refs []app.ResourceRef) error {
+		CheckResources: func(automator string, refs []template.ResourceRef) error {
 			return resource.CheckRefs(automators.ResourceTypes(automator), automator, refs)
 		},
 	}

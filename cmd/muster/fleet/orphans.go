@@ -47,10 +47,10 @@ func OrphansCommand(c *cli.Context) *cobra.Command {
 			case remove != "":
 				return orphanDelete(cmd.Context(), c, cl, remove, yes)
 			case keep != "":
-				o, err := cl.DecideOrphan(cmd.Context(), keep, app.DecideKeep)
+				o, err := cl.DecideOrphan(cmd.Context(), keep, fleet.DecideKeep)
 				return orphanDecided(c, o, err, "is kept")
 			case mode != "":
-				if err := cl.SetOrphanMode(cmd.Context(), app.OrphanMode(mode)); err != nil {
+				if err := cl.SetOrphanMode(cmd.Context(), fleet.OrphanMode(mode)); err != nil {
 					return err
 				}
 			}
@@ -89,11 +89,11 @@ func orphanDelete(ctx context.Context, c *cli.Context, cl *cli.Client, id string
 			return &app.Error{Code: app.ECancelled, Message: what + " was not deleted"}
 		}
 	}
-	o, err := cl.DecideOrphan(ctx, id, app.DecideDelete)
+	o, err := cl.DecideOrphan(ctx, id, fleet.DecideDelete)
 	return orphanDecided(c, o, err, "is deleted within seconds; `muster orphans --gone` tells when it is gone")
 }
 
-func orphanDecided(c *cli.Context, o app.Orphan, err error, what string) error {
+func orphanDecided(c *cli.Context, o fleet.Orphan, err error, what string) error {
 	if err != nil {
 		return err
 	}
@@ -150,21 +150,21 @@ func accountLine(a app.Account, now time.Time) string {
 	return line
 }
 
-func orphanAge(o app.Orphan, now time.Time) string {
+func orphanAge(o fleet.Orphan, now time.Time) string {
 	if o.MadeAt.IsZero() {
 		return ">" + cli.Span(now.Sub(o.FirstSeen))
 	}
 	return cli.Span(now.Sub(o.MadeAt))
 }
 
-func orphanState(o app.Orphan, now time.Time) string {
+func orphanState(o fleet.Orphan, now time.Time) string {
 	state := string(o.State)
 	switch {
-	case o.State == app.OrphanDue && o.DeleteAt.After(now):
+	case o.State == fleet.OrphanDue && o.DeleteAt.After(now):
 		state = "deleted in " + cli.Span(o.DeleteAt.Sub(now))
-	case o.State == app.OrphanDue:
+	case o.State == fleet.OrphanDue:
 		state = "deleted in the next pass"
-	case o.State == app.OrphanGone:
+	case o.State == fleet.OrphanGone:
 		state = "gone since " + cli.Span(now.Sub(o.GoneAt))
 	}
 	if o.Error != "" {

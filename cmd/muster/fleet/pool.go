@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	"muster/app/pool"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
 
@@ -33,9 +34,9 @@ func poolListCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printPools(c *cli.Context, all []app.PoolView) error {
+func printPools(c *cli.Context, all []pool.PoolView) error {
 	if c.JSON() {
-		return c.PrintJSON(map[string][]app.PoolView{"pools": all})
+		return c.PrintJSON(map[string][]pool.PoolView{"pools": all})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.Stdout, "No pools. Make one: muster pool create NAME --hardware … --image … --provider … --count 3")
@@ -56,7 +57,7 @@ func printPools(c *cli.Context, all []app.PoolView) error {
 	return nil
 }
 
-func poolKind(p app.Pool) string {
+func poolKind(p pool.Pool) string {
 	text := p.Hardware + ", " + p.Image + ", " + p.Provider
 	if p.Zone != "" {
 		text += ", zone " + p.Zone
@@ -67,12 +68,12 @@ func poolKind(p app.Pool) string {
 func poolShowCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{Use: "show NAME", Short: "Show a pool with its machines", Args: cli.Exactly("the name of a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withPool(c, func(cl *cli.Client) (app.PoolView, error) { return cl.Pool(cmd.Context(), args[0]) })
+			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pool(cmd.Context(), args[0]) })
 		}}
 }
 
 // withPool asks a server, and shows the pool that it answers with.
-func withPool(c *cli.Context, ask func(cl *cli.Client) (app.PoolView, error)) error {
+func withPool(c *cli.Context, ask func(cl *cli.Client) (pool.PoolView, error)) error {
 	cl, err := c.Connect()
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func withPool(c *cli.Context, ask func(cl *cli.Client) (app.PoolView, error)) er
 	return printPool(c, v)
 }
 
-func printPool(c *cli.Context, v app.PoolView) error {
+func printPool(c *cli.Context, v pool.PoolView) error {
 	if c.JSON() {
 		return c.PrintJSON(v)
 	}
@@ -124,7 +125,7 @@ func printPool(c *cli.Context, v app.PoolView) error {
 
 func poolCreateCommand(c *cli.Context) *cobra.Command {
 	var (
-		r      app.PoolRequest
+		r      pool.PoolRequest
 		count  int
 		maxAge string
 		off    bool
@@ -144,16 +145,16 @@ func poolCreateCommand(c *cli.Context) *cobra.Command {
 				return cli.Usagef("--count is missing").Hint("Say how many machines are to be ready.")
 			}
 			if maxAge != "" {
-				age, err := app.ParseLength(maxAge)
+				age, err := template.ParseLength(maxAge)
 				if err != nil {
 					return cli.Usagef("--max-age: %s", app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
 				}
 				r.MaxAge = &age
 			}
 			if off {
-				r.Mode = app.PoolOff
+				r.Mode = pool.PoolOff
 			}
-			return withPool(c, func(cl *cli.Client) (app.PoolView, error) { return cl.CreatePool(cmd.Context(), r) })
+			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.CreatePool(cmd.Context(), r) })
 		}}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Hardware, "hardware", "", "`name` of the hardware")
@@ -180,7 +181,7 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 				change["count"] = count
 			}
 			if maxAge != "" {
-				age, err := app.ParseLength(maxAge)
+				age, err := template.ParseLength(maxAge)
 				if err != nil {
 					return cli.Usagef("--max-age: %s", app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
 				}
@@ -190,14 +191,14 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 			case on && off:
 				return cli.Usagef("--on and --off exclude each other")
 			case on:
-				change["mode"] = app.PoolOn
+				change["mode"] = pool.PoolOn
 			case off:
-				change["mode"] = app.PoolOff
+				change["mode"] = pool.PoolOff
 			}
 			if len(change) == 0 {
 				return cli.Usagef("there is nothing to change").Hint("Say --count, --max-age, --on or --off.")
 			}
-			return withPool(c, func(cl *cli.Client) (app.PoolView, error) { return cl.ChangePool(cmd.Context(), args[0], change) })
+			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.ChangePool(cmd.Context(), args[0], change) })
 		}}
 	flags := cmd.Flags()
 	flags.IntVar(&count, "count", 0, "how many `machines` are to be ready, at most 500")
@@ -210,7 +211,7 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 func poolDrainCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{Use: "drain NAME", Short: "Give all machines of a pool back, and make none until it is switched on again", Args: cli.Exactly("the name of a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withPool(c, func(cl *cli.Client) (app.PoolView, error) { return cl.DrainPool(cmd.Context(), args[0]) })
+			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.DrainPool(cmd.Context(), args[0]) })
 		}}
 }
 
@@ -264,7 +265,7 @@ func poolReceiptCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printPoolReceipt(c *cli.Context, r app.PoolReceipt) error {
+func printPoolReceipt(c *cli.Context, r pool.PoolReceipt) error {
 	if c.JSON() {
 		return c.PrintJSON(r)
 	}

@@ -85,7 +85,7 @@ func ProvisionerDrainCommand(c *cli.Context) *cobra.Command {
 }
 
 func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
-	var grant app.ProvisionerGrant
+	var grant fleet.ProvisionerGrant
 	var tags cli.TagFlag
 	var everyTenant bool
 	create := &cobra.Command{
@@ -100,7 +100,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 			case everyTenant && len(grant.Tenants) > 0:
 				return cli.Usagef("--for-tenant and --all-tenants exclude each other")
 			case everyTenant:
-				grant.Tenants = []string{app.AllTenants}
+				grant.Tenants = []string{fleet.AllTenants}
 			case len(grant.Tenants) == 0:
 				return cli.Usagef("a token must say for which tenants it is").Hint("Name them with --for-tenant, or say --all-tenants.")
 			}
@@ -134,7 +134,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if c.JSON() {
-				return c.PrintJSON(map[string][]app.ProvisionerToken{"tokens": all})
+				return c.PrintJSON(map[string][]fleet.ProvisionerToken{"tokens": all})
 			}
 			t := cli.NewTable("NAME", "TENANTS", "TAGS", "SLOTS>", "CREATED BY", "AGE>", "USED>")
 			for _, p := range all {
@@ -146,7 +146,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 				if p.AnyTags {
 					tags = "any"
 				}
-				t.Add(p.Name, strings.ReplaceAll(strings.Join(p.Tenants, ","), app.AllTenants, "all"), tags, strconv.Itoa(p.Slots), p.CreatedBy, cli.Span(time.Since(p.CreatedAt)), used)
+				t.Add(p.Name, strings.ReplaceAll(strings.Join(p.Tenants, ","), fleet.AllTenants, "all"), tags, strconv.Itoa(p.Slots), p.CreatedBy, cli.Span(time.Since(p.CreatedAt)), used)
 			}
 			return t.Show(c)
 		},

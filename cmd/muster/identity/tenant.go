@@ -25,7 +25,7 @@ func tenantListCommand(c *cli.Context) *cobra.Command {
 			return err
 		}
 		if c.JSON() {
-			return c.PrintJSON(map[string][]app.Tenant{"tenants": all})
+			return c.PrintJSON(map[string][]identity.Tenant{"tenants": all})
 		}
 		t := cli.NewTable("NAME", "USERS>", "CLUSTERS>", "SLOTS>", "GIVEN>", "ABOUT")
 		for _, x := range all {
@@ -53,7 +53,7 @@ func tenantShowCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-func printTenant(c *cli.Context, x app.Tenant) error {
+func printTenant(c *cli.Context, x identity.Tenant) error {
 	if c.JSON() {
 		return c.PrintJSON(x)
 	}
@@ -107,14 +107,14 @@ func tenantChangeCommand(c *cli.Context) *cobra.Command {
 	flags.StringVar(&about, "about", "", "what it is, in a `line`")
 	flags.IntVar(&slots, "slots", 0, "`steps` of it at the same time at most; 0: as many as the server says for every tenant")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		var change app.TenantChange
+		var change identity.TenantChange
 		if flags.Changed("about") {
 			change.About = &about
 		}
 		if flags.Changed("slots") {
 			change.Slots = &slots
 		}
-		if change == (app.TenantChange{}) {
+		if change == (identity.TenantChange{}) {
 			return cli.Usagef("there is nothing to change").Hint("Give --about or --slots.")
 		}
 		x, err := cl.ChangeTenant(ctx, args[0], change)

@@ -27,7 +27,7 @@ func tokenListCommand(c *cli.Context) *cobra.Command {
 			return err
 		}
 		if c.JSON() {
-			return c.PrintJSON(map[string][]app.Token{"tokens": all})
+			return c.PrintJSON(map[string][]identity.Token{"tokens": all})
 		}
 		t := cli.NewTable("ID>", "USER", "LABEL", "SCOPES", "ENDS", "USED", "FROM")
 		for _, k := range all {
@@ -37,7 +37,7 @@ func tokenListCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-func scopesText(k app.Token) string {
+func scopesText(k identity.Token) string {
 	if len(k.Scopes) == 0 {
 		return "all"
 	}
@@ -48,7 +48,7 @@ func scopesText(k app.Token) string {
 	return strings.Join(words, " ")
 }
 
-func tokenEnds(k app.Token) string {
+func tokenEnds(k identity.Token) string {
 	switch now := time.Now(); {
 	case k.ExpiresAt.IsZero():
 		return "never"

@@ -37,7 +37,7 @@ func userListCommand(c *cli.Context) *cobra.Command {
 			return err
 		}
 		if c.JSON() {
-			return c.PrintJSON(map[string][]app.User{"users": all})
+			return c.PrintJSON(map[string][]identity.User{"users": all})
 		}
 		t := cli.NewTable("NAME", "ROLE", "GROUPS", "STATE", "SEEN>", "FULL NAME")
 		for _, u := range all {
@@ -47,7 +47,7 @@ func userListCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-func userState(u app.User) string {
+func userState(u identity.User) string {
 	switch {
 	case u.Disabled():
 		return "disabled"

@@ -11,6 +11,8 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog"
+	applayout "muster/app/layout"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 	"muster/planner"
@@ -54,10 +56,10 @@ func TestCooprTemplates(t *testing.T) {
 }
 
 // layoutAndPlan makes the smallest cluster of a template on paper. It gives the solver's reason where there is none.
-func layoutAndPlan(t *testing.T, known *app.Catalog, name string) string {
+func layoutAndPlan(t *testing.T, known *template.Catalog, name string) string {
 	t.Helper()
 	size := known.Templates[name].Constraints.Size.Min
-	layout, err := solver.New().Solve(t.Context(), known, app.LayoutRequest{Template: name, Size: size})
+	layout, err := solver.New().Solve(t.Context(), known, applayout.LayoutRequest{Template: name, Size: size})
 	var e *app.Error
 	if errors.As(err, &e) {
 		return e.Reason

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	applayout "muster/app/layout"
+	appplan "muster/app/plan"
+	apptemplate "muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/planner"
 )
@@ -45,11 +47,11 @@ func PlanCommand(c *cli.Context) *cobra.Command {
 }
 
 // planRequest asks for the plan of a create.
-func planRequest(catalog *app.Catalog, template string, layout app.Layout) app.PlanRequest {
-	r := app.PlanRequest{
+func planRequest(catalog *apptemplate.Catalog, template string, layout applayout.Layout) appplan.PlanRequest {
+	r := appplan.PlanRequest{
 		Kind:     app.OperationCreate,
-		Nodes:    app.PlanNodes(layout),
-		Services: map[string]*app.Service{},
+		Nodes:    appplan.PlanNodes(layout),
+		Services: map[string]*apptemplate.Service{},
 	}
 	if t := catalog.Templates[template]; t != nil {
 		r.Config = t.Defaults.Config
@@ -73,7 +75,7 @@ type stepJSON struct {
 
 // printSteps writes a plan as JSON, step by step: with joins written out, a plan of thousands of nodes is far larger than
 // the plan itself.
-func printSteps(c *cli.Context, p app.Plan) error {
+func printSteps(c *cli.Context, p appplan.Plan) error {
 	c.Printed = true
 	w := bufio.NewWriterSize(c.Stdout, 64<<10)
 	enc := json.NewEncoder(w)
@@ -97,7 +99,7 @@ func printSteps(c *cli.Context, p app.Plan) error {
 }
 
 // stepForm gives step i, with the ids of the steps that it really waits for.
-func stepForm(p app.Plan, i int) stepJSON {
+func stepForm(p appplan.Plan, i int) stepJSON {
 	s := p.Steps[i]
 	form := stepJSON{ID: s.ID, Node: s.Node, Action: string(s.Action), Service: s.Service, Needs: []string{}}
 	for _, n := range p.NeedsOf(i) {

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"muster/app"
+	applayout "muster/app/layout"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
 	"muster/cmd/muster/families"
@@ -40,16 +41,16 @@ func (q *question) bounded(ctx context.Context) (context.Context, context.Cancel
 
 // solve reads the catalog and finds the layout. It has no side effects. The catalog is given with an error of the solver
 // too.
-func (q *question) solve(cmd *cobra.Command) (*app.Catalog, app.Layout, error) {
+func (q *question) solve(cmd *cobra.Command) (*template.Catalog, applayout.Layout, error) {
 	if err := cli.Need(cmd, "template", "size"); err != nil {
-		return nil, app.Layout{}, err
+		return nil, applayout.Layout{}, err
 	}
 	known, err := q.Load()
 	if err != nil {
-		return nil, app.Layout{}, err
+		return nil, applayout.Layout{}, err
 	}
 	if err := q.takeHosts(known); err != nil {
-		return nil, app.Layout{}, err
+		return nil, applayout.Layout{}, err
 	}
 	ctx, cancel := q.bounded(cmd.Context())
 	defer cancel()
@@ -137,7 +138,7 @@ func noLayout(err error) bool {
 }
 
 // explained adds to a refusal why it is one. Errors that are no refusals stay as they are.
-func (q *question) explained(ctx context.Context, known *app.Catalog, r app.LayoutRequest, err error) error {
+func (q *question) explained(ctx context.Context, known *template.Catalog, r applayout.LayoutRequest, err error) error {
 	var u *cli.Unsolvable
 	if !errors.As(err, &u) {
 		return err

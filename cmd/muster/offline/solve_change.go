@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/solver/change"
 )
@@ -36,9 +36,9 @@ func (f *changeFlags) asked(cmd *cobra.Command) bool {
 }
 
 // request makes the request of flags and what stands.
-func (f *changeFlags) request(cmd *cobra.Command, q *question, s standing) (app.ChangeRequest, error) {
+func (f *changeFlags) request(cmd *cobra.Command, q *question, s standing) (layout.ChangeRequest, error) {
 	l := q.layout.Request
-	r := app.ChangeRequest{
+	r := layout.ChangeRequest{
 		Template: cmp.Or(l.Template, s.Template), Provider: cmp.Or(l.Provider, s.Provider), Nodes: s.Nodes,
 		Add: f.add, Remove: f.remove, Size: l.Size, Hardware: l.Hardware, Image: l.Image, AllowMoves: f.allowMoves, Prefer: l.Prefer,
 	}
@@ -93,41 +93,41 @@ func solveChange(c *cli.Context, cmd *cobra.Command, q *question, f *changeFlags
 }
 
 // changeForm is a change whose lists are lists in JSON too.
-func changeForm(change app.LayoutChange) app.LayoutChange {
+func changeForm(change layout.LayoutChange) layout.LayoutChange {
 	change.Nodes = slices.Clone(change.Nodes)
 	for i := range change.Nodes {
 		change.Nodes[i].Services = cli.OrNone(change.Nodes[i].Services)
 	}
 	if change.Nodes == nil {
-		change.Nodes = []app.ChangedNode{}
+		change.Nodes = []layout.ChangedNode{}
 	}
 	return change
 }
 
 // explainedChange says why a change cannot be: either no cluster could be as it is asked for, or it is what stands that
 // is in the way.
-func (q *question) explainedChange(ctx context.Context, known *app.Catalog, r app.ChangeRequest, refused error) error {
+func (q *question) explainedChange(ctx context.Context, known *template.Catalog, r layout.ChangeRequest, refused error) error {
 	err := q.explained(ctx, known, wanted(r), &cli.Unsolvable{Refusal: refused})
 	var u *cli.Unsolvable
 	if !errors.As(err, &u) || u.Explanation == nil || !cli.Empty(*u.Explanation) {
 		return err
 	}
-	u.Explanation.Conflict = []app.Clause{{Kind: "placed", Text: "what stands stays where it is"}}
+	u.Explanation.Conflict = []layout.Clause{{Kind: "placed", Text: "what stands stays where it is"}}
 	u.Explanation.Minimal = true // without it there is a layout: the explainer found nothing to explain
 	ctx, cancel := q.bounded(ctx)
 	defer cancel()
 	anew, moving := wanted(r), r
 	moving.AllowMoves = true
 	if change, err := change.New().Change(ctx, known, moving); err == nil && !r.AllowMoves {
-		u.Explanation.Fixes = append(u.Explanation.Fixes, app.Fix{
+		u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{
 			Text: fmt.Sprintf("allow that services are moved (--allow-moves); %s would be touched", cli.Plural(change.Touched, "machine"))})
 	}
-	u.Explanation.Fixes = append(u.Explanation.Fixes, app.Fix{Text: fmt.Sprintf("a new cluster of %s instead", cli.Plural(anew.Size, "node")), Request: &anew})
+	u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{Text: fmt.Sprintf("a new cluster of %s instead", cli.Plural(anew.Size, "node")), Request: &anew})
 	return u
 }
 
 // wanted is a new cluster like the one that the change would lead to.
-func wanted(r app.ChangeRequest) app.LayoutRequest {
+func wanted(r layout.ChangeRequest) layout.LayoutRequest {
 	services := map[string]bool{}
 	for _, n := range r.Nodes {
 		for _, s := range n.Services {
@@ -140,7 +140,7 @@ func wanted(r app.ChangeRequest) app.LayoutRequest {
 	for _, s := range r.Remove {
 		delete(services, s)
 	}
-	return app.LayoutRequest{
+	return layout.LayoutRequest{
 		Template: r.Template, Provider: r.Provider, Services: cli.SortedKeys(services), Size: cmp.Or(r.Size, len(r.Nodes)),
 		Hardware: r.Hardware, Image: r.Image, Prefer: r.Prefer,
 	}

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"os"
 
-	"muster/app"
 	"muster/app/file/catalog"
+	"muster/app/phrase"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
 
 // takeHosts reads the file of --hosts into the request. Hosts of another provider than the chosen one, or of hardware that
 // the provider does not have, are refused: they are more likely a mistake than meant.
-func (q *question) takeHosts(known *app.Catalog) error {
+func (q *question) takeHosts(known *template.Catalog) error {
 	if q.hosts == "" {
 		return nil
 	}
@@ -50,7 +51,7 @@ func (q *question) takeHosts(known *app.Catalog) error {
 
 // nearest is a hint for a name that is not known.
 func nearest(wrong string, names []string) string {
-	if near := app.Nearest(wrong, names); near != "" {
+	if near := phrase.Nearest(wrong, names); near != "" {
 		return fmt.Sprintf("Did you mean %s?", near)
 	}
 	return ""

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/phrase"
 	"muster/cmd/muster/cli"
 )
 
@@ -18,20 +20,20 @@ import (
 type standing struct {
 	Template string
 	Provider string
-	Nodes    []app.StandingNode
+	Nodes    []layout.StandingNode
 }
 
 // standingFile is what may be in such a file: the answer of solve (layout, or the nodes of a change) or of cluster show.
 type standingFile struct {
-	Template string           `json:"template"`
-	Provider string           `json:"provider"`
-	Layout   *[]app.NodeGroup `json:"layout"`
-	Nodes    *[]standingNode  `json:"nodes"`
+	Template string              `json:"template"`
+	Provider string              `json:"provider"`
+	Layout   *[]layout.NodeGroup `json:"layout"`
+	Nodes    *[]standingNode     `json:"nodes"`
 }
 
 // standingNode is a node in one of the forms. Nodes that are gone, or deleted, stand no more.
 type standingNode struct {
-	app.StandingNode
+	layout.StandingNode
 	Gone   bool           `json:"gone"`
 	Status app.NodeStatus `json:"status"`
 }
@@ -99,7 +101,7 @@ func decodeAll(b []byte, v any) error {
 	var typed *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return fmt.Errorf("%s: %s", placeAt(b, syntax.Offset-1), app.GoWords(syntax))
+		return fmt.Errorf("%s: %s", placeAt(b, syntax.Offset-1), phrase.GoWords(syntax))
 	case errors.As(err, &typed):
 		what := strings.ReplaceAll(typed.Field, "StandingNode.", "")
 		if what == "" {
@@ -119,7 +121,7 @@ func placeAt(b []byte, offset int64) string {
 }
 
 // expanded numbers the nodes of groups in their order.
-func expanded(groups []app.NodeGroup) (nodes []app.StandingNode, err error) {
+func expanded(groups []layout.NodeGroup) (nodes []layout.StandingNode, err error) {
 	for i, g := range groups {
 		switch {
 		case g.Count < 1:
@@ -127,7 +129,7 @@ func expanded(groups []app.NodeGroup) (nodes []app.StandingNode, err error) {
 		case g.Count > maxStanding-len(nodes):
 			return nil, fmt.Errorf(" layout[%d]: that is more than %d nodes", i, maxStanding)
 		}
-		n := app.StandingNode{Name: "n", Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services}
+		n := layout.StandingNode{Name: "n", Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services}
 		if err := checkStanding(fmt.Sprintf("layout[%d]", i), &n); err != nil {
 			return nil, err
 		}
@@ -140,7 +142,7 @@ func expanded(groups []app.NodeGroup) (nodes []app.StandingNode, err error) {
 }
 
 // named gives the nodes that stand.
-func named(all []standingNode) (nodes []app.StandingNode, err error) {
+func named(all []standingNode) (nodes []layout.StandingNode, err error) {
 	seen := map[string]int{}
 	for i, n := range all {
 		at := fmt.Sprintf("nodes[%d]", i)
@@ -160,7 +162,7 @@ func named(all []standingNode) (nodes []app.StandingNode, err error) {
 }
 
 // checkStanding refuses a node without what every node has, and sorts its services.
-func checkStanding(at string, n *app.StandingNode) error {
+func checkStanding(at string, n *layout.StandingNode) error {
 	for _, have := range []struct{ key, value string }{{"name", n.Name}, {"hardware", n.Hardware}, {"image", n.Image}} {
 		if have.value == "" {
 			return fmt.Errorf(" %s has no %s", at, have.key)

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
+	"muster/app/layout"
 )
 
 func TestWhatStandsIsRead(t *testing.T) {
-	node := func(name, hardware string, services ...string) app.StandingNode {
-		return app.StandingNode{Name: name, Hardware: hardware, Image: "host", Services: services}
+	node := func(name, hardware string, services ...string) layout.StandingNode {
+		return layout.StandingNode{Name: name, Hardware: hardware, Image: "host", Services: services}
 	}
 	for name, tc := range map[string]struct {
 		text string
@@ -21,28 +21,28 @@ func TestWhatStandsIsRead(t *testing.T) {
 		"the answer of solve": {
 			`{"layout":[{"count":1,"hardware":"big","image":"host","services":["db"],"cost_per_hour":1.5},
 			            {"count":2,"hardware":"small","image":"host","services":["web","agent"],"cost_per_hour":0.2}],"cost_per_hour":1.7}`,
-			standing{Nodes: []app.StandingNode{node("n1", "big", "db"), node("n2", "small", "agent", "web"), node("n3", "small", "agent", "web")}},
+			standing{Nodes: []layout.StandingNode{node("n1", "big", "db"), node("n2", "small", "agent", "web"), node("n3", "small", "agent", "web")}},
 		},
 		"zones": {
 			`{"layout":[{"count":1,"hardware":"big","image":"host","services":["db"],"zone":"b"}]}`,
-			standing{Nodes: []app.StandingNode{{Name: "n1", Hardware: "big", Image: "host", Zone: "b", Services: []string{"db"}}}},
+			standing{Nodes: []layout.StandingNode{{Name: "n1", Hardware: "big", Image: "host", Zone: "b", Services: []string{"db"}}}},
 		},
 		"the answer of cluster show": {
 			`{"id":"shop-1","template":"shop","provider":"here","size":2,"status":"active","nodes":[
 			  {"cluster":"shop-1","name":"n1","hostname":"n1.shop","hardware":"big","image":"host","services":["db"],"status":"ready","own_root":true},
 			  {"cluster":"shop-1","name":"n2","hardware":"small","image":"host","services":["web"],"status":"deleted"},
 			  {"cluster":"shop-1","name":"n4","hardware":"small","image":"host","services":["web"],"status":"ready"}],"operations":[],"links":[]}`,
-			standing{Template: "shop", Provider: "here", Nodes: []app.StandingNode{node("n1", "big", "db"), node("n4", "small", "web")}},
+			standing{Template: "shop", Provider: "here", Nodes: []layout.StandingNode{node("n1", "big", "db"), node("n4", "small", "web")}},
 		},
 		"the answer of solve --from": {
 			`{"nodes":[{"name":"n1","hardware":"big","image":"host","services":["db"],"added":["db"]},
 			           {"name":"n2","hardware":"big","image":"host","services":["db"],"gone":true}],"touched":2,"cost_per_hour":1}`,
-			standing{Nodes: []app.StandingNode{node("n1", "big", "db")}},
+			standing{Nodes: []layout.StandingNode{node("n1", "big", "db")}},
 		},
-		"a list":              {" \n[{\"name\":\"a\",\"hardware\":\"big\",\"image\":\"host\",\"services\":[\"x\"]}]\n", standing{Nodes: []app.StandingNode{node("a", "big", "x")}}},
+		"a list":              {" \n[{\"name\":\"a\",\"hardware\":\"big\",\"image\":\"host\",\"services\":[\"x\"]}]\n", standing{Nodes: []layout.StandingNode{node("a", "big", "x")}}},
 		"nothing stands":      {`[]`, standing{}},
 		"an empty layout":     {`{"layout":[]}`, standing{}},
-		"a node with nothing": {`[{"name":"a","hardware":"big","image":"host"}]`, standing{Nodes: []app.StandingNode{node("a", "big")}}},
+		"a node with nothing": {`[{"name":"a","hardware":"big","image":"host"}]`, standing{Nodes: []layout.StandingNode{node("a", "big")}}},
 	} {
 		got, err := parseStanding([]byte(tc.text))
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(tc.want) || len(got.Nodes) > 0 && got.Nodes[0].Services != nil && !reflect.DeepEqual(got, tc.want) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"muster/app"
 	"muster/app/policy"
 	"muster/cmd/muster/cli"
 )
@@ -21,24 +20,24 @@ func QuotaCommand(c *cli.Context) *cobra.Command {
 }
 
 // quotaScope reads who a quota is for: tenant, each-user, group/NAME or user/NAME.
-func quotaScope(word string) (app.QuotaScope, string, error) {
+func quotaScope(word string) (policy.QuotaScope, string, error) {
 	scope, name, named := strings.Cut(word, "/")
 	switch {
 	case word == "tenant":
-		return app.QuotaTenant, "", nil
+		return policy.QuotaTenant, "", nil
 	case word == "each-user" || word == "each_user":
-		return app.QuotaEachUser, "", nil
+		return policy.QuotaEachUser, "", nil
 	case named && name != "" && (scope == "group" || scope == "user"):
-		return app.QuotaScope(scope), name, nil
+		return policy.QuotaScope(scope), name, nil
 	}
 	return "", "", cli.Usagef("%q is nobody who can have a quota", word).Hint("Say tenant, each-user, group/NAME or user/NAME.")
 }
 
-func quotaWord(scope app.QuotaScope, name string) string {
+func quotaWord(scope policy.QuotaScope, name string) string {
 	switch scope {
-	case app.QuotaTenant:
+	case policy.QuotaTenant:
 		return "tenant"
-	case app.QuotaEachUser:
+	case policy.QuotaEachUser:
 		if name == "" {
 			return "each-user"
 		}
@@ -91,9 +90,9 @@ func figure(x float64) string {
 }
 
 func quotaSetCommand(c *cli.Context) *cobra.Command {
-	values := map[app.Measure]*float64{}
-	names := map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes", app.MeasureCPU: "cpu",
-		app.MeasurePerHour: "per-hour", app.MeasurePerMonth: "per-month"}
+	values := map[policy.Measure]*float64{}
+	names := map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes", policy.MeasureCPU: "cpu",
+		policy.MeasurePerHour: "per-hour", policy.MeasurePerMonth: "per-month"}
 	cmd := &cobra.Command{
 		Use:   "set tenant|each-user|group/NAME|user/NAME",
 		Short: "Set a quota in place of the one that was there; what is not named is not limited",
@@ -135,8 +134,8 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	for _, m := range policy.Measures {
-		values[m] = cmd.Flags().Float64(names[m], 0, "at most so much: "+map[app.Measure]string{app.MeasureClusters: "clusters", app.MeasureNodes: "nodes",
-			app.MeasureCPU: "cores", app.MeasurePerHour: "money per hour", app.MeasurePerMonth: "money per month of the calendar, in UTC"}[m])
+		values[m] = cmd.Flags().Float64(names[m], 0, "at most so much: "+map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes",
+			policy.MeasureCPU: "cores", policy.MeasurePerHour: "money per hour", policy.MeasurePerMonth: "money per month of the calendar, in UTC"}[m])
 	}
 	return cmd
 }

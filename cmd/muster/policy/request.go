@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
@@ -16,9 +16,9 @@ import (
 
 func RequestCommand(c *cli.Context) *cobra.Command {
 	return cli.Family("request", "List what was asked for; approve, deny, confirm or withdraw it", requestListCommand(c), requestShowCommand(c),
-		requestReviewCommand(c, "approve", "Approve a request", app.VerdictApprove),
-		requestReviewCommand(c, "deny", "Deny a request; one no is enough", app.VerdictDeny),
-		requestReviewCommand(c, "offer", "Approve a request with fewer nodes or a shorter lease; who asked has to confirm", app.VerdictConditions),
+		requestReviewCommand(c, "approve", "Approve a request", appcluster.VerdictApprove),
+		requestReviewCommand(c, "deny", "Deny a request; one no is enough", appcluster.VerdictDeny),
+		requestReviewCommand(c, "offer", "Approve a request with fewer nodes or a shorter lease; who asked has to confirm", appcluster.VerdictConditions),
 		requestConfirmCommand(c), requestWithdrawCommand(c), requestBreakCommand(c))
 }
 
@@ -33,7 +33,7 @@ func requestNumber(text string) (int64, error) {
 
 func requestListCommand(c *cli.Context) *cobra.Command {
 	var mine, inbox bool
-	var f app.RequestFilter
+	var f appcluster.RequestFilter
 	var status string
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List requests, newest first", Args: cli.AtMost(0)}
 	flags := cmd.Flags()
@@ -44,19 +44,19 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 	flags.Int64Var(&f.Before, "before", 0, "only those with a smaller `number`")
 	cmd.MarkFlagsMutuallyExclusive("mine", "inbox")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		f.Status = app.RequestStatus(status)
+		f.Status = appcluster.RequestStatus(status)
 		switch {
 		case mine:
-			f.View = app.RequestsMine
+			f.View = appcluster.RequestsMine
 		case inbox:
-			f.View = app.RequestsInbox
+			f.View = appcluster.RequestsInbox
 		}
 		list, err := cl.Requests(ctx, f)
 		if err != nil {
 			return err
 		}
 		if c.JSON() {
-			return c.PrintJSON(map[string][]app.Request{"requests": list})
+			return c.PrintJSON(map[string][]appcluster.Request{"requests": list})
 		}
 		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "ASKED", "STATUS")
 		for _, r := range list {
@@ -68,11 +68,11 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 }
 
 // requestState says how a request stands.
-func requestState(r app.Request) string {
+func requestState(r appcluster.Request) string {
 	switch {
-	case r.Status == app.RequestWaiting:
+	case r.Status == appcluster.RequestWaiting:
 		return "waits for " + cli.RequestNeeds(r)
-	case r.Status == app.RequestAccepted && r.Broken:
+	case r.Status == appcluster.RequestAccepted && r.Broken:
 		return "accepted, glass broken"
 	}
 	return string(r.Status)
@@ -93,7 +93,7 @@ func requestShowCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-func printRequest(c *cli.Context, r app.Request) error {
+func printRequest(c *cli.Context, r appcluster.Request) error {
 	if c.JSON() {
 		return c.PrintJSON(r)
 	}
@@ -130,7 +130,7 @@ func printRequest(c *cli.Context, r app.Request) error {
 	return nil
 }
 
-func printTerms(c *cli.Context, line func(name, format string, args ...any), t app.Terms) {
+func printTerms(c *cli.Context, line func(name, format string, args ...any), t appcluster.Terms) {
 	line("  comes to", "%s, lease %s, %s an hour, plan %.10s", cli.Plural(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease), cli.PriceOf(t.Layout), t.PlanHash)
 	for _, g := range t.Layout.Groups {
 		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
@@ -149,13 +149,13 @@ func printTerms(c *cli.Context, line func(name, format string, args ...any), t a
 	}
 }
 
-func requestReviewCommand(c *cli.Context, name, short string, verdict app.Verdict) *cobra.Command {
+func requestReviewCommand(c *cli.Context, name, short string, verdict appcluster.Verdict) *cobra.Command {
 	var reason, lease, hash string
 	var conditions operation.Conditions
 	cmd := &cobra.Command{Use: name + " NUMBER", Short: short, Args: cli.Exactly("NUMBER")}
 	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`why`; told to who asked")
 	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan that you have seen (default: the one that is shown now)")
-	if verdict == app.VerdictConditions {
+	if verdict == appcluster.VerdictConditions {
 		cmd.Flags().IntVarP(&conditions.Size, "size", "n", 0, "`number` of nodes, fewer than asked for")
 		cmd.Flags().StringVar(&lease, "lease", "", "shorter `time` than asked for, such as 8h or 7d")
 	}
@@ -198,7 +198,7 @@ func planShown(ctx context.Context, c *cli.Context, cl *cli.Client, id int64, ha
 	return t.PlanHash, nil
 }
 
-func toCluster(r app.Request) string {
+func toCluster(r appcluster.Request) string {
 	if r.Cluster == "" {
 		return ""
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/jobs"
 	"muster/providers"
 )
@@ -11,15 +14,17 @@ import (
 // AccountDesk asks the accounts that this process has opened.
 type AccountDesk struct {
 	Providers jobs.Providers
-	elsewhere func(app.ProviderSpec) bool
+	elsewhere func(template.ProviderSpec) bool
 }
 
-var _ app.Accounts = AccountDesk{}
+var _ cluster.Accounts = AccountDesk{}
 
 // madeElsewhere tells of accounts whose machines are on the hosts of provisioners, and not on this one.
-func (s *Server) madeElsewhere(p app.ProviderSpec) bool { return s.Workers == 0 && p.Type == "sandbox" }
+func (s *Server) madeElsewhere(p template.ProviderSpec) bool {
+	return s.Workers == 0 && p.Type == "sandbox"
+}
 
-func (a AccountDesk) here(p app.ProviderSpec) error {
+func (a AccountDesk) here(p template.ProviderSpec) error {
 	if !a.elsewhere(p) {
 		return nil
 	}
@@ -28,37 +33,37 @@ func (a AccountDesk) here(p app.ProviderSpec) error {
 }
 
 // CheckAccount implements app.Accounts.
-func (a AccountDesk) CheckAccount(ctx context.Context, spec app.ProviderSpec, needs app.AccountNeeds) ([]app.Finding, error) {
+func (a AccountDesk) CheckAccount(ctx context.Context, spec template.ProviderSpec, needs family.AccountNeeds) ([]family.Finding, error) {
 	if err := a.here(spec); err != nil {
 		return nil, err
 	}
 	p, err := a.Providers.Provider(ctx, spec)
 	if err != nil {
-		return []app.Finding{providers.Finding(err)}, nil
+		return []family.Finding{providers.Finding(err)}, nil
 	}
-	checker, ok := p.(app.AccountChecker) // what the family opens can always look
+	checker, ok := p.(family.AccountChecker) // what the family opens can always look
 	if !ok {
 		return nil, app.Errorf(app.EInternal, "provider %s cannot be looked at", spec.Name)
 	}
 	findings, err := checker.CheckAccount(ctx, needs)
 	if err != nil && ctx.Err() == nil {
-		return []app.Finding{providers.Finding(err)}, nil
+		return []family.Finding{providers.Finding(err)}, nil
 	}
 	return findings, err
 }
 
 // Offers implements app.Accounts.
-func (a AccountDesk) Offers(ctx context.Context, spec app.ProviderSpec) (app.Offers, error) {
+func (a AccountDesk) Offers(ctx context.Context, spec template.ProviderSpec) (family.Offers, error) {
 	if err := a.here(spec); err != nil {
-		return app.Offers{}, err
+		return family.Offers{}, err
 	}
 	p, err := a.Providers.Provider(ctx, spec)
 	if err != nil {
-		return app.Offers{}, err
+		return family.Offers{}, err
 	}
-	o, ok := p.(app.Offerer) // what the family opens always is one
+	o, ok := p.(family.Offerer) // what the family opens always is one
 	if !ok {
-		return app.Offers{}, app.Errorf(app.EInternal, "provider %s cannot be asked", spec.Name)
+		return family.Offers{}, app.Errorf(app.EInternal, "provider %s cannot be asked", spec.Name)
 	}
 	offers, err := o.Offers(ctx)
 	if err == nil && len(offers.Flavors)+len(offers.Images)+len(offers.Zones) == 0 {

@@ -7,8 +7,7 @@ import (
 	"os"
 
 	"github.com/spf13/pflag"
-
-	"muster/app"
+	"muster/app/observe"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/trace"
 )
@@ -91,7 +90,7 @@ func (o *ObserveConfig) Logger(w io.Writer, verbose bool) *slog.Logger {
 }
 
 // tracer opens the tracer of a process, or gives nil where nothing is traced. Close may be called in either case.
-func (o *ObserveConfig) tracer(service, instance string, log *slog.Logger) (app.Tracer, func() error, error) {
+func (o *ObserveConfig) tracer(service, instance string, log *slog.Logger) (observe.Tracer, func() error, error) {
 	if o.OTLP == "" {
 		return nil, func() error { return nil }, nil
 	}

@@ -6,22 +6,22 @@ import (
 	"runtime"
 	"time"
 
-	"muster/app"
+	"muster/app/observe"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/metrics"
 )
 
 // observe begins to count and to trace what this server does. It comes once store and queue are open.
 func (s *Server) observe() error {
-	questions := append(s.Store.Gaugings(s.Observe.Tenants, s.TenantSlots), app.Gauging{Name: "redis", Metrics: []*app.Metric{app.LevelQueueUp},
-		Read: func(ctx context.Context) ([]app.Reading, error) {
+	questions := append(s.Store.Gaugings(s.Observe.Tenants, s.TenantSlots), observe.Gauging{Name: "redis", Metrics: []*observe.Metric{observe.LevelQueueUp},
+		Read: func(ctx context.Context) ([]observe.Reading, error) {
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 			defer cancel()
-			up := app.Reading{Metric: app.LevelQueueUp, Value: 1}
+			up := observe.Reading{Metric: observe.LevelQueueUp, Value: 1}
 			if s.queue.Ping(ctx) != nil {
 				up.Value = 0
 			}
-			return []app.Reading{up}, nil
+			return []observe.Reading{up}, nil
 		}})
 	s.metrics = metrics.New(metrics.Config{Version: cli.VersionName(), Go: runtime.Version(), Gaugings: questions})
 	tracer, end, err := s.Observe.tracer("muster-server", s.id, s.Log)

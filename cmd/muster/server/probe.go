@@ -16,7 +16,8 @@ const (
 	probeKept = time.Second
 )
 
-// Probe says how this server is to whatever watches it: a load balancer, systemd, Kubernetes. It needs no token, since it says nothing that would help anybody else.
+// Probe says how this server is to whatever watches it: a load balancer, systemd, Kubernetes. It needs no token, since it says nothing that would
+// help anybody else.
 type Probe struct {
 	Database, Queue func(context.Context) error
 	Leaving         atomic.Bool // the server is being stopped
@@ -27,7 +28,8 @@ type Probe struct {
 	words string
 }
 
-// Serve answers /livez, which says that the process answers at all, and /readyz, which says whether to send people here: the database answers, and the server is not
+// Serve answers /livez, which says that the process answers at all, and /readyz, which says whether to send people here: the database answers, and
+// the server is not
 // being stopped. Without Redis it is ready, since the ledger takes requests all the same; they are carried out a little later.
 func (p *Probe) Serve(mux *http.ServeMux) {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok\n") })

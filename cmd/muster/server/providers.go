@@ -13,8 +13,10 @@ import (
 	"slices"
 	"sync"
 
-	"muster/app"
+	"muster/app/family"
 	"muster/app/netguard"
+	"muster/app/observe"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/jobs"
 	"muster/providers"
@@ -26,18 +28,18 @@ type ProviderSet struct {
 	Installation string
 	Log          *slog.Logger
 	budget       providers.Budget // nil: no limit
-	meter        app.Meter        // nil: nobody counts
-	tracer       app.Tracer       // nil: nobody follows
+	meter        observe.Meter    // nil: nobody counts
+	tracer       observe.Tracer   // nil: nobody follows
 	guard        *netguard.Guard  // of tenants' own accounts; nil: public addresses alone
 
 	mu     sync.Mutex
-	opened map[string]app.Provider // by accountKey
+	opened map[string]family.Provider // by accountKey
 }
 
 var _ jobs.Providers = (*ProviderSet)(nil)
 
 // Provider implements jobs.Providers.
-func (p *ProviderSet) Provider(ctx context.Context, spec app.ProviderSpec) (app.Provider, error) {
+func (p *ProviderSet) Provider(ctx context.Context, spec template.ProviderSpec) (family.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := accountKey(spec)
@@ -51,14 +53,14 @@ func (p *ProviderSet) Provider(ctx context.Context, spec app.ProviderSpec) (app.
 		return nil, err
 	}
 	if p.opened == nil {
-		p.opened = map[string]app.Provider{}
+		p.opened = map[string]family.Provider{}
 	}
 	p.opened[key] = open
 	return open, nil
 }
 
 // accountKey tells accounts apart: those of tenants with secrets of their own, and of one whose secret was changed.
-func accountKey(spec app.ProviderSpec) string {
+func accountKey(spec template.ProviderSpec) string {
 	settings, err := json.Marshal(spec.Settings)
 	if err != nil {
 		return spec.Account()
@@ -72,7 +74,7 @@ func accountKey(spec app.ProviderSpec) string {
 }
 
 // dataDir is a directory for an account alone. No name of a provider has an @.
-func (p *ProviderSet) dataDir(spec app.ProviderSpec) string {
+func (p *ProviderSet) dataDir(spec template.ProviderSpec) string {
 	if spec.Tenant != "" {
 		return filepath.Join(p.Dir, "@tenants", spec.Tenant, spec.Name)
 	}
@@ -85,7 +87,7 @@ func (p *ProviderSet) Close() error {
 	defer p.mu.Unlock()
 	var errs []error
 	for _, open := range p.opened {
-		if c, ok := open.(app.ProviderCloser); ok {
+		if c, ok := open.(family.ProviderCloser); ok {
 			errs = append(errs, c.Close())
 		}
 	}
@@ -128,7 +130,7 @@ func (s *Server) Notes(ctx context.Context) (notes []string) {
 
 // sharesHost says why machines of a provider would be processes of this host; "" where they would not, or where another host makes them and
 // their mode is not written down: that host refuses them.
-func (s *Server) sharesHost(ctx context.Context, spec app.ProviderSpec) string {
+func (s *Server) sharesHost(ctx context.Context, spec template.ProviderSpec) string {
 	if spec.Type != "sandbox" {
 		return ""
 	}

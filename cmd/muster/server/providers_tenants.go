@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 	"muster/jobs"
 )
 
@@ -17,14 +19,14 @@ type TenantAccounts struct {
 	Set     *ProviderSet
 	Tenants func(context.Context) ([]string, error)
 	// Resolve puts a tenant's secrets into settings; EInvalid where it does not have them.
-	Resolve func(ctx context.Context, tenant string, spec app.ProviderSpec) (app.ProviderSpec, error)
+	Resolve func(ctx context.Context, tenant string, spec template.ProviderSpec) (template.ProviderSpec, error)
 }
 
 var _ jobs.Providers = TenantAccounts{}
 
 // Provider implements jobs.Providers. A tenant without the secrets can have no machine there: none is deleted while a cluster
 // needs it.
-func (t TenantAccounts) Provider(ctx context.Context, spec app.ProviderSpec) (app.Provider, error) {
+func (t TenantAccounts) Provider(ctx context.Context, spec template.ProviderSpec) (family.Provider, error) {
 	if !spec.HasSecrets() {
 		return t.Set.Provider(ctx, spec)
 	}
@@ -58,29 +60,29 @@ func (t TenantAccounts) Provider(ctx context.Context, spec app.ProviderSpec) (ap
 }
 
 // accounts are those of several tenants with one provider, by tenant.
-type accounts map[string]app.Provider
+type accounts map[string]family.Provider
 
 var (
-	_ app.Provider   = accounts{}
-	_ app.LateLister = accounts{}
+	_ family.Provider   = accounts{}
+	_ family.LateLister = accounts{}
 )
 
 // Create implements app.Provider.
-func (a accounts) Create(ctx context.Context, spec app.MachineSpec) (app.Machine, error) {
-	if p := a[spec.Tags[app.TagTenant]]; p != nil {
+func (a accounts) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
+	if p := a[spec.Tags[family.TagTenant]]; p != nil {
 		return p.Create(ctx, spec)
 	}
-	return app.Machine{}, app.Errorf(app.EInvalid, "Tenant %q has no account with this provider.", spec.Tags[app.TagTenant])
+	return family.Machine{}, app.Errorf(app.EInvalid, "Tenant %q has no account with this provider.", spec.Tags[family.TagTenant])
 }
 
 // Describe implements app.Provider.
-func (a accounts) Describe(ctx context.Context, id string) (app.Machine, error) {
+func (a accounts) Describe(ctx context.Context, id string) (family.Machine, error) {
 	_, m, err := a.find(ctx, id)
 	return m, err
 }
 
 // find gives the account that has a machine; ENotFound only where every account has said so.
-func (a accounts) find(ctx context.Context, id string) (app.Provider, app.Machine, error) {
+func (a accounts) find(ctx context.Context, id string) (family.Provider, family.Machine, error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		m, err := a[name].Describe(ctx, id)
@@ -92,16 +94,16 @@ func (a accounts) find(ctx context.Context, id string) (app.Provider, app.Machin
 		}
 	}
 	if len(errs) > 0 {
-		return nil, app.Machine{}, errors.Join(errs...)
+		return nil, family.Machine{}, errors.Join(errs...)
 	}
-	return nil, app.Machine{}, app.Errorf(app.ENotFound, "There is no machine %q.", id)
+	return nil, family.Machine{}, app.Errorf(app.ENotFound, "There is no machine %q.", id)
 }
 
 // List implements app.Provider. Tenants may share an account: a machine is listed once.
-func (a accounts) List(ctx context.Context, tags map[string]string) ([]app.Machine, error) {
-	all, seen := []app.Machine{}, map[string]bool{}
+func (a accounts) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
+	all, seen := []family.Machine{}, map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(a)) {
-		if t := tags[app.TagTenant]; t != "" && t != name {
+		if t := tags[family.TagTenant]; t != "" && t != name {
 			continue
 		}
 		list, err := a[name].List(ctx, tags)
@@ -133,7 +135,7 @@ func (a accounts) Delete(ctx context.Context, id string) error {
 // ListsLate implements app.LateLister.
 func (a accounts) ListsLate() (late time.Duration) {
 	for _, p := range a {
-		late = max(late, app.ListsLate(p))
+		late = max(late, family.ListsLate(p))
 	}
 	return late
 }

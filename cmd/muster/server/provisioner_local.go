@@ -5,7 +5,8 @@ import (
 	"os"
 	"time"
 
-	"muster/app"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
 	"muster/automators"
 	"muster/cmd/muster/cli"
@@ -15,8 +16,8 @@ import (
 )
 
 // tools opens every automator.
-func tools() (map[string]app.Automator, error) {
-	all := map[string]app.Automator{}
+func tools() (map[string]family.Automator, error) {
+	all := map[string]family.Automator{}
 	for _, name := range automators.Names() {
 		a, err := automators.New(name)
 		if err != nil {
@@ -45,7 +46,7 @@ func (s *Server) runWorkers(ctx context.Context) error {
 		c := s.App.CoordinatorOf(r.ID, o.Tenant)
 		return provisioner.StartLocal(jobs.WorkerConfig{Name: name, Tenant: o.Tenant, Slots: o.Slots, Queue: s.queue, Coordinator: c,
 			Providers: s.Providers, Guard: s.guard().DialContext, Automators: automators, Log: s.Log, Resources: cache,
-			Meter: s.metrics, Tracer: s.tracer}, c.(app.WorkWaiter))
+			Meter: s.metrics, Tracer: s.tracer}, c.(execution.WorkWaiter))
 	}
 	return p.Run(ctx)
 }

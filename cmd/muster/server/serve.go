@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"muster/app"
+	"muster/app/phrase"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 )
@@ -27,7 +26,7 @@ func checkAddress(flag, address string) error {
 		err = fmt.Errorf("%q is not the name or address of a host", host)
 	}
 	if err != nil {
-		return cli.Usagef("--%s: %s", flag, app.GoWords(err)).Hint("An address looks like 127.0.0.1:8080; :8080 listens on every address of this machine.")
+		return cli.Usagef("--%s: %s", flag, phrase.GoWords(err)).Hint("An address looks like 127.0.0.1:8080; :8080 listens on every address of this machine.")
 	}
 	return nil
 }

@@ -23,7 +23,9 @@ import (
 	"muster/app/file/catalog/form"
 	"muster/app/fleet"
 	"muster/app/identity"
+	"muster/app/observe"
 	"muster/app/store"
+	"muster/app/template"
 	"muster/bot/slack"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
@@ -86,10 +88,10 @@ type Server struct {
 	workers     *fleetpage.WorkerAPI
 	slack       *slack.Server // nil: there is none
 	listener    net.Listener
-	catalog     atomic.Pointer[app.Catalog]
+	catalog     atomic.Pointer[template.Catalog]
 	reader      *catalog.Reader
 	metrics     *metrics.Metrics
-	tracer      app.Tracer // nil: nothing is traced
+	tracer      observe.Tracer // nil: nothing is traced
 	Sides       *sideServers
 	Fingerprint string // of the CA that we made ourselves; "" without
 

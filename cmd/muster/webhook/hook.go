@@ -10,12 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/webhook"
 	"muster/cmd/muster/cli"
 	"muster/portal/wire"
-
-	"github.com/spf13/cobra"
 )
 
 // testPatience is how long `muster hook test` waits for what becomes of the test.
@@ -43,9 +42,9 @@ func hookListCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printHooks(c *cli.Context, all []app.Hook) error {
+func printHooks(c *cli.Context, all []webhook.Hook) error {
 	if c.JSON() {
-		return c.PrintJSON(map[string][]app.Hook{"hooks": all})
+		return c.PrintJSON(map[string][]webhook.Hook{"hooks": all})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.Stdout, "No hooks. Make one: muster hook save NAME --url https://…")
@@ -108,7 +107,7 @@ func hookSaveCommand(c *cli.Context) *cobra.Command {
 			"  muster hook save warm --when after --operation create --run-file warm.sh --service web",
 		Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			r := webhook.HookRequest{Name: args[0], URL: address, Format: app.HookFormat(format), Rotate: rotate}
+			r := webhook.HookRequest{Name: args[0], URL: address, Format: webhook.HookFormat(format), Rotate: rotate}
 			if address != "" && file != "" {
 				return cli.Usagef("--url and --url-file are for one at a time")
 			}
@@ -259,7 +258,7 @@ func hookTestCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			d, err := cl.TestHook(cmd.Context(), args[0])
-			for end := time.Now().Add(testPatience); err == nil && d.State == app.DeliveryWaiting && time.Now().Before(end); {
+			for end := time.Now().Add(testPatience); err == nil && d.State == webhook.DeliveryWaiting && time.Now().Before(end); {
 				select {
 				case <-cmd.Context().Done():
 					return cmd.Context().Err()
@@ -275,16 +274,16 @@ func hookTestCommand(c *cli.Context) *cobra.Command {
 }
 
 // tested says what became of a test; one that failed is an error.
-func tested(c *cli.Context, hook string, d app.HookDelivery) error {
+func tested(c *cli.Context, hook string, d webhook.HookDelivery) error {
 	if c.JSON() {
 		if err := c.PrintJSON(d); err != nil {
 			return err
 		}
 	}
 	switch d.State {
-	case app.DeliveryFailed:
+	case webhook.DeliveryFailed:
 		return &app.Error{Code: app.EInvalid, Message: "the test did not arrive: " + d.Error}
-	case app.DeliveryWaiting:
+	case webhook.DeliveryWaiting:
 		return &app.Error{Code: app.ETimeout, Message: "the test was not sent yet", Hint: "See `muster hook deliveries " + hook + "` in a moment."}
 	}
 	if c.JSON() {
@@ -337,7 +336,7 @@ func DeliveryNumber(text string) (int64, error) {
 	return id, nil
 }
 
-func printDeliveries(c *cli.Context, list []app.HookDelivery, next int64) error {
+func printDeliveries(c *cli.Context, list []webhook.HookDelivery, next int64) error {
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"deliveries": list, "next": next})
 	}
@@ -364,7 +363,7 @@ func printDeliveries(c *cli.Context, list []app.HookDelivery, next int64) error 
 	return err
 }
 
-func printDelivery(c *cli.Context, d app.HookDelivery) error {
+func printDelivery(c *cli.Context, d webhook.HookDelivery) error {
 	if c.JSON() {
 		return c.PrintJSON(d)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"muster/app"
+	"muster/app/template"
 	"muster/app/webhook"
 	"muster/cmd/muster/cli"
 )
@@ -30,7 +31,7 @@ func (f *lifecycleFlags) add(flags *pflag.FlagSet) {
 
 // fill takes over what was given.
 func (f *lifecycleFlags) fill(c *cli.Context, cmd *cobra.Command, r *webhook.HookRequest) (err error) {
-	r.When, r.OnTimeout = app.HookPhase(f.when), app.HookChoice(f.onTimeout)
+	r.When, r.OnTimeout = template.HookPhase(f.when), template.HookChoice(f.onTimeout)
 	given := cmd.Flags().Changed
 	if given("operation") {
 		kinds := []app.OperationKind{}
@@ -63,7 +64,7 @@ func (f *lifecycleFlags) fill(c *cli.Context, cmd *cobra.Command, r *webhook.Hoo
 func readScript(c *cli.Context, file string) (string, error) {
 	var b []byte
 	var err error
-	const most = app.MaxHookScript + 1 // what is longer is refused by the server
+	const most = template.MaxHookScript + 1 // what is longer is refused by the server
 	if file == "-" {
 		b, err = io.ReadAll(io.LimitReader(c.Stdin, most))
 	} else {
@@ -79,8 +80,8 @@ func readScript(c *cli.Context, file string) (string, error) {
 }
 
 // lifecycleWords says of a hook of operations when it has its turn: "before create, resize".
-func lifecycleWords(h app.Hook) string {
-	if h.When == app.HookTemplate {
+func lifecycleWords(h webhook.Hook) string {
+	if h.When == template.HookTemplate {
 		return "by templates"
 	}
 	if len(h.Operations) == 0 {

@@ -12,7 +12,8 @@ type Network struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Transport returns a transport of its own for one account, with the defaults of net/http. One that is guarded uses no proxy: a proxy would look names up for itself.
+// Transport returns a transport of its own for one account, with the defaults of net/http. One that is guarded uses no proxy: a proxy would look
+// names up for itself.
 func (n Network) Transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	if n.Dial != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Kind is one kind of machine, by the name of its flavor, and what one of it takes of quotas, by their names.
@@ -31,14 +32,15 @@ func (q Quota) Left() float64 {
 }
 
 // Apart looks at each kind for itself, and never at all of them together: a kind of which quotas leave no room for even one machine is a warning, since others
-// can be made. Where that holds for every kind, nothing can be made, which is an error; with one quota that leaves room for none of them, it says all. The same is
+// can be made. Where that holds for every kind, nothing can be made, which is an error; with one quota that leaves room for none of them, it says
+// all. The same is
 // told once; nil where there is room for one of each.
-func Apart(kinds []Kind, quotas []Quota, hint string) (found []app.Finding) {
+func Apart(kinds []Kind, quotas []Quota, hint string) (found []family.Finding) {
 	if len(kinds) == 0 {
 		return nil
 	}
 	wrong := func(subject, message string, warning bool) {
-		f := app.Finding{About: app.AboutQuota, Subject: subject, Warning: warning, Code: app.EQuota, Hint: hint, Message: message}
+		f := family.Finding{About: family.AboutQuota, Subject: subject, Warning: warning, Code: app.EQuota, Hint: hint, Message: message}
 		if !slices.Contains(found, f) {
 			found = append(found, f)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 func TestApart(t *testing.T) {
@@ -33,7 +34,7 @@ func TestApart(t *testing.T) {
 			found := Apart(c.kinds, c.quotas, "hint")
 			warnings, errors := 0, 0
 			for _, f := range found {
-				if f.OK || f.About != app.AboutQuota || f.Code != app.EQuota || f.Hint == "" {
+				if f.OK || f.About != family.AboutQuota || f.Code != app.EQuota || f.Hint == "" {
 					t.Errorf("%+v", f)
 				}
 				if f.Warning {

@@ -6,12 +6,11 @@ import (
 	"slices"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
-
-	"muster/app"
+	"muster/app/family"
 )
 
 // Retag has a server carry a spec's tags and name. All tags come in one call; those that it has no more go after it, one by one.
-func Retag(ctx context.Context, s *Session, one *Server, spec app.MachineSpec) error {
+func Retag(ctx context.Context, s *Session, one *Server, spec family.MachineSpec) error {
 	if !carries(one.Metadata, spec.Tags) {
 		if err := servers.UpdateMetadata(ctx, s.Compute, one.ID, servers.MetadataOpts(spec.Tags)).Err; err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Asked remembers which servers this process asked for a short while ago: lists may lack them still, and Nova has no key of idempotency that would tell.
@@ -47,7 +48,9 @@ func (a *Asked) forget(intent string) {
 	delete(a.by, intent)
 }
 
-func (o Order) intent() string { return o.Tags[app.TagInstallation] + "\x00" + o.Tags[app.TagIntent] }
+func (o Order) intent() string {
+	return o.Tags[family.TagInstallation] + "\x00" + o.Tags[family.TagIntent]
+}
 
 // standing gives the server of the intent; nil where there is none. One that was just made is asked for by its id, and after a call that was not answered it is
 // looked for twice.

@@ -12,21 +12,23 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/limits"
 	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
-
 	"muster/app"
+	"muster/app/family"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 // Findings are what is told of an account.
-type Findings []app.Finding
+type Findings []family.Finding
 
 // Good adds that something is well.
 func (f *Findings) Good(about, subject, format string, args ...any) {
-	*f = append(*f, app.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
+	*f = append(*f, family.Finding{About: about, Subject: subject, OK: true, Message: fmt.Sprintf(format, args...)})
 }
 
 // Doubt adds something that may matter.
 func (f *Findings) Doubt(about, subject, hint, format string, args ...any) {
-	*f = append(*f, app.Finding{About: about, Subject: subject, Warning: true, Code: app.EInvalid, Message: fmt.Sprintf(format, args...), Hint: hint})
+	*f = append(*f, family.Finding{About: about, Subject: subject, Warning: true, Code: app.EInvalid, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // Bad adds what is wrong by its error. Where the credentials may not even look, it is about them and not about what they were to look at.
@@ -37,13 +39,13 @@ func (f *Findings) Bad(about, subject string, err error) {
 	}
 	e := app.AsError(err)
 	if e.Reason == "permission" {
-		about = app.AboutPermissions
+		about = family.AboutPermissions
 	}
 	hint := e.Hint
 	if hint == "" {
 		hint = "Try again later; if it stays so, ask whoever runs the cloud."
 	}
-	*f = append(*f, app.Finding{About: about, Subject: subject, Code: e.Code, Message: e.ForPeople(), Hint: hint})
+	*f = append(*f, family.Finding{About: about, Subject: subject, Code: e.Code, Message: e.ForPeople(), Hint: hint})
 }
 
 // Open looks at credentials and region; nil where there is nothing more to be seen.
@@ -57,19 +59,19 @@ func (f *Findings) Open(ctx context.Context, s *Sessions) *Session {
 		})
 	}
 	if err != nil {
-		about := app.AboutCredentials
+		about := family.AboutCredentials
 		e := app.AsError(Coded(err))
 		switch {
 		case e.Reason == reasonRegion:
-			f.Good(app.AboutCredentials, "", "The credentials are good.")
-			about = app.AboutRegion
+			f.Good(family.AboutCredentials, "", "The credentials are good.")
+			about = family.AboutRegion
 		case strings.HasPrefix(e.Field, "settings.") && e.Code == app.EInvalid:
-			about = app.AboutSettings
+			about = family.AboutSettings
 		}
 		f.Bad(about, "", err)
 		return nil
 	}
-	f.Good(app.AboutCredentials, "", "The credentials are good, with the roles %s.", strings.Join(session.Token.Roles, ", "))
+	f.Good(family.AboutCredentials, "", "The credentials are good, with the roles %s.", strings.Join(session.Token.Roles, ", "))
 	f.roles(session.Token.Roles)
 	return session
 }
@@ -84,7 +86,7 @@ func (f *Findings) roles(roles []string) {
 	if len(roles) > 0 && !slices.ContainsFunc(roles, func(r string) bool { return !looks(r) }) {
 		e := app.Errorf(app.ECredentials, "with the roles %s nothing can be made, only looked at", strings.Join(roles, ", "))
 		e.Hint = "Give the user the role member in the project, or make an application credential with it."
-		f.Bad(app.AboutPermissions, "", e)
+		f.Bad(family.AboutPermissions, "", e)
 	}
 }
 
@@ -112,29 +114,30 @@ func (f *Findings) Zone(ctx context.Context, s *Session, wanted []string) {
 		if gophercloud.ResponseCodeIs(err, http.StatusNotFound) && len(wanted) == 0 {
 			return // the cloud has no zones
 		}
-		f.Bad(app.AboutRegion, s.Region, err)
+		f.Bad(family.AboutRegion, s.Region, err)
 		return
 	}
-	f.Good(app.AboutRegion, s.Region, "The region %q has the zones %s.", s.Region, strings.Join(zones, ", "))
+	f.Good(family.AboutRegion, s.Region, "The region %q has the zones %s.", s.Region, strings.Join(zones, ", "))
 	for _, w := range wanted {
 		zone, _, _ := strings.Cut(w, ":") // an administrator may name a host behind it
 		if !slices.Contains(zones, zone) {
 			e := app.Errorf(app.EInvalid, "there is no zone %q, or it has no working host", zone)
-			e.Hint = app.Suggest(zone, zones)
-			f.Bad(app.AboutRegion, w, e)
+			e.Hint = phrase.Suggest(zone, zones)
+			f.Bad(family.AboutRegion, w, e)
 		}
 	}
 }
 
-// Machines looks at flavors and images, and gives what the machines need. Disks tells with which the one of that place is made, of that flavor, and nets how many
+// Machines looks at flavors and images, and gives what the machines need. Disks tells with which the one of that place is made, of that flavor, and
+// nets how many
 // ports and floating IPs it has.
-func (f *Findings) Machines(ctx context.Context, s *Session, needs app.AccountNeeds, disks func(int, flavors.Flavor) Disks, nets func(int) (ports, floating int)) *Demand {
+func (f *Findings) Machines(ctx context.Context, s *Session, needs family.AccountNeeds, disks func(int, flavors.Flavor) Disks, nets func(int) (ports, floating int)) *Demand {
 	demand := &Demand{each: needs.Each}
 	all, err := Flavors(ctx, s)
 	if err != nil {
-		f.Bad(app.AboutFlavor, "", err)
+		f.Bad(family.AboutFlavor, "", err)
 	} else if len(needs.Machines) == 0 {
-		f.Good(app.AboutFlavor, "", "The project may use %d flavors.", len(all))
+		f.Good(family.AboutFlavor, "", "The project may use %d flavors.", len(all))
 	}
 	for i, need := range needs.Machines {
 		var image images.Image
@@ -150,7 +153,7 @@ func (f *Findings) Machines(ctx context.Context, s *Session, needs app.AccountNe
 		}
 		flavor, err := FlavorOf(all, need.Flavor.Flavor)
 		if err != nil {
-			f.Bad(app.AboutFlavor, need.Flavor.Flavor, err)
+			f.Bad(family.AboutFlavor, need.Flavor.Flavor, err)
 			continue
 		}
 		d := disks(i, flavor)
@@ -164,11 +167,11 @@ func (f *Findings) Machines(ctx context.Context, s *Session, needs app.AccountNe
 		demand.add(need, one)
 		if ok {
 			if err := Fits(flavor, image, d); err != nil {
-				f.Bad(app.AboutFlavor, flavor.Name, err)
+				f.Bad(family.AboutFlavor, flavor.Name, err)
 				continue
 			}
 		}
-		f.Good(app.AboutFlavor, flavor.Name, "The flavor %q has %d CPUs, %d MB of memory and a disk of %d GB.", flavor.Name, flavor.VCPUs, flavor.RAM, flavor.Disk)
+		f.Good(family.AboutFlavor, flavor.Name, "The flavor %q has %d CPUs, %d MB of memory and a disk of %d GB.", flavor.Name, flavor.VCPUs, flavor.RAM, flavor.Disk)
 	}
 	return demand
 }
@@ -179,29 +182,29 @@ func (f *Findings) image(ctx context.Context, s *Session, name string) (images.I
 		err = Usable(image)
 	}
 	if err != nil {
-		f.Bad(app.AboutImage, name, err)
+		f.Bad(family.AboutImage, name, err)
 		return image, false
 	}
-	f.Good(app.AboutImage, name, "The image %q is there, made on %s.", image.Name, image.CreatedAt.Format("2006-01-02"))
+	f.Good(family.AboutImage, name, "The image %q is there, made on %s.", image.Name, image.CreatedAt.Format("2006-01-02"))
 	return image, true
 }
 
 // Offers gives flavors, images and zones. OpenStack tells no prices. Where a cloud's flavors are known by their ids, they are offered so, with
 // their names as descriptions.
-func Offers(ctx context.Context, s *Session, byID bool) (app.Offers, error) {
-	var out app.Offers
+func Offers(ctx context.Context, s *Session, byID bool) (family.Offers, error) {
+	var out family.Offers
 	all, err := Flavors(ctx, s)
 	if err != nil {
 		return out, err
 	}
 	for _, f := range all {
-		offer := app.FlavorOffer{Flavor: offered(f), Description: f.Description}
+		offer := family.FlavorOffer{Flavor: offered(f), Description: f.Description}
 		if byID {
 			offer.Flavor.Flavor, offer.Description = f.ID, f.Name
 		}
 		out.Flavors = append(out.Flavors, offer)
 	}
-	slices.SortFunc(out.Flavors, func(a, b app.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
+	slices.SortFunc(out.Flavors, func(a, b family.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
 	if out.Zones, err = Zones(ctx, s); err != nil && !Absent(err) {
 		return out, err
 	}
@@ -219,7 +222,7 @@ func Offers(ctx context.Context, s *Session, byID bool) (app.Offers, error) {
 		}
 	}
 	for name, i := range newest {
-		offer := app.ImageOffer{Image: app.Image{Image: name}, MadeAt: i.CreatedAt}
+		offer := family.ImageOffer{Image: template.Image{Image: name}, MadeAt: i.CreatedAt}
 		for _, about := range []string{"os_distro", "os_version", "architecture"} {
 			if text, ok := i.Properties[about].(string); ok {
 				offer.Description = strings.TrimSpace(offer.Description + " " + text)
@@ -227,10 +230,10 @@ func Offers(ctx context.Context, s *Session, byID bool) (app.Offers, error) {
 		}
 		out.Images = append(out.Images, offer)
 	}
-	slices.SortFunc(out.Images, func(a, b app.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
+	slices.SortFunc(out.Images, func(a, b family.ImageOffer) int { return strings.Compare(a.Image.Image, b.Image.Image) })
 	return out, nil
 }
 
-func offered(f flavors.Flavor) app.Flavor {
-	return app.Flavor{Flavor: f.Name, CPU: float64(f.VCPUs), MemoryGB: float64(f.RAM) / 1024, DiskGB: float64(f.Disk)}
+func offered(f flavors.Flavor) template.Flavor {
+	return template.Flavor{Flavor: f.Name, CPU: float64(f.VCPUs), MemoryGB: float64(f.RAM) / 1024, DiskGB: float64(f.Disk)}
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/limits"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 )
 
@@ -34,7 +34,7 @@ type Demand struct {
 }
 
 // add takes in the machines of a need. Where each kind is looked at for itself, an image takes nothing.
-func (d *Demand) add(need app.MachineNeed, one Wants) {
+func (d *Demand) add(need family.MachineNeed, one Wants) {
 	if d.each && need.Flavor.Flavor == "" {
 		return
 	}
@@ -49,7 +49,7 @@ func (d *Demand) add(need app.MachineNeed, one Wants) {
 func (d *Demand) Nova(ctx context.Context, s *Session, f *Findings) {
 	l, err := limits.Get(ctx, s.Compute, limits.GetOpts{}).Extract()
 	if err != nil {
-		f.Bad(app.AboutQuota, "", err)
+		f.Bad(family.AboutQuota, "", err)
 		return
 	}
 	a := l.Absolute
@@ -69,13 +69,13 @@ func (d *Demand) Left(f *Findings, what string, of func(Wants) int, limit, used 
 	}
 	switch {
 	case limit < 0:
-		f.Good(app.AboutQuota, what, "The quota has no limit for %s.", what)
+		f.Good(family.AboutQuota, what, "The quota has no limit for %s.", what)
 	case !apart && limit-used < max(of(d.All), 1):
 		e := app.Errorf(app.EQuota, "of %d %s that the quota allows, %d are used, and %d more are needed", limit, what, used, max(of(d.All), 1))
 		e.Hint = quotaHint
-		f.Bad(app.AboutQuota, what, e)
+		f.Bad(family.AboutQuota, what, e)
 	default:
-		f.Good(app.AboutQuota, what, "Of %d %s that the quota allows, %d are used and %d are left.", limit, what, used, max(limit-used, 0))
+		f.Good(family.AboutQuota, what, "Of %d %s that the quota allows, %d are used and %d are left.", limit, what, used, max(limit-used, 0))
 	}
 }
 

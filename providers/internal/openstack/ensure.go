@@ -9,15 +9,15 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // metaKey is what Nova takes as a key of metadata.
 var metaKey = regexp.MustCompile(`^[a-zA-Z0-9-_:. ]{1,255}$`)
 
 // Keepable refuses names and tags that Nova could not keep as they are.
-func Keepable(spec app.MachineSpec) error {
+func Keepable(spec family.MachineSpec) error {
 	if n := utf8.RuneCountInString(spec.Hostname); n == 0 || n > 255 {
 		return app.Errorf(app.EInvalid, "a server's name has 1 to 255 characters, and %q has %d", spec.Hostname, n)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 func TestErrorsHaveTheirCodes(t *testing.T) {
@@ -109,8 +109,8 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestStates(t *testing.T) {
-	for status, want := range map[string]app.MachineState{"BUILD": app.MachineStarting, "ACTIVE": app.MachineRunning, "SHUTOFF": app.MachineStopped, "ERROR": app.MachineStopped,
-		"REBOOT": app.MachineStarting, "SHELVED_OFFLOADED": app.MachineStopped, "UNKNOWN": app.MachineStarting} {
+	for status, want := range map[string]family.MachineState{"BUILD": family.MachineStarting, "ACTIVE": family.MachineRunning, "SHUTOFF": family.MachineStopped, "ERROR": family.MachineStopped,
+		"REBOOT": family.MachineStarting, "SHELVED_OFFLOADED": family.MachineStopped, "UNKNOWN": family.MachineStarting} {
 		var s Server
 		if s.Status = status; s.state() != want {
 			t.Errorf("%s is %s", status, s.state())

@@ -7,8 +7,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/volumes"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // volumeTypes is the first version of Nova's interface in which a disk may name its type. From 2.37 on, a server must say which networks it is on.
@@ -187,7 +187,7 @@ func Wake(ctx context.Context, s *Session, p Pace, id string) error {
 			return false, nil
 		case one.Status == "SHUTOFF" && one.TaskState != "powering-on":
 			return true, unless(ctx, s, id, servers.Start(ctx, s.Compute, id).ExtractErr(), func(now *Server) bool { return now.Status == "ACTIVE" || now.TaskState == "powering-on" })
-		case one.state() == app.MachineStopped && one.Status != "SHUTOFF":
+		case one.state() == family.MachineStopped && one.Status != "SHUTOFF":
 			e := app.Errorf(app.EConflict, "the server %s is %s, and cannot be started", id, one.Status)
 			e.Hint = "Whoever put it into that state must bring it back: Muster only stops and starts servers."
 			return false, e

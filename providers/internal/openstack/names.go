@@ -12,8 +12,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
 	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
 	"github.com/gophercloud/gophercloud/v2/pagination"
-
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // Names keeps what names stand for, for a while.
@@ -78,7 +78,7 @@ func FlavorOf(all []flavors.Flavor, name string) (flavors.Flavor, error) {
 		return all[i], nil
 	}
 	e := app.Errorf(app.EInvalid, "the project has no flavor %q", name)
-	e.Field, e.Hint = "flavor", app.Suggest(name, slices.Compact(names))
+	e.Field, e.Hint = "flavor", phrase.Suggest(name, slices.Compact(names))
 	return flavors.Flavor{}, e
 }
 

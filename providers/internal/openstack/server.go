@@ -15,8 +15,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 	"github.com/gophercloud/gophercloud/v2/pagination"
-
 	"muster/app"
+	"muster/app/family"
 )
 
 // Server is one of Nova's, with what the SDK leaves out of it.
@@ -89,8 +89,8 @@ func (s *Server) Going() bool {
 func (s *Server) gone() bool { return s.Status == "DELETED" || s.Status == "SOFT_DELETED" }
 
 // Machine gives the server in the family's words. Networks are the names of those that it is on, the first one first, where that is known.
-func (s *Server) Machine(networks []string) app.Machine {
-	m := app.Machine{ID: s.ID, Hostname: s.Name, Tags: s.Tags(), OwnRoot: true, Zone: s.AvailabilityZone, MadeAt: s.Created, State: s.state(), Addresses: s.addresses(networks)}
+func (s *Server) Machine(networks []string) family.Machine {
+	m := family.Machine{ID: s.ID, Hostname: s.Name, Tags: s.Tags(), OwnRoot: true, Zone: s.AvailabilityZone, MadeAt: s.Created, State: s.state(), Addresses: s.addresses(networks)}
 	m.Note = "OpenStack server, " + s.Status
 	if said := Plain(s.Fault.Message); said != "" {
 		m.Note += ": " + said
@@ -98,22 +98,22 @@ func (s *Server) Machine(networks []string) app.Machine {
 	return m
 }
 
-func (s *Server) state() app.MachineState {
+func (s *Server) state() family.MachineState {
 	switch s.Status {
 	case "ACTIVE", "VERIFY_RESIZE", "PASSWORD":
 		if s.WantsFloating() && !s.Floats() {
-			return app.MachineStarting // Nova tells of a floating IP seconds after Neutron has given it
+			return family.MachineStarting // Nova tells of a floating IP seconds after Neutron has given it
 		}
-		return app.MachineRunning
+		return family.MachineRunning
 	case "SHUTOFF":
 		if s.TaskState == "powering-on" {
-			return app.MachineStarting
+			return family.MachineStarting
 		}
-		return app.MachineStopped
+		return family.MachineStopped
 	case "ERROR", "PAUSED", "SUSPENDED", "SHELVED", "SHELVED_OFFLOADED", "RESCUE", "DELETED", "SOFT_DELETED":
-		return app.MachineStopped
+		return family.MachineStopped
 	}
-	return app.MachineStarting
+	return family.MachineStarting
 }
 
 // Floats tells whether Nova knows a floating IP of the server.
@@ -241,7 +241,7 @@ func carries(has, wanted map[string]string) bool {
 
 // Find gives the server of an intent; nil where there is none. Of several the oldest counts, so that everybody takes the same.
 func Find(ctx context.Context, s *Session, tags map[string]string) (*Server, error) {
-	found, err := All(ctx, s, map[string]string{app.TagInstallation: tags[app.TagInstallation], app.TagIntent: tags[app.TagIntent]})
+	found, err := All(ctx, s, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagIntent: tags[family.TagIntent]})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // The types that are looked at. A name with a CNAME can have nothing else.
@@ -28,7 +29,7 @@ const longestText = 255
 // claim writes whose the records of a name are.
 func claim(tags map[string]string) (string, error) {
 	v := url.Values{"heritage": {"muster"}}
-	for _, name := range []string{app.TagInstallation, app.TagCluster, app.TagIntent} {
+	for _, name := range []string{family.TagInstallation, family.TagCluster, family.TagIntent} {
 		v.Set(name, tags[name])
 	}
 	text := v.Encode()
@@ -41,10 +42,10 @@ func claim(tags map[string]string) (string, error) {
 // readClaim reads what claim wrote, also in quotes; nil for other texts.
 func readClaim(text string) map[string]string {
 	v, err := url.ParseQuery(strings.Trim(text, `"`))
-	if err != nil || v.Get("heritage") != "muster" || v.Get(app.TagInstallation) == "" || v.Get(app.TagIntent) == "" {
+	if err != nil || v.Get("heritage") != "muster" || v.Get(family.TagInstallation) == "" || v.Get(family.TagIntent) == "" {
 		return nil
 	}
-	return map[string]string{app.TagInstallation: v.Get(app.TagInstallation), app.TagCluster: v.Get(app.TagCluster), app.TagIntent: v.Get(app.TagIntent)}
+	return map[string]string{family.TagInstallation: v.Get(family.TagInstallation), family.TagCluster: v.Get(family.TagCluster), family.TagIntent: v.Get(family.TagIntent)}
 }
 
 // ours gives what a set claims, and for which name; nil where it is no claim.
@@ -65,7 +66,7 @@ func ours(s Set) (name string, tags map[string]string) {
 func Plain(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
 // addresses are what a machine's name leads to, by the type of the record.
-func addresses(m app.Machine) map[string]string {
+func addresses(m family.Machine) map[string]string {
 	out := map[string]string{}
 	for _, kind := range []string{"access_v6", app.AddressBind, app.AddressAccess} { // what comes last counts
 		ip, err := netip.ParseAddr(m.Addresses[kind])

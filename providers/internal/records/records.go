@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // Set is all that a name has of one type.
@@ -54,18 +55,19 @@ func change(ctx context.Context, z Zone, all []Set) error {
 	return nil
 }
 
-// Keep has a machine's name lead to its addresses, and to nothing else. Names that its intent had before go. Doing it again changes nothing. EConflict where the name
+// Keep has a machine's name lead to its addresses, and to nothing else. Names that its intent had before go. Doing it again changes nothing.
+// EConflict where the name
 // is somebody else's.
-func Keep(ctx context.Context, z Zone, zone string, m app.Machine) error {
+func Keep(ctx context.Context, z Zone, zone string, m family.Machine) error {
 	name := Plain(m.Hostname)
-	if !app.InZone(name, zone) {
+	if !family.InZone(name, zone) {
 		return app.Errorf(app.EInvalid, "%s is not a name in the zone %s.", name, zone)
 	}
 	text, err := claim(m.Tags)
 	if err != nil {
 		return err
 	}
-	claims, err := claimsOf(ctx, z, map[string]string{app.TagInstallation: m.Tags[app.TagInstallation], app.TagIntent: m.Tags[app.TagIntent]})
+	claims, err := claimsOf(ctx, z, map[string]string{family.TagInstallation: m.Tags[family.TagInstallation], family.TagIntent: m.Tags[family.TagIntent]})
 	if err != nil {
 		return err
 	}
@@ -112,7 +114,7 @@ func free(name string, tags map[string]string, have, beside []Set) error {
 	mine := false
 	for _, s := range beside {
 		_, of := ours(s)
-		if of[app.TagInstallation] != tags[app.TagInstallation] || len(s.Values) != 1 {
+		if of[family.TagInstallation] != tags[family.TagInstallation] || len(s.Values) != 1 {
 			return foreign("a TXT record " + s.Name)
 		}
 		mine = true
@@ -153,10 +155,10 @@ func without(name string) []Set {
 
 // Drop removes the records of a machine that is deleted.
 func Drop(ctx context.Context, z Zone, tags map[string]string) error {
-	if tags[app.TagIntent] == "" {
+	if tags[family.TagIntent] == "" {
 		return nil
 	}
-	claims, err := claimsOf(ctx, z, map[string]string{app.TagInstallation: tags[app.TagInstallation], app.TagIntent: tags[app.TagIntent]})
+	claims, err := claimsOf(ctx, z, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagIntent: tags[family.TagIntent]})
 	if err != nil {
 		return err
 	}
@@ -171,17 +173,18 @@ func Drop(ctx context.Context, z Zone, tags map[string]string) error {
 const kindRecord = "dns_record"
 
 // Shared gives the names that are claimed with all of the tags.
-func Shared(ctx context.Context, z Zone, tags map[string]string) ([]app.SharedThing, error) {
+func Shared(ctx context.Context, z Zone, tags map[string]string) ([]family.SharedThing, error) {
 	claims, err := claimsOf(ctx, z, tags)
-	var out []app.SharedThing
+	var out []family.SharedThing
 	for _, name := range slices.Sorted(maps.Keys(claims)) {
-		out = append(out, app.SharedThing{ID: kindRecord + "/" + name, Kind: kindRecord, Name: name,
-			Tags: map[string]string{app.TagInstallation: claims[name][app.TagInstallation], app.TagCluster: claims[name][app.TagCluster]}})
+		out = append(out, family.SharedThing{ID: kindRecord + "/" + name, Kind: kindRecord, Name: name,
+			Tags: map[string]string{family.TagInstallation: claims[name][family.TagInstallation], family.TagCluster: claims[name][family.TagCluster]}})
 	}
 	return out, err
 }
 
-// DropShared removes one of them, where the id is of one; others are left to the member. Stands tells whether a machine with all of the tags does: its name stays.
+// DropShared removes one of them, where the id is of one; others are left to the member. Stands tells whether a machine with all of the tags does:
+// its name stays.
 func DropShared(ctx context.Context, z Zone, id string, stands func(tags map[string]string) (bool, error)) (was bool, err error) {
 	name, was := strings.CutPrefix(id, kindRecord+"/")
 	if !was {
@@ -196,7 +199,7 @@ func DropShared(ctx context.Context, z Zone, id string, stands func(tags map[str
 		if of == nil {
 			continue
 		}
-		still, err := stands(map[string]string{app.TagInstallation: of[app.TagInstallation], app.TagIntent: of[app.TagIntent]})
+		still, err := stands(map[string]string{family.TagInstallation: of[family.TagInstallation], family.TagIntent: of[family.TagIntent]})
 		if err != nil {
 			return true, err
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // kept is a zone in memory, which tells what was done to it, and fails where it is told to.
@@ -56,8 +57,8 @@ func (z batched) Change(ctx context.Context, all []Set) error {
 }
 
 func TestKeepAndDrop(t *testing.T) {
-	node := func(name string, addresses map[string]string) app.Machine {
-		return app.Machine{Hostname: name, Addresses: addresses, Tags: map[string]string{app.TagInstallation: "i", app.TagCluster: "c", app.TagIntent: "x"}}
+	node := func(name string, addresses map[string]string) family.Machine {
+		return family.Machine{Hostname: name, Addresses: addresses, Tags: map[string]string{family.TagInstallation: "i", family.TagCluster: "c", family.TagIntent: "x"}}
 	}
 	v4 := map[string]string{app.AddressAccess: "198.51.100.7"}
 	first := "write TXT _muster.a.z.test, write A a.z.test"

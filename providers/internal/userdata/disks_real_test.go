@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// disks are loop devices that the script takes for the disks of a machine: its lsblk knows no others, so that none of the host's own is ever looked at. All else
+// disks are loop devices that the script takes for the disks of a machine: its lsblk knows no others, so that none of the host's own is ever looked
+// at. All else
 // that it runs is the host's, in a mount namespace of its own, with an fstab and directories of its own.
 type disks struct {
 	dir, root string
@@ -76,7 +77,8 @@ func (d *disks) read(name string) string {
 	return string(b)
 }
 
-// boot starts the machine: what fstab has is mounted, what before says is done, the script runs twice, what after says is done, and all mounts go with the namespace. It gives
+// boot starts the machine: what fstab has is mounted, what before says is done, the script runs twice, what after says is done, and all mounts go
+// with the namespace. It gives
 // what was formatted and mounted by the script, and what after printed.
 func (d *disks) boot(t *testing.T, before, after string) (did, said string) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 )
 
@@ -30,7 +31,7 @@ var userForm = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}$`)
 // StartScript gives the script for clouds whose images have no cloud-init, but an agent that runs a script as root at each start. It does its work
 // at the first one: what Muster changes later, such as who is let in, is not to be undone. It is for Linux with bash. The public half of the host key is
 // returned beside it. EInvalid for a host key that cannot be read, and for a user that is no name.
-func StartScript(spec app.MachineSpec, o StartOptions) (script, hostKey string, err error) {
+func StartScript(spec family.MachineSpec, o StartOptions) (script, hostKey string, err error) {
 	if strings.ContainsAny(spec.AuthorizedKey, "\n\r") || !userForm.MatchString(o.User) {
 		return "", "", app.Errorf(app.EInvalid, "the user %q and its key cannot be written for a machine", o.User)
 	}
@@ -49,7 +50,7 @@ func StartScript(spec app.MachineSpec, o StartOptions) (script, hostKey string, 
 	if o.DataDisks {
 		disks = DiskScript
 	}
-	mark := sha256.Sum256([]byte(spec.Tags[app.TagInstallation] + "\x00" + spec.Intent))
+	mark := sha256.Sum256([]byte(spec.Tags[family.TagInstallation] + "\x00" + spec.Intent))
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\n")
 	for _, v := range [][2]string{{"MARK", hex.EncodeToString(mark[:16])}, {"SSH_USER", o.User}, {"AUTHORIZED", spec.AuthorizedKey}, {"SHORT", account.Name(spec.Hostname)},

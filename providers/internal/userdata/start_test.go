@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"muster/app"
+	"muster/app/family"
 )
 
 // rooted is a directory in place of /, with programs in place of those that would change the host.
@@ -68,7 +69,7 @@ func (r rooted) run(t *testing.T, script string) string {
 	return r.read("did")
 }
 
-func scriptOf(t *testing.T, s app.MachineSpec, user string, disks bool) (script, hostKey string) {
+func scriptOf(t *testing.T, s family.MachineSpec, user string, disks bool) (script, hostKey string) {
 	t.Helper()
 	script, hostKey, err := StartScript(s, StartOptions{User: user, DataDisks: disks, Started: "curl started"})
 	if err != nil {
@@ -78,7 +79,7 @@ func scriptOf(t *testing.T, s app.MachineSpec, user string, disks bool) (script,
 }
 
 // named is the spec of a machine.
-func named(t *testing.T, name string) app.MachineSpec {
+func named(t *testing.T, name string) family.MachineSpec {
 	s := spec(t)
 	s.Intent, s.Hostname = name, strings.ReplaceAll(name, " ", "-")+".suite.test"
 	return s

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/family"
 	"muster/providers/internal/account"
 )
 
@@ -56,7 +56,7 @@ type config struct {
 
 // CloudConfig gives the user data for a machine, and the public half of the host key that it holds. EInvalid for a host key that cannot be
 // read, and ETooLarge for more than any cloud takes.
-func CloudConfig(spec app.MachineSpec, o Options) (text, hostKey string, err error) {
+func CloudConfig(spec family.MachineSpec, o Options) (text, hostKey string, err error) {
 	c := config{Hostname: account.Name(spec.Hostname), FQDN: spec.Hostname, DeleteKeys: true}
 	if len(spec.HostKey) > 0 {
 		if hostKey, err = account.PublicLine(spec.HostKey); err != nil {

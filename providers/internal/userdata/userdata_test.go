@@ -10,11 +10,11 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/crypto/ssh"
-
 	"muster/app"
+	"muster/app/family"
 )
 
-func spec(t *testing.T) app.MachineSpec {
+func spec(t *testing.T) family.MachineSpec {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -24,7 +24,7 @@ func spec(t *testing.T) app.MachineSpec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return app.MachineSpec{Hostname: "n1.c1.example.org", HostKey: pem.EncodeToMemory(block), AuthorizedKey: "ssh-ed25519 AAAA muster"}
+	return family.MachineSpec{Hostname: "n1.c1.example.org", HostKey: pem.EncodeToMemory(block), AuthorizedKey: "ssh-ed25519 AAAA muster"}
 }
 
 func TestCloudConfig(t *testing.T) {

@@ -3,7 +3,8 @@ package load
 import (
 	"math"
 
-	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // Load is what services take of a node, or what hardware offers: CPU, memory and disk in millionths, so that sums do not
@@ -20,7 +21,7 @@ const (
 var Boundless = Load{Endless, Endless, Endless, Endless}
 
 // Of states what a service needs. What is not a sensible number of anything counts as 0.
-func Of(r app.Resources) Load {
+func Of(r template.Resources) Load {
 	return Load{millionths(r.CPU), millionths(r.MemoryGB), millionths(r.DiskGB), 1}
 }
 
@@ -32,7 +33,7 @@ func millionths(x float64) int64 {
 }
 
 // Offer is what hardware has to give; what it does not state is not limited.
-func Offer(f app.Flavor) Load {
+func Offer(f template.Flavor) Load {
 	out := Load{millionths(f.CPU), millionths(f.MemoryGB), millionths(f.DiskGB), Endless}
 	for i, v := range out {
 		if v == 0 {
@@ -67,7 +68,7 @@ func (l Load) Within(m Load) bool {
 func (l Load) Free() bool { return l[0] == 0 && l[1] == 0 && l[2] == 0 }
 
 // RoomOn gives how many nodes of a flavor a host can take, and what it has left of all that the flavor does not state.
-func RoomOn(h app.Host, f app.Flavor) (nodes int, free Load) {
+func RoomOn(h layout.Host, f template.Flavor) (nodes int, free Load) {
 	nodes, free = h.Nodes, Boundless
 	for i, d := range []struct {
 		free   *float64

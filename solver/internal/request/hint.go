@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 )
 
 // mostHints is how many hints are put together at most.
@@ -12,7 +14,7 @@ const mostHints = 4
 
 // Advised completes a refusal: the hint says what would mend it, with near names, and what else is wrong with the
 // request, so that one need not find that out one by one.
-func Advised(c *app.Catalog, r app.LayoutRequest, err error) error {
+func Advised(c *template.Catalog, r layout.LayoutRequest, err error) error {
 	e := app.AsError(err)
 	var mend, also []string
 	for _, f := range Flaws(c, r) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // Reasons of refusals, as app.Solver states them.
@@ -34,7 +35,7 @@ func Allowed(name, want string, compatible []string) bool {
 }
 
 // Preferred is what a request prefers, or else its template.
-func Preferred(asked app.Preference, t *app.Template) app.Preference {
+func Preferred(asked template.Preference, t *template.Template) template.Preference {
 	if asked == "" {
 		return t.Defaults.Prefer
 	}
@@ -45,7 +46,7 @@ func Preferred(asked app.Preference, t *app.Template) app.Preference {
 func Distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
 // Offered gives the hardware and image types that a provider has, by name.
-func Offered(c *app.Catalog, provider string) (hardware, images []string) {
+func Offered(c *template.Catalog, provider string) (hardware, images []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Hardware)) {
 		if c.Hardware[name].Providers[provider].Flavor != "" {
 			hardware = append(hardware, name)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 )
 
@@ -19,21 +21,21 @@ type Flaw struct {
 // Repair is a change of the request, with what it is in words.
 type Repair struct {
 	Text  string // "" for another size, which is told last and once
-	Apply func(r *app.LayoutRequest)
+	Apply func(r *layout.LayoutRequest)
 }
 
 // reviewer looks through a request. template and provider are nil and "" where they are not known.
 type reviewer struct {
-	c        *app.Catalog
-	r        app.LayoutRequest
-	t        *app.Template
+	c        *template.Catalog
+	r        layout.LayoutRequest
+	t        *template.Template
 	provider string
 	services []string // in the order of the request, each once
 	found    []Flaw
 }
 
 // Flaws gives everything that is wrong with a request, whatever else is.
-func Flaws(c *app.Catalog, r app.LayoutRequest) []Flaw {
+func Flaws(c *template.Catalog, r layout.LayoutRequest) []Flaw {
 	v := &reviewer{c: c, r: r, t: c.Templates[r.Template]}
 	v.template()
 	v.size()
@@ -68,14 +70,14 @@ func didYouMean(near, all []string) string {
 }
 
 // instead gives a repair for each of some names, to be used instead of another one.
-func instead(what, wrong string, some []string, at func(r *app.LayoutRequest) *string) []Repair {
+func instead(what, wrong string, some []string, at func(r *layout.LayoutRequest) *string) []Repair {
 	var out []Repair
 	for _, name := range some {
 		text := what + " " + name
 		if wrong != "" {
 			text += " instead of " + wrong
 		}
-		out = append(out, Repair{text, func(r *app.LayoutRequest) { *at(r) = name }})
+		out = append(out, Repair{text, func(r *layout.LayoutRequest) { *at(r) = name }})
 	}
 	return out
 }
@@ -86,7 +88,7 @@ func (v *reviewer) template() {
 	}
 	all := sortedNames(v.c.Templates)
 	near := nearNames(v.r.Template, all)
-	at := func(r *app.LayoutRequest) *string { return &r.Template }
+	at := func(r *layout.LayoutRequest) *string { return &r.Template }
 	v.say(app.ENotFound, MissingTemplate, "template", didYouMean(near, all), instead("template", v.r.Template, near, at),
 		"Cluster template %s does not exist.", v.r.Template)
 }
@@ -95,12 +97,12 @@ func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Key
 
 func (v *reviewer) size() {
 	n := v.r.Size
-	allowed := app.SizeRange{}
+	allowed := template.SizeRange{}
 	if v.t != nil {
 		allowed = v.t.Constraints.Size
 	}
 	resize := func(to int) (string, []Repair) {
-		return fmt.Sprintf("Ask for %s.", humanize.Count(to, "node")), []Repair{{"", func(r *app.LayoutRequest) { r.Size = to }}}
+		return fmt.Sprintf("Ask for %s.", humanize.Count(to, "node")), []Repair{{"", func(r *layout.LayoutRequest) { r.Size = to }}}
 	}
 	switch {
 	case n <= 0:
@@ -113,13 +115,13 @@ func (v *reviewer) size() {
 }
 
 func (v *reviewer) prefer() {
-	known := []string{string(app.PreferPacked), string(app.PreferCheapest), string(app.PreferSpread)}
+	known := []string{string(template.PreferPacked), string(template.PreferCheapest), string(template.PreferSpread)}
 	wrong := string(v.r.Prefer)
 	if wrong == "" || slices.Contains(known, wrong) {
 		return
 	}
 	near := nearNames(wrong, known)
-	at := func(r *app.LayoutRequest) *string { return (*string)(&r.Prefer) }
+	at := func(r *layout.LayoutRequest) *string { return (*string)(&r.Prefer) }
 	v.say(app.EInvalid, BadRequest, "prefer", didYouMean(near, known), instead("preference", wrong, orElse(near, known), at),
 		"Preference %s does not exist.", wrong)
 }
@@ -138,7 +140,7 @@ func (v *reviewer) providers() {
 		name = v.t.Defaults.Provider
 	}
 	all := sortedNames(v.c.Providers)
-	at := func(r *app.LayoutRequest) *string { return &r.Provider }
+	at := func(r *layout.LayoutRequest) *string { return &r.Provider }
 	switch {
 	case name == "" && v.t != nil:
 		v.say(app.EInvalid, MissingProvider, "provider", didYouMean(nil, all), instead("provider", "", all, at),
@@ -163,7 +165,7 @@ func (v *reviewer) zones() {
 	if len(some) > 0 {
 		hint = fmt.Sprintf("%s would do.", capital("provider "+humanize.Or(some)))
 	}
-	at := func(r *app.LayoutRequest) *string { return &r.Provider }
+	at := func(r *layout.LayoutRequest) *string { return &r.Provider }
 	v.say(app.EInvalid, BadRequest, "provider", hint, instead("provider", v.provider, some, at),
 		"Template %s spreads nodes over zones, and provider %s has none.", v.r.Template, v.provider)
 }
@@ -239,5 +241,5 @@ func (v *reviewer) elsewhere(of TypeSort, want string, list []string) []Repair {
 			some = append(some, name)
 		}
 	}
-	return instead("provider", v.provider, some, func(r *app.LayoutRequest) *string { return &r.Provider })
+	return instead("provider", v.provider, some, func(r *layout.LayoutRequest) *string { return &r.Provider })
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/layout"
+	"muster/app/template"
 	"muster/solver/internal/humanize"
 )
 
@@ -51,7 +53,7 @@ func (v *reviewer) usable() []string {
 }
 
 // replace puts some services in the place of one.
-func (v *reviewer) replace(s string, by ...string) func(*app.LayoutRequest) {
+func (v *reviewer) replace(s string, by ...string) func(*layout.LayoutRequest) {
 	var services []string
 	for _, o := range v.services {
 		if o == s {
@@ -60,7 +62,7 @@ func (v *reviewer) replace(s string, by ...string) func(*app.LayoutRequest) {
 		}
 		services = append(services, o)
 	}
-	return func(r *app.LayoutRequest) { r.Services = services }
+	return func(r *layout.LayoutRequest) { r.Services = services }
 }
 
 func (v *reviewer) leaveOut(s string) []Repair {
@@ -71,7 +73,7 @@ func (v *reviewer) leaveOut(s string) []Repair {
 }
 
 // Provides tells whether a service is what another one requires.
-func Provides(c *app.Catalog, service, need string) bool {
+func Provides(c *template.Catalog, service, need string) bool {
 	return service == need || slices.Contains(c.Services[service].Provides, need)
 }
 

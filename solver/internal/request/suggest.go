@@ -3,7 +3,7 @@ package request
 import (
 	"slices"
 
-	"muster/app"
+	"muster/app/phrase"
 )
 
 // someNear is how many near names are offered at most.
@@ -17,10 +17,10 @@ func nearNames(written string, names []string) []string {
 		errors int
 	}
 	var found []near
-	w := app.FoldName(written)
+	w := phrase.FoldName(written)
 	for _, name := range Distinct(names) {
-		n := app.FoldName(name)
-		if d := app.EditDistance(w, n); d <= max(1, max(len(w), len(n))/3) {
+		n := phrase.FoldName(name)
+		if d := phrase.EditDistance(w, n); d <= max(1, max(len(w), len(n))/3) {
 			found = append(found, near{name, d})
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 type constraintsDoc struct {
@@ -95,28 +95,28 @@ func (ratioDoc) schema() map[string]any {
 }
 
 // constraints turns what was written into the app's word for it.
-func (c constraintsDoc) constraints() app.Constraints {
-	out := app.Constraints{
+func (c constraintsDoc) constraints() template.Constraints {
+	out := template.Constraints{
 		MustCoexist: c.MustCoexist, CantCoexist: c.CantCoexist, CantCoexistPairs: c.CantCoexistPairs,
-		Services: make(map[string]app.ServiceConstraint, len(c.Services)),
+		Services: make(map[string]template.ServiceConstraint, len(c.Services)),
 		Size:     c.Size.Sizes(), MixedHardware: c.MixedHardware,
 	}
 	for name, s := range c.Services {
 		out.Services[name] = serviceConstraint(s.Hardware, s.Images, s.Min, s.Max)
 	}
 	for _, r := range c.Ratios {
-		out.Ratios = append(out.Ratios, app.Ratio(r))
+		out.Ratios = append(out.Ratios, template.Ratio(r))
 	}
 	if z := c.Zones; z != nil {
-		out.Zones = &app.ZoneRule{MaxSkew: 1, Services: z.Services}
+		out.Zones = &template.ZoneRule{MaxSkew: 1, Services: z.Services}
 		if z.MaxSkew != nil {
 			out.Zones.MaxSkew = *z.MaxSkew
 		}
 	}
 	if h := c.Hosts; h != nil {
-		out.Hosts = &app.HostRule{Alone: h.Alone, Separate: h.Separate}
+		out.Hosts = &template.HostRule{Alone: h.Alone, Separate: h.Separate}
 		for _, a := range h.Apart {
-			out.Hosts.Apart = append(out.Hosts.Apart, app.HostApart(a))
+			out.Hosts.Apart = append(out.Hosts.Apart, template.HostApart(a))
 		}
 		if h.MaxNodes != nil {
 			out.Hosts.MaxNodes = *h.MaxNodes
@@ -131,8 +131,8 @@ func (c constraintsDoc) constraints() app.Constraints {
 	return out
 }
 
-func serviceConstraint(hardware, images []string, least, most *int) app.ServiceConstraint {
-	c := app.ServiceConstraint{Hardware: hardware, Images: images, Max: app.Unlimited}
+func serviceConstraint(hardware, images []string, least, most *int) template.ServiceConstraint {
+	c := template.ServiceConstraint{Hardware: hardware, Images: images, Max: template.Unlimited}
 	if least != nil {
 		c.Min, c.MinSet = *least, true
 	}
@@ -142,8 +142,8 @@ func serviceConstraint(hardware, images []string, least, most *int) app.ServiceC
 	return c
 }
 
-func (d SizeDoc) Sizes() app.SizeRange {
-	r := app.SizeRange{Min: 1, Max: app.Unlimited, OneOf: slices.Compact(slices.Sorted(slices.Values(d.OneOf)))}
+func (d SizeDoc) Sizes() template.SizeRange {
+	r := template.SizeRange{Min: 1, Max: template.Unlimited, OneOf: slices.Compact(slices.Sorted(slices.Values(d.OneOf)))}
 	if n := len(r.OneOf); n > 0 {
 		r.Min, r.Max = r.OneOf[0], r.OneOf[n-1]
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 // CooprFolders are the folders of Coopr's definitions that are read, with the kind of what is in them.
@@ -170,17 +171,17 @@ func CooprDoc(k Kind) any {
 func FromCoopr(e *Entry, doc any) any {
 	switch doc := doc.(type) {
 	case *cooprProvider:
-		return &app.ProviderSpec{About: doc.about(e), Type: doc.Type, Settings: cooprSettingsOf(doc.Type, doc.Settings)}
+		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Settings: cooprSettingsOf(doc.Type, doc.Settings)}
 	case *cooprHardware:
-		h := &app.HardwareType{About: doc.about(e), Providers: make(map[string]app.Flavor, len(doc.Providers))}
+		h := &template.HardwareType{About: doc.about(e), Providers: make(map[string]template.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {
 			h.Providers[name] = f.flavor()
 		}
 		return h
 	case *cooprImage:
-		i := &app.ImageType{About: doc.about(e), Providers: make(map[string]app.Image, len(doc.Providers))}
+		i := &template.ImageType{About: doc.about(e), Providers: make(map[string]template.Image, len(doc.Providers))}
 		for name, on := range doc.Providers {
-			i.Providers[name] = app.Image{Image: on.Image, SSHUser: on.SSHUser, Extra: on.Rest}
+			i.Providers[name] = template.Image{Image: on.Image, SSHUser: on.SSHUser, Extra: on.Rest}
 		}
 		return i
 	case *cooprService:
@@ -191,11 +192,11 @@ func FromCoopr(e *Entry, doc any) any {
 	panic("catalog: no such document")
 }
 
-func (a cooprAbout) about(e *Entry) app.About { return e.about(a.Label, a.Description, a.Icon) }
+func (a cooprAbout) about(e *Entry) template.About { return e.about(a.Label, a.Description, a.Icon) }
 
 // flavor keeps the list of disks as it was written, beside their sum.
-func (f cooprFlavor) flavor() app.Flavor {
-	out := app.Flavor{Flavor: f.Flavor, CostPerHour: f.Cost, CPU: f.VCPU, MemoryGB: f.RAM, Extra: f.Rest}
+func (f cooprFlavor) flavor() template.Flavor {
+	out := template.Flavor{Flavor: f.Flavor, CostPerHour: f.Cost, CPU: f.VCPU, MemoryGB: f.RAM, Extra: f.Rest}
 	if f.Disks != "" {
 		if out.Extra == nil {
 			out.Extra = map[string]string{}
@@ -220,11 +221,11 @@ func diskSum(disks string) float64 {
 	return sum
 }
 
-func (s *cooprService) service(e *Entry) *app.Service {
-	out := &app.Service{
+func (s *cooprService) service(e *Entry) *template.Service {
+	out := &template.Service{
 		About: s.about(e), Provides: s.Dependencies.Provides, Conflicts: s.Dependencies.Conflicts,
-		Install: app.Dependencies(s.Dependencies.Install), Runtime: app.Dependencies(s.Dependencies.Runtime),
-		Actions: map[app.Action]*app.ServiceAction{}, Links: cooprLinks(s.Links),
+		Install: template.Dependencies(s.Dependencies.Install), Runtime: template.Dependencies(s.Dependencies.Runtime),
+		Actions: map[app.Action]*template.ServiceAction{}, Links: cooprLinks(s.Links),
 	}
 	a := s.Provisioner.Actions
 	for action, doc := range map[app.Action]*cooprAction{
@@ -232,27 +233,27 @@ func (s *cooprService) service(e *Entry) *app.Service {
 		app.ActionStart: a.Start, app.ActionStop: a.Stop, app.ActionRemove: a.Remove,
 	} {
 		if doc != nil {
-			out.Actions[action] = &app.ServiceAction{Automator: doc.Type, Fields: doc.Fields}
+			out.Actions[action] = &template.ServiceAction{Automator: doc.Type, Fields: doc.Fields}
 		}
 	}
 	return out
 }
 
-func (t *cooprTemplate) template(e *Entry) *app.Template {
+func (t *cooprTemplate) template(e *Entry) *template.Template {
 	lease := t.Administration.Lease
-	out := &app.Template{
+	out := &template.Template{
 		About: t.about(e), Links: cooprLinks(t.Links),
-		Defaults: app.TemplateDefaults{
+		Defaults: template.TemplateDefaults{
 			Services: []string{}, Provider: t.Defaults.Provider, Hardware: t.Defaults.Hardware, Image: t.Defaults.Image,
 			DNSSuffix: t.Defaults.DNSSuffix, Config: orEmpty(t.Defaults.Config),
 		},
-		Compatibility: app.Compatibility(t.Compatibility),
-		Constraints: app.Constraints{
+		Compatibility: template.Compatibility(t.Compatibility),
+		Constraints: template.Constraints{
 			MustCoexist: t.Constraints.Layout.MustCoexist, CantCoexist: t.Constraints.Layout.CantCoexist,
-			Services: make(map[string]app.ServiceConstraint, len(t.Constraints.Services)),
+			Services: make(map[string]template.ServiceConstraint, len(t.Constraints.Services)),
 			Size:     t.Constraints.Size.Sizes(),
 		},
-		Lease: app.Lease{
+		Lease: template.Lease{
 			Initial: time.Duration(lease.Initial), Max: time.Duration(lease.Max), Step: time.Duration(lease.Step),
 		},
 	}

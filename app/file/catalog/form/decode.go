@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 // Limits that keep a hostile or broken file from eating the process. A file that people write stays far below them;
@@ -88,7 +88,7 @@ func (d *Decoder) Report(n *yaml.Node, path string, s Severity, message, hint st
 	if d.subject != "" {
 		message = d.subject + ": " + message
 	}
-	d.Out.Add(Problem{Origin: app.Origin{File: d.File, Line: n.Line}, Column: n.Column, Severity: s, Message: message, Hint: hint,
+	d.Out.Add(Problem{Origin: template.Origin{File: d.File, Line: n.Line}, Column: n.Column, Severity: s, Message: message, Hint: hint,
 		Field: path, Kind: string(d.of.Kind), Name: d.of.Name})
 }
 

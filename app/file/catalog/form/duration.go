@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 // duration is a length of time as people write it: 30s, 10m, 8h, 30d, or several of them such as 1d12h, or 0.
@@ -29,7 +29,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	if s == "" || !durationShape.MatchString(s) {
 		return 0, errShape
 	}
-	length, err := app.ParseLength(s)
+	length, err := template.ParseLength(s)
 	if err != nil {
 		return 0, errShape
 	}

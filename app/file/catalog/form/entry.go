@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 // Kind is a kind of catalog entry, as written after `kind:`.
@@ -46,13 +46,13 @@ type Entry struct {
 	Value   any
 	Broken  bool
 	// Inherited is set while the whole of a template is looked at: it knows where its parts are written.
-	Inherited *app.Template
-	Layers    []Layer       // that the whole is made of, the template itself last
-	Depth     int           // how many stand one behind the other, itself among them
-	Done      bool          // layers, depth and whole are known
-	Own       bool          // a tenant's
-	Trusted   bool          // of own ones: see app.CatalogRevision
-	Whole     *app.Template // a template with all that it extends and includes; nil where it cannot be made whole
+	Inherited *template.Template
+	Layers    []Layer            // that the whole is made of, the template itself last
+	Depth     int                // how many stand one behind the other, itself among them
+	Done      bool               // layers, depth and whole are known
+	Own       bool               // a tenant's
+	Trusted   bool               // of own ones: see app.CatalogRevision
+	Whole     *template.Template // a template with all that it extends and includes; nil where it cannot be made whole
 }
 
 var nameShape = regexp.MustCompile(namePattern)
@@ -63,10 +63,10 @@ const namePattern = `^[A-Za-z0-9_.-]{1,255}$`
 func GoodName(s string) bool { return nameShape.MatchString(s) }
 
 // about turns what every entry carries into the app's word for it.
-func (e *Entry) about(label, description, icon string) app.About {
-	return app.About{
+func (e *Entry) about(label, description, icon string) template.About {
+	return template.About{
 		Name: e.Name, Label: label, Description: description, Icon: icon,
-		Origin: app.Origin{File: e.File, Line: e.Node.Line},
+		Origin: template.Origin{File: e.File, Line: e.Node.Line},
 	}
 }
 
@@ -176,7 +176,9 @@ func Descend(n *yaml.Node, path []string) (k, x *yaml.Node) {
 // Layer is one template that another is made of, itself among them.
 type Layer struct {
 	Entry    *Entry
-	Template *app.Template
+	Template *template.Template
 }
 
-func (e *Entry) Origin() app.Origin { return app.Origin{File: e.File, Line: e.At("name").Line} }
+func (e *Entry) Origin() template.Origin {
+	return template.Origin{File: e.File, Line: e.At("name").Line}
+}

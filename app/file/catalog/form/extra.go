@@ -1,9 +1,9 @@
 package form
 
 import (
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 // plainText is text, also where it looks like a number or a truth value: what a provider makes of it is its own to say.
@@ -51,20 +51,20 @@ func extraDoc(extra map[string]string) map[string]plainText {
 	return out
 }
 
-func (f flavorDoc) flavor() app.Flavor {
-	return app.Flavor{Flavor: f.Flavor, CostPerHour: f.CostPerHour, AsleepCostPerHour: f.AsleepCostPerHour, CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB,
+func (f flavorDoc) flavor() template.Flavor {
+	return template.Flavor{Flavor: f.Flavor, CostPerHour: f.CostPerHour, AsleepCostPerHour: f.AsleepCostPerHour, CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB,
 		Extra: extraOf(f.Extra)}
 }
 
-func flavorDocOf(f app.Flavor) flavorDoc {
+func flavorDocOf(f template.Flavor) flavorDoc {
 	return flavorDoc{Flavor: f.Flavor, CostPerHour: f.CostPerHour, AsleepCostPerHour: f.AsleepCostPerHour, CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB,
 		Extra: extraDoc(f.Extra)}
 }
 
-func (i imageOnDoc) image() app.Image {
-	return app.Image{Image: i.Image, SSHUser: i.SSHUser, Extra: extraOf(i.Extra)}
+func (i imageOnDoc) image() template.Image {
+	return template.Image{Image: i.Image, SSHUser: i.SSHUser, Extra: extraOf(i.Extra)}
 }
 
-func imageOnDocOf(i app.Image) imageOnDoc {
+func imageOnDocOf(i template.Image) imageOnDoc {
 	return imageOnDoc{Image: i.Image, SSHUser: i.SSHUser, Extra: extraDoc(i.Extra)}
 }

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 type firewallDoc struct {
@@ -88,18 +88,18 @@ var (
 	_ writer  = firewallRuleDoc{}
 )
 
-func (f *firewallDoc) Firewall() *app.Firewall {
+func (f *firewallDoc) Firewall() *template.Firewall {
 	if f == nil {
 		return nil
 	}
-	out := &app.Firewall{}
+	out := &template.Firewall{}
 	for _, r := range f.Open {
-		rule := app.FirewallRule{Protocol: r.Protocol, Ports: string(r.Ports), From: r.From}
+		rule := template.FirewallRule{Protocol: r.Protocol, Ports: string(r.Ports), From: r.From}
 		if rule.Protocol == "" {
 			rule.Protocol = "tcp"
 		}
 		if len(rule.From) == 0 {
-			rule.From = app.Anywhere()
+			rule.From = template.Anywhere()
 		}
 		out.Rules = append(out.Rules, rule)
 	}
@@ -107,7 +107,7 @@ func (f *firewallDoc) Firewall() *app.Firewall {
 }
 
 // FirewallDocOf turns the app's word into what is written.
-func FirewallDocOf(f *app.Firewall) *firewallDoc {
+func FirewallDocOf(f *template.Firewall) *firewallDoc {
 	d := &firewallDoc{}
 	for _, r := range f.Rules {
 		d.Open = append(d.Open, firewallRuleDoc{Protocol: r.Protocol, Ports: ports(r.Ports), From: r.From})
@@ -121,7 +121,7 @@ func (r firewallRuleDoc) toNode() *yaml.Node {
 	if r.Protocol != "" && r.Protocol != "tcp" {
 		text = strings.TrimSpace(r.Protocol + " " + text)
 	}
-	if len(r.From) > 0 && !slices.Equal(r.From, app.Anywhere()) {
+	if len(r.From) > 0 && !slices.Equal(r.From, template.Anywhere()) {
 		text += " from " + strings.Join(r.From, ", ")
 	}
 	if n, err := strconv.Atoi(text); err == nil {

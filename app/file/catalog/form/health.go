@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 type healthDoc struct {
@@ -61,16 +61,16 @@ type healthPolicyDoc struct {
 	Brake    share      `yaml:"brake" doc:"The share of nodes that may be in need of repair at once, such as 30%. Where there are more, Muster only tells. 30% where absent."`
 }
 
-type repairWord app.HealthRepair
+type repairWord template.HealthRepair
 
 const repairPattern = `^(auto|off)$`
 
 func (r *repairWord) fromNode(d *Decoder, n *yaml.Node, path string) {
-	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && (n.Value == string(app.RepairAuto) || n.Value == string(app.RepairOff)) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && (n.Value == string(template.RepairAuto) || n.Value == string(template.RepairOff)) {
 		*r = repairWord(n.Value)
 		return
 	}
-	d.Wrong(n, path, "auto or off", DidYouMean(n.Value, []string{string(app.RepairAuto), string(app.RepairOff)}))
+	d.Wrong(n, path, "auto or off", DidYouMean(n.Value, []string{string(template.RepairAuto), string(template.RepairOff)}))
 }
 
 func (repairWord) schema() map[string]any {
@@ -112,24 +112,24 @@ var (
 	_ schemer = share(0)
 )
 
-func (h *healthDoc) check() *app.HealthCheck {
+func (h *healthDoc) check() *template.HealthCheck {
 	if h == nil {
 		return nil
 	}
-	out := &app.HealthCheck{
+	out := &template.HealthCheck{
 		Command: h.Command, TCP: string(h.TCP), Timeout: time.Duration(h.Timeout), Wait: time.Duration(h.Wait), Failures: h.Failures,
 	}
 	if h.HTTP != nil {
-		out.HTTP = &app.HTTPHealth{Port: string(h.HTTP.Port), Path: h.HTTP.Path, Status: h.HTTP.Status}
+		out.HTTP = &template.HTTPHealth{Port: string(h.HTTP.Port), Path: h.HTTP.Path, Status: h.HTTP.Status}
 	}
 	return out
 }
 
-func (h *healthPolicyDoc) policy() *app.HealthPolicy {
+func (h *healthPolicyDoc) policy() *template.HealthPolicy {
 	if h == nil {
 		return nil
 	}
-	return &app.HealthPolicy{
-		Interval: time.Duration(h.Interval), Repair: app.HealthRepair(h.Repair), After: h.After, Brake: int(h.Brake),
+	return &template.HealthPolicy{
+		Interval: time.Duration(h.Interval), Repair: template.HealthRepair(h.Repair), After: h.After, Brake: int(h.Brake),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 )
 
 type hookDoc struct {
@@ -18,10 +19,10 @@ type hookDoc struct {
 	Services   []string `yaml:"services" doc:"The script is run on the nodes that have one of these services; on all nodes where absent."`
 }
 
-func hooks(docs []hookDoc) (out []app.OperationHook) {
+func hooks(docs []hookDoc) (out []template.OperationHook) {
 	for _, d := range docs {
-		h := app.OperationHook{Name: d.Name, When: app.HookPhase(d.When), SendTo: d.SendTo, Timeout: time.Duration(d.Timeout),
-			OnTimeout: app.HookChoice(d.OnTimeout), Script: d.Run, Services: sorted(d.Services)}
+		h := template.OperationHook{Name: d.Name, When: template.HookPhase(d.When), SendTo: d.SendTo, Timeout: time.Duration(d.Timeout),
+			OnTimeout: template.HookChoice(d.OnTimeout), Script: d.Run, Services: sorted(d.Services)}
 		for _, k := range sorted(d.Operations) {
 			h.Operations = append(h.Operations, app.OperationKind(k))
 		}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 // lines notes on which lines stands what people are pointed at where there is no layout.
@@ -36,7 +36,7 @@ func (l lines) list(name string, n int, path ...any) {
 }
 
 // linesOf gives the lines of a template's constraints, defaults and compatibility, by the paths that app.About tells of.
-func linesOf(e *Entry, t *app.Template) map[string]int {
+func linesOf(e *Entry, t *template.Template) map[string]int {
 	l := lines{e, map[string]int{}}
 	c := t.Constraints
 	for s := range maps.Keys(c.Services) {

@@ -3,9 +3,11 @@ package form
 import (
 	"time"
 
-	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/app/resource"
+	"muster/app/template"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // The structs of Muster's own form. Their tags are all that the decoder and the schema know: yaml is the key, need
@@ -226,15 +228,15 @@ func NativeDoc(k Kind) any {
 func fromNative(e *Entry, doc any) any {
 	switch doc := doc.(type) {
 	case *ProviderDoc:
-		return &app.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: app.Rate(doc.Rate), Settings: orEmpty(doc.Settings), Provisioner: doc.Provisioner}
+		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: template.Rate(doc.Rate), Settings: orEmpty(doc.Settings), Provisioner: doc.Provisioner}
 	case *hardwareDoc:
-		h := &app.HardwareType{About: doc.about(e), Providers: make(map[string]app.Flavor, len(doc.Providers))}
+		h := &template.HardwareType{About: doc.about(e), Providers: make(map[string]template.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {
 			h.Providers[name] = f.flavor()
 		}
 		return h
 	case *imageDoc:
-		i := &app.ImageType{About: doc.about(e), Providers: make(map[string]app.Image, len(doc.Providers))}
+		i := &template.ImageType{About: doc.about(e), Providers: make(map[string]template.Image, len(doc.Providers))}
 		for name, on := range doc.Providers {
 			i.Providers[name] = on.image()
 		}
@@ -247,20 +249,20 @@ func fromNative(e *Entry, doc any) any {
 	panic("catalog: no such document")
 }
 
-func (a AboutDoc) about(e *Entry) app.About { return e.about(a.Label, a.Description, a.Icon) }
+func (a AboutDoc) about(e *Entry) template.About { return e.about(a.Label, a.Description, a.Icon) }
 
-func (s *serviceDoc) service(e *Entry) *app.Service {
-	out := &app.Service{
+func (s *serviceDoc) service(e *Entry) *template.Service {
+	out := &template.Service{
 		About: s.about(e), Provides: s.Provides, Conflicts: s.Conflicts,
-		Install: app.Dependencies(s.Install), Runtime: app.Dependencies(s.Runtime),
-		Needs:   app.Resources(s.Needs),
-		Actions: map[app.Action]*app.ServiceAction{}, Links: links(s.Links),
+		Install: template.Dependencies(s.Install), Runtime: template.Dependencies(s.Runtime),
+		Needs:   template.Resources(s.Needs),
+		Actions: map[app.Action]*template.ServiceAction{}, Links: links(s.Links),
 		Health: s.Health.check(), Reads: s.Reads,
 	}
 	out.Lines = linesOfService(e)
 	for action, doc := range s.Actions.ByName() {
 		if doc != nil {
-			out.Actions[action] = &app.ServiceAction{Automator: doc.Automator, Fields: doc.Fields, Timeout: time.Duration(doc.Timeout), Resources: refs(doc.Resources)}
+			out.Actions[action] = &template.ServiceAction{Automator: doc.Automator, Fields: doc.Fields, Timeout: time.Duration(doc.Timeout), Resources: refs(doc.Resources)}
 			if doc.person != nil {
 				out.Actions[action].Person = doc.person.person()
 			}
@@ -270,11 +272,11 @@ func (s *serviceDoc) service(e *Entry) *app.Service {
 }
 
 // refs reads references to resources. What is none keeps its whole text as a name, for the check to complain about.
-func refs(texts []string) (out []app.ResourceRef) {
+func refs(texts []string) (out []template.ResourceRef) {
 	for _, text := range texts {
 		r, err := resource.ParseResourceRef(text)
 		if err != nil {
-			r = app.ResourceRef{Name: text}
+			r = template.ResourceRef{Name: text}
 		}
 		out = append(out, r)
 	}
@@ -288,20 +290,20 @@ func (a ActionsDoc) ByName() map[app.Action]*actionDoc {
 	}
 }
 
-func (t *templateDoc) template(e *Entry) *app.Template {
-	out := &app.Template{
+func (t *templateDoc) template(e *Entry) *template.Template {
+	out := &template.Template{
 		About: t.about(e), Extends: t.Extends, Includes: t.Includes, Links: links(t.Links), Hooks: hooks(t.Hooks),
-		Defaults: app.TemplateDefaults{
+		Defaults: template.TemplateDefaults{
 			Services: []string{}, Provider: t.Defaults.Provider, Hardware: t.Defaults.Hardware, Image: t.Defaults.Image,
-			DNSSuffix: t.Defaults.DNSSuffix, Prefer: app.Preference(t.Defaults.Prefer), Config: orEmpty(t.Defaults.Config),
+			DNSSuffix: t.Defaults.DNSSuffix, Prefer: template.Preference(t.Defaults.Prefer), Config: orEmpty(t.Defaults.Config),
 		},
-		Compatibility: app.Compatibility(t.Compatibility),
+		Compatibility: template.Compatibility(t.Compatibility),
 		Constraints:   t.Constraints.constraints(),
-		Lease: app.Lease{
+		Lease: template.Lease{
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
 		Batches: t.Batches.person(),
-		Health:  t.Health.policy(), Survivors: t.Survivors.survivors(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: app.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Health:  t.Health.policy(), Survivors: t.Survivors.survivors(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {
@@ -313,7 +315,7 @@ func (t *templateDoc) template(e *Entry) *app.Template {
 }
 
 // addDefault adds a default service; its piece of configuration takes its place under the service's name, key by key.
-func addDefault(d *app.TemplateDefaults, name string, config map[string]any) {
+func addDefault(d *template.TemplateDefaults, name string, config map[string]any) {
 	d.Services = append(d.Services, name)
 	if len(config) == 0 {
 		return

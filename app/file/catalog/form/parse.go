@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 // MaxDocuments is how many documents one YAML file may have.
@@ -136,7 +136,7 @@ func ValueOf(pointer any) reflect.Value { return reflect.ValueOf(pointer).Elem()
 
 // ReportSyntax reports a file that could not be read to its end.
 func ReportSyntax(out *Reporter, file string, err error) {
-	p := Problem{Origin: app.Origin{File: file}, Severity: SeverityError, Message: err.Error()}
+	p := Problem{Origin: template.Origin{File: file}, Severity: SeverityError, Message: err.Error()}
 	var s *syntaxError
 	if errors.As(err, &s) {
 		p.Origin.Line, p.Column = s.line, s.column

@@ -3,9 +3,9 @@ package form
 import (
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 // personActionDoc is an action that a person carries out.
@@ -50,12 +50,12 @@ func asksPerson(n *yaml.Node) bool {
 	return false
 }
 
-func (d personDoc) person() *app.Person {
-	p := &app.Person{Ask: d.Ask, Help: d.Help, Who: d.Who, Not: d.Not, Timeout: time.Duration(d.Timeout), OnTimeout: app.AnswerChoice(d.OnTimeout), Once: d.Once}
+func (d personDoc) person() *template.Person {
+	p := &template.Person{Ask: d.Ask, Help: d.Help, Who: d.Who, Not: d.Not, Timeout: time.Duration(d.Timeout), OnTimeout: template.AnswerChoice(d.OnTimeout), Once: d.Once}
 	for _, f := range d.Fields {
 		q := parameters([]parameterDoc{{Name: f.Name, Label: f.Label, Help: f.Help, Type: f.Type, Default: f.Default, Required: f.Required, Min: f.Min, Max: f.Max,
 			Pattern: f.Pattern, Options: f.Options, Unit: f.Unit}})
-		p.Fields = append(p.Fields, app.PersonField{Parameter: q[0], Secret: f.Secret})
+		p.Fields = append(p.Fields, template.PersonField{Parameter: q[0], Secret: f.Secret})
 	}
 	return p
 }
@@ -76,7 +76,7 @@ type askDoc string
 func (a *askDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" && n.Value == "true":
-		*a = app.AskBetweenBatches
+		*a = template.AskBetweenBatches
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && n.Value != "":
 		*a = askDoc(n.Value)
 	default:
@@ -88,7 +88,7 @@ func (askDoc) schema() map[string]any {
 	return map[string]any{"oneOf": []any{map[string]any{"const": true}, map[string]any{"type": "string", "minLength": 1}}}
 }
 
-func (b *batchesDoc) person() *app.Person {
+func (b *batchesDoc) person() *template.Person {
 	if b == nil {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"muster/app"
+	"muster/app/phrase"
 )
 
 // place is where a key belongs: the keys above it, from the top of the entry. Where any name may stand it is anyName.
@@ -58,7 +58,7 @@ func elsewhere(places []place, path, key string) string {
 	}
 	best, found := 0, []string(nil)
 	for _, p := range places {
-		if app.FoldName(p.key) != app.FoldName(key) {
+		if phrase.FoldName(p.key) != phrase.FoldName(key) {
 			continue
 		}
 		steps := p.stepsFrom(here)

@@ -1,17 +1,17 @@
 package form
 
 import (
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 // preferWord chooses among layouts.
-type preferWord app.Preference
+type preferWord template.Preference
 
 const preferPattern = `^(packed|cheapest|spread)$`
 
-var preferences = []string{string(app.PreferPacked), string(app.PreferCheapest), string(app.PreferSpread)}
+var preferences = []string{string(template.PreferPacked), string(template.PreferCheapest), string(template.PreferSpread)}
 
 func (p *preferWord) fromNode(d *Decoder, n *yaml.Node, path string) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {

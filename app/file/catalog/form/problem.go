@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 // Severity tells what keeps a catalog from being used from what only deserves a look.
@@ -21,11 +21,11 @@ const (
 // Problem is one thing wrong with a catalog. Column counts from 1; 0 means that it is not known. Hint, when set, says
 // what would put it right. No problem ever quotes a provider's setting, which may be a secret.
 type Problem struct {
-	Origin   app.Origin `json:"origin"`
-	Column   int        `json:"column,omitempty"`
-	Severity Severity   `json:"severity"`
-	Message  string     `json:"message"`
-	Hint     string     `json:"hint,omitempty"`
+	Origin   template.Origin `json:"origin"`
+	Column   int             `json:"column,omitempty"`
+	Severity Severity        `json:"severity"`
+	Message  string          `json:"message"`
+	Hint     string          `json:"hint,omitempty"`
 	// Field is the path of the value in its entry in our own form, such as constraints.size.min; "" where it is not one value. Kind
 	// and Name are those of the entry, as far as they are known.
 	Field string `json:"field,omitempty"`

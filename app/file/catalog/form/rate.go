@@ -1,17 +1,17 @@
 package form
 
 import (
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 // Rate is how many calls an account takes: 10/s, 600/m, 5000/h.
-type Rate app.Rate
+type Rate template.Rate
 
 func (x *Rate) fromNode(d *Decoder, n *yaml.Node, path string) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
-		if r, err := app.ParseRate(n.Value); err == nil {
+		if r, err := template.ParseRate(n.Value); err == nil {
 			*x = Rate(r)
 			return
 		}
@@ -24,7 +24,7 @@ func (x *Rate) fromNode(d *Decoder, n *yaml.Node, path string) {
 }
 
 func (Rate) schema() map[string]any {
-	return map[string]any{"type": "string", "pattern": app.RatePattern}
+	return map[string]any{"type": "string", "pattern": template.RatePattern}
 }
 
 var (

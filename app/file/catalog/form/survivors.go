@@ -3,9 +3,9 @@ package form
 import (
 	"regexp"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 type survivorsDoc struct {
@@ -14,7 +14,7 @@ type survivorsDoc struct {
 }
 
 // nodeShare is a number of nodes, or a part of those that were asked for.
-type nodeShare app.NodeShare
+type nodeShare template.NodeShare
 
 const nodeSharePattern = `^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$`
 
@@ -68,9 +68,9 @@ var (
 	_ schemer = onOff("")
 )
 
-func (s *survivorsDoc) survivors() *app.Survivors {
+func (s *survivorsDoc) survivors() *template.Survivors {
 	if s == nil {
 		return nil
 	}
-	return &app.Survivors{AtLeast: app.NodeShare(s.AtLeast), NoTopUp: s.TopUp == switchedOff}
+	return &template.Survivors{AtLeast: template.NodeShare(s.AtLeast), NoTopUp: s.TopUp == switchedOff}
 }

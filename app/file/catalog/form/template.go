@@ -5,28 +5,28 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 
-	"muster/app"
+	"go.yaml.in/yaml/v3"
 )
 
 // stateDoc is the state of a template.
 type stateDoc string
 
 func (s *stateDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
-	*s = stateDoc(oneWord(d, n, path, app.TemplateStates))
+	*s = stateDoc(oneWord(d, n, path, template.TemplateStates))
 }
 
-func (stateDoc) schema() map[string]any { return schemaOfWords(app.TemplateStates) }
+func (stateDoc) schema() map[string]any { return schemaOfWords(template.TemplateStates) }
 
 // parameterTypeDoc is the type of a parameter.
 type parameterTypeDoc string
 
 func (t *parameterTypeDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
-	*t = parameterTypeDoc(oneWord(d, n, path, app.ParameterTypes))
+	*t = parameterTypeDoc(oneWord(d, n, path, template.ParameterTypes))
 }
 
-func (parameterTypeDoc) schema() map[string]any { return schemaOfWords(app.ParameterTypes) }
+func (parameterTypeDoc) schema() map[string]any { return schemaOfWords(template.ParameterTypes) }
 
 // oneWord reads one of some words.
 func oneWord[S ~string](d *Decoder, n *yaml.Node, path string, known []S) string {
@@ -168,12 +168,12 @@ func (targetsDoc) schema() map[string]any {
 	return map[string]any{"oneOf": []any{map[string]any{"type": "string"}, schemaOf[[]string]()}}
 }
 
-func parameters(docs []parameterDoc) (out []app.Parameter) {
+func parameters(docs []parameterDoc) (out []template.Parameter) {
 	for _, p := range docs {
-		q := app.Parameter{Name: p.Name, Label: p.Label, Help: p.Help, Type: app.ParameterType(p.Type), Default: p.Default.value, Required: p.Required,
+		q := template.Parameter{Name: p.Name, Label: p.Label, Help: p.Help, Type: template.ParameterType(p.Type), Default: p.Default.value, Required: p.Required,
 			Min: string(p.Min), Max: string(p.Max), Pattern: p.Pattern, Unit: p.Unit, To: p.To}
 		for _, o := range p.Options {
-			q.Options = append(q.Options, app.ParameterOption(o))
+			q.Options = append(q.Options, template.ParameterOption(o))
 		}
 		out = append(out, q)
 	}

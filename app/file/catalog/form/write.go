@@ -5,9 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"muster/app"
+	"muster/app/template"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Text gives a document as YAML.
@@ -23,11 +24,11 @@ func Text(doc any) string {
 	return b.String()
 }
 
-func AboutDocOf(k Kind, a app.About) AboutDoc {
+func AboutDocOf(k Kind, a template.About) AboutDoc {
 	return AboutDoc{Kind: string(k), Name: a.Name, Label: a.Label, Description: a.Description, Icon: a.Icon}
 }
 
-func HardwareDocOf(h *app.HardwareType) *hardwareDoc {
+func HardwareDocOf(h *template.HardwareType) *hardwareDoc {
 	d := &hardwareDoc{AboutDoc: AboutDocOf(KindHardware, h.About), Providers: map[string]flavorDoc{}}
 	for name, f := range h.Providers {
 		d.Providers[name] = flavorDocOf(f)
@@ -35,7 +36,7 @@ func HardwareDocOf(h *app.HardwareType) *hardwareDoc {
 	return d
 }
 
-func ImageDocOf(i *app.ImageType) *imageDoc {
+func ImageDocOf(i *template.ImageType) *imageDoc {
 	d := &imageDoc{AboutDoc: AboutDocOf(KindImage, i.About), Providers: map[string]imageOnDoc{}}
 	for name, on := range i.Providers {
 		d.Providers[name] = imageOnDocOf(on)
@@ -43,7 +44,7 @@ func ImageDocOf(i *app.ImageType) *imageDoc {
 	return d
 }
 
-func ServiceDocOf(s *app.Service) *serviceDoc {
+func ServiceDocOf(s *template.Service) *serviceDoc {
 	d := &serviceDoc{
 		AboutDoc: AboutDocOf(KindService, s.About), Provides: s.Provides, Conflicts: s.Conflicts,
 		Install: dependenciesDoc(s.Install), Runtime: dependenciesDoc(s.Runtime), Needs: resourcesDoc(s.Needs), Links: linkDocs(s.Links), Reads: s.Reads,
@@ -76,7 +77,7 @@ func linkDocs(links []app.Link) (out []linkDoc) {
 	return out
 }
 
-func personDocOf(p *app.Person) *personDoc {
+func personDocOf(p *template.Person) *personDoc {
 	if p == nil {
 		return nil
 	}
@@ -89,7 +90,7 @@ func personDocOf(p *app.Person) *personDoc {
 	return d
 }
 
-func parameterDocOf(p app.Parameter) parameterDoc {
+func parameterDocOf(p template.Parameter) parameterDoc {
 	d := parameterDoc{Name: p.Name, Label: p.Label, Help: p.Help, Type: parameterTypeDoc(p.Type), Default: scalarDoc{p.Default}, Required: p.Required,
 		Min: limitDoc(p.Min), Max: limitDoc(p.Max), Pattern: p.Pattern, Unit: p.Unit, To: p.To}
 	for _, o := range p.Options {
@@ -100,7 +101,7 @@ func parameterDocOf(p app.Parameter) parameterDoc {
 
 // TemplateDocOf also writes single values that are the usual ones where the template says them itself: they count over what it
 // extends.
-func TemplateDocOf(t *app.Template) *templateDoc {
+func TemplateDocOf(t *template.Template) *templateDoc {
 	says := func(path string) bool { return t.Lines[path] > 0 }
 	d := &templateDoc{
 		AboutDoc: AboutDocOf(KindTemplate, t.About), Extends: t.Extends, Includes: t.Includes, Partial: t.Partial, State: stateDoc(t.State),
@@ -144,7 +145,7 @@ func TemplateDocOf(t *app.Template) *templateDoc {
 	return d
 }
 
-func constraintsDocOf(c app.Constraints, says func(path string) bool) constraintsDoc {
+func constraintsDocOf(c template.Constraints, says func(path string) bool) constraintsDoc {
 	d := constraintsDoc{MustCoexist: c.MustCoexist, CantCoexist: c.CantCoexist, CantCoexistPairs: c.CantCoexistPairs}
 	d.MixedHardware, d.mixed = c.MixedHardware, says("constraints.mixed_hardware")
 	if d.Size.OneOf = c.Size.OneOf; len(c.Size.OneOf) == 0 {
@@ -189,7 +190,7 @@ func constraintsDocOf(c app.Constraints, says func(path string) bool) constraint
 
 // limit gives nil where there is none.
 func limit(most int) *int {
-	if most == app.Unlimited {
+	if most == template.Unlimited {
 		return nil
 	}
 	return &most

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"muster/app/template"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
-
-	"muster/app"
 )
 
 // writer is a type that writes itself, as a noder reads itself. Nil is nothing to write.
@@ -175,7 +174,7 @@ func (r ratioDoc) toNode() *yaml.Node {
 }
 
 func (a askDoc) toNode() *yaml.Node {
-	if a == app.AskBetweenBatches {
+	if a == template.AskBetweenBatches {
 		return plainNode(true)
 	}
 	return textNode(string(a))

@@ -8,7 +8,9 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/store/storetest/kit"
 )
@@ -223,7 +225,7 @@ func (t *storeTest) follows() {
 	t.nodesAre("web-1", "n1 ready")
 	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)
 	// Another tenant has no such cluster.
-	_, err = t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: restart, Change: &c,
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: restart, Change: &c,
 		Operation: app.Operation{Tenant: "t2", Cluster: "web-1", Kind: app.OperationRestart,
 			Requester: "eve", CreatedAt: t.Clock.Now()}})
 	t.Code(err, app.ENotFound)
@@ -247,18 +249,18 @@ func (t *storeTest) refused(err error, reason string) {
 }
 
 func (t *storeTest) reservesGreater() {
-	t.Must(t.Store.SetQuota(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "boss", Role: app.RoleAdmin}, policy.Quota{Scope: app.QuotaTenant,
-		Limits: policy.Limits{}.With(app.MeasureNodes, 4), ChangedAt: t.Clock.Now(), ChangedBy: "boss"}))
+	t.Must(t.Store.SetQuota(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "boss", Role: app.RoleAdmin}, policy.Quota{Scope: policy.QuotaTenant,
+		Limits: policy.Limits{}.With(policy.MeasureNodes, 4), ChangedAt: t.Clock.Now(), ChangedBy: "boss"}))
 	t.stands(2)
 	t.ReservedIs(2, 0.25)
 	c := t.Change("web-1")
 	c.Size, c.New = 5, []app.NewNode{kit.NewNode("web-1", "n3", "i3"), kit.NewNode("web-1", "n4", "i4"), kit.NewNode("web-1", "n5", "i5")}
-	c.Reservation = app.Reservation{Nodes: 5, CostPerHour: 2}
+	c.Reservation = policy.Reservation{Nodes: 5, CostPerHour: 2}
 	_, err := t.TryAmend("web-1", kit.Steps(app.OperationResize, "n3.create", "n4.create", "n5.create"), c, t.Latest("web-1").ID)
 	t.Code(err, app.EQuota)
 	t.nodesAre("web-1", "n1 ready, n2 ready") // nothing of it was written
 	t.ReservedIs(2, 0.25)
-	c.Size, c.New, c.Reservation = 4, c.New[:2], app.Reservation{Nodes: 4, CostPerHour: 2}
+	c.Size, c.New, c.Reservation = 4, c.New[:2], policy.Reservation{Nodes: 4, CostPerHour: 2}
 	t.Amend("web-1", kit.Steps(app.OperationResize, "n3.create", "n3.confirm", "n4.create", "n4.confirm"), c)
 	t.ReservedIs(4, 2)
 	t.CarryOut("n4.confirm")
@@ -267,7 +269,7 @@ func (t *storeTest) reservesGreater() {
 	t.CarryOut("")
 	t.ReservedIs(4, 2)
 	c = t.Change("web-1")
-	c.Size, c.CostPerHour, c.Leaving, c.Reservation = 1, 3, []string{"n2", "n3", "n4"}, app.Reservation{Nodes: 1, CostPerHour: 3}
+	c.Size, c.CostPerHour, c.Leaving, c.Reservation = 1, 3, []string{"n2", "n3", "n4"}, policy.Reservation{Nodes: 1, CostPerHour: 3}
 	t.Amend("web-1", kit.Steps(app.OperationResize, "n2.delete", "n3.delete", "n4.delete"), c)
 	t.ReservedIs(4, 3) // fewer, and dearer
 	t.CarryOut("")
@@ -277,11 +279,11 @@ func (t *storeTest) reservesGreater() {
 	t.ReservedIs(1, 3) // a change that says nothing of it leaves it
 	// What failed is brought to its end by a repair that changes nothing itself.
 	c = t.Change("web-1")
-	c.Size, c.New, c.Reservation = 2, []app.NewNode{kit.NewNode("web-1", "n5", "i5")}, app.Reservation{Nodes: 2, CostPerHour: 4}
+	c.Size, c.New, c.Reservation = 2, []app.NewNode{kit.NewNode("web-1", "n5", "i5")}, policy.Reservation{Nodes: 2, CostPerHour: 4}
 	t.Amend("web-1", kit.Steps(app.OperationResize, "n5.create", "n5.confirm"), c)
 	t.CarryOut("")
 	c = t.Change("web-1")
-	c.Size, c.Leaving, c.Reservation = 1, []string{"n5"}, app.Reservation{Nodes: 1, CostPerHour: 2}
+	c.Size, c.Leaving, c.Reservation = 1, []string{"n5"}, policy.Reservation{Nodes: 1, CostPerHour: 2}
 	t.Amend("web-1", kit.Steps(app.OperationResize, "n5.delete", "n1.a.start"), c)
 	t.CarryOut("n1.a.start")
 	t.ReservedIs(2, 4)
@@ -358,7 +360,7 @@ func (t *storeTest) noSteps() {
 	t.stands(2)
 	c := t.Change("web-1")
 	c.Definition.Config = map[string]any{"note": "not read by anybody"}
-	op := t.Amend("web-1", app.Plan{Kind: app.OperationReconfigure}, c)
+	op := t.Amend("web-1", plan.Plan{Kind: app.OperationReconfigure}, c)
 	if op.Status != app.OperationSucceeded || op.StartedAt.IsZero() || op.EndedAt.IsZero() {
 		t.Fatalf("the operation is %+v", op)
 	}
@@ -384,7 +386,7 @@ func (t *storeTest) noSteps() {
 	t.CarryOut("n3.create")
 	c = t.Change("web-1")
 	c.Size, c.Leaving = 2, []string{"n3"}
-	t.Amend("web-1", app.Plan{Kind: app.OperationResize}, c)
+	t.Amend("web-1", plan.Plan{Kind: app.OperationResize}, c)
 	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned leaving")
 	if live := t.Intents(); len(live) != 3 {
 		t.Errorf("live intents: %+v", live)

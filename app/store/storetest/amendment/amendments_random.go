@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/execution"
+	appplan "muster/app/plan"
+	"muster/app/policy"
 	"muster/app/store/storetest/kit"
 )
 
@@ -42,12 +45,12 @@ func (r *randomAmendments) play() {
 		r.work(0.15)
 		r.check()
 	}
-	plan := app.Plan{Kind: app.OperationDelete}
+	plan := appplan.Plan{Kind: app.OperationDelete}
 	nodes, err := r.Store.Nodes(r.Ctx, kit.Tenant, r.cluster)
 	r.Must(err)
 	for _, n := range nodes {
 		if n.Status != app.NodeDeleted {
-			plan.Steps = append(plan.Steps, app.PlanStep{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete})
+			plan.Steps = append(plan.Steps, appplan.PlanStep{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete})
 		}
 	}
 	r.Submit(app.OperationDelete, r.cluster, plan, true)
@@ -88,7 +91,7 @@ func (r *randomAmendments) ask() {
 		ids = append(ids, name+".create", name+".confirm")
 	}
 	c.Size = len(nodes) + len(c.New) - len(c.Leaving)
-	c.Reservation = app.Reservation{Nodes: c.Size, CostPerHour: float64(c.Size)}
+	c.Reservation = policy.Reservation{Nodes: c.Size, CostPerHour: float64(c.Size)}
 	p := kit.Steps(kind, ids...)
 	r.Amend(r.cluster, p, c)
 }
@@ -131,7 +134,7 @@ func (r *randomAmendments) rollBack() {
 	ids = slices.DeleteFunc(ids, func(id string) bool { again := seen[id]; seen[id] = true; return again })
 	c := kit.Back(before, after)
 	p := kit.Steps(app.OperationRollBack, ids...)
-	_, err = r.Store.SubmitOperation(r.Ctx, app.NewOperation{Plan: p, Change: &c, Follows: o.ID, Operation: app.Operation{Tenant: kit.Tenant, Cluster: r.cluster,
+	_, err = r.Store.SubmitOperation(r.Ctx, appcluster.NewOperation{Plan: p, Change: &c, Follows: o.ID, Operation: app.Operation{Tenant: kit.Tenant, Cluster: r.cluster,
 		Kind: p.Kind, Undoes: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: r.Clock.Now()}})
 	r.Must(err)
 }
@@ -155,7 +158,7 @@ func (r *randomAmendments) work(failing float64) {
 	}
 }
 
-func (r *randomAmendments) next(c *app.ClaimedStep, failing float64) *app.ClaimedStep {
+func (r *randomAmendments) next(c *execution.ClaimedStep, failing float64) *execution.ClaimedStep {
 	acts := r.rand.Float64() >= failing
 	if acts {
 		switch c.Step.Action {

@@ -6,6 +6,8 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/policy"
 	"muster/app/store/storetest/kit"
 )
 
@@ -19,7 +21,7 @@ func (t *storeTest) rollsGrowthBack() {
 	c.Template, c.Size, c.CostPerHour, c.Services = "web2", 4, 1, []string{"a"}
 	c.Definition.Config = map[string]any{"port": "82"}
 	c.New, c.Nodes = []app.NewNode{kit.NewNode("web-1", "n3", "i3"), kit.NewNode("web-1", "n4", "i4")}, map[string][]string{"n2": {"b"}}
-	c.Reservation = app.Reservation{Nodes: 4, CostPerHour: 1}
+	c.Reservation = policy.Reservation{Nodes: 4, CostPerHour: 1}
 	grown := t.Amend("web-1", kit.Steps(app.OperationResize, "n3.create", "n3.confirm", "n4.create"), c)
 	t.CarryOut("n3.confirm")
 	before, after, err := t.Store.ChangeOf(t.Ctx, kit.Tenant, grown.ID)
@@ -95,7 +97,7 @@ func (t *storeTest) rollBackLeavesNone() {
 	_, err := t.Undo("web-1", kit.Back, "n2.delete")
 	t.refused(err, "plan_changed") // n3 was begun to be made
 	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned")
-	_, err = t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: kit.Steps(app.OperationRollBack, "n3.delete", "n2.delete"),
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: kit.Steps(app.OperationRollBack, "n3.delete", "n2.delete"),
 		Operation: app.Operation{Tenant: kit.Tenant,
 			Cluster: "web-1", Kind: app.OperationRollBack, Undoes: t.Latest("web-1").ID, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Code(err, app.EInternal) // it does not say what the cluster is then

@@ -9,7 +9,9 @@ import (
 	"muster/app/apptest"
 	"muster/app/cluster"
 	"muster/app/operation"
+	"muster/app/policy"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 	"muster/app/webhook"
 )
 
@@ -29,13 +31,13 @@ func (t *storeTest) shortOfOne(choice app.FailureChoice) app.Operation {
 }
 
 // goOn goes on with two of three nodes.
-func (t *storeTest) goOn(of app.Operation, change ...func(*app.NewOperation)) (app.Operation, error) {
+func (t *storeTest) goOn(of app.Operation, change ...func(*cluster.NewOperation)) (app.Operation, error) {
 	t.Helper()
 	c := t.Change("web-1")
 	c.Size, c.CostPerHour, c.Leaving = 2, 0.2, []string{"n3"}
-	c.Reservation = app.Reservation{Tenant: kit.Tenant, Cluster: "web-1", Owner: "ada", Nodes: 2, CostPerHour: 0.2}
+	c.Reservation = policy.Reservation{Tenant: kit.Tenant, Cluster: "web-1", Owner: "ada", Nodes: 2, CostPerHour: 0.2}
 	p := kit.Steps(app.OperationGoOn, "n3.delete", "n1.a.start", "n2.a.start")
-	n := app.NewOperation{Plan: p, Change: &c, Follows: of.ID, AsOf: of.EndedAt, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: p.Kind,
+	n := cluster.NewOperation{Plan: p, Change: &c, Follows: of.ID, AsOf: of.EndedAt, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: p.Kind,
 		GoesOn: of.ID, PlanHash: p.Hash(), Requester: "muster", CreatedAt: t.Clock.Now()}}
 	for _, f := range change {
 		f(&n)
@@ -76,11 +78,11 @@ func (t *storeTest) goesOn() {
 		t.Errorf("the create is kept as %+v", of)
 	}
 	t.goOnsDue(of.ID)
-	_, err := t.goOn(of, func(n *app.NewOperation) { n.AsOf = n.AsOf.Add(-time.Second) })
+	_, err := t.goOn(of, func(n *cluster.NewOperation) { n.AsOf = n.AsOf.Add(-time.Second) })
 	t.refused(err, "plan_changed")
-	_, err = t.goOn(of, func(n *app.NewOperation) { n.Plan = kit.Steps(app.OperationGoOn, "n1.a.start") })
+	_, err = t.goOn(of, func(n *cluster.NewOperation) { n.Plan = kit.Steps(app.OperationGoOn, "n1.a.start") })
 	t.Code(err, app.EInternal) // n3 would be lost
-	_, err = t.goOn(of, func(n *app.NewOperation) { n.Change = nil })
+	_, err = t.goOn(of, func(n *cluster.NewOperation) { n.Change = nil })
 	t.Code(err, app.EInternal)
 	t.goOnsDue(of.ID)
 	op, err := t.goOn(of)
@@ -162,7 +164,7 @@ func (t *storeTest) goesOnOrBack() {
 
 // hookVetoesGoOn: a go-on that a hook which names it does not let happen leaves all as it was, and is not begun by itself again.
 func (t *storeTest) hookVetoesGoOn() {
-	t.Lifecycle("cmdb", app.HookBefore, func(c *webhook.HookChange) { c.Operations = &[]app.OperationKind{app.OperationGoOn} })
+	t.Lifecycle("cmdb", template.HookBefore, func(c *webhook.HookChange) { c.Operations = &[]app.OperationKind{app.OperationGoOn} })
 	of := t.shortOfOne(app.FailureGoOn)
 	op, err := t.goOn(of)
 	t.Must(err)
@@ -181,7 +183,7 @@ func (t *storeTest) topsUp() {
 	_, err := t.goOn(t.shortOfOne(app.FailureGoOn))
 	t.Must(err)
 	t.CarryOut("")
-	row := func() app.TopUp {
+	row := func() cluster.TopUp {
 		t.Helper()
 		u, err := t.Store.TopUpOf(t.Ctx, kit.Tenant, "web-1")
 		if err != nil || u == nil {
@@ -208,7 +210,7 @@ func (t *storeTest) topsUp() {
 	due(first, 1)
 	due(first.Add(-24*time.Hour), 1) // the clock was set back
 	t.Clock.Move(operation.TopUpGap(0))
-	note := app.TopUpNote{Tenant: kit.Tenant, Cluster: "web-1", Now: t.Clock.Now(), Due: first.Add(time.Second), NextAt: first.Add(time.Hour), Tries: 1,
+	note := operation.TopUpNote{Tenant: kit.Tenant, Cluster: "web-1", Now: t.Clock.Now(), Due: first.Add(time.Second), NextAt: first.Add(time.Hour), Tries: 1,
 		Note: "no room",
 		Tell: &app.Notice{At: t.Clock.Now(), Tenant: kit.Tenant, Kind: app.NoticeCluster, Cluster: "web-1", Users: []string{"ada"}, Title: "no room"}}
 	for _, want := range []bool{false, true, false} { // read too early, just now, and by a server that was slower
@@ -222,18 +224,18 @@ func (t *storeTest) topsUp() {
 		t.Errorf("noted is %+v", u)
 	}
 	due(t.Clock.Now(), 0)
-	set := func(o app.TopUpOrder) error {
-		return t.Store.SetTopUp(t.Ctx, app.TopUpChange{TopUpOrder: o, Tenant: kit.Tenant, Cluster: "web-1", Who: kit.Ada, At: t.Clock.Now()})
+	set := func(o operation.TopUpOrder) error {
+		return t.Store.SetTopUp(t.Ctx, operation.TopUpChange{TopUpOrder: o, Tenant: kit.Tenant, Cluster: "web-1", Who: kit.Ada, At: t.Clock.Now()})
 	}
-	t.Must(set(app.TopUpOrder{Off: true}))
+	t.Must(set(operation.TopUpOrder{Off: true}))
 	if u := row(); !u.Off || !u.NextAt.IsZero() {
 		t.Errorf("off is %+v", u)
 	}
-	t.Must(set(app.TopUpOrder{}))
+	t.Must(set(operation.TopUpOrder{}))
 	if u := row(); u.Off || !u.NextAt.Equal(t.Clock.Now().Add(operation.TopUpGap(0))) {
 		t.Errorf("on again is %+v", u)
 	}
-	t.Must(set(app.TopUpOrder{Now: true}))
+	t.Must(set(operation.TopUpOrder{Now: true}))
 	due(t.Clock.Now(), 1)
 	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.top_up", Limit: 10})
 	t.Must(err)
@@ -245,7 +247,7 @@ func (t *storeTest) topsUp() {
 		t.Helper()
 		c, p := t.Change("web-1"), kit.Steps(app.OperationResize, "n3.create", "n3.confirm")
 		c.Size, c.New = 3, []app.NewNode{kit.NewNode("web-1", "n3", intent)}
-		op, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: p, Change: &c, Follows: t.Latest("web-1").ID, TopUp: true,
+		op, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: p, Change: &c, Follows: t.Latest("web-1").ID, TopUp: true,
 			Operation: app.Operation{Tenant: kit.Tenant,
 				Cluster: "web-1", Kind: p.Kind, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.Clock.Now()}})
 		t.Must(err)
@@ -255,7 +257,7 @@ func (t *storeTest) topsUp() {
 	if u := row(); u.Operation != op.ID || u.Tries != 1 || !u.NextAt.IsZero() || u.Note != "" {
 		t.Errorf("while it is topped up: %+v", u)
 	}
-	t.refused(set(app.TopUpOrder{Now: true}), "cluster_pending")
+	t.refused(set(operation.TopUpOrder{Now: true}), "cluster_pending")
 	due(t.Clock.Now().Add(24*time.Hour), 0)
 	t.CarryOut("n3.create")
 	if u := row(); u.Note == "" || !u.NextAt.Equal(t.Clock.Now().Add(operation.TopUpGap(1))) {
@@ -272,7 +274,7 @@ func (t *storeTest) topsUp() {
 	if u, err := t.Store.TopUpOf(t.Ctx, kit.Tenant, "web-1"); err != nil || u != nil {
 		t.Errorf("a whole cluster lacks %+v, %v", u, err)
 	}
-	t.refused(set(app.TopUpOrder{}), "nothing_missing")
+	t.refused(set(operation.TopUpOrder{}), "nothing_missing")
 }
 
 // topUpEndsByHand: a resize by hand says how many nodes are wanted.
@@ -297,7 +299,7 @@ func (t *storeTest) topUpEndsWithCluster() {
 // lacks goes on with fewer nodes.
 func (t *storeTest) lacks(noTopUp bool) {
 	t.Helper()
-	_, err := t.goOn(t.shortOfOne(app.FailureGoOn), func(n *app.NewOperation) { n.Operation.NoTopUp = noTopUp })
+	_, err := t.goOn(t.shortOfOne(app.FailureGoOn), func(n *cluster.NewOperation) { n.Operation.NoTopUp = noTopUp })
 	t.Must(err)
 	t.CarryOut("")
 	if u, err := t.Store.TopUpOf(t.Ctx, kit.Tenant, "web-1"); err != nil || u == nil || u.Off != noTopUp || u.NextAt.IsZero() != noTopUp {
@@ -315,7 +317,7 @@ func (t *storeTest) lacksNothing() {
 // unfinished counts what operations left undone as app does from their steps, and reads nothing of another tenant's.
 func (t *storeTest) unfinished() {
 	of := t.shortOfOne(app.FailureLeave)
-	agree := func(want app.Unfinished) {
+	agree := func(want cluster.Unfinished) {
 		t.Helper()
 		steps, err := t.Store.Steps(t.Ctx, kit.Tenant, of.ID)
 		t.Must(err)
@@ -323,7 +325,7 @@ func (t *storeTest) unfinished() {
 		t.Must(err)
 		got, err := t.Store.Unfinished(t.Ctx, kit.Tenant, of.ID)
 		t.Must(err)
-		for _, u := range []app.Unfinished{cluster.UnfinishedOf(steps, nodes), got} {
+		for _, u := range []cluster.Unfinished{cluster.UnfinishedOf(steps, nodes), got} {
 			if len(u.Failures) != u.Failed || u.Failed > 0 && u.Failures[0].ID != "n3.create" {
 				t.Errorf("the failures are %+v", u.Failures)
 			}
@@ -332,13 +334,13 @@ func (t *storeTest) unfinished() {
 			}
 		}
 	}
-	want := app.Unfinished{Failed: 1, Machines: 1}
+	want := cluster.Unfinished{Failed: 1, Machines: 1}
 	agree(want)
 	_, err := t.Store.MarkNodes(t.Ctx, kit.Tenant, "web-1", []string{"n1"}, nil, t.Clock.Now())
 	t.Must(err)
 	want.Stuck = true
 	agree(want)
-	if u, err := t.Store.Unfinished(t.Ctx, "another", of.ID); err != nil || !reflect.DeepEqual(u, app.Unfinished{}) {
+	if u, err := t.Store.Unfinished(t.Ctx, "another", of.ID); err != nil || !reflect.DeepEqual(u, cluster.Unfinished{}) {
 		t.Errorf("another tenant reads %+v, %v", u, err)
 	}
 }

@@ -4,15 +4,19 @@ import (
 	"reflect"
 
 	"muster/app"
+	"muster/app/cluster"
+	"muster/app/policy"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
+	"muster/app/webhook"
 )
 
 // hookVetoesAmendment: an amendment that a hook does not let happen, or that a person calls off while it waits, leaves its cluster
 // just as it was.
 func (t *storeTest) hookVetoesAmendment() {
 	t.stands(3)
-	t.Lifecycle("cmdb", app.HookBefore)
-	look := func() (app.ClusterView, app.Definition, []app.Reservation) {
+	t.Lifecycle("cmdb", template.HookBefore)
+	look := func() (cluster.ClusterView, cluster.Definition, []policy.Reservation) {
 		v, err := t.Store.View(t.Ctx, kit.Tenant, "web-1")
 		t.Must(err)
 		v.Operations = nil
@@ -23,16 +27,16 @@ func (t *storeTest) hookVetoesAmendment() {
 		return v, d, r
 	}
 	was, definition, reserved := look()
-	for _, end := range []func(app.Operation, app.DueDelivery){
-		func(_ app.Operation, d app.DueDelivery) { t.Vetoed(d, "no") },
-		func(o app.Operation, _ app.DueDelivery) { t.Control(o.ID, app.ControlCancel, "") },
+	for _, end := range []func(app.Operation, webhook.DueDelivery){
+		func(_ app.Operation, d webhook.DueDelivery) { t.Vetoed(d, "no") },
+		func(o app.Operation, _ webhook.DueDelivery) { t.Control(o.ID, app.ControlCancel, "") },
 	} {
 		c := t.Change("web-1")
 		c.Template, c.Size, c.CostPerHour, c.Services = "other", 3, 9, []string{"a", "b", "c"}
 		c.Definition.Config = map[string]any{"port": "81"}
 		c.Definition.Hooks = nil
 		c.New, c.Leaving, c.Nodes = []app.NewNode{kit.NewNode("web-1", "n4", "intent-4")}, []string{"n1"}, map[string][]string{"n2": {"a", "b", "c"}}
-		c.Reservation = app.Reservation{Tenant: kit.Tenant, Cluster: "web-1", Owner: "ada", Nodes: 7, CostPerHour: 9}
+		c.Reservation = policy.Reservation{Tenant: kit.Tenant, Cluster: "web-1", Owner: "ada", Nodes: 7, CostPerHour: 9}
 		op := t.Amend("web-1", kit.Steps(app.OperationResize, "n4.create", "n1.delete"), c)
 		if op.Status != app.OperationWaiting {
 			t.Fatalf("the amendment is %s", op.Status)

@@ -14,15 +14,18 @@ import (
 	"muster/app/apptest"
 	appbuild "muster/app/build"
 	"muster/app/identity"
+	"muster/app/layout"
+	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 // buildHookTest gives clusters to builds: a store, and the use cases on top of it with everything else made up.
 type buildHookTest struct {
 	*storeTest
 	a     *all.App
-	hook  app.BuildHook
+	hook  appbuild.BuildHook
 	crash bool // the next create breaks down before it is asked for
 	sent  int
 }
@@ -30,11 +33,11 @@ type buildHookTest struct {
 // oneNode solves and plans clusters of one node that are all alike.
 type oneNode struct{}
 
-func (oneNode) Solve(_ context.Context, _ *app.Catalog, r app.LayoutRequest) (app.Layout, error) {
-	return app.Layout{Provider: kit.Cloud, Groups: []app.NodeGroup{{Count: 1, Hardware: "small", Image: "host", Services: []string{"web"}}}}, nil
+func (oneNode) Solve(_ context.Context, _ *template.Catalog, r layout.LayoutRequest) (layout.Layout, error) {
+	return layout.Layout{Provider: kit.Cloud, Groups: []layout.NodeGroup{{Count: 1, Hardware: "small", Image: "host", Services: []string{"web"}}}}, nil
 }
 
-func (oneNode) Plan(r app.PlanRequest) (app.Plan, error) {
+func (oneNode) Plan(r plan.PlanRequest) (plan.Plan, error) {
 	if r.Kind == app.OperationDelete {
 		return apptest.Remove(len(r.Nodes)), nil
 	}
@@ -75,29 +78,29 @@ type wordRules struct{}
 
 func (wordRules) EventWords() []policy.PolicyWord { return nil }
 
-func (wordRules) CheckRule(app.BuildRule) error { return nil }
+func (wordRules) CheckRule(appbuild.BuildRule) error { return nil }
 
-func (wordRules) KeyOf(_ context.Context, _ app.BuildRule, e app.BuildEvent) (string, error) {
+func (wordRules) KeyOf(_ context.Context, _ appbuild.BuildRule, e app.BuildEvent) (string, error) {
 	return e.DefaultKey(), nil
 }
 
-func (wordRules) JudgeRule(_ context.Context, r app.BuildRule, e app.BuildEvent) (appbuild.BuildJudgement, error) {
+func (wordRules) JudgeRule(_ context.Context, r appbuild.BuildRule, e app.BuildEvent) (appbuild.BuildJudgement, error) {
 	return appbuild.BuildJudgement{Applies: r.When == e.Action, Key: e.DefaultKey(),
-		Callback: r.Callback, Ask: app.BuildAsk{Template: r.Template, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}}, nil
+		Callback: r.Callback, Ask: appbuild.BuildAsk{Template: r.Template, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}}, nil
 }
 
 const buildSecret = "a-secret-of-some-length"
 
-func (t *storeTest) building(rules ...app.BuildRule) *buildHookTest {
+func (t *storeTest) building(rules ...appbuild.BuildRule) *buildHookTest {
 	t.Helper()
 	b := &buildHookTest{storeTest: t}
-	c := app.NewCatalog()
-	c.Providers[kit.Cloud] = &app.ProviderSpec{About: app.About{Name: kit.Cloud}, Type: "fake"}
-	c.Hardware["small"] = &app.HardwareType{About: app.About{Name: "small"}, Providers: map[string]app.Flavor{kit.Cloud: {Flavor: "small"}}}
-	c.Images["host"] = &app.ImageType{About: app.About{Name: "host"}, Providers: map[string]app.Image{kit.Cloud: {Image: "host"}}}
-	c.Services["web"] = &app.Service{About: app.About{Name: "web"}}
-	c.Templates["web"] = &app.Template{About: app.About{Name: "web"}}
-	b.a = all.New(all.Deps{Store: t.Store, Solver: oneNode{}, Planner: oneNode{}, Keys: oneNode{}, Catalog: func() *app.Catalog { return c }, Now: t.Clock.Now,
+	c := template.NewCatalog()
+	c.Providers[kit.Cloud] = &template.ProviderSpec{About: template.About{Name: kit.Cloud}, Type: "fake"}
+	c.Hardware["small"] = &template.HardwareType{About: template.About{Name: "small"}, Providers: map[string]template.Flavor{kit.Cloud: {Flavor: "small"}}}
+	c.Images["host"] = &template.ImageType{About: template.About{Name: "host"}, Providers: map[string]template.Image{kit.Cloud: {Image: "host"}}}
+	c.Services["web"] = &template.Service{About: template.About{Name: "web"}}
+	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}}
+	b.a = all.New(all.Deps{Store: t.Store, Solver: oneNode{}, Planner: oneNode{}, Keys: oneNode{}, Catalog: func() *template.Catalog { return c }, Now: t.Clock.Now,
 		Builds: wordSystem{}, BuildRules: wordRules{}, Policies: always{},
 		Faults: func(string) error {
 			if b.crash {
@@ -106,7 +109,7 @@ func (t *storeTest) building(rules ...app.BuildRule) *buildHookTest {
 			}
 			return nil
 		}})
-	t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: kit.Tenant, Name: "ci", Role: app.RoleRobot, CreatedAt: t.Clock.Now()}))
+	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: "ci", Role: app.RoleRobot, CreatedAt: t.Clock.Now()}))
 	owner := "ci"
 	saved, err := b.a.SaveBuildHook(t.Ctx, kit.Boss, appbuild.BuildHookRequest{Name: "ci", System: "words", Owner: &owner, Rules: &rules, Secret: buildSecret})
 	t.Must(err)
@@ -114,8 +117,8 @@ func (t *storeTest) building(rules ...app.BuildRule) *buildHookTest {
 	return b
 }
 
-func createRule(concurrency, queue int) app.BuildRule {
-	return app.BuildRule{Name: "web", When: "go", Do: app.BuildCreate, Template: "web", Concurrency: concurrency, Queue: &queue, Lease: "2h", WaitFor: "1h"}
+func createRule(concurrency, queue int) appbuild.BuildRule {
+	return appbuild.BuildRule{Name: "web", When: "go", Do: appbuild.BuildCreate, Template: "web", Concurrency: concurrency, Queue: &queue, Lease: "2h", WaitFor: "1h"}
 }
 
 // send delivers an event under a number; 0 is a fresh one.
@@ -168,7 +171,7 @@ func (b *buildHookTest) settle() {
 	}
 }
 
-func (b *buildHookTest) is(id int64, want app.BuildState) app.Build {
+func (b *buildHookTest) is(id int64, want app.BuildState) appbuild.Build {
 	b.Helper()
 	v, err := b.Store.Build(b.Ctx, kit.Tenant, id)
 	b.Must(err)
@@ -285,7 +288,7 @@ func (t *storeTest) buildsWait() {
 	}
 	n, err := b.Store.ForgetBuilds(b.Ctx, at.Add(appbuild.BuildMemory+time.Hour))
 	b.Must(err)
-	if list, err := b.Store.Builds(b.Ctx, kit.Tenant, app.BuildFilter{Limit: 10}); err != nil || len(list) != 0 || n == 0 {
+	if list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.BuildFilter{Limit: 10}); err != nil || len(list) != 0 || n == 0 {
 		b.Errorf("%d builds are remembered for ever, %v", len(list), err)
 	}
 }
@@ -354,7 +357,7 @@ func (t *storeTest) buildsAtRandom() {
 	for _, c := range live {
 		b.Errorf("cluster %s is left, %s: %s", c.ID, c.Status, c.Message)
 	}
-	list, err := b.Store.Builds(b.Ctx, kit.Tenant, app.BuildFilter{Live: true, Limit: 100})
+	list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.BuildFilter{Live: true, Limit: 100})
 	b.Must(err)
 	for _, v := range list {
 		b.Errorf("build %d is still %s: %s", v.ID, v.State, v.Words)
@@ -364,7 +367,7 @@ func (t *storeTest) buildsAtRandom() {
 // asPromised looks at everything that stands.
 func (b *buildHookTest) asPromised(step, most int, had map[string]string) {
 	b.Helper()
-	list, err := b.Store.Builds(b.Ctx, kit.Tenant, app.BuildFilter{Live: true, Limit: 200})
+	list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.BuildFilter{Live: true, Limit: 200})
 	b.Must(err)
 	clusters, keys := map[string]bool{}, map[string]bool{}
 	for _, v := range list {

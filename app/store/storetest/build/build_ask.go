@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	appbuild "muster/app/build"
+	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/policy"
 	"muster/app/store/storetest/kit"
@@ -20,7 +21,7 @@ func (always) Words() []policy.PolicyWord { return nil }
 
 func (always) Check(policy.Policy) error { return nil }
 
-func (always) Judge(_ context.Context, p policy.Policy, _ app.Facts) (policy.Judgement, error) {
+func (always) Judge(_ context.Context, p policy.Policy, _ policy.Facts) (policy.Judgement, error) {
 	return policy.Judgement{Applies: true, Reason: p.Reason}, nil
 }
 
@@ -29,26 +30,26 @@ func (t *storeTest) asking() *buildHookTest {
 	t.Helper()
 	b := t.calling(calledRule(2, 5))
 	_, err := b.a.SavePolicy(b.Ctx, kit.Boss, policy.Policy{Name: "eyes", Enabled: true, When: "true", Effect: policy.PolicyApprove,
-		Approval: &app.Approval{Count: 1, Role: app.RoleApprover}})
+		Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}})
 	b.Must(err)
 	return b
 }
 
 // asked begins a build, and gives it with its request once that waits for people.
-func (b *buildHookTest) asked(build string) (app.Build, app.Request) {
+func (b *buildHookTest) asked(build string) (appbuild.Build, cluster.Request) {
 	b.Helper()
 	r := b.begins(build)
 	b.settle()
 	v := b.is(r.Build, app.BuildAsking)
 	q, err := b.Store.Request(b.Ctx, kit.Tenant, v.Request)
 	b.Must(err)
-	if q.Status != app.RequestWaiting || v.Cluster != "" || q.Requester != "ci" {
+	if q.Status != cluster.RequestWaiting || v.Cluster != "" || q.Requester != "ci" {
 		b.Fatalf("build %d waits for request %+v, its cluster is %q", v.ID, q, v.Cluster)
 	}
 	return v, q
 }
 
-func (b *buildHookTest) review(q app.Request, verdict app.Verdict, reason string) error {
+func (b *buildHookTest) review(q cluster.Request, verdict cluster.Verdict, reason string) error {
 	_, err := b.a.Review(b.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleApprover, Via: app.ViaPortal, ProvenAt: b.Clock.Now()}, q.ID,
 		operation.ReviewRequest{Verdict: verdict, PlanHash: q.Terms.PlanHash, Reason: reason})
 	return err
@@ -64,7 +65,7 @@ func (b *buildHookTest) made(want int) {
 	}
 }
 
-func (b *buildHookTest) request(id int64, want app.RequestStatus, words string) {
+func (b *buildHookTest) request(id int64, want cluster.RequestStatus, words string) {
 	b.Helper()
 	q, err := b.Store.Request(b.Ctx, kit.Tenant, id)
 	b.Must(err)
@@ -80,7 +81,7 @@ func (t *storeTest) buildsAsk() {
 	// approved
 	one, q := b.asked("web/1")
 	b.told()
-	b.Must(b.review(q, app.VerdictApprove, ""))
+	b.Must(b.review(q, cluster.VerdictApprove, ""))
 	if v := b.is(one.ID, app.BuildCreating); v.Cluster == "" {
 		b.Fatal("it has no cluster")
 	}
@@ -89,7 +90,7 @@ func (t *storeTest) buildsAsk() {
 	b.Must(b.answered(b.told("web/1 ready")["web/1 ready"], "", 0, ""))
 	// denied: said in words, and begun anew by another event
 	two, q := b.asked("web/2")
-	b.Must(b.review(q, app.VerdictDeny, "not on a Friday"))
+	b.Must(b.review(q, cluster.VerdictDeny, "not on a Friday"))
 	b.settle()
 	if v := b.is(two.ID, app.BuildRefused); !strings.Contains(v.Words, "denied: not on a Friday") || v.Cluster != "" {
 		b.Errorf("denied it is %+v", v)
@@ -112,8 +113,8 @@ func (t *storeTest) buildsAsk() {
 	if v := b.is(anew.ID, app.BuildOver); !strings.Contains(v.Words, "ended while it waited for approvals") {
 		b.Errorf("ended it is %+v", v)
 	}
-	b.request(q.ID, app.RequestWithdrawn, "The build has ended")
-	b.Code(b.review(q, app.VerdictApprove, ""), app.EConflict)
+	b.request(q.ID, cluster.RequestWithdrawn, "The build has ended")
+	b.Code(b.review(q, cluster.VerdictApprove, ""), app.EConflict)
 	b.settle()
 	b.made(1)
 	b.Must(b.answered(b.told("web/2 ended")["web/2 ended"], "", 0, ""))
@@ -124,12 +125,12 @@ func (t *storeTest) buildsAsk() {
 	if v := b.is(three.ID, app.BuildFailed); !strings.Contains(v.Words, "not approved in the time") {
 		b.Errorf("after its time it is %+v", v)
 	}
-	b.request(q.ID, app.RequestWithdrawn, "not approved in the time")
-	b.Code(b.review(q, app.VerdictApprove, ""), app.EConflict)
+	b.request(q.ID, cluster.RequestWithdrawn, "not approved in the time")
+	b.Code(b.review(q, cluster.VerdictApprove, ""), app.EConflict)
 	b.made(1)
 	// approved at the same moment as it ends: what was made goes again
 	four, q := b.asked("web/4")
-	b.Must(b.review(q, app.VerdictApprove, ""))
+	b.Must(b.review(q, cluster.VerdictApprove, ""))
 	b.ends("web/4")
 	b.settle()
 	b.is(four.ID, app.BuildOver)
@@ -147,7 +148,7 @@ func (t *storeTest) buildsAsk() {
 	b.Must(b.a.DeleteBuildHook(b.Ctx, kit.Boss, "ci"))
 	b.settle()
 	b.is(six.ID, app.BuildOver)
-	b.request(q.ID, app.RequestWithdrawn, "")
+	b.request(q.ID, cluster.RequestWithdrawn, "")
 	live, err := b.Store.Clusters(b.Ctx, kit.Tenant, app.ClusterFilter{})
 	b.Must(err)
 	if len(live) != 0 {

@@ -9,16 +9,17 @@ import (
 	"muster/app"
 	"muster/app/build"
 	"muster/app/store/storetest/kit"
+	"muster/app/webhook"
 )
 
 const buildCallURL = "https://ci:hunter2@ci.example.com/told?token=also-secret"
 
 // told claims what builds are to be told now, and gives it as "KEY STATE".
-func (b *buildHookTest) told(want ...string) map[string]app.DueDelivery {
+func (b *buildHookTest) told(want ...string) map[string]webhook.DueDelivery {
 	b.Helper()
-	due, _, err := b.Store.BuildCallbacks().ClaimDeliveries(b.Ctx, app.DeliveryClaim{Holder: "x", Now: b.Clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
+	due, _, err := b.Store.BuildCallbacks().ClaimDeliveries(b.Ctx, webhook.DeliveryClaim{Holder: "x", Now: b.Clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
 	b.Must(err)
-	all := map[string]app.DueDelivery{}
+	all := map[string]webhook.DueDelivery{}
 	var got []string
 	for _, d := range due {
 		b.Must(d.Err)
@@ -36,8 +37,8 @@ func (b *buildHookTest) told(want ...string) map[string]app.DueDelivery {
 }
 
 // answered says how a callback went: taken where code is "", tried again where again is not 0.
-func (b *buildHookTest) answered(d app.DueDelivery, code app.Code, again time.Duration, stop string) error {
-	e := app.DeliveryEnd{Delivery: d.ID, Holder: "x", Attempt: d.Attempts, At: b.Clock.Now(), Took: 20 * time.Millisecond, Status: 200, Stop: stop}
+func (b *buildHookTest) answered(d webhook.DueDelivery, code app.Code, again time.Duration, stop string) error {
+	e := webhook.DeliveryEnd{Delivery: d.ID, Holder: "x", Attempt: d.Attempts, At: b.Clock.Now(), Took: 20 * time.Millisecond, Status: 200, Stop: stop}
 	if code != "" {
 		e.Err, e.Status = &app.Error{Code: code, Message: "It answered 500 Internal Server Error."}, 500
 	}
@@ -48,9 +49,9 @@ func (b *buildHookTest) answered(d app.DueDelivery, code app.Code, again time.Du
 }
 
 // outcome looks how the callbacks of a build stand, as people see them.
-func (b *buildHookTest) outcome(id int64, want string) app.BuildCallbacks {
+func (b *buildHookTest) outcome(id int64, want string) build.BuildCallbacks {
 	b.Helper()
-	list, err := b.Store.Builds(b.Ctx, kit.Tenant, app.BuildFilter{Limit: 100})
+	list, err := b.Store.Builds(b.Ctx, kit.Tenant, build.BuildFilter{Limit: 100})
 	b.Must(err)
 	var got []string
 	for _, v := range list {
@@ -71,19 +72,19 @@ func (b *buildHookTest) outcome(id int64, want string) app.BuildCallbacks {
 		return *v.Callback
 	}
 	b.Fatalf("there is no build %d", id)
-	return app.BuildCallbacks{}
+	return build.BuildCallbacks{}
 }
 
-func calledRule(concurrency, queue int) app.BuildRule {
+func calledRule(concurrency, queue int) build.BuildRule {
 	r := createRule(concurrency, queue)
 	r.Callback = buildCallURL
 	return r
 }
 
 // calling sets rules that hold a user's password, which are not let in by the front door.
-func (t *storeTest) calling(rules ...app.BuildRule) *buildHookTest {
+func (t *storeTest) calling(rules ...build.BuildRule) *buildHookTest {
 	b := t.building()
-	_, _, err := b.Store.SaveBuildHook(b.Ctx, kit.Boss, app.BuildHookChange{Name: "ci", Rules: &rules}, b.Clock.Now())
+	_, _, err := b.Store.SaveBuildHook(b.Ctx, kit.Boss, build.BuildHookChange{Name: "ci", Rules: &rules}, b.Clock.Now())
 	b.Must(err)
 	return b
 }

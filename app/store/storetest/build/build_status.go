@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	appbuild "muster/app/build"
 	"muster/app/store/storetest/kit"
+	"muster/app/webhook"
 )
 
 const statusToken = "ghp_a-token-that-stays-secret"
@@ -15,7 +16,7 @@ const statusToken = "ghp_a-token-that-stays-secret"
 // statuses claims the commit statuses that are to be written now, and takes them for written.
 func (b *buildHookTest) statuses(want ...string) {
 	b.Helper()
-	due, _, err := b.Store.BuildCallbacks().ClaimDeliveries(b.Ctx, app.DeliveryClaim{Holder: "x", Now: b.Clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
+	due, _, err := b.Store.BuildCallbacks().ClaimDeliveries(b.Ctx, webhook.DeliveryClaim{Holder: "x", Now: b.Clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
 	b.Must(err)
 	var got []string
 	for _, d := range due {
@@ -36,7 +37,7 @@ func (b *buildHookTest) statuses(want ...string) {
 func (t *storeTest) buildStatuses() {
 	b := t.building(createRule(1, 1))
 	token, api := statusToken, "https://git.example.com/api"
-	h, _, err := b.Store.SaveBuildHook(b.Ctx, kit.Boss, app.BuildHookChange{Name: "ci", StatusToken: &token, StatusAPI: &api}, b.Clock.Now())
+	h, _, err := b.Store.SaveBuildHook(b.Ctx, kit.Boss, appbuild.BuildHookChange{Name: "ci", StatusToken: &token, StatusAPI: &api}, b.Clock.Now())
 	if b.Must(err); !h.Statuses || h.StatusAPI != api {
 		b.Fatalf("the hook is %+v", h)
 	}
@@ -57,7 +58,7 @@ func (t *storeTest) buildStatuses() {
 	v, err := b.Store.View(b.Ctx, kit.Tenant, c)
 	b.Must(err)
 	b.statuses("octo/web success Cluster " + v.Name + " is ready: 1 node.")
-	if all := b.is(one.Build, app.BuildReady).Statuses; len(all) != 2 || all[0].State != app.BuildWaiting || all[1].State != app.BuildReady || all[1].Outcome != app.DeliveryMade {
+	if all := b.is(one.Build, app.BuildReady).Statuses; len(all) != 2 || all[0].State != app.BuildWaiting || all[1].State != app.BuildReady || all[1].Outcome != webhook.DeliveryMade {
 		b.Errorf("people see %+v", all)
 	}
 	b.ends("web/2")
@@ -77,7 +78,7 @@ func (t *storeTest) buildStatuses() {
 	b.statuses()
 	begin("web/4", "octo/web", sha)
 	none := ""
-	h, _, err = b.Store.SaveBuildHook(b.Ctx, kit.Boss, app.BuildHookChange{Name: "ci", StatusToken: &none}, b.Clock.Now())
+	h, _, err = b.Store.SaveBuildHook(b.Ctx, kit.Boss, appbuild.BuildHookChange{Name: "ci", StatusToken: &none}, b.Clock.Now())
 	if b.Must(err); h.Statuses {
 		b.Error("it still writes statuses")
 	}
@@ -93,24 +94,24 @@ func (t *storeTest) buildStatuses() {
 func (t *storeTest) buildRunsAgain() {
 	b := t.building(createRule(3, 3))
 	at := b.Clock.Now()
-	order := func(e app.BuildEvent) app.BuildDone {
+	order := func(e app.BuildEvent) appbuild.BuildDone {
 		b.sent++
-		o := app.BuildOrder{Hook: b.hook, Who: kit.Boss, Uniq: fmt.Sprint("again ", b.sent), Now: b.Clock.Now(), Event: e,
-			Delivery: app.BuildTaken{Hook: "ci", At: b.Clock.Now()}}
+		o := appbuild.BuildOrder{Hook: b.hook, Who: kit.Boss, Uniq: fmt.Sprint("again ", b.sent), Now: b.Clock.Now(), Event: e,
+			Delivery: appbuild.BuildTaken{Hook: "ci", At: b.Clock.Now()}}
 		if e.Phase == appbuild.BuildEnded {
-			o.Ends = []app.BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
+			o.Ends = []appbuild.BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
 		} else {
 			r := createRule(3, 3)
-			o.Begin = &app.BuildBegin{Rule: r, Key: e.DefaultKey(), NewestJobAt: e.NewestJobAt, Ask: app.BuildAsk{Template: "web", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}
+			o.Begin = &appbuild.BuildBegin{Rule: r, Key: e.DefaultKey(), NewestJobAt: e.NewestJobAt, Ask: appbuild.BuildAsk{Template: "web", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}
 		}
 		done, err := b.Store.TakeBuild(b.Ctx, o)
 		b.Must(err)
 		return done
 	}
-	run := func(minutes int) app.BuildDone {
+	run := func(minutes int) appbuild.BuildDone {
 		return order(app.BuildEvent{Action: "running", Phase: appbuild.BuildRunning, Build: "web/31", NewestJobAt: at.Add(time.Duration(minutes) * time.Minute)})
 	}
-	end := func(minutes int) app.BuildDone {
+	end := func(minutes int) appbuild.BuildDone {
 		return order(app.BuildEvent{Action: "failed", Phase: appbuild.BuildEnded, Build: "web/31", FinishedAt: at.Add(time.Duration(minutes) * time.Minute)})
 	}
 	first := run(0).Build
@@ -154,12 +155,12 @@ func (t *storeTest) buildRunsAgain() {
 // stays taken ends it at once.
 func (t *storeTest) buildNamesFree() {
 	b := t.building(createRule(3, 3))
-	order := func(build string) app.Build {
+	order := func(build string) appbuild.Build {
 		b.sent++
 		r := createRule(3, 3)
-		done, err := b.Store.TakeBuild(b.Ctx, app.BuildOrder{Hook: b.hook, Who: kit.Boss, Uniq: build, Now: b.Clock.Now(),
-			Event: app.BuildEvent{Build: build, Phase: appbuild.BuildRunning}, Delivery: app.BuildTaken{Hook: "ci", At: b.Clock.Now()},
-			Begin: &app.BuildBegin{Rule: r, Key: build, Ask: app.BuildAsk{Template: "web", Cluster: "nightly", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}})
+		done, err := b.Store.TakeBuild(b.Ctx, appbuild.BuildOrder{Hook: b.hook, Who: kit.Boss, Uniq: build, Now: b.Clock.Now(),
+			Event: app.BuildEvent{Build: build, Phase: appbuild.BuildRunning}, Delivery: appbuild.BuildTaken{Hook: "ci", At: b.Clock.Now()},
+			Begin: &appbuild.BuildBegin{Rule: r, Key: build, Ask: appbuild.BuildAsk{Template: "web", Cluster: "nightly", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}})
 		b.Must(err)
 		return *done.Build
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/build"
 	"muster/app/store/storetest/kit"
 )
 
@@ -40,14 +41,14 @@ func (t *storeTest) buildsTendedAtOnce() {
 		})
 	}
 	// until does what workers do, until so many builds are as is asked for.
-	until := func(state app.BuildState, want int) (list []app.Build) {
+	until := func(state app.BuildState, want int) (list []build.Build) {
 		b.Helper()
 		changed, done := b.Store.Watch(app.BuildsTopic())
 		defer done()
 		for range 1000 {
 			b.Drain()
 			var err error
-			list, err = b.Store.Builds(b.Ctx, kit.Tenant, app.BuildFilter{Limit: 100})
+			list, err = b.Store.Builds(b.Ctx, kit.Tenant, build.BuildFilter{Limit: 100})
 			b.Must(err)
 			n, busy := 0, 0
 			for _, v := range list {

@@ -3,15 +3,15 @@ package catalog
 import (
 	"time"
 
-	"muster/app"
+	"muster/app/template"
 )
 
 func (t *storeTest) catalog() {
 	s, ctx, now := t.Store, t.Ctx, time.Now().Truncate(time.Microsecond)
-	entry := func(kind, name, hash string) app.CatalogVersion {
-		return app.CatalogVersion{Kind: kind, Name: name, Hash: hash, Text: `{"hash": "` + hash + `"}`, At: now, By: "server"}
+	entry := func(kind, name, hash string) template.CatalogVersion {
+		return template.CatalogVersion{Kind: kind, Name: name, Hash: hash, Text: `{"hash": "` + hash + `"}`, At: now, By: "server"}
 	}
-	record := func(want int, versions ...app.CatalogVersion) {
+	record := func(want int, versions ...template.CatalogVersion) {
 		t.Helper()
 		if n, err := s.RecordCatalog(ctx, versions); err != nil || n != want {
 			t.Fatalf("%d written, %v, want %d", n, err, want)
@@ -27,7 +27,7 @@ func (t *storeTest) catalog() {
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	for i, want := range []app.CatalogVersion{{Number: 3, Hash: "a"}, {Number: 2, Hash: "b"}, {Number: 1, Hash: "a"}} {
+	for i, want := range []template.CatalogVersion{{Number: 3, Hash: "a"}, {Number: 2, Hash: "b"}, {Number: 1, Hash: "a"}} {
 		if v := got[i]; v.Number != want.Number || v.Hash != want.Hash || v.Text != `{"hash": "`+want.Hash+`"}` || v.Kind != "template" || v.Name != "web" || v.By != "server" {
 			t.Errorf("version %+v, want %+v", v, want)
 		}

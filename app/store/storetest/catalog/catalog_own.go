@@ -7,6 +7,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/catalog"
+	"muster/app/template"
 )
 
 // ownCatalog keeps what tenants lay over the catalog.
@@ -14,8 +15,8 @@ func (t *storeTest) ownCatalog() {
 	s, ctx, now := t.Store, t.Ctx, time.Now().Truncate(time.Microsecond)
 	ada := app.Actor{Tenant: "own-a", User: "ada", Role: app.RoleAdmin}
 	bob := app.Actor{Tenant: "own-b", User: "bob", Role: app.RoleAdmin}
-	web := app.CatalogKey{Kind: app.KindTemplate, Name: "web"}
-	cloud := app.CatalogKey{Kind: app.KindProvider, Name: "own-cloud"}
+	web := template.CatalogKey{Kind: template.KindTemplate, Name: "web"}
+	cloud := template.CatalogKey{Kind: template.KindProvider, Name: "own-cloud"}
 	save := func(who app.Actor, reason string, c catalog.OwnCatalogSave) int64 {
 		t.Helper()
 		now = now.Add(time.Second)
@@ -27,10 +28,10 @@ func (t *storeTest) ownCatalog() {
 		}
 		return revision
 	}
-	texts := func(k app.CatalogKey, text string) []catalog.CatalogRevision {
+	texts := func(k template.CatalogKey, text string) []catalog.CatalogRevision {
 		return []catalog.CatalogRevision{{CatalogKey: k, Text: text, Note: "why", Gone: text == ""}}
 	}
-	one := save(ada, "", catalog.OwnCatalogSave{Entries: texts(web, "a"), AsOf: -1, Templates: []app.CatalogVersion{{Name: "web", Hash: "h1", Text: "{}", At: now, By: "ada"}}})
+	one := save(ada, "", catalog.OwnCatalogSave{Entries: texts(web, "a"), AsOf: -1, Templates: []template.CatalogVersion{{Name: "web", Hash: "h1", Text: "{}", At: now, By: "ada"}}})
 	theirs := save(bob, "", catalog.OwnCatalogSave{Entries: texts(web, "b"), AsOf: -1})
 	two := save(ada, "", catalog.OwnCatalogSave{Entries: texts(web, "aa"), Revision: one, AsOf: one})
 	if !(one < theirs && theirs < two) {
@@ -85,11 +86,11 @@ func (t *storeTest) ownCatalog() {
 		t.Errorf("%+v, %v", use, err)
 	}
 	// Templates: those of the installation and the tenant's own, by time, and nobody else's.
-	if _, err := s.RecordCatalog(ctx, []app.CatalogVersion{{Kind: app.KindTemplate, Name: "web-own", Hash: "base", Text: "{}", At: now, By: "server"}}); err != nil {
+	if _, err := s.RecordCatalog(ctx, []template.CatalogVersion{{Kind: template.KindTemplate, Name: "web-own", Hash: "base", Text: "{}", At: now, By: "server"}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 2 { // the same once more is no other version
-		if err := s.RecordTemplates(ctx, "own-a", []app.CatalogVersion{{Name: "web-own", Hash: "mine", Text: `{"a": 1}`, At: now.Add(time.Duration(i+1) * time.Second), By: "ada"}}); err != nil {
+		if err := s.RecordTemplates(ctx, "own-a", []template.CatalogVersion{{Name: "web-own", Hash: "mine", Text: `{"a": 1}`, At: now.Add(time.Duration(i+1) * time.Second), By: "ada"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

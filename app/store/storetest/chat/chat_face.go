@@ -24,7 +24,7 @@ func (t *storeTest) linked(user, external string) {
 // chatTells: each notice is told once to each person of the chat whom it names, and homes of those it is about become stale.
 func (t *storeTest) chatTells() {
 	for _, u := range []string{"ada", "eve", "zoe"} {
-		t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: kit.Tenant, Name: u, Role: app.RoleUser, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
+		t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: u, Role: app.RoleUser, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
 	}
 	t.Clock.Move(time.Second)
 	t.linked("ada", "T1/U1")
@@ -164,7 +164,7 @@ func (t *storeTest) chatHomes() {
 
 	// So does who somebody is.
 	t.Must(t.Store.SaveHome(t.Ctx, home, t.Clock.Now()))
-	t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: kit.Tenant, Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
+	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
 	t.Clock.Move(time.Second)
 	t.linked("ada", "T1/U1")
 	stale("U1c")

@@ -5,7 +5,9 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
+	"muster/app/cluster"
 	"muster/app/identity"
+	"muster/app/policy"
 	"muster/app/store/storetest/kit"
 )
 
@@ -18,7 +20,7 @@ func chatAdmin(tenant string) app.Actor {
 func (t *storeTest) chatHouse() {
 	boss, other := chatAdmin(kit.Tenant), chatAdmin("blue")
 	t.Must(t.Store.CreateTenant(t.Ctx, app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin},
-		app.Tenant{Name: "blue", CreatedAt: t.Clock.Now(), CreatedBy: "root"}, nil))
+		identity.Tenant{Name: "blue", CreatedAt: t.Clock.Now(), CreatedBy: "root"}, nil))
 	now := t.Clock.Now
 
 	// A state of an installation is its beginner's, once, for a while.
@@ -147,12 +149,12 @@ func (t *storeTest) chatEnds(boss app.Actor) {
 // chatShown: an open request of a tenant with a channel for it is shown there once, and nowhere else.
 func (t *storeTest) chatShown(boss, other app.Actor) {
 	now := t.Clock.Now
-	open := func(in string) app.Request {
+	open := func(in string) cluster.Request {
 		t.Helper()
-		r, err := t.Store.KeepRequest(t.Ctx, app.NewRequest{Who: app.Actor{Tenant: in, User: "ada", Role: app.RoleUser}, Kept: &app.Kept{},
-			Request: app.Request{Tenant: in, Kind: app.OperationCreate,
-				Requester: "ada", Owner: "ada", AskedAt: now(), Status: app.RequestWaiting, ExpiresAt: now().Add(time.Hour), Asked: app.ClusterRequest{Name: "asked"},
-				Needs: []app.Need{{Policy: "p", Approval: app.Approval{Count: 1, Role: app.RoleApprover}}}}})
+		r, err := t.Store.KeepRequest(t.Ctx, cluster.NewRequest{Who: app.Actor{Tenant: in, User: "ada", Role: app.RoleUser}, Kept: &cluster.Kept{},
+			Request: cluster.Request{Tenant: in, Kind: app.OperationCreate,
+				Requester: "ada", Owner: "ada", AskedAt: now(), Status: cluster.RequestWaiting, ExpiresAt: now().Add(time.Hour), Asked: cluster.ClusterRequest{Name: "asked"},
+				Needs: []policy.Need{{Policy: "p", Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}})
 		t.Must(err)
 		return r
 	}
@@ -165,19 +167,19 @@ func (t *storeTest) chatShown(boss, other app.Actor) {
 	}
 	list, err := t.Store.ChatReviews(t.Ctx, "slack", "T1", 10)
 	t.Must(err)
-	if len(list) != 1 || list[0].Request != mine.ID || list[0].Tenant != "blue" || list[0].Channel != "C1" || list[0].Status != app.RequestWaiting {
+	if len(list) != 1 || list[0].Request != mine.ID || list[0].Tenant != "blue" || list[0].Channel != "C1" || list[0].Status != cluster.RequestWaiting {
 		t.Fatalf("shown: %+v", list)
 	}
 	before := list[0].State()
 	r := list[0]
 	r.Message, r.Shown, r.ShownAt = "1.1", before, now()
 	t.Must(t.Store.ShownReview(t.Ctx, r, false))
-	_, err = t.Store.MoveRequest(t.Ctx, app.RequestMove{Tenant: "blue", ID: mine.ID, Act: app.RequestDeny,
+	_, err = t.Store.MoveRequest(t.Ctx, cluster.RequestMove{Tenant: "blue", ID: mine.ID, Act: cluster.RequestDeny,
 		Who: app.Actor{Tenant: "blue", User: "bob", Role: app.RoleApprover}, Now: now(), Reason: "too much"})
 	t.Must(err)
 	list, err = t.Store.ChatReviews(t.Ctx, "slack", "T1", 10)
 	t.Must(err)
-	if len(list) != 1 || list[0].Message != "1.1" || list[0].Status != app.RequestDenied || list[0].Reviews != 1 || list[0].State() == before {
+	if len(list) != 1 || list[0].Message != "1.1" || list[0].Status != cluster.RequestDenied || list[0].Reviews != 1 || list[0].State() == before {
 		t.Fatalf("after the review: %+v", list)
 	}
 	t.Must(t.Store.ShownReview(t.Ctx, list[0], true))
@@ -198,12 +200,12 @@ func (t *storeTest) chatLinks() {
 		t.Must(err)
 	}
 	t.Must(t.Store.CreateTenant(t.Ctx, app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin},
-		app.Tenant{Name: "blue", CreatedAt: now(), CreatedBy: "root"}, nil))
+		identity.Tenant{Name: "blue", CreatedAt: now(), CreatedBy: "root"}, nil))
 	admit("bob", "Bob@Example.com", app.RoleUser)
 	admit("boss", "boss@example.com", app.RoleAdmin)
 	admit("cy1", "cy@example.com", app.RoleUser)
 	admit("cy2", "cy@example.com", app.RoleUser)
-	t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: "blue", Name: "local", Email: "local@example.com", Role: app.RoleUser, CreatedAt: now()}))
+	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: "blue", Name: "local", Email: "local@example.com", Role: app.RoleUser, CreatedAt: now()}))
 	who := app.Actor{Tenant: "blue", User: "chat", Role: app.RoleAdmin}
 	link := func(external, email string) bool {
 		t.Helper()

@@ -7,6 +7,8 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/chat"
+	"muster/app/cluster"
+	"muster/app/identity"
 	"muster/app/store/storetest/kit"
 )
 
@@ -18,7 +20,7 @@ func (t *storeTest) chatThreads() {
 	op, err := t.Store.CreateCluster(t.Ctx, open)
 	t.Must(err)
 	owner := apptest.NewCluster(kit.Tenant, "web", 1, t.Clock.Now(), apptest.Chain(1)).Cluster.Owner
-	t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: kit.Tenant, Name: owner, Role: app.RoleUser, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
+	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: owner, Role: app.RoleUser, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
 	t.Clock.Move(time.Second)
 	t.linked(owner, "T1/U1")
 	long := t.Clock.Now().Add(-time.Hour)
@@ -90,11 +92,11 @@ func (t *storeTest) chatAsks() {
 		}
 		return list
 	}
-	ask := func(r app.Request, of string) {
+	ask := func(r cluster.Request, of string) {
 		t.Helper()
 		t.Must(t.Store.SaveAsk(t.Ctx, chat.ChatAsk{Kind: "slack", Team: "T1", Tenant: of, Request: r.ID, Channel: "C1", Person: "U1", At: t.Clock.Now()}))
 	}
-	approve := func(r app.Request) {
+	approve := func(r cluster.Request) {
 		t.Helper()
 		for _, who := range []string{"bob", "cy"} {
 			var err error
@@ -116,7 +118,7 @@ func (t *storeTest) chatAsks() {
 	approve(second)
 	ask(second, kit.Tenant) // too late, and still
 	ask(third, kit.Tenant)
-	_, err := t.Store.MoveRequest(t.Ctx, app.RequestMove{Tenant: kit.Tenant, ID: third.ID, Act: app.RequestDeny, Who: kit.Financier(kit.Tenant, "bob"),
+	_, err := t.Store.MoveRequest(t.Ctx, cluster.RequestMove{Tenant: kit.Tenant, ID: third.ID, Act: cluster.RequestDeny, Who: kit.Financier(kit.Tenant, "bob"),
 		Now: t.Clock.Now(), Reason: "too dear"})
 	t.Must(err)
 	if got := strings.Join(cards(), "; "); !strings.HasPrefix(got, "C1 U1 one") || !strings.Contains(got, "; C1 U1 two") || len(cards()) != 2 {

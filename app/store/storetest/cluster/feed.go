@@ -5,6 +5,8 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/family"
 	"muster/app/store/storetest/kit"
 )
 
@@ -49,31 +51,31 @@ func (t *storeTest) feed() {
 func (t *storeTest) logs() {
 	t.Create("web", 1)
 	c := t.Claim("w")
-	line := app.LogLine{At: t.Clock.Now(), Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt, Stream: app.StreamOut, Text: "hello"}
+	line := app.LogLine{At: t.Clock.Now(), Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt, Stream: family.StreamOut, Text: "hello"}
 	old := line
 	old.Attempt, old.Text = 7, "from another attempt"
 	t.Must(t.Store.AppendLogs(t.Ctx, kit.Tenant, []app.LogLine{line, old, line}))
-	for _, f := range []app.LogFilter{{Limit: 9}, {Limit: 2, Tail: true}, {Limit: 9, Node: "n1"}, {Limit: 9, Step: c.Step.ID, Operation: c.Step.Operation}} {
+	for _, f := range []cluster.LogFilter{{Limit: 9}, {Limit: 2, Tail: true}, {Limit: 9, Node: "n1"}, {Limit: 9, Step: c.Step.ID, Operation: c.Step.Operation}} {
 		got, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", f)
 		t.Must(err)
 		if len(got) != 2 || got[0].Seq >= got[1].Seq || got[0].Text != "hello" || got[0].Step != "n1.create" {
 			t.Errorf("%+v gives %+v", f, got)
 		}
 	}
-	both, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", app.LogFilter{Limit: 9, Stream: app.StreamOut})
+	both, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", cluster.LogFilter{Limit: 9, Stream: family.StreamOut})
 	t.Must(err)
 	for _, x := range []struct {
-		f    app.LogFilter
+		f    cluster.LogFilter
 		want int
 	}{
-		{app.LogFilter{Limit: 9, Before: both[1].Seq}, 1}, {app.LogFilter{Limit: 9, Before: both[0].Seq}, 0}, {app.LogFilter{Limit: 9, Before: both[1].Seq, Tail: true}, 1},
-		{app.LogFilter{Limit: 9, Stream: app.StreamErr}, 0}, {app.LogFilter{Limit: 9, After: both[0].Seq, Before: both[1].Seq}, 0},
+		{cluster.LogFilter{Limit: 9, Before: both[1].Seq}, 1}, {cluster.LogFilter{Limit: 9, Before: both[0].Seq}, 0}, {cluster.LogFilter{Limit: 9, Before: both[1].Seq, Tail: true}, 1},
+		{cluster.LogFilter{Limit: 9, Stream: family.StreamErr}, 0}, {cluster.LogFilter{Limit: 9, After: both[0].Seq, Before: both[1].Seq}, 0},
 	} {
 		if got, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", x.f); err != nil || len(got) != x.want {
 			t.Errorf("%+v gives %+v (%v), want %d lines", x.f, got, err, x.want)
 		}
 	}
-	none, err := t.Store.Logs(t.Ctx, "t2", "web-1", app.LogFilter{Limit: 9})
+	none, err := t.Store.Logs(t.Ctx, "t2", "web-1", cluster.LogFilter{Limit: 9})
 	t.Must(err)
 	if len(none) != 0 {
 		t.Error("another tenant reads the log")

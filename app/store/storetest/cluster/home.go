@@ -13,7 +13,7 @@ import (
 // home: what somebody has, what needs a look first, and nothing of others.
 func (t *storeTest) home() {
 	at := t.Clock.Now()
-	make := func(owner, name string, change func(*app.NewCluster)) {
+	make := func(owner, name string, change func(*cluster.NewCluster)) {
 		t.Helper()
 		n := apptest.NewCluster(kit.Tenant, name, 1, at, apptest.Chain(1))
 		n.Cluster.Owner, n.Cluster.CostPerHour = owner, 0.5
@@ -23,8 +23,8 @@ func (t *storeTest) home() {
 		_, err := t.Store.CreateCluster(t.Ctx, n)
 		t.Must(err)
 	}
-	ends := func(d time.Duration) func(*app.NewCluster) {
-		return func(n *app.NewCluster) { n.Cluster.ExpiresAt = at.Add(d) }
+	ends := func(d time.Duration) func(*cluster.NewCluster) {
+		return func(n *cluster.NewCluster) { n.Cluster.ExpiresAt = at.Add(d) }
 	}
 	make("ada", "failed", nil)
 	t.FailStep(t.Claim("w"), app.Retry{})

@@ -21,8 +21,8 @@ func (t *storeTest) renames() {
 	t.Code(rename("web-1", "db-1"), app.EConflict)
 	t.Code(rename("nothing-1", "x"), app.ENotFound)
 	t.Code(t.Store.RenameCluster(t.Ctx, appcluster.ClusterRename{Tenant: "t2", Cluster: "web-1", Name: "x", Who: who, Now: at}), app.ENotFound)
-	_, err := t.Store.KeepRequest(t.Ctx, app.NewRequest{Who: who, Kept: &app.Kept{}, Request: app.Request{Tenant: kit.Tenant, Kind: app.OperationCreate,
-		Requester: "eve", Owner: "eve", Status: app.RequestWaiting, Asked: app.ClusterRequest{Name: "asked"}, AskedAt: at, ExpiresAt: at.Add(time.Hour)}})
+	_, err := t.Store.KeepRequest(t.Ctx, appcluster.NewRequest{Who: who, Kept: &appcluster.Kept{}, Request: appcluster.Request{Tenant: kit.Tenant, Kind: app.OperationCreate,
+		Requester: "eve", Owner: "eve", Status: appcluster.RequestWaiting, Asked: appcluster.ClusterRequest{Name: "asked"}, AskedAt: at, ExpiresAt: at.Add(time.Hour)}})
 	t.Must(err)
 	t.Code(rename("web-1", "asked"), app.EConflict)
 	t.Must(rename("web-1", "web-1")) // its own id

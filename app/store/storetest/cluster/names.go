@@ -3,6 +3,7 @@ package cluster
 import (
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/store/storetest/kit"
 )
 
@@ -44,7 +45,7 @@ func (t *storeTest) names() {
 	n.Cluster.ID, n.Operation.Operation.Cluster, n.Nodes[0].Node.Cluster = "web", "web", "web" // the id is another one's name
 	_, err = t.Store.CreateCluster(t.Ctx, n)
 	t.Code(err, app.EConflict)
-	_, err = t.Store.CreateCluster(t.Ctx, func() app.NewCluster {
+	_, err = t.Store.CreateCluster(t.Ctx, func() cluster.NewCluster {
 		n := apptest.NewCluster("t2", "web", 1, t.Clock.Now(), apptest.Chain(1))
 		n.Cluster.ID, n.Operation.Operation.Cluster, n.Nodes[0].Node.Cluster = "web-3", "web-3", "web-3"
 		return n

@@ -5,16 +5,19 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/store/storetest/kit"
 )
 
 // retention: what is too old is deleted, whatever else stands between, and nothing younger is.
 func (t *storeTest) retention() {
-	lines := func(c *app.ClaimedStep, n int) {
+	lines := func(c *execution.ClaimedStep, n int) {
 		t.Helper()
 		var out []app.LogLine
 		for i := range n {
-			out = append(out, app.LogLine{At: t.Clock.Now(), Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt, Stream: app.StreamOut,
+			out = append(out, app.LogLine{At: t.Clock.Now(), Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt, Stream: family.StreamOut,
 				Text: fmt.Sprint(i)})
 		}
 		t.Must(t.Store.AppendLogs(t.Ctx, kit.Tenant, out))
@@ -23,7 +26,7 @@ func (t *storeTest) retention() {
 		t.Helper()
 		e, err := t.Store.Events(t.Ctx, kit.Tenant, cluster, 0, 5000)
 		t.Must(err)
-		l, err := t.Store.Logs(t.Ctx, kit.Tenant, cluster, app.LogFilter{Limit: 5000})
+		l, err := t.Store.Logs(t.Ctx, kit.Tenant, cluster, appcluster.LogFilter{Limit: 5000})
 		t.Must(err)
 		if len(e) > 0 != events || len(l) != wantLogs {
 			t.Errorf("%s, %s has %d events (want some: %v) and %d lines, want %d", when, cluster, len(e), events, len(l), wantLogs)

@@ -12,6 +12,7 @@ import (
 	"muster/app/execution"
 	"muster/app/identity"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 // readers: whatever is shared with whom, a reader finds, lists and counts exactly the clusters that ClusterReader.AccessTo says, with that access.
@@ -19,7 +20,7 @@ func (t *storeTest) readers() {
 	random := rand.New(rand.NewPCG(55, 1))
 	people, groups := []string{"ada", "bob", "cleo", "dan"}, []string{"ops", "data", "who", "ask"}
 	for _, name := range people {
-		t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: kit.Tenant, Name: name, Role: app.RoleUser, CreatedAt: t.Clock.Now()}))
+		t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: name, Role: app.RoleUser, CreatedAt: t.Clock.Now()}))
 	}
 	boss := app.Actor{Tenant: kit.Tenant, User: "boss", Role: app.RoleAdmin}
 	for _, name := range groups {
@@ -121,7 +122,7 @@ func (t *storeTest) readers() {
 func (t *storeTest) sharing() {
 	boss := app.Actor{Tenant: kit.Tenant, User: "boss", Role: app.RoleAdmin}
 	for _, name := range []string{"ada", "bob"} {
-		t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: kit.Tenant, Name: name, Role: app.RoleUser, CreatedAt: t.Clock.Now()}))
+		t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: name, Role: app.RoleUser, CreatedAt: t.Clock.Now()}))
 	}
 	ops := identity.GroupChange{Name: "ops", Members: &[]string{"bob"}}
 	_, err := t.Store.SaveGroup(t.Ctx, boss, ops, t.Clock.Now())
@@ -211,12 +212,13 @@ func (t *storeTest) sharing() {
 	}
 }
 
-// deciders: requests and clusters are open for those who decide on them, or are asked about them, and for no one else, such as members of a group whose name is a word in them.
+// deciders: requests and clusters are open for those who decide on them, or are asked about them, and for no one else, such as members of a group
+// whose name is a word in them.
 func (t *storeTest) deciders() {
 	n := t.Waiting(kit.Tenant, "web")
 	n.Request.Needs[0].BreakGlass, n.Request.Needs[0].EscalateTo = "oncall", "late"
 	r := t.KeepRequest(n)
-	t.AskPerson(1, app.Person{Ask: "ops?", Help: "data", Who: []string{app.PersonOwner, "ops"}})
+	t.AskPerson(1, template.Person{Ask: "ops?", Help: "data", Who: []string{template.PersonOwner, "ops"}})
 	for _, c := range []struct {
 		role     app.Role
 		group    string
@@ -237,7 +239,7 @@ func (t *storeTest) deciders() {
 			t.Errorf("%s of %q: %v, %v, %v", c.role, c.group, reader.Clusters, reader.Requests, err)
 		}
 		_, err = t.Store.ReadableRequest(t.Ctx, reader, r.ID)
-		list, e := t.Store.Requests(t.Ctx, kit.Tenant, app.RequestFilter{Reader: &reader})
+		list, e := t.Store.Requests(t.Ctx, kit.Tenant, cluster.RequestFilter{Reader: &reader})
 		if (err == nil) != c.requests || e != nil || (len(list) == 1) != c.requests {
 			t.Errorf("%s of %q reads %v and lists %+v, %v", c.role, c.group, err, list, e)
 		}

@@ -9,12 +9,13 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/store/storetest/kit"
 )
 
-func (t *storeTest) claimMany(w app.WorkerID, most int) []*app.ClaimedStep {
+func (t *storeTest) claimMany(w app.WorkerID, most int) []*execution.ClaimedStep {
 	t.Helper()
-	cs, err := t.Store.ClaimSteps(t.Ctx, app.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor, Most: most})
+	cs, err := t.Store.ClaimSteps(t.Ctx, execution.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor, Most: most})
 	t.Must(err)
 	if len(cs) > most {
 		t.Fatalf("%d steps were claimed, at most %d were asked for", len(cs), most)
@@ -33,14 +34,14 @@ func (t *storeTest) mixedBatch() {
 	now := t.Clock.Now()
 	old := kit.Fence(cs[3])
 	old.Attempt = 7
-	fs := []app.Finish{
-		{Fence: kit.Fence(cs[0]), Now: now, ClaimFor: execution.ClaimFor, Node: &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-1"}}},
+	fs := []execution.Finish{
+		{Fence: kit.Fence(cs[0]), Now: now, ClaimFor: execution.ClaimFor, Node: &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-1"}}},
 		{Fence: kit.Fence(cs[1]), Now: now, Err: &app.Error{Code: app.EScript, Message: "it broke"}},
 		{Fence: old, Now: now},
 		{Fence: kit.Fence(cs[0]), Now: now},
 		{Fence: app.Fence{Operation: 999999, Index: 0, Attempt: 1}, Now: now},
 		{Fence: kit.Fence(cs[2]), Now: now, Err: &app.Error{Code: app.ETransient, Message: "busy"}, Retry: app.Retry{Again: true, After: time.Minute}},
-		{Fence: kit.Fence(cs[3]), Now: now, Node: &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-4"}}},
+		{Fence: kit.Fence(cs[3]), Now: now, Node: &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-4"}}},
 	}
 	done, err := t.Store.FinishSteps(t.Ctx, w, fs)
 	t.Must(err)
@@ -52,7 +53,7 @@ func (t *storeTest) mixedBatch() {
 	if n := done[0].Next; n == nil || n.Node.MachineID != "m-1" || n.Step.ID != cs[0].Node.Name+".confirm" || n.Cluster.ID != "web-1" {
 		t.Errorf("handed over was %+v, want the confirm of the same node, with what was just found out", n)
 	}
-	foreign, err := t.Store.FinishSteps(t.Ctx, app.WorkerID{Tenant: "t2", Name: "w"}, []app.Finish{{Fence: kit.Fence(cs[4]), Now: now}})
+	foreign, err := t.Store.FinishSteps(t.Ctx, app.WorkerID{Tenant: "t2", Name: "w"}, []execution.Finish{{Fence: kit.Fence(cs[4]), Now: now}})
 	t.Must(err)
 	if foreign[0].Err == nil || foreign[0].Err.Code != app.EStale {
 		t.Errorf("another tenant's worker ended the step: %+v", foreign[0])
@@ -94,9 +95,9 @@ func (t *storeTest) manyAtOnce() {
 					idle++
 				}
 				for len(cs) > 0 {
-					var fs []app.Finish
+					var fs []execution.Finish
 					for _, c := range cs {
-						fs = append(fs, app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), ClaimFor: execution.ClaimFor})
+						fs = append(fs, execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), ClaimFor: execution.ClaimFor})
 						mu.Lock()
 						effects[c.Step.ID]++
 						mu.Unlock()
@@ -138,7 +139,7 @@ func (t *storeTest) manyAtOnce() {
 func (t *storeTest) epochs() {
 	t.Create("web", 2)
 	last := map[string]int64{}
-	seen := func(c *app.ClaimedStep) {
+	seen := func(c *execution.ClaimedStep) {
 		t.Helper()
 		if c.Epoch <= last[c.Node.Name] {
 			t.Errorf("%s was claimed with epoch %d after %d", c.Step.ID, c.Epoch, last[c.Node.Name])
@@ -174,7 +175,7 @@ func (t *storeTest) fairness() {
 		t.Fatalf("%d steps were claimed, want 20", len(held))
 	}
 	t.Create("small", 2)
-	of := func(cs []*app.ClaimedStep) string {
+	of := func(cs []*execution.ClaimedStep) string {
 		count := map[string]int{}
 		for _, c := range cs {
 			count[c.Cluster.Name]++
@@ -231,7 +232,7 @@ func (t *storeTest) tenantsInBatches() {
 	for i := range 8 {
 		all.Go(func() {
 			w := app.WorkerID{Tenant: []string{kit.Tenant, "t2"}[i%2], Name: fmt.Sprint("w", i)}
-			cs, err := t.Store.ClaimSteps(t.Ctx, app.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor, Most: 1})
+			cs, err := t.Store.ClaimSteps(t.Ctx, execution.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor, Most: 1})
 			if err != nil || len(cs) != 1 || cs[0].Tenant != w.Tenant || cs[0].Step.Worker != w.Name || cs[0].Cluster.Tenant != w.Tenant {
 				t.Errorf("worker %s of %s was given %+v (%v)", w.Name, w.Tenant, cs, err)
 			}
@@ -282,7 +283,7 @@ func (t *storeTest) clockSetForward() {
 	if n != 3 {
 		t.Errorf("%d claims were taken back, want 3", n)
 	}
-	_, err = t.End("w", app.Finish{Fence: kit.Fence(held[0]), Now: t.Clock.Now()})
+	_, err = t.End("w", execution.Finish{Fence: kit.Fence(held[0]), Now: t.Clock.Now()})
 	t.Code(err, app.EStale)
 	t.Drain()
 	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)

@@ -6,13 +6,14 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/store/storetest/kit"
 )
 
 // keepsFacts: what a step told is there for the next, from the node itself or from the first that told it, as long as the fence held.
 func (t *storeTest) keepsFacts() {
 	t.Create("web", 3)
-	claimed := map[string]*app.ClaimedStep{}
+	claimed := map[string]*execution.ClaimedStep{}
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		if c.Step.Service == "" {
 			t.Finish(c, false)
@@ -23,7 +24,7 @@ func (t *storeTest) keepsFacts() {
 	w := app.WorkerID{Tenant: kit.Tenant, Name: "w"}
 	keep := func(w app.WorkerID, f app.Fence, e *app.Error, facts map[string]app.AnswerValue) {
 		t.Helper()
-		_, err := t.Store.FinishSteps(t.Ctx, w, []app.Finish{{Fence: f, Now: t.Clock.Now(), Err: e, Retry: app.Retry{Again: true}, Facts: facts}})
+		_, err := t.Store.FinishSteps(t.Ctx, w, []execution.Finish{{Fence: f, Now: t.Clock.Now(), Err: e, Retry: app.Retry{Again: true}, Facts: facts}})
 		t.Must(err)
 	}
 	token := func(value string) map[string]app.AnswerValue {

@@ -7,10 +7,12 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/ledger"
 	"muster/app/ledger/ledgertest"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 // likeTheBook does the same random things to the store and to a Book: workers claim, report in batches, vanish and come
@@ -78,7 +80,7 @@ func (o *oracle) create() {
 	o.last = "create " + name
 	n := apptest.NewCluster(o.tenant, name, nodes, o.Clock.Now(), apptest.Chain(nodes))
 	if o.r.IntN(2) == 0 {
-		n.Operation.Plan = kit.Asking(nodes, app.Person{Ask: "Go on?", Timeout: 2 * time.Hour, OnTimeout: app.AnswerChoices[o.r.IntN(2)]})
+		n.Operation.Plan = kit.Asking(nodes, template.Person{Ask: "Go on?", Timeout: 2 * time.Hour, OnTimeout: template.AnswerChoices[o.r.IntN(2)]})
 	}
 	op, err := o.Store.CreateCluster(o.Ctx, n)
 	o.Must(err)
@@ -122,7 +124,7 @@ func (o *oracle) remove() {
 	}
 	nodes, err := o.Store.Nodes(o.Ctx, o.tenant, c)
 	o.Must(err)
-	n := app.NewOperation{Plan: apptest.Remove(len(nodes)), Cancel: true, Operation: app.Operation{Tenant: o.tenant, Cluster: c, Kind: app.OperationDelete,
+	n := cluster.NewOperation{Plan: apptest.Remove(len(nodes)), Cancel: true, Operation: app.Operation{Tenant: o.tenant, Cluster: c, Kind: app.OperationDelete,
 		Requester: "ada", CreatedAt: o.Clock.Now()}}
 	op, err := o.Store.SubmitOperation(o.Ctx, n)
 	o.Must(err)
@@ -134,7 +136,7 @@ func (o *oracle) claim() {
 	w := app.WorkerID{Tenant: o.tenant, Name: fmt.Sprint("w", o.r.IntN(3))}
 	most := 1 + o.r.IntN(6)
 	o.last = fmt.Sprintf("%s claims %d", w.Name, most)
-	cs, err := o.Store.ClaimSteps(o.Ctx, app.ClaimQuery{Worker: w, Now: o.Clock.Now(), For: execution.ClaimFor, Most: most})
+	cs, err := o.Store.ClaimSteps(o.Ctx, execution.ClaimQuery{Worker: w, Now: o.Clock.Now(), For: execution.ClaimFor, Most: most})
 	o.Must(err)
 	want := o.book.Claim(w, o.Clock.Now(), execution.ClaimFor, most)
 	if len(cs) != len(want) {
@@ -148,7 +150,7 @@ func (o *oracle) claim() {
 }
 
 // same compares what was handed out.
-func (o *oracle) same(c *app.ClaimedStep, want *ledger.Step) {
+func (o *oracle) same(c *execution.ClaimedStep, want *ledger.Step) {
 	o.Helper()
 	switch {
 	case (c == nil) != (want == nil):
@@ -165,9 +167,9 @@ func (o *oracle) finish() {
 		return
 	}
 	w := app.WorkerID{Tenant: o.tenant, Name: fmt.Sprint("w", o.r.IntN(3))}
-	var fs []app.Finish
+	var fs []execution.Finish
 	for range 1 + o.r.IntN(6) {
-		f := app.Finish{Fence: o.held[o.r.IntN(len(o.held))], Now: o.Clock.Now()}
+		f := execution.Finish{Fence: o.held[o.r.IntN(len(o.held))], Now: o.Clock.Now()}
 		switch o.r.IntN(6) {
 		case 0:
 			f.Err = &app.Error{Code: app.EScript, Message: "it broke"}

@@ -8,11 +8,12 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/execution"
+	"muster/app/plan"
 	"muster/app/store/storetest/kit"
 )
 
 // paced is Chain with kinds for its steps: one for each action.
-func paced(tenant string, nodes int) app.Plan {
+func paced(tenant string, nodes int) plan.Plan {
 	p := apptest.Chain(nodes)
 	at := map[app.Action]int{}
 	for i, s := range p.Steps {
@@ -29,17 +30,17 @@ func paced(tenant string, nodes int) app.Plan {
 	return p
 }
 
-func paceKey(tenant string, a app.Action) app.PaceKey {
-	k := app.PaceKey{Tenant: tenant, Action: a, Provider: "cloud", Type: "fake", Hardware: "small", Image: "host"}
+func paceKey(tenant string, a app.Action) plan.PaceKey {
+	k := plan.PaceKey{Tenant: tenant, Action: a, Provider: "cloud", Type: "fake", Hardware: "small", Image: "host"}
 	if !a.OnMachine() {
 		k.Service, k.Version = "web", "v1"
 	}
 	return k
 }
 
-func (t *storeTest) known(k app.PaceKey) app.Pace {
+func (t *storeTest) known(k plan.PaceKey) plan.Pace {
 	t.Helper()
-	known, err := t.Store.Paces(t.Ctx, append(k.Widths(), app.PaceKey{Tenant: "nobody", Action: k.Action}))
+	known, err := t.Store.Paces(t.Ctx, append(k.Widths(), plan.PaceKey{Tenant: "nobody", Action: k.Action}))
 	t.Must(err)
 	for other := range known {
 		if other.Tenant == "nobody" {
@@ -63,7 +64,7 @@ func (t *storeTest) paces() {
 	if ops[0].Expects != c.Operation.Plan.Expects {
 		t.Errorf("read, it is expected to take %+v", ops[0].Expects)
 	}
-	want := func(k app.PaceKey, tally func(app.Pace) app.Tally, runs int64, took time.Duration) {
+	want := func(k plan.PaceKey, tally func(plan.Pace) plan.Tally, runs int64, took time.Duration) {
 		t.Helper()
 		for _, k := range k.Widths() {
 			got := tally(t.known(k))
@@ -72,9 +73,9 @@ func (t *storeTest) paces() {
 			}
 		}
 	}
-	done := func(p app.Pace) app.Tally { return p.Done }
-	again := func(p app.Pace) app.Tally { return p.Again }
-	failed := func(p app.Pace) app.Tally { return p.Failed }
+	done := func(p plan.Pace) plan.Tally { return p.Done }
+	again := func(p plan.Pace) plan.Tally { return p.Again }
+	failed := func(p plan.Pace) plan.Tally { return p.Failed }
 	create, confirm := paceKey(kit.Tenant, app.ActionCreate), paceKey(kit.Tenant, app.ActionConfirm)
 	want(create, done, 0, 0)
 
@@ -106,13 +107,13 @@ func (t *storeTest) paces() {
 	// Neither does a machine that stood ready, or a report of an attempt that is not any more.
 	confirmed = t.Claim("w")
 	t.Clock.Move(8 * time.Second)
-	_, err = t.End("w", app.Finish{Fence: app.Fence{Operation: op.ID, Index: confirmed.Step.Index, Attempt: confirmed.Step.Attempt + 1}, Now: t.Clock.Now()})
+	_, err = t.End("w", execution.Finish{Fence: app.Fence{Operation: op.ID, Index: confirmed.Step.Index, Attempt: confirmed.Step.Attempt + 1}, Now: t.Clock.Now()})
 	t.Code(err, app.EStale)
 	want(confirm, done, 0, 0)
-	_, err = t.End("w", app.Finish{Fence: kit.Fence(confirmed), Now: t.Clock.Now(), Err: &app.Error{Code: app.EScript, Message: "it broke"},
+	_, err = t.End("w", execution.Finish{Fence: kit.Fence(confirmed), Now: t.Clock.Now(), Err: &app.Error{Code: app.EScript, Message: "it broke"},
 		Retry: app.Retry{Again: true}, Pooled: true})
 	t.Must(err)
-	if p := t.known(confirm); p != (app.Pace{}) {
+	if p := t.known(confirm); p != (plan.Pace{}) {
 		t.Errorf("a machine that stood ready counts: %+v", p)
 	}
 	confirmed = t.Claim("w")
@@ -125,9 +126,9 @@ func (t *storeTest) paces() {
 	_, err = t.Store.CreateCluster(t.Ctx, other)
 	t.Must(err)
 	w := app.WorkerID{Tenant: "t2", Name: "w2"}
-	report := func(c *app.ClaimedStep) {
+	report := func(c *execution.ClaimedStep) {
 		t.Helper()
-		_, err := t.Store.FinishSteps(t.Ctx, w, []app.Finish{{Fence: kit.Fence(c), Now: t.Clock.Now()}})
+		_, err := t.Store.FinishSteps(t.Ctx, w, []execution.Finish{{Fence: kit.Fence(c), Now: t.Clock.Now()}})
 		t.Must(err)
 	}
 	created := t.ClaimAs(w)
@@ -148,7 +149,7 @@ func (t *storeTest) paces() {
 	t.Must(err)
 	t.Clock.Move(time.Minute)
 	t.FailStep(long, app.Retry{})
-	if p := t.known(paceKey(kit.Tenant, app.ActionStart)); p != (app.Pace{}) {
+	if p := t.known(paceKey(kit.Tenant, app.ActionStart)); p != (plan.Pace{}) {
 		t.Errorf("a step that was told to stop counts: %+v", p)
 	}
 
@@ -160,7 +161,7 @@ func (t *storeTest) paces() {
 	}
 	n, err = t.Store.DropPaces(t.Ctx, t.Clock.Now().Add(time.Second))
 	t.Must(err)
-	if n == 0 || t.known(create) != (app.Pace{}) {
+	if n == 0 || t.known(create) != (plan.Pace{}) {
 		t.Errorf("%d kinds are forgotten", n)
 	}
 	// Steps of kinds that were forgotten are reported all the same.
@@ -172,33 +173,33 @@ func (t *storeTest) paces() {
 
 // pacesOfMany: more kinds than one statement takes, and each is found and made once.
 func (t *storeTest) pacesOfMany() {
-	p := app.Plan{Kind: app.OperationCreate}
+	p := plan.Plan{Kind: app.OperationCreate}
 	const nodes = 700
 	for i := range nodes {
 		n := app.NodeName(i + 1)
 		k := paceKey(kit.Tenant, app.ActionCreate)
 		k.Hardware = fmt.Sprint("size", i)
 		p.Paces = append(p.Paces, k)
-		p.Steps = append(p.Steps, app.PlanStep{ID: n + ".create", Node: n, Action: app.ActionCreate, Pace: i + 1})
+		p.Steps = append(p.Steps, plan.PlanStep{ID: n + ".create", Node: n, Action: app.ActionCreate, Pace: i + 1})
 	}
 	for _, name := range []string{"one", "two"} {
 		_, err := t.Store.CreateCluster(t.Ctx, apptest.NewCluster(kit.Tenant, name, nodes, t.Clock.Now(), p))
 		t.Must(err)
 	}
 	w := app.WorkerID{Tenant: kit.Tenant, Name: "w"}
-	cs, err := t.Store.ClaimSteps(t.Ctx, app.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor, Most: 2 * nodes})
+	cs, err := t.Store.ClaimSteps(t.Ctx, execution.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor, Most: 2 * nodes})
 	t.Must(err)
 	t.Clock.Move(10 * time.Second)
-	var fs []app.Finish
+	var fs []execution.Finish
 	for _, c := range cs {
-		fs = append(fs, app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()})
+		fs = append(fs, execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()})
 	}
 	_, err = t.Store.FinishSteps(t.Ctx, w, fs)
 	t.Must(err)
-	known, err := t.Store.Paces(t.Ctx, append([]app.PaceKey{{Action: app.ActionCreate, Type: "fake"}}, p.Paces...))
+	known, err := t.Store.Paces(t.Ctx, append([]plan.PaceKey{{Action: app.ActionCreate, Type: "fake"}}, p.Paces...))
 	t.Must(err)
-	if len(known) != nodes+1 || known[app.PaceKey{Action: app.ActionCreate, Type: "fake"}].Done.Runs != 2*nodes {
-		t.Errorf("%d kinds are known, and of all %+v", len(known), known[app.PaceKey{Action: app.ActionCreate, Type: "fake"}])
+	if len(known) != nodes+1 || known[plan.PaceKey{Action: app.ActionCreate, Type: "fake"}].Done.Runs != 2*nodes {
+		t.Errorf("%d kinds are known, and of all %+v", len(known), known[plan.PaceKey{Action: app.ActionCreate, Type: "fake"}])
 	}
 	for _, k := range p.Paces {
 		if known[k].Done.Runs != 2 {

@@ -10,17 +10,18 @@ import (
 	"muster/app/apptest"
 	"muster/app/execution"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
-func licence() app.Person {
-	return app.Person{Ask: "Type the key for %host.self%.", Help: "It is on %ip.self%.", Who: []string{app.PersonOwner, "ops"}, Timeout: time.Hour,
-		Fields: []app.PersonField{{Parameter: app.Parameter{Name: "key", Type: app.ParameterText}, Secret: true},
-			{Parameter: app.Parameter{Name: "seats", Type: app.ParameterInteger, Default: "5"}}}}
+func licence() template.Person {
+	return template.Person{Ask: "Type the key for %host.self%.", Help: "It is on %ip.self%.", Who: []string{template.PersonOwner, "ops"}, Timeout: time.Hour,
+		Fields: []template.PersonField{{Parameter: template.Parameter{Name: "key", Type: template.ParameterText}, Secret: true},
+			{Parameter: template.Parameter{Name: "seats", Type: template.ParameterInteger, Default: "5"}}}}
 }
 
 var typed = map[string]app.AnswerValue{"key": {Text: "hunter2", Secret: true}, "seats": {Text: "7"}}
 
-func (t *storeTest) questions(want int) []app.Question {
+func (t *storeTest) questions(want int) []execution.Question {
 	t.Helper()
 	list, err := t.Store.Questions(t.Ctx, kit.Tenant, execution.QuestionFilter{Limit: 100})
 	t.Must(err)
@@ -30,7 +31,7 @@ func (t *storeTest) questions(want int) []app.Question {
 	return list
 }
 
-func (t *storeTest) answer(q app.Question, user, refuse string, values map[string]app.AnswerValue) (app.Question, error) {
+func (t *storeTest) answer(q execution.Question, user, refuse string, values map[string]app.AnswerValue) (execution.Question, error) {
 	return t.Store.AnswerQuestion(t.Ctx, execution.NewAnswer{Tenant: kit.Tenant, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt,
 		Refuse: refuse, Values: values,
 		Who: app.Actor{Tenant: kit.Tenant, User: user, Role: app.RoleUser, Via: app.ViaPortal}, Now: t.Clock.Now()})
@@ -55,7 +56,7 @@ func (t *storeTest) asksPeople() {
 		t.Fatalf("while a person is asked the steps are %s", got)
 	}
 	q := t.questions(1)[0]
-	if q.Step != "n1.a.configure" || q.Node != "n1" || q.Service != "a" || q.Attempt != 1 || q.State != app.QuestionOpen || q.ClusterName != "web" || q.Owner != "ada" ||
+	if q.Step != "n1.a.configure" || q.Node != "n1" || q.Service != "a" || q.Attempt != 1 || q.State != execution.QuestionOpen || q.ClusterName != "web" || q.Owner != "ada" ||
 		q.Kind != app.OperationCreate || !q.AskedAt.Equal(t.Clock.Now()) || !q.Until.Equal(t.Clock.Now().Add(time.Hour)) {
 		t.Fatalf("the question is %+v", q)
 	}
@@ -74,7 +75,7 @@ func (t *storeTest) asksPeople() {
 	t.Code(err, app.EConflict)
 	done, err := t.answer(q, "bob", "", typed)
 	t.Must(err)
-	if done.State != app.QuestionAnswered || done.AnsweredBy != "bob" || !done.AnsweredAt.Equal(t.Clock.Now()) {
+	if done.State != execution.QuestionAnswered || done.AnsweredBy != "bob" || !done.AnsweredAt.Equal(t.Clock.Now()) {
 		t.Fatalf("after the answer the question is %+v", done)
 	}
 	_, err = t.answer(q, "ada", "too late", nil)
@@ -145,8 +146,8 @@ func (t *storeTest) answersRace() {
 	}
 	now, err := t.Store.Question(t.Ctx, kit.Tenant, q.Operation, q.Index)
 	t.Must(err)
-	if want := map[bool]app.QuestionState{true: app.QuestionRefused,
-		false: app.QuestionAnswered}[won%2 == 1]; now.State != want || now.AnsweredBy != fmt.Sprint("p", won) {
+	if want := map[bool]execution.QuestionState{true: execution.QuestionRefused,
+		false: execution.QuestionAnswered}[won%2 == 1]; now.State != want || now.AnsweredBy != fmt.Sprint("p", won) {
 		t.Fatalf("p%d has answered, and the question is %+v", won, now)
 	}
 }
@@ -200,7 +201,7 @@ func (t *storeTest) answersInTime() {
 	sweep(time.Hour)
 	q, err := t.Store.Question(t.Ctx, kit.Tenant, op.ID, 1)
 	t.Must(err)
-	if q.State != app.QuestionOverdue {
+	if q.State != execution.QuestionOverdue {
 		t.Fatalf("nobody answered, and the question is %+v", q)
 	}
 	t.Status("web-1", app.ClusterFailed, app.OperationFailed)
@@ -212,7 +213,7 @@ func (t *storeTest) answersInTime() {
 	t.Submit(app.OperationDelete, "web-1", apptest.Remove(1), true)
 	t.Drain()
 
-	p.OnTimeout = app.AnswerGoOn
+	p.OnTimeout = template.AnswerGoOn
 	n := apptest.NewCluster(kit.Tenant, "shop", 1, t.Clock.Now(), kit.Asking(1, p))
 	_, err = t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
@@ -281,7 +282,7 @@ func (t *storeTest) answersOnce() {
 	op, err := t.Store.CreateCluster(t.Ctx, apptest.NewCluster(kit.Tenant, "web", 3, t.Clock.Now(), kit.Asking(3, p)))
 	t.Must(err)
 	// n1 and n2 are made; n3 is not yet.
-	var last *app.ClaimedStep
+	var last *execution.ClaimedStep
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		if c.Step.ID == "n3.create" {
 			last = c

@@ -9,7 +9,10 @@ import (
 
 	"muster/app"
 	"muster/app/all"
+	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/health"
 	"muster/app/store/storetest/kit"
 )
 
@@ -25,7 +28,7 @@ func refusedByAll() []app.Seen {
 // reports: what a worker reports of a step is kept in one transaction, or not at all, and as long as the fence holds.
 func (t *storeTest) reports() {
 	t.Create("web", 2)
-	claimed := map[string]*app.ClaimedStep{}
+	claimed := map[string]*execution.ClaimedStep{}
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		if c.Step.Service == "" {
 			t.Finish(c, false)
@@ -39,9 +42,9 @@ func (t *storeTest) reports() {
 	}
 	a := all.New(all.Deps{Store: t.Store, Now: t.Clock.Now})
 	w := app.WorkerID{Tenant: kit.Tenant, Name: "w"}
-	found := func(c *app.ClaimedStep, what string) app.Report {
-		return app.Report{Fence: kit.Fence(c), Action: c.Step.Action, Facts: map[string]string{"said": what}, Changes: &app.Changes{Texts: []string{what}},
-			Contract: &app.NodeReport{At: t.Clock.Now(), Checks: []app.NodeCheck{{Name: "time", Level: app.NodeAdvised, Found: what}}}}
+	found := func(c *execution.ClaimedStep, what string) execution.Report {
+		return execution.Report{Fence: kit.Fence(c), Action: c.Step.Action, Facts: map[string]string{"said": what}, Changes: &family.Changes{Texts: []string{what}},
+			Contract: &health.NodeReport{At: t.Clock.Now(), Checks: []app.NodeCheck{{Name: "time", Level: health.NodeAdvised, Found: what}}}}
 	}
 	is := func(when string, want ...string) {
 		t.Helper()
@@ -65,9 +68,9 @@ func (t *storeTest) reports() {
 			t.Errorf("%s: kept is %q, want %q", when, got, want)
 		}
 	}
-	reported := func(w app.WorkerID, want app.Code, r app.Report) {
+	reported := func(w app.WorkerID, want app.Code, r execution.Report) {
 		t.Helper()
-		done, err := a.Report(t.Ctx, w, []app.Report{r})
+		done, err := a.Report(t.Ctx, w, []execution.Report{r})
 		t.Must(err)
 		if done[0].Err == nil && want != "" || done[0].Err != nil && done[0].Err.Code != want {
 			t.Errorf("the report is answered with %v, want %q", done[0].Err, want)
@@ -82,11 +85,11 @@ func (t *storeTest) reports() {
 
 	bad := found(one, "bad")
 	bad.Seen = refusedByAll()
-	if _, err := a.Report(t.Ctx, w, []app.Report{bad}); err == nil {
+	if _, err := a.Report(t.Ctx, w, []execution.Report{bad}); err == nil {
 		t.Fatal("a report was taken that no database takes")
 	}
 	is("after a report that failed in the middle")
-	done, err := a.Report(t.Ctx, w, []app.Report{bad, found(two, "good")})
+	done, err := a.Report(t.Ctx, w, []execution.Report{bad, found(two, "good")})
 	t.Must(err)
 	if done[0].Err == nil || done[1].Err != nil {
 		t.Errorf("a bad and a good report are answered with %v and %v", done[0].Err, done[1].Err)
@@ -102,7 +105,7 @@ func (t *storeTest) reports() {
 	failed.Err, failed.Retry = &app.Error{Code: app.EScript, Message: "it broke"}, app.Retry{Again: true}
 	reported(w, "", failed)
 	is("after a failure", "n1 is failed", good[0], good[1], good[2])
-	next := map[string]*app.ClaimedStep{}
+	next := map[string]*execution.ClaimedStep{}
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		next[c.Step.ID] = c
 	}

@@ -51,21 +51,21 @@ func (t *storeTest) oldFence() {
 		t.Error("a create is handed the host key")
 	}
 	t.Finish(c, false)
-	_, err := t.End("w1", app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()})
+	_, err := t.End("w1", execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()})
 	t.Code(err, app.EStale)
 	c = t.Claim("w1")
 	f := kit.Fence(c)
 	f.Attempt--
-	_, err = t.End("w1", app.Finish{Fence: f, Now: t.Clock.Now()})
+	_, err = t.End("w1", execution.Finish{Fence: f, Now: t.Clock.Now()})
 	t.Code(err, app.EStale)
-	_, err = t.End("w2", app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()})
+	_, err = t.End("w2", execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()})
 	t.Code(err, app.EStale)
 }
 
 func (t *storeTest) lostAnswer() {
 	t.Create("web", 1)
 	c := t.Claim("w1")
-	f := app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), ClaimFor: execution.ClaimFor}
+	f := execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), ClaimFor: execution.ClaimFor}
 	next, err := t.End("w1", f)
 	t.Must(err)
 	again, err := t.End("w1", f)
@@ -102,7 +102,7 @@ func (t *storeTest) lostClaim() {
 	if again == nil || again.Step.ID != old.Step.ID || again.Step.Attempt != old.Step.Attempt+1 {
 		t.Fatalf("the step is not to be had again: %+v", again)
 	}
-	_, err = t.End("w1", app.Finish{Fence: kit.Fence(old), Now: t.Clock.Now()})
+	_, err = t.End("w1", execution.Finish{Fence: kit.Fence(old), Now: t.Clock.Now()})
 	t.Code(err, app.EStale)
 	d, err = t.Store.ExtendClaims(t.Ctx, app.WorkerID{Tenant: kit.Tenant, Name: "w1"}, []app.Fence{kit.Fence(old)}, t.Clock.Now(), execution.ClaimFor)
 	t.Must(err)

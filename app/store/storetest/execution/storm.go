@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/store/storetest/kit"
 )
 
@@ -17,8 +18,8 @@ func (t *storeTest) storm() {
 		name := fmt.Sprintf("storm%d", seed)
 		nodes := 1 + r.IntN(5)
 		op := t.Create(name, nodes)
-		live := map[app.Fence]*app.ClaimedStep{} // what the ledger holds to be running
-		var late []*app.ClaimedStep              // what workers still believe to hold
+		live := map[app.Fence]*execution.ClaimedStep{} // what the ledger holds to be running
+		var late []*execution.ClaimedStep              // what workers still believe to hold
 		effects := map[string]int{}
 		for round := 0; round < 5000; round++ {
 			t.Clock.Move(time.Duration(r.IntN(1500)) * time.Millisecond)
@@ -58,7 +59,7 @@ func (t *storeTest) storm() {
 				}
 			}
 			for _, c := range late {
-				_, err := t.End(c.Step.Worker, app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()})
+				_, err := t.End(c.Step.Worker, execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()})
 				t.Code(err, app.EStale)
 			}
 			late = nil

@@ -10,8 +10,11 @@ import (
 	"muster/app"
 	"muster/app/all"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/plan"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 func (t *storeTest) waitingRows(op app.Operation, f execution.WaitingFilter) execution.WaitingRows {
@@ -140,7 +143,7 @@ func (t *storeTest) waitsAgree() {
 	// What is paused isn't tried again by itself, and neither of the two may say so.
 	_, err := t.Store.ControlOperation(t.Ctx, app.Control{Tenant: kit.Tenant, Operation: ops[3].ID, Act: app.ControlPause, Who: "ada", Now: t.Clock.Now()})
 	t.Must(err)
-	a := all.New(all.Deps{Store: t.Store, Now: t.Clock.Now, Catalog: app.NewCatalog})
+	a := all.New(all.Deps{Store: t.Store, Now: t.Clock.Now, Catalog: template.NewCatalog})
 	ada := app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleAdmin}
 	for round := range 30 {
 		q, err := a.Queue(t.Ctx, ada)
@@ -231,8 +234,8 @@ func (t *storeTest) rollBacks() {
 	if got := due(); len(got) != 1 || got[0].ID != op.ID || got[0].OnFailure != app.FailureRollBack {
 		t.Fatalf("due: %+v", got)
 	}
-	undo := app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: op.Cluster, Kind: app.OperationRollBack, Undoes: op.ID, Requester: "muster",
-		CreatedAt: t.Clock.Now()}, Plan: app.Plan{Kind: app.OperationRollBack, Steps: apptest.Remove(1).Steps}}
+	undo := cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: op.Cluster, Kind: app.OperationRollBack, Undoes: op.ID, Requester: "muster",
+		CreatedAt: t.Clock.Now()}, Plan: plan.Plan{Kind: app.OperationRollBack, Steps: apptest.Remove(1).Steps}}
 	if _, err := t.Store.SubmitOperation(t.Ctx, undo); app.CodeOf(err) != app.EConflict {
 		t.Errorf("a plan that leaves a machine behind is taken: %v", err)
 	}

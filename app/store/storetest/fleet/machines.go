@@ -7,15 +7,19 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/identity"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 // fails ends an attempt, as one that is to be tried again.
-func (t *storeTest) fails(c *app.ClaimedStep, unasked bool) {
+func (t *storeTest) fails(c *execution.ClaimedStep, unasked bool) {
 	t.Helper()
-	_, err := t.End(c.Step.Worker, app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Err: &app.Error{Code: app.ETransient, Message: "not now"},
+	_, err := t.End(c.Step.Worker, execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Err: &app.Error{Code: app.ETransient, Message: "not now"},
 		Retry: app.Retry{Again: true}, Unasked: unasked})
 	t.Must(err)
 }
@@ -58,8 +62,8 @@ func (t *storeTest) receipts() {
 	made := t.Clock.Now().Add(-time.Second)
 	seen := []app.Seen{{Kind: fleet.ResourceMachine, ID: "m-n1", Zone: "a", Price: 0.5, MadeAt: made},
 		{Kind: fleet.ResourceMachine, ID: "twin", Price: 0.5, Gone: true}}
-	_, err := t.End("w", app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Seen: seen,
-		Node: &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-n1"}}})
+	_, err := t.End("w", execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Seen: seen,
+		Node: &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-n1"}}})
 	t.Must(err)
 	all, err := t.Store.Resources(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
@@ -71,7 +75,7 @@ func (t *storeTest) receipts() {
 		t.Fatalf("another tenant sees %+v (%v)", other, err)
 	}
 	t.Drain()
-	_, err = t.Store.SubmitOperation(t.Ctx, app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationDelete,
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationDelete,
 		PlanHash: "h", Requester: "ada", CreatedAt: t.Clock.Now()}, Plan: apptest.Remove(1)})
 	t.Must(err)
 	t.Clock.Move(time.Hour)
@@ -86,13 +90,13 @@ func (t *storeTest) receipts() {
 	if len(left) != 1 || left[0].ID != "web-1" {
 		t.Fatalf("unproven: %+v", left)
 	}
-	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", app.Proof{How: "no answer"}, t.Clock.Now()))
+	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", fleet.Proof{How: "no answer"}, t.Clock.Now()))
 	if p, err := t.Store.Proof(t.Ctx, kit.Tenant, "web-1"); err != nil || !p.At.IsZero() || p.How != "no answer" || !p.CheckedAt.Equal(t.Clock.Now()) {
 		t.Fatalf("no proof yet: %+v (%v)", p, err)
 	}
 	t.Must(t.Store.NoteResources(t.Ctx, kit.Cloud, c.Intent, t.Clock.Now(), []app.Seen{{Kind: fleet.ResourceMachine, ID: "late"}}))
-	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", app.Proof{At: t.Clock.Now(), How: "a list"}, t.Clock.Now()))
-	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", app.Proof{How: "too late"}, t.Clock.Now()))
+	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", fleet.Proof{At: t.Clock.Now(), How: "a list"}, t.Clock.Now()))
+	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", fleet.Proof{How: "too late"}, t.Clock.Now()))
 	p, err := t.Store.Proof(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
 	if left, err = t.Store.Unproven(t.Ctx, 10); err != nil || len(left) != 0 || p.How != "a list" || !p.At.Equal(t.Clock.Now()) {
@@ -100,7 +104,7 @@ func (t *storeTest) receipts() {
 	}
 	all, err = t.Store.Resources(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
-	if slices.ContainsFunc(all, func(r app.Resource) bool { return r.GoneAt.IsZero() }) || len(all) != 3 {
+	if slices.ContainsFunc(all, func(r fleet.Resource) bool { return r.GoneAt.IsZero() }) || len(all) != 3 {
 		t.Fatalf("a proof leaves %+v", all)
 	}
 	if ended, known, err := t.Store.IntentKnown(t.Ctx, kit.Cloud, c.Intent); err != nil || !ended || !known {
@@ -113,10 +117,10 @@ func (t *storeTest) receipts() {
 
 // orphans: sightings are counted, and start anew when a machine was gone in between.
 func (t *storeTest) orphans() {
-	see := func(ids ...string) []app.Orphan {
-		var seen []app.Orphan
+	see := func(ids ...string) []fleet.Orphan {
+		var seen []fleet.Orphan
 		for _, id := range ids {
-			seen = append(seen, app.Orphan{Machine: id, Tenant: kit.Tenant, Cluster: "c", Node: "n1", Kind: app.OrphanEnded, Price: 0.5,
+			seen = append(seen, fleet.Orphan{Machine: id, Tenant: kit.Tenant, Cluster: "c", Node: "n1", Kind: fleet.OrphanEnded, Price: 0.5,
 				MadeAt: t.Clock.Now().Add(-time.Hour)})
 		}
 		t.Clock.Move(time.Minute)
@@ -132,9 +136,9 @@ func (t *storeTest) orphans() {
 	}
 	id := fleet.OrphanID(kit.Cloud, "a")
 	who := app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleAdmin}
-	_, err := t.Store.DecideOrphan(t.Ctx, "other", id, app.DecideDelete, who, t.Clock.Now())
+	_, err := t.Store.DecideOrphan(t.Ctx, "other", id, fleet.DecideDelete, who, t.Clock.Now())
 	t.Code(err, app.ENotFound)
-	o, err := t.Store.DecideOrphan(t.Ctx, kit.Tenant, id, app.DecideDelete, who, t.Clock.Now())
+	o, err := t.Store.DecideOrphan(t.Ctx, kit.Tenant, id, fleet.DecideDelete, who, t.Clock.Now())
 	t.Must(err)
 	if names, err := t.Store.OrderedAccounts(t.Ctx); err != nil || !slices.Equal(names, []string{kit.Cloud}) || o.Decided != "ada" {
 		t.Fatalf("ordered in %v (%v): %+v", names, err, o)
@@ -144,7 +148,7 @@ func (t *storeTest) orphans() {
 		t.Fatalf("tried already, but still ordered in %v (%v)", names, err)
 	}
 	t.Must(t.Store.OrphanDeleted(t.Ctx, id, t.Clock.Now(), ""))
-	_, err = t.Store.DecideOrphan(t.Ctx, kit.Tenant, id, app.DecideKeep, who, t.Clock.Now())
+	_, err = t.Store.DecideOrphan(t.Ctx, kit.Tenant, id, fleet.DecideKeep, who, t.Clock.Now())
 	t.Code(err, app.EConflict)
 	if list = see("a"); len(list) != 1 || list[0].Sightings != 1 || list[0].Decision != "" || list[0].Error != "" {
 		t.Fatalf("seen again after it was gone: %+v", list)
@@ -163,14 +167,14 @@ func (t *storeTest) orphans() {
 	if all, err = t.Store.Orphans(t.Ctx, "", true); err != nil || len(all) != 1 {
 		t.Fatalf("after a month: %+v (%v)", all, err)
 	}
-	if m, err := t.Store.OrphanMode(t.Ctx); err != nil || m != app.OrphansDelete {
+	if m, err := t.Store.OrphanMode(t.Ctx); err != nil || m != fleet.OrphansDelete {
 		t.Fatalf("mode %q (%v)", m, err)
 	}
 	for _, m := range fleet.OrphanModes {
 		t.Must(t.Store.SetOrphanMode(t.Ctx, m, who, t.Clock.Now()))
 	}
-	t.Must(t.Store.SetOrphanMode(t.Ctx, app.OrphansReport, who, t.Clock.Now()))
-	if m, err := t.Store.OrphanMode(t.Ctx); err != nil || m != app.OrphansReport {
+	t.Must(t.Store.SetOrphanMode(t.Ctx, fleet.OrphansReport, who, t.Clock.Now()))
+	if m, err := t.Store.OrphanMode(t.Ctx); err != nil || m != fleet.OrphansReport {
 		t.Fatalf("mode %q (%v)", m, err)
 	}
 }
@@ -207,8 +211,8 @@ func (t *storeTest) accounts() {
 	// A tenant's own account is listed for as long as there is the tenant.
 	root := app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
 	for _, name := range []string{"closing", "closing-2"} {
-		t.Must(t.Store.CreateTenant(t.Ctx, root, app.Tenant{Name: name, CreatedAt: t.Clock.Now(), CreatedBy: "root"}, nil))
-		_, err := t.Store.HoldAccount(t.Ctx, app.AccountName(name, "cloud"), "one", t.Clock.Now(), time.Minute)
+		t.Must(t.Store.CreateTenant(t.Ctx, root, identity.Tenant{Name: name, CreatedAt: t.Clock.Now(), CreatedBy: "root"}, nil))
+		_, err := t.Store.HoldAccount(t.Ctx, template.AccountName(name, "cloud"), "one", t.Clock.Now(), time.Minute)
 		t.Must(err)
 	}
 	names := func() (out []string) {
@@ -234,10 +238,10 @@ func (t *storeTest) lost() {
 	t.Create("web", 1)
 	t.Drain()
 	t.Must(t.Store.MarkLost(t.Ctx, kit.Tenant, "web-1", "n1 is gone", t.Clock.Now()))
-	lost := func() []app.ComparedCluster {
+	lost := func() []fleet.ComparedCluster {
 		all, err := t.Store.ComparedClusters(t.Ctx, []string{"web-1", "nothing"})
 		t.Must(err)
-		return slices.DeleteFunc(all, func(c app.ComparedCluster) bool { return !c.Lost })
+		return slices.DeleteFunc(all, func(c fleet.ComparedCluster) bool { return !c.Lost })
 	}
 	if l := lost(); len(l) != 1 || l[0].Status != app.ClusterFailed || l[0].Message != "n1 is gone" || len(l[0].Nodes) != 1 || l[0].Nodes[0].MachineID == "" {
 		t.Fatalf("lost: %+v", l)
@@ -275,7 +279,7 @@ func (t *storeTest) lost() {
 	if l := lost(); len(l) != 1 {
 		t.Fatalf("what has only lost machines counts as failed: %+v", l)
 	}
-	_, err = t.Store.SubmitOperation(t.Ctx, app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationDelete,
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationDelete,
 		PlanHash: "h", Requester: "ada", CreatedAt: time.Now()}, Plan: apptest.Remove(1)})
 	t.Must(err)
 	t.Must(t.Store.MarkFound(t.Ctx, kit.Tenant, "web-1", t.Clock.Now()))
@@ -288,7 +292,7 @@ func (t *storeTest) lost() {
 func (t *storeTest) expects() {
 	t.Create("web", 2)
 	have := func(provider, tenant string, clusters []string) (list []string) {
-		t.Must(t.Store.ExpectedMachines(t.Ctx, provider, tenant, clusters, func(m app.ExpectedMachine) error {
+		t.Must(t.Store.ExpectedMachines(t.Ctx, provider, tenant, clusters, func(m fleet.ExpectedMachine) error {
 			list = append(list, fmt.Sprintf("%s %s %s lost=%v marked=%v", m.Tenant, m.Cluster, m.Status, m.Lost, m.Marked))
 			return nil
 		}))

@@ -33,8 +33,8 @@ func (t *storeTest) registered(id, name, token string, slots int) {
 }
 
 func (t *storeTest) provisionerTokens() {
-	token := app.ProvisionerToken{Name: "lab", CreatedBy: "root", CreatedAt: t.Clock.Now(),
-		ProvisionerGrant: app.ProvisionerGrant{Tenants: []string{"acme"}, Tags: map[string]string{"region": "eu"}, Slots: 7}}
+	token := fleet.ProvisionerToken{Name: "lab", CreatedBy: "root", CreatedAt: t.Clock.Now(),
+		ProvisionerGrant: fleet.ProvisionerGrant{Tenants: []string{"acme"}, Tags: map[string]string{"region": "eu"}, Slots: 7}}
 	t.Must(t.Store.CreateProvisionerToken(t.Ctx, token, []byte("hash")))
 	t.Code(t.Store.CreateProvisionerToken(t.Ctx, token, []byte("other")), app.EConflict)
 	got, err := t.Store.ProvisionerTokenOf(t.Ctx, []byte("hash"))
@@ -97,9 +97,9 @@ func (t *storeTest) shares() {
 	defer stop()
 	l, err := t.Store.Load(t.Ctx)
 	t.Must(err)
-	share := app.Share{Provisioner: "p1", Tenant: "t1", Slots: 3}
+	share := fleet.Share{Provisioner: "p1", Tenant: "t1", Slots: 3}
 	for i, want := range []bool{true, false} { // the second is decided from what is not true any more
-		if done, err := t.Store.Share(t.Ctx, l.Version, []app.Share{share}); err != nil || done != want {
+		if done, err := t.Store.Share(t.Ctx, l.Version, []fleet.Share{share}); err != nil || done != want {
 			t.Errorf("%d: %v %v", i, done, err)
 		}
 	}
@@ -113,13 +113,13 @@ func (t *storeTest) shares() {
 		t.Errorf("%+v %v", l, err)
 	}
 	share.Slots, share.IdleSince = 5, t.Clock.Now()
-	if done, err := t.Store.Share(t.Ctx, l.Version, []app.Share{share, {Provisioner: "p1", Tenant: "t2", Slots: 1}}); err != nil || !done {
+	if done, err := t.Store.Share(t.Ctx, l.Version, []fleet.Share{share, {Provisioner: "p1", Tenant: "t2", Slots: 1}}); err != nil || !done {
 		t.Fatal(done, err)
 	}
 	if l, err = t.Store.Load(t.Ctx); err != nil || len(l.Provisioners[0].Tenants) != 2 || !l.Idle["p1"]["t1"].Equal(t.Clock.Now()) {
 		t.Errorf("%+v %v", l, err)
 	}
-	if done, err := t.Store.Share(t.Ctx, l.Version, []app.Share{{Provisioner: "p1", Tenant: "t1"}}); err != nil || !done {
+	if done, err := t.Store.Share(t.Ctx, l.Version, []fleet.Share{{Provisioner: "p1", Tenant: "t1"}}); err != nil || !done {
 		t.Fatal(done, err)
 	}
 	if p, err := t.Store.Provisioner(t.Ctx, "p1"); err != nil || !slices.Equal(p.Tenants, []app.TenantSlots{{Tenant: "t2", Slots: 1}}) {
@@ -174,7 +174,7 @@ func (t *storeTest) except() {
 	if !queued(nil, now) || queued(nil, now.Add(-time.Second)) {
 		t.Error("a bell that was just rung is not late")
 	}
-	q := app.ClaimQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: "w"}, Now: now, For: execution.ClaimFor, Most: 5}
+	q := execution.ClaimQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: "w"}, Now: now, For: execution.ClaimFor, Most: 5}
 	for _, c := range []struct {
 		except []string
 		want   int

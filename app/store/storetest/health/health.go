@@ -7,22 +7,26 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/health"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 // looked is a cluster of three nodes that runs and is looked after.
-func (t *storeTest) looked(name string, p *app.HealthPolicy) (id string) {
+func (t *storeTest) looked(name string, p *template.HealthPolicy) (id string) {
 	t.Helper()
 	n := apptest.NewCluster(kit.Tenant, name, 3, t.Clock.Now(), apptest.Chain(3))
 	n.Definition.Health = p
 	op, err := t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
-		f := app.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: t.Clock.Now()}
+		f := execution.Finish{Fence: app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}, Now: t.Clock.Now()}
 		if c.Step.Action == app.ActionCreate || c.Step.Action == app.ActionConfirm {
-			f.Node = &app.NodeUpdate{Status: app.NodeReady, Machine: &app.Machine{ID: name + c.Node.Name, State: app.MachineRunning}}
+			f.Node = &execution.NodeUpdate{Status: app.NodeReady, Machine: &family.Machine{ID: name + c.Node.Name, State: family.MachineRunning}}
 		}
-		done, err := t.Store.FinishSteps(t.Ctx, app.WorkerID{Tenant: kit.Tenant, Name: "w"}, []app.Finish{f})
+		done, err := t.Store.FinishSteps(t.Ctx, app.WorkerID{Tenant: kit.Tenant, Name: "w"}, []execution.Finish{f})
 		t.Must(err)
 		if done[0].Err != nil {
 			t.Fatal(done[0].Err)
@@ -36,9 +40,9 @@ func (t *storeTest) looked(name string, p *app.HealthPolicy) (id string) {
 	return op.Cluster
 }
 
-func (t *storeTest) claimRound(worker string) *app.ClaimedRound {
+func (t *storeTest) claimRound(worker string) *execution.ClaimedRound {
 	t.Helper()
-	r, err := t.Store.ClaimRound(t.Ctx, app.RoundQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: worker}, Now: t.Clock.Now(),
+	r, err := t.Store.ClaimRound(t.Ctx, execution.RoundQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: worker}, Now: t.Clock.Now(),
 		Within: func(int) time.Duration { return time.Minute }})
 	t.Must(err)
 	return r
@@ -46,11 +50,11 @@ func (t *storeTest) claimRound(worker string) *app.ClaimedRound {
 
 // endRound ends a round with findings such as "n1 web".
 func (t *storeTest) endRound(worker, cluster string, round int64, found ...string) error {
-	o := app.RoundOutcome{RoundReport: app.RoundReport{Cluster: cluster, Round: round}, Tenant: kit.Tenant, Worker: worker, Now: t.Clock.Now(),
+	o := execution.RoundOutcome{RoundReport: execution.RoundReport{Cluster: cluster, Round: round}, Tenant: kit.Tenant, Worker: worker, Now: t.Clock.Now(),
 		Need: map[string]int{"web": 2}}
 	for _, f := range found {
 		node, what, _ := strings.Cut(f, " ")
-		n := app.NodeFinding{Node: node}
+		n := health.NodeFinding{Node: node}
 		if what == "away" {
 			n.Unreachable = "it does not answer"
 		} else {
@@ -62,7 +66,7 @@ func (t *storeTest) endRound(worker, cluster string, round int64, found ...strin
 }
 
 // goRound makes a whole round of the one cluster that is due.
-func (t *storeTest) goRound(cluster string, found ...string) app.ClusterHealth {
+func (t *storeTest) goRound(cluster string, found ...string) health.ClusterHealth {
 	t.Helper()
 	t.Clock.Move(time.Minute)
 	r := t.claimRound("w")
@@ -104,7 +108,7 @@ func (t *storeTest) healthRounds() {
 	if h, err := t.Store.ClusterHealth(t.Ctx, kit.Tenant, "plain"); err != nil || h != nil {
 		t.Errorf("health of a cluster that nobody looks after: %+v, %v", h, err)
 	}
-	id := t.looked("web", &app.HealthPolicy{Interval: time.Minute})
+	id := t.looked("web", &template.HealthPolicy{Interval: time.Minute})
 	if got := due(); got != "[] 1m0s" {
 		t.Errorf("due: %s", got)
 	}
@@ -115,10 +119,10 @@ func (t *storeTest) healthRounds() {
 	if got := due(); got != "["+kit.Tenant+"] 0s" {
 		t.Errorf("due: %s", got)
 	}
-	other, err := t.Store.ClaimRound(t.Ctx, app.RoundQuery{Worker: app.WorkerID{Tenant: "t2", Name: "x"}, Now: t.Clock.Now(),
+	other, err := t.Store.ClaimRound(t.Ctx, execution.RoundQuery{Worker: app.WorkerID{Tenant: "t2", Name: "x"}, Now: t.Clock.Now(),
 		Within: func(int) time.Duration { return time.Minute }})
 	t.Must(err)
-	far, err := t.Store.ClaimRound(t.Ctx, app.RoundQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: "x"}, Except: []string{"p", "other", "cloud"},
+	far, err := t.Store.ClaimRound(t.Ctx, execution.RoundQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: "x"}, Except: []string{"p", "other", "cloud"},
 		Now:    t.Clock.Now(),
 		Within: func(int) time.Duration { return time.Minute }})
 	t.Must(err)
@@ -143,7 +147,7 @@ func (t *storeTest) healthRounds() {
 	t.Code(t.endRound("w2", id, next.Round, "n1 web"), app.EStale)
 	h, err := t.Store.ClusterHealth(t.Ctx, kit.Tenant, id)
 	t.Must(err)
-	if h.State != app.HealthHealthy || h.Healthy != 3 || !h.LookedAt.Equal(t.Clock.Now()) || len(h.Nodes) != 0 || h.Repair != app.RepairOff {
+	if h.State != health.HealthHealthy || h.Healthy != 3 || !h.LookedAt.Equal(t.Clock.Now()) || len(h.Nodes) != 0 || h.Repair != template.RepairOff {
 		t.Errorf("after a round: %+v", h)
 	}
 	if other, err := t.Store.ClusterHealth(t.Ctx, "t2", id); err != nil || other != nil {
@@ -151,11 +155,11 @@ func (t *storeTest) healthRounds() {
 	}
 
 	who := app.Actor{Tenant: kit.Tenant, User: "ada"}
-	t.Code(t.Store.CheckHealth(t.Ctx, app.CheckRequest{Tenant: "t2", Cluster: id, Who: who, Now: t.Clock.Now()}), app.ENotFound)
+	t.Code(t.Store.CheckHealth(t.Ctx, execution.CheckRequest{Tenant: "t2", Cluster: id, Who: who, Now: t.Clock.Now()}), app.ENotFound)
 	if got := due(); got != "[] 1m0s" {
 		t.Errorf("due after another tenant asked for a check: %s", got)
 	}
-	t.Must(t.Store.CheckHealth(t.Ctx, app.CheckRequest{Tenant: kit.Tenant, Cluster: id, Who: who, Now: t.Clock.Now()}))
+	t.Must(t.Store.CheckHealth(t.Ctx, execution.CheckRequest{Tenant: kit.Tenant, Cluster: id, Who: who, Now: t.Clock.Now()}))
 	if got := due(); got != "["+kit.Tenant+"] 0s" {
 		t.Errorf("due after a check was asked for: %s", got)
 	}
@@ -166,7 +170,7 @@ func (t *storeTest) healthRounds() {
 	if r = t.claimRound("w1"); r == nil {
 		t.Fatal("no round though a check was asked for")
 	}
-	t.Must(t.Store.CheckHealth(t.Ctx, app.CheckRequest{Tenant: kit.Tenant, Cluster: id, Who: who, Now: t.Clock.Now()})) // the round under way is that check
+	t.Must(t.Store.CheckHealth(t.Ctx, execution.CheckRequest{Tenant: kit.Tenant, Cluster: id, Who: who, Now: t.Clock.Now()})) // the round under way is that check
 	t.Must(t.endRound("w1", id, r.Round))
 
 	t.Submit(app.OperationDelete, id, apptest.Remove(3), true)
@@ -181,8 +185,8 @@ func (t *storeTest) healthRounds() {
 
 // what rounds find: states, with reasons, events and one notice each.
 func (t *storeTest) healthFound() {
-	id := t.looked("web", &app.HealthPolicy{Interval: time.Minute, Repair: app.RepairAuto, After: 2})
-	nodes := func(h app.ClusterHealth) (s string) {
+	id := t.looked("web", &template.HealthPolicy{Interval: time.Minute, Repair: template.RepairAuto, After: 2})
+	nodes := func(h health.ClusterHealth) (s string) {
 		for _, n := range h.Nodes {
 			s += fmt.Sprintf(" %s %s %v", n.Node, n.State, n.Reasons)
 		}
@@ -234,7 +238,7 @@ func (t *storeTest) healthFound() {
 
 	// A note is told once, and a judged repair is kept.
 	now := t.Clock.Now()
-	note := app.RepairNote{Tenant: kit.Tenant, Cluster: id, Now: now, NextAt: now.Add(time.Minute), Failures: 2, Note: "braked",
+	note := execution.RepairNote{Tenant: kit.Tenant, Cluster: id, Now: now, NextAt: now.Add(time.Minute), Failures: 2, Note: "braked",
 		Tell: &app.Notice{At: now, Tenant: kit.Tenant, Kind: app.NoticeHealth, Cluster: id, Title: "braked"}}
 	t.Must(t.Store.NoteRepair(t.Ctx, note))
 	t.Must(t.Store.NoteRepair(t.Ctx, note))
@@ -243,8 +247,8 @@ func (t *storeTest) healthFound() {
 	}
 	h, err := t.Store.ClusterHealth(t.Ctx, kit.Tenant, id)
 	t.Must(err)
-	if h.Note != "braked" || h.Repair != app.RepairAuto {
+	if h.Note != "braked" || h.Repair != template.RepairAuto {
 		t.Errorf("noted: %+v", h)
 	}
-	t.Must(t.Store.NoteRepair(t.Ctx, app.RepairNote{Tenant: kit.Tenant, Cluster: "gone", Now: now}))
+	t.Must(t.Store.NoteRepair(t.Ctx, execution.RepairNote{Tenant: kit.Tenant, Cluster: "gone", Now: now}))
 }

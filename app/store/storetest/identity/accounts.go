@@ -4,11 +4,12 @@ import (
 	"reflect"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/store/storetest/kit"
 )
 
 func (t *storeTest) people() {
-	u := app.User{Tenant: kit.Tenant, Name: "ada", Role: app.RoleAdmin, PasswordHash: "x", CreatedAt: t.Clock.Now()}
+	u := identity.User{Tenant: kit.Tenant, Name: "ada", Role: app.RoleAdmin, PasswordHash: "x", CreatedAt: t.Clock.Now()}
 	t.Must(t.Store.CreateUser(t.Ctx, u))
 	t.Code(t.Store.CreateUser(t.Ctx, u), app.EConflict)
 	got, err := t.Store.User(t.Ctx, kit.Tenant, "ada")
@@ -18,7 +19,7 @@ func (t *storeTest) people() {
 	}
 	_, err = t.Store.User(t.Ctx, "t2", "ada")
 	t.Code(err, app.ENotFound)
-	laptop := app.Token{Tenant: kit.Tenant, User: "ada", Label: "laptop", CreatedAt: t.Clock.Now(), CreatedBy: "ada"}
+	laptop := identity.Token{Tenant: kit.Tenant, User: "ada", Label: "laptop", CreatedAt: t.Clock.Now(), CreatedBy: "ada"}
 	t.Must(t.Store.ReplaceToken(t.Ctx, u.Actor(), laptop, []byte("one")))
 	t.Must(t.Store.ReplaceToken(t.Ctx, u.Actor(), laptop, []byte("two")))
 	_, _, err = t.Store.UserOfToken(t.Ctx, []byte("one"))

@@ -35,11 +35,11 @@ func (t *storeTest) newPassword() {
 	} {
 		password, err := a.ResetUserPassword(t.Ctx, boss, "ada")
 		t.Must(err)
-		in, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})
+		in, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 		t.Must(err)
-		other, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})
+		other, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 		t.Must(err)
-		ada, err := a.ActorOfSession(t.Ctx, in.ID, app.Visit{})
+		ada, err := a.ActorOfSession(t.Ctx, in.ID, identity.Visit{})
 		t.Must(err)
 		ada.MustChange = false
 		var tokens []string
@@ -62,10 +62,10 @@ func (t *storeTest) newPassword() {
 		if _, _, err := a.PollDevice(t.Ctx, codes.Device); err == nil {
 			t.Errorf("%s: a program gets a token that was let in before", c.name)
 		}
-		if _, err := a.ActorOfSession(t.Ctx, other.ID, app.Visit{}); app.CodeOf(err) != app.EUnauthorized {
+		if _, err := a.ActorOfSession(t.Ctx, other.ID, identity.Visit{}); app.CodeOf(err) != app.EUnauthorized {
 			t.Errorf("%s: another sign-in outlived the password: %v", c.name, err)
 		}
-		if _, err := a.ActorOfSession(t.Ctx, in.ID, app.Visit{}); (err == nil) != c.stays {
+		if _, err := a.ActorOfSession(t.Ctx, in.ID, identity.Visit{}); (err == nil) != c.stays {
 			t.Errorf("%s: the sign-in that asked: %v", c.name, err)
 		}
 		deeds, _, err := a.Audit(t.Ctx, boss, app.AuditFilter{Act: "token.revoke", From: t.Clock.Now()})

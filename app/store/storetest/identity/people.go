@@ -20,7 +20,7 @@ import (
 func (t *storeTest) house() (a *appall.App, root, boss app.Actor) {
 	t.Helper()
 	a = appall.New(appall.Deps{Store: t.Store, Now: t.Clock.Now})
-	t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: app.DefaultTenant, Name: "root", Role: app.RoleSuperadmin, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
+	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: app.DefaultTenant, Name: "root", Role: app.RoleSuperadmin, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
 	root = app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin, Session: "1", ProvenAt: t.Clock.Now(), SeenAt: t.Clock.Now()}
 	_, _, err := a.CreateTenant(t.Ctx, root, identity.NewTenant{Name: kit.Tenant, About: "the first", Slots: 3,
 		Admin: &identity.NewUser{Name: "boss", Email: "boss@example.com"}})
@@ -64,9 +64,9 @@ func (t *storeTest) accountsOfPeople() {
 	t.reason(err, app.EForbidden, "role")
 
 	// A change counts at the next request.
-	in, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{From: "192.0.2.7"})
+	in, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{From: "192.0.2.7"})
 	t.Must(err)
-	signedIn := func() (app.Actor, error) { return a.ActorOfSession(t.Ctx, in.ID, app.Visit{From: "192.0.2.7"}) }
+	signedIn := func() (app.Actor, error) { return a.ActorOfSession(t.Ctx, in.ID, identity.Visit{From: "192.0.2.7"}) }
 	t.Clock.Move(time.Hour)
 	actor, err := signedIn()
 	t.Must(err)
@@ -362,7 +362,7 @@ func (t *storeTest) tenantsCome() {
 	a, root, boss := t.house()
 	about := "nights"
 	t.Must(kit.Err(a.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: "ops", About: &about, Members: &[]string{"boss"}})))
-	for _, q := range []policy.Quota{{Scope: app.QuotaTenant}, {Scope: app.QuotaGroup, Name: "ops"}, {Scope: app.QuotaUser, Name: "boss"}} {
+	for _, q := range []policy.Quota{{Scope: policy.QuotaTenant}, {Scope: policy.QuotaGroup, Name: "ops"}, {Scope: policy.QuotaUser, Name: "boss"}} {
 		t.Must(t.Store.SetQuota(t.Ctx, boss, q))
 	}
 	t.Must(kit.Err(t.Store.SavePolicy(t.Ctx, policy.Policy{Name: "big", Enabled: true, When: "nodes > 9", Effect: "refuse", Reason: "Too big."}, boss,
@@ -372,9 +372,9 @@ func (t *storeTest) tenantsCome() {
 	if password == "" || t2.From != kit.Tenant || t2.Users != 1 || t2.CreatedBy != "root" {
 		t.Errorf("made %+v with password %q", t2, password)
 	}
-	first, err := a.SignIn(t.Ctx, "blue", "ann", password, app.Visit{})
+	first, err := a.SignIn(t.Ctx, "blue", "ann", password, identity.Visit{})
 	t.Must(err)
-	if ann, err := a.ActorOfSession(t.Ctx, first.ID, app.Visit{}); err != nil || ann.Role != app.RoleAdmin || !ann.MustChange {
+	if ann, err := a.ActorOfSession(t.Ctx, first.ID, identity.Visit{}); err != nil || ann.Role != app.RoleAdmin || !ann.MustChange {
 		t.Errorf("its admin is %+v (%v)", ann, err)
 	}
 	in, err := a.ActIn(t.Ctx, root, "blue")
@@ -407,7 +407,7 @@ func (t *storeTest) tenantsCome() {
 	}
 	t.Code(kit.Err(a.Tenant(t.Ctx, root, "red")), app.ENotFound)
 	five := 5
-	t.Must(kit.Err(a.ChangeTenant(t.Ctx, root, "blue", app.TenantChange{Slots: &five})))
+	t.Must(kit.Err(a.ChangeTenant(t.Ctx, root, "blue", identity.TenantChange{Slots: &five})))
 	if l, err := t.Store.Load(t.Ctx); err != nil || !reflect.DeepEqual(l.Slots, map[string]int{kit.Tenant: 3, "blue": 5}) {
 		t.Errorf("slots %v (%v)", l.Slots, err)
 	}
@@ -431,9 +431,9 @@ func (t *storeTest) tenantsCome() {
 	t.Remove(1)
 	t.Drain()
 	refused("1 deleted cluster of which it is not proven yet that nothing is left (web (web-1))")
-	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", app.Proof{At: t.Clock.Now(), How: "a list"}, t.Clock.Now()))
-	late := app.Orphan{ID: fleet.OrphanID(kit.Cloud, "m-9"), Provider: kit.Cloud, Machine: "m-9", Tenant: kit.Tenant, Kind: app.OrphanEnded}
-	t.Must(kit.Err(t.Store.SeeOrphans(t.Ctx, kit.Cloud, t.Clock.Now(), []app.Orphan{late})))
+	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", fleet.Proof{At: t.Clock.Now(), How: "a list"}, t.Clock.Now()))
+	late := fleet.Orphan{ID: fleet.OrphanID(kit.Cloud, "m-9"), Provider: kit.Cloud, Machine: "m-9", Tenant: kit.Tenant, Kind: fleet.OrphanEnded}
+	t.Must(kit.Err(t.Store.SeeOrphans(t.Ctx, kit.Cloud, t.Clock.Now(), []fleet.Orphan{late})))
 	refused("1 orphaned machine (" + kit.Cloud + " m-9)")
 	t.Clock.Move(time.Minute)
 	t.Must(kit.Err(t.Store.SeeOrphans(t.Ctx, kit.Cloud, t.Clock.Now(), nil)))
@@ -449,7 +449,7 @@ func (t *storeTest) tenantsCome() {
 	}
 	_, _, err = a.CreateTenant(t.Ctx, root, identity.NewTenant{Name: kit.Tenant})
 	t.Code(err, app.EConflict) // else somebody else would read its records
-	t.Code(t.Store.AddUser(t.Ctx, root, app.User{Tenant: kit.Tenant, Name: "late", Role: app.RoleUser, CreatedAt: t.Clock.Now()}), app.ENotFound)
+	t.Code(t.Store.AddUser(t.Ctx, root, identity.User{Tenant: kit.Tenant, Name: "late", Role: app.RoleUser, CreatedAt: t.Clock.Now()}), app.ENotFound)
 	t.reason(a.DeleteTenant(t.Ctx, root, app.DefaultTenant), app.EConflict, "default")
 	if names, err := a.TenantNames(t.Ctx, root); err != nil || fmt.Sprint(names) != "[blue default]" {
 		t.Errorf("tenants %v (%v)", names, err)

@@ -18,7 +18,7 @@ func (t *storeTest) local(a *all.App, boss app.Actor, name string) (actor app.Ac
 	t.Helper()
 	_, first, err := a.CreateUser(t.Ctx, boss, identity.NewUser{Name: name, Role: app.RoleUser})
 	t.Must(err)
-	s, err := a.SignIn(t.Ctx, kit.Tenant, name, first, app.Visit{})
+	s, err := a.SignIn(t.Ctx, kit.Tenant, name, first, identity.Visit{})
 	t.Must(err)
 	password = "four words of mine"
 	t.Must(a.ChangePassword(t.Ctx, t.actor(a, s), first, password))
@@ -26,9 +26,9 @@ func (t *storeTest) local(a *all.App, boss app.Actor, name string) (actor app.Ac
 }
 
 // actor is who a sign-in is for.
-func (t *storeTest) actor(a *all.App, s app.Session) app.Actor {
+func (t *storeTest) actor(a *all.App, s identity.Session) app.Actor {
 	t.Helper()
-	actor, err := a.ActorOfSession(t.Ctx, s.ID, app.Visit{})
+	actor, err := a.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
 	t.Must(err)
 	return actor
 }
@@ -47,7 +47,7 @@ func (t *storeTest) withApp(a *all.App, who app.Actor) (secret string, codes []s
 func (t *storeTest) secondFactor() {
 	a, _, boss := t.house()
 	ada, password := t.local(a, boss, "ada")
-	other, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})
+	other, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.Must(err)
 
 	// Until a code was entered, there is none.
@@ -57,7 +57,7 @@ func (t *storeTest) secondFactor() {
 		t.Errorf("asked again: another secret, %v", err)
 	}
 	t.reason(kit.Err(a.ConfirmAuthenticator(t.Ctx, ada, "000000")), app.EInvalid, "wrong_code")
-	t.Must(kit.Err(a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})))
+	t.Must(kit.Err(a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})))
 	t.Clock.Move(20 * time.Minute)
 	ada.ProvenAt, ada.SeenAt = t.Clock.Now(), t.Clock.Now()
 	t.reason(kit.Err(a.ConfirmAuthenticator(t.Ctx, ada, apptest.Code(secret, t.Clock.Now()))), app.EConflict, "expired")
@@ -66,22 +66,22 @@ func (t *storeTest) secondFactor() {
 	if len(codes) != 10 {
 		t.Errorf("%d recovery codes", len(codes))
 	}
-	t.Must(kit.Err(a.ActorOfSession(t.Ctx, t.id(ada), app.Visit{})))
-	t.Code(kit.Err(a.ActorOfSession(t.Ctx, other.ID, app.Visit{})), app.EUnauthorized)
+	t.Must(kit.Err(a.ActorOfSession(t.Ctx, t.id(ada), identity.Visit{})))
+	t.Code(kit.Err(a.ActorOfSession(t.Ctx, other.ID, identity.Visit{})), app.EUnauthorized)
 	t.reason(kit.Err(a.StartAuthenticator(t.Ctx, ada)), app.EConflict, "has_app")
 
 	// The password alone begins nothing.
-	pend := func() app.Session {
+	pend := func() identity.Session {
 		t.Helper()
-		s, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})
+		s, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 		t.reason(err, app.EForbidden, app.SecondFactorReason)
 		if s.ID != 0 {
 			t.Errorf("a sign-in began with the password alone: %+v", s)
 		}
 		return s
 	}
-	finish := func(p app.Session, code string) (app.Session, error) {
-		return a.FinishSignIn(t.Ctx, p, identity.FactorProof{Code: code}, app.Visit{From: "192.0.2.7"})
+	finish := func(p identity.Session, code string) (identity.Session, error) {
+		return a.FinishSignIn(t.Ctx, p, identity.FactorProof{Code: code}, identity.Visit{From: "192.0.2.7"})
 	}
 	p := pend()
 	t.reason(kit.Err(finish(p, "")), app.EUnauthorized, app.SecondFactorReason)
@@ -130,7 +130,7 @@ func (t *storeTest) secondFactor() {
 	for _, f := range have.Factors {
 		t.Must(a.RemoveSecondFactor(t.Ctx, ada, f.ID))
 	}
-	t.Must(kit.Err(a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})))
+	t.Must(kit.Err(a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})))
 	if f, err := a.SecondFactors(t.Ctx, ada); err != nil || f.Codes != 0 {
 		t.Errorf("recovery codes are left: %+v, %v", f, err)
 	}
@@ -165,7 +165,7 @@ func (t *storeTest) provesWithBoth(a *all.App, ada app.Actor, password, secret s
 }
 
 // addsSecurityKey: a security key besides the app; the one who checks it is the face.
-func (t *storeTest) addsSecurityKey(a *all.App, ada app.Actor, pend func() app.Session) identity.SecondFactors {
+func (t *storeTest) addsSecurityKey(a *all.App, ada app.Actor, pend func() identity.Session) identity.SecondFactors {
 	t.Helper()
 	if more, err := a.AddSecurityKey(t.Ctx, ada, " Key ring ", []byte("public")); err != nil || more != nil {
 		t.Errorf("a second one: %v, %v", more, err)
@@ -177,7 +177,7 @@ func (t *storeTest) addsSecurityKey(a *all.App, ada app.Actor, pend func() app.S
 		keys[0].Secret = []byte("public, used once")
 		return keys[0], nil
 	}}
-	_, err := a.FinishSignIn(t.Ctx, pend(), key, app.Visit{})
+	_, err := a.FinishSignIn(t.Ctx, pend(), key, identity.Visit{})
 	t.Must(err)
 	if list, err := a.Sessions(t.Ctx, ada, ""); err != nil || list[0].Second != identity.FactorKey {
 		t.Errorf("%+v, %v", list, err)
@@ -212,10 +212,10 @@ func (t *storeTest) guessedCodes() {
 	ada, password := t.local(a, boss, "ada")
 	secret, codes := t.withApp(a, ada)
 	t.Clock.Move(time.Minute)
-	pending, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})
+	pending, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.reason(err, app.EForbidden, app.SecondFactorReason)
 	try := func(code string) error {
-		return kit.Err(a.FinishSignIn(t.Ctx, pending, identity.FactorProof{Code: code}, app.Visit{}))
+		return kit.Err(a.FinishSignIn(t.Ctx, pending, identity.FactorProof{Code: code}, identity.Visit{}))
 	}
 
 	// Many at the same moment with the same code: one.
@@ -245,12 +245,12 @@ func (t *storeTest) guessedCodes() {
 	t.reason(try(apptest.Code(secret, t.Clock.Now())), app.ERateLimit, "too_many_codes")
 	t.reason(try(codes[0]), app.ERateLimit, "too_many_codes")
 	anyKey := func([]identity.SecondFactor) (identity.SecondFactor, error) { return identity.SecondFactor{}, nil }
-	t.Must(kit.Err(a.FinishSignIn(t.Ctx, pending, identity.FactorProof{Key: anyKey}, app.Visit{})))
+	t.Must(kit.Err(a.FinishSignIn(t.Ctx, pending, identity.FactorProof{Key: anyKey}, identity.Visit{})))
 	for range identity.MostWrongCodes {
 		_ = try("999999x")
 	}
 	t.Clock.Move(identity.WrongCodesWithin)
-	pending, _ = a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})
+	pending, _ = a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.Must(try(codes[0])) // nor was it used up meanwhile
 }
 
@@ -266,8 +266,8 @@ func (t *storeTest) lostSecondFactor() {
 	stale.ProvenAt = t.Clock.Now().Add(-app.FreshWithin - time.Second)
 	t.reason(a.ResetSecondFactor(t.Ctx, stale, "ada"), app.EForbidden, app.StepUpReason)
 	t.Must(a.ResetSecondFactor(t.Ctx, boss, "ada"))
-	t.Code(kit.Err(a.ActorOfSession(t.Ctx, t.id(ada), app.Visit{})), app.EUnauthorized)
-	s, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})
+	t.Code(kit.Err(a.ActorOfSession(t.Ctx, t.id(ada), identity.Visit{})), app.EUnauthorized)
+	s, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.Must(err)
 	ada = t.actor(a, s)
 	if list, err := a.Notices(t.Ctx, ada, 0, 10); err != nil || len(list) != 1 || list[0].Kind != app.NoticeAccount {
@@ -294,15 +294,15 @@ func (t *storeTest) lostSecondFactor() {
 	if n, err := a.Tenant(t.Ctx, boss, kit.Tenant); err != nil || !n.RequireSecondFactor {
 		t.Errorf("%+v, %v", n, err)
 	}
-	ada = t.actor(a, app.Session{ID: t.id(ada)})
+	ada = t.actor(a, identity.Session{ID: t.id(ada)})
 	if !ada.MustAddFactor {
 		t.Error("a sign-in from before goes on without a second factor")
 	}
 	t.reason(kit.Err(a.Clusters(t.Ctx, ada, app.ClusterFilter{})), app.EForbidden, app.MustAddReason)
 	secret, _ := t.withApp(a, ada)
-	ada = t.actor(a, app.Session{ID: t.id(ada)})
+	ada = t.actor(a, identity.Session{ID: t.id(ada)})
 	t.Must(kit.Err(a.Clusters(t.Ctx, ada, app.ClusterFilter{})))
-	sso, err := a.SignInBy(t.Ctx, person("kim", identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser}), "", app.Visit{})
+	sso, err := a.SignInBy(t.Ctx, person("kim", identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser}), "", identity.Visit{})
 	t.Must(err)
 	t.Must(kit.Err(a.Clusters(t.Ctx, t.actor(a, sso), app.ClusterFilter{})))
 	t.reason(kit.Err(a.StartAuthenticator(t.Ctx, t.actor(a, sso))), app.EConflict, "no_password")
@@ -310,13 +310,13 @@ func (t *storeTest) lostSecondFactor() {
 	t.audited(a, boss, "second_factor.require", 2)
 
 	// A sign-in that a server of the version before began, with the password alone, does not count.
-	old := app.Session{Tenant: kit.Tenant, User: "ada", At: t.Clock.Now(), SeenAt: t.Clock.Now(), How: app.ByPassword, ProvenAt: t.Clock.Now()}
-	pending, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, app.Visit{})
+	old := identity.Session{Tenant: kit.Tenant, User: "ada", At: t.Clock.Now(), SeenAt: t.Clock.Now(), How: identity.ByPassword, ProvenAt: t.Clock.Now()}
+	pending, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.reason(err, app.EForbidden, app.SecondFactorReason)
 	old.Mark = pending.Mark
 	id, err := t.Store.BeginSession(t.Ctx, old)
 	t.Must(err)
-	t.reason(kit.Err(a.ActorOfSession(t.Ctx, id, app.Visit{})), app.EUnauthorized, app.SecondFactorReason)
+	t.reason(kit.Err(a.ActorOfSession(t.Ctx, id, identity.Visit{})), app.EUnauthorized, app.SecondFactorReason)
 	t.Clock.Move(30 * time.Second)
-	t.Must(kit.Err(a.FinishSignIn(t.Ctx, pending, identity.FactorProof{Code: apptest.Code(secret, t.Clock.Now())}, app.Visit{})))
+	t.Must(kit.Err(a.FinishSignIn(t.Ctx, pending, identity.FactorProof{Code: apptest.Code(secret, t.Clock.Now())}, identity.Visit{})))
 }

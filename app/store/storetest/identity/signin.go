@@ -38,16 +38,16 @@ func (t *storeTest) signIns() {
 		var all []*signed
 		passwords, disabled := map[string]int{}, map[string]bool{}
 		for _, u := range users {
-			_, err := a.SignInBy(t.Ctx, person(u, grant), "", app.Visit{})
+			_, err := a.SignInBy(t.Ctx, person(u, grant), "", identity.Visit{})
 			t.Must(err)
 		}
 		counts := func(s *signed) bool {
 			now := t.Clock.Now()
-			return !s.revoked && !disabled[s.user] && s.password == passwords[s.user] && now.Before(s.seen.Add(app.SessionIdle)) && now.Before(s.at.Add(app.SessionLife))
+			return !s.revoked && !disabled[s.user] && s.password == passwords[s.user] && now.Before(s.seen.Add(identity.SessionIdle)) && now.Before(s.at.Add(identity.SessionLife))
 		}
 		check := func(s *signed, why string) {
 			t.Helper()
-			actor, err := a.ActorOfSession(t.Ctx, s.id, app.Visit{From: "10.0.0.1"})
+			actor, err := a.ActorOfSession(t.Ctx, s.id, identity.Visit{From: "10.0.0.1"})
 			if counts(s) != (err == nil) {
 				t.Fatalf("seed %d: %s: sign-in %+v counts: %v, but the answer is %v", seed, why, *s, counts(s), err)
 			}
@@ -68,11 +68,11 @@ func (t *storeTest) signIns() {
 			why := fmt.Sprintf("step %d", step)
 			switch n := r.IntN(12); {
 			case n < 3 && !disabled[user]:
-				s, err := a.SignInBy(t.Ctx, person(user, grant), kit.Tenant, app.Visit{From: "10.0.0.1", Browser: "a test"})
+				s, err := a.SignInBy(t.Ctx, person(user, grant), kit.Tenant, identity.Visit{From: "10.0.0.1", Browser: "a test"})
 				t.Must(err)
 				all = append(all, &signed{id: s.ID, user: user, at: t.Clock.Now(), seen: t.Clock.Now(), password: passwords[user]})
 			case n < 3:
-				_, err := a.SignInBy(t.Ctx, person(user, grant), kit.Tenant, app.Visit{})
+				_, err := a.SignInBy(t.Ctx, person(user, grant), kit.Tenant, identity.Visit{})
 				t.reason(err, app.EUnauthorized, "disabled")
 			case n < 6:
 				t.Clock.Move(time.Duration(r.IntN(8)*r.IntN(200)) * time.Minute)
@@ -103,7 +103,7 @@ func (t *storeTest) signIns() {
 				if !counts(s) {
 					continue
 				}
-				actor, err := a.ActorOfSession(t.Ctx, s.id, app.Visit{})
+				actor, err := a.ActorOfSession(t.Ctx, s.id, identity.Visit{})
 				t.Must(err)
 				t.Must(kit.Err(a.RevokeAllSessions(t.Ctx, actor, "")))
 				for _, o := range all {
@@ -150,7 +150,7 @@ func (t *storeTest) signIns() {
 // persons of identity providers: accounts made once, brought up to date, never somebody else's, dismissed.
 func (t *storeTest) persons() {
 	a, root, boss := t.house()
-	t.Must(t.Store.CreateUser(t.Ctx, app.User{Tenant: "t2", Name: "kim", Role: app.RoleAdmin, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
+	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: "t2", Name: "kim", Role: app.RoleAdmin, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
 	ops := identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser, Groups: []string{"builders", "ops"}}
 	other := identity.Grant{Tenant: "t2", Role: app.RoleViewer}
 
@@ -158,7 +158,7 @@ func (t *storeTest) persons() {
 	var wg sync.WaitGroup
 	errs := make([]error, 10)
 	for i := range errs {
-		wg.Go(func() { _, errs[i] = a.SignInBy(t.Ctx, person("ada", ops), "", app.Visit{}) })
+		wg.Go(func() { _, errs[i] = a.SignInBy(t.Ctx, person("ada", ops), "", identity.Visit{}) })
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -175,46 +175,46 @@ func (t *storeTest) persons() {
 
 	// Several tenants: one must be named, and only one of them.
 	both := person("ada", ops, other)
-	_, err = a.SignInBy(t.Ctx, both, "", app.Visit{})
+	_, err = a.SignInBy(t.Ctx, both, "", identity.Visit{})
 	t.reason(err, app.EConflict, "choose_tenant")
-	_, err = a.SignInBy(t.Ctx, both, app.DefaultTenant, app.Visit{})
+	_, err = a.SignInBy(t.Ctx, both, app.DefaultTenant, identity.Visit{})
 	t.reason(err, app.EForbidden, "no_grant")
-	t.Must(kit.Err(a.SignInBy(t.Ctx, both, "t2", app.Visit{})))
+	t.Must(kit.Err(a.SignInBy(t.Ctx, both, "t2", identity.Visit{})))
 
 	// The name of another account is not taken, whoever asks.
-	_, err = a.SignInBy(t.Ctx, person("kim", other), "", app.Visit{})
+	_, err = a.SignInBy(t.Ctx, person("kim", other), "", identity.Visit{})
 	t.reason(err, app.EConflict, "name_taken")
 	impostor := person("ada", ops)
 	impostor.ID = "id-of-another-ada"
-	_, err = a.SignInBy(t.Ctx, impostor, "", app.Visit{})
+	_, err = a.SignInBy(t.Ctx, impostor, "", identity.Visit{})
 	t.reason(err, app.EConflict, "name_taken")
 	impostor = person("ada", ops)
 	impostor.Issuer = "https://other.example"
-	_, err = a.SignInBy(t.Ctx, impostor, "", app.Visit{})
+	_, err = a.SignInBy(t.Ctx, impostor, "", identity.Visit{})
 	t.reason(err, app.EConflict, "name_taken")
-	_, err = a.SignInBy(t.Ctx, person("Not A Name", ops), "", app.Visit{})
+	_, err = a.SignInBy(t.Ctx, person("Not A Name", ops), "", identity.Visit{})
 	t.reason(err, app.EForbidden, "name")
-	_, err = a.SignInBy(t.Ctx, person("bob", identity.Grant{Tenant: "nowhere", Role: app.RoleUser}), "", app.Visit{})
+	_, err = a.SignInBy(t.Ctx, person("bob", identity.Grant{Tenant: "nowhere", Role: app.RoleUser}), "", identity.Visit{})
 	t.reason(err, app.ENotFound, "no_tenant")
 
 	// Claims change role and groups of sign-ins that are there, and leave alone what people set here.
 	t.Must(kit.Err(a.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: "data"})))
 	t.Must(kit.Err(a.ChangeUser(t.Ctx, boss, "ada", identity.UserChange{Groups: &[]string{"data"}})))
-	s, err := a.SignInBy(t.Ctx, person("ada", identity.Grant{Tenant: kit.Tenant, Role: app.RoleApprover, Groups: []string{"ops"}}), "", app.Visit{})
+	s, err := a.SignInBy(t.Ctx, person("ada", identity.Grant{Tenant: kit.Tenant, Role: app.RoleApprover, Groups: []string{"ops"}}), "", identity.Visit{})
 	t.Must(err)
-	actor, err := a.ActorOfSession(t.Ctx, s.ID, app.Visit{})
+	actor, err := a.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
 	t.Must(err)
 	if actor.Role != app.RoleApprover || strings.Join(actor.Groups, " ") != "data ops" {
 		t.Errorf("after the claims changed: %+v", actor)
 	}
 
 	// Who has lost a tenant is out of it, with tokens and groups; the other tenant stays.
-	t.Must(kit.Err(a.SignInBy(t.Ctx, both, "t2", app.Visit{})))
+	t.Must(kit.Err(a.SignInBy(t.Ctx, both, "t2", identity.Visit{})))
 	_, token, err := a.CreateToken(t.Ctx, actor, identity.NewAPIToken{Label: "ci", Days: 1})
 	t.Must(err)
 	t.Must(kit.Err(a.ActorOfToken(t.Ctx, token, "")))
-	t.Must(kit.Err(a.SignInBy(t.Ctx, person("ada", other), "", app.Visit{})))
-	_, err = a.ActorOfSession(t.Ctx, s.ID, app.Visit{})
+	t.Must(kit.Err(a.SignInBy(t.Ctx, person("ada", other), "", identity.Visit{})))
+	_, err = a.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
 	t.reason(err, app.EUnauthorized, "revoked")
 	_, err = a.ActorOfToken(t.Ctx, token, "")
 	t.Code(err, app.EUnauthorized)
@@ -233,9 +233,9 @@ func (t *storeTest) identities() {
 	a, _, _ := t.house()
 	grant := identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser}
 	enter := func(name string) app.Actor {
-		s, err := a.SignInBy(t.Ctx, person(name, grant), "", app.Visit{})
+		s, err := a.SignInBy(t.Ctx, person(name, grant), "", identity.Visit{})
 		t.Must(err)
-		actor, err := a.ActorOfSession(t.Ctx, s.ID, app.Visit{})
+		actor, err := a.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
 		t.Must(err)
 		return actor
 	}

@@ -5,16 +5,19 @@ import (
 	"time"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/plan"
 )
 
 // Steps puts a plan together of steps one after the other: "n3.create", "n1.web.stop".
-func Steps(kind app.OperationKind, ids ...string) app.Plan {
-	p := app.Plan{Kind: kind}
+func Steps(kind app.OperationKind, ids ...string) plan.Plan {
+	p := plan.Plan{Kind: kind}
 	for i, id := range ids {
 		part := strings.Split(id, ".")
-		s := app.PlanStep{ID: id, Node: part[0], Action: app.Action(part[len(part)-1]), Rank: time.Duration(len(ids)-i) * time.Second}
+		s := plan.PlanStep{ID: id, Node: part[0], Action: app.Action(part[len(part)-1]), Rank: time.Duration(len(ids)-i) * time.Second}
 		if len(part) == 3 {
 			s.Service = part[1]
 		}
@@ -27,13 +30,13 @@ func Steps(kind app.OperationKind, ids ...string) app.Plan {
 }
 
 // Change is what the cluster is now, to be altered.
-func (t *T) Change(cluster string) app.ClusterChange {
+func (t *T) Change(cluster string) appcluster.ClusterChange {
 	t.Helper()
 	c, err := t.Store.Cluster(t.Ctx, Tenant, cluster)
 	t.Must(err)
 	d, err := t.Store.Definition(t.Ctx, Tenant, cluster)
 	t.Must(err)
-	return app.ClusterChange{Template: c.Template, Definition: d, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour}
+	return appcluster.ClusterChange{Template: c.Template, Definition: d, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour}
 }
 
 func NewNode(cluster, name, intent string) app.NewNode {
@@ -42,32 +45,32 @@ func NewNode(cluster, name, intent string) app.NewNode {
 }
 
 // Amend asks for an amendment behind the cluster's latest operation.
-func (t *T) Amend(cluster string, p app.Plan, c app.ClusterChange) app.Operation {
+func (t *T) Amend(cluster string, p plan.Plan, c appcluster.ClusterChange) app.Operation {
 	t.Helper()
 	op, err := t.TryAmend(cluster, p, c, t.Latest(cluster).ID)
 	t.Must(err)
 	return op
 }
 
-func (t *T) TryAmend(cluster string, p app.Plan, c app.ClusterChange, follows int64) (app.Operation, error) {
-	return t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: p, Change: &c, Follows: follows, Operation: app.Operation{Tenant: Tenant, Cluster: cluster,
+func (t *T) TryAmend(cluster string, p plan.Plan, c appcluster.ClusterChange, follows int64) (app.Operation, error) {
+	return t.Store.SubmitOperation(t.Ctx, appcluster.NewOperation{Plan: p, Change: &c, Follows: follows, Operation: app.Operation{Tenant: Tenant, Cluster: cluster,
 		Kind: p.Kind, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.Clock.Now()}})
 }
 
 // Undo rolls the cluster's latest operation back by a plan.
-func (t *T) Undo(cluster string, change func(before, after app.ClusterChange) app.ClusterChange, ids ...string) (app.Operation, error) {
+func (t *T) Undo(cluster string, change func(before, after appcluster.ClusterChange) appcluster.ClusterChange, ids ...string) (app.Operation, error) {
 	t.Helper()
 	o := t.Latest(cluster)
 	before, after, err := t.Store.ChangeOf(t.Ctx, Tenant, o.ID)
 	t.Must(err)
 	c := change(before, after)
 	p := Steps(app.OperationRollBack, ids...)
-	return t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: p, Change: &c, Follows: o.ID, Operation: app.Operation{Tenant: Tenant, Cluster: cluster,
+	return t.Store.SubmitOperation(t.Ctx, appcluster.NewOperation{Plan: p, Change: &c, Follows: o.ID, Operation: app.Operation{Tenant: Tenant, Cluster: cluster,
 		Kind: p.Kind, Undoes: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.Clock.Now()}})
 }
 
 // Back is the change of a roll-back that undoes all.
-func Back(before, after app.ClusterChange) app.ClusterChange {
+func Back(before, after appcluster.ClusterChange) appcluster.ClusterChange {
 	c := before
 	for _, n := range after.New {
 		c.Leaving = append(c.Leaving, n.Node.Name)
@@ -92,21 +95,21 @@ func (t *T) ReservedIs(nodes int, cost float64) {
 }
 
 // Confirm is finish for steps whose node is then what a worker would have found; machines are called after their intents.
-func (t *T) Confirm(c *app.ClaimedStep, chain bool) *app.ClaimedStep {
+func (t *T) Confirm(c *execution.ClaimedStep, chain bool) *execution.ClaimedStep {
 	t.Helper()
-	f := app.Finish{Fence: Fence(c), Now: t.Clock.Now()}
+	f := execution.Finish{Fence: Fence(c), Now: t.Clock.Now()}
 	if chain {
 		f.ClaimFor = execution.ClaimFor
 	}
 	switch c.Step.Action {
 	case app.ActionCreate:
-		m := app.Machine{ID: "m-" + c.Intent, HostKey: "public " + string(c.HostKey)}
-		f.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &m}
+		m := family.Machine{ID: "m-" + c.Intent, HostKey: "public " + string(c.HostKey)}
+		f.Node = &execution.NodeUpdate{Status: app.NodeCreated, Machine: &m}
 		f.Seen = []app.Seen{fleet.SeenMachine(m, 0.5)}
 	case app.ActionConfirm:
-		f.Node = &app.NodeUpdate{Status: app.NodeReady, Machine: &app.Machine{ID: c.Node.MachineID, Addresses: map[string]string{app.AddressBind: "at " + c.Node.MachineID}}}
+		f.Node = &execution.NodeUpdate{Status: app.NodeReady, Machine: &family.Machine{ID: c.Node.MachineID, Addresses: map[string]string{app.AddressBind: "at " + c.Node.MachineID}}}
 	case app.ActionDelete:
-		f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+		f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Gone: true}
 		if c.Node.MachineID != "" {
 			f.Seen = []app.Seen{{Kind: fleet.ResourceMachine, ID: c.Node.MachineID, Gone: true}}
 		}

@@ -5,6 +5,8 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	appcluster "muster/app/cluster"
+	"muster/app/plan"
 )
 
 // Control carries out an act as ada, and fails the test where it is not taken.
@@ -19,9 +21,9 @@ func (t *T) TryControl(op int64, act app.ControlAct, node string) (app.Operation
 	return t.Store.ControlOperation(t.Ctx, app.Control{Tenant: Tenant, Operation: op, Act: act, Node: node, Who: "ada", Why: "to look at it", Now: t.Clock.Now()})
 }
 
-func (t *T) Submit(kind app.OperationKind, cluster string, p app.Plan, cancel bool) app.Operation {
+func (t *T) Submit(kind app.OperationKind, cluster string, p plan.Plan, cancel bool) app.Operation {
 	t.Helper()
-	op, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: p, Cancel: cancel, Operation: app.Operation{Tenant: Tenant, Cluster: cluster, Kind: kind,
+	op, err := t.Store.SubmitOperation(t.Ctx, appcluster.NewOperation{Plan: p, Cancel: cancel, Operation: app.Operation{Tenant: Tenant, Cluster: cluster, Kind: kind,
 		Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Must(err)
 	return op
@@ -53,7 +55,7 @@ func (t *T) States(op int64) string {
 
 func (t *T) Remove(nodes int) app.Operation {
 	t.Helper()
-	op, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: apptest.Remove(nodes), Cancel: true, Operation: app.Operation{Tenant: Tenant,
+	op, err := t.Store.SubmitOperation(t.Ctx, appcluster.NewOperation{Plan: apptest.Remove(nodes), Cancel: true, Operation: app.Operation{Tenant: Tenant,
 		Cluster: "web-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Must(err)
 	return op

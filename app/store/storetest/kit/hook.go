@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/template"
 	"muster/app/webhook"
 )
 
 var HookAdmin = app.Actor{Tenant: Tenant, User: "root", Role: app.RoleAdmin}
 
-func (t *T) Hook(name string, change ...func(*webhook.HookChange)) app.Hook {
+func (t *T) Hook(name string, change ...func(*webhook.HookChange)) webhook.Hook {
 	t.Helper()
 	c := webhook.HookChange{Name: name, URL: "https://hooks.example.com/a-long-secret-in-the-path", Shown: "https://hooks.example.com/…",
 		New: []byte(strings.Repeat("n", 32))}
@@ -23,9 +24,9 @@ func (t *T) Hook(name string, change ...func(*webhook.HookChange)) app.Hook {
 }
 
 // Due claims what is due as one server.
-func (t *T) Due(holder string) []app.DueDelivery {
+func (t *T) Due(holder string) []webhook.DueDelivery {
 	t.Helper()
-	due, _, err := t.Store.ClaimDeliveries(t.Ctx, app.DeliveryClaim{Holder: holder, Now: t.Clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
+	due, _, err := t.Store.ClaimDeliveries(t.Ctx, webhook.DeliveryClaim{Holder: holder, Now: t.Clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
 	t.Must(err)
 	for _, d := range due {
 		t.Must(d.Err)
@@ -34,9 +35,9 @@ func (t *T) Due(holder string) []app.DueDelivery {
 }
 
 // Ended says how an attempt went: taken without a code; again where it is tried again.
-func (t *T) Ended(holder string, d app.DueDelivery, code app.Code, again time.Duration) error {
+func (t *T) Ended(holder string, d webhook.DueDelivery, code app.Code, again time.Duration) error {
 	t.Helper()
-	e := app.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: holder, Attempt: d.Attempts, At: t.Clock.Now(), Took: 20 * time.Millisecond, Status: 200,
+	e := webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: holder, Attempt: d.Attempts, At: t.Clock.Now(), Took: 20 * time.Millisecond, Status: 200,
 		Request: "{}", Response: "thanks"}
 	if code != "" {
 		e.Err, e.Status = &app.Error{Code: code, Message: "It said no."}, 500
@@ -48,15 +49,15 @@ func (t *T) Ended(holder string, d app.DueDelivery, code app.Code, again time.Du
 }
 
 // Lifecycle makes a hook that has its turn at a time of operations.
-func (t *T) Lifecycle(name string, when app.HookPhase, change ...func(*webhook.HookChange)) {
+func (t *T) Lifecycle(name string, when template.HookPhase, change ...func(*webhook.HookChange)) {
 	t.Helper()
 	t.Hook(name, append([]func(*webhook.HookChange){func(c *webhook.HookChange) { c.When = when }}, change...)...)
 }
 
 // News claims what hooks are to be told, by hook and title.
-func (t *T) News(want ...string) map[string]app.DueDelivery {
+func (t *T) News(want ...string) map[string]webhook.DueDelivery {
 	t.Helper()
-	all := map[string]app.DueDelivery{}
+	all := map[string]webhook.DueDelivery{}
 	var got []string
 	for _, d := range t.Due("x") {
 		if d.News == nil {
@@ -71,8 +72,8 @@ func (t *T) News(want ...string) map[string]app.DueDelivery {
 	return all
 }
 
-func (t *T) Vetoed(d app.DueDelivery, why string) {
+func (t *T) Vetoed(d webhook.DueDelivery, why string) {
 	t.Helper()
-	t.Must(t.Store.EndDelivery(t.Ctx, app.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "x", Attempt: d.Attempts, At: t.Clock.Now(), Status: 403,
+	t.Must(t.Store.EndDelivery(t.Ctx, webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "x", Attempt: d.Attempts, At: t.Clock.Now(), Status: 403,
 		Err: &app.Error{Code: app.ECredentials, Message: "It answered 403 Forbidden."}, Veto: why}))
 }

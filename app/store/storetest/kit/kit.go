@@ -8,6 +8,7 @@ import (
 	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/execution"
+	"muster/app/family"
 )
 
 var Ada = app.Actor{Tenant: Tenant, User: "ada", Role: app.RoleUser}
@@ -86,15 +87,15 @@ func (t *T) Create(name string, nodes int) app.Operation {
 	return op
 }
 
-func (t *T) Claim(worker string) *app.ClaimedStep {
+func (t *T) Claim(worker string) *execution.ClaimedStep {
 	t.Helper()
 	return t.ClaimAs(app.WorkerID{Tenant: Tenant, Name: worker})
 }
 
 // ClaimAs claims one step, or gives nil.
-func (t *T) ClaimAs(w app.WorkerID) *app.ClaimedStep {
+func (t *T) ClaimAs(w app.WorkerID) *execution.ClaimedStep {
 	t.Helper()
-	cs, err := t.Store.ClaimSteps(t.Ctx, app.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor})
+	cs, err := t.Store.ClaimSteps(t.Ctx, execution.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor})
 	t.Must(err)
 	if len(cs) == 0 {
 		return nil
@@ -106,9 +107,9 @@ func (t *T) ClaimAs(w app.WorkerID) *app.ClaimedStep {
 }
 
 // End finishes one attempt as a worker of the tenant.
-func (t *T) End(worker string, f app.Finish) (*app.ClaimedStep, error) {
+func (t *T) End(worker string, f execution.Finish) (*execution.ClaimedStep, error) {
 	t.Helper()
-	done, err := t.Store.FinishSteps(t.Ctx, app.WorkerID{Tenant: Tenant, Name: worker}, []app.Finish{f})
+	done, err := t.Store.FinishSteps(t.Ctx, app.WorkerID{Tenant: Tenant, Name: worker}, []execution.Finish{f})
 	t.Must(err)
 	if len(done) != 1 {
 		t.Fatalf("%d answers to one report", len(done))
@@ -119,36 +120,36 @@ func (t *T) End(worker string, f app.Finish) (*app.ClaimedStep, error) {
 	return done[0].Next, nil
 }
 
-func Fence(c *app.ClaimedStep) app.Fence {
+func Fence(c *execution.ClaimedStep) app.Fence {
 	return app.Fence{Operation: c.Step.Operation, Index: c.Step.Index, Attempt: c.Step.Attempt}
 }
 
-func (t *T) Finish(c *app.ClaimedStep, chain bool) *app.ClaimedStep {
+func (t *T) Finish(c *execution.ClaimedStep, chain bool) *execution.ClaimedStep {
 	t.Helper()
-	f := app.Finish{Fence: Fence(c), Now: t.Clock.Now()}
+	f := execution.Finish{Fence: Fence(c), Now: t.Clock.Now()}
 	if chain {
 		f.ClaimFor = execution.ClaimFor
 	}
 	switch c.Step.Action {
 	case app.ActionCreate:
-		f.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + c.Node.Name,
+		f.Node = &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-" + c.Node.Name,
 			Addresses: map[string]string{app.AddressAccess: "10.0.0.1"}}}
 	case app.ActionDelete:
-		f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+		f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Gone: true}
 	}
 	next, err := t.End(c.Step.Worker, f)
 	t.Must(err)
 	return next
 }
 
-func (t *T) FailStep(c *app.ClaimedStep, r app.Retry) {
+func (t *T) FailStep(c *execution.ClaimedStep, r app.Retry) {
 	t.Helper()
 	t.FailStepWith(c, &app.Error{Code: app.EScript, Message: "it broke"}, r)
 }
 
-func (t *T) FailStepWith(c *app.ClaimedStep, e *app.Error, r app.Retry) {
+func (t *T) FailStepWith(c *execution.ClaimedStep, e *app.Error, r app.Retry) {
 	t.Helper()
-	_, err := t.End(c.Step.Worker, app.Finish{Fence: Fence(c), Now: t.Clock.Now(), Err: e, Retry: r})
+	_, err := t.End(c.Step.Worker, execution.Finish{Fence: Fence(c), Now: t.Clock.Now(), Err: e, Retry: r})
 	t.Must(err)
 }
 

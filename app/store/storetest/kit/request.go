@@ -5,27 +5,29 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	applayout "muster/app/layout"
 	"muster/app/policy"
 )
 
 // Waiting is a request of ada's that waits for two of the group finance, with what is needed to run it.
-func (t *T) Waiting(tenant, name string) app.NewRequest {
+func (t *T) Waiting(tenant, name string) cluster.NewRequest {
 	plan := apptest.Chain(2)
 	at := t.Clock.Now()
-	layout := app.Layout{Provider: "cloud", CostPerHour: 0.5, Groups: []app.NodeGroup{{Count: 2, Hardware: "small", Image: "host", Services: []string{"a", "b"}}}}
-	asked := app.ClusterRequest{Name: name, LayoutRequest: app.LayoutRequest{Template: "web", Size: 2}}
+	layout := applayout.Layout{Provider: "cloud", CostPerHour: 0.5, Groups: []applayout.NodeGroup{{Count: 2, Hardware: "small", Image: "host", Services: []string{"a", "b"}}}}
+	asked := cluster.ClusterRequest{Name: name, LayoutRequest: applayout.LayoutRequest{Template: "web", Size: 2}}
 	who := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Groups: []string{"dev"}}
-	r := app.Request{Tenant: tenant, Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Groups: who.Groups, Via: app.ViaAPI, AskedAt: at,
-		Status: app.RequestWaiting, Asked: asked, Facts: app.Facts{Tenant: tenant, User: "ada", Nodes: 2, Now: at, Services: []string{"a", "b"}},
-		Decision:  app.Decision{Outcome: app.OutcomeApprove, Said: []app.Said{{Policy: "money", Version: 3, Effect: policy.PolicyApprove, Text: "dear"}}},
-		Terms:     app.Terms{PlanHash: plan.Hash(), Layout: layout, Steps: plan.Acts(), Lease: time.Hour, Cost: 0.5, CPU: 4, Seal: "seal"},
-		Needs:     []app.Need{{Policy: "money", Approval: app.Approval{Count: 2, Group: "finance", RemindAfter: time.Hour}}},
+	r := cluster.Request{Tenant: tenant, Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Groups: who.Groups, Via: app.ViaAPI, AskedAt: at,
+		Status: cluster.RequestWaiting, Asked: asked, Facts: policy.Facts{Tenant: tenant, User: "ada", Nodes: 2, Now: at, Services: []string{"a", "b"}},
+		Decision:  policy.Decision{Outcome: policy.OutcomeApprove, Said: []policy.Said{{Policy: "money", Version: 3, Effect: policy.PolicyApprove, Text: "dear"}}},
+		Terms:     cluster.Terms{PlanHash: plan.Hash(), Layout: layout, Steps: plan.Acts(), Lease: time.Hour, Cost: 0.5, CPU: 4, Seal: "seal"},
+		Needs:     []policy.Need{{Policy: "money", Approval: policy.Approval{Count: 2, Group: "finance", RemindAfter: time.Hour}}},
 		ExpiresAt: at.Add(3 * time.Hour), DueAt: at.Add(time.Hour)}
-	return app.NewRequest{Who: who, Request: r, Kept: &app.Kept{Request: asked, Layout: layout, Lease: time.Hour, PlanHash: plan.Hash(), DNSSuffix: "internal",
-		Definition: app.Definition{Config: map[string]any{"port": "80"}}}}
+	return cluster.NewRequest{Who: who, Request: r, Kept: &cluster.Kept{Request: asked, Layout: layout, Lease: time.Hour, PlanHash: plan.Hash(), DNSSuffix: "internal",
+		Definition: cluster.Definition{Config: map[string]any{"port": "80"}}}}
 }
 
-func (t *T) KeepRequest(n app.NewRequest) app.Request {
+func (t *T) KeepRequest(n cluster.NewRequest) cluster.Request {
 	t.Helper()
 	r, err := t.Store.KeepRequest(t.Ctx, n)
 	if err != nil {
@@ -39,8 +41,8 @@ func Financier(tenant, name string) app.Actor {
 }
 
 // Approval is a move with all that is needed to run what is approved.
-func (t *T) Approval(r app.Request, who string) app.RequestMove {
+func (t *T) Approval(r cluster.Request, who string) cluster.RequestMove {
 	n := apptest.NewCluster(r.Tenant, r.Asked.Name, 2, t.Clock.Now(), apptest.Chain(2))
-	return app.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: app.RequestApprove, Who: Financier(r.Tenant, who), Now: t.Clock.Now(),
+	return cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestApprove, Who: Financier(r.Tenant, who), Now: t.Clock.Now(),
 		PlanHash: r.Terms.PlanHash, Cluster: &n}
 }

@@ -7,7 +7,9 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/plan"
 	"muster/app/store/storetest/kit"
 )
 
@@ -44,7 +46,7 @@ func (t *storeTest) cancel() {
 	_, err = t.Store.SweepSteps(t.Ctx, t.Clock.Now())
 	t.Must(err)
 	t.Status("web-1", app.ClusterFailed, app.OperationCancelled)
-	_, err = t.End("w2", app.Finish{Fence: kit.Fence(silent), Now: t.Clock.Now()})
+	_, err = t.End("w2", execution.Finish{Fence: kit.Fence(silent), Now: t.Clock.Now()})
 	t.Code(err, app.EStale)
 	if s := t.States(op.ID); strings.Count(s, "dropped") != 11 || strings.Count(s, "succeeded") != 1 {
 		t.Errorf("steps are %s, want one succeeded and all others dropped", s)
@@ -248,8 +250,8 @@ func (t *storeTest) rollBack() {
 	if op.OnFailure != app.FailureRollBack {
 		t.Errorf("the choice %q was not kept", op.OnFailure)
 	}
-	undo := func(p app.Plan) (app.Operation, error) {
-		return t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: p, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
+	undo := func(p plan.Plan) (app.Operation, error) {
+		return t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: p, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
 			Kind: app.OperationRollBack, Undoes: op.ID, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	}
 	_, err = undo(apptest.Remove(3))
@@ -306,8 +308,8 @@ func (t *storeTest) rollBackOfCancelled() {
 			made = s.Node
 		}
 	}
-	p := app.Plan{Kind: app.OperationRollBack, Steps: []app.PlanStep{{ID: made + ".delete", Node: made, Action: app.ActionDelete}}}
-	_, err = t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: p, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
+	p := plan.Plan{Kind: app.OperationRollBack, Steps: []plan.PlanStep{{ID: made + ".delete", Node: made, Action: app.ActionDelete}}}
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: p, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
 		Kind: app.OperationRollBack, Undoes: op.ID, Requester: "muster", CreatedAt: t.Clock.Now()}})
 	t.Must(err)
 	t.Drain()

@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/store/storetest/kit"
 )
@@ -12,7 +13,7 @@ import (
 func (t *storeTest) deleteDuringCreate() {
 	t.Create("web", 2)
 	running := t.Claim("w")
-	op, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: apptest.Remove(2), Cancel: true, Operation: app.Operation{Tenant: kit.Tenant,
+	op, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: apptest.Remove(2), Cancel: true, Operation: app.Operation{Tenant: kit.Tenant,
 		Cluster: "web-1", Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Must(err)
 	if op.Status != app.OperationWaiting {
@@ -67,7 +68,7 @@ func (t *storeTest) deletedOnce() {
 		t.Errorf("a cluster that is gone is deleted again: %+v", after)
 	}
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
-	_, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: apptest.Chain(1), Operation: app.Operation{Tenant: kit.Tenant,
+	_, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: apptest.Chain(1), Operation: app.Operation{Tenant: kit.Tenant,
 		Cluster: "web-1", Kind: app.OperationCreate, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Code(err, app.EConflict)
 }

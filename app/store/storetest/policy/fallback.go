@@ -5,14 +5,16 @@ import (
 	"strings"
 
 	"muster/app"
+	appcluster "muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/policy"
 	"muster/app/store/storetest/kit"
 )
 
 // noRoom ends the attempt of a create for which there is no room, with other hardware to fall back to, and gives the next step of the node.
-func (t *moneyTest) noRoom(c *app.ClaimedStep, list ...app.HardwareFallback) *app.ClaimedStep {
+func (t *moneyTest) noRoom(c *execution.ClaimedStep, list ...appcluster.HardwareFallback) *execution.ClaimedStep {
 	t.Helper()
-	next, err := t.End(c.Step.Worker, app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Err: &app.Error{Code: app.ECapacity, Message: "it is full"},
+	next, err := t.End(c.Step.Worker, execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Err: &app.Error{Code: app.ECapacity, Message: "it is full"},
 		Fallbacks: list,
 		ClaimFor:  execution.ClaimFor})
 	t.Must(err)
@@ -20,8 +22,8 @@ func (t *moneyTest) noRoom(c *app.ClaimedStep, list ...app.HardwareFallback) *ap
 }
 
 var (
-	toMedium = app.HardwareFallback{From: "small", To: "medium", InsteadOf: "small", CPU: 4, MoreCPU: 2, More: 0.25, Retry: app.Retry{Again: true, Free: true}}
-	toSmall  = app.HardwareFallback{From: "medium", To: "small", CPU: 2, MoreCPU: -2, More: -0.25, Err: &app.Error{Code: app.ECapacity, Message: "all are full"}}
+	toMedium = appcluster.HardwareFallback{From: "small", To: "medium", InsteadOf: "small", CPU: 4, MoreCPU: 2, More: 0.25, Retry: app.Retry{Again: true, Free: true}}
+	toSmall  = appcluster.HardwareFallback{From: "medium", To: "small", CPU: 2, MoreCPU: -2, More: -0.25, Err: &app.Error{Code: app.ECapacity, Message: "all are full"}}
 )
 
 // costs wants a cluster to cost so much, and so much to be reserved.
@@ -51,10 +53,10 @@ func (t *moneyTest) fallsBack() {
 	}
 	t.costs("web-1", 2, 1.25, 6)
 	// It is heard of once: what the same worker says again is of an attempt that has ended.
-	_, err = t.End("w", app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Err: &app.Error{Code: app.ECapacity}, Fallbacks: []app.HardwareFallback{toMedium}})
+	_, err = t.End("w", execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Err: &app.Error{Code: app.ECapacity}, Fallbacks: []appcluster.HardwareFallback{toMedium}})
 	t.Code(err, app.EStale)
 	t.costs("web-1", 2, 1.25, 6)
-	lines, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", app.LogFilter{Limit: 100})
+	lines, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", appcluster.LogFilter{Limit: 100})
 	t.Must(err)
 	if !slices.ContainsFunc(lines, func(l app.LogLine) bool {
 		return l.Step == "n1.create" && l.Attempt == c.Step.Attempt && strings.Contains(l.Text, "medium is asked for instead")
@@ -97,7 +99,7 @@ func (t *moneyTest) fallsBack() {
 }
 
 func (t *moneyTest) fallsBackWithin() {
-	t.limit(app.QuotaTenant, "", app.MeasureCPU, 5)
+	t.limit(policy.QuotaTenant, "", policy.MeasureCPU, 5)
 	op, err := t.ask(t.Store, "web", "ada", 2)
 	t.Must(err)
 	c := t.Claim("w")
@@ -108,7 +110,7 @@ func (t *moneyTest) fallsBackWithin() {
 	if steps[0].State != app.StepFailed || steps[0].ErrorCode != app.ECapacity {
 		t.Errorf("the step is %s: %s", steps[0].State, steps[0].Error)
 	}
-	lines, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", app.LogFilter{Limit: 100})
+	lines, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", appcluster.LogFilter{Limit: 100})
 	t.Must(err)
 	if !slices.ContainsFunc(lines, func(l app.LogLine) bool {
 		return strings.Contains(l.Text, "medium is not asked for instead") && strings.Contains(l.Text, "which may have 5")
@@ -119,10 +121,10 @@ func (t *moneyTest) fallsBackWithin() {
 
 // fallsBackPast goes past hardware that a quota is in the way of, and back to what the layout chose where nothing else is allowed.
 func (t *moneyTest) fallsBackPast() {
-	t.limit(app.QuotaTenant, "", app.MeasureCPU, 6)
+	t.limit(policy.QuotaTenant, "", policy.MeasureCPU, 6)
 	_, err := t.ask(t.Store, "web", "ada", 2)
 	t.Must(err)
-	toLarge := app.HardwareFallback{From: "small", To: "large", InsteadOf: "small", CPU: 8, MoreCPU: 6, More: 1, Retry: app.Retry{Again: true, Free: true}}
+	toLarge := appcluster.HardwareFallback{From: "small", To: "large", InsteadOf: "small", CPU: 8, MoreCPU: 6, More: 1, Retry: app.Retry{Again: true, Free: true}}
 	next := t.noRoom(t.Claim("w"), toLarge, toMedium)
 	if next == nil || next.Node.Hardware != "medium" {
 		t.Fatalf("what is asked for next is %+v", next)
@@ -141,7 +143,7 @@ func (t *moneyTest) fallsBackAmended() {
 	t.Drain()
 	c := t.Change("web-1")
 	c.Size, c.CostPerHour, c.New = 2, 1, []app.NewNode{kit.NewNode("web-1", "n2", "i2")}
-	c.Reservation = app.Reservation{Nodes: 2, CPU: 4, CostPerHour: 1}
+	c.Reservation = policy.Reservation{Nodes: 2, CPU: 4, CostPerHour: 1}
 	t.Amend("web-1", kit.Steps(app.OperationResize, "n2.create", "n2.confirm"), c)
 	t.Confirm(t.noRoom(t.Claim("w"), toMedium), false)
 	t.costs("web-1", 2, 1.25, 6)

@@ -10,22 +10,26 @@ import (
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/operation"
+	"muster/app/plan"
+	"muster/app/policy"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 // undoing plans deletes only.
 type undoing struct{}
 
-func (undoing) Plan(r app.PlanRequest) (app.Plan, error) { return apptest.Remove(len(r.Nodes)), nil }
+func (undoing) Plan(r plan.PlanRequest) (plan.Plan, error) { return apptest.Remove(len(r.Nodes)), nil }
 
 // muster is the use cases on top of a server's store.
 func (t *moneyTest) muster(s appall.Store) *appall.App {
-	return appall.New(appall.Deps{Store: s, Planner: undoing{}, Now: t.Clock.Now, Catalog: app.NewCatalog})
+	return appall.New(appall.Deps{Store: s, Planner: undoing{}, Now: t.Clock.Now, Catalog: template.NewCatalog})
 }
 
 // leased makes a cluster of ada with the rules of a template.
-func (t *moneyTest) leased(name string, rules app.Lease, initial time.Duration) {
+func (t *moneyTest) leased(name string, rules template.Lease, initial time.Duration) {
 	t.Helper()
 	n := apptest.NewCluster(kit.Tenant, name, 2, t.Clock.Now(), apptest.Chain(2))
 	n.Definition.Lease = &rules
@@ -39,27 +43,27 @@ func (t *moneyTest) leased(name string, rules app.Lease, initial time.Duration) 
 func (t *moneyTest) extends() {
 	a := t.muster(t.Store)
 	const h = time.Hour
-	t.leased("web", app.Lease{Initial: 8 * h, Max: 24 * h, Step: 4 * h}, 8*h)
-	o, err := a.ExtendLease(t.Ctx, kit.Ada, "web", app.LeaseRequest{By: 4 * h})
+	t.leased("web", template.Lease{Initial: 8 * h, Max: 24 * h, Step: 4 * h}, 8*h)
+	o, err := a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
 	t.Must(err)
 	if want := t.Clock.Now().Add(12 * h); !o.Until.Equal(want) || o.Offer.By != 4*h || fmt.Sprint(o.Offer.Latest) != fmt.Sprint(want.Add(4*h)) {
 		t.Errorf("extended: %+v", o)
 	}
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", app.LeaseRequest{By: 5 * h})
+	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h})
 	t.Code(err, app.EInvalid)
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", app.LeaseRequest{By: 5 * h, Reason: "I want to"})
+	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h, Reason: "I want to"})
 	t.Code(err, app.EInvalid)
-	_, err = a.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", app.LeaseRequest{By: h})
+	_, err = a.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", template.LeaseRequest{By: h})
 	t.Code(err, app.ENotFound)
-	_, err = a.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleViewer}, "web", app.LeaseRequest{By: h})
+	_, err = a.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleViewer}, "web", template.LeaseRequest{By: h})
 	t.Code(err, app.EForbidden)
-	_, err = a.ExtendLease(t.Ctx, app.Actor{Tenant: "other", User: "ada", Role: app.RoleAdmin}, "web-1", app.LeaseRequest{By: h})
+	_, err = a.ExtendLease(t.Ctx, app.Actor{Tenant: "other", User: "ada", Role: app.RoleAdmin}, "web-1", template.LeaseRequest{By: h})
 	t.Code(err, app.ENotFound)
-	_, err = a.ExtendLease(t.Ctx, kit.Boss, "web", app.LeaseRequest{Forever: true})
+	_, err = a.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true})
 	if e := app.AsError(err); e == nil || e.Field != "reason" {
 		t.Fatalf("an admin needs a reason: %v", err)
 	}
-	_, err = a.ExtendLease(t.Ctx, kit.Boss, "web", app.LeaseRequest{Forever: true, Reason: "the fair is longer"})
+	_, err = a.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true, Reason: "the fair is longer"})
 	t.Must(err)
 	events, err := t.Store.Events(t.Ctx, kit.Tenant, "web-1", 0, 1000)
 	t.Must(err)
@@ -78,22 +82,22 @@ func (t *moneyTest) extends() {
 	if len(list) != 1 || !list[0].Until.IsZero() {
 		t.Errorf("reserved: %+v", list)
 	}
-	t.limit(app.QuotaTenant, "", app.MeasurePerMonth, 2)
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", app.LeaseRequest{Until: t.Clock.Now().Add(6 * h)})
-	t.Must(err)                                          // nearer is always possible
-	t.limit(app.QuotaTenant, "", app.MeasurePerMonth, 2) // 0.25 an hour
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", app.LeaseRequest{By: 3 * h})
+	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 2)
+	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{Until: t.Clock.Now().Add(6 * h)})
+	t.Must(err)                                                // nearer is always possible
+	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 2) // 0.25 an hour
+	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 3 * h})
 	t.refused(err, "commit 2.25 of the tenant for January 2026, whose budget is 2", "a lease of at most 8 h")
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", app.LeaseRequest{By: 2 * h})
+	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 2 * h})
 	t.Must(err)
 	// Nobody saves what is being deleted.
-	_, err = t.Store.SubmitOperation(t.Ctx, app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationDelete,
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationDelete,
 		Requester: "ada", CreatedAt: t.Clock.Now()}, Plan: apptest.Remove(2), Cancel: true})
 	t.Must(err)
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", app.LeaseRequest{By: time.Minute})
+	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Minute})
 	t.Code(err, app.EConflict)
 	t.Drain()
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web-1", app.LeaseRequest{By: time.Minute})
+	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web-1", template.LeaseRequest{By: time.Minute})
 	t.Code(err, app.EConflict)
 }
 
@@ -101,13 +105,13 @@ func (t *moneyTest) extends() {
 // just saved.
 func (t *moneyTest) saved() {
 	a := t.muster(t.Store)
-	t.leased("web", app.Lease{}, time.Hour)
+	t.leased("web", template.Lease{}, time.Hour)
 	t.Drain()
 	t.Clock.Move(2 * time.Hour)
 	late := t.Clock.Now()
-	_, err := a.ExtendLease(t.Ctx, kit.Ada, "web", app.LeaseRequest{By: time.Hour})
+	_, err := a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Hour})
 	t.Must(err)
-	_, err = t.Store.SubmitOperation(t.Ctx, app.NewOperation{LeaseOver: true, Plan: apptest.Remove(2), Cancel: true,
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{LeaseOver: true, Plan: apptest.Remove(2), Cancel: true,
 		Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
 			Kind: app.OperationDelete, Requester: "lease", CreatedAt: late}})
 	t.Code(err, app.EConflict)
@@ -149,8 +153,8 @@ func (t *moneyTest) warned(title string, want int) []app.Notice {
 // warns: each warning comes once, whichever servers look and however often, and after a move of the end they come anew.
 func (t *moneyTest) warns() {
 	const h = time.Hour
-	t.leased("web", app.Lease{Initial: 8 * h, Max: 24 * h, Step: 4 * h}, 8*h)
-	t.leased("long", app.Lease{}, 0)
+	t.leased("web", template.Lease{Initial: 8 * h, Max: 24 * h, Step: 4 * h}, 8*h)
+	t.leased("long", template.Lease{}, 0)
 	t.Drain()
 	tend := func() {
 		t.Helper()
@@ -199,7 +203,7 @@ func (t *moneyTest) warns() {
 	}
 	_, _, err = a.LeaseLink(t.Ctx, kit.Ada, "long-1", end, sig)
 	t.Code(err, app.EInvalid)
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", app.LeaseRequest{By: 4 * h})
+	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
 	t.Must(err)
 	if _, moved, err := a.LeaseLink(t.Ctx, kit.Ada, "web-1", end, sig); err != nil || !moved {
 		t.Errorf("the link after the lease was moved: moved %v (%v)", moved, err)
@@ -220,13 +224,13 @@ func (t *moneyTest) warns() {
 
 // extendsAtOnce: many people press the button at the same time; each move is made from an end that they saw.
 func (t *moneyTest) extendsAtOnce() {
-	t.leased("web", app.Lease{}, time.Hour)
+	t.leased("web", template.Lease{}, time.Hour)
 	began := t.Clock.Now().Add(time.Hour)
 	var all sync.WaitGroup
 	var moved atomic.Int64
 	for i := range 20 {
 		all.Go(func() {
-			switch _, err := t.muster(t.Servers[i%len(t.Servers)]).ExtendLease(t.Ctx, kit.Ada, "web-1", app.LeaseRequest{By: time.Hour}); app.CodeOf(err) {
+			switch _, err := t.muster(t.Servers[i%len(t.Servers)]).ExtendLease(t.Ctx, kit.Ada, "web-1", template.LeaseRequest{By: time.Hour}); app.CodeOf(err) {
 			case "":
 				moved.Add(1)
 			case app.EConflict:
@@ -245,7 +249,7 @@ func (t *moneyTest) extendsAtOnce() {
 
 func (t *moneyTest) outlook() {
 	a := t.muster(t.Store)
-	t.leased("web", app.Lease{}, time.Hour)
+	t.leased("web", template.Lease{}, time.Hour)
 	find := func(kind operation.LeaseObstacleKind, words string, stops bool) {
 		t.Helper()
 		o, err := a.LeaseOutlook(t.Ctx, kit.Ada, "web")

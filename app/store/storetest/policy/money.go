@@ -11,9 +11,11 @@ import (
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/apptest"
+	appcluster "muster/app/cluster"
 	"muster/app/fleet"
 	"muster/app/policy"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 // Money is what every store keeps of quotas, leases and metering.
@@ -53,7 +55,7 @@ type moneyTest struct {
 
 func newMoneyTest(t *kit.T) *moneyTest { return &moneyTest{storeTest: storeTest{t}} }
 
-func (t *moneyTest) limit(scope app.QuotaScope, name string, m app.Measure, limit float64) {
+func (t *moneyTest) limit(scope policy.QuotaScope, name string, m policy.Measure, limit float64) {
 	t.Helper()
 	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: scope, Name: name, Limits: policy.Limits{}.With(m, limit), ChangedAt: t.Clock.Now(),
 		ChangedBy: "boss"}))
@@ -63,7 +65,7 @@ func (t *moneyTest) limit(scope app.QuotaScope, name string, m app.Measure, limi
 func (t *moneyTest) ask(s appall.Store, name, owner string, nodes int, groups ...string) (app.Operation, error) {
 	n := apptest.NewCluster(kit.Tenant, name, nodes, t.Clock.Now(), apptest.Chain(nodes))
 	n.Cluster.Owner, n.Cluster.CostPerHour, n.Cluster.ExpiresAt = owner, 0.5*float64(nodes), t.Clock.Now().Add(24*time.Hour)
-	n.Definition.Hardware = map[string]app.Flavor{"small": {CPU: 2}}
+	n.Definition.Hardware = map[string]template.Flavor{"small": {CPU: 2}}
 	n.Reservation = policy.ReservationOf(n.Cluster, n.Nodes, n.Definition.Hardware, groups)
 	return s.CreateCluster(t.Ctx, n)
 }
@@ -84,17 +86,17 @@ func (t *moneyTest) refused(err error, words ...string) {
 
 func (t *moneyTest) gone(cluster string, nodes int) {
 	t.Helper()
-	_, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: cluster, Kind: app.OperationDelete,
+	_, err := t.Store.SubmitOperation(t.Ctx, appcluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: cluster, Kind: app.OperationDelete,
 		Requester: "ada", CreatedAt: t.Clock.Now()}, Plan: apptest.Remove(nodes), Cancel: true})
 	t.Must(err)
 	t.Drain()
 }
 
 func (t *moneyTest) scopes() {
-	t.limit(app.QuotaTenant, "", app.MeasureNodes, 20)
-	t.limit(app.QuotaGroup, "data", app.MeasureNodes, 10)
-	t.limit(app.QuotaEachUser, "", app.MeasureClusters, 3)
-	t.limit(app.QuotaUser, "bob", app.MeasureCPU, 8)
+	t.limit(policy.QuotaTenant, "", policy.MeasureNodes, 20)
+	t.limit(policy.QuotaGroup, "data", policy.MeasureNodes, 10)
+	t.limit(policy.QuotaEachUser, "", policy.MeasureClusters, 3)
+	t.limit(policy.QuotaUser, "bob", policy.MeasureCPU, 8)
 	ask := func(name, owner string, nodes int, groups ...string) error {
 		_, err := t.ask(t.Store, name, owner, nodes, groups...)
 		return err
@@ -125,7 +127,7 @@ func (t *moneyTest) scopes() {
 }
 
 func (t *moneyTest) refusals() {
-	t.limit(app.QuotaTenant, "", app.MeasurePerHour, 2)
+	t.limit(policy.QuotaTenant, "", policy.MeasurePerHour, 2)
 	_, err := t.ask(t.Store, "a", "ada", 5)
 	t.refused(err, "That would cost 2.50 per hour in all of the tenant, which may cost 2; nothing of it is used yet.", "Ask for at most 4 nodes or ask an admin for more.")
 	_, err = t.ask(t.Store, "a", "ada", 3)
@@ -137,19 +139,19 @@ func (t *moneyTest) refusals() {
 		t.Errorf("the refused cluster: %v", err)
 	}
 	for _, c := range []struct {
-		scope app.QuotaScope
+		scope policy.QuotaScope
 		name  string
-	}{{app.QuotaGroup, "data"}, {app.QuotaTenant, "x"}} {
+	}{{policy.QuotaGroup, "data"}, {policy.QuotaTenant, "x"}} {
 		t.Code(t.Store.DeleteQuota(t.Ctx, kit.Boss, c.scope, c.name, t.Clock.Now()), app.ENotFound)
 	}
-	t.Must(t.Store.DeleteQuota(t.Ctx, kit.Boss, app.QuotaTenant, "", t.Clock.Now()))
+	t.Must(t.Store.DeleteQuota(t.Ctx, kit.Boss, policy.QuotaTenant, "", t.Clock.Now()))
 	_, err = t.ask(t.Store, "b", "ada", 3)
 	t.Must(err)
 }
 
 // budget: the clock stands at noon of 2 January.
 func (t *moneyTest) budget() {
-	t.limit(app.QuotaUser, "ada", app.MeasurePerMonth, 100)
+	t.limit(policy.QuotaUser, "ada", policy.MeasurePerMonth, 100)
 	op, err := t.ask(t.Store, "a", "ada", 4) // 2 an hour for a day: 48
 	t.Must(err)
 	if op.ID == 0 {
@@ -187,7 +189,7 @@ func (t *moneyTest) budget() {
 }
 
 func (t *moneyTest) monthsAhead() {
-	t.limit(app.QuotaTenant, "", app.MeasurePerMonth, 300)
+	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 300)
 	t.Clock.Move(28 * 24 * time.Hour) // noon of 30 January
 	n := apptest.NewCluster(kit.Tenant, "a", 1, t.Clock.Now(), apptest.Chain(1))
 	n.Cluster.CostPerHour = 0.5 // 18 until the end of January, 336 in February
@@ -202,9 +204,9 @@ func (t *moneyTest) monthsAhead() {
 }
 
 func (t *moneyTest) listed() {
-	t.limit(app.QuotaUser, "ada", app.MeasureNodes, 9)
-	t.limit(app.QuotaTenant, "", app.MeasurePerHour, 10)
-	t.limit(app.QuotaEachUser, "", app.MeasureNodes, 7)
+	t.limit(policy.QuotaUser, "ada", policy.MeasureNodes, 9)
+	t.limit(policy.QuotaTenant, "", policy.MeasurePerHour, 10)
+	t.limit(policy.QuotaEachUser, "", policy.MeasureNodes, 7)
 	for _, c := range []struct {
 		name, owner string
 		nodes       int
@@ -239,10 +241,10 @@ func (t *moneyTest) listed() {
 }
 
 func (t *moneyTest) lowered() {
-	t.limit(app.QuotaTenant, "", app.MeasureNodes, 10)
+	t.limit(policy.QuotaTenant, "", policy.MeasureNodes, 10)
 	_, err := t.ask(t.Store, "a", "ada", 8)
 	t.Must(err)
-	t.limit(app.QuotaTenant, "", app.MeasureNodes, 5)
+	t.limit(policy.QuotaTenant, "", policy.MeasureNodes, 5)
 	_, err = t.ask(t.Store, "b", "ada", 1)
 	t.refused(err, "9 nodes of the tenant, which may have 5: 8 are used")
 	t.Drain()
@@ -253,7 +255,7 @@ func (t *moneyTest) lowered() {
 }
 
 func (t *moneyTest) told() {
-	t.limit(app.QuotaGroup, "data", app.MeasurePerMonth, 100)
+	t.limit(policy.QuotaGroup, "data", policy.MeasurePerMonth, 100)
 	notices := func(want ...string) {
 		t.Helper()
 		all, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 100)
@@ -296,7 +298,7 @@ func (t *moneyTest) told() {
 	}
 	notices(eighty, `120 % of the budget of the group "data" for January 2026 is used up.`)
 	t.Clock.Move(31 * 24 * time.Hour)
-	t.limit(app.QuotaGroup, "data", app.MeasurePerMonth, 200)
+	t.limit(policy.QuotaGroup, "data", policy.MeasurePerMonth, 200)
 	_, err = t.Store.TellBudgets(t.Ctx, t.Clock.Now())
 	t.Must(err)
 	all, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 100)

@@ -9,12 +9,15 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/family"
+	"muster/app/policy"
 	"muster/app/store/storetest/kit"
 )
 
 // watch looks at a moment of the database again and again, and tells when a limit does not hold.
-func (t *moneyTest) watch(stop <-chan struct{}, over func([]app.Reservation) string) (looks *int, wait func()) {
+func (t *moneyTest) watch(stop <-chan struct{}, over func([]policy.Reservation) string) (looks *int, wait func()) {
 	looks = new(int)
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -40,7 +43,7 @@ func (t *moneyTest) watch(stop <-chan struct{}, over func([]app.Reservation) str
 	return looks, all.Wait
 }
 
-func sumNodes(list []app.Reservation) (n int) {
+func sumNodes(list []policy.Reservation) (n int) {
 	for _, r := range list {
 		n += r.Nodes
 	}
@@ -67,9 +70,9 @@ func (t *moneyTest) crowd(nodes func(i int) int) (accepted int) {
 }
 
 func (t *moneyTest) oversubscribe() {
-	t.limit(app.QuotaTenant, "", app.MeasureNodes, 50)
+	t.limit(policy.QuotaTenant, "", policy.MeasureNodes, 50)
 	stop := make(chan struct{})
-	looks, wait := t.watch(stop, func(list []app.Reservation) string {
+	looks, wait := t.watch(stop, func(list []policy.Reservation) string {
 		if n := sumNodes(list); n > 50 {
 			return fmt.Sprintf("%d nodes of 50", n)
 		}
@@ -89,8 +92,8 @@ func (t *moneyTest) oversubscribe() {
 }
 
 func (t *moneyTest) oversubscribeMoney() {
-	t.limit(app.QuotaTenant, "", app.MeasurePerHour, 12)
-	t.limit(app.QuotaEachUser, "", app.MeasurePerMonth, 48)
+	t.limit(policy.QuotaTenant, "", policy.MeasurePerHour, 12)
+	t.limit(policy.QuotaEachUser, "", policy.MeasurePerMonth, 48)
 	t.crowd(func(int) int { return 1 })
 	list, err := t.Store.Reservations(t.Ctx, kit.Tenant)
 	t.Must(err)
@@ -115,11 +118,11 @@ func (t *moneyTest) storm() {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	const mostNodes, mostOfGroup, mostClusters = 24, 12, 5
-	t.limit(app.QuotaTenant, "", app.MeasureNodes, mostNodes)
-	t.limit(app.QuotaGroup, "data", app.MeasureNodes, mostOfGroup)
-	t.limit(app.QuotaEachUser, "", app.MeasureClusters, mostClusters)
+	t.limit(policy.QuotaTenant, "", policy.MeasureNodes, mostNodes)
+	t.limit(policy.QuotaGroup, "data", policy.MeasureNodes, mostOfGroup)
+	t.limit(policy.QuotaEachUser, "", policy.MeasureClusters, mostClusters)
 	stop := make(chan struct{})
-	_, wait := t.watch(stop, func(list []app.Reservation) string {
+	_, wait := t.watch(stop, func(list []policy.Reservation) string {
 		ofGroup, ofUser := 0, map[string]int{}
 		for _, r := range list {
 			if r.Owner < "u3" { // those who are in the group
@@ -164,7 +167,7 @@ func (t *moneyTest) storm() {
 					}
 				case 2:
 					for id, nodes := range sizes {
-						_, err := s.SubmitOperation(t.Ctx, app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: id, Kind: app.OperationDelete,
+						_, err := s.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: id, Kind: app.OperationDelete,
 							Requester: owner, CreatedAt: t.Clock.Now()}, Plan: apptest.Remove(nodes), Cancel: true})
 						if err != nil {
 							t.Error(err)
@@ -174,21 +177,21 @@ func (t *moneyTest) storm() {
 						break
 					}
 				case 3: // some work, part of which fails
-					cs, err := s.ClaimSteps(t.Ctx, app.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor, Most: 8})
+					cs, err := s.ClaimSteps(t.Ctx, execution.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor, Most: 8})
 					if err != nil {
 						t.Error(err)
 					}
 					for _, c := range cs {
-						f := app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()}
+						f := execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now()}
 						switch {
 						case c.Step.Action == app.ActionDelete:
-							f.Node = &app.NodeUpdate{Status: app.NodeDeleted, Gone: true}
+							f.Node = &execution.NodeUpdate{Status: app.NodeDeleted, Gone: true}
 						case random.IntN(5) == 0:
 							f.Err = &app.Error{Code: app.EScript, Message: "it broke"}
 						case c.Step.Action == app.ActionCreate:
-							f.Node = &app.NodeUpdate{Status: app.NodeCreated, Machine: &app.Machine{ID: "m-" + c.Node.Name}}
+							f.Node = &execution.NodeUpdate{Status: app.NodeCreated, Machine: &family.Machine{ID: "m-" + c.Node.Name}}
 						}
-						if _, err := s.FinishSteps(t.Ctx, w, []app.Finish{f}); err != nil {
+						if _, err := s.FinishSteps(t.Ctx, w, []execution.Finish{f}); err != nil {
 							t.Error(err)
 						}
 					}
@@ -206,7 +209,7 @@ func (t *moneyTest) storm() {
 	live, err := t.Store.Clusters(t.Ctx, kit.Tenant, app.ClusterFilter{Limit: 1000})
 	t.Must(err)
 	for _, c := range live {
-		_, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: c.ID, Kind: app.OperationDelete,
+		_, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: c.ID, Kind: app.OperationDelete,
 			Requester: "ada", CreatedAt: t.Clock.Now()}, Plan: apptest.Remove(c.Size), Cancel: true})
 		t.Must(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
 	"muster/app/policy"
 )
 
@@ -19,7 +20,7 @@ func (t *storeTest) requests() {
 		t.Fatal("it has no number")
 	}
 	got, err := t.Store.Request(t.Ctx, "t", r.ID)
-	if err != nil || got.Status != app.RequestWaiting || !got.AskedAt.Equal(r.AskedAt) || got.Facts.Nodes != 2 || got.Decision.Said[0].Text != "dear" ||
+	if err != nil || got.Status != cluster.RequestWaiting || !got.AskedAt.Equal(r.AskedAt) || got.Facts.Nodes != 2 || got.Decision.Said[0].Text != "dear" ||
 		got.Terms.Layout.Size() != 2 || got.Needs[0].Group != "finance" || got.Groups[0] != "dev" || !got.ExpiresAt.Equal(r.ExpiresAt) || got.Asked.Name != "web" {
 		t.Fatalf("read again: %+v, %v", got, err)
 	}
@@ -41,7 +42,7 @@ func (t *storeTest) requests() {
 		t.Errorf("another tenant approves: %v", err)
 	}
 
-	if r, err = t.Store.MoveRequest(t.Ctx, t.Approval(r, "bob")); err != nil || r.Status != app.RequestWaiting || !slices.Equal(r.Needs[0].Approved,
+	if r, err = t.Store.MoveRequest(t.Ctx, t.Approval(r, "bob")); err != nil || r.Status != cluster.RequestWaiting || !slices.Equal(r.Needs[0].Approved,
 		[]string{"bob"}) {
 		t.Fatalf("one approval: %+v, %v", r, err)
 	}
@@ -50,7 +51,7 @@ func (t *storeTest) requests() {
 	}
 	unready := t.Approval(r, "cy")
 	unready.Cluster = nil
-	if _, err := t.Store.MoveRequest(t.Ctx, unready); !errors.Is(err, app.ErrNotReady) {
+	if _, err := t.Store.MoveRequest(t.Ctx, unready); !errors.Is(err, cluster.ErrNotReady) {
 		t.Errorf("nothing was made ready, and it says %v", err)
 	}
 	// What cannot be made leaves no approval behind.
@@ -63,7 +64,7 @@ func (t *storeTest) requests() {
 	if _, err := t.Store.MoveRequest(t.Ctx, t.Approval(r, "cy")); app.CodeOf(err) != app.EConflict {
 		t.Errorf("the name is taken, and it says %v", err)
 	}
-	if got, err := t.Store.Request(t.Ctx, "t", r.ID); err != nil || len(got.Reviews) != 1 || got.Status != app.RequestWaiting {
+	if got, err := t.Store.Request(t.Ctx, "t", r.ID); err != nil || len(got.Reviews) != 1 || got.Status != cluster.RequestWaiting {
 		t.Errorf("after that: %+v, %v", got, err)
 	}
 	second := t.KeepRequest(t.Waiting("t", "shop"))
@@ -72,7 +73,7 @@ func (t *storeTest) requests() {
 			t.Fatal(err)
 		}
 	}
-	if got, err := t.Store.Request(t.Ctx, "t", second.ID); err != nil || got.Status != app.RequestAccepted || got.Cluster != "shop-1" || len(got.Reviews) != 2 || got.EndedAt.IsZero() || !got.DueAt.IsZero() {
+	if got, err := t.Store.Request(t.Ctx, "t", second.ID); err != nil || got.Status != cluster.RequestAccepted || got.Cluster != "shop-1" || len(got.Reviews) != 2 || got.EndedAt.IsZero() || !got.DueAt.IsZero() {
 		t.Errorf("run: %+v, %v", got, err)
 	}
 	if v, err := t.Store.View(t.Ctx, "t", "shop-1"); err != nil || len(v.Nodes) != 2 || len(v.Operations) != 1 {
@@ -85,7 +86,7 @@ func (t *storeTest) requests() {
 
 func (t *storeTest) reviews() {
 	const requests, people = 6, 5
-	var all []app.Request
+	var all []cluster.Request
 	for i := range requests {
 		all = append(all, t.KeepRequest(t.Waiting("t", fmt.Sprintf("web%d", i))))
 	}
@@ -104,7 +105,7 @@ func (t *storeTest) reviews() {
 	wg.Wait()
 	for _, r := range all {
 		got, err := t.Store.Request(t.Ctx, "t", r.ID)
-		if err != nil || got.Status != app.RequestAccepted || len(got.Reviews) != 2 || got.Reviews[0].Who == got.Reviews[1].Who {
+		if err != nil || got.Status != cluster.RequestAccepted || len(got.Reviews) != 2 || got.Reviews[0].Who == got.Reviews[1].Who {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -117,12 +118,12 @@ func (t *storeTest) requestLists() {
 	for i := range 5 {
 		n := t.Waiting("t", fmt.Sprintf("web%d", i))
 		if i%2 == 1 {
-			n.Request.Status, n.Request.Requester, n.Kept, n.Request.DueAt = app.RequestRefused, "eve", nil, time.Time{}
+			n.Request.Status, n.Request.Requester, n.Kept, n.Request.DueAt = cluster.RequestRefused, "eve", nil, time.Time{}
 		}
 		t.KeepRequest(n)
 	}
 	t.KeepRequest(t.Waiting("other", "web"))
-	names := func(list []app.Request, err error) (all []string) {
+	names := func(list []cluster.Request, err error) (all []string) {
 		if err != nil {
 			t.Error(err)
 		}
@@ -132,16 +133,16 @@ func (t *storeTest) requestLists() {
 		return all
 	}
 	for _, c := range []struct {
-		f    app.RequestFilter
+		f    cluster.RequestFilter
 		want []string
 	}{
-		{app.RequestFilter{}, []string{"web4", "web3", "web2", "web1", "web0"}},
-		{app.RequestFilter{Limit: 2}, []string{"web4", "web3"}},
-		{app.RequestFilter{Requester: "eve"}, []string{"web3", "web1"}},
-		{app.RequestFilter{Status: app.RequestWaiting}, []string{"web4", "web2", "web0"}},
-		{app.RequestFilter{Status: app.RequestDenied}, nil},
-		{app.RequestFilter{Open: true, Limit: 2}, []string{"web4", "web2"}},
-		{app.RequestFilter{Open: true, Requester: "eve"}, nil},
+		{cluster.RequestFilter{}, []string{"web4", "web3", "web2", "web1", "web0"}},
+		{cluster.RequestFilter{Limit: 2}, []string{"web4", "web3"}},
+		{cluster.RequestFilter{Requester: "eve"}, []string{"web3", "web1"}},
+		{cluster.RequestFilter{Status: cluster.RequestWaiting}, []string{"web4", "web2", "web0"}},
+		{cluster.RequestFilter{Status: cluster.RequestDenied}, nil},
+		{cluster.RequestFilter{Open: true, Limit: 2}, []string{"web4", "web2"}},
+		{cluster.RequestFilter{Open: true, Requester: "eve"}, nil},
 	} {
 		if got := names(t.Store.Requests(t.Ctx, "t", c.f)); !slices.Equal(got, c.want) {
 			t.Errorf("%+v gives %v, want %v", c.f, got, c.want)
@@ -161,8 +162,8 @@ func (t *storeTest) requestLists() {
 	if err != nil || len(due) != 4 {
 		t.Fatalf("due after an hour: %d, %v", len(due), err)
 	}
-	tend := func(r app.Request) app.Request {
-		r, err := t.Store.MoveRequest(t.Ctx, app.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: app.RequestTend, Now: t.Clock.Now(),
+	tend := func(r cluster.Request) cluster.Request {
+		r, err := t.Store.MoveRequest(t.Ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestTend, Now: t.Clock.Now(),
 			Who: app.Actor{Tenant: r.Tenant, User: "muster"}})
 		if err != nil {
 			t.Fatal(err)
@@ -170,12 +171,12 @@ func (t *storeTest) requestLists() {
 		return r
 	}
 	for range 2 {
-		if r := tend(due[0]); r.Needs[0].RemindedAt.IsZero() || r.Status != app.RequestWaiting {
+		if r := tend(due[0]); r.Needs[0].RemindedAt.IsZero() || r.Status != cluster.RequestWaiting {
 			t.Errorf("reminded: %+v", r)
 		}
 	}
 	t.Clock.Move(2 * time.Hour)
-	if r := tend(due[0]); r.Status != app.RequestExpired {
+	if r := tend(due[0]); r.Status != cluster.RequestExpired {
 		t.Errorf("expired: %+v", r)
 	}
 	notices, err := t.Store.Notices(t.Ctx, due[0].Tenant, 0, 100)
@@ -198,7 +199,7 @@ func (t *storeTest) policies() {
 	save := func(p policy.Policy) (policy.Policy, error) {
 		return t.Store.SavePolicy(t.Ctx, p, admin, t.Clock.Now())
 	}
-	p := policy.Policy{Name: "b", Order: 10, Enabled: true, When: "true", Effect: policy.PolicyApprove, Approval: &app.Approval{Count: 2, Group: "finance", High: true}}
+	p := policy.Policy{Name: "b", Order: 10, Enabled: true, When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 2, Group: "finance", High: true}}
 	one, err := save(p)
 	if err != nil || one.Version != 1 {
 		t.Fatalf("%+v, %v", one, err)

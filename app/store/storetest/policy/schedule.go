@@ -7,20 +7,24 @@ import (
 
 	"muster/app"
 	"muster/app/all"
+	"muster/app/cluster"
+	"muster/app/plan"
+	"muster/app/schedule"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 // powering plans a sleep or a wake of one step for each node.
 type powering struct{}
 
-func (powering) Plan(r app.PlanRequest) (app.Plan, error) {
+func (powering) Plan(r plan.PlanRequest) (plan.Plan, error) {
 	action := app.ActionSleep
 	if r.Kind == app.OperationWake {
 		action = app.ActionWake
 	}
-	p := app.Plan{Kind: r.Kind}
+	p := plan.Plan{Kind: r.Kind}
 	for _, n := range r.Nodes {
-		p.Steps = append(p.Steps, app.PlanStep{ID: n.Name + "." + string(action), Node: n.Name, Action: action, Rank: time.Second})
+		p.Steps = append(p.Steps, plan.PlanStep{ID: n.Name + "." + string(action), Node: n.Name, Action: action, Rank: time.Second})
 	}
 	return p, nil
 }
@@ -28,7 +32,7 @@ func (powering) Plan(r app.PlanRequest) (app.Plan, error) {
 // schedules: what is due is done once, late where it has to be, and left out and told after an hour. The clock stands at noon of
 // 2 January 2026, a Friday.
 func (t *moneyTest) schedules() {
-	a := all.New(all.Deps{Store: t.Store, Planner: powering{}, Now: t.Clock.Now, Catalog: app.NewCatalog})
+	a := all.New(all.Deps{Store: t.Store, Planner: powering{}, Now: t.Clock.Now, Catalog: template.NewCatalog})
 	status := func(want app.ClusterStatus) {
 		t.Helper()
 		if c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1"); err != nil || c.Status != want {
@@ -55,16 +59,16 @@ func (t *moneyTest) schedules() {
 			}
 		}
 	}
-	t.leased("web", app.Lease{}, 0)
+	t.leased("web", template.Lease{}, 0)
 	t.Drain()
 	status(app.ClusterActive)
-	set, err := a.SetSchedule(t.Ctx, kit.Ada, "web", app.Schedule{Sleep: "0 19 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"})
+	set, err := a.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{Sleep: "0 19 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"})
 	t.Must(err)
 	if len(set.Next) != 6 || !set.Next[0].At.Equal(time.Date(2026, 1, 2, 18, 0, 0, 0,
 		time.UTC)) || set.Next[0].Kind != app.OperationSleep || set.ChangedBy != "ada" {
 		t.Errorf("next: %+v", set)
 	}
-	_, err = a.SetSchedule(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", app.Schedule{})
+	_, err = a.SetSchedule(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", schedule.Schedule{})
 	t.Code(err, app.ENotFound)
 	run(0)
 	t.Clock.Move(6 * time.Hour)
@@ -85,9 +89,9 @@ func (t *moneyTest) schedules() {
 	told()
 	// Something else is under way at 18:00: it is tried again, and done when that is over.
 	t.Clock.Move(11*time.Hour + 20*time.Minute)
-	op, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationRestart,
+	op, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationRestart,
 		Requester: "ada",
-		CreatedAt: t.Clock.Now()}, Plan: app.Plan{Kind: app.OperationRestart, Steps: []app.PlanStep{{ID: "n1.a.start", Node: "n1", Service: "a",
+		CreatedAt: t.Clock.Now()}, Plan: plan.Plan{Kind: app.OperationRestart, Steps: []plan.PlanStep{{ID: "n1.a.start", Node: "n1", Service: "a",
 		Action: app.ActionStart}}}})
 	t.Must(err)
 	run(0)
@@ -105,9 +109,9 @@ func (t *moneyTest) schedules() {
 	status(app.ClusterAsleep)
 	told("web did not wake by its schedule. It was to at 6 Jan 2026 06:00 UTC.")
 	// A cluster that cannot be put to sleep is told of at once.
-	_, err = t.Store.SubmitOperation(t.Ctx, app.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationWake,
+	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationWake,
 		Requester: "ada",
-		CreatedAt: t.Clock.Now()}, Plan: app.Plan{Kind: app.OperationWake, Steps: []app.PlanStep{{ID: "n1.wake", Node: "n1", Action: app.ActionWake}}}})
+		CreatedAt: t.Clock.Now()}, Plan: plan.Plan{Kind: app.OperationWake, Steps: []plan.PlanStep{{ID: "n1.wake", Node: "n1", Action: app.ActionWake}}}})
 	t.Must(err)
 	_ = op
 	ops, err = t.Store.Operations(t.Ctx, kit.Tenant, "web-1")
@@ -118,7 +122,7 @@ func (t *moneyTest) schedules() {
 	run(0)
 	told("has failed, so it cannot be put to sleep", "did not wake")
 	// Taken away, nothing comes of it any more.
-	set, err = a.SetSchedule(t.Ctx, kit.Ada, "web", app.Schedule{})
+	set, err = a.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{})
 	t.Must(err)
 	if !set.None() || len(set.Next) != 0 {
 		t.Errorf("taken away: %+v", set)
@@ -131,7 +135,7 @@ func (t *moneyTest) schedules() {
 		t.Errorf("the audit tells %+v", deeds)
 	}
 	// It goes with its cluster.
-	_, err = a.SetSchedule(t.Ctx, kit.Ada, "web", app.Schedule{Sleep: "0 19 * * 1-5", Zone: "Europe/Berlin"})
+	_, err = a.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{Sleep: "0 19 * * 1-5", Zone: "Europe/Berlin"})
 	t.Must(err)
 	t.gone("web-1", 1)
 	status(app.ClusterDeleted)

@@ -6,13 +6,14 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/identity"
+	"muster/app/policy"
 	"muster/app/store/storetest/kit"
 )
 
 // transfers: the new owner's quotas have a say, those of tenant and old owner do not.
 func (t *moneyTest) transfers() {
 	at, yes := t.Clock.Now(), true
-	for _, u := range []app.User{{Name: "ada"}, {Name: "bob"}, {Name: "out", DisabledAt: at}, {Name: "eye", Role: app.RoleViewer}} {
+	for _, u := range []identity.User{{Name: "ada"}, {Name: "bob"}, {Name: "out", DisabledAt: at}, {Name: "eye", Role: app.RoleViewer}} {
 		if u.Tenant, u.CreatedAt = kit.Tenant, at; u.Role == "" {
 			u.Role = app.RoleUser
 		}
@@ -32,18 +33,18 @@ func (t *moneyTest) transfers() {
 	t.Code(give("ada", "eye"), app.EConflict)
 	t.Code(give("bob", "ada"), app.EConflict) // it is ada's
 	// What was lowered since does not matter where it counted already, and does where it did not.
-	t.limit(app.QuotaTenant, "", app.MeasureNodes, 1)
-	t.limit(app.QuotaGroup, "data", app.MeasureNodes, 3)
+	t.limit(policy.QuotaTenant, "", policy.MeasureNodes, 1)
+	t.limit(policy.QuotaGroup, "data", policy.MeasureNodes, 3)
 	t.refused(give("ada", "bob"), `4 nodes of the group "data", which may have 3`)
-	t.limit(app.QuotaGroup, "data", app.MeasureNodes, 4)
-	t.limit(app.QuotaUser, "bob", app.MeasureClusters, 0)
+	t.limit(policy.QuotaGroup, "data", policy.MeasureNodes, 4)
+	t.limit(policy.QuotaUser, "bob", policy.MeasureClusters, 0)
 	t.refused(give("ada", "bob"), "1 cluster of bob, who may have 0")
 	c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
 	if c.Owner != "ada" {
 		t.Fatalf("a refused transfer left it with %s", c.Owner)
 	}
-	t.limit(app.QuotaUser, "bob", app.MeasureClusters, 1)
+	t.limit(policy.QuotaUser, "bob", policy.MeasureClusters, 1)
 	t.Must(give("ada", "bob"))
 	c, err = t.Store.Cluster(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)

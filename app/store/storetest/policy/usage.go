@@ -10,6 +10,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/fleet"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 	"muster/app/usage"
 )
 
@@ -30,7 +31,7 @@ func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 	for c := range 12 {
 		n := apptest.NewCluster(kit.Tenant, fmt.Sprintf("c%d", c), 4, begin, apptest.Chain(4))
 		n.Cluster.Owner, n.Cluster.Template, n.Cluster.Provider = fmt.Sprintf("u%d", c%3), fmt.Sprintf("t%d", c%2), fmt.Sprintf("p%d", c%4)
-		n.Definition.Hardware = map[string]app.Flavor{"small": {CPU: float64(c % 3)}}
+		n.Definition.Hardware = map[string]template.Flavor{"small": {CPU: float64(c % 3)}}
 		_, err := t.Store.CreateCluster(t.Ctx, n)
 		t.Must(err)
 		for _, node := range n.Nodes {

@@ -8,38 +8,41 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	"muster/app/execution"
 	"muster/app/policy"
 	apppool "muster/app/pool"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 // stockTest makes pools and their machines.
 type stockTest struct {
 	*storeTest
-	pool app.Pool
+	pool apppool.Pool
 	made int
 }
 
 // newPool makes a pool of the machines that NewCluster asks for.
 func (t *storeTest) newPool(count int) *stockTest {
 	t.Helper()
-	p, err := t.Store.CreatePool(t.Ctx, kit.Boss, app.Pool{Tenant: kit.Tenant, Name: "base", Hardware: "small", Image: "host", Provider: kit.Cloud,
+	p, err := t.Store.CreatePool(t.Ctx, kit.Boss, apppool.Pool{Tenant: kit.Tenant, Name: "base", Hardware: "small", Image: "host", Provider: kit.Cloud,
 		Zone: "here", Count: count, MaxAge: apppool.DefaultPoolAge,
-		Mode: app.PoolOn, MadeBy: "boss", MadeAt: t.Clock.Now()})
+		Mode: apppool.PoolOn, MadeBy: "boss", MadeAt: t.Clock.Now()})
 	t.Must(err)
 	return &stockTest{storeTest: t, pool: p}
 }
 
 // machine gives a machine as the pool would make it.
-func (t *stockTest) machine() app.NewPoolMachine {
+func (t *stockTest) machine() apppool.NewPoolMachine {
 	t.made++
 	n := apptest.NewCluster(kit.Tenant, fmt.Sprintf("pool-base-%d", t.made), 1, t.Clock.Now(), kit.Steps(app.OperationCreate, "n1.create", "n1.confirm"))
 	n.Cluster.Owner, n.Cluster.Template, n.Cluster.Pool, n.Cluster.Services = "pool:base", "pool:base", t.pool.ID, []string{}
 	n.Nodes[0].Node.Services = []string{}
-	n.Definition = app.Definition{Services: map[string]*app.Service{}}
+	n.Definition = cluster.Definition{Services: map[string]*template.Service{}}
 	n.Reservation = policy.ReservationOf(n.Cluster, n.Nodes, nil, nil)
 	n.Reservation.Pool = true
-	return app.NewPoolMachine{Cluster: n, Shape: app.MachineShape(kit.Cloud, app.Flavor{}, app.Image{}), ExpiresAt: t.Clock.Now().Add(24 * time.Hour)}
+	return apppool.NewPoolMachine{Cluster: n, Shape: cluster.MachineShape(kit.Cloud, template.Flavor{}, template.Image{}), ExpiresAt: t.Clock.Now().Add(24 * time.Hour)}
 }
 
 // fill makes so many and carries their creates out.
@@ -54,7 +57,7 @@ func (t *stockTest) fill(count int) {
 	}
 }
 
-func (t *stockTest) view() app.PoolView {
+func (t *stockTest) view() apppool.PoolView {
 	t.Helper()
 	all, err := t.Store.PoolViews(t.Ctx, kit.Tenant, time.Time{})
 	t.Must(err)
@@ -133,14 +136,14 @@ func (t *storeTest) poolRefills() {
 	machines, err := t.Store.PoolMachines(t.Ctx, p.pool.ID, 0)
 	t.Must(err)
 	for _, m := range machines {
-		did, err := t.Store.RetirePoolMachine(t.Ctx, app.NewOperation{Cancel: true, Plan: apptest.Remove(1),
+		did, err := t.Store.RetirePoolMachine(t.Ctx, cluster.NewOperation{Cancel: true, Plan: apptest.Remove(1),
 			Operation: app.Operation{Tenant: kit.Tenant, Cluster: m.Cluster, Kind: app.OperationDelete,
 				PlanHash: "h", Requester: "pool:base", CreatedAt: t.Clock.Now()}})
 		if err != nil || !did {
 			t.Fatalf("retiring %+v: %v, %v", m, did, err)
 		}
 	}
-	p.pool.Mode = app.PoolDeleted
+	p.pool.Mode = apppool.PoolDeleted
 	_, err = t.Store.ChangePool(t.Ctx, kit.Boss, p.pool, "pool.delete", t.Clock.Now())
 	t.Must(err)
 	t.Must(t.Store.EndPool(t.Ctx, p.pool, t.Clock.Now()))
@@ -216,7 +219,7 @@ func (t *storeTest) poolHands() {
 	if c == nil || c.Step.Action != app.ActionConfirm || c.Node.TakenFrom == "" {
 		t.Fatalf("after the create comes %+v", c)
 	}
-	_, err := t.End("w", app.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Node: &app.NodeUpdate{Status: app.NodeReady, Owned: true}})
+	_, err := t.End("w", execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Node: &execution.NodeUpdate{Status: app.NodeReady, Owned: true}})
 	t.Must(err)
 	if k, err := t.Store.ClusterSecrets(t.Ctx, kit.Tenant, c.Node.TakenFrom); err != nil || len(k.PrivateKey) != 0 {
 		t.Fatalf("the pool's key is kept (%v)", err)
@@ -232,9 +235,9 @@ func (t *storeTest) poolHands() {
 
 // poolQuota: machines of a pool count as nodes and not as clusters, and handing out moves what they count for.
 func (t *storeTest) poolQuota() {
-	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: app.QuotaTenant,
-		Limits: policy.Limits{}.With(app.MeasureNodes, 3).With(app.MeasureClusters, 1), ChangedAt: t.Clock.Now(), ChangedBy: "boss"}))
-	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: app.QuotaEachUser, Limits: policy.Limits{}.With(app.MeasureNodes, 2),
+	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: policy.QuotaTenant,
+		Limits: policy.Limits{}.With(policy.MeasureNodes, 3).With(policy.MeasureClusters, 1), ChangedAt: t.Clock.Now(), ChangedBy: "boss"}))
+	t.Must(t.Store.SetQuota(t.Ctx, kit.Boss, policy.Quota{Scope: policy.QuotaEachUser, Limits: policy.Limits{}.With(policy.MeasureNodes, 2),
 		ChangedAt: t.Clock.Now(), ChangedBy: "boss"}))
 	p := t.newPool(9)
 	p.fill(3)

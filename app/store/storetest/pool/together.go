@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/execution"
 	"muster/app/store/storetest/kit"
 )
 
@@ -28,7 +29,7 @@ func (t *storeTest) toMake() {
 	}
 	// n1 is promised a machine of the pool.
 	is("in the beginning", "[{large host here 1} {small host here 1} {small host there 1}]", 0)
-	var made []*app.ClaimedStep
+	var made []*execution.ClaimedStep
 	for range 4 {
 		c := t.Claim("w")
 		if c.Step.Action != app.ActionCreate {

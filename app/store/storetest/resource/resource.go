@@ -9,6 +9,7 @@ import (
 	"muster/app/apptest"
 	"muster/app/resource"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 )
 
 func hashOf(letter string) string { return strings.Repeat(letter, 64) }
@@ -163,7 +164,7 @@ func (t *storeTest) pins() {
 		t.Must(err)
 		refs = append(refs, resource.AutomatorRef{Automator: "shell", Ref: r})
 	}
-	refs = append(refs, resource.AutomatorRef{Automator: "chef", Ref: app.ResourceRef{Name: "site"}})
+	refs = append(refs, resource.AutomatorRef{Automator: "chef", Ref: template.ResourceRef{Name: "site"}})
 	got, err := t.Store.PinResources(t.Ctx, kit.Tenant, refs)
 	t.Must(err)
 	for i, p := range got {
@@ -204,8 +205,8 @@ func (t *storeTest) sweeps() {
 
 	// A cluster has the first version, which is deleted then.
 	n := apptest.NewCluster(kit.Tenant, "web", 1, t.Clock.Now(), apptest.Chain(1))
-	n.Definition.Services = map[string]*app.Service{"web": {About: app.About{Name: "web"}, Actions: map[app.Action]*app.ServiceAction{
-		app.ActionInstall: {Automator: "shell", Resources: []app.ResourceRef{{Type: "archive", Name: "site", Version: 1, Hash: hashOf("a"), Size: 100, Format: resource.FormatArchive}}}}}}
+	n.Definition.Services = map[string]*template.Service{"web": {About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{
+		app.ActionInstall: {Automator: "shell", Resources: []template.ResourceRef{{Type: "archive", Name: "site", Version: 1, Hash: hashOf("a"), Size: 100, Format: resource.FormatArchive}}}}}}
 	_, err := t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
 	t.Must(t.Store.DeleteResourceVersion(t.Ctx, who, siteID, 1, t.Clock.Now()))
@@ -251,7 +252,7 @@ func (t *storeTest) sweeps() {
 
 	// A new cluster cannot have what is gone.
 	n = apptest.NewCluster(kit.Tenant, "late", 1, t.Clock.Now(), apptest.Chain(1))
-	n.Definition.Services = map[string]*app.Service{"web": {Actions: map[app.Action]*app.ServiceAction{app.ActionStart: {Resources: []app.ResourceRef{{Name: "x", Hash: hashOf("f")}}}}}}
+	n.Definition.Services = map[string]*template.Service{"web": {Actions: map[app.Action]*template.ServiceAction{app.ActionStart: {Resources: []template.ResourceRef{{Name: "x", Hash: hashOf("f")}}}}}}
 	_, err = t.Store.CreateCluster(t.Ctx, n)
 	t.Code(err, app.EConflict)
 

@@ -19,7 +19,7 @@ func (t *storeTest) tell(kind app.NoticeKind, titles ...string) {
 	t.Must(err)
 }
 
-func titles(due []app.DueDelivery) string {
+func titles(due []webhook.DueDelivery) string {
 	var all []string
 	for _, d := range due {
 		all = append(all, d.Hook+":"+d.What.Title)
@@ -27,7 +27,7 @@ func titles(due []app.DueDelivery) string {
 	return strings.Join(all, " ")
 }
 
-func (t *storeTest) wantDue(holder, want string) []app.DueDelivery {
+func (t *storeTest) wantDue(holder, want string) []webhook.DueDelivery {
 	t.Helper()
 	due := t.Due(holder)
 	if got := titles(due); got != want {
@@ -40,12 +40,12 @@ func (t *storeTest) wantDue(holder, want string) []app.DueDelivery {
 func (t *storeTest) hooks() {
 	kinds := []app.NoticeKind{app.NoticeLease}
 	h := t.Hook("chat", func(c *webhook.HookChange) { c.Kinds = &kinds })
-	if h.State != app.HookActive || h.URL != "https://hooks.example.com/…" || h.CreatedBy != "root" || fmt.Sprint(h.Kinds) != "[lease]" || h.Format != app.HookMuster {
+	if h.State != webhook.HookActive || h.URL != "https://hooks.example.com/…" || h.CreatedBy != "root" || fmt.Sprint(h.Kinds) != "[lease]" || h.Format != webhook.HookMuster {
 		t.Fatalf("the hook is %+v", h)
 	}
 	_, _, err := t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.HookChange{Name: "none"}, t.Clock.Now())
 	t.Code(err, app.EInvalid)
-	_, _, err = t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.HookChange{Name: "chat", Format: app.HookMail}, t.Clock.Now())
+	_, _, err = t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.HookChange{Name: "chat", Format: webhook.HookMail}, t.Clock.Now())
 	t.Code(err, app.EInvalid) // nobody to send it to
 	_, err = t.Store.Hook(t.Ctx, "t2", "chat")
 	t.Code(err, app.ENotFound)
@@ -70,7 +70,7 @@ func (t *storeTest) hooks() {
 	}
 	list, err := t.Store.HookDeliveries(t.Ctx, kit.Tenant, "chat", 0, 2)
 	t.Must(err)
-	if len(list) != 2 || list[0].Title != "three" || list[0].State != app.DeliveryWaiting || list[1].State != app.DeliveryMade || list[1].Status != 200 {
+	if len(list) != 2 || list[0].Title != "three" || list[0].State != webhook.DeliveryWaiting || list[1].State != webhook.DeliveryMade || list[1].Status != 200 {
 		t.Fatalf("the deliveries are %+v", list)
 	}
 	list, err = t.Store.HookDeliveries(t.Ctx, kit.Tenant, "chat", list[1].ID, 2)
@@ -102,7 +102,7 @@ func (t *storeTest) hookOrder() {
 	t.Must(t.Ended("x", due[1], app.ETransient, time.Minute))
 	t.Must(t.Ended("x", due[0], "", 0))
 	t.wantDue("x", "") // 2 waits behind 1
-	_, next, err := t.Store.ClaimDeliveries(t.Ctx, app.DeliveryClaim{Holder: "x", Now: t.Clock.Now(), For: time.Minute, Most: 9, PerTenant: 9})
+	_, next, err := t.Store.ClaimDeliveries(t.Ctx, webhook.DeliveryClaim{Holder: "x", Now: t.Clock.Now(), For: time.Minute, Most: 9, PerTenant: 9})
 	t.Must(err)
 	if want := t.Clock.Now().Add(time.Minute); !next.Equal(want) {
 		t.Fatalf("the next is due at %s, want %s", next, want)
@@ -131,7 +131,7 @@ func (t *storeTest) hookOrder() {
 	}
 	// A tenant has only so many at once.
 	t.tell(app.NoticeAlarm, "3")
-	some, _, err := t.Store.ClaimDeliveries(t.Ctx, app.DeliveryClaim{Holder: "x", Now: t.Clock.Now(), For: time.Minute, Most: 9, PerTenant: 3,
+	some, _, err := t.Store.ClaimDeliveries(t.Ctx, webhook.DeliveryClaim{Holder: "x", Now: t.Clock.Now(), For: time.Minute, Most: 9, PerTenant: 3,
 		Busy: map[string]int{kit.Tenant: 2}})
 	t.Must(err)
 	if len(some) != 1 {
@@ -142,8 +142,8 @@ func (t *storeTest) hookOrder() {
 // hookStops: after too many failures in a row, or when the receiver says so; admins are told, and what waited is kept as failed.
 func (t *storeTest) hookStops() {
 	t.Hook("a")
-	for i := range app.MostFailures {
-		if h, err := t.Store.Hook(t.Ctx, kit.Tenant, "a"); err != nil || h.State != app.HookActive {
+	for i := range webhook.MostFailures {
+		if h, err := t.Store.Hook(t.Ctx, kit.Tenant, "a"); err != nil || h.State != webhook.HookActive {
 			t.Fatalf("after %d failures the hook is %s (%v)", i, h.State, err)
 		}
 		t.tell(app.NoticeAlarm, "n")
@@ -151,7 +151,7 @@ func (t *storeTest) hookStops() {
 	}
 	h, err := t.Store.Hook(t.Ctx, kit.Tenant, "a")
 	t.Must(err)
-	if h.State != app.HookStopped || !strings.Contains(h.Why, "100 deliveries") || h.Failures != app.MostFailures || h.Last == nil || h.Last.Status != 500 {
+	if h.State != webhook.HookStopped || !strings.Contains(h.Why, "100 deliveries") || h.Failures != webhook.MostFailures || h.Last == nil || h.Last.Status != 500 {
 		t.Fatalf("after 100 failures the hook is %+v", h)
 	}
 	told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 1)
@@ -171,25 +171,25 @@ func (t *storeTest) hookStops() {
 		t.Fatalf("the test is %+v", test)
 	}
 	t.Must(t.Ended("x", d, "", 0))
-	if h, err = t.Store.Hook(t.Ctx, kit.Tenant, "a"); err != nil || h.State != app.HookStopped {
+	if h, err = t.Store.Hook(t.Ctx, kit.Tenant, "a"); err != nil || h.State != webhook.HookStopped {
 		t.Fatalf("after a test the hook is %s (%v)", h.State, err)
 	}
 	on, off := true, false
-	if h = t.Hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &on }); h.State != app.HookActive || h.Failures != 0 {
+	if h = t.Hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &on }); h.State != webhook.HookActive || h.Failures != 0 {
 		t.Fatalf("switched on again it is %+v", h)
 	}
 	t.wantDue("x", "") // what was missed is not sent late
 	t.tell(app.NoticeAlarm, "again", "and again")
 	d = t.wantDue("x", "a:again")[0]
-	t.Must(t.Store.EndDelivery(t.Ctx, app.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "x", Attempt: d.Attempts, At: t.Clock.Now(), Status: 410,
+	t.Must(t.Store.EndDelivery(t.Ctx, webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "x", Attempt: d.Attempts, At: t.Clock.Now(), Status: 410,
 		Err: app.Errorf(app.ENotFound, "It answered 410 Gone."), Stop: "It is gone."}))
-	if h, err = t.Store.Hook(t.Ctx, kit.Tenant, "a"); err != nil || h.State != app.HookStopped || h.Why != "It is gone." || h.Waiting != 0 {
+	if h, err = t.Store.Hook(t.Ctx, kit.Tenant, "a"); err != nil || h.State != webhook.HookStopped || h.Why != "It is gone." || h.Waiting != 0 {
 		t.Fatalf("after 410 the hook is %+v (%v)", h, err)
 	}
 	t.Hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &on })
 	list, err := t.Store.HookDeliveries(t.Ctx, kit.Tenant, "a", 0, 1)
 	t.Must(err)
-	if list[0].Title != "and again" || list[0].State != app.DeliveryFailed || list[0].Code != app.ECancelled {
+	if list[0].Title != "and again" || list[0].State != webhook.DeliveryFailed || list[0].Code != app.ECancelled {
 		t.Fatalf("what waited is %+v", list[0])
 	}
 	if _, err = t.Store.Redeliver(t.Ctx, kit.HookAdmin, "a", list[0].ID, t.Clock.Now()); err != nil {
@@ -198,7 +198,7 @@ func (t *storeTest) hookStops() {
 	_, err = t.Store.Redeliver(t.Ctx, kit.HookAdmin, "a", list[0].ID, t.Clock.Now())
 	t.Code(err, app.EConflict)
 	d = t.wantDue("x", "a:and again")[0]
-	if h = t.Hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &off }); h.State != app.HookOff {
+	if h = t.Hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &off }); h.State != webhook.HookOff {
 		t.Fatalf("switched off it is %s", h.State)
 	}
 	t.Must(t.Ended("x", d, "", 0)) // it was under way already
@@ -209,7 +209,7 @@ func (t *storeTest) hookMemory() {
 	t.Hook("a")
 	t.tell(app.NoticeAlarm, "old")
 	t.Must(t.Ended("x", t.wantDue("x", "a:old")[0], "", 0))
-	t.Clock.Move(app.DeliveryMemory + time.Hour)
+	t.Clock.Move(webhook.DeliveryMemory + time.Hour)
 	t.tell(app.NoticeAlarm, "new")
 	t.Must(t.Store.ForgetDeliveries(t.Ctx, t.Clock.Now()))
 	list, err := t.Store.HookDeliveries(t.Ctx, kit.Tenant, "a", 0, 10)
@@ -220,7 +220,7 @@ func (t *storeTest) hookMemory() {
 	if told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 10); err != nil || len(told) != 2 {
 		t.Fatalf("%d notices are kept (%v), want 2", len(told), err)
 	}
-	t.Clock.Move(app.NoticeMemory - app.DeliveryMemory)
+	t.Clock.Move(webhook.NoticeMemory - webhook.DeliveryMemory)
 	t.Must(t.Store.ForgetDeliveries(t.Ctx, t.Clock.Now()))
 	if told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 10); err != nil || len(told) != 1 || told[0].Title != "new" {
 		t.Fatalf("kept are %+v (%v)", told, err)

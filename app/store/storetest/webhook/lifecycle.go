@@ -6,7 +6,10 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
+	"muster/app/cluster"
+	appplan "muster/app/plan"
 	"muster/app/store/storetest/kit"
+	"muster/app/template"
 	"muster/app/webhook"
 )
 
@@ -21,14 +24,14 @@ func (t *storeTest) settle(wantNext time.Time) {
 
 // hookHolds: an operation waits for the answers of all hooks before it without holding a worker, and goes on when they are there.
 func (t *storeTest) hookHolds() {
-	t.Lifecycle("cmdb", app.HookBefore)
-	t.Lifecycle("slow", app.HookBefore, func(c *webhook.HookChange) {
+	t.Lifecycle("cmdb", template.HookBefore)
+	t.Lifecycle("slow", template.HookBefore, func(c *webhook.HookChange) {
 		d, kinds := 10*time.Minute, []app.OperationKind{app.OperationCreate}
 		c.Timeout, c.Operations = &d, &kinds
 	})
-	t.Lifecycle("done", app.HookAfter)
-	t.Lifecycle("page", app.HookFailure)
-	t.Lifecycle("later", app.HookTemplate)
+	t.Lifecycle("done", template.HookAfter)
+	t.Lifecycle("page", template.HookFailure)
+	t.Lifecycle("later", template.HookTemplate)
 	t.tell(app.NoticeAlarm, "notices are not for them")
 	op := t.Create("web", 1)
 	until := t.Clock.Now().Add(10 * time.Minute)
@@ -41,7 +44,7 @@ func (t *storeTest) hookHolds() {
 	due := t.News("cmdb: Before the create of web", "slow: Before the create of web")
 	news := due["cmdb"].News
 	if news.Cluster.ID != "web-1" || news.NodeCount != 1 || len(news.Nodes) != 1 || news.Plan.Actions["create"] != 1 || news.Operation.ID != op.ID ||
-		news.When != app.HookBefore || news.OnTimeout != app.HookVeto || !due["cmdb"].Holds || !due["cmdb"].Deadline.Equal(t.Clock.Now().Add(app.DefaultHookTimeout)) {
+		news.When != template.HookBefore || news.OnTimeout != template.HookVeto || !due["cmdb"].Holds || !due["cmdb"].Deadline.Equal(t.Clock.Now().Add(template.DefaultHookTimeout)) {
 		t.Fatalf("the hook is told %+v", news)
 	}
 	t.Must(t.Ended("x", due["cmdb"], "", 0))
@@ -64,7 +67,7 @@ func (t *storeTest) hookHolds() {
 	// What was told of an operation is not a test, and not sent again.
 	d, err := t.Store.HookDelivery(t.Ctx, kit.Tenant, "done", after.ID)
 	t.Must(err)
-	if d.Kind != app.NoticeOperation || d.Operation != op.ID || d.State != app.DeliveryMade {
+	if d.Kind != app.NoticeOperation || d.Operation != op.ID || d.State != webhook.DeliveryMade {
 		t.Fatalf("the delivery is %+v", d)
 	}
 	_, err = t.Store.Redeliver(t.Ctx, kit.HookAdmin, "done", after.ID, t.Clock.Now())
@@ -73,9 +76,9 @@ func (t *storeTest) hookHolds() {
 
 // hookVetoes: what a hook does not let happen has not happened, and what a cluster was made of is given back.
 func (t *storeTest) hookVetoes() {
-	t.Lifecycle("cmdb", app.HookBefore)
-	t.Lifecycle("other", app.HookBefore)
-	t.Lifecycle("page", app.HookFailure)
+	t.Lifecycle("cmdb", template.HookBefore)
+	t.Lifecycle("other", template.HookBefore)
+	t.Lifecycle("page", template.HookFailure)
 	n := apptest.NewCluster(kit.Tenant, "web", 2, t.Clock.Now(), apptest.Chain(2))
 	n.Operation.Operation.OnFailure = app.FailureRollBack
 	op, err := t.Store.CreateCluster(t.Ctx, n)
@@ -102,7 +105,7 @@ func (t *storeTest) hookVetoes() {
 	}
 	list, err := t.Store.HookDeliveries(t.Ctx, kit.Tenant, "cmdb", 0, 1)
 	t.Must(err)
-	if !list[0].Vetoed || list[0].State != app.DeliveryMade || list[0].Status != 403 {
+	if !list[0].Vetoed || list[0].State != webhook.DeliveryMade || list[0].Status != 403 {
 		t.Fatalf("the delivery is %+v", list[0])
 	}
 	if h, err := t.Store.Hook(t.Ctx, kit.Tenant, "cmdb"); err != nil || h.Failures != 0 {
@@ -115,7 +118,7 @@ func (t *storeTest) hookVetoes() {
 	t.Must(err)
 	t.News("cmdb: Before the create of web", "other: Before the create of web")
 	// A delete calls a create off that waits: nothing was made, so nothing is asked.
-	off, err := t.Store.SubmitOperation(t.Ctx, app.NewOperation{Plan: apptest.Remove(1), Cancel: true,
+	off, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: apptest.Remove(1), Cancel: true,
 		Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-2",
 			Kind: app.OperationDelete, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Must(err)
@@ -130,20 +133,20 @@ func (t *storeTest) hookVetoes() {
 
 // hookSilence: a hook that does not answer in time holds up nothing for longer; what becomes of it then, it says itself.
 func (t *storeTest) hookSilence() {
-	t.Lifecycle("strict", app.HookBefore, func(c *webhook.HookChange) { kinds := []app.OperationKind{app.OperationStart}; c.Operations = &kinds })
-	t.Lifecycle("lenient", app.HookBefore, func(c *webhook.HookChange) {
+	t.Lifecycle("strict", template.HookBefore, func(c *webhook.HookChange) { kinds := []app.OperationKind{app.OperationStart}; c.Operations = &kinds })
+	t.Lifecycle("lenient", template.HookBefore, func(c *webhook.HookChange) {
 		kinds := []app.OperationKind{app.OperationStop}
-		c.Operations, c.OnTimeout = &kinds, app.HookGoOn
+		c.Operations, c.OnTimeout = &kinds, template.HookGoOn
 	})
 	t.Create("web", 1)
 	t.Drain()
-	plan := func(k app.OperationKind) app.Plan {
-		return app.Plan{Kind: k, Steps: []app.PlanStep{{ID: "n1.a." + string(k), Node: "n1", Action: app.Action(k), Service: "a"}}}
+	plan := func(k app.OperationKind) appplan.Plan {
+		return appplan.Plan{Kind: k, Steps: []appplan.PlanStep{{ID: "n1.a." + string(k), Node: "n1", Action: app.Action(k), Service: "a"}}}
 	}
 	start := t.Submit(app.OperationStart, "web-1", plan(app.OperationStart), false)
 	d := t.News("strict: Before the start of web")["strict"]
 	t.Must(t.Ended("x", d, app.ETransient, time.Minute)) // it is asked again
-	t.Clock.Move(app.DefaultHookTimeout - time.Second)
+	t.Clock.Move(template.DefaultHookTimeout - time.Second)
 	t.settle(start.HeldUntil)
 	t.Clock.Move(time.Second)
 	t.settle(time.Time{})
@@ -153,7 +156,7 @@ func (t *storeTest) hookSilence() {
 	t.Status("web-1", app.ClusterActive, app.OperationCancelled)
 	stop := t.Submit(app.OperationStop, "web-1", plan(app.OperationStop), false)
 	// The server was away for longer than the hook has time, and its clock was set back.
-	t.Clock.Move(-app.MaxHookTimeout - 2*time.Hour)
+	t.Clock.Move(-template.MaxHookTimeout - 2*time.Hour)
 	t.settle(time.Time{})
 	if o := t.Operation("web-1", stop.ID); o.Status != app.OperationRunning {
 		t.Fatalf("without an answer the stop is %+v", o)
@@ -190,8 +193,8 @@ func (t *storeTest) hookSilence() {
 func (t *storeTest) hookDeletes() {
 	t.Create("web", 1)
 	running := t.Claim("w") // the create is under way
-	t.Lifecycle("guard", app.HookBefore)
-	for range app.DeleteVetoes {
+	t.Lifecycle("guard", template.HookBefore)
+	for range template.DeleteVetoes {
 		op := t.Remove(1)
 		if op.Status != app.OperationWaiting || op.HeldUntil.IsZero() {
 			t.Fatalf("the delete is %+v", op)
@@ -222,13 +225,13 @@ func (t *storeTest) hookDeletes() {
 	_, err := t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
 	t.Drain()
-	t.Lifecycle("guard", app.HookBefore)
+	t.Lifecycle("guard", template.HookBefore)
 	t.Clock.Move(2 * time.Hour)
-	ask := app.NewOperation{Plan: apptest.Remove(1), Cancel: true, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "db-1", Kind: app.OperationDelete,
+	ask := cluster.NewOperation{Plan: apptest.Remove(1), Cancel: true, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "db-1", Kind: app.OperationDelete,
 		Requester: "ada", CreatedAt: t.Clock.Now()}}
 	held, err := t.Store.SubmitOperation(t.Ctx, ask)
 	t.Must(err)
-	t.Clock.Move(app.DefaultHookTimeout)
+	t.Clock.Move(template.DefaultHookTimeout)
 	t.settle(time.Time{})
 	if o := t.Operation("db-1", held.ID); o.Status != app.OperationRunning {
 		t.Fatalf("without an answer the delete is %s", o.Status)
@@ -242,8 +245,8 @@ func (t *storeTest) hookDeletes() {
 
 // hookOfTemplate: a template names a hook of the tenant; where there is none, nothing is begun that would have to ask it.
 func (t *storeTest) hookOfTemplate() {
-	declared := []app.OperationHook{{Name: "first", When: app.HookBefore, SendTo: "cmdb", OnTimeout: app.HookGoOn, Timeout: time.Minute},
-		{Name: "last", When: app.HookAfter, SendTo: "cmdb", Operations: []app.OperationKind{app.OperationCreate}}}
+	declared := []template.OperationHook{{Name: "first", When: template.HookBefore, SendTo: "cmdb", OnTimeout: template.HookGoOn, Timeout: time.Minute},
+		{Name: "last", When: template.HookAfter, SendTo: "cmdb", Operations: []app.OperationKind{app.OperationCreate}}}
 	ask := func(name string) (app.Operation, error) {
 		n := apptest.NewCluster(kit.Tenant, name, 1, t.Clock.Now(), apptest.Chain(1))
 		n.Definition.Hooks = declared
@@ -251,7 +254,7 @@ func (t *storeTest) hookOfTemplate() {
 	}
 	_, err := ask("web")
 	t.Code(err, app.EConflict)
-	t.Lifecycle("cmdb", app.HookTemplate)
+	t.Lifecycle("cmdb", template.HookTemplate)
 	op, err := ask("web")
 	t.Must(err)
 	if want := t.Clock.Now().Add(time.Minute); !op.HeldUntil.Equal(want) {
@@ -276,7 +279,7 @@ func (t *storeTest) hookOfTemplate() {
 // hookScripts: the scripts of a plan are kept with its operation, as they were.
 func (t *storeTest) hookScripts() {
 	n := apptest.NewCluster(kit.Tenant, "web", 1, t.Clock.Now(), apptest.Chain(1))
-	n.Operation.Plan.Hooks = []app.OperationHook{{Name: "warm", When: app.HookAfter, Script: "echo ${name}\n", Services: []string{"a"}}}
+	n.Operation.Plan.Hooks = []template.OperationHook{{Name: "warm", When: template.HookAfter, Script: "echo ${name}\n", Services: []string{"a"}}}
 	op, err := t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
 	got, err := t.Store.OperationHooks(t.Ctx, kit.Tenant, op.ID)
@@ -287,11 +290,11 @@ func (t *storeTest) hookScripts() {
 	_, err = t.Store.OperationHooks(t.Ctx, "t2", op.ID)
 	t.Code(err, app.ENotFound)
 	for what, change := range map[string]func(*webhook.HookChange){
-		"a script and an address":  func(c *webhook.HookChange) { c.When, c.Script = app.HookBefore, "true" },
-		"a script after a failure": func(c *webhook.HookChange) { c.URL, c.Shown, c.When, c.Script = "", "", app.HookFailure, "true" },
-		"chat's format":            func(c *webhook.HookChange) { c.When, c.Format = app.HookAfter, app.HookSlack },
-		"Coopr's for notices":      func(c *webhook.HookChange) { c.Format = app.HookCoopr },
-		"a choice without a time":  func(c *webhook.HookChange) { c.OnTimeout = app.HookGoOn },
+		"a script and an address":  func(c *webhook.HookChange) { c.When, c.Script = template.HookBefore, "true" },
+		"a script after a failure": func(c *webhook.HookChange) { c.URL, c.Shown, c.When, c.Script = "", "", template.HookFailure, "true" },
+		"chat's format":            func(c *webhook.HookChange) { c.When, c.Format = template.HookAfter, webhook.HookSlack },
+		"Coopr's for notices":      func(c *webhook.HookChange) { c.Format = webhook.HookCoopr },
+		"a choice without a time":  func(c *webhook.HookChange) { c.OnTimeout = template.HookGoOn },
 	} {
 		c := webhook.HookChange{Name: "wrong", URL: "https://hooks.example.com/", Shown: "https://hooks.example.com/", New: []byte(strings.Repeat("n", 32))}
 		change(&c)
@@ -301,11 +304,11 @@ func (t *storeTest) hookScripts() {
 	}
 	t.Hook("run", func(c *webhook.HookChange) {
 		d := time.Minute
-		c.URL, c.Shown, c.When, c.Script, c.Timeout, c.Services = "", "", app.HookBefore, "true", &d, &[]string{"a"}
+		c.URL, c.Shown, c.When, c.Script, c.Timeout, c.Services = "", "", template.HookBefore, "true", &d, &[]string{"a"}
 	})
 	h, err := t.Store.Hook(t.Ctx, kit.Tenant, "run")
 	t.Must(err)
-	if h.Script != "true" || h.Timeout != time.Minute || len(h.Services) != 1 || h.When != app.HookBefore || h.State != app.HookActive {
+	if h.Script != "true" || h.Timeout != time.Minute || len(h.Services) != 1 || h.When != template.HookBefore || h.State != webhook.HookActive {
 		t.Fatalf("the hook is %+v", h)
 	}
 }

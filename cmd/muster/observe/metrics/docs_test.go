@@ -13,8 +13,7 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
-
-	"muster/app"
+	"muster/app/observe"
 )
 
 var write = flag.Bool("write-docs", false, "write the list of metrics into docs/metrics.md")
@@ -28,12 +27,12 @@ const (
 // everything is all that a server can show, with a level of every kind.
 func everything(t *testing.T) *Metrics {
 	t.Helper()
-	var readings []app.Reading
-	for _, l := range app.Levels {
-		readings = append(readings, app.Reading{Metric: l, Labels: make([]string, len(l.Labels))})
+	var readings []observe.Reading
+	for _, l := range observe.Levels {
+		readings = append(readings, observe.Reading{Metric: l, Labels: make([]string, len(l.Labels))})
 	}
-	m := New(Config{Gaugings: []app.Gauging{{Name: "all", Metrics: app.Levels, Read: func(context.Context) ([]app.Reading, error) { return readings, nil }}}})
-	for _, one := range app.AllMetrics {
+	m := New(Config{Gaugings: []observe.Gauging{{Name: "all", Metrics: observe.Levels, Read: func(context.Context) ([]observe.Reading, error) { return readings, nil }}}})
+	for _, one := range observe.AllMetrics {
 		m.Add(one, 0, make([]string, len(one.Labels))...)
 		m.Took(one, 0, make([]string, len(one.Labels))...)
 	}
@@ -44,7 +43,7 @@ func everything(t *testing.T) *Metrics {
 func TestDocsListAllMetrics(t *testing.T) {
 	var list strings.Builder
 	list.WriteString(begin + "\n| name | kind | labels | what it says |\n|---|---|---|---|\n")
-	for _, m := range slices.Concat(app.AllMetrics, app.Levels) {
+	for _, m := range slices.Concat(observe.AllMetrics, observe.Levels) {
 		fmt.Fprintf(&list, "| `%s` | %s | %s | %s |\n", m.Name, m.Kind, strings.Join(m.Labels, ", "), m.Help)
 	}
 	list.WriteString("\n" + end)

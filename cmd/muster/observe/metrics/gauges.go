@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"muster/app"
+	"muster/app/observe"
 )
 
 const (
@@ -18,8 +17,8 @@ const (
 
 // gauges ask for levels when somebody looks. It is a collector that tells beforehand what it may give.
 type gauges struct {
-	all    []app.Gauging
-	descs  map[*app.Metric]*prometheus.Desc
+	all    []observe.Gauging
+	descs  map[*observe.Metric]*prometheus.Desc
 	failed *prometheus.Desc
 	took   *prometheus.Desc
 	kept   time.Duration
@@ -29,8 +28,8 @@ type gauges struct {
 	found []prometheus.Metric
 }
 
-func newGauges(all []app.Gauging) *gauges {
-	g := &gauges{all: all, descs: map[*app.Metric]*prometheus.Desc{}, kept: levelsKept,
+func newGauges(all []observe.Gauging) *gauges {
+	g := &gauges{all: all, descs: map[*observe.Metric]*prometheus.Desc{}, kept: levelsKept,
 		failed: prometheus.NewDesc("muster_scrape_errors", "1 where a question about levels was not answered at the last look: those levels are missing.", []string{"question"}, nil),
 		took:   prometheus.NewDesc("muster_scrape_seconds", "How long the question took at the last look.", []string{"question"}, nil)}
 	for _, q := range all {
@@ -96,9 +95,9 @@ func (g *gauges) look() (found []prometheus.Metric) {
 }
 
 // read asks one question. Who hangs although the time is over is not waited for, and neither is who panics.
-func read(ctx context.Context, q app.Gauging) ([]app.Reading, error) {
+func read(ctx context.Context, q observe.Gauging) ([]observe.Reading, error) {
 	type answer struct {
-		readings []app.Reading
+		readings []observe.Reading
 		err      error
 	}
 	got := make(chan answer, 1)

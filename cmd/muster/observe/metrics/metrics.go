@@ -12,8 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/expfmt"
-
-	"muster/app"
+	"muster/app/observe"
 )
 
 // mostSeries is how many different labels of one metric are told apart.
@@ -27,7 +26,7 @@ var shortBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30
 // Config says what is measured beside what is counted.
 type Config struct {
 	Version, Go string
-	Gaugings    []app.Gauging // asked for when somebody looks; nil: none
+	Gaugings    []observe.Gauging // asked for when somebody looks; nil: none
 }
 
 // Metrics counts, and shows what it counted. It implements app.Meter.
@@ -37,11 +36,11 @@ type Metrics struct {
 	http     http.Handler
 }
 
-var _ app.Meter = (*Metrics)(nil)
+var _ observe.Meter = (*Metrics)(nil)
 
 // series is one metric with all of its labels.
 type series struct {
-	metric   *app.Metric
+	metric   *observe.Metric
 	counter  *prometheus.CounterVec
 	level    *prometheus.GaugeVec
 	duration *prometheus.HistogramVec
@@ -53,16 +52,16 @@ type series struct {
 // New makes one that has counted nothing yet.
 func New(c Config) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), series: map[string]*series{}}
-	for _, one := range app.AllMetrics {
+	for _, one := range observe.AllMetrics {
 		s := &series{metric: one}
 		switch one.Kind {
-		case app.MetricCounter:
+		case observe.MetricCounter:
 			s.counter = prometheus.NewCounterVec(prometheus.CounterOpts{Name: one.Name, Help: one.Help}, one.Labels)
 			m.registry.MustRegister(s.counter)
-		case app.MetricLevel:
+		case observe.MetricLevel:
 			s.level = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: one.Name, Help: one.Help}, one.Labels)
 			m.registry.MustRegister(s.level)
-		case app.MetricDuration:
+		case observe.MetricDuration:
 			bounds := one.Bounds
 			if bounds == nil {
 				bounds = shortBounds
@@ -120,7 +119,7 @@ func (s *series) values(labels []string) []string {
 }
 
 // Add implements app.Meter.
-func (m *Metrics) Add(what *app.Metric, n float64, labels ...string) {
+func (m *Metrics) Add(what *observe.Metric, n float64, labels ...string) {
 	s := m.series[what.Name]
 	switch {
 	case s == nil:
@@ -132,7 +131,7 @@ func (m *Metrics) Add(what *app.Metric, n float64, labels ...string) {
 }
 
 // Took implements app.Meter.
-func (m *Metrics) Took(what *app.Metric, d time.Duration, labels ...string) {
+func (m *Metrics) Took(what *observe.Metric, d time.Duration, labels ...string) {
 	if s := m.series[what.Name]; s != nil && s.duration != nil {
 		s.duration.WithLabelValues(s.values(labels)...).Observe(d.Seconds())
 	}

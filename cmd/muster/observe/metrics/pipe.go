@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"muster/app"
+	"muster/app/observe"
 )
 
 // mostTold is how many lines may wait for the other end of a pipe; what comes beyond is not counted.
@@ -33,7 +33,7 @@ type Teller struct {
 	dropped atomic.Int64
 }
 
-var _ app.Meter = (*Teller)(nil)
+var _ observe.Meter = (*Teller)(nil)
 
 // NewTeller tells to w until Close.
 func NewTeller(w io.Writer) *Teller {
@@ -78,19 +78,19 @@ func (t *Teller) tell(l told) {
 }
 
 // Add implements app.Meter.
-func (t *Teller) Add(m *app.Metric, n float64, labels ...string) {
+func (t *Teller) Add(m *observe.Metric, n float64, labels ...string) {
 	t.tell(told{Metric: m.Name, N: n, Labels: append([]string(nil), labels...)})
 }
 
 // Took implements app.Meter.
-func (t *Teller) Took(m *app.Metric, d time.Duration, labels ...string) {
+func (t *Teller) Took(m *observe.Metric, d time.Duration, labels ...string) {
 	t.tell(told{Metric: m.Name, Took: d, Labels: append([]string(nil), labels...), Timed: true})
 }
 
 // Listen counts what a Teller tells, until it ends or tells what nobody understands. Levels that it left standing are taken back then.
 func (m *Metrics) Listen(r io.Reader) {
 	levels := map[string]struct {
-		metric *app.Metric
+		metric *observe.Metric
 		labels []string
 		n      float64
 	}{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"muster/app"
+	"muster/app/observe"
 )
 
 // What a worker tells is counted where it was started, and outlives it; what it had under way does not.
@@ -16,9 +16,9 @@ func TestWorkersTellWhoStartedThem(t *testing.T) {
 	heard := make(chan struct{})
 	go func() { defer close(heard); m.Listen(r) }()
 	tell := NewTeller(w)
-	tell.Add(app.MetricSteps, 1, "create", "ok")
-	tell.Took(app.MetricStepTime, 2*time.Second, "create", "ok")
-	tell.Add(app.MetricStepsOpen, 3)
+	tell.Add(observe.MetricSteps, 1, "create", "ok")
+	tell.Took(observe.MetricStepTime, 2*time.Second, "create", "ok")
+	tell.Add(observe.MetricStepsOpen, 3)
 	_ = tell.Close()
 	_ = tell.Close()
 	_ = w.Close()
@@ -43,7 +43,7 @@ func TestATellerNeverWaits(t *testing.T) {
 	r, w := io.Pipe()
 	tell := NewTeller(w)
 	for range 3 * mostTold {
-		tell.Add(app.MetricStepsOpen, 1)
+		tell.Add(observe.MetricStepsOpen, 1)
 	}
 	if tell.dropped.Load() == 0 {
 		t.Error("nothing was dropped although nobody listened")

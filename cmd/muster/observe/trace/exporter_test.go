@@ -29,8 +29,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	otel "go.opentelemetry.io/otel/trace"
-
 	"muster/app"
+	"muster/app/observe"
 	"muster/cmd/muster/observe/trace/otlptest"
 )
 
@@ -76,7 +76,7 @@ func send(t *testing.T, endpoint string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, end := tracer.Begin(t.Context(), "work", app.Fact{Name: app.FactKind, Value: "client"}, app.Fact{Name: "n", Value: 1})
+	_, end := tracer.Begin(t.Context(), "work", observe.Fact{Name: observe.FactKind, Value: "client"}, observe.Fact{Name: "n", Value: 1})
 	end(errors.New("secret"))
 	if err := errors.Join(tracer.Close(), tracer.Close()); err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	otel "go.opentelemetry.io/otel/trace"
-
 	"muster/app"
+	"muster/app/observe"
 )
 
 // closeTime is how long what was not sent yet has at the end.
@@ -36,7 +36,7 @@ type Tracer struct {
 	carrier  propagation.TraceContext
 }
 
-var _ app.Tracer = (*Tracer)(nil)
+var _ observe.Tracer = (*Tracer)(nil)
 
 // CheckEndpoint refuses what is not the base URL of a collector, in words: EInvalid.
 func CheckEndpoint(endpoint string) error {
@@ -76,9 +76,9 @@ func (t *Tracer) Close() error {
 }
 
 // Begin begins a span below that of ctx, or of the traceparent that came with a request or a step.
-func (t *Tracer) Begin(ctx context.Context, name string, facts ...app.Fact) (context.Context, func(error, ...app.Fact)) {
+func (t *Tracer) Begin(ctx context.Context, name string, facts ...observe.Fact) (context.Context, func(error, ...observe.Fact)) {
 	if !otel.SpanContextFromContext(ctx).IsValid() {
-		if from := app.TraceOf(ctx); from != "" {
+		if from := observe.TraceOf(ctx); from != "" {
 			ctx = t.carrier.Extract(ctx, propagation.MapCarrier{"traceparent": from})
 		}
 	}
@@ -86,7 +86,7 @@ func (t *Tracer) Begin(ctx context.Context, name string, facts ...app.Fact) (con
 	ctx, span := t.tracer.Start(ctx, name, otel.WithSpanKind(kind), otel.WithAttributes(attrs...))
 	to := propagation.MapCarrier{}
 	t.carrier.Inject(ctx, to)
-	return app.WithTrace(ctx, to["traceparent"]), func(err error, facts ...app.Fact) {
+	return observe.WithTrace(ctx, to["traceparent"]), func(err error, facts ...observe.Fact) {
 		more, _ := attributes(facts)
 		span.SetAttributes(more...)
 		if err != nil {
@@ -98,12 +98,12 @@ func (t *Tracer) Begin(ctx context.Context, name string, facts ...app.Fact) (con
 	}
 }
 
-func attributes(facts []app.Fact) (all []attribute.KeyValue, kind otel.SpanKind) {
+func attributes(facts []observe.Fact) (all []attribute.KeyValue, kind otel.SpanKind) {
 	kind = otel.SpanKindInternal
 	for _, f := range facts {
 		switch v := f.Value.(type) {
 		case string:
-			if f.Name == app.FactKind {
+			if f.Name == observe.FactKind {
 				kind = kinds[v]
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/phrase"
 )
 
 // Object is a JSON object and where it stands. One that is not there is empty, so that it can be asked, too: it has nothing.
@@ -128,7 +129,7 @@ func (o *Object) Only(names ...string) {
 		if !slices.Contains(names, name) {
 			o.Wrong(name, "There is no such field.")
 			if e, ok := (*o.first).(*app.Error); ok && e.Hint == "" && e.Field == o.place(name) {
-				e.Hint = app.Suggest(name, names)
+				e.Hint = phrase.Suggest(name, names)
 			}
 			return
 		}

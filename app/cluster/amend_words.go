@@ -1,0 +1,145 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/app/phrase"
+	"muster/app/plan"
+)
+
+// Title says in a few words what an amendment makes of its cluster: "Grow from 3 to 5 nodes".
+func (p AmendPreview) Title() string {
+	switch p.Kind {
+	case app.OperationResize:
+		from, to := p.Before.Nodes, p.After.Nodes
+		switch {
+		case to > from:
+			return fmt.Sprintf("Grow from %d to %s", from, phrase.Several(to, "node"))
+		case to < from:
+			return fmt.Sprintf("Shrink from %d to %s", from, phrase.Several(to, "node"))
+		}
+		return "Stay at " + phrase.Several(to, "node")
+	case app.OperationAddServices:
+		return "Add " + orServices(p.moved(func(n AmendedNode) []string { return n.Added }))
+	case app.OperationRemoveServices:
+		return "Remove " + orServices(p.moved(func(n AmendedNode) []string { return n.Removed }))
+	case app.OperationReconfigure:
+		return "Change the configuration"
+	case app.OperationStart, app.OperationStop, app.OperationRestart:
+		services := p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })
+		all := p.moved(func(n AmendedNode) []string { return n.Services })
+		if len(services) == len(all) && len(all) > 1 {
+			return phrase.Upper(string(p.Kind)) + " all services"
+		}
+		return phrase.Upper(string(p.Kind)) + " " + orServices(services)
+	case app.OperationCompare:
+		return "Compare " + orServices(p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })) + " with what is set up"
+	case app.OperationUpgrade:
+		return "Upgrade to what the catalog has now"
+	case app.OperationRepair:
+		if sick := p.named(plan.NodeReplaced); len(sick) > 0 {
+			return "Repair " + NodesInWords(sick)
+		}
+	}
+	return phrase.Upper(p.Kind.Verb())
+}
+
+// Effects say what becomes of whom, each in a sentence: "n4 and n5 are made." There are none where nothing is to be done.
+func (p AmendPreview) Effects() []string {
+	var out []string
+	say := func(nodes []string, one, many string) {
+		switch len(nodes) {
+		case 0:
+		case 1:
+			out = append(out, nodes[0]+" "+one)
+		default:
+			out = append(out, NodesInWords(nodes)+" "+many)
+		}
+	}
+	say(p.named(plan.NodeNew), "is made.", "are made.")
+	say(p.named(plan.NodeReplaced), "is replaced and keeps its name and services.", "are replaced and keep their names and services as they were.")
+	say(p.named(plan.NodeGone), "hands over what runs on it, and is given back.", "hand over what runs on them, and are given back.")
+	for _, s := range p.moved(func(n AmendedNode) []string { return n.Added }) {
+		if on := p.standing(func(n AmendedNode) bool { return slices.Contains(n.Added, s) }); len(on) > 0 {
+			out = append(out, fmt.Sprintf("%s comes to %s.", s, NodesInWords(on)))
+		}
+	}
+	for _, s := range p.moved(func(n AmendedNode) []string { return n.Removed }) {
+		if on := p.standing(func(n AmendedNode) bool { return slices.Contains(n.Removed, s) }); len(on) > 0 {
+			out = append(out, fmt.Sprintf("%s goes from %s.", s, NodesInWords(on)))
+		}
+	}
+	for _, s := range p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) }) {
+		for _, w := range serviceWorks {
+			if on := p.standing(func(n AmendedNode) bool { return n.Work[s] == w }); len(on) > 0 {
+				out = append(out, fmt.Sprintf("%s is %s on %s.", s, w.Done(), NodesInWords(on)))
+			}
+		}
+	}
+	return out
+}
+
+// serviceWorks are the kinds of work, from what is felt least to what is felt most.
+var serviceWorks = []plan.ServiceWork{plan.WorkCompare, plan.WorkConfigure, plan.WorkReload, plan.WorkStart, plan.WorkRestart, plan.WorkUpgrade, plan.WorkStop, plan.WorkStopConfigure}
+
+// Touched tells whether anything is done on the node.
+func (n AmendedNode) Touched() bool {
+	return n.Change != "" || len(n.Added)+len(n.Removed)+len(n.Work) > 0
+}
+
+// named gives the nodes with a change.
+func (p AmendPreview) named(c plan.NodeChange) []string {
+	var out []string
+	for _, n := range p.Nodes {
+		if n.Change == c {
+			out = append(out, n.Name)
+		}
+	}
+	return out
+}
+
+// standing gives those that stay and of which something is true.
+func (p AmendPreview) standing(is func(AmendedNode) bool) []string {
+	var out []string
+	for _, n := range p.Nodes {
+		if n.Change == "" && is(n) {
+			out = append(out, n.Name)
+		}
+	}
+	return out
+}
+
+// moved gives services of all nodes, sorted, each once.
+func (p AmendPreview) moved(of func(AmendedNode) []string) []string {
+	all := map[string]bool{}
+	for _, n := range p.Nodes {
+		for _, s := range of(n) {
+			all[s] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// NodesInWords names nodes, in number order: "n1, n2 and n4", or of many "n3 to n9" or how many they are.
+func NodesInWords(names []string) string {
+	switch n := len(names); {
+	case n == 0:
+		return "no node"
+	case n <= 4:
+		return phrase.AndList(names)
+	case app.NodeNumber(names[0]) > 0 && app.NodeNumber(names[n-1])-app.NodeNumber(names[0]) == n-1:
+		return names[0] + " to " + names[n-1]
+	}
+	return phrase.AndList([]string{strings.Join(names[:3], ", "), phrase.Several(len(names)-3, "other node")})
+}
+
+func orServices(names []string) string {
+	if len(names) == 0 {
+		return "services"
+	}
+	return phrase.AndList(names)
+}

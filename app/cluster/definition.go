@@ -1,0 +1,295 @@
+package cluster
+
+import (
+	"context"
+	"maps"
+	"muster/app"
+	"muster/app/plan"
+	"muster/app/policy"
+	"muster/app/secret"
+	"muster/app/template"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Definition is the catalog as it was when a cluster was asked for, as far as that cluster needs it. Later changes of
+// the catalog do not reach a running cluster. Provider settings, which may be secret, are not part of it.
+type Definition struct {
+	Lease  *template.Lease `json:"lease,omitempty"` // the template's rules; nil of clusters from before they were kept
+	Config map[string]any  `json:"config,omitempty"`
+	// Overrides is what was asked for beside the template's own configuration; a null takes a key of that out. Nil of clusters from
+	// before it was kept apart.
+	Overrides map[string]any `json:"overrides,omitzero"`
+	Links     []app.Link     `json:"links,omitempty"`
+	// Parameters are the values that were given; what the template set by default is in Config only.
+	Parameters map[string]any `json:"parameters,omitempty"`
+	Immutable  []string       `json:"immutable,omitempty"` // see Template
+	// Template is the digest of the template that the cluster was made from; "" of clusters from before it was kept.
+	Template string                       `json:"template,omitempty"`
+	Services map[string]*template.Service `json:"services"`
+	Hardware map[string]template.Flavor   `json:"hardware"`
+	Images   map[string]template.Image    `json:"images"`
+	// Stopped are the services that somebody has stopped, by node; see IsStopped.
+	Stopped map[string][]string      `json:"stopped,omitempty"`
+	Hooks   []template.OperationHook `json:"hooks,omitempty"`  // the template's
+	Health  *template.HealthPolicy   `json:"health,omitempty"` // the template's; nil: nobody looks
+	// Survivors is what the template wants where not all machines come; nil: what was asked for fails.
+	Survivors *template.Survivors `json:"survivors,omitempty"`
+	Firewall  *template.Firewall  `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
+	Batches   *template.Person    `json:"batches,omitempty"`  // the template's; nil: nobody looks between batches
+	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which stands in Hardware.
+	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
+}
+
+// NewCluster is a cluster about to be accepted, with all that comes with it.
+type NewCluster struct {
+	Cluster    app.Cluster
+	Definition Definition
+	PublicKey  string
+	PrivateKey []byte
+	Nodes      []app.NewNode
+	Operation  NewOperation
+	Request    *NewRequest // that asked for it, where it is accepted at once; nil for none
+	// Reservation is what it takes of quotas; where it names no tenant, it is worked out, with an owner who is in no groups.
+	Reservation policy.Reservation
+	// OwnCatalog is the revision of the tenant's own entries that it was worked out by. EConflict, reason plan_changed, where the provider's
+	// entry has changed since.
+	OwnCatalog int64
+	Build      *app.BuildClaim // that it is for, nil for none
+}
+
+// NewOperation is an operation about to be accepted. When another one of the same cluster has not ended, it waits;
+// Cancel asks that one to stop first.
+type NewOperation struct {
+	Operation app.Operation
+	Plan      plan.Plan
+	Cancel    bool
+	// Change is what it makes of its cluster; nil for nothing but what its steps do.
+	Change *ClusterChange
+	// Follows is the cluster's latest operation when this one was planned; where another one has come since, or that one has
+	// not ended, it is EConflict. 0 for no such condition.
+	Follows int64
+	// AsOf is, of a go-on, when what it goes on with had ended as it was planned: EConflict where that has run again since.
+	AsOf time.Time
+	// TopUp says that Muster asks for it by itself, to have all nodes that were wanted.
+	TopUp bool
+	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: somebody may just have
+	// moved the end.
+	LeaseOver bool
+}
+
+// ClusterSecrets are the keys of a cluster.
+type ClusterSecrets struct {
+	PublicKey  string
+	PrivateKey []byte
+}
+
+// ClusterStore keeps clusters and nodes.
+type ClusterStore interface {
+	// NextClusterNumber gives a number that no cluster has had.
+	NextClusterNumber(ctx context.Context) (int64, error)
+	// CreateCluster writes the cluster, its nodes, their intents, the operation with its plan, and an audit row.
+	// EConflict where a live cluster of the tenant has the name. Where n.Request is set, it is kept too, and gets its number.
+	CreateCluster(ctx context.Context, n NewCluster) (app.Operation, error)
+	Cluster(ctx context.Context, tenant, id string) (app.Cluster, error)
+	// View gives a cluster with its nodes and operations as they were at one moment. Links are left out.
+	View(ctx context.Context, tenant, id string) (ClusterView, error)
+	// Clusters gives them newest first, each with its latest operation.
+	// It is ENotFound where f.After is none of the tenant's.
+	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
+	// WaitingByProvider counts the steps of operations under way, of all tenants, that ask a provider for something, and are ready
+	// for it but not at work.
+	WaitingByProvider(ctx context.Context) (map[string]int, error)
+	// CountClusters counts them by status, whatever the filter's own status, order and page.
+	CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error)
+	// Nodes gives them in number order: those that the cluster has, is to have, or is giving back. Those that an operation which
+	// has succeeded gave back are no part of it any more and left out, here as in View; receipts and reports keep their names.
+	// So what has the status deleted is left of an operation that has not ended well, or the whole cluster is gone. A machine that is
+	// made anew is planned again from when the old one was given back.
+	Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error)
+	Definition(ctx context.Context, tenant, cluster string) (Definition, error)
+	// Definitions returns the definition as it is and as it was before each operation that changed it, the newest first, at most MaxDefinitions;
+	// DefinitionState is a text that is another one whenever they are, and costs little.
+	Definitions(ctx context.Context, tenant, cluster string) ([]Definition, error)
+	DefinitionState(ctx context.Context, tenant, cluster string) (string, error)
+	// DefinitionAt gives what the steps of an operation of the cluster are carried out by: the definition as that operation left
+	// it, whatever later ones have made of it. Of one that changed nothing it is what was there at that time.
+	DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (Definition, error)
+	// LeftBy returns a cluster as an operation left it, or as it was at that time where the operation changed nothing: template, size, services,
+	// cost and definition.
+	LeftBy(ctx context.Context, tenant, cluster string, operation int64) (ClusterChange, error)
+	// ChangeOf gives what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
+	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
+	// A roll-back is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
+	// where the cluster is gone.
+	ChangeOf(ctx context.Context, tenant string, operation int64) (before, after ClusterChange, err error)
+	ClusterSecrets(ctx context.Context, tenant, cluster string) (ClusterSecrets, error)
+	// ExpiredClusters gives live clusters whose lease has ended before now and that are not being deleted, of all tenants.
+	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error)
+	// MarkLost sets an active cluster to failed with a message, because machines of it are gone; see OrphanStore.MarkFound. One that is asleep stays
+	// so, and its owner is told each time.
+	MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error
+}
+
+// HardwareFallback lets the machine of a node be of other hardware. It is not taken by operations that make no nodes, nor where a quota does not
+// allow it, or where the node
+// has other hardware by now; then the attempt ends as if there were none.
+type HardwareFallback struct {
+	From, To  string
+	InsteadOf string  // the hardware that the layout chose; "" where To is that
+	CPU       float64 // of To
+	// More is by how much per hour, and MoreCPU by how many cores, the cluster grows; below 0 where it shrinks.
+	More, MoreCPU float64
+	// Retry is what becomes of the attempt where it is taken, and Err how it ended; nil leaves it as it is.
+	Retry app.Retry
+	Err   *app.Error
+}
+
+// Feed keeps what happened, for people to follow and replay.
+type Feed interface {
+	// Events gives a cluster's events after a number, oldest first.
+	Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error)
+	Logs(ctx context.Context, tenant, cluster string, f LogFilter) ([]app.LogLine, error)
+	// AppendLogs adds lines of the tenant whose fence still holds; others are dropped.
+	AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error
+	// Watch returns a channel that gets a (coalesced) value whenever the topic wakes. Call stop, which may be done twice.
+	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
+}
+
+// Override is what the amendment wants otherwise than the template has it.
+func (m Amendment) Override() template.Override {
+	o := template.Override{Config: m.Config}
+	if m.Kind == app.OperationAddServices || m.Kind == app.OperationRemoveServices {
+		o.Parts = append(o.Parts, "services")
+	}
+	if m.Hardware != "" {
+		o.Parts = append(o.Parts, "hardware")
+	}
+	if m.Image != "" {
+		o.Parts = append(o.Parts, "image")
+	}
+	return o
+}
+
+// OwnConfig are what people asked for beside the template's own configuration. Clusters from before it was kept apart are
+// taken to have asked for all of it.
+func (d Definition) OwnConfig() map[string]any {
+	if d.Overrides != nil {
+		return d.Overrides
+	}
+	return d.Config
+}
+
+func ValueAt(m map[string]any, keys []string) any {
+	for _, k := range keys[:len(keys)-1] {
+		m, _ = m[k].(map[string]any)
+	}
+	return m[keys[len(keys)-1]]
+}
+
+// IsStopped tells whether somebody has stopped a service on a node, and nobody has started it since.
+func (d Definition) IsStopped(node, service string) bool {
+	return slices.Contains(d.Stopped[node], service)
+}
+
+// PresentParameters gives the values that the parameters of the configuration have by now, by name, as people write them: those that
+// were given, and else what the configuration says. Those that are nowhere said are left out. Of a template that the actor does not
+// see, or that is gone, only what was given is known. What may be secret is HiddenValue.
+func (d Definition) PresentParameters(t *template.Template) map[string]any {
+	out := map[string]any{}
+	if t == nil {
+		for name, v := range d.Parameters {
+			out[name] = v
+		}
+		return Concealed(out).(map[string]any)
+	}
+	for _, p := range t.Parameters {
+		if !p.Configures() {
+			continue
+		}
+		keys := template.KeysOf(t.Defaults.Config, strings.TrimPrefix(p.Targets()[0], "config."))
+		v := d.Parameters[p.Name]
+		if v == nil {
+			v = p.Written(ValueAt(d.Config, keys))
+		}
+		switch {
+		case v == nil:
+		case secret.SecretKey.MatchString(keys[len(keys)-1]):
+			out[p.Name] = secret.HiddenValue
+		default:
+			out[p.Name] = v
+		}
+	}
+	return Concealed(out).(map[string]any)
+}
+
+// CheckImmutable is that of the template that the cluster was made from.
+func (d Definition) CheckImmutable(o template.Override) error {
+	return template.CheckImmutable("The cluster's template", d.Immutable, d.Config, o)
+}
+
+// Override is what a request wants otherwise than the template.
+func (r ClusterRequest) Override(t *template.Template) template.Override {
+	o := template.Override{Config: r.Config}
+	d := t.Defaults
+	for part, different := range map[string]bool{
+		"services":   len(r.Services) > 0 && !template.SameSet(r.Services, d.Services),
+		"provider":   r.Provider != "" && r.Provider != d.Provider,
+		"hardware":   r.Hardware != "" && r.Hardware != d.Hardware,
+		"image":      r.Image != "" && r.Image != d.Image,
+		"dns_suffix": r.DNSSuffix != "" && r.DNSSuffix != d.DNSSuffix,
+		"lease":      r.Lease != nil && *r.Lease != t.Lease.Initial,
+	} {
+		if different {
+			o.Parts = append(o.Parts, part)
+		}
+	}
+	return o
+}
+
+// TakeFallbacks freezes what the machines of nodes may be made of instead, in place of what was frozen for the same hardware.
+func (d *Definition) TakeFallbacks(c *template.Catalog, t *template.Template, provider string, nodes []template.Placed) {
+	fallbacks := t.Fallbacks(c, provider, nodes)
+	if len(fallbacks)+len(d.FallbackHardware) == 0 {
+		return
+	}
+	d.Hardware, d.FallbackHardware = maps.Clone(d.Hardware), maps.Clone(d.FallbackHardware)
+	if d.FallbackHardware == nil {
+		d.FallbackHardware = map[string][]string{}
+	}
+	for _, n := range nodes {
+		delete(d.FallbackHardware, n.Hardware)
+	}
+	for name, others := range fallbacks {
+		d.FallbackHardware[name] = others
+		for _, other := range others {
+			d.Hardware[other] = c.Hardware[other].Providers[provider]
+		}
+	}
+}
+
+// NextOf gives the hardware to ask for after a node's own, of which there is none to be had, in order. It goes round: the last is what the
+// layout chose, unless the node is of that. Nil where there is no other.
+func (d Definition) NextOf(n app.Node) []string {
+	asked := n.AskedHardware()
+	others := d.FallbackHardware[asked]
+	if len(others) == 0 {
+		return nil
+	}
+	next := slices.Clone(others[slices.Index(others, n.Hardware)+1:])
+	if n.Hardware != asked {
+		next = append(next, asked)
+	}
+	return next
+}
+
+// Highest gives the flavor of some hardware with the price and the cores of the dearest and the largest that a machine may be instead.
+func (d Definition) Highest(hardware string, fallbacks map[string][]string) template.Flavor {
+	f := d.Hardware[hardware]
+	for _, other := range fallbacks[hardware] {
+		o := d.Hardware[other]
+		f.CostPerHour, f.CPU = max(f.CostPerHour, o.CostPerHour), max(f.CPU, o.CPU)
+	}
+	return f
+}

@@ -1,0 +1,284 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"muster/app"
+	"muster/app/layout"
+	"muster/app/phrase"
+	"muster/app/policy"
+	"muster/app/template"
+	"slices"
+	"time"
+)
+
+// RequestStatus is the state of a request in one word.
+type RequestStatus string
+
+// The states. Only waiting and offered are not the end.
+const (
+	RequestAccepted  RequestStatus = "accepted"  // it runs, or has run: see its cluster
+	RequestRefused   RequestStatus = "refused"   // by a policy
+	RequestWaiting   RequestStatus = "waiting"   // for approvals
+	RequestOffered   RequestStatus = "offered"   // approved with conditions: who asked has to confirm
+	RequestDenied    RequestStatus = "denied"    // by a person
+	RequestExpired   RequestStatus = "expired"   // nobody decided in time
+	RequestWithdrawn RequestStatus = "withdrawn" // by who asked, or by an admin
+)
+
+// RequestStatuses are all of them.
+var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestAccepted, RequestRefused, RequestDenied, RequestExpired, RequestWithdrawn}
+
+// Open tells whether somebody still has to decide.
+func (s RequestStatus) Open() bool { return s == RequestWaiting || s == RequestOffered }
+
+// Request is what somebody asked for. It is kept for ever. One that is open is not in the ledger and holds no worker.
+type Request struct {
+	ID        int64             `json:"id"`
+	Tenant    string            `json:"tenant"`
+	Kind      app.OperationKind `json:"kind"`
+	Cluster   string            `json:"cluster,omitempty"` // its id; "" until it is made
+	Requester string            `json:"requester"`         // see Actor.Name
+	Owner     string            `json:"owner"`             // of what is made
+	Groups    []string          `json:"groups,omitempty"`
+	Via       app.Via           `json:"via,omitempty"`
+	AskedAt   time.Time         `json:"asked_at"`
+	EndedAt   time.Time         `json:"ended_at,omitzero"`
+	Status    RequestStatus     `json:"status"`
+	// Asked is what was asked for, in the words of who asked; the configuration is left out, since it may hold secrets.
+	Asked    ClusterRequest  `json:"asked"`
+	Facts    policy.Facts    `json:"facts"`
+	Decision policy.Decision `json:"decision"`
+	// Terms are what is approved, and what runs.
+	Terms   Terms         `json:"terms"`
+	Needs   []policy.Need `json:"needs,omitempty"`
+	Round   int           `json:"round"` // how often the terms were changed by conditions
+	Reviews []Review      `json:"reviews,omitempty"`
+	Offer   *Offer        `json:"offer,omitempty"` // while it is offered
+
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // while it is open
+	DueAt     time.Time `json:"-"`                   // when it is to be looked after next; zero: never
+	Broken    bool      `json:"broken_glass,omitempty"`
+	Message   string    `json:"message,omitempty"` // why it is as it is
+}
+
+// Terms are what a request comes to.
+type Terms struct {
+	PlanHash string          `json:"plan_hash"`
+	Expects  app.Expectation `json:"expects,omitzero"`
+	Layout   layout.Layout   `json:"layout"`
+	Steps    int             `json:"steps"`
+	Duration time.Duration   `json:"duration"` // estimate
+	// People is what the duration does not say, such as "plus waiting for a person (up to 2 h)"; "" where nobody is asked.
+	People string        `json:"people,omitempty"`
+	Lease  time.Duration `json:"lease"` // 0: for ever
+	Cost   float64       `json:"cost,omitempty"`
+	CPU    float64       `json:"cpu,omitempty"` // virtual cores, as far as they are known
+	// Seal is the digest of all that was kept to be run: layout, definition, lease.
+	Seal string `json:"seal,omitempty"`
+	// Amended is what becomes of a cluster that stands; the layout is then that of afterwards, and the lease what is left of it.
+	Amended *AmendTerms `json:"amended,omitempty"`
+}
+
+// Offer is terms that an approver proposes instead.
+type Offer struct {
+	Terms
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"`
+}
+
+// Verdict is what an approver says.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictApprove    Verdict = "approve"
+	VerdictDeny       Verdict = "deny"
+	VerdictConditions Verdict = "conditions" // yes, but with fewer nodes or a shorter lease
+	VerdictBreak      Verdict = "break_glass"
+)
+
+// Review is what somebody said about a request, and in which round. Counts are the policies whose approval it counts for.
+type Review struct {
+	Who      string    `json:"who"`
+	At       time.Time `json:"at"`
+	Verdict  Verdict   `json:"verdict"`
+	Reason   string    `json:"reason,omitempty"`
+	Round    int       `json:"round"`
+	PlanHash string    `json:"plan_hash,omitempty"` // that was shown
+	Counts   []string  `json:"counts,omitempty"`
+}
+
+// Kept is what a request needs to be run later just as it was shown. It is dropped when the request ends.
+type Kept struct {
+	Request    ClusterRequest `json:"request"`
+	Definition Definition     `json:"definition"`
+	DNSSuffix  string         `json:"dns_suffix"`
+	Layout     layout.Layout  `json:"layout"`
+	Lease      time.Duration  `json:"lease"`
+	PlanHash   string         `json:"plan_hash"`
+	// Hooks are those whose scripts the plan runs: what was shown, whatever the tenant's hooks are by then.
+	Hooks []template.OperationHook `json:"hooks,omitempty"`
+	// OwnCatalog is the revision of the tenant's own entries that it was worked out by.
+	OwnCatalog int64 `json:"own_catalog,omitempty"`
+	// Of an amendment: what was asked for, the cluster's latest operation at that time, and its owner.
+	Amendment *Amendment `json:"amendment,omitempty"`
+	Follows   int64      `json:"follows,omitempty"`
+	Owner     string     `json:"owner,omitempty"`
+	Offer     *Kept      `json:"offer,omitempty"` // the same of an offer
+}
+
+// Seal is the digest of what was kept, without an offer. It is hex, 64 digits.
+func (k Kept) Seal() string {
+	k.Offer = nil
+	b, err := json.Marshal(k)
+	if err != nil {
+		panic("app: what is kept of a request holds only plain values: " + err.Error())
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// NewRequest is a request about to be written. Kept is nil unless it is open.
+type NewRequest struct {
+	Request Request
+	Kept    *Kept
+	Who     app.Actor
+	Build   *app.BuildClaim // that it is for, nil for none
+}
+
+// Answer is what became of an asking: a cluster, or a request that waits.
+type Answer struct {
+	Request Request      `json:"request"`
+	Cluster *ClusterView `json:"cluster,omitempty"`
+	// Warnings are to be read though it was taken, such as that the template is deprecated.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// RequestView says which requests of a list are wanted.
+type RequestView string
+
+// The views.
+const (
+	RequestsMine  RequestView = "mine"
+	RequestsInbox RequestView = "inbox" // those that wait for me: to approve, or to confirm
+	RequestsAll   RequestView = "all"
+)
+
+// RequestFilter narrows a list. Lists are newest first.
+type RequestFilter struct {
+	View      RequestView   // "" means all
+	Status    RequestStatus // "" means any
+	Requester string        // "" means anybody
+	Bare      bool          // of the inbox: nothing but what says whom they wait for, for those who count them
+	Open      bool          // only those that somebody still has to decide on
+	Before    int64         // only those with a smaller number; 0: from the newest on
+	Limit     int           // 0: 100; at most 1000
+
+	Reader *app.ClusterReader // only what it may see; nil: all. App sets it.
+}
+
+// RequestStore keeps requests.
+type RequestStore interface {
+	// KeepRequest writes one that was refused, or waits. EConflict where an open one of the tenant has the name.
+	KeepRequest(ctx context.Context, n NewRequest) (Request, error)
+	// ReadableRequest is Request for one that the reader may see: it asked, would own the cluster, may decide or could have,
+	// has reviewed, or sees the cluster.
+	ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (Request, error)
+	// Request gives one with its reviews; ENotFound where the tenant has none of that number.
+	Request(ctx context.Context, tenant string, id int64) (Request, error)
+	// KeptRequest gives what is needed to run it; ENotFound where it is not open.
+	KeptRequest(ctx context.Context, tenant string, id int64) (Kept, error)
+	// Requests gives them with reviews, newest first.
+	Requests(ctx context.Context, tenant string, f RequestFilter) ([]Request, error)
+	// OpenRequests gives those that are open, oldest first.
+	OpenRequests(ctx context.Context, tenant string, limit int) ([]Request, error)
+	// OpenRequestsBare gives those that are open and have a greater number than after, oldest first, with nothing but what WaitsFor looks at.
+	OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]Request, error)
+	// RequestsNumbered gives those of the numbers that there are, oldest first.
+	RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]Request, error)
+	// MoveRequest applies a move, as Request.Move says, and writes all that follows in one transaction: the request, its
+	// review, notices, an audit row, and where the request runs now its cluster with operation and plan. ErrNotReady where
+	// it would run and m.Cluster is nil: make one and try again.
+	MoveRequest(ctx context.Context, m RequestMove) (Request, error)
+	// RequestsDue gives open ones, of all tenants, that are to be looked after by now.
+	RequestsDue(ctx context.Context, now time.Time, limit int) ([]Request, error)
+}
+
+// ErrNotReady says that a move would let a request run, and that nothing was made ready for that.
+var ErrNotReady = &app.Error{Code: app.ETransient, Reason: "not_ready", Message: "The request has just changed.", Hint: "Try again."}
+
+// Reservation is what it takes of quotas while it is open. An amendment takes nothing until it runs.
+func (r Request) Reservation() policy.Reservation {
+	q := policy.Reservation{Tenant: r.Tenant, Request: r.ID, Owner: r.Owner, Groups: r.Groups, Nodes: r.Terms.Layout.Size(), CPU: r.Terms.CPU,
+		CostPerHour: r.Terms.Layout.CostPerHour, From: r.AskedAt}
+	if r.Terms.Lease > 0 {
+		q.Until = r.AskedAt.Add(r.Terms.Lease)
+	}
+	return q
+}
+
+// want gives the needs that are not met.
+func (r Request) want() []policy.Need {
+	return slices.DeleteFunc(slices.Clone(r.Needs), policy.Need.Met)
+}
+
+// WaitsFor tells whether a request waits for somebody: to approve it, or to confirm what was offered.
+func (r Request) WaitsFor(a app.Actor) bool {
+	switch r.Status {
+	case RequestOffered:
+		return r.Requester == a.Name()
+	case RequestWaiting:
+		return r.mayReview(a) == nil && slices.ContainsFunc(r.want(), func(n policy.Need) bool { return n.Fits(a) })
+	}
+	return false
+}
+
+// AmendTerms are what an amendment that was asked for comes to, for those who decide on it.
+type AmendTerms struct {
+	Amendment Amendment         `json:"amendment"` // the configuration is left out, since it may hold secrets; see Changes
+	Title     string            `json:"title"`
+	Before    ClusterFigures    `json:"before"`
+	After     ClusterFigures    `json:"after"`
+	Effects   []string          `json:"effects,omitempty"`
+	Changes   []app.ValueChange `json:"changes,omitempty"`
+	Notes     []string          `json:"notes,omitempty"`
+}
+
+// Open makes it a request that waits, with what is needed to run it later.
+func (n *NewRequest) Open(k Kept, needs []policy.Need) {
+	r := &n.Request
+	r.Status, r.Needs, n.Kept = RequestWaiting, needs, &k
+	r.Decision.Needs = nil
+	r.Terms.Seal = k.Seal()
+	for _, need := range r.Needs {
+		after := need.ExpireAfter
+		if after <= 0 {
+			after = policy.DefaultExpiry
+		}
+		if at := r.AskedAt.Add(after); r.ExpiresAt.IsZero() || at.Before(r.ExpiresAt) {
+			r.ExpiresAt = at
+		}
+	}
+	r.DueAt = r.due()
+}
+
+// NoConditions refuses to offer something else than was asked for.
+func (r Request) NoConditions() error {
+	if r.Kind == app.OperationCreate {
+		return nil
+	}
+	return &app.Error{Code: app.EInvalid, Field: "verdict", Reason: "no_conditions", Message: fmt.Sprintf("There are no conditions for what becomes of a cluster that stands (%s).", r.Kind.Words()),
+		Hint: "Approve it as it is, or deny it and say what would be all right."}
+}
+
+// endLapsed is what becomes of a request whose cluster has changed.
+func (r *Request) endLapsed(m RequestMove) (o RequestOutcome) {
+	r.Status, r.Message = RequestExpired, phrase.FirstOf(m.Reason, "The cluster has changed since.")
+	o.Notices = r.tellExpired(m.Now)
+	return o
+}

@@ -1,0 +1,322 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"muster/app"
+	"muster/app/policy"
+)
+
+// RequestAct is what can happen to a request that is open.
+type RequestAct string
+
+// The acts.
+const (
+	RequestApprove  RequestAct = "approve"
+	RequestDeny     RequestAct = "deny"
+	RequestOffer    RequestAct = "offer"
+	RequestConfirm  RequestAct = "confirm"
+	RequestWithdraw RequestAct = "withdraw"
+	RequestBreak    RequestAct = "break_glass"
+	RequestTend     RequestAct = "tend"  // what time brings: reminders, escalation, the end
+	RequestLapse    RequestAct = "lapse" // what it is about has changed since, so it ends
+)
+
+// RequestMove is such an act. PlanHash is that of what was shown to who acts.
+type RequestMove struct {
+	Tenant   string
+	ID       int64
+	Act      RequestAct
+	Who      app.Actor
+	Now      time.Time
+	PlanHash string
+	Reason   string
+	Offer    *Offer // with offer
+	Kept     *Kept  // with offer: what is needed to run it
+	// Cluster is what is made where the request runs, or Operation what is done then to one that stands.
+	Cluster   *NewCluster
+	Operation *NewOperation
+}
+
+// RequestOutcome is what follows from a move, besides the request as it is then.
+type RequestOutcome struct {
+	Run     bool
+	Review  *Review // to be written
+	Notices []app.Notice
+	Nothing bool // it changed nothing
+}
+
+// Bounds of a review.
+const (
+	offerTime   = 24 * time.Hour // an offer stands at least so long
+	MostReason  = 1000           // bytes
+	leastGlass  = 10             // letters that breaking the glass must be worth
+	leastReason = 3
+)
+
+// Move changes a request as an act says, or refuses. It is pure: the store calls it on the row as it is in its transaction,
+// so a request moves once however many try at the same time.
+func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
+	m.Reason = strings.TrimSpace(m.Reason)
+	if !r.Status.Open() {
+		if m.Act == RequestTend || m.Act == RequestLapse {
+			return RequestOutcome{Nothing: true}, nil
+		}
+		return o, &app.Error{Code: app.EConflict, Reason: "request_ended", Message: fmt.Sprintf("Request %d is %s already.", r.ID, r.Status), Hint: "Look at it again."}
+	}
+	if len(m.Reason) > MostReason {
+		return o, &app.Error{Code: app.ETooLarge, Field: "reason", Message: "The reason is longer than 1000 bytes.", Hint: "Say it more shortly."}
+	}
+	switch m.Act {
+	case RequestApprove, RequestDeny, RequestOffer:
+		o, err = r.review(m)
+	case RequestConfirm:
+		o, err = r.confirm(m)
+	case RequestWithdraw:
+		o, err = r.withdraw(m)
+	case RequestBreak:
+		o, err = r.breakGlass(m)
+	case RequestTend:
+		o = r.tend(m.Now)
+	case RequestLapse:
+		o = r.endLapsed(m)
+	default:
+		err = app.Errorf(app.EInvalid, "There is no act %q.", m.Act)
+	}
+	if err != nil {
+		return RequestOutcome{}, err
+	}
+	if o.Run {
+		r.Status = RequestAccepted
+	}
+	if !r.Status.Open() {
+		r.EndedAt, r.ExpiresAt, r.Offer = m.Now, time.Time{}, nil
+	}
+	r.DueAt = r.due()
+	return o, nil
+}
+
+// mayReview tells whether somebody may say something to a request that waits at all.
+func (r Request) mayReview(a app.Actor) error {
+	if r.Requester == a.Name() {
+		return &app.Error{Code: app.EForbidden, Reason: "own_request", Message: "Nobody approves what he asked for himself.", Hint: "Ask somebody else who may: " + r.Approvers() + "."}
+	}
+	if !slices.ContainsFunc(r.Needs, func(n policy.Need) bool { return n.Fits(a) }) {
+		return &app.Error{Code: app.EForbidden, Reason: "not_approver", Message: "This request does not wait for you.", Hint: "It waits for " + r.Approvers() + "."}
+	}
+	for _, v := range r.Reviews {
+		if v.Round == r.Round && v.Who == a.Name() {
+			return &app.Error{Code: app.EConflict, Reason: "reviewed", Message: "You have said something to this request already.", Hint: "Somebody else has to go on: " + r.Approvers() + "."}
+		}
+	}
+	return nil
+}
+
+// Approvers says who has to approve yet.
+func (r Request) Approvers() string {
+	var all []string
+	for _, n := range r.want() {
+		all = append(all, n.Missing())
+	}
+	if len(all) == 0 {
+		return "nobody"
+	}
+	return strings.Join(all, ", and ")
+}
+
+func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
+	if r.Status != RequestWaiting {
+		return o, &app.Error{Code: app.EConflict, Reason: "offered", Message: "Conditions were offered to " + r.Requester + ", who has to say yes or no first.", Hint: "Look at it again later."}
+	}
+	if err := r.mayReview(m.Who); err != nil {
+		return o, err
+	}
+	if err := r.shown(m.PlanHash, r.Terms, m.Act != RequestDeny); err != nil {
+		return o, err
+	}
+	v := Review{Who: m.Who.Name(), At: m.Now, Reason: m.Reason, Round: r.Round, PlanHash: r.Terms.PlanHash}
+	high := false
+	for _, n := range r.Needs {
+		if n.Fits(m.Who) {
+			v.Counts, high = append(v.Counts, n.Policy), high || n.High
+		}
+	}
+	if m.Act != RequestApprove && utf8.RuneCountInString(m.Reason) < leastReason {
+		return o, &app.Error{Code: app.EInvalid, Field: "reason", Message: r.Requester + " wants to know why.", Hint: "Give a reason."}
+	}
+	if high && m.Act != RequestDeny {
+		if err := m.Who.MustBeFresh(m.Now, app.FreshForApproval); err != nil {
+			return o, err
+		}
+	}
+	switch m.Act {
+	case RequestDeny:
+		v.Verdict = VerdictDeny
+		r.Status, r.Message = RequestDenied, m.Reason
+	case RequestOffer:
+		if m.Offer == nil || m.Kept == nil {
+			return o, app.Errorf(app.EInvalid, "There is nothing to offer.")
+		}
+		v.Verdict = VerdictConditions
+		r.Status, r.Offer = RequestOffered, m.Offer
+		r.ExpiresAt = latest(r.ExpiresAt, m.Now.Add(offerTime))
+	case RequestApprove:
+		v.Verdict = VerdictApprove
+	}
+	r.Reviews = append(r.Reviews, v)
+	r.count()
+	o.Review = &r.Reviews[len(r.Reviews)-1]
+	o.Run = m.Act == RequestApprove && len(r.want()) == 0
+	o.Notices = r.tellReview(m)
+	return o, nil
+}
+
+// count fills in who has approved what is asked for now, each need by different people.
+func (r *Request) count() {
+	for i := range r.Needs {
+		n := &r.Needs[i]
+		n.Approved = nil
+		for _, v := range r.Reviews {
+			yes := v.Verdict == VerdictApprove || v.Verdict == VerdictConditions && v.Round == r.Round && r.Status != RequestOffered
+			if yes && v.Round == r.Round && v.Who != r.Requester && slices.Contains(v.Counts, n.Policy) && !slices.Contains(n.Approved, v.Who) {
+				n.Approved = append(n.Approved, v.Who)
+			}
+		}
+	}
+}
+
+// confirm takes what was offered. Who offered it has approved it by that; approvals of what was asked for before lapse, since
+// they were for another plan.
+func (r *Request) confirm(m RequestMove) (o RequestOutcome, err error) {
+	switch {
+	case r.Status != RequestOffered || r.Offer == nil:
+		return o, &app.Error{Code: app.EConflict, Reason: "not_offered", Message: "There is no offer to confirm.", Hint: "The request waits for " + r.Approvers() + "."}
+	case m.Who.Name() != r.Requester:
+		return o, &app.Error{Code: app.EForbidden, Reason: "not_requester", Message: "Only " + r.Requester + ", who asked, can take the offer."}
+	}
+	if err := r.shown(m.PlanHash, r.Offer.Terms, true); err != nil {
+		return o, err
+	}
+	r.Round++
+	for i := len(r.Reviews) - 1; i >= 0; i-- {
+		// The review stays as it was said; that it counts now is one more, of the new round.
+		if v := r.Reviews[i]; v.Verdict == VerdictConditions && v.Round == r.Round-1 {
+			v.Round, v.PlanHash = r.Round, r.Offer.PlanHash
+			r.Reviews = append(r.Reviews, v)
+			o.Review = &r.Reviews[len(r.Reviews)-1]
+			break
+		}
+	}
+	r.Terms, r.Offer, r.Status = r.Offer.Terms, nil, RequestWaiting
+	r.count()
+	o.Run = len(r.want()) == 0
+	o.Notices = r.tellConfirm(m, o.Run)
+	return o, nil
+}
+
+func (r *Request) withdraw(m RequestMove) (o RequestOutcome, err error) {
+	mine := m.Who.Name() == r.Requester
+	if !mine && !m.Who.Role.AtLeast(app.RoleAdmin) {
+		return o, &app.Error{Code: app.EForbidden, Reason: "not_requester", Message: "Only " + r.Requester + ", who asked, and admins can withdraw it.",
+			Hint: "An approver can deny it."}
+	}
+	r.Status, r.Message = RequestWithdrawn, m.Reason
+	if !mine {
+		o.Notices = r.tellWithdrawn(m)
+	}
+	return o, nil
+}
+
+func (r *Request) breakGlass(m RequestMove) (o RequestOutcome, err error) {
+	switch {
+	case r.Status != RequestWaiting:
+		return o, &app.Error{Code: app.EConflict, Reason: "offered", Message: "Conditions were offered to " + r.Requester + ", who has to say yes or no first."}
+	case !r.MayBreak(m.Who):
+		return o, &app.Error{Code: app.EForbidden, Reason: "not_breaker", Message: "You may not break the glass here.", Hint: "Admins may, and members of the group that a policy names for it."}
+	case utf8.RuneCountInString(m.Reason) < leastGlass:
+		return o, &app.Error{Code: app.EInvalid, Field: "reason", Message: "Breaking the glass takes a reason of at least 10 letters.", Hint: "Say what the emergency is; everybody concerned will read it."}
+	}
+	if err := r.shown(m.PlanHash, r.Terms, true); err != nil {
+		return o, err
+	}
+	if err := m.Who.MustBeFresh(m.Now, app.FreshForApproval); err != nil {
+		return o, err
+	}
+	r.Reviews = append(r.Reviews, Review{Who: m.Who.Name(), At: m.Now, Verdict: VerdictBreak, Reason: m.Reason, Round: r.Round, PlanHash: r.Terms.PlanHash})
+	r.Broken, r.Message = true, m.Reason
+	o.Run, o.Review = true, &r.Reviews[len(r.Reviews)-1]
+	o.Notices = r.tellBroken(m)
+	return o, nil
+}
+
+// MayBreak tells whether somebody may let a request run without approvals.
+func (r Request) MayBreak(a app.Actor) bool {
+	return r.Status == RequestWaiting && (a.Role.AtLeast(app.RoleAdmin) ||
+		slices.ContainsFunc(r.Needs, func(n policy.Need) bool { return n.BreakGlass != "" && slices.Contains(a.Groups, n.BreakGlass) }))
+}
+
+// tend does what the time has come for.
+func (r *Request) tend(now time.Time) (o RequestOutcome) {
+	if !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt) {
+		r.Message = "Nobody decided in time."
+		if r.Status == RequestOffered {
+			r.Message = "The offer was not confirmed in time."
+		}
+		r.Status = RequestExpired
+		o.Notices = r.tellExpired(now)
+		return o
+	}
+	if r.Status == RequestWaiting {
+		for i := range r.Needs {
+			n := &r.Needs[i]
+			if at := n.Remind(r.AskedAt); !at.IsZero() && !now.Before(at) {
+				n.RemindedAt = now
+				o.Notices = append(o.Notices, r.tellReminder(*n, now))
+			}
+			if at := n.Escalate(r.AskedAt); !at.IsZero() && !now.Before(at) {
+				n.EscalatedAt = now
+				o.Notices = append(o.Notices, r.tellEscalated(*n, now))
+			}
+		}
+	}
+	o.Nothing = len(o.Notices) == 0
+	return o
+}
+
+// due is when tend has something to do next; zero for never.
+func (r Request) due() time.Time {
+	if !r.Status.Open() {
+		return time.Time{}
+	}
+	next := r.ExpiresAt
+	for _, n := range r.Needs {
+		for _, at := range []time.Time{n.Remind(r.AskedAt), n.Escalate(r.AskedAt)} {
+			if r.Status == RequestWaiting && !at.IsZero() && (next.IsZero() || at.Before(next)) {
+				next = at
+			}
+		}
+	}
+	return next
+}
+
+// shown refuses who saw something else than what stands there now.
+func (r Request) shown(hash string, t Terms, needed bool) error {
+	switch {
+	case hash == "" && needed:
+		return &app.Error{Code: app.EInvalid, Field: "plan_hash", Message: "It is not said which plan is meant.", Hint: "Send the plan_hash of the request as it was shown."}
+	case hash != "" && hash != t.PlanHash:
+		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown.", Hint: "Look at the request again."}
+	}
+	return nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,162 @@
+package execution
+
+import (
+	"context"
+	"io"
+	"muster/app"
+	"muster/app/family"
+	"muster/app/health"
+	"muster/app/template"
+	"time"
+)
+
+// Most that one message between a worker and the server holds. The server refuses more with ETooLarge.
+const (
+	MaxClaims  = 256  // steps claimed or reported at once
+	MaxHeld    = 8192 // fences in a heartbeat
+	MaxLogs    = 2000 // lines at once
+	MaxLogText = 8192 // bytes of a line
+)
+
+// Coordinator is the contract between workers and the server: in-process in the all-in-one binary, over HTTPS from other
+// hosts. Messages hold many steps, so that a thousand steps cost a few. A worker works for one tenant and learns secrets
+// only of the steps that it has claimed; a fence of another tenant's step is as good as an old one.
+type Coordinator interface {
+	// Claim takes up to most queued steps of the worker's tenant, the best first, marks them as running for the worker
+	// until each assignment's Deadline, and hands back all that they need. Fewer, or none, and no error: there is no more
+	// to do (bells were stale, or the tenant has as many running as it may).
+	Claim(ctx context.Context, w app.WorkerID, most int) ([]*Assignment, error)
+	// Heartbeat extends the claims that are still held. The answer says, fence by fence, what to do with them.
+	Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]Directive, error)
+	// Report ends attempts. The answer holds one entry for each report, in the same order. With WantNext it may hand back
+	// the same node's next step, claimed. Reporting the same fence twice, or an old one, changes nothing and is EStale,
+	// unless a next step was handed out in an answer that the worker may not have got: then it is handed out again. The
+	// error is for when nothing of the message is known to have happened; the same message may then be sent again.
+	Report(ctx context.Context, w app.WorkerID, reports []Report) ([]Reported, error)
+	// Hosts gives the names that the node of a held step must be able to resolve: Assignment.Hosts, which does not travel
+	// with every step of a big cluster. EStale where the fence does not hold.
+	Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]family.HostEntry, error)
+	// Log appends lines. Lines with an old fence are dropped silently.
+	Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) error
+}
+
+// ResourceFetcher is the part of the contract by which contents of resources come to workers.
+type ResourceFetcher interface {
+	// FetchResource gives a content that a held step needs, from an offset on. Close it. EStale where the fence does not hold, ENotFound where
+	// the step does not need it. Whoever reads checks the hash of the whole.
+	FetchResource(ctx context.Context, w app.WorkerID, f app.Fence, hash string, from int64) (io.ReadCloser, error)
+	// HoldResources tells which contents the worker's host has of its tenant.
+	HoldResources(ctx context.Context, w app.WorkerID, hashes []string) error
+}
+
+// Reported is the server's answer to one report.
+type Reported struct {
+	Next *Assignment `json:"next,omitempty"` // the node's next step, claimed
+	Err  *app.Error  `json:"err,omitempty"`  // EStale, or why this one report could not be taken
+}
+
+// Directive is the server's answer to a heartbeat for one held step.
+type Directive struct {
+	Fence    app.Fence
+	Deadline time.Time // the claim now runs until here, by the server's clock: ClaimFor after it was asked
+	Cancel   bool      // stop the work and report ECancelled
+	Lost     bool      // the claim is not yours any more: stop, report nothing
+}
+
+// Assignment is a claimed step with all that is needed to carry it out.
+type Assignment struct {
+	Fence  app.Fence
+	Tenant string
+	Worker string
+	StepID string
+	Epoch  int64 // greater than that of every claim before it on the same node: the node refuses what is older
+	Tries  int   // attempts since the operation was last resumed, this one included; those that were Free left out
+	// Age is how long ago the first of these attempts began. It bounds how long "again" can go on.
+	Age      time.Duration
+	Action   app.Action
+	Service  string
+	Node     app.Node
+	Cluster  app.Cluster
+	Deadline time.Time     // by the server's clock: the claim runs out unless a heartbeat extends it
+	Timeout  time.Duration // the whole attempt may take this long
+
+	Provider template.ProviderSpec // for machine actions
+	Machine  family.MachineSpec    // for create; Machine.Intent and Tags are set for every machine action
+	SSHKey   []byte                // the cluster's private key, OpenSSH PEM
+	// Guarded says that the provider is a tenant's own, so that its machines are reached by SSH only where tenants may reach at all.
+	Guarded bool `json:",omitempty"`
+	// Unasked says of a create that no attempt before this one can have asked for the machine, so there is none to look for.
+	Unasked bool
+
+	// Replacements are, of a confirm, the machines on record that earlier attempts have created in place of one that did not come up, since the
+	// operation was last resumed.
+	Replacements []string `json:",omitempty"`
+
+	// Together is, of a create that is Unasked, what the operation has to make at the provider in all; nil where it is this machine alone.
+	Together *Together `json:",omitempty"`
+
+	// FromPool says of a create or confirm that the machine comes, or may come, from a pool; nil for one that does not.
+	FromPool *FromPool `json:",omitempty"`
+
+	Automators []string                // for bootstrap and names: those that the node's services use, sorted
+	Call       *template.ServiceAction // with its resources pinned
+	Compared   app.Action              `json:",omitempty"` // for compare: the action that Call is
+	Health     *template.HealthCheck   // for check: the service's, expanded for this node
+	Config     map[string]any          // expanded for this node
+	// Secrets are the values of the tenant's secrets that stand in what was handed out: nothing that the step says may hold one.
+	Secrets []string `json:",omitempty"`
+	// Hosts are names that the node must be able to resolve. Where they are nil although HostsHash is set, the step comes
+	// from another host, and the worker asks for those of a hash that it does not know yet.
+	Hosts     []family.HostEntry `json:"-"`
+	HostsHash string
+	// HostsWhole says that Hosts are all that the node is to know. Else they are added to those that it knows.
+	HostsWhole bool `json:",omitempty"`
+	// Trace is the traceparent of the request that the operation comes from; "" for none.
+	Trace string `json:",omitempty"`
+}
+
+// FromPool is what a worker has to know to take a machine over that was made for a pool.
+type FromPool struct {
+	Pool string
+	// Key is the private key (OpenSSH PEM) that opened the machine in the pool; of a confirm, which sees to it that it does not any more.
+	Key []byte `json:",omitempty"`
+}
+
+// Report is the end of one attempt. Err nil means success. The node fields are applied on success only.
+type Report struct {
+	Fence    app.Fence
+	Action   app.Action
+	WantNext bool
+	Err      *app.Error
+	Retry    app.Retry       // what to do about Err, decided by jobs/retry.go
+	Machine  *family.Machine // create, confirm: what the provider said
+	HostKey  string          // confirm: the key that the machine proved itself with, when it was pinned at first contact
+	Seen     []app.Seen      // what was come across at the provider, also where Err is set
+	Unasked  bool            // of a create that failed: the provider was not asked to make anything
+	// Pooled says that the machine stood ready in a pool: how long it took says nothing about other machines.
+	Pooled bool `json:",omitempty"`
+	// Contract is what a bootstrap or a names step found out about the node, also where Err is set; nil where it did not come so far.
+	Contract *health.NodeReport
+	// Facts are what a service action told, once it has succeeded; see ServiceCall.Tell.
+	Facts map[string]string `json:",omitempty"`
+	// Changes are what a comparison found.
+	Changes *family.Changes `json:",omitempty"`
+}
+
+// WorkerPrefix begins the names of all workers of a registration, and of no others.
+func WorkerPrefix(provisioner string) string { return provisioner + ":" }
+
+// WorkWaiter is a Coordinator that tells a worker when there is work, for workers that hear no bells.
+type WorkWaiter interface {
+	// AwaitWork returns true as soon as a step that the worker may take has been queued for longer than patience, and false
+	// when there was none until the context ended or a time of the server's own was over.
+	AwaitWork(ctx context.Context, w app.WorkerID, patience time.Duration) (bool, error)
+}
+
+// ErrReplaced tells a provisioner, or a worker of it, that its registration has ended.
+var ErrReplaced = &app.Error{Code: app.EStale, Reason: "replaced", Message: "This provisioner was not heard of for too long, and its work was given to others.",
+	Hint: "It registers anew by itself."}
+
+// ErrWorkerToken does not say what is wrong: forged, over, or of a registration that was revoked.
+var ErrWorkerToken = &app.Error{Code: app.EUnauthorized, Reason: "worker_token", Message: "This worker's token is not valid (any more).",
+	Hint: "Its provisioner gets a new one with each heartbeat."}

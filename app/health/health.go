@@ -1,0 +1,220 @@
+package health
+
+import (
+	"fmt"
+	"maps"
+	"muster/app"
+	"muster/app/template"
+	"slices"
+	"strings"
+	"time"
+)
+
+// HealthState says in one word how a node or a cluster is.
+type HealthState string
+
+// The states of health.
+const (
+	HealthUnknown     HealthState = "unknown"     // nobody has looked yet
+	HealthHealthy     HealthState = "healthy"     // all that was looked at works
+	HealthSick        HealthState = "sick"        // a service fails its check again and again; of a cluster: a node is sick or unreachable
+	HealthUnreachable HealthState = "unreachable" // nobody gets in, again and again
+)
+
+// missesToUnreachable is how often in a row a node must not have answered to count as unreachable.
+const missesToUnreachable = 3
+
+// NodeHealth is how a node is. Nodes that are not told of are as healthy as their cluster was looked at.
+type NodeHealth struct {
+	Node    string      `json:"node"`
+	State   HealthState `json:"state"`
+	Since   time.Time   `json:"since,omitzero"`
+	Reasons []string    `json:"reasons"` // "web: GET :80/: connection refused"
+	// Rounds in a row that it was sick or unreachable, up to as many as matter; 0 where the machine that was is another one by now.
+	Rounds int `json:"rounds,omitempty"`
+
+	Machine string         `json:"-"` // that this was found of
+	Misses  int            `json:"-"` // rounds in a row that it was not reached
+	Counts  map[string]int `json:"-"` // failures in a row, by service
+}
+
+// Plain tells whether there is nothing to remember of the node.
+func (h NodeHealth) Plain() bool {
+	return h.State == HealthHealthy && h.Misses == 0 && len(h.Counts) == 0
+}
+
+// Ill tells whether something is known to be wrong with the node.
+func (h NodeHealth) Ill() bool { return h.State == HealthSick || h.State == HealthUnreachable }
+
+// NodeFinding is what one round found of a node. The zero value: all works.
+type NodeFinding struct {
+	Node        string            `json:"node"`
+	Unreachable string            `json:"unreachable,omitempty"` // why it could not be asked
+	Wrong       map[string]string `json:"wrong,omitempty"`       // by service
+}
+
+// After is the node's health after a round. Need is after how many failures in a row a service is sick, by service; most is how
+// many rounds are counted.
+func (h NodeHealth) After(f NodeFinding, machine string, need map[string]int, most int, at time.Time) NodeHealth {
+	after := NodeHealth{Node: f.Node, State: h.State, Since: h.Since, Machine: machine, Reasons: []string{}}
+	rounds, misses, counts := h.Rounds, h.Misses, h.Counts
+	if h.Machine != machine { // what was counted was another machine's
+		rounds, misses, counts = 0, 0, nil
+	}
+	switch {
+	case f.Unreachable != "":
+		after.Misses, after.Counts = min(misses+1, missesToUnreachable), counts
+		if after.Misses >= missesToUnreachable {
+			after.State = HealthUnreachable
+		}
+		after.Reasons = append(after.Reasons, f.Unreachable)
+	default:
+		sick := false
+		for _, s := range slices.Sorted(maps.Keys(f.Wrong)) {
+			if after.Counts == nil {
+				after.Counts = map[string]int{}
+			}
+			limit := max(need[s], 1)
+			after.Counts[s] = min(counts[s]+1, limit)
+			sick = sick || after.Counts[s] >= limit
+			after.Reasons = append(after.Reasons, s+": "+f.Wrong[s])
+		}
+		switch {
+		case sick:
+			after.State = HealthSick
+		case len(f.Wrong) == 0:
+			after.State = HealthHealthy
+		case h.State == HealthUnreachable: // it answers, and what it says has not been heard often enough
+			after.State = HealthHealthy
+		}
+	}
+	if after.State == "" {
+		after.State = HealthUnknown
+	}
+	if after.State != h.State {
+		after.Since = at
+	}
+	if after.Ill() {
+		after.Rounds = min(rounds+1, most)
+	}
+	return after
+}
+
+// Words says it in a line for people.
+func (h NodeHealth) Words() string {
+	if len(h.Reasons) == 0 {
+		return h.Node + " is " + string(h.State)
+	}
+	return fmt.Sprintf("%s is %s: %s", h.Node, h.State, strings.Join(h.Reasons, "; "))
+}
+
+// ClusterHealth is how a cluster is, from its nodes.
+type ClusterHealth struct {
+	State       HealthState           `json:"state"`
+	Since       time.Time             `json:"since,omitzero"`
+	Reason      string                `json:"reason,omitempty"`   // in a sentence; "" where it is healthy
+	LookedAt    time.Time             `json:"looked_at,omitzero"` // when the latest round ended
+	NextAt      time.Time             `json:"next_at,omitzero"`   // when the next one is due; a cluster with an operation under way, or asleep, waits
+	Healthy     int                   `json:"healthy"`            // nodes
+	Sick        int                   `json:"sick"`               // nodes
+	Unreachable int                   `json:"unreachable"`        // nodes
+	Unknown     int                   `json:"unknown"`            // nodes
+	Nodes       []NodeHealth          `json:"nodes"`              // those of which there is more to say than that they are healthy, in number order
+	Repair      template.HealthRepair `json:"repair"`
+	Every       time.Duration         `json:"-"`              // from one round to the next
+	Note        string                `json:"note,omitempty"` // what automatic repair waits for
+}
+
+// Of gives the health of a node by its name.
+func (h *ClusterHealth) Of(node string) NodeHealth {
+	for _, n := range h.Nodes {
+		if n.Node == node {
+			return n
+		}
+	}
+	if h.State == HealthUnknown {
+		return NodeHealth{Node: node, State: HealthUnknown, Reasons: []string{}}
+	}
+	return NodeHealth{Node: node, State: HealthHealthy, Since: h.Since, Reasons: []string{}}
+}
+
+// mostReasonNodes is how many nodes are named in one sentence.
+const mostReasonNodes = 5
+
+// Sum works out state and reason of a cluster with so many nodes from those of which there is something to say. Looked tells whether a
+// round has ended.
+func (h *ClusterHealth) Sum(nodes int, looked bool) {
+	h.Healthy, h.Sick, h.Unreachable, h.Unknown = 0, 0, 0, 0
+	var said []string
+	told := 0
+	for _, n := range h.Nodes {
+		told++
+		switch n.State {
+		case HealthHealthy:
+			h.Healthy++
+		case HealthSick:
+			h.Sick++
+		case HealthUnreachable:
+			h.Unreachable++
+		default:
+			h.Unknown++
+		}
+		if n.Ill() {
+			said = append(said, n.Words())
+		}
+	}
+	if looked {
+		h.Healthy += max(nodes-told, 0)
+	} else {
+		h.Unknown += max(nodes-told, 0)
+	}
+	switch {
+	case h.Sick+h.Unreachable > 0:
+		h.State = HealthSick
+	case !looked || nodes == h.Unknown:
+		h.State = HealthUnknown
+	default:
+		h.State = HealthHealthy
+	}
+	if more := len(said) - mostReasonNodes; more > 0 {
+		said = append(said[:mostReasonNodes], fmt.Sprintf("and %d more", more))
+	}
+	if h.Reason = strings.Join(said, "; "); h.Reason != "" {
+		h.Reason += "."
+	}
+}
+
+// LostMachines is how the message of a cluster begins of which machines are gone.
+const LostMachines = "Lost machines: "
+
+// LostNodes gives the nodes whose machines a cluster is said to have lost.
+func LostNodes(c app.Cluster, nodes []app.Node) (lost []string) {
+	for _, n := range nodes {
+		if n.Lost() {
+			lost = append(lost, n.Name)
+		}
+	}
+	list, is := strings.CutPrefix(c.Message, LostMachines)
+	if len(lost) > 0 || !is || c.Status != app.ClusterFailed {
+		return lost
+	}
+	list, _, _ = strings.Cut(list, ".")
+	for _, name := range strings.Split(list, ", ") {
+		if slices.ContainsFunc(nodes, func(n app.Node) bool { return n.Name == name }) {
+			lost = append(lost, name)
+		}
+	}
+	return lost
+}
+
+func NodesInOrder(a, b string) int {
+	if d := app.NodeNumber(a) - app.NodeNumber(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// RoundTime is how long a round of so many nodes may take.
+func RoundTime(nodes int) time.Duration {
+	return 2*time.Minute + time.Duration(nodes)*time.Second/8
+}

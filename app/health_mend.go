@@ -1,4 +1,0 @@
-package app
-
-// HealthUser is in whose name Muster repairs by itself.
-const HealthUser = "health"

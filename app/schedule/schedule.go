@@ -1,0 +1,246 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"muster/app"
+	"muster/app/phrase"
+)
+
+// Schedule says when a cluster goes to sleep and when it wakes: five fields each as in crontab (minute, hour, day, month, weekday), by
+// the clock of a time zone. One of the two may be empty.
+//
+// Where the clock jumps over a time, it counts at the same distance after the jump; where the clock goes back, a time that comes
+// twice counts the first time only.
+type Schedule struct {
+	Sleep string `json:"sleep,omitempty"`
+	Wake  string `json:"wake,omitempty"`
+	Zone  string `json:"zone,omitempty"` // IANA name, such as Europe/Berlin; "" is UTC
+}
+
+// None tells that there is nothing to do.
+func (s Schedule) None() bool { return s.Sleep == "" && s.Wake == "" }
+
+// ScheduledTime is when what is going to happen.
+type ScheduledTime struct {
+	Kind app.OperationKind `json:"kind"` // sleep or wake
+	At   time.Time         `json:"at"`
+}
+
+// ClusterSchedule is the schedule of a cluster, with the next times.
+type ClusterSchedule struct {
+	Schedule
+	Cluster   string          `json:"cluster"`
+	ChangedBy string          `json:"changed_by,omitempty"`
+	ChangedAt time.Time       `json:"changed_at,omitzero"`
+	Next      []ScheduledTime `json:"next"` // the next six, sooner first
+}
+
+// Bounds of schedules.
+const (
+	NextShown     = 6
+	mostCronText  = 100
+	leastInterval = 10 * time.Minute // between two times of the same kind
+	ScheduleGrace = time.Hour        // what is later than that is left out
+	ScheduleAgain = time.Minute      // between tries while something else is under way
+)
+
+// cronFields reads the five fields. The parser is robfig/cron's, the one that nearly everything in Go uses, for its reading of lists, steps, ranges and
+// names; the clock is ours, since it leaves out what falls into the hour that a clock jumps over.
+var cronFields = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+
+// Check refuses what cannot be read, and what would happen too often.
+func (s Schedule) Check(now time.Time) error {
+	for _, f := range []struct{ field, text string }{{"sleep", s.Sleep}, {"wake", s.Wake}} {
+		if f.text == "" {
+			continue
+		}
+		wrong := func(why string) error {
+			return &app.Error{Code: app.EInvalid, Field: f.field, Message: fmt.Sprintf("%.100q cannot be a schedule: %s.", f.text, why),
+				Hint: `Say minute, hour, day of the month, month and weekday: "0 19 * * 1-5" is at 19:00 from Monday to Friday.`}
+		}
+		if len(f.text) > mostCronText {
+			return wrong("it is too long")
+		}
+		if strings.Contains(f.text, "TZ=") {
+			return wrong("the time zone stands apart")
+		}
+		if strings.HasPrefix(strings.TrimSpace(f.text), "@every") {
+			return wrong("it has to go by the clock")
+		}
+		if _, err := cronFields.Parse(f.text); err != nil {
+			return wrong(strings.TrimSuffix(phrase.GoWords(err), "."))
+		}
+		zone, err := s.location()
+		if err != nil {
+			return err
+		}
+		at := next(f.text, zone, now)
+		if at.IsZero() {
+			return wrong("it never comes")
+		}
+		for range 50 {
+			after := next(f.text, zone, at)
+			if !after.IsZero() && after.Sub(at) < leastInterval {
+				return wrong("it comes more often than every ten minutes")
+			}
+			if at = after; at.IsZero() {
+				break
+			}
+		}
+	}
+	_, err := s.location()
+	return err
+}
+
+func (s Schedule) location() (*time.Location, error) {
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil || s.Zone == "Local" || len(s.Zone) > 64 {
+		return time.UTC, &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("There is no time zone %.64q.", s.Zone), Hint: "Name one such as Europe/Berlin or America/New_York; empty is UTC."}
+	}
+	return zone, nil
+}
+
+// After gives when a kind comes next after a moment; zero for never.
+func (s Schedule) After(kind app.OperationKind, t time.Time) time.Time {
+	text := s.Sleep
+	if kind == app.OperationWake {
+		text = s.Wake
+	}
+	zone, err := s.location()
+	if text == "" || err != nil {
+		return time.Time{}
+	}
+	return next(text, zone, t)
+}
+
+// Next gives the next times after a moment, sooner first.
+func (s Schedule) Next(t time.Time, n int) []ScheduledTime {
+	list := []ScheduledTime{}
+	sleep, wake := s.After(app.OperationSleep, t), s.After(app.OperationWake, t)
+	for len(list) < n && !(sleep.IsZero() && wake.IsZero()) {
+		if wake.IsZero() || !sleep.IsZero() && sleep.Before(wake) {
+			list = append(list, ScheduledTime{app.OperationSleep, sleep})
+			sleep = s.After(app.OperationSleep, sleep)
+		} else {
+			list = append(list, ScheduledTime{app.OperationWake, wake})
+			wake = s.After(app.OperationWake, wake)
+		}
+	}
+	return list
+}
+
+// next works on the face of a clock that never jumps, and then asks when the zone's clock shows that.
+func next(text string, zone *time.Location, after time.Time) time.Time {
+	fields, err := cronFields.Parse(text)
+	if err != nil {
+		return time.Time{}
+	}
+	face := onFace(after.In(zone))
+	// A clock that goes back shows the same hours again, so a few faces may lie in the past.
+	for range 1000 {
+		if face = fields.Next(face); face.IsZero() {
+			return time.Time{}
+		}
+		if at := ofFace(face, zone); at.After(after) {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// onFace is what a clock shows, as a moment of a clock that never jumps.
+func onFace(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}
+
+// ofFace gives when a zone's clock shows a face: the first time where it does so twice, and where it jumps over it, as long after the
+// jump as the face is after the time at which it jumps.
+func ofFace(face time.Time, zone *time.Location) time.Time {
+	const day = 24 * time.Hour
+	_, before := face.Add(-day).In(zone).Zone()
+	_, later := face.Add(day).In(zone).Zone()
+	early := face.Add(-time.Duration(max(before, later)) * time.Second)
+	late := face.Add(-time.Duration(min(before, later)) * time.Second)
+	switch {
+	case onFace(early.In(zone)).Equal(face):
+		return early.In(zone)
+	case onFace(late.In(zone)).Equal(face):
+		return late.In(zone)
+	}
+	return face.Add(-time.Duration(before) * time.Second).In(zone)
+}
+
+// ScheduleChange is another schedule of a cluster, as the store takes it. Due is when something is to be done next, zero for never.
+type ScheduleChange struct {
+	Tenant   string
+	Cluster  string
+	Schedule Schedule
+	Due      time.Time
+	Who      app.Actor
+	Now      time.Time
+}
+
+// ScheduleDue is a schedule of which something is to be done: since Since all that comes up to now counts.
+type ScheduleDue struct {
+	Cluster  app.Cluster
+	Schedule Schedule
+	Since    time.Time // what came until then was done or left out
+	Due      time.Time // as it stands in the store
+}
+
+// ScheduleStore keeps when clusters go to sleep and wake.
+type ScheduleStore interface {
+	// ClusterSchedule gives that of a cluster; the zero one where it has none.
+	ClusterSchedule(ctx context.Context, tenant, cluster string) (ClusterSchedule, error)
+	// SetSchedule writes one in place of what was there; without times it takes it away.
+	SetSchedule(ctx context.Context, c ScheduleChange) error
+	// DueSchedules gives those of live clusters, of all tenants, of which something is to be done by now.
+	DueSchedules(ctx context.Context, now time.Time, limit int) ([]ScheduleDue, error)
+	// MoveSchedule notes that what came until a moment was done or left out, when to look again, and what people are told (Kind "" for
+	// nothing). It is false, and nothing happens, where somebody else was faster.
+	MoveSchedule(ctx context.Context, d ScheduleDue, until, due time.Time, n app.Notice) (bool, error)
+}
+
+func (s Schedule) Soonest(t time.Time) time.Time {
+	if list := s.Next(t, 1); len(list) > 0 {
+		return list[0].At
+	}
+	return time.Time{}
+}
+
+// Latest gives what came last after one moment and by another, and when; "" for nothing. Of several that were missed only the last
+// one makes a difference.
+func (s Schedule) Latest(after, by time.Time) (kind app.OperationKind, at time.Time) {
+	for _, k := range []app.OperationKind{app.OperationSleep, app.OperationWake} {
+		from := after
+		if far := by.Add(-48 * time.Hour); from.Before(far) {
+			from = far // the server was away: what is older is late in any case
+		}
+		for t := s.After(k, from); !t.IsZero() && !t.After(by); t = s.After(k, t) {
+			if t.After(at) {
+				kind, at = k, t
+			}
+		}
+	}
+	return kind, at
+}
+
+// Missed is what people are told of something that was not done.
+func (d ScheduleDue) Missed(kind app.OperationKind, at, now time.Time, why string) app.Notice {
+	c := d.Cluster
+	verb := map[app.OperationKind]string{app.OperationSleep: "go to sleep", app.OperationWake: "wake"}[kind]
+	return app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Title: fmt.Sprintf("%s did not %s by its schedule.", c.Name, verb),
+		Text: fmt.Sprintf("It was to at %s. %s The next time is %s.", app.Moment(at), why, nextWords(d.Schedule, now)), About: app.ClusterSubject(c.ID)}
+}
+
+func nextWords(s Schedule, now time.Time) string {
+	for _, t := range s.Next(now, 1) {
+		return app.Moment(t.At) + " (" + string(t.Kind) + ")"
+	}
+	return "never"
+}

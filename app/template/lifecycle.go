@@ -1,0 +1,189 @@
+package template
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"muster/app"
+	"muster/app/phrase"
+)
+
+// HookPhase says at what time of an operation a lifecycle hook has its turn. A hook without one is told notices.
+type HookPhase string
+
+// The phases.
+const (
+	HookBefore  HookPhase = "before"  // nothing is done until it has answered, see HookChoice, or its command has ended
+	HookAfter   HookPhase = "after"   // once the operation has succeeded
+	HookFailure HookPhase = "failure" // once it has ended otherwise; commands cannot be run then
+	// HookTemplate is of a tenant's hook that is told nothing by itself: templates name it, and say when.
+	HookTemplate HookPhase = "template"
+)
+
+// HookPhases are those that a tenant's hook can have.
+var HookPhases = []HookPhase{HookBefore, HookAfter, HookFailure, HookTemplate}
+
+// HookChoice is what happens to an operation where a hook before it does not answer in time.
+type HookChoice string
+
+// The choices.
+const (
+	HookVeto HookChoice = "veto" // it does not happen
+	HookGoOn HookChoice = "go_on"
+)
+
+// The limits of lifecycle hooks.
+const (
+	DefaultHookTimeout = 5 * time.Minute
+	MaxHookTimeout     = 24 * time.Hour
+	MaxTemplateHooks   = 20
+	MaxHookScript      = 64 << 10 // bytes
+	MaxHookServices    = 100
+	// DeleteVetoes is how often a cluster's deletion can be vetoed. The next one that is asked for goes ahead, whatever hooks
+	// say: machines cost money, and somebody must be able to give them back.
+	DeleteVetoes = 2
+	// MaxNewsNodes is how many nodes a hook is told of.
+	MaxNewsNodes = 200
+)
+
+// OperationHook is a lifecycle hook, as a template declares it and as a plan carries it out. Just one of SendTo and Script is
+// set.
+type OperationHook struct {
+	Name       string              `json:"name"`
+	When       HookPhase           `json:"when"`
+	Operations []app.OperationKind `json:"operations,omitempty"` // sorted; none: all
+	// SendTo is the hook of the tenant that is told, or asked.
+	SendTo string `json:"send_to,omitempty"`
+	// Timeout is for how long an operation waits for the answer, or one run of the script may take; 0 is DefaultHookTimeout,
+	// or what a service action has.
+	Timeout   time.Duration `json:"timeout,omitempty"`
+	OnTimeout HookChoice    `json:"on_timeout,omitempty"` // "" is HookVeto
+	// Script is run by the shell automator, on the nodes with one of Services, or on all where there are none.
+	Script   string   `json:"script,omitempty"`
+	Services []string `json:"services,omitempty"` // sorted
+}
+
+// Wants tells whether the hook is about such an operation.
+func (h OperationHook) Wants(k app.OperationKind) bool {
+	return len(h.Operations) == 0 || slices.Contains(h.Operations, k)
+}
+
+// OnNode tells whether the script is run on a node with these services.
+func (h OperationHook) OnNode(services []string) bool {
+	return len(h.Services) == 0 || slices.ContainsFunc(h.Services, func(s string) bool { return slices.Contains(services, s) })
+}
+
+// AllOperations are all kinds that hooks can choose from.
+func AllOperations() []app.OperationKind {
+	return append([]app.OperationKind{app.OperationCreate, app.OperationDelete, app.OperationRollBack, app.OperationGoOn, app.OperationSleep, app.OperationWake}, app.Amendments...)
+}
+
+// Scripts are the hooks of a list that are run on nodes during an operation, those that come first in front.
+func Scripts(hooks []OperationHook, k app.OperationKind) (list []OperationHook) {
+	if !k.RunsScripts() {
+		return nil
+	}
+	for _, h := range hooks {
+		if h.Script != "" && h.Wants(k) && (h.When == HookBefore || h.When == HookAfter) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// hookStep is the part of a step's id between the node and the hook.
+const hookStep = ".hook."
+
+// HookStepID is the id of a hook's step on a node.
+func HookStepID(node, hook string) string { return node + hookStep + hook }
+
+// HookOfStepID is the hook of HookStepID.
+func HookOfStepID(node, id string) string { return strings.TrimPrefix(id, node+hookStep) }
+
+// HookOfStep gives the hook that a step runs.
+func HookOfStep(s app.Step) string { return HookOfStepID(s.Node, s.ID) }
+
+// Check says what is wrong with a lifecycle hook; the field is that of the hook. It is EInvalid, or nil.
+func (h OperationHook) Check() *app.Error {
+	wrong := func(field, message, hint string) *app.Error {
+		return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
+	}
+	for _, k := range h.Operations {
+		if !slices.Contains(AllOperations(), k) {
+			return wrong("operations", fmt.Sprintf("There is no kind of operation %q.", phrase.Clip(string(k))), "There are: "+Joined(AllOperations())+".")
+		}
+		if h.Script != "" && !k.RunsScripts() {
+			why := "must be given back all the same"
+			if !k.GivesBack() {
+				why = "are to be stopped or started all the same"
+			}
+			return wrong("operations", fmt.Sprintf("A script is not run for a %s: its machines may not answer, and %s.", k.Words(), why),
+				"Have a hook called instead, with send_to.")
+		}
+		if h.Script != "" && k == app.OperationGoOn { // it would never run: a go-on has the scripts of what it goes on with
+			return wrong("operations", "A script is not chosen for going on with fewer nodes: those after the create or the resize run at its end.",
+				"Leave go_on out, and name create and resize.")
+		}
+	}
+	if len(h.Services) > MaxHookServices {
+		return wrong("services", fmt.Sprintf("There are more than %d services.", MaxHookServices), "")
+	}
+	switch {
+	case !HookName(h.Name):
+		return wrong("name", "A hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"warm-cache\".")
+	case h.When != HookBefore && h.When != HookAfter && h.When != HookFailure:
+		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", phrase.Clip(string(h.When))), "One of: before, after, failure.")
+	case (h.SendTo == "") == (h.Script == ""):
+		return wrong("run", "A hook has just one of send_to, the name of a hook of the tenant, and run, a script.", "")
+	case h.Script != "" && h.When == HookFailure:
+		return wrong("when", "A script can be run before and after an operation, but not when it has failed.", "Have a hook called instead, with send_to.")
+	case len(h.Script) > MaxHookScript || !utf8.ValidString(h.Script) || strings.ContainsRune(h.Script, 0):
+		return wrong("run", fmt.Sprintf("The script must be text of at most %d KiB.", MaxHookScript>>10), "")
+	case h.Script == "" && len(h.Services) > 0:
+		return wrong("services", "Services choose the nodes that a script runs on; a hook that is called has none.", "")
+	case h.Timeout < 0 || h.Timeout > MaxHookTimeout || h.Timeout > 0 && h.Timeout < time.Second:
+		return wrong("timeout", "The time-out must be from 1 s to 24 h.", "")
+	case h.OnTimeout != "" && h.OnTimeout != HookVeto && h.OnTimeout != HookGoOn:
+		return wrong("on_timeout", fmt.Sprintf("There is no choice %q for a hook that does not answer in time.", phrase.Clip(string(h.OnTimeout))), "One of: veto, go_on.")
+	case h.OnTimeout != "" && (h.When != HookBefore || h.Script != ""):
+		return wrong("on_timeout", "Only what is called before an operation holds it up, so only there can a time-out mean something.", "")
+	}
+	return nil
+}
+
+// patience is how long an operation waits for an answer.
+func (h OperationHook) patience() time.Duration {
+	if h.Timeout == 0 {
+		return DefaultHookTimeout
+	}
+	return h.Timeout
+}
+
+// Deadline is until when an operation waits for the answer of a hook that is asked now.
+func (h OperationHook) Deadline(now time.Time) time.Time { return now.Add(h.patience()) }
+
+// OperationNews is what a lifecycle hook is told, as things were at that moment.
+type OperationNews struct {
+	At        time.Time     `json:"at"`
+	Hook      string        `json:"hook"`
+	When      HookPhase     `json:"when"`
+	Operation app.Operation `json:"operation"`
+	Cluster   app.Cluster   `json:"cluster"`
+	Nodes     []app.Node    `json:"nodes"`       // the first MaxNewsNodes
+	NodeCount int           `json:"nodes_total"` // all
+	Plan      NewsOfPlan    `json:"plan"`
+	Until     time.Time     `json:"answer_until,omitzero"` // while the operation waits for an answer
+	OnTimeout HookChoice    `json:"on_timeout,omitempty"`
+	Took      time.Duration `json:"took,omitempty"` // of one that has ended
+}
+
+// NewsOfPlan is a plan in short.
+type NewsOfPlan struct {
+	Hash     string         `json:"hash"`
+	Steps    int            `json:"steps"`
+	Actions  map[string]int `json:"actions"`  // how many steps of each action, those of services as "nginx.start"
+	Expected time.Duration  `json:"expected"` // estimate, on unlimited workers
+}

@@ -1,0 +1,105 @@
+package template
+
+import (
+	"slices"
+	"time"
+
+	"muster/app"
+	"muster/app/phrase"
+)
+
+// Person says that a person carries a step out instead of a worker: what the person is asked, and who that may be.
+type Person struct {
+	// Ask is the question, in a sentence or two. Macros in it and in Help are expanded when it is asked.
+	Ask    string        `json:"ask"`
+	Help   string        `json:"help,omitempty"` // what is to be done by hand, and how
+	Fields []PersonField `json:"fields,omitempty"`
+	// Who may answer beside admins: PersonOwner, PersonAdmins (nobody else) and names of groups; none is the owner.
+	Who []string `json:"who,omitempty"`
+	// Not is "requester" where whoever asked for the operation may not answer; "" excludes nobody.
+	Not     string        `json:"not,omitempty"`
+	Timeout time.Duration `json:"timeout,omitempty"` // 0 is DefaultAnswerTime
+	// OnTimeout is what becomes of the step where nobody answers in time; "" is AnswerFail.
+	OnTimeout AnswerChoice `json:"on_timeout,omitempty"`
+	// Once lets one answer count for all nodes on which the same is asked in an operation.
+	Once bool `json:"once,omitempty"`
+}
+
+// PersonField is a value that the person types.
+type PersonField struct {
+	Parameter
+	// Secret values are shown to nobody, and do not get into logs.
+	Secret bool `json:"secret,omitempty"`
+}
+
+// AnswerChoice is what becomes of a step where nobody answers in time.
+type AnswerChoice string
+
+// The choices.
+const (
+	AnswerFail AnswerChoice = "fail"
+	AnswerGoOn AnswerChoice = "go_on" // with what fields have by default
+)
+
+// AnswerChoices are all of them.
+var AnswerChoices = []AnswerChoice{AnswerFail, AnswerGoOn}
+
+// Words of Person.Who and Person.Not that are no names of groups.
+const (
+	PersonOwner     = "owner"
+	PersonAdmins    = "admins"
+	PersonRequester = "requester"
+)
+
+// Limits of questions.
+const (
+	DefaultAnswerTime  = 24 * time.Hour
+	MinAnswerTime      = time.Minute
+	MaxAnswerTime      = 30 * 24 * time.Hour // so that nothing stays half done, and is paid for, for ever
+	MaxQuestionText    = 2000                // bytes of a question, and of its help
+	MaxQuestionFields  = 20
+	MaxQuestionWho     = 20
+	MaxRefusal         = 1000 // bytes of the reason of a refusal
+	MostQuestions      = 500  // that one answer lists
+	QuestionsAtOnce    = 100  // that are read at once for that
+	mostQuestionSecret = 4096
+)
+
+// AnswerTime is for how long the person is asked.
+func (p *Person) AnswerTime() time.Duration {
+	if p.Timeout <= 0 {
+		return DefaultAnswerTime
+	}
+	return p.Timeout
+}
+
+// GoesOn tells whether the step goes on where nobody answers in time.
+func (p *Person) GoesOn() bool { return p.OnTimeout == AnswerGoOn }
+
+// Groups are the groups whose members may answer.
+func (p *Person) Groups() []string {
+	return slices.DeleteFunc(slices.Clone(p.Who), func(w string) bool { return w == PersonOwner || w == PersonAdmins })
+}
+
+// Owners tells whether the cluster's owner may answer.
+func (p *Person) Owners() bool { return len(p.Who) == 0 || slices.Contains(p.Who, PersonOwner) }
+
+// WhoInWords names who may answer: "the owner, members of ops or an admin".
+func (p *Person) WhoInWords(owner string) string {
+	var who []string
+	if p.Owners() {
+		who = append(who, owner)
+	}
+	if groups := p.Groups(); len(groups) > 0 {
+		who = append(who, "a member of "+phrase.OrList(groups))
+	}
+	return phrase.OrList(append(who, "an admin"))
+}
+
+// IsFor tells whether a group of the reader is asked.
+func (p Person) IsFor(r app.ClusterReader) bool {
+	return slices.ContainsFunc(p.Groups(), func(g string) bool { return slices.Contains(r.Groups, g) })
+}
+
+// AskBetweenBatches is what a person is asked between batches where no other words are given.
+const AskBetweenBatches = "Look at what was changed so far. May the next batch follow?"

@@ -1,0 +1,146 @@
+package template
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"muster/app"
+	"muster/app/phrase"
+)
+
+// Check says what is wrong with what a person is asked, as the catalog declares it. Field of the error is the path of the part.
+func (p *Person) Check() *app.Error {
+	wrong := func(field, hint, format string, args ...any) *app.Error {
+		return &app.Error{Code: app.EInvalid, Field: field, Hint: hint, Message: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case strings.TrimSpace(p.Ask) == "":
+		return wrong("ask", "Write a question that can be answered with yes, or that says what to type.", "it does not say what the person is asked")
+	case len(p.Ask) > MaxQuestionText || !utf8.ValidString(p.Ask):
+		return wrong("ask", "", "a question has at most %d bytes", MaxQuestionText)
+	case len(p.Help) > MaxQuestionText || !utf8.ValidString(p.Help):
+		return wrong("help", "", "the help of a question has at most %d bytes", MaxQuestionText)
+	case p.Timeout != 0 && (p.Timeout < MinAnswerTime || p.Timeout > MaxAnswerTime):
+		return wrong("timeout", "", "%s is no time to wait for a person: it can be from 1m to 30d", phrase.LengthWords(p.Timeout))
+	case p.OnTimeout != "" && !slices.Contains(AnswerChoices, p.OnTimeout):
+		return wrong("on_timeout", nearestOf(string(p.OnTimeout), AnswerChoices), "%.40q is neither fail nor go_on", p.OnTimeout)
+	case p.Not != "" && p.Not != PersonRequester:
+		return wrong("not", "Leave it out, or say requester.", "%.40q cannot be left out of those who may answer", p.Not)
+	case len(p.Who) > MaxQuestionWho:
+		return wrong("who", "", "there are %d groups; at most %d may answer", len(p.Who), MaxQuestionWho)
+	case len(p.Fields) > MaxQuestionFields:
+		return wrong("fields", "", "there are %d fields; a question has at most %d", len(p.Fields), MaxQuestionFields)
+	}
+	for i, w := range p.Who {
+		if w == "" || len(w) > app.LongestGroup || slices.Contains(p.Who[:i], w) {
+			return wrong(fmt.Sprintf("who.%d", i), "Say owner, admins, or the name of a group.", "%.40q is empty, too long or there twice", w)
+		}
+	}
+	for key, text := range map[string]string{"ask": p.Ask, "help": p.Help} {
+		if len(app.SecretNames(text)) > 0 {
+			return wrong(key, "", "a question refers to a secret, which people would see")
+		}
+		if _, problem := SplitMacros(text); problem != nil {
+			e := problem.at("")
+			return wrong(key, e.Hint, "%s", phrase.LowerFirst(strings.TrimSuffix(e.Message, ".")))
+		}
+	}
+	return p.checkFields(wrong)
+}
+
+func (p *Person) checkFields(wrong func(field, hint, format string, args ...any) *app.Error) *app.Error {
+	params := make([]Parameter, len(p.Fields))
+	for i, f := range p.Fields {
+		path := fmt.Sprintf("fields.%d.", i)
+		switch {
+		case len(f.To) > 0:
+			return wrong(path+"to", fmt.Sprintf("Let the configuration refer to it, as in %%answer.SERVICE.%s%%.", f.Name), "the field of a question sets nothing by itself")
+		case strings.ContainsAny(f.Name, "."):
+			return wrong(path+"name", "", "%.70q is not the name of a field", f.Name)
+		case f.Secret && (f.Type != ParameterText || f.Default != nil):
+			return wrong(path+"secret", "", "only a text without a default can be secret")
+		case p.GoesOn() && f.Required && f.Default == nil:
+			return wrong("on_timeout", "Give the field a default, or let the step fail.", "it cannot go on without the field %q", f.Name)
+		}
+		params[i] = f.Parameter
+	}
+	for _, problem := range CheckParameters(params) {
+		path := fmt.Sprintf("fields.%d", problem.Index)
+		if problem.Key != "" {
+			path += "." + problem.Key
+		}
+		return wrong(path, problem.Hint, "%s", problem.Message)
+	}
+	return nil
+}
+
+// Settle checks what was typed, and gives the values of all fields as texts, defaults among them. Given are values in the form in
+// which people or JSON give them. The error is EInvalid with the Field "values.NAME" of the first that is wrong; nothing in it shows
+// a secret value.
+func (p *Person) Settle(given map[string]any) (map[string]app.AnswerValue, error) {
+	values := map[string]app.AnswerValue{}
+	for _, f := range p.Fields {
+		v, err := f.value(given[f.Name])
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			v, _ = f.Read(f.Default)
+		}
+		if v == nil || v == "" {
+			if f.Required {
+				return nil, &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "values." + f.Name, Message: f.Title() + " is missing.", Hint: f.Hint()}
+			}
+			v = ""
+		}
+		values[f.Name] = app.AnswerValue{Text: valueText(f.Laid(v)), Secret: f.Secret}
+	}
+	for name := range given {
+		if _, known := values[name]; !known {
+			e := &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "values." + quotedName(name), Message: fmt.Sprintf("There is no field %.70q in this question.", name)}
+			var names []string
+			for _, f := range p.Fields {
+				names = append(names, f.Name)
+			}
+			if e.Hint = phrase.DidYouMean(name, names, "It has "+phrase.AndList(names)+"."); len(names) == 0 {
+				e.Hint = "It has none: just let it go on, or refuse."
+			}
+			return nil, e
+		}
+	}
+	return values, nil
+}
+
+// valueText writes a value as texts hold it.
+func valueText(v any) string {
+	if f, ok := v.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// value reads what was typed into the field. What is wrong with a secret is said without the secret.
+func (f PersonField) value(given any) (any, error) {
+	v, wrong := f.Read(given)
+	if wrong == "" {
+		return v, nil
+	}
+	if s, ok := given.(string); f.Secret && ok && s != "" && strings.Contains(wrong, Quoted(s)) {
+		wrong = "it does not have the right form"
+	}
+	return nil, &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "values." + f.Name, Message: fmt.Sprintf("%s: %s.", f.Title(), wrong), Hint: f.Hint()}
+}
+
+// Expand gives a copy with macros expanded for the step's node; nil for a question about the whole cluster. Where something cannot
+// be expanded yet, it stays as it is written: to be asked like that is better than not at all.
+func (p Person) Expand(c MacroCluster, node *app.Node) Person {
+	for _, text := range []*string{&p.Ask, &p.Help} {
+		if out, err := ExpandString(*text, c, node); err == nil {
+			*text = phrase.CutText(out, MaxQuestionText)
+		}
+	}
+	return p
+}

@@ -1,0 +1,110 @@
+package template
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/app"
+)
+
+// TemplateState says who is offered a template.
+type TemplateState string
+
+// The states of a template; "" is published.
+const (
+	TemplateDraft      TemplateState = "draft"      // admins see it and may try it, nobody else
+	TemplatePublished  TemplateState = "published"  // everybody sees it
+	TemplateDeprecated TemplateState = "deprecated" // it works, and whoever uses it is told what to use instead
+)
+
+// InState gives the state in a word, published where nothing else is said.
+func (t *Template) InState() TemplateState {
+	if t.State == "" {
+		return TemplatePublished
+	}
+	return t.State
+}
+
+// Warnings are what whoever makes a cluster of the template is told first; none for most.
+func (t *Template) Warnings() []string {
+	switch t.InState() {
+	case TemplateDraft:
+		return []string{fmt.Sprintf("Template %s is a draft: only admins see it.", t.Name)}
+	case TemplateDeprecated:
+		if t.ReplacedBy != "" {
+			return []string{fmt.Sprintf("Template %s is deprecated. Use %s instead.", t.Name, t.ReplacedBy)}
+		}
+		return []string{fmt.Sprintf("Template %s is deprecated.", t.Name)}
+	}
+	return nil
+}
+
+// For gives what an actor may see of the catalog: to all but admins drafts do not exist. The catalog itself is not changed.
+func (c *Catalog) For(actor app.Actor) *Catalog {
+	if actor.SeesDrafts() {
+		return c
+	}
+	isDraft := func(t *Template) bool { return t.State == TemplateDraft }
+	if !containsTemplate(c.Templates, isDraft) && !containsTemplate(c.Written, isDraft) {
+		return c
+	}
+	visible := *c
+	visible.Templates, visible.Written = withoutTemplates(c.Templates, isDraft), withoutTemplates(c.Written, isDraft)
+	return &visible
+}
+
+func containsTemplate(all map[string]*Template, has func(*Template) bool) bool {
+	for _, t := range all {
+		if has(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func withoutTemplates(all map[string]*Template, out func(*Template) bool) map[string]*Template {
+	left := make(map[string]*Template, len(all))
+	for name, t := range all {
+		if !out(t) {
+			left[name] = t
+		}
+	}
+	return left
+}
+
+// Offered gives the templates in the order in which people are offered them: deprecated ones last, then by title and name.
+func (c *Catalog) Offered() []*Template {
+	list := make([]*Template, 0, len(c.Templates))
+	for _, t := range c.Templates {
+		list = append(list, t)
+	}
+	slices.SortFunc(list, compareOffered)
+	return list
+}
+
+// TemplateFor gives a template that the actor may make a cluster of. The solver is left to say that there is none of the name;
+// then it is nil.
+func (c *Catalog) TemplateFor(actor app.Actor, name string) (*Template, error) {
+	if w := c.Written[name]; w != nil && w.Partial {
+		return nil, &app.Error{Code: app.EInvalid, Reason: "partial", Field: "template", Message: fmt.Sprintf("Template %s is only a part of other templates.", name),
+			Hint: "Choose one that is made of it."}
+	}
+	t := c.Templates[name]
+	if t != nil && t.State == TemplateDraft && !actor.SeesDrafts() {
+		return nil, &app.Error{Code: app.EForbidden, Reason: "draft", Field: "template", Message: fmt.Sprintf("Template %s is a draft, which only admins may try.", name),
+			Hint: "Choose another one, or ask an admin to publish it."}
+	}
+	return t, nil
+}
+
+func compareOffered(a, b *Template) int {
+	rank := func(t *Template) int {
+		return slices.Index([]TemplateState{TemplatePublished, TemplateDraft, TemplateDeprecated}, t.InState())
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title())), strings.Compare(a.Name, b.Name))
+}
+
+// TemplateStates are all of them.
+var TemplateStates = []TemplateState{TemplateDraft, TemplatePublished, TemplateDeprecated}
