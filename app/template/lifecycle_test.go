@@ -11,7 +11,7 @@ import (
 
 // TestHooksNameEveryKindOfOperation: every kind there are words for can be chosen by a hook, and the docs tell of it.
 func TestHooksNameEveryKindOfOperation(t *testing.T) {
-	doc, err := os.ReadFile("../docs/hooks.md")
+	doc, err := os.ReadFile("../../docs/hooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}

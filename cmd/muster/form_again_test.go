@@ -83,6 +83,7 @@ func (s *formSite) send(method, path, from string, in url.Values, files ...strin
 var unrefused = map[string]string{
 	"/signin":                                 "for people who are not signed in: TestSignIn",
 	"/signin/second-factor":                   "for people who have signed in by half: TestSignInWithASecondFactor",
+	"/signin/tenant":                          "for people who come back from an identity provider: TestSignInByProvider",
 	"/account/second-factor/key":              "a browser fills it: TestSecurityKeyInABrowser",
 	"/account/second-factor/remove":           "for accounts that have one: TestSignInWithASecondFactor",
 	"/account/second-factor/codes":            "for accounts that have one: TestSignInWithASecondFactor",

@@ -131,7 +131,7 @@ func (b *Budget) Exhausted(ctx context.Context, account string, rate template.Ra
 	b.answered(exhaustScript.Run(ctx, b.client, []string{b.prefix + account}, bucketArgs(rate, d)...).Err())
 }
 
-// BudgetWait implements app.Budgets: for how long calls are turned away; 0 where they only wait a moment. It is
+// BudgetWait implements execution.Budgets: for how long calls are turned away; 0 where they only wait a moment. It is
 // ETransient while Redis is away.
 func (b *Budget) BudgetWait(ctx context.Context, account string) (time.Duration, error) {
 	if b.client == nil {

@@ -106,7 +106,7 @@ func (b *Budget) hourKey(account string, at time.Time) string {
 	return b.prefix + "calls:" + strconv.FormatInt(at.Unix()/3600, 10) + ":" + account
 }
 
-// AccountCalls implements app.CallBook. The last hour is the one of the clock and the part of the one before that makes it whole.
+// AccountCalls implements fleet.CallBook. The last hour is the one of the clock and the part of the one before that makes it whole.
 func (b *Budget) AccountCalls(ctx context.Context, account string, rate template.Rate) (c fleet.AccountCalls, err error) {
 	away := func(err error) error {
 		return &app.Error{Code: app.ETransient, Message: "Redis does not answer.", Err: err}

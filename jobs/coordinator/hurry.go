@@ -18,7 +18,7 @@ const (
 	HurryUnknown = time.Minute            // until a server that does not know what is asked is asked again
 )
 
-// Hurry implements app.Hurrier: one wait after the other, never two at once, until stop is called. What is cancelled between
+// Hurry implements execution.Hurrier: one wait after the other, never two at once, until stop is called. What is cancelled between
 // two of them is told by the next one. While the server cannot be reached nothing is told, and heartbeats must do.
 func (r *Remote) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
 	told := make(chan struct{}, 1)

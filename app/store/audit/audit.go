@@ -22,7 +22,7 @@ func scanDeed(row db.Scanner) (d app.Deed, hash []byte, err error) {
 	return d, hash, err
 }
 
-// Audit implements app.AuditStore.
+// Audit implements identity.AuditStore.
 func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	add := func(cond string, more ...any) { where, args = append(where, cond), append(args, more...) }
@@ -76,7 +76,7 @@ func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error
 	return list, err
 }
 
-// AuditTenants implements app.AuditStore.
+// AuditTenants implements identity.AuditStore.
 func (s *Store) AuditTenants(ctx context.Context) (all []string, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var t string
@@ -87,7 +87,7 @@ func (s *Store) AuditTenants(ctx context.Context) (all []string, err error) {
 	return all, err
 }
 
-// NoteDeed implements app.AuditStore.
+// NoteDeed implements identity.AuditStore.
 func (s *Store) NoteDeed(ctx context.Context, d app.Deed) error {
 	return s.Write(ctx, func(t *db.Tx) error { return t.Chain(d) })
 }
@@ -95,7 +95,7 @@ func (s *Store) NoteDeed(ctx context.Context, d app.Deed) error {
 // verifyBatch is how many entries are read at once.
 const verifyBatch = 2000
 
-// VerifyAudit implements app.AuditStore. The end is read first, and no further than it is walked: entries are added meanwhile.
+// VerifyAudit implements identity.AuditStore. The end is read first, and no further than it is walked: entries are added meanwhile.
 func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditProof, error) {
 	p := identity.AuditProof{Tenant: tenant, Whole: true}
 	var end int64

@@ -71,7 +71,7 @@ func (s *Store) Name() string { return s.name }
 // Close lets go of connections.
 func (s *Store) Close() error { return s.place.close() }
 
-// Open implements app.BlobStore.
+// Open implements resource.BlobStore.
 func (s *Store) Open(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (s *Store) Probe(ctx context.Context) error {
 	return err
 }
 
-// Delete implements app.BlobStore.
+// Delete implements resource.BlobStore.
 func (s *Store) Delete(ctx context.Context, name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// List implements app.BlobStore. Files of the place that are no contents are not its business.
+// List implements resource.BlobStore. Files of the place that are no contents are not its business.
 func (s *Store) List(ctx context.Context, prefix string, each func(name string, at time.Time) error) error {
 	var stopped error // by the caller, whose error is not one of the place
 	err := s.place.list(ctx, prefix, func(name string, at time.Time) error {

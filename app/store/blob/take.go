@@ -26,7 +26,7 @@ type taken struct {
 
 var _ resource.TakenBlob = (*taken)(nil)
 
-// Take implements app.BlobStore.
+// Take implements resource.BlobStore.
 func (s *Store) Take(ctx context.Context, r io.Reader, limit int64) (resource.TakenBlob, error) {
 	f, err := os.CreateTemp(s.spool, "in-*")
 	if err != nil {
@@ -107,13 +107,13 @@ func spoolProblem(err error) error {
 	return fmt.Errorf("blob: spool: %w", err)
 }
 
-// Hash implements app.TakenBlob.
+// Hash implements resource.TakenBlob.
 func (t *taken) Hash() string { return t.hash }
 
-// Size implements app.TakenBlob.
+// Size implements resource.TakenBlob.
 func (t *taken) Size() int64 { return t.size }
 
-// Files implements app.TakenBlob.
+// Files implements resource.TakenBlob.
 func (t *taken) Files(ctx context.Context, format template.ResourceFormat, name string) ([]resource.ResourceFile, error) {
 	if format == resource.FormatFile {
 		return []resource.ResourceFile{{Path: name, Size: t.size, Mode: 0o644, Hash: t.hash}}, nil
@@ -121,7 +121,7 @@ func (t *taken) Files(ctx context.Context, format template.ResourceFormat, name 
 	return archive.List(ctx, archive.Source{R: t.file, Size: t.size, Name: name})
 }
 
-// Keep implements app.TakenBlob. What is there already is read to its end: where something has changed it, it is written again.
+// Keep implements resource.TakenBlob. What is there already is read to its end: where something has changed it, it is written again.
 func (t *taken) Keep(ctx context.Context, name string) error {
 	right, err := t.s.holds(ctx, name, t.size, t.hash)
 	if err != nil || right {
@@ -132,5 +132,5 @@ func (t *taken) Keep(ctx context.Context, name string) error {
 
 func (t *taken) content() *io.SectionReader { return io.NewSectionReader(t.file, 0, t.size) }
 
-// Close implements app.TakenBlob.
+// Close implements resource.TakenBlob.
 func (t *taken) Close() error { return t.file.Close() }

@@ -19,7 +19,7 @@ type buildCallbacks struct{ s *Store }
 
 var _ webhook.DeliveryQueue = buildCallbacks{}
 
-// BuildCallbacks implements app.BuildStore.
+// BuildCallbacks implements build.BuildStore.
 func (s *Store) BuildCallbacks() webhook.DeliveryQueue { return buildCallbacks{s} }
 
 // sealedCall is where a build is to be told, as it lies in the table.

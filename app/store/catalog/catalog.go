@@ -7,7 +7,7 @@ import (
 	"muster/app/template"
 )
 
-// RecordCatalog implements app.CatalogStore.
+// RecordCatalog implements catalog.CatalogStore.
 func (s *Store) RecordCatalog(ctx context.Context, versions []template.CatalogVersion) (written int, err error) {
 	type entry struct{ kind, name string }
 	type last struct {
@@ -58,12 +58,12 @@ func (s *Store) RecordCatalog(ctx context.Context, versions []template.CatalogVe
 	return written, err
 }
 
-// CatalogVersions implements app.CatalogStore.
+// CatalogVersions implements catalog.CatalogStore.
 func (s *Store) CatalogVersions(ctx context.Context, kind, name string) ([]template.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `text`, kind, name)
 }
 
-// CatalogHashes implements app.CatalogStore.
+// CatalogHashes implements catalog.CatalogStore.
 func (s *Store) CatalogHashes(ctx context.Context, kind, name string) ([]template.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `''`, kind, name)
 }

@@ -22,7 +22,7 @@ func scanEntry(row db.Scanner) (catalog.CatalogRevision, error) {
 	return r, err
 }
 
-// OwnCatalogRevision implements app.OwnCatalogStore.
+// OwnCatalogRevision implements catalog.OwnCatalogStore.
 func (s *Store) OwnCatalogRevision(ctx context.Context, tenant string) (revision int64, err error) {
 	err = s.Row(ctx, `SELECT revision FROM catalog_heads WHERE tenant = ?`, tenant).Scan(&revision)
 	if db.IsNoRows(err) {
@@ -31,7 +31,7 @@ func (s *Store) OwnCatalogRevision(ctx context.Context, tenant string) (revision
 	return revision, db.Wrapped(err)
 }
 
-// OwnCatalog implements app.OwnCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
+// OwnCatalog implements catalog.OwnCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
 // meanwhile are not taken for read.
 func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []catalog.CatalogRevision, revision int64, err error) {
 	list = []catalog.CatalogRevision{}
@@ -46,7 +46,7 @@ func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []catalog.C
 	return list, revision, err
 }
 
-// OwnProviders implements app.OwnCatalogStore.
+// OwnProviders implements catalog.OwnCatalogStore.
 func (s *Store) OwnProviders(ctx context.Context) (map[string][]catalog.CatalogRevision, error) {
 	by := map[string][]catalog.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -69,7 +69,7 @@ func (w withFirst) Scan(dest ...any) error {
 	return w.Scanner.Scan(append([]any{w.first}, dest...)...)
 }
 
-// OwnCatalogHistory implements app.OwnCatalogStore.
+// OwnCatalogHistory implements catalog.OwnCatalogStore.
 func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k apptemplate.CatalogKey, limit int) ([]catalog.CatalogRevision, error) {
 	list := []catalog.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -80,7 +80,7 @@ func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k apptempl
 	return list, err
 }
 
-// OwnCatalogVersion implements app.OwnCatalogStore.
+// OwnCatalogVersion implements catalog.OwnCatalogStore.
 func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k apptemplate.CatalogKey, number int) (catalog.CatalogRevision, error) {
 	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
@@ -90,7 +90,7 @@ func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k apptempl
 	return r, db.Wrapped(err)
 }
 
-// SaveOwnCatalog implements app.OwnCatalogStore.
+// SaveOwnCatalog implements catalog.OwnCatalogStore.
 func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c catalog.OwnCatalogSave) (revision int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		latest := map[apptemplate.CatalogKey]catalog.CatalogRevision{}
@@ -187,7 +187,7 @@ func freeAccount(t *db.Tx, tenant, provider string) error {
 	return u.Refusal(provider)
 }
 
-// ProviderUse implements app.OwnCatalogStore.
+// ProviderUse implements catalog.OwnCatalogStore.
 func (s *Store) ProviderUse(ctx context.Context, tenant, provider string) (catalog.ProviderUse, error) {
 	return providerUse(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, tenant, provider)
 }
@@ -225,7 +225,7 @@ func providerUse(each func(f func(db.Scanner) error, query string, args ...any) 
 	return u, nil
 }
 
-// CatalogUse implements app.OwnCatalogStore.
+// CatalogUse implements catalog.OwnCatalogStore.
 func (s *Store) CatalogUse(ctx context.Context, tenant string) (catalog.CatalogUse, error) {
 	u := catalog.CatalogUse{Templates: map[string]int{}, Providers: map[string]int{}}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -247,7 +247,7 @@ type lastTemplate struct {
 const lastTemplates = `SELECT v.name, v.number, v.hash FROM catalog_templates v WHERE v.tenant = ?
 	AND v.number = (SELECT max(w.number) FROM catalog_templates w WHERE w.tenant = v.tenant AND w.name = v.name)`
 
-// RecordTemplates implements app.OwnCatalogStore. Mostly nothing has changed, which takes no writing.
+// RecordTemplates implements catalog.OwnCatalogStore. Mostly nothing has changed, which takes no writing.
 func (s *Store) RecordTemplates(ctx context.Context, tenant string, versions []apptemplate.CatalogVersion) error {
 	had := map[string]string{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -290,7 +290,7 @@ func recordTemplates(t *db.Tx, tenant string, versions []apptemplate.CatalogVers
 	return nil
 }
 
-// TemplateHistory implements app.OwnCatalogStore.
+// TemplateHistory implements catalog.OwnCatalogStore.
 func (s *Store) TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]apptemplate.CatalogVersion, error) {
 	column := `''`
 	if text {

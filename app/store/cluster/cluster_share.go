@@ -87,7 +87,7 @@ func ReadableBuild(r *app.ClusterReader) (clause string, args []any) {
 	return ` AND (h.owner = ? OR b.cluster <> '' AND EXISTS (SELECT 1 FROM clusters c WHERE c.id = b.cluster AND c.tenant = b.tenant` + cluster + `))`, append([]any{r.User}, of...)
 }
 
-// ReadableCluster implements app.SharingStore.
+// ReadableCluster implements cluster.SharingStore.
 func (s *Store) ReadableCluster(ctx context.Context, r app.ClusterReader, id string) (app.Cluster, error) {
 	may, mine := Readable(&r)
 	shared, of := SharedWith(&r)
@@ -102,7 +102,7 @@ func (s *Store) ReadableCluster(ctx context.Context, r app.ClusterReader, id str
 // mostOpenFor is how many open requests, and how many open questions, of a tenant are looked at for one reader.
 const mostOpenFor = 1000
 
-// OpenFor implements app.SharingStore. Which they are is up to JSON that only Go reads; LIKE leaves few of them.
+// OpenFor implements cluster.SharingStore. Which they are is up to JSON that only Go reads; LIKE leaves few of them.
 func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []string, requests []int64, err error) {
 	groups := make([]any, len(r.Groups))
 	for i, g := range r.Groups {
@@ -157,7 +157,7 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 	return clusters, requests, err
 }
 
-// ClusterSharing implements app.SharingStore.
+// ClusterSharing implements cluster.SharingStore.
 func (s *Store) ClusterSharing(ctx context.Context, tenant, cluster string) (appcluster.ClusterSharing, error) {
 	c, err := s.Cluster(ctx, tenant, cluster)
 	if err != nil {
@@ -177,7 +177,7 @@ func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cl
 	return list, err
 }
 
-// ShareCluster implements app.SharingStore.
+// ShareCluster implements cluster.SharingStore.
 func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change appcluster.SharingChange, most int, at time.Time) (after appcluster.ClusterSharing, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, who.Tenant, cluster)
@@ -251,7 +251,7 @@ func knownGroup(t *db.Tx, tenant, group, field string) error {
 	return err
 }
 
-// DefaultVisibility implements app.SharingStore.
+// DefaultVisibility implements cluster.SharingStore.
 func (s *Store) DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error) {
 	return VisibilityOf(s.Row(ctx, DefaultVisibility, tenant))
 }
@@ -267,7 +267,7 @@ func VisibilityOf(row db.Scanner) (v app.Visibility, err error) {
 	return v, err
 }
 
-// SetDefaultVisibility implements app.SharingStore.
+// SetDefaultVisibility implements cluster.SharingStore.
 func (s *Store) SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := VisibilityOf(t.Row(DefaultVisibility, who.Tenant))

@@ -29,7 +29,7 @@ func ScanStep(row db.Scanner, more ...any) (app.Step, error) {
 // maxNeeds is how many needs of a step are given: all of them, for all steps of a big plan, would be its square.
 const maxNeeds = 100
 
-// Steps implements app.Ledger. Needs that go through a join are given as the steps that it joins.
+// Steps implements execution.Ledger. Needs that go through a join are given as the steps that it joins.
 func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
 	all, err := s.StepsAndJoins(ctx, tenant, operation)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 	return acts, nil
 }
 
-// Unfinished implements app.Ledger. It reads a row of counts and the first failures, however many steps there are.
+// Unfinished implements execution.Ledger. It reads a row of counts and the first failures, however many steps there are.
 func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) (u cluster.Unfinished, err error) {
 	onMachine, actions := among(`action`, app.MachineActions)
 	args := append(slices.Clone(actions), actions...)
@@ -80,7 +80,7 @@ func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) 
 	return u, err
 }
 
-// StepsAndJoins implements app.Ledger.
+// StepsAndJoins implements execution.Ledger.
 func (s *Store) StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
 	var all []app.Step
 	err := s.Each(ctx, func(row db.Scanner) error {

@@ -77,7 +77,7 @@ func (s *DB) Lead(ctx context.Context, work func(ctx context.Context)) {
 	}
 }
 
-// Leader implements app.LeaseStore.
+// Leader implements operation.LeaseStore.
 func (s *DB) Leader(ctx context.Context) (until, clock time.Time, known bool, err error) {
 	if s.peers == nil {
 		return until, clock, false, nil

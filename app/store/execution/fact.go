@@ -41,7 +41,7 @@ const factColumns = `f.cluster, f.service, f.name, f.node, f.value, f.secret, f.
 // factsAtOnce is how many names one query asks for.
 const factsAtOnce = 50
 
-// FactsNamed implements app.FactStore. Each name is found by an index, whatever the size of the cluster.
+// FactsNamed implements execution.FactStore. Each name is found by an index, whatever the size of the cluster.
 func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) (list []execution.NodeFact, err error) {
 	if len(nodes) == 0 {
 		return nil, nil
@@ -70,7 +70,7 @@ func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []
 	return list, nil
 }
 
-// FactList implements app.FactStore.
+// FactList implements execution.FactStore.
 func (s *Store) FactList(ctx context.Context, tenant, cluster string, limit int) ([]execution.NodeFact, error) {
 	list := []execution.NodeFact{}
 	err := s.Each(ctx, s.factRow(&list), `SELECT `+factColumns+` FROM node_facts f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node

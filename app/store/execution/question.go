@@ -17,7 +17,7 @@ import (
 	"muster/app/template"
 )
 
-// Questions implements app.QuestionStore.
+// Questions implements execution.QuestionStore.
 func (s *Store) Questions(ctx context.Context, tenant string, f execution.QuestionFilter) ([]execution.Question, error) {
 	list := []execution.Question{}
 	where, args := `q.tenant = ?`, []any{tenant}
@@ -48,7 +48,7 @@ func (s *Store) Questions(ctx context.Context, tenant string, f execution.Questi
 	return list, err
 }
 
-// Question implements app.QuestionStore.
+// Question implements execution.QuestionStore.
 func (s *Store) Question(ctx context.Context, tenant string, operation int64, index int) (execution.Question, error) {
 	q, err := ledgerdb.ScanQuestion(s.Row(ctx, `SELECT `+ledgerdb.QuestionColumns+ledgerdb.QuestionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`,
 		tenant, operation, index))
@@ -63,7 +63,7 @@ func noQuestion(err error, operation int64, index int) error {
 	return err
 }
 
-// Answers implements app.QuestionStore.
+// Answers implements execution.QuestionStore.
 func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]execution.NodeAnswer, error) {
 	if len(nodes) == 0 {
 		return nil, nil
@@ -120,7 +120,7 @@ func (s *Store) answerValues(name string, person, sealed []byte) (values map[str
 	return nil, nil
 }
 
-// AnswerQuestion implements app.QuestionStore.
+// AnswerQuestion implements execution.QuestionStore.
 func (s *Store) AnswerQuestion(ctx context.Context, n execution.NewAnswer) (q execution.Question, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		r, err := question(t, n.Tenant, n.Operation, n.Index)

@@ -21,7 +21,7 @@ const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_
 	WHERE c.provider = ? AND (? = '' OR c.tenant = ?) AND ` + compared + ` AND n.leaving < 2 AND n.machine_id <> ''
 	AND (n.status = 'ready' OR n.status = 'created' AND c.status = 'failed')`
 
-// ExpectedMachines implements app.OrphanStore.
+// ExpectedMachines implements fleet.OrphanStore.
 func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(fleet.ExpectedMachine) error) error {
 	each := func(row db.Scanner) error {
 		var m fleet.ExpectedMachine
@@ -41,7 +41,7 @@ func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, c
 // clustersChanged is what ClustersChanged asks.
 const clustersChanged = `SELECT DISTINCT cluster FROM events WHERE seq > ? AND seq <= ? AND kind IN ('cluster', 'node') AND cluster <> ''`
 
-// ClustersChanged implements app.OrphanStore.
+// ClustersChanged implements fleet.OrphanStore.
 func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error) {
 	if err := s.Row(ctx, `SELECT COALESCE(max(seq), 0) FROM events`).Scan(&latest); err != nil {
 		return nil, 0, db.Wrapped(err)
@@ -58,7 +58,7 @@ func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []st
 	return clusters, latest, err
 }
 
-// ComparedClusters implements app.OrphanStore.
+// ComparedClusters implements fleet.OrphanStore.
 func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list []fleet.ComparedCluster, err error) {
 	at := map[string]int{}
 	err = db.InSets(len(clusters), func(from, size int) error {
@@ -83,7 +83,7 @@ func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list [
 	return list, err
 }
 
-// MarkNodes implements app.OrphanStore.
+// MarkNodes implements fleet.OrphanStore.
 func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error) {
 	if len(lost)+len(found) == 0 {
 		return 0, nil
@@ -123,7 +123,7 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AND NOT EXISTS
 	(SELECT 1 FROM operations o WHERE o.cluster = c.id AND (o.ended_at = 0 OR o.ended_at > c.lost_at))`
 
-// MarkLost implements app.ClusterStore.
+// MarkLost implements cluster.ClusterStore.
 func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := pooldb.PoolMachineLost(t, cluster, message, now); err != nil {

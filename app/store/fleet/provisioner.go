@@ -35,7 +35,7 @@ func scanProvisioner(row db.Scanner) (app.Provisioner, error) {
 	return p, json.Unmarshal([]byte(tags), &p.Tags)
 }
 
-// AddProvisioner implements app.ProvisionerStore.
+// AddProvisioner implements fleet.ProvisionerStore.
 func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 	tags, err := json.Marshal(p.Tags)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 	})
 }
 
-// Provisioner implements app.ProvisionerStore.
+// Provisioner implements fleet.ProvisionerStore.
 func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, error) {
 	p, err := scanProvisioner(s.Row(ctx, `SELECT `+provisionerColumns+` FROM provisioners WHERE id = ?`, id))
 	if db.IsNoRows(err) {
@@ -84,13 +84,13 @@ func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, er
 	return p, err
 }
 
-// Provisioners implements app.ProvisionerStore.
+// Provisioners implements fleet.ProvisionerStore.
 func (s *Store) Provisioners(ctx context.Context) ([]app.Provisioner, error) {
 	all, _, err := s.provisioners(ctx, `1 = 1`)
 	return all, err
 }
 
-// BusyProvisioners implements app.ProvisionerStore.
+// BusyProvisioners implements fleet.ProvisionerStore.
 func (s *Store) BusyProvisioners(ctx context.Context) ([]app.Provisioner, error) {
 	all, err := s.Provisioners(ctx)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Store) provisioners(ctx context.Context, where string) ([]app.Provision
 	return all, idle, err
 }
 
-// TouchProvisioner implements app.ProvisionerStore.
+// TouchProvisioner implements fleet.ProvisionerStore.
 func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE provisioners SET seen_at = ? WHERE id = ? AND `+provisionerAlive, db.Micros(now), id); err != nil {
@@ -184,7 +184,7 @@ func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, 
 	return s.Provisioner(ctx, id)
 }
 
-// EndProvisioner implements app.ProvisionerStore.
+// EndProvisioner implements fleet.ProvisionerStore.
 func (s *Store) EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE provisioners SET state = ?, ended_at = ? WHERE id = ? AND `+provisionerAlive, string(state), db.Micros(now), id)
@@ -198,7 +198,7 @@ func (s *Store) EndProvisioner(ctx context.Context, id string, state app.Provisi
 	})
 }
 
-// DrainProvisioners implements app.ProvisionerStore.
+// DrainProvisioners implements fleet.ProvisionerStore.
 func (s *Store) DrainProvisioners(ctx context.Context, name, who string, now time.Time) (found int, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE provisioners SET state = 'draining' WHERE (name = ? OR id = ?) AND `+provisionerAlive, name, name)

@@ -13,7 +13,7 @@ import (
 	"muster/app/store/identity"
 )
 
-// CreateProvisionerToken implements app.ProvisionerStore.
+// CreateProvisionerToken implements fleet.ProvisionerStore.
 func (s *Store) CreateProvisionerToken(ctx context.Context, p fleet.ProvisionerToken, hash []byte) error {
 	grant, err := json.Marshal(p.ProvisionerGrant)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) CreateProvisionerToken(ctx context.Context, p fleet.ProvisionerT
 	})
 }
 
-// ProvisionerTokens implements app.ProvisionerStore.
+// ProvisionerTokens implements fleet.ProvisionerStore.
 func (s *Store) ProvisionerTokens(ctx context.Context) ([]fleet.ProvisionerToken, error) {
 	all := []fleet.ProvisionerToken{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -60,7 +60,7 @@ func scanProvisionerToken(row db.Scanner) (fleet.ProvisionerToken, error) {
 	return p, err
 }
 
-// RevokeProvisionerToken implements app.ProvisionerStore.
+// RevokeProvisionerToken implements fleet.ProvisionerStore.
 func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`DELETE FROM provisioner_tokens WHERE name = ?`, name)
@@ -86,7 +86,7 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 	})
 }
 
-// ProvisionerTokenOf implements app.ProvisionerStore.
+// ProvisionerTokenOf implements fleet.ProvisionerStore.
 func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (fleet.ProvisionerToken, error) {
 	p, err := scanProvisionerToken(s.Row(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
 	if db.IsNoRows(err) {
@@ -95,7 +95,7 @@ func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (fleet.Prov
 	return p, err
 }
 
-// WorkerKey implements app.ProvisionerStore.
+// WorkerKey implements fleet.ProvisionerStore.
 func (s *Store) WorkerKey(ctx context.Context) ([]byte, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead

@@ -51,7 +51,7 @@ func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time
 	return nil
 }
 
-// NoteRepair implements app.HealthStore.
+// NoteRepair implements execution.HealthStore.
 func (s *Store) NoteRepair(ctx context.Context, n execution.RepairNote) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var note string

@@ -14,7 +14,7 @@ import (
 	"muster/app/template"
 )
 
-// ClusterHealth implements app.HealthStore.
+// ClusterHealth implements execution.HealthStore.
 func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*health.ClusterHealth, error) {
 	moment, err := s.Moment(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*hea
 	return out, nil
 }
 
-// RepairsDue implements app.HealthStore.
+// RepairsDue implements execution.HealthStore.
 func (s *Store) RepairsDue(ctx context.Context, now time.Time, limit int) ([]execution.RepairDue, error) {
 	var all []execution.RepairDue
 	err := s.Each(ctx, func(row db.Scanner) error {

@@ -15,7 +15,7 @@ import (
 	userdb "muster/app/store/user"
 )
 
-// Users implements app.UserStore.
+// Users implements identity.UserStore.
 func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter) ([]identity.User, bool, error) {
 	where, args := ` WHERE u.tenant = ?`, []any{tenant}
 	if f.Search != "" {
@@ -52,7 +52,7 @@ func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter)
 	return users[:min(len(users), f.Limit)], more, nil
 }
 
-// UserView implements app.UserStore.
+// UserView implements identity.UserStore.
 func (s *Store) UserView(ctx context.Context, tenant, name string) (identity.UserView, error) {
 	u, err := userdb.Find(ctx, s.DB, tenant, name)
 	v := identity.UserView{User: u}
@@ -77,7 +77,7 @@ func others(t *db.Tx, u identity.User) (o identity.Others, err error) {
 	return o, err
 }
 
-// AddUser implements app.UserStore.
+// AddUser implements identity.UserStore.
 func (s *Store) AddUser(ctx context.Context, who app.Actor, u identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := TenantStands(t, u.Tenant); err != nil {
@@ -111,7 +111,7 @@ func putInto(t *db.Tx, tenant, user string, groups []string) error {
 	return nil
 }
 
-// ChangeUser implements app.UserStore.
+// ChangeUser implements identity.UserStore.
 func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c identity.UserChange, at time.Time) (after identity.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		before, err := userdb.Read(t, who.Tenant, name)
@@ -146,7 +146,7 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c id
 	return after, err
 }
 
-// ResetPassword implements app.UserStore.
+// ResetPassword implements identity.UserStore.
 func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		u, err := userdb.Read(t, who.Tenant, name)
@@ -177,7 +177,7 @@ func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash str
 	})
 }
 
-// DeleteUser implements app.UserStore.
+// DeleteUser implements identity.UserStore.
 func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		u, err := userdb.Read(t, who.Tenant, name)
@@ -265,7 +265,7 @@ func nothingAsked(t *db.Tx, u identity.User) error {
 		Hint: "Withdraw or decide on it first."}
 }
 
-// Superadmin implements app.UserStore.
+// Superadmin implements identity.UserStore.
 func (s *Store) Superadmin(ctx context.Context) (identity.User, error) {
 	var tenant, name string
 	err := s.Row(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0

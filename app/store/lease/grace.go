@@ -9,7 +9,7 @@ import (
 	"muster/app/store/db"
 )
 
-// OverdueDeletes implements app.Ledger.
+// OverdueDeletes implements execution.Ledger.
 func (s *Store) OverdueDeletes(ctx context.Context, before time.Time, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var o cluster.OperationRow
@@ -23,7 +23,7 @@ func (s *Store) OverdueDeletes(ctx context.Context, before time.Time, limit int)
 	return ops, err
 }
 
-// PausedAt implements app.Ledger.
+// PausedAt implements execution.Ledger.
 func (s *Store) PausedAt(ctx context.Context, o app.Operation) (time.Time, error) {
 	var at int64
 	err := s.Row(ctx, `SELECT COALESCE(max(at), 0) FROM audit WHERE tenant = ? AND act = 'operation.pause' AND object = ?`,

@@ -15,7 +15,7 @@ import (
 	ledgerdb "muster/app/store/ledger"
 )
 
-// ControlOperation implements app.Ledger.
+// ControlOperation implements execution.Ledger.
 func (s *Store) ControlOperation(ctx context.Context, c app.Control) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		var err error

@@ -14,7 +14,7 @@ import (
 	"muster/app/store/policy"
 )
 
-// SubmitOperation implements app.Ledger.
+// SubmitOperation implements execution.Ledger.
 func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		standing, err := CheckStanding(t, n)

@@ -25,7 +25,7 @@ func addPaceKey(kinds []plan.PaceKey) func([]any, int) []any {
 
 const paceByKey = `) SELECT p.tenant, p.kind, p.id, p.wider, ` + paceColumns + ` FROM f CROSS JOIN paces p WHERE p.tenant = f.t AND p.kind = f.k`
 
-// Paces implements app.PaceStore. Each kind is found by an index.
+// Paces implements policy.PaceStore. Each kind is found by an index.
 func (s *Store) Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, error) {
 	known := plan.Paces{}
 	of := make(map[[2]string]plan.PaceKey, len(kinds))
@@ -53,7 +53,7 @@ func (s *Store) Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, er
 	return known, err
 }
 
-// DropPaces implements app.RetentionStore. What is wider was seen whenever what is narrower was, so it does not go before it.
+// DropPaces implements cluster.RetentionStore. What is wider was seen whenever what is narrower was, so it does not go before it.
 func (s *Store) DropPaces(ctx context.Context, before time.Time) (int, error) {
 	var n int64
 	err := s.Write(ctx, func(t *db.Tx) (err error) {

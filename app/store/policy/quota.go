@@ -42,7 +42,7 @@ func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant stri
 	return list, err
 }
 
-// SetQuota implements app.QuotaStore.
+// SetQuota implements policy.QuotaStore.
 func (s *Store) SetQuota(ctx context.Context, who app.Actor, q apppolicy.Quota) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, q.Scope, q.Name)
@@ -72,7 +72,7 @@ func (s *Store) SetQuota(ctx context.Context, who app.Actor, q apppolicy.Quota) 
 	})
 }
 
-// DeleteQuota implements app.QuotaStore.
+// DeleteQuota implements policy.QuotaStore.
 func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope apppolicy.QuotaScope, name string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, scope, name)
@@ -139,7 +139,7 @@ func (s *Store) lookAtQuotas(ctx context.Context, tenant string, now time.Time) 
 	return l, nil
 }
 
-// QuotaLines implements app.QuotaStore.
+// QuotaLines implements policy.QuotaStore.
 func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]apppolicy.QuotaLine, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
@@ -150,12 +150,12 @@ func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []s
 	return apppolicy.LinesOf(standing), err
 }
 
-// QuotaLimits implements app.QuotaStore.
+// QuotaLimits implements policy.QuotaStore.
 func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]apppolicy.Quota, error) {
 	return quotas(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant)
 }
 
-// Quotas implements app.QuotaStore.
+// Quotas implements policy.QuotaStore.
 func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]apppolicy.QuotaUse, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {

@@ -46,7 +46,7 @@ func liveIntent(t *db.Tx, cluster, node string) (intent string, err error) {
 	return intent, err
 }
 
-// IntentsOf implements app.OrphanStore.
+// IntentsOf implements fleet.OrphanStore.
 func (s *Store) IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error) {
 	live := map[string]app.LiveIntent{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -59,7 +59,7 @@ func (s *Store) IntentsOf(ctx context.Context, provider string) (map[string]app.
 	return live, err
 }
 
-// IntentKnown implements app.OrphanStore.
+// IntentKnown implements fleet.OrphanStore.
 func (s *Store) IntentKnown(ctx context.Context, provider, intent string) (ended, known bool, err error) {
 	var at int64
 	err = s.Row(ctx, `SELECT ended_at FROM intents WHERE id = ? AND provider = ?`, intent, provider).Scan(&at)

@@ -20,7 +20,7 @@ func scopesOf(text string) (scopes []app.Scope) {
 	return scopes
 }
 
-// AddDevice implements app.DeviceStore.
+// AddDevice implements identity.DeviceStore.
 func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity.Device, mostFrom, most int) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM device_asks WHERE expires_at <= ?`, db.Micros(d.At)); err != nil {
@@ -63,13 +63,13 @@ func scanDevice(row db.Scanner) (d identity.DeviceTaken, answered, polled time.T
 	return d, db.FromMicros(answeredAt), db.FromMicros(polledAt), err
 }
 
-// Device implements app.DeviceStore.
+// Device implements identity.DeviceStore.
 func (s *Store) Device(ctx context.Context, userHash []byte) (identity.Device, error) {
 	d, _, _, err := scanDevice(s.Row(ctx, `SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ?`, userHash))
 	return d.Device, err
 }
 
-// AnswerDevice implements app.DeviceStore.
+// AnswerDevice implements identity.DeviceStore.
 func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer identity.DeviceAnswer, scopes []app.Scope, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		d, _, _, err := scanDevice(t.Row(`SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ? AND expires_at > ?`, userHash, db.Micros(at)))
@@ -91,7 +91,7 @@ func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte
 	})
 }
 
-// TakeDevice implements app.DeviceStore.
+// TakeDevice implements identity.DeviceStore.
 func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(identity.DeviceTaken) (identity.Token, []byte), most int) (taken identity.Token, err error) {
 	var refused error // beside what is written
 	err = s.Write(ctx, func(t *db.Tx) error {

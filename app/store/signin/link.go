@@ -11,7 +11,7 @@ import (
 	userdb "muster/app/store/user"
 )
 
-// SaveLink implements app.IdentityStore.
+// SaveLink implements identity.IdentityStore.
 func (s *Store) SaveLink(ctx context.Context, hash []byte, l identity.IdentityLink) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		// Those that are over are kept for a day, so that people are told that they came too late.
@@ -36,12 +36,12 @@ func scanLink(row db.Scanner) (l identity.IdentityLink, err error) {
 	return l, err
 }
 
-// Link implements app.IdentityStore.
+// Link implements identity.IdentityStore.
 func (s *Store) Link(ctx context.Context, hash []byte) (identity.IdentityLink, error) {
 	return scanLink(s.Row(ctx, linkByHash, hash))
 }
 
-// UseLink implements app.IdentityStore.
+// UseLink implements identity.IdentityStore.
 func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (i identity.Identity, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		l, err := scanLink(t.Row(linkByHash, hash))
@@ -94,12 +94,12 @@ func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any)
 	return i, u, err
 }
 
-// Identity implements app.IdentityStore.
+// Identity implements identity.IdentityStore.
 func (s *Store) Identity(ctx context.Context, kind, external string) (identity.Identity, identity.User, error) {
 	return ScanIdentity(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, kind, external)
 }
 
-// Identities implements app.IdentityStore.
+// Identities implements identity.IdentityStore.
 func (s *Store) Identities(ctx context.Context, tenant, user string) ([]identity.Identity, error) {
 	list := []identity.Identity{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -117,7 +117,7 @@ func (s *Store) Identities(ctx context.Context, tenant, user string) ([]identity
 	return list, err
 }
 
-// RemoveIdentity implements app.IdentityStore.
+// RemoveIdentity implements identity.IdentityStore.
 func (s *Store) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`DELETE FROM identities WHERE tenant = ? AND user_name = ? AND kind = ? AND external = ?`, who.Tenant, user, kind, external)

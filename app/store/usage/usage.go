@@ -17,7 +17,7 @@ var usageColumns = map[usage.UsageBy]string{
 	usage.UsageByHardware: `x.hardware`, usage.UsageByCluster: `x.cluster`,
 }
 
-// Usage implements app.UsageStore. A machine is two changes: there is one more from when it was made, and one less from when it
+// Usage implements usage.UsageStore. A machine is two changes: there is one more from when it was made, and one less from when it
 // was gone. Each lies in a unit of time; of all changes of a key in a unit only the sums leave the database.
 func (s *Store) Usage(ctx context.Context, q usage.UsageQuery, f func(usage.UsageDelta) error) error {
 	key := usageColumns[q.By]
