@@ -2,8 +2,9 @@ package app
 
 import (
 	"fmt"
-	"muster/app/phrase"
 	"slices"
+
+	"muster/app/phrase"
 )
 
 // Scope narrows what an API token may do. A use case has one; every token may read.
@@ -399,7 +400,7 @@ func (a Actor) Reach(useCase string) (reach, error) {
 			Hint: "Make a token with that scope, or sign in."}
 	}
 	if a.MustChange && p.Scope != ScopeAccount {
-		return No, &Error{Code: EForbidden, Reason: "must_change", Message: "Your password was made by somebody else. Choose your own first.",
+		return No, &Error{Code: EForbidden, Reason: "must_change", Message: "Someone else set your password. Choose your own first.",
 			Hint: "Do so on your account page."}
 	}
 	if a.MustAddFactor && p.Scope != ScopeAccount {
@@ -459,7 +460,7 @@ func System(tenant, name string) Actor {
 	return Actor{Tenant: tenant, User: name, Role: RoleAdmin, Via: ViaServer}
 }
 
-// SeesDrafts tells whether somebody may try templates that are not published yet.
+// SeesDrafts reports whether the actor may try templates that are not published yet.
 func (a Actor) SeesDrafts() bool { return a.Role == RoleAdmin || a.Role == RoleSuperadmin }
 
 // AtLeast tells whether a role is another one or mightier; viewers and robots are mightier than none.

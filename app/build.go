@@ -1,8 +1,9 @@
 package app
 
 import (
-	"muster/app/phrase"
 	"time"
+
+	"muster/app/phrase"
 )
 
 // BuildPhase is where an event stands in the life of its build.

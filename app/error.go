@@ -3,10 +3,11 @@ package app
 import (
 	"errors"
 	"fmt"
-	"muster/app/phrase"
 	"regexp"
 	"strings"
 	"time"
+
+	"muster/app/phrase"
 )
 
 // Code says what kind of failure an Error is. Faces turn it into their own words (HTTP status, exit code, chat text)

@@ -2,8 +2,9 @@ package app
 
 import (
 	"fmt"
-	"muster/app/phrase"
 	"time"
+
+	"muster/app/phrase"
 )
 
 // OperationKind is what a person asked to be done with a cluster.

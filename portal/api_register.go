@@ -2,12 +2,12 @@ package portal
 
 import (
 	"fmt"
-	"muster/portal/site"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"muster/portal/site"
 )
 
 // Operations are site.Operation, and are registered with huma by register, and not with huma.Get, huma.Post and so on. Those are generic, and the

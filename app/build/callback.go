@@ -23,7 +23,7 @@ type BuildCall struct {
 // BuildCallbacks is where a build is told, and what became of that.
 type BuildCallbacks struct {
 	URL  string          `json:"url,omitempty"` // without what may be secret
-	Why  string          `json:"why,omitempty"` // why nobody is told, or is any more
+	Why  string          `json:"why,omitempty"` // why no callback is sent, or none any more
 	Told []BuildCallback `json:"told"`
 }
 
@@ -104,7 +104,7 @@ func (a *Service) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildC
 	text := strings.TrimSpace(j.Callback)
 	switch {
 	case j.CallbackWhy != "":
-		return BuildCall{Why: "Nobody is told of the build: " + j.CallbackWhy}
+		return BuildCall{Why: "No callback is sent for this build: " + j.CallbackWhy}
 	case r.Callback == "":
 		text = strings.TrimSpace(e.CallbackURL)
 	}
@@ -113,7 +113,7 @@ func (a *Service) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildC
 	}
 	u, err := a.Hooks.CheckHookURL(text)
 	if err != nil {
-		return BuildCall{Why: "Nobody is told of the build: " + app.AsError(err).Message}
+		return BuildCall{Why: "No callback is sent for this build: " + app.AsError(err).Message}
 	}
 	return BuildCall{URL: text, Shown: webhook.RedactURL(u)}
 }

@@ -36,7 +36,7 @@ type Build struct {
 	WaitUntil time.Time `json:"wait_until,omitzero"`
 	EndAt     time.Time `json:"end_at,omitzero"` // when its end was told
 	EndedAt   time.Time `json:"ended_at,omitzero"`
-	// Callback is where it is told how it stands; nil where nobody asked for that.
+	// Callback is where its progress is reported; nil when no callback was asked for.
 	Callback *BuildCallbacks `json:"callback,omitempty"`
 	// Statuses are what its commit was made to show, and what became of that.
 	Statuses []BuildCallback `json:"statuses,omitempty"`

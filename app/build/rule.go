@@ -160,7 +160,7 @@ func (r BuildRule) Check() error {
 	case r.Concurrency < 0 || r.Concurrency > maxBuildConcurrency:
 		return wrong("concurrency", fmt.Sprintf("it is not from 1 to %d", maxBuildConcurrency), "")
 	case r.Queue != nil && (*r.Queue < 0 || *r.Queue > maxBuildConcurrency):
-		return wrong("queue", fmt.Sprintf("it is not from 0 to %d", maxBuildConcurrency), "0 lets nobody wait.")
+		return wrong("queue", fmt.Sprintf("it is not from 0 to %d", maxBuildConcurrency), "With 0, no build waits.")
 	case len(r.Parameters) > maxBuildParameters:
 		return wrong("parameters", fmt.Sprintf("there are more than %d", maxBuildParameters), "")
 	case len(r.When) > 2000 || len(r.Key) > 2000 || len(r.Cluster) > 500 || len(r.Template) > 500:

@@ -13,10 +13,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/cluster"
-	"muster/app/layout"
-	"muster/app/phrase"
-	"muster/app/policy"
 	"muster/app/webhook"
 )
 
@@ -356,98 +352,6 @@ func (a *Service) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) 
 		d.Outcome, d.Words = BuildTakenExtended, ""
 	}
 	_ = a.Store.NoteBuildTaken(ctx, *d) // it is a note; the lease was moved or not all the same
-}
-
-// BuildTrial asks what rules would do with an event, or with a kept delivery.
-type BuildTrial struct {
-	Rules    *[]BuildRule    `json:"rules,omitempty"`
-	Delivery int64           `json:"delivery,omitempty"`
-	Event    *app.BuildEvent `json:"event,omitempty"`
-	// Payload is that of the made-up event.
-	Payload map[string]any `json:"payload,omitempty"`
-}
-
-// BuildTried is the answer. Nothing was done.
-type BuildTried struct {
-	Event  app.BuildEvent `json:"event"`
-	Looks  []BuildLook    `json:"looks"`          // of each rule that was looked at
-	Rule   string         `json:"rule,omitempty"` // that matched
-	Do     string         `json:"do"`
-	Key    string         `json:"key,omitempty"`
-	Ask    *BuildAsk      `json:"ask,omitempty"`
-	Ends   []string       `json:"ends,omitempty"` // what would end
-	Words  string         `json:"words,omitempty"`
-	Layout *layout.Layout `json:"layout,omitempty"`  // of the cluster
-	Refuse string         `json:"refused,omitempty"` // why the cluster would not be made
-	// Callback is where the build would be told how it stands, without what may be secret; NoCallback why nobody would be, where somebody
-	// was meant to.
-	Callback   string `json:"callback,omitempty"`
-	NoCallback string `json:"no_callback,omitempty"`
-}
-
-// TryBuild says what rules would do, without doing it.
-func (a *Service) TryBuild(ctx context.Context, actor app.Actor, name string, t BuildTrial) (BuildTried, error) {
-	out := BuildTried{Looks: []BuildLook{}, Do: string(BuildNothing)}
-	if err := actor.Authorize("TryBuild"); err != nil {
-		return out, err
-	}
-	h, err := a.Store.BuildHook(ctx, actor.Tenant, name)
-	if err != nil {
-		return out, err
-	}
-	if t.Rules != nil {
-		h.Rules = *t.Rules
-		if err := a.checkBuildRules(h.Rules); err != nil {
-			return out, err
-		}
-	}
-	switch {
-	case (t.Delivery > 0) == (t.Event != nil):
-		return out, &app.Error{Code: app.EInvalid, Field: "delivery", Message: "Say either a delivery or an event.", Hint: "Deliveries are listed with the hook."}
-	case t.Event != nil:
-		out.Event, out.Event.Payload = *t.Event, t.Payload
-	default:
-		_, d, err := a.keptBuild(ctx, h, t.Delivery)
-		if err != nil {
-			return out, err
-		}
-		if out.Event, err = a.Builds.Read(d); err != nil {
-			return out, err
-		}
-	}
-	w := a.weighBuild(ctx, h, out.Event)
-	out.Looks, out.Rule, out.Words = append(out.Looks, w.looks...), w.rule, w.words
-	for _, e := range w.ends {
-		out.Ends = append(out.Ends, phrase.FirstOf(e.Key, e.Build))
-	}
-	switch {
-	case w.begin != nil:
-		out.Do, out.Key, out.Ask = string(BuildCreate), w.begin.Key, &w.begin.Ask
-		out.Callback, out.NoCallback = w.begin.Call.Shown, w.begin.Call.Why
-		a.tryAsk(ctx, h, w.begin.Ask, &out)
-	case w.extend != "":
-		out.Do, out.Key = string(BuildExtend), w.extend
-	case len(w.ends) > 0:
-		out.Do = string(BuildDelete)
-	}
-	return out, nil
-}
-
-// tryAsk says what the cluster would be, as the owner would see it.
-func (a *Service) tryAsk(ctx context.Context, h BuildHook, k BuildAsk, out *BuildTried) {
-	owner, why, err := a.buildOwner(ctx, h)
-	if err == nil && why == "" {
-		var p cluster.Preview
-		if p, err = a.Clusters.Preview(ctx, owner, k.Request()); err == nil {
-			out.Layout = &p.Layout
-			if d := p.Decision; d != nil && (d.Outcome == policy.OutcomeRefuse || d.Outcome == policy.OutcomeApprove) {
-				out.Refuse = phrase.FirstOf(d.Reason, "It would wait for approvals.")
-			}
-			return
-		}
-		why = app.AsError(err).Advised()
-	}
-	out.Refuse = phrase.FirstOf(why, "Nobody can tell.")
 }
 
 func (a *Service) keptBuild(ctx context.Context, h BuildHook, id int64) (BuildTaken, BuildDelivery, error) {

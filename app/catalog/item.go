@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"muster/app"
-	"muster/app/phrase"
-	"muster/app/template"
 	"slices"
 	"strconv"
 	"strings"
+
+	"muster/app"
+	"muster/app/phrase"
+	"muster/app/template"
 )
 
 const (

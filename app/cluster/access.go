@@ -3,11 +3,12 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"muster/app"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"muster/app"
 )
 
 // How long a certificate for a cluster's machines may hold.

@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
+	"time"
+
 	"muster/app"
 	"muster/app/family"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
-	"slices"
-	"time"
 )
 
 // Amendment is what a person asks of a cluster that stands. Which fields count depends on Kind; the others are refused.

@@ -3,11 +3,12 @@ package cluster
 import (
 	"bytes"
 	"encoding/csv"
-	"muster/app"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"muster/app"
 )
 
 // ClustersCSV writes clusters for spreadsheets: with names, a line of names first; then one for each cluster.

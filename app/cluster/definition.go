@@ -3,14 +3,15 @@ package cluster
 import (
 	"context"
 	"maps"
+	"slices"
+	"strings"
+	"time"
+
 	"muster/app"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/secret"
 	"muster/app/template"
-	"slices"
-	"strings"
-	"time"
 )
 
 // Definition is the catalog as it was when a cluster was asked for, as far as that cluster needs it. Later changes of

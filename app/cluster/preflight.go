@@ -7,13 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"muster/app"
-	"muster/app/family"
-	"muster/app/template"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"muster/app"
+	"muster/app/family"
+	"muster/app/template"
 )
 
 // AccountState says how far the provider's account has been asked about a preview.

@@ -6,13 +6,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"time"
+
 	"muster/app"
 	"muster/app/layout"
 	"muster/app/phrase"
 	"muster/app/policy"
 	"muster/app/template"
-	"slices"
-	"time"
 )
 
 // RequestStatus is the state of a request in one word.

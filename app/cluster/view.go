@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"time"
+
 	"muster/app"
 	"muster/app/family"
 	"muster/app/health"
@@ -9,7 +11,6 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
-	"time"
 )
 
 // ClusterRequest asks for a cluster. Empty fields of LayoutRequest mean the template's defaults. Lease nil means the

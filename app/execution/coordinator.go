@@ -3,11 +3,12 @@ package execution
 import (
 	"context"
 	"io"
+	"time"
+
 	"muster/app"
 	"muster/app/family"
 	"muster/app/health"
 	"muster/app/template"
-	"time"
 )
 
 // Most that one message between a worker and the server holds. The server refuses more with ETooLarge.

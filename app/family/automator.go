@@ -4,9 +4,10 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"strings"
+
 	"muster/app"
 	"muster/app/template"
-	"strings"
 )
 
 // Automator knows how one tool is told to install, configure or start software. It is given a shell on the node and

@@ -2,10 +2,11 @@ package family
 
 import (
 	"context"
-	"muster/app"
-	"muster/app/template"
 	"strings"
 	"time"
+
+	"muster/app"
+	"muster/app/template"
 )
 
 // AccountChecker is a Provider that can tell before anything is made whether its account will do. Without it, only the settings' form is

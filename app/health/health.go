@@ -3,11 +3,12 @@ package health
 import (
 	"fmt"
 	"maps"
-	"muster/app"
-	"muster/app/template"
 	"slices"
 	"strings"
 	"time"
+
+	"muster/app"
+	"muster/app/template"
 )
 
 // HealthState says in one word how a node or a cluster is.

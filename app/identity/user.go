@@ -17,7 +17,7 @@ type User struct {
 	Groups []string `json:"groups,omitempty"`
 	// PasswordHash is an argon2id string in PHC form; "" fits no password.
 	PasswordHash string `json:"-"`
-	// MustChange says that its password was made by somebody else, and is to be changed before anything else.
+	// MustChange says that someone else set its password, which has to be changed before anything else.
 	MustChange bool      `json:"must_change_password,omitempty"`
 	DisabledAt time.Time `json:"disabled_at,omitzero"` // zero: it is not
 	CreatedAt  time.Time `json:"created_at,omitzero"`

@@ -3,10 +3,11 @@ package layout
 import (
 	"context"
 	"fmt"
+	"slices"
+
 	"muster/app"
 	"muster/app/phrase"
 	"muster/app/template"
-	"slices"
 )
 
 // LayoutRequest asks which services go on how many machines of which hardware and image. Empty fields mean the

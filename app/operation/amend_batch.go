@@ -2,6 +2,7 @@ package operation
 
 import (
 	"fmt"
+
 	"muster/app/plan"
 )
 

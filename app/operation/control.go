@@ -3,10 +3,11 @@ package operation
 import (
 	"context"
 	"fmt"
+	"slices"
+
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/phrase"
-	"slices"
 )
 
 // CancelOperation stops an operation: nothing new of it starts, what runs is told to stop. With rollBack it is undone by

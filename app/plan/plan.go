@@ -4,11 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
+	"time"
+
 	"muster/app"
 	"muster/app/layout"
 	"muster/app/template"
-	"slices"
-	"time"
 )
 
 // Plan is a graph of steps without stages. Steps are in topological order: every need points to an earlier step.

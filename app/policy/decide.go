@@ -3,9 +3,10 @@ package policy
 import (
 	"context"
 	"fmt"
-	"muster/app"
 	"slices"
 	"time"
+
+	"muster/app"
 )
 
 // Outcome is what policies make of a request.

@@ -2,10 +2,11 @@ package policy
 
 import (
 	"fmt"
-	"muster/app"
-	"muster/app/phrase"
 	"strings"
 	"time"
+
+	"muster/app"
+	"muster/app/phrase"
 )
 
 // Words say how much of a limit is left: "3 of 5 clusters of the group ops".

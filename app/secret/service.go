@@ -2,9 +2,10 @@ package secret
 
 import (
 	"context"
+	"time"
+
 	"muster/app"
 	"muster/app/catalog"
-	"time"
 )
 
 // Store is what the service needs of the database.

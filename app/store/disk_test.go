@@ -1,9 +1,10 @@
 package store
 
 import (
-	"muster/app/store/db"
 	"path/filepath"
 	"testing"
+
+	"muster/app/store/db"
 )
 
 // onDisk gives an empty store of SQLite in a file, which is closed when the test ends.

@@ -2,8 +2,9 @@ package template
 
 import (
 	"fmt"
-	"muster/app"
 	"time"
+
+	"muster/app"
 )
 
 // Catalog is all that an admin has published: what may exist, and from what clusters are made. The maps are keyed by

@@ -1,8 +1,9 @@
 package template
 
 import (
-	"muster/app"
 	"strings"
+
+	"muster/app"
 )
 
 // A tenant's catalog is the installation's, which comes from files, with the tenant's own entries over it: an own entry replaces the

@@ -2,12 +2,13 @@ package template
 
 import (
 	"fmt"
-	"muster/app"
-	"muster/app/phrase"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"muster/app"
+	"muster/app/phrase"
 )
 
 // What a health check may at most ask for, and what holds where it says nothing.

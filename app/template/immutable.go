@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"muster/app"
 	"reflect"
 	"slices"
 	"strings"
+
+	"muster/app"
 )
 
 // ImmutableParts are the parts of a template that can be immutable as a whole; of the configuration also any path in it, such

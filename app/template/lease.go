@@ -2,8 +2,9 @@ package template
 
 import (
 	"maps"
-	"muster/app"
 	"time"
+
+	"muster/app"
 )
 
 // LeaseWarnings are how long before the end of a lease people are warned, the longest first.

@@ -3,10 +3,11 @@ package template
 import (
 	"fmt"
 	"math"
-	"muster/app"
 	"slices"
 	"strings"
 	"time"
+
+	"muster/app"
 )
 
 // Template is what users ask for by name: defaults, what may be used instead, and the constraints that every layout

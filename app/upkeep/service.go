@@ -2,12 +2,13 @@ package upkeep
 
 import (
 	"context"
+	"time"
+
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/pool"
 	"muster/app/usage"
-	"time"
 )
 
 // Store is what the service needs of the database.

@@ -1,9 +1,10 @@
 package cluster
 
 import (
+	"net/http"
+
 	"muster/portal/policy"
 	"muster/portal/site"
-	"net/http"
 )
 
 // Routes are its pages.

@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"fmt"
-	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -162,152 +160,6 @@ func (c Show) LiveURL() string {
 	return "/clusters/" + c.View.ID + "/live?" + q.Encode()
 }
 
-// Sentence says how the cluster is.
-func (c Show) Sentence() string {
-	op := c.Operation()
-	switch c.View.Status {
-	case app.ClusterActive:
-		s := "Everything is as it was asked for."
-		if stopped := c.stopped(); stopped != "" {
-			s = "Stopped as it was asked for: " + stopped + "."
-		}
-		if !c.View.ExpiresAt.IsZero() {
-			return s + " The lease ends " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
-		}
-		return s
-	case app.ClusterAsleep:
-		s := "Asleep: its machines are stopped, with all that is on them. Wake it to use it or to change it."
-		if !c.View.ExpiresAt.IsZero() {
-			s += " The lease ends all the same, " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
-		}
-		return s
-	case app.ClusterDeleted:
-		how := "Gone"
-		if op != nil && op.Kind == app.OperationRollBack {
-			how = "Rolled back"
-		}
-		if op != nil && op.Kind == app.OperationCreate && op.StartedAt.IsZero() {
-			return "Called off before anything was made, " + page.Ago(c.Now, c.View.DeletedAt) + "."
-		}
-		return how + ": every machine was given back " + page.Ago(c.Now, c.View.DeletedAt) + "."
-	case app.ClusterFailed:
-		if op == nil {
-			return "Something went wrong."
-		}
-		return c.ended(op)
-	}
-	return c.progress(op)
-}
-
-// ended says how an operation ended that did not succeed. Which ways lead on the banner says.
-func (c Show) ended(op *app.Operation) string {
-	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, page.Count(op.Total, "step"))
-	if c.goesOnSoon() {
-		return fmt.Sprintf("The %s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
-	}
-	if c.undoneSoon() {
-		return fmt.Sprintf("The %s stopped %s and will be rolled back.", kind, sofar)
-	}
-	word := "failed"
-	if op.Status == app.OperationCancelled {
-		word = "was cancelled"
-	}
-	return fmt.Sprintf("The %s %s %s.", kind, word, sofar)
-}
-
-func (c Show) progress(op *app.Operation) string {
-	switch {
-	case op == nil:
-		return "Waiting to begin."
-	case !op.HeldUntil.IsZero():
-		return op.Message
-	case op.Status == app.OperationWaiting:
-		return "Waiting for the operation before it to end."
-	case op.Status == app.OperationRunning && len(c.Questions) > 0:
-		return fmt.Sprintf("%d of %s done. It waits for somebody's answer.", op.Done, page.Count(op.Total, "step"))
-	case op.Status == app.OperationCancelling && op.OnFailure == app.FailureRollBack:
-		return "Stopping: no new step begins, and running ones are told to end. Then it is rolled back."
-	case op.Status == app.OperationCancelling:
-		return "Stopping: no new step begins, and running ones are told to end."
-	case op.Status == app.OperationPaused:
-		s := fmt.Sprintf("Paused after %d of %s.", op.Done, page.Count(op.Total, "step"))
-		if c.Waiting.Running > 0 {
-			s += fmt.Sprintf(" %s still at work.", page.CountOf(c.Waiting.Running, "step is", "steps are"))
-		}
-		return s + " Resume lets it go on."
-	}
-	s := fmt.Sprintf("%s: %d of %s done", c.doing(op), op.Done, page.Count(op.Total, "step"))
-	if left, ok := plan.Remaining(c.Now, *op, c.Steps); ok {
-		s += ", about " + page.Span(max(left, time.Second)) + " left"
-		if slip := plan.Slipped(c.Now, *op, left); slip > 0 {
-			s += ", " + page.Span(slip) + " more than expected"
-		}
-		if from := op.Expects.From(); from != "" {
-			s += " (" + from + ")"
-		}
-	}
-	return s + "."
-}
-
-// doing says what is being done: "Being created", "Growing from 3 to 5 nodes".
-func (c Show) doing(op *app.Operation) string {
-	switch op.Kind {
-	case app.OperationCreate:
-		return "Being created"
-	case app.OperationDelete:
-		return "Being deleted"
-	case app.OperationRollBack:
-		return "Being rolled back"
-	case app.OperationResize:
-		if comes, goes := c.moves(); comes > goes {
-			return fmt.Sprintf("Growing from %d to %s", c.View.Size-comes+goes, page.Count(c.View.Size, "node"))
-		} else if goes > comes {
-			return fmt.Sprintf("Shrinking from %d to %s", c.View.Size-comes+goes, page.Count(c.View.Size, "node"))
-		}
-	}
-	words := op.Kind.Doing()
-	return strings.ToUpper(words[:1]) + words[1:]
-}
-
-// moves counts the nodes that the latest operation makes, and those that it gives back.
-func (c Show) moves() (comes, goes int) {
-	made, gone := map[string]bool{}, map[string]bool{}
-	for _, s := range c.Steps {
-		switch s.Action {
-		case app.ActionCreate:
-			made[s.Node] = true
-		case app.ActionDelete:
-			gone[s.Node] = true
-		}
-	}
-	for n := range made {
-		if !gone[n] {
-			comes++
-		}
-	}
-	for n := range gone {
-		if !made[n] {
-			goes++
-		}
-	}
-	return comes, goes
-}
-
-// stopped says which services the latest operation has stopped and left so; "" for none.
-func (c Show) stopped() string {
-	op := c.Operation()
-	if op == nil || op.Kind != app.OperationStop || op.Status != app.OperationSucceeded {
-		return ""
-	}
-	services := map[string]bool{}
-	for _, s := range c.Steps {
-		if s.Action == app.ActionStop {
-			services[s.Service] = true
-		}
-	}
-	return page.Few(slices.Sorted(maps.Keys(services)), 4)
-}
-
 // mayChange tells whether the actor may ask for changes to this cluster; the use cases have the last word.
 func (c Show) mayChange() bool {
 	return c.Actor.MayIn("DeleteCluster", c.View.Cluster)
@@ -405,24 +257,6 @@ const lately = 3
 
 // waits tells whether there is something to say of why steps wait.
 func (c Show) waits() bool { return len(c.Waiting.Groups) > 0 }
-
-func opWords(o app.Operation) string {
-	s := o.Kind.Words() + " " + string(o.Status)
-	if o.Status == app.OperationRunning || o.Status == app.OperationFailed {
-		s += fmt.Sprintf(", %d of %s", o.Done, page.Count(o.Total, "step"))
-	}
-	return s
-}
-
-func opTook(now time.Time, o app.Operation) string {
-	switch {
-	case o.StartedAt.IsZero():
-		return ""
-	case o.EndedAt.IsZero():
-		return "for " + page.Span(now.Sub(o.StartedAt))
-	}
-	return "took " + page.Span(o.EndedAt.Sub(o.StartedAt))
-}
 
 // followable are those of the cluster's links that a browser may follow. Catalog and machines have a say in them.
 func followable(v cluster.ClusterView) []app.Link {

@@ -1,8 +1,9 @@
 package execution
 
 import (
-	"muster/portal/site"
 	"net/http"
+
+	"muster/portal/site"
 )
 
 // Operations are its part of the REST API.

@@ -1,8 +1,9 @@
 package health
 
 import (
-	"muster/portal/site"
 	"net/http"
+
+	"muster/portal/site"
 )
 
 // Routes are its pages.

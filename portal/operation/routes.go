@@ -1,8 +1,9 @@
 package operation
 
 import (
-	"muster/portal/site"
 	"net/http"
+
+	"muster/portal/site"
 )
 
 // Routes are its pages.

@@ -1,8 +1,9 @@
 package plan
 
 import (
-	"muster/portal/page"
 	"strconv"
+
+	"muster/portal/page"
 )
 
 // Rack is a group of equal nodes in the picture of a layout.

@@ -1,8 +1,9 @@
 package resource
 
 import (
-	"muster/portal/site"
 	"net/http"
+
+	"muster/portal/site"
 )
 
 // Routes are its pages.

@@ -2,11 +2,12 @@ package catalog
 
 import (
 	"encoding/json"
-	"muster/app/file/catalog/form"
 	"os"
 	"path/filepath"
 	"testing"
 	"testing/fstest"
+
+	"muster/app/file/catalog/form"
 )
 
 // FuzzParse feeds any bytes to both forms: nothing panics, a broken file never loads, what loads can be told as JSON,

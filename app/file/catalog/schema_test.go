@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"muster/app/file/catalog/form"
 	"os"
 	"reflect"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+	"muster/app/file/catalog/form"
 )
 
 func TestSchemaFileIsFresh(t *testing.T) {

@@ -1,13 +1,13 @@
 package catalog
 
 import (
-	"muster/app/file/catalog/form"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"muster/app/file/catalog/form"
 )
 
 // valueNode writes a value in place of a node, which is nil where there was none, in the way in which that was written.

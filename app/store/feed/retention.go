@@ -2,8 +2,9 @@ package feed
 
 import (
 	"context"
-	"muster/app/store/db"
 	"time"
+
+	"muster/app/store/db"
 )
 
 // DropEvents implements cluster.RetentionStore.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+
 	"muster/app/store/db"
 )
 

@@ -3,9 +3,9 @@ package ledger
 import (
 	"encoding/json"
 	"maps"
-	"muster/app/store/db"
 	"testing"
 
+	"muster/app/store/db"
 	"pgregory.net/rapid"
 )
 

@@ -2,8 +2,9 @@ package session
 
 import (
 	"context"
-	"muster/app/store/db"
 	"time"
+
+	"muster/app/store/db"
 )
 
 // Sessions keeps the portal's sessions. Its methods are those that the portal's session manager asks of a store, with

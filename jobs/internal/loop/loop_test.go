@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
-	"muster/app"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"muster/app"
 )
 
 func TestTroubleIsSaidOnce(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"muster/app/template"
 	"reflect"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+	"muster/app/template"
 )
 
 // writer is a type that writes itself, as a noder reads itself. Nil is nothing to write.
