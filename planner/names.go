@@ -8,7 +8,7 @@ import (
 )
 
 // names plans that every machine learns the names and addresses of all others: a step on each node that stays, behind all steps by which
-// machines come or go. Nothing waits for it. A plan in which no machine comes or goes has none, and neither has a cluster of one machine, or
+// machines come or go, and behind the bootstrap of its own node. Nothing waits for it. A plan in which no machine comes or goes has none, and neither has a cluster of one machine, or
 // one that has more than app.NamesMost and had more before.
 func (g *graph) names(r plan.PlanRequest) {
 	brought := map[string]bool{} // nodes that the operation before was to bring, where this one undoes it or goes on with it
@@ -22,12 +22,14 @@ func (g *graph) names(r plan.PlanRequest) {
 			delete(brought, s.Node) // its machine was to be replaced, and was there before
 		}
 	}
-	confirm, remove := map[string]int{}, map[string]int{}
+	confirm, bootstrap, remove := map[string]int{}, map[string]int{}, map[string]int{}
 	for i, s := range g.steps {
 		switch {
 		case s.Join:
 		case s.Action == app.ActionConfirm:
 			confirm[s.Node] = i
+		case s.Action == app.ActionBootstrap:
+			bootstrap[s.Node] = i
 		case s.Action == app.ActionDelete:
 			remove[s.Node] = i
 		}
@@ -62,6 +64,13 @@ func (g *graph) names(r plan.PlanRequest) {
 	for _, n := range stay {
 		step := g.act(n, "", app.ActionNames)
 		g.place[step].node += len(g.nodes) // in the list, behind all that others wait for
+		node := g.nodes[n].Name
+		if b, ok := bootstrap[node]; ok { // both report what they found on the node, and only this one knows its peers
+			g.need(step, b)
+			if up, comes := confirm[node]; comes && slices.Equal(needs, []int{up}) {
+				continue // which comes before its bootstrap
+			}
+		}
 		g.need(step, needs...)
 	}
 }

@@ -77,6 +77,9 @@ func unnamed(t fataler, r plan.PlanRequest, p plan.Plan) paths {
 				t.Fatalf("%s may be done before %s\n%s", id, change, listing(p))
 			}
 		}
+		if boot := strings.TrimSuffix(id, "names") + "bootstrap"; all[boot] != nil && !before[boot] {
+			t.Fatalf("%s may be done before %s, whose report would then hide its own\n%s", id, boot, listing(p))
+		}
 		delete(want, id)
 	}
 	if len(want) > 0 {

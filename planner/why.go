@@ -24,6 +24,8 @@ func why(p plan.Plan, step, need int, on func(node string) []string) string {
 	switch {
 	case s.Action == app.ActionHook || n.Action == app.ActionHook:
 		return aroundHook(s, n)
+	case s.Action == app.ActionNames && n.Action == app.ActionBootstrap:
+		return machineFirst[n.Action]
 	case s.Action == app.ActionNames:
 		return "all machines must have come or gone before their names are written"
 	case p.Kind == app.OperationRollBack && n.ID != allReady && s.ID != allReady && s.Action != app.ActionConfirm && n.Action != app.ActionConfirm &&
