@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/all"
 	"muster/app/chat"
 	"muster/app/cluster"
 	"muster/app/operation"
@@ -157,12 +156,12 @@ type reviewNote struct {
 }
 
 // reviewAsk shows what would be decided, and asks for a reason. Who may not decide is told so before they type anything.
-func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) {
-	q, err := b.muster.Request(ctx, r.actor, d.Request)
+func (rs requests) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) {
+	q, err := rs.requests.Request(ctx, r.actor, d.Request)
 	if err != nil {
 		return Answer{}, err
 	}
-	url := b.Page(app.RequestSubject(q.ID))
+	url := r.Page(app.RequestSubject(q.ID))
 	beside := func(line string) Answer {
 		return Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: []string{line}, Links: []Link{{"Open the request", url}}, Beside: true}
 	}
@@ -182,7 +181,7 @@ func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) 
 	if err != nil {
 		return Answer{}, err
 	}
-	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(b.terms(q), b.planLines(q)...)}}}
+	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(r.terms(q), r.planLines(q)...)}}}
 	reason := Field{Name: "reason", Kind: FieldLong, Label: "Reason", Most: mostReason, Hint: q.Requester + " reads it."}
 	switch d.Do {
 	case doReviewApprove:
@@ -201,7 +200,7 @@ func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) 
 }
 
 // reviewSubmit carries a review out. It is bound to the plan that the modal has shown.
-func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, error) {
+func (rs requests) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, error) {
 	var n reviewNote
 	if err := json.Unmarshal([]byte(f.Note), &n); err != nil || !isReview(n.Do) {
 		return Submitted{}, &app.Error{Code: app.EInvalid, Message: "This form is not one of ours.", Hint: "Open it again."}
@@ -224,7 +223,7 @@ func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, e
 			v.Conditions.Lease = lease
 		}
 	}
-	q, err := b.muster.Review(ctx, r.actor, n.Request, v)
+	q, err := rs.requests.Review(ctx, r.actor, n.Request, v)
 	if err != nil {
 		e := app.AsError(err)
 		field := strings.TrimPrefix(e.Field, "conditions.")
@@ -236,7 +235,7 @@ func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, e
 		}
 		return Submitted{}, err
 	}
-	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
 	if q.Status == cluster.RequestWaiting {
 		for _, n := range q.Needs {
 			a.Lines = append(a.Lines, needLine(n))
@@ -261,8 +260,6 @@ type Reviews interface {
 	ChatRequest(ctx context.Context, c chat.ChatReview) (cluster.Request, error)
 }
 
-var _ Reviews = (*all.App)(nil)
-
 // ReviewPoster shows answers that everybody in a channel sees. Errors have the codes of Poster's.
 type ReviewPoster interface {
 	Show(ctx context.Context, channel string, a Answer) (message string, err error)
@@ -283,7 +280,7 @@ type reviewSource struct {
 
 // NewReviewSource makes the source of a workspace, in which the bot speaks. Warn is told what goes wrong.
 func NewReviewSource(b *Bot, m Reviews, p ReviewPoster, kind, team string, warn func(text string, args ...any)) Source {
-	return &reviewSource{muster: m, poster: p, kind: kind, team: team, page: b.Page, voice: voice{currency: b.currency}, warn: warn, shown: map[int64]chat.ChatReview{}, pauses: pauses{}}
+	return &reviewSource{muster: m, poster: p, kind: kind, team: team, page: b.Page, voice: b.voice, warn: warn, shown: map[int64]chat.ChatReview{}, pauses: pauses{}}
 }
 
 // Next implements Source: what has ended goes before what waits, and the one shown longest ago first.

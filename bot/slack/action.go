@@ -10,10 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/chat"
 	"muster/bot"
+
+	"github.com/slack-go/slack"
 )
 
 // heardAction does what somebody has pressed, chosen or sent off.

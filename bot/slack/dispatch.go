@@ -9,11 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/chat"
 	"muster/app/phrase"
 	"muster/bot"
+
+	"github.com/slack-go/slack"
 )
 
 // One dispatcher for both transports: HTTP requests and the envelopes of Socket Mode come here once they are proved to be
@@ -63,7 +64,7 @@ type slash struct {
 func (s *Server) first(ctx context.Context, names ...string) (bool, *reply) {
 	ctx, cancel := context.WithTimeout(ctx, noteTime)
 	defer cancel()
-	first, err := s.muster.ChatFirst(ctx, kind, names...)
+	first, err := s.uses.Deliveries.ChatFirst(ctx, kind, names...)
 	if err != nil {
 		s.log.Error("slack: it cannot be told whether a request was seen before", "error", err)
 		r := refuse(http.StatusServiceUnavailable, "Muster cannot answer right now.")
@@ -183,9 +184,9 @@ func (s *Server) enter(ctx context.Context, p bot.Person, at place) (chat.ChatWo
 	s.budget(w.Team).heard()
 	p.Channel, p.Team = at.channel, w.Team
 	if at.channel != "" && at.channel[0] != 'D' {
-		p.Tenant, err = s.muster.ChatTenant(ctx, w, at.channel)
+		p.Tenant, err = s.uses.Workspaces.ChatTenant(ctx, w, at.channel)
 	} else {
-		p.Tenant, err = s.muster.ChatHomeTenant(ctx, w, p.External)
+		p.Tenant, err = s.uses.Workspaces.ChatHomeTenant(ctx, w, p.External)
 	}
 	if err != nil {
 		return w, p, err
@@ -215,7 +216,7 @@ func (s *Server) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Person,
 		if q.Tenant != p.Tenant {
 			where = at.user
 		}
-		if err := s.muster.AskedInChat(ctx, chat.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}); err != nil {
+		if err := s.uses.Follows.AskedInChat(ctx, chat.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}); err != nil {
 			s.log.Error("slack: where a request was asked for could not be noted", "request", q.Request, "error", err)
 		}
 	}
@@ -223,7 +224,7 @@ func (s *Server) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Person,
 		if o.Tenant != p.Tenant {
 			channel = at.user // what is another tenant's is nobody else's to read
 		}
-		err := s.muster.FollowInChat(ctx, chat.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user})
+		err := s.uses.Follows.FollowInChat(ctx, chat.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user})
 		if err != nil {
 			s.log.Error("slack: a card could not be made", "cluster", o.Cluster, "error", err)
 			a.Lines = append(a.Lines, "How far it is cannot be shown here; the portal does.")

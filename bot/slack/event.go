@@ -137,7 +137,7 @@ func (s *Server) gone(ctx context.Context, o outer, why string) reply {
 		s.budget(team).fail(why)
 		return reply{} // its token is a setting, which no event takes
 	}
-	if err := s.muster.ChatGone(ctx, kind, team, why); err != nil {
+	if err := s.uses.Workspaces.ChatGone(ctx, kind, team, why); err != nil {
 		s.log.Error("slack: a workspace could not be ended", "team", team, "error", err)
 		return refuse(http.StatusServiceUnavailable, "Muster cannot answer right now.")
 	}

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/chat"
 	"muster/app/phrase"
+
+	"github.com/slack-go/slack"
 )
 
 // The portal's addresses for installing; they need somebody who has signed in there.

@@ -57,7 +57,7 @@ func TestEveryCallGoesToTheAPIThatIsSet(t *testing.T) {
 	m := &muster{seen: map[string]bool{}}
 	client := srv.Client()
 	client.Transport = only{client.Transport, strings.TrimPrefix(srv.URL, "http://")}
-	s := New(Config{Muster: m, Secret: secret, Token: "xoxb-1", AppToken: "xapp-1", ClientID: "1.2", ClientSecret: "c", Tenant: "default", API: api,
+	s := New(Config{UseCases: m.useCases(), Secret: secret, Token: "xoxb-1", AppToken: "xapp-1", ClientID: "1.2", ClientSecret: "c", Tenant: "default", API: api,
 		URL: func() string { return "https://m.test" }, Pages: address.Of, Client: client, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	defer s.Close()
 	w := s.learn(t.Context())
@@ -84,7 +84,7 @@ func TestEveryCallGoesToTheAPIThatIsSet(t *testing.T) {
 			t.Errorf("%s was not called there, only %q", want, calls)
 		}
 	}
-	gov := New(Config{Muster: m, API: "https://slack-gov.com/api/", ClientID: "1.2", URL: func() string { return "https://m.test" }, Pages: address.Of, Now: time.Now})
+	gov := New(Config{UseCases: m.useCases(), API: "https://slack-gov.com/api/", ClientID: "1.2", URL: func() string { return "https://m.test" }, Pages: address.Of, Now: time.Now})
 	defer gov.Close()
 	if at := gov.InstallURL("x"); !strings.HasPrefix(at, "https://slack-gov.com/oauth/v2/authorize?") {
 		t.Errorf("in GovSlack people consent at %s", at)

@@ -6,10 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/chat"
 	"muster/bot"
+
+	"github.com/slack-go/slack"
 )
 
 const (
@@ -89,10 +90,10 @@ func (s *Server) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Person
 	if !w.Email || !u.IsEmailConfirmed || u.Profile.Email == "" {
 		return nil
 	}
-	if _, err := s.muster.ActorOfIdentity(ctx, p.Kind, p.External); app.AsError(err).Reason != "not_linked" || err == nil {
+	if _, err := s.uses.People.ActorOfIdentity(ctx, p.Kind, p.External); app.AsError(err).Reason != "not_linked" || err == nil {
 		return nil // what is wrong the bot says
 	}
-	_, err = s.muster.LinkByEmail(ctx, p.Kind, p.External, p.Label, p.Tenant, u.Profile.Email)
+	_, err = s.uses.Members.LinkByEmail(ctx, p.Kind, p.External, p.Label, p.Tenant, u.Profile.Email)
 	return err
 }
 

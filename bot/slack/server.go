@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/all"
 	"muster/app/chat"
 	"muster/bot"
 
@@ -30,26 +29,10 @@ const (
 // kind is Slack's name among those of chats.
 const kind = "slack"
 
-// Muster is what this package itself asks for, beside the bot.
-type Muster interface {
-	bot.Muster
-	bot.Cards
-	Houses
-	bot.Reviews
-	// ChatFirst tells whether something known by any of these names comes for the first time.
-	ChatFirst(ctx context.Context, kind string, names ...string) (bool, error)
-	// FollowInChat has a card made for an operation.
-	FollowInChat(ctx context.Context, c chat.ChatCard) error
-	// AskedInChat has that done when a request is approved.
-	AskedInChat(ctx context.Context, c chat.ChatAsk) error
-}
-
-var _ Muster = (*all.App)(nil)
-
-// Config is what a server is made of. Muster and URL must be set; what else is there says which ways there are: by HTTP (Secret), by a
+// Config is what a server is made of. The use cases, URL and Pages must be set; what else is there says which ways there are: by HTTP (Secret), by a
 // websocket that we open (AppToken), with one workspace (Token) or with those that admins install (ClientID).
 type Config struct {
-	Muster       Muster
+	UseCases
 	Secret       string // by which Slack signs; "": nothing is taken over HTTP
 	AppToken     string // xapp-…, by which Socket Mode is opened; "": it is not
 	Token        string // of the bot, in the one workspace of Tenant
@@ -69,7 +52,7 @@ type Config struct {
 
 // Server answers Slack. Serve it over HTTP, Run it on every server and Tend on one; Close it after the HTTP server takes nothing new.
 type Server struct {
-	muster                 Muster
+	uses                   UseCases
 	bot                    *bot.Bot
 	secret                 []byte
 	token, appToken        string
@@ -99,9 +82,10 @@ type Server struct {
 	free chan struct{}
 }
 
-// New makes a server that begins nothing by itself.
+// New makes a server that begins nothing by itself. It panics without a use case, which is a mistake in wiring.
 func New(c Config) *Server {
-	s := &Server{muster: c.Muster, secret: []byte(c.Secret), token: c.Token, appToken: c.AppToken, clientID: c.ClientID, clientSecret: c.ClientSecret, tenant: c.Tenant,
+	c.UseCases.Check()
+	s := &Server{uses: c.UseCases, secret: []byte(c.Secret), token: c.Token, appToken: c.AppToken, clientID: c.ClientID, clientSecret: c.ClientSecret, tenant: c.Tenant,
 		server: c.Server, url: c.URL, apiURL: firstWord(c.API, StandardAPI), client: c.Client, dialer: c.Dialer, log: c.Log, now: c.Now, mux: http.NewServeMux(), free: make(chan struct{}, mostAtOnce)}
 	if s.client == nil {
 		s.client = &http.Client{Timeout: postTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -120,7 +104,7 @@ func New(c Config) *Server {
 	}
 	s.teams = teams{budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.ChatConnected}}
 	s.people = people{known: map[string]seen{}}
-	s.bot = bot.New(c.Muster, c.Tenant, c.URL, c.Pages, c.Currency, s.log)
+	s.bot = bot.New(bot.Config{UseCases: c.UseCases.UseCases, Tenant: c.Tenant, URL: c.URL, Pages: c.Pages, Currency: c.Currency, Log: s.log})
 	s.life, s.end = context.WithCancel(context.Background())
 	s.mux.HandleFunc("POST /slack/commands", s.command)
 	s.mux.HandleFunc("POST /slack/actions", s.action)

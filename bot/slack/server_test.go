@@ -45,7 +45,7 @@ const secret = "8f742231b10e8888abcd99yyyzzz85a5"
 
 // muster is an app with one account that notes what it is asked for.
 type muster struct {
-	Muster
+	unasked
 	mu      sync.Mutex
 	seen    map[string]bool
 	created int
@@ -201,7 +201,7 @@ func newRig(t *testing.T) *rig {
 			t.Errorf("Slack would refuse %s", v)
 		}
 	})
-	r.server = New(Config{Muster: r.muster, Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of,
+	r.server = New(Config{UseCases: r.muster.useCases(), Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of,
 		Client: &http.Client{Transport: r.hooks}, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	return r
 }

@@ -11,11 +11,12 @@ import (
 	"sync"
 	"time"
 
+	"muster/app"
+	"muster/app/chat"
+
 	"github.com/gorilla/websocket"
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/socketmode"
-	"muster/app"
-	"muster/app/chat"
 )
 
 const (
@@ -43,7 +44,7 @@ func (s *Server) listen(ctx context.Context) {
 			link.State, link.Since = state, s.now()
 		}
 		link.Error = trouble
-		if err := s.muster.NoteChatLink(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
+		if err := s.uses.Health.NoteChatLink(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
 			s.log.Warn("slack: how this server is connected could not be noted", "error", err)
 		}
 	}

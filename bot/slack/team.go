@@ -7,31 +7,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/slack-go/slack"
 	"muster/app"
-	"muster/app/all"
 	"muster/app/chat"
 	"muster/app/phrase"
 	"muster/bot"
+
+	"github.com/slack-go/slack"
 )
-
-// Houses are what app keeps of workspaces.
-type Houses interface {
-	ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
-	ChatWorkspaces(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
-	ChatTenant(ctx context.Context, w chat.ChatWorkspace, channel string) (string, error)
-	ChatHomeTenant(ctx context.Context, w chat.ChatWorkspace, external string) (string, error)
-	KeepFixedWorkspace(ctx context.Context, w chat.ChatWorkspace) error
-	ChatTokens(ctx context.Context, kind, team string) (chat.ChatTokens, error)
-	ChatTokensDue(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
-	RefreshChatTokens(ctx context.Context, kind, team, holder string, refresh func(ctx context.Context, token string) (chat.ChatTokens, error)) (chat.ChatTokens, error)
-	ChatGone(ctx context.Context, kind, team, why string) error
-	NoteChat(ctx context.Context, kind, team string, h chat.ChatHealth) error
-	NoteChatLink(ctx context.Context, l chat.ChatLink) error
-	LinkByEmail(ctx context.Context, kind, external, label, tenant, email string) (bool, error)
-}
-
-var _ Houses = (*all.App)(nil)
 
 // teams are the workspaces that this server speaks to: what is kept of them in memory is how often they were called.
 type teams struct {
@@ -74,7 +56,7 @@ func (s *Server) workspace(ctx context.Context, team, enterprise string) (chat.C
 		fixed = s.learn(ctx)
 	}
 	if s.token != "" && (fixed.Team == team || fixed.Team == "" && s.clientID == "") {
-		w, err := s.muster.ChatWorkspace(ctx, kind, team, "")
+		w, err := s.uses.Workspaces.ChatWorkspace(ctx, kind, team, "")
 		if app.CodeOf(err) == app.ENotFound {
 			w, err = fixed, nil
 			w.Team = team
@@ -82,7 +64,7 @@ func (s *Server) workspace(ctx context.Context, team, enterprise string) (chat.C
 		w.Tenant, w.Fixed = fixed.Tenant, true
 		return w, err
 	}
-	w, err := s.muster.ChatWorkspace(ctx, kind, team, enterprise)
+	w, err := s.uses.Workspaces.ChatWorkspace(ctx, kind, team, enterprise)
 	if app.CodeOf(err) == app.ENotFound || err == nil && (w.State != chat.ChatConnected || w.Fixed) {
 		return w, errNotInstalled
 	}
@@ -109,7 +91,7 @@ func (s *Server) learn(ctx context.Context) chat.ChatWorkspace {
 		return s.fixedTeam()
 	}
 	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: phrase.CutText(who.Team, 100), Tenant: s.tenant, Bot: who.UserID, Fixed: true, State: chat.ChatConnected}
-	if err := s.muster.KeepFixedWorkspace(ctx, w); err != nil {
+	if err := s.uses.Workspaces.KeepFixedWorkspace(ctx, w); err != nil {
 		s.log.Warn("slack: the workspace of SLACK_BOT_TOKEN could not be kept", "error", err)
 		return s.fixedTeam()
 	}
@@ -145,9 +127,9 @@ func (s *Server) api(ctx context.Context, w chat.ChatWorkspace) (*slack.Client, 
 
 // fresh gives the tokens of a workspace; those that end soon are refreshed before, by one server.
 func (s *Server) fresh(ctx context.Context, team string) (chat.ChatTokens, error) {
-	t, err := s.muster.ChatTokens(ctx, kind, team)
+	t, err := s.uses.Tokens.ChatTokens(ctx, kind, team)
 	if err == nil && !t.ExpiresAt.IsZero() && t.ExpiresAt.Sub(s.now()) < refreshSoon {
-		t, err = s.muster.RefreshChatTokens(ctx, kind, team, s.server, s.refresh)
+		t, err = s.uses.Tokens.RefreshChatTokens(ctx, kind, team, s.server, s.refresh)
 	}
 	return t, err
 }

@@ -75,7 +75,7 @@ func (s *Server) tendBoards(ctx context.Context) {
 	if s.token != "" && s.fixedTeam().Team == "" {
 		s.learn(ctx)
 	}
-	list, err := s.muster.ChatWorkspaces(ctx, kind)
+	list, err := s.uses.Workspaces.ChatWorkspaces(ctx, kind)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.log.Warn("slack: the workspaces cannot be read", "error", err)
@@ -100,8 +100,8 @@ func (s *Server) tendBoards(ctx context.Context) {
 
 func (s *Server) startBoard(ctx context.Context, w chat.ChatWorkspace) *running {
 	h := house{s, w}
-	b := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Cards: s.muster, Poster: h, Log: s.log, Now: s.now, Page: s.bot.Page, Bot: s.bot,
-		More: []bot.Source{bot.NewReviewSource(s.bot, s.muster, h, kind, w.Team, s.log.Warn)}})
+	b := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Cards: s.uses.Cards, Details: s.uses.Details, Faces: s.uses.Faces, Poster: h, Log: s.log, Now: s.now, Page: s.bot.Page, Bot: s.bot,
+		More: []bot.Source{bot.NewReviewSource(s.bot, s.uses.Reviews, h, kind, w.Team, s.log.Warn)}})
 	ctx, stop := context.WithCancel(ctx)
 	r := &running{board: b, stop: stop, done: make(chan struct{})}
 	go func() {
@@ -135,9 +135,9 @@ func (s *Server) tendTokens(ctx context.Context) {
 	if s.clientID == "" {
 		return
 	}
-	due, err := s.muster.ChatTokensDue(ctx, kind)
+	due, err := s.uses.Tokens.ChatTokensDue(ctx, kind)
 	for _, w := range due {
-		if _, e := s.muster.RefreshChatTokens(ctx, kind, w.Team, s.server, s.refresh); e != nil && ctx.Err() == nil {
+		if _, e := s.uses.Tokens.RefreshChatTokens(ctx, kind, w.Team, s.server, s.refresh); e != nil && ctx.Err() == nil {
 			s.budget(w.Team).fail("The token could not be refreshed.")
 			s.log.Warn("slack: a token could not be refreshed", "team", w.Team, "error", e)
 		}
@@ -175,7 +175,7 @@ func (s *Server) noteAll(ctx context.Context) {
 		if !changed {
 			continue
 		}
-		if err := s.muster.NoteChat(ctx, kind, team, h); err != nil && ctx.Err() == nil {
+		if err := s.uses.Health.NoteChat(ctx, kind, team, h); err != nil && ctx.Err() == nil {
 			s.log.Warn("slack: how a workspace does could not be noted", "team", team, "error", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"muster/app/all"
 	"muster/bot/slack"
 	"muster/cmd/muster/cli"
+	"muster/cmd/muster/wiring"
 	"muster/portal/address"
 	"muster/portal/chat"
 
@@ -81,6 +82,6 @@ func (c SlackConfig) open(a *all.App, at, server string, log *slog.Logger) *slac
 	if c.Secret == "" && c.AppToken == "" {
 		return nil
 	}
-	return slack.New(slack.Config{Muster: a, Secret: c.Secret, AppToken: c.AppToken, Token: c.Token, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+	return slack.New(slack.Config{UseCases: wiring.Slack(a), Secret: c.Secret, AppToken: c.AppToken, Token: c.Token, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 		API: c.API, Currency: c.Currency, Server: server, URL: func() string { return at }, Pages: address.Of, Client: c.Client, Dialer: c.Dialer, Log: log})
 }

@@ -1,0 +1,74 @@
+package slack
+
+import (
+	"context"
+	"reflect"
+
+	"muster/app/chat"
+	"muster/bot"
+)
+
+// UseCases are what this package asks for beside the bot, by noun. All of them are always there. Every method may be called from several
+// goroutines.
+type UseCases struct {
+	bot.UseCases
+	Cards      bot.Cards
+	Details    bot.Details
+	Faces      bot.Faces
+	Reviews    bot.Reviews
+	Workspaces Workspaces
+	Tokens     Tokens
+	Members    Members
+	Deliveries Deliveries
+	Follows    Follows
+	Health     Health
+}
+
+// Check panics where one is not set, which is a mistake in wiring.
+func (u UseCases) Check() {
+	u.UseCases.Check()
+	for v, i := reflect.ValueOf(u), 1; i < v.NumField(); i++ {
+		if v.Field(i).IsNil() {
+			panic("slack: the use cases of " + v.Type().Field(i).Name + " are not set")
+		}
+	}
+}
+
+type (
+	// Workspaces are what app keeps of workspaces.
+	Workspaces interface {
+		ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
+		ChatWorkspaces(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
+		ChatTenant(ctx context.Context, w chat.ChatWorkspace, channel string) (string, error)
+		ChatHomeTenant(ctx context.Context, w chat.ChatWorkspace, external string) (string, error)
+		KeepFixedWorkspace(ctx context.Context, w chat.ChatWorkspace) error
+		ChatGone(ctx context.Context, kind, team, why string) error
+	}
+	// Tokens are those by which the bot acts in workspaces.
+	Tokens interface {
+		ChatTokens(ctx context.Context, kind, team string) (chat.ChatTokens, error)
+		ChatTokensDue(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
+		RefreshChatTokens(ctx context.Context, kind, team, holder string, refresh func(ctx context.Context, token string) (chat.ChatTokens, error)) (chat.ChatTokens, error)
+	}
+	// Members links members of workspaces to accounts.
+	Members interface {
+		LinkByEmail(ctx context.Context, kind, external, label, tenant, email string) (bool, error)
+	}
+	// Deliveries remembers what Slack has sent.
+	Deliveries interface {
+		// ChatFirst tells whether something known by any of these names comes for the first time.
+		ChatFirst(ctx context.Context, kind string, names ...string) (bool, error)
+	}
+	// Follows has people see in the chat what they have begun there.
+	Follows interface {
+		// FollowInChat has a card made for an operation.
+		FollowInChat(ctx context.Context, c chat.ChatCard) error
+		// AskedInChat has that done when a request is approved.
+		AskedInChat(ctx context.Context, c chat.ChatAsk) error
+	}
+	// Health notes how workspaces and connections do.
+	Health interface {
+		NoteChat(ctx context.Context, kind, team string, h chat.ChatHealth) error
+		NoteChatLink(ctx context.Context, l chat.ChatLink) error
+	}
+)

@@ -1,0 +1,44 @@
+package wiring
+
+import (
+	"muster/app/all"
+	"muster/bot"
+	"muster/bot/slack"
+)
+
+// Bot returns what a bot asks for on top of u.
+func Bot(u *all.App) bot.UseCases {
+	return bot.UseCases{
+		People:     u.IdentityService,
+		Catalogs:   u.CatalogService,
+		Clusters:   u.ClusterService,
+		Creates:    u.ClusterService,
+		Amendments: u.OperationService,
+		Operations: u.OperationService,
+		Leases:     u.OperationService,
+		Requests:   u.OperationService,
+		Questions:  u.ExecutionService,
+		Queues:     u.ExecutionService,
+		Quotas:     u.PolicyService,
+		Orphans:    u.FleetService,
+		Channels:   u.ChatService,
+		Homes:      u.ChatService,
+	}
+}
+
+// Slack returns what the face for Slack asks for on top of u.
+func Slack(u *all.App) slack.UseCases {
+	return slack.UseCases{
+		UseCases:   Bot(u),
+		Cards:      u.ChatService,
+		Details:    u.ChatService,
+		Faces:      u.ChatService,
+		Reviews:    u.ChatService,
+		Workspaces: u.ChatService,
+		Tokens:     u.ChatService,
+		Members:    u.ChatService,
+		Deliveries: u.ChatService,
+		Follows:    u.ChatService,
+		Health:     u.ChatService,
+	}
+}
