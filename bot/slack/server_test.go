@@ -32,7 +32,7 @@ func TestARefusedFormIsExplainedInTheLog(t *testing.T) {
 	var log strings.Builder
 	r.server.log = slog.New(slog.NewTextHandler(&log, nil))
 	w := chat.ChatWorkspace{Kind: kind, Team: "T1", Fixed: true}
-	if r.server.open(t.Context(), w, "trigger", bot.Modal{ID: "x", Title: "X", Parts: []bot.Part{{Field: &bot.Field{Name: "y", Kind: bot.FieldText, Label: "Y"}}}}) {
+	if r.server.dispatcher.open(t.Context(), w, "trigger", bot.Modal{ID: "x", Title: "X", Parts: []bot.Part{{Field: &bot.Field{Name: "y", Kind: bot.FieldText, Label: "Y"}}}}) {
 		t.Error("it's said to be open")
 	}
 	if len(r.hooks.found) != 1 || !strings.Contains(log.String(), "missing, though there are inputs") || !strings.Contains(log.String(), "level=WARN") {
@@ -360,7 +360,7 @@ func TestWhatTakesLongIsAnsweredLater(t *testing.T) {
 			t.Errorf("Slack was told %s", text)
 		}
 		// An address that is not Slack's gets nothing.
-		r.server.post("https://evil.example/commands/1", busy, false)
+		r.server.dispatcher.post("https://evil.example/commands/1", busy, false)
 		if len(r.hooks.posts) != 1 {
 			t.Error("an answer went elsewhere")
 		}
