@@ -48,7 +48,8 @@ func (ch channels) tenant(ctx context.Context, r request) (Answer, error) {
 		}
 		return Answer{Title: "This channel speaks for the tenant " + tenant}, nil
 	case len(r.words) == 2 && strings.EqualFold(r.words[0], "use"):
-		given, err := ch.channels.UseChannel(ctx, actor, chat.ChatChannel{Kind: r.person.Kind, Team: w.Team, Channel: r.person.Channel, Tenant: strings.ToLower(r.words[1])})
+		want := chat.ChatChannel{Kind: r.person.Kind, Team: w.Team, Channel: r.person.Channel, Tenant: strings.ToLower(r.words[1])}
+		given, err := ch.channels.UseChannel(ctx, actor, want)
 		if err != nil {
 			return Answer{}, err
 		}

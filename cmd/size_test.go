@@ -28,12 +28,10 @@ const (
 
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
 var oversized = map[string]int{
-	"methods of Bot in bot":                                80,
 	"methods of Client in portal/client":                   156,
 	"methods of Cloud in providers/internal/openstacktest": 74,
 	"methods of Harness in providers/conformance":          51,
 	"methods of Portal in portal":                          44,
-	"methods of Server in bot/slack":                       60,
 	"methods of Service in app/build":                      53,
 	"methods of Service in app/chat":                       41,
 	"methods of Service in app/cluster":                    75,
@@ -43,7 +41,6 @@ var oversized = map[string]int{
 	"methods of Service in portal/identity":                131,
 	"methods of Set in app/ledger":                         51,
 	"methods of Show in portal/cluster":                    51,
-	"methods of Slack in bot/slack/slacktest":              87,
 	"methods of amended in app/operation":                  42,
 	"methods of cloud in providers/aws":                    50,
 	"methods of cloud in providers/digitalocean":           43,
@@ -52,10 +49,7 @@ var oversized = map[string]int{
 	"methods of interface ChatWorkspaceStore in app/chat":  20,
 	"methods of interface ClusterStore in app/cluster":     17,
 	"methods of interface HookStore in app/webhook":        13,
-	"methods of interface Houses in bot/slack":             12,
 	"methods of interface Ledger in app/execution":         23,
-	"methods of interface Muster in bot":                   28,
-	"methods of interface Muster in bot/slack":             51,
 	"methods of interface OrphanStore in app/fleet":        17,
 	"methods of interface PoolStore in app/pool":           14,
 	"methods of interface ProvisionerStore in app/fleet":   15,
@@ -86,7 +80,7 @@ var oversized = map[string]int{
 const usualToday = 40
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1414
+const longLines = 1409
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

@@ -218,7 +218,8 @@ func (dp *dispatcher) links(ctx context.Context, at place, e inner) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
-	if err := (house{dp.teams, dp.people, w}).with(ctx, func(p poster) error { return p.unfurl(ctx, e.Channel, e.MessageTS, e.UnfurlID, e.Source, list) }); err != nil {
+	err = house{dp.teams, dp.people, w}.with(ctx, func(p poster) error { return p.unfurl(ctx, e.Channel, e.MessageTS, e.UnfurlID, e.Source, list) })
+	if err != nil {
 		dp.log.Info("slack: links could not be shown", "team", w.Team, "error", err)
 	}
 }

@@ -90,8 +90,8 @@ func New(c Config) *Server {
 	people := &people{base: ba, teams: s.teams, accounts: c.People, members: c.Members, known: map[string]seen{}}
 	speaker := bot.New(bot.Config{UseCases: c.UseCases.UseCases, Tenant: c.Tenant, URL: c.URL, Pages: c.Pages, Currency: c.Currency, Log: ba.log})
 	s.boards = &boards{base: ba, teams: s.teams, people: people, bot: speaker, uses: c.UseCases}
-	s.dispatcher = &dispatcher{talk: &talk{base: ba, workers: s.workers, teams: s.teams, people: people, boards: s.boards, bot: speaker, workspaces: c.Workspaces, follows: c.Follows},
-		deliveries: c.Deliveries}
+	talk := &talk{base: ba, workers: s.workers, teams: s.teams, people: people, boards: s.boards, bot: speaker, workspaces: c.Workspaces, follows: c.Follows}
+	s.dispatcher = &dispatcher{talk: talk, deliveries: c.Deliveries}
 	s.entrance = newEntrance(ba, []byte(c.Secret), s.dispatcher)
 	if c.AppToken != "" {
 		s.listener = &listener{base: ba, dispatcher: s.dispatcher, health: c.Health, appToken: c.AppToken, server: server, dialer: c.Dialer}

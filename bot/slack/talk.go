@@ -96,7 +96,8 @@ func (tk *talk) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Person, 
 		if q.Tenant != p.Tenant {
 			where = at.user
 		}
-		if err := tk.follows.AskedInChat(ctx, chat.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}); err != nil {
+		ask := chat.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}
+		if err := tk.follows.AskedInChat(ctx, ask); err != nil {
 			tk.log.Error("slack: where a request was asked for could not be noted", "request", q.Request, "error", err)
 		}
 	}
@@ -104,8 +105,8 @@ func (tk *talk) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Person, 
 		if o.Tenant != p.Tenant {
 			channel = at.user // what is another tenant's is nobody else's to read
 		}
-		err := tk.follows.FollowInChat(ctx, chat.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user})
-		if err != nil {
+		card := chat.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user}
+		if err := tk.follows.FollowInChat(ctx, card); err != nil {
 			tk.log.Error("slack: a card could not be made", "cluster", o.Cluster, "error", err)
 			a.Lines = append(a.Lines, "How far it is cannot be shown here; the portal does.")
 			continue

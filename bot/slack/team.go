@@ -119,7 +119,8 @@ func firstWord(a, b string) string {
 
 // clientOf makes a client with a token, within the budget of a workspace.
 func (ts *teams) clientOf(token, team string) *slack.Client {
-	return slack.New(token, slack.OptionAPIURL(ts.apiURL), slack.OptionHTTPClient(&http.Client{Transport: ts.budget(team), Timeout: postTime, CheckRedirect: ts.client.CheckRedirect}))
+	client := &http.Client{Transport: ts.budget(team), Timeout: postTime, CheckRedirect: ts.client.CheckRedirect}
+	return slack.New(token, slack.OptionAPIURL(ts.apiURL), slack.OptionHTTPClient(client))
 }
 
 // api gives a client for a workspace, with the token that counts now.

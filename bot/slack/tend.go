@@ -106,7 +106,8 @@ func (bs *boards) tendBoards(ctx context.Context) {
 
 func (bs *boards) startBoard(ctx context.Context, w chat.ChatWorkspace) *running {
 	h := house{bs.teams, bs.people, w}
-	board := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Cards: bs.uses.Cards, Details: bs.uses.Details, Faces: bs.uses.Faces, Poster: h, Log: bs.log, Now: bs.now, Page: bs.bot.Page, Bot: bs.bot,
+	board := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Poster: h, Bot: bs.bot, Page: bs.bot.Page,
+		Cards: bs.uses.Cards, Details: bs.uses.Details, Faces: bs.uses.Faces, Log: bs.log, Now: bs.now,
 		More: []bot.Source{bot.NewReviewSource(bs.bot, bs.uses.Reviews, h, kind, w.Team, bs.log.Warn)}})
 	ctx, stop := context.WithCancel(ctx)
 	r := &running{board: board, stop: stop, done: make(chan struct{})}
