@@ -60,14 +60,14 @@ type Board struct {
 	Cards  Cards
 	// Details are the steps of operations, told beneath their cards where Poster can; nil: they are not.
 	Details Details
-	// Faces are what people are told directly, and their homes, where Poster can; nil: neither.
-	Faces  Faces
+	// Tells are what people are told directly, and Homes their homes, where Poster can and Bot says it; nil: there are none.
+	Tells  Tells
+	Homes  StaleHomes
 	Poster Poster
 	Page   func(app.Subject) string // its address
 	Log    *slog.Logger
 	Now    func() time.Time
-	// Bot says what Faces has to be told and shown; nil where there is none.
-	Bot *Bot
+	Bot    *Bot
 	// More are what else is shown there, within the same budget.
 	More []Source
 
@@ -86,13 +86,11 @@ func NewBoard(b Board) *Board {
 // renew forgets all that another server may have changed since.
 func (b *Board) renew() {
 	b.sources = append([]Source{newCardSource(b)}, b.More...)
-	if b.Faces != nil && b.Bot != nil {
-		if p, ok := b.Poster.(Teller); ok {
-			b.sources = append(b.sources, &tellSource{board: b, faces: b.Faces, teller: p})
-		}
-		if p, ok := b.Poster.(Publisher); ok {
-			b.sources = append(b.sources, &homeSource{board: b, faces: b.Faces, publisher: p, pauses: pauses{}})
-		}
+	if p, ok := b.Poster.(Teller); ok && b.Tells != nil && b.Bot != nil {
+		b.sources = append(b.sources, &tellSource{board: b, tells: b.Tells, teller: p})
+	}
+	if p, ok := b.Poster.(Publisher); ok && b.Homes != nil && b.Bot != nil {
+		b.sources = append(b.sources, &homeSource{board: b, homes: b.Homes, publisher: p, pauses: pauses{}})
 	}
 }
 

@@ -8,17 +8,23 @@ import (
 	"muster/app/chat"
 )
 
+// StaleHomes are the homes that don't show what they should any more.
+type StaleHomes interface {
+	StaleHomes(ctx context.Context, kind, team string) ([]chat.ChatHome, error)
+	DropHome(ctx context.Context, h chat.ChatHome) error
+}
+
 // homeSource keeps homes fresh that are open, or were not long ago.
 type homeSource struct {
 	board     *Board
-	faces     Faces
+	homes     StaleHomes
 	publisher Publisher
 	pauses    pauses
 }
 
 // Next implements Source.
 func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon bool, err error) {
-	list, err := s.faces.StaleHomes(ctx, s.board.Kind, s.board.Team)
+	list, err := s.homes.StaleHomes(ctx, s.board.Kind, s.board.Team)
 	if err != nil {
 		return nil, false, err
 	}
@@ -45,7 +51,7 @@ func (s *homeSource) publish(ctx context.Context, h chat.ChatHome) error {
 		switch app.CodeOf(err) {
 		case "":
 		case app.ENotFound:
-			return s.faces.DropHome(ctx, h)
+			return s.homes.DropHome(ctx, h)
 		case app.ERateLimit:
 			return err
 		default:

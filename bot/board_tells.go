@@ -10,14 +10,12 @@ import (
 	"muster/app/chat"
 )
 
-// Faces is what app keeps of what people are told directly, and of their homes.
-type Faces interface {
+// Tells is what app keeps of what people are told directly.
+type Tells interface {
 	GatherChat(ctx context.Context, kind string) error
 	ChatTells(ctx context.Context, kind, team string) ([]chat.ChatTell, error)
 	BeginTell(ctx context.Context, t chat.ChatTell, hold time.Duration) (bool, error)
 	EndTell(ctx context.Context, id int64, s chat.ChatTellState, after time.Duration) error
-	StaleHomes(ctx context.Context, kind, team string) ([]chat.ChatHome, error)
-	DropHome(ctx context.Context, h chat.ChatHome) error
 }
 
 const (
@@ -30,16 +28,16 @@ const (
 // it sent again unseen: better twice than never.
 type tellSource struct {
 	board  *Board
-	faces  Faces
+	tells  Tells
 	teller Teller
 }
 
 // Next implements Source.
 func (s *tellSource) Next(ctx context.Context, now time.Time) (*Show, bool, error) {
-	if err := s.faces.GatherChat(ctx, s.board.Kind); err != nil {
+	if err := s.tells.GatherChat(ctx, s.board.Kind); err != nil {
 		return nil, false, err
 	}
-	list, err := s.faces.ChatTells(ctx, s.board.Kind, s.board.Team)
+	list, err := s.tells.ChatTells(ctx, s.board.Kind, s.board.Team)
 	if err != nil || len(list) == 0 {
 		return nil, false, err
 	}
@@ -48,7 +46,7 @@ func (s *tellSource) Next(ctx context.Context, now time.Time) (*Show, bool, erro
 }
 
 func (s *tellSource) tell(ctx context.Context, t chat.ChatTell) error {
-	mine, err := s.faces.BeginTell(ctx, t, tellHold)
+	mine, err := s.tells.BeginTell(ctx, t, tellHold)
 	if err != nil || !mine {
 		return err
 	}
@@ -57,7 +55,7 @@ func (s *tellSource) tell(ctx context.Context, t chat.ChatTell) error {
 		s.board.Log.Warn("bot: somebody could not be told something", "notice", t.Notice.ID, "state", state, "error", err)
 	}
 	if state != chat.ChatTellSending {
-		if e := s.faces.EndTell(ctx, t.ID, state, after); e != nil {
+		if e := s.tells.EndTell(ctx, t.ID, state, after); e != nil {
 			s.board.Log.Warn("bot: what somebody was told could not be noted", "notice", t.Notice.ID, "error", e)
 		}
 	}

@@ -44,7 +44,7 @@ func New(c Config) *Bot {
 		site:      &site{url: c.URL, pages: c.Pages, log: c.Log, now: c.Now},
 		voice:     voice{currency: c.Currency},
 		accounts:  accounts{people: c.People, tenant: c.Tenant},
-		clusters:  clusters{clusters: c.Clusters, queues: c.Queues},
+		clusters:  clusters{clusters: c.Clusters, activity: c.Activity, deletes: c.Deletes, queues: c.Queues},
 		creates:   &creates{catalogs: c.Catalogs, creates: c.Creates, quotas: c.Quotas},
 		requests:  requests{requests: c.Requests, clusters: c.Clusters},
 		questions: questions{questions: c.Questions},

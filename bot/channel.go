@@ -14,8 +14,9 @@ func isDirect(channel string) bool { return strings.HasPrefix(channel, "D") }
 
 // channels says whose channels are.
 type channels struct {
-	channels Channels
-	people   People
+	workspaces Workspaces
+	channels   Channels
+	people     People
 }
 
 // tenant tells in whose name a channel speaks, or changes that. Whoever does so may be of either tenant, so it is looked at
@@ -28,7 +29,7 @@ func (ch channels) tenant(ctx context.Context, r request) (Answer, error) {
 	if r.person.Team != "" {
 		team = r.person.Team
 	}
-	w, err := ch.channels.ChatWorkspace(ctx, r.person.Kind, team, "")
+	w, err := ch.workspaces.ChatWorkspace(ctx, r.person.Kind, team, "")
 	if err != nil {
 		return Answer{}, err
 	}

@@ -16,6 +16,8 @@ const mostListed = 25
 // clusters shows clusters, and deletes them.
 type clusters struct {
 	clusters Clusters
+	activity Activity
+	deletes  Deletes
 	queues   Queues
 }
 
@@ -136,7 +138,7 @@ func (cs clusters) why(ctx context.Context, r request) (Answer, error) {
 	if w.Status != app.OperationFailed {
 		return a, nil
 	}
-	steps, err := cs.clusters.Steps(ctx, r.actor, v.ID, w.Operation)
+	steps, err := cs.activity.Steps(ctx, r.actor, v.ID, w.Operation)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -27,7 +27,7 @@ type deedFunc func(ctx context.Context, r request, d deed) (Answer, error)
 // join gives all commands, in the order in which help shows them, and all deeds, each with the noun's part that does it.
 func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
 	catalogs, amendments := catalogs{u.Catalogs}, amendments{u.Clusters, u.Amendments}
-	operations, leases, plans := operations{u.Operations}, leases{u.Leases}, plans{u.Clusters, b.creates}
+	operations, leases, plans := operations{u.Operations}, leases{u.Leases}, plans{u.Clusters, u.Activity, b.creates}
 	return []command{
 			{"help", "[COMMAND]", "show all commands, or one", "Getting started", true, b.help},
 			{"link", "", "link yourself to your account", "Getting started", true, b.accounts.link},
@@ -50,7 +50,7 @@ func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
 			{"why", "NAME", "say why a cluster is not further", "Clusters", false, b.clusters.why},
 			{"approve", "REQUEST [REASON]", "look at a request, and approve it", "Requests", false, b.requests.approveAsk},
 			{"deny", "REQUEST REASON", "deny a request", "Requests", false, b.requests.deny},
-			{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", "For admins", true, channels{u.Channels, u.People}.tenant},
+			{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", "For admins", true, channels{u.Workspaces, u.Channels, u.People}.tenant},
 			{"answer", "[NAME]", "show what is asked of you, and answer it", "Requests", false, b.questions.list},
 			{"orphans", "", "list orphaned machines, for admins", "For admins", false, orphans{u.Orphans}.list},
 		}, map[string]deedFunc{

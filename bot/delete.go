@@ -36,7 +36,7 @@ func deleteButton(c app.Cluster, beside bool) Button {
 }
 
 func (cs clusters) delete(ctx context.Context, r request, d deed) (Answer, error) {
-	v, err := cs.clusters.DeleteCluster(ctx, r.actor, d.Cluster)
+	v, err := cs.deletes.DeleteCluster(ctx, r.actor, d.Cluster)
 	if err != nil {
 		return Answer{}, err
 	}

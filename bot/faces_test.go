@@ -150,7 +150,7 @@ func (h *hall) Publish(_ context.Context, person string, v Home) error {
 }
 
 func (h *hall) board(t *testing.T, b *Bot) *Board {
-	return NewBoard(Board{Kind: "slack", Cards: h, Details: h, Faces: h, Poster: h, Bot: b,
+	return NewBoard(Board{Kind: "slack", Cards: h, Details: h, Tells: h, Homes: h, Poster: h, Bot: b,
 		Page: func(s app.Subject) string { return "https://m.test" + address.Of(s) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
 }
 

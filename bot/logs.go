@@ -36,7 +36,7 @@ func (cs clusters) logsOf(ctx context.Context, r request, cluster string, f appc
 		f.Node, f.Step = f.Step, ""
 	}
 	f.Tail, f.Limit = true, mostLogs
-	lines, err := cs.clusters.Logs(ctx, r.actor, v.ID, f)
+	lines, err := cs.activity.Logs(ctx, r.actor, v.ID, f)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -76,7 +76,7 @@ func (cs clusters) logsOf(ctx context.Context, r request, cluster string, f appc
 
 // knownStep refuses the name of a step that there is not, with the nearest.
 func (cs clusters) knownStep(ctx context.Context, r request, v appcluster.ClusterView, f appcluster.LogFilter) error {
-	steps, err := cs.clusters.Steps(ctx, r.actor, v.ID, f.Operation)
+	steps, err := cs.activity.Steps(ctx, r.actor, v.ID, f.Operation)
 	if err != nil {
 		return err
 	}

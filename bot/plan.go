@@ -14,6 +14,7 @@ import (
 // plans shows what is done, or would be.
 type plans struct {
 	clusters Clusters
+	activity Activity
 	creates  *creates
 }
 
@@ -124,7 +125,7 @@ func (ps plans) of(ctx context.Context, r request, v cluster.ClusterView) (Answe
 			o = other
 		}
 	}
-	steps, err := ps.clusters.Steps(ctx, r.actor, v.ID, o.ID)
+	steps, err := ps.activity.Steps(ctx, r.actor, v.ID, o.ID)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -131,6 +131,8 @@ type unasked struct {
 	People
 	Catalogs
 	Clusters
+	Activity
+	Deletes
 	Creates
 	Amendments
 	Operations
@@ -140,6 +142,7 @@ type unasked struct {
 	Queues
 	Quotas
 	Orphans
+	Workspaces
 	Channels
 	Homes
 }
@@ -147,6 +150,6 @@ type unasked struct {
 // config is that of a bot which asks the stub for everything.
 func (s *stub) config(currency string, log *slog.Logger) Config {
 	return Config{Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of, Currency: currency, Log: log,
-		UseCases: UseCases{People: s, Catalogs: s, Clusters: s, Creates: s, Amendments: s, Operations: s, Leases: s, Requests: s, Questions: s, Queues: s, Quotas: s, Orphans: s,
-			Channels: s, Homes: s}}
+		UseCases: UseCases{People: s, Catalogs: s, Clusters: s, Activity: s, Deletes: s, Creates: s, Amendments: s, Operations: s, Leases: s, Requests: s, Questions: s, Queues: s, Quotas: s, Orphans: s,
+			Workspaces: s, Channels: s, Homes: s}}
 }

@@ -21,6 +21,8 @@ type UseCases struct {
 	People     People
 	Catalogs   Catalogs
 	Clusters   Clusters
+	Activity   Activity
+	Deletes    Deletes
 	Creates    Creates
 	Amendments Amendments
 	Operations Operations
@@ -30,6 +32,7 @@ type UseCases struct {
 	Queues     Queues
 	Quotas     Quotas
 	Orphans    Orphans
+	Workspaces Workspaces
 	Channels   Channels
 	Homes      Homes
 }
@@ -55,12 +58,18 @@ type (
 	Catalogs interface {
 		Catalog(ctx context.Context, a app.Actor) (*template.Catalog, error)
 	}
-	// Clusters shows clusters, and deletes them.
+	// Clusters shows clusters.
 	Clusters interface {
 		Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
 		Cluster(ctx context.Context, a app.Actor, id string) (cluster.ClusterView, error)
+	}
+	// Activity is what is done with clusters, step by step.
+	Activity interface {
 		Steps(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
 		Logs(ctx context.Context, a app.Actor, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
+	}
+	// Deletes deletes clusters.
+	Deletes interface {
 		DeleteCluster(ctx context.Context, a app.Actor, id string) (cluster.ClusterView, error)
 	}
 	// Creates previews new clusters, and creates them or asks for approval.
@@ -109,9 +118,12 @@ type (
 	Orphans interface {
 		Orphans(ctx context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error)
 	}
+	// Workspaces are those of a chat that the bot is in.
+	Workspaces interface {
+		ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
+	}
 	// Channels says whose the channels of a workspace are, and gives them to other tenants.
 	Channels interface {
-		ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
 		ChatTenant(ctx context.Context, w chat.ChatWorkspace, channel string) (string, error)
 		// UseChannel notes that the side of the actor wants a channel to be a tenant's, and gives what is agreed by now.
 		UseChannel(ctx context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error)

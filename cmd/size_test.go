@@ -80,7 +80,7 @@ var oversized = map[string]int{
 const usualToday = 40
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1409
+const longLines = 1410
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

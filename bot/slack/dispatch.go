@@ -16,10 +16,11 @@ import (
 
 // dispatcher hears what Slack sends: commands, presses, forms and events.
 type dispatcher struct {
-	*talk
-	deliveries Deliveries
-	replies    replies
-	newest     newest
+	*responder
+	deliveries    Deliveries
+	installations Installations
+	replies       replies
+	newest        newest
 }
 
 // delivery is how something came.

@@ -137,7 +137,7 @@ func (dp *dispatcher) gone(ctx context.Context, o outer, why string) reply {
 		dp.teams.budget(team).fail(why)
 		return reply{} // its token is a setting, which no event takes
 	}
-	if err := dp.workspaces.ChatGone(ctx, kind, team, why); err != nil {
+	if err := dp.installations.ChatGone(ctx, kind, team, why); err != nil {
 		dp.log.Error("slack: a workspace could not be ended", "team", team, "error", err)
 		return refuse(http.StatusServiceUnavailable, "Muster cannot answer right now.")
 	}

@@ -14,16 +14,16 @@ const (
 	actionLimit = 1 << 20
 )
 
-// entrance takes Slack's requests over HTTP, once they are proved to be Slack's.
-type entrance struct {
+// httpReceiver takes Slack's requests over HTTP, once they are proved to be Slack's.
+type httpReceiver struct {
 	*base
 	secret     []byte // by which Slack signs; empty: nothing is taken
 	dispatcher *dispatcher
 	mux        *http.ServeMux
 }
 
-func newEntrance(ba *base, secret []byte, dp *dispatcher) *entrance {
-	e := &entrance{base: ba, secret: secret, dispatcher: dp, mux: http.NewServeMux()}
+func newHTTPReceiver(ba *base, secret []byte, dp *dispatcher) *httpReceiver {
+	e := &httpReceiver{base: ba, secret: secret, dispatcher: dp, mux: http.NewServeMux()}
 	e.mux.HandleFunc("POST /slack/commands", e.command)
 	e.mux.HandleFunc("POST /slack/actions", e.action)
 	e.mux.HandleFunc("POST /slack/options", e.action)
@@ -32,14 +32,14 @@ func newEntrance(ba *base, secret []byte, dp *dispatcher) *entrance {
 }
 
 // ServeHTTP serves one request of Slack.
-func (e *entrance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (e *httpReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	e.mux.ServeHTTP(w, r)
 }
 
 // heard reads a body that was proved to be Slack's.
-func (e *entrance) heard(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
+func (e *httpReceiver) heard(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
 	if len(e.secret) == 0 {
 		http.Error(w, "Nothing is taken here: there is no signing secret.", http.StatusNotFound)
 		return nil, false
@@ -62,7 +62,7 @@ func (e *entrance) heard(w http.ResponseWriter, r *http.Request, most int64) (bo
 }
 
 // form is heard for bodies that are forms.
-func (e *entrance) form(w http.ResponseWriter, r *http.Request, most int64) (form url.Values, ok bool) {
+func (e *httpReceiver) form(w http.ResponseWriter, r *http.Request, most int64) (form url.Values, ok bool) {
 	body, ok := e.heard(w, r, most)
 	if !ok {
 		return nil, false
@@ -75,7 +75,7 @@ func (e *entrance) form(w http.ResponseWriter, r *http.Request, most int64) (for
 	return form, true
 }
 
-func (e *entrance) command(w http.ResponseWriter, r *http.Request) {
+func (e *httpReceiver) command(w http.ResponseWriter, r *http.Request) {
 	form, ok := e.form(w, r, bodyLimit)
 	if !ok || form.Get("ssl_check") != "" {
 		return
@@ -85,7 +85,7 @@ func (e *entrance) command(w http.ResponseWriter, r *http.Request) {
 		Command: form.Get("command"), Text: form.Get("text"), Channel: form.Get("channel_id"), Response: form.Get("response_url"), Trigger: form.Get("trigger_id")}))
 }
 
-func (e *entrance) action(w http.ResponseWriter, r *http.Request) {
+func (e *httpReceiver) action(w http.ResponseWriter, r *http.Request) {
 	form, ok := e.form(w, r, actionLimit)
 	if !ok {
 		return
@@ -93,7 +93,7 @@ func (e *entrance) action(w http.ResponseWriter, r *http.Request) {
 	e.answer(w, e.dispatcher.heardAction(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, []byte(form.Get("payload"))))
 }
 
-func (e *entrance) event(w http.ResponseWriter, r *http.Request) {
+func (e *httpReceiver) event(w http.ResponseWriter, r *http.Request) {
 	body, ok := e.heard(w, r, actionLimit)
 	if !ok {
 		return
@@ -102,7 +102,7 @@ func (e *entrance) event(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer writes a reply.
-func (e *entrance) answer(w http.ResponseWriter, r reply) {
+func (e *httpReceiver) answer(w http.ResponseWriter, r reply) {
 	switch {
 	case r.refusal != "":
 		http.Error(w, r.refusal, r.status)

@@ -63,7 +63,7 @@ func TestEveryCallGoesToTheAPIThatIsSet(t *testing.T) {
 	w := s.teams.learn(t.Context())
 	_, _, _ = s.Exchange(t.Context(), "code")
 	_, _ = s.refresh(t.Context(), "token")
-	_, _ = s.listener.connect(t.Context())
+	_, _ = s.socket.connect(t.Context())
 	_, _ = s.dispatcher.people.info(t.Context(), w, "T1/U1", "U1")
 	s.dispatcher.open(t.Context(), w, "trigger", bot.InModal(bot.Answer{Title: "X"}))
 	s.dispatcher.tell(t.Context(), w, "C1", "U1", bot.Answer{Title: "X"})

@@ -54,12 +54,12 @@ type Config struct {
 type Server struct {
 	*base
 	*oauth
-	*entrance
+	*httpReceiver
 	workers    *workers
 	teams      *teams
 	boards     *boards
 	dispatcher *dispatcher
-	listener   *listener // nil: nothing is heard over a websocket
+	socket     *socketReceiver // nil: nothing is heard over a websocket
 }
 
 // base is what all parts share.
@@ -85,18 +85,19 @@ func New(c Config) *Server {
 	}
 	server := firstWord(c.Server, rand.Text())
 	s := &Server{base: ba, workers: newWorkers(ba), oauth: &oauth{base: ba, clientID: c.ClientID, clientSecret: c.ClientSecret, url: c.URL}}
-	s.teams = &teams{base: ba, workspaces: c.Workspaces, tokens: c.Tokens, health: c.Health, oauth: s.oauth, token: c.Token, tenant: c.Tenant, server: server,
+	s.teams = &teams{base: ba, installations: c.Installations, tokens: c.Tokens, oauth: s.oauth, token: c.Token, tenant: c.Tenant, server: server,
 		budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.ChatConnected}}
 	people := &people{base: ba, teams: s.teams, accounts: c.People, members: c.Members, known: map[string]seen{}}
 	speaker := bot.New(bot.Config{UseCases: c.UseCases.UseCases, Tenant: c.Tenant, URL: c.URL, Pages: c.Pages, Currency: c.Currency, Log: ba.log})
 	s.boards = &boards{base: ba, teams: s.teams, people: people, bot: speaker, uses: c.UseCases}
-	talk := &talk{base: ba, workers: s.workers, teams: s.teams, people: people, boards: s.boards, bot: speaker, workspaces: c.Workspaces, follows: c.Follows}
-	s.dispatcher = &dispatcher{talk: talk, deliveries: c.Deliveries}
-	s.entrance = newEntrance(ba, []byte(c.Secret), s.dispatcher)
+	answers := &responder{base: ba, workers: s.workers, teams: s.teams, people: people, boards: s.boards, bot: speaker, channels: c.Channels, members: c.Members,
+		follows: c.Follows, asks: c.Asks}
+	s.dispatcher = &dispatcher{responder: answers, deliveries: c.Deliveries, installations: c.Installations}
+	s.httpReceiver = newHTTPReceiver(ba, []byte(c.Secret), s.dispatcher)
 	if c.AppToken != "" {
-		s.listener = &listener{base: ba, dispatcher: s.dispatcher, health: c.Health, appToken: c.AppToken, server: server, dialer: c.Dialer}
+		s.socket = &socketReceiver{base: ba, dispatcher: s.dispatcher, connections: c.Connections, appToken: c.AppToken, server: server, dialer: c.Dialer}
 		if c.Dialer == nil {
-			s.listener.dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTime}
+			s.socket.dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTime}
 		}
 	}
 	return s
@@ -117,8 +118,8 @@ func (s *Server) Tend(ctx context.Context) { s.boards.tend(ctx) }
 // workspaces do.
 func (s *Server) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	if s.listener != nil {
-		wg.Go(func() { s.listener.listen(ctx) })
+	if s.socket != nil {
+		wg.Go(func() { s.socket.listen(ctx) })
 	}
 	for unlessDone(ctx, noteEvery) {
 		s.teams.noteAll(ctx)

@@ -32,20 +32,20 @@ const (
 	mostUnacked = 64 // envelopes that are worked on at once
 )
 
-// listener hears Slack over a websocket that this server opens.
-type listener struct {
+// socketReceiver hears Slack over a websocket that this server opens.
+type socketReceiver struct {
 	*base
-	dispatcher *dispatcher
-	health     Health
-	appToken   string
-	server     string // a name of this server
-	dialer     *websocket.Dialer
+	dispatcher  *dispatcher
+	connections Connections
+	appToken    string
+	server      string // a name of this server
+	dialer      *websocket.Dialer
 }
 
 // listen hears Slack over a websocket until ctx ends. It is opened anew whenever it is lost, with a pause that grows, and before
 // Slack ends it. Nothing is lost by that: an envelope is acknowledged when its act was noted, and what is not acknowledged
 // Slack sends again, to whichever server.
-func (ln *listener) listen(ctx context.Context) {
+func (ln *socketReceiver) listen(ctx context.Context) {
 	var old sync.WaitGroup
 	defer old.Wait()
 	pause, link := firstPause, chat.ChatLink{Server: ln.server, Kind: kind, State: "connecting", Since: ln.now()}
@@ -54,7 +54,7 @@ func (ln *listener) listen(ctx context.Context) {
 			link.State, link.Since = state, ln.now()
 		}
 		link.Error = trouble
-		if err := ln.health.NoteChatLink(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
+		if err := ln.connections.NoteChatLink(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
 			ln.log.Warn("slack: how this server is connected could not be noted", "error", err)
 		}
 	}
@@ -116,7 +116,7 @@ func (ln *listener) listen(ctx context.Context) {
 
 // connection is one websocket.
 type connection struct {
-	ln    *listener
+	ln    *socketReceiver
 	ws    *websocket.Conn
 	hello chan struct{}
 	once  sync.Once
@@ -126,7 +126,7 @@ type connection struct {
 }
 
 // connect asks Slack for an address and opens it. The address is a secret: it opens the connection by itself.
-func (ln *listener) connect(ctx context.Context) (*connection, error) {
+func (ln *socketReceiver) connect(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	api := slack.New("", slack.OptionAppLevelToken(ln.appToken), slack.OptionAPIURL(ln.apiURL), slack.OptionHTTPClient(ln.client))

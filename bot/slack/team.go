@@ -16,13 +16,12 @@ import (
 // teams are the workspaces that this server speaks to: what is kept of them in memory is how often they were called.
 type teams struct {
 	*base
-	workspaces Workspaces
-	tokens     Tokens
-	health     Health
-	oauth      *oauth
-	token      string // of the bot in the one workspace of tenant; "": there is none
-	tenant     string
-	server     string // a name of this server
+	installations Installations
+	tokens        Tokens
+	oauth         *oauth
+	token         string // of the bot in the one workspace of tenant; "": there is none
+	tenant        string
+	server        string // a name of this server
 
 	mu       sync.Mutex
 	budgets  map[string]*budget // by team
@@ -65,7 +64,7 @@ func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.C
 		fixed = ts.learn(ctx)
 	}
 	if ts.token != "" && (fixed.Team == team || fixed.Team == "" && ts.oauth.clientID == "") {
-		w, err := ts.workspaces.ChatWorkspace(ctx, kind, team, "")
+		w, err := ts.installations.ChatWorkspace(ctx, kind, team, "")
 		if app.CodeOf(err) == app.ENotFound {
 			w, err = fixed, nil
 			w.Team = team
@@ -73,7 +72,7 @@ func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.C
 		w.Tenant, w.Fixed = fixed.Tenant, true
 		return w, err
 	}
-	w, err := ts.workspaces.ChatWorkspace(ctx, kind, team, enterprise)
+	w, err := ts.installations.ChatWorkspace(ctx, kind, team, enterprise)
 	if app.CodeOf(err) == app.ENotFound || err == nil && (w.State != chat.ChatConnected || w.Fixed) {
 		return w, errNotInstalled
 	}
@@ -100,7 +99,7 @@ func (ts *teams) learn(ctx context.Context) chat.ChatWorkspace {
 		return ts.fixedTeam()
 	}
 	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: phrase.CutText(who.Team, 100), Tenant: ts.tenant, Bot: who.UserID, Fixed: true, State: chat.ChatConnected}
-	if err := ts.workspaces.KeepFixedWorkspace(ctx, w); err != nil {
+	if err := ts.installations.KeepFixedWorkspace(ctx, w); err != nil {
 		ts.log.Warn("slack: the workspace of SLACK_BOT_TOKEN could not be kept", "error", err)
 		return ts.fixedTeam()
 	}
@@ -192,7 +191,7 @@ func (ts *teams) noteAll(ctx context.Context) {
 		if !changed {
 			continue
 		}
-		if err := ts.health.NoteChat(ctx, kind, team, h); err != nil && ctx.Err() == nil {
+		if err := ts.installations.NoteChat(ctx, kind, team, h); err != nil && ctx.Err() == nil {
 			ts.log.Warn("slack: how a workspace does could not be noted", "team", team, "error", err)
 		}
 	}

@@ -81,7 +81,7 @@ func (bs *boards) tendBoards(ctx context.Context) {
 	if bs.teams.token != "" && bs.teams.fixedTeam().Team == "" {
 		bs.teams.learn(ctx)
 	}
-	list, err := bs.uses.Workspaces.ChatWorkspaces(ctx, kind)
+	list, err := bs.uses.Installations.ChatWorkspaces(ctx, kind)
 	if err != nil {
 		if ctx.Err() == nil {
 			bs.log.Warn("slack: the workspaces cannot be read", "error", err)
@@ -107,7 +107,7 @@ func (bs *boards) tendBoards(ctx context.Context) {
 func (bs *boards) startBoard(ctx context.Context, w chat.ChatWorkspace) *running {
 	h := house{bs.teams, bs.people, w}
 	board := bot.NewBoard(bot.Board{Kind: kind, Team: w.Team, Tenant: w.Tenant, Poster: h, Bot: bs.bot, Page: bs.bot.Page,
-		Cards: bs.uses.Cards, Details: bs.uses.Details, Faces: bs.uses.Faces, Log: bs.log, Now: bs.now,
+		Cards: bs.uses.Cards, Details: bs.uses.Details, Tells: bs.uses.Tells, Homes: bs.uses.StaleHomes, Log: bs.log, Now: bs.now,
 		More: []bot.Source{bot.NewReviewSource(bs.bot, bs.uses.Reviews, h, kind, w.Team, bs.log.Warn)}})
 	ctx, stop := context.WithCancel(ctx)
 	r := &running{board: board, stop: stop, done: make(chan struct{})}

@@ -7,6 +7,8 @@ type unasked struct {
 	bot.People
 	bot.Catalogs
 	useClusters
+	bot.Activity
+	bot.Deletes
 	bot.Creates
 	bot.Amendments
 	bot.Operations
@@ -16,32 +18,37 @@ type unasked struct {
 	bot.Queues
 	bot.Quotas
 	useOrphans
+	bot.Workspaces
 	bot.Channels
 	bot.Homes
 	bot.Cards
 	bot.Details
-	bot.Faces
+	bot.Tells
+	useStaleHomes
 	bot.Reviews
-	Workspaces
+	Installations
 	Tokens
 	Members
 	Deliveries
 	Follows
-	Health
+	Asks
+	Connections
 }
 
 // useCases has the stub asked for everything.
 func (m *muster) useCases() UseCases {
 	return UseCases{
-		UseCases: bot.UseCases{People: m, Catalogs: m, Clusters: m, Creates: m, Amendments: m, Operations: m, Leases: m, Requests: m, Questions: m, Queues: m, Quotas: m, Orphans: m, Channels: m, Homes: m},
-		Cards:    m, Details: m, Faces: m, Reviews: m, Workspaces: m, Tokens: m, Members: m, Deliveries: m, Follows: m, Health: m,
+		UseCases: bot.UseCases{People: m, Catalogs: m, Clusters: m, Activity: m, Deletes: m, Creates: m, Amendments: m, Operations: m, Leases: m,
+			Requests: m, Questions: m, Queues: m, Quotas: m, Orphans: m, Workspaces: m, Channels: m, Homes: m},
+		Cards: m, Details: m, Tells: m, StaleHomes: m, Reviews: m, Installations: m, Tokens: m, Members: m, Deliveries: m, Follows: m, Asks: m, Connections: m,
 	}
 }
 
 // Under their own names these would hide methods.
 type (
-	useClusters  = bot.Clusters
-	useRequests  = bot.Requests
-	useQuestions = bot.Questions
-	useOrphans   = bot.Orphans
+	useClusters   = bot.Clusters
+	useRequests   = bot.Requests
+	useQuestions  = bot.Questions
+	useOrphans    = bot.Orphans
+	useStaleHomes = bot.StaleHomes
 )

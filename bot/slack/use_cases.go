@@ -12,16 +12,18 @@ import (
 // goroutines.
 type UseCases struct {
 	bot.UseCases
-	Cards      bot.Cards
-	Details    bot.Details
-	Faces      bot.Faces
-	Reviews    bot.Reviews
-	Workspaces Workspaces
-	Tokens     Tokens
-	Members    Members
-	Deliveries Deliveries
-	Follows    Follows
-	Health     Health
+	Cards         bot.Cards
+	Details       bot.Details
+	Tells         bot.Tells
+	StaleHomes    bot.StaleHomes
+	Reviews       bot.Reviews
+	Installations Installations
+	Tokens        Tokens
+	Members       Members
+	Deliveries    Deliveries
+	Follows       Follows
+	Asks          Asks
+	Connections   Connections
 }
 
 // Check panics where one is not set, which is a mistake in wiring.
@@ -35,14 +37,14 @@ func (u UseCases) Check() {
 }
 
 type (
-	// Workspaces are what app keeps of workspaces.
-	Workspaces interface {
+	// Installations are the workspaces that the bot is in.
+	Installations interface {
 		ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
 		ChatWorkspaces(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
-		ChatTenant(ctx context.Context, w chat.ChatWorkspace, channel string) (string, error)
-		ChatHomeTenant(ctx context.Context, w chat.ChatWorkspace, external string) (string, error)
 		KeepFixedWorkspace(ctx context.Context, w chat.ChatWorkspace) error
 		ChatGone(ctx context.Context, kind, team, why string) error
+		// NoteChat notes how a workspace does.
+		NoteChat(ctx context.Context, kind, team string, h chat.ChatHealth) error
 	}
 	// Tokens are those by which the bot acts in workspaces.
 	Tokens interface {
@@ -50,8 +52,9 @@ type (
 		ChatTokensDue(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
 		RefreshChatTokens(ctx context.Context, kind, team, holder string, refresh func(ctx context.Context, token string) (chat.ChatTokens, error)) (chat.ChatTokens, error)
 	}
-	// Members links members of workspaces to accounts.
+	// Members says in whose name members of workspaces are spoken to, and links them to accounts.
 	Members interface {
+		ChatHomeTenant(ctx context.Context, w chat.ChatWorkspace, external string) (string, error)
 		LinkByEmail(ctx context.Context, kind, external, label, tenant, email string) (bool, error)
 	}
 	// Deliveries remembers what Slack has sent.
@@ -59,16 +62,16 @@ type (
 		// ChatFirst tells whether something known by any of these names comes for the first time.
 		ChatFirst(ctx context.Context, kind string, names ...string) (bool, error)
 	}
-	// Follows has people see in the chat what they have begun there.
+	// Follows has a card made for an operation.
 	Follows interface {
-		// FollowInChat has a card made for an operation.
 		FollowInChat(ctx context.Context, c chat.ChatCard) error
-		// AskedInChat has that done when a request is approved.
+	}
+	// Asks has a card made for what a request asks for, once it is approved.
+	Asks interface {
 		AskedInChat(ctx context.Context, c chat.ChatAsk) error
 	}
-	// Health notes how workspaces and connections do.
-	Health interface {
-		NoteChat(ctx context.Context, kind, team string, h chat.ChatHealth) error
+	// Connections notes how this server is connected.
+	Connections interface {
 		NoteChatLink(ctx context.Context, l chat.ChatLink) error
 	}
 )

@@ -12,6 +12,8 @@ func Bot(u *all.App) bot.UseCases {
 		People:     u.IdentityService,
 		Catalogs:   u.CatalogService,
 		Clusters:   u.ClusterService,
+		Activity:   u.ClusterService,
+		Deletes:    u.ClusterService,
 		Creates:    u.ClusterService,
 		Amendments: u.OperationService,
 		Operations: u.OperationService,
@@ -21,6 +23,7 @@ func Bot(u *all.App) bot.UseCases {
 		Queues:     u.ExecutionService,
 		Quotas:     u.PolicyService,
 		Orphans:    u.FleetService,
+		Workspaces: u.ChatService,
 		Channels:   u.ChatService,
 		Homes:      u.ChatService,
 	}
@@ -29,16 +32,18 @@ func Bot(u *all.App) bot.UseCases {
 // Slack returns what the face for Slack asks for on top of u.
 func Slack(u *all.App) slack.UseCases {
 	return slack.UseCases{
-		UseCases:   Bot(u),
-		Cards:      u.ChatService,
-		Details:    u.ChatService,
-		Faces:      u.ChatService,
-		Reviews:    u.ChatService,
-		Workspaces: u.ChatService,
-		Tokens:     u.ChatService,
-		Members:    u.ChatService,
-		Deliveries: u.ChatService,
-		Follows:    u.ChatService,
-		Health:     u.ChatService,
+		UseCases:      Bot(u),
+		Cards:         u.ChatService,
+		Details:       u.ChatService,
+		Tells:         u.ChatService,
+		StaleHomes:    u.ChatService,
+		Reviews:       u.ChatService,
+		Installations: u.ChatService,
+		Tokens:        u.ChatService,
+		Members:       u.ChatService,
+		Deliveries:    u.ChatService,
+		Follows:       u.ChatService,
+		Asks:          u.ChatService,
+		Connections:   u.ChatService,
 	}
 }
