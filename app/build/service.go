@@ -51,7 +51,11 @@ type Config struct {
 
 	Catalogs   *catalog.Service
 	Hooks      *webhook.Service
-	Clusters   *cluster.Service
+	Clusters   *cluster.Finder
+	Views      *cluster.Views
+	Creates    *cluster.Creates
+	Deletes    *cluster.Deletes
+	Access     *cluster.Access
 	Operations *operation.Service
 
 	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.

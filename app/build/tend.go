@@ -193,7 +193,7 @@ func (a *Service) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Tim
 			return false, err
 		}
 	}
-	_, err = a.Clusters.SubmitRequest(owner.In(ctx), owner, r)
+	_, err = a.Creates.SubmitRequest(owner.In(ctx), owner, r)
 	e := app.AsError(err)
 	switch {
 	case err == nil:
@@ -325,7 +325,7 @@ func (a *Service) giveBuildBack(ctx context.Context, d DueBuild, b *Build, now t
 		return nil
 	}
 	who := d.AsOwner()
-	if _, err := a.Clusters.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
+	if _, err := a.Deletes.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
 		return err
 	}
 	b.DueAt = now.Add(buildEndAgain)

@@ -105,7 +105,7 @@ func (a *Service) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.Clust
 	if err != nil {
 		return cluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, owner, b.Cluster)
+	return a.Views.Cluster(ctx, owner, b.Cluster)
 }
 
 // BuildKeyBy gives the private key of a build's cluster, as ClusterKey does, to whoever has the build's token. It stands in the audit.
@@ -114,7 +114,7 @@ func (a *Service) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem 
 	if err != nil {
 		return "", nil, err
 	}
-	return a.Clusters.ClusterKey(ctx, owner, b.Cluster)
+	return a.Access.ClusterKey(ctx, owner, b.Cluster)
 }
 
 // BuildCertificateBy signs a public key for a build's cluster, as ClusterCertificate does, for whoever has the build's token.
@@ -123,5 +123,5 @@ func (a *Service) BuildCertificateBy(ctx context.Context, k BuildKey, publicKey 
 	if err != nil {
 		return cluster.Certificate{}, err
 	}
-	return a.Clusters.ClusterCertificate(ctx, owner, b.Cluster, publicKey, ttl)
+	return a.Access.ClusterCertificate(ctx, owner, b.Cluster, publicKey, ttl)
 }

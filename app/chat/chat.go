@@ -153,7 +153,7 @@ func (a *Service) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress,
 	if err != nil {
 		return p, err
 	}
-	m, err := a.Clusters.MaskOf(ctx, v.Cluster, false)
+	m, err := a.Masks.MaskOf(ctx, v.Cluster, false)
 	if err != nil {
 		return p, err
 	}

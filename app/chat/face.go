@@ -147,6 +147,6 @@ func (a *Service) ChatSteps(ctx context.Context, c ChatCard) ([]app.Step, error)
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.Clusters.MaskOf(ctx, cluster, false)
+	m, err := a.Masks.MaskOf(ctx, cluster, false)
 	return appcluster.MaskSteps(m, done), err
 }

@@ -30,7 +30,7 @@ type Config struct {
 	Store Store
 	Now   func() time.Time
 
-	Clusters *cluster.Service
+	Masks *cluster.Masks
 }
 
 // Service serves chat workspaces and their channels.

@@ -64,7 +64,7 @@ func (p *Service) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[clu
 }
 
 func (p *Service) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
-	return p.View(ctx)(p.Clusters.DeleteCluster(ctx, site.Caller(ctx), in.ID))
+	return p.View(ctx)(p.Deletes.DeleteCluster(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
@@ -72,7 +72,7 @@ func (p *Service) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[c
 }
 
 func (p *Service) APIKey(ctx context.Context, in *site.IDInput) (*site.Body[ClusterKey], error) {
-	user, pem, err := p.Clusters.ClusterKey(ctx, site.Caller(ctx), in.ID)
+	user, pem, err := p.ClusterAccess.ClusterKey(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

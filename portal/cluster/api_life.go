@@ -26,11 +26,11 @@ type transferInput struct {
 }
 
 func (p *Service) APIRename(ctx context.Context, in *renameInput) (*site.Body[cluster.ClusterView], error) {
-	return p.View(ctx)(p.Clusters.RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
+	return p.View(ctx)(p.Ownership.RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
 }
 
 func (p *Service) APITransfer(ctx context.Context, in *transferInput) (*site.Body[cluster.ClusterView], error) {
-	return p.View(ctx)(p.Clusters.TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
+	return p.View(ctx)(p.Ownership.TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
 }
 
 type powerInput struct {
@@ -68,11 +68,11 @@ type diffInput struct {
 }
 
 func (p *Service) APISleepPreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
-	return p.powerPreview(ctx)(p.Amendments.PreviewSleep(ctx, site.Caller(ctx), in.ID))
+	return p.powerPreview(ctx)(p.Sleeping.PreviewSleep(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) APIWakePreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
-	return p.powerPreview(ctx)(p.Amendments.PreviewWake(ctx, site.Caller(ctx), in.ID))
+	return p.powerPreview(ctx)(p.Sleeping.PreviewWake(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *Service) powerPreview(ctx context.Context) func(cluster.AmendPreview, error) (*site.Body[cluster.AmendPreview], error) {
@@ -89,17 +89,17 @@ func (p *Service) powerPreview(ctx context.Context) func(cluster.AmendPreview, e
 }
 
 func (p *Service) APISleep(ctx context.Context, in *powerInput) (*site.Amended, error) {
-	answer, err := p.Amendments.SleepCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
+	answer, err := p.Sleeping.SleepCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }
 
 func (p *Service) APIWake(ctx context.Context, in *powerInput) (*site.Amended, error) {
-	answer, err := p.Amendments.WakeCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
+	answer, err := p.Sleeping.WakeCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }
 
 func (p *Service) APIScheduleShow(ctx context.Context, in *site.IDInput) (*site.Body[schedule.ClusterSchedule], error) {
-	s, err := p.Amendments.Schedule(ctx, site.Caller(ctx), in.ID)
+	s, err := p.Schedules.Schedule(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -107,7 +107,7 @@ func (p *Service) APIScheduleShow(ctx context.Context, in *site.IDInput) (*site.
 }
 
 func (p *Service) APIScheduleSet(ctx context.Context, in *scheduleInput) (*site.Body[schedule.ClusterSchedule], error) {
-	s, err := p.Amendments.SetSchedule(ctx, site.Caller(ctx), in.ID, schedule.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
+	s, err := p.Schedules.SetSchedule(ctx, site.Caller(ctx), in.ID, schedule.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -23,9 +23,9 @@ func (p *Service) askPower(w http.ResponseWriter, r *http.Request, a app.Actor, 
 	if err != nil {
 		return err
 	}
-	preview := p.Amendments.PreviewSleep
+	preview := p.Sleeping.PreviewSleep
 	if chi.URLParam(r, "power") == "wake" {
-		preview = p.Amendments.PreviewWake
+		preview = p.Sleeping.PreviewWake
 	}
 	found, err := preview(r.Context(), a, v.ID)
 	if err != nil {
@@ -41,9 +41,9 @@ func (p *Service) Power(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	do := p.Amendments.SleepCluster
+	do := p.Sleeping.SleepCluster
 	if chi.URLParam(r, "power") == "wake" {
-		do = p.Amendments.WakeCluster
+		do = p.Sleeping.WakeCluster
 	}
 	answer, err := do(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
@@ -69,7 +69,7 @@ func (p *Service) Schedule(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if r.PostForm.Get("clear") != "" {
 		s = schedule.Schedule{}
 	}
-	set, err := p.Amendments.SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
+	set, err := p.Schedules.SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (p *Service) manage(ctx context.Context, a app.Actor, m *Manage) error {
 		return nil
 	}
 	var err error
-	if m.Schedule, err = p.Amendments.Schedule(ctx, a, m.View.ID); err != nil {
+	if m.Schedule, err = p.Schedules.Schedule(ctx, a, m.View.ID); err != nil {
 		return err
 	}
 	if a.MayIn("ShareCluster", m.View.Cluster) {
