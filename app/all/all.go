@@ -32,7 +32,6 @@ import (
 
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
-	identity.PeopleStore
 	cluster.ClusterStore
 	execution.Ledger
 	cluster.Feed
@@ -47,7 +46,6 @@ type Store interface {
 	cluster.RequestStore
 	schedule.ScheduleStore
 	secret.SecretStore
-	identity.TenantStore
 	operation.TopUpStore
 	build.Store
 	catalog.Store
@@ -55,7 +53,18 @@ type Store interface {
 	cluster.Store
 	execution.Store
 	fleet.Store
-	identity.Store
+	identity.AuditStore
+	identity.DeviceStore
+	identity.GroupStore
+	identity.IdentityStore
+	identity.PasswordStore
+	identity.SecondFactorStore
+	identity.SessionStore
+	identity.StepUpStore
+	identity.SignInStore
+	identity.TokenStore
+	identity.UserStore
+	identity.TenantStore
 	operation.Store
 	policy.Store
 	pool.Store
@@ -72,7 +81,18 @@ type (
 	ResourceService  = resource.Service
 	CatalogService   = catalog.Service
 	SecretService    = secret.Service
-	IdentityService  = identity.Service
+	AuditService     = identity.AuditLog
+	DeviceService    = identity.Devices
+	GroupService     = identity.Groups
+	LinkService      = identity.Links
+	PasswordService  = identity.Passwords
+	FactorService    = identity.Factors
+	SessionService   = identity.Sessions
+	StepUpService    = identity.StepUps
+	SignInService    = identity.SignIns
+	TokenService     = identity.Tokens
+	UserService      = identity.Users
+	TenantService    = identity.Tenants
 	WebhookService   = webhook.Service
 	PolicyService    = policy.Service
 	ClusterService   = cluster.Service
@@ -92,7 +112,18 @@ type App struct {
 	*ResourceService
 	*CatalogService
 	*SecretService
-	*IdentityService
+	*AuditService
+	*DeviceService
+	*GroupService
+	*LinkService
+	*PasswordService
+	*FactorService
+	*SessionService
+	*StepUpService
+	*SignInService
+	*TokenService
+	*UserService
+	*TenantService
 	*WebhookService
 	*PolicyService
 	*ClusterService
@@ -118,25 +149,38 @@ func New(d Deps) *App {
 	a.CatalogService = catalog.New(catalog.Config{
 		Store: d.Store, Catalog: d.Catalog, Now: d.Now, SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
 	a.SecretService = secret.New(secret.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
-	a.IdentityService = identity.New(identity.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
+	a.AuditService = identity.NewAuditLog(identity.AuditLogConfig{Store: d.Store, Now: d.Now})
+	a.DeviceService = identity.NewDevices(identity.DevicesConfig{Store: d.Store, Now: d.Now})
+	a.GroupService = identity.NewGroups(identity.GroupsConfig{Store: d.Store, Now: d.Now})
+	a.LinkService = identity.NewLinks(identity.LinksConfig{Store: d.Store, Now: d.Now})
+	a.PasswordService = identity.NewPasswords(identity.PasswordsConfig{Store: d.Store, Now: d.Now})
+	a.FactorService = identity.NewFactors(identity.FactorsConfig{Store: d.Store, Now: d.Now, AuditLog: a.AuditService, Passwords: a.PasswordService})
+	a.SessionService = identity.NewSessions(identity.SessionsConfig{Store: d.Store, Now: d.Now})
+	a.StepUpService = identity.NewStepUps(identity.StepUpsConfig{Store: d.Store, Now: d.Now, Factors: a.FactorService, Passwords: a.PasswordService})
+	a.SignInService = identity.NewSignIns(identity.SignInsConfig{
+		Store: d.Store, Now: d.Now, AuditLog: a.AuditService, Factors: a.FactorService, Sessions: a.SessionService})
+	a.TokenService = identity.NewTokens(identity.TokensConfig{Store: d.Store, Now: d.Now})
+	a.UserService = identity.NewUsers(identity.UsersConfig{Store: d.Store, Now: d.Now})
+	a.TenantService = identity.NewTenants(identity.TenantsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Users: a.UserService})
+	workerKeys := &identity.WorkerKeys{}
 	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
 	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
 	a.ClusterService = cluster.New(cluster.Config{
 		Store: d.Store, Accounts: d.Accounts, CheckScript: d.CheckScript, Explainer: d.Explainer, Firewalls: d.Firewalls, Keys: d.Keys, Now: d.Now, Planner: d.Planner, Provisioned: d.Provisioned, Solver: d.Solver, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Policies: a.PolicyService})
 	a.OperationService = operation.New(operation.Config{
-		Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Now: d.Now, Sleeps: d.Sleeps, LeaseGrace: d.LeaseGrace, Resources: a.ResourceService, Catalogs: a.CatalogService, People: a.IdentityService, Policies: a.PolicyService, Clusters: a.ClusterService})
+		Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Now: d.Now, Sleeps: d.Sleeps, LeaseGrace: d.LeaseGrace, Resources: a.ResourceService, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Policies: a.PolicyService, Clusters: a.ClusterService})
 	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
 	a.ExecutionService = execution.New(execution.Config{
 		Store: d.Store, Meter: d.Meter, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers, Budgets: d.Budgets, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Clusters: a.ClusterService, Operations: a.OperationService})
 	a.FleetService = fleet.New(fleet.Config{
-		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, People: a.IdentityService, Clusters: a.ClusterService, Executions: a.ExecutionService})
+		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, WorkerKeys: workerKeys, Clusters: a.ClusterService, Executions: a.ExecutionService})
 	a.PoolService = pool.New(pool.Config{
 		Store: d.Store, Catalog: d.Catalog, Keys: d.Keys, Now: d.Now, Catalogs: a.CatalogService, Clusters: a.ClusterService})
 	a.BuildService = build.New(build.Config{
 		Store: d.Store, Faults: d.Faults, Now: d.Now, Builds: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Hooks: a.WebhookService, Clusters: a.ClusterService, Operations: a.OperationService})
 	a.ChatService = chat.New(chat.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
 	a.SettingsService = settings.New(settings.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, People: a.IdentityService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, Builds: a.BuildService})
+		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, Builds: a.BuildService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
 		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolService})
 	return a

@@ -60,7 +60,7 @@ type Config struct {
 
 	Catalogs   *catalog.Service
 	Secrets    *secret.Service
-	People     *identity.Service
+	WorkerKeys *identity.WorkerKeys
 	Clusters   *cluster.Service
 	Executions *execution.Service
 

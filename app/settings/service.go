@@ -68,7 +68,7 @@ type Config struct {
 
 	Catalogs *catalog.Service
 	Secrets  *secret.Service
-	People   *identity.Service
+	Users    *identity.Users
 	Hooks    *webhook.Service
 	Policies *policy.Service
 	Pools    *pool.Service
