@@ -36,7 +36,6 @@ type Store interface {
 	execution.Ledger
 	cluster.Feed
 	app.NoticeStore
-	build.BuildStore
 	execution.HealthStore
 	health.NodeReportStore
 	fleet.OrphanStore
@@ -47,7 +46,11 @@ type Store interface {
 	schedule.ScheduleStore
 	secret.SecretStore
 	operation.TopUpStore
-	build.Store
+	build.AccessStore
+	build.BuildStore
+	build.HookStore
+	build.IntakeStore
+	build.ReconcilerStore
 	catalog.Store
 	chat.Store
 	cluster.Store
@@ -74,37 +77,43 @@ type Store interface {
 	upkeep.Store
 	usage.Store
 	webhook.Store
+	BuildCallbacks() webhook.DeliveryQueue
+	ForgetBuilds(ctx context.Context, now time.Time) (int, error)
 }
 
 // The services, by names that can be embedded side by side.
 type (
-	ResourceService  = resource.Service
-	CatalogService   = catalog.Service
-	SecretService    = secret.Service
-	AuditService     = identity.AuditLog
-	DeviceService    = identity.Devices
-	GroupService     = identity.Groups
-	LinkService      = identity.Links
-	PasswordService  = identity.Passwords
-	FactorService    = identity.Factors
-	SessionService   = identity.Sessions
-	StepUpService    = identity.StepUps
-	SignInService    = identity.SignIns
-	TokenService     = identity.Tokens
-	UserService      = identity.Users
-	TenantService    = identity.Tenants
-	WebhookService   = webhook.Service
-	PolicyService    = policy.Service
-	ClusterService   = cluster.Service
-	OperationService = operation.Service
-	UsageService     = usage.Service
-	ExecutionService = execution.Service
-	FleetService     = fleet.Service
-	PoolService      = pool.Service
-	BuildService     = build.Service
-	ChatService      = chat.Service
-	SettingsService  = settings.Service
-	UpkeepService    = upkeep.Service
+	ResourceService    = resource.Service
+	CatalogService     = catalog.Service
+	SecretService      = secret.Service
+	AuditService       = identity.AuditLog
+	DeviceService      = identity.Devices
+	GroupService       = identity.Groups
+	LinkService        = identity.Links
+	PasswordService    = identity.Passwords
+	FactorService      = identity.Factors
+	SessionService     = identity.Sessions
+	StepUpService      = identity.StepUps
+	SignInService      = identity.SignIns
+	TokenService       = identity.Tokens
+	UserService        = identity.Users
+	TenantService      = identity.Tenants
+	WebhookService     = webhook.Service
+	PolicyService      = policy.Service
+	ClusterService     = cluster.Service
+	OperationService   = operation.Service
+	UsageService       = usage.Service
+	ExecutionService   = execution.Service
+	FleetService       = fleet.Service
+	PoolService        = pool.Service
+	BuildHookService   = build.Hooks
+	BuildService       = build.Builds
+	BuildAccessService = build.Access
+	BuildIntakeService = build.Intake
+	BuildReconciler    = build.Reconciler
+	ChatService        = chat.Service
+	SettingsService    = settings.Service
+	UpkeepService      = upkeep.Service
 )
 
 // App is all services at once. Its methods may be called from many goroutines.
@@ -132,7 +141,11 @@ type App struct {
 	*ExecutionService
 	*FleetService
 	*PoolService
+	*BuildHookService
 	*BuildService
+	*BuildAccessService
+	*BuildIntakeService
+	*BuildReconciler
 	*ChatService
 	*SettingsService
 	*UpkeepService
@@ -176,11 +189,18 @@ func New(d Deps) *App {
 		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, WorkerKeys: workerKeys, Clusters: a.ClusterService, Executions: a.ExecutionService})
 	a.PoolService = pool.New(pool.Config{
 		Store: d.Store, Catalog: d.Catalog, Keys: d.Keys, Now: d.Now, Catalogs: a.CatalogService, Clusters: a.ClusterService})
-	a.BuildService = build.New(build.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, Builds: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Hooks: a.WebhookService, Clusters: a.ClusterService, Operations: a.OperationService})
+	a.BuildHookService = build.NewHooks(build.HooksConfig{
+		Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Webhooks: a.WebhookService})
+	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
+	a.BuildAccessService = build.NewAccess(build.AccessConfig{
+		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Builds: a.BuildService, Hooks: a.BuildHookService})
+	a.BuildIntakeService = build.NewIntake(build.IntakeConfig{Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules,
+		Clusters: a.ClusterService, Webhooks: a.WebhookService, Builds: a.BuildService, Hooks: a.BuildHookService})
+	a.BuildReconciler = build.NewReconciler(build.ReconcilerConfig{
+		Store: d.Store, Now: d.Now, Faults: d.Faults, Clusters: a.ClusterService, Hooks: a.BuildHookService})
 	a.ChatService = chat.New(chat.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
 	a.SettingsService = settings.New(settings.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, Builds: a.BuildService})
+		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
 		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolService})
 	return a

@@ -35,7 +35,7 @@ type AuditLog struct {
 	refused refusals
 }
 
-// NewAuditLog returns them on top of their needs.
+// NewAuditLog returns one on top of what c holds.
 func NewAuditLog(c AuditLogConfig) *AuditLog { return &AuditLog{AuditLogConfig: c} }
 
 // Most entries of the audit that one page holds, and how many it has where nothing is said.

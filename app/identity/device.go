@@ -35,7 +35,7 @@ type Devices struct {
 	DevicesConfig
 }
 
-// NewDevices returns them on top of their needs.
+// NewDevices returns them on top of what c holds.
 func NewDevices(c DevicesConfig) *Devices { return &Devices{DevicesConfig: c} }
 
 // How a program on a device asks for a token, and how often it may.

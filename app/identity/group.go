@@ -33,7 +33,7 @@ type Groups struct {
 	GroupsConfig
 }
 
-// NewGroups returns them on top of their needs.
+// NewGroups returns them on top of what c holds.
 func NewGroups(c GroupsConfig) *Groups { return &Groups{GroupsConfig: c} }
 
 // Group is a group of users of a tenant. Policies, approvals and quotas name groups.

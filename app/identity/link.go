@@ -40,7 +40,7 @@ type Links struct {
 	LinksConfig
 }
 
-// NewLinks returns them on top of their needs.
+// NewLinks returns them on top of what c holds.
 func NewLinks(c LinksConfig) *Links { return &Links{LinksConfig: c} }
 
 // LinkLife is how long a link that ties an identity to an account can be used.

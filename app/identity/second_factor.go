@@ -46,7 +46,7 @@ type Factors struct {
 	FactorsConfig
 }
 
-// NewFactors returns them on top of their needs.
+// NewFactors returns them on top of what c holds.
 func NewFactors(c FactorsConfig) *Factors { return &Factors{FactorsConfig: c} }
 
 // The kinds. A recovery code is for those who lost the others.

@@ -40,7 +40,7 @@ type Sessions struct {
 	SessionsConfig
 }
 
-// NewSessions returns them on top of their needs.
+// NewSessions returns them on top of what c holds.
 func NewSessions(c SessionsConfig) *Sessions { return &Sessions{SessionsConfig: c} }
 
 // How long a sign-in counts: so long without a request, and so long at most. Records of what is over are kept a while.

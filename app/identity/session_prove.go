@@ -30,7 +30,7 @@ type StepUps struct {
 	StepUpsConfig
 }
 
-// NewStepUps returns them on top of their needs.
+// NewStepUps returns them on top of what c holds.
 func NewStepUps(c StepUpsConfig) *StepUps { return &StepUps{StepUpsConfig: c} }
 
 // StepUp takes the password of a local account once more, with the second factor where there is one, and notes that its person is here. EUnauthorized where one

@@ -38,7 +38,7 @@ type SignIns struct {
 	SignInsConfig
 }
 
-// NewSignIns returns them on top of their needs.
+// NewSignIns returns them on top of what c holds.
 func NewSignIns(c SignInsConfig) *SignIns { return &SignIns{SignInsConfig: c} }
 
 // SignIn checks a name and password and begins a sign-in. EUnauthorized does not tell which of the two was wrong, and takes as

@@ -31,7 +31,7 @@ type Passwords struct {
 	PasswordsConfig
 }
 
-// NewPasswords returns them on top of their needs.
+// NewPasswords returns them on top of what c holds.
 func NewPasswords(c PasswordsConfig) *Passwords { return &Passwords{PasswordsConfig: c} }
 
 // MinPassword is how many characters a password has at least.

@@ -14,7 +14,6 @@ import (
 
 // TenantStore keeps tenants. One that was deleted is ENotFound, and its name is taken for ever.
 type TenantStore interface {
-	// Of what others keep.
 	ChangeTenant(ctx context.Context, who app.Actor, name string, c TenantChange, at time.Time) (Tenant, error)
 	// CreateTenant writes a tenant, its first admin where there is one, and a copy of another tenant's settings.
 	CreateTenant(ctx context.Context, who app.Actor, t Tenant, admin *User) error
@@ -41,7 +40,7 @@ type Tenants struct {
 	TenantsConfig
 }
 
-// NewTenants returns them on top of their needs.
+// NewTenants returns them on top of what c holds.
 func NewTenants(c TenantsConfig) *Tenants { return &Tenants{TenantsConfig: c} }
 
 // Tenant is a part of the installation that cannot see the others: users, clusters, secrets, workers of its own.

@@ -39,7 +39,7 @@ type Tokens struct {
 	TokensConfig
 }
 
-// NewTokens returns them on top of their needs.
+// NewTokens returns them on top of what c holds.
 func NewTokens(c TokensConfig) *Tokens { return &Tokens{TokensConfig: c} }
 
 // Token is an API token as people see it. The token itself is told once, when it is made, and is kept nowhere.

@@ -42,7 +42,7 @@ type Users struct {
 	UsersConfig
 }
 
-// NewUsers returns them on top of their needs.
+// NewUsers returns them on top of what c holds.
 func NewUsers(c UsersConfig) *Users { return &Users{UsersConfig: c} }
 
 // MayManage tells whether an actor may change, reset or delete an account: nobody does so with one that is mightier.

@@ -39,6 +39,14 @@ type (
 		*all.SessionService
 		*all.TokenService
 	}
+	buildHooks struct {
+		*all.BuildHookService
+		*all.BuildIntakeService
+	}
+	buildCalls struct {
+		*all.BuildIntakeService
+		*all.BuildAccessService
+	}
 	accounts struct {
 		*all.SessionService
 		*all.PasswordService
@@ -83,9 +91,9 @@ func Portal(u *all.App, c portal.Config) *portal.Portal {
 		Provisioners:   u.FleetService,
 		Machines:       u.FleetService,
 		Pools:          u.PoolService,
-		BuildHooks:     u.BuildService,
+		BuildHooks:     buildHooks{u.BuildHookService, u.BuildIntakeService},
 		Builds:         u.BuildService,
-		BuildCalls:     u.BuildService,
+		BuildCalls:     buildCalls{u.BuildIntakeService, u.BuildAccessService},
 		Hooks:          u.WebhookService,
 		Notices:        u.ClusterService,
 		Chats:          u.ChatService,
