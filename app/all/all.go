@@ -52,7 +52,14 @@ type Store interface {
 	build.IntakeStore
 	build.ReconcilerStore
 	catalog.Store
-	chat.Store
+	chat.CardStore
+	chat.ChannelStore
+	chat.HomeStore
+	chat.LinkStore
+	chat.MessageStore
+	chat.ReviewStore
+	chat.TokenStore
+	chat.WorkspaceStore
 	cluster.Store
 	execution.Store
 	fleet.Store
@@ -83,37 +90,44 @@ type Store interface {
 
 // The services, by names that can be embedded side by side.
 type (
-	ResourceService    = resource.Service
-	CatalogService     = catalog.Service
-	SecretService      = secret.Service
-	AuditService       = identity.AuditLog
-	DeviceService      = identity.Devices
-	GroupService       = identity.Groups
-	LinkService        = identity.Links
-	PasswordService    = identity.Passwords
-	FactorService      = identity.Factors
-	SessionService     = identity.Sessions
-	StepUpService      = identity.StepUps
-	SignInService      = identity.SignIns
-	TokenService       = identity.Tokens
-	UserService        = identity.Users
-	TenantService      = identity.Tenants
-	WebhookService     = webhook.Service
-	PolicyService      = policy.Service
-	ClusterService     = cluster.Service
-	OperationService   = operation.Service
-	UsageService       = usage.Service
-	ExecutionService   = execution.Service
-	FleetService       = fleet.Service
-	PoolService        = pool.Service
-	BuildHookService   = build.Hooks
-	BuildService       = build.Builds
-	BuildAccessService = build.Access
-	BuildIntakeService = build.Intake
-	BuildReconciler    = build.Reconciler
-	ChatService        = chat.Service
-	SettingsService    = settings.Service
-	UpkeepService      = upkeep.Service
+	ResourceService      = resource.Service
+	CatalogService       = catalog.Service
+	SecretService        = secret.Service
+	AuditService         = identity.AuditLog
+	DeviceService        = identity.Devices
+	GroupService         = identity.Groups
+	LinkService          = identity.Links
+	PasswordService      = identity.Passwords
+	FactorService        = identity.Factors
+	SessionService       = identity.Sessions
+	StepUpService        = identity.StepUps
+	SignInService        = identity.SignIns
+	TokenService         = identity.Tokens
+	UserService          = identity.Users
+	TenantService        = identity.Tenants
+	WebhookService       = webhook.Service
+	PolicyService        = policy.Service
+	ClusterService       = cluster.Service
+	OperationService     = operation.Service
+	UsageService         = usage.Service
+	ExecutionService     = execution.Service
+	FleetService         = fleet.Service
+	PoolService          = pool.Service
+	BuildHookService     = build.Hooks
+	BuildService         = build.Builds
+	BuildAccessService   = build.Access
+	BuildIntakeService   = build.Intake
+	BuildReconciler      = build.Reconciler
+	ChatCardService      = chat.Cards
+	ChatMessageService   = chat.Messages
+	ChatHomeService      = chat.Homes
+	ChatReviewService    = chat.Reviews
+	ChatWorkspaceService = chat.Workspaces
+	ChatTokenService     = chat.Tokens
+	ChatChannelService   = chat.Channels
+	ChatLinkService      = chat.Links
+	SettingsService      = settings.Service
+	UpkeepService        = upkeep.Service
 )
 
 // App is all services at once. Its methods may be called from many goroutines.
@@ -146,7 +160,14 @@ type App struct {
 	*BuildAccessService
 	*BuildIntakeService
 	*BuildReconciler
-	*ChatService
+	*ChatCardService
+	*ChatMessageService
+	*ChatHomeService
+	*ChatReviewService
+	*ChatWorkspaceService
+	*ChatTokenService
+	*ChatChannelService
+	*ChatLinkService
 	*SettingsService
 	*UpkeepService
 
@@ -198,7 +219,14 @@ func New(d Deps) *App {
 		Clusters: a.ClusterService, Webhooks: a.WebhookService, Builds: a.BuildService, Hooks: a.BuildHookService})
 	a.BuildReconciler = build.NewReconciler(build.ReconcilerConfig{
 		Store: d.Store, Now: d.Now, Faults: d.Faults, Clusters: a.ClusterService, Hooks: a.BuildHookService})
-	a.ChatService = chat.New(chat.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
+	a.ChatCardService = chat.NewCards(chat.CardsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
+	a.ChatMessageService = chat.NewMessages(chat.MessagesConfig{Store: d.Store, Now: d.Now})
+	a.ChatHomeService = chat.NewHomes(chat.HomesConfig{Store: d.Store, Now: d.Now})
+	a.ChatReviewService = chat.NewReviews(chat.ReviewsConfig{Store: d.Store, Now: d.Now})
+	a.ChatWorkspaceService = chat.NewWorkspaces(chat.WorkspacesConfig{Store: d.Store, Now: d.Now})
+	a.ChatTokenService = chat.NewTokens(chat.TokensConfig{Store: d.Store, Now: d.Now})
+	a.ChatChannelService = chat.NewChannels(chat.ChannelsConfig{Store: d.Store, Now: d.Now})
+	a.ChatLinkService = chat.NewLinks(chat.LinksConfig{Store: d.Store, Now: d.Now, Channels: a.ChatChannelService})
 	a.SettingsService = settings.New(settings.Config{
 		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{

@@ -47,6 +47,10 @@ type (
 		*all.BuildIntakeService
 		*all.BuildAccessService
 	}
+	chats struct {
+		*all.ChatChannelService
+		*all.ChatWorkspaceService
+	}
 	accounts struct {
 		*all.SessionService
 		*all.PasswordService
@@ -96,7 +100,7 @@ func Portal(u *all.App, c portal.Config) *portal.Portal {
 		BuildCalls:     buildCalls{u.BuildIntakeService, u.BuildAccessService},
 		Hooks:          u.WebhookService,
 		Notices:        u.ClusterService,
-		Chats:          u.ChatService,
+		Chats:          chats{u.ChatChannelService, u.ChatWorkspaceService},
 		Resources:      u.ResourceService,
 		Versions:       u.ResourceService,
 		Secrets:        u.SecretService,
