@@ -29,7 +29,6 @@ const (
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
 var oversized = map[string]int{
 	"methods of Bot in bot":                                80,
-	"methods of Client in portal/client":                   156,
 	"methods of Cloud in providers/internal/openstacktest": 74,
 	"methods of Harness in providers/conformance":          51,
 	"methods of Portal in portal":                          44,
