@@ -76,17 +76,17 @@ type Config struct {
 	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
 	Sleeps func(kind string) bool
 
-	Resources *resource.Service
-	Catalogs  *catalog.Service
-	People    *identity.Service
-	Policies  *policy.Service
-	Clusters  *cluster.Finder
-	Masks     *cluster.Masks
-	Plans     *cluster.Plans
-	Preflight *cluster.Preflight
-	Views     *cluster.Views
-	Creates   *cluster.Creates
-	Solving   *cluster.SolveLimit
+	Resources  *resource.Service
+	Catalogs   *catalog.Service
+	WorkerKeys *identity.WorkerKeys
+	Policies   *policy.Service
+	Clusters   *cluster.Finder
+	Masks      *cluster.Masks
+	Plans      *cluster.Plans
+	Preflight  *cluster.Preflight
+	Views      *cluster.Views
+	Creates    *cluster.Creates
+	Solving    *cluster.SolveLimit
 
 	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
 	LeaseGrace time.Duration

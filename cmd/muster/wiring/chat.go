@@ -9,7 +9,7 @@ import (
 // Bot returns what a bot asks for on top of u.
 func Bot(u *all.App) bot.UseCases {
 	return bot.UseCases{
-		People:     u.IdentityService,
+		People:     u.LinkService,
 		Catalogs:   u.CatalogService,
 		Clusters:   u.ViewService,
 		Activity:   u.ActivityService,
@@ -17,15 +17,16 @@ func Bot(u *all.App) bot.UseCases {
 		Creates:    u.CreateService,
 		Amendments: u.OperationService,
 		Operations: u.OperationService,
+		RollBacks:  u.OperationService,
 		Leases:     u.OperationService,
 		Requests:   u.OperationService,
 		Questions:  u.ExecutionService,
 		Queues:     u.ExecutionService,
 		Quotas:     u.PolicyService,
 		Orphans:    u.FleetService,
-		Workspaces: u.ChatService,
-		Channels:   u.ChatService,
-		Homes:      u.ChatService,
+		Workspaces: u.ChatWorkspaceService,
+		Channels:   u.ChatChannelService,
+		Homes:      u.ChatHomeService,
 	}
 }
 
@@ -33,17 +34,17 @@ func Bot(u *all.App) bot.UseCases {
 func Slack(u *all.App) slack.UseCases {
 	return slack.UseCases{
 		UseCases:      Bot(u),
-		Cards:         u.ChatService,
-		Details:       u.ChatService,
-		Tells:         u.ChatService,
-		StaleHomes:    u.ChatService,
-		Reviews:       u.ChatService,
-		Installations: u.ChatService,
-		Tokens:        u.ChatService,
-		Members:       u.ChatService,
-		Deliveries:    u.ChatService,
-		Follows:       u.ChatService,
-		Asks:          u.ChatService,
-		Connections:   u.ChatService,
+		Cards:         u.ChatCardService,
+		Details:       u.ChatCardService,
+		Tells:         u.ChatMessageService,
+		StaleHomes:    u.ChatHomeService,
+		Reviews:       u.ChatReviewService,
+		Installations: u.ChatWorkspaceService,
+		Tokens:        u.ChatTokenService,
+		Members:       u.ChatLinkService,
+		Deliveries:    u.ChatMessageService,
+		Follows:       u.ChatCardService,
+		Asks:          u.ChatMessageService,
+		Connections:   u.ChatLinkService,
 	}
 }
