@@ -245,6 +245,6 @@ func (a *Service) extendBuild(ctx context.Context, actor app.Actor, b Build, by 
 	if b.Cluster == "" || !b.State.Live() || b.State == app.BuildEnding {
 		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "It is " + string(b.State) + "."}
 	}
-	_, err := a.Operations.ExtendLease(ctx, actor, b.Cluster, template.LeaseRequest{By: by})
+	_, err := a.Leases.ExtendLease(ctx, actor, b.Cluster, template.LeaseRequest{By: by})
 	return err
 }

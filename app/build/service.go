@@ -49,14 +49,14 @@ type Config struct {
 	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
 	Faults func(where string) error
 
-	Catalogs   *catalog.Service
-	Hooks      *webhook.Service
-	Clusters   *cluster.Finder
-	Views      *cluster.Views
-	Creates    *cluster.Creates
-	Deletes    *cluster.Deletes
-	Access     *cluster.Access
-	Operations *operation.Service
+	Catalogs *catalog.Service
+	Hooks    *webhook.Service
+	Clusters *cluster.Finder
+	Views    *cluster.Views
+	Creates  *cluster.Creates
+	Deletes  *cluster.Deletes
+	Access   *cluster.Access
+	Leases   *operation.Leases
 
 	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
 	Builds     BuildSystems

@@ -32,6 +32,7 @@ type ViewsStore interface {
 	// made anew is planned again from when the old one was given back.
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	// TopUpOf gives what a cluster lacks; nil for nothing.
 	TopUpOf(ctx context.Context, tenant string, cluster string) (*TopUp, error)
 	Unfinished(ctx context.Context, tenant string, operation int64) (Unfinished, error)
 	// View gives a cluster with its nodes and operations as they were at one moment. Links are left out.
