@@ -51,20 +51,20 @@ type Store interface {
 	chat.Store
 	cluster.AccessStore
 	cluster.ActivityStore
-	cluster.CreatesStore
+	cluster.CreateStore
 	cluster.DashboardStore
-	cluster.DeletesStore
+	cluster.DeleteStore
 	cluster.FinderStore
 	cluster.LossStore
-	cluster.MasksStore
+	cluster.MaskStore
 	cluster.OwnershipStore
-	cluster.PlansStore
+	cluster.PlanStore
 	cluster.PreflightStore
-	cluster.RepeatsStore
+	cluster.RepeatStore
 	cluster.RetentionStore
 	cluster.SharingStore
-	cluster.SpecsStore
-	cluster.ViewsStore
+	cluster.SpecStore
+	cluster.ViewStore
 	execution.Store
 	fleet.Store
 	identity.Store

@@ -15,8 +15,8 @@ import (
 	"muster/app/template"
 )
 
-// ViewsStore is what Views needs of the database.
-type ViewsStore interface {
+// ViewStore is what Views needs of the database.
+type ViewStore interface {
 	// BuildOf returns the build that a cluster was created for, and nil where there is none.
 	BuildOf(ctx context.Context, tenant string, cluster string) (*ClusterBuild, error)
 	ClusterHealth(ctx context.Context, tenant string, cluster string) (*health.ClusterHealth, error)
@@ -41,7 +41,7 @@ type ViewsStore interface {
 
 // ViewsConfig is what Views is created from.
 type ViewsConfig struct {
-	Store    ViewsStore
+	Store    ViewStore
 	Now      func() time.Time
 	Catalogs *catalog.Service
 	Finder   *Finder
