@@ -32,10 +32,8 @@ import (
 
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
-	identity.PeopleStore
 	execution.Ledger
 	app.NoticeStore
-	build.BuildStore
 	execution.HealthStore
 	health.NodeReportStore
 	fleet.OrphanStore
@@ -45,10 +43,12 @@ type Store interface {
 	cluster.RequestStore
 	schedule.ScheduleStore
 	secret.SecretStore
-	identity.TenantStore
-	build.Store
+	build.AccessStore
+	build.BuildStore
+	build.HookStore
+	build.IntakeStore
+	build.ReconcilerStore
 	catalog.Store
-	chat.Store
 	cluster.AccessStore
 	cluster.ActivityStore
 	cluster.CreateStore
@@ -65,9 +65,28 @@ type Store interface {
 	cluster.SharingStore
 	cluster.SpecStore
 	cluster.ViewStore
+	chat.CardStore
+	chat.ChannelStore
+	chat.HomeStore
+	chat.LinkStore
+	chat.MessageStore
+	chat.ReviewStore
+	chat.TokenStore
+	chat.WorkspaceStore
 	execution.Store
 	fleet.Store
-	identity.Store
+	identity.AuditStore
+	identity.DeviceStore
+	identity.GroupStore
+	identity.IdentityStore
+	identity.PasswordStore
+	identity.SecondFactorStore
+	identity.SessionStore
+	identity.StepUpStore
+	identity.SignInStore
+	identity.TokenStore
+	identity.UserStore
+	identity.TenantStore
 	operation.BackfillStore
 	operation.BuilderStore
 	operation.ControlStore
@@ -89,6 +108,8 @@ type Store interface {
 	upkeep.Store
 	usage.Store
 	webhook.Store
+	BuildCallbacks() webhook.DeliveryQueue
+	ForgetBuilds(ctx context.Context, now time.Time) (int, error)
 }
 
 // The services, by names that can be embedded side by side.
@@ -96,9 +117,6 @@ type (
 	ResourceService        = resource.Service
 	CatalogService         = catalog.Service
 	SecretService          = secret.Service
-	IdentityService        = identity.Service
-	WebhookService         = webhook.Service
-	PolicyService          = policy.Service
 	ClusterFinderService   = cluster.Finder
 	MaskService            = cluster.Masks
 	PlanService            = cluster.Plans
@@ -114,6 +132,20 @@ type (
 	DashboardService       = cluster.Dashboard
 	RepeatService          = cluster.Repeats
 	ClusterAccessService   = cluster.Access
+	AuditService           = identity.AuditLog
+	DeviceService          = identity.Devices
+	GroupService           = identity.Groups
+	LinkService            = identity.Links
+	PasswordService        = identity.Passwords
+	FactorService          = identity.Factors
+	SessionService         = identity.Sessions
+	StepUpService          = identity.StepUps
+	SignInService          = identity.SignIns
+	TokenService           = identity.Tokens
+	UserService            = identity.Users
+	TenantService          = identity.Tenants
+	WebhookService         = webhook.Service
+	PolicyService          = policy.Service
 	OperationFinderService = operation.Finder
 	UpdateBuilderService   = operation.Builder
 	UpdateSubmitterService = operation.Submitter
@@ -133,8 +165,19 @@ type (
 	ExecutionService       = execution.Service
 	FleetService           = fleet.Service
 	PoolService            = pool.Service
-	BuildService           = build.Service
-	ChatService            = chat.Service
+	BuildHookService       = build.Hooks
+	BuildService           = build.Builds
+	BuildAccessService     = build.Access
+	BuildIntakeService     = build.Intake
+	BuildReconciler        = build.Reconciler
+	ChatCardService        = chat.Cards
+	ChatMessageService     = chat.Messages
+	ChatHomeService        = chat.Homes
+	ChatReviewService      = chat.Reviews
+	ChatWorkspaceService   = chat.Workspaces
+	ChatTokenService       = chat.Tokens
+	ChatChannelService     = chat.Channels
+	ChatLinkService        = chat.Links
 	SettingsService        = settings.Service
 	UpkeepService          = upkeep.Service
 )
@@ -144,7 +187,18 @@ type App struct {
 	*ResourceService
 	*CatalogService
 	*SecretService
-	*IdentityService
+	*AuditService
+	*DeviceService
+	*GroupService
+	*LinkService
+	*PasswordService
+	*FactorService
+	*SessionService
+	*StepUpService
+	*SignInService
+	*TokenService
+	*UserService
+	*TenantService
 	*WebhookService
 	*PolicyService
 	*ClusterFinderService
@@ -181,8 +235,19 @@ type App struct {
 	*ExecutionService
 	*FleetService
 	*PoolService
+	*BuildHookService
 	*BuildService
-	*ChatService
+	*BuildAccessService
+	*BuildIntakeService
+	*BuildReconciler
+	*ChatCardService
+	*ChatMessageService
+	*ChatHomeService
+	*ChatReviewService
+	*ChatWorkspaceService
+	*ChatTokenService
+	*ChatChannelService
+	*ChatLinkService
 	*SettingsService
 	*UpkeepService
 
@@ -198,7 +263,20 @@ func New(d Deps) *App {
 	a.CatalogService = catalog.New(catalog.Config{
 		Store: d.Store, Catalog: d.Catalog, Now: d.Now, SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
 	a.SecretService = secret.New(secret.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
-	a.IdentityService = identity.New(identity.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
+	a.AuditService = identity.NewAuditLog(identity.AuditLogConfig{Store: d.Store, Now: d.Now})
+	a.DeviceService = identity.NewDevices(identity.DevicesConfig{Store: d.Store, Now: d.Now})
+	a.GroupService = identity.NewGroups(identity.GroupsConfig{Store: d.Store, Now: d.Now})
+	a.LinkService = identity.NewLinks(identity.LinksConfig{Store: d.Store, Now: d.Now})
+	a.PasswordService = identity.NewPasswords(identity.PasswordsConfig{Store: d.Store, Now: d.Now})
+	a.FactorService = identity.NewFactors(identity.FactorsConfig{Store: d.Store, Now: d.Now, AuditLog: a.AuditService, Passwords: a.PasswordService})
+	a.SessionService = identity.NewSessions(identity.SessionsConfig{Store: d.Store, Now: d.Now})
+	a.StepUpService = identity.NewStepUps(identity.StepUpsConfig{Store: d.Store, Now: d.Now, Factors: a.FactorService, Passwords: a.PasswordService})
+	a.SignInService = identity.NewSignIns(identity.SignInsConfig{
+		Store: d.Store, Now: d.Now, AuditLog: a.AuditService, Factors: a.FactorService, Sessions: a.SessionService})
+	a.TokenService = identity.NewTokens(identity.TokensConfig{Store: d.Store, Now: d.Now})
+	a.UserService = identity.NewUsers(identity.UsersConfig{Store: d.Store, Now: d.Now})
+	a.TenantService = identity.NewTenants(identity.TenantsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Users: a.UserService})
+	workerKeys := &identity.WorkerKeys{}
 	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
 	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
 	solving := &cluster.SolveLimit{}
@@ -224,7 +302,7 @@ func New(d Deps) *App {
 	a.SleepService = operation.NewSleeping(operation.SleepingConfig{Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
 	a.ScheduleService = operation.NewSchedules(operation.SchedulesConfig{Store: d.Store, Now: d.Now, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService, Sleeping: a.SleepService})
 	a.PausedDeleteService = operation.NewPausedDeletes(operation.PausedDeletesConfig{Store: d.Store, Now: d.Now, LeaseGrace: d.LeaseGrace})
-	a.LeaseService = operation.NewLeases(operation.LeasesConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, People: a.IdentityService, Clusters: a.ClusterFinderService, Preflight: a.PreflightService, PausedDeletes: a.PausedDeleteService})
+	a.LeaseService = operation.NewLeases(operation.LeasesConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService, Preflight: a.PreflightService, PausedDeletes: a.PausedDeleteService})
 	a.LeaseWarningService = operation.NewLeaseWarnings(operation.LeaseWarningsConfig{Store: d.Store, Now: d.Now, Leases: a.LeaseService})
 	a.ControlService = operation.NewControls(operation.ControlsConfig{Store: d.Store, Now: d.Now, Views: a.ViewService, Operations: a.OperationFinderService})
 	a.PartialService = operation.NewPartials(operation.PartialsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Masks: a.MaskService, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Builder: a.UpdateBuilderService})
@@ -236,14 +314,28 @@ func New(d Deps) *App {
 	a.ExecutionService = execution.New(execution.Config{
 		Store: d.Store, Meter: d.Meter, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, DryRuns: d.DryRuns, Workers: d.Workers, Budgets: d.Budgets, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Clusters: a.ClusterFinderService, Masks: a.MaskService, Preflight: a.PreflightService, Views: a.ViewService, Operations: a.OperationFinderService, Updates: a.UpdateService, PausedDeletes: a.PausedDeleteService})
 	a.FleetService = fleet.New(fleet.Config{
-		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, People: a.IdentityService, Clusters: a.ClusterFinderService, Executions: a.ExecutionService})
+		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService, Executions: a.ExecutionService})
 	a.PoolService = pool.New(pool.Config{
 		Store: d.Store, Catalog: d.Catalog, Keys: d.Keys, Now: d.Now, Catalogs: a.CatalogService, Plans: a.PlanService, Preflight: a.PreflightService})
-	a.BuildService = build.New(build.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, Builds: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Hooks: a.WebhookService, Clusters: a.ClusterFinderService, Views: a.ViewService, Creates: a.CreateService, Deletes: a.DeleteService, Access: a.ClusterAccessService, Leases: a.LeaseService})
-	a.ChatService = chat.New(chat.Config{Store: d.Store, Now: d.Now, Masks: a.MaskService})
+	a.BuildHookService = build.NewHooks(build.HooksConfig{
+		Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Webhooks: a.WebhookService})
+	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Leases: a.LeaseService})
+	a.BuildAccessService = build.NewAccess(build.AccessConfig{
+		Store: d.Store, Now: d.Now, Views: a.ViewService, Access: a.ClusterAccessService, Builds: a.BuildService, Hooks: a.BuildHookService})
+	a.BuildIntakeService = build.NewIntake(build.IntakeConfig{Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules,
+		Creates: a.CreateService, Webhooks: a.WebhookService, Builds: a.BuildService, Hooks: a.BuildHookService})
+	a.BuildReconciler = build.NewReconciler(build.ReconcilerConfig{
+		Store: d.Store, Now: d.Now, Faults: d.Faults, Creates: a.CreateService, Deletes: a.DeleteService, Hooks: a.BuildHookService})
+	a.ChatCardService = chat.NewCards(chat.CardsConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
+	a.ChatMessageService = chat.NewMessages(chat.MessagesConfig{Store: d.Store, Now: d.Now})
+	a.ChatHomeService = chat.NewHomes(chat.HomesConfig{Store: d.Store, Now: d.Now})
+	a.ChatReviewService = chat.NewReviews(chat.ReviewsConfig{Store: d.Store, Now: d.Now})
+	a.ChatWorkspaceService = chat.NewWorkspaces(chat.WorkspacesConfig{Store: d.Store, Now: d.Now})
+	a.ChatTokenService = chat.NewTokens(chat.TokensConfig{Store: d.Store, Now: d.Now})
+	a.ChatChannelService = chat.NewChannels(chat.ChannelsConfig{Store: d.Store, Now: d.Now})
+	a.ChatLinkService = chat.NewLinks(chat.LinksConfig{Store: d.Store, Now: d.Now, Channels: a.ChatChannelService})
 	a.SettingsService = settings.New(settings.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, People: a.IdentityService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, Builds: a.BuildService})
+		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
 		Store: d.Store, Now: d.Now, Deletes: a.DeleteService, Schedules: a.ScheduleService, PausedDeletes: a.PausedDeleteService, Requests: a.RequestService, Backfills: a.BackfillService, Usages: a.UsageService, Pools: a.PoolService})
 	return a

@@ -62,7 +62,7 @@ type Config struct {
 
 	Catalogs   *catalog.Service
 	Secrets    *secret.Service
-	People     *identity.Service
+	WorkerKeys *identity.WorkerKeys
 	Clusters   *cluster.Finder
 	Executions *execution.Service
 

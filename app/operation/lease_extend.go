@@ -37,7 +37,7 @@ type LeasesConfig struct {
 	Store         LeaseStore
 	Now           func() time.Time
 	Catalogs      *catalog.Service
-	People        *identity.Service
+	WorkerKeys    *identity.WorkerKeys
 	Clusters      *cluster.Finder
 	Preflight     *cluster.Preflight
 	PausedDeletes *PausedDeletes

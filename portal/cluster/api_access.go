@@ -18,7 +18,7 @@ type certificateInput struct {
 	}
 }
 
-func (p *Service) APICertificate(ctx context.Context, in *certificateInput) (*site.Body[cluster.Certificate], error) {
+func (p *accessPages) APICertificate(ctx context.Context, in *certificateInput) (*site.Body[cluster.Certificate], error) {
 	var ttl time.Duration
 	if in.Body.TTL != "" {
 		var err error

@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-func (p *Service) Key(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *accessPages) Key(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id := chi.URLParam(r, "id")
 	_, pem, err := p.ClusterAccess.ClusterKey(r.Context(), a, id)
 	if err != nil && app.AsError(err).Reason == app.StepUpReason && a.Session != "" {

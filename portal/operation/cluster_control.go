@@ -24,7 +24,7 @@ func (p *Service) NodeRetry(w http.ResponseWriter, r *http.Request, a app.Actor)
 
 // ClusterCancelAsk asks what shall become of what was made.
 func (p *Service) ClusterCancelAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	c, err := p.cluster.ReadCluster(r.Context(), a, chi.URLParam(r, "id"))
+	c, err := p.cluster.Page.ReadCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,11 @@ package operation
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/operation"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // ClusterGoOnAsk shows what it would be to go on with the machines that came; what is shown is what runs.
