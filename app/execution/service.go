@@ -65,14 +65,18 @@ type Config struct {
 	Provisioned bool
 	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
 
-	Resources  *resource.Service
-	Catalogs   *catalog.Service
-	Secrets    *secret.Service
-	Clusters   *cluster.Finder
-	Masks      *cluster.Masks
-	Preflight  *cluster.Preflight
-	Views      *cluster.Views
-	Operations *operation.Service
+	Resources     *resource.Service
+	Catalogs      *catalog.Service
+	Secrets       *secret.Service
+	Clusters      *cluster.Finder
+	Masks         *cluster.Masks
+	Preflight     *cluster.Preflight
+	Views         *cluster.Views
+	Operations    *operation.Finder
+	Updates       *operation.Updates
+	PausedDeletes *operation.PausedDeletes
+	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	DryRuns func(automator string) bool
 
 	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
 	Workers Workforce
