@@ -101,7 +101,7 @@ func (a *Service) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (a
 // leaseLink leads to the page that extends the lease by one step. It is signed, so that nobody can be led to such a page by
 // somebody else; it is no right: the page asks who is there, and a press of its button extends.
 func (a *Service) leaseLink(ctx context.Context, c app.Cluster) (app.Subject, error) {
-	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
+	key, err := a.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return app.Subject{}, err
 	}
@@ -120,7 +120,7 @@ func (a *Service) LeaseLink(ctx context.Context, actor app.Actor, cluster, end, 
 	if err := actor.Authorize("LeaseLink"); err != nil {
 		return o, false, err
 	}
-	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
+	key, err := a.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return o, false, err
 	}

@@ -64,7 +64,7 @@ func (p *clusterPage) APIShow(ctx context.Context, in *site.IDInput) (*site.Body
 }
 
 func (p *managePages) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
-	return p.AnswerCluster(ctx)(p.Clusters.DeleteCluster(ctx, site.Caller(ctx), in.ID))
+	return p.AnswerCluster(ctx)(p.Deletes.DeleteCluster(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *managePages) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
@@ -72,7 +72,7 @@ func (p *managePages) APIResume(ctx context.Context, in *site.IDInput) (*site.Bo
 }
 
 func (p *accessPages) APIKey(ctx context.Context, in *site.IDInput) (*site.Body[ClusterKey], error) {
-	user, pem, err := p.Clusters.ClusterKey(ctx, site.Caller(ctx), in.ID)
+	user, pem, err := p.ClusterAccess.ClusterKey(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

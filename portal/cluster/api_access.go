@@ -26,7 +26,7 @@ func (p *accessPages) APICertificate(ctx context.Context, in *certificateInput) 
 			return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "ttl", Message: "That is not a length of time.", Hint: "Write it like 30m or 2h."})
 		}
 	}
-	c, err := p.Clusters.ClusterCertificate(ctx, site.Caller(ctx), in.ID, in.Body.PublicKey, ttl)
+	c, err := p.ClusterAccess.ClusterCertificate(ctx, site.Caller(ctx), in.ID, in.Body.PublicKey, ttl)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

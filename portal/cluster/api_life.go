@@ -23,11 +23,11 @@ type transferInput struct {
 }
 
 func (p *managePages) APIRename(ctx context.Context, in *renameInput) (*site.Body[cluster.ClusterView], error) {
-	return p.AnswerCluster(ctx)(p.Clusters.RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
+	return p.AnswerCluster(ctx)(p.Ownership.RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
 }
 
 func (p *managePages) APITransfer(ctx context.Context, in *transferInput) (*site.Body[cluster.ClusterView], error) {
-	return p.AnswerCluster(ctx)(p.Clusters.TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
+	return p.AnswerCluster(ctx)(p.Ownership.TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
 }
 
 type powerInput struct {
@@ -65,11 +65,11 @@ type diffInput struct {
 }
 
 func (p *powerPages) APISleepPreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
-	return p.preview(ctx)(p.Amendments.PreviewSleep(ctx, site.Caller(ctx), in.ID))
+	return p.preview(ctx)(p.Sleeping.PreviewSleep(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *powerPages) APIWakePreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
-	return p.preview(ctx)(p.Amendments.PreviewWake(ctx, site.Caller(ctx), in.ID))
+	return p.preview(ctx)(p.Sleeping.PreviewWake(ctx, site.Caller(ctx), in.ID))
 }
 
 func (p *powerPages) preview(ctx context.Context) func(cluster.AmendPreview, error) (*site.Body[cluster.AmendPreview], error) {
@@ -86,17 +86,17 @@ func (p *powerPages) preview(ctx context.Context) func(cluster.AmendPreview, err
 }
 
 func (p *powerPages) APISleep(ctx context.Context, in *powerInput) (*site.Amended, error) {
-	answer, err := p.Amendments.SleepCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
+	answer, err := p.Sleeping.SleepCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }
 
 func (p *powerPages) APIWake(ctx context.Context, in *powerInput) (*site.Amended, error) {
-	answer, err := p.Amendments.WakeCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
+	answer, err := p.Sleeping.WakeCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }
 
 func (p *powerPages) APIScheduleShow(ctx context.Context, in *site.IDInput) (*site.Body[schedule.ClusterSchedule], error) {
-	s, err := p.Amendments.Schedule(ctx, site.Caller(ctx), in.ID)
+	s, err := p.Schedules.Schedule(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -104,7 +104,7 @@ func (p *powerPages) APIScheduleShow(ctx context.Context, in *site.IDInput) (*si
 }
 
 func (p *powerPages) APIScheduleSet(ctx context.Context, in *scheduleInput) (*site.Body[schedule.ClusterSchedule], error) {
-	s, err := p.Amendments.SetSchedule(ctx, site.Caller(ctx), in.ID, schedule.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
+	s, err := p.Schedules.SetSchedule(ctx, site.Caller(ctx), in.ID, schedule.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

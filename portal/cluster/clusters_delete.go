@@ -36,7 +36,7 @@ func (p *lists) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	all := d.Clusters
 	d.Clusters = nil
 	for _, c := range all {
-		if _, err := p.Clusters.DeleteCluster(r.Context(), a, c.ID); err != nil {
+		if _, err := p.Deletes.DeleteCluster(r.Context(), a, c.ID); err != nil {
 			e, _ := site.Known(err)
 			if e.Code == app.EInternal {
 				p.LogError(r, err, http.StatusInternalServerError)

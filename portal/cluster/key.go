@@ -12,7 +12,7 @@ import (
 
 func (p *accessPages) Key(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id := chi.URLParam(r, "id")
-	_, pem, err := p.Clusters.ClusterKey(r.Context(), a, id)
+	_, pem, err := p.ClusterAccess.ClusterKey(r.Context(), a, id)
 	if err != nil && app.AsError(err).Reason == app.StepUpReason && a.Session != "" {
 		return identity.StepUpFor(w, r, "/clusters/"+url.PathEscape(id)+"/access") // a file has no page to come back to
 	}

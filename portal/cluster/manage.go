@@ -56,14 +56,14 @@ func (p *managePages) Rename(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	return p.ToCluster(w, r)(p.Clusters.RenameCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("name")))
+	return p.ToCluster(w, r)(p.Ownership.RenameCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("name")))
 }
 
 func (p *managePages) Transfer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	v, err := p.Clusters.TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
+	v, err := p.Ownership.TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
 	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it is private, and another person's now
 		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
 		return nil

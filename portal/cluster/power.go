@@ -46,9 +46,9 @@ func (p *powerPages) ask(w http.ResponseWriter, r *http.Request, a app.Actor, st
 	if err != nil {
 		return err
 	}
-	preview := p.Amendments.PreviewSleep
+	preview := p.Sleeping.PreviewSleep
 	if chi.URLParam(r, "power") == "wake" {
-		preview = p.Amendments.PreviewWake
+		preview = p.Sleeping.PreviewWake
 	}
 	found, err := preview(r.Context(), a, v.ID)
 	if err != nil {
@@ -64,9 +64,9 @@ func (p *powerPages) Start(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	do := p.Amendments.SleepCluster
+	do := p.Sleeping.SleepCluster
 	if chi.URLParam(r, "power") == "wake" {
-		do = p.Amendments.WakeCluster
+		do = p.Sleeping.WakeCluster
 	}
 	answer, err := do(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
@@ -92,7 +92,7 @@ func (p *powerPages) Schedule(w http.ResponseWriter, r *http.Request, a app.Acto
 	if r.PostForm.Get("clear") != "" {
 		s = schedule.Schedule{}
 	}
-	set, err := p.Amendments.SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
+	set, err := p.Schedules.SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *managePages) read(ctx context.Context, a app.Actor, m *Manage) error {
 		return nil
 	}
 	var err error
-	if m.Schedule, err = p.Amendments.Schedule(ctx, a, m.View.ID); err != nil {
+	if m.Schedule, err = p.Schedules.Schedule(ctx, a, m.View.ID); err != nil {
 		return err
 	}
 	if a.MayIn("ShareCluster", m.View.Cluster) {

@@ -59,7 +59,7 @@ func (p *Service) APINodeRetry(ctx context.Context, in *nodeInput) (*site.Body[c
 }
 
 func (p *Service) APIRollBackShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.RollBackPreview], error) {
-	v, err := p.Operations.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
+	v, err := p.RollBacks.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -72,7 +72,7 @@ func (p *Service) APIRollBack(ctx context.Context, in *rollBackInput) (*site.Bod
 	if in.Body != nil {
 		hash = in.Body.PlanHash
 	}
-	return p.AnswerCluster(ctx)(p.Operations.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash))
+	return p.AnswerCluster(ctx)(p.RollBacks.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash))
 }
 
 func (p *Service) APIWaiting(ctx context.Context, in *waitingInput) (*site.Body[execution.Waiting], error) {
