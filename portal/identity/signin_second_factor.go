@@ -3,13 +3,14 @@ package identity
 import (
 	"cmp"
 	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
-	"net/http"
-	"net/url"
-	"time"
 )
 
 // pending is a sign-in whose password was right. It is kept in the browser's session at the server and grants nothing by itself.
@@ -22,9 +23,8 @@ func (s pending) session() identity.Session {
 	return identity.Session{Tenant: s.Tenant, User: s.User, Mark: s.Mark, At: s.At}
 }
 
-// askSecondFactor keeps a sign-in until the second factor was shown, and leads to where that is asked for. The session's token is a new one, as at
-// every step of
-// a sign-in.
+// askSecondFactor keeps a sign-in until the second factor was shown, and leads to where that is asked for. The session's token is a new one,
+// as at every step of a sign-in.
 func (p *passwordSignIn) askSecondFactor(w http.ResponseWriter, r *http.Request, s identity.Session, next string) error {
 	if err := p.Sessions.RenewToken(r.Context()); err != nil {
 		return err
