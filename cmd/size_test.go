@@ -28,8 +28,6 @@ const (
 
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
 var oversized = map[string]int{
-	"methods of Service in app/operation":                94,
-	"methods of amended in app/operation":                42,
 	"methods of interface HookStore in app/webhook":      13,
 	"methods of interface Ledger in app/execution":       23,
 	"methods of interface OrphanStore in app/fleet":      17,
@@ -40,7 +38,6 @@ var oversized = map[string]int{
 	"methods of interface Store in app/catalog":          16,
 	"methods of interface Store in app/execution":        38,
 	"methods of interface Store in app/fleet":            27,
-	"methods of interface Store in app/operation":        45,
 	"methods of interface Store in app/policy":           15,
 	"methods of interface Store in app/pool":             13,
 	"methods of interface Store in app/resource":         18,
@@ -52,7 +49,7 @@ var oversized = map[string]int{
 const usualToday = 40
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1408
+const longLines = 1403
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {
