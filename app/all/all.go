@@ -39,7 +39,6 @@ type Store interface {
 	execution.HealthStore
 	health.NodeReportStore
 	fleet.OrphanStore
-	pool.PoolStore
 	fleet.ProvisionerStore
 	fleet.ReceiptStore
 	cluster.RequestStore
@@ -51,7 +50,9 @@ type Store interface {
 	build.HookStore
 	build.IntakeStore
 	build.ReconcilerStore
-	catalog.Store
+	catalog.OwnCatalogStore
+	catalog.UseStore
+	catalog.VersionStore
 	chat.CardStore
 	chat.ChannelStore
 	chat.HomeStore
@@ -76,16 +77,28 @@ type Store interface {
 	identity.UserStore
 	identity.TenantStore
 	operation.Store
-	policy.Store
-	pool.Store
-	resource.Store
+	policy.PolicyStore
+	policy.QuotaStore
+	pool.PoolStore
+	pool.StockStore
+	resource.ContentStore
+	resource.ResourceStore
 	secret.Store
 	settings.Store
 	upkeep.Store
 	usage.Store
-	webhook.Store
+	webhook.HookStore
 	BuildCallbacks() webhook.DeliveryQueue
 	ForgetBuilds(ctx context.Context, now time.Time) (int, error)
+	CatalogHashes(ctx context.Context, kind string, name string) ([]template.CatalogVersion, error)
+	CatalogVersions(ctx context.Context, kind string, name string) ([]template.CatalogVersion, error)
+	ClaimDeliveries(ctx context.Context, c webhook.DeliveryClaim) (due []webhook.DueDelivery, next time.Time, err error)
+	EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error
+	ForgetDeliveries(ctx context.Context, now time.Time) error
+	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
+	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
+	Reservations(ctx context.Context, tenant string) ([]policy.Reservation, error)
+	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
 }
 
 // The services, by names that can be embedded side by side.
@@ -107,12 +120,14 @@ type (
 	TenantService        = identity.Tenants
 	WebhookService       = webhook.Service
 	PolicyService        = policy.Service
+	QuotaService         = policy.Quotas
 	ClusterService       = cluster.Service
 	OperationService     = operation.Service
 	UsageService         = usage.Service
 	ExecutionService     = execution.Service
 	FleetService         = fleet.Service
 	PoolService          = pool.Service
+	PoolReconciler       = pool.Reconciler
 	BuildHookService     = build.Hooks
 	BuildService         = build.Builds
 	BuildAccessService   = build.Access
@@ -149,12 +164,14 @@ type App struct {
 	*TenantService
 	*WebhookService
 	*PolicyService
+	*QuotaService
 	*ClusterService
 	*OperationService
 	*UsageService
 	*ExecutionService
 	*FleetService
 	*PoolService
+	*PoolReconciler
 	*BuildHookService
 	*BuildService
 	*BuildAccessService
@@ -179,9 +196,9 @@ type App struct {
 func New(d Deps) *App {
 	a := &App{Given: d, Store: d.Store}
 	a.ResourceService = resource.New(resource.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, Blobs: d.Blobs, ResourceKinds: d.ResourceKinds, ResourceLimits: d.ResourceLimits})
+		Store: d.Store, Contents: d.Store, Faults: d.Faults, Now: d.Now, Blobs: d.Blobs, ResourceKinds: d.ResourceKinds, ResourceLimits: d.ResourceLimits})
 	a.CatalogService = catalog.New(catalog.Config{
-		Store: d.Store, Catalog: d.Catalog, Now: d.Now, SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
+		Own: d.Store, Versions: d.Store, Uses: d.Store, Catalog: d.Catalog, Now: d.Now, SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
 	a.SecretService = secret.New(secret.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
 	a.AuditService = identity.NewAuditLog(identity.AuditLogConfig{Store: d.Store, Now: d.Now})
 	a.DeviceService = identity.NewDevices(identity.DevicesConfig{Store: d.Store, Now: d.Now})
@@ -199,6 +216,7 @@ func New(d Deps) *App {
 	workerKeys := &identity.WorkerKeys{}
 	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
 	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
+	a.QuotaService = policy.NewQuotas(policy.QuotasConfig{Store: d.Store, Now: d.Now})
 	a.ClusterService = cluster.New(cluster.Config{
 		Store: d.Store, Accounts: d.Accounts, CheckScript: d.CheckScript, Explainer: d.Explainer, Firewalls: d.Firewalls, Keys: d.Keys, Now: d.Now, Planner: d.Planner, Provisioned: d.Provisioned, Solver: d.Solver, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Policies: a.PolicyService})
 	a.OperationService = operation.New(operation.Config{
@@ -208,8 +226,9 @@ func New(d Deps) *App {
 		Store: d.Store, Meter: d.Meter, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers, Budgets: d.Budgets, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Clusters: a.ClusterService, Operations: a.OperationService})
 	a.FleetService = fleet.New(fleet.Config{
 		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, WorkerKeys: workerKeys, Clusters: a.ClusterService, Executions: a.ExecutionService})
-	a.PoolService = pool.New(pool.Config{
-		Store: d.Store, Catalog: d.Catalog, Keys: d.Keys, Now: d.Now, Catalogs: a.CatalogService, Clusters: a.ClusterService})
+	a.PoolService = pool.New(pool.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Clusters: a.ClusterService})
+	a.PoolReconciler = pool.NewReconciler(pool.ReconcilerConfig{
+		Store: d.Store, Now: d.Now, Keys: d.Keys, Catalog: d.Catalog, Clusters: a.ClusterService, Pools: a.PoolService})
 	a.BuildHookService = build.NewHooks(build.HooksConfig{
 		Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Webhooks: a.WebhookService})
 	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
@@ -230,7 +249,7 @@ func New(d Deps) *App {
 	a.SettingsService = settings.New(settings.Config{
 		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
-		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolService})
+		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolReconciler})
 	return a
 }
 

@@ -27,7 +27,7 @@ type Config struct {
 	Clusters   *cluster.Service
 	Operations *operation.Service
 	Usages     *usage.Service
-	Pools      *pool.Service
+	Pools      *pool.Reconciler
 }
 
 // Service does what has to be done from time to time.

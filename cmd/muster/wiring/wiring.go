@@ -89,7 +89,7 @@ func Portal(u *all.App, c portal.Config) *portal.Portal {
 		Questions:      u.ExecutionService,
 		Queues:         u.ExecutionService,
 		Policies:       u.PolicyService,
-		Quotas:         u.PolicyService,
+		Quotas:         u.QuotaService,
 		Usage:          u.UsageService,
 		Installation:   u.FleetService,
 		Provisioners:   u.FleetService,
