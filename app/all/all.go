@@ -38,9 +38,6 @@ type Store interface {
 	app.NoticeStore
 	execution.HealthStore
 	health.NodeReportStore
-	fleet.OrphanStore
-	fleet.ProvisionerStore
-	fleet.ReceiptStore
 	cluster.RequestStore
 	schedule.ScheduleStore
 	secret.SecretStore
@@ -63,7 +60,11 @@ type Store interface {
 	chat.WorkspaceStore
 	cluster.Store
 	execution.Store
-	fleet.Store
+	fleet.BalanceStore
+	fleet.InstallationStore
+	fleet.MachineStore
+	fleet.ProvisionerStore
+	fleet.RegistryStore
 	identity.AuditStore
 	identity.DeviceStore
 	identity.GroupStore
@@ -84,7 +85,12 @@ type Store interface {
 	resource.ContentStore
 	resource.ResourceStore
 	secret.Store
-	settings.Store
+	settings.EntryStore
+	settings.IntegrationStore
+	settings.PeopleStore
+	settings.RuleStore
+	settings.TenantSettingsStore
+	settings.TenantStore
 	upkeep.Store
 	usage.Store
 	webhook.HookStore
@@ -99,6 +105,20 @@ type Store interface {
 	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
 	Reservations(ctx context.Context, tenant string) ([]policy.Reservation, error)
 	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
+	ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error)
+	ComparedClusters(ctx context.Context, clusters []string) ([]fleet.ComparedCluster, error)
+	EndPass(ctx context.Context, holder string, a app.Account) error
+	ExpectedMachines(ctx context.Context, provider string, tenant string, clusters []string, f func(fleet.ExpectedMachine) error) error
+	HoldAccount(ctx context.Context, provider string, holder string, now time.Time, hold time.Duration) (bool, error)
+	IntentKnown(ctx context.Context, provider string, intent string) (ended bool, known bool, err error)
+	MarkFound(ctx context.Context, tenant string, cluster string, now time.Time) error
+	MarkNodes(ctx context.Context, tenant string, cluster string, lost []string, found []string, now time.Time) (newly int, err error)
+	NoteResources(ctx context.Context, provider string, intent string, at time.Time, seen []app.Seen) error
+	OrderedAccounts(ctx context.Context) ([]string, error)
+	OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error
+	SeeOrphans(ctx context.Context, provider string, now time.Time, seen []fleet.Orphan) ([]fleet.Orphan, error)
+	SetProof(ctx context.Context, tenant string, cluster string, p fleet.Proof, asked time.Time) error
+	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)
 }
 
 // The services, by names that can be embedded side by side.
@@ -125,7 +145,10 @@ type (
 	OperationService     = operation.Service
 	UsageService         = usage.Service
 	ExecutionService     = execution.Service
-	FleetService         = fleet.Service
+	InstallationService  = fleet.Installation
+	MachineService       = fleet.Machines
+	ProvisionerService   = fleet.Provisioners
+	RegistryService      = fleet.Registries
 	PoolService          = pool.Service
 	PoolReconciler       = pool.Reconciler
 	BuildHookService     = build.Hooks
@@ -169,7 +192,10 @@ type App struct {
 	*OperationService
 	*UsageService
 	*ExecutionService
-	*FleetService
+	*InstallationService
+	*MachineService
+	*ProvisionerService
+	*RegistryService
 	*PoolService
 	*PoolReconciler
 	*BuildHookService
@@ -224,8 +250,11 @@ func New(d Deps) *App {
 	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
 	a.ExecutionService = execution.New(execution.Config{
 		Store: d.Store, Meter: d.Meter, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers, Budgets: d.Budgets, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Clusters: a.ClusterService, Operations: a.OperationService})
-	a.FleetService = fleet.New(fleet.Config{
-		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, WorkerKeys: workerKeys, Clusters: a.ClusterService, Executions: a.ExecutionService})
+	a.InstallationService = fleet.NewInstallation(fleet.InstallationConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, Catalog: d.Catalog,
+		Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService})
+	a.MachineService = fleet.NewMachines(fleet.MachinesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
+	a.ProvisionerService = fleet.NewProvisioners(fleet.ProvisionersConfig{Store: d.Store, Now: d.Now})
+	a.RegistryService = fleet.NewRegistries(fleet.RegistriesConfig{Store: d.Store, Now: d.Now, WorkerKeys: workerKeys, Executions: a.ExecutionService})
 	a.PoolService = pool.New(pool.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Clusters: a.ClusterService})
 	a.PoolReconciler = pool.NewReconciler(pool.ReconcilerConfig{
 		Store: d.Store, Now: d.Now, Keys: d.Keys, Catalog: d.Catalog, Clusters: a.ClusterService, Pools: a.PoolService})
@@ -247,7 +276,8 @@ func New(d Deps) *App {
 	a.ChatChannelService = chat.NewChannels(chat.ChannelsConfig{Store: d.Store, Now: d.Now})
 	a.ChatLinkService = chat.NewLinks(chat.LinksConfig{Store: d.Store, Now: d.Now, Channels: a.ChatChannelService})
 	a.SettingsService = settings.New(settings.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
+		Store: d.Store, Tenants: d.Store, People: d.Store, Rules: d.Store, Integrations: d.Store, Entries: d.Store,
+		Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
 		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolReconciler})
 	return a
