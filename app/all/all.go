@@ -33,10 +33,8 @@ import (
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
 	cluster.ClusterStore
-	execution.Ledger
 	cluster.Feed
 	app.NoticeStore
-	execution.HealthStore
 	health.NodeReportStore
 	cluster.RequestStore
 	schedule.ScheduleStore
@@ -59,7 +57,13 @@ type Store interface {
 	chat.TokenStore
 	chat.WorkspaceStore
 	cluster.Store
-	execution.Store
+	execution.FactStore
+	execution.HealthStore
+	execution.InputStore
+	execution.QuestionStore
+	execution.RoundStore
+	execution.StepStore
+	execution.WaitStore
 	fleet.BalanceStore
 	fleet.InstallationStore
 	fleet.MachineStore
@@ -119,6 +123,13 @@ type Store interface {
 	SeeOrphans(ctx context.Context, provider string, now time.Time, seen []fleet.Orphan) ([]fleet.Orphan, error)
 	SetProof(ctx context.Context, tenant string, cluster string, p fleet.Proof, asked time.Time) error
 	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)
+	Committed() <-chan struct{}
+	MarkRung(ctx context.Context, bells []execution.Bell, now time.Time) error
+	ReleaseWorkers(ctx context.Context, names []string, now time.Time) (int, error)
+	SweepSteps(ctx context.Context, now time.Time) (int, error)
+	Unheard(ctx context.Context, before time.Time) (map[string]int, error)
+	Unring(ctx context.Context, tenant string, before time.Time) (int, error)
+	Unrung(ctx context.Context, limit int) ([]execution.Bell, error)
 }
 
 // The services, by names that can be embedded side by side.
@@ -145,6 +156,10 @@ type (
 	OperationService     = operation.Service
 	UsageService         = usage.Service
 	ExecutionService     = execution.Service
+	FactService          = execution.Facts
+	HealthService        = execution.Health
+	QuestionService      = execution.Questions
+	WaitService          = execution.Waits
 	InstallationService  = fleet.Installation
 	MachineService       = fleet.Machines
 	ProvisionerService   = fleet.Provisioners
@@ -192,6 +207,10 @@ type App struct {
 	*OperationService
 	*UsageService
 	*ExecutionService
+	*FactService
+	*HealthService
+	*QuestionService
+	*WaitService
 	*InstallationService
 	*MachineService
 	*ProvisionerService
@@ -248,8 +267,13 @@ func New(d Deps) *App {
 	a.OperationService = operation.New(operation.Config{
 		Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Now: d.Now, Sleeps: d.Sleeps, LeaseGrace: d.LeaseGrace, Resources: a.ResourceService, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Policies: a.PolicyService, Clusters: a.ClusterService})
 	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
-	a.ExecutionService = execution.New(execution.Config{
-		Store: d.Store, Meter: d.Meter, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers, Budgets: d.Budgets, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Clusters: a.ClusterService, Operations: a.OperationService})
+	a.FactService = execution.NewFacts(execution.FactsConfig{Store: d.Store, Clusters: a.ClusterService})
+	a.QuestionService = execution.NewQuestions(execution.QuestionsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
+	a.HealthService = execution.NewHealth(execution.HealthConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
+	a.WaitService = execution.NewWaits(execution.WaitsConfig{Store: d.Store, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers,
+		Budgets: d.Budgets, Catalogs: a.CatalogService, Clusters: a.ClusterService, Operations: a.OperationService})
+	a.ExecutionService = execution.New(execution.Config{Steps: d.Store, Rounds: d.Store, Inputs: d.Store, Now: d.Now, Meter: d.Meter,
+		Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Operations: a.OperationService, Facts: a.FactService, Questions: a.QuestionService})
 	a.InstallationService = fleet.NewInstallation(fleet.InstallationConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, Catalog: d.Catalog,
 		Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService})
 	a.MachineService = fleet.NewMachines(fleet.MachinesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})

@@ -51,6 +51,10 @@ type (
 		*all.ChatChannelService
 		*all.ChatWorkspaceService
 	}
+	healths struct {
+		*all.HealthService
+		*all.FactService
+	}
 	accounts struct {
 		*all.SessionService
 		*all.PasswordService
@@ -85,9 +89,9 @@ func Portal(u *all.App, c portal.Config) *portal.Portal {
 		Amendments:     u.OperationService,
 		Leases:         u.OperationService,
 		Requests:       u.OperationService,
-		Health:         u.ExecutionService,
-		Questions:      u.ExecutionService,
-		Queues:         u.ExecutionService,
+		Health:         healths{u.HealthService, u.FactService},
+		Questions:      u.QuestionService,
+		Queues:         u.WaitService,
 		Policies:       u.PolicyService,
 		Quotas:         u.QuotaService,
 		Usage:          u.UsageService,
