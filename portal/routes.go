@@ -31,7 +31,7 @@ import (
 // pages are the addresses for people, noun by noun.
 func (p *Portal) pages() []site.Route {
 	return slices.Concat(
-		[]site.Route{site.Show("/live", p.liveStream).Stream()},
+		[]site.Route{site.Show("/live", p.live.stream).Stream()},
 		identity.Routes(p.identity),
 		home.Routes(p.home),
 		template.Routes(p.template),
@@ -140,7 +140,7 @@ func (p *Portal) serve(x site.Route) http.HandlerFunc {
 	case x.Page != nil:
 		h = p.page(x.Page)
 	case x.Time == 0:
-		return p.member(p.attended(x.Member))
+		return p.member(p.live.attended(x.Member))
 	case x.Who == site.Newcomers:
 		h = p.newcomer(x.Member)
 	case x.Who == site.Adders:

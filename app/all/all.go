@@ -32,8 +32,6 @@ import (
 
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
-	cluster.ClusterStore
-	cluster.Feed
 	app.NoticeStore
 	health.NodeReportStore
 	cluster.RequestStore
@@ -48,6 +46,22 @@ type Store interface {
 	catalog.OwnCatalogStore
 	catalog.UseStore
 	catalog.VersionStore
+	cluster.AccessStore
+	cluster.ActivityStore
+	cluster.CreatesStore
+	cluster.DashboardStore
+	cluster.DeletesStore
+	cluster.FinderStore
+	cluster.LossStore
+	cluster.MasksStore
+	cluster.OwnershipStore
+	cluster.PlansStore
+	cluster.PreflightStore
+	cluster.RepeatsStore
+	cluster.RetentionStore
+	cluster.SharingStore
+	cluster.SpecsStore
+	cluster.ViewsStore
 	chat.CardStore
 	chat.ChannelStore
 	chat.HomeStore
@@ -56,7 +70,6 @@ type Store interface {
 	chat.ReviewStore
 	chat.TokenStore
 	chat.WorkspaceStore
-	cluster.Store
 	execution.FactStore
 	execution.HealthStore
 	execution.InputStore
@@ -137,6 +150,21 @@ type (
 	ResourceService      = resource.Service
 	CatalogService       = catalog.Service
 	SecretService        = secret.Service
+	ClusterFinderService = cluster.Finder
+	MaskService          = cluster.Masks
+	PlanService          = cluster.Plans
+	PreflightService     = cluster.Preflight
+	ViewService          = cluster.Views
+	SpecService          = cluster.Specs
+	CreateService        = cluster.Creates
+	TrialService         = cluster.Trials
+	ActivityService      = cluster.Activity
+	SharingService       = cluster.Sharing
+	OwnershipService     = cluster.Ownership
+	DeleteService        = cluster.Deletes
+	DashboardService     = cluster.Dashboard
+	RepeatService        = cluster.Repeats
+	ClusterAccessService = cluster.Access
 	AuditService         = identity.AuditLog
 	DeviceService        = identity.Devices
 	GroupService         = identity.Groups
@@ -152,7 +180,6 @@ type (
 	WebhookService       = webhook.Service
 	PolicyService        = policy.Service
 	QuotaService         = policy.Quotas
-	ClusterService       = cluster.Service
 	OperationService     = operation.Service
 	UsageService         = usage.Service
 	ExecutionService     = execution.Service
@@ -203,7 +230,21 @@ type App struct {
 	*WebhookService
 	*PolicyService
 	*QuotaService
-	*ClusterService
+	*ClusterFinderService
+	*MaskService
+	*PlanService
+	*PreflightService
+	*ViewService
+	*SpecService
+	*CreateService
+	*TrialService
+	*ActivityService
+	*SharingService
+	*OwnershipService
+	*DeleteService
+	*DashboardService
+	*RepeatService
+	*ClusterAccessService
 	*OperationService
 	*UsageService
 	*ExecutionService
@@ -243,7 +284,8 @@ func New(d Deps) *App {
 	a.ResourceService = resource.New(resource.Config{
 		Store: d.Store, Contents: d.Store, Faults: d.Faults, Now: d.Now, Blobs: d.Blobs, ResourceKinds: d.ResourceKinds, ResourceLimits: d.ResourceLimits})
 	a.CatalogService = catalog.New(catalog.Config{
-		Own: d.Store, Versions: d.Store, Uses: d.Store, Catalog: d.Catalog, Now: d.Now, SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
+		Own: d.Store, Versions: d.Store, Uses: d.Store, Catalog: d.Catalog, Now: d.Now,
+		SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
 	a.SecretService = secret.New(secret.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
 	a.AuditService = identity.NewAuditLog(identity.AuditLogConfig{Store: d.Store, Now: d.Now})
 	a.DeviceService = identity.NewDevices(identity.DevicesConfig{Store: d.Store, Now: d.Now})
@@ -262,36 +304,53 @@ func New(d Deps) *App {
 	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
 	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
 	a.QuotaService = policy.NewQuotas(policy.QuotasConfig{Store: d.Store, Now: d.Now})
-	a.ClusterService = cluster.New(cluster.Config{
-		Store: d.Store, Accounts: d.Accounts, CheckScript: d.CheckScript, Explainer: d.Explainer, Firewalls: d.Firewalls, Keys: d.Keys, Now: d.Now, Planner: d.Planner, Provisioned: d.Provisioned, Solver: d.Solver, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Policies: a.PolicyService})
+	solving := &cluster.SolveLimit{}
+	a.ClusterFinderService = cluster.NewFinder(cluster.FinderConfig{Store: d.Store})
+	a.MaskService = cluster.NewMasks(cluster.MasksConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
+	a.PlanService = cluster.NewPlans(cluster.PlansConfig{Store: d.Store, Planner: d.Planner, Now: d.Now, Catalogs: a.CatalogService})
+	a.PreflightService = cluster.NewPreflight(cluster.PreflightConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, CheckScript: d.CheckScript, Provisioned: d.Provisioned, Catalogs: a.CatalogService, Secrets: a.SecretService})
+	a.ViewService = cluster.NewViews(cluster.ViewsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Finder: a.ClusterFinderService, Masks: a.MaskService})
+	a.SpecService = cluster.NewSpecs(cluster.SpecsConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
+	a.CreateService = cluster.NewCreates(cluster.CreatesConfig{Store: d.Store, Solver: d.Solver, Now: d.Now, Keys: d.Keys, Explainer: d.Explainer, Firewalls: d.Firewalls, Resources: a.ResourceService, Catalogs: a.CatalogService, Policies: a.PolicyService, Solving: solving, Clusters: a.ClusterFinderService, Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService, Specs: a.SpecService})
+	a.TrialService = cluster.NewTrials(cluster.TrialsConfig{Catalogs: a.CatalogService, Preflight: a.PreflightService, Creates: a.CreateService})
+	a.ActivityService = cluster.NewActivity(cluster.ActivityConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService})
+	a.SharingService = cluster.NewSharing(cluster.SharingConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
+	a.OwnershipService = cluster.NewOwnership(cluster.OwnershipConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService})
+	a.DeleteService = cluster.NewDeletes(cluster.DeletesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Plans: a.PlanService, Views: a.ViewService})
+	a.DashboardService = cluster.NewDashboard(cluster.DashboardConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
+	a.RepeatService = cluster.NewRepeats(cluster.RepeatsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
+	a.ClusterAccessService = cluster.NewAccess(cluster.AccessConfig{Store: d.Store, Now: d.Now, Keys: d.Keys, Clusters: a.ClusterFinderService})
 	a.OperationService = operation.New(operation.Config{
-		Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Now: d.Now, Sleeps: d.Sleeps, LeaseGrace: d.LeaseGrace, Resources: a.ResourceService, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Policies: a.PolicyService, Clusters: a.ClusterService})
-	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
-	a.FactService = execution.NewFacts(execution.FactsConfig{Store: d.Store, Clusters: a.ClusterService})
-	a.QuestionService = execution.NewQuestions(execution.QuestionsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
-	a.HealthService = execution.NewHealth(execution.HealthConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
+		Store: d.Store, Keys: d.Keys, Changer: d.Changer, DryRuns: d.DryRuns, Now: d.Now, Sleeps: d.Sleeps, LeaseGrace: d.LeaseGrace, Resources: a.ResourceService, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Masks: a.MaskService, Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService, Creates: a.CreateService, Solving: solving})
+	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Operations: a.OperationService})
+	a.FactService = execution.NewFacts(execution.FactsConfig{Store: d.Store, Clusters: a.ClusterFinderService})
+	a.QuestionService = execution.NewQuestions(execution.QuestionsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
+	a.HealthService = execution.NewHealth(execution.HealthConfig{
+		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService, Views: a.ViewService, Operations: a.OperationService})
 	a.WaitService = execution.NewWaits(execution.WaitsConfig{Store: d.Store, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers,
-		Budgets: d.Budgets, Catalogs: a.CatalogService, Clusters: a.ClusterService, Operations: a.OperationService})
+		Budgets: d.Budgets, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService, Masks: a.MaskService,
+		Preflight: a.PreflightService, Operations: a.OperationService})
 	a.ExecutionService = execution.New(execution.Config{Steps: d.Store, Rounds: d.Store, Inputs: d.Store, Now: d.Now, Meter: d.Meter,
-		Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Operations: a.OperationService, Facts: a.FactService, Questions: a.QuestionService})
+		Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService,
+		Operations: a.OperationService, Facts: a.FactService, Questions: a.QuestionService})
 	a.InstallationService = fleet.NewInstallation(fleet.InstallationConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, Catalog: d.Catalog,
 		Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService})
-	a.MachineService = fleet.NewMachines(fleet.MachinesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
+	a.MachineService = fleet.NewMachines(fleet.MachinesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
 	a.ProvisionerService = fleet.NewProvisioners(fleet.ProvisionersConfig{Store: d.Store, Now: d.Now})
 	a.RegistryService = fleet.NewRegistries(fleet.RegistriesConfig{Store: d.Store, Now: d.Now, WorkerKeys: workerKeys, Executions: a.ExecutionService})
-	a.PoolService = pool.New(pool.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Clusters: a.ClusterService})
+	a.PoolService = pool.New(pool.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Preflight: a.PreflightService})
 	a.PoolReconciler = pool.NewReconciler(pool.ReconcilerConfig{
-		Store: d.Store, Now: d.Now, Keys: d.Keys, Catalog: d.Catalog, Clusters: a.ClusterService, Pools: a.PoolService})
+		Store: d.Store, Now: d.Now, Keys: d.Keys, Catalog: d.Catalog, Plans: a.PlanService, Pools: a.PoolService})
 	a.BuildHookService = build.NewHooks(build.HooksConfig{
 		Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Webhooks: a.WebhookService})
-	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
+	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Operations: a.OperationService})
 	a.BuildAccessService = build.NewAccess(build.AccessConfig{
-		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Builds: a.BuildService, Hooks: a.BuildHookService})
+		Store: d.Store, Now: d.Now, Views: a.ViewService, Access: a.ClusterAccessService, Builds: a.BuildService, Hooks: a.BuildHookService})
 	a.BuildIntakeService = build.NewIntake(build.IntakeConfig{Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules,
-		Clusters: a.ClusterService, Webhooks: a.WebhookService, Builds: a.BuildService, Hooks: a.BuildHookService})
+		Creates: a.CreateService, Webhooks: a.WebhookService, Builds: a.BuildService, Hooks: a.BuildHookService})
 	a.BuildReconciler = build.NewReconciler(build.ReconcilerConfig{
-		Store: d.Store, Now: d.Now, Faults: d.Faults, Clusters: a.ClusterService, Hooks: a.BuildHookService})
-	a.ChatCardService = chat.NewCards(chat.CardsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
+		Store: d.Store, Now: d.Now, Faults: d.Faults, Creates: a.CreateService, Deletes: a.DeleteService, Hooks: a.BuildHookService})
+	a.ChatCardService = chat.NewCards(chat.CardsConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
 	a.ChatMessageService = chat.NewMessages(chat.MessagesConfig{Store: d.Store, Now: d.Now})
 	a.ChatHomeService = chat.NewHomes(chat.HomesConfig{Store: d.Store, Now: d.Now})
 	a.ChatReviewService = chat.NewReviews(chat.ReviewsConfig{Store: d.Store, Now: d.Now})
@@ -301,9 +360,10 @@ func New(d Deps) *App {
 	a.ChatLinkService = chat.NewLinks(chat.LinksConfig{Store: d.Store, Now: d.Now, Channels: a.ChatChannelService})
 	a.SettingsService = settings.New(settings.Config{
 		Store: d.Store, Tenants: d.Store, People: d.Store, Rules: d.Store, Integrations: d.Store, Entries: d.Store,
-		Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
+		Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles,
+		Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
-		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolReconciler})
+		Store: d.Store, Now: d.Now, Deletes: a.DeleteService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolReconciler})
 	return a
 }
 

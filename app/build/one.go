@@ -28,7 +28,7 @@ type BuildStore interface {
 type BuildsConfig struct {
 	Store      BuildStore
 	Now        func() time.Time
-	Clusters   *cluster.Service
+	Clusters   *cluster.Finder
 	Operations *operation.Service
 }
 

@@ -44,7 +44,7 @@ type IntakeConfig struct {
 	BuildRules BuildRuleEngine
 	// Systems understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
 	Systems  BuildSystems
-	Clusters *cluster.Service
+	Creates  *cluster.Creates
 	Webhooks *webhook.Service
 
 	Builds *Builds

@@ -30,9 +30,10 @@ type ReconcilerStore interface {
 
 // ReconcilerConfig is what Reconciler is created from. Only what says so may be nil.
 type ReconcilerConfig struct {
-	Store    ReconcilerStore
-	Now      func() time.Time
-	Clusters *cluster.Service
+	Store   ReconcilerStore
+	Now     func() time.Time
+	Creates *cluster.Creates
+	Deletes *cluster.Deletes
 	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
 	Faults func(where string) error
 
@@ -188,7 +189,7 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 			return false, err
 		}
 	}
-	_, err = a.Clusters.SubmitRequest(owner.In(ctx), owner, r)
+	_, err = a.Creates.SubmitRequest(owner.In(ctx), owner, r)
 	e := app.AsError(err)
 	switch {
 	case err == nil:
@@ -320,7 +321,7 @@ func (a *Reconciler) giveBuildBack(ctx context.Context, d DueBuild, b *Build, no
 		return nil
 	}
 	who := d.AsOwner()
-	if _, err := a.Clusters.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
+	if _, err := a.Deletes.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
 		return err
 	}
 	b.DueAt = now.Add(buildEndAgain)

@@ -21,9 +21,10 @@ type AccessStore interface {
 
 // AccessConfig is what Access is created from. Only what says so may be nil.
 type AccessConfig struct {
-	Store    AccessStore
-	Now      func() time.Time
-	Clusters *cluster.Service
+	Store  AccessStore
+	Now    func() time.Time
+	Views  *cluster.Views
+	Access *cluster.Access
 
 	Builds *Builds
 	Hooks  *Hooks
@@ -133,7 +134,7 @@ func (a *Access) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.Cluste
 	if err != nil {
 		return cluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, owner, b.Cluster)
+	return a.Views.Cluster(ctx, owner, b.Cluster)
 }
 
 // BuildKeyBy gives the private key of a build's cluster, as ClusterKey does, to whoever has the build's token. It stands in the audit.
@@ -142,7 +143,7 @@ func (a *Access) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem [
 	if err != nil {
 		return "", nil, err
 	}
-	return a.Clusters.ClusterKey(ctx, owner, b.Cluster)
+	return a.Access.ClusterKey(ctx, owner, b.Cluster)
 }
 
 // BuildCertificateBy signs a public key for a build's cluster, as ClusterCertificate does, for whoever has the build's token.
@@ -151,5 +152,5 @@ func (a *Access) BuildCertificateBy(ctx context.Context, k BuildKey, publicKey s
 	if err != nil {
 		return cluster.Certificate{}, err
 	}
-	return a.Clusters.ClusterCertificate(ctx, owner, b.Cluster, publicKey, ttl)
+	return a.Access.ClusterCertificate(ctx, owner, b.Cluster, publicKey, ttl)
 }

@@ -90,7 +90,7 @@ func (a *Intake) tryAsk(ctx context.Context, h BuildHook, k BuildAsk, out *Build
 	owner, why, err := a.Hooks.buildOwner(ctx, h)
 	if err == nil && why == "" {
 		var p cluster.Preview
-		if p, err = a.Clusters.Preview(ctx, owner, k.Request()); err == nil {
+		if p, err = a.Creates.Preview(ctx, owner, k.Request()); err == nil {
 			out.Layout = &p.Layout
 			if d := p.Decision; d != nil && (d.Outcome == policy.OutcomeRefuse || d.Outcome == policy.OutcomeApprove) {
 				out.Refuse = phrase.FirstOf(d.Reason, "It would wait for approvals.")

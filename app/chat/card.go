@@ -32,9 +32,9 @@ type CardStore interface {
 
 // CardsConfig is what Cards is created from. Only what says so may be nil.
 type CardsConfig struct {
-	Store    CardStore
-	Now      func() time.Time
-	Clusters *cluster.Service
+	Store CardStore
+	Now   func() time.Time
+	Masks *cluster.Masks
 }
 
 // Cards are messages that follow a cluster.
@@ -131,7 +131,7 @@ func (a *Cards) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, e
 	if err != nil {
 		return p, err
 	}
-	m, err := a.Clusters.MaskOf(ctx, v.Cluster, false)
+	m, err := a.Masks.MaskOf(ctx, v.Cluster, false)
 	if err != nil {
 		return p, err
 	}
@@ -193,6 +193,6 @@ func (a *Cards) ChatSteps(ctx context.Context, c ChatCard) ([]app.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.Clusters.MaskOf(ctx, cluster, false)
+	m, err := a.Masks.MaskOf(ctx, cluster, false)
 	return appcluster.MaskSteps(m, done), err
 }

@@ -27,7 +27,7 @@ type FactStore interface {
 // FactsConfig is what Facts is created from. Only what says so may be nil.
 type FactsConfig struct {
 	Store    FactStore
-	Clusters *cluster.Service
+	Clusters *cluster.Finder
 }
 
 // Facts are what services of a cluster have told of themselves.

@@ -31,7 +31,9 @@ type HealthStore interface {
 type HealthConfig struct {
 	Store      HealthStore
 	Now        func() time.Time
-	Clusters   *appcluster.Service
+	Clusters   *appcluster.Finder
+	Masks      *appcluster.Masks
+	Views      *appcluster.Views
 	Operations *operation.Service
 }
 
@@ -111,12 +113,12 @@ func (a *Health) Health(ctx context.Context, actor app.Actor, cluster string) (h
 	if err != nil {
 		return health.ClusterHealth{}, err
 	}
-	h, err := a.Clusters.ClusterHealth(ctx, c, nodes)
+	h, err := a.Views.ClusterHealth(ctx, c, nodes)
 	switch {
 	case err != nil:
 		return health.ClusterHealth{}, err
 	case h != nil:
-		m, err := a.Clusters.MaskFor(ctx, actor, c)
+		m, err := a.Masks.MaskFor(ctx, actor, c)
 		if err != nil {
 			return health.ClusterHealth{}, err
 		}

@@ -27,7 +27,7 @@ type QuestionStore interface {
 type QuestionsConfig struct {
 	Store    QuestionStore
 	Now      func() time.Time
-	Clusters *cluster.Service
+	Clusters *cluster.Finder
 }
 
 // Questions are manual steps, which wait for what people answer.

@@ -35,7 +35,9 @@ type WaitsConfig struct {
 	Now        func() time.Time
 	Budgets    Budgets
 	Catalogs   *catalog.Service
-	Clusters   *cluster.Service
+	Clusters   *cluster.Finder
+	Masks      *cluster.Masks
+	Preflight  *cluster.Preflight
 	Operations *operation.Service
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool

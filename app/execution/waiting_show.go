@@ -41,7 +41,7 @@ func (a *Waits) Waiting(ctx context.Context, actor app.Actor, cluster string, f 
 	if err != nil {
 		return w, err
 	}
-	m, err := a.Clusters.MaskFor(ctx, actor, c)
+	m, err := a.Masks.MaskFor(ctx, actor, c)
 	if err != nil {
 		return w, err
 	}

@@ -36,7 +36,7 @@ type MachineStore interface {
 type MachinesConfig struct {
 	Store    MachineStore
 	Now      func() time.Time
-	Clusters *cluster.Service
+	Clusters *cluster.Finder
 }
 
 // Machines account for what was created at providers: in receipts of clusters, and as orphans.

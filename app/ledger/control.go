@@ -106,18 +106,6 @@ func (s *Set) resume(o *Operation, c app.Control, later *Operation) error {
 	return nil
 }
 
-// of gives the loaded steps of an operation in plan order.
-func (s *Set) of(operation int64) []*Step {
-	var steps []*Step
-	for k, st := range s.steps {
-		if k.Operation == operation {
-			steps = append(steps, st)
-		}
-	}
-	byIndex(steps)
-	return steps
-}
-
 // allowed words why an operation does not take an act, and what would.
 func allowed(o *Operation, e OperationEvent, act app.ControlAct) error {
 	if _, ok := operationTable[o.Status][e]; ok {

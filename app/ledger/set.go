@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -30,12 +29,10 @@ type Line struct {
 // then things happen to them (Finish, Claim, Lose …), then Settle follows all that comes of it, and what changed is saved.
 // A Set is for one transaction and one goroutine.
 type Set struct {
+	loaded
 	now     time.Time
-	ops     map[int64]*Operation
-	steps   map[Key]*Step
 	order   []*Step // of steps that changed, in the order of their first change
-	nodes   map[Node][]*Step
-	done    []Key // succeeded, and what needs them was not looked at yet
+	done    []Key   // succeeded, and what needs them was not looked at yet
 	touched []Node
 	isTouch map[Node]bool
 	wishes  map[Node]wish
@@ -44,7 +41,6 @@ type Set struct {
 	claimed []*Step
 	handed  map[int]*Step // by tag
 	rivals  map[string][]Rival
-	err     error
 }
 
 // wish is a worker's, to be handed the next step of a node that it just served.
@@ -76,74 +72,13 @@ type Rival struct {
 
 // New gives an empty set.
 func New(now time.Time) *Set {
-	return &Set{now: now, ops: map[int64]*Operation{}, steps: map[Key]*Step{}, nodes: map[Node][]*Step{}, isTouch: map[Node]bool{},
+	return &Set{loaded: loaded{ops: map[int64]*Operation{}, steps: map[Key]*Step{}, nodes: map[Node][]*Step{}}, now: now, isTouch: map[Node]bool{},
 		wishes: map[Node]wish{}, handed: map[int]*Step{}, rivals: map[string][]Rival{}}
 }
-
-// AddOperation adds a loaded operation. One that is there already stays as it is.
-func (s *Set) AddOperation(o Operation) *Operation {
-	if known := s.ops[o.ID]; known != nil {
-		return known
-	}
-	o.was, o.changed = o.Status, false
-	s.ops[o.ID] = &o
-	return &o
-}
-
-// AddStep adds a loaded step of an operation that was added. One that is there already stays as it is.
-func (s *Set) AddStep(st Step) *Step { return s.add(&st) }
-
-// AddSteps adds loaded steps whose operations are there. They belong to the set from then on.
-func (s *Set) AddSteps(steps []Step) {
-	for i := range steps {
-		if s.ops[steps[i].Operation] != nil {
-			s.add(&steps[i])
-		}
-	}
-}
-
-func (s *Set) add(st *Step) *Step {
-	k := st.Key()
-	if known := s.steps[k]; known != nil {
-		return known
-	}
-	st.Was, st.Epoch, st.changed = st.State, 0, false
-	s.steps[k] = st
-	if !st.Join {
-		n := s.nodeOf(st)
-		s.nodes[n] = append(s.nodes[n], st)
-	}
-	return st
-}
-
-// Step gives a step of the set, or nil.
-func (s *Set) Step(k Key) *Step { return s.steps[k] }
-
-// Operation gives an operation of the set, or nil.
-func (s *Set) Operation(id int64) *Operation { return s.ops[id] }
 
 // Compete tells the set which other operations have steps queued, those with the fewest running ones first: two of each
 // tenant are enough. A worker is not handed the next step of a node when another operation has more right to its slot.
 func (s *Set) Compete(tenant string, rivals []Rival) { s.rivals[tenant] = rivals }
-
-// Err tells whether the set was asked to do what the tables do not allow, which is a fault of the program. Such a set
-// may not be saved.
-func (s *Set) Err() error { return s.err }
-
-func (s *Set) nodeOf(st *Step) Node {
-	o := s.ops[st.Operation]
-	if o == nil {
-		s.fault("step %d of operation %d without its operation", st.Index, st.Operation)
-		return Node{Name: st.Node}
-	}
-	return Node{o.Cluster, st.Node}
-}
-
-func (s *Set) fault(format string, args ...any) {
-	if s.err == nil {
-		s.err = fmt.Errorf("ledger: "+format, args...)
-	}
-}
 
 // fire moves a step by the table.
 func (s *Set) fire(st *Step, e StepEvent) {
@@ -245,17 +180,6 @@ func (s *Set) ready(st *Step) {
 	s.offer(st)
 }
 
-func (s *Set) load(rows Rows, keys []Key) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	steps, err := rows.Steps(keys)
-	for i := range steps {
-		s.add(&steps[i])
-	}
-	return err
-}
-
 // serve gives free nodes their best ready step: to the worker that just served the node, if it wants and may have it,
 // else to the queue.
 func (s *Set) serve(rows Rows) error {
@@ -320,15 +244,6 @@ func (s *Set) lacking(rows Rows) ([]Key, error) {
 	return append(keys, first...), err
 }
 
-// knows tells whether the set has the step that was queued or running on a node before, and whether it has some that were ready.
-func (s *Set) knows(n Node) (taken, waited bool) {
-	for _, st := range s.nodes[n] {
-		taken = taken || OnNode(st.Was)
-		waited = waited || st.Was == app.StepReady
-	}
-	return taken, waited
-}
-
 // next gives the ready step of an idle node with the longest way to go, or nil.
 func (s *Set) next(n Node) *Step {
 	var best *Step
@@ -387,19 +302,6 @@ func (s *Set) Start(o *Operation) {
 	for _, st := range free {
 		s.ready(st)
 	}
-}
-
-func byIndex(steps []*Step) {
-	slices.SortFunc(steps, func(a, b *Step) int { return a.Index - b.Index })
-}
-
-func (s *Set) ids() []int64 {
-	ids := make([]int64, 0, len(s.ops))
-	for id := range s.ops {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // Changed gives the steps to be saved: first those that leave their node, then those that take it.

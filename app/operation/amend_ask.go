@@ -34,7 +34,7 @@ func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m 
 	if m.TopUp {
 		return appcluster.AmendAnswer{}, errTopUp
 	}
-	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
+	leave, err := a.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
 		return appcluster.AmendAnswer{}, err
 	}
@@ -89,7 +89,7 @@ func (a *Service) take(ctx context.Context, actor app.Actor, d *amended) (appclu
 }
 
 func (a *Service) amendAnswer(ctx context.Context, actor app.Actor, c app.Cluster, operation int64) (appcluster.AmendAnswer, error) {
-	v, err := a.Clusters.Cluster(ctx, actor, c.ID)
+	v, err := a.Views.Cluster(ctx, actor, c.ID)
 	return appcluster.AmendAnswer{Cluster: &v, Operation: operation}, err
 }
 
@@ -126,7 +126,7 @@ func (a *Service) amendOperation(d *amended, who string) (appcluster.NewOperatio
 		change.Reservation = policy.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour}
 	}
 	n.Change = change
-	return n, a.Clusters.GiveHostKeys(change.New)
+	return n, appcluster.GiveHostKeys(a.Keys, change.New)
 }
 
 // onFailure is what happens where it fails. What the template says of machines that do not come is for growths only.

@@ -139,7 +139,7 @@ func (a *Service) checkSecretsAfter(ctx context.Context, d *amended) error {
 	if d.anyNode(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
 		provider = d.Provider
 	}
-	return a.Clusters.CheckSecretsOf(ctx, d.Tenant, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
+	return a.Preflight.CheckSecretsOf(ctx, d.Tenant, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
 }
 
 // orNone gives a list that is there, since one that is not would be written as null.
@@ -209,7 +209,7 @@ func (d *amended) checkMachines(ctx context.Context, a *Service) error {
 		return &app.Error{Code: app.EConflict, Reason: "missing_provider", Message: fmt.Sprintf("The provider %s of cluster %q is not in the catalog any more.", d.Provider, d.Name),
 			Hint: "Ask an admin to put it back. What needs no machines can be done meanwhile."}
 	}
-	return a.Clusters.CheckProvisioner(ctx, d.Tenant, spec)
+	return a.Preflight.CheckProvisioner(ctx, d.Tenant, spec)
 }
 
 // planAmended has the work ordered, and says what comes of it.
@@ -236,11 +236,11 @@ func (a *Service) planAmended(ctx context.Context, d *amended) (err error) {
 			Lost: d.lost(n.Name)})
 	}
 	if !nothing {
-		if r.Hooks, err = a.Clusters.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
+		if r.Hooks, err = a.Plans.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
 			return err
 		}
 	}
-	plan, err := a.Clusters.Plan(ctx, d.Tenant, d.Provider, r)
+	plan, err := a.Plans.Plan(ctx, d.Tenant, d.Provider, r)
 	if err != nil {
 		return err
 	}
@@ -332,7 +332,7 @@ func (a *Service) amendOffer(ctx context.Context, d *amended) (*cluster.PoolOffe
 			nodes = append(nodes, app.NewNode{Node: app.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone}})
 		}
 	}
-	return a.Clusters.PoolOffer(ctx, d.Tenant, cluster.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
+	return a.Plans.PoolOffer(ctx, d.Tenant, cluster.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
 }
 
 // foreseeAmend does the same for the machines that an amendment adds.
@@ -357,6 +357,6 @@ func (a *Service) foreseeAmend(ctx context.Context, tenant string, d *amended) (
 	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
 		return nil
 	}
-	p.Account, p.Problems, err = a.Clusters.AskAccount(ctx, tenant, d.Provider, needs)
+	p.Account, p.Problems, err = a.Preflight.AskAccount(ctx, tenant, d.Provider, needs)
 	return err
 }

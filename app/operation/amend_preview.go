@@ -24,7 +24,7 @@ func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster str
 	if m.TopUp {
 		return appcluster.AmendPreview{}, errTopUp
 	}
-	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
+	leave, err := a.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
 		return appcluster.AmendPreview{}, err
 	}

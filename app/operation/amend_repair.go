@@ -143,7 +143,7 @@ func lostNames(nodes []string) string {
 // have found to be sick or unreachable lately.
 func (a *Service) sickNodes(ctx context.Context, s *standing) ([]string, error) {
 	sick := health.LostNodes(s.Cluster, s.nodes)
-	h, err := a.Clusters.ClusterHealth(ctx, s.Cluster, s.nodes)
+	h, err := a.Views.ClusterHealth(ctx, s.Cluster, s.nodes)
 	if err != nil || h == nil {
 		return sick, err
 	}

@@ -88,7 +88,7 @@ func (a *Service) readyAmend(ctx context.Context, r cluster.Request) (cluster.Ne
 		return cluster.NewOperation{}, clusterChanged("")
 	}
 	now := d.keep()
-	same, err := a.Clusters.IsPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
+	same, err := a.Plans.IsPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
 	if err != nil {
 		return cluster.NewOperation{}, err
 	}

@@ -152,7 +152,7 @@ func (a *Service) planPower(ctx context.Context, c app.Cluster, kind app.Operati
 	if err := a.checkSleeps(ctx, c); err != nil {
 		return nil, err
 	}
-	if p.Plan, err = a.Clusters.Plan(ctx, c.Tenant, c.Provider, d.planned); err != nil {
+	if p.Plan, err = a.Plans.Plan(ctx, c.Tenant, c.Provider, d.planned); err != nil {
 		return nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()

@@ -69,7 +69,7 @@ func (a *Service) checkStuck(ctx context.Context, o app.Operation, node string) 
 	if err != nil {
 		return err
 	}
-	p, err := a.Clusters.PlightOf(ctx, c)
+	p, err := a.Views.PlightOf(ctx, c)
 	if err != nil || p.Latest.ID != o.ID {
 		return err
 	}
@@ -141,7 +141,7 @@ func (a *Service) control(ctx context.Context, actor app.Actor, useCase, cluster
 	if _, err := a.Store.ControlOperation(ctx, order); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
 // FindOperation finds an operation of a cluster that the actor may see, and tells whether it is the latest one. 0 is the one

@@ -69,7 +69,7 @@ func (a *Service) Drift(ctx context.Context, actor app.Actor, cluster string) (D
 		return Drift{}, err
 	}
 	d.cloud(c, nodes)
-	health, err := a.Clusters.ClusterHealth(ctx, c, nodes)
+	health, err := a.Views.ClusterHealth(ctx, c, nodes)
 	if err != nil {
 		return Drift{}, err
 	}

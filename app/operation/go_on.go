@@ -67,7 +67,7 @@ func (a *Service) PreviewGoOn(ctx context.Context, actor app.Actor, cluster stri
 	if err != nil {
 		return GoOnPreview{}, err
 	}
-	m, err := a.Clusters.MaskFor(ctx, actor, c)
+	m, err := a.Masks.MaskFor(ctx, actor, c)
 	if err != nil {
 		return GoOnPreview{}, err
 	}
@@ -104,7 +104,7 @@ func (a *Service) GoOn(ctx context.Context, actor app.Actor, cluster string, ope
 	if _, err := a.Store.SubmitOperation(ctx, s.operation(a.Now(), actor.User)); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
 // goOnFailed goes on with what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It gives

@@ -283,7 +283,7 @@ func (s *survival) order(ctx context.Context, a *Service) error {
 			r.Hooks = append(r.Hooks, h)
 		}
 	}
-	plan, err := a.Clusters.Plan(ctx, s.Tenant, s.Provider, r)
+	plan, err := a.Plans.Plan(ctx, s.Tenant, s.Provider, r)
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func (a *Service) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster
 	if spec == nil {
 		o.add(ObstacleProvider, time.Time{}, true, fmt.Sprintf("The provider %q is not in the catalog any more, so nobody has its credentials.", c.Provider))
 	}
-	if err := a.Clusters.CheckProvisioner(ctx, c.Tenant, spec); app.CodeOf(err) == app.EConflict {
+	if err := a.Preflight.CheckProvisioner(ctx, c.Tenant, spec); app.CodeOf(err) == app.EConflict {
 		o.add(ObstacleProvisioner, time.Time{}, true, app.AsError(err).Advised())
 	} else if err != nil {
 		return err

@@ -93,7 +93,7 @@ func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v Review
 	if k.Lease == 0 && lease == 0 {
 		asked.Lease = k.Request.Lease
 	}
-	d, p, err := a.Clusters.Prepare(ctx, actor.Tenant, asked)
+	d, p, err := a.Creates.Prepare(ctx, actor.Tenant, asked)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,15 +214,15 @@ func (a *Service) ready(ctx context.Context, r cluster.Request) (cluster.NewClus
 		return cluster.NewCluster{}, err
 	}
 	ask := appplan.PlanRequest{Kind: r.Kind, Nodes: appplan.PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
-	plan, err := a.Clusters.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
+	plan, err := a.Plans.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
 	if err != nil {
 		return cluster.NewCluster{}, err
 	}
-	if same, err := a.Clusters.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
+	if same, err := a.Plans.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
 		return cluster.NewCluster{}, cluster.ErrOr(err, changed)
 	}
 	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
-	n, err := a.Clusters.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
+	n, err := a.Creates.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
 		cluster.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
 	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
 	return n, err
@@ -239,7 +239,7 @@ func (a *Service) checkStanding(ctx context.Context, tenant string, k cluster.Ke
 		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The provider %q is not in the catalog any more.", k.Layout.Provider),
 			Hint: "Deny or withdraw the request, and ask anew."}
 	}
-	return a.Clusters.CheckProvisioner(ctx, tenant, p)
+	return a.Preflight.CheckProvisioner(ctx, tenant, p)
 }
 
 // checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has

@@ -45,7 +45,7 @@ func (a *Service) Requests(ctx context.Context, actor app.Actor, f cluster.Reque
 	if err != nil {
 		return nil, err
 	}
-	return list, a.Clusters.MaskRequests(ctx, actor, list)
+	return list, a.Masks.MaskRequests(ctx, actor, list)
 }
 
 func (a *Service) inbox(ctx context.Context, actor app.Actor, limit int, bare bool) ([]cluster.Request, error) {
@@ -84,7 +84,7 @@ func (a *Service) Request(ctx context.Context, actor app.Actor, id int64) (clust
 		return cluster.Request{}, err
 	}
 	list := []cluster.Request{r}
-	err = a.Clusters.MaskRequests(ctx, actor, list)
+	err = a.Masks.MaskRequests(ctx, actor, list)
 	return list[0], err
 }
 

@@ -65,7 +65,7 @@ func (a *Service) RollBack(ctx context.Context, actor app.Actor, cluster string,
 	if err := a.rollBack(ctx, c, o, actor.User, planHash); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
 func (a *Service) rollBack(ctx context.Context, c app.Cluster, o app.Operation, who, planHash string) error {
@@ -128,7 +128,7 @@ func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operati
 		r.Undo = slices.DeleteFunc(r.Undo, func(s app.Step) bool { return s.Service != "" && !had.Definition.IsStopped(s.Node, s.Service) })
 	}
 	r.Services, r.Config = had.Definition.Services, had.Definition.Config
-	if p.Plan, err = a.Clusters.Plan(ctx, c.Tenant, c.Provider, r); err != nil {
+	if p.Plan, err = a.Plans.Plan(ctx, c.Tenant, c.Provider, r); err != nil {
 		return p, nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()

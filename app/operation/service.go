@@ -24,6 +24,10 @@ type Store interface {
 
 	// Of what others keep.
 	Accounts(ctx context.Context) ([]app.Account, error)
+	// ChangeOf gives what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
+	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
+	// A roll-back is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
+	// where the cluster is gone.
 	ChangeOf(ctx context.Context, tenant string, operation int64) (before cluster.ClusterChange, after cluster.ClusterChange, err error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	ClusterSchedule(ctx context.Context, tenant string, cluster string) (schedule.ClusterSchedule, error)
@@ -65,6 +69,7 @@ type Store interface {
 type Config struct {
 	Store   Store
 	Now     func() time.Time
+	Keys    app.Keys
 	Changer layout.Changer // nil: no cluster can be amended
 	// DryRuns tells whether an automator can say what it would change; nil: none can.
 	DryRuns func(automator string) bool
@@ -75,7 +80,13 @@ type Config struct {
 	Catalogs   *catalog.Service
 	WorkerKeys *identity.WorkerKeys
 	Policies   *policy.Service
-	Clusters   *cluster.Service
+	Clusters   *cluster.Finder
+	Masks      *cluster.Masks
+	Plans      *cluster.Plans
+	Preflight  *cluster.Preflight
+	Views      *cluster.Views
+	Creates    *cluster.Creates
+	Solving    *cluster.SolveLimit
 
 	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
 	LeaseGrace time.Duration

@@ -34,7 +34,7 @@ func (a *Service) SetTopUp(ctx context.Context, actor app.Actor, cluster string,
 	if err := a.Store.SetTopUp(ctx, TopUpChange{TopUpOrder: o, Tenant: c.Tenant, Cluster: c.ID, Who: actor, At: a.Now()}); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
 // RunTopUps asks again for the nodes that clusters lack, where it is time, of all tenants. It gives how many operations it began. Several

@@ -27,10 +27,10 @@ type PoolStore interface {
 
 // Config is what a service is created from. Only what says so may be nil.
 type Config struct {
-	Store    PoolStore
-	Now      func() time.Time
-	Catalogs *catalog.Service
-	Clusters *cluster.Service
+	Store     PoolStore
+	Now       func() time.Time
+	Catalogs  *catalog.Service
+	Preflight *cluster.Preflight
 }
 
 // Service keeps machines ready before they are asked for.

@@ -41,7 +41,7 @@ func (a *Service) Expire(ctx context.Context) (begun int, err error) {
 		return 0, err
 	}
 	for _, c := range ended {
-		_, err := a.Clusters.StartDelete(ctx, app.System(c.Tenant, app.Expirer), c)
+		_, err := a.Deletes.StartDelete(ctx, app.System(c.Tenant, app.Expirer), c)
 		try(err)
 	}
 	errs = append(errs, a.Operations.ResumeOverdue(ctx, try))

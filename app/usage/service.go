@@ -25,7 +25,7 @@ type Config struct {
 	Store Store
 	Now   func() time.Time
 
-	Clusters   *cluster.Service
+	Clusters   *cluster.Finder
 	Operations *operation.Service
 }
 

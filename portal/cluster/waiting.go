@@ -14,8 +14,21 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
+// queues are what waits, and why: of a cluster, a tenant, the installation.
+type queues struct {
+	*site.Site
+}
+
+func (p *queues) routes() []site.Route {
+	return []site.Route{
+		site.Show("/clusters/{id}/waiting", p.Waiting),
+		site.Show("/queue", p.Show),
+		site.Show("/admin/queues", p.ShowAll),
+	}
+}
+
 // Waiting lists, page by page, why each step waits.
-func (p *Service) Waiting(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *queues) Waiting(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	view, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -34,9 +47,9 @@ func (p *Service) Waiting(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	return nil
 }
 
-// QueueShow tells admins what waits in their tenant.
-func (p *Service) QueueShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	q, err := p.queue(r.Context(), a)
+// Show tells admins what waits in their tenant.
+func (p *queues) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	q, err := p.read(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -49,18 +62,18 @@ func (p *Service) QueueShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return nil
 }
 
-func (p *Service) queue(ctx context.Context, a app.Actor) (executionpage.QueueShow, error) {
+func (p *queues) read(ctx context.Context, a app.Actor) (executionpage.QueueShow, error) {
 	q, err := p.Queues.Queue(ctx, a)
 	return executionpage.QueueShow{Now: p.Now(), Queue: q}, err
 }
 
-func (p *Service) QueueLive(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
-	q, err := p.queue(ctx, a)
+func (p *queues) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
+	q, err := p.read(ctx, a)
 	return []site.LiveOne{{ID: "list", HTML: executionpage.QueuePart(q)}}, err
 }
 
-// QueuesShow tells superadmins what waits in which tenant.
-func (p *Service) QueuesShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// ShowAll tells superadmins what waits in which tenant.
+func (p *queues) ShowAll(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q, err := p.Queues.Queues(r.Context(), a)
 	if err != nil {
 		return err
@@ -74,7 +87,7 @@ func (p *Service) QueuesShow(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-func (p *Service) QueuesLive(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
+func (p *queues) LiveAll(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
 	q, err := p.Queues.Queues(ctx, a)
 	return []site.LiveOne{{ID: "queues", HTML: executionpage.QueuesPart(executionpage.QueuesShow{Now: p.Now(), Queues: q})}}, err
 }

@@ -67,7 +67,7 @@ func (c *cloud) enclose(ctx context.Context, i types.Instance, spec appfamily.Ma
 	if err != nil {
 		return err
 	}
-	group, err := c.firewall(ctx, wanted{spec: spec, options: o}, value(i.VpcId))
+	group, err := c.firewalls.ensure(ctx, wanted{spec: spec, options: o}, value(i.VpcId))
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (c *cloud) enclose(ctx context.Context, i types.Instance, spec appfamily.Ma
 	if slices.Equal(has, wants) {
 		return nil
 	}
-	err = c.patiently(ctx, func() error { // the group may be so new that EC2 does not know it yet
+	err = c.tuning.patiently(ctx, func() error { // the group may be so new that EC2 does not know it yet
 		_, err := c.ec2.modifyNetworkInterfaceAttribute(ctx, &ec2.ModifyNetworkInterfaceAttributeInput{NetworkInterfaceId: i.NetworkInterfaces[at].NetworkInterfaceId, Groups: wants})
 		return err
 	}, "InvalidGroup.NotFound")

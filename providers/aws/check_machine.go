@@ -56,7 +56,7 @@ func (s *survey) flavor(ctx context.Context, need appfamily.MachineNeed, o optio
 		s.wrong(appfamily.AboutFlavor, name, hinted(app.Errorf(app.EInvalid, "Instance type %s is not offered as spot.", name), "Set spot to false for this hardware type."))
 		return
 	}
-	zones, err := s.offered(ctx, name)
+	zones, err := s.ec2.offered(ctx, name)
 	if err != nil {
 		s.wrong(appfamily.AboutFlavor, name, err)
 		return
@@ -77,16 +77,16 @@ func (s *survey) flavor(ctx context.Context, need appfamily.MachineNeed, o optio
 }
 
 // offered gives the zones that have an instance type.
-func (c *cloud) offered(ctx context.Context, name string) (zones []string, err error) {
+func (c *calls) offered(ctx context.Context, name string) (zones []string, err error) {
 	byZone, err := c.offerings(ctx, types.Filter{Name: ref("instance-type"), Values: []string{name}})
 	return byZone[name], err
 }
 
 // offerings gives the zones of instance types, sorted.
-func (c *cloud) offerings(ctx context.Context, filters ...types.Filter) (map[string][]string, error) {
+func (c *calls) offerings(ctx context.Context, filters ...types.Filter) (map[string][]string, error) {
 	out := map[string][]string{}
 	err := pages(func(token *string) (*string, error) {
-		page, err := c.ec2.describeInstanceTypeOfferings(ctx, &ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeAvailabilityZone, Filters: filters,
+		page, err := c.describeInstanceTypeOfferings(ctx, &ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeAvailabilityZone, Filters: filters,
 			MaxResults: ref[int32](1000), NextToken: token})
 		if err != nil {
 			return nil, err

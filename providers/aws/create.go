@@ -60,7 +60,7 @@ func (c *cloud) prepare(ctx context.Context, w wanted) (*ec2.RunInstancesInput, 
 		return nil, nil, err
 	}
 	if w.spec.Firewall != nil {
-		id, err := c.firewall(ctx, w, value(subnets[0].VpcId))
+		id, err := c.firewalls.ensure(ctx, w, value(subnets[0].VpcId))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -121,7 +121,7 @@ func (c *cloud) run(ctx context.Context, spec appfamily.MachineSpec, ask *ec2.Ru
 	if spec.Firewall == nil {
 		out, err = c.ec2.runInstances(ctx, ask)
 	} else { // its group may be so new that EC2 does not know it yet
-		err = c.patiently(ctx, func() error { out, err = c.ec2.runInstances(ctx, ask); return err }, "InvalidGroup.NotFound")
+		err = c.tuning.patiently(ctx, func() error { out, err = c.ec2.runInstances(ctx, ask); return err }, "InvalidGroup.NotFound")
 	}
 	switch {
 	case because(err, "IdempotentInstanceTerminated"):
@@ -148,7 +148,7 @@ func (c *cloud) run(ctx context.Context, spec appfamily.MachineSpec, ask *ec2.Ru
 // shown waits until EC2 shows an instance that it has just made, so that whoever got it can ask for it. That it may not show it in time, or may
 // not be asked, takes nothing from that it was made.
 func (c *cloud) shown(ctx context.Context, i types.Instance) (*types.Instance, error) {
-	err := c.patiently(ctx, func() error {
+	err := c.tuning.patiently(ctx, func() error {
 		out, err := c.ec2.describeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{value(i.InstanceId)}})
 		if err == nil && len(out.Reservations) == 1 && len(out.Reservations[0].Instances) == 1 {
 			i = out.Reservations[0].Instances[0]

@@ -346,8 +346,8 @@ func TestEC2IsAskedOnceMoreWhenListsAreNotLateAnyMore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, began := &cloud{tuning: quick}, time.Now()
-				err := c.patiently(t.Context(), func() error {
+				began := time.Now()
+				err := quick.patiently(t.Context(), func() error {
 					asked := time.Since(began)
 					time.Sleep(tt.takes)
 					if asked < tt.knows {

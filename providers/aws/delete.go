@@ -26,7 +26,7 @@ func (c *cloud) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	// An instance that EC2 does not know yet looks like one that it does not know any more.
-	err := c.patiently(ctx, terminate, "InvalidInstanceID.NotFound")
+	err := c.tuning.patiently(ctx, terminate, "InvalidInstanceID.NotFound")
 	if app.CodeOf(err) == app.ENotFound {
 		return nil
 	}

@@ -40,39 +40,45 @@ func groupName(installation, cluster string) string {
 	return clean[:min(len(clean), 200)] + "-" + hex.EncodeToString(sum[:6])
 }
 
-// firewall gives the group of the spec's cluster, with the rules that it shall have.
-func (c *cloud) firewall(ctx context.Context, w wanted, vpc string) (string, error) {
+// firewalls are the security groups of clusters.
+type firewalls struct {
+	ec2    *calls
+	tuning tuning
+}
+
+// ensure gives the group of the spec's cluster, with the rules that it shall have.
+func (f *firewalls) ensure(ctx context.Context, w wanted, vpc string) (string, error) {
 	wants, err := rulesOf(*w.spec.Firewall, w.options.sshFrom)
 	if err != nil {
 		return "", err
 	}
 	installation, cluster := w.spec.Tags[appfamily.TagInstallation], w.spec.Tags[appfamily.TagCluster]
 	name := groupName(installation, cluster)
-	group, err := c.group(ctx, vpc, name)
+	group, err := f.find(ctx, vpc, name)
 	if err != nil {
 		return "", err
 	}
 	if group == nil {
 		tags := map[string]string{appfamily.TagInstallation: installation, appfamily.TagTenant: w.spec.Tags[appfamily.TagTenant], appfamily.TagCluster: cluster,
 			tagMade: time.Now().UTC().Format(time.RFC3339)}
-		_, err := c.ec2.createSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{GroupName: &name, VpcId: &vpc, Description: ref("Machines of one Muster cluster"),
+		_, err := f.ec2.createSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{GroupName: &name, VpcId: &vpc, Description: ref("Machines of one Muster cluster"),
 			TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSecurityGroup, Tags: tagged(tags)}}})
 		if err != nil && !because(err, "InvalidGroup.Duplicate") {
 			return "", err
 		}
-		if group, err = c.groupSoon(ctx, vpc, name); err != nil {
+		if group, err = f.findSoon(ctx, vpc, name); err != nil {
 			return "", err
 		}
 	}
 	if has := tagsFrom(group.Tags); has[appfamily.TagInstallation] != installation || has[appfamily.TagCluster] != cluster {
 		return "", hinted(app.Errorf(app.EConflict, "The security group %s (%s) is not one that Muster made for this cluster.", name, value(group.GroupId)), "Rename it or delete it.")
 	}
-	return value(group.GroupId), c.setRules(ctx, group, wants)
+	return value(group.GroupId), f.setRules(ctx, group, wants)
 }
 
-// group finds a group by its name; nil where there is none.
-func (c *cloud) group(ctx context.Context, vpc, name string) (*types.SecurityGroup, error) {
-	out, err := c.ec2.describeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{
+// find finds a group by its name; nil where there is none.
+func (f *firewalls) find(ctx context.Context, vpc, name string) (*types.SecurityGroup, error) {
+	out, err := f.ec2.describeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{
 		{Name: ref("vpc-id"), Values: []string{vpc}}, {Name: ref("group-name"), Values: []string{name}}}})
 	if err != nil || len(out.SecurityGroups) == 0 {
 		return nil, err
@@ -80,11 +86,11 @@ func (c *cloud) group(ctx context.Context, vpc, name string) (*types.SecurityGro
 	return &out.SecurityGroups[0], nil
 }
 
-// groupSoon finds a group that was just made, maybe by somebody else.
-func (c *cloud) groupSoon(ctx context.Context, vpc, name string) (group *types.SecurityGroup, err error) {
+// findSoon finds a group that was just made, maybe by somebody else.
+func (f *firewalls) findSoon(ctx context.Context, vpc, name string) (group *types.SecurityGroup, err error) {
 	const unknown = "InvalidGroup.NotFound"
-	err = c.patiently(ctx, func() (err error) {
-		if group, err = c.group(ctx, vpc, name); err == nil && group == nil {
+	err = f.tuning.patiently(ctx, func() (err error) {
+		if group, err = f.find(ctx, vpc, name); err == nil && group == nil {
 			err = &app.Error{Code: app.ETransient, Reason: unknown, Message: fmt.Sprintf("EC2 does not show the security group %s yet.", name)}
 		}
 		return err
@@ -93,7 +99,7 @@ func (c *cloud) groupSoon(ctx context.Context, vpc, name string) (group *types.S
 }
 
 // setRules adds the rules that are missing, and takes away those that Muster made and that are not wanted any more.
-func (c *cloud) setRules(ctx context.Context, g *types.SecurityGroup, wants []rule) error {
+func (f *firewalls) setRules(ctx context.Context, g *types.SecurityGroup, wants []rule) error {
 	wants = append(wants, rule{protocol: "-1", from: -1, to: -1, source: value(g.GroupId)})
 	has := rulesFrom(g.IpPermissions)
 	var missing, spare []types.IpPermission
@@ -108,8 +114,8 @@ func (c *cloud) setRules(ctx context.Context, g *types.SecurityGroup, wants []ru
 		}
 	}
 	add := func(ps []types.IpPermission) error {
-		return c.patiently(ctx, func() error {
-			_, err := c.ec2.authorizeIngress(ctx, &ec2.AuthorizeSecurityGroupIngressInput{GroupId: g.GroupId, IpPermissions: ps})
+		return f.tuning.patiently(ctx, func() error {
+			_, err := f.ec2.authorizeIngress(ctx, &ec2.AuthorizeSecurityGroupIngressInput{GroupId: g.GroupId, IpPermissions: ps})
 			return err
 		}, "InvalidGroup.NotFound")
 	}
@@ -130,7 +136,7 @@ func (c *cloud) setRules(ctx context.Context, g *types.SecurityGroup, wants []ru
 		}
 	}
 	if len(spare) > 0 {
-		_, err := c.ec2.revokeIngress(ctx, &ec2.RevokeSecurityGroupIngressInput{GroupId: g.GroupId, IpPermissions: spare})
+		_, err := f.ec2.revokeIngress(ctx, &ec2.RevokeSecurityGroupIngressInput{GroupId: g.GroupId, IpPermissions: spare})
 		if err != nil && !because(err, "InvalidPermission.NotFound") {
 			return err
 		}

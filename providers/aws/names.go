@@ -11,15 +11,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"muster/app"
 	appfamily "muster/app/family"
+	"muster/providers/internal/account"
 	"muster/providers/internal/records"
 )
 
+// dns is the account's hosted zone, and the names of machines in it.
+type dns struct {
+	settings    account.Settings
+	tuning      tuning
+	records     recordCalls
+	hostedZones kept[hostedZone]
+	naming      chan struct{} // held by whoever is at work on the zone
+	sets        keptSets      // of the zone
+	pace        pace          // of Route 53
+}
+
 // NameZone implements app.Namer.
-func (c *cloud) NameZone() string { return records.Plain(c.settings.Text("dns_zone")) }
+func (d *dns) NameZone() string { return records.Plain(d.settings.Text("dns_zone")) }
 
 // SetName implements app.Namer.
-func (c *cloud) SetName(ctx context.Context, m appfamily.Machine) error {
-	return c.inZone(ctx, func(ctx context.Context, z *hosted) error { return records.Keep(ctx, z, c.NameZone(), m) })
+func (d *dns) SetName(ctx context.Context, m appfamily.Machine) error {
+	return d.inZone(ctx, func(ctx context.Context, z *hosted) error { return records.Keep(ctx, z, d.NameZone(), m) })
 }
 
 // dropNames removes the records of a machine that is going. A zone that is gone has none.
@@ -42,11 +54,11 @@ func (c *cloud) dropNames(ctx context.Context, id string) error {
 }
 
 // sharedNames gives the names that are claimed with all of the tags.
-func (c *cloud) sharedNames(ctx context.Context, tags map[string]string) (out []appfamily.SharedThing, err error) {
-	if c.NameZone() == "" {
+func (d *dns) sharedNames(ctx context.Context, tags map[string]string) (out []appfamily.SharedThing, err error) {
+	if d.NameZone() == "" {
 		return nil, nil
 	}
-	err = c.inZone(ctx, func(ctx context.Context, z *hosted) (err error) { out, err = records.Shared(ctx, z, tags); return err })
+	err = d.inZone(ctx, func(ctx context.Context, z *hosted) (err error) { out, err = records.Shared(ctx, z, tags); return err })
 	if because(err, reasonNoZone) {
 		return nil, nil
 	}
@@ -74,18 +86,18 @@ func (c *cloud) dropShared(ctx context.Context, id string) error {
 // inZone does something with the account's zone, one thing at a time, since Route 53 takes one change of a zone at a time. Its time counts from its
 // turn: many may wait
 // for theirs. A zone that was made anew has another ID, so it is looked for once more; and what came of sets that were read before is seen to once more.
-func (c *cloud) inZone(ctx context.Context, do func(context.Context, *hosted) error) error {
+func (d *dns) inZone(ctx context.Context, do func(context.Context, *hosted) error) error {
 	came := time.Now()
 	select {
-	case c.naming <- struct{}{}:
-		defer func() { <-c.naming }()
+	case d.naming <- struct{}{}:
+		defer func() { <-d.naming }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.tuning.turn)
+	ctx, cancel := context.WithTimeout(ctx, d.tuning.turn)
 	defer cancel()
 	for again, anew := false, false; ; {
-		z, err := c.hosted(ctx)
+		z, err := d.hosted(ctx)
 		if err != nil {
 			return err
 		}
@@ -93,7 +105,7 @@ func (c *cloud) inZone(ctx context.Context, do func(context.Context, *hosted) er
 		switch err = do(ctx, z); {
 		case because(err, reasonNoZone) && !again:
 			again = true
-			c.hostedZones.forget()
+			d.hostedZones.forget()
 		case z.doubtful(err) && !anew:
 			anew = true
 		default:
@@ -119,21 +131,21 @@ func (z hostedZone) kind() string {
 const reasonNoZone = "NoSuchHostedZone"
 
 // hosted finds the zone that the settings name. EInvalid, reason reasonNoZone, where there is none; EInvalid where several have the name and no ID is set.
-func (c *cloud) hosted(ctx context.Context) (*hosted, error) {
-	z, err := c.hostedZones.get(c.NameZone(), func() (hostedZone, error) {
-		if id := c.settings.Text("dns_zone_id"); id != "" {
-			return c.zoneByID(ctx, id)
+func (d *dns) hosted(ctx context.Context) (*hosted, error) {
+	z, err := d.hostedZones.get(d.NameZone(), func() (hostedZone, error) {
+		if id := d.settings.Text("dns_zone_id"); id != "" {
+			return d.zoneByID(ctx, id)
 		}
-		return c.zoneByName(ctx)
+		return d.zoneByName(ctx)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &hosted{hostedZone: z, c: c}, nil
+	return &hosted{hostedZone: z, dns: d}, nil
 }
 
-func (c *cloud) zoneByID(ctx context.Context, id string) (hostedZone, error) {
-	out, err := c.records.getHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
+func (d *dns) zoneByID(ctx context.Context, id string) (hostedZone, error) {
+	out, err := d.records.getHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
 	switch {
 	case because(err, reasonNoZone):
 		return hostedZone{}, noZone("dns_zone_id", reasonNoZone, "Take an ID that aws route53 list-hosted-zones shows, or leave dns_zone_id empty.",
@@ -143,23 +155,23 @@ func (c *cloud) zoneByID(ctx context.Context, id string) (hostedZone, error) {
 	case out.HostedZone == nil:
 		return hostedZone{}, app.Errorf(app.ETransient, "Route 53 answers without the hosted zone %s that it was asked for.", id)
 	}
-	if has := records.Plain(value(out.HostedZone.Name)); has != c.NameZone() {
-		return hostedZone{}, noZone("dns_zone_id", "", "Correct dns_zone or dns_zone_id.", "The hosted zone %s is that of %s, not of %s.", id, has, c.NameZone())
+	if has := records.Plain(value(out.HostedZone.Name)); has != d.NameZone() {
+		return hostedZone{}, noZone("dns_zone_id", "", "Correct dns_zone or dns_zone_id.", "The hosted zone %s is that of %s, not of %s.", id, has, d.NameZone())
 	}
 	return zoneFrom(*out.HostedZone), nil
 }
 
-func (c *cloud) zoneByName(ctx context.Context) (hostedZone, error) {
+func (d *dns) zoneByName(ctx context.Context) (hostedZone, error) {
 	var found []hostedZone
-	in := &route53.ListHostedZonesByNameInput{DNSName: ref(c.NameZone() + ".")}
+	in := &route53.ListHostedZonesByNameInput{DNSName: ref(d.NameZone() + ".")}
 	for more := true; more; { // they come in the order of their names, those with this one first
-		page, err := c.records.listHostedZonesByName(ctx, in)
+		page, err := d.records.listHostedZonesByName(ctx, in)
 		if err != nil {
 			return hostedZone{}, err
 		}
-		more = page.IsTruncated && records.Plain(value(page.NextDNSName)) == c.NameZone()
+		more = page.IsTruncated && records.Plain(value(page.NextDNSName)) == d.NameZone()
 		for _, z := range page.HostedZones {
-			if records.Plain(value(z.Name)) == c.NameZone() {
+			if records.Plain(value(z.Name)) == d.NameZone() {
 				found = append(found, zoneFrom(z))
 			}
 		}
@@ -168,7 +180,7 @@ func (c *cloud) zoneByName(ctx context.Context) (hostedZone, error) {
 	switch len(found) {
 	case 0:
 		return hostedZone{}, noZone("dns_zone", reasonNoZone, "Make it (aws route53 create-hosted-zone), or correct the setting dns_zone.",
-			"The account has no hosted zone %s in Route 53.", c.NameZone())
+			"The account has no hosted zone %s in Route 53.", d.NameZone())
 	case 1:
 		return found[0], nil
 	}
@@ -178,7 +190,7 @@ func (c *cloud) zoneByName(ctx context.Context) (hostedZone, error) {
 	}
 	slices.Sort(each)
 	return hostedZone{}, noZone("dns_zone_id", "", "Say in the setting dns_zone_id which of them is meant; what everybody shall find belongs into a public one.",
-		"The account has %d hosted zones %s: %s.", len(found), c.NameZone(), strings.Join(each, ", "))
+		"The account has %d hosted zones %s: %s.", len(found), d.NameZone(), strings.Join(each, ", "))
 }
 
 func zoneFrom(z types.HostedZone) hostedZone {

@@ -320,12 +320,12 @@ func TestTheTimeOfATurn(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- c.SetName(t.Context(), m) }()
 	time.Sleep(2 * short.turn)
-	c.tuning.turn = quick.turn
+	c.dns.tuning.turn = quick.turn
 	<-c.naming
 	if err := <-done; err != nil {
 		t.Errorf("after having waited: %v", err)
 	}
-	c.tuning.turn = short.turn
+	c.dns.tuning.turn = short.turn
 	r.sim.mu.Lock() // it does not answer
 	m.Addresses = map[string]string{app.AddressAccess: "198.51.100.7"}
 	err := c.SetName(t.Context(), m)
@@ -333,7 +333,7 @@ func TestTheTimeOfATurn(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a zone that does not answer: %v", err)
 	}
-	c.tuning.turn = quick.turn
+	c.dns.tuning.turn = quick.turn
 	mustName(t, c, m) // and nobody knows what became of it
 	if got := r.named(m.Hostname); !slices.Equal(got, []string{"A 198.51.100.7"}) {
 		t.Errorf("it leads to %q", got)
@@ -513,9 +513,9 @@ func TestThePartitionsRoute53(t *testing.T) {
 
 func TestRoute53IsNotAskedTooOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &cloud{tuning: production}
+		d := &dns{tuning: production}
 		began := time.Now()
-		ask := paced(c, func(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (*route53.GetHostedZoneOutput, error) {
+		ask := paced(d, func(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (*route53.GetHostedZoneOutput, error) {
 			return &route53.GetHostedZoneOutput{}, nil
 		})
 		done := make(chan error)

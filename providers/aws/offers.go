@@ -35,22 +35,22 @@ func (c *cloud) Offers(ctx context.Context) (o appfamily.Offers, err error) {
 		o.Zones = append(o.Zones, value(z.ZoneName))
 	}
 	slices.Sort(o.Zones)
-	if o.Flavors, err = c.flavors(ctx, o.Zones); err != nil {
+	if o.Flavors, err = c.ec2.flavors(ctx, o.Zones); err != nil {
 		return appfamily.Offers{}, err
 	}
-	if o.Images, err = c.offeredImages(ctx); err != nil {
+	if o.Images, err = c.ec2.offeredImages(ctx); err != nil {
 		return appfamily.Offers{}, err
 	}
 	return o, nil
 }
 
-func (c *cloud) flavors(ctx context.Context, zones []string) (out []appfamily.FlavorOffer, err error) {
+func (c *calls) flavors(ctx context.Context, zones []string) (out []appfamily.FlavorOffer, err error) {
 	where, err := c.offerings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	err = pages(func(token *string) (*string, error) {
-		page, err := c.ec2.describeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{MaxResults: ref[int32](100), NextToken: token})
+		page, err := c.describeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{MaxResults: ref[int32](100), NextToken: token})
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func describe(k types.InstanceTypeInfo) string {
 }
 
 // offeredImages gives the account's own images, and the newest of the well-known ones.
-func (c *cloud) offeredImages(ctx context.Context) (out []appfamily.ImageOffer, err error) {
+func (c *calls) offeredImages(ctx context.Context) (out []appfamily.ImageOffer, err error) {
 	available := types.Filter{Name: ref("state"), Values: []string{"available"}}
 	own, err := c.listImages(ctx, &ec2.DescribeImagesInput{Owners: []string{"self"}, Filters: []types.Filter{available}})
 	if err != nil {
@@ -115,10 +115,10 @@ func (c *cloud) offeredImages(ctx context.Context) (out []appfamily.ImageOffer, 
 	return out, nil
 }
 
-func (c *cloud) listImages(ctx context.Context, ask *ec2.DescribeImagesInput) (out []types.Image, err error) {
+func (c *calls) listImages(ctx context.Context, ask *ec2.DescribeImagesInput) (out []types.Image, err error) {
 	err = pages(func(token *string) (*string, error) {
 		ask.NextToken = token
-		page, err := c.ec2.describeImages(ctx, ask)
+		page, err := c.describeImages(ctx, ask)
 		if err != nil {
 			return nil, err
 		}

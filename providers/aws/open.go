@@ -26,19 +26,16 @@ var Rate = template.Rate{PerSecond: 2, Burst: 5}
 
 // cloud is one account in one region.
 type cloud struct {
-	settings    account.Settings
-	ec2         calls
-	tuning      tuning
-	http        *http.Client
-	images      kept[types.Image]
-	networks    kept[[]types.Subnet]
-	kinds       kept[types.InstanceTypeInfo]
-	records     recordCalls
-	hostedZones kept[hostedZone]
-	naming      chan struct{} // held by whoever is at work on the zone
-	sets        keptSets      // of the zone
-	pace        pace          // of Route 53
-	quotas      quotaCall
+	settings  account.Settings
+	ec2       calls
+	tuning    tuning
+	http      *http.Client
+	images    kept[types.Image]
+	networks  kept[[]types.Subnet]
+	kinds     kept[types.InstanceTypeInfo]
+	quotas    quotaCall
+	firewalls firewalls
+	*dns      // for NameZone and SetName
 }
 
 // tuning is what tests have shorter than the cloud.
@@ -78,7 +75,7 @@ func open(ctx context.Context, settings map[string]any, t tuning, via account.Ne
 		return nil, err
 	}
 	s := account.Settings(settings)
-	c := &cloud{settings: s, tuning: t, http: client(via, nil), naming: make(chan struct{}, 1)}
+	c := &cloud{settings: s, tuning: t, http: client(via, nil), dns: &dns{settings: s, tuning: t, naming: make(chan struct{}, 1)}}
 	conf, err := c.config(ctx)
 	if err != nil {
 		return nil, err
@@ -89,6 +86,7 @@ func open(ctx context.Context, settings map[string]any, t tuning, via account.Ne
 			o.BaseEndpoint = &u
 		}
 	}))
+	c.firewalls = firewalls{ec2: &c.ec2, tuning: t}
 	c.records = c.recordCallsOf(conf)
 	c.quotas = c.quotaCallOf(conf)
 	return c, nil
@@ -167,14 +165,14 @@ func pause(ctx context.Context, d time.Duration) error {
 // patiently asks again while EC2 doesn't know yet, or still holds on to, what was created or deleted: while the error's reason is one of those
 // given, and until lists aren't late any more. It only gives up on an answer to a question asked after that time: an earlier question that was
 // answered late, as on a busy host, says nothing about what EC2 knows now.
-func (c *cloud) patiently(ctx context.Context, ask func() error, reasons ...string) error {
-	for until := time.Now().Add(c.tuning.late); ; {
+func (t tuning) patiently(ctx context.Context, ask func() error, reasons ...string) error {
+	for until := time.Now().Add(t.late); ; {
 		last := time.Now().After(until)
 		err := ask()
 		if err == nil || !because(err, reasons...) || last {
 			return err
 		}
-		if e := pause(ctx, c.tuning.poll); e != nil {
+		if e := pause(ctx, t.poll); e != nil {
 			return e
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // refuses them where somebody else has changed that since it was read.
 type hosted struct {
 	hostedZone
-	c       *cloud
+	dns     *dns
 	came    time.Time // when the one came whose turn it is
 	anew    bool      // what was read before is not to be used
 	using   bool      // the sets that are kept
@@ -40,7 +40,7 @@ type keptSets struct {
 
 // all gives every set of the zone. Names cannot be looked for by how they begin, nor types without a name.
 func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
-	k := &z.c.sets
+	k := &z.dns.sets
 	older := k.begun.Before(z.came)
 	if k.zone == z.id && (z.using || !older || !z.anew && time.Now().Before(k.until)) {
 		z.using, z.older = true, older
@@ -52,7 +52,7 @@ func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
 		if n == account.MostPages {
 			return nil, account.EndlessList("Route 53")
 		}
-		page, err := z.c.records.listResourceRecordSets(ctx, in)
+		page, err := z.dns.records.listResourceRecordSets(ctx, in)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
 		}
 		in = &route53.ListResourceRecordSetsInput{HostedZoneId: &z.id, StartRecordName: page.NextRecordName, StartRecordType: page.NextRecordType, StartRecordIdentifier: page.NextRecordIdentifier}
 	}
-	read.until = time.Now().Add(z.c.tuning.sets)
+	read.until = time.Now().Add(z.dns.tuning.sets)
 	*k, z.using, z.older = read, true, false
 	return k.sets, nil
 }
@@ -71,11 +71,11 @@ func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
 // has made there, nor
 // one that changes it for a claim that is gone.
 func (z *hosted) look(ctx context.Context, name string) ([]types.ResourceRecordSet, error) {
-	k := &z.c.sets
+	k := &z.dns.sets
 	var now []types.ResourceRecordSet
 	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &z.id, StartRecordName: ref(name + "."), MaxItems: ref[int32](20)}
 	for more := true; more; { // what has the name comes first
-		page, err := z.c.records.listResourceRecordSets(ctx, in)
+		page, err := z.dns.records.listResourceRecordSets(ctx, in)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (z *hosted) look(ctx context.Context, name string) ([]types.ResourceRecordS
 }
 
 // forget has the zone be read anew.
-func (z *hosted) forget() { z.c.sets, z.using = keptSets{}, false }
+func (z *hosted) forget() { z.dns.sets, z.using = keptSets{}, false }
 
 // doubtful tells whether what was done with the zone is to be done again with what it has now: sets that were read before are good for a change that
 // Route 53 has
@@ -176,19 +176,19 @@ func (z *hosted) apply(batch []types.Change) {
 	for _, c := range batch {
 		r := *c.ResourceRecordSet
 		if c.Action == types.ChangeActionDelete {
-			z.c.sets.sets = slices.DeleteFunc(z.c.sets.sets, func(o types.ResourceRecordSet) bool {
+			z.dns.sets.sets = slices.DeleteFunc(z.dns.sets.sets, func(o types.ResourceRecordSet) bool {
 				return names(o, records.Plain(value(r.Name)), string(r.Type)) && !routed(o)
 			})
 		} else {
-			z.c.sets.sets = append(z.c.sets.sets, r)
+			z.dns.sets.sets = append(z.dns.sets.sets, r)
 		}
 	}
 }
 
 // submit has Route 53 make a batch of changes, all of it or nothing. It takes one at a time for a zone.
 func (z *hosted) submit(ctx context.Context, batch []types.Change) error {
-	return z.c.patiently(ctx, func() error {
-		_, err := z.c.records.changeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{HostedZoneId: &z.id, ChangeBatch: &types.ChangeBatch{Changes: batch}})
+	return z.dns.tuning.patiently(ctx, func() error {
+		_, err := z.dns.records.changeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{HostedZoneId: &z.id, ChangeBatch: &types.ChangeBatch{Changes: batch}})
 		return err
 	}, reasonBusy)
 }

@@ -20,24 +20,24 @@ type recordCalls struct {
 }
 
 // recordCallsOf gives Route 53 for the partition of the account's region: it is one for all of a partition's regions, and the SDK knows where.
-func (c *cloud) recordCallsOf(conf sdk.Config) recordCalls {
+func (d *dns) recordCallsOf(conf sdk.Config) recordCalls {
 	r := route53.NewFromConfig(conf, func(o *route53.Options) {
-		if to, err := url.Parse(c.settings.Text("route53_url")); err == nil && to.Host != "" {
+		if to, err := url.Parse(d.settings.Text("route53_url")); err == nil && to.Host != "" {
 			o.EndpointResolverV2 = elsewhere{o.EndpointResolverV2, *to}
 		}
 	})
 	return recordCalls{
-		listHostedZonesByName:    paced(c, r.ListHostedZonesByName),
-		getHostedZone:            paced(c, r.GetHostedZone),
-		listResourceRecordSets:   paced(c, r.ListResourceRecordSets),
-		changeResourceRecordSets: paced(c, r.ChangeResourceRecordSets),
+		listHostedZonesByName:    paced(d, r.ListHostedZonesByName),
+		getHostedZone:            paced(d, r.GetHostedZone),
+		listResourceRecordSets:   paced(d, r.ListResourceRecordSets),
+		changeResourceRecordSets: paced(d, r.ChangeResourceRecordSets),
 	}
 }
 
 // paced gives an action that waits for its turn. Its errors have a code, but those of the network.
-func paced[I, O any](c *cloud, ask func(context.Context, *I, ...func(*route53.Options)) (*O, error)) call[I, O] {
+func paced[I, O any](d *dns, ask func(context.Context, *I, ...func(*route53.Options)) (*O, error)) call[I, O] {
 	return func(ctx context.Context, in *I) (*O, error) {
-		if err := c.pace.turn(ctx, c.tuning.apart); err != nil {
+		if err := d.pace.turn(ctx, d.tuning.apart); err != nil {
 			return nil, err
 		}
 		out, err := ask(ctx, in)

@@ -48,7 +48,7 @@ func (c *cloud) DeleteShared(ctx context.Context, id string) error {
 	if !groupForm.MatchString(group) {
 		return nil
 	}
-	err := c.patiently(ctx, func() error {
+	err := c.tuning.patiently(ctx, func() error {
 		_, err := c.ec2.deleteSecurityGroup(ctx, &ec2.DeleteSecurityGroupInput{GroupId: &group})
 		return err
 	}, "DependencyViolation")

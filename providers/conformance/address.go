@@ -11,10 +11,13 @@ import (
 // looks is how often a machine is described to see whether it keeps its address.
 const looks = 40
 
+// addresses are the promises about what a machine is reached by.
+type addresses[S T[S]] struct{ Harness[S] }
+
 // keepsAddress holds a member to what logging in rests on: a machine that runs has an address for access, and one that was told, by the create or by
 // a look at it, is the one that
 // every later answer tells, as soon as it tells any. A cloud may tell of addresses late; until then its machine is starting.
-func (h Harness[S]) keepsAddress(t S) {
+func (h addresses[S]) keepsAddress(t S) {
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "address")
 	m := create(t, p, spec)
@@ -47,7 +50,7 @@ func (h Harness[S]) keepsAddress(t S) {
 }
 
 // vanished holds a member to deleting what is gone: success, however it went, and nothing of it is left.
-func (h Harness[S]) vanished(t S) {
+func (h addresses[S]) vanished(t S) {
 	if h.Vanish == nil {
 		t.Skip("the harness cannot have machines go")
 	}

@@ -12,9 +12,12 @@ import (
 	"muster/app/family"
 )
 
+// adoption is the promises about machines that are handed out of a pool.
+type adoption[S T[S]] struct{ Harness[S] }
+
 // adopted holds a member to what handing a machine out of a pool rests on: the machine carries its new node's tags from then on, stays the intent's own, and is
 // behind its new cluster's firewall, whatever answer on the way to that was lost.
-func (h Harness[S]) adopted(t S) {
+func (h adoption[S]) adopted(t S) {
 	if a, ok := family.PowerOf[family.Adopter](h.Open(t)); !ok || a == nil {
 		if h.Firewall != nil {
 			t.Fatal("a member that makes firewalls must be an app.Adopter: machines out of a pool would be open to everybody")
@@ -40,7 +43,7 @@ func (h Harness[S]) adopted(t S) {
 }
 
 // pooled makes a machine as pools do, and gives what it is to become.
-func (h Harness[S]) pooled(t S, p family.Provider) (family.Machine, family.MachineSpec) {
+func (h adoption[S]) pooled(t S, p family.Provider) (family.Machine, family.MachineSpec) {
 	t.Helper()
 	spec, _ := h.Spec(t, "pooled")
 	spec.Tags["muster-pool"] = "warm"
@@ -53,7 +56,7 @@ func (h Harness[S]) pooled(t S, p family.Provider) (family.Machine, family.Machi
 	return made, next
 }
 
-func (h Harness[S]) adoptedOnce(t S) {
+func (h adoption[S]) adoptedOnce(t S) {
 	p := h.Open(t)
 	a, _ := family.PowerOf[family.Adopter](p)
 	made, next := h.pooled(t, p)
@@ -80,7 +83,7 @@ func (h Harness[S]) adoptedOnce(t S) {
 
 // adoptedAfter has the answer to the n-th call of an adoption that changes something be lost, and the adoption be asked for again; false where there is no
 // such call.
-func (h Harness[S]) adoptedAfter(t S, n int) bool {
+func (h adoption[S]) adoptedAfter(t S, n int) bool {
 	t.Helper()
 	p := h.Open(t)
 	a, _ := family.PowerOf[family.Adopter](p)
@@ -110,7 +113,7 @@ func (h Harness[S]) adoptedAfter(t S, n int) bool {
 }
 
 // isOf wants a machine to be what it was adopted as.
-func (h Harness[S]) isOf(t S, p family.Provider, made family.Machine, next family.MachineSpec) {
+func (h adoption[S]) isOf(t S, p family.Provider, made family.Machine, next family.MachineSpec) {
 	t.Helper()
 	got := h.eventually(t, p, made.ID)
 	if !maps.Equal(got.Tags, next.Tags) || got.Hostname != next.Hostname {

@@ -11,11 +11,12 @@ import (
 	"muster/app/template"
 )
 
-// The part of the suite for members that speak to an endpoint over HTTP: see Harness.Faults.
+// endpoint is the promises of members that speak to an endpoint over HTTP: see Harness.Faults.
+type endpoint[S T[S]] struct{ Harness[S] }
 
 // lostAnswers holds Create to one call per intent, whatever becomes of the answer: after it, a machine that was made is listed by its intent,
 // and asking again gives it.
-func (h Harness[S]) lostAnswers(t S) {
+func (h endpoint[S]) lostAnswers(t S) {
 	if h.Faults == nil {
 		t.Skip("the member speaks to no endpoint")
 	}
@@ -74,7 +75,7 @@ func unclear(t TB, err error) {
 }
 
 // failures holds every verb to the codes of failures of the cloud's side.
-func (h Harness[S]) failures(t S) {
+func (h endpoint[S]) failures(t S) {
 	if h.Faults == nil {
 		t.Skip("the member speaks to no endpoint")
 	}
@@ -118,7 +119,7 @@ func (h Harness[S]) failures(t S) {
 }
 
 // refusals holds Create to the codes of the cloud's own refusals, and to making nothing.
-func (h Harness[S]) refusals(t S) {
+func (h endpoint[S]) refusals(t S) {
 	if len(h.Refusals) == 0 {
 		t.Skip("the harness names none")
 	}
@@ -155,7 +156,7 @@ type Refusal struct {
 
 // partial holds the member to cleaning up: where a call that follows the one that makes the machine fails, what was made is found, made
 // whole or given back, and nothing is left in the end.
-func (h Harness[S]) partial(t S) {
+func (h endpoint[S]) partial(t S) {
 	if len(h.Partial) == 0 {
 		t.Skip("creating is one call")
 	}
@@ -191,7 +192,7 @@ func (h Harness[S]) partial(t S) {
 }
 
 // firewalls holds a member that makes them to making one for a cluster, to telling it, and to removing it.
-func (h Harness[S]) firewalls(t S) {
+func (h endpoint[S]) firewalls(t S) {
 	if h.Firewall == nil {
 		t.Skip("the member makes none")
 	}
@@ -234,7 +235,7 @@ func (h Harness[S]) firewalls(t S) {
 }
 
 // offers holds what the account has to offer to what can be made.
-func (h Harness[S]) offers(t S) {
+func (h endpoint[S]) offers(t S) {
 	p := h.Open(t)
 	o, ok := family.PowerOf[family.Offerer](p)
 	if !ok {
@@ -273,7 +274,7 @@ func compare(a, b string) int {
 }
 
 // checks holds the account's check to finding what is wrong, in a sentence that helps.
-func (h Harness[S]) checks(t S) {
+func (h endpoint[S]) checks(t S) {
 	p := h.Open(t)
 	c, ok := family.PowerOf[family.AccountChecker](p)
 	if !ok {
@@ -330,7 +331,7 @@ type Wrong[S T[S]] struct {
 	Open  func(t S) (p family.Provider, undo func())
 }
 
-func (h Harness[S]) finds(t S, what string, found []family.Finding, err error, about string) {
+func (h endpoint[S]) finds(t S, what string, found []family.Finding, err error, about string) {
 	t.Helper()
 	if err != nil {
 		t.Errorf("%s: %v", what, err)

@@ -17,11 +17,14 @@ type Late struct {
 	Open func() family.Provider
 }
 
+// lists are the promises of members whose lists lag behind.
+type lists[S T[S]] struct{ Harness[S] }
+
 // late holds a member whose cloud lists late to what the engine rests on: an intent is one machine also where it is asked for again while no list shows the
 // first, what is not listed yet can be deleted, and once app.ListsLate has passed the list shows what is there. Another process that follows a lost
 // answer looks
 // twice, so long apart, before it asks; the same process need not.
-func (h Harness[S]) late(t S) {
+func (h lists[S]) late(t S) {
 	if h.Late == nil {
 		if _, ok := h.Open(t).(family.LateLister); ok && h.Faults != nil {
 			t.Fatal("the member lists late: the harness must have its endpoint do so")
@@ -39,7 +42,7 @@ func (h Harness[S]) late(t S) {
 	}
 }
 
-func (h Harness[S]) lateAgain(t S) {
+func (h lists[S]) lateAgain(t S) {
 	account, p := h.lateAccount(t)
 	spec, _ := h.Spec(t, "late")
 	m := create(t, p, spec)
@@ -49,7 +52,7 @@ func (h Harness[S]) lateAgain(t S) {
 	h.oneOf(t, account.Open(), spec, m.ID)
 }
 
-func (h Harness[S]) lateDeleted(t S) {
+func (h lists[S]) lateDeleted(t S) {
 	account, p := h.lateAccount(t)
 	spec, _ := h.Spec(t, "late")
 	m := create(t, p, spec)
@@ -69,7 +72,7 @@ func (h Harness[S]) lateDeleted(t S) {
 	h.oneOf(t, account.Open(), spec, again.ID)
 }
 
-func (h Harness[S]) lateUnclear(t S, fault Fault, byAnother bool) {
+func (h lists[S]) lateUnclear(t S, fault Fault, byAnother bool) {
 	account, p := h.lateAccount(t)
 	spec, _ := h.Spec(t, "late")
 	began := time.Now()
@@ -100,7 +103,7 @@ func (h Harness[S]) lateUnclear(t S, fault Fault, byAnother bool) {
 	h.oneOf(t, account.Open(), spec, h.persist(t, p, spec).ID)
 }
 
-func (h Harness[S]) lateAccount(t S) (Late, family.Provider) {
+func (h lists[S]) lateAccount(t S) (Late, family.Provider) {
 	t.Helper()
 	account := h.Late(t)
 	p := account.Open()
@@ -111,7 +114,7 @@ func (h Harness[S]) lateAccount(t S) (Late, family.Provider) {
 }
 
 // persist asks for a machine until it is told which it is, as the engine does.
-func (h Harness[S]) persist(t S, p family.Provider, spec family.MachineSpec) family.Machine {
+func (h lists[S]) persist(t S, p family.Provider, spec family.MachineSpec) family.Machine {
 	t.Helper()
 	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {
 		m, err := p.Create(t.Context(), spec)
@@ -125,7 +128,7 @@ func (h Harness[S]) persist(t S, p family.Provider, spec family.MachineSpec) fam
 }
 
 // oneOf wants just one machine of an intent once lists are true, and removes it.
-func (h Harness[S]) oneOf(t S, p family.Provider, spec family.MachineSpec, id string) {
+func (h lists[S]) oneOf(t S, p family.Provider, spec family.MachineSpec, id string) {
 	t.Helper()
 	wait(t, family.ListsLate(p))
 	ids := idsOf(list(t, p, map[string]string{family.TagInstallation: Installation, family.TagIntent: spec.Intent}))

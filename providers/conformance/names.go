@@ -10,9 +10,12 @@ import (
 	"muster/app/family"
 )
 
+// names are the promises of members that keep DNS records.
+type names[S T[S]] struct{ Harness[S] }
+
 // named holds a member that keeps DNS records to having a machine's name lead to it, to taking that back with the machine, and to leaving alone what
 // is not ours.
-func (h Harness[S]) named(t S) {
+func (h names[S]) named(t S) {
 	n, ok := family.PowerOf[family.Namer](h.Open(t))
 	if !ok || n.NameZone() == "" {
 		t.Skip("the account names no zone")
@@ -38,7 +41,7 @@ func (h Harness[S]) named(t S) {
 }
 
 // hosted makes a machine whose name is in the zone.
-func (h Harness[S]) hosted(t S, p family.Provider) (family.Namer, family.Machine) {
+func (h names[S]) hosted(t S, p family.Provider) (family.Namer, family.Machine) {
 	t.Helper()
 	n, _ := family.PowerOf[family.Namer](p)
 	spec, _ := h.Spec(t, "named")
@@ -49,7 +52,7 @@ func (h Harness[S]) hosted(t S, p family.Provider) (family.Namer, family.Machine
 }
 
 // leads wants a name to lead to an address, once, and the record beside it to be there once.
-func (h Harness[S]) leads(t S, m family.Machine) {
+func (h names[S]) leads(t S, m family.Machine) {
 	t.Helper()
 	want := []string{"A " + m.Addresses[app.AddressAccess]}
 	if v6 := m.Addresses["access_v6"]; v6 != "" {
@@ -61,7 +64,7 @@ func (h Harness[S]) leads(t S, m family.Machine) {
 }
 
 // free wants nothing of a name to be left.
-func (h Harness[S]) free(t S, names ...string) {
+func (h names[S]) free(t S, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		if got := h.Named(t, name); len(got) > 0 {
@@ -70,7 +73,7 @@ func (h Harness[S]) free(t S, names ...string) {
 	}
 }
 
-func (h Harness[S]) namedOnce(t S) {
+func (h names[S]) namedOnce(t S) {
 	p := h.Open(t)
 	n, m := h.hosted(t, p)
 	for range 2 {
@@ -107,7 +110,7 @@ func (h Harness[S]) namedOnce(t S) {
 	h.free(t, m.Hostname)
 }
 
-func (h Harness[S]) namedByOthers(t S) {
+func (h names[S]) namedByOthers(t S) {
 	p := h.Open(t)
 	n, m := h.hosted(t, p)
 	for kind, data := range map[string]string{"A": "203.0.113.99", "AAAA": "2001:db8::99", "CNAME": "www.example.org."} {
@@ -126,7 +129,7 @@ func (h Harness[S]) namedByOthers(t S) {
 	}
 }
 
-func (h Harness[S]) namedAlone(t S) {
+func (h names[S]) namedAlone(t S) {
 	p := h.Open(t)
 	n, m := h.hosted(t, p)
 	s, ok := family.PowerOf[family.Sharer](p)
@@ -163,7 +166,7 @@ func (h Harness[S]) namedAlone(t S) {
 }
 
 // namedAfter has the answer to the n-th change be lost while a name is set, changed and dropped; false where there are not so many.
-func (h Harness[S]) namedAfter(t S, n int) bool {
+func (h names[S]) namedAfter(t S, n int) bool {
 	t.Helper()
 	p := h.Open(t)
 	namer, m := h.hosted(t, p)

@@ -146,9 +146,6 @@ func (p *Prover) Fatalf(format string, args ...any) {
 // Skip ends the check, which does not hold here.
 func (p *Prover) Skip(args ...any) { p.skip(fmt.Sprintln(args...)) }
 
-// Skipf ends the check, which does not hold here.
-func (p *Prover) Skipf(format string, args ...any) { p.skip(fmt.Sprintf(format, args...)) }
-
 func (p *Prover) skip(why string) {
 	p.Logf("%s", why)
 	p.mu.Lock()

@@ -8,8 +8,11 @@ import (
 	"muster/app/family"
 )
 
+// power is the promises about machines that sleep and wake.
+type power[S T[S]] struct{ Harness[S] }
+
 // sleeps holds a member that is an app.Sleeper to what that promises.
-func (h Harness[S]) sleeps(t S) {
+func (h power[S]) sleeps(t S) {
 	p := h.Open(t)
 	s, ok := family.PowerOf[family.Sleeper](p)
 	if !ok {
@@ -29,7 +32,7 @@ func (h Harness[S]) sleeps(t S) {
 	}
 	err := s.Sleep(t.Context(), m.ID)
 	if e := app.AsError(err); err != nil && e.Code == app.EInvalid && e.Reason == "cannot_sleep" {
-		t.Skipf("machines made here cannot be stopped: %v", err)
+		t.Skip("machines made here cannot be stopped:", err)
 	}
 	if err != nil {
 		t.Fatalf("sleep: %v", err)
@@ -78,7 +81,7 @@ func (h Harness[S]) sleeps(t S) {
 }
 
 // stopped waits until a machine is described, and listed, as stopped.
-func (h Harness[S]) stopped(t S, p family.Provider, id string, spec family.MachineSpec) {
+func (h power[S]) stopped(t S, p family.Provider, id string, spec family.MachineSpec) {
 	t.Helper()
 	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {
 		m, err := p.Describe(t.Context(), id)

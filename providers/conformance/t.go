@@ -4,7 +4,6 @@ import "context"
 
 // TB is what a check asks of who runs it, in the words of testing.TB, which is one.
 type TB interface {
-	Name() string
 	Context() context.Context
 	Cleanup(func())
 	Helper()
@@ -13,7 +12,6 @@ type TB interface {
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 	Skip(args ...any)
-	Skipf(format string, args ...any)
 	Logf(format string, args ...any)
 }
 

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/digitalocean/godo"
 	"muster/app"
 	"muster/app/family"
+
+	"github.com/digitalocean/godo"
 )
 
 // Adopt gives a droplet other tags and another name, and puts it behind its new cluster's firewall. Tags are put on one after the other: the firewall's
@@ -27,7 +28,7 @@ func (c *cloud) Adopt(ctx context.Context, id string, spec family.MachineSpec) e
 	}
 	wall := ""
 	if spec.Firewall != nil {
-		if err := c.ensureFirewall(ctx, spec); err != nil {
+		if err := c.firewalls.ensure(ctx, spec); err != nil {
 			return err
 		}
 		wall = firewallTag(spec.Tags[family.TagInstallation], spec.Tags[family.TagCluster])
@@ -92,7 +93,7 @@ func (c *cloud) putTag(ctx context.Context, d *godo.Droplet, name string) error 
 	if slices.Contains(d.Tags, name) {
 		return nil
 	}
-	if err := c.ensureTag(ctx, name); err != nil {
+	if err := ensureTag(ctx, c.api, name); err != nil {
 		return err
 	}
 	_, err := c.api.Tags.TagResources(ctx, name, &godo.TagResourcesRequest{Resources: resources(d)})
@@ -104,8 +105,8 @@ func resources(d *godo.Droplet) []godo.Resource {
 }
 
 // ensureTag makes a tag where there is none.
-func (c *cloud) ensureTag(ctx context.Context, name string) error {
-	_, _, err := c.api.Tags.Create(ctx, &godo.TagCreateRequest{Name: name})
+func ensureTag(ctx context.Context, api *godo.Client, name string) error {
+	_, _, err := api.Tags.Create(ctx, &godo.TagCreateRequest{Name: name})
 	if err == nil {
 		return nil
 	}
@@ -113,7 +114,7 @@ func (c *cloud) ensureTag(ctx context.Context, name string) error {
 		return err
 	}
 	// It is there already, or it is not: then this says so.
-	if _, _, again := c.api.Tags.Get(ctx, name); again != nil {
+	if _, _, again := api.Tags.Get(ctx, name); again != nil {
 		return err
 	}
 	return nil
@@ -128,7 +129,7 @@ func (c *cloud) rename(ctx context.Context, d *godo.Droplet, name string) error 
 		return failure("droplet:update", err)
 	}
 	for deadline := time.Now().Add(c.timing.shutdown); time.Now().Before(deadline); {
-		if err := c.pause(ctx); err != nil {
+		if err := wait(ctx, c.timing.look); err != nil {
 			return err
 		}
 		now, err := c.droplet(ctx, strconv.Itoa(d.ID))

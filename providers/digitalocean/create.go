@@ -8,10 +8,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/digitalocean/godo"
 	"muster/app"
 	"muster/app/family"
 	"muster/providers/internal/userdata"
+
+	"github.com/digitalocean/godo"
 )
 
 // noPassword ends what DigitalOcean does where it is given no SSH key: it sets a password for root that must be changed at the first login, and until then
@@ -69,13 +70,13 @@ func (c *cloud) Create(ctx context.Context, spec family.MachineSpec) (family.Mac
 		return o.machine(d), err
 	}
 	if spec.Firewall != nil {
-		if err := c.ensureFirewall(ctx, spec); err != nil {
+		if err := c.firewalls.ensure(ctx, spec); err != nil {
 			return family.Machine{}, err
 		}
 	}
 	var volumes []string
 	if o.dataDisk > 0 {
-		v, err := c.ensureVolume(ctx, o)
+		v, err := c.volumes.ensure(ctx, o)
 		if err != nil {
 			return family.Machine{}, err
 		}
@@ -85,17 +86,17 @@ func (c *cloud) Create(ctx context.Context, spec family.MachineSpec) (family.Mac
 	if err != nil {
 		return family.Machine{}, notCreated(ctx, c, failure("droplet:create", err), key, volumes)
 	}
-	c.remember(key, d.ID)
+	c.recent.remember(key, d.ID)
 	return o.machine(d), nil
 }
 
 // notCreated clears up after a droplet that was not created, or of which nobody knows whether it was; the error is the one that it is given.
 func notCreated(ctx context.Context, c *cloud, err error, key string, volumes []string) error {
 	if refused(err) && len(volumes) > 0 {
-		_ = c.deleteVolume(ctx, volumes[0]) // what the refusal says counts; Shared tells of what is left
+		_ = c.volumes.delete(ctx, volumes[0]) // what the refusal says counts; Shared tells of what is left
 	}
 	if code := app.CodeOf(err); !refused(err) && code != app.ERateLimit && code != app.EConflict {
-		c.remember(key, 0)
+		c.recent.remember(key, 0)
 	}
 	return err
 }
@@ -174,19 +175,19 @@ func (c *cloud) find(ctx context.Context, tags map[string]string, key string) (*
 	if err != nil || d != nil {
 		return d, err
 	}
-	m, ok := c.remembered(key)
+	m, ok := c.recent.find(key)
 	switch {
 	case !ok:
 		return nil, nil
 	case m.id == 0:
-		if err := c.wait(ctx, time.Until(m.at.Add(c.timing.late))); err != nil {
+		if err := wait(ctx, time.Until(m.at.Add(c.timing.late))); err != nil {
 			return nil, err
 		}
 		return c.listed(ctx, tags)
 	}
 	d, _, err = c.api.Droplets.Get(ctx, m.id)
 	if err = failure("droplet:read", err); absent(err) {
-		c.forget(m.id)
+		c.recent.forget(m.id)
 		return nil, nil
 	}
 	return d, err

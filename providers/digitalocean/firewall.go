@@ -12,6 +12,7 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/providers/internal/account"
+	"muster/providers/internal/keylock"
 	"muster/providers/internal/records"
 )
 
@@ -27,45 +28,52 @@ const (
 	kindVolume   = "volume"
 )
 
-// ensureFirewall makes the cluster's firewall where there is none. It is put on by a tag, so it holds for each droplet from the moment that it exists. It is
+// firewalls are those of clusters.
+type firewalls struct {
+	api     *godo.Client
+	sshFrom []string
+	locks   keylock.Locks
+}
+
+// ensure makes the cluster's firewall where there is none. It is put on by a tag, so it holds for each droplet from the moment that it exists. It is
 // looked for each time: a machine without it would be open to everybody.
-func (c *cloud) ensureFirewall(ctx context.Context, spec family.MachineSpec) error {
-	wanted, err := c.firewall(spec)
+func (fs *firewalls) ensure(ctx context.Context, spec family.MachineSpec) error {
+	wanted, err := fs.request(spec)
 	if err != nil {
 		return err
 	}
-	release, err := c.locks.Lock(ctx, wanted.Name)
+	release, err := fs.locks.Lock(ctx, wanted.Name)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if there, err := c.hasFirewall(ctx, wanted); there || err != nil {
+	if there, err := fs.has(ctx, wanted); there || err != nil {
 		return err
 	}
-	if err := c.ensureTag(ctx, wanted.Tags[0]); err != nil {
+	if err := ensureTag(ctx, fs.api, wanted.Tags[0]); err != nil {
 		return err
 	}
-	_, r, err := c.api.Firewalls.Create(ctx, wanted)
+	_, r, err := fs.api.Firewalls.Create(ctx, wanted)
 	if err == nil {
 		return nil
 	}
 	if r != nil && r.StatusCode == http.StatusConflict { // names are unique: somebody else was faster
-		if there, err := c.hasFirewall(ctx, wanted); there || err != nil {
+		if there, err := fs.has(ctx, wanted); there || err != nil {
 			return err
 		}
 	}
 	return failure("firewall:create", err)
 }
 
-func (c *cloud) hasFirewall(ctx context.Context, wanted *godo.FirewallRequest) (bool, error) {
-	all, err := pages(ctx, "firewall:read", c.api.Firewalls.List)
+func (fs *firewalls) has(ctx context.Context, wanted *godo.FirewallRequest) (bool, error) {
+	all, err := pages(ctx, "firewall:read", fs.api.Firewalls.List)
 	return slices.ContainsFunc(all, func(f godo.Firewall) bool {
 		return f.Name == wanted.Name && slices.Contains(f.Tags, wanted.Tags[0])
 	}), err
 }
 
-// firewall is what is asked for: SSH from where the account says, the cluster's rules, and everything among its machines; outward everything.
-func (c *cloud) firewall(spec family.MachineSpec) (*godo.FirewallRequest, error) {
+// request is what is asked for: SSH from where the account says, the cluster's rules, and everything among its machines; outward everything.
+func (fs *firewalls) request(spec family.MachineSpec) (*godo.FirewallRequest, error) {
 	installation, cluster := spec.Tags[family.TagInstallation], spec.Tags[family.TagCluster]
 	t := firewallTag(installation, cluster)
 	if len(t) > longestTag {
@@ -73,7 +81,7 @@ func (c *cloud) firewall(spec family.MachineSpec) (*godo.FirewallRequest, error)
 	}
 	within, everywhere := &godo.Sources{Tags: []string{t}}, &godo.Destinations{Addresses: []string{"0.0.0.0/0", "::/0"}}
 	f := &godo.FirewallRequest{Name: firewallName(installation, cluster), Tags: []string{t}, DropletIDs: []int{}}
-	f.InboundRules = append(f.InboundRules, godo.InboundRule{Protocol: "tcp", PortRange: "22", Sources: &godo.Sources{Addresses: c.sshFrom}})
+	f.InboundRules = append(f.InboundRules, godo.InboundRule{Protocol: "tcp", PortRange: "22", Sources: &godo.Sources{Addresses: fs.sshFrom}})
 	for _, protocol := range []string{"tcp", "udp", "icmp"} {
 		ports := everyPort
 		if protocol == "icmp" {
@@ -181,7 +189,7 @@ func (c *cloud) DeleteShared(ctx context.Context, id string) error {
 	}
 	switch kind {
 	case kindFirewall:
-		return c.deleteFirewall(ctx, uuid)
+		return c.firewalls.delete(ctx, uuid)
 	case kindVolume:
 		v, _, err := c.api.Storage.GetVolume(ctx, uuid)
 		if err = failure("block_storage:read", err); absent(err) {
@@ -193,27 +201,27 @@ func (c *cloud) DeleteShared(ctx context.Context, id string) error {
 		if len(v.DropletIDs) > 0 {
 			return app.Errorf(app.ETransient, "Volume %s is attached to a droplet.", v.Name)
 		}
-		return c.deleteVolume(ctx, uuid)
+		return c.volumes.delete(ctx, uuid)
 	}
 	return nil
 }
 
-// deleteFirewall looks first whether a droplet is behind it.
-func (c *cloud) deleteFirewall(ctx context.Context, uuid string) error {
-	f, _, err := c.api.Firewalls.Get(ctx, uuid)
+// delete looks first whether a droplet is behind it.
+func (fs *firewalls) delete(ctx context.Context, uuid string) error {
+	f, _, err := fs.api.Firewalls.Get(ctx, uuid)
 	if err = failure("firewall:read", err); absent(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	release, err := c.locks.Lock(ctx, f.Name)
+	release, err := fs.locks.Lock(ctx, f.Name)
 	if err != nil {
 		return err
 	}
 	defer release()
 	for _, t := range f.Tags {
-		behind, _, err := c.api.Droplets.ListByTag(ctx, t, &godo.ListOptions{PerPage: 1})
+		behind, _, err := fs.api.Droplets.ListByTag(ctx, t, &godo.ListOptions{PerPage: 1})
 		if err = failure("droplet:read", err); err != nil && !absent(err) {
 			return err
 		}
@@ -221,14 +229,14 @@ func (c *cloud) deleteFirewall(ctx context.Context, uuid string) error {
 			return app.Errorf(app.ETransient, "Droplets such as %s are behind firewall %s.", behind[0].Name, f.Name)
 		}
 	}
-	if _, err := c.api.Firewalls.Delete(ctx, uuid); err != nil {
+	if _, err := fs.api.Firewalls.Delete(ctx, uuid); err != nil {
 		if err = failure("firewall:delete", err); !absent(err) {
 			return err
 		}
 	}
 	for _, t := range f.Tags {
 		if strings.HasPrefix(t, firewallPrefix) {
-			_, _ = c.api.Tags.Delete(ctx, t) // one that stays is litter
+			_, _ = fs.api.Tags.Delete(ctx, t) // one that stays is litter
 		}
 	}
 	return nil

@@ -155,7 +155,7 @@ func (c *cloud) Delete(ctx context.Context, id string) error {
 		return fmt.Errorf("names: %w", err)
 	}
 	if k.volume {
-		if err := c.deleteVolumeOf(ctx, d, k); err != nil {
+		if err := c.volumes.deleteOf(ctx, d, k); err != nil {
 			return fmt.Errorf("volume: %w", err)
 		}
 	}
@@ -164,7 +164,7 @@ func (c *cloud) Delete(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	c.forget(d.ID)
+	c.recent.forget(d.ID)
 	for _, t := range ownTags(d.Tags) {
 		if _, err := c.api.Tags.Delete(ctx, t); err != nil {
 			break

@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/digitalocean/godo"
 	"muster/app/family"
 	"muster/providers/internal/account"
 	"muster/providers/internal/keylock"
+
+	"github.com/digitalocean/godo"
 )
 
 // cloud is one account.
@@ -21,14 +21,9 @@ type cloud struct {
 	locks  keylock.Locks
 	timing timing
 
-	mu   sync.Mutex
-	made map[string]made // by intent: what this process asked for a short while ago, which lists may lack
-}
-
-// made is a droplet that was just asked for.
-type made struct {
-	id int // 0 where no answer came that says whether it was made
-	at time.Time
+	recent    recent
+	volumes   volumes
+	firewalls firewalls
 }
 
 // timing is how long things take; tests have less patience.
@@ -83,7 +78,8 @@ func open(raw map[string]any, t timing, via account.Network) (*cloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cloud{settings: s, raw: account.Settings(raw), api: api, timing: t, made: make(map[string]made)}, nil
+	return &cloud{settings: s, raw: account.Settings(raw), api: api, timing: t, recent: recent{keep: 6 * t.late, made: make(map[string]made)},
+		volumes: volumes{api: api, look: t.look}, firewalls: firewalls{api: api, sshFrom: s.sshFrom}}, nil
 }
 
 // ListsLate implements app.LateLister.
@@ -95,10 +91,8 @@ func (c *cloud) Close() error {
 	return nil
 }
 
-// pause waits between two looks.
-func (c *cloud) pause(ctx context.Context) error { return c.wait(ctx, c.timing.look) }
-
-func (c *cloud) wait(ctx context.Context, d time.Duration) error {
+// wait waits, or gives the context's error.
+func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -106,36 +100,5 @@ func (c *cloud) wait(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-// remember keeps what was asked for until lists are sure to show it.
-func (c *cloud) remember(intent string, id int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for k, m := range c.made {
-		if time.Since(m.at) > 6*c.timing.late {
-			delete(c.made, k)
-		}
-	}
-	c.made[intent] = made{id, time.Now()}
-}
-
-// remembered gives the droplet that this process asked for a short while ago for an intent.
-func (c *cloud) remembered(intent string) (made, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m, ok := c.made[intent]
-	return m, ok
-}
-
-// forget drops what is deleted.
-func (c *cloud) forget(id int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for k, m := range c.made {
-		if m.id == id {
-			delete(c.made, k)
-		}
 	}
 }

@@ -51,7 +51,7 @@ func (c *cloud) Wake(ctx context.Context, id string) error {
 // await looks at a droplet until it is in a state, for so long.
 func (c *cloud) await(ctx context.Context, id string, limit time.Duration, is func(family.MachineState) bool) (bool, error) {
 	for deadline := time.Now().Add(limit); ; {
-		if err := c.pause(ctx); err != nil {
+		if err := wait(ctx, c.timing.look); err != nil {
 			return false, err
 		}
 		d, err := c.droplet(ctx, id)

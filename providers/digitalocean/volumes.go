@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/digitalocean/godo"
 	"muster/app/family"
@@ -16,10 +17,16 @@ const volumePrefix = "muster-"
 // volumeName is of a machine alone, so its volume is found again whatever became of an answer.
 func volumeName(tags map[string]string) string { return volumePrefix + intentKey(tags) }
 
-// volume gives the volume of a name in a region, nil where there is none.
-func (c *cloud) volume(ctx context.Context, name, region string) (*godo.Volume, error) {
+// volumes are the data disks of machines.
+type volumes struct {
+	api  *godo.Client
+	look time.Duration // between looks at one that is being detached
+}
+
+// find gives the volume of a name in a region, nil where there is none.
+func (vs *volumes) find(ctx context.Context, name, region string) (*godo.Volume, error) {
 	found, err := pages(ctx, "block_storage:read", func(ctx context.Context, o *godo.ListOptions) ([]godo.Volume, *godo.Response, error) {
-		return c.api.Storage.ListVolumes(ctx, &godo.ListVolumeParams{Name: name, Region: region, ListOptions: o})
+		return vs.api.Storage.ListVolumes(ctx, &godo.ListVolumeParams{Name: name, Region: region, ListOptions: o})
 	})
 	i := slices.IndexFunc(found, func(v godo.Volume) bool { return v.Name == name })
 	if err != nil || i < 0 {
@@ -28,15 +35,15 @@ func (c *cloud) volume(ctx context.Context, name, region string) (*godo.Volume, 
 	return &found[i], nil
 }
 
-// ensureVolume gives the id of the order's volume, which is made where there is none.
-func (c *cloud) ensureVolume(ctx context.Context, o *order) (string, error) {
+// ensure gives the id of the order's volume, which is made where there is none.
+func (vs *volumes) ensure(ctx context.Context, o *order) (string, error) {
 	name := volumeName(o.spec.Tags)
-	v, err := c.volume(ctx, name, o.region)
+	v, err := vs.find(ctx, name, o.region)
 	if err != nil {
 		return "", err
 	}
 	if v == nil {
-		v, _, err = c.api.Storage.CreateVolume(ctx, &godo.VolumeCreateRequest{
+		v, _, err = vs.api.Storage.CreateVolume(ctx, &godo.VolumeCreateRequest{
 			Region: o.region, Name: name, SizeGigaBytes: int64(o.dataDisk), Description: describeVolume(o.spec.Tags), Tags: []string{}})
 		if err = failure("block_storage:create", err); err != nil {
 			return "", err
@@ -45,27 +52,27 @@ func (c *cloud) ensureVolume(ctx context.Context, o *order) (string, error) {
 	return v.ID, nil
 }
 
-// deleteVolumeOf takes a machine's volume off it and deletes it.
-func (c *cloud) deleteVolumeOf(ctx context.Context, d *godo.Droplet, k card) error {
+// deleteOf takes a machine's volume off it and deletes it.
+func (vs *volumes) deleteOf(ctx context.Context, d *godo.Droplet, k card) error {
 	region := ""
 	if d.Region != nil {
 		region = d.Region.Slug
 	}
-	v, err := c.volume(ctx, volumeName(k.tags), region)
+	v, err := vs.find(ctx, volumeName(k.tags), region)
 	if err != nil || v == nil {
 		return err
 	}
 	if slices.Contains(v.DropletIDs, d.ID) {
-		_, _, err := c.api.StorageActions.DetachByDropletID(ctx, v.ID, d.ID)
+		_, _, err := vs.api.StorageActions.DetachByDropletID(ctx, v.ID, d.ID)
 		if err = failure("block_storage_action:create", err); err != nil && !absent(err) && !strings.Contains(err.Error(), godo.ErrAttachmentNotFound) {
 			return err
 		}
 	}
 	for len(v.DropletIDs) > 0 {
-		if err := c.pause(ctx); err != nil {
+		if err := wait(ctx, vs.look); err != nil {
 			return err
 		}
-		v, _, err = c.api.Storage.GetVolume(ctx, v.ID)
+		v, _, err = vs.api.Storage.GetVolume(ctx, v.ID)
 		if err = failure("block_storage:read", err); absent(err) {
 			return nil
 		}
@@ -73,11 +80,11 @@ func (c *cloud) deleteVolumeOf(ctx context.Context, d *godo.Droplet, k card) err
 			return err
 		}
 	}
-	return c.deleteVolume(ctx, v.ID)
+	return vs.delete(ctx, v.ID)
 }
 
-func (c *cloud) deleteVolume(ctx context.Context, id string) error {
-	_, err := c.api.Storage.DeleteVolume(ctx, id)
+func (vs *volumes) delete(ctx context.Context, id string) error {
+	_, err := vs.api.Storage.DeleteVolume(ctx, id)
 	if err = failure("block_storage:delete", err); absent(err) {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (m *model) carryOut(fates []fate, counts []int) layout.LayoutChange {
 	}
 	sort.SliceStable(fresh, func(i, j int) bool { return fresh[i].kind < fresh[j].kind })
 	out := m.state(met, fresh)
-	m.explain(&out, met)
+	reasons{m}.explain(&out, met)
 	return out
 }
 

@@ -93,7 +93,7 @@ func (m *model) decide(ctx context.Context) ([]fate, []int, error) {
 		return nil, nil, &app.Error{Code: app.ETimeout, Err: ctx.Err(), Message: fmt.Sprintf(
 			"no answer was found in time for %s on %s", humanize.Count(len(m.services), "service"), humanize.Count(len(m.standing), "node"))}
 	case !ok:
-		return nil, nil, m.refusal(ctx, all)
+		return nil, nil, refused{m}.err(ctx, all)
 	}
 	if m.unproven = !all; m.unproven {
 		fates, counts = m.polished(ctx, fates, counts)

@@ -15,9 +15,12 @@ import (
 	"muster/solver/internal/request"
 )
 
-// refusal says what holds a change that cannot be made, and what could be asked for instead, where that was found to
+// refused is a change that cannot be made.
+type refused struct{ *model }
+
+// err says what holds a change that cannot be made, and what could be asked for instead, where that was found to
 // work by trying. proven is false where not all ways were looked at.
-func (m *model) refusal(ctx context.Context, proven bool) error {
+func (m refused) err(ctx context.Context, proven bool) error {
 	w := &deadline{ctx: ctx}
 	sentence := m.held(w)
 	if sentence == "" && m.moves {
@@ -37,7 +40,7 @@ func (m *model) refusal(ctx context.Context, proven bool) error {
 	return e
 }
 
-func (m *model) still() string {
+func (m refused) still() string {
 	if m.moves {
 		return ""
 	}
@@ -45,7 +48,7 @@ func (m *model) still() string {
 }
 
 // held gives the first reason it finds, "" where it finds none.
-func (m *model) held(w *deadline) string {
+func (m refused) held(w *deadline) string {
 	if why := m.misfits(); why != "" {
 		return why
 	}
@@ -62,7 +65,7 @@ func (m *model) held(w *deadline) string {
 }
 
 // misfits names the nodes that may not stay as they are, where more of them than may go.
-func (m *model) misfits() string {
+func (m refused) misfits() string {
 	if m.moves {
 		return ""
 	}
@@ -84,7 +87,7 @@ func (m *model) misfits() string {
 	return strings.Join(lines[:min(len(lines), 4)], "; ")
 }
 
-func (m *model) nodeNames(c alike) []string {
+func (m refused) nodeNames(c alike) []string {
 	var out []string
 	for _, i := range c.nodes {
 		out = append(out, m.standing[i].Name)
@@ -93,7 +96,7 @@ func (m *model) nodeNames(c alike) []string {
 }
 
 // nodesWith gives the names of the standing nodes with a service.
-func (m *model) nodesWith(service string) []string {
+func (m refused) nodesWith(service string) []string {
 	var out []string
 	for _, n := range m.standing {
 		if slices.Contains(n.Services, service) {
@@ -104,7 +107,7 @@ func (m *model) nodesWith(service string) []string {
 }
 
 // tooMany names a service that is on more nodes than it may be.
-func (m *model) tooMany() string {
+func (m refused) tooMany() string {
 	if m.moves || m.mayGo() {
 		return ""
 	}
@@ -119,7 +122,7 @@ func (m *model) tooMany() string {
 }
 
 // homeless names a service that must be on more nodes than can take it.
-func (m *model) homeless() string {
+func (m refused) homeless() string {
 	for i, u := range m.units {
 		if u.min == 0 {
 			continue
@@ -157,7 +160,7 @@ func (m *model) homeless() string {
 }
 
 // pinned says what keeps nodes from going.
-func (m *model) pinned(w *deadline) string {
+func (m refused) pinned(w *deadline) string {
 	var lines []string
 	for _, u := range m.units {
 		s := u.services[0]
@@ -189,8 +192,9 @@ func joinNonEmpty(by string, parts ...string) string {
 }
 
 // smallest gives the least number of nodes that can be reached.
-func (m *model) smallest(w *deadline) (int, bool) {
-	open, sizes := *m, m.t.Constraints.Size
+func (m refused) smallest(w *deadline) (int, bool) {
+	other := *m.model
+	open, sizes := refused{&other}, m.t.Constraints.Size
 	if open.low, open.high = sizes.Least(), len(m.standing)-1; len(sizes.OneOf) == 0 {
 		if size, ok := open.reached(w); ok {
 			return size, true
@@ -208,7 +212,7 @@ func (m *model) smallest(w *deadline) (int, bool) {
 }
 
 // reached gives the number of nodes of the change found, or false where there is none.
-func (m *model) reached(w *deadline) (int, bool) {
+func (m refused) reached(w *deadline) (int, bool) {
 	if m.low > m.high {
 		return 0, false
 	}
@@ -225,7 +229,7 @@ func (m *model) reached(w *deadline) (int, bool) {
 }
 
 // scarce says which added services are too much together.
-func (m *model) scarce() string {
+func (m refused) scarce() string {
 	var fresh []string
 	for _, s := range m.services {
 		if m.added[s] {
@@ -242,7 +246,7 @@ func (m *model) scarce() string {
 }
 
 // way looks for something near that can be done.
-func (m *model) way(ctx context.Context) string {
+func (m refused) way(ctx context.Context) string {
 	var ways []string
 	try := func(r layout.ChangeRequest, say func(layout.LayoutChange) string) {
 		other, err := newModel(m.c, r)

@@ -9,8 +9,11 @@ import (
 	"muster/solver/internal/humanize"
 )
 
+// reasons say why a change that was found is the one it is.
+type reasons struct{ *model }
+
 // explain says of each node that something happens to why it is this one.
-func (m *model) explain(out *layout.LayoutChange, met []*fate) {
+func (m reasons) explain(out *layout.LayoutChange, met []*fate) {
 	on := map[string]int{} // nodes with each service afterwards
 	going, taking := make([]int, len(m.classes)), map[string]int{}
 	for i, n := range out.Nodes {
@@ -45,7 +48,7 @@ func (m *model) explain(out *layout.LayoutChange, met []*fate) {
 	}
 }
 
-func (m *model) whyNew(n *layout.ChangedNode) string {
+func (m reasons) whyNew(n *layout.ChangedNode) string {
 	if m.r.Size > len(m.standing) {
 		return ""
 	}
@@ -64,7 +67,7 @@ func (m *model) whyNew(n *layout.ChangedNode) string {
 	return "the standing nodes alone cannot keep the constraints of template " + m.t.Name
 }
 
-func (m *model) whyGone(at, going int, on map[string]int) string {
+func (m reasons) whyGone(at, going int, on map[string]int) string {
 	c := m.classes[at]
 	if c.misfit != "" {
 		return "it " + c.misfit
@@ -89,7 +92,7 @@ func (m *model) whyGone(at, going int, on map[string]int) string {
 }
 
 // staying says where services that a node takes with it still are.
-func (m *model) staying(services []string, on map[string]int) string {
+func (m reasons) staying(services []string, on map[string]int) string {
 	least := -1
 	for _, s := range services {
 		if least < 0 || on[s] < least {
@@ -106,7 +109,7 @@ func (m *model) staying(services []string, on map[string]int) string {
 	}
 }
 
-func (m *model) whyMoved(at int, n *layout.ChangedNode) string {
+func (m reasons) whyMoved(at int, n *layout.ChangedNode) string {
 	c := m.classes[at]
 	if why := m.clash(c); why != "" {
 		return why
@@ -135,7 +138,7 @@ type ability struct {
 	nodes, first, most int // how many, the index of the first, the most services on one of them
 }
 
-func (m *model) whoCan(services []string) ability {
+func (m reasons) whoCan(services []string) ability {
 	a := ability{first: -1}
 	for _, c := range m.classes {
 		s := c.stays.Clone()
@@ -156,7 +159,7 @@ func (m *model) whoCan(services []string) ability {
 	return a
 }
 
-func (m *model) whyAdded(at int, n *layout.ChangedNode, can ability, took int) string {
+func (m reasons) whyAdded(at int, n *layout.ChangedNode, can ability, took int) string {
 	what := humanize.Names(n.Added)
 	if !slices.ContainsFunc(n.Added, func(s string) bool { return !slices.Contains(m.everywhere, s) }) {
 		return what + " " + verb(n.Added, "goes", "go") + " on every node"

@@ -75,7 +75,7 @@ func (m *mender) remedies(core []*clause) []remedy {
 		needy = needy || k.Kind == kindResources
 	}
 	for _, s := range about {
-		out = append(out, m.q.without(s)...)
+		out = append(out, m.without(s)...)
 	}
 	if typed {
 		for _, name := range slices.Sorted(maps.Keys(m.q.catalog.Providers)) {
@@ -85,7 +85,7 @@ func (m *mender) remedies(core []*clause) []remedy {
 		}
 	}
 	if needy {
-		out = append(out, m.q.bigger(core)...)
+		out = append(out, m.bigger(core)...)
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func (m *mender) remedies(core []*clause) []remedy {
 // of gives the remedies of a clause among others; those of the size depend on the others.
 func (m *mender) of(k *clause, among []*clause) []remedy {
 	if k.Kind == kindSize {
-		return m.q.resize(slices.DeleteFunc(slices.Clone(among), func(o *clause) bool { return o == k }))
+		return m.resize(slices.DeleteFunc(slices.Clone(among), func(o *clause) bool { return o == k }))
 	}
 	return k.remedies
 }
@@ -112,7 +112,7 @@ func (m *mender) next(list []remedy) []remedy {
 
 func (m *mender) single(r remedy) bool {
 	works := func(step int) bool {
-		w := m.q.world()
+		w := m.world()
 		r.apply(w, step)
 		found, _ := m.q.ask(w.c, w.r)
 		return found
@@ -121,7 +121,7 @@ func (m *mender) single(r remedy) bool {
 	if step == 0 || m.q.ended {
 		return false
 	}
-	w := m.q.world()
+	w := m.world()
 	r.apply(w, step)
 	rank := r.rank
 	if r.far && step == r.steps {
@@ -145,7 +145,7 @@ func (m *mender) keep(w *world, rank, steps int, text string) bool {
 	return true
 }
 
-func (q *question) world() *world { return &world{c: q.catalog, r: q.request} }
+func (m *mender) world() *world { return &world{c: m.q.catalog, r: m.q.request} }
 
 // least gives the least number of steps that works, up to most, if more steps always work as well; 0 where even most
 // does not. It looks near 1 first, since what is short is mostly short by little.
@@ -169,7 +169,8 @@ func least(most int, works func(step int) bool) int {
 }
 
 // resize gives the changes of size towards sizes on which the clauses have a layout.
-func (q *question) resize(clauses []*clause) []remedy {
+func (m *mender) resize(clauses []*clause) []remedy {
+	q := m.q
 	d, asked := q.draft(clauses), q.request.Size
 	var up, down int
 	for _, n := range d.sizes() {
@@ -184,15 +185,16 @@ func (q *question) resize(clauses []*clause) []remedy {
 	}
 	var out []remedy
 	if up > 0 {
-		out = append(out, q.otherSize(up-asked, 1))
+		out = append(out, m.otherSize(up-asked, 1))
 	}
 	if down > 0 {
-		out = append(out, q.otherSize(asked-down, -1))
+		out = append(out, m.otherSize(asked-down, -1))
 	}
 	return out
 }
 
-func (q *question) otherSize(steps, sign int) remedy {
+func (m *mender) otherSize(steps, sign int) remedy {
+	q := m.q
 	asked, allowed := q.request.Size, q.template.Constraints.Size
 	high := allowed.Max
 	if high == 0 {
@@ -223,7 +225,8 @@ func (q *question) otherSize(steps, sign int) remedy {
 }
 
 // without leaves a service out of the request, and with it those that require what only it provides.
-func (q *question) without(service string) []remedy {
+func (m *mender) without(service string) []remedy {
+	q := m.q
 	gone, left := q.drop(service, q.services)
 	if len(left) == 0 {
 		return nil
@@ -255,7 +258,8 @@ func (q *question) drop(service string, from []string) (gone, left []string) {
 
 // bigger gives hardware that the provider does not have yet, on which the services of a conflict fit one by one, or all at
 // once.
-func (q *question) bigger(core []*clause) []remedy {
+func (m *mender) bigger(core []*clause) []remedy {
+	q := m.q
 	var most, sum template.Resources
 	for _, name := range q.hardware {
 		f := q.catalog.Hardware[name].Providers[q.provider]
@@ -394,7 +398,7 @@ func (m *mender) together(given, kept []*clause) {
 		lists, changes = append(lists, list), append(changes, change{last, last.steps})
 	}
 	apply := func() *world {
-		w := m.q.world()
+		w := m.world()
 		for _, c := range changes {
 			c.apply(w, c.step)
 		}

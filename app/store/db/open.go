@@ -34,7 +34,9 @@ func Open(ctx context.Context, where string, keeper KeyKeeper) (_ *DB, err error
 	if err := mayOpen(ctx, where); err != nil {
 		return nil, err
 	}
+	shared := sqliteBatches
 	if isPostgres(where) {
+		shared = postgresBatches
 		var join func(hear func(words []string)) peers
 		if session, join, s.Reads, err = openPostgres(ctx, where); err == nil {
 			s.peers = join(s.hear)
@@ -48,7 +50,7 @@ func Open(ctx context.Context, where string, keeper KeyKeeper) (_ *DB, err error
 		return nil, err
 	}
 	s.Keyring.reads = s.Reads
-	s.writer = newWriter(session, s.publish)
+	s.writer = newWriter(session, shared, s.publish)
 	s.writer.keys = s.Keyring
 	if s.InstallationID, err = s.installationID(ctx); err == nil {
 		err = s.checkKey(ctx)

@@ -88,8 +88,9 @@ type sqliteSession struct {
 
 var _ session = (*sqliteSession)(nil)
 
-func (s *sqliteSession) most() int          { return batchLimit }
-func (s *sqliteSession) hopeful() bool      { return false } // a savepoint costs next to nothing
+// sqliteBatches have a savepoint for each write, which costs next to nothing.
+var sqliteBatches = batches{most: batchLimit}
+
 func (s *sqliteSession) again(error) bool   { return false }
 func (s *sqliteSession) flush() error       { return nil }
 func (s *sqliteSession) begin() error       { return s.later(`BEGIN IMMEDIATE`, nil) }

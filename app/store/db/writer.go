@@ -28,6 +28,7 @@ const (
 // writer is the one goroutine that writes. What piles up while a commit is under way is committed together.
 type writer struct {
 	session session
+	batches batches
 	queue   chan *write
 	publish func(topics map[app.Topic]bool, queued bool)
 	stop    sync.Once
@@ -38,11 +39,15 @@ type writer struct {
 	commits atomic.Int64 // that succeeded
 }
 
+// batches is how writes share the transactions of one kind of database.
+type batches struct {
+	most       int  // writes in one transaction
+	optimistic bool // a batch is tried without a savepoint for each write first
+}
+
 // session is the writer's connection to one kind of database. Its transactions see all that was committed before they
 // began, by whichever server, and no other server commits before they end.
 type session interface {
-	// most is how many writes may share a transaction.
-	most() int
 	// begin starts a transaction. note, when not nil, is told to the other servers at its commit.
 	begin() error
 	// commit gives errLost only when nothing of the transaction has happened.
@@ -55,8 +60,6 @@ type session interface {
 	count(query string, args []any) (int64, error)
 	row(query string, args []any) Scanner
 	each(f func(Scanner) error, query string, args []any) error
-	// hopeful tells that a batch is to be tried without a savepoint for each write first.
-	hopeful() bool
 	// again tells that an error has undone the whole transaction and that it may well succeed when it is tried anew.
 	again(err error) bool
 	close() error
@@ -77,9 +80,9 @@ type write struct {
 
 var errClosed = &app.Error{Code: app.ETransient, Message: "the store is closing"}
 
-func newWriter(s session, publish func(map[app.Topic]bool, bool)) *writer {
+func newWriter(s session, b batches, publish func(map[app.Topic]bool, bool)) *writer {
 	w := &writer{
-		session: s, publish: publish,
+		session: s, batches: b, publish: publish,
 		queue: make(chan *write, batchLimit), stopped: make(chan struct{}), done: make(chan struct{}),
 	}
 	go w.run()
@@ -153,7 +156,7 @@ func (s *DB) Commits() int64 { return s.writer.commits.Load() }
 func (w *writer) gather(first *write) []*write {
 	batch := []*write{first}
 	var timer *time.Timer
-	for len(batch) < w.session.most() {
+	for len(batch) < w.batches.most {
 		select {
 		case next := <-w.queue:
 			batch = append(batch, next)
@@ -180,7 +183,7 @@ func (w *writer) gather(first *write) []*write {
 // commit writes a batch, and tries again for a while where the database was lost in the middle.
 func (w *writer) commit(batch []*write) {
 	began := time.Now()
-	careful := len(batch) > 1 && !w.session.hopeful()
+	careful := len(batch) > 1 && !w.batches.optimistic
 	var t *Tx
 	var errs []error
 	var err error

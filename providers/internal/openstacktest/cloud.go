@@ -23,7 +23,7 @@ const (
 	defaultGroup       = "default"
 )
 
-// Cloud is one OpenStack cloud with one project.
+// Cloud is one OpenStack cloud with one project: what there is, and what tests see of it and do to it. Its services answer for it over HTTP.
 type Cloud struct {
 	mu    sync.Mutex
 	next  int
@@ -164,11 +164,11 @@ func (c *Cloud) Left() []string {
 func (c *Cloud) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /identity/v3/auth/tokens", c.authenticate)
-	c.nova(mux, "/compute/v2.1")
-	c.neutron(mux)
-	c.glance(mux)
-	c.cinder(mux)
-	c.designate(mux)
+	nova{c}.routes(mux, "/compute/v2.1")
+	neutron{c}.routes(mux)
+	glance{c}.routes(mux)
+	cinder{c}.routes(mux)
+	designate{c}.routes(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "404 Not Found", http.StatusNotFound) })
 	return mux
 }

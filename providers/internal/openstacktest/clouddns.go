@@ -40,7 +40,10 @@ func (c *Cloud) work() {
 	}
 }
 
-func (c *Cloud) cloudDNS(mux *http.ServeMux, at string) {
+// cloudDNS are the names of a Rackspace account.
+type cloudDNS struct{ *Cloud }
+
+func (c cloudDNS) routes(mux *http.ServeMux, at string) {
 	records := fmt.Sprintf("%s/domains/%d/records", at, domainID)
 	for pattern, do := range map[string]http.HandlerFunc{
 		"GET " + at + "/domains":      c.listDomains,
@@ -55,7 +58,7 @@ func (c *Cloud) cloudDNS(mux *http.ServeMux, at string) {
 	}
 }
 
-func (c *Cloud) listDomains(w http.ResponseWriter, r *http.Request) {
+func (c cloudDNS) listDomains(w http.ResponseWriter, r *http.Request) {
 	all := []object{}
 	if name := r.URL.Query().Get("name"); name == "" || name == Zone {
 		all = append(all, object{"name": Zone, "id": domainID, "accountId": 1100111, "emailAddress": "ops@" + Zone, "created": "2026-03-01T12:00:00.000+0000"})
@@ -63,18 +66,18 @@ func (c *Cloud) listDomains(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, object{"domains": all, "totalEntries": 114})
 }
 
-func (c *Cloud) dnsLimits(w http.ResponseWriter, _ *http.Request) {
+func (c cloudDNS) dnsLimits(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, object{"rates": object{"rate": []any{}}, "absolute": object{"limit": []object{{"name": "domains", "value": 500}, {"name": "records per domain", "value": c.mostRecords()}}}})
 }
 
-func (c *Cloud) mostRecords() int { return cmp.Or(c.Records, 500) }
+func (c cloudDNS) mostRecords() int { return cmp.Or(c.Records, 500) }
 
 func shownRecord(s *recordset) object {
 	return object{"name": strings.TrimSuffix(s.name, "."), "id": s.id, "type": s.kind, "data": s.records[0], "ttl": 300, "created": "2026-03-01T12:00:00.000+0000"}
 }
 
 // listRecords shows records, and finds nothing by a name with an underscore in it.
-func (c *Cloud) listRecords(w http.ResponseWriter, r *http.Request) {
+func (c cloudDNS) listRecords(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	limit, offset := c.PageSize, 0
 	if n, err := strconv.Atoi(q.Get("limit")); err == nil && n < limit {
@@ -106,13 +109,13 @@ func (c *Cloud) listRecords(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin answers with a job, which is over after a little while.
-func (c *Cloud) begin(w http.ResponseWriter, r *http.Request, do func() ([]object, object)) {
+func (c cloudDNS) begin(w http.ResponseWriter, r *http.Request, do func() ([]object, object)) {
 	j := &dnsJob{id: newID(), at: time.Now().Add(c.build), do: do}
 	c.jobs[j.id] = j
 	c.showOne(w, r, j, http.StatusAccepted)
 }
 
-func (c *Cloud) showJob(w http.ResponseWriter, r *http.Request) {
+func (c cloudDNS) showJob(w http.ResponseWriter, r *http.Request) {
 	j := c.jobs[r.PathValue("job")]
 	switch {
 	case j == nil:
@@ -124,7 +127,7 @@ func (c *Cloud) showJob(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *Cloud) showOne(w http.ResponseWriter, r *http.Request, j *dnsJob, status int) {
+func (c cloudDNS) showOne(w http.ResponseWriter, r *http.Request, j *dnsJob, status int) {
 	out := object{"jobId": j.id, "callbackUrl": "https://127.0.0.1:1/v1.0/" + Tenant + "/status/" + j.id, "status": "RUNNING"}
 	details := r.URL.Query().Get("showDetails") == "true"
 	switch {
@@ -170,7 +173,7 @@ func invalid(w http.ResponseWriter, messages ...string) {
 	answer(w, http.StatusBadRequest, object{"code": 400, "validationErrors": object{"messages": messages}})
 }
 
-func (c *Cloud) addRecords(w http.ResponseWriter, r *http.Request) {
+func (c cloudDNS) addRecords(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Records []asked }
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || len(in.Records) == 0 {
 		refuse(w, dnsFault(http.StatusBadRequest, "The request could not be processed.", "There are no records."))
@@ -204,7 +207,7 @@ func (c *Cloud) addRecords(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (c *Cloud) updateRecord(w http.ResponseWriter, r *http.Request) {
+func (c cloudDNS) updateRecord(w http.ResponseWriter, r *http.Request) {
 	var in asked
 	id := r.PathValue("id")
 	err := json.NewDecoder(r.Body).Decode(&in)
@@ -224,7 +227,7 @@ func (c *Cloud) updateRecord(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (c *Cloud) deleteRecords(w http.ResponseWriter, r *http.Request) {
+func (c cloudDNS) deleteRecords(w http.ResponseWriter, r *http.Request) {
 	ids := r.URL.Query()["id"]
 	if len(ids) == 0 {
 		invalid(w, "Must provide at least one record.")

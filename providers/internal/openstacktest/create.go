@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-func (c *Cloud) makeServer(w http.ResponseWriter, r *http.Request) {
+func (c nova) makeServer(w http.ResponseWriter, r *http.Request) {
 	var raw struct{ Server map[string]json.RawMessage }
 	var in struct {
 		Name     string
@@ -89,7 +89,7 @@ func (c *Cloud) makeServer(w http.ResponseWriter, r *http.Request) {
 }
 
 // wrong tells what Nova refuses in a server, in its words.
-func (c *Cloud) wrong(s *server, userData string, typed bool) string {
+func (c nova) wrong(s *server, userData string, typed bool) string {
 	if s.name == "" || utf8.RuneCountInString(s.name) > 255 {
 		return "Invalid input for field/attribute name. Value: " + s.name
 	}
@@ -155,7 +155,7 @@ func (c *Cloud) wrong(s *server, userData string, typed bool) string {
 }
 
 // plug finds the networks of a server.
-func (c *Cloud) plug(w http.ResponseWriter, s *server, raw json.RawMessage, must bool) bool {
+func (c nova) plug(w http.ResponseWriter, s *server, raw json.RawMessage, must bool) bool {
 	var some []struct{ UUID, Port string }
 	var word string
 	switch {

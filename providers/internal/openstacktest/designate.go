@@ -25,7 +25,10 @@ func designateError(w http.ResponseWriter, status int, kind, message string) {
 	answer(w, status, object{"code": status, "type": kind, "message": message, "request_id": "req-1"})
 }
 
-func (c *Cloud) designate(mux *http.ServeMux) {
+// designate are the names of an OpenStack project.
+type designate struct{ *Cloud }
+
+func (c designate) routes(mux *http.ServeMux) {
 	const at = "/dns/v2/zones"
 	mux.HandleFunc("GET "+at, c.guarded(func(w http.ResponseWriter, r *http.Request) {
 		z := object{"id": zoneID, "name": Zone + ".", "project_id": ProjectID, "type": "PRIMARY", "status": "ACTIVE", "action": "NONE", "serial": 1, "ttl": 3600, "email": "ops@suite.test"}
@@ -52,7 +55,7 @@ func shownSet(s *recordset) object {
 	return object{"id": s.id, "zone_id": zoneID, "zone_name": Zone + ".", "project_id": ProjectID, "name": s.name, "type": s.kind, "records": s.records, "ttl": 60, "status": "PENDING", "action": action, "version": 1}
 }
 
-func (c *Cloud) listSets(w http.ResponseWriter, r *http.Request) {
+func (c designate) listSets(w http.ResponseWriter, r *http.Request) {
 	var all []object
 	for _, s := range c.sets {
 		if o := shownSet(s); matches(o, r.URL.Query(), "name", "type") {
@@ -69,7 +72,7 @@ func (c *Cloud) listSets(w http.ResponseWriter, r *http.Request) {
 	c.page(w, r, "recordsets", all)
 }
 
-func (c *Cloud) writeSet(w http.ResponseWriter, r *http.Request) {
+func (c designate) writeSet(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Name, Type string
 		Records    []string
@@ -103,7 +106,7 @@ func (c *Cloud) writeSet(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusAccepted, shownSet(s))
 }
 
-func (c *Cloud) deleteSet(w http.ResponseWriter, r *http.Request) {
+func (c designate) deleteSet(w http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(c.sets, func(s *recordset) bool { return s.id == r.PathValue("id") && s.going == 0 })
 	if i < 0 {
 		designateError(w, http.StatusNotFound, "recordset_not_found", "Could not find RecordSet")

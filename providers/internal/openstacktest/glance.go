@@ -19,7 +19,10 @@ func shownImage(i Image) object {
 		"created_at": i.Made.Format("2006-01-02T15:04:05Z"), "updated_at": i.Made.Format("2006-01-02T15:04:05Z"), "file": "/v2/images/" + i.ID + "/file", "schema": "/v2/schemas/image"}
 }
 
-func (c *Cloud) glance(mux *http.ServeMux) {
+// glance is what a project may ask about images.
+type glance struct{ *Cloud }
+
+func (c glance) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /image/v2/images", c.guarded(func(w http.ResponseWriter, r *http.Request) {
 		var all []object
 		for _, i := range c.Images {
@@ -39,7 +42,10 @@ func (c *Cloud) glance(mux *http.ServeMux) {
 	}))
 }
 
-func (c *Cloud) cinder(mux *http.ServeMux) {
+// cinder is what a project may ask about volumes.
+type cinder struct{ *Cloud }
+
+func (c cinder) routes(mux *http.ServeMux) {
 	const at = "/volume/v3/" + ProjectID
 	mux.HandleFunc("GET "+at+"/limits", c.guarded(func(w http.ResponseWriter, _ *http.Request) {
 		u := c.used()

@@ -55,7 +55,10 @@ func (c *Cloud) unplug(id string) {
 	}
 }
 
-func (c *Cloud) neutron(mux *http.ServeMux) {
+// neutron is what a project may ask about networks: ports, floating IPs, security groups and their rules.
+type neutron struct{ *Cloud }
+
+func (c neutron) routes(mux *http.ServeMux) {
 	const at = "/network/v2.0"
 	mux.HandleFunc("GET "+at+"/networks", c.guarded(c.listNetworks))
 	mux.HandleFunc("GET "+at+"/networks/{id}", c.guarded(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +99,7 @@ func shownNetwork(n Network) object {
 		"created_at": "2026-01-02T03:04:05Z", "updated_at": "2026-01-02T03:04:05Z"}
 }
 
-func (c *Cloud) listNetworks(w http.ResponseWriter, r *http.Request) {
+func (c neutron) listNetworks(w http.ResponseWriter, r *http.Request) {
 	var all []object
 	for _, n := range c.Networks {
 		if o := shownNetwork(n); matches(o, r.URL.Query(), "id", "name") {
@@ -106,7 +109,7 @@ func (c *Cloud) listNetworks(w http.ResponseWriter, r *http.Request) {
 	c.page(w, r, "networks", all)
 }
 
-func (c *Cloud) listPorts(w http.ResponseWriter, r *http.Request) {
+func (c neutron) listPorts(w http.ResponseWriter, r *http.Request) {
 	var all []object
 	for id, p := range c.ports {
 		o := object{"id": id, "device_id": p.server, "network_id": p.network, "device_owner": "compute:nova", "status": "ACTIVE", "admin_state_up": true, "security_groups": append([]string{}, p.groups...),
@@ -119,7 +122,7 @@ func (c *Cloud) listPorts(w http.ResponseWriter, r *http.Request) {
 }
 
 // changePort puts a port into other security groups, in place of those that it was in.
-func (c *Cloud) changePort(w http.ResponseWriter, r *http.Request) {
+func (c neutron) changePort(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	p := c.ports[id]
 	var in struct {
@@ -170,7 +173,7 @@ func (c *Cloud) Behind(server string) (names []string) {
 	return names
 }
 
-func (c *Cloud) shownFloating(id string) object {
+func (c neutron) shownFloating(id string) object {
 	ip := c.ips[id]
 	o := object{"id": id, "floating_network_id": ip.network, "floating_ip_address": ip.address, "description": ip.description, "port_id": nil, "fixed_ip_address": nil, "status": "DOWN",
 		"project_id": ProjectID, "tenant_id": ProjectID, "created_at": ip.made.UTC().Format(time.RFC3339), "updated_at": ip.made.UTC().Format(time.RFC3339)}
@@ -180,7 +183,7 @@ func (c *Cloud) shownFloating(id string) object {
 	return o
 }
 
-func (c *Cloud) listFloating(w http.ResponseWriter, r *http.Request) {
+func (c neutron) listFloating(w http.ResponseWriter, r *http.Request) {
 	var all []object
 	for id := range c.ips {
 		if o := c.shownFloating(id); matches(o, r.URL.Query(), "project_id", "description") {
@@ -191,7 +194,7 @@ func (c *Cloud) listFloating(w http.ResponseWriter, r *http.Request) {
 }
 
 // leads tells whether a floating IP can lead to a port.
-func (c *Cloud) leads(w http.ResponseWriter, network, id string) bool {
+func (c neutron) leads(w http.ResponseWriter, network, id string) bool {
 	p := c.ports[id]
 	switch {
 	case p == nil:
@@ -207,7 +210,7 @@ func (c *Cloud) leads(w http.ResponseWriter, network, id string) bool {
 	return false
 }
 
-func (c *Cloud) makeFloating(w http.ResponseWriter, r *http.Request) {
+func (c neutron) makeFloating(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		IP struct {
 			Network     string `json:"floating_network_id"`
@@ -236,7 +239,7 @@ func (c *Cloud) makeFloating(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, object{"floatingip": c.shownFloating(id)})
 }
 
-func (c *Cloud) oneFloating(w http.ResponseWriter, r *http.Request) {
+func (c neutron) oneFloating(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	ip := c.ips[id]
 	if ip == nil {
@@ -273,7 +276,7 @@ func (c *Cloud) oneFloating(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, object{"floatingip": c.shownFloating(id)})
 }
 
-func (c *Cloud) shownGroup(id string) object {
+func (c neutron) shownGroup(id string) object {
 	g := c.groups[id]
 	rules := []object{}
 	for _, rule := range sorted(g.rules) {
@@ -283,7 +286,7 @@ func (c *Cloud) shownGroup(id string) object {
 		"created_at": g.made.UTC().Format(time.RFC3339), "updated_at": g.made.UTC().Format(time.RFC3339)}
 }
 
-func (c *Cloud) listGroups(w http.ResponseWriter, r *http.Request) {
+func (c neutron) listGroups(w http.ResponseWriter, r *http.Request) {
 	var all []object
 	for id := range c.groups {
 		if o := c.shownGroup(id); matches(o, r.URL.Query(), "name", "project_id") {
@@ -293,7 +296,7 @@ func (c *Cloud) listGroups(w http.ResponseWriter, r *http.Request) {
 	c.page(w, r, "security_groups", all)
 }
 
-func (c *Cloud) makeGroup(w http.ResponseWriter, r *http.Request) {
+func (c neutron) makeGroup(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Group struct{ Name, Description string } `json:"security_group"`
 	}
@@ -316,7 +319,7 @@ func (c *Cloud) makeGroup(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, object{"security_group": c.shownGroup(id)})
 }
 
-func (c *Cloud) oneGroup(w http.ResponseWriter, r *http.Request) {
+func (c neutron) oneGroup(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if c.groups[id] == nil {
 		neutronError(w, http.StatusNotFound, "SecurityGroupNotFound", "Security group "+id+" does not exist")
@@ -336,7 +339,7 @@ func (c *Cloud) oneGroup(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, object{"security_group": c.shownGroup(id)})
 }
 
-func (c *Cloud) makeRules(w http.ResponseWriter, r *http.Request) {
+func (c neutron) makeRules(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Rules []object `json:"security_group_rules"`
 	}
@@ -384,7 +387,7 @@ func (c *Cloud) makeRules(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, object{"security_group_rules": in.Rules})
 }
 
-func (c *Cloud) deleteRule(w http.ResponseWriter, r *http.Request) {
+func (c neutron) deleteRule(w http.ResponseWriter, r *http.Request) {
 	for _, g := range c.groups {
 		if g.rules[r.PathValue("id")] != nil {
 			delete(g.rules, r.PathValue("id"))
@@ -395,7 +398,7 @@ func (c *Cloud) deleteRule(w http.ResponseWriter, r *http.Request) {
 	neutronError(w, http.StatusNotFound, "SecurityGroupRuleNotFound", "Security group rule "+r.PathValue("id")+" does not exist")
 }
 
-func (c *Cloud) showQuotas(w http.ResponseWriter, r *http.Request) {
+func (c neutron) showQuotas(w http.ResponseWriter, r *http.Request) {
 	if c.NoQuotas || r.PathValue("project") != ProjectID {
 		neutronError(w, http.StatusNotFound, "HTTPNotFound", "The resource could not be found.")
 		return

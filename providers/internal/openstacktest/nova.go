@@ -106,7 +106,10 @@ func (c *Cloud) place(s *server) {
 	}
 }
 
-func (c *Cloud) nova(mux *http.ServeMux, at string) {
+// nova is what a project may ask about servers.
+type nova struct{ *Cloud }
+
+func (c nova) routes(mux *http.ServeMux, at string) {
 	for pattern, do := range map[string]http.HandlerFunc{
 		"GET /flavors/detail":       c.listFlavors,
 		"GET /os-availability-zone": c.listZones,
@@ -133,7 +136,7 @@ func atLeast(r *http.Request, minor int) bool {
 	return asked >= minor
 }
 
-func (c *Cloud) listFlavors(w http.ResponseWriter, r *http.Request) {
+func (c nova) listFlavors(w http.ResponseWriter, r *http.Request) {
 	var all []object
 	for _, f := range c.Flavors {
 		all = append(all, object{"id": f.ID, "name": f.Name, "vcpus": f.CPU, "ram": f.RAM, "disk": f.Disk, "swap": "", "rxtx_factor": 1.0,
@@ -142,7 +145,7 @@ func (c *Cloud) listFlavors(w http.ResponseWriter, r *http.Request) {
 	c.page(w, r, "flavors", all)
 }
 
-func (c *Cloud) listZones(w http.ResponseWriter, _ *http.Request) {
+func (c nova) listZones(w http.ResponseWriter, _ *http.Request) {
 	if c.rackspace {
 		novaError(w, http.StatusNotFound, "The resource could not be found.")
 		return
@@ -168,7 +171,7 @@ func (c *Cloud) used() Limits {
 	return u
 }
 
-func (c *Cloud) showLimits(w http.ResponseWriter, _ *http.Request) {
+func (c nova) showLimits(w http.ResponseWriter, _ *http.Request) {
 	u := c.used()
 	answer(w, http.StatusOK, object{"limits": object{"rate": []any{}, "absolute": object{
 		"maxTotalInstances": c.Limits.Servers, "totalInstancesUsed": u.Servers, "maxTotalCores": c.Limits.Cores, "totalCoresUsed": u.Cores,
@@ -191,7 +194,7 @@ func (c *Cloud) imageOf(id string) *Image {
 	return &c.Images[i]
 }
 
-func (c *Cloud) listServers(w http.ResponseWriter, r *http.Request) {
+func (c nova) listServers(w http.ResponseWriter, r *http.Request) {
 	var all []object
 	for _, s := range c.servers {
 		if time.Since(s.born) >= c.Lag {
@@ -258,7 +261,7 @@ func (c *Cloud) shown(s *server, r *http.Request) object {
 	return out
 }
 
-func (c *Cloud) serverOf(w http.ResponseWriter, r *http.Request) *server {
+func (c nova) serverOf(w http.ResponseWriter, r *http.Request) *server {
 	s := c.servers[r.PathValue("id")]
 	if s == nil {
 		novaError(w, http.StatusNotFound, "Instance "+r.PathValue("id")+" could not be found.")
@@ -266,20 +269,20 @@ func (c *Cloud) serverOf(w http.ResponseWriter, r *http.Request) *server {
 	return s
 }
 
-func (c *Cloud) showServer(w http.ResponseWriter, r *http.Request) {
+func (c nova) showServer(w http.ResponseWriter, r *http.Request) {
 	if s := c.serverOf(w, r); s != nil {
 		answer(w, http.StatusOK, object{"server": c.shown(s, r)})
 	}
 }
 
-func (c *Cloud) deleteServer(w http.ResponseWriter, r *http.Request) {
+func (c nova) deleteServer(w http.ResponseWriter, r *http.Request) {
 	if s := c.serverOf(w, r); s != nil {
 		s.task, s.at = "deleting", time.Now().Add(c.build)
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
 
-func (c *Cloud) actOnServer(w http.ResponseWriter, r *http.Request) {
+func (c nova) actOnServer(w http.ResponseWriter, r *http.Request) {
 	s := c.serverOf(w, r)
 	if s == nil {
 		return
@@ -303,7 +306,7 @@ func (c *Cloud) actOnServer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *Cloud) renameServer(w http.ResponseWriter, r *http.Request) {
+func (c nova) renameServer(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Server map[string]json.RawMessage }
 	s := c.serverOf(w, r)
 	if s == nil {
@@ -319,7 +322,7 @@ func (c *Cloud) renameServer(w http.ResponseWriter, r *http.Request) {
 }
 
 // changeMetadata adds some, or takes one away.
-func (c *Cloud) changeMetadata(w http.ResponseWriter, r *http.Request) {
+func (c nova) changeMetadata(w http.ResponseWriter, r *http.Request) {
 	s := c.serverOf(w, r)
 	if s == nil {
 		return

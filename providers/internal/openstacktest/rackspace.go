@@ -36,9 +36,9 @@ func NewRackspace() *Cloud {
 func (c *Cloud) Rackspace() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /identity/v2.0/tokens", c.authenticate2)
-	c.nova(mux, "/servers/v2/"+Tenant)
-	c.glance(mux)
-	c.cloudDNS(mux, "/dns/v1.0/"+Tenant)
+	nova{c}.routes(mux, "/servers/v2/"+Tenant)
+	glance{c}.routes(mux)
+	cloudDNS{c}.routes(mux, "/dns/v1.0/"+Tenant)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "404 Not Found", http.StatusNotFound) })
 	return mux
 }
