@@ -27,7 +27,7 @@ type deedFunc func(ctx context.Context, r request, d deed) (Answer, error)
 // join gives all commands, in the order in which help shows them, and all deeds, each with the noun's part that does it.
 func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
 	catalogs, amendments := catalogs{u.Catalogs}, amendments{u.Clusters, u.Amendments}
-	operations, leases, plans := operations{u.Operations}, leases{u.Leases}, plans{u.Clusters, u.Activity, b.creates}
+	operations, leases, plans := operations{u.Operations, u.RollBacks}, leases{u.Leases}, plans{u.Clusters, u.Activity, b.creates}
 	return []command{
 			{"help", "[COMMAND]", "show all commands, or one", "Getting started", true, b.help},
 			{"link", "", "link yourself to your account", "Getting started", true, b.accounts.link},

@@ -8,7 +8,10 @@ import (
 )
 
 // operations goes on with what has failed.
-type operations struct{ operations Operations }
+type operations struct {
+	operations Operations
+	rollBacks  RollBacks
+}
 
 func (op operations) resume(ctx context.Context, r request, d deed) (Answer, error) {
 	v, err := op.operations.ResumeOperation(ctx, r.actor, d.Cluster, d.Operation)
@@ -20,7 +23,7 @@ func (op operations) resume(ctx context.Context, r request, d deed) (Answer, err
 
 // rollBackAsk shows what a roll-back would do.
 func (op operations) rollBackAsk(ctx context.Context, r request, d deed) (Answer, error) {
-	p, err := op.operations.PreviewRollBack(ctx, r.actor, d.Cluster, d.Operation)
+	p, err := op.rollBacks.PreviewRollBack(ctx, r.actor, d.Cluster, d.Operation)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -43,7 +46,7 @@ func (op operations) rollBackAsk(ctx context.Context, r request, d deed) (Answer
 }
 
 func (op operations) rollBack(ctx context.Context, r request, d deed) (Answer, error) {
-	v, err := op.operations.RollBack(ctx, r.actor, d.Cluster, d.Operation, d.Hash)
+	v, err := op.rollBacks.RollBack(ctx, r.actor, d.Cluster, d.Operation, d.Hash)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -136,6 +136,7 @@ type unasked struct {
 	Creates
 	Amendments
 	Operations
+	RollBacks
 	Leases
 	Requests
 	Questions
@@ -150,6 +151,6 @@ type unasked struct {
 // config is that of a bot which asks the stub for everything.
 func (s *stub) config(currency string, log *slog.Logger) Config {
 	return Config{Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of, Currency: currency, Log: log,
-		UseCases: UseCases{People: s, Catalogs: s, Clusters: s, Activity: s, Deletes: s, Creates: s, Amendments: s, Operations: s, Leases: s, Requests: s, Questions: s, Queues: s, Quotas: s, Orphans: s,
+		UseCases: UseCases{People: s, Catalogs: s, Clusters: s, Activity: s, Deletes: s, Creates: s, Amendments: s, Operations: s, RollBacks: s, Leases: s, Requests: s, Questions: s, Queues: s, Quotas: s, Orphans: s,
 			Workspaces: s, Channels: s, Homes: s}}
 }

@@ -26,6 +26,7 @@ type UseCases struct {
 	Creates    Creates
 	Amendments Amendments
 	Operations Operations
+	RollBacks  RollBacks
 	Leases     Leases
 	Requests   Requests
 	Questions  Questions
@@ -82,9 +83,12 @@ type (
 		PreviewAmend(ctx context.Context, a app.Actor, cluster string, m cluster.Amendment) (cluster.AmendPreview, error)
 		Amend(ctx context.Context, a app.Actor, cluster string, m cluster.Amendment) (cluster.AmendAnswer, error)
 	}
-	// Operations resumes what has failed, or rolls it back.
+	// Operations resumes what has failed.
 	Operations interface {
 		ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (cluster.ClusterView, error)
+	}
+	// RollBacks undoes what has failed.
+	RollBacks interface {
 		PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (operation.RollBackPreview, error)
 		RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (cluster.ClusterView, error)
 	}

@@ -34,7 +34,7 @@ func newPooled(t *testing.T) *pooled {
 		e.cloud.OnAdopt(p.nodes.Adopt)
 	})
 	keys := remote.Keys{}
-	p.app.CreateService.Keys, p.app.ClusterAccessService.Keys, p.app.OperationService.Keys, p.app.PoolReconciler.Keys = keys, keys, keys, keys
+	p.app.CreateService.Keys, p.app.ClusterAccessService.Keys, p.app.UpdateSubmitterService.Keys, p.app.PoolReconciler.Keys = keys, keys, keys, keys
 	return p
 }
 

@@ -59,7 +59,7 @@ func (p nouns) livePages() map[string]livePage {
 		"/admin": {read: p.home.AdminLive, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
 		// Calls wake nobody.
 		"/admin/provider-health": {read: p.fleet.ProviderHealthLive, wakes: ofInstallation, every: 10 * time.Second},
-		"/admin/queues":          {read: p.cluster.Queues.LiveAll, wakes: ofInstallation},
+		"/admin/queues":          {read: p.execution.QueuesLive, wakes: ofInstallation},
 		"/admin/hooks/*":         {read: p.webhook.HookLive},
 		"/clusters":              {read: p.cluster.List.Live},
 		// A check that failed wakes no page.
@@ -68,7 +68,7 @@ func (p nouns) livePages() map[string]livePage {
 		// It says when each was heard of.
 		"/provisioners": {read: p.fleet.ProvisionersLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/questions":    {read: p.cluster.Questions.Live},
-		"/queue":        {read: p.cluster.Queues.Live},
+		"/queue":        {read: p.execution.QueueLive},
 		"/requests":     {read: p.policy.RequestsLive},
 		"/requests/*":   {read: p.policy.RequestLive},
 	}

@@ -37,6 +37,7 @@ func (p *Portal) pages() []site.Route {
 		template.Routes(p.template),
 		cluster.Routes(p.cluster),
 		operation.Routes(p.operation),
+		execution.Routes(p.execution),
 		health.Routes(p.health),
 		policy.Routes(p.policy),
 		webhook.Routes(p.webhook),

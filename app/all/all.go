@@ -37,7 +37,6 @@ type Store interface {
 	cluster.RequestStore
 	schedule.ScheduleStore
 	secret.SecretStore
-	operation.TopUpStore
 	build.AccessStore
 	build.BuildStore
 	build.HookStore
@@ -48,20 +47,20 @@ type Store interface {
 	catalog.VersionStore
 	cluster.AccessStore
 	cluster.ActivityStore
-	cluster.CreatesStore
+	cluster.CreateStore
 	cluster.DashboardStore
-	cluster.DeletesStore
+	cluster.DeleteStore
 	cluster.FinderStore
 	cluster.LossStore
-	cluster.MasksStore
+	cluster.MaskStore
 	cluster.OwnershipStore
-	cluster.PlansStore
+	cluster.PlanStore
 	cluster.PreflightStore
-	cluster.RepeatsStore
+	cluster.RepeatStore
 	cluster.RetentionStore
 	cluster.SharingStore
-	cluster.SpecsStore
-	cluster.ViewsStore
+	cluster.SpecStore
+	cluster.ViewStore
 	chat.CardStore
 	chat.ChannelStore
 	chat.HomeStore
@@ -94,13 +93,25 @@ type Store interface {
 	identity.TokenStore
 	identity.UserStore
 	identity.TenantStore
-	operation.Store
 	policy.PolicyStore
 	policy.QuotaStore
 	pool.PoolStore
 	pool.StockStore
 	resource.ContentStore
 	resource.ResourceStore
+	operation.BackfillStore
+	operation.BuilderStore
+	operation.ControlStore
+	operation.DriftStore
+	operation.FinderStore
+	operation.LeaseStore
+	operation.LeaseWarningStore
+	operation.PartialStore
+	operation.PausedDeleteStore
+	operation.RequestStore
+	operation.RollBackStore
+	operation.ScheduleStore
+	operation.SubmitterStore
 	secret.Store
 	settings.EntryStore
 	settings.IntegrationStore
@@ -147,67 +158,81 @@ type Store interface {
 
 // The services, by names that can be embedded side by side.
 type (
-	ResourceService      = resource.Service
-	CatalogService       = catalog.Service
-	SecretService        = secret.Service
-	ClusterFinderService = cluster.Finder
-	MaskService          = cluster.Masks
-	PlanService          = cluster.Plans
-	PreflightService     = cluster.Preflight
-	ViewService          = cluster.Views
-	SpecService          = cluster.Specs
-	CreateService        = cluster.Creates
-	TrialService         = cluster.Trials
-	ActivityService      = cluster.Activity
-	SharingService       = cluster.Sharing
-	OwnershipService     = cluster.Ownership
-	DeleteService        = cluster.Deletes
-	DashboardService     = cluster.Dashboard
-	RepeatService        = cluster.Repeats
-	ClusterAccessService = cluster.Access
-	AuditService         = identity.AuditLog
-	DeviceService        = identity.Devices
-	GroupService         = identity.Groups
-	LinkService          = identity.Links
-	PasswordService      = identity.Passwords
-	FactorService        = identity.Factors
-	SessionService       = identity.Sessions
-	StepUpService        = identity.StepUps
-	SignInService        = identity.SignIns
-	TokenService         = identity.Tokens
-	UserService          = identity.Users
-	TenantService        = identity.Tenants
-	WebhookService       = webhook.Service
-	PolicyService        = policy.Service
-	QuotaService         = policy.Quotas
-	OperationService     = operation.Service
-	UsageService         = usage.Service
-	ExecutionService     = execution.Service
-	FactService          = execution.Facts
-	HealthService        = execution.Health
-	QuestionService      = execution.Questions
-	WaitService          = execution.Waits
-	InstallationService  = fleet.Installation
-	MachineService       = fleet.Machines
-	ProvisionerService   = fleet.Provisioners
-	RegistryService      = fleet.Registries
-	PoolService          = pool.Service
-	PoolReconciler       = pool.Reconciler
-	BuildHookService     = build.Hooks
-	BuildService         = build.Builds
-	BuildAccessService   = build.Access
-	BuildIntakeService   = build.Intake
-	BuildReconciler      = build.Reconciler
-	ChatCardService      = chat.Cards
-	ChatMessageService   = chat.Messages
-	ChatHomeService      = chat.Homes
-	ChatReviewService    = chat.Reviews
-	ChatWorkspaceService = chat.Workspaces
-	ChatTokenService     = chat.Tokens
-	ChatChannelService   = chat.Channels
-	ChatLinkService      = chat.Links
-	SettingsService      = settings.Service
-	UpkeepService        = upkeep.Service
+	ResourceService        = resource.Service
+	CatalogService         = catalog.Service
+	SecretService          = secret.Service
+	ClusterFinderService   = cluster.Finder
+	MaskService            = cluster.Masks
+	PlanService            = cluster.Plans
+	PreflightService       = cluster.Preflight
+	ViewService            = cluster.Views
+	SpecService            = cluster.Specs
+	CreateService          = cluster.Creates
+	TrialService           = cluster.Trials
+	ActivityService        = cluster.Activity
+	SharingService         = cluster.Sharing
+	OwnershipService       = cluster.Ownership
+	DeleteService          = cluster.Deletes
+	DashboardService       = cluster.Dashboard
+	RepeatService          = cluster.Repeats
+	ClusterAccessService   = cluster.Access
+	AuditService           = identity.AuditLog
+	DeviceService          = identity.Devices
+	GroupService           = identity.Groups
+	LinkService            = identity.Links
+	PasswordService        = identity.Passwords
+	FactorService          = identity.Factors
+	SessionService         = identity.Sessions
+	StepUpService          = identity.StepUps
+	SignInService          = identity.SignIns
+	TokenService           = identity.Tokens
+	UserService            = identity.Users
+	TenantService          = identity.Tenants
+	WebhookService         = webhook.Service
+	PolicyService          = policy.Service
+	OperationFinderService = operation.Finder
+	UpdateBuilderService   = operation.Builder
+	UpdateSubmitterService = operation.Submitter
+	UpdateService          = operation.Updates
+	SleepService           = operation.Sleeping
+	ScheduleService        = operation.Schedules
+	PausedDeleteService    = operation.PausedDeletes
+	LeaseService           = operation.Leases
+	LeaseWarningService    = operation.LeaseWarnings
+	ControlService         = operation.Controls
+	PartialService         = operation.Partials
+	RollBackService        = operation.RollBacks
+	RequestService         = operation.Requests
+	DriftService           = operation.Drifts
+	BackfillService        = operation.Backfills
+	UsageService           = usage.Service
+	ExecutionService       = execution.Service
+	PoolService            = pool.Service
+	BuildHookService       = build.Hooks
+	BuildService           = build.Builds
+	BuildAccessService     = build.Access
+	BuildIntakeService     = build.Intake
+	BuildReconciler        = build.Reconciler
+	ChatCardService        = chat.Cards
+	ChatMessageService     = chat.Messages
+	ChatHomeService        = chat.Homes
+	ChatReviewService      = chat.Reviews
+	ChatWorkspaceService   = chat.Workspaces
+	ChatTokenService       = chat.Tokens
+	ChatChannelService     = chat.Channels
+	ChatLinkService        = chat.Links
+	SettingsService        = settings.Service
+	UpkeepService          = upkeep.Service
+	QuotaService           = policy.Quotas
+	FactService            = execution.Facts
+	HealthService          = execution.Health
+	QuestionService        = execution.Questions
+	WaitService            = execution.Waits
+	InstallationService    = fleet.Installation
+	MachineService         = fleet.Machines
+	ProvisionerService     = fleet.Provisioners
+	RegistryService        = fleet.Registries
+	PoolReconciler         = pool.Reconciler
 )
 
 // App is all services at once. Its methods may be called from many goroutines.
@@ -245,7 +270,21 @@ type App struct {
 	*DashboardService
 	*RepeatService
 	*ClusterAccessService
-	*OperationService
+	*OperationFinderService
+	*UpdateBuilderService
+	*UpdateSubmitterService
+	*UpdateService
+	*SleepService
+	*ScheduleService
+	*PausedDeleteService
+	*LeaseService
+	*LeaseWarningService
+	*ControlService
+	*PartialService
+	*RollBackService
+	*RequestService
+	*DriftService
+	*BackfillService
 	*UsageService
 	*ExecutionService
 	*FactService
@@ -320,19 +359,32 @@ func New(d Deps) *App {
 	a.DashboardService = cluster.NewDashboard(cluster.DashboardConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
 	a.RepeatService = cluster.NewRepeats(cluster.RepeatsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
 	a.ClusterAccessService = cluster.NewAccess(cluster.AccessConfig{Store: d.Store, Now: d.Now, Keys: d.Keys, Clusters: a.ClusterFinderService})
-	a.OperationService = operation.New(operation.Config{
-		Store: d.Store, Keys: d.Keys, Changer: d.Changer, DryRuns: d.DryRuns, Now: d.Now, Sleeps: d.Sleeps, LeaseGrace: d.LeaseGrace, Resources: a.ResourceService, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Masks: a.MaskService, Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService, Creates: a.CreateService, Solving: solving})
-	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Operations: a.OperationService})
+	a.OperationFinderService = operation.NewFinder(operation.FinderConfig{Store: d.Store, Clusters: a.ClusterFinderService})
+	a.UpdateBuilderService = operation.NewBuilder(operation.BuilderConfig{Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Sleeps: d.Sleeps, Resources: a.ResourceService, Catalogs: a.CatalogService, Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService})
+	a.UpdateSubmitterService = operation.NewSubmitter(operation.SubmitterConfig{Store: d.Store, Now: d.Now, Keys: d.Keys, Policies: a.PolicyService, Views: a.ViewService})
+	a.UpdateService = operation.NewUpdates(operation.UpdatesConfig{Clusters: a.ClusterFinderService, Plans: a.PlanService, Preflight: a.PreflightService, Solving: solving, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
+	a.SleepService = operation.NewSleeping(operation.SleepingConfig{Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
+	a.ScheduleService = operation.NewSchedules(operation.SchedulesConfig{Store: d.Store, Now: d.Now, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService, Sleeping: a.SleepService})
+	a.PausedDeleteService = operation.NewPausedDeletes(operation.PausedDeletesConfig{Store: d.Store, Now: d.Now, LeaseGrace: d.LeaseGrace})
+	a.LeaseService = operation.NewLeases(operation.LeasesConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService, Preflight: a.PreflightService, PausedDeletes: a.PausedDeleteService})
+	a.LeaseWarningService = operation.NewLeaseWarnings(operation.LeaseWarningsConfig{Store: d.Store, Now: d.Now, Leases: a.LeaseService})
+	a.ControlService = operation.NewControls(operation.ControlsConfig{Store: d.Store, Now: d.Now, Views: a.ViewService, Operations: a.OperationFinderService})
+	a.PartialService = operation.NewPartials(operation.PartialsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Masks: a.MaskService, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Builder: a.UpdateBuilderService})
+	a.RollBackService = operation.NewRollBacks(operation.RollBacksConfig{Store: d.Store, Now: d.Now, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Partials: a.PartialService})
+	a.RequestService = operation.NewRequests(operation.RequestsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Masks: a.MaskService, Plans: a.PlanService, Preflight: a.PreflightService, Creates: a.CreateService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
+	a.DriftService = operation.NewDrifts(operation.DriftsConfig{Store: d.Store, Now: d.Now, DryRuns: d.DryRuns, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
+	a.BackfillService = operation.NewBackfills(operation.BackfillsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
+	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, LeaseWarnings: a.LeaseWarningService})
 	a.FactService = execution.NewFacts(execution.FactsConfig{Store: d.Store, Clusters: a.ClusterFinderService})
 	a.QuestionService = execution.NewQuestions(execution.QuestionsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
 	a.HealthService = execution.NewHealth(execution.HealthConfig{
-		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService, Views: a.ViewService, Operations: a.OperationService})
+		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService, Views: a.ViewService, Updates: a.UpdateService})
 	a.WaitService = execution.NewWaits(execution.WaitsConfig{Store: d.Store, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers,
 		Budgets: d.Budgets, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService, Masks: a.MaskService,
-		Preflight: a.PreflightService, Operations: a.OperationService})
+		Preflight: a.PreflightService, Operations: a.OperationFinderService, PausedDeletes: a.PausedDeleteService})
 	a.ExecutionService = execution.New(execution.Config{Steps: d.Store, Rounds: d.Store, Inputs: d.Store, Now: d.Now, Meter: d.Meter,
 		Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService,
-		Operations: a.OperationService, Facts: a.FactService, Questions: a.QuestionService})
+		DryRuns: d.DryRuns, Facts: a.FactService, Questions: a.QuestionService})
 	a.InstallationService = fleet.NewInstallation(fleet.InstallationConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, Catalog: d.Catalog,
 		Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService})
 	a.MachineService = fleet.NewMachines(fleet.MachinesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
@@ -343,7 +395,7 @@ func New(d Deps) *App {
 		Store: d.Store, Now: d.Now, Keys: d.Keys, Catalog: d.Catalog, Plans: a.PlanService, Pools: a.PoolService})
 	a.BuildHookService = build.NewHooks(build.HooksConfig{
 		Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Webhooks: a.WebhookService})
-	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Operations: a.OperationService})
+	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Leases: a.LeaseService})
 	a.BuildAccessService = build.NewAccess(build.AccessConfig{
 		Store: d.Store, Now: d.Now, Views: a.ViewService, Access: a.ClusterAccessService, Builds: a.BuildService, Hooks: a.BuildHookService})
 	a.BuildIntakeService = build.NewIntake(build.IntakeConfig{Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules,
@@ -363,7 +415,7 @@ func New(d Deps) *App {
 		Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles,
 		Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
-		Store: d.Store, Now: d.Now, Deletes: a.DeleteService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolReconciler})
+		Store: d.Store, Now: d.Now, Deletes: a.DeleteService, Schedules: a.ScheduleService, PausedDeletes: a.PausedDeleteService, Requests: a.RequestService, Backfills: a.BackfillService, Usages: a.UsageService, Pools: a.PoolReconciler})
 	return a
 }
 

@@ -26,10 +26,10 @@ type BuildStore interface {
 
 // BuildsConfig is what Builds is created from. Only what says so may be nil.
 type BuildsConfig struct {
-	Store      BuildStore
-	Now        func() time.Time
-	Clusters   *cluster.Finder
-	Operations *operation.Service
+	Store    BuildStore
+	Now      func() time.Time
+	Clusters *cluster.Finder
+	Leases   *operation.Leases
 }
 
 // Builds are what rules began, with their clusters.
@@ -273,6 +273,6 @@ func (a *Builds) extendBuild(ctx context.Context, actor app.Actor, b Build, by t
 	if b.Cluster == "" || !b.State.Live() || b.State == app.BuildEnding {
 		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "It is " + string(b.State) + "."}
 	}
-	_, err := a.Operations.ExtendLease(ctx, actor, b.Cluster, template.LeaseRequest{By: by})
+	_, err := a.Leases.ExtendLease(ctx, actor, b.Cluster, template.LeaseRequest{By: by})
 	return err
 }

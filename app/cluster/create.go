@@ -19,8 +19,8 @@ import (
 	"muster/app/resource"
 )
 
-// CreatesStore is what Creates needs of the database.
-type CreatesStore interface {
+// CreateStore is what Creates needs of the database.
+type CreateStore interface {
 	// CreateCluster writes the cluster, its nodes, their intents, the operation with its plan, and an audit row.
 	// EConflict where a live cluster of the tenant has the name. Where n.Request is set, it is kept too, and gets its number.
 	CreateCluster(ctx context.Context, n NewCluster) (app.Operation, error)
@@ -32,7 +32,7 @@ type CreatesStore interface {
 
 // CreatesConfig is what Creates is created from. Only what says so may be nil.
 type CreatesConfig struct {
-	Store     CreatesStore
+	Store     CreateStore
 	Solver    layout.Solver
 	Now       func() time.Time
 	Keys      app.Keys

@@ -8,8 +8,8 @@ import (
 	appplan "muster/app/plan"
 )
 
-// DeletesStore is what Deletes needs of the database.
-type DeletesStore interface {
+// DeleteStore is what Deletes needs of the database.
+type DeleteStore interface {
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	SubmitOperation(ctx context.Context, n NewOperation) (app.Operation, error)
@@ -17,7 +17,7 @@ type DeletesStore interface {
 
 // DeletesConfig is what Deletes is created from.
 type DeletesConfig struct {
-	Store    DeletesStore
+	Store    DeleteStore
 	Now      func() time.Time
 	Clusters *Finder
 	Plans    *Plans

@@ -67,6 +67,10 @@ func (a *Specs) moment(ctx context.Context, actor app.Actor, text string) (m Clu
 			return m, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("After the @ stands the number of an operation, not %.40q.", number), Hint: "For example web@12; `muster cluster show` lists them."}
 		}
 	}
+	if word == "" {
+		return m, &app.Error{Code: app.EInvalid, Message: "The name of a cluster to compare is missing.",
+			Hint: "Enter a cluster, such as web, or how it was after an operation, such as web@12."}
+	}
 	c, err := a.Clusters.FindCluster(ctx, actor, word)
 	if err != nil {
 		return m, err

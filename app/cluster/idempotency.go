@@ -7,8 +7,8 @@ import (
 	"muster/app"
 )
 
-// RepeatsStore is what Repeats needs of the database.
-type RepeatsStore interface {
+// RepeatStore is what Repeats needs of the database.
+type RepeatStore interface {
 	// BeginOnce takes a key for a request, which the fingerprint tells from others. Nil says: carry it out. What is kept is its answer, and
 	// nothing is to be done. It is EInvalid, reason idempotency_key, where the key was used for another request, EConflict, reason
 	// in_progress, while that is carried out, and EConflict, reason answer_lost, where it was carried out and nobody kept the answer.
@@ -21,7 +21,7 @@ type RepeatsStore interface {
 
 // RepeatsConfig is what Repeats is created from.
 type RepeatsConfig struct {
-	Store    RepeatsStore
+	Store    RepeatStore
 	Now      func() time.Time
 	Clusters *Finder
 }
@@ -120,12 +120,12 @@ func (a *Repeats) BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint [
 	return a.Store.BeginOnce(ctx, k, fingerprint, a.Now())
 }
 
-// EndOnce keeps the answer of a request; see RepeatsStore.
+// EndOnce keeps the answer of a request; see RepeatStore.
 func (a *Repeats) EndOnce(ctx context.Context, k IdempotencyKey, answer KeptAnswer) error {
 	return a.Store.EndOnce(ctx, k, answer)
 }
 
-// ReleaseOnce forgets a key whose request has changed nothing; see RepeatsStore.
+// ReleaseOnce forgets a key whose request has changed nothing; see RepeatStore.
 func (a *Repeats) ReleaseOnce(ctx context.Context, k IdempotencyKey) error {
 	return a.Store.ReleaseOnce(ctx, k)
 }

@@ -10,8 +10,8 @@ import (
 	"muster/app/secret"
 )
 
-// MasksStore is what Masks needs of the database.
-type MasksStore interface {
+// MaskStore is what Masks needs of the database.
+type MaskStore interface {
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	DefinitionState(ctx context.Context, tenant string, cluster string) (string, error)
 	// Definitions returns the definition as it is and as it was before each operation that changed it, the newest first, at most MaxDefinitions;
@@ -21,7 +21,7 @@ type MasksStore interface {
 
 // MasksConfig is what Masks is created from.
 type MasksConfig struct {
-	Store    MasksStore
+	Store    MaskStore
 	Catalogs *catalog.Service
 	Clusters *Finder
 }

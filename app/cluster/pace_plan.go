@@ -10,8 +10,8 @@ import (
 	"muster/app/webhook"
 )
 
-// PlansStore is what Plans needs of the database.
-type PlansStore interface {
+// PlanStore is what Plans needs of the database.
+type PlanStore interface {
 	Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error)
 	Paces(ctx context.Context, kinds []appplan.PaceKey) (appplan.Paces, error)
 	PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]PoolStocked, error)
@@ -19,7 +19,7 @@ type PlansStore interface {
 
 // PlansConfig is what Plans is created from.
 type PlansConfig struct {
-	Store    PlansStore
+	Store    PlanStore
 	Planner  appplan.Planner
 	Now      func() time.Time
 	Catalogs *catalog.Service

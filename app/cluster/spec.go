@@ -14,8 +14,8 @@ import (
 	"muster/app/template"
 )
 
-// SpecsStore is what Specs needs of the database.
-type SpecsStore interface {
+// SpecStore is what Specs needs of the database.
+type SpecStore interface {
 	Definition(ctx context.Context, tenant string, cluster string) (Definition, error)
 	// LeftBy returns a cluster as an operation left it, or as it was at that time where the operation changed nothing: template, size, services,
 	// cost and definition.
@@ -25,7 +25,7 @@ type SpecsStore interface {
 
 // SpecsConfig is what Specs is created from.
 type SpecsConfig struct {
-	Store    SpecsStore
+	Store    SpecStore
 	Catalogs *catalog.Service
 	Clusters *Finder
 }

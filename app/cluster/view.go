@@ -15,8 +15,8 @@ import (
 	"muster/app/template"
 )
 
-// ViewsStore is what Views needs of the database.
-type ViewsStore interface {
+// ViewStore is what Views needs of the database.
+type ViewStore interface {
 	// BuildOf returns the build that a cluster was created for, and nil where there is none.
 	BuildOf(ctx context.Context, tenant string, cluster string) (*ClusterBuild, error)
 	ClusterHealth(ctx context.Context, tenant string, cluster string) (*health.ClusterHealth, error)
@@ -32,6 +32,7 @@ type ViewsStore interface {
 	// made anew is planned again from when the old one was given back.
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	// TopUpOf gives what a cluster lacks; nil for nothing.
 	TopUpOf(ctx context.Context, tenant string, cluster string) (*TopUp, error)
 	Unfinished(ctx context.Context, tenant string, operation int64) (Unfinished, error)
 	// View gives a cluster with its nodes and operations as they were at one moment. Links are left out.
@@ -40,7 +41,7 @@ type ViewsStore interface {
 
 // ViewsConfig is what Views is created from.
 type ViewsConfig struct {
-	Store    ViewsStore
+	Store    ViewStore
 	Now      func() time.Time
 	Catalogs *catalog.Service
 	Finder   *Finder

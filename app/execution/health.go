@@ -29,12 +29,12 @@ type HealthStore interface {
 
 // HealthConfig is what Health is created from. Only what says so may be nil.
 type HealthConfig struct {
-	Store      HealthStore
-	Now        func() time.Time
-	Clusters   *appcluster.Finder
-	Masks      *appcluster.Masks
-	Views      *appcluster.Views
-	Operations *operation.Service
+	Store    HealthStore
+	Now      func() time.Time
+	Clusters *appcluster.Finder
+	Masks    *appcluster.Masks
+	Views    *appcluster.Views
+	Updates  *operation.Updates
 }
 
 // Health tells how clusters are, and has sick nodes repaired.
@@ -82,7 +82,7 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 		n.Tell = d.Tell(now, fmt.Sprintf("The repair of cluster %s did not succeed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
-		answer, err := a.Operations.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, appcluster.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
+		answer, err := a.Updates.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, appcluster.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
 		switch code := app.CodeOf(err); {
 		case err == nil && answer.Operation > 0:
 			begun = true

@@ -31,14 +31,15 @@ type WaitStore interface {
 
 // WaitsConfig is what Waits is created from. Only what says so may be nil.
 type WaitsConfig struct {
-	Store      WaitStore
-	Now        func() time.Time
-	Budgets    Budgets
-	Catalogs   *catalog.Service
-	Clusters   *cluster.Finder
-	Masks      *cluster.Masks
-	Preflight  *cluster.Preflight
-	Operations *operation.Service
+	Store         WaitStore
+	Now           func() time.Time
+	Budgets       Budgets
+	Catalogs      *catalog.Service
+	Clusters      *cluster.Finder
+	Masks         *cluster.Masks
+	Preflight     *cluster.Preflight
+	Operations    *operation.Finder
+	PausedDeletes *operation.PausedDeletes
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
 	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known

@@ -8,7 +8,6 @@ import (
 	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/observe"
-	"muster/app/operation"
 	"muster/app/resource"
 	"muster/app/secret"
 	"muster/app/template"
@@ -70,10 +69,11 @@ type Config struct {
 	Now      func() time.Time
 	Catalogs *catalog.Service
 	// Meter counts what happens; nil: nothing is counted.
-	Meter      observe.Meter
-	Operations *operation.Service
-	Resources  *resource.Service
-	Secrets    *secret.Service
+	Meter observe.Meter
+	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	DryRuns   func(automator string) bool
+	Resources *resource.Service
+	Secrets   *secret.Service
 
 	Facts     *Facts
 	Questions *Questions

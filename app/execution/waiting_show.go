@@ -126,7 +126,7 @@ func (a *Waits) waitFacts(ctx context.Context, tenant string, c app.Cluster, o a
 		}
 		f.lines = queue.Lines
 	}
-	if f.overdue, err = a.Operations.Overdue(ctx, c, o); err != nil {
+	if f.overdue, err = a.PausedDeletes.Overdue(ctx, c, o); err != nil {
 		return nil, err
 	}
 	if o.Status == app.OperationWaiting {

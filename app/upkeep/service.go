@@ -25,10 +25,13 @@ type Config struct {
 	Store Store
 	Now   func() time.Time
 
-	Deletes    *cluster.Deletes
-	Operations *operation.Service
-	Usages     *usage.Service
-	Pools      *pool.Reconciler
+	Deletes       *cluster.Deletes
+	Schedules     *operation.Schedules
+	PausedDeletes *operation.PausedDeletes
+	Requests      *operation.Requests
+	Backfills     *operation.Backfills
+	Usages        *usage.Service
+	Pools         *pool.Reconciler
 }
 
 // Service does what has to be done from time to time.

@@ -12,6 +12,7 @@ type unasked struct {
 	bot.Creates
 	bot.Amendments
 	bot.Operations
+	bot.RollBacks
 	bot.Leases
 	useRequests
 	useQuestions
@@ -38,7 +39,7 @@ type unasked struct {
 // useCases has the stub asked for everything.
 func (m *muster) useCases() UseCases {
 	return UseCases{
-		UseCases: bot.UseCases{People: m, Catalogs: m, Clusters: m, Activity: m, Deletes: m, Creates: m, Amendments: m, Operations: m, Leases: m,
+		UseCases: bot.UseCases{People: m, Catalogs: m, Clusters: m, Activity: m, Deletes: m, Creates: m, Amendments: m, Operations: m, RollBacks: m, Leases: m,
 			Requests: m, Questions: m, Queues: m, Quotas: m, Orphans: m, Workspaces: m, Channels: m, Homes: m},
 		Cards: m, Details: m, Tells: m, StaleHomes: m, Reviews: m, Installations: m, Tokens: m, Members: m, Deliveries: m, Follows: m, Asks: m, Connections: m,
 	}

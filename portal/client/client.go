@@ -19,7 +19,8 @@ type Settings struct {
 // part is what all nouns of a client have: the client that carries their calls.
 type part struct{ client *Client }
 
-// Client speaks to one server, noun by noun: c.Clusters.List, c.Users.Create. Its fields are set before it is used; then it serves any number of goroutines.
+// Client speaks to one server, noun by noun: c.Clusters.List, c.Users.Create. Its fields are set before it is used; then it serves any
+// number of goroutines.
 type Client struct {
 	HTTP  *http.Client
 	ActIn string // the tenant in which a superadmin acts; "": that of the token

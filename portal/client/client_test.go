@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -123,5 +124,18 @@ func TestRenew(t *testing.T) {
 	c.Reload = func() (client.Settings, error) { return client.Settings{URL: "http://127.0.0.1:2", Token: "new"}, nil }
 	if !c.Renew() || c.Renew() || c.Settings().Token != "new" {
 		t.Error("the settings are not those that were found anew")
+	}
+}
+
+// Nouns are fields that New sets; one that it forgot would be found only by who calls it.
+func TestNewSetsEveryNoun(t *testing.T) {
+	c, err := client.New(client.Settings{URL: "https://muster.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, i := reflect.ValueOf(c).Elem(), 0; i < v.NumField(); i++ {
+		if f := v.Type().Field(i); f.IsExported() && f.Type.Kind() == reflect.Pointer && v.Field(i).IsNil() {
+			t.Errorf("New doesn't set %s", f.Name)
+		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	appcluster "muster/app/cluster"
 	"muster/app/fleet"
 	"muster/app/health"
 )
@@ -63,9 +62,6 @@ func (c *Clusters) List(ctx context.Context, f app.ClusterFilter) (all []app.Clu
 		q.Set("after", out.Next)
 	}
 }
-
-// Operations changes clusters, and controls what runs on them.
-type Operations part
 
 // Key gives the user and the private key (OpenSSH PEM) that let one into the nodes of a cluster.
 func (c *Clusters) Key(ctx context.Context, id string) (user string, pem []byte, err error) {
@@ -175,12 +171,12 @@ func (c *Clusters) Receipt(ctx context.Context, id string) (r fleet.Receipt, err
 }
 
 // Create asks for a cluster; the answer has the cluster, or the request that waits.
-func (c *Clusters) Create(ctx context.Context, r appcluster.ClusterRequest) (appcluster.Answer, error) {
+func (c *Clusters) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.Answer, error) {
 	return c.CreateAt(ctx, "/clusters", r)
 }
 
 // CreateAt asks where the answer is a cluster, or a request that waits.
-func (c *Clusters) CreateAt(ctx context.Context, path string, in any) (answer appcluster.Answer, err error) {
+func (c *Clusters) CreateAt(ctx context.Context, path string, in any) (answer cluster.Answer, err error) {
 	var text json.RawMessage
 	status, err := c.client.call(ctx, http.MethodPost, path, nil, in, &text)
 	if err != nil {
@@ -189,7 +185,7 @@ func (c *Clusters) CreateAt(ctx context.Context, path string, in any) (answer ap
 	if status == http.StatusAccepted {
 		err = json.Unmarshal(text, &answer.Request)
 	} else {
-		answer.Cluster = &appcluster.ClusterView{}
+		answer.Cluster = &cluster.ClusterView{}
 		err = json.Unmarshal(text, answer.Cluster)
 	}
 	if err != nil {
@@ -199,7 +195,7 @@ func (c *Clusters) CreateAt(ctx context.Context, path string, in any) (answer ap
 }
 
 // Preview works out what a create would do.
-func (c *Clusters) Preview(ctx context.Context, r appcluster.ClusterRequest) (p appcluster.Preview, err error) {
+func (c *Clusters) Preview(ctx context.Context, r cluster.ClusterRequest) (p cluster.Preview, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/preview", nil, r, &p)
 	return p, err
 }

@@ -12,6 +12,9 @@ import (
 	appoperation "muster/app/operation"
 )
 
+// Operations changes clusters, and controls what runs on them.
+type Operations part
+
 // Act tells an operation to do something; 0 is the one under way, or else the latest.
 func (c *Operations) Act(ctx context.Context, id string, operation int64, act string, in any) (v cluster.ClusterView, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations", strconv.FormatInt(operation, 10), act), nil, in, &v)

@@ -20,7 +20,6 @@ func Routes(p *Service) []site.Route {
 		p.power.routes(),
 		p.leases.routes(),
 		p.Questions.routes(),
-		p.Queues.routes(),
 	)
 }
 

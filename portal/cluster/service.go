@@ -11,7 +11,6 @@ type Service struct {
 	List      *lists
 	Page      *clusterPage
 	Questions *questions
-	Queues    *queues
 
 	creates *creates
 	clones  *clones
@@ -28,7 +27,7 @@ type Service struct {
 func New(s *site.Site, quota *quota.Service, policy *policy.Service) *Service {
 	p := &clusterPage{Site: s}
 	return &Service{
-		List: &lists{Site: s, quota: quota}, Page: p, Questions: &questions{Site: s, page: p}, Queues: &queues{Site: s},
+		List: &lists{Site: s, quota: quota}, Page: p, Questions: &questions{Site: s, page: p},
 		creates: &creates{Site: s, quota: quota, policy: policy},
 		clones:  &clones{Site: s},
 		events:  &events{Site: s},

@@ -35,6 +35,7 @@ func (p *clusterPage) routes() []site.Route {
 	return []site.Route{
 		site.Show("/clusters/{id}", p.Show),
 		site.Show("/clusters/{id}/live", p.Live).Stream(),
+		site.Show("/clusters/{id}/waiting", p.Waiting),
 	}
 }
 

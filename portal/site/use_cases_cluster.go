@@ -89,7 +89,7 @@ type Feed interface {
 	Watch(a app.Actor, topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
-// Repeats carry out a request once that is sent twice. See cluster.RepeatsStore for what they give.
+// Repeats carry out a request once that is sent twice. See cluster.RepeatStore for what they give.
 type Repeats interface {
 	BeginOnce(ctx context.Context, k appcluster.IdempotencyKey, fingerprint []byte) (*appcluster.KeptAnswer, error)
 	EndOnce(ctx context.Context, k appcluster.IdempotencyKey, a appcluster.KeptAnswer) error
