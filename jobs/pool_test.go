@@ -34,7 +34,7 @@ func newPooled(t *testing.T) *pooled {
 		e.cloud.OnAdopt(p.nodes.Adopt)
 	})
 	keys := remote.Keys{}
-	p.app.CreateService.Keys, p.app.ClusterAccessService.Keys, p.app.UpdateSubmitterService.Keys, p.app.PoolService.Keys = keys, keys, keys, keys
+	p.app.CreateService.Keys, p.app.ClusterAccessService.Keys, p.app.UpdateSubmitterService.Keys, p.app.PoolReconciler.Keys = keys, keys, keys, keys
 	return p
 }
 
@@ -360,7 +360,7 @@ func TestMachinesOfAPoolAreReplaced(t *testing.T) {
 	p := newPooled(t)
 	var ahead time.Duration
 	now := func() time.Time { return time.Now().Add(ahead) }
-	p.app.PoolService.Now = now
+	p.app.PoolService.Now, p.app.PoolReconciler.Now = now, now
 	v := p.pool("base", 2)
 	old := []string{v.Machines[0].MachineID, v.Machines[1].MachineID}
 	// The end of a machine's create wakes the pool once more, maybe after it was seen to be full.

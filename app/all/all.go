@@ -34,15 +34,8 @@ import (
 type Store interface {
 	// OpenRequests gives the requests of a tenant that are open, oldest first.
 	OpenRequests(ctx context.Context, tenant string, limit int) ([]cluster.Request, error)
-
-	execution.Ledger
 	app.NoticeStore
-	execution.HealthStore
 	health.NodeReportStore
-	fleet.OrphanStore
-	pool.PoolStore
-	fleet.ProvisionerStore
-	fleet.ReceiptStore
 	schedule.ScheduleStore
 	secret.SecretStore
 	build.AccessStore
@@ -50,7 +43,9 @@ type Store interface {
 	build.HookStore
 	build.IntakeStore
 	build.ReconcilerStore
-	catalog.Store
+	catalog.OwnCatalogStore
+	catalog.UseStore
+	catalog.VersionStore
 	cluster.AccessStore
 	cluster.ActivityStore
 	cluster.CreateStore
@@ -75,8 +70,18 @@ type Store interface {
 	chat.ReviewStore
 	chat.TokenStore
 	chat.WorkspaceStore
-	execution.Store
-	fleet.Store
+	execution.FactStore
+	execution.HealthStore
+	execution.InputStore
+	execution.QuestionStore
+	execution.RoundStore
+	execution.StepStore
+	execution.WaitStore
+	fleet.BalanceStore
+	fleet.InstallationStore
+	fleet.MachineStore
+	fleet.ProvisionerStore
+	fleet.RegistryStore
 	identity.AuditStore
 	identity.DeviceStore
 	identity.GroupStore
@@ -89,6 +94,12 @@ type Store interface {
 	identity.TokenStore
 	identity.UserStore
 	identity.TenantStore
+	policy.PolicyStore
+	policy.QuotaStore
+	pool.PoolStore
+	pool.StockStore
+	resource.ContentStore
+	resource.ResourceStore
 	operation.BackfillStore
 	operation.BuilderStore
 	operation.ControlStore
@@ -102,16 +113,48 @@ type Store interface {
 	operation.RollBackStore
 	operation.ScheduleStore
 	operation.SubmitterStore
-	policy.Store
-	pool.Store
-	resource.Store
 	secret.Store
-	settings.Store
+	settings.EntryStore
+	settings.IntegrationStore
+	settings.PeopleStore
+	settings.RuleStore
+	settings.TenantSettingsStore
+	settings.TenantStore
 	upkeep.Store
 	usage.Store
-	webhook.Store
+	webhook.HookStore
 	BuildCallbacks() webhook.DeliveryQueue
 	ForgetBuilds(ctx context.Context, now time.Time) (int, error)
+	CatalogHashes(ctx context.Context, kind string, name string) ([]template.CatalogVersion, error)
+	CatalogVersions(ctx context.Context, kind string, name string) ([]template.CatalogVersion, error)
+	ClaimDeliveries(ctx context.Context, c webhook.DeliveryClaim) (due []webhook.DueDelivery, next time.Time, err error)
+	EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error
+	ForgetDeliveries(ctx context.Context, now time.Time) error
+	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
+	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
+	Reservations(ctx context.Context, tenant string) ([]policy.Reservation, error)
+	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
+	ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error)
+	ComparedClusters(ctx context.Context, clusters []string) ([]fleet.ComparedCluster, error)
+	EndPass(ctx context.Context, holder string, a app.Account) error
+	ExpectedMachines(ctx context.Context, provider string, tenant string, clusters []string, f func(fleet.ExpectedMachine) error) error
+	HoldAccount(ctx context.Context, provider string, holder string, now time.Time, hold time.Duration) (bool, error)
+	IntentKnown(ctx context.Context, provider string, intent string) (ended bool, known bool, err error)
+	MarkFound(ctx context.Context, tenant string, cluster string, now time.Time) error
+	MarkNodes(ctx context.Context, tenant string, cluster string, lost []string, found []string, now time.Time) (newly int, err error)
+	NoteResources(ctx context.Context, provider string, intent string, at time.Time, seen []app.Seen) error
+	OrderedAccounts(ctx context.Context) ([]string, error)
+	OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error
+	SeeOrphans(ctx context.Context, provider string, now time.Time, seen []fleet.Orphan) ([]fleet.Orphan, error)
+	SetProof(ctx context.Context, tenant string, cluster string, p fleet.Proof, asked time.Time) error
+	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)
+	Committed() <-chan struct{}
+	MarkRung(ctx context.Context, bells []execution.Bell, now time.Time) error
+	ReleaseWorkers(ctx context.Context, names []string, now time.Time) (int, error)
+	SweepSteps(ctx context.Context, now time.Time) (int, error)
+	Unheard(ctx context.Context, before time.Time) (map[string]int, error)
+	Unring(ctx context.Context, tenant string, before time.Time) (int, error)
+	Unrung(ctx context.Context, limit int) ([]execution.Bell, error)
 }
 
 // The services, by names that can be embedded side by side.
@@ -165,7 +208,6 @@ type (
 	BackfillService        = operation.Backfills
 	UsageService           = usage.Service
 	ExecutionService       = execution.Service
-	FleetService           = fleet.Service
 	PoolService            = pool.Service
 	BuildHookService       = build.Hooks
 	BuildService           = build.Builds
@@ -182,6 +224,16 @@ type (
 	ChatLinkService        = chat.Links
 	SettingsService        = settings.Service
 	UpkeepService          = upkeep.Service
+	QuotaService           = policy.Quotas
+	FactService            = execution.Facts
+	HealthService          = execution.Health
+	QuestionService        = execution.Questions
+	WaitService            = execution.Waits
+	InstallationService    = fleet.Installation
+	MachineService         = fleet.Machines
+	ProvisionerService     = fleet.Provisioners
+	RegistryService        = fleet.Registries
+	PoolReconciler         = pool.Reconciler
 )
 
 // App is all services at once. Its methods may be called from many goroutines.
@@ -203,6 +255,7 @@ type App struct {
 	*TenantService
 	*WebhookService
 	*PolicyService
+	*QuotaService
 	*ClusterFinderService
 	*MaskService
 	*PlanService
@@ -235,8 +288,16 @@ type App struct {
 	*BackfillService
 	*UsageService
 	*ExecutionService
-	*FleetService
+	*FactService
+	*HealthService
+	*QuestionService
+	*WaitService
+	*InstallationService
+	*MachineService
+	*ProvisionerService
+	*RegistryService
 	*PoolService
+	*PoolReconciler
 	*BuildHookService
 	*BuildService
 	*BuildAccessService
@@ -261,9 +322,10 @@ type App struct {
 func New(d Deps) *App {
 	a := &App{Given: d, Store: d.Store}
 	a.ResourceService = resource.New(resource.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, Blobs: d.Blobs, ResourceKinds: d.ResourceKinds, ResourceLimits: d.ResourceLimits})
+		Store: d.Store, Contents: d.Store, Faults: d.Faults, Now: d.Now, Blobs: d.Blobs, ResourceKinds: d.ResourceKinds, ResourceLimits: d.ResourceLimits})
 	a.CatalogService = catalog.New(catalog.Config{
-		Store: d.Store, Catalog: d.Catalog, Now: d.Now, SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
+		Own: d.Store, Versions: d.Store, Uses: d.Store, Catalog: d.Catalog, Now: d.Now,
+		SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
 	a.SecretService = secret.New(secret.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
 	a.AuditService = identity.NewAuditLog(identity.AuditLogConfig{Store: d.Store, Now: d.Now})
 	a.DeviceService = identity.NewDevices(identity.DevicesConfig{Store: d.Store, Now: d.Now})
@@ -281,6 +343,7 @@ func New(d Deps) *App {
 	workerKeys := &identity.WorkerKeys{}
 	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
 	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
+	a.QuotaService = policy.NewQuotas(policy.QuotasConfig{Store: d.Store, Now: d.Now})
 	solving := &layout.SolveLimit{}
 	a.ClusterFinderService = cluster.NewFinder(cluster.FinderConfig{Store: d.Store})
 	a.MaskService = cluster.NewMasks(cluster.MasksConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
@@ -340,12 +403,24 @@ func New(d Deps) *App {
 	a.BackfillService = operation.NewBackfills(operation.BackfillsConfig{
 		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
 	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, LeaseWarnings: a.LeaseWarningService})
-	a.ExecutionService = execution.New(execution.Config{
-		Store: d.Store, Meter: d.Meter, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, DryRuns: d.DryRuns, Workers: d.Workers, Budgets: d.Budgets, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Clusters: a.ClusterFinderService, Masks: a.MaskService, Preflight: a.PreflightService, Views: a.ViewService, Operations: a.OperationFinderService, Updates: a.UpdateService, PausedDeletes: a.PausedDeleteService})
-	a.FleetService = fleet.New(fleet.Config{
-		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService, Executions: a.ExecutionService})
-	a.PoolService = pool.New(pool.Config{
-		Store: d.Store, Catalog: d.Catalog, Keys: d.Keys, Now: d.Now, Catalogs: a.CatalogService, Plans: a.PlanService, Preflight: a.PreflightService})
+	a.FactService = execution.NewFacts(execution.FactsConfig{Store: d.Store, Clusters: a.ClusterFinderService})
+	a.QuestionService = execution.NewQuestions(execution.QuestionsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
+	a.HealthService = execution.NewHealth(execution.HealthConfig{
+		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService, Views: a.ViewService, Updates: a.UpdateService})
+	a.WaitService = execution.NewWaits(execution.WaitsConfig{Store: d.Store, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers,
+		Budgets: d.Budgets, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService, Masks: a.MaskService,
+		Preflight: a.PreflightService, Operations: a.OperationFinderService, PausedDeletes: a.PausedDeleteService})
+	a.ExecutionService = execution.New(execution.Config{Steps: d.Store, Rounds: d.Store, Inputs: d.Store, Now: d.Now, Meter: d.Meter,
+		Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService,
+		DryRuns: d.DryRuns, Facts: a.FactService, Questions: a.QuestionService})
+	a.InstallationService = fleet.NewInstallation(fleet.InstallationConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, Catalog: d.Catalog,
+		Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService})
+	a.MachineService = fleet.NewMachines(fleet.MachinesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
+	a.ProvisionerService = fleet.NewProvisioners(fleet.ProvisionersConfig{Store: d.Store, Now: d.Now})
+	a.RegistryService = fleet.NewRegistries(fleet.RegistriesConfig{Store: d.Store, Now: d.Now, WorkerKeys: workerKeys, Executions: a.ExecutionService})
+	a.PoolService = pool.New(pool.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Preflight: a.PreflightService})
+	a.PoolReconciler = pool.NewReconciler(pool.ReconcilerConfig{
+		Store: d.Store, Now: d.Now, Keys: d.Keys, Catalog: d.Catalog, Plans: a.PlanService, Pools: a.PoolService})
 	a.BuildHookService = build.NewHooks(build.HooksConfig{
 		Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Webhooks: a.WebhookService})
 	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Leases: a.LeaseService})
@@ -364,9 +439,11 @@ func New(d Deps) *App {
 	a.ChatChannelService = chat.NewChannels(chat.ChannelsConfig{Store: d.Store, Now: d.Now})
 	a.ChatLinkService = chat.NewLinks(chat.LinksConfig{Store: d.Store, Now: d.Now, Channels: a.ChatChannelService})
 	a.SettingsService = settings.New(settings.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
+		Store: d.Store, Tenants: d.Store, People: d.Store, Rules: d.Store, Integrations: d.Store, Entries: d.Store,
+		Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles,
+		Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
-		Store: d.Store, Now: d.Now, Deletes: a.DeleteService, Schedules: a.ScheduleService, PausedDeletes: a.PausedDeleteService, Requests: a.RequestService, Backfills: a.BackfillService, Usages: a.UsageService, Pools: a.PoolService})
+		Store: d.Store, Now: d.Now, Deletes: a.DeleteService, Schedules: a.ScheduleService, PausedDeletes: a.PausedDeleteService, Requests: a.RequestService, Backfills: a.BackfillService, Usages: a.UsageService, Pools: a.PoolReconciler})
 	return a
 }
 

@@ -47,7 +47,7 @@ func (a *Service) applyCatalog(ctx context.Context, actor app.Actor, c CatalogCh
 			return d.Report, nil
 		}
 		now := a.Now()
-		revision, err := a.Store.SaveOwnCatalog(ctx, actor, OwnCatalogSave{At: now, Entries: d.Entries, Revision: d.Revision, AsOf: d.asOf, Accounts: d.Accounts,
+		revision, err := a.Own.SaveOwnCatalog(ctx, actor, OwnCatalogSave{At: now, Entries: d.Entries, Revision: d.Revision, AsOf: d.asOf, Accounts: d.Accounts,
 			Templates: d.After.TemplatesSince(d.Before, d.Base, actor.Name(), now)})
 		var e *app.Error
 		if errors.As(err, &e) && e.Reason == "catalog_moved" && try < applyTries {
@@ -75,7 +75,7 @@ func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k template
 		c.Remove = []template.CatalogKey{k}
 		return a.applyCatalog(ctx, actor, c)
 	}
-	was, err := a.Store.OwnCatalogVersion(ctx, actor.Tenant, k, number)
+	was, err := a.Own.OwnCatalogVersion(ctx, actor.Tenant, k, number)
 	if err != nil {
 		return CatalogReport{}, err
 	}
@@ -116,7 +116,7 @@ func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c CatalogC
 	if err != nil {
 		return nil, err
 	}
-	list, revision, err := a.Store.OwnCatalog(ctx, actor.Tenant)
+	list, revision, err := a.Own.OwnCatalog(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +291,7 @@ func (a *Service) checkAccounts(ctx context.Context, actor app.Actor, d *catalog
 			continue
 		}
 		d.Accounts = append(d.Accounts, e.Name)
-		use, err := a.Store.ProviderUse(ctx, actor.Tenant, e.Name)
+		use, err := a.Uses.ProviderUse(ctx, actor.Tenant, e.Name)
 		if err != nil {
 			return err
 		}
@@ -329,7 +329,7 @@ func (a *Service) checkOwnSecrets(ctx context.Context, actor app.Actor, d *catal
 		}
 		if len(names) > 0 && !asked {
 			var err error
-			if have, err = a.Store.Secrets(ctx, actor.Tenant); err != nil {
+			if have, err = a.Uses.Secrets(ctx, actor.Tenant); err != nil {
 				return err
 			}
 			asked = true

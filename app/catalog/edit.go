@@ -19,7 +19,7 @@ func (a *Service) describe(ctx context.Context, actor app.Actor, d *catalogDraft
 	if len(d.Entries) == 0 {
 		return nil
 	}
-	use, err := a.Store.CatalogUse(ctx, actor.Tenant)
+	use, err := a.Uses.CatalogUse(ctx, actor.Tenant)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (a *Service) Crowded(ctx context.Context) (int, error) {
 	if a.TenantHostAccess {
 		return 0, nil
 	}
-	names, err := a.Store.TenantNames(ctx)
+	names, err := a.Uses.TenantNames(ctx)
 	if err != nil || len(names) < 2 {
 		return 0, err
 	}
@@ -55,7 +55,7 @@ func (a *Service) CheckFirstTenant(ctx context.Context) error {
 	if a.TenantHostAccess || a.SharesHost == nil || a.Config.Catalog == nil {
 		return nil
 	}
-	names, err := a.Store.TenantNames(ctx)
+	names, err := a.Uses.TenantNames(ctx)
 	if err != nil || len(names) != 1 {
 		return err // what there is beyond the first was allowed, or is refused where it is used
 	}
@@ -72,7 +72,7 @@ func (a *Service) CheckFirstTenant(ctx context.Context) error {
 		if why == "" {
 			continue
 		}
-		live, err := a.Store.IntentsOf(ctx, spec.Account())
+		live, err := a.Uses.IntentsOf(ctx, spec.Account())
 		if err != nil {
 			return err
 		}

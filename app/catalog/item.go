@@ -90,7 +90,7 @@ func (a *Service) CatalogHistory(ctx context.Context, actor app.Actor, k templat
 	if err := k.CheckKind(); err != nil {
 		return nil, err
 	}
-	return a.Store.OwnCatalogHistory(ctx, actor.Tenant, k, historyShown)
+	return a.Own.OwnCatalogHistory(ctx, actor.Tenant, k, historyShown)
 }
 
 // CatalogFamilies gives the descriptors for forms.
@@ -143,7 +143,7 @@ type catalogView struct {
 
 func (a *Service) catalogView(ctx context.Context, actor app.Actor) (*catalogView, error) {
 	v := &catalogView{base: a.Config.Catalog(), own: map[template.CatalogKey]CatalogRevision{}}
-	list, revision, err := a.Store.OwnCatalog(ctx, actor.Tenant)
+	list, revision, err := a.Own.OwnCatalog(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (a *Service) catalogView(ctx context.Context, actor app.Actor) (*catalogVie
 	if v.catalog, err = a.CatalogOf(ctx, actor.Tenant); err != nil {
 		return nil, err
 	}
-	v.use, err = a.Store.CatalogUse(ctx, actor.Tenant)
+	v.use, err = a.Uses.CatalogUse(ctx, actor.Tenant)
 	v.users = v.catalog.References()
 	return v, err
 }

@@ -9,33 +9,65 @@ import (
 	"muster/app/template"
 )
 
-// Store is what the service needs of the database.
-type Store interface {
-	CatalogStore
-	OwnCatalogStore
+// OwnCatalogStore keeps the own entries of tenants.
+type OwnCatalogStore interface {
+	// OwnCatalog gives the newest versions of a tenant's own entries, those that are gone left out, in order, and the revision.
+	OwnCatalog(ctx context.Context, tenant string) ([]CatalogRevision, int64, error)
+	// OwnCatalogHistory gives versions of an entry, newest first, with text, at most limit.
+	OwnCatalogHistory(ctx context.Context, tenant string, k template.CatalogKey, limit int) ([]CatalogRevision, error)
+	// OwnCatalogRevision gives the number that grows with every change of a tenant's own entries; 0 where there never was one. Tenant ""
+	// gives one that grows with the changes of all.
+	OwnCatalogRevision(ctx context.Context, tenant string) (int64, error)
+	// OwnCatalogVersion gives one; ENotFound where there is none.
+	OwnCatalogVersion(ctx context.Context, tenant string, k template.CatalogKey, number int) (CatalogRevision, error)
+	// OwnProviders gives the newest versions of own providers, of all tenants.
+	OwnProviders(ctx context.Context) (map[string][]CatalogRevision, error)
+	// SaveOwnCatalog writes new versions, with their audit, and gives the new revision. EConflict, reason catalog_moved, where the tenant's
+	// catalog is not of the revision that the change was worked out on; reason catalog_changed where one of the entries has changed since
+	// AsOf; reason in_use where something stands at one of Accounts.
+	SaveOwnCatalog(ctx context.Context, who app.Actor, s OwnCatalogSave) (revision int64, err error)
+}
 
-	// Of what others keep.
+// VersionStore keeps every state in which entries were published.
+type VersionStore interface {
+	// RecordCatalog writes those of the versions that are not what was last written of their entries, with their numbers. It gives
+	// how many.
+	RecordCatalog(ctx context.Context, versions []template.CatalogVersion) (int, error)
+	// RecordTemplates keeps what templates of a tenant are that are made of own entries, where that is not what was kept last.
+	RecordTemplates(ctx context.Context, tenant string, versions []template.CatalogVersion) error
+	// TemplateHistory gives the versions of a template as a tenant sees them: those of the installation, and its own. Newest first, numbered
+	// by their time.
+	TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]template.CatalogVersion, error)
+}
+
+// UseStore knows what uses entries, and what entries use.
+type UseStore interface {
+	// CatalogUse counts the tenant's live clusters.
+	CatalogUse(ctx context.Context, tenant string) (CatalogUse, error)
 	IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error)
+	// ProviderUse tells what of a tenant stands at a provider.
+	ProviderUse(ctx context.Context, tenant, provider string) (ProviderUse, error)
 	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
 	TenantNames(ctx context.Context) ([]string, error)
 }
 
 // Config is what a service is created from. Only what says so may be nil.
 type Config struct {
-	Store  Store
-	Solver layout.Solver
-	Now    func() time.Time
+	Own      OwnCatalogStore
+	Versions VersionStore
+	Uses     UseStore
+	Now      func() time.Time
 	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.
 	Catalog func() *template.Catalog
+	// Reader understands what tenants lay over it; nil: they cannot.
+	Reader CatalogReader
 	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
 	// not, or where only the host that makes them can tell. Nil: none are.
 	SharesHost func(ctx context.Context, spec template.ProviderSpec) string
+	Solver     layout.Solver
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
 	TenantHostAccess bool
-
-	// Reader understands what tenants lay over it; nil: they cannot.
-	Reader CatalogReader
 }
 
 // Service knows the entries of the catalog, of the installation and of tenants, with their versions and prices.

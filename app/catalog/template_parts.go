@@ -38,7 +38,7 @@ func (a *Service) Template(ctx context.Context, actor app.Actor, name string) (T
 			v.Parts[i].At = "" // where it is written is of use to those who can change it
 		}
 	}
-	kept, err := a.Store.TemplateHistory(ctx, actor.Tenant, name, false)
+	kept, err := a.Versions.TemplateHistory(ctx, actor.Tenant, name, false)
 	hash := t.Digest()
 	for _, k := range kept {
 		if k.Hash == hash && v.Number == 0 {

@@ -11,21 +11,10 @@ import (
 	apptemplate "muster/app/template"
 )
 
-// CatalogStore keeps every state in which catalog entries were published.
-type CatalogStore interface {
-	// RecordCatalog writes those of the versions that are not what was last written of their entries, with their numbers. It gives
-	// how many.
-	RecordCatalog(ctx context.Context, versions []apptemplate.CatalogVersion) (int, error)
-	// CatalogVersions gives those of an entry, newest first, with text; none is an empty list.
-	CatalogVersions(ctx context.Context, kind, name string) ([]apptemplate.CatalogVersion, error)
-	// CatalogHashes gives them without text.
-	CatalogHashes(ctx context.Context, kind, name string) ([]apptemplate.CatalogVersion, error)
-}
-
 // RecordCatalog keeps what a server has just published, as far as it was not kept before. It gives how many entries are new or
 // have changed.
 func (a *Service) RecordCatalog(ctx context.Context, server string) (int, error) {
-	return a.Store.RecordCatalog(ctx, a.Config.Catalog().Versions(server, a.Now()))
+	return a.Versions.RecordCatalog(ctx, a.Config.Catalog().Versions(server, a.Now()))
 }
 
 // TemplateVersion is a version of a template that somebody looks at.
@@ -51,7 +40,7 @@ func (a *Service) templateVersions(ctx context.Context, actor app.Actor, name st
 	if err != nil {
 		return nil, err
 	}
-	kept, err := a.Store.TemplateHistory(ctx, actor.Tenant, name, true)
+	kept, err := a.Versions.TemplateHistory(ctx, actor.Tenant, name, true)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +122,7 @@ func (a *Service) VersionUsed(ctx context.Context, actor app.Actor, template, ha
 	if err != nil {
 		return nil, err
 	}
-	kept, err := a.Store.TemplateHistory(ctx, actor.Tenant, template, false)
+	kept, err := a.Versions.TemplateHistory(ctx, actor.Tenant, template, false)
 	if err != nil {
 		return nil, err
 	}

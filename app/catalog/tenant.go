@@ -151,7 +151,7 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 	if c, revision := t.within(base, now, old); c != nil {
 		return c, revision, nil
 	}
-	revision, err := a.Store.OwnCatalogRevision(ctx, tenant)
+	revision, err := a.Own.OwnCatalogRevision(ctx, tenant)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -164,12 +164,12 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 	c := base
 	if revision > 0 {
 		var own []CatalogRevision
-		if own, revision, err = a.Store.OwnCatalog(ctx, tenant); err != nil {
+		if own, revision, err = a.Own.OwnCatalog(ctx, tenant); err != nil {
 			return nil, 0, err
 		}
 		c, _ = a.Reader.Read(base, tenant, textsOf(own))
 		// An own template that is made of the installation's may be another one since that has changed.
-		if err := a.Store.RecordTemplates(ctx, tenant, c.TemplatesBeside(base, "muster", a.Now())); err != nil {
+		if err := a.Versions.RecordTemplates(ctx, tenant, c.TemplatesBeside(base, "muster", a.Now())); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -211,11 +211,11 @@ func (a *Service) OwnProviders(ctx context.Context) ([]*apptemplate.ProviderSpec
 	o := &a.catalogs.providers
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	revision, err := a.Store.OwnCatalogRevision(ctx, "")
+	revision, err := a.Own.OwnCatalogRevision(ctx, "")
 	if err != nil || revision == o.revision {
 		return o.list, err
 	}
-	by, err := a.Store.OwnProviders(ctx)
+	by, err := a.Own.OwnProviders(ctx)
 	if err != nil {
 		return nil, err
 	}

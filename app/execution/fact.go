@@ -9,10 +9,34 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/phrase"
 	"muster/app/resource"
 	"muster/app/template"
 )
+
+// FactStore gives what services told, as a Finish brought it.
+type FactStore interface {
+	// FactList gives all that nodes of a cluster which are not gone told, by node number, service and name.
+	FactList(ctx context.Context, tenant, cluster string, limit int) ([]NodeFact, error)
+	// FactsNamed gives those of the given names that nodes of a cluster told: of each name those of the given nodes, and that of the first node that
+	// told it.
+	FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) ([]NodeFact, error)
+}
+
+// FactsConfig is what Facts is created from. Only what says so may be nil.
+type FactsConfig struct {
+	Store    FactStore
+	Clusters *cluster.Finder
+}
+
+// Facts are what services of a cluster have told of themselves.
+type Facts struct {
+	FactsConfig
+}
+
+// NewFacts returns them on top of what c holds.
+func NewFacts(c FactsConfig) *Facts { return &Facts{FactsConfig: c} }
 
 // Limits of what one action may tell.
 const (
@@ -28,15 +52,6 @@ type NodeFact struct {
 	Value   string    `json:"value"` // "" for people, of one that is secret
 	Secret  bool      `json:"secret,omitempty"`
 	At      time.Time `json:"at"`
-}
-
-// FactStore gives what services told, as a Finish brought it.
-type FactStore interface {
-	// FactsNamed gives those of the given names that nodes of a cluster told: of each name those of the given nodes, and that of the first node that
-	// told it.
-	FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) ([]NodeFact, error)
-	// FactList gives all that nodes of a cluster which are not gone told, by node number, service and name.
-	FactList(ctx context.Context, tenant, cluster string, limit int) ([]NodeFact, error)
 }
 
 // SecretFact tells by its name whether a fact is one that nobody may see.
@@ -88,7 +103,7 @@ func factsOf(r *Report) map[string]app.AnswerValue {
 
 // giveFacts puts what services told on nodes that a configuration is expanded for, and gives those values that are secret. What the node
 // itself told counts; where it told nothing of that name, what the first node told that did.
-func (a *Service) giveFacts(ctx context.Context, c app.Cluster, names []app.FactName, to []*app.Node) (secret []string, err error) {
+func (a *Facts) giveFacts(ctx context.Context, c app.Cluster, names []app.FactName, to []*app.Node) (secret []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -130,7 +145,7 @@ func (a *Service) giveFacts(ctx context.Context, c app.Cluster, names []app.Fact
 const mostFacts = 5000
 
 // ClusterFacts tells what the services of a cluster told of its nodes, by node, without the values of those that are secret.
-func (a *Service) ClusterFacts(ctx context.Context, actor app.Actor, cluster string) ([]NodeFact, error) {
+func (a *Facts) ClusterFacts(ctx context.Context, actor app.Actor, cluster string) ([]NodeFact, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterFacts", cluster)
 	if err != nil {
 		return nil, err

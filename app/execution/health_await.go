@@ -58,7 +58,7 @@ func (b *roundBell) ring(tenant string) {
 // RingRounds wakes workers of tenants that have rounds which are due, and tells when to ask again; zero where no cluster is looked
 // after. It is asked once for all clusters, so that those which rest cost nothing.
 func (a *Service) RingRounds(ctx context.Context) (next time.Time, err error) {
-	due, err := a.Store.HealthDue(ctx, a.Now())
+	due, err := a.Rounds.HealthDue(ctx, a.Now())
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -116,7 +116,7 @@ func (a *Service) awaitRound(ctx context.Context, w app.WorkerID, takes func(con
 
 // claimRound claims a round, if there is one, and works out what there is to look at.
 func (a *Service) claimRound(ctx context.Context, w app.WorkerID, except []string) (*HealthRound, error) {
-	c, err := a.Store.ClaimRound(ctx, RoundQuery{Worker: w, Except: except, Now: a.Now(), Within: health.RoundTime})
+	c, err := a.Rounds.ClaimRound(ctx, RoundQuery{Worker: w, Except: except, Now: a.Now(), Within: health.RoundTime})
 	if err != nil || c == nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (a *Service) claimRound(ctx context.Context, w app.WorkerID, except []strin
 	if named, generated := appsecret.CutGenerated(app.SecretNames(c.Definition.Config)); len(named)+len(generated) > 0 { // so that nothing that the checks say shows one
 		var values map[string]string
 		if len(named) > 0 {
-			if values, err = a.Store.SecretValues(ctx, r.Tenant, named, a.Now()); err != nil {
+			if values, err = a.Inputs.SecretValues(ctx, r.Tenant, named, a.Now()); err != nil {
 				return nil, err
 			}
 		}
@@ -140,11 +140,11 @@ func (a *Service) claimRound(ctx context.Context, w app.WorkerID, except []strin
 		for i := range c.Nodes {
 			to[i] = &c.Nodes[i]
 		}
-		secret, err := a.giveAnswers(ctx, c.Cluster, x.asked, &x.nodes, to)
+		secret, err := a.Questions.giveAnswers(ctx, c.Cluster, x.asked, &x.nodes, to)
 		if err != nil {
 			return nil, err
 		}
-		told, err := a.giveFacts(ctx, c.Cluster, x.told, to)
+		told, err := a.Facts.giveFacts(ctx, c.Cluster, x.told, to)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +210,7 @@ func (x *healthExpander) checks(n app.Node) []RoundCheck {
 func (a *Service) ReportRound(ctx context.Context, w app.WorkerID, r RoundReport) error {
 	need := map[string]int{}
 	if len(r.Findings) > 0 {
-		d, err := a.Store.Definition(ctx, w.Tenant, r.Cluster)
+		d, err := a.Inputs.Definition(ctx, w.Tenant, r.Cluster)
 		if err != nil {
 			return err
 		}
@@ -220,5 +220,5 @@ func (a *Service) ReportRound(ctx context.Context, w app.WorkerID, r RoundReport
 			}
 		}
 	}
-	return a.Store.EndRound(ctx, RoundOutcome{RoundReport: r.Bounded(), Tenant: w.Tenant, Worker: w.Name, Now: a.Now(), Need: need})
+	return a.Rounds.EndRound(ctx, RoundOutcome{RoundReport: r.Bounded(), Tenant: w.Tenant, Worker: w.Name, Now: a.Now(), Need: need})
 }

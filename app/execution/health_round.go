@@ -96,27 +96,6 @@ type RoundDemand struct {
 	DueAt    time.Time // of the first
 }
 
-// HealthStore keeps how clusters are: what there is to say of them now, and changes, as events and notices.
-type HealthStore interface {
-	// HealthDue tells for whom rounds are due. It costs one look into an index.
-	HealthDue(ctx context.Context, now time.Time) (HealthDue, error)
-	// RoundsSoon tells for whom rounds are due before a time, one for each provider.
-	RoundsSoon(ctx context.Context, before time.Time) ([]RoundDemand, error)
-	// ClaimRound gives the round that has been due longest; nil for none. Clusters that are not to be looked at now (an operation
-	// is under way, they sleep) are put off until their next turn.
-	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
-	// EndRound keeps what a round has found. EStale where it is not the worker's any more.
-	EndRound(ctx context.Context, o RoundOutcome) error
-	// ClusterHealth gives how a cluster is; nil where nobody looks after it.
-	ClusterHealth(ctx context.Context, tenant, cluster string) (*health.ClusterHealth, error)
-	// CheckHealth has the next round of a live cluster be due at once, unless one is under way.
-	CheckHealth(ctx context.Context, r CheckRequest) error
-	// RepairsDue gives clusters of which nodes have been ill for so long that they are to be repaired by themselves now.
-	RepairsDue(ctx context.Context, now time.Time, limit int) ([]RepairDue, error)
-	// NoteRepair keeps what became of the last look at a cluster that is to be repaired.
-	NoteRepair(ctx context.Context, n RepairNote) error
-}
-
 // A round looks once at all services of all nodes of a cluster that have a health check, and whether the nodes answer. It is no
 // operation and has no steps: a round that is lost is made again, and all that stays of it is how the cluster is.
 

@@ -17,7 +17,7 @@ var (
 
 // Hurry implements Hurrier.
 func (a *Service) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
-	return a.Store.Watch(app.StopsTopic(w.Tenant))
+	return a.Steps.Watch(app.StopsTopic(w.Tenant))
 }
 
 // Hurry implements Hurrier, for the worker's own tenant only.

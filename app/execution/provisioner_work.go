@@ -42,7 +42,7 @@ func (g *granted) check(w app.WorkerID) error {
 func (g *granted) takes(ctx context.Context) (except []string, err error) {
 	p := g.provisioner
 	if g.inside {
-		if p, err = g.app.Store.Provisioner(ctx, p.ID); err != nil && app.CodeOf(err) != app.ENotFound {
+		if p, err = g.app.Steps.Provisioner(ctx, p.ID); err != nil && app.CodeOf(err) != app.ENotFound {
 			return nil, err
 		}
 	}
@@ -134,12 +134,12 @@ func (g *granted) AwaitWork(ctx context.Context, w app.WorkerID, patience time.D
 	if err != nil {
 		return false, err
 	}
-	queued, stop := g.app.Store.Watch(app.QueuedTopic())
+	queued, stop := g.app.Steps.Watch(app.QueuedTopic())
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, awaitTime)
 	defer cancel()
 	for {
-		some, err := g.app.Store.WorkQueued(ctx, w.Tenant, except, g.app.Now().Add(-max(patience, 0)))
+		some, err := g.app.Steps.WorkQueued(ctx, w.Tenant, except, g.app.Now().Add(-max(patience, 0)))
 		if ctx.Err() != nil {
 			return false, nil
 		}

@@ -5,9 +5,38 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/phrase"
 	"muster/app/template"
 )
+
+// QuestionStore keeps questions. They are opened and closed in the transactions that move their steps.
+type QuestionStore interface {
+	// AnswerQuestion writes an answer and moves its step on, and with it all that the answer counts for, in one transaction.
+	// EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more.
+	AnswerQuestion(ctx context.Context, n NewAnswer) (Question, error)
+	// Answers gives the values that were last answered on some nodes of a cluster.
+	Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]NodeAnswer, error)
+	// Question gives one; ENotFound where that step asks nobody.
+	Question(ctx context.Context, tenant string, operation int64, index int) (Question, error)
+	// Questions gives a tenant's questions, oldest first.
+	Questions(ctx context.Context, tenant string, f QuestionFilter) ([]Question, error)
+}
+
+// QuestionsConfig is what Questions is created from. Only what says so may be nil.
+type QuestionsConfig struct {
+	Store    QuestionStore
+	Now      func() time.Time
+	Clusters *cluster.Finder
+}
+
+// Questions are manual steps, which wait for what people answer.
+type Questions struct {
+	QuestionsConfig
+}
+
+// NewQuestions returns them on top of what c holds.
+func NewQuestions(c QuestionsConfig) *Questions { return &Questions{QuestionsConfig: c} }
 
 // QuestionState is what has become of a question.
 type QuestionState string
@@ -101,19 +130,6 @@ type NewAnswer struct {
 	Values    map[string]app.AnswerValue // of all fields; not those of a refusal
 	Who       app.Actor
 	Now       time.Time
-}
-
-// QuestionStore keeps questions. They are opened and closed in the transactions that move their steps.
-type QuestionStore interface {
-	// Questions gives a tenant's questions, oldest first.
-	Questions(ctx context.Context, tenant string, f QuestionFilter) ([]Question, error)
-	// Question gives one; ENotFound where that step asks nobody.
-	Question(ctx context.Context, tenant string, operation int64, index int) (Question, error)
-	// AnswerQuestion writes an answer and moves its step on, and with it all that the answer counts for, in one transaction.
-	// EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more.
-	AnswerQuestion(ctx context.Context, n NewAnswer) (Question, error)
-	// Answers gives the values that were last answered on some nodes of a cluster.
-	Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]NodeAnswer, error)
 }
 
 // NodeAnswer is what was answered at a service's steps on a node: its outputs, which macros can speak of.

@@ -49,7 +49,7 @@ type QuestionQuery struct {
 
 // Questions gives what people are asked at the moment, oldest first, at most 500. Where one answer counts for several nodes, they are
 // one question.
-func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuery) ([]Question, error) {
+func (a *Questions) Questions(ctx context.Context, actor app.Actor, q QuestionQuery) ([]Question, error) {
 	if err := actor.Authorize("Questions"); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (a *Service) Questions(ctx context.Context, actor app.Actor, q QuestionQuer
 // AnswerStep answers a question about a cluster: the step goes on, with values, or fails for good, with a reason. The answer names the
 // attempt that was shown. EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more. EForbidden
 // says whom it waits for. EInvalid names the field values.NAME that is wrong.
-func (a *Service) AnswerStep(ctx context.Context, actor app.Actor, cluster string, s StepAnswer) (Question, error) {
+func (a *Questions) AnswerStep(ctx context.Context, actor app.Actor, cluster string, s StepAnswer) (Question, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "AnswerStep", cluster)
 	if err != nil {
 		return Question{}, err

@@ -11,7 +11,7 @@ import (
 // giveAnswers puts what people have typed on nodes that a configuration is expanded for, and gives those values that are secret.
 // Asked are the services whose answers the configuration names, all the nodes of the cluster. What was answered on the node itself
 // counts; where it does not have the service, what was answered on the first node that has.
-func (a *Service) giveAnswers(ctx context.Context, c app.Cluster, asked []string, all *template.MacroCluster, to []*app.Node) (secret []string, err error) {
+func (a *Questions) giveAnswers(ctx context.Context, c app.Cluster, asked []string, all *template.MacroCluster, to []*app.Node) (secret []string, err error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}

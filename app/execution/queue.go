@@ -6,7 +6,54 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/operation"
 )
+
+// WaitStore knows what waits, and for what.
+type WaitStore interface {
+	Logs(ctx context.Context, tenant string, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
+	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	Provisioners(ctx context.Context) ([]app.Provisioner, error)
+	// Questions gives a tenant's questions, oldest first.
+	Questions(ctx context.Context, tenant string, f QuestionFilter) ([]Question, error)
+	// QueueLines lists the tenant's operations that have not ended, in the order in which they were requested, and of those that run the
+	// steps that wait out a back-off, by error code, and that wait for a person.
+	QueueLines(ctx context.Context, tenant string, now time.Time) (QueueRows, error)
+	// QueueTenants gives the tenants in which an operation has not ended, at most limit of them, and how many more there are: the one
+	// whose oldest operation was asked for first goes first.
+	QueueTenants(ctx context.Context, limit int) (some []QueueTenant, more int, err error)
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	// WaitingRows gives what waits of an operation of the tenant: the counts, and a page of steps with what they wait for.
+	WaitingRows(ctx context.Context, tenant string, operation int64, f WaitingFilter, now time.Time) (WaitingRows, error)
+}
+
+// WaitsConfig is what Waits is created from. Only what says so may be nil.
+type WaitsConfig struct {
+	Store         WaitStore
+	Now           func() time.Time
+	Budgets       Budgets
+	Catalogs      *catalog.Service
+	Clusters      *cluster.Finder
+	Masks         *cluster.Masks
+	Preflight     *cluster.Preflight
+	Operations    *operation.Finder
+	PausedDeletes *operation.PausedDeletes
+	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
+	Provisioned bool
+	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
+	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
+	Workers Workforce
+}
+
+// Waits tell what waits, and why.
+type Waits struct {
+	WaitsConfig
+}
+
+// NewWaits returns them on top of what c holds.
+func NewWaits(c WaitsConfig) *Waits { return &Waits{WaitsConfig: c} }
 
 // Queue is what waits in a tenant, and why.
 type Queue struct {
@@ -22,7 +69,7 @@ type Queue struct {
 }
 
 // Queue tells admins what waits in their tenant: operations, steps by reason, and since when.
-func (a *Service) Queue(ctx context.Context, actor app.Actor) (Queue, error) {
+func (a *Waits) Queue(ctx context.Context, actor app.Actor) (Queue, error) {
 	if err := actor.Authorize("Queue"); err != nil {
 		return Queue{}, err
 	}

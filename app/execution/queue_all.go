@@ -37,7 +37,7 @@ const (
 
 // Queues tells superadmins what waits in which tenant, why, since when, and what would help. Tenants in which nothing is under way
 // are left out.
-func (a *Service) Queues(ctx context.Context, actor app.Actor) (Queues, error) {
+func (a *Waits) Queues(ctx context.Context, actor app.Actor) (Queues, error) {
 	if err := actor.Authorize("Queues"); err != nil {
 		return Queues{}, err
 	}

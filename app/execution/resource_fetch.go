@@ -19,7 +19,7 @@ const maxHeldBlobs = 10_000
 
 // FetchResource implements ResourceFetcher.
 func (a *Service) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence, hash string, from int64) (io.ReadCloser, error) {
-	step, cluster, _, err := a.Store.HeldStep(ctx, w, f)
+	step, cluster, _, err := a.Steps.HeldStep(ctx, w, f)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (a *Service) holdBlobs(ctx context.Context, tenant, provisioner string, has
 			return app.Errorf(app.EInvalid, "%.80q is not the hash of a content.", h)
 		}
 	}
-	return a.Store.HoldBlobs(ctx, tenant, provisioner, hashes, a.Now())
+	return a.Steps.HoldBlobs(ctx, tenant, provisioner, hashes, a.Now())
 }
 
 // FetchResource implements ResourceFetcher.

@@ -7,83 +7,79 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
-	"muster/app/health"
 	"muster/app/observe"
-	"muster/app/operation"
 	"muster/app/resource"
 	"muster/app/secret"
+	"muster/app/template"
 )
 
-// Store is what the service needs of the database.
-type Store interface {
-	OperationHookStore
-	FactStore
-	QuestionStore
-	WaitingStore
-
-	// Of what others keep.
-	// AppendLogs adds lines of the tenant whose fence still holds; others are dropped.
+// StepStore keeps steps, and what workers hold and say of them.
+type StepStore interface {
 	AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error
-	CheckHealth(ctx context.Context, r CheckRequest) error
-	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
+	// ClaimSteps claims up to q.Most queued steps of the worker's tenant, the best first. Operations of a tenant take turns,
+	// so that a huge one does not keep the others waiting; within one the greatest rank goes first. None is an empty list.
 	ClaimSteps(ctx context.Context, q ClaimQuery) ([]*ClaimedStep, error)
-	ClusterHealth(ctx context.Context, tenant string, cluster string) (*health.ClusterHealth, error)
-	ClusterSecrets(ctx context.Context, tenant string, cluster string) (cluster.ClusterSecrets, error)
-	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
-	// DefinitionAt gives what the steps of an operation of the cluster are carried out by: the definition as that operation left
-	// it, whatever later ones have made of it. Of one that changed nothing it is what was there at that time.
-	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (cluster.Definition, error)
-	EndRound(ctx context.Context, o RoundOutcome) error
+	// ExtendClaims moves the deadlines of the fences that still hold.
 	ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]Directive, error)
+	// FinishSteps ends attempts, each by itself and with all that its Finish holds, or not at all: outputs land on the node, successors become ready,
+	// free nodes get their
+	// next step queued, and the operation and cluster move on when nothing is left. The answers are in the order of fs;
+	// one of an old fence, or of another tenant's step, is EStale.
 	FinishSteps(ctx context.Context, w app.WorkerID, fs []Finish) ([]Finished, error)
-	HealthDue(ctx context.Context, now time.Time) (HealthDue, error)
+	// HeldStep gives a step that the worker holds by this fence, with its cluster and node; EStale where it does not.
 	HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error)
 	HoldBlobs(ctx context.Context, tenant string, provisioner string, hashes []string, at time.Time) error
-	Installation(ctx context.Context) (string, error)
-	Logs(ctx context.Context, tenant string, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
-	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]health.NodeReport, error)
-	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
-	NoteRepair(ctx context.Context, n RepairNote) error
-	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	Provisioner(ctx context.Context, id string) (app.Provisioner, error)
-	Provisioners(ctx context.Context) ([]app.Provisioner, error)
-	RepairsDue(ctx context.Context, now time.Time, limit int) ([]RepairDue, error)
-	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
-	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
-	ToMake(ctx context.Context, tenant string, operation int64) (kinds []NodeKind, standing int, err error)
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 	WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error)
 }
 
-// Config is what a service is created from. Only what says so may be nil.
-type Config struct {
-	Store Store
-	Now   func() time.Time
-	// Meter counts what happens; nil: nothing is counted.
-	Meter observe.Meter
-	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
-	Provisioned bool
-	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
-
-	Resources     *resource.Service
-	Catalogs      *catalog.Service
-	Secrets       *secret.Service
-	Clusters      *cluster.Finder
-	Masks         *cluster.Masks
-	Preflight     *cluster.Preflight
-	Views         *cluster.Views
-	Operations    *operation.Finder
-	Updates       *operation.Updates
-	PausedDeletes *operation.PausedDeletes
-	// DryRuns tells whether an automator can say what it would change; nil: none can.
-	DryRuns func(automator string) bool
-
-	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
-	Workers Workforce
-	Budgets Budgets
+// RoundStore keeps which rounds of health checks are due.
+type RoundStore interface {
+	// ClaimRound gives the round that has been due longest; nil for none. Clusters that are not to be looked at now (an operation
+	// is under way, they sleep) are put off until their next turn.
+	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
+	// EndRound keeps what a round has found. EStale where it is not the worker's any more.
+	EndRound(ctx context.Context, o RoundOutcome) error
+	// HealthDue tells for whom rounds are due. It costs one look into an index.
+	HealthDue(ctx context.Context, now time.Time) (HealthDue, error)
 }
 
-// Service hands out steps to workers and takes their reports, and tells why something waits.
+// InputStore knows what steps and checks are worked out from.
+type InputStore interface {
+	ClusterSecrets(ctx context.Context, tenant string, cluster string) (cluster.ClusterSecrets, error)
+	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
+	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (cluster.Definition, error)
+	Installation(ctx context.Context) (string, error)
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+	// OperationHooks gives the hooks whose scripts an operation runs.
+	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
+	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
+	// ToMake counts, by kind, the nodes whose machines an operation is to make now: those of create steps that have not ended, whose machine is not there and is
+	// promised by no pool. Of an operation that also gives machines back, only those that wait for no other step; of one that goes on with as many machines as
+	// come, none. Standing counts the nodes of the cluster that have a machine.
+	ToMake(ctx context.Context, tenant string, operation int64) (kinds []NodeKind, standing int, err error)
+}
+
+// Config is what a service is created from. Only what says so may be nil.
+type Config struct {
+	Steps    StepStore
+	Rounds   RoundStore
+	Inputs   InputStore
+	Now      func() time.Time
+	Catalogs *catalog.Service
+	// Meter counts what happens; nil: nothing is counted.
+	Meter observe.Meter
+	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	DryRuns   func(automator string) bool
+	Resources *resource.Service
+	Secrets   *secret.Service
+
+	Facts     *Facts
+	Questions *Questions
+}
+
+// Service hands out steps to workers and takes their reports.
 type Service struct {
 	Config
 

@@ -98,18 +98,6 @@ type Budgets interface {
 	BudgetWait(ctx context.Context, account string) (time.Duration, error)
 }
 
-// WaitingStore reads what waits. Its answers are bounded, whatever the size of a cluster.
-type WaitingStore interface {
-	// WaitingRows gives what waits of an operation of the tenant: the counts, and a page of steps with what they wait for.
-	WaitingRows(ctx context.Context, tenant string, operation int64, f WaitingFilter, now time.Time) (WaitingRows, error)
-	// QueueLines lists the tenant's operations that have not ended, in the order in which they were requested, and of those that run the
-	// steps that wait out a back-off, by error code, and that wait for a person.
-	QueueLines(ctx context.Context, tenant string, now time.Time) (QueueRows, error)
-	// QueueTenants gives the tenants in which an operation has not ended, at most limit of them, and how many more there are: the one
-	// whose oldest operation was asked for first goes first.
-	QueueTenants(ctx context.Context, limit int) (some []QueueTenant, more int, err error)
-}
-
 // WaitingRows are rows for Waiting.
 type WaitingRows struct {
 	Groups  []WaitingCount     // the most frequent first, at most 100

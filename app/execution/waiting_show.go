@@ -17,7 +17,7 @@ import (
 
 // Waiting says for every step of the cluster's current operation that waits: for what, and in which place of the queue.
 // Where nothing is under way there is nothing that waits. Anybody of the tenant may look.
-func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, f WaitingFilter) (Waiting, error) {
+func (a *Waits) Waiting(ctx context.Context, actor app.Actor, cluster string, f WaitingFilter) (Waiting, error) {
 	w := Waiting{Groups: []WaitGroup{}, Steps: []Wait{}}
 	if err := actor.Authorize("Waiting"); err != nil {
 		return w, err
@@ -76,7 +76,7 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 }
 
 // knownPart refuses a node or step that the operation does not have, with the nearest name.
-func (a *Service) knownPart(ctx context.Context, o app.Operation, f WaitingFilter, rows WaitingRows) error {
+func (a *Waits) knownPart(ctx context.Context, o app.Operation, f WaitingFilter, rows WaitingRows) error {
 	if len(rows.Steps) > 0 || f.From > 0 {
 		return nil
 	}
@@ -117,7 +117,7 @@ type waitFacts struct {
 	tries     func(app.Code) int
 }
 
-func (a *Service) waitFacts(ctx context.Context, tenant string, c app.Cluster, o app.Operation, rows WaitingRows, now time.Time) (f *waitFacts, err error) {
+func (a *Waits) waitFacts(ctx context.Context, tenant string, c app.Cluster, o app.Operation, rows WaitingRows, now time.Time) (f *waitFacts, err error) {
 	f = &waitFacts{now: now, op: o, account: c.Provider, tries: a.Tries}
 	if rows.queued() { // else the places of others in the queue are of no interest
 		queue, err := a.Store.QueueLines(ctx, tenant, f.now)
@@ -148,7 +148,7 @@ func (a *Service) waitFacts(ctx context.Context, tenant string, c app.Cluster, o
 }
 
 // askOthers asks those who may not be there. What they cannot say is not known; the rest is worth telling without.
-func (f *waitFacts) askOthers(ctx context.Context, a *Service, tenant string) {
+func (f *waitFacts) askOthers(ctx context.Context, a *Waits, tenant string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	f.workers = a.workforce(ctx, tenant, f.account)

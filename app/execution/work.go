@@ -54,7 +54,7 @@ func (a *Service) Claim(ctx context.Context, w app.WorkerID, most int) ([]*Assig
 func (a *Service) claimExcept(ctx context.Context, w app.WorkerID, most int, except []string) ([]*Assignment, error) {
 	var all []*Assignment
 	for most = min(max(most, 1), MaxClaims); len(all) < most; {
-		claimed, err := a.Store.ClaimSteps(ctx, ClaimQuery{Worker: w, Now: a.Now(), For: ClaimFor, Most: most - len(all), Except: except})
+		claimed, err := a.Steps.ClaimSteps(ctx, ClaimQuery{Worker: w, Now: a.Now(), For: ClaimFor, Most: most - len(all), Except: except})
 		if err != nil || len(claimed) == 0 {
 			return all, claimError(all, err)
 		}
@@ -96,7 +96,7 @@ func (a *Service) reject(ctx context.Context, w app.WorkerID, c *ClaimedStep, ca
 	if e.Code == app.EInternal || e.Code == app.ETransient {
 		f.Retry = app.Retry{Again: c.Step.Tries < 3, After: time.Second}
 	}
-	done, err := a.Store.FinishSteps(ctx, w, []Finish{f})
+	done, err := a.Steps.FinishSteps(ctx, w, []Finish{f})
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (a *Service) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fenc
 	if len(held) > MaxHeld {
 		return nil, app.Errorf(app.ETooLarge, "A heartbeat holds at most %d fences, not %d.", MaxHeld, len(held))
 	}
-	all, err := a.Store.ExtendClaims(ctx, w, held, a.Now(), ClaimFor)
+	all, err := a.Steps.ExtendClaims(ctx, w, held, a.Now(), ClaimFor)
 	for _, d := range all {
 		if d.Lost {
 			observe.MeterOf(a.Meter).Add(observe.MetricRefused, 1, "heartbeat")
@@ -143,7 +143,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) 
 		}
 		fs[i].Fallbacks = a.fallbacks(ctx, w, r)
 	}
-	done, err := a.Store.FinishSteps(ctx, w, fs)
+	done, err := a.Steps.FinishSteps(ctx, w, fs)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (a *Service) fallbacks(ctx context.Context, w app.WorkerID, r Report) (list
 	if r.Action != app.ActionCreate || r.Err == nil || r.Err.Code != app.ECapacity && r.Err.Code != app.EQuota {
 		return nil
 	}
-	step, cluster, node, err := a.Store.HeldStep(ctx, w, r.Fence)
+	step, cluster, node, err := a.Steps.HeldStep(ctx, w, r.Fence)
 	if err != nil {
 		return nil // a stale one is refused by FinishSteps
 	}
@@ -199,7 +199,7 @@ func (a *Service) fallbacks(ctx context.Context, w app.WorkerID, r Report) (list
 
 // Hosts implements Coordinator.
 func (a *Service) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]family.HostEntry, error) {
-	step, cluster, node, err := a.Store.HeldStep(ctx, w, f)
+	step, cluster, node, err := a.Steps.HeldStep(ctx, w, f)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (a *Service) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) 
 	if len(lines) > MaxLogs {
 		return app.Errorf(app.ETooLarge, "A message holds at most %d lines, not %d.", MaxLogs, len(lines))
 	}
-	return a.Store.AppendLogs(ctx, w.Tenant, lines)
+	return a.Steps.AppendLogs(ctx, w.Tenant, lines)
 }
 
 // assign gathers all that a claimed step needs.
@@ -305,7 +305,7 @@ func (a *Service) assignMachine(ctx context.Context, as *Assignment, c *ClaimedS
 			Hint: "Put it back, then resume."}
 	}
 	as.Provider = *spec
-	installation, err := a.Store.Installation(ctx)
+	installation, err := a.Inputs.Installation(ctx)
 	if err != nil {
 		return err
 	}

@@ -9,17 +9,10 @@ import (
 	"muster/app/template"
 )
 
-// OperationHookStore keeps what hooks have to do with operations. That hooks are told and asked is up to the store: it is part
-// of the transaction that accepts or ends an operation, whoever asked for it.
-type OperationHookStore interface {
-	// OperationHooks gives the hooks whose scripts an operation runs.
-	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
-}
-
 // assignHook gives a step the script of its hook, as it was when the plan was made. It gets none of the cluster's configuration:
 // it may run before the addresses are known that this speaks of.
 func (a *Service) assignHook(ctx context.Context, as *Assignment, c *ClaimedStep) error {
-	hooks, err := a.Store.OperationHooks(ctx, c.Tenant, c.Step.Operation)
+	hooks, err := a.Inputs.OperationHooks(ctx, c.Tenant, c.Step.Operation)
 	if err != nil {
 		return err
 	}
@@ -46,7 +39,7 @@ func (a *Service) assignFromPool(ctx context.Context, as *Assignment) error {
 	if as.Action != app.ActionConfirm {
 		return nil
 	}
-	secrets, err := a.Store.ClusterSecrets(ctx, as.Tenant, as.Node.TakenFrom)
+	secrets, err := a.Inputs.ClusterSecrets(ctx, as.Tenant, as.Node.TakenFrom)
 	as.FromPool.Key = secrets.PrivateKey
 	return err
 }

@@ -54,13 +54,13 @@ func (cc *configCache) get(ctx context.Context, a *Service, c *ClaimedStep) (*op
 	}
 	oc := &operationConfig{id: id}
 	var err error
-	if oc.definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.Cluster.ID, id); err != nil {
+	if oc.definition, err = a.Inputs.DefinitionAt(ctx, c.Tenant, c.Cluster.ID, id); err != nil {
 		if c.Step.Action == app.ActionDelete && app.IsKeyLost(err) {
 			return oc, nil
 		}
 		return nil, err
 	}
-	if oc.secrets, err = a.Store.ClusterSecrets(ctx, c.Tenant, c.Cluster.ID); err != nil {
+	if oc.secrets, err = a.Inputs.ClusterSecrets(ctx, c.Tenant, c.Cluster.ID); err != nil {
 		if c.Step.Action == app.ActionDelete {
 			return oc, nil // machines can be given back without the keys that open them
 		}
@@ -107,7 +107,7 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 	oc.mu.Lock()
 	defer oc.mu.Unlock()
 	if oc.shared == nil {
-		nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+		nodes, err := a.Inputs.Nodes(ctx, c.Tenant, c.ID)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -124,10 +124,10 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 		}
 		oc.shared, oc.hosts, oc.whole = shared, hostsOf(nodes, oc.macros.References()), len(nodes) > plan.NamesMost
 	}
-	if secret, err = a.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*app.Node{&n}); err != nil {
+	if secret, err = a.Questions.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*app.Node{&n}); err != nil {
 		return nil, nil, nil, err
 	}
-	told, err := a.giveFacts(ctx, c, oc.macros.Told(), []*app.Node{&n})
+	told, err := a.Facts.giveFacts(ctx, c, oc.macros.Told(), []*app.Node{&n})
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -161,7 +161,7 @@ func (oc *operationConfig) everyone(ctx context.Context, a *Service, c app.Clust
 	oc.mu.Lock()
 	defer oc.mu.Unlock()
 	if oc.peers == nil {
-		nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
+		nodes, err := a.Inputs.Nodes(ctx, c.Tenant, c.ID)
 		if err != nil {
 			return nil, "", err
 		}

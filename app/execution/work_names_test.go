@@ -13,7 +13,7 @@ import (
 
 // nodesOnly is a store that knows the nodes of one cluster, and counts how often they are read.
 type nodesOnly struct {
-	Store
+	InputStore
 	nodes []app.Node
 	reads int
 }
@@ -27,7 +27,7 @@ func (s *nodesOnly) Nodes(context.Context, string, string) ([]app.Node, error) {
 // writes those that the configuration names.
 func TestWhomANodeKnows(t *testing.T) {
 	store := &nodesOnly{}
-	a := &Service{Config: Config{Store: store}}
+	a := &Service{Config: Config{Inputs: store}}
 	add := func(services []string, change func(n *app.Node)) {
 		i := len(store.nodes) + 1
 		n := app.Node{Name: app.NodeName(i), Hostname: fmt.Sprintf("web-7-n%d.example.org", i), Status: app.NodeReady, Services: services,

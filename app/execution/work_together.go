@@ -44,7 +44,7 @@ func (oc *operationConfig) together(ctx context.Context, a *Service, c *ClaimedS
 	if age := now.Sub(k.at); age >= 0 && age < countFor {
 		return k.last, nil
 	}
-	kinds, standing, err := a.Store.ToMake(ctx, c.Tenant, oc.id)
+	kinds, standing, err := a.Inputs.ToMake(ctx, c.Tenant, oc.id)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,49 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"io"
 	"slices"
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/secret"
 	"muster/app/template"
 )
+
+// InstallationStore knows what accounts have said, and what waits for them.
+type InstallationStore interface {
+	Accounts(ctx context.Context) ([]app.Account, error)
+	WaitingByProvider(ctx context.Context) (map[string]int, error)
+}
+
+// InstallationConfig is what Installation is created from. Only what says so may be nil.
+type InstallationConfig struct {
+	Store InstallationStore
+	Now   func() time.Time
+	// Accounts asks accounts what they would do; nil: they cannot be asked.
+	Accounts cluster.Accounts
+	Calls    CallBook
+	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
+	// CatalogOf in app/catalog.
+	Catalog  func() *template.Catalog
+	Catalogs *catalog.Service
+	// Expose writes what was counted; nil: nothing is.
+	Expose func(ctx context.Context, to io.Writer) error
+	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.
+	Facts   func(context.Context) (ServerFacts, error)
+	RateOf  func(template.ProviderSpec) template.Rate
+	Secrets *secret.Service
+}
+
+// Installation is what operators look at: how the server is set up, and how its providers are.
+type Installation struct {
+	InstallationConfig
+}
+
+// NewInstallation returns one on top of what c holds.
+func NewInstallation(c InstallationConfig) *Installation { return &Installation{InstallationConfig: c} }
 
 // Setting is one thing that a server is told from outside, as the server sees it.
 type Setting struct {
@@ -38,7 +75,7 @@ type ServerFacts struct {
 }
 
 // Settings tells superadmins how the server that answers is set up, without any secret.
-func (a *Service) Settings(ctx context.Context, actor app.Actor) (ServerFacts, error) {
+func (a *Installation) Settings(ctx context.Context, actor app.Actor) (ServerFacts, error) {
 	if err := actor.Authorize("Settings"); err != nil {
 		return ServerFacts{}, err
 	}
@@ -89,7 +126,7 @@ func (h ProviderHealth) Calls() (all, failed int) {
 }
 
 // ProviderHealth tells superadmins how the accounts of the installation are to work with, by name.
-func (a *Service) ProviderHealth(ctx context.Context, actor app.Actor) ([]ProviderHealth, error) {
+func (a *Installation) ProviderHealth(ctx context.Context, actor app.Actor) ([]ProviderHealth, error) {
 	if err := actor.Authorize("ProviderHealth"); err != nil {
 		return nil, err
 	}
@@ -106,7 +143,7 @@ func (a *Service) ProviderHealth(ctx context.Context, actor app.Actor) ([]Provid
 		listed[x.Provider] = x
 	}
 	all := []ProviderHealth{}
-	for name, spec := range a.Config.Catalog().Providers {
+	for name, spec := range a.Catalog().Providers {
 		h := ProviderHealth{Name: name, Type: spec.Type, Rate: spec.Rate, Waiting: waiting[name], Listed: listed[name]}
 		if a.RateOf != nil {
 			h.Rate = a.RateOf(*spec)

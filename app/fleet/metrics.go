@@ -9,7 +9,7 @@ import (
 
 // Metrics writes all that is measured, in the text format of Prometheus, to whoever looks after the installation; ENotFound where
 // this server measures nothing.
-func (a *Service) Metrics(ctx context.Context, actor app.Actor, to io.Writer) error {
+func (a *Installation) Metrics(ctx context.Context, actor app.Actor, to io.Writer) error {
 	if err := actor.Authorize("Metrics"); err != nil {
 		return err
 	}

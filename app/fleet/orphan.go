@@ -11,7 +11,41 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 )
+
+// MachineStore keeps orphans, and what clusters have at providers.
+type MachineStore interface {
+	Accounts(ctx context.Context) ([]app.Account, error)
+	// DecideOrphan keeps what a person said, and writes an audit row. ENotFound where the tenant ("" for all) has no such
+	// orphan, EConflict where it is gone.
+	DecideOrphan(ctx context.Context, tenant, id string, d OrphanDecision, who app.Actor, now time.Time) (Orphan, error)
+	// OrphanMode gives what an admin has set; OrphansDelete where nobody has.
+	OrphanMode(ctx context.Context) (OrphanMode, error)
+	// Orphans gives those of a tenant, or of all tenants where it is "", the oldest first; with gone also those that went
+	// within the last thirty days.
+	Orphans(ctx context.Context, tenant string, gone bool) ([]Orphan, error)
+	// Proof returns At, How and CheckedAt of the proof of a cluster's end; the zero Proof where there is none.
+	Proof(ctx context.Context, tenant, cluster string) (Proof, error)
+	// Resources gives all that was ever made for a cluster, in the order in which it was made.
+	Resources(ctx context.Context, tenant, cluster string) ([]Resource, error)
+	SetOrphanMode(ctx context.Context, m OrphanMode, who app.Actor, now time.Time) error
+}
+
+// MachinesConfig is what Machines is created from. Only what says so may be nil.
+type MachinesConfig struct {
+	Store    MachineStore
+	Now      func() time.Time
+	Clusters *cluster.Finder
+}
+
+// Machines account for what was created at providers: in receipts of clusters, and as orphans.
+type Machines struct {
+	MachinesConfig
+}
+
+// NewMachines returns them on top of what c holds.
+func NewMachines(c MachinesConfig) *Machines { return &Machines{MachinesConfig: c} }
 
 // OrphanKind says why nobody stands behind a machine that carries our installation's tag.
 type OrphanKind string
@@ -154,49 +188,6 @@ type ComparedCluster struct {
 	Lost  bool
 }
 
-// OrphanStore keeps what the reconciler has seen. First sightings outlive restarts.
-type OrphanStore interface {
-	// IntentsOf gives every intent of a provider that has not ended, by id.
-	IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error)
-	// IntentKnown tells whether a provider's intent has ended, and whether there ever was such an intent.
-	IntentKnown(ctx context.Context, provider, intent string) (ended, known bool, err error)
-	// HoldAccount lets one of several servers compare an account: false where another one has held it since less than for.
-	HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (bool, error)
-	// EndPass keeps what a pass found and lets go of the account.
-	EndPass(ctx context.Context, holder string, a app.Account) error
-	// SeeOrphans writes down the orphans of an account that were seen now, and marks those that were not as gone. Seen
-	// again after it was gone, a machine counts as seen for the first time, and what was decided about it is forgotten. The
-	// answer is what stands there now.
-	SeeOrphans(ctx context.Context, provider string, now time.Time, seen []Orphan) ([]Orphan, error)
-	// OrphanDeleted notes that a deletion was ordered and proven, or why it failed.
-	OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error
-	// Orphans gives those of a tenant, or of all tenants where it is "", the oldest first; with gone also those that went
-	// within the last thirty days.
-	Orphans(ctx context.Context, tenant string, gone bool) ([]Orphan, error)
-	// DecideOrphan keeps what a person said, and writes an audit row. ENotFound where the tenant ("" for all) has no such
-	// orphan, EConflict where it is gone.
-	DecideOrphan(ctx context.Context, tenant, id string, d OrphanDecision, who app.Actor, now time.Time) (Orphan, error)
-	// OrderedAccounts gives the providers with an orphan whose deletion a person has ordered and nobody has tried yet.
-	OrderedAccounts(ctx context.Context) ([]string, error)
-	Accounts(ctx context.Context) ([]app.Account, error)
-	// OrphanMode gives what an admin has set; OrphansDelete where nobody has.
-	OrphanMode(ctx context.Context) (OrphanMode, error)
-	SetOrphanMode(ctx context.Context, m OrphanMode, who app.Actor, now time.Time) error
-	// ExpectedMachines calls f with the machines that the clusters of a provider should have, cluster by cluster: of all of them, or of these where
-	// clusters isn't nil; of one tenant, or of all where tenant is "". Clusters that an operation is changing have none.
-	ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(ExpectedMachine) error) error
-	// ClustersChanged returns the clusters, of all tenants, whose status or nodes changed after an event, and the latest event there is. Where after is
-	// negative, it returns that only.
-	ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error)
-	// ComparedClusters returns those of the clusters, with their nodes, whose machines can be compared with what the provider has now.
-	ComparedClusters(ctx context.Context, clusters []string) ([]ComparedCluster, error)
-	// MarkFound undoes MarkLost, where nothing was done to the cluster since.
-	MarkFound(ctx context.Context, tenant, cluster string, now time.Time) error
-	// MarkNodes notes which nodes' machines are lost, and which of those that were run again. A node is lost since it was first said to
-	// be; one that has no machine cannot be. The answer is how many weren't known to be lost before: of several servers one is told so.
-	MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error)
-}
-
 // Fill adds what follows from the rest.
 func (o *Orphan) Fill(p OrphanPolicy, now time.Time) {
 	o.State, o.DeleteAt = p.Judge(*o)
@@ -229,7 +220,7 @@ type OrphanReport struct {
 }
 
 // Orphans lists machines of ours that nobody stands behind.
-func (a *Service) Orphans(ctx context.Context, actor app.Actor, gone bool) (OrphanReport, error) {
+func (a *Machines) Orphans(ctx context.Context, actor app.Actor, gone bool) (OrphanReport, error) {
 	tenant, err := actor.MayHandleOrphans("Orphans")
 	if err != nil {
 		return OrphanReport{}, err
@@ -268,7 +259,7 @@ func (a *Service) Orphans(ctx context.Context, actor app.Actor, gone bool) (Orph
 
 // DecideOrphan says what is to become of an orphan. The reconciler deletes it in its next pass, which begins at once where
 // it can.
-func (a *Service) DecideOrphan(ctx context.Context, actor app.Actor, id string, d OrphanDecision) (Orphan, error) {
+func (a *Machines) DecideOrphan(ctx context.Context, actor app.Actor, id string, d OrphanDecision) (Orphan, error) {
 	tenant, err := actor.MayHandleOrphans("DecideOrphan")
 	if err != nil {
 		return Orphan{}, err
@@ -289,7 +280,7 @@ func (a *Service) DecideOrphan(ctx context.Context, actor app.Actor, id string, 
 }
 
 // SetOrphanMode says what the reconciler does by itself.
-func (a *Service) SetOrphanMode(ctx context.Context, actor app.Actor, m OrphanMode) error {
+func (a *Machines) SetOrphanMode(ctx context.Context, actor app.Actor, m OrphanMode) error {
 	if err := actor.Authorize("SetOrphanMode"); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type ProviderCheck struct {
 
 // CheckProvider looks, for admins, whether a provider of their catalog would do: its account, and every flavor and image that the catalog
 // names for it. What is wrong comes first. Nothing is made or changed.
-func (a *Service) CheckProvider(ctx context.Context, actor app.Actor, name string) (ProviderCheck, error) {
+func (a *Installation) CheckProvider(ctx context.Context, actor app.Actor, name string) (ProviderCheck, error) {
 	if err := actor.Authorize("CheckProvider"); err != nil {
 		return ProviderCheck{}, err
 	}
@@ -48,7 +48,7 @@ func (a *Service) CheckProvider(ctx context.Context, actor app.Actor, name strin
 
 // ProviderOffers tells admins what a provider of their catalog can make: zones, flavors with their prices, and images. EInvalid, reason
 // no_offers, where the provider does not tell.
-func (a *Service) ProviderOffers(ctx context.Context, actor app.Actor, name string) (family.Offers, error) {
+func (a *Installation) ProviderOffers(ctx context.Context, actor app.Actor, name string) (family.Offers, error) {
 	if err := actor.Authorize("ProviderOffers"); err != nil {
 		return family.Offers{}, err
 	}
@@ -60,7 +60,7 @@ func (a *Service) ProviderOffers(ctx context.Context, actor app.Actor, name stri
 }
 
 // account gives a provider of the actor's catalog with the tenant's secrets in its settings.
-func (a *Service) account(ctx context.Context, actor app.Actor, name string) (template.ProviderSpec, *template.Catalog, error) {
+func (a *Installation) account(ctx context.Context, actor app.Actor, name string) (template.ProviderSpec, *template.Catalog, error) {
 	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
 		return template.ProviderSpec{}, nil, err

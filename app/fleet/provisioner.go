@@ -7,8 +7,37 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/identity"
 	"muster/app/phrase"
 )
+
+// ProvisionerStore keeps provisioners and their tokens.
+type ProvisionerStore interface {
+	// BusyProvisioners is the same with how many steps run for each tenant. It looks through all steps that run.
+	BusyProvisioners(ctx context.Context) ([]app.Provisioner, error)
+	// CreateProvisionerToken keeps a token's hash; EConflict where the name is taken.
+	CreateProvisionerToken(ctx context.Context, t ProvisionerToken, hash []byte) error
+	// DrainProvisioners drains those alive of that name or id, and gives how many; ENotFound where there are none.
+	DrainProvisioners(ctx context.Context, name, who string, now time.Time) (int, error)
+	ProvisionerTokens(ctx context.Context) ([]ProvisionerToken, error)
+	// RevokeProvisionerToken forgets a token and ends all that registered with it; ENotFound.
+	RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error
+	Tenant(ctx context.Context, name string) (identity.Tenant, error)
+}
+
+// ProvisionersConfig is what Provisioners is created from. Only what says so may be nil.
+type ProvisionersConfig struct {
+	Store ProvisionerStore
+	Now   func() time.Time
+}
+
+// Provisioners are what admins decide about provisioners and their tokens.
+type Provisioners struct {
+	ProvisionersConfig
+}
+
+// NewProvisioners returns them on top of what c holds.
+func NewProvisioners(c ProvisionersConfig) *Provisioners { return &Provisioners{ProvisionersConfig: c} }
 
 // CheckTags refuses tags that cannot be written as NAME=VALUE on a command line and read back.
 func CheckTags(tags map[string]string) error {
@@ -31,42 +60,6 @@ type ProvisionerToken struct {
 	CreatedAt time.Time `json:"created_at"`
 	UsedAt    time.Time `json:"used_at,omitzero"`
 	ProvisionerGrant
-}
-
-// ProvisionerStore keeps provisioners, their tokens, and which tenants they serve.
-type ProvisionerStore interface {
-	// CreateProvisionerToken keeps a token's hash; EConflict where the name is taken.
-	CreateProvisionerToken(ctx context.Context, t ProvisionerToken, hash []byte) error
-	ProvisionerTokens(ctx context.Context) ([]ProvisionerToken, error) // by name
-	// RevokeProvisionerToken forgets a token and ends all that registered with it; ENotFound.
-	RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error
-	// ProvisionerTokenOf gives the token of a hash, or ENotFound.
-	ProvisionerTokenOf(ctx context.Context, hash []byte) (ProvisionerToken, error)
-
-	AddProvisioner(ctx context.Context, p app.Provisioner) error
-	// Provisioner gives a registration, without its tenants' running steps, or ENotFound.
-	Provisioner(ctx context.Context, id string) (app.Provisioner, error)
-	// Provisioners gives all that are kept, those alive first, by name, without their tenants' running steps.
-	Provisioners(ctx context.Context) ([]app.Provisioner, error)
-	// BusyProvisioners is the same with how many steps run for each tenant. It looks through all steps that run.
-	BusyProvisioners(ctx context.Context) ([]app.Provisioner, error)
-	// TouchProvisioner notes that it was heard of, and begins to drain it where that is asked. It gives the registration as
-	// it is then; one that has ended stays so.
-	TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error)
-	// EndProvisioner gives a registration that is alive its last state, and forgets those that ended a day ago.
-	EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error
-	// DrainProvisioners drains those alive of that name or id, and gives how many; ENotFound where there are none.
-	DrainProvisioners(ctx context.Context, name, who string, now time.Time) (int, error)
-
-	// Load gives what a balance is decided from.
-	Load(ctx context.Context) (Load, error)
-	// Share writes what changes, unless what it was decided from is not true any more: then nothing is written, and false.
-	Share(ctx context.Context, version int64, shares []Share) (bool, error)
-	// WorkQueued tells whether the tenant has queued steps of providers other than these that were rung (or, unrung, waited)
-	// since before then.
-	WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error)
-	// WorkerKey gives the key that tokens of workers are signed with, made when it is first asked for.
-	WorkerKey(ctx context.Context) ([]byte, error)
 }
 
 // Load is what a balance is decided from. Version changes with every change of provisioners and shares.
@@ -141,4 +134,20 @@ type Registry interface {
 	Beat(ctx context.Context, b Beat) (Orders, error)
 	// Leave ends the registration. It may be called twice.
 	Leave(ctx context.Context, id string) error
+}
+
+// Provisioners lists the provisioners, those alive first, with what they do.
+func (a *Provisioners) Provisioners(ctx context.Context, actor app.Actor) ([]app.Provisioner, error) {
+	if err := actor.Authorize("Provisioners"); err != nil {
+		return nil, err
+	}
+	return a.Store.BusyProvisioners(ctx)
+}
+
+// DrainProvisioner lets the provisioners of a name, or of an id, end what they have, and then themselves. It gives how many.
+func (a *Provisioners) DrainProvisioner(ctx context.Context, actor app.Actor, name string) (int, error) {
+	if err := actor.Authorize("DrainProvisioner"); err != nil {
+		return 0, err
+	}
+	return a.Store.DrainProvisioners(ctx, name, actor.User, a.Now())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/execution"
 	"muster/app/operation"
 	"muster/app/template"
@@ -23,10 +24,20 @@ const (
 	roundPatience = 10 * time.Second
 )
 
+// BalanceStore keeps which tenants have which slots.
+type BalanceStore interface {
+	EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error
+	Load(ctx context.Context) (Load, error)
+	RoundsSoon(ctx context.Context, before time.Time) ([]execution.RoundDemand, error)
+	Share(ctx context.Context, version int64, shares []Share) (bool, error)
+}
+
 // Balancer keeps the shares of tenants as Balance wants them, and finds provisioners that are gone. Several servers may do so
 // at the same time. It is for one goroutine.
 type Balancer struct {
-	App *Service
+	Store    BalanceStore
+	Now      func() time.Time
+	Catalogs *catalog.Service
 	// Most is how many slots one tenant may have that has no number of its own; 0: no limit.
 	Most int
 	// Alone says that there is no other server: a provisioner inside a server is then this one's, and alive.
@@ -46,23 +57,23 @@ type sighting struct {
 
 // Once brings everything up to date. It gives what it changed.
 func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
-	l, err := b.App.Store.Load(ctx)
+	l, err := b.Store.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	lost := b.listen(l.Provisioners)
 	for _, p := range lost {
-		if err := b.App.Store.EndProvisioner(ctx, p.ID, app.ProvisionerLost, b.App.Now()); err != nil {
+		if err := b.Store.EndProvisioner(ctx, p.ID, app.ProvisionerLost, b.Now()); err != nil {
 			return nil, err
 		}
 	}
 	if len(lost) > 0 { // the version has changed
-		if l, err = b.App.Store.Load(ctx); err != nil {
+		if l, err = b.Store.Load(ctx); err != nil {
 			return nil, err
 		}
 	}
 	// A tenant whose clusters are looked after needs a worker, though it has no steps.
-	rounds, err := b.App.Store.RoundsSoon(ctx, b.App.Now().Add(roundsAhead))
+	rounds, err := b.Store.RoundsSoon(ctx, b.Now().Add(roundsAhead))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +85,7 @@ func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	done, err := b.App.Store.Share(ctx, l.Version, changes)
+	done, err := b.Store.Share(ctx, l.Version, changes)
 	if err != nil || !done { // another server was faster: its change wakes us
 		return nil, err
 	}
@@ -112,7 +123,7 @@ type tenantProvider struct{ tenant, name string }
 func (b *Balancer) specs(ctx context.Context, l Load, rounds []execution.RoundDemand) (map[tenantProvider]*template.ProviderSpec, error) {
 	specs := map[tenantProvider]*template.ProviderSpec{}
 	add := func(tenant, name string) error {
-		c, err := b.App.Catalogs.CatalogSoon(ctx, tenant)
+		c, err := b.Catalogs.CatalogSoon(ctx, tenant)
 		if err == nil && c.Providers[name] != nil {
 			specs[tenantProvider{tenant, name}] = c.Providers[name]
 		}
@@ -133,7 +144,7 @@ func (b *Balancer) specs(ctx context.Context, l Load, rounds []execution.RoundDe
 
 // decide gives what must change.
 func (b *Balancer) decide(l Load, rounds []execution.RoundDemand, providers map[tenantProvider]*template.ProviderSpec) (changes []Share) {
-	now := b.App.Now()
+	now := b.Now()
 	busy := map[string]bool{}
 	demands := make([]Demand, 0, len(l.Demands))
 	for _, d := range l.Demands {

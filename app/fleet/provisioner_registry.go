@@ -2,9 +2,13 @@ package fleet
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,6 +19,42 @@ import (
 	"muster/app/identity"
 	"muster/app/phrase"
 )
+
+// RegistryStore keeps which provisioners there are.
+type RegistryStore interface {
+	AddProvisioner(ctx context.Context, p app.Provisioner) error
+	// EndProvisioner gives a registration that is alive its last state, and forgets those that ended a day ago.
+	EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error
+	Installation(ctx context.Context) (string, error)
+	// Provisioner gives a registration, without its tenants' running steps, or ENotFound.
+	Provisioner(ctx context.Context, id string) (app.Provisioner, error)
+	// ProvisionerTokenOf gives the token of a hash, or ENotFound.
+	ProvisionerTokenOf(ctx context.Context, hash []byte) (ProvisionerToken, error)
+	// Provisioners gives all that are kept, those alive first, by name, without their tenants' running steps.
+	Provisioners(ctx context.Context) ([]app.Provisioner, error)
+	ReleaseClaims(ctx context.Context, prefix string, now time.Time) (int, error)
+	// TouchProvisioner notes that it was heard of, and begins to drain it where that is asked. It gives the registration as
+	// it is then; one that has ended stays so.
+	TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error)
+	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
+	WorkerKey(ctx context.Context) ([]byte, error)
+}
+
+// RegistriesConfig is what Registries is created from. Only what says so may be nil.
+type RegistriesConfig struct {
+	Store      RegistryStore
+	Now        func() time.Time
+	Executions *execution.Service
+	WorkerKeys *identity.WorkerKeys
+}
+
+// Registries let provisioners register, and their workers work.
+type Registries struct {
+	RegistriesConfig
+}
+
+// NewRegistries returns them on top of what c holds.
+func NewRegistries(c RegistriesConfig) *Registries { return &Registries{RegistriesConfig: c} }
 
 // LocalPrefix begins the ids of provisioners inside a server.
 const LocalPrefix = "local:"
@@ -33,7 +73,7 @@ var errProvisionerToken = &app.Error{Code: app.EUnauthorized, Reason: "provision
 
 // registry is the provisioner's contract for those who came with one token.
 type registry struct {
-	app   *Service
+	app   *Registries
 	token string // its name; "" inside a server
 	grant ProvisionerGrant
 	local string // begins its ids, inside a server
@@ -44,7 +84,7 @@ type registry struct {
 var _ Registry = (*registry)(nil)
 
 // RegistryOfToken gives the contract to whoever has a provisioner token; EUnauthorized for anything else.
-func (a *Service) RegistryOfToken(ctx context.Context, token string) (Registry, error) {
+func (a *Registries) RegistryOfToken(ctx context.Context, token string) (Registry, error) {
 	if !strings.HasPrefix(token, provisionerMark) {
 		return nil, errProvisionerToken
 	}
@@ -61,7 +101,7 @@ func (a *Service) RegistryOfToken(ctx context.Context, token string) (Registry, 
 // LocalRegistry gives the contract to the one provisioner inside a server, whose ids begin with prefix (LocalPrefix and the name
 // of the server). Alone says that there is no other server, so that it need not prove every two seconds that it lives. It is for
 // one goroutine.
-func (a *Service) LocalRegistry(prefix string, alone bool) Registry {
+func (a *Registries) LocalRegistry(prefix string, alone bool) Registry {
 	return &registry{app: a, local: prefix, alone: alone}
 }
 
@@ -236,18 +276,50 @@ func (r *registry) Leave(ctx context.Context, id string) error {
 	return r.app.Store.EndProvisioner(ctx, id, app.ProvisionerLeft, r.app.Now())
 }
 
-// Provisioners lists the provisioners, those alive first, with what they do.
-func (a *Service) Provisioners(ctx context.Context, actor app.Actor) ([]app.Provisioner, error) {
-	if err := actor.Authorize("Provisioners"); err != nil {
-		return nil, err
+func (a *Registries) workerToken(ctx context.Context, provisioner, tenant string) (string, error) {
+	key, err := a.WorkerKeys.Get(ctx, a.Store)
+	if err != nil {
+		return "", err
 	}
-	return a.Store.BusyProvisioners(ctx)
+	b, err := json.Marshal(WorkerGrant{Provisioner: provisioner, Tenant: tenant, Expires: a.Now().Add(workerTokenTime).Unix()})
+	if err != nil {
+		return "", err
+	}
+	text := workerMark + base64.RawURLEncoding.EncodeToString(b)
+	return text + "." + base64.RawURLEncoding.EncodeToString(app.Sign(key, text)), nil
 }
 
-// DrainProvisioner lets the provisioners of a name, or of an id, end what they have, and then themselves. It gives how many.
-func (a *Service) DrainProvisioner(ctx context.Context, actor app.Actor, name string) (int, error) {
-	if err := actor.Authorize("DrainProvisioner"); err != nil {
-		return 0, err
+// CoordinatorOfToken gives the worker's contract as the token of a worker allows it: for one tenant and the workers of one
+// provisioner. EUnauthorized for anything else.
+func (a *Registries) CoordinatorOfToken(ctx context.Context, token string) (execution.Coordinator, error) {
+	key, err := a.WorkerKeys.Get(ctx, a.Store)
+	if err != nil {
+		return nil, err
 	}
-	return a.Store.DrainProvisioners(ctx, name, actor.User, a.Now())
+	text, signature, _ := strings.Cut(token, ".")
+	mac, err := base64.RawURLEncoding.DecodeString(signature)
+	if err != nil || !hmac.Equal(mac, app.Sign(key, text)) {
+		return nil, execution.ErrWorkerToken
+	}
+	var g WorkerGrant
+	b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(text, workerMark))
+	if err = errors.Join(err, json.Unmarshal(b, &g)); err != nil {
+		return nil, execution.ErrWorkerToken
+	}
+	if a.Now().Unix() > g.Expires {
+		return nil, execution.ErrWorkerToken
+	}
+	p, err := a.Store.Provisioner(ctx, g.Provisioner)
+	if app.CodeOf(err) == app.ENotFound || err == nil && p.State == app.ProvisionerRevoked {
+		return nil, execution.ErrWorkerToken
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Executions.Grant(p, g.Tenant, false), nil
+}
+
+// CoordinatorOf gives the same to workers inside this process.
+func (a *Registries) CoordinatorOf(provisioner, tenant string) execution.Coordinator {
+	return a.Executions.Grant(app.Provisioner{ID: provisioner}, tenant, true)
 }

@@ -2,15 +2,9 @@ package fleet
 
 import (
 	"context"
-	"crypto/hmac"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
-	"strings"
 	"time"
 
 	"muster/app"
-	"muster/app/execution"
 	"muster/app/identity"
 )
 
@@ -27,7 +21,7 @@ const workerTokenTime = time.Minute
 
 // CreateProvisionerToken makes a token with which provisioners register and do what the grant allows, and returns it; it cannot be read again. ENotFound
 // for a tenant that does not exist.
-func (a *Service) CreateProvisionerToken(ctx context.Context, actor app.Actor, name string, grant ProvisionerGrant) (string, error) {
+func (a *Provisioners) CreateProvisionerToken(ctx context.Context, actor app.Actor, name string, grant ProvisionerGrant) (string, error) {
 	if err := actor.Authorize("CreateProvisionerToken"); err != nil {
 		return "", err
 	}
@@ -48,7 +42,7 @@ func (a *Service) CreateProvisionerToken(ctx context.Context, actor app.Actor, n
 }
 
 // ProvisionerTokens lists them by name.
-func (a *Service) ProvisionerTokens(ctx context.Context, actor app.Actor) ([]ProvisionerToken, error) {
+func (a *Provisioners) ProvisionerTokens(ctx context.Context, actor app.Actor) ([]ProvisionerToken, error) {
 	if err := actor.Authorize("ProvisionerTokens"); err != nil {
 		return nil, err
 	}
@@ -56,7 +50,7 @@ func (a *Service) ProvisionerTokens(ctx context.Context, actor app.Actor) ([]Pro
 }
 
 // RevokeProvisionerToken ends a token, all that registered with it, and the tokens of their workers, at once.
-func (a *Service) RevokeProvisionerToken(ctx context.Context, actor app.Actor, name string) error {
+func (a *Provisioners) RevokeProvisionerToken(ctx context.Context, actor app.Actor, name string) error {
 	if err := actor.Authorize("RevokeProvisionerToken"); err != nil {
 		return err
 	}
@@ -68,52 +62,4 @@ type WorkerGrant struct {
 	Provisioner string `json:"p"`
 	Tenant      string `json:"t"`
 	Expires     int64  `json:"e"` // Unix seconds
-}
-
-func (a *Service) workerToken(ctx context.Context, provisioner, tenant string) (string, error) {
-	key, err := a.WorkerKeys.Get(ctx, a.Store)
-	if err != nil {
-		return "", err
-	}
-	b, err := json.Marshal(WorkerGrant{Provisioner: provisioner, Tenant: tenant, Expires: a.Now().Add(workerTokenTime).Unix()})
-	if err != nil {
-		return "", err
-	}
-	text := workerMark + base64.RawURLEncoding.EncodeToString(b)
-	return text + "." + base64.RawURLEncoding.EncodeToString(app.Sign(key, text)), nil
-}
-
-// CoordinatorOfToken gives the worker's contract as the token of a worker allows it: for one tenant and the workers of one
-// provisioner. EUnauthorized for anything else.
-func (a *Service) CoordinatorOfToken(ctx context.Context, token string) (execution.Coordinator, error) {
-	key, err := a.WorkerKeys.Get(ctx, a.Store)
-	if err != nil {
-		return nil, err
-	}
-	text, signature, _ := strings.Cut(token, ".")
-	mac, err := base64.RawURLEncoding.DecodeString(signature)
-	if err != nil || !hmac.Equal(mac, app.Sign(key, text)) {
-		return nil, execution.ErrWorkerToken
-	}
-	var g WorkerGrant
-	b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(text, workerMark))
-	if err = errors.Join(err, json.Unmarshal(b, &g)); err != nil {
-		return nil, execution.ErrWorkerToken
-	}
-	if a.Now().Unix() > g.Expires {
-		return nil, execution.ErrWorkerToken
-	}
-	p, err := a.Store.Provisioner(ctx, g.Provisioner)
-	if app.CodeOf(err) == app.ENotFound || err == nil && p.State == app.ProvisionerRevoked {
-		return nil, execution.ErrWorkerToken
-	}
-	if err != nil {
-		return nil, err
-	}
-	return a.Executions.Grant(p, g.Tenant, false), nil
-}
-
-// CoordinatorOf gives the same to workers inside this process.
-func (a *Service) CoordinatorOf(provisioner, tenant string) execution.Coordinator {
-	return a.Executions.Grant(app.Provisioner{ID: provisioner}, tenant, true)
 }

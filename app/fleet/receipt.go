@@ -65,23 +65,6 @@ func (p Proof) Of(c app.Cluster) Proof {
 	return p
 }
 
-// ReceiptStore keeps what was made at providers.
-type ReceiptStore interface {
-	// Resources gives all that was ever made for a cluster, in the order in which it was made.
-	Resources(ctx context.Context, tenant, cluster string) ([]Resource, error)
-	// LastNode gives the greatest number that a node of the cluster ever had, those that are gone included; 0 for none.
-	LastNode(ctx context.Context, tenant, cluster string) (int, error)
-	// NoteResources writes down what was come across for an intent, and ends what is gone. What is known already keeps the
-	// time at which it was made.
-	NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []app.Seen) error
-	// Proof returns At, How and CheckedAt of the proof of a cluster's end; the zero Proof where there is none.
-	Proof(ctx context.Context, tenant, cluster string) (Proof, error)
-	// Unproven gives deleted clusters whose end is not proven yet, of all tenants, those asked for least recently first.
-	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)
-	// SetProof keeps a proof, or why there is none yet.
-	SetProof(ctx context.Context, tenant, cluster string, p Proof, asked time.Time) error
-}
-
 // ResourceMachine is a machine. Members that make more (disks, addresses) get kinds of their own.
 const ResourceMachine app.ResourceKind = "machine"
 
@@ -138,7 +121,7 @@ type ReceiptLine struct {
 }
 
 // Receipt gives what the cluster has had at its provider, and what that cost.
-func (a *Service) Receipt(ctx context.Context, actor app.Actor, cluster string) (Receipt, error) {
+func (a *Machines) Receipt(ctx context.Context, actor app.Actor, cluster string) (Receipt, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Receipt", cluster)
 	if err != nil {
 		return Receipt{}, err

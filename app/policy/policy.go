@@ -141,23 +141,6 @@ type PolicyWord struct {
 	Text string `json:"text"`
 }
 
-// PolicyStore keeps policies with all of their versions.
-type PolicyStore interface {
-	// Policies gives those of a tenant that stand, in the order in which they are looked at.
-	Policies(ctx context.Context, tenant string) ([]Policy, error)
-	// PolicyVersions gives all versions of a policy, the newest first; none is an empty list.
-	PolicyVersions(ctx context.Context, tenant, name string) ([]Policy, error)
-	// SavePolicy writes a new version. EConflict where p.Version is set and is not the current one, or there are too many.
-	SavePolicy(ctx context.Context, p Policy, who app.Actor, now time.Time) (Policy, error)
-	// DeletePolicy keeps the versions, for those who look back. ENotFound where none stands.
-	DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error
-	// TimeZone gives the zone by which policies of a tenant tell weekday and hour; "UTC" where none was set.
-	TimeZone(ctx context.Context, tenant string) (string, error)
-	SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error
-	// PastFacts gives the newest requests of a tenant, with their facts, the newest first.
-	PastFacts(ctx context.Context, tenant string, limit int) ([]PastRequest, error)
-}
-
 // PastRequest is a request as a policy is tried on it.
 type PastRequest struct {
 	ID        int64

@@ -9,8 +9,44 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/layout"
 	"muster/app/template"
 )
+
+// QuotaStore keeps quotas and what is reserved of them.
+type QuotaStore interface {
+	// DeleteQuota gives ENotFound where there is none.
+	DeleteQuota(ctx context.Context, who app.Actor, scope QuotaScope, name string, now time.Time) error
+	// QuotaLimits gives the same quotas without what is used, and costs as much as there are.
+	QuotaLimits(ctx context.Context, tenant string) ([]Quota, error)
+	// QuotaLines gives the limits that apply to an owner who is in groups.
+	QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]QuotaLine, error)
+	// Quotas gives those of a tenant with how much is used, in the order of QuotaScopes and then by name.
+	Quotas(ctx context.Context, tenant string, now time.Time) ([]QuotaUse, error)
+	// SetQuota writes one in place of what was there.
+	SetQuota(ctx context.Context, who app.Actor, q Quota) error
+}
+
+// QuotasConfig is what Quotas is created from. Only what says so may be nil.
+type QuotasConfig struct {
+	Store QuotaStore
+	Now   func() time.Time
+}
+
+// Quotas limit what is used at the same time, or in a month.
+type Quotas struct {
+	QuotasConfig
+
+	lefts  layout.SlowAnswers[leftKey, []QuotaLine]
+	quotas layout.SlowAnswers[quotaKey, []QuotaUse]
+}
+
+// NewQuotas returns them on top of what c holds.
+func NewQuotas(c QuotasConfig) *Quotas {
+	q := &Quotas{QuotasConfig: c}
+	q.quotas.Large, q.lefts.Large = manyUsed, manyOf
+	return q
+}
 
 // QuotaScope says whom a quota is for.
 type QuotaScope string
@@ -179,25 +215,6 @@ func ReservationOf(c app.Cluster, nodes []app.NewNode, hardware map[string]templ
 	return r
 }
 
-// QuotaStore keeps quotas and what is reserved of them.
-type QuotaStore interface {
-	// Quotas gives those of a tenant with how much is used, in the order of QuotaScopes and then by name.
-	Quotas(ctx context.Context, tenant string, now time.Time) ([]QuotaUse, error)
-	// QuotaLimits gives the same quotas without what is used, and costs as much as there are.
-	QuotaLimits(ctx context.Context, tenant string) ([]Quota, error)
-	// SetQuota writes one in place of what was there.
-	SetQuota(ctx context.Context, who app.Actor, q Quota) error
-	// DeleteQuota gives ENotFound where there is none.
-	DeleteQuota(ctx context.Context, who app.Actor, scope QuotaScope, name string, now time.Time) error
-	// QuotaLines gives the limits that apply to an owner who is in groups.
-	QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]QuotaLine, error)
-	// Reservations gives those of a tenant that hold.
-	Reservations(ctx context.Context, tenant string) ([]Reservation, error)
-	// TellBudgets writes the notices of budgets that are used up to a level that was not told of, of all tenants, and
-	// gives how many. Those that a request brings about are written with it.
-	TellBudgets(ctx context.Context, now time.Time) (int, error)
-}
-
 // quotaKey is whose quotas were added up, and what they were.
 type quotaKey struct{ tenant, limits string }
 
@@ -211,7 +228,7 @@ func manyUsed(all []QuotaUse) bool {
 
 // Quotas lists the quotas of the tenant, with how much of each is used. The limits are those of now, and so is what tenants use that
 // are not very large; of others it may be some seconds old.
-func (a *Service) Quotas(ctx context.Context, actor app.Actor) ([]QuotaUse, error) {
+func (a *Quotas) Quotas(ctx context.Context, actor app.Actor) ([]QuotaUse, error) {
 	if err := actor.Authorize("Quotas"); err != nil {
 		return nil, err
 	}
@@ -230,7 +247,7 @@ func (a *Service) Quotas(ctx context.Context, actor app.Actor) ([]QuotaUse, erro
 }
 
 // QuotaLeft tells what is left for the actor, and by which limit. Of tenants with thousands of machines it may be some seconds old.
-func (a *Service) QuotaLeft(ctx context.Context, actor app.Actor) (QuotaLeft, error) {
+func (a *Quotas) QuotaLeft(ctx context.Context, actor app.Actor) (QuotaLeft, error) {
 	if err := actor.Authorize("QuotaLeft"); err != nil {
 		return QuotaLeft{}, err
 	}
@@ -259,7 +276,7 @@ type leftKey struct{ tenant, user, groups, limits string }
 
 // quotaLines gives the limits that apply to the actor. Where thousands of machines have to be added up, an answer is given again for a while, as
 // long as the limits are the same: what is asked for is checked against the sums themselves, when it is accepted.
-func (a *Service) quotaLines(ctx context.Context, actor app.Actor, now time.Time) ([]QuotaLine, error) {
+func (a *Quotas) quotaLines(ctx context.Context, actor app.Actor, now time.Time) ([]QuotaLine, error) {
 	limits, err := a.Store.QuotaLimits(ctx, actor.Tenant)
 	if err != nil || len(limits) == 0 {
 		return []QuotaLine{}, err
@@ -287,7 +304,7 @@ func manyOf(lines []QuotaLine) bool {
 
 // SetQuota writes the quota of a group, of a user or for each user, in place of the one that was there. Setting less than is
 // used is allowed: it takes nothing away, and only stops what is new. That of the tenant is SetTenantQuota's.
-func (a *Service) SetQuota(ctx context.Context, actor app.Actor, q Quota) (QuotaUse, error) {
+func (a *Quotas) SetQuota(ctx context.Context, actor app.Actor, q Quota) (QuotaUse, error) {
 	if err := actor.Authorize("SetQuota"); err != nil {
 		return QuotaUse{}, err
 	}
@@ -298,7 +315,7 @@ func (a *Service) SetQuota(ctx context.Context, actor app.Actor, q Quota) (Quota
 }
 
 // SetTenantQuota writes what the tenant as a whole may have, which its own admins cannot change. No limits at all deletes it.
-func (a *Service) SetTenantQuota(ctx context.Context, actor app.Actor, l Limits) (QuotaUse, error) {
+func (a *Quotas) SetTenantQuota(ctx context.Context, actor app.Actor, l Limits) (QuotaUse, error) {
 	if err := actor.Authorize("SetTenantQuota"); err != nil {
 		return QuotaUse{}, err
 	}
@@ -313,7 +330,7 @@ func (a *Service) SetTenantQuota(ctx context.Context, actor app.Actor, l Limits)
 }
 
 // DeleteQuota lifts the limits of a group, of a user or for each user.
-func (a *Service) DeleteQuota(ctx context.Context, actor app.Actor, scope QuotaScope, name string) error {
+func (a *Quotas) DeleteQuota(ctx context.Context, actor app.Actor, scope QuotaScope, name string) error {
 	if err := actor.Authorize("DeleteQuota"); err != nil {
 		return err
 	}
@@ -323,7 +340,7 @@ func (a *Service) DeleteQuota(ctx context.Context, actor app.Actor, scope QuotaS
 	return a.Store.DeleteQuota(ctx, actor, scope, strings.TrimSpace(name), a.Now())
 }
 
-func (a *Service) setQuota(ctx context.Context, actor app.Actor, q Quota) (QuotaUse, error) {
+func (a *Quotas) setQuota(ctx context.Context, actor app.Actor, q Quota) (QuotaUse, error) {
 	q.Name = strings.TrimSpace(q.Name)
 	if err := q.Check(); err != nil {
 		return QuotaUse{}, err

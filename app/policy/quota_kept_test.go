@@ -11,7 +11,7 @@ import (
 
 // quotaStore counts how often it is asked what a tenant with so many machines uses.
 type quotaStore struct {
-	Store
+	QuotaStore
 	nodes int
 	takes time.Duration
 	asked int
@@ -43,7 +43,7 @@ func TestUseOfLargeTenantsIsKept(t *testing.T) {
 	}{{"a large tenant", manyNodes, 20 * time.Millisecond, 1}, {"any other, however long it takes", manyNodes - 1, time.Second, 3}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &quotaStore{nodes: c.nodes, takes: c.takes}
-			p := New(Config{Now: time.Now, Store: s})
+			p := NewQuotas(QuotasConfig{Now: time.Now, Store: s})
 			root := app.Actor{Tenant: "t", User: "root", Role: app.RoleSuperadmin}
 			for range 3 {
 				if _, err := p.Quotas(t.Context(), root); err != nil {

@@ -124,39 +124,6 @@ type PoolRequest struct {
 	Mode     PoolMode       `json:"mode,omitempty"` // on or off
 }
 
-// PoolStore keeps pools and their machines.
-type PoolStore interface {
-	// CreatePool writes one, with its audit row. EConflict where a live one of the tenant has the name, or the tenant has MaxPools.
-	CreatePool(ctx context.Context, who app.Actor, p Pool) (Pool, error)
-	// ChangePool writes count, age and mode, wakes the pool, and writes the audit row act. ENotFound where there is none that is live, EConflict where it
-	// is being deleted.
-	ChangePool(ctx context.Context, who app.Actor, p Pool, act string, now time.Time) (Pool, error)
-	// Pool gives a live one by name, or, with ended, the one that ended last; ENotFound.
-	Pool(ctx context.Context, tenant, name string, ended bool) (Pool, error)
-	// PoolViews gives those of a tenant that are live, by name, without their machines.
-	PoolViews(ctx context.Context, tenant string, today time.Time) ([]PoolView, error)
-	// PoolMachines gives those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
-	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)
-	PoolReceipt(ctx context.Context, pool int64, now time.Time) (PoolReceipt, error)
-	// PoolStock gives the machines of a tenant that are ready and of one of the shapes, in the order in which they are handed out.
-	PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]cluster.PoolStocked, error)
-
-	// DuePools gives the pools of all tenants that something is to be done about by now.
-	DuePools(ctx context.Context, now time.Time, limit int) ([]Pool, error)
-	// WakePools makes all live pools due.
-	WakePools(ctx context.Context, now time.Time) error
-	// StockPool accepts the create of a machine of a pool. EConflict, reason "pool_full", where the pool has as many as are wanted, or is not on.
-	StockPool(ctx context.Context, pool int64, m NewPoolMachine) error
-	// RetirePoolMachine accepts the delete of one; false, and nothing happens, where it is not the pool's any more or is being deleted.
-	RetirePoolMachine(ctx context.Context, n cluster.NewOperation) (bool, error)
-	// RestPool notes when a pool is due next, and its trouble, unless something has happened to it since p was read. With a notice, people are told.
-	RestPool(ctx context.Context, p Pool, n *app.Notice) error
-	// EndPool ends a pool that is being deleted and has no machine any more.
-	EndPool(ctx context.Context, p Pool, now time.Time) error
-	// HandedOut gives the intents of machines that clusters got from pools, with the clusters: such a machine's tags may name the pool's.
-	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
-}
-
 // NewPoolMachine is a machine of a pool about to be made.
 type NewPoolMachine struct {
 	Cluster   cluster.NewCluster

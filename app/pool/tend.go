@@ -20,6 +20,48 @@ import (
 	"muster/app/template"
 )
 
+// StockStore keeps the machines of pools.
+type StockStore interface {
+	// DuePools gives the pools of all tenants that something is to be done about by now.
+	DuePools(ctx context.Context, now time.Time, limit int) ([]Pool, error)
+	// EndPool ends a pool that is being deleted and has no machine any more.
+	EndPool(ctx context.Context, p Pool, now time.Time) error
+	NextClusterNumber(ctx context.Context) (int64, error)
+	// PoolMachines gives those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
+	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)
+	// RestPool notes when a pool is due next, and its trouble, unless something has happened to it since p was read. With a notice, people are told.
+	RestPool(ctx context.Context, p Pool, n *app.Notice) error
+	// RetirePoolMachine accepts the delete of one; false, and nothing happens, where it is not the pool's any more or is being deleted.
+	RetirePoolMachine(ctx context.Context, n cluster.NewOperation) (bool, error)
+	// StockPool accepts the create of a machine of a pool. EConflict, reason "pool_full", where the pool has as many as are wanted, or is not on.
+	StockPool(ctx context.Context, pool int64, m NewPoolMachine) error
+	// WakePools makes all live pools due.
+	WakePools(ctx context.Context, now time.Time) error
+}
+
+// ReconcilerConfig is what Reconciler is created from. Only what says so may be nil.
+type ReconcilerConfig struct {
+	Store StockStore
+	Now   func() time.Time
+	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
+	// CatalogOf in app/catalog.
+	Catalog func() *template.Catalog
+	Plans   *cluster.Plans
+	Keys    app.Keys
+
+	Pools *Service
+}
+
+// Reconciler fills pools, and gives back what they have too much.
+type Reconciler struct {
+	ReconcilerConfig
+
+	pools poolCatalog
+}
+
+// NewReconciler returns one on top of what c holds.
+func NewReconciler(c ReconcilerConfig) *Reconciler { return &Reconciler{ReconcilerConfig: c} }
+
 // Emptied tells that nothing is to stay in the pool.
 func (p Pool) Emptied() bool { return p.Mode == PoolDrained || p.Mode == PoolDeleted }
 
@@ -40,7 +82,7 @@ type poolCatalog struct {
 // TendPools does what is due about pools, of all tenants: machines that are lacking are made, those that are too old, too many, of another shape than the
 // catalog says by now, or of no use any more are given back. It gives how many machines it began with. A pool is due when something has happened to it, or at a
 // time that it knows, so one to which nothing happens costs nothing. Several servers may call it at the same time.
-func (a *Service) TendPools(ctx context.Context) (begun int, err error) {
+func (a *Reconciler) TendPools(ctx context.Context) (begun int, err error) {
 	now := a.Now()
 	if err := a.wakePools(ctx, now); err != nil {
 		return 0, err
@@ -61,8 +103,8 @@ func (a *Service) TendPools(ctx context.Context) (begun int, err error) {
 }
 
 // wakePools has all pools looked at once when there is another catalog.
-func (a *Service) wakePools(ctx context.Context, now time.Time) error {
-	c := a.Config.Catalog()
+func (a *Reconciler) wakePools(ctx context.Context, now time.Time) error {
+	c := a.Catalog()
 	a.pools.mu.Lock()
 	defer a.pools.mu.Unlock()
 	if a.pools.seen == c {
@@ -77,7 +119,7 @@ func (a *Service) wakePools(ctx context.Context, now time.Time) error {
 
 // poolTurn is one look at a pool.
 type poolTurn struct {
-	app *Service
+	app *Reconciler
 	Pool
 	now      time.Time
 	spec     poolSpec
@@ -87,7 +129,7 @@ type poolTurn struct {
 	begun    int
 }
 
-func (a *Service) tendPool(ctx context.Context, p Pool, now time.Time) (begun int, err error) {
+func (a *Reconciler) tendPool(ctx context.Context, p Pool, now time.Time) (begun int, err error) {
 	t := &poolTurn{app: a, Pool: p, now: now}
 	machines, err := a.Store.PoolMachines(ctx, p.ID, 0)
 	if err != nil {
@@ -96,7 +138,7 @@ func (a *Service) tendPool(ctx context.Context, p Pool, now time.Time) (begun in
 	if p.Mode == PoolDeleted && len(machines) == 0 {
 		return 0, a.Store.EndPool(ctx, p, now)
 	}
-	if t.spec, t.specErr = a.poolSpec(ctx, p); t.specErr != nil && app.CodeOf(t.specErr) != app.EInvalid && app.AsError(t.specErr).Reason != "no_provisioner" {
+	if t.spec, t.specErr = a.Pools.poolSpec(ctx, p); t.specErr != nil && app.CodeOf(t.specErr) != app.EInvalid && app.AsError(t.specErr).Reason != "no_provisioner" {
 		return 0, t.specErr
 	}
 	if err := t.retire(ctx, machines); err != nil {

@@ -119,7 +119,7 @@ func (a *Service) ResourceFiles(ctx context.Context, actor app.Actor, id Resourc
 	if err != nil {
 		return nil, err
 	}
-	return a.Store.BlobFiles(ctx, actor.Tenant, v.Hash)
+	return a.Contents.BlobFiles(ctx, actor.Tenant, v.Hash)
 }
 
 // mostResourceChanges is how many changes a diff shows.
@@ -137,7 +137,7 @@ func (a *Service) DiffResource(ctx context.Context, actor app.Actor, id Resource
 		if err != nil {
 			return d, err
 		}
-		files, err := a.Store.BlobFiles(ctx, actor.Tenant, v.Hash)
+		files, err := a.Contents.BlobFiles(ctx, actor.Tenant, v.Hash)
 		if err != nil {
 			return d, err
 		}
@@ -193,7 +193,7 @@ func (a *Service) OpenBlob(ctx context.Context, tenant, hash string, offset int6
 	if a.Blobs == nil {
 		return nil, errNoBlobs
 	}
-	name, size, err := a.Store.BlobName(ctx, tenant, hash)
+	name, size, err := a.Contents.BlobName(ctx, tenant, hash)
 	if err != nil {
 		return nil, err
 	}

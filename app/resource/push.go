@@ -92,7 +92,7 @@ func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush
 	}
 	if a.ResourceLimits.Tenant > 0 {
 		// What is full already need not be sent for it.
-		_, size, err := a.Store.BlobsOf(ctx, actor.Tenant)
+		_, size, err := a.Contents.BlobsOf(ctx, actor.Tenant)
 		if err != nil {
 			return t, err
 		}
@@ -153,7 +153,7 @@ func (a *Service) keepVersion(ctx context.Context, actor app.Actor, p ResourcePu
 		return ResourceVersion{}, err
 	}
 	b := Blob{Hash: taken.Hash(), Size: taken.Size(), Files: files}
-	name, err := a.Store.AnnounceBlob(ctx, actor.Tenant, b, a.ResourceLimits.Tenant, a.Now())
+	name, err := a.Contents.AnnounceBlob(ctx, actor.Tenant, b, a.ResourceLimits.Tenant, a.Now())
 	if err != nil {
 		return ResourceVersion{}, err
 	}

@@ -1,56 +1,9 @@
 package resource
 
 import (
-	"context"
-	"time"
-
 	"muster/app"
 	"muster/app/template"
 )
-
-// ResourceStore keeps what is known of resources. Contents are elsewhere, see BlobStore: a content is announced before it is
-// kept there, and a version written after, so that whatever dies in between leaves no version without a content.
-type ResourceStore interface {
-	// ResourceInfos gives those that a filter chooses, by family, member, type and name, without versions; at most f.Limit.
-	ResourceInfos(ctx context.Context, tenant string, f ResourceFilter) ([]ResourceInfo, error)
-	// ResourceInfo gives one with its versions, or ENotFound.
-	ResourceInfo(ctx context.Context, tenant string, id ResourceID) (ResourceInfo, error)
-	// AnnounceBlob says that a content is about to be kept, and gives the name that it is to have. EQuota where the tenant's contents would be more than
-	// most bytes together; 0 is no limit. For a while from now on
-	// the content is not taken for one that nobody needs.
-	AnnounceBlob(ctx context.Context, tenant string, b Blob, most int64, at time.Time) (name string, err error)
-	// AddResourceVersion writes a version whose content is kept under that name. Where the newest version has the same content,
-	// that one is given and nothing is added. ETransient where the content was taken away meanwhile.
-	AddResourceVersion(ctx context.Context, who app.Actor, p ResourcePush, b Blob, name string, at time.Time) (v ResourceVersion, added bool, err error)
-	// StageResource marks the version to be in use from the next sync on, and no other of the resource; RecallResource takes the
-	// mark away. What is so already changes nothing.
-	StageResource(ctx context.Context, who app.Actor, id ResourceID, number int64, at time.Time) error
-	RecallResource(ctx context.Context, who app.Actor, id ResourceID, number int64, at time.Time) error
-	// SyncResources puts all that is staged into use and takes all that is recalled out of it, in one transaction; with dry it
-	// only tells.
-	SyncResources(ctx context.Context, who app.Actor, f ResourceFilter, dry bool, at time.Time) (ResourceSync, error)
-	// DeleteResourceVersion marks a version as deleted; EConflict where it is in use or about to be. Its content goes when no cluster
-	// may need it any more.
-	DeleteResourceVersion(ctx context.Context, who app.Actor, id ResourceID, number int64, at time.Time) error
-	// PinResources finds what references to resources of automators mean now, in the same order.
-	PinResources(ctx context.Context, tenant string, refs []AutomatorRef) ([]PinnedResource, error)
-	// BlobName gives where a content of the tenant is kept, or ENotFound.
-	BlobName(ctx context.Context, tenant, hash string) (name string, size int64, err error)
-	// BlobFiles gives what is in a content, or ENotFound.
-	BlobFiles(ctx context.Context, tenant, hash string) ([]ResourceFile, error)
-	// BlobsOf counts the contents of a tenant, and their bytes.
-	BlobsOf(ctx context.Context, tenant string) (n int, size int64, err error)
-	// HoldBlobs says which contents a provisioner has of a tenant.
-	HoldBlobs(ctx context.Context, tenant, provisioner string, hashes []string, at time.Time) error
-
-	// IdleBlobs looks for contents that nothing needs. What it comes across for the second time, and for the first time before
-	// since, is marked to go and given; nothing of it is found any more. At most limit of them.
-	IdleBlobs(ctx context.Context, since, now time.Time, limit int) ([]GoingBlob, error)
-	// BlobGone forgets a content that was removed.
-	BlobGone(ctx context.Context, b GoingBlob) error
-	// StrayBlobs tells which names belong to no content that is known, at two looks of which the first was before since.
-	StrayBlobs(ctx context.Context, names []string, since, now time.Time) ([]string, error)
-}
 
 // Blob is a content.
 type Blob struct {

@@ -23,7 +23,7 @@ func (a *Service) SweepResources(ctx context.Context, after time.Duration) (remo
 	}
 	for {
 		now := a.Now()
-		going, err := a.Store.IdleBlobs(ctx, now.Add(-after), now, sweepAtOnce)
+		going, err := a.Contents.IdleBlobs(ctx, now.Add(-after), now, sweepAtOnce)
 		if err != nil {
 			return removed, err
 		}
@@ -34,7 +34,7 @@ func (a *Service) SweepResources(ctx context.Context, after time.Duration) (remo
 			if err := a.fault("deleted"); err != nil {
 				return removed, err
 			}
-			if err := a.Store.BlobGone(ctx, b); err != nil {
+			if err := a.Contents.BlobGone(ctx, b); err != nil {
 				return removed, err
 			}
 			removed++
@@ -49,14 +49,14 @@ func (a *Service) SweepResources(ctx context.Context, after time.Duration) (remo
 
 // sweepStrays removes what is known to nobody.
 func (a *Service) sweepStrays(ctx context.Context, after time.Duration) (removed int, err error) {
-	installation, err := a.Store.Installation(ctx)
+	installation, err := a.Contents.Installation(ctx)
 	if err != nil {
 		return 0, err
 	}
 	now := a.Now()
 	var names []string
 	look := func() error {
-		strays, err := a.Store.StrayBlobs(ctx, names, now.Add(-after), now)
+		strays, err := a.Contents.StrayBlobs(ctx, names, now.Add(-after), now)
 		if err != nil {
 			return err
 		}

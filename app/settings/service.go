@@ -15,67 +15,93 @@ import (
 	"muster/app/webhook"
 )
 
-// Store is what the service needs of the database.
-type Store interface {
-	TenantSettingsStore
+// TenantSettingsStore keeps what is done together.
+type TenantSettingsStore interface {
+	// TenantMark gives a digest of all settings of a tenant: another one as soon as any of them is other than it was.
+	TenantMark(ctx context.Context, tenant string) (string, error)
+	// Together carries out act where the tenant's mark is still that one, else it is EConflict, reason tenant_moved. What act changes
+	// in this store by way of the context that it is given happens all at once, or, where act gives an error, not at all; what it reads
+	// is as it was before. Act may be called more than once, and must not wait for anything but this store. Facts are for the audit.
+	Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error
+}
 
-	// Of what others keep.
-	AddUser(ctx context.Context, who app.Actor, u identity.User) error
-	BuildHooks(ctx context.Context, tenant string) ([]build.BuildHook, error)
-	ChangePool(ctx context.Context, who app.Actor, p pool.Pool, act string, now time.Time) (pool.Pool, error)
+// TenantStore keeps what is said about a tenant itself.
+type TenantStore interface {
 	ChangeTenant(ctx context.Context, who app.Actor, name string, c identity.TenantChange, at time.Time) (identity.Tenant, error)
-	ChangeUser(ctx context.Context, who app.Actor, name string, c identity.UserChange, at time.Time) (identity.User, error)
-	CreatePool(ctx context.Context, who app.Actor, p pool.Pool) (pool.Pool, error)
 	DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error)
-	DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error
-	DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error
-	DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error
-	DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error
-	DeleteQuota(ctx context.Context, who app.Actor, scope policy.QuotaScope, name string, now time.Time) error
-	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
-	DeleteUser(ctx context.Context, who app.Actor, name string, transferTo string, at time.Time) error
-	Groups(ctx context.Context, tenant string) ([]identity.Group, error)
-	Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error)
-	OwnCatalog(ctx context.Context, tenant string) ([]catalog.CatalogRevision, int64, error)
-	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
-	PoolViews(ctx context.Context, tenant string, today time.Time) ([]pool.PoolView, error)
-	QuotaLimits(ctx context.Context, tenant string) ([]policy.Quota, error)
 	RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error
-	ResourceInfo(ctx context.Context, tenant string, id resource.ResourceID) (resource.ResourceInfo, error)
-	ResourceInfos(ctx context.Context, tenant string, f resource.ResourceFilter) ([]resource.ResourceInfo, error)
-	SaveBuildHook(ctx context.Context, who app.Actor, c build.BuildHookChange, now time.Time) (h build.BuildHook, made bool, err error)
-	SaveGroup(ctx context.Context, who app.Actor, c identity.GroupChange, at time.Time) (identity.Group, error)
-	SaveHook(ctx context.Context, who app.Actor, c webhook.HookChange, now time.Time) (h webhook.Hook, made bool, err error)
-	SaveOwnCatalog(ctx context.Context, who app.Actor, s catalog.OwnCatalogSave) (revision int64, err error)
-	SavePolicy(ctx context.Context, p policy.Policy, who app.Actor, now time.Time) (policy.Policy, error)
-	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
 	SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error
-	SetQuota(ctx context.Context, who app.Actor, q policy.Quota) error
-	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
 	SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error
 	Tenant(ctx context.Context, name string) (identity.Tenant, error)
 	TimeZone(ctx context.Context, tenant string) (string, error)
+}
+
+// PeopleStore keeps users and groups.
+type PeopleStore interface {
+	AddUser(ctx context.Context, who app.Actor, u identity.User) error
+	ChangeUser(ctx context.Context, who app.Actor, name string, c identity.UserChange, at time.Time) (identity.User, error)
+	DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error
+	DeleteUser(ctx context.Context, who app.Actor, name string, transferTo string, at time.Time) error
+	Groups(ctx context.Context, tenant string) ([]identity.Group, error)
+	SaveGroup(ctx context.Context, who app.Actor, c identity.GroupChange, at time.Time) (identity.Group, error)
 	User(ctx context.Context, tenant string, name string) (identity.User, error)
 	Users(ctx context.Context, tenant string, f identity.UserFilter) (users []identity.User, more bool, err error)
 }
 
+// RuleStore keeps policies and quotas.
+type RuleStore interface {
+	DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error
+	DeleteQuota(ctx context.Context, who app.Actor, scope policy.QuotaScope, name string, now time.Time) error
+	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+	QuotaLimits(ctx context.Context, tenant string) ([]policy.Quota, error)
+	SavePolicy(ctx context.Context, p policy.Policy, who app.Actor, now time.Time) (policy.Policy, error)
+	SetQuota(ctx context.Context, who app.Actor, q policy.Quota) error
+}
+
+// IntegrationStore keeps what ties a tenant to other systems: webhooks, build hooks and secrets.
+type IntegrationStore interface {
+	BuildHooks(ctx context.Context, tenant string) ([]build.BuildHook, error)
+	DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error
+	DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error
+	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
+	Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error)
+	SaveBuildHook(ctx context.Context, who app.Actor, c build.BuildHookChange, now time.Time) (h build.BuildHook, made bool, err error)
+	SaveHook(ctx context.Context, who app.Actor, c webhook.HookChange, now time.Time) (h webhook.Hook, made bool, err error)
+	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
+	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
+}
+
+// EntryStore keeps catalog entries, resources and pools.
+type EntryStore interface {
+	ChangePool(ctx context.Context, who app.Actor, p pool.Pool, act string, now time.Time) (pool.Pool, error)
+	CreatePool(ctx context.Context, who app.Actor, p pool.Pool) (pool.Pool, error)
+	OwnCatalog(ctx context.Context, tenant string) ([]catalog.CatalogRevision, int64, error)
+	PoolViews(ctx context.Context, tenant string, today time.Time) ([]pool.PoolView, error)
+	ResourceInfo(ctx context.Context, tenant string, id resource.ResourceID) (resource.ResourceInfo, error)
+	ResourceInfos(ctx context.Context, tenant string, f resource.ResourceFilter) ([]resource.ResourceInfo, error)
+	SaveOwnCatalog(ctx context.Context, who app.Actor, s catalog.OwnCatalogSave) (revision int64, err error)
+}
+
 // Config is what a service is created from. Only what says so may be nil.
 type Config struct {
-	Store Store
-	Now   func() time.Time
+	Store        TenantSettingsStore
+	Tenants      TenantStore
+	People       PeopleStore
+	Rules        RuleStore
+	Integrations IntegrationStore
+	Entries      EntryStore
+	Now          func() time.Time
+	BuildHooks   *build.Hooks
+	Catalogs     *catalog.Service
 	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
-	Faults func(where string) error
-
-	Catalogs   *catalog.Service
-	Secrets    *secret.Service
-	Users      *identity.Users
-	Hooks      *webhook.Service
-	Policies   *policy.Service
-	Pools      *pool.Service
-	BuildHooks *build.Hooks
-
+	Faults   func(where string) error
+	Hooks    *webhook.Service
+	Policies *policy.Service
+	Pools    *pool.Service
+	Secrets  *secret.Service
 	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
 	TenantFiles TenantFiles
+	Users       *identity.Users
 }
 
 // Service exports and imports the settings of a tenant.

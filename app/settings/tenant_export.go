@@ -39,15 +39,15 @@ func (a *Service) ExportTenant(ctx context.Context, actor app.Actor) (TenantFile
 
 // tenantSettings reads all settings of a tenant. Every part is there, be it empty.
 func (a *Service) tenantSettings(ctx context.Context, tenant string) (s TenantSettings, err error) {
-	t, err := a.Store.Tenant(ctx, tenant)
+	t, err := a.Tenants.Tenant(ctx, tenant)
 	if err != nil {
 		return s, err
 	}
 	s = TenantSettings{Form: TenantForm, About: &t.About, Slots: &t.Slots, SecondFactor: &t.RequireSecondFactor}
-	if s.TimeZone, err = a.Store.TimeZone(ctx, tenant); err != nil {
+	if s.TimeZone, err = a.Tenants.TimeZone(ctx, tenant); err != nil {
 		return s, err
 	}
-	if s.ClusterVisibility, err = a.Store.DefaultVisibility(ctx, tenant); err != nil {
+	if s.ClusterVisibility, err = a.Tenants.DefaultVisibility(ctx, tenant); err != nil {
 		return s, err
 	}
 	for _, read := range []func(context.Context, string, *TenantSettings) error{
@@ -64,7 +64,7 @@ func (a *Service) peopleSettings(ctx context.Context, tenant string, s *TenantSe
 	s.Users, s.Groups = map[string]UserSettings{}, map[string]GroupSettings{}
 	const page = 500
 	for f := (identity.UserFilter{Limit: page}); ; {
-		users, more, err := a.Store.Users(ctx, tenant, f)
+		users, more, err := a.People.Users(ctx, tenant, f)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (a *Service) peopleSettings(ctx context.Context, tenant string, s *TenantSe
 			break
 		}
 	}
-	groups, err := a.Store.Groups(ctx, tenant)
+	groups, err := a.People.Groups(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -96,21 +96,21 @@ func (a *Service) peopleSettings(ctx context.Context, tenant string, s *TenantSe
 
 func (a *Service) ruleSettings(ctx context.Context, tenant string, s *TenantSettings) error {
 	s.Quotas, s.Policies, s.Secrets = map[string]policy.Limits{}, map[string]policy.Policy{}, map[string]template.SecretPlace{}
-	quotas, err := a.Store.QuotaLimits(ctx, tenant)
+	quotas, err := a.Rules.QuotaLimits(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	for _, q := range quotas {
 		s.Quotas[quotaName(q)] = q.Limits
 	}
-	policies, err := a.Store.Policies(ctx, tenant)
+	policies, err := a.Rules.Policies(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	for _, p := range policies {
 		s.Policies[p.Name] = p
 	}
-	secrets, err := a.Store.Secrets(ctx, tenant)
+	secrets, err := a.Integrations.Secrets(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (a *Service) ruleSettings(ctx context.Context, tenant string, s *TenantSett
 func (a *Service) hookSettings(ctx context.Context, tenant string, s *TenantSettings) error {
 	s.Hooks, s.BuildHooks = map[string]HookSettings{}, map[string]BuildHookSettings{}
 	places := placeNames{}
-	hooks, err := a.Store.Hooks(ctx, tenant)
+	hooks, err := a.Integrations.Hooks(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (a *Service) hookSettings(ctx context.Context, tenant string, s *TenantSett
 		}
 		s.Hooks[h.Name] = x
 	}
-	builds, err := a.Store.BuildHooks(ctx, tenant)
+	builds, err := a.Integrations.BuildHooks(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (p placeNames) next(kind, name, what string) template.SecretPlace {
 
 func (a *Service) poolSettings(ctx context.Context, tenant string, s *TenantSettings) error {
 	s.Pools = map[string]PoolSettings{}
-	pools, err := a.Store.PoolViews(ctx, tenant, a.Now())
+	pools, err := a.Entries.PoolViews(ctx, tenant, a.Now())
 	if err != nil {
 		return err
 	}
@@ -178,12 +178,12 @@ func (a *Service) poolSettings(ctx context.Context, tenant string, s *TenantSett
 func (a *Service) resourceSettings(ctx context.Context, tenant string, s *TenantSettings) error {
 	s.Resources = map[string]ResourceSettings{}
 	for f := (resource.ResourceFilter{Limit: resource.MaxResourcePage}); ; {
-		list, err := a.Store.ResourceInfos(ctx, tenant, f)
+		list, err := a.Entries.ResourceInfos(ctx, tenant, f)
 		if err != nil {
 			return err
 		}
 		for _, r := range list {
-			one, err := a.Store.ResourceInfo(ctx, tenant, r.ResourceID)
+			one, err := a.Entries.ResourceInfo(ctx, tenant, r.ResourceID)
 			if app.CodeOf(err) == app.ENotFound { // it went meanwhile
 				continue
 			}
@@ -207,7 +207,7 @@ func (a *Service) resourceSettings(ctx context.Context, tenant string, s *Tenant
 
 func (a *Service) ownSettings(ctx context.Context, tenant string, s *TenantSettings) error {
 	s.Catalog = map[string]CatalogSettings{}
-	own, _, err := a.Store.OwnCatalog(ctx, tenant)
+	own, _, err := a.Entries.OwnCatalog(ctx, tenant)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 		return nil
 	}
 	p.step(turnCatalog, "catalog", func(ctx context.Context) error {
-		_, err := p.a.Store.SaveOwnCatalog(ctx, p.actor, catalog.OwnCatalogSave{At: p.at, Entries: d.Entries, Revision: d.Revision, AsOf: -1, Accounts: d.Accounts,
+		_, err := p.a.Entries.SaveOwnCatalog(ctx, p.actor, catalog.OwnCatalogSave{At: p.at, Entries: d.Entries, Revision: d.Revision, AsOf: -1, Accounts: d.Accounts,
 			Templates: d.After.TemplatesSince(d.Before, d.Base, p.actor.Name(), p.at)})
 		return err
 	})
@@ -157,12 +157,12 @@ func (p *tenantPlan) hooks(context.Context) error {
 			if is == nil && w.Script == "" && (c.URL == "" || len(c.Secret) == 0) {
 				return nil // its places have no values, which has been told
 			}
-			_, _, err := p.a.Store.SaveHook(ctx, p.actor, c, p.at)
+			_, _, err := p.a.Integrations.SaveHook(ctx, p.actor, c, p.at)
 			return err
 		})
 		return nil
 	}, func(path, name string) error {
-		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Store.DeleteHook(ctx, p.actor, name, p.at) })
+		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Integrations.DeleteHook(ctx, p.actor, name, p.at) })
 		return nil
 	})
 }
@@ -195,12 +195,12 @@ func (p *tenantPlan) buildHooks(ctx context.Context) error {
 			p.report.Changes[len(p.report.Changes)-1].Warnings = []string{"It gets an address of its own, which the build system has to be told: muster build hook show " + name + "."}
 		}
 		p.step(turnHooks, path, func(ctx context.Context) error {
-			_, _, err := p.a.Store.SaveBuildHook(ctx, p.actor, c, p.at)
+			_, _, err := p.a.Integrations.SaveBuildHook(ctx, p.actor, c, p.at)
 			return err
 		})
 		return nil
 	}, func(path, name string) error {
-		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Store.DeleteBuildHook(ctx, p.actor, name, p.at) })
+		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Integrations.DeleteBuildHook(ctx, p.actor, name, p.at) })
 		return nil
 	})
 }
@@ -217,7 +217,7 @@ func (p *tenantPlan) user(ctx context.Context, tenant, name string) (identity.Us
 	if p.want.Users != nil && p.in.Prune {
 		return identity.User{}, app.Errorf(app.ENotFound, "There is no user %q.", name)
 	}
-	return p.a.Store.User(ctx, tenant, name)
+	return p.a.People.User(ctx, tenant, name)
 }
 
 func (p *tenantPlan) pools(ctx context.Context) error {
@@ -249,20 +249,20 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 		}
 		p.step(turnPools, path, func(ctx context.Context) error {
 			if is == nil {
-				_, err := p.a.Store.CreatePool(ctx, p.actor, x)
+				_, err := p.a.Entries.CreatePool(ctx, p.actor, x)
 				return err
 			}
 			act := "pool.change"
 			if w.Mode == pool.PoolDrained && is.Mode != pool.PoolDrained {
 				act = "pool.drain"
 			}
-			_, err := p.a.Store.ChangePool(ctx, p.actor, x, act, p.at)
+			_, err := p.a.Entries.ChangePool(ctx, p.actor, x, act, p.at)
 			return err
 		})
 		return nil
 	}, func(path, name string) error {
 		p.step(turnGone, path, func(ctx context.Context) error {
-			_, err := p.a.Store.ChangePool(ctx, p.actor, pool.Pool{Tenant: p.actor.Tenant, Name: name, Mode: pool.PoolDeleted, Count: p.is.Pools[name].Count,
+			_, err := p.a.Entries.ChangePool(ctx, p.actor, pool.Pool{Tenant: p.actor.Tenant, Name: name, Mode: pool.PoolDeleted, Count: p.is.Pools[name].Count,
 				MaxAge: time.Duration(p.is.Pools[name].MaxAge)}, "pool.delete", p.at)
 			return err
 		})

@@ -36,7 +36,7 @@ func (p *tenantPlan) tenant(context.Context) error {
 			}
 		}
 		p.step(turnTenant, "", func(ctx context.Context) error {
-			_, err := p.a.Store.ChangeTenant(ctx, p.actor, p.actor.Tenant, c, p.at)
+			_, err := p.a.Tenants.ChangeTenant(ctx, p.actor, p.actor.Tenant, c, p.at)
 			return err
 		})
 	}
@@ -45,11 +45,11 @@ func (p *tenantPlan) tenant(context.Context) error {
 		if err := policy.CheckZone(zone); err != nil {
 			return p.refused("", err)
 		}
-		p.step(turnTenant, "time_zone", func(ctx context.Context) error { return p.a.Store.SetTimeZone(ctx, p.actor, zone, p.at) })
+		p.step(turnTenant, "time_zone", func(ctx context.Context) error { return p.a.Tenants.SetTimeZone(ctx, p.actor, zone, p.at) })
 	}
 	if w := p.want.SecondFactor; w != nil && *w != *p.is.SecondFactor {
 		p.edit(TenantEdit{Part: "require_second_factor", Act: "change", Fields: []catalog.FieldChange{{Path: "require_second_factor", Before: fmt.Sprint(*p.is.SecondFactor), After: fmt.Sprint(*w)}}})
-		p.step(turnTenant, "require_second_factor", func(ctx context.Context) error { return p.a.Store.RequireSecondFactor(ctx, p.actor, *w, p.at) })
+		p.step(turnTenant, "require_second_factor", func(ctx context.Context) error { return p.a.Tenants.RequireSecondFactor(ctx, p.actor, *w, p.at) })
 	}
 	if v := p.want.ClusterVisibility; v != "" && v != p.is.ClusterVisibility {
 		p.edit(TenantEdit{Part: "cluster_visibility", Act: "change", Fields: []catalog.FieldChange{{Path: "cluster_visibility", Before: string(p.is.ClusterVisibility), After: string(v)}}})
@@ -57,7 +57,7 @@ func (p *tenantPlan) tenant(context.Context) error {
 			p.wrong("cluster_visibility", app.AsError(err))
 			return nil
 		}
-		p.step(turnTenant, "cluster_visibility", func(ctx context.Context) error { return p.a.Store.SetDefaultVisibility(ctx, p.actor, v, p.at) })
+		p.step(turnTenant, "cluster_visibility", func(ctx context.Context) error { return p.a.Tenants.SetDefaultVisibility(ctx, p.actor, v, p.at) })
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (p *tenantPlan) people(context.Context) error {
 		}
 		c := identity.UserChange{FullName: &w.FullName, Email: &w.Email, Disabled: &w.Disabled, Role: &w.Role}
 		p.step(turnUsers, path, func(ctx context.Context) error {
-			_, err := p.a.Store.ChangeUser(ctx, p.actor, name, c, p.at)
+			_, err := p.a.People.ChangeUser(ctx, p.actor, name, c, p.at)
 			return err
 		})
 		if w.Role.Mighty() && !w.Disabled { // before those that stop to be: somebody has to be left
@@ -87,7 +87,7 @@ func (p *tenantPlan) people(context.Context) error {
 		if name == p.actor.User && p.actor.Home == "" {
 			return &app.Error{Code: app.EConflict, Message: "That is you: nobody removes the own account.", Hint: "Write yourself down in the file, or let somebody else import it."}
 		}
-		p.step(turnUsersGone, path, func(ctx context.Context) error { return p.a.Store.DeleteUser(ctx, p.actor, name, "", p.at) })
+		p.step(turnUsersGone, path, func(ctx context.Context) error { return p.a.People.DeleteUser(ctx, p.actor, name, "", p.at) })
 		return nil
 	})
 }
@@ -114,7 +114,7 @@ func (p *tenantPlan) newUser(path, name string, w UserSettings) error {
 	if w.Role.Mighty() {
 		turn = turnTenant
 	}
-	p.step(turn, path, func(ctx context.Context) error { return p.a.Store.AddUser(ctx, p.actor, u) })
+	p.step(turn, path, func(ctx context.Context) error { return p.a.People.AddUser(ctx, p.actor, u) })
 	return nil
 }
 
@@ -130,12 +130,12 @@ func (p *tenantPlan) groups(context.Context) error {
 			return err
 		}
 		p.step(turnGroups, path, func(ctx context.Context) error {
-			_, err := p.a.Store.SaveGroup(ctx, p.actor, c, p.at)
+			_, err := p.a.People.SaveGroup(ctx, p.actor, c, p.at)
 			return err
 		})
 		return nil
 	}, func(path, name string) error {
-		p.step(turnGroupsGone, path, func(ctx context.Context) error { return p.a.Store.DeleteGroup(ctx, p.actor, name, p.at) })
+		p.step(turnGroupsGone, path, func(ctx context.Context) error { return p.a.People.DeleteGroup(ctx, p.actor, name, p.at) })
 		return nil
 	})
 }
@@ -157,14 +157,14 @@ func (p *tenantPlan) quotas(context.Context) error {
 			return q.Check()
 		}
 		q.ChangedAt, q.ChangedBy = p.at, p.actor.Name()
-		p.step(turnRules, path, func(ctx context.Context) error { return p.a.Store.SetQuota(ctx, p.actor, q) })
+		p.step(turnRules, path, func(ctx context.Context) error { return p.a.Rules.SetQuota(ctx, p.actor, q) })
 		return nil
 	}, func(path, name string) error {
 		q, err := parse(name)
 		if err != nil {
 			return err
 		}
-		p.step(turnRulesGone, path, func(ctx context.Context) error { return p.a.Store.DeleteQuota(ctx, p.actor, q.Scope, q.Name, p.at) })
+		p.step(turnRulesGone, path, func(ctx context.Context) error { return p.a.Rules.DeleteQuota(ctx, p.actor, q.Scope, q.Name, p.at) })
 		return nil
 	})
 }
@@ -193,12 +193,12 @@ func (p *tenantPlan) policies(context.Context) error {
 			return err
 		}
 		p.step(turnRules, path, func(ctx context.Context) error {
-			_, err := p.a.Store.SavePolicy(ctx, x, p.actor, p.at)
+			_, err := p.a.Rules.SavePolicy(ctx, x, p.actor, p.at)
 			return err
 		})
 		return nil
 	}, func(path, name string) error {
-		p.step(turnRulesGone, path, func(ctx context.Context) error { return p.a.Store.DeletePolicy(ctx, name, p.actor, p.at) })
+		p.step(turnRulesGone, path, func(ctx context.Context) error { return p.a.Rules.DeletePolicy(ctx, name, p.actor, p.at) })
 		return nil
 	})
 }
@@ -216,13 +216,15 @@ func (p *tenantPlan) secrets(ctx context.Context) error {
 			return err
 		}
 		value := p.filled(path, w)
-		p.step(turnSecrets, path, func(ctx context.Context) error { return p.a.Store.SetSecret(ctx, p.actor, name, []byte(value), p.at) })
+		p.step(turnSecrets, path, func(ctx context.Context) error {
+			return p.a.Integrations.SetSecret(ctx, p.actor, name, []byte(value), p.at)
+		})
 		return nil
 	}, func(path, name string) error {
 		if err := p.a.Secrets.KeepNeeded(ctx, p.actor.Tenant, name); err != nil {
 			return err
 		}
-		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Store.DeleteSecret(ctx, p.actor, name, p.at) })
+		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Integrations.DeleteSecret(ctx, p.actor, name, p.at) })
 		return nil
 	})
 }

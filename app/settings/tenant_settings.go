@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -221,16 +220,6 @@ type TenantFiles interface {
 	WriteTenant(s TenantSettings) string
 	// Policy gives a policy as the file has it, as a value that JSON can be made of: what differs is told in its words.
 	Policy(p policy.Policy) any
-}
-
-// TenantSettingsStore keeps what is done together.
-type TenantSettingsStore interface {
-	// TenantMark gives a digest of all settings of a tenant: another one as soon as any of them is other than it was.
-	TenantMark(ctx context.Context, tenant string) (string, error)
-	// Together carries out act where the tenant's mark is still that one, else it is EConflict, reason tenant_moved. What act changes
-	// in this store by way of the context that it is given happens all at once, or, where act gives an error, not at all; what it reads
-	// is as it was before. Act may be called more than once, and must not wait for anything but this store. Facts are for the audit.
-	Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error
 }
 
 // TenantMoved is what Together gives where the mark is another one.

@@ -31,7 +31,7 @@ type Config struct {
 	Requests      *operation.Requests
 	Backfills     *operation.Backfills
 	Usages        *usage.Service
-	Pools         *pool.Service
+	Pools         *pool.Reconciler
 }
 
 // Service does what has to be done from time to time.

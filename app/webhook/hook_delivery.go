@@ -156,38 +156,6 @@ func (d HookDelivery) NextTry(e *app.Error, now time.Time, chance float64) (at t
 	return at, at.Before(d.QueuedAt.Add(tried))
 }
 
-// HookStore keeps hooks and their deliveries.
-type HookStore interface {
-	Hooks(ctx context.Context, tenant string) ([]Hook, error)
-	Hook(ctx context.Context, tenant, name string) (Hook, error)
-	// SaveHook makes a hook or changes it, and tells whether it made it. EInvalid where something is missing of a new one,
-	// ETooLarge where the tenant has MaxHooks.
-	SaveHook(ctx context.Context, who app.Actor, c HookChange, now time.Time) (h Hook, made bool, err error)
-	DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error
-	// TestHook queues a test, which is made at once, whatever waits and however the hook stands.
-	TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (HookDelivery, error)
-	// HookDeliveries gives those of a hook before a number, newest first; before 0 is from the newest on.
-	HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]HookDelivery, error)
-	// HookDelivery gives one with its attempts.
-	HookDelivery(ctx context.Context, tenant, hook string, id int64) (HookDelivery, error)
-	// Redeliver queues one again that has ended; EConflict where it has not, or its notice is not kept any more.
-	Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (HookDelivery, error)
-
-	// QueueDeliveries makes the deliveries of new notices, and gives how many.
-	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
-	// ClaimDeliveries claims deliveries that are due: of each hook at most one and in order, of each tenant with what is
-	// busy already at most perTenant, tests first. next is when the next one is due after now; zero: none is known.
-	ClaimDeliveries(ctx context.Context, c DeliveryClaim) (due []DueDelivery, next time.Time, err error)
-	// EndDelivery writes what became of an attempt, and stops the hook where that says so or too many failed. EStale where
-	// the claim does not hold any more.
-	EndDelivery(ctx context.Context, e DeliveryEnd) error
-	// SettleHolds does what hooks say for that they do not answer in time, to the operations that wait for them. next is when it
-	// is to be called again; zero: nothing waits.
-	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
-	// ForgetDeliveries deletes deliveries and notices that were kept long enough.
-	ForgetDeliveries(ctx context.Context, now time.Time) error
-}
-
 // HookDeliveries lists the deliveries of a hook before a number, newest first.
 func (a *Service) HookDeliveries(ctx context.Context, actor app.Actor, hook string, before int64, limit int) ([]HookDelivery, error) {
 	if err := actor.Authorize("HookDeliveries"); err != nil {

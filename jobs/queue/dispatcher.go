@@ -20,9 +20,26 @@ const (
 	maxBells = 1000
 )
 
+// Ledger keeps which steps are queued, and whose bell was rung.
+type Ledger interface {
+	// Unrung gives queued steps whose doorbell is to be rung, in no order.
+	Unrung(ctx context.Context, limit int) ([]execution.Bell, error)
+	// MarkRung notes that doorbells were rung.
+	MarkRung(ctx context.Context, bells []execution.Bell, now time.Time) error
+	// Unheard counts, for each tenant, the queued steps whose bell was rung before then and that nobody claimed.
+	Unheard(ctx context.Context, before time.Time) (map[string]int, error)
+	// Unring forgets the tenant's bells rung before then, or those of all tenants where it is "": they are to be rung
+	// again. It gives how many. A bell of a far future, rung before the clock was set back, counts as rung before.
+	Unring(ctx context.Context, tenant string, before time.Time) (int, error)
+	// SweepSteps takes back claims that ran out, and queues ready steps whose time has come. It gives how many moved.
+	SweepSteps(ctx context.Context, now time.Time) (int, error)
+	// Committed gives a channel that gets a (coalesced) value after every commit that may have queued steps.
+	Committed() <-chan struct{}
+}
+
 // Dispatcher rings the doorbells of queued steps, takes back claims that ran out, begins roll-backs, and ends leases.
 type Dispatcher struct {
-	Ledger execution.Ledger
+	Ledger Ledger
 	Queue  *Queue
 	Expire func(ctx context.Context) (int, error)
 	Undo   func(ctx context.Context) (int, error) // begins the roll-backs that are due; nil: somebody else does

@@ -31,7 +31,7 @@ func NewPlain(t *testing.T) *Plain {
 	s := storetest.Open(t)
 	o := &Plain{T: t, Store: s, Clock: apptest.NewClock(), Catalog: template.NewCatalog()}
 	o.App = appall.New(appall.Deps{Store: s, Now: o.Clock.Now, Catalog: func() *template.Catalog { return o.Catalog }})
-	o.Balance = &fleet.Balancer{App: o.App.FleetService, Mono: o.Clock.Now}
+	o.Balance = &fleet.Balancer{Store: s, Now: o.Clock.Now, Catalogs: o.App.CatalogService, Mono: o.Clock.Now}
 	return o
 }
 

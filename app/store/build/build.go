@@ -42,7 +42,7 @@ func scanBuild(row db.Scanner) (b appbuild.Build, wanted []byte, err error) {
 
 func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "There is no build %d.", id) }
 
-// BuildOf implements catalog.Store.
+// BuildOf gives the build that a cluster is for, as its page tells of it.
 func (s *Store) BuildOf(ctx context.Context, tenant, cluster string) (*appcluster.ClusterBuild, error) {
 	list, err := s.Builds(ctx, tenant, appbuild.BuildFilter{Cluster: cluster, Limit: 1})
 	if err != nil || len(list) == 0 {
@@ -194,7 +194,7 @@ func (s *Store) EndBuild(ctx context.Context, who app.Actor, b appbuild.Build, w
 	})
 }
 
-// DueBuilds implements build.BuildStore. What is due stands in an index of its own.
+// DueBuilds implements build.ReconcilerStore. What is due stands in an index of its own.
 func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []appbuild.DueBuild, next time.Time, err error) {
 	hooks := map[string]appbuild.BuildHook{}
 	var wanted [][]byte
@@ -229,7 +229,7 @@ func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []
 	return due, db.FromMicros(at), db.Wrapped(err)
 }
 
-// MoveBuild implements build.BuildStore.
+// MoveBuild implements build.ReconcilerStore.
 func (s *Store) MoveBuild(ctx context.Context, b appbuild.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		live := b.State.Live()

@@ -19,7 +19,8 @@ type buildCallbacks struct{ s *Store }
 
 var _ webhook.DeliveryQueue = buildCallbacks{}
 
-// BuildCallbacks implements build.BuildStore.
+// BuildCallbacks are what builds are to be told: of each build one at a time, in the order of its states. They are queued by TakeBuild
+// and MoveBuild, and go with their builds.
 func (s *Store) BuildCallbacks() webhook.DeliveryQueue { return buildCallbacks{s} }
 
 // sealedCall is where a build is to be told, as it lies in the table.

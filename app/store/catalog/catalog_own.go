@@ -187,7 +187,7 @@ func freeAccount(t *db.Tx, tenant, provider string) error {
 	return u.Refusal(provider)
 }
 
-// ProviderUse implements catalog.OwnCatalogStore.
+// ProviderUse implements catalog.UseStore.
 func (s *Store) ProviderUse(ctx context.Context, tenant, provider string) (catalog.ProviderUse, error) {
 	return providerUse(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, tenant, provider)
 }
@@ -225,7 +225,7 @@ func providerUse(each func(f func(db.Scanner) error, query string, args ...any) 
 	return u, nil
 }
 
-// CatalogUse implements catalog.OwnCatalogStore.
+// CatalogUse implements catalog.UseStore.
 func (s *Store) CatalogUse(ctx context.Context, tenant string) (catalog.CatalogUse, error) {
 	u := catalog.CatalogUse{Templates: map[string]int{}, Providers: map[string]int{}}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -247,7 +247,7 @@ type lastTemplate struct {
 const lastTemplates = `SELECT v.name, v.number, v.hash FROM catalog_templates v WHERE v.tenant = ?
 	AND v.number = (SELECT max(w.number) FROM catalog_templates w WHERE w.tenant = v.tenant AND w.name = v.name)`
 
-// RecordTemplates implements catalog.OwnCatalogStore. Mostly nothing has changed, which takes no writing.
+// RecordTemplates implements catalog.VersionStore. Mostly nothing has changed, which takes no writing.
 func (s *Store) RecordTemplates(ctx context.Context, tenant string, versions []apptemplate.CatalogVersion) error {
 	had := map[string]string{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -290,7 +290,7 @@ func recordTemplates(t *db.Tx, tenant string, versions []apptemplate.CatalogVers
 	return nil
 }
 
-// TemplateHistory implements catalog.OwnCatalogStore.
+// TemplateHistory implements catalog.VersionStore.
 func (s *Store) TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]apptemplate.CatalogVersion, error) {
 	column := `''`
 	if text {

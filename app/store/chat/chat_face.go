@@ -25,7 +25,7 @@ const (
 // mostLookedThrough is how many notices, or rows of events, are looked through in one transaction.
 const mostLookedThrough = 500
 
-// GatherChat implements chat.ChatFaceStore. Where nothing has happened it writes nothing.
+// GatherChat implements chat.MessageStore. Where nothing has happened it writes nothing.
 func (s *Store) GatherChat(ctx context.Context, kind string, kinds []app.NoticeKind, now, before time.Time) error {
 	for {
 		var some bool
@@ -196,7 +196,7 @@ func gatherEvents(t *db.Tx, kind string, now time.Time) error {
 		db.Micros(now), kind, from, top, app.EventStep)
 }
 
-// ChatTells implements chat.ChatFaceStore.
+// ChatTells implements chat.MessageStore.
 func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]chat.ChatTell, error) {
 	var list []chat.ChatTell
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -218,7 +218,7 @@ func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time,
 	return list, err
 }
 
-// BeginTell implements chat.ChatFaceStore.
+// BeginTell implements chat.MessageStore.
 func (s *Store) BeginTell(ctx context.Context, c chat.ChatTell, now, until time.Time) (mine bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
@@ -229,14 +229,14 @@ func (s *Store) BeginTell(ctx context.Context, c chat.ChatTell, now, until time.
 	return mine, err
 }
 
-// EndTell implements chat.ChatFaceStore.
+// EndTell implements chat.MessageStore.
 func (s *Store) EndTell(ctx context.Context, id int64, state chat.ChatTellState, next time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, db.Micros(next), id)
 	})
 }
 
-// SaveHome implements chat.ChatFaceStore.
+// SaveHome implements chat.HomeStore.
 func (s *Store) SaveHome(ctx context.Context, h chat.ChatHome, since time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`INSERT INTO chat_homes (kind, team, person, tenant, user_name, shown, shown_at, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -246,7 +246,7 @@ func (s *Store) SaveHome(ctx context.Context, h chat.ChatHome, since time.Time) 
 	})
 }
 
-// StaleHomes implements chat.ChatFaceStore.
+// StaleHomes implements chat.HomeStore.
 func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]chat.ChatHome, error) {
 	var list []chat.ChatHome
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -261,7 +261,7 @@ func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.T
 	return list, err
 }
 
-// DropHome implements chat.ChatFaceStore.
+// DropHome implements chat.HomeStore.
 func (s *Store) DropHome(ctx context.Context, kind, team, person string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`DELETE FROM chat_homes WHERE kind = ? AND team = ? AND person = ?`, kind, team, person)

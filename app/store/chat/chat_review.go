@@ -12,7 +12,7 @@ import (
 const unshown = ` FROM chat_approvals a JOIN requests r ON r.tenant = a.tenant AND r.status IN ('waiting', 'offered')
 	WHERE a.kind = ? AND NOT EXISTS (SELECT 1 FROM chat_reviews c WHERE c.request = r.id)`
 
-// OpenReviews implements chat.ChatReviewStore. Mostly there is nothing to write.
+// OpenReviews implements chat.ReviewStore. Mostly there is nothing to write.
 func (s *Store) OpenReviews(ctx context.Context, kind string, now, before time.Time) error {
 	var n, old int
 	if err := s.Row(ctx, `SELECT count(*)`+unshown, kind).Scan(&n); err != nil {
@@ -53,7 +53,7 @@ func (s *Store) OpenReviews(ctx context.Context, kind string, now, before time.T
 	})
 }
 
-// ChatReviews implements chat.ChatReviewStore.
+// ChatReviews implements chat.ReviewStore.
 func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) ([]chat.ChatReview, error) {
 	var list []chat.ChatReview
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -70,7 +70,7 @@ func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) (
 	return list, err
 }
 
-// ShownReview implements chat.ChatReviewStore.
+// ShownReview implements chat.ReviewStore.
 func (s *Store) ShownReview(ctx context.Context, c chat.ChatReview, ended bool) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_reviews SET channel = ?, message = ?, shown = ?, shown_at = ?, ended = ? WHERE id = ?`,

@@ -56,7 +56,7 @@ func (o *OperationRow) expects() app.Expectation {
 // Operation gives the operation that was scanned.
 func (o *OperationRow) Operation() app.Operation { return o.Value().Operation }
 
-// Operations implements execution.Ledger.
+// Operations implements execution.WaitStore.
 func (s *Store) Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error) {
 	return operations(ctx, s.Reads, tenant, cluster)
 }
@@ -97,7 +97,9 @@ func ReadOperation(t *db.Tx, id int64) (ledger.Operation, error) {
 	return ops[0], nil
 }
 
-// FailedDeletes implements execution.Ledger. A roll-back gives machines back as well.
+// FailedDeletes gives, of all tenants, the deletes that failed and have since waited as long as they had been going on
+// for, but at least and at most so long. Those that another operation followed are left out.
+// A roll-back gives machines back as well.
 func (s *Store) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var o OperationRow

@@ -29,7 +29,7 @@ func ScanStep(row db.Scanner, more ...any) (app.Step, error) {
 // maxNeeds is how many needs of a step are given: all of them, for all steps of a big plan, would be its square.
 const maxNeeds = 100
 
-// Steps implements execution.Ledger. Needs that go through a join are given as the steps that it joins.
+// Steps implements execution.WaitStore. Needs that go through a join are given as the steps that it joins.
 func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
 	all, err := s.StepsAndJoins(ctx, tenant, operation)
 	if err != nil {
@@ -56,7 +56,8 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 	return acts, nil
 }
 
-// Unfinished implements execution.Ledger. It reads a row of counts and the first failures, however many steps there are.
+// Unfinished counts what an operation that has ended left undone, and returns the first steps that failed; see UnfinishedOf.
+// It reads a row of counts and the first failures, however many steps there are.
 func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) (u cluster.Unfinished, err error) {
 	onMachine, actions := among(`action`, app.MachineActions)
 	args := append(slices.Clone(actions), actions...)
@@ -80,7 +81,7 @@ func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) 
 	return u, err
 }
 
-// StepsAndJoins implements execution.Ledger.
+// StepsAndJoins gives them with the joins between, and all of their needs as they stand in the plan; what is undone goes by it.
 func (s *Store) StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
 	var all []app.Step
 	err := s.Each(ctx, func(row db.Scanner) error {

@@ -23,7 +23,7 @@ type claimCall struct {
 	out []*execution.ClaimedStep
 }
 
-// ClaimSteps implements execution.Ledger.
+// ClaimSteps implements execution.StepStore.
 func (s *Store) ClaimSteps(ctx context.Context, q execution.ClaimQuery) ([]*execution.ClaimedStep, error) {
 	c := &claimCall{ClaimQuery: q}
 	c.Most = max(c.Most, 1)
@@ -183,7 +183,7 @@ func operationsInTurn(t *db.Tx, set *ledger.Set, q execution.ClaimQuery, slots i
 	return ops, nil
 }
 
-// ExtendClaims implements execution.Ledger.
+// ExtendClaims implements execution.StepStore.
 func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]execution.Directive, error) {
 	deadline := now.Add(claimFor)
 	out := make([]execution.Directive, len(held))
@@ -224,7 +224,7 @@ func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fen
 	return out, err
 }
 
-// HeldStep implements execution.Ledger.
+// HeldStep implements execution.StepStore.
 func (s *Store) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error) {
 	var cluster, tenant string
 	st, err := clusterdb.ScanStep(s.Row(ctx, `SELECT `+clusterdb.StepColumns+`, tenant, cluster FROM steps

@@ -22,7 +22,7 @@ type finishCall struct {
 	out    []execution.Finished
 }
 
-// FinishSteps implements execution.Ledger.
+// FinishSteps implements execution.StepStore.
 func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []execution.Finish) ([]execution.Finished, error) {
 	if len(fs) == 0 {
 		return []execution.Finished{}, nil

@@ -26,7 +26,7 @@ const (
 	isRemind  = `remind_at > 0 AND remind_at <= ?`
 )
 
-// SweepSteps implements execution.Ledger.
+// SweepSteps takes back claims that ran out, and queues ready steps whose time has come. It gives how many moved.
 func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err error) {
 	// Look with a reader first: an idle installation writes nothing.
 	var any bool
@@ -65,7 +65,7 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 	return moved, err
 }
 
-// ReleaseClaims implements execution.Ledger.
+// ReleaseClaims takes back every claim of workers whose name begins with prefix: their process is known to be gone.
 func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time) (moved int, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		moved, err = release(t, now, `substr(worker, 1, length(?)) = ?`, prefix, prefix)
@@ -74,7 +74,7 @@ func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time)
 	return moved, err
 }
 
-// ReleaseWorkers implements execution.Ledger.
+// ReleaseWorkers is ReleaseClaims for workers by their whole names.
 func (s *Store) ReleaseWorkers(ctx context.Context, names []string, now time.Time) (moved int, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		moved = 0

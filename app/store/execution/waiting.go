@@ -25,7 +25,7 @@ const (
 	stepsWait = `tenant = ? AND operation = ? AND is_join = 0 AND state IN ('waiting', 'ready', 'queued', 'asked')`
 )
 
-// WaitingRows implements execution.WaitingStore. It scans the operation's rows a few times, whatever the page: 80,000 steps
+// WaitingRows implements execution.WaitStore. It scans the operation's rows a few times, whatever the page: 80,000 steps
 // take some tens of milliseconds.
 func (s *Store) WaitingRows(ctx context.Context, tenant string, operation int64, f execution.WaitingFilter, now time.Time) (execution.WaitingRows, error) {
 	w := &waiting{s: s, ctx: ctx, tenant: tenant, operation: operation, WaitingRows: execution.WaitingRows{
@@ -226,7 +226,7 @@ func (w *waiting) arrives() (err error) {
 	return err
 }
 
-// QueueLines implements execution.WaitingStore.
+// QueueLines implements execution.WaitStore.
 func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (execution.QueueRows, error) {
 	var q execution.QueueRows
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -268,7 +268,7 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (e
 	return q, nil
 }
 
-// QueueTenants implements execution.WaitingStore.
+// QueueTenants implements execution.WaitStore.
 func (s *Store) QueueTenants(ctx context.Context, limit int) (some []execution.QueueTenant, more int, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var t execution.QueueTenant

@@ -21,7 +21,8 @@ const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_
 	WHERE c.provider = ? AND (? = '' OR c.tenant = ?) AND ` + compared + ` AND n.leaving < 2 AND n.machine_id <> ''
 	AND (n.status = 'ready' OR n.status = 'created' AND c.status = 'failed')`
 
-// ExpectedMachines implements fleet.OrphanStore.
+// ExpectedMachines calls f with the machines that the clusters of a provider should have, cluster by cluster: of all of them, or of these where
+// clusters isn't nil; of one tenant, or of all where tenant is "". Clusters that an operation is changing have none.
 func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(fleet.ExpectedMachine) error) error {
 	each := func(row db.Scanner) error {
 		var m fleet.ExpectedMachine
@@ -41,7 +42,8 @@ func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, c
 // clustersChanged is what ClustersChanged asks.
 const clustersChanged = `SELECT DISTINCT cluster FROM events WHERE seq > ? AND seq <= ? AND kind IN ('cluster', 'node') AND cluster <> ''`
 
-// ClustersChanged implements fleet.OrphanStore.
+// ClustersChanged returns the clusters, of all tenants, whose status or nodes changed after an event, and the latest event there is. Where after is
+// negative, it returns that only.
 func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error) {
 	if err := s.Row(ctx, `SELECT COALESCE(max(seq), 0) FROM events`).Scan(&latest); err != nil {
 		return nil, 0, db.Wrapped(err)
@@ -58,7 +60,7 @@ func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []st
 	return clusters, latest, err
 }
 
-// ComparedClusters implements fleet.OrphanStore.
+// ComparedClusters returns those of the clusters, with their nodes, whose machines can be compared with what the provider has now.
 func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list []fleet.ComparedCluster, err error) {
 	at := map[string]int{}
 	err = db.InSets(len(clusters), func(from, size int) error {
@@ -83,7 +85,8 @@ func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list [
 	return list, err
 }
 
-// MarkNodes implements fleet.OrphanStore.
+// MarkNodes notes which nodes' machines are lost, and which of those that were run again. A node is lost since it was first said to
+// be; one that has no machine cannot be. The answer is how many weren't known to be lost before: of several servers one is told so.
 func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error) {
 	if len(lost)+len(found) == 0 {
 		return 0, nil

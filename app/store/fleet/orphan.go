@@ -24,7 +24,7 @@ func scanOrphan(row db.Scanner) (fleet.Orphan, error) {
 	return o, err
 }
 
-// HoldAccount implements fleet.OrphanStore.
+// HoldAccount lets one of several servers compare an account: false where another one has held it since less than for.
 func (s *Store) HoldAccount(ctx context.Context, provider, holder string, now time.Time, hold time.Duration) (held bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`INSERT INTO accounts (provider, holder, held_until, began_at, ended_at, machines, orphans, deleted, held_back, lost, error)
@@ -38,7 +38,7 @@ func (s *Store) HoldAccount(ctx context.Context, provider, holder string, now ti
 	return held, err
 }
 
-// EndPass implements fleet.OrphanStore.
+// EndPass keeps what a pass found and lets go of the account.
 func (s *Store) EndPass(ctx context.Context, holder string, a app.Account) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE accounts SET held_until = 0, ended_at = ?, machines = ?, orphans = ?, deleted = ?, held_back = ?, lost = ?, error = ?
@@ -47,7 +47,7 @@ func (s *Store) EndPass(ctx context.Context, holder string, a app.Account) error
 	})
 }
 
-// Accounts implements fleet.OrphanStore. Those of tenants that were deleted are over.
+// Accounts implements fleet.MachineStore. Those of tenants that were deleted are over.
 func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 	list := []app.Account{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -63,7 +63,7 @@ func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 	return list, err
 }
 
-// OrderedAccounts implements fleet.OrphanStore.
+// OrderedAccounts gives the providers with an orphan whose deletion a person has ordered and nobody has tried yet.
 func (s *Store) OrderedAccounts(ctx context.Context) (names []string, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var name string
@@ -77,7 +77,9 @@ func (s *Store) OrderedAccounts(ctx context.Context) (names []string, err error)
 // orphanMemory is how long orphans that are gone can still be looked at.
 const orphanMemory = 30 * 24 * time.Hour
 
-// SeeOrphans implements fleet.OrphanStore.
+// SeeOrphans writes down the orphans of an account that were seen now, and marks those that were not as gone. Seen
+// again after it was gone, a machine counts as seen for the first time, and what was decided about it is forgotten. The
+// answer is what stands there now.
 func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []fleet.Orphan) (list []fleet.Orphan, err error) {
 	at := db.Micros(now)
 	err = s.Write(ctx, func(t *db.Tx) error {
@@ -118,7 +120,7 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 	return list, err
 }
 
-// OrphanDeleted implements fleet.OrphanStore.
+// OrphanDeleted notes that a deletion was ordered and proven, or why it failed.
 func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if failure != "" {
@@ -139,7 +141,7 @@ func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, fai
 	})
 }
 
-// Orphans implements fleet.OrphanStore.
+// Orphans implements fleet.MachineStore.
 func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]fleet.Orphan, error) {
 	where, args := "gone_at = 0", []any{}
 	if gone {
@@ -157,7 +159,7 @@ func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]fleet.
 	return list, err
 }
 
-// DecideOrphan implements fleet.OrphanStore.
+// DecideOrphan implements fleet.MachineStore.
 func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d fleet.OrphanDecision, who app.Actor, now time.Time) (o fleet.Orphan, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		o, err = scanOrphan(t.Row(`SELECT `+orphanColumns+` FROM orphans WHERE id = ?`, id))
@@ -182,7 +184,7 @@ func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d fleet.Orp
 // orphanMode is the setting that says what becomes of orphans.
 const orphanMode = "orphans"
 
-// OrphanMode implements fleet.OrphanStore.
+// OrphanMode implements fleet.MachineStore.
 func (s *Store) OrphanMode(ctx context.Context) (m fleet.OrphanMode, err error) {
 	err = s.Row(ctx, `SELECT value FROM settings WHERE name = ?`, orphanMode).Scan(&m)
 	if db.IsNoRows(err) {
@@ -194,7 +196,7 @@ func (s *Store) OrphanMode(ctx context.Context) (m fleet.OrphanMode, err error) 
 	return m, nil
 }
 
-// SetOrphanMode implements fleet.OrphanStore.
+// SetOrphanMode implements fleet.MachineStore.
 func (s *Store) SetOrphanMode(ctx context.Context, m fleet.OrphanMode, who app.Actor, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, orphanMode, m); err != nil {
@@ -204,7 +206,7 @@ func (s *Store) SetOrphanMode(ctx context.Context, m fleet.OrphanMode, who app.A
 	})
 }
 
-// MarkFound implements fleet.OrphanStore.
+// MarkFound undoes MarkLost, where nothing was done to the cluster since.
 func (s *Store) MarkFound(ctx context.Context, tenant, cluster string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE clusters AS c SET status = 'active', message = '', lost_at = 0 WHERE c.tenant = ? AND c.id = ? AND `+untouched, tenant, cluster)

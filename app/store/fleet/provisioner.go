@@ -35,7 +35,7 @@ func scanProvisioner(row db.Scanner) (app.Provisioner, error) {
 	return p, json.Unmarshal([]byte(tags), &p.Tags)
 }
 
-// AddProvisioner implements fleet.ProvisionerStore.
+// AddProvisioner implements fleet.RegistryStore.
 func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 	tags, err := json.Marshal(p.Tags)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 	})
 }
 
-// Provisioner implements fleet.ProvisionerStore.
+// Provisioner implements fleet.RegistryStore.
 func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, error) {
 	p, err := scanProvisioner(s.Row(ctx, `SELECT `+provisionerColumns+` FROM provisioners WHERE id = ?`, id))
 	if db.IsNoRows(err) {
@@ -84,7 +84,7 @@ func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, er
 	return p, err
 }
 
-// Provisioners implements fleet.ProvisionerStore.
+// Provisioners implements fleet.RegistryStore.
 func (s *Store) Provisioners(ctx context.Context) ([]app.Provisioner, error) {
 	all, _, err := s.provisioners(ctx, `1 = 1`)
 	return all, err
@@ -163,7 +163,7 @@ func (s *Store) provisioners(ctx context.Context, where string) ([]app.Provision
 	return all, idle, err
 }
 
-// TouchProvisioner implements fleet.ProvisionerStore.
+// TouchProvisioner implements fleet.RegistryStore.
 func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE provisioners SET seen_at = ? WHERE id = ? AND `+provisionerAlive, db.Micros(now), id); err != nil {
@@ -184,7 +184,7 @@ func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, 
 	return s.Provisioner(ctx, id)
 }
 
-// EndProvisioner implements fleet.ProvisionerStore.
+// EndProvisioner implements fleet.RegistryStore.
 func (s *Store) EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE provisioners SET state = ?, ended_at = ? WHERE id = ? AND `+provisionerAlive, string(state), db.Micros(now), id)

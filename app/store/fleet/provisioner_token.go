@@ -86,7 +86,7 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 	})
 }
 
-// ProvisionerTokenOf implements fleet.ProvisionerStore.
+// ProvisionerTokenOf implements fleet.RegistryStore.
 func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (fleet.ProvisionerToken, error) {
 	p, err := scanProvisionerToken(s.Row(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
 	if db.IsNoRows(err) {
@@ -95,7 +95,7 @@ func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (fleet.Prov
 	return p, err
 }
 
-// WorkerKey implements fleet.ProvisionerStore.
+// WorkerKey implements fleet.RegistryStore.
 func (s *Store) WorkerKey(ctx context.Context) ([]byte, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead

@@ -6,7 +6,8 @@ import (
 	"muster/app/store/db"
 )
 
-// WaitingByProvider implements execution.Ledger. An index has the steps that wait for a provider and no others, so that it costs as much as waits.
+// WaitingByProvider counts the steps that wait, by their provider. An index has the steps that wait for a provider and no
+// others, so that it costs as much as waits.
 func (s *Store) WaitingByProvider(ctx context.Context) (map[string]int, error) {
 	all := map[string]int{}
 	err := s.Each(ctx, func(row db.Scanner) error {

@@ -69,7 +69,7 @@ func Drop(t *db.Tx, cluster string) error {
 	return t.Exec(`DELETE FROM node_health WHERE cluster = ?`, cluster)
 }
 
-// HealthDue implements execution.HealthStore.
+// HealthDue implements execution.RoundStore.
 func (s *Store) HealthDue(ctx context.Context, now time.Time) (due execution.HealthDue, err error) {
 	var next *int64
 	if err := s.Row(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
@@ -91,7 +91,7 @@ func (s *Store) HealthDue(ctx context.Context, now time.Time) (due execution.Hea
 	return due, err
 }
 
-// RoundsSoon implements execution.HealthStore.
+// RoundsSoon tells for whom rounds are due before a time, one for each provider.
 func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []execution.RoundDemand, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var d execution.RoundDemand
@@ -107,7 +107,7 @@ func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []execut
 // putOff is how many clusters that are not to be looked at now are put off in one claim.
 const putOff = 100
 
-// ClaimRound implements execution.HealthStore.
+// ClaimRound implements execution.RoundStore.
 func (s *Store) ClaimRound(ctx context.Context, q execution.RoundQuery) (*execution.ClaimedRound, error) {
 	var found *execution.ClaimedRound
 	err := s.Write(ctx, func(t *db.Tx) error {

@@ -55,7 +55,7 @@ func (h *healthRow) scan(row db.Scanner) error {
 	return json.Unmarshal(h.text, &h.policy)
 }
 
-// EndRound implements execution.HealthStore.
+// EndRound implements execution.RoundStore.
 func (s *Store) EndRound(ctx context.Context, o execution.RoundOutcome) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var h healthRow

@@ -265,7 +265,7 @@ func nothingAsked(t *db.Tx, u identity.User) error {
 		Hint: "Withdraw or decide on it first."}
 }
 
-// Superadmin implements identity.UserStore.
+// Superadmin implements identity.TokenStore.
 func (s *Store) Superadmin(ctx context.Context) (identity.User, error) {
 	var tenant, name string
 	err := s.Row(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0

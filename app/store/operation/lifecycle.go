@@ -141,7 +141,7 @@ func newsOfPlan(p appplan.Plan) template.NewsOfPlan {
 	return n
 }
 
-// OperationHooks implements execution.OperationHookStore.
+// OperationHooks implements execution.InputStore.
 func (s *Store) OperationHooks(ctx context.Context, tenant string, operation int64) (hooks []template.OperationHook, err error) {
 	var text []byte
 	err = s.Row(ctx, `SELECT scripts FROM operations WHERE tenant = ? AND id = ?`, tenant, operation).Scan(&text)

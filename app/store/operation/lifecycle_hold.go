@@ -45,7 +45,7 @@ func (h hold) over(now time.Time) bool {
 	return !h.deadline.After(now) || h.deadline.After(now.Add(template.MaxHookTimeout+time.Hour))
 }
 
-// SettleHolds implements webhook.HookStore.
+// SettleHolds implements webhook.DeliveryQueue.
 func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error) {
 	due := false
 	err = s.Each(ctx, func(row db.Scanner) error {

@@ -15,7 +15,8 @@ import (
 	ledgerdb "muster/app/store/ledger"
 )
 
-// ControlOperation implements execution.Ledger.
+// ControlOperation cancels, pauses or resumes an operation, as the state machine in app/ledger allows. EConflict in a
+// state that does not allow it, saying which would.
 func (s *Store) ControlOperation(ctx context.Context, c app.Control) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		var err error

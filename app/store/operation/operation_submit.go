@@ -14,7 +14,15 @@ import (
 	"muster/app/store/policy"
 )
 
-// SubmitOperation implements execution.Ledger.
+// SubmitOperation accepts an operation on a cluster that exists; EConflict where the cluster is gone. A cluster is
+// deleted once: a delete asked for while one waits or runs, or after one succeeded, gives that one. A roll-back is
+// EConflict unless what it undoes is the cluster's latest operation, has failed or was cancelled, and began to make no
+// machine that the roll-back's plan does not give back. Once a create is rolled back, the cluster is deleted.
+//
+// With a change it is EConflict, reason "operation_running" or "plan_changed", unless all before it have ended and n.Follows
+// is the latest of them, and EQuota where the cluster grows beyond a limit. The cluster's row, its new nodes and the services
+// of the others are written with it. Until it has succeeded, the greater of what was reserved before and after holds in each measure;
+// where it fails, until a roll-back or another amendment has. Nodes that leave are no part of the cluster once it has succeeded.
 func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		standing, err := CheckStanding(t, n)

@@ -8,7 +8,9 @@ import (
 	"muster/app/store/db"
 )
 
-// RollBacksDue implements execution.Ledger. What is due stands in an index of its own, which is empty nearly always, so that it
+// RollBacksDue gives, of all tenants, the operations that failed or were cancelled, whose OnFailure is FailureRollBack, and
+// that no other operation has followed, oldest first.
+// What is due stands in an index of its own, which is empty nearly always, so that it
 // can be asked for every second.
 func (s *Store) RollBacksDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {

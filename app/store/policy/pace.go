@@ -25,7 +25,8 @@ func addPaceKey(kinds []plan.PaceKey) func([]any, int) []any {
 
 const paceByKey = `) SELECT p.tenant, p.kind, p.id, p.wider, ` + paceColumns + ` FROM f CROSS JOIN paces p WHERE p.tenant = f.t AND p.kind = f.k`
 
-// Paces implements policy.PaceStore. Each kind is found by an index.
+// Paces gives what is known of those of the kinds of which anything is.
+// Each kind is found by an index.
 func (s *Store) Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, error) {
 	known := plan.Paces{}
 	of := make(map[[2]string]plan.PaceKey, len(kinds))

@@ -175,7 +175,7 @@ func refuse(t *db.Tx, r apppolicy.Reservation, b *apppolicy.QuotaBreach, except 
 	return b.Refusal(r, holders, others)
 }
 
-// Reservations implements policy.QuotaStore.
+// Reservations gives those of a tenant that hold.
 func (s *Store) Reservations(ctx context.Context, tenant string) ([]apppolicy.Reservation, error) {
 	list := []apppolicy.Reservation{}
 	err := s.Each(ctx, func(row db.Scanner) error {

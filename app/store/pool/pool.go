@@ -208,12 +208,12 @@ func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r a
 	return r, db.Wrapped(err)
 }
 
-// PoolStock implements pool.PoolStore.
+// PoolStock gives the machines of a tenant that are ready and of one of the shapes, in the order in which they are handed out.
 func (s *Store) PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]appcluster.PoolStocked, error) {
 	return operation.PoolStock(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant, shapes, now)
 }
 
-// HandedOut implements pool.PoolStore.
+// HandedOut gives the intents of machines that clusters got from pools, with the clusters: such a machine's tags may name the pool's.
 func (s *Store) HandedOut(ctx context.Context, clusters []string) (map[string]string, error) {
 	of := map[string]string{}
 	err := db.InSets(len(clusters), func(from, size int) error {

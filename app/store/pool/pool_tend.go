@@ -12,7 +12,7 @@ import (
 	"muster/app/store/operation"
 )
 
-// DuePools implements pool.PoolStore. What is due stands in an index of its own, which is nearly always empty.
+// DuePools implements pool.StockStore. What is due stands in an index of its own, which is nearly always empty.
 func (s *Store) DuePools(ctx context.Context, now time.Time, limit int) (list []apppool.Pool, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPool(row)
@@ -22,7 +22,7 @@ func (s *Store) DuePools(ctx context.Context, now time.Time, limit int) (list []
 	return list, err
 }
 
-// WakePools implements pool.PoolStore.
+// WakePools implements pool.StockStore.
 func (s *Store) WakePools(ctx context.Context, now time.Time) error {
 	var any bool
 	if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM pools WHERE ended_at = 0)`).Scan(&any); err != nil || !any {
@@ -33,7 +33,7 @@ func (s *Store) WakePools(ctx context.Context, now time.Time) error {
 	})
 }
 
-// StockPool implements pool.PoolStore. What counts is read in the same transaction, so two servers that refill the same pool do not make too many.
+// StockPool implements pool.StockStore. What counts is read in the same transaction, so two servers that refill the same pool do not make too many.
 func (s *Store) StockPool(ctx context.Context, pool int64, m apppool.NewPoolMachine) error {
 	c := m.Cluster.Cluster
 	return s.Write(ctx, func(t *db.Tx) error {
@@ -56,7 +56,7 @@ func (s *Store) StockPool(ctx context.Context, pool int64, m apppool.NewPoolMach
 	})
 }
 
-// RetirePoolMachine implements pool.PoolStore.
+// RetirePoolMachine implements pool.StockStore.
 func (s *Store) RetirePoolMachine(ctx context.Context, n appcluster.NewOperation) (did bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		moved, err := t.Count(`UPDATE pool_machines SET state = 'leaving', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('making', 'ready', 'promised', 'failed')`,
@@ -78,7 +78,7 @@ func (s *Store) RetirePoolMachine(ctx context.Context, n appcluster.NewOperation
 	return did, err
 }
 
-// RestPool implements pool.PoolStore.
+// RestPool implements pool.StockStore.
 func (s *Store) RestPool(ctx context.Context, p apppool.Pool, n *app.Notice) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		changed, err := t.Count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, trouble = ?, troubled_at = ?, told = ? WHERE id = ? AND version = ?
@@ -90,7 +90,7 @@ func (s *Store) RestPool(ctx context.Context, p apppool.Pool, n *app.Notice) err
 	})
 }
 
-// EndPool implements pool.PoolStore.
+// EndPool implements pool.StockStore.
 func (s *Store) EndPool(ctx context.Context, p apppool.Pool, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE pools SET ended_at = ?, due_at = 0 WHERE id = ? AND mode = 'deleted' AND ended_at = 0

@@ -46,7 +46,7 @@ func liveIntent(t *db.Tx, cluster, node string) (intent string, err error) {
 	return intent, err
 }
 
-// IntentsOf implements fleet.OrphanStore.
+// IntentsOf gives every intent of a provider that has not ended, by id.
 func (s *Store) IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error) {
 	live := map[string]app.LiveIntent{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -59,7 +59,7 @@ func (s *Store) IntentsOf(ctx context.Context, provider string) (map[string]app.
 	return live, err
 }
 
-// IntentKnown implements fleet.OrphanStore.
+// IntentKnown tells whether a provider's intent has ended, and whether there ever was such an intent.
 func (s *Store) IntentKnown(ctx context.Context, provider, intent string) (ended, known bool, err error) {
 	var at int64
 	err = s.Row(ctx, `SELECT ended_at FROM intents WHERE id = ? AND provider = ?`, intent, provider).Scan(&at)

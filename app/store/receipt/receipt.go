@@ -11,7 +11,7 @@ import (
 	"muster/app/store/db"
 )
 
-// Resources implements fleet.ReceiptStore.
+// Resources implements fleet.MachineStore.
 func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]fleet.Resource, error) {
 	list := []fleet.Resource{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -26,7 +26,8 @@ func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]fleet.
 	return list, err
 }
 
-// NoteResources implements fleet.ReceiptStore.
+// NoteResources writes down what was come across for an intent, and ends what is gone. What is known already keeps the
+// time at which it was made.
 func (s *Store) NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []app.Seen) error {
 	if len(seen) == 0 {
 		return nil
@@ -81,13 +82,13 @@ func NodeGone(t *db.Tx, at time.Time, cluster, node string) error {
 	return t.Exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND node = ? AND gone_at = 0`, db.Micros(at), cluster, node)
 }
 
-// LastNode implements fleet.ReceiptStore.
+// LastNode gives the greatest number that a node of the cluster ever had, those that are gone included; 0 for none.
 func (s *Store) LastNode(ctx context.Context, tenant, cluster string) (n int, err error) {
 	err = s.Row(ctx, `SELECT coalesce(max(number), 0) FROM nodes WHERE tenant = ? AND cluster = ?`, tenant, cluster).Scan(&n)
 	return n, db.Wrapped(err)
 }
 
-// Proof implements fleet.ReceiptStore.
+// Proof implements fleet.MachineStore.
 func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p fleet.Proof, err error) {
 	var at, checked int64
 	err = s.Row(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
@@ -95,13 +96,13 @@ func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p fleet.Proo
 	return p, clusterdb.ReadError(err, cluster)
 }
 
-// Unproven implements fleet.ReceiptStore.
+// Unproven gives deleted clusters whose end is not proven yet, of all tenants, those asked for least recently first.
 func (s *Store) Unproven(ctx context.Context, limit int) ([]app.Cluster, error) {
 	return clusterdb.List(ctx, s.DB, `SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.deleted_at > 0 AND c.proven_at = 0
 		ORDER BY c.proof_asked_at LIMIT ?`, limit)
 }
 
-// SetProof implements fleet.ReceiptStore.
+// SetProof keeps a proof, or why there is none yet.
 func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p fleet.Proof, asked time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE clusters SET proven_at = ?, proof = ?, proof_asked_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0 AND proven_at = 0`,

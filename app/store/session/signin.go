@@ -104,7 +104,7 @@ func (s *Store) SawSession(ctx context.Context, n identity.Session, at time.Time
 	})
 }
 
-// ProveSession implements identity.SessionStore.
+// ProveSession implements identity.StepUpStore.
 func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE signins SET proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
@@ -149,7 +149,7 @@ func (s *Store) SignedInFrom(ctx context.Context, tenant, user, address string, 
 	return n > 0, err
 }
 
-// ChangePassword implements identity.SessionStore.
+// ChangePassword implements identity.PasswordStore.
 func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE users SET password_hash = ?, must_change = 0, password_at = ? WHERE tenant = ? AND name = ?`,
@@ -178,7 +178,7 @@ func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64
 	})
 }
 
-// SetPassword implements identity.PeopleStore.
+// SetPassword implements identity.PasswordStore.
 func (s *Store) SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE users SET password_hash = ?, password_at = ? WHERE tenant = ? AND name = ?`, hash, db.Micros(at), who.Tenant, name)

@@ -12,7 +12,7 @@ import (
 	userdb "muster/app/store/user"
 )
 
-// ReplaceToken implements identity.PeopleStore.
+// ReplaceToken implements identity.TokenStore.
 func (s *Store) ReplaceToken(ctx context.Context, who app.Actor, k identity.Token, hash []byte) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND label = ?`, k.Tenant, k.User, k.Label); err != nil {
@@ -77,7 +77,7 @@ func ScopeText(scopes []app.Scope) string {
 	return strings.Join(words, " ")
 }
 
-// UserOfToken implements identity.PeopleStore.
+// UserOfToken implements identity.TokenStore.
 func (s *Store) UserOfToken(ctx context.Context, hash []byte) (identity.User, identity.Token, error) {
 	var u identity.User
 	var r tokenRow
@@ -95,7 +95,7 @@ func (s *Store) UserOfToken(ctx context.Context, hash []byte) (identity.User, id
 	return u, r.token(), err
 }
 
-// UsedToken implements identity.PeopleStore.
+// UsedToken implements identity.TokenStore.
 func (s *Store) UsedToken(ctx context.Context, k identity.Token, at time.Time, from string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE api_tokens SET used_at = ?, used_from = ? WHERE id = ? AND used_at < ?`, db.Micros(at), from, k.ID, db.Micros(at)); err != nil {

@@ -158,7 +158,7 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 	return s.HookDelivery(ctx, who.Tenant, hook, id)
 }
 
-// ForgetDeliveries implements webhook.HookStore.
+// ForgetDeliveries implements webhook.DeliveryQueue.
 func (s *Store) ForgetDeliveries(ctx context.Context, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		const old = `FROM hook_deliveries WHERE state <> 'waiting' AND ended_at < ?

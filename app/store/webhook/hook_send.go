@@ -22,7 +22,7 @@ const hooksNoticed = "hooks_noticed"
 // mostNotices is how many notices deliveries are made of in one transaction.
 const mostNotices = 1000
 
-// QueueDeliveries implements webhook.HookStore. Notices are numbered in the order of their commits, so none comes late under a
+// QueueDeliveries implements webhook.DeliveryQueue. Notices are numbered in the order of their commits, so none comes late under a
 // number that was passed already.
 func (s *Store) QueueDeliveries(ctx context.Context, now time.Time) (int, error) {
 	total := int64(0)
@@ -65,7 +65,7 @@ const heads = `SELECT d.id, d.tenant, d.notice, d.next_at, d.held_until FROM hoo
 	WHERE h.enabled = 1 AND h.stopped = ''
 	UNION ALL SELECT id, tenant, notice, next_at, held_until FROM hook_deliveries WHERE state = 'waiting' AND notice = 0`
 
-// ClaimDeliveries implements webhook.HookStore.
+// ClaimDeliveries implements webhook.DeliveryQueue.
 func (s *Store) ClaimDeliveries(ctx context.Context, c webhook.DeliveryClaim) (due []webhook.DueDelivery, next time.Time, err error) {
 	var rows []*dueRow
 	next, err = s.ClaimHeads(ctx, heads, c, func(t *db.Tx, ids []int64) error {
@@ -139,7 +139,7 @@ func (r *dueRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	return d
 }
 
-// EndDelivery implements webhook.HookStore.
+// EndDelivery implements webhook.DeliveryQueue.
 func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 	code, text := app.Code(""), ""
 	if e.Err != nil {

@@ -86,6 +86,7 @@ func (s *Server) alone() bool { return s.Database == "" }
 
 // balance shares slots among tenants, of all provisioners.
 func (s *Server) balance(ctx context.Context) {
-	balancer := &fleet.Balancer{App: s.App.FleetService, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}
+	balancer := &fleet.Balancer{
+		Store: s.App.Store, Now: s.App.Given.Now, Catalogs: s.App.CatalogService, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}
 	(&upkeep.Balance{Balancer: balancer, Feed: s.Store, Log: s.Log}).Run(ctx)
 }

@@ -51,6 +51,10 @@ type (
 		*all.ChatChannelService
 		*all.ChatWorkspaceService
 	}
+	healths struct {
+		*all.HealthService
+		*all.FactService
+	}
 	accounts struct {
 		*all.SessionService
 		*all.PasswordService
@@ -95,15 +99,15 @@ func Portal(u *all.App, c portal.Config) *portal.Portal {
 		Schedules:      u.ScheduleService,
 		Leases:         u.LeaseService,
 		Requests:       u.RequestService,
-		Health:         u.ExecutionService,
-		Questions:      u.ExecutionService,
-		Queues:         u.ExecutionService,
+		Health:         healths{u.HealthService, u.FactService},
+		Questions:      u.QuestionService,
+		Queues:         u.WaitService,
 		Policies:       u.PolicyService,
-		Quotas:         u.PolicyService,
+		Quotas:         u.QuotaService,
 		Usage:          u.UsageService,
-		Installation:   u.FleetService,
-		Provisioners:   u.FleetService,
-		Machines:       u.FleetService,
+		Installation:   u.InstallationService,
+		Provisioners:   u.ProvisionerService,
+		Machines:       u.MachineService,
 		Pools:          u.PoolService,
 		BuildHooks:     buildHooks{u.BuildHookService, u.BuildIntakeService},
 		Builds:         u.BuildService,
