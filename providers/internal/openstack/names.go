@@ -65,8 +65,8 @@ func Flavors(ctx context.Context, s *Session) ([]flavors.Flavor, error) {
 	return all, err
 }
 
-// FlavorOf finds a flavor among all by its id or name.
-func FlavorOf(all []flavors.Flavor, name string) (flavors.Flavor, error) {
+// flavorOf finds a flavor among all by its id or name.
+func flavorOf(all []flavors.Flavor, name string) (flavors.Flavor, error) {
 	names := make([]string, 0, len(all))
 	for _, f := range all {
 		if f.ID == name {
@@ -82,9 +82,9 @@ func FlavorOf(all []flavors.Flavor, name string) (flavors.Flavor, error) {
 	return flavors.Flavor{}, e
 }
 
-// Image finds an image by its id or name. Of several images of one name the newest that can be used counts, as clouds keep the old ones when they
+// image finds an image by its id or name. Of several images of one name the newest that can be used counts, as clouds keep the old ones when they
 // publish a new one.
-func Image(ctx context.Context, s *Session, name string) (images.Image, error) {
+func image(ctx context.Context, s *Session, name string) (images.Image, error) {
 	if err := s.Needs("image", s.Image); err != nil {
 		return images.Image{}, err
 	}
@@ -131,8 +131,8 @@ func Images(ctx context.Context, s *Session, o images.ListOpts) ([]images.Image,
 	return all, err
 }
 
-// Usable gives EInvalid for an image that no server can be made of.
-func Usable(i images.Image) error {
+// usable gives EInvalid for an image that no server can be made of.
+func usable(i images.Image) error {
 	if i.Status == images.ImageStatusActive {
 		return nil
 	}
@@ -141,8 +141,8 @@ func Usable(i images.Image) error {
 	return e
 }
 
-// Fits gives EInvalid for an image that is too large for a flavor, with the disk that it boots from.
-func Fits(f flavors.Flavor, i images.Image, d Disks) error {
+// fits gives EInvalid for an image that is too large for a flavor, with the disk that it boots from.
+func fits(f flavors.Flavor, i images.Image, d Disks) error {
 	disk := cmp.Or(d.BootGB, f.Disk)
 	needed := max(i.MinDiskGigabytes, int((i.SizeBytes+1<<30-1)>>30), int((i.VirtualSize+1<<30-1)>>30))
 	var e *app.Error
