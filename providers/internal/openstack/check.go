@@ -133,7 +133,7 @@ func (f *Findings) Zone(ctx context.Context, s *Session, wanted []string) {
 // ports and floating IPs it has.
 func (f *Findings) Machines(ctx context.Context, s *Session, needs family.AccountNeeds, disks func(int, flavors.Flavor) Disks, nets func(int) (ports, floating int)) *Demand {
 	demand := &Demand{each: needs.Each}
-	all, err := Flavors(ctx, s)
+	all, err := flavorList(ctx, s)
 	if err != nil {
 		f.Bad(family.AboutFlavor, "", err)
 	} else if len(needs.Machines) == 0 {
@@ -193,7 +193,7 @@ func (f *Findings) image(ctx context.Context, s *Session, name string) (images.I
 // their names as descriptions.
 func Offers(ctx context.Context, s *Session, byID bool) (family.Offers, error) {
 	var out family.Offers
-	all, err := Flavors(ctx, s)
+	all, err := flavorList(ctx, s)
 	if err != nil {
 		return out, err
 	}
@@ -211,7 +211,7 @@ func Offers(ctx context.Context, s *Session, byID bool) (family.Offers, error) {
 	if err := s.Needs("image", s.Image); err != nil {
 		return out, err
 	}
-	found, err := Images(ctx, s, images.ListOpts{Status: images.ImageStatusActive})
+	found, err := imageList(ctx, s, images.ListOpts{Status: images.ImageStatusActive})
 	if err != nil {
 		return out, err
 	}

@@ -55,7 +55,7 @@ func Ensure(ctx context.Context, s *Session, p Pace, o Order) (*Server, error) {
 	if ours {
 		opts, err := o.Options()
 		if err == nil {
-			if id, err = Make(ctx, s, opts); err == nil || undecided(err) {
+			if id, err = makeServer(ctx, s, opts); err == nil || undecided(err) {
 				o.Asked.keep(o.intent(), id, p.Late)
 			}
 		}
@@ -129,7 +129,7 @@ func NewCatalog() *Catalog {
 // Flavor looks among the flavors that are known, and once more among those that there are now.
 func (c *Catalog) Flavor(ctx context.Context, s *Session, name string) (flavors.Flavor, error) {
 	fresh := false
-	ask := func() ([]flavors.Flavor, error) { fresh = true; return Flavors(ctx, s) }
+	ask := func() ([]flavors.Flavor, error) { fresh = true; return flavorList(ctx, s) }
 	for {
 		all, err := c.flavors.Get("", ask)
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 // volumeTypes is the first version of Nova's interface in which a disk may name its type. From 2.37 on, a server must say which networks it is on.
 const volumeTypes = "2.67"
 
-// Make sends the one call that makes a server, and gives its id.
-func Make(ctx context.Context, s *Session, o servers.CreateOpts) (string, error) {
+// makeServer sends the one call that makes a server, and gives its id.
+func makeServer(ctx context.Context, s *Session, o servers.CreateOpts) (string, error) {
 	c := *s.Compute
 	for _, d := range o.BlockDevice {
 		if d.VolumeType != "" {

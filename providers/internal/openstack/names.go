@@ -53,8 +53,8 @@ func (n *Names[T]) Get(name string, ask func() (T, error)) (T, error) {
 // Forget has everything be asked anew.
 func (n *Names[T]) Forget() { n.mu.Lock(); defer n.mu.Unlock(); n.kept = nil }
 
-// Flavors gives all flavors that the project may use, sorted by name.
-func Flavors(ctx context.Context, s *Session) ([]flavors.Flavor, error) {
+// flavorList gives all flavors that the project may use, sorted by name.
+func flavorList(ctx context.Context, s *Session) ([]flavors.Flavor, error) {
 	var all []flavors.Flavor
 	err := flavors.ListDetail(s.Compute, flavors.ListOpts{}).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 		some, err := flavors.ExtractFlavors(page)
@@ -98,7 +98,7 @@ func image(ctx context.Context, s *Session, name string) (images.Image, error) {
 		}
 	}
 	if name != "" {
-		all, err := Images(ctx, s, images.ListOpts{Name: name})
+		all, err := imageList(ctx, s, images.ListOpts{Name: name})
 		if err != nil {
 			return images.Image{}, err
 		}
@@ -120,8 +120,8 @@ func rank(i images.Image) int {
 	return 0
 }
 
-// Images gives the images that the project sees.
-func Images(ctx context.Context, s *Session, o images.ListOpts) ([]images.Image, error) {
+// imageList gives the images that the project sees.
+func imageList(ctx context.Context, s *Session, o images.ListOpts) ([]images.Image, error) {
 	var all []images.Image
 	err := images.List(s.Image, o).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 		some, err := images.ExtractImages(page)
