@@ -24,29 +24,35 @@ func (r request) numberOf(word, example string) (int, error) {
 	return size, nil
 }
 
-func (b *Bot) clusterResize(ctx context.Context, r request) (Answer, error) {
+// amendments changes clusters: most are shown first, with a button that does just that.
+type amendments struct {
+	clusters   Clusters
+	amendments Amendments
+}
+
+func (am amendments) resize(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) != 2 {
-		return Answer{}, r.usage("resize")
+		return Answer{}, r.usage()
 	}
 	size, err := r.numberOf(r.words[1], "resize web-1 5")
 	if err != nil {
 		return Answer{}, err
 	}
-	return b.amendAsk(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
+	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
 }
 
-// clusterGrow and clusterShrink are resize by how many nodes more or fewer there shall be: one, unless it is said.
-func (b *Bot) clusterGrow(ctx context.Context, r request) (Answer, error) {
-	return b.move(ctx, r, "grow", 1)
+// grow and clusterShrink are resize by how many nodes more or fewer there shall be: one, unless it is said.
+func (am amendments) grow(ctx context.Context, r request) (Answer, error) {
+	return am.move(ctx, r, "grow", 1)
 }
 
-func (b *Bot) clusterShrink(ctx context.Context, r request) (Answer, error) {
-	return b.move(ctx, r, "shrink", -1)
+func (am amendments) shrink(ctx context.Context, r request) (Answer, error) {
+	return am.move(ctx, r, "shrink", -1)
 }
 
-func (b *Bot) move(ctx context.Context, r request, name string, sign int) (Answer, error) {
+func (am amendments) move(ctx context.Context, r request, name string, sign int) (Answer, error) {
 	if len(r.words) < 1 || len(r.words) > 2 {
-		return Answer{}, r.usage(name)
+		return Answer{}, r.usage()
 	}
 	by := 1
 	if len(r.words) == 2 {
@@ -55,7 +61,7 @@ func (b *Bot) move(ctx context.Context, r request, name string, sign int) (Answe
 			return Answer{}, err
 		}
 	}
-	v, err := b.muster.Cluster(ctx, r.actor, r.words[0])
+	v, err := am.clusters.Cluster(ctx, r.actor, r.words[0])
 	if err != nil {
 		return Answer{}, err
 	}
@@ -64,56 +70,56 @@ func (b *Bot) move(ctx context.Context, r request, name string, sign int) (Answe
 		return Answer{}, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("%s has %s: a cluster has at least one.", v.Name, several(v.Size, "node")),
 			Hint: "To give all of it back: " + r.person.Command + " delete " + v.Name + "."}
 	}
-	return b.amendAsk(ctx, r, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
+	return am.ask(ctx, r, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
 }
 
-func (b *Bot) serviceAdd(ctx context.Context, r request) (Answer, error) {
+func (am amendments) addServices(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 2 {
-		return Answer{}, r.usage("add")
+		return Answer{}, r.usage()
 	}
-	return b.amendAsk(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationAddServices, Services: r.words[1:]}, "Add")
+	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationAddServices, Services: r.words[1:]}, "Add")
 }
 
-func (b *Bot) serviceStop(ctx context.Context, r request) (Answer, error) {
+func (am amendments) stop(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 {
-		return Answer{}, r.usage("stop")
+		return Answer{}, r.usage()
 	}
-	return b.amendAsk(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationStop, Services: r.words[1:]}, "Stop")
+	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationStop, Services: r.words[1:]}, "Stop")
 }
 
-// serviceStart does it at once: what is started can be stopped.
-func (b *Bot) serviceStart(ctx context.Context, r request) (Answer, error) {
+// start does it at once: what is started can be stopped.
+func (am amendments) start(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 {
-		return Answer{}, r.usage("start")
+		return Answer{}, r.usage()
 	}
-	return b.amended(b.muster.Amend(ctx, r.actor, r.words[0], appcluster.Amendment{Kind: app.OperationStart, Services: r.words[1:]}))
+	return r.amended(am.amendments.Amend(ctx, r.actor, r.words[0], appcluster.Amendment{Kind: app.OperationStart, Services: r.words[1:]}))
 }
 
-func (b *Bot) clusterRestart(ctx context.Context, r request) (Answer, error) {
+func (am amendments) restart(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) == 0 {
-		return Answer{}, r.usage("restart")
+		return Answer{}, r.usage()
 	}
-	return b.amended(b.muster.Amend(ctx, r.actor, r.words[0], appcluster.Amendment{Kind: app.OperationRestart, Services: r.words[1:]}))
+	return r.amended(am.amendments.Amend(ctx, r.actor, r.words[0], appcluster.Amendment{Kind: app.OperationRestart, Services: r.words[1:]}))
 }
 
-func (b *Bot) nodeRepair(ctx context.Context, r request) (Answer, error) {
+func (am amendments) repair(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 {
-		return Answer{}, r.usage("repair")
+		return Answer{}, r.usage()
 	}
-	return b.amendAsk(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationRepair, Nodes: r.words[1:]}, "Repair")
+	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationRepair, Nodes: r.words[1:]}, "Repair")
 }
 
-// amendAsk shows what an amendment would do, with a button that does just that.
-func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m appcluster.Amendment, name string) (Answer, error) {
-	v, err := b.muster.Cluster(ctx, r.actor, cluster)
+// ask shows what an amendment would do, with a button that does just that.
+func (am amendments) ask(ctx context.Context, r request, cluster string, m appcluster.Amendment, name string) (Answer, error) {
+	v, err := am.clusters.Cluster(ctx, r.actor, cluster)
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := b.muster.PreviewAmend(ctx, r.actor, v.ID, m)
+	p, err := am.amendments.PreviewAmend(ctx, r.actor, v.ID, m)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: v.Name + ": " + p.Title(), Lines: p.Effects(), Links: []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}}}
+	a := Answer{Title: v.Name + ": " + p.Title(), Lines: p.Effects(), Links: []Link{{"Open", r.Page(app.ClusterSubject(v.ID))}}}
 	if len(a.Lines) > mostListed {
 		a.Lines = append(a.Lines[:mostListed:mostListed], fmt.Sprintf("And %d more.", len(a.Lines)-mostListed))
 	}
@@ -122,7 +128,7 @@ func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m appclus
 		return a, nil
 	}
 	if p.After.CostPerHour > 0 && p.After.CostPerHour != p.Before.CostPerHour {
-		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %s an hour instead of %s.", b.cost(p.After.CostPerHour), b.cost(p.Before.CostPerHour)))
+		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %s an hour instead of %s.", r.cost(p.After.CostPerHour), r.cost(p.Before.CostPerHour)))
 	}
 	if p.Duration > 0 {
 		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
@@ -146,18 +152,18 @@ func (b *Bot) amendAsk(ctx context.Context, r request, cluster string, m appclus
 }
 
 // amended tells what became of an amendment.
-func (b *Bot) amended(answer appcluster.AmendAnswer, err error) (Answer, error) {
+func (r reader) amended(answer appcluster.AmendAnswer, err error) (Answer, error) {
 	switch {
 	case err != nil:
 		return Answer{}, err
 	case answer.Cluster == nil && answer.Request != nil:
-		return b.asked(*answer.Request), nil
+		return r.asked(*answer.Request), nil
 	case answer.Cluster == nil:
 		return Answer{}, app.Errorf(app.EInternal, "an amendment is neither done nor asked for")
 	case answer.Operation == 0:
 		return Answer{Title: answer.Cluster.Name, Lines: []string{"It is so already."}}, nil
 	}
-	return b.begun(*answer.Cluster, answer.Operation), nil
+	return r.begun(*answer.Cluster, answer.Operation), nil
 }
 
 // takes says how long an operation takes, and how that is known. Those from before that was kept have one figure only.
@@ -166,4 +172,19 @@ func takes(d time.Duration, e app.Expectation) string {
 		return e.Words()
 	}
 	return "about " + phrase.Length(d.Round(time.Second))
+}
+
+// amend does what a button was shown for.
+func (am amendments) amend(ctx context.Context, r request, d deed) (Answer, error) {
+	return r.amended(am.amendments.Amend(ctx, r.actor, d.Cluster, d.amendment()))
+}
+
+// resizeNow does what stands behind buttons from before there was doAmend.
+func (am amendments) resizeNow(ctx context.Context, r request, d deed) (Answer, error) {
+	d.Kind = app.OperationResize
+	return am.amend(ctx, r, d)
+}
+
+func (am amendments) repairAsk(ctx context.Context, r request, d deed) (Answer, error) {
+	return am.ask(ctx, r, d.Cluster, appcluster.Amendment{Kind: app.OperationRepair}, "Repair cluster")
 }

@@ -7,11 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"muster/app"
-	"muster/app/all"
-	"muster/app/chat"
 	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/phrase"
@@ -157,12 +154,12 @@ type reviewNote struct {
 }
 
 // reviewAsk shows what would be decided, and asks for a reason. Who may not decide is told so before they type anything.
-func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) {
-	q, err := b.muster.Request(ctx, r.actor, d.Request)
+func (rs requests) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) {
+	q, err := rs.requests.Request(ctx, r.actor, d.Request)
 	if err != nil {
 		return Answer{}, err
 	}
-	url := b.Page(app.RequestSubject(q.ID))
+	url := r.Page(app.RequestSubject(q.ID))
 	beside := func(line string) Answer {
 		return Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: []string{line}, Links: []Link{{"Open the request", url}}, Beside: true}
 	}
@@ -182,7 +179,7 @@ func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) 
 	if err != nil {
 		return Answer{}, err
 	}
-	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(b.terms(q), b.planLines(q)...)}}}
+	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(r.terms(q), r.planLines(q)...)}}}
 	reason := Field{Name: "reason", Kind: FieldLong, Label: "Reason", Most: mostReason, Hint: q.Requester + " reads it."}
 	switch d.Do {
 	case doReviewApprove:
@@ -201,7 +198,7 @@ func (b *Bot) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) 
 }
 
 // reviewSubmit carries a review out. It is bound to the plan that the modal has shown.
-func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, error) {
+func (rs requests) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, error) {
 	var n reviewNote
 	if err := json.Unmarshal([]byte(f.Note), &n); err != nil || !isReview(n.Do) {
 		return Submitted{}, &app.Error{Code: app.EInvalid, Message: "This form is not one of ours.", Hint: "Open it again."}
@@ -224,7 +221,7 @@ func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, e
 			v.Conditions.Lease = lease
 		}
 	}
-	q, err := b.muster.Review(ctx, r.actor, n.Request, v)
+	q, err := rs.requests.Review(ctx, r.actor, n.Request, v)
 	if err != nil {
 		e := app.AsError(err)
 		field := strings.TrimPrefix(e.Field, "conditions.")
@@ -236,7 +233,7 @@ func (b *Bot) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, e
 		}
 		return Submitted{}, err
 	}
-	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
 	if q.Status == cluster.RequestWaiting {
 		for _, n := range q.Needs {
 			a.Lines = append(a.Lines, needLine(n))
@@ -250,116 +247,4 @@ func first(list []string) string {
 		return ""
 	}
 	return list[0]
-}
-
-// Reviews are what app keeps of the messages that show requests.
-type Reviews interface {
-	// OpenChatReviews has every open request shown whose tenant has a channel for that.
-	OpenChatReviews(ctx context.Context, kind string) error
-	ChatReviews(ctx context.Context, kind, team string) ([]chat.ChatReview, error)
-	ChatReviewed(ctx context.Context, c chat.ChatReview, ended bool) error
-	ChatRequest(ctx context.Context, c chat.ChatReview) (cluster.Request, error)
-}
-
-var _ Reviews = (*all.App)(nil)
-
-// ReviewPoster shows answers that everybody in a channel sees. Errors have the codes of Poster's.
-type ReviewPoster interface {
-	Show(ctx context.Context, channel string, a Answer) (message string, err error)
-	EditReply(ctx context.Context, channel, message string, a Answer) error
-}
-
-// reviewSource shows requests to those who approve them.
-type reviewSource struct {
-	muster     Reviews
-	poster     ReviewPoster
-	kind, team string
-	page       func(app.Subject) string // its address
-	voice      voice
-	warn       func(text string, args ...any)
-	shown      map[int64]chat.ChatReview // what the chat has been given, also where it could not be noted
-	pauses     pauses
-}
-
-// NewReviewSource makes the source of a workspace, in which the bot speaks. Warn is told what goes wrong.
-func NewReviewSource(b *Bot, m Reviews, p ReviewPoster, kind, team string, warn func(text string, args ...any)) Source {
-	return &reviewSource{muster: m, poster: p, kind: kind, team: team, page: b.Page, voice: voice{currency: b.currency}, warn: warn, shown: map[int64]chat.ChatReview{}, pauses: pauses{}}
-}
-
-// Next implements Source: what has ended goes before what waits, and the one shown longest ago first.
-func (s *reviewSource) Next(ctx context.Context, now time.Time) (best *Show, soon bool, err error) {
-	if err := s.muster.OpenChatReviews(ctx, s.kind); err != nil {
-		return nil, false, err
-	}
-	list, err := s.muster.ChatReviews(ctx, s.kind, s.team)
-	if err != nil {
-		return nil, false, err
-	}
-	known := map[string]bool{}
-	for _, c := range list {
-		known[strconv.FormatInt(c.ID, 10)] = true
-	}
-	s.pauses.keep(known)
-	for id := range s.shown {
-		if !known[strconv.FormatInt(id, 10)] {
-			delete(s.shown, id)
-		}
-	}
-	for _, c := range list {
-		if had, ok := s.shown[c.ID]; ok {
-			c.Message, c.Shown, c.ShownAt = had.Message, had.Shown, had.ShownAt
-		}
-		name := strconv.FormatInt(c.ID, 10)
-		switch {
-		case !s.pauses.over(name, now):
-			soon = true
-			continue
-		case c.Message != "" && c.Shown == c.State():
-			if !c.Status.Open() { // its end is shown, and was not noted
-				_ = s.muster.ChatReviewed(ctx, c, true)
-			}
-			continue
-		case c.Message != "" && now.Sub(c.ShownAt) < cardEvery:
-			soon = true
-			continue
-		}
-		soon = true
-		if best == nil || c.ShownAt.Before(best.Since) {
-			best = &Show{Urgency: UrgentEnded, Since: c.ShownAt, Do: func(ctx context.Context) error { return s.show(ctx, c) }}
-		}
-	}
-	return best, soon, nil
-}
-
-// show posts or edits the message of a request in its newest state.
-func (s *reviewSource) show(ctx context.Context, c chat.ChatReview) error {
-	name := strconv.FormatInt(c.ID, 10)
-	q, err := s.muster.ChatRequest(ctx, c)
-	if err == nil {
-		a := s.voice.approvalCard(q, s.page(app.RequestSubject(q.ID)))
-		c.Status, c.Round, c.Reviews, c.DueAt = q.Status, q.Round, len(q.Reviews), q.DueAt
-		if c.Message == "" {
-			c.Message, err = s.poster.Show(ctx, c.Channel, a)
-		} else {
-			err = s.poster.EditReply(ctx, c.Channel, c.Message, a)
-		}
-	}
-	switch app.CodeOf(err) {
-	case "":
-	case app.ENotFound:
-		s.warn("bot: a request cannot be shown to its approvers", "request", c.Request, "channel", c.Channel, "error", err)
-		return s.muster.ChatReviewed(ctx, c, true)
-	case app.ERateLimit:
-		return err
-	default:
-		s.warn("bot: a request could not be shown to its approvers; it is tried again", "request", c.Request, "in", s.pauses.add(name, time.Now()), "error", err)
-		return nil
-	}
-	c.Shown, c.ShownAt = c.State(), time.Now()
-	s.shown[c.ID] = c
-	delete(s.pauses, name)
-	if err := s.muster.ChatReviewed(ctx, c, false); err != nil {
-		s.warn("bot: it could not be noted that a request is shown", "request", c.Request, "error", err)
-	}
-	return nil
 }

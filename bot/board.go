@@ -58,12 +58,16 @@ type Board struct {
 	Team   string // the workspace; "" for all
 	Tenant string // whose workspace it is; "" is the bot's own
 	Cards  Cards
+	// Details are the steps of operations, told beneath their cards where Poster can; nil: they are not.
+	Details Details
+	// Tells are what people are told directly, and Homes their homes, where Poster can and Bot says it; nil: there are none.
+	Tells  Tells
+	Homes  StaleHomes
 	Poster Poster
 	Page   func(app.Subject) string // its address
 	Log    *slog.Logger
 	Now    func() time.Time
-	// Bot has people told directly, and their homes kept fresh, where Cards and Poster can; nil for neither.
-	Bot *Bot
+	Bot    *Bot
 	// More are what else is shown there, within the same budget.
 	More []Source
 
@@ -82,13 +86,11 @@ func NewBoard(b Board) *Board {
 // renew forgets all that another server may have changed since.
 func (b *Board) renew() {
 	b.sources = append([]Source{newCardSource(b)}, b.More...)
-	if faces, ok := b.Cards.(Faces); ok && b.Bot != nil {
-		if p, ok := b.Poster.(Teller); ok {
-			b.sources = append(b.sources, &tellSource{board: b, faces: faces, teller: p})
-		}
-		if p, ok := b.Poster.(Publisher); ok {
-			b.sources = append(b.sources, &homeSource{board: b, faces: faces, publisher: p, pauses: pauses{}})
-		}
+	if p, ok := b.Poster.(Teller); ok && b.Tells != nil && b.Bot != nil {
+		b.sources = append(b.sources, &tellSource{board: b, tells: b.Tells, teller: p})
+	}
+	if p, ok := b.Poster.(Publisher); ok && b.Homes != nil && b.Bot != nil {
+		b.sources = append(b.sources, &homeSource{board: b, homes: b.Homes, publisher: p, pauses: pauses{}})
 	}
 }
 
@@ -105,7 +107,7 @@ func (b *Board) voice() voice {
 	if b.Bot == nil {
 		return voice{}
 	}
-	return voice{currency: b.Bot.currency}
+	return b.Bot.voice
 }
 
 // Wake tells that there is something new.

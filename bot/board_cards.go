@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/all"
 	"muster/app/chat"
 )
 
@@ -23,15 +22,11 @@ type Cards interface {
 	DropCard(ctx context.Context, id int64) error
 }
 
-var _ Cards = (*all.App)(nil)
-
-// Details are a further power of Cards: the steps of an operation, for the thread beneath its card.
+// Details are the steps of an operation, for the thread beneath its card.
 type Details interface {
 	// ChatSteps gives those that have ended or failed, in the order in which they did; the newest where there are too many.
 	ChatSteps(ctx context.Context, c chat.ChatCard) ([]app.Step, error)
 }
-
-var _ Details = (*all.App)(nil)
 
 // cardSource shows how far operations are.
 type cardSource struct {
@@ -45,10 +40,8 @@ type cardSource struct {
 
 func newCardSource(b *Board) *cardSource {
 	s := &cardSource{board: b, shown: map[int64]chat.ChatCard{}, told: map[int64]time.Time{}, pauses: pauses{}}
-	threads, can := b.Poster.(Threads)
-	details, has := b.Cards.(Details)
-	if can && has {
-		s.threads, s.details = threads, details
+	if threads, can := b.Poster.(Threads); can && b.Details != nil {
+		s.threads, s.details = threads, b.Details
 	}
 	return s
 }

@@ -1,78 +1,64 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"strings"
 	"time"
 
 	"muster/app"
-	"muster/app/all"
-	"muster/app/chat"
-	appcluster "muster/app/cluster"
-	"muster/app/execution"
-	"muster/app/fleet"
-	appoperation "muster/app/operation"
-	"muster/app/policy"
-	"muster/app/template"
 )
 
-// Muster is what the bot asks for. Every method may be called from several goroutines.
-type Muster interface {
-	// LinkStart gives the path of a one-time link that ties somebody of a chat to an account.
-	LinkStart(ctx context.Context, kind, external, label string) (app.Subject, error)
-	// ActorOfIdentity gives who somebody of a chat is; EUnauthorized, reason "not_linked", where nobody.
-	ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error)
-
-	Catalog(ctx context.Context, a app.Actor) (*template.Catalog, error)
-	Ask(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Answer, error)
-	Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
-	Cluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
-	DeleteCluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
-	ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (appoperation.LeaseOutlook, error)
-	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendPreview, error)
-	Amend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendAnswer, error)
-	Waiting(ctx context.Context, a app.Actor, cluster string, f execution.WaitingFilter) (execution.Waiting, error)
-	Steps(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
-	Request(ctx context.Context, a app.Actor, id int64) (appcluster.Request, error)
-	Review(ctx context.Context, a app.Actor, id int64, v appoperation.ReviewRequest) (appcluster.Request, error)
-	Requests(ctx context.Context, a app.Actor, f appcluster.RequestFilter) ([]appcluster.Request, error)
-	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (appcluster.Request, error)
-	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (appcluster.Request, error)
-
-	Preview(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Preview, error)
-	QuotaLeft(ctx context.Context, a app.Actor) (policy.QuotaLeft, error)
-	Logs(ctx context.Context, a app.Actor, cluster string, f appcluster.LogFilter) ([]app.LogLine, error)
-	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error)
-	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (appcluster.ClusterView, error)
-	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.RollBackPreview, error)
-	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (appcluster.ClusterView, error)
-	Orphans(ctx context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error)
-	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]execution.Question, error)
-	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.Question, error)
-
-	// HomeShown notes what somebody's home shows, as it was worked out at a time, and has it kept fresh.
-	HomeShown(ctx context.Context, h chat.ChatHome, since time.Time) error
+// Config is what a bot is made of. The use cases, URL and Pages must be set.
+type Config struct {
+	UseCases
+	Tenant   string                   // whose people it answers
+	URL      func() string            // where the portal is reached
+	Pages    func(app.Subject) string // where below URL a subject has its page
+	Currency string                   // of all prices, such as EUR or $; "": plain amounts
+	Log      *slog.Logger             // nil: slog.Default()
+	Now      func() time.Time         // nil: time.Now
 }
 
-var _ Muster = (*all.App)(nil)
-
-// Bot answers people. Make it with New; it keeps nothing between two answers.
+// Bot answers people: it finds who asks and which noun's part has the command, the button or the form. Make it with New; it keeps nothing
+// between two answers.
 type Bot struct {
-	voice
-	muster Muster
-	tenant string
-	url    func() string
-	pages  func(app.Subject) string
-	log    *slog.Logger
-	now    func() time.Time
+	*site
+	voice    voice // to those whose time zone is not known
+	commands []command
+	deeds    map[string]deedFunc
+
+	accounts  accounts
+	clusters  clusters
+	creates   *creates
+	requests  requests
+	questions questions
+	homes     homes
+	notices   notices
 }
 
-// New makes a bot for the people of one tenant. URL gives where the portal is reached, without a slash at its end, and pages where below it
-// a subject has its page; currency is that of all prices, such as EUR or $, or "".
-func New(m Muster, tenant string, url func() string, pages func(app.Subject) string, currency string, log *slog.Logger) *Bot {
-	return &Bot{voice: voice{currency: currency}, muster: m, tenant: tenant, url: url, pages: pages, log: log, now: time.Now}
+// New makes a bot. It panics without a use case, which is a mistake in wiring.
+func New(c Config) *Bot {
+	c.UseCases.Check()
+	b := &Bot{
+		site:      &site{url: c.URL, pages: c.Pages, log: c.Log, now: c.Now},
+		voice:     voice{currency: c.Currency},
+		accounts:  accounts{people: c.People, tenant: c.Tenant},
+		clusters:  clusters{clusters: c.Clusters, activity: c.Activity, deletes: c.Deletes, queues: c.Queues},
+		creates:   &creates{catalogs: c.Catalogs, creates: c.Creates, quotas: c.Quotas},
+		requests:  requests{requests: c.Requests, clusters: c.Clusters},
+		questions: questions{questions: c.Questions},
+		homes:     homes{homes: c.Homes, questions: c.Questions, requests: c.Requests, clusters: c.Clusters},
+		notices:   notices{leases: c.Leases, requests: c.Requests},
+	}
+	if b.log == nil {
+		b.log = slog.Default()
+	}
+	if b.now == nil {
+		b.now = time.Now
+	}
+	b.commands, b.deeds = b.join(c.UseCases)
+	return b
 }
 
 // Person is somebody of a chat, who the chat has proved to us.
@@ -132,14 +118,26 @@ type Asked struct {
 
 // request is one thing that somebody asks, on its way.
 type request struct {
-	person Person
-	actor  app.Actor
-	words  []string // behind the command's own
+	reader
+	person  Person
+	actor   app.Actor
+	command command
+	words   []string // behind the command's own
+}
+
+// reader is who an answer is for.
+type reader struct {
+	voice
+	*site
+}
+
+// request begins one.
+func (b *Bot) request(p Person, who app.Actor) request {
+	return request{reader: reader{b.voice.to(p), b.site}, person: p, actor: who}
 }
 
 // Say answers what somebody typed behind the bot's name.
 func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
-	b = b.to(p)
 	words, err := split(text)
 	if err != nil {
 		return b.sorry(p, err)
@@ -148,17 +146,18 @@ func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
 	if len(words) > 0 {
 		word, words = strings.ToLower(words[0]), words[1:]
 	}
-	c, err := find(p, word)
+	c, err := b.find(p, word)
 	if err != nil {
 		return b.sorry(p, err)
 	}
-	r := request{person: p, words: words}
+	r := b.request(p, app.Actor{})
+	r.command, r.words = c, words
 	if !c.anybody {
-		if r.actor, err = b.actor(ctx, p); err != nil {
+		if r.actor, err = b.accounts.actor(ctx, p); err != nil {
 			return b.sorry(p, err)
 		}
 	}
-	a, err := c.do(b, ctx, r)
+	a, err := c.do(ctx, r)
 	if err != nil {
 		return b.sorry(p, err)
 	}
@@ -167,60 +166,16 @@ func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
 
 // Press does what stands behind a button of an answer. Whoever presses it needs the same rights as if they had asked themselves.
 func (b *Bot) Press(ctx context.Context, p Person, value string) Answer {
-	b = b.to(p)
 	if a, did := b.ofStranger(ctx, p, value); did {
 		return a
 	}
-	actor, err := b.actor(ctx, p)
+	actor, err := b.accounts.actor(ctx, p)
 	if err != nil {
 		return b.sorry(p, err)
 	}
-	a, err := b.press(ctx, request{person: p, actor: actor}, value)
+	a, err := b.press(ctx, b.request(p, actor), value)
 	if err != nil {
 		return b.sorry(p, err)
 	}
 	return a
-}
-
-// actor gives who somebody is. People of other tenants are turned away, whatever they may do at home: this chat is not theirs.
-func (b *Bot) actor(ctx context.Context, p Person) (app.Actor, error) {
-	a, err := b.muster.ActorOfIdentity(ctx, p.Kind, p.External)
-	if err != nil {
-		return a, err
-	}
-	if tenant := cmp.Or(p.Tenant, b.tenant); a.Tenant != tenant {
-		return app.Actor{}, &app.Error{Code: app.EForbidden, Reason: "other_tenant", Message: "You are linked to an account of another tenant than the one of this workspace.",
-			Hint: "Remove the link on your account page in the portal, and link an account of this workspace's tenant."}
-	}
-	a.Via = app.ViaSlack
-	return a, nil
-}
-
-// sorry tells what went wrong.
-func (b *Bot) sorry(p Person, err error) Answer {
-	e := app.AsError(err)
-	if e.Code == app.EInternal {
-		b.log.Error("bot: an answer failed", "person", p.External, "error", err)
-	}
-	a := Answer{Title: "That did not work", Lines: []string{e.ForPeople()}, Wrong: true}
-	hint := e.Hint
-	switch {
-	case e.Reason == "not_linked":
-		a.Title, hint = "Who are you?", "Type “"+p.Command+" link”, open the link, and confirm it there."
-	case e.Reason == "step_up":
-		hint = "That takes a fresh proof of who you are, which only the portal can ask for."
-		a.Links = append(a.Links, Link{Name: "Open the portal", URL: b.Page(app.Subject{Kind: app.SubjectRequests})})
-	}
-	if hint != "" {
-		a.Lines = append(a.Lines, hint)
-	}
-	return a
-}
-
-// Page gives the address of the page of a subject; "" where there is none.
-func (b *Bot) Page(s app.Subject) string {
-	if path := b.pages(s); path != "" {
-		return strings.TrimRight(b.url(), "/") + path
-	}
-	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
-	"muster/app/identity"
 	"muster/app/phrase"
 )
 
@@ -19,37 +18,63 @@ type command struct {
 	what    string
 	group   string // under which help shows it
 	anybody bool   // also those who are not linked to an account
-	do      func(b *Bot, ctx context.Context, r request) (Answer, error)
+	do      func(ctx context.Context, r request) (Answer, error)
 }
 
-// commands are all of them, in the order in which help shows them.
-func commands() []command {
+// deedFunc does what stands behind a button.
+type deedFunc func(ctx context.Context, r request, d deed) (Answer, error)
+
+// join gives all commands, in the order in which help shows them, and all deeds, each with the noun's part that does it.
+func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
+	catalogs, amendments := catalogs{u.Catalogs}, amendments{u.Clusters, u.Amendments}
+	operations, leases, plans := operations{u.Operations, u.RollBacks}, leases{u.Leases}, plans{u.Clusters, u.Activity, b.creates}
 	return []command{
-		{"help", "[COMMAND]", "show all commands, or one", "Getting started", true, (*Bot).help},
-		{"link", "", "link yourself to your account", "Getting started", true, (*Bot).link},
-		{"catalog", "", "list the templates", "Getting started", false, (*Bot).catalog},
-		{"list", "", "list the clusters", "Clusters", false, (*Bot).clusterList},
-		{"status", "NAME", "show a cluster", "Clusters", false, (*Bot).clusterShow},
-		{"create", "[[NAME] TEMPLATE [NODES] [8h]]", "create a cluster; alone it opens a form", "Clusters", false, (*Bot).clusterCreate},
-		{"plan", "NAME, or [NAME] TEMPLATE [NODES] [8h]", "show the plan of what runs, or of what a create would do", "Clusters", false, (*Bot).plan},
-		{"logs", "NAME [STEP or NODE]", "show the last lines of its log", "Clusters", false, (*Bot).logs},
-		{"extend", "NAME [4h]", "let a cluster live longer", "Clusters", false, (*Bot).leaseExtend},
-		{"resize", "NAME NODES", "change how many nodes a cluster has", "Changing clusters", false, (*Bot).clusterResize},
-		{"grow", "NAME [NODES]", "give it so many nodes more; one, unless you say", "Changing clusters", false, (*Bot).clusterGrow},
-		{"shrink", "NAME [NODES]", "give back so many nodes; one, unless you say", "Changing clusters", false, (*Bot).clusterShrink},
-		{"add", "NAME SERVICE…", "add services", "Changing clusters", false, (*Bot).serviceAdd},
-		{"start", "NAME [SERVICE…]", "start its services", "Changing clusters", false, (*Bot).serviceStart},
-		{"stop", "NAME [SERVICE…]", "stop its services", "Changing clusters", false, (*Bot).serviceStop},
-		{"restart", "NAME [SERVICE…]", "restart its services", "Changing clusters", false, (*Bot).clusterRestart},
-		{"repair", "NAME [NODE…]", "make lost nodes anew", "Changing clusters", false, (*Bot).nodeRepair},
-		{"delete", "NAME", "give back all machines of a cluster", "Clusters", false, (*Bot).clusterDeleteAsk},
-		{"why", "NAME", "say why a cluster is not further", "Clusters", false, (*Bot).clusterWhy},
-		{"approve", "REQUEST [REASON]", "look at a request, and approve it", "Requests", false, (*Bot).requestApproveAsk},
-		{"deny", "REQUEST REASON", "deny a request", "Requests", false, (*Bot).requestDeny},
-		{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", "For admins", true, (*Bot).channel},
-		{"answer", "[NAME]", "show what is asked of you, and answer it", "Requests", false, (*Bot).questions},
-		{"orphans", "", "list orphaned machines, for admins", "For admins", false, (*Bot).orphans},
-	}
+			{"help", "[COMMAND]", "show all commands, or one", "Getting started", true, b.help},
+			{"link", "", "link yourself to your account", "Getting started", true, b.accounts.link},
+			{"catalog", "", "list the templates", "Getting started", false, catalogs.list},
+			{"list", "", "list the clusters", "Clusters", false, b.clusters.list},
+			{"status", "NAME", "show a cluster", "Clusters", false, b.clusters.show},
+			{"create", "[[NAME] TEMPLATE [NODES] [8h]]", "create a cluster; alone it opens a form", "Clusters", false, b.creates.create},
+			{"plan", "NAME, or [NAME] TEMPLATE [NODES] [8h]", "show the plan of what runs, or of what a create would do", "Clusters", false, plans.show},
+			{"logs", "NAME [STEP or NODE]", "show the last lines of its log", "Clusters", false, b.clusters.logs},
+			{"extend", "NAME [4h]", "let a cluster live longer", "Clusters", false, leases.move},
+			{"resize", "NAME NODES", "change how many nodes a cluster has", "Changing clusters", false, amendments.resize},
+			{"grow", "NAME [NODES]", "give it so many nodes more; one, unless you say", "Changing clusters", false, amendments.grow},
+			{"shrink", "NAME [NODES]", "give back so many nodes; one, unless you say", "Changing clusters", false, amendments.shrink},
+			{"add", "NAME SERVICE…", "add services", "Changing clusters", false, amendments.addServices},
+			{"start", "NAME [SERVICE…]", "start its services", "Changing clusters", false, amendments.start},
+			{"stop", "NAME [SERVICE…]", "stop its services", "Changing clusters", false, amendments.stop},
+			{"restart", "NAME [SERVICE…]", "restart its services", "Changing clusters", false, amendments.restart},
+			{"repair", "NAME [NODE…]", "make lost nodes anew", "Changing clusters", false, amendments.repair},
+			{"delete", "NAME", "give back all machines of a cluster", "Clusters", false, b.clusters.deleteAsk},
+			{"why", "NAME", "say why a cluster is not further", "Clusters", false, b.clusters.why},
+			{"approve", "REQUEST [REASON]", "look at a request, and approve it", "Requests", false, b.requests.approveAsk},
+			{"deny", "REQUEST REASON", "deny a request", "Requests", false, b.requests.deny},
+			{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", "For admins", true, channels{u.Workspaces, u.Channels, u.People}.tenant},
+			{"answer", "[NAME]", "show what is asked of you, and answer it", "Requests", false, b.questions.list},
+			{"orphans", "", "list orphaned machines, for admins", "For admins", false, orphans{u.Orphans}.list},
+		}, map[string]deedFunc{
+			doResize:        amendments.resizeNow,
+			doAmend:         amendments.amend,
+			doRepairAsk:     amendments.repairAsk,
+			doDelete:        b.clusters.delete,
+			doLogs:          b.clusters.logsOfStep,
+			doResume:        operations.resume,
+			doRollBackAsk:   operations.rollBackAsk,
+			doRollBack:      operations.rollBack,
+			doReviewApprove: b.requests.reviewAsk,
+			doReviewDeny:    b.requests.reviewAsk,
+			doReviewOffer:   b.requests.reviewAsk,
+			doApproveAsk:    b.requests.look,
+			doApprove:       b.requests.approve,
+			doConfirm:       b.requests.confirm,
+			doWithdraw:      b.requests.withdraw,
+			doExtend:        leases.extend,
+			doLease:         leases.show,
+			doAnswer:        b.questions.ask,
+			doQuestions:     b.questions.ofCluster,
+			doCreate:        b.creates.open,
+		}
 }
 
 // groups are those of the commands, in the order in which help shows them.
@@ -73,9 +98,9 @@ var examples = map[string][]string{
 }
 
 // find gives a command by its word; for a word that is none EInvalid, with the nearest.
-func find(p Person, word string) (command, error) {
+func (b *Bot) find(p Person, word string) (command, error) {
 	var names []string
-	for _, c := range commands() {
+	for _, c := range b.commands {
 		if c.name == word {
 			return c, nil
 		}
@@ -89,10 +114,10 @@ func find(p Person, word string) (command, error) {
 	return command{}, e
 }
 
-// usage says what a command looks like.
-func (r request) usage(name string) error {
-	c, _ := find(r.person, name)
-	return &app.Error{Code: app.EInvalid, Reason: "usage", Message: fmt.Sprintf("“%s” is said like this: %s %s %s", name, r.person.Command, name, c.form)}
+// usage says what the command looks like.
+func (r request) usage() error {
+	c := r.command
+	return &app.Error{Code: app.EInvalid, Reason: "usage", Message: fmt.Sprintf("“%s” is said like this: %s %s %s", c.name, r.person.Command, c.name, c.form)}
 }
 
 // Limits of what is said.
@@ -128,7 +153,7 @@ func (r request) helpLine(c command) string {
 func (b *Bot) help(_ context.Context, r request) (Answer, error) {
 	portal := []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}
 	if len(r.words) > 0 {
-		c, err := find(r.person, strings.ToLower(r.words[0]))
+		c, err := b.find(r.person, strings.ToLower(r.words[0]))
 		if err != nil {
 			return Answer{}, err
 		}
@@ -144,7 +169,7 @@ func (b *Bot) help(_ context.Context, r request) (Answer, error) {
 			a.Lines = append(a.Lines, "")
 		}
 		a.Lines = append(a.Lines, group)
-		for _, c := range commands() {
+		for _, c := range b.commands {
 			if c.group == group {
 				a.Lines = append(a.Lines, "  "+r.helpLine(c))
 			}
@@ -152,14 +177,4 @@ func (b *Bot) help(_ context.Context, r request) (Answer, error) {
 	}
 	a.Lines = append(a.Lines, "", fmt.Sprintf("Type “%s help COMMAND” for examples. Times are in your own time zone.", r.person.Command))
 	return a, nil
-}
-
-func (b *Bot) link(ctx context.Context, r request) (Answer, error) {
-	at, err := b.muster.LinkStart(ctx, r.person.Kind, r.person.External, r.person.Label)
-	if err != nil {
-		return Answer{}, err
-	}
-	return Answer{Title: "Link yourself to your account", Lines: []string{
-		fmt.Sprintf("Open this within %d minutes, sign in, and confirm. It works once, and is for you alone: whoever confirms it will be acted for by you.", int(identity.LinkLife.Minutes()))},
-		Links: []Link{{"Link my account", b.Page(at)}}}, nil
 }

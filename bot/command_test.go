@@ -16,12 +16,11 @@ import (
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
-	"muster/portal/address"
 )
 
 // stub is a Muster of a few clusters that notes what it is asked. What a test does not set panics when it is asked for.
 type stub struct {
-	Muster
+	unasked
 	actor    app.Actor
 	unknown  bool
 	asked    []cluster.ClusterRequest
@@ -136,7 +135,7 @@ var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 func talk(t *testing.T) (checkedBot, *stub) {
 	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), hash: "h1",
 		outlook: operation.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
-	return checkedBot{New(s, "default", func() string { return "https://m.test" }, address.Of, "", slog.New(slog.NewTextHandler(t.Output(), nil)))}, s
+	return checkedBot{New(s.config("", slog.New(slog.NewTextHandler(t.Output(), nil))))}, s
 }
 
 func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\n") }
@@ -208,7 +207,7 @@ func TestHelpIsGrouped(t *testing.T) {
 			t.Errorf("help has no group %s", g)
 		}
 	}
-	for _, c := range commands() {
+	for _, c := range b.commands {
 		one := b.Say(t.Context(), ada, "help "+c.name)
 		if !slices.Contains(groups, c.group) || !strings.Contains(strings.Join(all, "\n"), "/muster "+c.name) || len(one.Lines) > 5 || !strings.HasPrefix(one.Lines[0], "/muster "+c.name) {
 			t.Errorf("%s of %q: help shows %q", c.name, c.group, one.Lines)
@@ -235,7 +234,7 @@ func TestMoneyAndTimesAreTheReaders(t *testing.T) {
 		{"$", "../../etc/passwd", "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
 		{"$", strings.Repeat("x", 5000), "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
 	} {
-		b := checkedBot{New(s, "default", func() string { return "https://m.test" }, address.Of, c.currency, slog.New(slog.DiscardHandler))}
+		b := checkedBot{New(s.config(c.currency, slog.New(slog.DiscardHandler)))}
 		p := ada
 		p.Zone = c.zone
 		if got := b.Say(t.Context(), p, "extend shop").text(); !strings.Contains(got, c.until) {
@@ -305,7 +304,8 @@ func TestWhoMayNot(t *testing.T) {
 }
 
 func FuzzSay(f *testing.F) {
-	for _, c := range commands() {
+	b := New(new(stub).config("", nil))
+	for _, c := range b.commands {
 		f.Add(c.name + " shop 5 for 8h")
 	}
 	f.Add("create \u202e web")
@@ -317,7 +317,7 @@ func FuzzSay(f *testing.F) {
 		}
 		words, err := split(text)
 		if err == nil && len(words) > 0 {
-			_, _ = find(ada, strings.ToLower(words[0]))
+			_, _ = b.find(ada, strings.ToLower(words[0]))
 		}
 	})
 }

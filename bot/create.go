@@ -65,6 +65,13 @@ func unkey(k string, values []string) (string, bool) {
 // is taken for another's.
 func (c *createForm) field(name string) string { return name + "@" + key(c.template.Name) }
 
+// creates makes clusters, in one line or by a form.
+type creates struct {
+	catalogs Catalogs
+	creates  Creates
+	quotas   Quotas
+}
+
 // createForm is the modal while it is worked on.
 type createForm struct {
 	catalog  *apptemplate.Catalog
@@ -75,8 +82,8 @@ type createForm struct {
 	errors   map[string]*app.Error // by field; "" for what fits none
 }
 
-func (b *Bot) createForm(ctx context.Context, r request, f Form, n note) (*createForm, error) {
-	c, err := b.muster.Catalog(ctx, r.actor)
+func (cr *creates) form(ctx context.Context, r request, f Form, n note) (*createForm, error) {
+	c, err := cr.catalogs.Catalog(ctx, r.actor)
 	if err != nil {
 		return nil, err
 	}
@@ -250,13 +257,13 @@ func complaint(e *app.Error) string {
 }
 
 // preview works out what the create would do. Refusals become complaints; any other error is given back.
-func (b *Bot) preview(ctx context.Context, r request, c *createForm) (p *cluster.Preview, err error) {
+func (cr *creates) preview(ctx context.Context, r request, c *createForm) (p *cluster.Preview, err error) {
 	if c.template == nil || len(c.errors) > 1 || len(c.errors) == 1 && c.errors["name"] == nil {
 		return nil, nil
 	}
 	q := c.request
 	q.PlanHash = ""
-	v, err := b.muster.Preview(ctx, r.actor, q)
+	v, err := cr.creates.Preview(ctx, r.actor, q)
 	if err != nil {
 		return nil, c.refused(err)
 	}

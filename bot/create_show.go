@@ -12,20 +12,20 @@ import (
 	"muster/app/template"
 )
 
-// createModal makes the modal as it is to be shown now.
-func (b *Bot) createModal(ctx context.Context, r request, f Form, n note) (Modal, error) {
-	c, err := b.createForm(ctx, r, f, n)
+// modal makes the modal as it is to be shown now.
+func (cr *creates) modal(ctx context.Context, r request, f Form, n note) (Modal, error) {
+	c, err := cr.form(ctx, r, f, n)
 	if err != nil {
 		return Modal{}, err
 	}
-	p, err := b.preview(ctx, r, c)
+	p, err := cr.preview(ctx, r, c)
 	if err != nil {
 		return Modal{}, err
 	}
-	return b.showCreate(ctx, r, c, p)
+	return cr.show(ctx, r, c, p)
 }
 
-func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *cluster.Preview) (Modal, error) {
+func (cr *creates) show(ctx context.Context, r request, c *createForm, p *cluster.Preview) (Modal, error) {
 	m := Modal{ID: modalCreate, Title: "New cluster"}
 	if e := c.errors[""]; e != nil {
 		m.Parts = append(m.Parts, Part{Lines: []string{"⚠ " + complaint(e)}})
@@ -46,16 +46,16 @@ func (b *Bot) showCreate(ctx context.Context, r request, c *createForm, p *clust
 		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{several(more, "parameter") + " more can be set in the portal."}})
 	}
 	last := Part{Title: "What would be made", Buttons: []Button{{Name: "Work it out", Value: "preview", Quiet: true, Fill: true}},
-		Links: []Link{{"All choices", b.Page(app.Subject{Kind: app.SubjectNewCluster, Query: "template=" + urlWord(c.template.Name)})}}}
+		Links: []Link{{"All choices", r.Page(app.Subject{Kind: app.SubjectNewCluster, Query: "template=" + urlWord(c.template.Name)})}}}
 	c.note.Hash = ""
 	if p == nil {
 		last.Lines = []string{"That can be said once the fields are filled in."}
 	} else {
-		left, err := b.muster.QuotaLeft(ctx, r.actor)
+		left, err := cr.quotas.QuotaLeft(ctx, r.actor)
 		if err != nil {
 			return Modal{}, err
 		}
-		c.note.Hash, last.Lines = p.PlanHash, b.previewLines(*p, left)
+		c.note.Hash, last.Lines = p.PlanHash, r.previewLines(*p, left)
 	}
 	m.Parts = append(m.Parts, last)
 	m.Submit, m.Note = "Create", c.note.text()
@@ -224,4 +224,10 @@ func matching(all []Choice, typed string) []Choice {
 	}
 	all = append(first, rest...)
 	return all[:min(len(all), mostChoices)]
+}
+
+// open opens the form for who has pressed a button.
+func (cr *creates) open(ctx context.Context, r request, d deed) (Answer, error) {
+	m, err := cr.modal(ctx, r, Form{Values: map[string][]string{}}, note{Channel: r.person.Channel, Template: d.Template})
+	return Answer{Title: "New cluster", Lines: []string{"Slack couldn’t open the form. Try again."}, Modal: &m}, err
 }

@@ -3,11 +3,9 @@ package bot
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/operation"
 )
 
 // deed is what stands behind a button: what is done, with what was shown.
@@ -82,7 +80,7 @@ func (b *Bot) ofStranger(ctx context.Context, p Person, value string) (a Answer,
 	if json.Unmarshal([]byte(value), &d) != nil || d.Do != doLink {
 		return a, false
 	}
-	a, err := b.link(ctx, request{person: p})
+	a, err := b.accounts.link(ctx, b.request(p, app.Actor{}))
 	if err != nil {
 		a = b.sorry(p, err)
 	}
@@ -95,7 +93,13 @@ func (b *Bot) press(ctx context.Context, r request, value string) (Answer, error
 	if err := json.Unmarshal([]byte(value), &d); err != nil {
 		return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button is not one of ours.", Hint: "Type the command again."}
 	}
-	a, err := b.done(ctx, r, d)
+	do := b.deeds[d.Do]
+	if do == nil {
+		do = func(context.Context, request, deed) (Answer, error) {
+			return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button is not known any more.", Hint: "Type the command again."}
+		}
+	}
+	a, err := do(ctx, r, d)
 	if err != nil {
 		a = b.sorry(r.person, err)
 	}
@@ -103,130 +107,6 @@ func (b *Bot) press(ctx context.Context, r request, value string) (Answer, error
 	return a, nil
 }
 
-func (b *Bot) done(ctx context.Context, r request, d deed) (Answer, error) {
-	switch d.Do {
-	case doResize:
-		d.Kind = app.OperationResize
-		fallthrough
-	case doAmend:
-		answer, err := b.muster.Amend(ctx, r.actor, d.Cluster, d.amendment())
-		return b.amended(answer, err)
-	case doDelete:
-		v, err := b.muster.DeleteCluster(ctx, r.actor, d.Cluster)
-		if err != nil {
-			return Answer{}, err
-		}
-		if v.Status == app.ClusterDeleted {
-			return Answer{Title: v.Name + " is gone already"}, nil
-		}
-		return b.begun(v, 0), nil
-	case doReviewApprove, doReviewDeny, doReviewOffer:
-		return b.reviewAsk(ctx, r, d)
-	case doApprove:
-		q, err := b.muster.Review(ctx, r.actor, d.Request, operation.ReviewRequest{Verdict: cluster.VerdictApprove, Reason: d.Reason, PlanHash: d.Hash})
-		if err != nil {
-			return Answer{}, err
-		}
-		return b.reviewed(ctx, r, q)
-	case doConfirm:
-		q, err := b.muster.Confirm(ctx, r.actor, d.Request, d.Hash)
-		if err != nil {
-			return Answer{}, err
-		}
-		return b.reviewed(ctx, r, q)
-	case doWithdraw:
-		q, err := b.muster.Withdraw(ctx, r.actor, d.Request, "")
-		if err != nil {
-			return Answer{}, err
-		}
-		return b.reviewed(ctx, r, q)
-	case doApproveAsk:
-		return b.requestShow(ctx, r, d.Request, "")
-	case doResume:
-		v, err := b.muster.ResumeOperation(ctx, r.actor, d.Cluster, d.Operation)
-		if err != nil {
-			return Answer{}, err
-		}
-		return b.begun(v, d.Operation), nil
-	case doRepairAsk:
-		return b.amendAsk(ctx, r, d.Cluster, cluster.Amendment{Kind: app.OperationRepair}, "Repair cluster")
-	case doRollBackAsk:
-		return b.rollBackAsk(ctx, r, d)
-	case doRollBack:
-		v, err := b.muster.RollBack(ctx, r.actor, d.Cluster, d.Operation, d.Hash)
-		if err != nil {
-			return Answer{}, err
-		}
-		return b.begun(v, 0), nil
-	case doLogs:
-		return b.logsOf(ctx, r, d.Cluster, cluster.LogFilter{Operation: d.Operation, Step: d.Step})
-	case doExtend:
-		return b.extend(ctx, r, d)
-	case doAnswer:
-		return b.questionAsk(ctx, r, d)
-	case doQuestions:
-		return b.questionsOf(ctx, r, d.Cluster)
-	case doLease:
-		return b.leaseOf(ctx, r, d)
-	case doCreate:
-		m, err := b.createModal(ctx, r, Form{Values: map[string][]string{}}, note{Channel: r.person.Channel, Template: d.Template})
-		return Answer{Title: "New cluster", Lines: []string{"Slack couldn’t open the form. Try again."}, Modal: &m}, err
-	}
-	return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button is not known any more.", Hint: "Type the command again."}
-}
-
 func (d deed) amendment() cluster.Amendment {
 	return cluster.Amendment{Kind: d.Kind, Size: d.Size, Services: d.Services, Nodes: d.Nodes, PlanHash: d.Hash}
-}
-
-// rollBackAsk shows what a roll-back would do.
-func (b *Bot) rollBackAsk(ctx context.Context, r request, d deed) (Answer, error) {
-	p, err := b.muster.PreviewRollBack(ctx, r.actor, d.Cluster, d.Operation)
-	if err != nil {
-		return Answer{}, err
-	}
-	a := Answer{Title: "Roll back the " + p.Operation.Kind.Words() + "?", Links: []Link{{"Open", b.Page(app.ClusterSubject(d.Cluster))}}}
-	if len(p.GivesBack) > 0 {
-		a.Lines = append(a.Lines, several(len(p.GivesBack), "machine")+" will be deleted, with all data: "+cluster.NodesInWords(p.GivesBack)+".")
-	}
-	if p.Untouched > 0 {
-		a.Lines = append(a.Lines, several(p.Untouched, "other node")+" won't change.")
-	}
-	if p.Gone {
-		a.Lines = append(a.Lines, "Nothing of the cluster remains.")
-	}
-	if p.Duration > 0 {
-		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
-	}
-	d = deed{Do: doRollBack, Cluster: d.Cluster, Operation: p.Operation.ID, Hash: p.PlanHash}
-	a.Buttons = []Button{d.button("Roll back "+p.Operation.Kind.Words(), true)}
-	return a, nil
-}
-
-// clusterDeleteAsk asks first: what is lost is lost.
-func (b *Bot) clusterDeleteAsk(ctx context.Context, r request) (Answer, error) {
-	if len(r.words) != 1 {
-		return Answer{}, r.usage("delete")
-	}
-	v, err := b.muster.Cluster(ctx, r.actor, r.words[0])
-	if err != nil {
-		return Answer{}, err
-	}
-	if v.Status == app.ClusterDeleted {
-		return Answer{Title: v.Name + " is gone already"}, nil
-	}
-	return Answer{Title: "Delete " + v.Name + "?",
-		Lines:   []string{lost(v.Cluster)},
-		Links:   []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}},
-		Buttons: []Button{deleteButton(v.Cluster, false)}}, nil
-}
-
-func lost(c app.Cluster) string {
-	return fmt.Sprintf("All data on its %s will be lost. It belongs to %s.", several(c.Size, "node"), c.Owner)
-}
-
-func deleteButton(c app.Cluster, beside bool) Button {
-	d := deed{Do: doDelete, Cluster: c.ID, Beside: beside}.button("Delete cluster", true)
-	d.Confirm = &Confirm{Title: "Delete " + c.Name + "?", Text: lost(c), Yes: "Delete cluster", No: "Keep cluster"}
-	return d
 }

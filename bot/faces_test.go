@@ -139,8 +139,7 @@ func (h *hall) StaleHomes(context.Context, string, string) ([]chat.ChatHome, err
 	return slices.Clone(h.homes), nil
 }
 
-func (h *hall) HomeShown(context.Context, chat.ChatHome, time.Time) error { return nil }
-func (h *hall) DropHome(context.Context, chat.ChatHome) error             { return nil }
+func (h *hall) DropHome(context.Context, chat.ChatHome) error { return nil }
 
 func (h *hall) Publish(_ context.Context, person string, v Home) error {
 	h.mu.Lock()
@@ -151,7 +150,8 @@ func (h *hall) Publish(_ context.Context, person string, v Home) error {
 }
 
 func (h *hall) board(t *testing.T, b *Bot) *Board {
-	return NewBoard(Board{Kind: "slack", Cards: h, Poster: h, Bot: b, Page: func(s app.Subject) string { return "https://m.test" + address.Of(s) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
+	return NewBoard(Board{Kind: "slack", Cards: h, Details: h, Tells: h, Homes: h, Poster: h, Bot: b,
+		Page: func(s app.Subject) string { return "https://m.test" + address.Of(s) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
 }
 
 func TestDetailsStandBeneathTheCard(t *testing.T) {
@@ -237,7 +237,7 @@ func TestLeaseWarning(t *testing.T) {
 	b, s := talk(t)
 	s.outlook.Offer = template.LeaseOffer{By: 2 * time.Hour, Step: 6 * time.Hour, Latest: s.outlook.Until.Add(6 * time.Hour)}
 	n := app.Notice{Kind: app.NoticeLease, Cluster: "shop-7", Title: "The lease of shop ends in 1 h.", Text: "All is lost then.", About: app.ClusterSubject("shop-7"), Act: app.ParseSubject("/x"), ActionName: "Extend"}
-	a := b.told(t.Context(), request{person: ada, actor: s.actor}, n)
+	a := b.notices.told(t.Context(), b.request(ada, s.actor), n)
 	var names []string
 	for _, x := range a.Buttons {
 		names = append(names, strings.ReplaceAll(x.Name, "\u00a0", " "))
@@ -255,10 +255,10 @@ func TestLeaseWarning(t *testing.T) {
 		t.Errorf("again: %+v, %+v", s.leases, done)
 	}
 	s.refuse = &app.Error{Code: app.EForbidden, Message: "It is not yours."}
-	if a = b.told(t.Context(), request{person: ada, actor: s.actor}, n); len(a.Buttons) != 0 || a.Lines[0] != n.Text {
+	if a = b.notices.told(t.Context(), b.request(ada, s.actor), n); len(a.Buttons) != 0 || a.Lines[0] != n.Text {
 		t.Errorf("without a way to extend it: %+v", a)
 	}
-	decide := b.told(t.Context(), request{person: ada, actor: s.actor}, app.Notice{Kind: app.NoticeApproval, Request: 12, Title: "x", Act: app.RequestSubject(12), ActionName: "Decide", About: app.RequestSubject(12)})
+	decide := b.notices.told(t.Context(), b.request(ada, s.actor), app.Notice{Kind: app.NoticeApproval, Request: 12, Title: "x", Act: app.RequestSubject(12), ActionName: "Decide", About: app.RequestSubject(12)})
 	if len(decide.Buttons) != 1 || decide.Buttons[0].Name != "Approve request" || !strings.Contains(decide.text(), "bob asks to create: big") {
 		t.Errorf("to decide: %+v", decide)
 	}

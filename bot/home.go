@@ -25,24 +25,32 @@ const (
 	homeLooked   = 60 // clusters, with those that are gone
 )
 
+// homes shows people their own page within the chat.
+type homes struct {
+	homes     Homes
+	questions Questions
+	requests  Requests
+	clusters  Clusters
+}
+
 // Home implements Talker.
 func (b *Bot) Home(ctx context.Context, p Person) Home {
 	since := b.now()
 	h, who := b.home(ctx, p)
-	b.homeShown(ctx, p, h, who, since, since)
+	b.homes.noted(ctx, b.request(p, who), h, since, since)
 	return h
 }
 
-// homeShown has a home kept fresh.
-func (b *Bot) homeShown(ctx context.Context, p Person, h Home, who app.Actor, since, opened time.Time) {
-	team, person, ok := strings.Cut(p.External, "/")
+// noted has a home kept fresh.
+func (hs homes) noted(ctx context.Context, r request, h Home, since, opened time.Time) {
+	team, person, ok := strings.Cut(r.person.External, "/")
 	if !ok {
 		return
 	}
-	err := b.muster.HomeShown(ctx, chat.ChatHome{Kind: p.Kind, Team: team, Person: person, Tenant: who.Tenant, User: who.User, Shown: h.digest(),
-		ShownAt: b.now(), OpenedAt: opened}, since)
+	err := hs.homes.HomeShown(ctx, chat.ChatHome{Kind: r.person.Kind, Team: team, Person: person, Tenant: r.actor.Tenant, User: r.actor.User, Shown: h.digest(),
+		ShownAt: r.now(), OpenedAt: opened}, since)
 	if err != nil {
-		b.log.Warn("bot: a home could not be noted", "error", err)
+		r.log.Warn("bot: a home could not be noted", "error", err)
 	}
 }
 
@@ -58,12 +66,11 @@ func (h Home) digest() string {
 
 // home makes somebody's page; who is nobody where they are not linked.
 func (b *Bot) home(ctx context.Context, p Person) (Home, app.Actor) {
-	b = b.to(p)
-	actor, err := b.actor(ctx, p)
+	actor, err := b.accounts.actor(ctx, p)
 	if err != nil {
 		return b.homeOfStranger(p, err), app.Actor{}
 	}
-	h, err := b.homeOf(ctx, request{person: p, actor: actor})
+	h, err := b.homes.of(ctx, b.request(p, actor))
 	if err != nil {
 		a := b.sorry(p, err)
 		h = Home{Parts: []Part{{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}}}}
@@ -71,9 +78,9 @@ func (b *Bot) home(ctx context.Context, p Person) (Home, app.Actor) {
 	return h, actor
 }
 
-func (b *Bot) homeOfStranger(p Person, err error) Home {
-	a := b.sorry(p, err)
-	part := Part{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}}
+func (s *site) homeOfStranger(p Person, err error) Home {
+	a := s.sorry(p, err)
+	part := Part{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", s.Page(app.Subject{Kind: app.SubjectHome})}}}
 	if app.AsError(err).Reason == "not_linked" {
 		part.Lines = []string{"Muster makes clusters of machines, and gives them back. Link yourself to your account, and yours are shown here."}
 		part.Buttons = []Button{deed{Do: doLink, Beside: true}.button("Link my account", false)}
@@ -81,37 +88,37 @@ func (b *Bot) homeOfStranger(p Person, err error) Home {
 	return Home{Parts: []Part{part}}
 }
 
-func (b *Bot) homeOf(ctx context.Context, r request) (h Home, err error) {
-	start := Part{Title: "Muster", Lines: []string{"You are " + r.actor.Name() + " of " + r.actor.Tenant + "."}, Links: []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}}
+func (hs homes) of(ctx context.Context, r request) (h Home, err error) {
+	start := Part{Title: "Muster", Lines: []string{"You are " + r.actor.Name() + " of " + r.actor.Tenant + "."}, Links: []Link{{"Open the portal", r.Page(app.Subject{Kind: app.SubjectHome})}}}
 	if r.actor.May("Ask") {
 		start.Buttons = []Button{deed{Do: doCreate, Beside: true}.button("New cluster …", false)}
 	}
 	h.Parts = append(h.Parts, start)
-	asked, err := b.muster.Questions(ctx, r.actor, execution.QuestionQuery{Mine: true})
+	asked, err := hs.questions.Questions(ctx, r.actor, execution.QuestionQuery{Mine: true})
 	if err != nil {
 		return h, err
 	}
 	for i, q := range asked[:min(len(asked), homeRequests)] {
-		p := Part{Lines: b.questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"Open", b.Page(q.Subject())}}}
+		p := Part{Lines: r.questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"Open", r.Page(q.Subject())}}}
 		if i == 0 {
 			p.Title = "You are asked"
 		}
 		h.Parts = append(h.Parts, p)
 	}
-	waiting, err := b.homeRequests(ctx, r)
+	waiting, err := hs.waiting(ctx, r)
 	if err != nil {
 		return h, err
 	}
 	h.Parts = append(h.Parts, waiting...)
-	list, err := b.muster.Clusters(ctx, r.actor, app.ClusterFilter{Owner: r.actor.User, Deleted: true, Limit: homeLooked})
+	list, err := hs.clusters.Clusters(ctx, r.actor, app.ClusterFilter{Owner: r.actor.User, Deleted: true, Limit: homeLooked})
 	if err != nil {
 		return h, err
 	}
-	h.Parts = append(h.Parts, b.homeOfClusters(list)...)
+	h.Parts = append(h.Parts, r.homeOfClusters(list)...)
 	return h, nil
 }
 
-func (b *Bot) homeRequests(ctx context.Context, r request) (parts []Part, err error) {
+func (hs homes) waiting(ctx context.Context, r request) (parts []Part, err error) {
 	for _, l := range []struct {
 		title string
 		f     cluster.RequestFilter
@@ -119,23 +126,23 @@ func (b *Bot) homeRequests(ctx context.Context, r request) (parts []Part, err er
 		{"Waiting for you", cluster.RequestFilter{View: cluster.RequestsInbox, Limit: homeRequests}},
 		{"What you have asked for", cluster.RequestFilter{View: cluster.RequestsMine, Status: cluster.RequestWaiting, Limit: homeRequests}},
 	} {
-		list, err := b.muster.Requests(ctx, r.actor, l.f)
+		list, err := hs.requests.Requests(ctx, r.actor, l.f)
 		if err != nil {
 			return nil, err
 		}
 		for i, q := range list {
-			p := Part{Lines: append([]string{fmt.Sprintf("Request %d", q.ID)}, b.terms(q)...)}
+			p := Part{Lines: append([]string{fmt.Sprintf("Request %d", q.ID)}, r.terms(q)...)}
 			if i == 0 {
 				p.Title = l.title
 			}
 			if q.Status == cluster.RequestOffered && q.Offer != nil {
-				p.Lines = append(p.Lines, b.offerLine(q))
+				p.Lines = append(p.Lines, r.offerLine(q))
 			}
 			// Where it's shown what is decided on there, a click more is none too many.
 			if q.Status.Open() {
 				p.Buttons = []Button{deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View request", false)}
 			}
-			p.Links = []Link{{"Open", b.Page(app.RequestSubject(q.ID))}}
+			p.Links = []Link{{"Open", r.Page(app.RequestSubject(q.ID))}}
 			parts = append(parts, p)
 		}
 	}
@@ -143,7 +150,7 @@ func (b *Bot) homeRequests(ctx context.Context, r request) (parts []Part, err er
 }
 
 // homeOfClusters shows those that live, and how the latest operations have ended.
-func (b *Bot) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
+func (r reader) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 	live, shown := 0, 0
 	for _, c := range list {
 		if c.Status == app.ClusterDeleted {
@@ -152,11 +159,11 @@ func (b *Bot) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 		if live++; live > homeClusters {
 			continue
 		}
-		facts := []string{c.StatusWord(c.Operation), several(c.Size, "node"), "from " + c.Template, b.leaseEnd(c.Cluster)}
-		if price := b.perHour(c.CostPerHour); price != "" {
+		facts := []string{c.StatusWord(c.Operation), several(c.Size, "node"), "from " + c.Template, r.leaseEnd(c.Cluster)}
+		if price := r.perHour(c.CostPerHour); price != "" {
 			facts = append(facts, price)
 		}
-		p := Part{Lines: []string{c.Name + " – " + strings.Join(facts, ", ")}, Links: []Link{{"Open", b.Page(app.ClusterSubject(c.ID))}}}
+		p := Part{Lines: []string{c.Name + " – " + strings.Join(facts, ", ")}, Links: []Link{{"Open", r.Page(app.ClusterSubject(c.ID))}}}
 		if c.Message != "" && c.Status == app.ClusterFailed {
 			p.Lines = append(p.Lines, c.Message)
 		}
@@ -175,9 +182,9 @@ func (b *Bot) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 	case live == 0:
 		parts = append(parts, Part{Title: "Your clusters", Lines: []string{"You have none."}})
 	case live > homeClusters:
-		parts = append(parts, Part{Quiet: true, Lines: []string{fmt.Sprintf("And %d more in the portal.", live-homeClusters)}, Links: []Link{{"All clusters", b.Page(app.Subject{Kind: app.SubjectClusters})}}})
+		parts = append(parts, Part{Quiet: true, Lines: []string{fmt.Sprintf("And %d more in the portal.", live-homeClusters)}, Links: []Link{{"All clusters", r.Page(app.Subject{Kind: app.SubjectClusters})}}})
 	}
-	if lines := b.latest(list); len(lines) > 0 {
+	if lines := r.latest(list); len(lines) > 0 {
 		parts = append(parts, Part{Title: "What has happened", Lines: lines})
 	}
 	return parts
@@ -191,55 +198,4 @@ func (v voice) latest(list []app.ClusterSummary) (lines []string) {
 		lines = append(lines, c.Operation.Headline(c.Cluster)+" – "+v.moment(c.Operation.EndedAt))
 	}
 	return lines
-}
-
-// homeSource keeps homes fresh that are open, or were not long ago.
-type homeSource struct {
-	board     *Board
-	faces     Faces
-	publisher Publisher
-	pauses    pauses
-}
-
-// Next implements Source.
-func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon bool, err error) {
-	list, err := s.faces.StaleHomes(ctx, s.board.Kind, s.board.Team)
-	if err != nil {
-		return nil, false, err
-	}
-	known := make(map[string]bool, len(list))
-	for _, h := range list {
-		name := h.Team + "/" + h.Person
-		known[name] = true
-		if best == nil && s.pauses.over(name, now) && now.Sub(h.ShownAt) >= homeEvery {
-			best = &Show{Urgency: UrgentHomes, Since: h.StaleAt, Do: func(ctx context.Context) error { return s.publish(ctx, h) }}
-		}
-	}
-	s.pauses.keep(known)
-	return best, len(list) > 0, nil
-}
-
-// publish shows a home, where it is another one than the one that is shown.
-func (s *homeSource) publish(ctx context.Context, h chat.ChatHome) error {
-	b, name := s.board.Bot, h.Team+"/"+h.Person
-	p := Person{Kind: h.Kind, External: name, Tenant: s.board.Tenant, Command: usualCommand, Zone: s.board.zone(ctx, h.Person)}
-	since := b.now()
-	home, who := b.home(ctx, p)
-	if home.digest() != h.Shown {
-		err := s.publisher.Publish(ctx, h.Person, home)
-		switch app.CodeOf(err) {
-		case "":
-		case app.ENotFound:
-			return s.faces.DropHome(ctx, h)
-		case app.ERateLimit:
-			return err
-		default:
-			long := s.pauses.add(name, b.now())
-			s.board.Log.Warn("bot: a home could not be shown; it is tried again", "in", long, "error", err)
-			return err
-		}
-	}
-	delete(s.pauses, name)
-	b.homeShown(ctx, p, home, who, since, h.OpenedAt)
-	return nil
 }

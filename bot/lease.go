@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -14,47 +15,50 @@ import (
 // extensions are what buttons offer beside what the lease itself suggests.
 var extensions = []time.Duration{4 * time.Hour, 24 * time.Hour}
 
-// leaseExtend moves the end of a lease; without a length it offers some.
-func (b *Bot) leaseExtend(ctx context.Context, r request) (Answer, error) {
+// leases extends how long clusters live.
+type leases struct{ leases Leases }
+
+// move moves the end of a lease; without a length it offers some.
+func (ls leases) move(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 || len(r.words) > 2 {
-		return Answer{}, r.usage("extend")
+		return Answer{}, r.usage()
 	}
 	if len(r.words) == 1 {
-		o, err := b.muster.LeaseOutlook(ctx, r.actor, r.words[0])
+		o, err := ls.leases.LeaseOutlook(ctx, r.actor, r.words[0])
 		if err != nil {
 			return Answer{}, err
 		}
-		return b.leaseShown(o, "The lease of "+o.Name, false), nil
+		return r.leaseShown(o, "The lease of "+o.Name, false), nil
 	}
 	by, err := template.ParseLength(r.words[1])
 	if err != nil {
 		return Answer{}, err
 	}
-	o, err := b.muster.ExtendLease(ctx, r.actor, r.words[0], template.LeaseRequest{By: by})
+	o, err := ls.leases.ExtendLease(ctx, r.actor, r.words[0], template.LeaseRequest{By: by})
 	if err != nil {
 		return Answer{}, err
 	}
-	return b.leaseShown(o, "The lease of "+o.Name+" was moved", false), nil
+	return r.leaseShown(o, "The lease of "+o.Name+" was moved", false), nil
 }
 
 // extend is what a button does. One that was shown before the lease was moved moves it no further: somebody has seen to it.
-func (b *Bot) extend(ctx context.Context, r request, d deed) (Answer, error) {
-	o, err := b.muster.LeaseOutlook(ctx, r.actor, d.Cluster)
+func (ls leases) extend(ctx context.Context, r request, d deed) (Answer, error) {
+	o, err := ls.leases.LeaseOutlook(ctx, r.actor, d.Cluster)
 	if err != nil {
 		return Answer{}, err
 	}
 	if o.Gone || o.Deleting || o.Until.Unix() != d.End && d.End != 0 {
-		return b.leaseShown(o, "The lease of "+o.Name+" has moved already", d.Beside), nil
+		return r.leaseShown(o, "The lease of "+o.Name+" has moved already", d.Beside), nil
 	}
-	if o, err = b.muster.ExtendLease(ctx, r.actor, d.Cluster, template.LeaseRequest{By: time.Duration(d.By) * time.Second}); err != nil {
+	if o, err = ls.leases.ExtendLease(ctx, r.actor, d.Cluster, template.LeaseRequest{By: time.Duration(d.By) * time.Second}); err != nil {
 		return Answer{}, err
 	}
-	return b.leaseShown(o, "The lease of "+o.Name+" was moved", d.Beside), nil
+	return r.leaseShown(o, "The lease of "+o.Name+" was moved", d.Beside), nil
 }
 
 // leaseShown tells how a lease stands, with buttons that extend it.
-func (b *Bot) leaseShown(o operation.LeaseOutlook, title string, beside bool) Answer {
-	a := Answer{Title: title, Links: []Link{{"Open", b.Page(app.ClusterSubject(o.Cluster))}}}
+func (r reader) leaseShown(o operation.LeaseOutlook, title string, beside bool) Answer {
+	a := Answer{Title: title, Links: []Link{{"Open", r.Page(app.ClusterSubject(o.Cluster))}}}
 	switch {
 	case o.Gone:
 		a.Title, a.Lines = o.Name+" is gone", []string{"There is nothing left to extend."}
@@ -63,8 +67,8 @@ func (b *Bot) leaseShown(o operation.LeaseOutlook, title string, beside bool) An
 	case o.Until.IsZero():
 		a.Lines = []string{"It lives until it is deleted."}
 	default:
-		a.Lines = []string{"It lives until " + b.moment(o.Until) + "."}
-		a.Buttons = b.leaseButtons(o, beside)
+		a.Lines = []string{"It lives until " + r.moment(o.Until) + "."}
+		a.Buttons = r.leaseButtons(o, beside)
 	}
 	if o.Offer.Refusal != "" && !o.Gone {
 		a.Lines = append(a.Lines, o.Offer.Refusal)
@@ -73,12 +77,12 @@ func (b *Bot) leaseShown(o operation.LeaseOutlook, title string, beside bool) An
 }
 
 // leaseButtons extend a lease. Those that its rules do not allow are shown as such; who presses them is told why.
-func (b *Bot) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
+func (r reader) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 	if o.Offer.Refusal != "" || o.Until.IsZero() || o.Gone || o.Deleting {
 		return nil
 	}
 	base := o.Until
-	if now := b.now(); base.Before(now) {
+	if now := r.now(); base.Before(now) {
 		base = now
 	}
 	offers := extensions
@@ -98,4 +102,13 @@ func (b *Bot) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 		list = append(list, d.button(name, false))
 	}
 	return list
+}
+
+// show is what a button of a home shows: how a cluster's lease can be moved.
+func (ls leases) show(ctx context.Context, r request, d deed) (Answer, error) {
+	o, err := ls.leases.LeaseOutlook(ctx, r.actor, d.Cluster)
+	if err != nil {
+		return Answer{}, err
+	}
+	return r.leaseShown(o, fmt.Sprintf("The lease of %s", o.Name), d.Beside), nil
 }

@@ -15,20 +15,20 @@ import (
 // mostLogs is how many lines of a log are shown in a chat, the last ones.
 const mostLogs = 20
 
-func (b *Bot) logs(ctx context.Context, r request) (Answer, error) {
+func (cs clusters) logs(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 || len(r.words) > 2 {
-		return Answer{}, r.usage("logs")
+		return Answer{}, r.usage()
 	}
 	f := appcluster.LogFilter{}
 	if len(r.words) == 2 {
 		f.Step = r.words[1]
 	}
-	return b.logsOf(ctx, r, r.words[0], f)
+	return cs.logsOf(ctx, r, r.words[0], f)
 }
 
 // logsOf shows the last lines. What stands in f.Step may be the name of a node too.
-func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f appcluster.LogFilter) (Answer, error) {
-	v, err := b.muster.Cluster(ctx, r.actor, cluster)
+func (cs clusters) logsOf(ctx context.Context, r request, cluster string, f appcluster.LogFilter) (Answer, error) {
+	v, err := cs.clusters.Cluster(ctx, r.actor, cluster)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -36,7 +36,7 @@ func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f appcluste
 		f.Node, f.Step = f.Step, ""
 	}
 	f.Tail, f.Limit = true, mostLogs
-	lines, err := b.muster.Logs(ctx, r.actor, v.ID, f)
+	lines, err := cs.activity.Logs(ctx, r.actor, v.ID, f)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -50,7 +50,7 @@ func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f appcluste
 		a.Title += ", " + f.Step
 		q.Set("step", f.Step)
 	}
-	at := b.Page(app.ClusterSubject(v.ID))
+	at := r.Page(app.ClusterSubject(v.ID))
 	if len(q) > 0 {
 		at += "?" + q.Encode()
 	}
@@ -66,7 +66,7 @@ func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f appcluste
 		return a, nil
 	}
 	if f.Step != "" {
-		if err := b.knownStep(ctx, r, v, f); err != nil {
+		if err := cs.knownStep(ctx, r, v, f); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -75,8 +75,8 @@ func (b *Bot) logsOf(ctx context.Context, r request, cluster string, f appcluste
 }
 
 // knownStep refuses the name of a step that there is not, with the nearest.
-func (b *Bot) knownStep(ctx context.Context, r request, v appcluster.ClusterView, f appcluster.LogFilter) error {
-	steps, err := b.muster.Steps(ctx, r.actor, v.ID, f.Operation)
+func (cs clusters) knownStep(ctx context.Context, r request, v appcluster.ClusterView, f appcluster.LogFilter) error {
+	steps, err := cs.activity.Steps(ctx, r.actor, v.ID, f.Operation)
 	if err != nil {
 		return err
 	}
@@ -103,3 +103,8 @@ func (b *Bot) knownStep(ctx context.Context, r request, v appcluster.ClusterView
 
 // mostNear is how many names are compared with one that is not known.
 const mostNear = 5000
+
+// logsOfStep shows the log of what a card says has failed.
+func (cs clusters) logsOfStep(ctx context.Context, r request, d deed) (Answer, error) {
+	return cs.logsOf(ctx, r, d.Cluster, appcluster.LogFilter{Operation: d.Operation, Step: d.Step})
+}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
-	"strings"
 
 	"muster/app"
-	"muster/app/cluster"
 )
 
 func urlWord(s string) string { return url.QueryEscape(s) }
@@ -22,7 +20,6 @@ func (f Form) read() (n note) {
 
 // Fill implements Talker.
 func (b *Bot) Fill(ctx context.Context, p Person, f Form) Modal {
-	b = b.to(p)
 	m, err := b.fill(ctx, p, f)
 	if err != nil {
 		return InModal(b.sorry(p, err))
@@ -31,46 +28,34 @@ func (b *Bot) Fill(ctx context.Context, p Person, f Form) Modal {
 }
 
 func (b *Bot) fill(ctx context.Context, p Person, f Form) (Modal, error) {
-	actor, err := b.actor(ctx, p)
+	actor, err := b.accounts.actor(ctx, p)
 	if err != nil {
 		return Modal{}, err
 	}
 	if f.ID != modalCreate {
 		return Modal{}, errNoForm
 	}
-	return b.createModal(ctx, request{person: p, actor: actor}, f, f.read())
+	return b.creates.modal(ctx, b.request(p, actor), f, f.read())
 }
 
 var errNoForm = &app.Error{Code: app.EInvalid, Message: "This form is not known any more.", Hint: "Close it, and type the command again."}
 
 // Choices implements Talker.
 func (b *Bot) Choices(ctx context.Context, p Person, f Form, typed string) []Choice {
-	actor, err := b.actor(ctx, p)
+	actor, err := b.accounts.actor(ctx, p)
 	if err != nil || f.ID != modalCreate {
 		return nil
 	}
-	c, err := b.createForm(ctx, request{person: p, actor: actor}, Form{ID: f.ID, Note: f.Note}, f.read())
-	switch {
-	case err != nil:
+	list, err := b.creates.choices(ctx, b.request(p, actor), f, typed)
+	if err != nil {
 		b.log.Warn("bot: choices cannot be given", "error", err)
-		return nil
-	case f.Changed == "template":
-		return matching(templateChoices(c.catalog.Offered()), typed)
-	case c.template == nil:
-		return nil
 	}
-	for _, q := range c.parameters() {
-		if c.field("p:"+q.Name) == f.Changed {
-			return optionChoices(q.Options, typed)
-		}
-	}
-	return nil
+	return list
 }
 
 // Submit implements Talker. Nothing is made that nobody has seen: where the plan is not the one that the modal shows, it is shown
 // first.
 func (b *Bot) Submit(ctx context.Context, p Person, f Form) Submitted {
-	b = b.to(p)
 	s, err := b.submit(ctx, p, f)
 	if err != nil {
 		m := InModal(b.sorry(p, err))
@@ -80,93 +65,18 @@ func (b *Bot) Submit(ctx context.Context, p Person, f Form) Submitted {
 }
 
 func (b *Bot) submit(ctx context.Context, p Person, f Form) (s Submitted, err error) {
-	actor, err := b.actor(ctx, p)
+	actor, err := b.accounts.actor(ctx, p)
 	if err != nil {
 		return s, err
 	}
-	r := request{person: p, actor: actor}
+	r := b.request(p, actor)
 	switch f.ID {
 	case formReview:
-		return b.reviewSubmit(ctx, r, f)
+		return b.requests.reviewSubmit(ctx, r, f)
 	case modalCreate:
-		return b.createSubmit(ctx, r, f)
+		return b.creates.submit(ctx, r, f)
 	case modalQuestion:
-		return b.questionSubmit(ctx, r, f)
+		return b.questions.submit(ctx, r, f)
 	}
 	return s, errNoForm
-}
-
-func (b *Bot) createSubmit(ctx context.Context, r request, f Form) (s Submitted, err error) {
-	shown := f.read()
-	c, err := b.createForm(ctx, r, f, shown)
-	if err != nil {
-		return s, err
-	}
-	plan, err := b.preview(ctx, r, c)
-	if err != nil {
-		return s, err
-	}
-	again := func(why string) (Submitted, error) {
-		if why != "" {
-			c.wrong("", &app.Error{Code: app.EConflict, Message: why})
-		}
-		m, err := b.showCreate(ctx, r, c, plan)
-		return Submitted{Modal: &m}, err
-	}
-	switch {
-	case len(c.errors) > 0:
-		return b.complain(ctx, r, c, plan)
-	case plan == nil:
-		return again("Choose a template first.")
-	case plan.PlanHash != shown.Hash || c.note.Template != shown.Template:
-		return again("Have a look at the plan first: it stands below. Then press the button again.")
-	}
-	c.request.PlanHash = shown.Hash
-	answer, err := b.muster.Ask(ctx, r.actor, c.request)
-	if app.AsError(err).Reason == "plan_changed" && err != nil {
-		plan, err = b.preview(ctx, r, c)
-		if err != nil {
-			return s, err
-		}
-		return again("The plan is not the one that was shown: the catalog has changed since. Nothing was made. It looks like this now.")
-	}
-	if err != nil {
-		if err := c.refused(err); err != nil {
-			return s, err
-		}
-		return b.complain(ctx, r, c, plan)
-	}
-	a := b.created(answer)
-	return Submitted{Answer: &a, Channel: shown.Channel}, nil
-}
-
-// complain says what is wrong at the fields, or, where something fits none, in the modal as a whole.
-func (b *Bot) complain(ctx context.Context, r request, c *createForm, plan *cluster.Preview) (s Submitted, err error) {
-	m, err := b.showCreate(ctx, r, c, plan)
-	if err != nil {
-		return s, err
-	}
-	s.Late = &m
-	if c.errors[""] != nil {
-		return Submitted{Modal: &m}, nil
-	}
-	s.Errors = map[string]string{}
-	for field, e := range c.errors {
-		s.Errors[field] = complaint(e)
-	}
-	// What fits a field that is not shown, such as a size of a template that is not chosen yet, is shown above.
-	for _, part := range m.Parts {
-		if part.Field != nil {
-			delete(c.errors, part.Field.Name)
-		}
-	}
-	if len(c.errors) > 0 {
-		var all []string
-		for _, e := range c.errors {
-			all = append(all, complaint(e))
-		}
-		m.Parts = append([]Part{{Lines: []string{"⚠ " + strings.Join(all, " ")}}}, m.Parts...)
-		return Submitted{Modal: &m}, nil
-	}
-	return s, nil
 }

@@ -9,26 +9,29 @@ import (
 	"muster/app/fleet"
 )
 
-func (b *Bot) orphans(ctx context.Context, r request) (Answer, error) {
-	report, err := b.muster.Orphans(ctx, r.actor, false)
+// orphans lists machines that belong to no cluster.
+type orphans struct{ orphans Orphans }
+
+func (os orphans) list(ctx context.Context, r request) (Answer, error) {
+	report, err := os.orphans.Orphans(ctx, r.actor, false)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Orphaned machines", Links: []Link{{"Decide in the portal", b.Page(app.Subject{Kind: app.SubjectOrphans})}}}
+	a := Answer{Title: "Orphaned machines", Links: []Link{{"Decide in the portal", r.Page(app.Subject{Kind: app.SubjectOrphans})}}}
 	for i, o := range report.Orphans {
 		if i == mostListed {
 			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(report.Orphans)-i))
 			break
 		}
-		facts := []string{string(o.Kind), "since " + b.moment(o.Since())}
+		facts := []string{string(o.Kind), "since " + r.moment(o.Since())}
 		if o.Price > 0 {
-			facts = append(facts, b.cost(o.Cost)+" so far")
+			facts = append(facts, r.cost(o.Cost)+" so far")
 		}
 		switch {
 		case o.Error != "":
 			facts = append(facts, "could not be deleted: "+o.Error)
 		case o.State == fleet.OrphanDue && !o.DeleteAt.IsZero():
-			facts = append(facts, "deleted at "+b.moment(o.DeleteAt))
+			facts = append(facts, "deleted at "+r.moment(o.DeleteAt))
 		default:
 			facts = append(facts, string(o.State))
 		}
@@ -38,7 +41,7 @@ func (b *Bot) orphans(ctx context.Context, r request) (Answer, error) {
 		a.Lines = []string{"There are none."}
 	}
 	if report.Cost > 0 {
-		a.Lines = append(a.Lines, "Together they have cost "+b.cost(report.Cost)+".")
+		a.Lines = append(a.Lines, "Together they have cost "+r.cost(report.Cost)+".")
 	}
 	if report.Unlisted > 0 {
 		a.Lines = append(a.Lines, several(report.Unlisted, "account")+" could not be listed: there may be more.")

@@ -11,20 +11,27 @@ import (
 	"muster/app/policy"
 )
 
-// plan shows what an operation of a cluster does, or, of what is no cluster yet, what a create would do.
-func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
+// plans shows what is done, or would be.
+type plans struct {
+	clusters Clusters
+	activity Activity
+	creates  *creates
+}
+
+// show shows what an operation of a cluster does, or, of what is no cluster yet, what a create would do.
+func (ps plans) show(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) == 0 {
-		return Answer{}, r.usage("plan")
+		return Answer{}, r.usage()
 	}
 	if len(r.words) == 1 {
-		v, err := b.muster.Cluster(ctx, r.actor, r.words[0])
+		v, err := ps.clusters.Cluster(ctx, r.actor, r.words[0])
 		if err == nil {
-			return b.planOf(ctx, r, v)
+			return ps.of(ctx, r, v)
 		}
 		if app.CodeOf(err) != app.ENotFound {
 			return Answer{}, err
 		}
-		c, e := b.muster.Catalog(ctx, r.actor)
+		c, e := ps.creates.catalogs.Catalog(ctx, r.actor)
 		if e != nil {
 			return Answer{}, e
 		}
@@ -37,16 +44,16 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 		return Answer{}, err
 	}
 	if !ok {
-		return Answer{}, r.usage("plan")
+		return Answer{}, r.usage()
 	}
-	if q, _, err = b.fitted(ctx, r, q); err != nil {
+	if q, _, err = ps.creates.fitted(ctx, r, q); err != nil {
 		return Answer{}, err
 	}
-	p, err := b.muster.Preview(ctx, r.actor, q)
+	p, err := ps.creates.creates.Preview(ctx, r.actor, q)
 	if err != nil {
 		return Answer{}, err
 	}
-	left, err := b.muster.QuotaLeft(ctx, r.actor)
+	left, err := ps.creates.quotas.QuotaLeft(ctx, r.actor)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -55,8 +62,8 @@ func (b *Bot) plan(ctx context.Context, r request) (Answer, error) {
 		name = q.Name
 	}
 	open := deed{Do: doCreate, Template: q.Template}.button("Create …", false)
-	return Answer{Title: fmt.Sprintf("%s: %s from %s", name, several(p.Layout.Size(), "node"), q.Template), Lines: b.previewLines(p, left),
-		Buttons: []Button{open}, Links: []Link{{"In the portal", b.Page(app.Subject{Kind: app.SubjectNewCluster})}}}, nil
+	return Answer{Title: fmt.Sprintf("%s: %s from %s", name, several(p.Layout.Size(), "node"), q.Template), Lines: r.previewLines(p, left),
+		Buttons: []Button{open}, Links: []Link{{"In the portal", r.Page(app.Subject{Kind: app.SubjectNewCluster})}}}, nil
 }
 
 // previewFacts say in one line what a create costs and how long it takes.
@@ -106,9 +113,9 @@ func (v voice) previewLines(p cluster.Preview, left policy.QuotaLeft) []string {
 	return lines
 }
 
-// planOf shows the latest operation of a cluster, step by step.
-func (b *Bot) planOf(ctx context.Context, r request, v cluster.ClusterView) (Answer, error) {
-	a := Answer{Title: v.Name + " has no plan", Links: []Link{{"Open", b.Page(app.ClusterSubject(v.ID))}}}
+// of shows the latest operation of a cluster, step by step.
+func (ps plans) of(ctx context.Context, r request, v cluster.ClusterView) (Answer, error) {
+	a := Answer{Title: v.Name + " has no plan", Links: []Link{{"Open", r.Page(app.ClusterSubject(v.ID))}}}
 	if len(v.Operations) == 0 {
 		return a, nil
 	}
@@ -118,13 +125,13 @@ func (b *Bot) planOf(ctx context.Context, r request, v cluster.ClusterView) (Ans
 			o = other
 		}
 	}
-	steps, err := b.muster.Steps(ctx, r.actor, v.ID, o.ID)
+	steps, err := ps.activity.Steps(ctx, r.actor, v.ID, o.ID)
 	if err != nil {
 		return Answer{}, err
 	}
 	a.Title = o.Headline(v.Cluster)
 	a.Lines = []string{bar(o.Done, o.Total)}
-	if p := b.pace(o, b.now()); p != "" {
+	if p := r.pace(o, r.now()); p != "" {
 		a.Lines = append(a.Lines, p)
 	}
 	a.Lines = append(a.Lines, stepLines(steps)...)

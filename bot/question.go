@@ -19,30 +19,33 @@ const modalQuestion = "question"
 // mostQuestions is how many questions are shown at once.
 const mostQuestions = 8
 
-// questions shows what somebody may answer, with a button for each.
-func (b *Bot) questions(ctx context.Context, r request) (Answer, error) {
+// questions are what manual steps ask people.
+type questions struct{ questions Questions }
+
+// list shows what somebody may answer, with a button for each.
+func (qs questions) list(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) > 1 {
-		return Answer{}, r.usage("answer")
+		return Answer{}, r.usage()
 	}
 	cluster := ""
 	if len(r.words) == 1 {
 		cluster = r.words[0]
 	}
-	return b.questionsOf(ctx, r, cluster)
+	return qs.of(ctx, r, cluster)
 }
 
-func (b *Bot) questionsOf(ctx context.Context, r request, cluster string) (Answer, error) {
-	list, err := b.muster.Questions(ctx, r.actor, execution.QuestionQuery{Cluster: cluster, Mine: true})
+func (qs questions) of(ctx context.Context, r request, cluster string) (Answer, error) {
+	list, err := qs.questions.Questions(ctx, r.actor, execution.QuestionQuery{Cluster: cluster, Mine: true})
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Questions that wait for you", Links: []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}}
+	a := Answer{Title: "Questions that wait for you", Links: []Link{{"Open the portal", r.Page(app.Subject{Kind: app.SubjectHome})}}}
 	for i, q := range list {
 		if i == mostQuestions {
 			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(list)-i))
 			break
 		}
-		a.Lines = append(a.Lines, b.questionLines(q)...)
+		a.Lines = append(a.Lines, r.questionLines(q)...)
 		answer := questionButton(q, true)
 		if len(list) > 1 {
 			answer.Name += " " + strconv.Itoa(i+1)
@@ -65,9 +68,9 @@ func questionButton(q execution.Question, beside bool) Button {
 	return deed{Do: doAnswer, Cluster: q.Cluster, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Beside: beside}.button("Answer …", false)
 }
 
-// question finds one that is still open, of the attempt that was shown.
-func (b *Bot) question(ctx context.Context, r request, d deed) (execution.Question, error) {
-	list, err := b.muster.Questions(ctx, r.actor, execution.QuestionQuery{Cluster: d.Cluster})
+// find finds one that is still open, of the attempt that was shown.
+func (qs questions) find(ctx context.Context, r request, d deed) (execution.Question, error) {
+	list, err := qs.questions.Questions(ctx, r.actor, execution.QuestionQuery{Cluster: d.Cluster})
 	if err != nil {
 		return execution.Question{}, err
 	}
@@ -82,13 +85,13 @@ func (b *Bot) question(ctx context.Context, r request, d deed) (execution.Questi
 	return execution.Question{}, &app.Error{Code: app.EConflict, Message: "Nobody is asked this any more.", Hint: "Type “" + r.person.Command + " answer” to see what waits for you now."}
 }
 
-// questionAsk opens the modal. What is secret is not typed into a chat, which would keep it.
-func (b *Bot) questionAsk(ctx context.Context, r request, d deed) (Answer, error) {
-	q, err := b.question(ctx, r, d)
+// ask opens the modal. What is secret is not typed into a chat, which would keep it.
+func (qs questions) ask(ctx context.Context, r request, d deed) (Answer, error) {
+	q, err := qs.find(ctx, r, d)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: q.Title(), Lines: b.questionLines(q), Links: []Link{{"Answer in the portal", b.Page(q.Subject())}}}
+	a := Answer{Title: q.Title(), Lines: r.questionLines(q), Links: []Link{{"Answer in the portal", r.Page(q.Subject())}}}
 	if slices.ContainsFunc(q.Person.Fields, func(f template.PersonField) bool { return f.Secret }) {
 		a.Lines = append(a.Lines, "It asks for something secret, which is typed in the portal only.")
 		return a, nil
@@ -144,13 +147,13 @@ func questionField(p template.Parameter) Field {
 	return f
 }
 
-// questionSubmit gives the answer, for the attempt that was shown.
-func (b *Bot) questionSubmit(ctx context.Context, r request, f Form) (s Submitted, err error) {
+// submit gives the answer, for the attempt that was shown.
+func (qs questions) submit(ctx context.Context, r request, f Form) (s Submitted, err error) {
 	var d deed
 	if json.Unmarshal([]byte(f.Note), &d) != nil {
 		return s, errNoForm
 	}
-	q, err := b.question(ctx, r, d)
+	q, err := qs.find(ctx, r, d)
 	if err != nil {
 		return s, err
 	}
@@ -174,12 +177,12 @@ func (b *Bot) questionSubmit(ctx context.Context, r request, f Form) (s Submitte
 			}
 		}
 	}
-	if q, err = b.muster.AnswerStep(ctx, r.actor, d.Cluster, answer); err == nil {
+	if q, err = qs.questions.AnswerStep(ctx, r.actor, d.Cluster, answer); err == nil {
 		done := "It goes on."
 		if answer.Refuse != "" {
 			done = "The step fails, for the reason that you gave."
 		}
-		return Submitted{Answer: &Answer{Title: "Answered: " + q.Title(), Lines: []string{done}, Links: []Link{{"Open", b.Page(app.ClusterSubject(d.Cluster))}}}, Channel: r.person.Channel}, nil
+		return Submitted{Answer: &Answer{Title: "Answered: " + q.Title(), Lines: []string{done}, Links: []Link{{"Open", r.Page(app.ClusterSubject(d.Cluster))}}}, Channel: r.person.Channel}, nil
 	}
 	e := app.AsError(err)
 	name, isValue := strings.CutPrefix(e.Field, "values.")
@@ -199,4 +202,8 @@ func (b *Bot) questionSubmit(ctx context.Context, r request, f Form) (s Submitte
 	}
 	s.Late = &late
 	return s, nil
+}
+
+func (qs questions) ofCluster(ctx context.Context, r request, d deed) (Answer, error) {
+	return qs.of(ctx, r, d.Cluster)
 }

@@ -78,11 +78,11 @@ func TestQuestionsAtHomeAndDirectly(t *testing.T) {
 	if got := (Modal{Parts: b.Home(t.Context(), ada).Parts}).text(); !strings.Contains(got, "You are asked\nshop: lb configure on n1") {
 		t.Errorf("the home says\n%s", got)
 	}
-	a := b.told(t.Context(), request{person: ada, actor: s.actor}, s.asks[0].TellAsked(time.Now()))
+	a := b.notices.told(t.Context(), b.request(ada, s.actor), s.asks[0].TellAsked(time.Now()))
 	if len(a.Buttons) != 1 || !strings.Contains(b.Press(t.Context(), ada, a.Buttons[0].Value).text(), "Plug the cable in") {
 		t.Errorf("they are told %+v", a)
 	}
-	if a = b.told(t.Context(), request{person: ada, actor: s.actor}, s.asks[0].TellOverdue(time.Now())); len(a.Buttons) != 0 {
+	if a = b.notices.told(t.Context(), b.request(ada, s.actor), s.asks[0].TellOverdue(time.Now())); len(a.Buttons) != 0 {
 		t.Errorf("when it is over, they are told %+v", a)
 	}
 }

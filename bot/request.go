@@ -15,10 +15,16 @@ import (
 // mostReason is the longest reason, in bytes: a button has to carry it.
 const mostReason = 500
 
+// requests are what waits for approval.
+type requests struct {
+	requests Requests
+	clusters Clusters
+}
+
 // asked tells of a request that waits for others.
-func (b *Bot) asked(q cluster.Request) Answer {
-	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(b.terms(q), "Nothing is done before."), Asked: []Asked{{q.Tenant, q.ID}},
-		Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
+func (r reader) asked(q cluster.Request) Answer {
+	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(r.terms(q), "Nothing is done before."), Asked: []Asked{{q.Tenant, q.ID}},
+		Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
 }
 
 // terms says what a request comes to.
@@ -43,7 +49,7 @@ func (v voice) terms(q cluster.Request) []string {
 // reviewOf reads a request's number and a reason.
 func (r request) reviewOf(name string) (id int64, reason string, err error) {
 	if len(r.words) == 0 {
-		return 0, "", r.usage(name)
+		return 0, "", r.usage()
 	}
 	id, err = strconv.ParseInt(strings.TrimPrefix(r.words[0], "#"), 10, 64)
 	if err != nil || id < 1 {
@@ -56,22 +62,22 @@ func (r request) reviewOf(name string) (id int64, reason string, err error) {
 	return id, reason, nil
 }
 
-// requestApproveAsk shows what would be approved: nobody says yes to what they have not seen.
-func (b *Bot) requestApproveAsk(ctx context.Context, r request) (Answer, error) {
+// approveAsk shows what would be approved: nobody says yes to what they have not seen.
+func (rs requests) approveAsk(ctx context.Context, r request) (Answer, error) {
 	id, reason, err := r.reviewOf("approve")
 	if err != nil {
 		return Answer{}, err
 	}
-	return b.requestShow(ctx, r, id, reason)
+	return rs.show(ctx, r, id, reason)
 }
 
-func (b *Bot) requestShow(ctx context.Context, r request, id int64, reason string) (Answer, error) {
-	q, err := b.muster.Request(ctx, r.actor, id)
+func (rs requests) show(ctx context.Context, r request, id int64, reason string) (Answer, error) {
+	q, err := rs.requests.Request(ctx, r.actor, id)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: b.terms(q), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
-	a.Lines = append(a.Lines, b.stateLines(q, r.actor)...)
+	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: r.terms(q), Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
+	a.Lines = append(a.Lines, r.stateLines(q, r.actor)...)
 	a.Buttons = requestButtons(q, r.actor, reason)
 	if len(a.Buttons) > 0 && reason != "" && q.WaitsFor(r.actor) && q.Status == cluster.RequestWaiting {
 		a.Lines = append(a.Lines, "Your reason: "+reason)
@@ -80,10 +86,10 @@ func (b *Bot) requestShow(ctx context.Context, r request, id int64, reason strin
 }
 
 // stateLines say what a request waits for, and, where the reader can't decide on it, who can.
-func (b *Bot) stateLines(q cluster.Request, reader app.Actor) (lines []string) {
+func (r reader) stateLines(q cluster.Request, reader app.Actor) (lines []string) {
 	switch {
 	case q.Status == cluster.RequestOffered && q.Offer != nil:
-		lines = append(lines, b.offerLine(q))
+		lines = append(lines, r.offerLine(q))
 		if q.Requester != reader.Name() {
 			lines = append(lines, "Waiting for "+q.Requester+" to accept or decline the offer.")
 		}
@@ -146,31 +152,58 @@ func requestButtons(q cluster.Request, reader app.Actor, reason string) (list []
 	return list
 }
 
-func (b *Bot) requestDeny(ctx context.Context, r request) (Answer, error) {
+func (rs requests) deny(ctx context.Context, r request) (Answer, error) {
 	id, reason, err := r.reviewOf("deny")
 	if err != nil {
 		return Answer{}, err
 	}
 	if reason == "" {
-		return Answer{}, r.usage("deny")
+		return Answer{}, r.usage()
 	}
-	q, err := b.muster.Review(ctx, r.actor, id, operation.ReviewRequest{Verdict: cluster.VerdictDeny, Reason: reason})
+	q, err := rs.requests.Review(ctx, r.actor, id, operation.ReviewRequest{Verdict: cluster.VerdictDeny, Reason: reason})
 	if err != nil {
 		return Answer{}, err
 	}
-	return b.reviewed(ctx, r, q)
+	return rs.reviewed(ctx, r, q)
 }
 
 // reviewed tells what became of a request that somebody has decided on. What runs by that has a card.
-func (b *Bot) reviewed(ctx context.Context, r request, q cluster.Request) (Answer, error) {
-	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: b.terms(q), Links: []Link{{"Open the request", b.Page(app.RequestSubject(q.ID))}}}
+func (rs requests) reviewed(ctx context.Context, r request, q cluster.Request) (Answer, error) {
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: r.terms(q), Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
 	if q.Status != cluster.RequestAccepted || q.Cluster == "" {
 		return a, nil
 	}
-	v, err := b.muster.Cluster(ctx, r.actor, q.Cluster)
+	v, err := rs.clusters.Cluster(ctx, r.actor, q.Cluster)
 	if err != nil {
 		return Answer{}, err
 	}
-	a.Started = b.begun(v, 0).Started
+	a.Started = r.begun(v, 0).Started
 	return a, nil
+}
+
+// decided is reviewed for what a button has done.
+func (rs requests) decided(ctx context.Context, r request, q cluster.Request, err error) (Answer, error) {
+	if err != nil {
+		return Answer{}, err
+	}
+	return rs.reviewed(ctx, r, q)
+}
+
+func (rs requests) look(ctx context.Context, r request, d deed) (Answer, error) {
+	return rs.show(ctx, r, d.Request, "")
+}
+
+func (rs requests) approve(ctx context.Context, r request, d deed) (Answer, error) {
+	q, err := rs.requests.Review(ctx, r.actor, d.Request, operation.ReviewRequest{Verdict: cluster.VerdictApprove, Reason: d.Reason, PlanHash: d.Hash})
+	return rs.decided(ctx, r, q, err)
+}
+
+func (rs requests) confirm(ctx context.Context, r request, d deed) (Answer, error) {
+	q, err := rs.requests.Confirm(ctx, r.actor, d.Request, d.Hash)
+	return rs.decided(ctx, r, q, err)
+}
+
+func (rs requests) withdraw(ctx context.Context, r request, d deed) (Answer, error) {
+	q, err := rs.requests.Withdraw(ctx, r.actor, d.Request, "")
+	return rs.decided(ctx, r, q, err)
 }

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"muster/app/operation"
 	"muster/app/policy"
 	"muster/app/template"
+	"muster/portal/address"
 )
 
 // someCatalog has a template with parameters of each kind.
@@ -122,4 +124,33 @@ func (s *stub) AnswerStep(_ context.Context, _ app.Actor, _ string, v execution.
 		}
 	}
 	return s.asks[0], s.refuse
+}
+
+// unasked are use cases that panic.
+type unasked struct {
+	People
+	Catalogs
+	Clusters
+	Activity
+	Deletes
+	Creates
+	Amendments
+	Operations
+	RollBacks
+	Leases
+	Requests
+	Questions
+	Queues
+	Quotas
+	Orphans
+	Workspaces
+	Channels
+	Homes
+}
+
+// config is that of a bot which asks the stub for everything.
+func (s *stub) config(currency string, log *slog.Logger) Config {
+	return Config{Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of, Currency: currency, Log: log,
+		UseCases: UseCases{People: s, Catalogs: s, Clusters: s, Activity: s, Deletes: s, Creates: s, Amendments: s, Operations: s, RollBacks: s, Leases: s, Requests: s, Questions: s, Queues: s, Quotas: s, Orphans: s,
+			Workspaces: s, Channels: s, Homes: s}}
 }

@@ -14,17 +14,21 @@ const mostUnfurled = 5
 // Unfurl implements Talker. What it says is seen by everybody who reads there, whoever they are: the cluster's name, how it
 // stands and how large it is; no owner, cost, addresses or messages.
 func (b *Bot) Unfurl(ctx context.Context, p Person, urls []string) []Unfurl {
-	actor, err := b.actor(ctx, p)
+	actor, err := b.accounts.actor(ctx, p)
 	if err != nil {
 		return nil
 	}
+	return b.clusters.unfurl(ctx, b.request(p, actor), urls)
+}
+
+func (cs clusters) unfurl(ctx context.Context, r request, urls []string) []Unfurl {
 	var list []Unfurl
 	for _, u := range urls {
-		id, ok := b.clusterOf(u)
+		id, ok := r.clusterOf(u)
 		if !ok || len(list) == mostUnfurled {
 			continue
 		}
-		v, err := b.muster.Cluster(ctx, actor, id)
+		v, err := cs.clusters.Cluster(ctx, r.actor, id)
 		if err != nil {
 			continue // there is none, or none that they may see
 		}
@@ -36,7 +40,7 @@ func (b *Bot) Unfurl(ctx context.Context, p Person, urls []string) []Unfurl {
 			op = &v.Operations[0]
 		}
 		list = append(list, Unfurl{URL: u, Title: v.Name + " is " + word(v.Cluster, op), Lines: []string{several(v.Size, "node") + " from " + v.Template},
-			Link: Link{"Open", b.Page(app.ClusterSubject(v.ID))}})
+			Link: Link{"Open", r.Page(app.ClusterSubject(v.ID))}})
 	}
 	return list
 }
@@ -55,9 +59,9 @@ func word(c app.Cluster, op *app.Operation) string {
 }
 
 // clusterOf gives the cluster whose page of our own portal an address leads to.
-func (b *Bot) clusterOf(address string) (id string, ok bool) {
+func (s *site) clusterOf(address string) (id string, ok bool) {
 	at, err := url.Parse(address)
-	ours, e := url.Parse(b.Page(app.ClusterSubject("")))
+	ours, e := url.Parse(s.Page(app.ClusterSubject("")))
 	if err != nil || e != nil || at.Scheme != ours.Scheme || !strings.EqualFold(at.Host, ours.Host) || at.User != nil || ours.Host == "" {
 		return "", false
 	}

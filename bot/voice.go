@@ -17,16 +17,15 @@ type voice struct {
 // mostZone is the longest name of a time zone that is looked up.
 const mostZone = 64
 
-// to is the bot speaking to one person.
-func (b *Bot) to(p Person) *Bot {
-	c := *b
-	c.zone = nil
+// to is the voice in which one person is spoken to.
+func (v voice) to(p Person) voice {
+	v.zone = nil
 	if p.Zone != "" && len(p.Zone) <= mostZone {
 		if at, err := time.LoadLocation(p.Zone); err == nil {
-			c.zone = at
+			v.zone = at
 		}
 	}
-	return &c
+	return v
 }
 
 // cost is an amount with its currency: $1.20 or 1.20 EUR.

@@ -28,55 +28,31 @@ const (
 
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
 var oversized = map[string]int{
-	"methods of Bot in bot":                               80,
-	"methods of Client in portal/client":                  156,
-	"methods of Portal in portal":                         44,
-	"methods of Server in bot/slack":                      60,
-	"methods of Service in app/build":                     53,
-	"methods of Service in app/chat":                      41,
-	"methods of Service in app/cluster":                   75,
-	"methods of Service in app/identity":                  68,
-	"methods of Service in app/operation":                 94,
-	"methods of Service in portal/cluster":                95,
-	"methods of Service in portal/identity":               131,
-	"methods of Show in portal/cluster":                   51,
-	"methods of Slack in bot/slack/slacktest":             87,
-	"methods of amended in app/operation":                 42,
-	"methods of interface BuildStore in app/build":        18,
-	"methods of interface ChatStore in app/chat":          30,
-	"methods of interface ChatWorkspaceStore in app/chat": 20,
-	"methods of interface ClusterStore in app/cluster":    17,
-	"methods of interface HookStore in app/webhook":       13,
-	"methods of interface Houses in bot/slack":            12,
-	"methods of interface Ledger in app/execution":        23,
-	"methods of interface Muster in bot":                  28,
-	"methods of interface Muster in bot/slack":            51,
-	"methods of interface OrphanStore in app/fleet":       17,
-	"methods of interface PoolStore in app/pool":          14,
-	"methods of interface ProvisionerStore in app/fleet":  15,
-	"methods of interface ResourceStore in app/resource":  16,
-	"methods of interface SignInStore in app/identity":    29,
-	"methods of interface Store in app/all":               343,
-	"methods of interface Store in app/build":             25,
-	"methods of interface Store in app/catalog":           16,
-	"methods of interface Store in app/chat":              45,
-	"methods of interface Store in app/cluster":           51,
-	"methods of interface Store in app/execution":         38,
-	"methods of interface Store in app/fleet":             27,
-	"methods of interface Store in app/identity":          60,
-	"methods of interface Store in app/operation":         45,
-	"methods of interface Store in app/policy":            15,
-	"methods of interface Store in app/pool":              13,
-	"methods of interface Store in app/resource":          18,
-	"methods of interface Store in app/settings":          39,
-	"methods of interface Store in app/webhook":           13,
+	"methods of Service in app/operation":                94,
+	"methods of amended in app/operation":                42,
+	"methods of interface HookStore in app/webhook":      13,
+	"methods of interface Ledger in app/execution":       23,
+	"methods of interface OrphanStore in app/fleet":      17,
+	"methods of interface PoolStore in app/pool":         14,
+	"methods of interface ProvisionerStore in app/fleet": 15,
+	"methods of interface ResourceStore in app/resource": 16,
+	"methods of interface Store in app/all":              343,
+	"methods of interface Store in app/catalog":          16,
+	"methods of interface Store in app/execution":        38,
+	"methods of interface Store in app/fleet":            27,
+	"methods of interface Store in app/operation":        45,
+	"methods of interface Store in app/policy":           15,
+	"methods of interface Store in app/pool":             13,
+	"methods of interface Store in app/resource":         18,
+	"methods of interface Store in app/settings":         39,
+	"methods of interface Store in app/webhook":          13,
 }
 
 // usualToday is what 95 of 100 functions do not exceed now.
 const usualToday = 40
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1414
+const longLines = 1408
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

@@ -33,7 +33,8 @@ func newPooled(t *testing.T) *pooled {
 		e.cloud.Bind(p.nodes.Bind)
 		e.cloud.OnAdopt(p.nodes.Adopt)
 	})
-	p.app.ClusterService.Keys, p.app.PoolService.Keys = remote.Keys{}, remote.Keys{}
+	keys := remote.Keys{}
+	p.app.CreateService.Keys, p.app.ClusterAccessService.Keys, p.app.UpdateSubmitterService.Keys, p.app.PoolService.Keys = keys, keys, keys, keys
 	return p
 }
 
@@ -359,7 +360,7 @@ func TestMachinesOfAPoolAreReplaced(t *testing.T) {
 	p := newPooled(t)
 	var ahead time.Duration
 	now := func() time.Time { return time.Now().Add(ahead) }
-	p.app.PoolService.Now, p.app.ClusterService.Now, p.app.OperationService.Now = now, now, now
+	p.app.PoolService.Now = now
 	v := p.pool("base", 2)
 	old := []string{v.Machines[0].MachineID, v.Machines[1].MachineID}
 	// The end of a machine's create wakes the pool once more, maybe after it was seen to be full.

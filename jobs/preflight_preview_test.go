@@ -31,7 +31,7 @@ func TestPreviewsOfGrowthAskAboutWhatIsAdded(t *testing.T) {
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	account := narrow{asked: make(chan int, 10)}
-	e.app.ClusterService.Accounts = account
+	e.app.PreflightService.Accounts = account
 	p, err := e.app.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	if err != nil {
 		t.Fatal(err)

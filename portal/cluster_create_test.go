@@ -116,7 +116,7 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 		c.catalogs.Add(1)
 		return given()
 	}
-	o.app.CatalogService.Store, o.app.ClusterService.Store, o.app.ClusterService.Solver = c, c, c
+	o.app.CatalogService.Store, o.app.ViewService.Store, o.app.CreateService.Solver = c, c, c
 	ada := o.at("ada")
 	day := 24 * time.Hour
 	for _, one := range []struct {

@@ -29,6 +29,10 @@ type everything interface {
 	site.TenantSettings
 	site.Audit
 	site.Clusters
+	site.Dashboard
+	site.Deletes
+	site.Ownership
+	site.ClusterAccess
 	site.Creates
 	site.Specs
 	site.Sharing
@@ -38,7 +42,13 @@ type everything interface {
 	site.Trials
 	site.Templates
 	site.Operations
+	site.RollBacks
+	site.Partials
+	site.Backfills
+	site.Drifts
 	site.Amendments
+	site.Sleeping
+	site.Schedules
 	site.Leases
 	site.Requests
 	site.Health
@@ -77,6 +87,10 @@ func useCases(m everything) site.UseCases {
 		TenantSettings: m,
 		Audit:          m,
 		Clusters:       m,
+		Dashboard:      m,
+		Deletes:        m,
+		Ownership:      m,
+		ClusterAccess:  m,
 		Creates:        m,
 		Specs:          m,
 		Sharing:        m,
@@ -86,7 +100,13 @@ func useCases(m everything) site.UseCases {
 		Trials:         m,
 		Templates:      m,
 		Operations:     m,
+		RollBacks:      m,
+		Partials:       m,
+		Backfills:      m,
+		Drifts:         m,
 		Amendments:     m,
+		Sleeping:       m,
+		Schedules:      m,
 		Leases:         m,
 		Requests:       m,
 		Health:         m,

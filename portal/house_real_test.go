@@ -78,7 +78,7 @@ func TestBrowserHouse(t *testing.T) {
 // TestBrowserOvernight leaves a page open: the sign-in ends, the server is another one, nobody looks.
 func TestBrowserOvernight(t *testing.T) {
 	f, p, b := houseOf(t, "root")
-	p.attend = 100 * time.Millisecond
+	p.live.attend = 100 * time.Millisecond
 	b.Open("/queue")
 	b.Until(`document.querySelector("#list").textContent.includes("nothing waits")`)
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.body.dataset.version="0.9"; window.dispatchEvent(new Event("online"))`))

@@ -62,7 +62,7 @@ func TestQueuesOfAllTenants(t *testing.T) {
 	s.signIn("root")
 	s.get("/admin/queues").reads(http.StatusOK, "8 operations are under way in 1 tenant.", "research since 1 h ago", "What would help: Let a provisioner serve the tenant.",
 		"4 steps: No worker is connected.", "the oldest operation 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
-	parts, err := s.p.cluster.QueuesLive(t.Context(), root, nil)
+	parts, err := s.p.execution.QueuesLive(t.Context(), root, nil)
 	if err != nil || len(parts) != 1 || parts[0].ID != "queues" {
 		t.Errorf("the page moves as %+v, %v", parts, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,8 +48,8 @@ func (k *keeper) RenameCluster(_ context.Context, a app.Actor, id, name string) 
 }
 
 func (k *keeper) DiffClusters(_ context.Context, _ app.Actor, first, second string) (cluster.ClusterDiff, error) {
-	if first == "nothing" {
-		return cluster.ClusterDiff{}, app.Errorf(app.ENotFound, "There is no cluster nothing.")
+	if first == "nothing" || first == "" {
+		return cluster.ClusterDiff{}, app.Errorf(app.ENotFound, "There is no cluster %s.", first)
 	}
 	k.compared = append(k.compared, [2]string{first, second})
 	return cluster.ClusterDiff{Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "<b>81"}}}, nil
@@ -149,6 +150,23 @@ func TestClustersAreComparedOnThePage(t *testing.T) {
 		t.Error("a value is written into the page as it is")
 	}
 	if len(k.compared) != 1 || k.compared[0] != [2]string{"lake@1", id} {
+		t.Errorf("compared: %v", k.compared)
+	}
+	latest, err := k.Cluster(t.Context(), ada, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Without its query the page offers the choice, and says what is missing where a form was sent without it.
+	op := strconv.FormatInt(latest.Operations[0].ID, 10)
+	choice := s.get("/clusters/" + id + "/diff")
+	choice.reads(http.StatusOK, "Compare lake", "With the cluster")
+	if link := `href="/clusters/` + id + "/diff?with=" + id + "@" + op + `"`; !strings.Contains(choice.body, link) {
+		t.Errorf("the page has no %s", link)
+	}
+	for _, with := range []string{"", "%20"} {
+		s.get("/clusters/"+id+"/diff?with="+with).reads(http.StatusUnprocessableEntity, "Enter the cluster to compare lake with.", "With the cluster")
+	}
+	if len(k.compared) != 1 {
 		t.Errorf("compared: %v", k.compared)
 	}
 	s.get("/clusters/"+id+"/diff?with=nothing").reads(http.StatusNotFound, "There is no cluster nothing.")

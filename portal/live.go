@@ -53,32 +53,43 @@ func ofInstallation(app.Actor) []app.Topic {
 }
 
 // livePages are the pages that move by themselves, by path; in one, * stands for a part that differs.
-func (p *Portal) livePages() map[string]livePage {
+func (p nouns) livePages() map[string]livePage {
 	return map[string]livePage{
 		"/":      {read: p.home.Live},
 		"/admin": {read: p.home.AdminLive, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
 		// Calls wake nobody.
 		"/admin/provider-health": {read: p.fleet.ProviderHealthLive, wakes: ofInstallation, every: 10 * time.Second},
-		"/admin/queues":          {read: p.cluster.QueuesLive, wakes: ofInstallation},
+		"/admin/queues":          {read: p.execution.QueuesLive, wakes: ofInstallation},
 		"/admin/hooks/*":         {read: p.webhook.HookLive},
-		"/clusters":              {read: p.cluster.ClustersLive},
+		"/clusters":              {read: p.cluster.List.Live},
 		// A check that failed wakes no page.
 		"/clusters/*/receipt": {read: p.fleet.ReceiptLive, every: 10 * time.Second},
 		"/orphans":            {read: p.fleet.OrphansLive, wakes: ofInstallation},
 		// It says when each was heard of.
 		"/provisioners": {read: p.fleet.ProvisionersLive, wakes: ofInstallation, every: 10 * time.Second},
-		"/questions":    {read: p.cluster.QuestionsLive},
-		"/queue":        {read: p.cluster.QueueLive},
+		"/questions":    {read: p.cluster.Questions.Live},
+		"/queue":        {read: p.execution.QueueLive},
 		"/requests":     {read: p.policy.RequestsLive},
 		"/requests/*":   {read: p.policy.RequestLive},
 	}
 }
 
-func (p *Portal) livePage(at string) (livePage, bool) {
-	if one, ok := p.live[at]; ok {
+// liveUpdates keeps open pages up to date, and ends them with their sign-in.
+type liveUpdates struct {
+	*site.Site
+
+	pages      map[string]livePage
+	drawn      site.Joint[*drawnPage] // by sign-in and address
+	attendance attendance             // of the sign-ins that opened the pages
+	attend     time.Duration          // between two looks whether a page's sign-in still counts
+}
+
+// find returns the live page at a path.
+func (p *liveUpdates) find(at string) (livePage, bool) {
+	if one, ok := p.pages[at]; ok {
 		return one, true
 	}
-	for pattern, one := range p.live {
+	for pattern, one := range p.pages {
 		if ok, err := path.Match(pattern, at); ok && err == nil {
 			return one, true
 		}
@@ -86,15 +97,15 @@ func (p *Portal) livePage(at string) (livePage, bool) {
 	return livePage{}, false
 }
 
-// liveStream keeps a page up to date. Events: version (which version of Muster serves), change (JSON, see liveChange), still
+// stream keeps a page up to date. Events: version (which version of Muster serves), change (JSON, see liveChange), still
 // (nothing happened, but the line stands). The id of a change is a sum of all that is shown: who comes back with it and finds
 // the same is sent nothing.
-func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *liveUpdates) stream(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	at, err := url.Parse(r.URL.Query().Get("page"))
 	if err != nil || at.IsAbs() || at.Host != "" {
 		return site.ErrNotLive
 	}
-	one, ok := p.livePage(at.Path)
+	one, ok := p.find(at.Path)
 	if !ok {
 		return site.ErrNotLive
 	}
@@ -107,7 +118,7 @@ func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor)
 		return err
 	}
 	defer free()
-	l := &liveState{p: p, a: a, at: at, page: one, counts: p.navCounts, sent: map[string]string{}, seen: r.Header.Get("Last-Event-ID")}
+	l := &liveState{p: p, a: a, at: at, page: one, counts: p.counts, sent: map[string]string{}, seen: r.Header.Get("Last-Event-ID")}
 	wakes := []app.Topic{app.TenantTopic(a.Tenant)}
 	if one.wakes != nil {
 		wakes = one.wakes(a)
@@ -116,7 +127,7 @@ func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor)
 	// Watching begins before the first look, so that nothing falls between the two. Pages that are woken by the same share a watch, which
 	// may outlive the one that began it.
 	changed, stop := p.Rooms.Enter(l.room, func() (<-chan struct{}, func()) {
-		return p.watchAll(context.WithoutCancel(r.Context()), a, wakes)
+		return p.watch(context.WithoutCancel(r.Context()), a, wakes)
 	})
 	defer stop()
 	first, err := l.look(r.Context())
@@ -134,8 +145,8 @@ func (p *Portal) liveStream(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return nil
 }
 
-// watchAll is Watch for several things at once.
-func (p *Portal) watchAll(ctx context.Context, a app.Actor, what []app.Topic) (<-chan struct{}, func()) {
+// watch is Watch for several things at once.
+func (p *liveUpdates) watch(ctx context.Context, a app.Actor, what []app.Topic) (<-chan struct{}, func()) {
 	if len(what) == 1 {
 		return p.Feed.Watch(a, what[0])
 	}
@@ -164,7 +175,7 @@ func (p *Portal) watchAll(ctx context.Context, a app.Actor, what []app.Topic) (<
 
 // liveState is one open page.
 type liveState struct {
-	p      *Portal
+	p      *liveUpdates
 	a      app.Actor
 	at     *url.URL
 	page   livePage
@@ -220,7 +231,7 @@ func (l *liveState) run(ctx context.Context, out *site.Stream, found liveLooked,
 			return err
 		}
 		// What costs us much is done less often.
-		if err := l.p.pauseFor(ctx, liveGap+2*cost); err != nil {
+		if err := l.p.pause(ctx, liveGap+2*cost); err != nil {
 			return err
 		}
 	waiting:
@@ -252,8 +263,8 @@ func (l *liveState) run(ctx context.Context, out *site.Stream, found liveLooked,
 	}
 }
 
-// pauseFor waits for a time, unless the stream is to end before.
-func (p *Portal) pauseFor(ctx context.Context, d time.Duration) error {
+// pause waits for a time, unless the stream is to end before.
+func (p *liveUpdates) pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -321,7 +332,7 @@ func rendered(ctx context.Context, c templ.Component) (string, error) {
 	return b.String(), err
 }
 
-// navCounts are the numbers beside entries of the navigation.
-func (p *Portal) navCounts(ctx context.Context, a app.Actor) map[string]int {
+// counts are the numbers beside entries of the navigation.
+func (p *liveUpdates) counts(ctx context.Context, a app.Actor) map[string]int {
 	return map[string]int{"requests": p.Inbox(ctx, a), "questions": p.Asking(ctx, a)}
 }

@@ -90,7 +90,7 @@ func (s *attendance) run(ctx context.Context, k attendKey, at *attending, every 
 }
 
 // attended ends a stream when the sign-in that opened it does not count any more. Looking does not count as use.
-func (p *Portal) attended(h site.MemberHandler) site.MemberHandler {
+func (p *liveUpdates) attended(h site.MemberHandler) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()

@@ -27,7 +27,7 @@ func TestRestingPagesAskForNothing(t *testing.T) {
 		p := New(Config{UseCases: useCases(f), Version: "1.2.3", Logger: quiet()})
 		defer p.Close()
 		var reads atomic.Int64
-		p.live["/rests"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) {
+		p.live.pages["/rests"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) {
 			reads.Add(1)
 			return nil, nil
 		}}
@@ -36,7 +36,7 @@ func TestRestingPagesAskForNothing(t *testing.T) {
 		w, ended := &told{header: http.Header{}}, make(chan error, 1)
 		go func() {
 			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/live?page=%2Frests", nil)
-			ended <- p.liveStream(w, r, ada)
+			ended <- p.live.stream(w, r, ada)
 		}()
 		synctest.Wait()
 		if reads.Load() != 1 || f.watching(tenant) != 1 {
@@ -148,7 +148,7 @@ func TestPagesOfASignInShareWhatIsRead(t *testing.T) {
 		p := New(Config{UseCases: useCases(newFake(time.Now)), Version: "1.2.3", Logger: quiet()})
 		defer p.Close()
 		var reads atomic.Int64
-		p.live["/shown"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) {
+		p.live.pages["/shown"] = livePage{read: func(context.Context, app.Actor, *url.URL) ([]site.LiveOne, error) {
 			n := reads.Add(1)
 			return []site.LiveOne{{ID: "n", HTML: templ.Raw(fmt.Sprintf("<b>%d</b>", n))}}, nil
 		}}
@@ -157,7 +157,7 @@ func TestPagesOfASignInShareWhatIsRead(t *testing.T) {
 		follow := func(a app.Actor, page string) *told {
 			w := &told{header: http.Header{}}
 			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/live?page="+url.QueryEscape(page), nil)
-			open.Go(func() { _ = p.liveStream(w, r, a) })
+			open.Go(func() { _ = p.live.stream(w, r, a) })
 			synctest.Wait()
 			return w
 		}

@@ -15,7 +15,6 @@ import (
 	"muster/app/observe"
 	"muster/portal/chat"
 	clusterpage "muster/portal/cluster"
-	"muster/portal/identity"
 	"muster/portal/quota"
 	"muster/portal/site"
 )
@@ -63,18 +62,15 @@ type Portal struct {
 	*site.Site
 	nouns
 
-	drawn      site.Joint[*drawnPage] // of other pages, by sign-in and address
-	live       map[string]livePage
-	attendance attendance // of the sign-ins that opened pages which are kept up to date
-	proxies    proxies
-	security   struct{ contact, policy string } // for security.txt
-	changing   *turns
-	api        http.Handler // the REST API, without its prefix
-	document   *huma.OpenAPI
-	attend     time.Duration // between two looks whether a stream's sign-in still counts
-	tracer     observe.Tracer
-	handler    http.Handler
-	served     http.Handler // handler, or what a test sees of it
+	live     *liveUpdates
+	proxies  proxies
+	security struct{ contact, policy string } // for security.txt
+	changing *turns
+	api      http.Handler // the REST API, without its prefix
+	document *huma.OpenAPI
+	tracer   observe.Tracer
+	handler  http.Handler
+	served   http.Handler // handler, or what a test sees of it
 
 	once sync.Once
 }
@@ -89,7 +85,7 @@ func New(c Config) *Portal {
 	p.Log, p.Version, p.Note, p.fleet.CA, p.Secure, p.Now = c.Logger, c.Version, c.SandboxNote, c.CAFingerprint, c.Secure, c.Now
 	p.URL, p.proxies, p.Elsewhere, p.Keys, p.chat.Chat = strings.TrimRight(c.URL, "/"), c.Proxies, c.Providers, c.Keys, c.Chat
 	p.Texts, p.Rules = c.Texts, c.Rules
-	p.attend, p.Closing, p.Streams, p.Meter, p.tracer = attendEvery, make(chan struct{}), newStreams(), observe.MeterOf(c.Meter), c.Tracer
+	p.Closing, p.Streams, p.Meter, p.tracer = make(chan struct{}), newStreams(), observe.MeterOf(c.Meter), c.Tracer
 	p.quota.Limiter, p.quota.PerMinute, p.changing = quota.NewLimiter(c.APIRate), c.APIRate, newTurns()
 	p.Notice = func(message string) templ.Component {
 		return clusterpage.PreviewPart(clusterpage.Create{Notice: message})
@@ -105,9 +101,8 @@ func New(c Config) *Portal {
 		c.Sessions = newMemory()
 	}
 	p.Streams.Meter = p.Meter
-	p.identity.Attempts = identity.NewAttempts(p.Now)
 	p.Sessions = newSessions(c.Sessions, c.Secure, p.sessionTrouble)
-	p.live = p.livePages()
+	p.live = &liveUpdates{Site: p.Site, pages: p.livePages(), attend: attendEvery}
 	p.handler = p.routes()
 	p.served = inspected(p.build.HooksDocument, inspected(p.document, p.handler))
 	return p

@@ -31,12 +31,13 @@ import (
 // pages are the addresses for people, noun by noun.
 func (p *Portal) pages() []site.Route {
 	return slices.Concat(
-		[]site.Route{site.Show("/live", p.liveStream).Stream()},
+		[]site.Route{site.Show("/live", p.live.stream).Stream()},
 		identity.Routes(p.identity),
 		home.Routes(p.home),
 		template.Routes(p.template),
 		cluster.Routes(p.cluster),
 		operation.Routes(p.operation),
+		execution.Routes(p.execution),
 		health.Routes(p.health),
 		policy.Routes(p.policy),
 		webhook.Routes(p.webhook),
@@ -140,7 +141,7 @@ func (p *Portal) serve(x site.Route) http.HandlerFunc {
 	case x.Page != nil:
 		h = p.page(x.Page)
 	case x.Time == 0:
-		return p.member(p.attended(x.Member))
+		return p.member(p.live.attended(x.Member))
 	case x.Who == site.Newcomers:
 		h = p.newcomer(x.Member)
 	case x.Who == site.Adders:

@@ -87,7 +87,7 @@ func (p *Portal) newcomer(h site.MemberHandler) http.HandlerFunc {
 		err = h(w, r, a)
 		p.NoteRefusal(r.Context(), a, r.Method+" "+r.URL.Path, err)
 		if e := app.AsError(err); err != nil && e.Code == app.EForbidden && e.Reason == app.StepUpReason && a.Session != "" && !isPart(r) {
-			return p.identity.SendToStepUp(w, r)
+			return p.identity.StepUps.SendToStepUp(w, r)
 		}
 		if p.formAgain(w, r, err) {
 			return nil

@@ -329,13 +329,13 @@ func TestSignOutEnds(t *testing.T) {
 // TestStreamsEndWithTheSignIn checks that a page that is kept up to date is not, once its sign-in was ended.
 func TestStreamsEndWithTheSignIn(t *testing.T) {
 	w := newTown(t).enter("ada")
-	w.p.attend = time.Millisecond
+	w.p.live.attend = time.Millisecond
 	own, err := w.app.Sessions(t.Context(), w.as("abe"), "ada")
 	if err != nil || len(own) != 1 {
 		t.Fatalf("%d sign-ins: %v", len(own), err)
 	}
 	began, ended := make(chan struct{}), make(chan struct{})
-	w.p.served = w.p.Sessions.LoadAndSave(w.p.member(w.p.attended(func(_ http.ResponseWriter, r *http.Request, _ app.Actor) error {
+	w.p.served = w.p.Sessions.LoadAndSave(w.p.member(w.p.live.attended(func(_ http.ResponseWriter, r *http.Request, _ app.Actor) error {
 		close(began)
 		<-r.Context().Done()
 		close(ended)

@@ -32,12 +32,8 @@ import (
 
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
-	identity.PeopleStore
-	cluster.ClusterStore
 	execution.Ledger
-	cluster.Feed
 	app.NoticeStore
-	build.BuildStore
 	execution.HealthStore
 	health.NodeReportStore
 	fleet.OrphanStore
@@ -47,16 +43,63 @@ type Store interface {
 	cluster.RequestStore
 	schedule.ScheduleStore
 	secret.SecretStore
-	identity.TenantStore
-	operation.TopUpStore
-	build.Store
+	build.AccessStore
+	build.BuildStore
+	build.HookStore
+	build.IntakeStore
+	build.ReconcilerStore
 	catalog.Store
-	chat.Store
-	cluster.Store
+	cluster.AccessStore
+	cluster.ActivityStore
+	cluster.CreateStore
+	cluster.DashboardStore
+	cluster.DeleteStore
+	cluster.FinderStore
+	cluster.LossStore
+	cluster.MaskStore
+	cluster.OwnershipStore
+	cluster.PlanStore
+	cluster.PreflightStore
+	cluster.RepeatStore
+	cluster.RetentionStore
+	cluster.SharingStore
+	cluster.SpecStore
+	cluster.ViewStore
+	chat.CardStore
+	chat.ChannelStore
+	chat.HomeStore
+	chat.LinkStore
+	chat.MessageStore
+	chat.ReviewStore
+	chat.TokenStore
+	chat.WorkspaceStore
 	execution.Store
 	fleet.Store
-	identity.Store
-	operation.Store
+	identity.AuditStore
+	identity.DeviceStore
+	identity.GroupStore
+	identity.IdentityStore
+	identity.PasswordStore
+	identity.SecondFactorStore
+	identity.SessionStore
+	identity.StepUpStore
+	identity.SignInStore
+	identity.TokenStore
+	identity.UserStore
+	identity.TenantStore
+	operation.BackfillStore
+	operation.BuilderStore
+	operation.ControlStore
+	operation.DriftStore
+	operation.FinderStore
+	operation.LeaseStore
+	operation.LeaseWarningStore
+	operation.PartialStore
+	operation.PausedDeleteStore
+	operation.RequestStore
+	operation.RollBackStore
+	operation.ScheduleStore
+	operation.SubmitterStore
 	policy.Store
 	pool.Store
 	resource.Store
@@ -65,26 +108,78 @@ type Store interface {
 	upkeep.Store
 	usage.Store
 	webhook.Store
+	BuildCallbacks() webhook.DeliveryQueue
+	ForgetBuilds(ctx context.Context, now time.Time) (int, error)
 }
 
 // The services, by names that can be embedded side by side.
 type (
-	ResourceService  = resource.Service
-	CatalogService   = catalog.Service
-	SecretService    = secret.Service
-	IdentityService  = identity.Service
-	WebhookService   = webhook.Service
-	PolicyService    = policy.Service
-	ClusterService   = cluster.Service
-	OperationService = operation.Service
-	UsageService     = usage.Service
-	ExecutionService = execution.Service
-	FleetService     = fleet.Service
-	PoolService      = pool.Service
-	BuildService     = build.Service
-	ChatService      = chat.Service
-	SettingsService  = settings.Service
-	UpkeepService    = upkeep.Service
+	ResourceService        = resource.Service
+	CatalogService         = catalog.Service
+	SecretService          = secret.Service
+	ClusterFinderService   = cluster.Finder
+	MaskService            = cluster.Masks
+	PlanService            = cluster.Plans
+	PreflightService       = cluster.Preflight
+	ViewService            = cluster.Views
+	SpecService            = cluster.Specs
+	CreateService          = cluster.Creates
+	TrialService           = cluster.Trials
+	ActivityService        = cluster.Activity
+	SharingService         = cluster.Sharing
+	OwnershipService       = cluster.Ownership
+	DeleteService          = cluster.Deletes
+	DashboardService       = cluster.Dashboard
+	RepeatService          = cluster.Repeats
+	ClusterAccessService   = cluster.Access
+	AuditService           = identity.AuditLog
+	DeviceService          = identity.Devices
+	GroupService           = identity.Groups
+	LinkService            = identity.Links
+	PasswordService        = identity.Passwords
+	FactorService          = identity.Factors
+	SessionService         = identity.Sessions
+	StepUpService          = identity.StepUps
+	SignInService          = identity.SignIns
+	TokenService           = identity.Tokens
+	UserService            = identity.Users
+	TenantService          = identity.Tenants
+	WebhookService         = webhook.Service
+	PolicyService          = policy.Service
+	OperationFinderService = operation.Finder
+	UpdateBuilderService   = operation.Builder
+	UpdateSubmitterService = operation.Submitter
+	UpdateService          = operation.Updates
+	SleepService           = operation.Sleeping
+	ScheduleService        = operation.Schedules
+	PausedDeleteService    = operation.PausedDeletes
+	LeaseService           = operation.Leases
+	LeaseWarningService    = operation.LeaseWarnings
+	ControlService         = operation.Controls
+	PartialService         = operation.Partials
+	RollBackService        = operation.RollBacks
+	RequestService         = operation.Requests
+	DriftService           = operation.Drifts
+	BackfillService        = operation.Backfills
+	UsageService           = usage.Service
+	ExecutionService       = execution.Service
+	FleetService           = fleet.Service
+	PoolService            = pool.Service
+	BuildHookService       = build.Hooks
+	BuildService           = build.Builds
+	BuildAccessService     = build.Access
+	BuildIntakeService     = build.Intake
+	BuildReconciler        = build.Reconciler
+	ChatCardService        = chat.Cards
+	ChatMessageService     = chat.Messages
+	ChatHomeService        = chat.Homes
+	ChatReviewService      = chat.Reviews
+	ChatWorkspaceService   = chat.Workspaces
+	ChatTokenService       = chat.Tokens
+	ChatChannelService     = chat.Channels
+	ChatLinkService        = chat.Links
+	SettingsService        = settings.Service
+	UpkeepService          = upkeep.Service
 )
 
 // App is all services at once. Its methods may be called from many goroutines.
@@ -92,17 +187,67 @@ type App struct {
 	*ResourceService
 	*CatalogService
 	*SecretService
-	*IdentityService
+	*AuditService
+	*DeviceService
+	*GroupService
+	*LinkService
+	*PasswordService
+	*FactorService
+	*SessionService
+	*StepUpService
+	*SignInService
+	*TokenService
+	*UserService
+	*TenantService
 	*WebhookService
 	*PolicyService
-	*ClusterService
-	*OperationService
+	*ClusterFinderService
+	*MaskService
+	*PlanService
+	*PreflightService
+	*ViewService
+	*SpecService
+	*CreateService
+	*TrialService
+	*ActivityService
+	*SharingService
+	*OwnershipService
+	*DeleteService
+	*DashboardService
+	*RepeatService
+	*ClusterAccessService
+	*OperationFinderService
+	*UpdateBuilderService
+	*UpdateSubmitterService
+	*UpdateService
+	*SleepService
+	*ScheduleService
+	*PausedDeleteService
+	*LeaseService
+	*LeaseWarningService
+	*ControlService
+	*PartialService
+	*RollBackService
+	*RequestService
+	*DriftService
+	*BackfillService
 	*UsageService
 	*ExecutionService
 	*FleetService
 	*PoolService
+	*BuildHookService
 	*BuildService
-	*ChatService
+	*BuildAccessService
+	*BuildIntakeService
+	*BuildReconciler
+	*ChatCardService
+	*ChatMessageService
+	*ChatHomeService
+	*ChatReviewService
+	*ChatWorkspaceService
+	*ChatTokenService
+	*ChatChannelService
+	*ChatLinkService
 	*SettingsService
 	*UpkeepService
 
@@ -118,27 +263,81 @@ func New(d Deps) *App {
 	a.CatalogService = catalog.New(catalog.Config{
 		Store: d.Store, Catalog: d.Catalog, Now: d.Now, SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
 	a.SecretService = secret.New(secret.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
-	a.IdentityService = identity.New(identity.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
+	a.AuditService = identity.NewAuditLog(identity.AuditLogConfig{Store: d.Store, Now: d.Now})
+	a.DeviceService = identity.NewDevices(identity.DevicesConfig{Store: d.Store, Now: d.Now})
+	a.GroupService = identity.NewGroups(identity.GroupsConfig{Store: d.Store, Now: d.Now})
+	a.LinkService = identity.NewLinks(identity.LinksConfig{Store: d.Store, Now: d.Now})
+	a.PasswordService = identity.NewPasswords(identity.PasswordsConfig{Store: d.Store, Now: d.Now})
+	a.FactorService = identity.NewFactors(identity.FactorsConfig{Store: d.Store, Now: d.Now, AuditLog: a.AuditService, Passwords: a.PasswordService})
+	a.SessionService = identity.NewSessions(identity.SessionsConfig{Store: d.Store, Now: d.Now})
+	a.StepUpService = identity.NewStepUps(identity.StepUpsConfig{Store: d.Store, Now: d.Now, Factors: a.FactorService, Passwords: a.PasswordService})
+	a.SignInService = identity.NewSignIns(identity.SignInsConfig{
+		Store: d.Store, Now: d.Now, AuditLog: a.AuditService, Factors: a.FactorService, Sessions: a.SessionService})
+	a.TokenService = identity.NewTokens(identity.TokensConfig{Store: d.Store, Now: d.Now})
+	a.UserService = identity.NewUsers(identity.UsersConfig{Store: d.Store, Now: d.Now})
+	a.TenantService = identity.NewTenants(identity.TenantsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Users: a.UserService})
+	workerKeys := &identity.WorkerKeys{}
 	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
 	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
-	a.ClusterService = cluster.New(cluster.Config{
-		Store: d.Store, Accounts: d.Accounts, CheckScript: d.CheckScript, Explainer: d.Explainer, Firewalls: d.Firewalls, Keys: d.Keys, Now: d.Now, Planner: d.Planner, Provisioned: d.Provisioned, Solver: d.Solver, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Policies: a.PolicyService})
-	a.OperationService = operation.New(operation.Config{
-		Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Now: d.Now, Sleeps: d.Sleeps, LeaseGrace: d.LeaseGrace, Resources: a.ResourceService, Catalogs: a.CatalogService, People: a.IdentityService, Policies: a.PolicyService, Clusters: a.ClusterService})
-	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService})
+	solving := &cluster.SolveLimit{}
+	a.ClusterFinderService = cluster.NewFinder(cluster.FinderConfig{Store: d.Store})
+	a.MaskService = cluster.NewMasks(cluster.MasksConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
+	a.PlanService = cluster.NewPlans(cluster.PlansConfig{Store: d.Store, Planner: d.Planner, Now: d.Now, Catalogs: a.CatalogService})
+	a.PreflightService = cluster.NewPreflight(cluster.PreflightConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, CheckScript: d.CheckScript, Provisioned: d.Provisioned, Catalogs: a.CatalogService, Secrets: a.SecretService})
+	a.ViewService = cluster.NewViews(cluster.ViewsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Finder: a.ClusterFinderService, Masks: a.MaskService})
+	a.SpecService = cluster.NewSpecs(cluster.SpecsConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
+	a.CreateService = cluster.NewCreates(cluster.CreatesConfig{Store: d.Store, Solver: d.Solver, Now: d.Now, Keys: d.Keys, Explainer: d.Explainer, Firewalls: d.Firewalls, Resources: a.ResourceService, Catalogs: a.CatalogService, Policies: a.PolicyService, Solving: solving, Clusters: a.ClusterFinderService, Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService, Specs: a.SpecService})
+	a.TrialService = cluster.NewTrials(cluster.TrialsConfig{Catalogs: a.CatalogService, Preflight: a.PreflightService, Creates: a.CreateService})
+	a.ActivityService = cluster.NewActivity(cluster.ActivityConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService})
+	a.SharingService = cluster.NewSharing(cluster.SharingConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
+	a.OwnershipService = cluster.NewOwnership(cluster.OwnershipConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService})
+	a.DeleteService = cluster.NewDeletes(cluster.DeletesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Plans: a.PlanService, Views: a.ViewService})
+	a.DashboardService = cluster.NewDashboard(cluster.DashboardConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
+	a.RepeatService = cluster.NewRepeats(cluster.RepeatsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
+	a.ClusterAccessService = cluster.NewAccess(cluster.AccessConfig{Store: d.Store, Now: d.Now, Keys: d.Keys, Clusters: a.ClusterFinderService})
+	a.OperationFinderService = operation.NewFinder(operation.FinderConfig{Store: d.Store, Clusters: a.ClusterFinderService})
+	a.UpdateBuilderService = operation.NewBuilder(operation.BuilderConfig{Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Sleeps: d.Sleeps, Resources: a.ResourceService, Catalogs: a.CatalogService, Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService})
+	a.UpdateSubmitterService = operation.NewSubmitter(operation.SubmitterConfig{Store: d.Store, Now: d.Now, Keys: d.Keys, Policies: a.PolicyService, Views: a.ViewService})
+	a.UpdateService = operation.NewUpdates(operation.UpdatesConfig{Clusters: a.ClusterFinderService, Plans: a.PlanService, Preflight: a.PreflightService, Solving: solving, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
+	a.SleepService = operation.NewSleeping(operation.SleepingConfig{Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
+	a.ScheduleService = operation.NewSchedules(operation.SchedulesConfig{Store: d.Store, Now: d.Now, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService, Sleeping: a.SleepService})
+	a.PausedDeleteService = operation.NewPausedDeletes(operation.PausedDeletesConfig{Store: d.Store, Now: d.Now, LeaseGrace: d.LeaseGrace})
+	a.LeaseService = operation.NewLeases(operation.LeasesConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService, Preflight: a.PreflightService, PausedDeletes: a.PausedDeleteService})
+	a.LeaseWarningService = operation.NewLeaseWarnings(operation.LeaseWarningsConfig{Store: d.Store, Now: d.Now, Leases: a.LeaseService})
+	a.ControlService = operation.NewControls(operation.ControlsConfig{Store: d.Store, Now: d.Now, Views: a.ViewService, Operations: a.OperationFinderService})
+	a.PartialService = operation.NewPartials(operation.PartialsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Masks: a.MaskService, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Builder: a.UpdateBuilderService})
+	a.RollBackService = operation.NewRollBacks(operation.RollBacksConfig{Store: d.Store, Now: d.Now, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Partials: a.PartialService})
+	a.RequestService = operation.NewRequests(operation.RequestsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Masks: a.MaskService, Plans: a.PlanService, Preflight: a.PreflightService, Creates: a.CreateService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
+	a.DriftService = operation.NewDrifts(operation.DriftsConfig{Store: d.Store, Now: d.Now, DryRuns: d.DryRuns, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
+	a.BackfillService = operation.NewBackfills(operation.BackfillsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
+	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, LeaseWarnings: a.LeaseWarningService})
 	a.ExecutionService = execution.New(execution.Config{
-		Store: d.Store, Meter: d.Meter, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers, Budgets: d.Budgets, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Clusters: a.ClusterService, Operations: a.OperationService})
+		Store: d.Store, Meter: d.Meter, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, DryRuns: d.DryRuns, Workers: d.Workers, Budgets: d.Budgets, Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, Clusters: a.ClusterFinderService, Masks: a.MaskService, Preflight: a.PreflightService, Views: a.ViewService, Operations: a.OperationFinderService, Updates: a.UpdateService, PausedDeletes: a.PausedDeleteService})
 	a.FleetService = fleet.New(fleet.Config{
-		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, People: a.IdentityService, Clusters: a.ClusterService, Executions: a.ExecutionService})
+		Store: d.Store, Accounts: d.Accounts, Catalog: d.Catalog, Now: d.Now, Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService, Executions: a.ExecutionService})
 	a.PoolService = pool.New(pool.Config{
-		Store: d.Store, Catalog: d.Catalog, Keys: d.Keys, Now: d.Now, Catalogs: a.CatalogService, Clusters: a.ClusterService})
-	a.BuildService = build.New(build.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, Builds: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Hooks: a.WebhookService, Clusters: a.ClusterService, Operations: a.OperationService})
-	a.ChatService = chat.New(chat.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterService})
+		Store: d.Store, Catalog: d.Catalog, Keys: d.Keys, Now: d.Now, Catalogs: a.CatalogService, Plans: a.PlanService, Preflight: a.PreflightService})
+	a.BuildHookService = build.NewHooks(build.HooksConfig{
+		Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Webhooks: a.WebhookService})
+	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Leases: a.LeaseService})
+	a.BuildAccessService = build.NewAccess(build.AccessConfig{
+		Store: d.Store, Now: d.Now, Views: a.ViewService, Access: a.ClusterAccessService, Builds: a.BuildService, Hooks: a.BuildHookService})
+	a.BuildIntakeService = build.NewIntake(build.IntakeConfig{Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules,
+		Creates: a.CreateService, Webhooks: a.WebhookService, Builds: a.BuildService, Hooks: a.BuildHookService})
+	a.BuildReconciler = build.NewReconciler(build.ReconcilerConfig{
+		Store: d.Store, Now: d.Now, Faults: d.Faults, Creates: a.CreateService, Deletes: a.DeleteService, Hooks: a.BuildHookService})
+	a.ChatCardService = chat.NewCards(chat.CardsConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
+	a.ChatMessageService = chat.NewMessages(chat.MessagesConfig{Store: d.Store, Now: d.Now})
+	a.ChatHomeService = chat.NewHomes(chat.HomesConfig{Store: d.Store, Now: d.Now})
+	a.ChatReviewService = chat.NewReviews(chat.ReviewsConfig{Store: d.Store, Now: d.Now})
+	a.ChatWorkspaceService = chat.NewWorkspaces(chat.WorkspacesConfig{Store: d.Store, Now: d.Now})
+	a.ChatTokenService = chat.NewTokens(chat.TokensConfig{Store: d.Store, Now: d.Now})
+	a.ChatChannelService = chat.NewChannels(chat.ChannelsConfig{Store: d.Store, Now: d.Now})
+	a.ChatLinkService = chat.NewLinks(chat.LinksConfig{Store: d.Store, Now: d.Now, Channels: a.ChatChannelService})
 	a.SettingsService = settings.New(settings.Config{
-		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, People: a.IdentityService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, Builds: a.BuildService})
+		Store: d.Store, Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles, Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
-		Store: d.Store, Now: d.Now, Clusters: a.ClusterService, Operations: a.OperationService, Usages: a.UsageService, Pools: a.PoolService})
+		Store: d.Store, Now: d.Now, Deletes: a.DeleteService, Schedules: a.ScheduleService, PausedDeletes: a.PausedDeleteService, Requests: a.RequestService, Backfills: a.BackfillService, Usages: a.UsageService, Pools: a.PoolService})
 	return a
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/all"
 	"muster/app/apptest/office"
 	"muster/app/build"
 	"muster/app/netguard"
@@ -21,10 +22,16 @@ func calls(callback string) []build.BuildRule {
 	return []build.BuildRule{{Name: "web", When: "true", Do: build.BuildCreate, Template: "web", Callback: callback}}
 }
 
+// understand lets an office read what build systems send, and judge by rules.
+func understand(a *all.App) {
+	a.BuildHookService.Systems, a.BuildHookService.BuildRules = buildsystems.Family{}, cel.NewBuilds()
+	a.BuildIntakeService.Systems, a.BuildIntakeService.BuildRules = buildsystems.Family{}, cel.NewBuilds()
+}
+
 // What is wrong with a rule's callback is said with its place before it is saved.
 func TestCallbacksOfRulesAreChecked(t *testing.T) {
 	b := office.NewBureau(t)
-	b.App.BuildRules, b.App.HookGuard = cel.NewBuilds(), &netguard.Guard{}
+	b.App.BuildHookService.BuildRules, b.App.HookGuard = cel.NewBuilds(), &netguard.Guard{}
 	admin := b.Actor("root", app.RoleAdmin)
 	for _, callback := range []string{"", "none", "https://ci.example.com/told", "https://ci.example.com/told?build=${event.build}", "${event.payload.callback_url}",
 		`${has(event.payload.x) ? event.payload.x : ""}`, "https://${event.payload.host}.ci.example.com/", "https://ci.example.com:8443/a-very-long-part-of-the-path/${event.job}"} {
@@ -72,7 +79,8 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 // A trial says where the callback would go, without what may be secret, or why nobody would be told; neither keeps a build from its cluster.
 func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 	b := office.NewBureau(t)
-	b.App.BuildRules, b.App.BuildService.Config.Builds, b.App.HookGuard = cel.NewBuilds(), buildsystems.Family{}, &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	understand(b.App)
+	b.App.HookGuard = &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	admin := b.Actor("root", app.RoleAdmin)
 	owner := "ada"
 	if _, err := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "generic", Owner: &owner}); err != nil {

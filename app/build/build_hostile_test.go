@@ -15,8 +15,6 @@ import (
 	"muster/app"
 	"muster/app/apptest/office"
 	"muster/app/build"
-	"muster/app/policy/cel"
-	"muster/portal/buildsystems"
 	"muster/portal/buildsystems/buildsystemtest"
 )
 
@@ -42,7 +40,7 @@ type gate struct {
 
 func newGate(t testing.TB) *gate {
 	g := &gate{Bureau: office.NewBureau(t), hooks: map[string]build.BuildHook{}}
-	g.App.BuildRules, g.App.BuildService.Config.Builds = cel.NewBuilds(), buildsystems.Family{}
+	understand(g.App)
 	if len(g.App.BuildSystems()) != len(senders) {
 		t.Fatalf("%d build systems, %d senders", len(g.App.BuildSystems()), len(senders))
 	}

@@ -10,13 +10,11 @@ import (
 	"muster/app"
 	"muster/app/apptest/office"
 	"muster/app/build"
-	"muster/app/policy/cel"
-	"muster/portal/buildsystems"
 )
 
 func newHookBureau(t *testing.T) (*office.Bureau, app.Actor) {
 	b := office.NewBureau(t)
-	b.App.BuildRules, b.App.BuildService.Config.Builds = cel.NewBuilds(), buildsystems.Family{}
+	understand(b.App)
 	return b, b.Actor("root", app.RoleAdmin)
 }
 

@@ -100,7 +100,7 @@ func BuildSigningKey(secret string) []byte {
 }
 
 // callOf says where the build of an event is to be told. An address that cannot be one keeps no build from its cluster.
-func (a *Service) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildCall {
+func (a *Intake) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildCall {
 	text := strings.TrimSpace(j.Callback)
 	switch {
 	case j.CallbackWhy != "":
@@ -111,7 +111,7 @@ func (a *Service) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildC
 	if text == "" || text == app.BuildCallbackNone {
 		return BuildCall{}
 	}
-	u, err := a.Hooks.CheckHookURL(text)
+	u, err := a.Webhooks.CheckHookURL(text)
 	if err != nil {
 		return BuildCall{Why: "No callback is sent for this build: " + app.AsError(err).Message}
 	}
@@ -119,7 +119,7 @@ func (a *Service) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildC
 }
 
 // checkCallback says what is wrong with a rule's callback before anything is put in it.
-func (a *Service) checkCallback(r BuildRule) error {
+func (a *Hooks) checkCallback(r BuildRule) error {
 	wrong := func(message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: "callback", Message: "callback: " + message, Hint: hint}
 	}
@@ -151,7 +151,7 @@ func (a *Service) checkCallback(r BuildRule) error {
 	if open {
 		before += "x" // what comes there is not known yet; where it leads is
 	}
-	if _, err := a.Hooks.CheckHookURL(before); err != nil {
+	if _, err := a.Webhooks.CheckHookURL(before); err != nil {
 		e := *app.AsError(err)
 		return wrong(e.Message, phrase.FirstOf(e.Hint, like))
 	}
@@ -159,7 +159,7 @@ func (a *Service) checkCallback(r BuildRule) error {
 }
 
 // toldOf gives what is to be told of a build that has moved; nil for nothing.
-func (a *Service) toldOf(ctx context.Context, was DueBuild, b Build, now time.Time) (*app.BuildNews, error) {
+func (a *Reconciler) toldOf(ctx context.Context, was DueBuild, b Build, now time.Time) (*app.BuildNews, error) {
 	if (b.Callback == nil || b.Callback.URL == "") && !was.Of.Statuses || b.State == was.State || !b.State.Told() {
 		return nil, nil
 	}

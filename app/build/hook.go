@@ -11,11 +11,43 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/identity"
 	"muster/app/phrase"
 	"muster/app/template"
 	"muster/app/webhook"
 )
+
+// HookStore keeps hooks with their secrets.
+type HookStore interface {
+	BuildHook(ctx context.Context, tenant string, name string) (BuildHook, error)
+	// BuildHookAt gives the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
+	BuildHookAt(ctx context.Context, id string, now time.Time) (h BuildHook, secrets []string, err error)
+	BuildHooks(ctx context.Context, tenant string) ([]BuildHook, error)
+	// DeleteBuildHook ends all builds of a hook with it.
+	DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error
+	SaveBuildHook(ctx context.Context, who app.Actor, c BuildHookChange, now time.Time) (h BuildHook, made bool, err error)
+	User(ctx context.Context, tenant string, name string) (identity.User, error)
+}
+
+// HooksConfig is what Hooks is created from. Only what says so may be nil.
+type HooksConfig struct {
+	Store      HookStore
+	Now        func() time.Time
+	BuildRules BuildRuleEngine
+	// Systems understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
+	Systems  BuildSystems
+	Catalogs *catalog.Service
+	Webhooks *webhook.Service
+}
+
+// Hooks are where build systems send what happens, with the rules about it.
+type Hooks struct {
+	HooksConfig
+}
+
+// NewHooks returns them on top of what c holds.
+func NewHooks(c HooksConfig) *Hooks { return &Hooks{HooksConfig: c} }
 
 // BuildHook is an address at which a build system tells of its builds, and what is to be done then. Its secret cannot be read again.
 type BuildHook struct {
@@ -91,14 +123,14 @@ type SavedBuildHook struct {
 }
 
 // BuildSystems lists the build systems that can be spoken to; they are no secret.
-func (a *Service) BuildSystems() []BuildSystem {
-	if a.Builds == nil {
+func (a *Hooks) BuildSystems() []BuildSystem {
+	if a.Systems == nil {
 		return nil
 	}
-	return a.Builds.Systems()
+	return a.Systems.Systems()
 }
 
-func (a *Service) buildSystem(name string) (BuildSystem, bool) {
+func (a *Hooks) buildSystem(name string) (BuildSystem, bool) {
 	for _, s := range a.BuildSystems() {
 		if s.Name == name {
 			return s, true
@@ -108,7 +140,7 @@ func (a *Service) buildSystem(name string) (BuildSystem, bool) {
 }
 
 // BuildHooks lists the build hooks of the tenant by name.
-func (a *Service) BuildHooks(ctx context.Context, actor app.Actor) ([]BuildHook, error) {
+func (a *Hooks) BuildHooks(ctx context.Context, actor app.Actor) ([]BuildHook, error) {
 	if err := actor.Authorize("BuildHooks"); err != nil {
 		return nil, err
 	}
@@ -122,7 +154,7 @@ func (a *Service) BuildHooks(ctx context.Context, actor app.Actor) ([]BuildHook,
 }
 
 // BuildHook gives one; ENotFound where there is none of the name.
-func (a *Service) BuildHook(ctx context.Context, actor app.Actor, name string) (BuildHook, error) {
+func (a *Hooks) BuildHook(ctx context.Context, actor app.Actor, name string) (BuildHook, error) {
 	if err := actor.Authorize("BuildHook"); err != nil {
 		return BuildHook{}, err
 	}
@@ -134,7 +166,7 @@ func (a *Service) BuildHook(ctx context.Context, actor app.Actor, name string) (
 }
 
 // judgeBuildHook says of a hook as it is now why it can do nothing, and what is unwise about it.
-func (a *Service) judgeBuildHook(ctx context.Context, h *BuildHook) (err error) {
+func (a *Hooks) judgeBuildHook(ctx context.Context, h *BuildHook) (err error) {
 	if _, h.Why, err = a.buildOwner(ctx, *h); err != nil {
 		return err
 	}
@@ -153,7 +185,7 @@ func (a *Service) judgeBuildHook(ctx context.Context, h *BuildHook) (err error) 
 
 // SaveBuildHook makes a build hook or changes the one of that name. EInvalid says which field is wrong, of rules with rule, line and
 // column.
-func (a *Service) SaveBuildHook(ctx context.Context, actor app.Actor, r BuildHookRequest) (SavedBuildHook, error) {
+func (a *Hooks) SaveBuildHook(ctx context.Context, actor app.Actor, r BuildHookRequest) (SavedBuildHook, error) {
 	if err := actor.Authorize("SaveBuildHook"); err != nil {
 		return SavedBuildHook{}, err
 	}
@@ -214,14 +246,14 @@ func newBuildSecret(s BuildSystem) string {
 
 // DeleteBuildHook ends a build hook: its address is not known any more, what waits is dropped, and the clusters of its builds are given
 // back.
-func (a *Service) DeleteBuildHook(ctx context.Context, actor app.Actor, name string) error {
+func (a *Hooks) DeleteBuildHook(ctx context.Context, actor app.Actor, name string) error {
 	if err := actor.Authorize("DeleteBuildHook"); err != nil {
 		return err
 	}
 	return a.Store.DeleteBuildHook(ctx, actor, name, a.Now())
 }
 
-func (a *Service) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHookRequest, was BuildHook, fresh bool, users findUser) (BuildHookChange, error) {
+func (a *Hooks) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHookRequest, was BuildHook, fresh bool, users findUser) (BuildHookChange, error) {
 	c := BuildHookChange{Name: r.Name, System: r.System, Owner: r.Owner, Rules: r.Rules, Enabled: r.Enabled}
 	wrong := func(field, message, hint string) (BuildHookChange, error) {
 		return c, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
@@ -306,7 +338,7 @@ func checkBuildOwner(ctx context.Context, actor app.Actor, name string, users fi
 }
 
 // buildOwner gives as whom a hook acts; why is set where it cannot.
-func (a *Service) buildOwner(ctx context.Context, h BuildHook) (owner app.Actor, why string, err error) {
+func (a *Hooks) buildOwner(ctx context.Context, h BuildHook) (owner app.Actor, why string, err error) {
 	u, err := a.Store.User(ctx, h.Tenant, h.Owner)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:

@@ -8,9 +8,37 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/operation"
 	"muster/app/phrase"
 	"muster/app/template"
 )
+
+// BuildStore keeps builds.
+type BuildStore interface {
+	Build(ctx context.Context, tenant string, id int64) (Build, error)
+	// Builds gives them newest first, without Ahead.
+	Builds(ctx context.Context, tenant string, f BuildFilter) ([]Build, error)
+	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
+	EndBuild(ctx context.Context, who app.Actor, b Build, words string, now time.Time) error
+	View(ctx context.Context, tenant string, id string) (cluster.ClusterView, error)
+	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
+}
+
+// BuildsConfig is what Builds is created from. Only what says so may be nil.
+type BuildsConfig struct {
+	Store    BuildStore
+	Now      func() time.Time
+	Clusters *cluster.Finder
+	Leases   *operation.Leases
+}
+
+// Builds are what rules began, with their clusters.
+type Builds struct {
+	BuildsConfig
+}
+
+// NewBuilds returns them on top of what c holds.
+func NewBuilds(c BuildsConfig) *Builds { return &Builds{BuildsConfig: c} }
 
 // Build is what one build is to have: a cluster, from when its turn comes until it ends.
 type Build struct {
@@ -82,7 +110,7 @@ type BuildView struct {
 const MaxBuildPage = 200
 
 // Builds lists the builds of the tenant, newest first.
-func (a *Service) BuildList(ctx context.Context, actor app.Actor, f BuildFilter) ([]Build, error) {
+func (a *Builds) BuildList(ctx context.Context, actor app.Actor, f BuildFilter) ([]Build, error) {
 	if err := actor.Authorize("BuildList"); err != nil {
 		return nil, err
 	}
@@ -102,7 +130,7 @@ func (a *Service) BuildList(ctx context.Context, actor app.Actor, f BuildFilter)
 }
 
 // Build gives one with its cluster; ENotFound where the tenant has none of the number.
-func (a *Service) Build(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
+func (a *Builds) Build(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
 	if err := actor.Authorize("Build"); err != nil {
 		return BuildView{}, err
 	}
@@ -113,7 +141,7 @@ func (a *Service) Build(ctx context.Context, actor app.Actor, id int64) (BuildVi
 }
 
 // build finds a build that the actor may see.
-func (a *Service) build(ctx context.Context, actor app.Actor, id int64) (Build, error) {
+func (a *Builds) build(ctx context.Context, actor app.Actor, id int64) (Build, error) {
 	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {
 		return Build{}, err
@@ -129,7 +157,7 @@ func (a *Service) build(ctx context.Context, actor app.Actor, id int64) (Build, 
 }
 
 // AwaitBuild is Build, but waits while the build may still become ready: until it is, has failed, or until wait is over.
-func (a *Service) AwaitBuild(ctx context.Context, actor app.Actor, id int64, wait time.Duration) (BuildView, error) {
+func (a *Builds) AwaitBuild(ctx context.Context, actor app.Actor, id int64, wait time.Duration) (BuildView, error) {
 	if err := actor.Authorize("AwaitBuild"); err != nil {
 		return BuildView{}, err
 	}
@@ -139,7 +167,7 @@ func (a *Service) AwaitBuild(ctx context.Context, actor app.Actor, id int64, wai
 // MaxBuildAwait is how long one may be kept waiting at once.
 const MaxBuildAwait = 25 * time.Second
 
-func (a *Service) awaitBuild(ctx context.Context, wait time.Duration, look func() (BuildView, error)) (BuildView, error) {
+func (a *Builds) awaitBuild(ctx context.Context, wait time.Duration, look func() (BuildView, error)) (BuildView, error) {
 	changed, stop := a.Store.Watch(app.BuildsTopic())
 	defer stop()
 	wait = min(wait, MaxBuildAwait)
@@ -160,7 +188,7 @@ func (a *Service) awaitBuild(ctx context.Context, wait time.Duration, look func(
 	}
 }
 
-func (a *Service) buildView(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
+func (a *Builds) buildView(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
 	b, err := a.Store.Build(ctx, actor.Tenant, id)
 	b = b.Shown()
 	v := BuildView{Build: b, Nodes: []app.BuildNode{}, Links: []app.Link{}}
@@ -205,7 +233,7 @@ func buildNodes(c cluster.ClusterView) []app.BuildNode {
 
 // EndBuild ends a build now, as if the build system had told it: what waits is dropped, a cluster is given back. Ending it again changes
 // nothing. It is for the hook's owner, and admins.
-func (a *Service) EndBuild(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
+func (a *Builds) EndBuild(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
 	if err := actor.Authorize("EndBuild"); err != nil {
 		return BuildView{}, err
 	}
@@ -224,7 +252,7 @@ func (a *Service) EndBuild(ctx context.Context, actor app.Actor, id int64) (Buil
 
 // ExtendBuild moves the end of the lease of a build's cluster further away, within what the template allows. EConflict where it has no
 // cluster.
-func (a *Service) ExtendBuild(ctx context.Context, actor app.Actor, id int64, by time.Duration) (BuildView, error) {
+func (a *Builds) ExtendBuild(ctx context.Context, actor app.Actor, id int64, by time.Duration) (BuildView, error) {
 	if err := actor.Authorize("ExtendBuild"); err != nil {
 		return BuildView{}, err
 	}
@@ -241,10 +269,10 @@ func (a *Service) ExtendBuild(ctx context.Context, actor app.Actor, id int64, by
 	return a.buildView(ctx, actor, id)
 }
 
-func (a *Service) extendBuild(ctx context.Context, actor app.Actor, b Build, by time.Duration) error {
+func (a *Builds) extendBuild(ctx context.Context, actor app.Actor, b Build, by time.Duration) error {
 	if b.Cluster == "" || !b.State.Live() || b.State == app.BuildEnding {
 		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "It is " + string(b.State) + "."}
 	}
-	_, err := a.Operations.ExtendLease(ctx, actor, b.Cluster, template.LeaseRequest{By: by})
+	_, err := a.Leases.ExtendLease(ctx, actor, b.Cluster, template.LeaseRequest{By: by})
 	return err
 }

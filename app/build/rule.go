@@ -196,7 +196,7 @@ type BuildRuleEngine interface {
 }
 
 // CheckBuildRules says what is wrong with rules, before they are saved: EInvalid with rule and field.
-func (a *Service) CheckBuildRules(ctx context.Context, actor app.Actor, rules []BuildRule) error {
+func (a *Hooks) CheckBuildRules(ctx context.Context, actor app.Actor, rules []BuildRule) error {
 	if err := actor.Authorize("CheckBuildRules"); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (a *Service) CheckBuildRules(ctx context.Context, actor app.Actor, rules []
 	return a.checkBuildTemplates(ctx, actor.Tenant, rules)
 }
 
-func (a *Service) checkBuildRules(rules []BuildRule) error {
+func (a *Hooks) checkBuildRules(rules []BuildRule) error {
 	if len(rules) > MaxBuildRules {
 		return &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("There are more than %d rules.", MaxBuildRules), Hint: "Make another hook."}
 	}

@@ -61,7 +61,7 @@ func (b Build) Shown() Build {
 const maxStatusToken = 512
 
 // readyStatus says of a ready build's cluster how large it is, what it costs and where it is.
-func (a *Service) readyStatus(ctx context.Context, d DueBuild, b Build, c cluster.ClusterView) (*app.CommitStatus, error) {
+func (a *Reconciler) readyStatus(ctx context.Context, d DueBuild, b Build, c cluster.ClusterView) (*app.CommitStatus, error) {
 	words := fmt.Sprintf("Cluster %s is ready: %s", c.Name, phrase.Several(len(c.Nodes), "node"))
 	if c.CostPerHour > 0 {
 		words += ", " + phrase.Cost(c.CostPerHour) + " an hour"
@@ -89,7 +89,7 @@ func (a *Service) readyStatus(ctx context.Context, d DueBuild, b Build, c cluste
 }
 
 // checkStatus says what is wrong with how a hook is to write commit statuses.
-func (a *Service) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c *BuildHookChange) error {
+func (a *Hooks) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c *BuildHookChange) error {
 	wrong := func(field, message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
@@ -106,7 +106,7 @@ func (a *Service) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, 
 	if r.StatusAPI != nil {
 		text := strings.TrimRight(strings.TrimSpace(*r.StatusAPI), "/")
 		if text != "" {
-			u, err := a.Hooks.CheckHookURL(text)
+			u, err := a.Webhooks.CheckHookURL(text)
 			if err != nil {
 				e := *app.AsError(err)
 				e.Field, e.Hint = "status_api", "Such as "+s.StatusOwn+"."
@@ -126,7 +126,7 @@ func (a *Service) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, 
 }
 
 // checkBuildTemplates refuses rules that name a template which the tenant doesn't have. What a rule works out from the event isn't known yet.
-func (a *Service) checkBuildTemplates(ctx context.Context, tenant string, rules []BuildRule) error {
+func (a *Hooks) checkBuildTemplates(ctx context.Context, tenant string, rules []BuildRule) error {
 	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err

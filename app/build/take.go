@@ -13,8 +13,51 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/cluster"
 	"muster/app/webhook"
 )
+
+// IntakeStore keeps deliveries and what they bring about.
+type IntakeStore interface {
+	BuildDeliveries(ctx context.Context, tenant string, hook string, before int64, limit int) ([]BuildTaken, error)
+	// BuildDelivery gives one with its body, and what makes it the same.
+	BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d BuildTaken, uniq string, err error)
+	BuildHook(ctx context.Context, tenant string, name string) (BuildHook, error)
+	// BuildHookAt gives the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
+	BuildHookAt(ctx context.Context, id string, now time.Time) (h BuildHook, secrets []string, err error)
+	// BuildTokenKey gives what tokens of a hook's builds are made from.
+	BuildTokenKey(ctx context.Context, id string) ([]byte, error)
+	// NoteBuildRefused notes why a delivery was not taken, at most once in ten seconds for each hook.
+	NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error
+	// NoteBuildTaken writes what became of a delivery later: Outcome and Words.
+	NoteBuildTaken(ctx context.Context, d BuildTaken) error
+	NoteDeed(ctx context.Context, d app.Deed) error
+	// TakeBuild does what an order says, and keeps the delivery. EConflict, reason "replayed", where there was one with the same Uniq;
+	// ENotFound where the hook is gone.
+	TakeBuild(ctx context.Context, o BuildOrder) (BuildDone, error)
+}
+
+// IntakeConfig is what Intake is created from. Only what says so may be nil.
+type IntakeConfig struct {
+	Store      IntakeStore
+	Now        func() time.Time
+	BuildRules BuildRuleEngine
+	// Systems understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
+	Systems  BuildSystems
+	Creates  *cluster.Creates
+	Webhooks *webhook.Service
+
+	Builds *Builds
+	Hooks  *Hooks
+}
+
+// Intake takes what build systems send, and tries what would become of it.
+type Intake struct {
+	IntakeConfig
+}
+
+// NewIntake returns one on top of what c holds.
+func NewIntake(c IntakeConfig) *Intake { return &Intake{IntakeConfig: c} }
 
 // BuildOutcome is what became of a delivery.
 type BuildOutcome string
@@ -120,18 +163,18 @@ const nobodyHere = "whsec_bm9ib2R5IGlzIGhlcmUsIG5vYm9keSBhdCBhbGwgaGVyZQ=="
 // TakeBuild takes what was sent to a hook's address, on behalf of nobody: what it may do is what the hook's owner may. header gives the
 // first value of a header. EUnauthorized where the hook is not known or the signature is not right, the same for both; EConflict, reason
 // "replayed", where it was taken before; EInvalid where the body is not what the system sends; EForbidden where the hook is switched off.
-func (a *Service) TakeBuild(ctx context.Context, id string, header func(string) string, body []byte, from string) (BuildReceipt, error) {
+func (a *Intake) TakeBuild(ctx context.Context, id string, header func(string) string, body []byte, from string) (BuildReceipt, error) {
 	now := a.Now()
 	if len(body) > MaxBuildBody {
 		return BuildReceipt{}, &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A delivery has at most %d bytes.", MaxBuildBody)}
 	}
-	if a.Builds == nil || a.BuildRules == nil {
+	if a.Systems == nil || a.BuildRules == nil {
 		return BuildReceipt{}, errBuildSigned
 	}
 	h, secrets, err := a.Store.BuildHookAt(ctx, id, now)
 	if app.CodeOf(err) == app.ENotFound {
-		for _, s := range a.Builds.Systems() {
-			_, _ = a.Builds.Verify(s.Name, header, body, []string{nobodyHere}, now)
+		for _, s := range a.Systems.Systems() {
+			_, _ = a.Systems.Verify(s.Name, header, body, []string{nobodyHere}, now)
 			break
 		}
 		return BuildReceipt{}, errBuildSigned
@@ -139,7 +182,7 @@ func (a *Service) TakeBuild(ctx context.Context, id string, header func(string) 
 	if err != nil {
 		return BuildReceipt{}, err
 	}
-	d, err := a.Builds.Verify(h.System, header, body, secrets, now)
+	d, err := a.Systems.Verify(h.System, header, body, secrets, now)
 	if err != nil {
 		if err := a.Store.NoteBuildRefused(ctx, id, senderWord(app.AsError(err).Advised()), now); err != nil {
 			return BuildReceipt{}, err
@@ -165,7 +208,7 @@ func (a *Service) TakeBuild(ctx context.Context, id string, header func(string) 
 	return a.buildReceipt(ctx, h, done)
 }
 
-func (a *Service) buildReceipt(ctx context.Context, h BuildHook, done BuildDone) (BuildReceipt, error) {
+func (a *Intake) buildReceipt(ctx context.Context, h BuildHook, done BuildDone) (BuildReceipt, error) {
 	r := BuildReceipt{Delivery: done.Delivery.ID, Outcome: done.Delivery.Outcome, Words: done.Delivery.Words}
 	if b := done.Build; b != nil {
 		r.Build, r.State = b.ID, b.Shown().State
@@ -188,18 +231,18 @@ func buildToken(key []byte, id int64) string {
 }
 
 // buildOrder works out what a delivery is to bring about. Where it cannot be read the order says at least what is kept of it.
-func (a *Service) buildOrder(ctx context.Context, h BuildHook, d BuildDelivery, now time.Time) (BuildOrder, error) {
+func (a *Intake) buildOrder(ctx context.Context, h BuildHook, d BuildDelivery, now time.Time) (BuildOrder, error) {
 	sum := sha256.Sum256([]byte(d.Unique))
 	o := BuildOrder{Hook: h, Uniq: hex.EncodeToString(sum[:]), Body: d.Body, Now: now,
 		Delivery: BuildTaken{Hook: h.Name, At: now, SentAt: d.SentAt, Number: senderWord(d.ID), System: h.System, Event: senderWord(d.Event), Size: len(d.Body), Outcome: BuildTakenNothing}}
-	owner, why, err := a.buildOwner(ctx, h)
+	owner, why, err := a.Hooks.buildOwner(ctx, h)
 	if err != nil {
 		return o, err
 	}
 	if o.Who = owner; owner.User == "" {
 		o.Who = app.Actor{Tenant: h.Tenant, User: h.Owner, Via: app.ViaHook, Token: "build hook " + h.Name}
 	}
-	e, err := a.Builds.Read(d)
+	e, err := a.Systems.Read(d)
 	if err != nil {
 		return o, err
 	}
@@ -260,7 +303,7 @@ type BuildLook struct {
 var reopening = []string{"reopened", "reopen"}
 
 // weighBuild asks the rules. The end of a build needs none: all that stands for it ends, whatever rules say by now.
-func (a *Service) weighBuild(ctx context.Context, h BuildHook, e app.BuildEvent) (w weighedBuild) {
+func (a *Intake) weighBuild(ctx context.Context, h BuildHook, e app.BuildEvent) (w weighedBuild) {
 	ended := e.Phase == BuildEnded && e.Build != ""
 	if ended {
 		w.ends = a.endsOf(ctx, h, e)
@@ -316,7 +359,7 @@ func (a *Service) weighBuild(ctx context.Context, h BuildHook, e app.BuildEvent)
 }
 
 // endsOf gives what ends with a build, or with a job of it. A cluster that is for the whole of a build goes with the whole.
-func (a *Service) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []BuildEnd {
+func (a *Intake) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []BuildEnd {
 	if e.Job == "" && e.JobID == "" {
 		return []BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
 	}
@@ -337,7 +380,7 @@ func (a *Service) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []B
 }
 
 // extendFor moves the lease where an order says so; what becomes of it stands with the delivery.
-func (a *Service) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) {
+func (a *Intake) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) {
 	if o.Extend == "" || done.Build == nil {
 		return
 	}
@@ -346,7 +389,7 @@ func (a *Service) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) 
 		return
 	}
 	d := &done.Delivery
-	if err := a.extendBuild(ctx, o.Who, *done.Build, o.Hook.Rules[i].LeaseTime()); err != nil {
+	if err := a.Builds.extendBuild(ctx, o.Who, *done.Build, o.Hook.Rules[i].LeaseTime()); err != nil {
 		d.Outcome, d.Words = BuildTakenRefused, app.AsError(err).Advised()
 	} else {
 		d.Outcome, d.Words = BuildTakenExtended, ""
@@ -354,16 +397,16 @@ func (a *Service) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) 
 	_ = a.Store.NoteBuildTaken(ctx, *d) // it is a note; the lease was moved or not all the same
 }
 
-func (a *Service) keptBuild(ctx context.Context, h BuildHook, id int64) (BuildTaken, BuildDelivery, error) {
+func (a *Intake) keptBuild(ctx context.Context, h BuildHook, id int64) (BuildTaken, BuildDelivery, error) {
 	kept, uniq, err := a.Store.BuildDelivery(ctx, h.Tenant, h.Name, id)
-	if err == nil && a.Builds == nil {
+	if err == nil && a.Systems == nil {
 		err = &app.Error{Code: app.EConflict, Message: "This server knows no build system."}
 	}
 	return kept, BuildDelivery{System: kept.System, Event: kept.Event, ID: kept.Number, Unique: uniq, SentAt: kept.SentAt, Body: []byte(kept.Body)}, err
 }
 
 // BuildDeliveries lists the deliveries of a hook before a number, newest first.
-func (a *Service) BuildDeliveries(ctx context.Context, actor app.Actor, hook string, before int64, limit int) ([]BuildTaken, error) {
+func (a *Intake) BuildDeliveries(ctx context.Context, actor app.Actor, hook string, before int64, limit int) ([]BuildTaken, error) {
 	if err := actor.Authorize("BuildDeliveries"); err != nil {
 		return nil, err
 	}
@@ -371,7 +414,7 @@ func (a *Service) BuildDeliveries(ctx context.Context, actor app.Actor, hook str
 }
 
 // BuildDelivery gives one with its body.
-func (a *Service) BuildDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (BuildTaken, error) {
+func (a *Intake) BuildDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (BuildTaken, error) {
 	if err := actor.Authorize("BuildDelivery"); err != nil {
 		return BuildTaken{}, err
 	}
@@ -381,7 +424,7 @@ func (a *Service) BuildDelivery(ctx context.Context, actor app.Actor, hook strin
 
 // ReplayBuild runs a kept delivery again, against today's rules. A build that has a cluster gets no second one, one that has ended none
 // at all; one that was refused or failed may begin anew.
-func (a *Service) ReplayBuild(ctx context.Context, actor app.Actor, hook string, id int64) (BuildTaken, error) {
+func (a *Intake) ReplayBuild(ctx context.Context, actor app.Actor, hook string, id int64) (BuildTaken, error) {
 	if err := actor.Authorize("ReplayBuild"); err != nil {
 		return BuildTaken{}, err
 	}

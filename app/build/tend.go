@@ -9,53 +9,49 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/phrase"
-	"muster/app/webhook"
 )
 
-// DueBuild is a build of which something is to be done, with what that takes.
-type DueBuild struct {
-	Build
-	Of BuildHook
-}
-
-// BuildStore keeps build hooks, builds and deliveries.
-type BuildStore interface {
-	BuildHooks(ctx context.Context, tenant string) ([]BuildHook, error)
-	BuildHook(ctx context.Context, tenant, name string) (BuildHook, error)
-	// BuildHookAt gives the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
-	BuildHookAt(ctx context.Context, id string, now time.Time) (h BuildHook, secrets []string, err error)
-	// BuildTokenKey gives what tokens of a hook's builds are made from.
-	BuildTokenKey(ctx context.Context, id string) ([]byte, error)
-	SaveBuildHook(ctx context.Context, who app.Actor, c BuildHookChange, now time.Time) (h BuildHook, made bool, err error)
-	// DeleteBuildHook ends all builds of a hook with it.
-	DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error
-	// NoteBuildRefused notes why a delivery was not taken, at most once in ten seconds for each hook.
-	NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error
-
-	// TakeBuild does what an order says, and keeps the delivery. EConflict, reason "replayed", where there was one with the same Uniq;
-	// ENotFound where the hook is gone.
-	TakeBuild(ctx context.Context, o BuildOrder) (BuildDone, error)
-	// NoteBuildTaken writes what became of a delivery later: Outcome and Words.
-	NoteBuildTaken(ctx context.Context, d BuildTaken) error
-	BuildDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]BuildTaken, error)
-	// BuildDelivery gives one with its body, and what makes it the same.
-	BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d BuildTaken, uniq string, err error)
-
+// ReconcilerStore keeps builds, and knows the requests and clusters that they wait for.
+type ReconcilerStore interface {
 	// Builds gives them newest first, without Ahead.
 	Builds(ctx context.Context, tenant string, f BuildFilter) ([]Build, error)
-	Build(ctx context.Context, tenant string, id int64) (Build, error)
-	EndBuild(ctx context.Context, who app.Actor, b Build, words string, now time.Time) error
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
+	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	// DueBuilds gives builds of all tenants of which something is to be done by now, and when the next one is due; zero: none is known.
 	DueBuilds(ctx context.Context, now time.Time, limit int) (due []DueBuild, next time.Time, err error)
 	// MoveBuild writes how a build stands, unless something has happened to it since it was read; done tells which. When it leaves its
 	// place, the next one of its rule is looked at. Of notice and tell, what is not nil is queued with it.
 	MoveBuild(ctx context.Context, b Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error)
-	// BuildCallbacks are what builds are to be told: of each build one at a time, in the order of its states. They are queued by TakeBuild
-	// and MoveBuild, and go with their builds.
-	BuildCallbacks() webhook.DeliveryQueue
-	// ForgetBuilds deletes deliveries, builds that are over, and hooks that are deleted, once they were kept long enough: a bounded
-	// number at once. It gives how many.
-	ForgetBuilds(ctx context.Context, now time.Time) (int, error)
+	MoveRequest(ctx context.Context, m cluster.RequestMove) (cluster.Request, error)
+	Request(ctx context.Context, tenant string, id int64) (cluster.Request, error)
+	View(ctx context.Context, tenant string, id string) (cluster.ClusterView, error)
+}
+
+// ReconcilerConfig is what Reconciler is created from. Only what says so may be nil.
+type ReconcilerConfig struct {
+	Store   ReconcilerStore
+	Now     func() time.Time
+	Creates *cluster.Creates
+	Deletes *cluster.Deletes
+	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
+	Faults func(where string) error
+
+	Hooks *Hooks
+}
+
+// Reconciler gets clusters for builds that wait, and gives them back.
+type Reconciler struct {
+	ReconcilerConfig
+}
+
+// NewReconciler returns one on top of what c holds.
+func NewReconciler(c ReconcilerConfig) *Reconciler { return &Reconciler{ReconcilerConfig: c} }
+
+// DueBuild is a build of which something is to be done, with what that takes.
+type DueBuild struct {
+	Build
+	Of BuildHook
 }
 
 func (b Build) FailedNotice(now time.Time) app.Notice {
@@ -96,7 +92,7 @@ const (
 // TendBuilds goes on with builds, of all tenants: gives clusters to those whose turn it is, follows them until they are ready, and gives
 // them back when their builds have ended. It gives how many it went on with, and when it is to be called again though nothing happens; zero
 // where nothing is known. Several servers may call it at the same time. A build to which nothing happens costs nothing.
-func (a *Service) TendBuilds(ctx context.Context) (moved int, next time.Time, err error) {
+func (a *Reconciler) TendBuilds(ctx context.Context) (moved int, next time.Time, err error) {
 	now := a.Now()
 	due, next, err := a.Store.DueBuilds(ctx, now, buildsAtOnce)
 	if err != nil {
@@ -115,7 +111,7 @@ func (a *Service) TendBuilds(ctx context.Context) (moved int, next time.Time, er
 	return moved, next, errors.Join(errs...)
 }
 
-func (a *Service) tendBuild(ctx context.Context, d DueBuild, now time.Time) (bool, error) {
+func (a *Reconciler) tendBuild(ctx context.Context, d DueBuild, now time.Time) (bool, error) {
 	b := d.Build
 	var notice *app.Notice
 	var err error
@@ -160,7 +156,7 @@ func buildRetry(tries int) time.Duration {
 }
 
 // turnOf gives a waiting build its cluster where its turn has come. claimed says that the store has moved it already.
-func (a *Service) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Time) (claimed bool, err error) {
+func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Time) (claimed bool, err error) {
 	switch {
 	case !b.EndAt.IsZero():
 		b.Over(app.BuildOver, "It ended while it waited for its turn.", now)
@@ -172,7 +168,7 @@ func (a *Service) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Tim
 		b.DueAt = b.RetryAt
 		return false, nil
 	}
-	owner, why, err := a.buildOwner(ctx, d.Of)
+	owner, why, err := a.Hooks.buildOwner(ctx, d.Of)
 	if err != nil {
 		return false, err
 	}
@@ -193,7 +189,7 @@ func (a *Service) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Tim
 			return false, err
 		}
 	}
-	_, err = a.Clusters.SubmitRequest(owner.In(ctx), owner, r)
+	_, err = a.Creates.SubmitRequest(owner.In(ctx), owner, r)
 	e := app.AsError(err)
 	switch {
 	case err == nil:
@@ -235,7 +231,7 @@ func (a *Service) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Tim
 }
 
 // leavesName tells whether the cluster that has the name which a build wants goes away by itself, since the build that it was for has ended.
-func (a *Service) leavesName(ctx context.Context, b *Build) (bool, error) {
+func (a *Reconciler) leavesName(ctx context.Context, b *Build) (bool, error) {
 	all, err := a.Store.Clusters(ctx, b.Tenant, app.ClusterFilter{Name: b.Wanted.Cluster, Deleted: true, Limit: 1})
 	if err != nil || b.Wanted.Cluster == "" || len(all) == 0 {
 		return false, err
@@ -253,7 +249,7 @@ const notApproved = "It was not approved in the time that the build waits."
 
 // askedFor follows the request for a build's cluster. That it runs moves the build in the same transaction. moved says that
 // the store has done so already.
-func (a *Service) askedFor(ctx context.Context, d DueBuild, b *Build, now time.Time) (moved bool, err error) {
+func (a *Reconciler) askedFor(ctx context.Context, d DueBuild, b *Build, now time.Time) (moved bool, err error) {
 	q, err := a.Store.Request(ctx, b.Tenant, b.Request)
 	if err != nil {
 		return false, err
@@ -284,7 +280,7 @@ func (a *Service) askedFor(ctx context.Context, d DueBuild, b *Build, now time.T
 }
 
 // followBuild looks at a build's cluster.
-func (a *Service) followBuild(ctx context.Context, d DueBuild, b *Build, now time.Time) error {
+func (a *Reconciler) followBuild(ctx context.Context, d DueBuild, b *Build, now time.Time) error {
 	c, err := a.Store.Cluster(ctx, b.Tenant, b.Cluster)
 	if err != nil {
 		return err
@@ -311,7 +307,7 @@ func (a *Service) followBuild(ctx context.Context, d DueBuild, b *Build, now tim
 }
 
 // giveBuildBack begins the delete of a build's cluster, and sees it gone. It needs nobody's leave: machines cost money.
-func (a *Service) giveBuildBack(ctx context.Context, d DueBuild, b *Build, now time.Time) error {
+func (a *Reconciler) giveBuildBack(ctx context.Context, d DueBuild, b *Build, now time.Time) error {
 	c, err := a.Store.Cluster(ctx, b.Tenant, b.Cluster)
 	if err != nil {
 		return err
@@ -325,7 +321,7 @@ func (a *Service) giveBuildBack(ctx context.Context, d DueBuild, b *Build, now t
 		return nil
 	}
 	who := d.AsOwner()
-	if _, err := a.Clusters.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
+	if _, err := a.Deletes.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
 		return err
 	}
 	b.DueAt = now.Add(buildEndAgain)

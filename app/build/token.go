@@ -9,6 +9,35 @@ import (
 	"muster/app/cluster"
 )
 
+// AccessStore knows builds and the keys of their tokens.
+type AccessStore interface {
+	Build(ctx context.Context, tenant string, id int64) (Build, error)
+	// BuildHookAt gives the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
+	BuildHookAt(ctx context.Context, id string, now time.Time) (h BuildHook, secrets []string, err error)
+	// BuildTokenKey gives what tokens of a hook's builds are made from.
+	BuildTokenKey(ctx context.Context, id string) ([]byte, error)
+	EndBuild(ctx context.Context, who app.Actor, b Build, words string, now time.Time) error
+}
+
+// AccessConfig is what Access is created from. Only what says so may be nil.
+type AccessConfig struct {
+	Store  AccessStore
+	Now    func() time.Time
+	Views  *cluster.Views
+	Access *cluster.Access
+
+	Builds *Builds
+	Hooks  *Hooks
+}
+
+// Access is for builds themselves, which have no account: each asks with a token for what is its own.
+type Access struct {
+	AccessConfig
+}
+
+// NewAccess returns them on top of what c holds.
+func NewAccess(c AccessConfig) *Access { return &Access{AccessConfig: c} }
+
 // BuildKey names a build to those who have no account, with the token that they were given for it.
 type BuildKey struct {
 	Hook  string // the id in its address
@@ -21,7 +50,7 @@ var errBuildToken = &app.Error{Code: app.EUnauthorized, Reason: "token", Message
 	Hint: "A token is given with the answer to each signed delivery that is about the build."}
 
 // buildOfToken gives the build that a token is for. It opens that one, and nothing else.
-func (a *Service) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error) {
+func (a *Access) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error) {
 	key, err := a.Store.BuildTokenKey(ctx, k.Hook)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
@@ -46,12 +75,12 @@ func (a *Service) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error
 }
 
 // buildAccess is buildOfToken for what is to be had only while a build's cluster is ready. It is done as the hook's owner.
-func (a *Service) buildAccess(ctx context.Context, k BuildKey) (Build, app.Actor, error) {
+func (a *Access) buildAccess(ctx context.Context, k BuildKey) (Build, app.Actor, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
 		return d.Build, app.Actor{}, err
 	}
-	owner, why, err := a.buildOwner(ctx, d.Of)
+	owner, why, err := a.Hooks.buildOwner(ctx, d.Of)
 	switch {
 	case err != nil:
 		return d.Build, owner, err
@@ -64,16 +93,16 @@ func (a *Service) buildAccess(ctx context.Context, k BuildKey) (Build, app.Actor
 }
 
 // AwaitBuildBy is AwaitBuild for whoever has the build's token. Where it ended it still says so.
-func (a *Service) AwaitBuildBy(ctx context.Context, k BuildKey, wait time.Duration) (BuildView, error) {
+func (a *Access) AwaitBuildBy(ctx context.Context, k BuildKey, wait time.Duration) (BuildView, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
 		return BuildView{}, err
 	}
-	return a.awaitBuild(ctx, wait, func() (BuildView, error) { return a.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build) })
+	return a.Builds.awaitBuild(ctx, wait, func() (BuildView, error) { return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build) })
 }
 
 // EndBuildBy is EndBuild for whoever has the build's token.
-func (a *Service) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error) {
+func (a *Access) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
 		return BuildView{}, err
@@ -81,11 +110,11 @@ func (a *Service) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error)
 	if err := a.Store.EndBuild(ctx, d.AsOwner(), d.Build, "The build has said that it is done.", a.Now()); err != nil {
 		return BuildView{}, err
 	}
-	return a.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build)
+	return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build)
 }
 
 // ExtendBuildBy is ExtendBuild for whoever has the build's token.
-func (a *Service) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration) (BuildView, error) {
+func (a *Access) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration) (BuildView, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
 		return BuildView{}, err
@@ -93,35 +122,35 @@ func (a *Service) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duratio
 	if by <= 0 {
 		return BuildView{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "A build can only move its end further away.", Hint: "To give the cluster back, end the build."}
 	}
-	if err := a.extendBuild(ctx, owner, b, by); err != nil {
+	if err := a.Builds.extendBuild(ctx, owner, b, by); err != nil {
 		return BuildView{}, err
 	}
-	return a.buildView(ctx, app.Actor{Tenant: b.Tenant}, k.Build)
+	return a.Builds.buildView(ctx, app.Actor{Tenant: b.Tenant}, k.Build)
 }
 
 // BuildClusterBy gives the cluster of a build that is ready, to whoever has the build's token.
-func (a *Service) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.ClusterView, error) {
+func (a *Access) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.ClusterView, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
 		return cluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, owner, b.Cluster)
+	return a.Views.Cluster(ctx, owner, b.Cluster)
 }
 
 // BuildKeyBy gives the private key of a build's cluster, as ClusterKey does, to whoever has the build's token. It stands in the audit.
-func (a *Service) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem []byte, err error) {
+func (a *Access) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem []byte, err error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
 		return "", nil, err
 	}
-	return a.Clusters.ClusterKey(ctx, owner, b.Cluster)
+	return a.Access.ClusterKey(ctx, owner, b.Cluster)
 }
 
 // BuildCertificateBy signs a public key for a build's cluster, as ClusterCertificate does, for whoever has the build's token.
-func (a *Service) BuildCertificateBy(ctx context.Context, k BuildKey, publicKey string, ttl time.Duration) (cluster.Certificate, error) {
+func (a *Access) BuildCertificateBy(ctx context.Context, k BuildKey, publicKey string, ttl time.Duration) (cluster.Certificate, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
 		return cluster.Certificate{}, err
 	}
-	return a.Clusters.ClusterCertificate(ctx, owner, b.Cluster, publicKey, ttl)
+	return a.Access.ClusterCertificate(ctx, owner, b.Cluster, publicKey, ttl)
 }

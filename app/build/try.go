@@ -38,7 +38,7 @@ type BuildTried struct {
 }
 
 // TryBuild says what rules would do, without doing it.
-func (a *Service) TryBuild(ctx context.Context, actor app.Actor, name string, t BuildTrial) (BuildTried, error) {
+func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t BuildTrial) (BuildTried, error) {
 	out := BuildTried{Looks: []BuildLook{}, Do: string(BuildNothing)}
 	if err := actor.Authorize("TryBuild"); err != nil {
 		return out, err
@@ -49,7 +49,7 @@ func (a *Service) TryBuild(ctx context.Context, actor app.Actor, name string, t 
 	}
 	if t.Rules != nil {
 		h.Rules = *t.Rules
-		if err := a.checkBuildRules(h.Rules); err != nil {
+		if err := a.Hooks.checkBuildRules(h.Rules); err != nil {
 			return out, err
 		}
 	}
@@ -63,7 +63,7 @@ func (a *Service) TryBuild(ctx context.Context, actor app.Actor, name string, t 
 		if err != nil {
 			return out, err
 		}
-		if out.Event, err = a.Builds.Read(d); err != nil {
+		if out.Event, err = a.Systems.Read(d); err != nil {
 			return out, err
 		}
 	}
@@ -86,11 +86,11 @@ func (a *Service) TryBuild(ctx context.Context, actor app.Actor, name string, t 
 }
 
 // tryAsk says what the cluster would be, as the owner would see it.
-func (a *Service) tryAsk(ctx context.Context, h BuildHook, k BuildAsk, out *BuildTried) {
-	owner, why, err := a.buildOwner(ctx, h)
+func (a *Intake) tryAsk(ctx context.Context, h BuildHook, k BuildAsk, out *BuildTried) {
+	owner, why, err := a.Hooks.buildOwner(ctx, h)
 	if err == nil && why == "" {
 		var p cluster.Preview
-		if p, err = a.Clusters.Preview(ctx, owner, k.Request()); err == nil {
+		if p, err = a.Creates.Preview(ctx, owner, k.Request()); err == nil {
 			out.Layout = &p.Layout
 			if d := p.Decision; d != nil && (d.Outcome == policy.OutcomeRefuse || d.Outcome == policy.OutcomeApprove) {
 				out.Refuse = phrase.FirstOf(d.Reason, "It would wait for approvals.")

@@ -8,6 +8,32 @@ import (
 	"muster/app/cluster"
 )
 
+// ReviewStore keeps where requests are shown.
+type ReviewStore interface {
+	// ChatReviews gives those of a workspace whose end was not shown, with their requests as they are now, oldest first.
+	ChatReviews(ctx context.Context, kind, team string, limit int) ([]ChatReview, error)
+	// OpenReviews makes a message, not posted yet, for every open request of a tenant with a channel for them that has none, of
+	// workspaces of a kind. Those made before a time whose end was shown are dropped.
+	OpenReviews(ctx context.Context, kind string, now, before time.Time) error
+	Request(ctx context.Context, tenant string, id int64) (cluster.Request, error)
+	// ShownReview notes channel, message, and what is shown since when; with ended nothing more is.
+	ShownReview(ctx context.Context, c ChatReview, ended bool) error
+}
+
+// ReviewsConfig is what Reviews is created from. Only what says so may be nil.
+type ReviewsConfig struct {
+	Store ReviewStore
+	Now   func() time.Time
+}
+
+// Reviews are messages about requests that wait for approvers.
+type Reviews struct {
+	ReviewsConfig
+}
+
+// NewReviews returns them on top of what c holds.
+func NewReviews(c ReviewsConfig) *Reviews { return &Reviews{ReviewsConfig: c} }
+
 // ChatReview is a message that shows a request to those who approve it.
 type ChatReview struct {
 	ID      int64
@@ -33,38 +59,27 @@ func (c ChatReview) State() string {
 	return fmt.Sprintf("%s %d %d %d", c.Status, c.Round, c.Reviews, c.DueAt.Unix())
 }
 
-// ChatReviewStore keeps which messages show which requests.
-type ChatReviewStore interface {
-	// OpenReviews makes a message, not posted yet, for every open request of a tenant with a channel for them that has none, of
-	// workspaces of a kind. Those made before a time whose end was shown are dropped.
-	OpenReviews(ctx context.Context, kind string, now, before time.Time) error
-	// ChatReviews gives those of a workspace whose end was not shown, with their requests as they are now, oldest first.
-	ChatReviews(ctx context.Context, kind, team string, limit int) ([]ChatReview, error)
-	// ShownReview notes channel, message, and what is shown since when; with ended nothing more is.
-	ShownReview(ctx context.Context, c ChatReview, ended bool) error
-}
-
 // mostReviews is how many requests of a workspace are shown at once.
 const mostReviews = 500
 
 // OpenChatReviews has every open request shown whose tenant has a channel for that.
-func (a *Service) OpenChatReviews(ctx context.Context, kind string) error {
+func (a *Reviews) OpenChatReviews(ctx context.Context, kind string) error {
 	now := a.Now()
 	return a.Store.OpenReviews(ctx, kind, now, now.Add(-chatCardKept))
 }
 
 // ChatReviews gives the messages of a workspace that show requests, until their end was shown.
-func (a *Service) ChatReviews(ctx context.Context, kind, team string) ([]ChatReview, error) {
+func (a *Reviews) ChatReviews(ctx context.Context, kind, team string) ([]ChatReview, error) {
 	return a.Store.ChatReviews(ctx, kind, team, mostReviews)
 }
 
 // ChatReviewed notes what such a message shows now. With ended it is not tended any more.
-func (a *Service) ChatReviewed(ctx context.Context, c ChatReview, ended bool) error {
+func (a *Reviews) ChatReviewed(ctx context.Context, c ChatReview, ended bool) error {
 	return a.Store.ShownReview(ctx, c, ended || !c.Status.Open())
 }
 
 // ChatRequest gives the request that such a message shows. Whoever reads the approvers' channel sees it: the admins of the tenant
 // have chosen it for that.
-func (a *Service) ChatRequest(ctx context.Context, c ChatReview) (cluster.Request, error) {
+func (a *Reviews) ChatRequest(ctx context.Context, c ChatReview) (cluster.Request, error) {
 	return a.Store.Request(ctx, c.Tenant, c.Request)
 }

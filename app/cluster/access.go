@@ -11,6 +11,29 @@ import (
 	"muster/app"
 )
 
+// AccessStore is what Access needs of the database.
+type AccessStore interface {
+	ClusterSecrets(ctx context.Context, tenant string, cluster string) (ClusterSecrets, error)
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+	NoteDeed(ctx context.Context, d app.Deed) error
+}
+
+// AccessConfig is what Access is created from.
+type AccessConfig struct {
+	Store    AccessStore
+	Now      func() time.Time
+	Keys     app.Keys
+	Clusters *Finder
+}
+
+// Access lets people into a cluster's nodes.
+type Access struct {
+	AccessConfig
+}
+
+// NewAccess returns Access on top of their needs.
+func NewAccess(c AccessConfig) *Access { return &Access{AccessConfig: c} }
+
 // How long a certificate for a cluster's machines may hold.
 const (
 	DefaultCertificateTime = time.Hour
@@ -33,8 +56,8 @@ type Certificate struct {
 // ClusterCertificate signs a public key, so that its holder gets into the cluster's machines for ttl from now, but not beyond
 // the end of the lease; 0 is DefaultCertificateTime. It is for those who may change the cluster, and stands in the audit.
 // EInvalid names the field ttl or public_key; EConflict where there is no machine, or the lease is over.
-func (a *Service) ClusterCertificate(ctx context.Context, actor app.Actor, cluster, publicKey string, ttl time.Duration) (Certificate, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "ClusterCertificate", cluster)
+func (a *Access) ClusterCertificate(ctx context.Context, actor app.Actor, cluster, publicKey string, ttl time.Duration) (Certificate, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterCertificate", cluster)
 	if err != nil {
 		return Certificate{}, err
 	}
@@ -115,4 +138,30 @@ func loginUsers(nodes []app.Node) []string {
 		}
 	}
 	return users
+}
+
+// ClusterKey gives the user and private key that open a cluster's machines, to those who may change the cluster.
+func (a *Access) ClusterKey(ctx context.Context, actor app.Actor, cluster string) (user string, pem []byte, err error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterKey", cluster)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := actor.MayChange("ClusterKey", c); err != nil {
+		return "", nil, err
+	}
+	secrets, err := a.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(secrets.PrivateKey) == 0 {
+		return "", nil, app.Errorf(app.EConflict, "Cluster %q is gone, and its key with it.", c.Name)
+	}
+	if err := a.Store.NoteDeed(ctx, actor.Deed(a.Now(), "cluster.key", c.ID, "")); err != nil {
+		return "", nil, err
+	}
+	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
+	if err != nil || len(nodes) == 0 {
+		return "root", secrets.PrivateKey, err
+	}
+	return nodes[0].SSHUser, secrets.PrivateKey, nil
 }

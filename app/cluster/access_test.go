@@ -27,7 +27,7 @@ func (s *signer) SignCertificate(private []byte, o app.CertificateOrder) (app.Si
 func TestClusterCertificate(t *testing.T) {
 	b := office.NewBureau(t)
 	keys := &signer{}
-	b.App.ClusterService.Keys = keys
+	b.App.ClusterAccessService.Keys = keys
 	make := func(name string, lease time.Duration, status app.NodeStatus) string {
 		t.Helper()
 		n := apptest.NewCluster(app.DefaultTenant, name, 2, b.Clock.Now(), apptest.Chain(2))

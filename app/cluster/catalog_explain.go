@@ -9,9 +9,24 @@ import (
 	"muster/app/layout"
 )
 
+// TrialsConfig is what Trials is created from.
+type TrialsConfig struct {
+	Catalogs  *catalog.Service
+	Preflight *Preflight
+	Creates   *Creates
+}
+
+// Trials previews clusters as if a change of the catalog were saved.
+type Trials struct {
+	TrialsConfig
+}
+
+// NewTrials returns Trials on top of their needs.
+func NewTrials(c TrialsConfig) *Trials { return &Trials{TrialsConfig: c} }
+
 // ExplainCatalog says why a request would have no layout if a change were saved. It is empty for a request that would have one. Nothing is
 // saved. EInvalid, reason catalog_problems, where the texts are wrong.
-func (a *Service) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog.CatalogChange, r ClusterRequest) (layout.Explanation, error) {
+func (a *Trials) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog.CatalogChange, r ClusterRequest) (layout.Explanation, error) {
 	if err := actor.Authorize("ExplainCatalog"); err != nil {
 		return layout.Explanation{}, err
 	}
@@ -22,12 +37,12 @@ func (a *Service) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog
 	if !d.Report.OK() {
 		return layout.Explanation{}, &app.Error{Code: app.EInvalid, Reason: "catalog_problems", Message: "The texts are wrong.", Hint: "Check them first."}
 	}
-	return a.Explain(catalog.Trying(ctx, actor.Tenant, d.After), actor, r)
+	return a.Creates.Explain(catalog.Trying(ctx, actor.Tenant, d.After), actor, r)
 }
 
 // TryCatalog solves and plans a request as if the change were saved. Nothing is saved. EInvalid, reason catalog_problems, where the texts
 // are wrong: CheckCatalog tells all about it.
-func (a *Service) TryCatalog(ctx context.Context, actor app.Actor, c catalog.CatalogChange, r ClusterRequest) (Preview, error) {
+func (a *Trials) TryCatalog(ctx context.Context, actor app.Actor, c catalog.CatalogChange, r ClusterRequest) (Preview, error) {
 	if err := actor.Authorize("TryCatalog"); err != nil {
 		return Preview{}, err
 	}
@@ -45,11 +60,11 @@ func (a *Service) TryCatalog(ctx context.Context, actor app.Actor, c catalog.Cat
 		}
 	}
 	ctx = catalog.Trying(ctx, actor.Tenant, d.After)
-	w, err := a.weigh(ctx, actor, r)
+	w, err := a.Creates.weigh(ctx, actor, r)
 	if err == nil {
-		w.Preview.FromPools, err = a.createOffer(ctx, actor.Tenant, w.Draft, w.Preview)
-		w.Preview.Cheaper = a.cheaper(ctx, actor.Tenant, w.Draft, w.Preview.Layout)
-		w.Preview.Problems = a.scriptProblems(w.Draft.Definition) // an account is asked by what is saved
+		w.Preview.FromPools, err = a.Creates.createOffer(ctx, actor.Tenant, w.Draft, w.Preview)
+		w.Preview.Cheaper = a.Creates.cheaper(ctx, actor.Tenant, w.Draft, w.Preview.Layout)
+		w.Preview.Problems = a.Preflight.scriptProblems(w.Draft.Definition) // an account is asked by what is saved
 	}
 	return w.Preview, err
 }

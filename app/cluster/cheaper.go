@@ -34,7 +34,7 @@ const (
 )
 
 // cheaper solves a request once more for the least cost; nil where that is no real amount less, and where it cannot be told in a moment.
-func (a *Service) cheaper(ctx context.Context, tenant string, d Draft, l layout.Layout) *CheaperLayout {
+func (a *Creates) cheaper(ctx context.Context, tenant string, d Draft, l layout.Layout) *CheaperLayout {
 	if d.Asked.Prefer == template.PreferCheapest || d.Asked.Prefer == "" && d.Template.Defaults.Prefer == template.PreferCheapest || l.CostPerHour < cheaperBy {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // PreviewClone works out what a clone of a cluster would be. Nothing is accepted or written.
-func (a *Service) PreviewClone(ctx context.Context, actor app.Actor, cluster, name string) (Preview, error) {
+func (a *Creates) PreviewClone(ctx context.Context, actor app.Actor, cluster, name string) (Preview, error) {
 	r, err := a.cloned(ctx, actor, "PreviewClone", cluster, name)
 	if err != nil {
 		return Preview{}, err
@@ -20,7 +20,7 @@ func (a *Service) PreviewClone(ctx context.Context, actor app.Actor, cluster, na
 // CloneCluster asks for a cluster like another one, with all of its values, under another name and for the one who asks. It is worked
 // out from the catalog as it is now, and goes the way of any request: policies, quotas, approvals. See Ask for planHash; the answer
 // has the id of the cluster, as that of SubmitRequest.
-func (a *Service) CloneCluster(ctx context.Context, actor app.Actor, cluster, name, planHash string) (Answer, error) {
+func (a *Creates) CloneCluster(ctx context.Context, actor app.Actor, cluster, name, planHash string) (Answer, error) {
 	ctx = catalog.HoldCatalog(ctx)
 	r, err := a.cloned(ctx, actor, "CloneCluster", cluster, name)
 	if err != nil {
@@ -30,8 +30,8 @@ func (a *Service) CloneCluster(ctx context.Context, actor app.Actor, cluster, na
 	return a.SubmitRequest(ctx, actor, r)
 }
 
-func (a *Service) cloned(ctx context.Context, actor app.Actor, useCase, cluster, name string) (ClusterRequest, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, useCase, cluster)
+func (a *Creates) cloned(ctx context.Context, actor app.Actor, useCase, cluster, name string) (ClusterRequest, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, useCase, cluster)
 	if err != nil {
 		return ClusterRequest{}, err
 	}
@@ -42,7 +42,7 @@ func (a *Service) cloned(ctx context.Context, actor app.Actor, useCase, cluster,
 	if err := app.CheckClusterName(name); err != nil {
 		return ClusterRequest{}, err
 	}
-	e, err := a.export(ctx, c)
+	e, err := a.Specs.export(ctx, c)
 	if err != nil {
 		return ClusterRequest{}, err
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // ClusterConfig gives the configuration of a cluster to those who may amend it. What may be secret is HiddenValue.
-func (a *Service) ClusterConfig(ctx context.Context, actor app.Actor, cluster string) (map[string]any, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "ClusterConfig", cluster)
+func (a *Specs) ClusterConfig(ctx context.Context, actor app.Actor, cluster string) (map[string]any, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterConfig", cluster)
 	if err != nil {
 		return nil, err
 	}

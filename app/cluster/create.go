@@ -9,12 +9,54 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/layout"
 	"muster/app/phrase"
 	"muster/app/policy"
+	"muster/app/resource"
 )
+
+// CreateStore is what Creates needs of the database.
+type CreateStore interface {
+	// CreateCluster writes the cluster, its nodes, their intents, the operation with its plan, and an audit row.
+	// EConflict where a live cluster of the tenant has the name. Where n.Request is set, it is kept too, and gets its number.
+	CreateCluster(ctx context.Context, n NewCluster) (app.Operation, error)
+	KeepRequest(ctx context.Context, n NewRequest) (Request, error)
+	// NextClusterNumber gives a number that no cluster has had.
+	NextClusterNumber(ctx context.Context) (int64, error)
+	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+}
+
+// CreatesConfig is what Creates is created from. Only what says so may be nil.
+type CreatesConfig struct {
+	Store     CreateStore
+	Solver    layout.Solver
+	Now       func() time.Time
+	Keys      app.Keys
+	Explainer layout.Explainer // nil: refusals are not explained further
+	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
+	Firewalls func(kind string) bool
+	Resources *resource.Service
+	Catalogs  *catalog.Service
+	Policies  *policy.Service
+	Solving   *SolveLimit // shared by all that solve or plan for people
+	Clusters  *Finder
+	Plans     *Plans
+	Preflight *Preflight
+	Views     *Views
+	Specs     *Specs
+}
+
+// Creates previews, explains, requests and clones clusters.
+type Creates struct {
+	CreatesConfig
+}
+
+// NewCreates returns Creates on top of their needs.
+func NewCreates(c CreatesConfig) *Creates { return &Creates{CreatesConfig: c} }
 
 // CheckOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
 func (r ClusterRequest) CheckOwners(actor app.Actor) error {
@@ -37,7 +79,7 @@ func (r ClusterRequest) CheckOwners(actor app.Actor) error {
 //
 // What a policy changed stands in Request.Decision.Changes. When r.PlanHash is set and the plan is another one by now, it is
 // EConflict and nothing happens.
-func (a *Service) Ask(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
+func (a *Creates) Ask(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
 	if err := actor.Authorize("Ask"); err != nil {
 		return Answer{}, err
 	}
@@ -46,20 +88,20 @@ func (a *Service) Ask(ctx context.Context, actor app.Actor, r ClusterRequest) (A
 	if err != nil || answer.Request.Cluster == "" {
 		return answer, err
 	}
-	v, err := a.Cluster(ctx, actor, answer.Request.Cluster)
+	v, err := a.Views.Cluster(ctx, actor, answer.Request.Cluster)
 	answer.Cluster = &v
 	return answer, err
 }
 
 // SubmitRequest is Ask for those who need no more of the cluster than its id, which is Request.Cluster.
-func (a *Service) SubmitRequest(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
+func (a *Creates) SubmitRequest(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
 	if err := actor.Authorize("SubmitRequest"); err != nil {
 		return Answer{}, err
 	}
 	return a.submit(catalog.HoldCatalog(ctx), actor, r)
 }
 
-func (a *Service) submit(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
+func (a *Creates) submit(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
 	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
 		if err := app.CheckClusterName(r.Name); err != nil {
 			return Answer{}, err
@@ -110,7 +152,7 @@ func (a *Service) submit(ctx context.Context, actor app.Actor, r ClusterRequest)
 
 // CreateCluster is Ask for programs that want a cluster now. EConflict, reason "waiting", where the request waits for
 // approvals; it goes on doing so.
-func (a *Service) CreateCluster(ctx context.Context, actor app.Actor, r ClusterRequest) (ClusterView, error) {
+func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r ClusterRequest) (ClusterView, error) {
 	if err := actor.Authorize("CreateCluster"); err != nil {
 		return ClusterView{}, err
 	}
@@ -135,7 +177,7 @@ type Weighed struct {
 }
 
 // weigh prepares a request and asks the policies.
-func (a *Service) weigh(ctx context.Context, actor app.Actor, r ClusterRequest) (w Weighed, err error) {
+func (a *Creates) weigh(ctx context.Context, actor app.Actor, r ClusterRequest) (w Weighed, err error) {
 	w.Request = r
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
@@ -154,7 +196,7 @@ func (a *Service) weigh(ctx context.Context, actor app.Actor, r ClusterRequest) 
 	if _, _, err := w.Draft.Definition.Survivors.Settled(r.OnFailure, r.Survival, w.Preview.Layout.Size()); err != nil {
 		return w, err
 	}
-	if err := a.CheckSecretsOf(ctx, actor.Tenant, r, w.Draft, w.Preview.Layout.Provider); err != nil {
+	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, r, w.Draft, w.Preview.Layout.Provider); err != nil {
 		return w, err
 	}
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
@@ -180,7 +222,7 @@ func (a *Service) weigh(ctx context.Context, actor app.Actor, r ClusterRequest) 
 }
 
 // facts are what policies see. Where machines may be of other hardware, that is the most that it may come to.
-func (a *Service) facts(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (policy.Facts, error) {
+func (a *Creates) facts(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (policy.Facts, error) {
 	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
 	f := policy.Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
@@ -200,7 +242,7 @@ func (a *Service) facts(ctx context.Context, actor app.Actor, r ClusterRequest, 
 }
 
 // newRequest is what is kept of an asking, whatever becomes of it.
-func (a *Service) newRequest(actor app.Actor, r ClusterRequest, w Weighed) NewRequest {
+func (a *Creates) newRequest(actor app.Actor, r ClusterRequest, w Weighed) NewRequest {
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
 	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
@@ -220,7 +262,7 @@ func Keep(w Weighed) Kept {
 }
 
 // DraftCluster gives names, keys and intents to everything.
-func (a *Service) DraftCluster(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (NewCluster, error) {
+func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (NewCluster, error) {
 	number, err := a.Store.NextClusterNumber(ctx)
 	if err != nil {
 		return NewCluster{}, err
@@ -260,18 +302,18 @@ func (a *Service) DraftCluster(ctx context.Context, actor app.Actor, r ClusterRe
 		}
 	}
 	n.Reservation = policy.ReservationOf(c, n.Nodes, d.Definition.Hardware, actor.Groups)
-	return n, a.GiveHostKeys(n.Nodes)
+	return n, GiveHostKeys(a.Keys, n.Nodes)
 }
 
 // GiveHostKeys makes a host key for every node, on all cores: for a big cluster this is most of the work.
-func (a *Service) GiveHostKeys(nodes []app.NewNode) error {
+func GiveHostKeys(keys app.Keys, nodes []app.NewNode) error {
 	makers := runtime.GOMAXPROCS(0)
 	errs := make([]error, makers)
 	var all sync.WaitGroup
 	for part := range makers {
 		all.Go(func() {
 			for i := part; i < len(nodes); i += makers {
-				key, _, err := a.Keys.NewKey(nodes[i].Node.Hostname)
+				key, _, err := keys.NewKey(nodes[i].Node.Hostname)
 				if err != nil {
 					errs[part] = fmt.Errorf("host key of %s: %w", nodes[i].Node.Hostname, err)
 					return

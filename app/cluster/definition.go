@@ -86,50 +86,10 @@ type ClusterSecrets struct {
 	PrivateKey []byte
 }
 
-// ClusterStore keeps clusters and nodes.
-type ClusterStore interface {
-	// NextClusterNumber gives a number that no cluster has had.
-	NextClusterNumber(ctx context.Context) (int64, error)
-	// CreateCluster writes the cluster, its nodes, their intents, the operation with its plan, and an audit row.
-	// EConflict where a live cluster of the tenant has the name. Where n.Request is set, it is kept too, and gets its number.
-	CreateCluster(ctx context.Context, n NewCluster) (app.Operation, error)
-	Cluster(ctx context.Context, tenant, id string) (app.Cluster, error)
-	// View gives a cluster with its nodes and operations as they were at one moment. Links are left out.
-	View(ctx context.Context, tenant, id string) (ClusterView, error)
-	// Clusters gives them newest first, each with its latest operation.
-	// It is ENotFound where f.After is none of the tenant's.
-	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
-	// WaitingByProvider counts the steps of operations under way, of all tenants, that ask a provider for something, and are ready
-	// for it but not at work.
-	WaitingByProvider(ctx context.Context) (map[string]int, error)
-	// CountClusters counts them by status, whatever the filter's own status, order and page.
-	CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error)
-	// Nodes gives them in number order: those that the cluster has, is to have, or is giving back. Those that an operation which
-	// has succeeded gave back are no part of it any more and left out, here as in View; receipts and reports keep their names.
-	// So what has the status deleted is left of an operation that has not ended well, or the whole cluster is gone. A machine that is
-	// made anew is planned again from when the old one was given back.
-	Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error)
-	Definition(ctx context.Context, tenant, cluster string) (Definition, error)
-	// Definitions returns the definition as it is and as it was before each operation that changed it, the newest first, at most MaxDefinitions;
-	// DefinitionState is a text that is another one whenever they are, and costs little.
-	Definitions(ctx context.Context, tenant, cluster string) ([]Definition, error)
-	DefinitionState(ctx context.Context, tenant, cluster string) (string, error)
-	// DefinitionAt gives what the steps of an operation of the cluster are carried out by: the definition as that operation left
-	// it, whatever later ones have made of it. Of one that changed nothing it is what was there at that time.
-	DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (Definition, error)
-	// LeftBy returns a cluster as an operation left it, or as it was at that time where the operation changed nothing: template, size, services,
-	// cost and definition.
-	LeftBy(ctx context.Context, tenant, cluster string, operation int64) (ClusterChange, error)
-	// ChangeOf gives what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
-	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
-	// A roll-back is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
-	// where the cluster is gone.
-	ChangeOf(ctx context.Context, tenant string, operation int64) (before, after ClusterChange, err error)
-	ClusterSecrets(ctx context.Context, tenant, cluster string) (ClusterSecrets, error)
-	// ExpiredClusters gives live clusters whose lease has ended before now and that are not being deleted, of all tenants.
-	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error)
-	// MarkLost sets an active cluster to failed with a message, because machines of it are gone; see OrphanStore.MarkFound. One that is asleep stays
-	// so, and its owner is told each time.
+// LossStore notes of clusters that machines of them are gone; see OrphanStore.MarkFound in app/fleet for the way back.
+type LossStore interface {
+	// MarkLost sets an active cluster to failed with a message, because machines of it are gone. One that is asleep stays so, and its owner is
+	// told each time.
 	MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error
 }
 
@@ -145,17 +105,6 @@ type HardwareFallback struct {
 	// Retry is what becomes of the attempt where it is taken, and Err how it ended; nil leaves it as it is.
 	Retry app.Retry
 	Err   *app.Error
-}
-
-// Feed keeps what happened, for people to follow and replay.
-type Feed interface {
-	// Events gives a cluster's events after a number, oldest first.
-	Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error)
-	Logs(ctx context.Context, tenant, cluster string, f LogFilter) ([]app.LogLine, error)
-	// AppendLogs adds lines of the tenant whose fence still holds; others are dropped.
-	AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error
-	// Watch returns a channel that gets a (coalesced) value whenever the topic wakes. Call stop, which may be done twice.
-	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
 // Override is what the amendment wants otherwise than the template has it.

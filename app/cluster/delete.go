@@ -8,10 +8,34 @@ import (
 	appplan "muster/app/plan"
 )
 
+// DeleteStore is what Deletes needs of the database.
+type DeleteStore interface {
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	SubmitOperation(ctx context.Context, n NewOperation) (app.Operation, error)
+}
+
+// DeletesConfig is what Deletes is created from.
+type DeletesConfig struct {
+	Store    DeleteStore
+	Now      func() time.Time
+	Clusters *Finder
+	Plans    *Plans
+	Views    *Views
+}
+
+// Deletes deletes clusters.
+type Deletes struct {
+	DeletesConfig
+}
+
+// NewDeletes returns Deletes on top of their needs.
+func NewDeletes(c DeletesConfig) *Deletes { return &Deletes{DeletesConfig: c} }
+
 // DeleteCluster gives back every machine of a cluster. What runs on it is told to stop first. Asking again while it is
 // being deleted, or after, changes nothing.
-func (a *Service) DeleteCluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "DeleteCluster", id)
+func (a *Deletes) DeleteCluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "DeleteCluster", id)
 	if err != nil {
 		return ClusterView{}, err
 	}
@@ -21,7 +45,7 @@ func (a *Service) DeleteCluster(ctx context.Context, actor app.Actor, id string)
 	return a.StartDelete(ctx, actor, c)
 }
 
-func (a *Service) StartDelete(ctx context.Context, actor app.Actor, c app.Cluster) (ClusterView, error) {
+func (a *Deletes) StartDelete(ctx context.Context, actor app.Actor, c app.Cluster) (ClusterView, error) {
 	ops, err := a.Store.Operations(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return ClusterView{}, err
@@ -29,7 +53,7 @@ func (a *Service) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 	for _, o := range ops {
 		// One that is paused or being stopped does not count: whoever asks now wants it gone.
 		if o.Kind == app.OperationDelete && (o.Status == app.OperationWaiting || o.Status == app.OperationRunning || o.Status == app.OperationSucceeded) {
-			return a.Cluster(ctx, actor, c.ID)
+			return a.Views.Cluster(ctx, actor, c.ID)
 		}
 	}
 	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
@@ -43,7 +67,7 @@ func (a *Service) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 		}
 		r.Nodes = append(r.Nodes, appplan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services})
 	}
-	plan, err := a.Plan(ctx, c.Tenant, c.Provider, r)
+	plan, err := a.Plans.Plan(ctx, c.Tenant, c.Provider, r)
 	if err != nil {
 		return ClusterView{}, err
 	}
@@ -55,7 +79,7 @@ func (a *Service) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 	if err != nil {
 		return ClusterView{}, err
 	}
-	return a.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
 // A delete that failed is tried again after as long as it has been going on, within these bounds, for as long as it

@@ -44,7 +44,7 @@ type ClusterDiff struct {
 // DiffClusters compares two clusters, or two moments of one: each is an id or a name, with "@" and the number of one of its
 // operations for how that one left it. Both have to be the actor's to change, since configuration is compared; values that may be
 // secret are not shown.
-func (a *Service) DiffClusters(ctx context.Context, actor app.Actor, first, second string) (ClusterDiff, error) {
+func (a *Specs) DiffClusters(ctx context.Context, actor app.Actor, first, second string) (ClusterDiff, error) {
 	if err := actor.Authorize("DiffClusters"); err != nil {
 		return ClusterDiff{}, err
 	}
@@ -60,14 +60,18 @@ func (a *Service) DiffClusters(ctx context.Context, actor app.Actor, first, seco
 }
 
 // moment reads what "web" or "web@12" stands for.
-func (a *Service) moment(ctx context.Context, actor app.Actor, text string) (m ClusterMoment, err error) {
+func (a *Specs) moment(ctx context.Context, actor app.Actor, text string) (m ClusterMoment, err error) {
 	word, number, at := strings.Cut(text, "@")
 	if at {
 		if m.Operation, err = strconv.ParseInt(number, 10, 64); err != nil || m.Operation <= 0 {
 			return m, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("After the @ stands the number of an operation, not %.40q.", number), Hint: "For example web@12; `muster cluster show` lists them."}
 		}
 	}
-	c, err := a.FindCluster(ctx, actor, word)
+	if word == "" {
+		return m, &app.Error{Code: app.EInvalid, Message: "The name of a cluster to compare is missing.",
+			Hint: "Enter a cluster, such as web, or how it was after an operation, such as web@12."}
+	}
+	c, err := a.Clusters.FindCluster(ctx, actor, word)
 	if err != nil {
 		return m, err
 	}

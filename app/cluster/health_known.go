@@ -13,7 +13,7 @@ func (v ClusterView) CanCheckHealth() bool {
 }
 
 // ClusterHealth gives how a cluster is, as far as that is known now; nil where its health isn't checked.
-func (a *Service) ClusterHealth(ctx context.Context, c app.Cluster, nodes []app.Node) (*health.ClusterHealth, error) {
+func (a *Views) ClusterHealth(ctx context.Context, c app.Cluster, nodes []app.Node) (*health.ClusterHealth, error) {
 	h, err := a.Store.ClusterHealth(ctx, c.Tenant, c.ID)
 	if err == nil && h != nil {
 		h.Settle(c, nodes, a.Now())

@@ -7,6 +7,28 @@ import (
 	"muster/app"
 )
 
+// DashboardStore is what Dashboard needs of the database.
+type DashboardStore interface {
+	// Home gives a Home without nil in it, also for somebody who has nothing.
+	Home(ctx context.Context, q HomeQuery) (Home, error)
+	NoticesFor(ctx context.Context, tenant string, r *app.NoticeReader, before int64, limit int) ([]app.Notice, error)
+}
+
+// DashboardConfig is what Dashboard is created from.
+type DashboardConfig struct {
+	Store DashboardStore
+	Now   func() time.Time
+	Masks *Masks
+}
+
+// Dashboard shows a person what is theirs, and what they were notified of.
+type Dashboard struct {
+	DashboardConfig
+}
+
+// NewDashboard returns Dashboard on top of their needs.
+func NewDashboard(c DashboardConfig) *Dashboard { return &Dashboard{DashboardConfig: c} }
+
 // Bounds of what a home shows.
 const (
 	mostHomeClusters = 8
@@ -47,14 +69,8 @@ type HomeQuery struct {
 	Reader        app.NoticeReader
 }
 
-// HomeStore finds what belongs to one person, whatever belongs to others.
-type HomeStore interface {
-	// Home gives a Home without nil in it, also for somebody who has nothing.
-	Home(ctx context.Context, q HomeQuery) (Home, error)
-}
-
 // Home gives what the actor has in the tenant in which it acts.
-func (a *Service) Home(ctx context.Context, actor app.Actor) (Home, error) {
+func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (Home, error) {
 	if err := actor.Authorize("Home"); err != nil {
 		return Home{}, err
 	}
@@ -72,22 +88,22 @@ func (a *Service) Home(ctx context.Context, actor app.Actor) (Home, error) {
 		c := &h.Ending[i]
 		c.Access = app.AccessOwner
 		if c.Message != "" {
-			m, err := a.MaskFor(ctx, actor, *c)
+			m, err := a.Masks.MaskFor(ctx, actor, *c)
 			if err != nil {
 				return h, err
 			}
 			c.Message = m.Hide(c.Message)
 		}
 	}
-	if err := a.maskNotices(ctx, actor, h.Notices); err != nil {
+	if err := a.Masks.maskNotices(ctx, actor, h.Notices); err != nil {
 		return h, err
 	}
-	return h, a.MaskSummaries(ctx, actor, h.Clusters)
+	return h, a.Masks.MaskSummaries(ctx, actor, h.Clusters)
 }
 
 // Notices gives what the actor was told before a number, newest first: admins all of the tenant, others what names them or
 // one of their groups.
-func (a *Service) Notices(ctx context.Context, actor app.Actor, before int64, limit int) ([]app.Notice, error) {
+func (a *Dashboard) Notices(ctx context.Context, actor app.Actor, before int64, limit int) ([]app.Notice, error) {
 	r, err := actor.Reach("Notices")
 	if err != nil {
 		return nil, err
@@ -100,5 +116,5 @@ func (a *Service) Notices(ctx context.Context, actor app.Actor, before int64, li
 	if err != nil {
 		return nil, err
 	}
-	return list, a.maskNotices(ctx, actor, list)
+	return list, a.Masks.maskNotices(ctx, actor, list)
 }

@@ -7,6 +7,33 @@ import (
 	"muster/app"
 )
 
+// RepeatStore is what Repeats needs of the database.
+type RepeatStore interface {
+	// BeginOnce takes a key for a request, which the fingerprint tells from others. Nil says: carry it out. What is kept is its answer, and
+	// nothing is to be done. It is EInvalid, reason idempotency_key, where the key was used for another request, EConflict, reason
+	// in_progress, while that is carried out, and EConflict, reason answer_lost, where it was carried out and nobody kept the answer.
+	BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte, now time.Time) (*KeptAnswer, error)
+	// EndOnce keeps the answer.
+	EndOnce(ctx context.Context, k IdempotencyKey, a KeptAnswer) error
+	// ReleaseOnce forgets a key whose request has changed nothing; where it has, it does nothing.
+	ReleaseOnce(ctx context.Context, k IdempotencyKey) error
+}
+
+// RepeatsConfig is what Repeats is created from.
+type RepeatsConfig struct {
+	Store    RepeatStore
+	Now      func() time.Time
+	Clusters *Finder
+}
+
+// Repeats carries out a request once that is sent twice.
+type Repeats struct {
+	RepeatsConfig
+}
+
+// NewRepeats returns Repeats on top of their needs.
+func NewRepeats(c RepeatsConfig) *Repeats { return &Repeats{RepeatsConfig: c} }
+
 // A program that lost the answer to a request that changes something cannot know whether it was carried out. Where it sent a key of its
 // own choice with the request, it may send the same again: what was carried out is not done twice, and the same answer is given.
 // The rules are those of the IETF's draft "The Idempotency-Key HTTP Header Field".
@@ -37,7 +64,7 @@ type KeptAnswer struct {
 
 // MayRepeat tells whether the actor may be given an answer that is kept: it must be allowed, now, all that was allowed to the one who got
 // it first. The account is the same, but a token may have other scopes, the role may have changed, and the cluster may be another's by now.
-func (a *Service) MayRepeat(ctx context.Context, actor app.Actor, k KeptAnswer) error {
+func (a *Repeats) MayRepeat(ctx context.Context, actor app.Actor, k KeptAnswer) error {
 	if err := actor.Authorize("MayRepeat"); err != nil {
 		return err
 	}
@@ -52,10 +79,10 @@ func (a *Service) MayRepeat(ctx context.Context, actor app.Actor, k KeptAnswer) 
 	return nil
 }
 
-func (a *Service) mayRepeat(ctx context.Context, actor app.Actor, x app.Allowance) error {
+func (a *Repeats) mayRepeat(ctx context.Context, actor app.Actor, x app.Allowance) error {
 	switch {
 	case x.Cluster != "":
-		c, err := a.FindCluster(ctx, actor, x.Cluster)
+		c, err := a.Clusters.FindCluster(ctx, actor, x.Cluster)
 		if err != nil || x.UseCase == "" {
 			return err
 		}
@@ -64,20 +91,6 @@ func (a *Service) mayRepeat(ctx context.Context, actor app.Actor, x app.Allowanc
 		return actor.MayTouch(x.UseCase, x.Owner, "what this request was about")
 	}
 	return actor.Authorize(x.UseCase)
-}
-
-// IdempotencyStore keeps the answers of requests that carried a key.
-type IdempotencyStore interface {
-	// BeginOnce takes a key for a request, which the fingerprint tells from others. Nil says: carry it out. What is kept is its answer, and
-	// nothing is to be done. It is EInvalid, reason idempotency_key, where the key was used for another request, EConflict, reason
-	// in_progress, while that is carried out, and EConflict, reason answer_lost, where it was carried out and nobody kept the answer.
-	BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte, now time.Time) (*KeptAnswer, error)
-	// EndOnce keeps the answer.
-	EndOnce(ctx context.Context, k IdempotencyKey, a KeptAnswer) error
-	// ReleaseOnce forgets a key whose request has changed nothing; where it has, it does nothing.
-	ReleaseOnce(ctx context.Context, k IdempotencyKey) error
-	// DropAnswers forgets keys that were taken before then, a bounded number at once, and gives how many.
-	DropAnswers(ctx context.Context, before time.Time) (int, error)
 }
 
 type onceKey struct{}
@@ -95,7 +108,7 @@ func OnceOf(ctx context.Context) (k IdempotencyKey, ok bool) {
 
 // BeginOnce, EndOnce and ReleaseOnce are those of the store, for the actor's own keys. They ask nothing of the authorisation table: what is
 // carried out asks by itself, and before an answer is given again, MayRepeat is to be asked.
-func (a *Service) BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte) (*KeptAnswer, error) {
+func (a *Repeats) BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte) (*KeptAnswer, error) {
 	if n := len(k.Key); n == 0 || n > MaxIdempotencyKey {
 		return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key has 1 to 255 characters.", Hint: "A random UUID serves well."}
 	}
@@ -107,12 +120,12 @@ func (a *Service) BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint [
 	return a.Store.BeginOnce(ctx, k, fingerprint, a.Now())
 }
 
-// EndOnce keeps the answer of a request; see IdempotencyStore.
-func (a *Service) EndOnce(ctx context.Context, k IdempotencyKey, answer KeptAnswer) error {
+// EndOnce keeps the answer of a request; see RepeatStore.
+func (a *Repeats) EndOnce(ctx context.Context, k IdempotencyKey, answer KeptAnswer) error {
 	return a.Store.EndOnce(ctx, k, answer)
 }
 
-// ReleaseOnce forgets a key whose request has changed nothing; see IdempotencyStore.
-func (a *Service) ReleaseOnce(ctx context.Context, k IdempotencyKey) error {
+// ReleaseOnce forgets a key whose request has changed nothing; see RepeatStore.
+func (a *Repeats) ReleaseOnce(ctx context.Context, k IdempotencyKey) error {
 	return a.Store.ReleaseOnce(ctx, k)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Scripts are the hooks whose scripts an operation of the tenant would run now: those of the tenant, then those of the template.
-func (a *Service) Scripts(ctx context.Context, tenant string, k app.OperationKind, d Definition) ([]template.OperationHook, error) {
+func (a *Plans) Scripts(ctx context.Context, tenant string, k app.OperationKind, d Definition) ([]template.OperationHook, error) {
 	if !k.RunsScripts() {
 		return nil, nil
 	}

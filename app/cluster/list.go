@@ -13,7 +13,7 @@ type ClusterPage struct {
 }
 
 // ClusterPage gives the clusters of the actor's tenant that a filter lets through, and how to ask for more of them.
-func (a *Service) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterFilter) (p ClusterPage, err error) {
+func (a *Views) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterFilter) (p ClusterPage, err error) {
 	if err := actor.Authorize("ClusterPage"); err != nil {
 		return p, err
 	}
@@ -25,12 +25,12 @@ func (a *Service) ClusterPage(ctx context.Context, actor app.Actor, f app.Cluste
 	}
 	limit := f.Limit
 	f.Limit++
-	if f.Reader, err = a.ReaderOf(ctx, actor); err != nil {
+	if f.Reader, err = a.Finder.ReaderOf(ctx, actor); err != nil {
 		return p, err
 	}
 	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
 	if err == nil {
-		err = a.MaskSummaries(ctx, actor, p.Clusters)
+		err = a.Masks.MaskSummaries(ctx, actor, p.Clusters)
 	}
 	if app.CodeOf(err) == app.ENotFound {
 		e := app.Errorf(app.EInvalid, "There is no cluster %q after which others could follow.", f.After)
@@ -46,14 +46,14 @@ func (a *Service) ClusterPage(ctx context.Context, actor app.Actor, f app.Cluste
 
 // ClusterCounts counts the clusters that a filter lets through, whatever their status, order and page; deleted ones only where
 // the filter has them.
-func (a *Service) ClusterCounts(ctx context.Context, actor app.Actor, f app.ClusterFilter) (app.ClusterCounts, error) {
+func (a *Views) ClusterCounts(ctx context.Context, actor app.Actor, f app.ClusterFilter) (app.ClusterCounts, error) {
 	if err := actor.Authorize("ClusterCounts"); err != nil {
 		return app.ClusterCounts{}, err
 	}
 	if err := f.Check(); err != nil {
 		return app.ClusterCounts{}, err
 	}
-	reader, err := a.ReaderOf(ctx, actor)
+	reader, err := a.Finder.ReaderOf(ctx, actor)
 	if err != nil {
 		return app.ClusterCounts{}, err
 	}

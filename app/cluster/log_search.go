@@ -27,8 +27,8 @@ const maxLogText = 200
 
 // SearchLogs gives lines of a cluster's log that have a text, whatever its case; "" gives all. It looks through so many lines at most
 // and says where to go on.
-func (a *Service) SearchLogs(ctx context.Context, actor app.Actor, cluster string, f LogFilter) (LogPage, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "SearchLogs", cluster)
+func (a *Activity) SearchLogs(ctx context.Context, actor app.Actor, cluster string, f LogFilter) (LogPage, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SearchLogs", cluster)
 	if err != nil {
 		return LogPage{}, err
 	}
@@ -46,7 +46,7 @@ func (a *Service) SearchLogs(ctx context.Context, actor app.Actor, cluster strin
 	} else {
 		batch.Limit++ // one more tells whether there is more
 	}
-	m, err := a.MaskFor(ctx, actor, c)
+	m, err := a.Masks.MaskFor(ctx, actor, c)
 	if err != nil {
 		return LogPage{}, err
 	}

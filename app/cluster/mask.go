@@ -6,8 +6,35 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/secret"
 )
+
+// MaskStore is what Masks needs of the database.
+type MaskStore interface {
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	DefinitionState(ctx context.Context, tenant string, cluster string) (string, error)
+	// Definitions returns the definition as it is and as it was before each operation that changed it, the newest first, at most MaxDefinitions;
+	// DefinitionState is a text that is another one whenever they are, and costs little.
+	Definitions(ctx context.Context, tenant string, cluster string) ([]Definition, error)
+}
+
+// MasksConfig is what Masks is created from.
+type MasksConfig struct {
+	Store    MaskStore
+	Catalogs *catalog.Service
+	Clusters *Finder
+}
+
+// Masks hides the values of configurations from those who may not read them.
+type Masks struct {
+	MasksConfig
+
+	masks maskCache
+}
+
+// NewMasks returns Masks on top of their needs.
+func NewMasks(c MasksConfig) *Masks { return &Masks{MasksConfig: c} }
 
 // Masked are the terms without values of the configuration.
 func (t *AmendTerms) Masked() *AmendTerms {
@@ -32,8 +59,8 @@ func (t *AmendTerms) Masked() *AmendTerms {
 }
 
 // maskBy is MaskFor a cluster that is named in something the actor may read, whether or not the cluster itself is shown. Nil where it is gone.
-func (a *Service) maskBy(ctx context.Context, actor app.Actor, cluster string) (*secret.Redactor, error) {
-	c, err := a.FindCluster(ctx, actor, cluster)
+func (a *Masks) maskBy(ctx context.Context, actor app.Actor, cluster string) (*secret.Redactor, error) {
+	c, err := a.Clusters.FindCluster(ctx, actor, cluster)
 	if app.CodeOf(err) == app.ENotFound {
 		c, err = a.Store.Cluster(ctx, actor.Tenant, cluster)
 	}
@@ -47,7 +74,7 @@ func (a *Service) maskBy(ctx context.Context, actor app.Actor, cluster string) (
 }
 
 // MaskRequests hides the values that requests change in configurations, from those who may read neither the configuration nor decide on the request.
-func (a *Service) MaskRequests(ctx context.Context, actor app.Actor, list []Request) error {
+func (a *Masks) MaskRequests(ctx context.Context, actor app.Actor, list []Request) error {
 	owners := map[string]bool{} // by cluster: whether the actor may read its configuration
 	for i := range list {
 		r := &list[i]
@@ -56,7 +83,7 @@ func (a *Service) MaskRequests(ctx context.Context, actor app.Actor, list []Requ
 		}
 		may, known := owners[r.Cluster]
 		if !known {
-			c, err := a.FindCluster(ctx, actor, r.Cluster)
+			c, err := a.Clusters.FindCluster(ctx, actor, r.Cluster)
 			if err != nil && app.CodeOf(err) != app.ENotFound {
 				return err
 			}
@@ -77,7 +104,7 @@ func (a *Service) MaskRequests(ctx context.Context, actor app.Actor, list []Requ
 }
 
 // maskNotices does so for what people were told.
-func (a *Service) maskNotices(ctx context.Context, actor app.Actor, list []app.Notice) error {
+func (a *Masks) maskNotices(ctx context.Context, actor app.Actor, list []app.Notice) error {
 	known := map[string]*secret.Redactor{}
 	for i := range list {
 		n := &list[i]

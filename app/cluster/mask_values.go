@@ -19,12 +19,12 @@ import (
 // the configuration, and otherwise none that may be secret. Defaults of the template, parameters and names stay readable, since other pages show them too.
 
 // MaskFor returns the redactor that hides the values of a cluster's configuration that the actor may not read; nil if there are none.
-func (a *Service) MaskFor(ctx context.Context, actor app.Actor, c app.Cluster) (*secret.Redactor, error) {
+func (a *Masks) MaskFor(ctx context.Context, actor app.Actor, c app.Cluster) (*secret.Redactor, error) {
 	return a.MaskOf(ctx, c, actor.MayIn("ClusterConfig", c))
 }
 
 // MaskOf is MaskFor a reader who may read the configuration, or may not.
-func (a *Service) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*secret.Redactor, error) {
+func (a *Masks) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*secret.Redactor, error) {
 	state, err := a.Store.DefinitionState(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return nil, err
@@ -66,15 +66,15 @@ type mask struct {
 	values  *secret.Redactor
 }
 
-// masks remembers some: an open page asks for the same one again and again.
-type masks struct {
+// maskCache remembers some: an open page asks for the same one again and again.
+type maskCache struct {
 	mu   sync.Mutex
 	kept map[maskKey]mask
 }
 
 const mostMasks = 512
 
-func (m *masks) get(k maskKey, state string, c *template.Catalog) *mask {
+func (m *maskCache) get(k maskKey, state string, c *template.Catalog) *mask {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if found, ok := m.kept[k]; ok && found.state == state && found.catalog == c {
@@ -83,7 +83,7 @@ func (m *masks) get(k maskKey, state string, c *template.Catalog) *mask {
 	return nil
 }
 
-func (m *masks) keep(k maskKey, made mask) *secret.Redactor {
+func (m *maskCache) keep(k maskKey, made mask) *secret.Redactor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.kept == nil || len(m.kept) >= mostMasks {
@@ -247,7 +247,7 @@ func MaskView(m *secret.Redactor, v *ClusterView) {
 }
 
 // MaskSummaries does so for lists. Only clusters that there is something to say of cost anything.
-func (a *Service) MaskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
+func (a *Masks) MaskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
 	for i := range list {
 		s := &list[i]
 		if s.Message == "" && (s.Operation == nil || s.Operation.Message == "") {

@@ -23,7 +23,7 @@ func (ranker) Plan(r plan.PlanRequest) (plan.Plan, error) {
 
 // Requests that waited when durations began to be learned were shown a hash with the guesses in it.
 func TestHashesFromBeforeDurationsWereLearnedHold(t *testing.T) {
-	a := &Service{Config: Config{Planner: ranker{}}}
+	a := NewPlans(PlansConfig{Planner: ranker{}})
 	r := plan.PlanRequest{Kind: app.OperationCreate, Paces: plan.Paces{{Action: app.ActionCreate}: {}}}
 	learned, _ := a.Planner.Plan(r)
 	// As it was computed then: the JSON of the plan as it was, with ranks.

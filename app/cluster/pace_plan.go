@@ -2,13 +2,39 @@ package cluster
 
 import (
 	"context"
+	"time"
 
+	"muster/app/catalog"
 	appplan "muster/app/plan"
 	"muster/app/resource"
+	"muster/app/webhook"
 )
 
+// PlanStore is what Plans needs of the database.
+type PlanStore interface {
+	Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error)
+	Paces(ctx context.Context, kinds []appplan.PaceKey) (appplan.Paces, error)
+	PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]PoolStocked, error)
+}
+
+// PlansConfig is what Plans is created from.
+type PlansConfig struct {
+	Store    PlanStore
+	Planner  appplan.Planner
+	Now      func() time.Time
+	Catalogs *catalog.Service
+}
+
+// Plans orders the steps of an operation, by how long they took before, and finds machines of pools for it.
+type Plans struct {
+	PlansConfig
+}
+
+// NewPlans returns Plans on top of their needs.
+func NewPlans(c PlansConfig) *Plans { return &Plans{PlansConfig: c} }
+
 // Plan has the work of an operation on a cluster ordered, with what is known of how long it takes.
-func (a *Service) Plan(ctx context.Context, tenant, provider string, r appplan.PlanRequest) (appplan.Plan, error) {
+func (a *Plans) Plan(ctx context.Context, tenant, provider string, r appplan.PlanRequest) (appplan.Plan, error) {
 	r, err := a.located(ctx, tenant, provider, r)
 	if err != nil {
 		return appplan.Plan{}, err
@@ -21,7 +47,7 @@ func (a *Service) Plan(ctx context.Context, tenant, provider string, r appplan.P
 	return plan, err
 }
 
-func (a *Service) located(ctx context.Context, tenant, provider string, r appplan.PlanRequest) (appplan.PlanRequest, error) {
+func (a *Plans) located(ctx context.Context, tenant, provider string, r appplan.PlanRequest) (appplan.PlanRequest, error) {
 	r.Tenant, r.Provider = tenant, provider
 	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
 	if err == nil && c.Providers[provider] != nil {
@@ -32,7 +58,7 @@ func (a *Service) located(ctx context.Context, tenant, provider string, r apppla
 
 // IsPlan tells whether a plan that was just made is the one that was shown. Hashes from before durations were learned have the
 // guesses of that time in them: such a one is compared with the same plan by guesses.
-func (a *Service) IsPlan(plan appplan.Plan, r appplan.PlanRequest, hash string) (bool, error) {
+func (a *Plans) IsPlan(plan appplan.Plan, r appplan.PlanRequest, hash string) (bool, error) {
 	if plan.Hash() == hash {
 		return true, nil
 	}

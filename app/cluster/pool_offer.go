@@ -48,7 +48,7 @@ const (
 )
 
 // PoolOffer asks the tenant's pools; nil where they have nothing of what is needed.
-func (a *Service) PoolOffer(ctx context.Context, tenant string, wants []PoolWant, plan appplan.Plan) (*PoolOffer, error) {
+func (a *Plans) PoolOffer(ctx context.Context, tenant string, wants []PoolWant, plan appplan.Plan) (*PoolOffer, error) {
 	if len(wants) == 0 {
 		return nil, nil
 	}
@@ -95,12 +95,12 @@ func shapesOf(wants []PoolWant) (shapes []string) {
 }
 
 // createOffer is the offer for a new cluster.
-func (a *Service) createOffer(ctx context.Context, tenant string, d Draft, p Preview) (*PoolOffer, error) {
+func (a *Creates) createOffer(ctx context.Context, tenant string, d Draft, p Preview) (*PoolOffer, error) {
 	var nodes []app.NewNode
 	for _, g := range p.Layout.Groups {
 		for range g.Count {
 			nodes = append(nodes, app.NewNode{Node: app.Node{Name: app.NodeName(len(nodes) + 1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone}})
 		}
 	}
-	return a.PoolOffer(ctx, tenant, PoolWants(p.Layout.Provider, nodes, d.Definition), p.Plan)
+	return a.Plans.PoolOffer(ctx, tenant, PoolWants(p.Layout.Provider, nodes, d.Definition), p.Plan)
 }

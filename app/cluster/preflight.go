@@ -13,9 +13,41 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/family"
+	"muster/app/secret"
 	"muster/app/template"
 )
+
+// PreflightStore is what Preflight needs of the database.
+type PreflightStore interface {
+	Provisioners(ctx context.Context) ([]app.Provisioner, error)
+}
+
+// PreflightConfig is what Preflight is created from. Only what says so may be nil.
+type PreflightConfig struct {
+	Store PreflightStore
+	Now   func() time.Time
+	// Accounts asks accounts what they would do; nil: they cannot be asked.
+	Accounts Accounts
+	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
+	CheckScript func(script string) *template.ScriptFault
+	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
+	Provisioned bool
+	Catalogs    *catalog.Service
+	Secrets     *secret.Service
+}
+
+// Preflight finds before anything is accepted what would fail later: for lack of provisioners or secrets, or in the provider's account.
+type Preflight struct {
+	PreflightConfig
+
+	preflights preflights
+	faults     scriptFaults
+}
+
+// NewPreflight returns Preflight on top of their needs.
+func NewPreflight(c PreflightConfig) *Preflight { return &Preflight{PreflightConfig: c} }
 
 // AccountState says how far the provider's account has been asked about a preview.
 type AccountState string
@@ -81,18 +113,18 @@ const (
 const AboutScript = "script"
 
 // foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
-func (a *Service) foresee(ctx context.Context, tenant string, d Draft, p *Preview) error {
-	p.Problems = a.scriptProblems(d.Definition)
+func (a *Creates) foresee(ctx context.Context, tenant string, d Draft, p *Preview) error {
+	p.Problems = a.Preflight.scriptProblems(d.Definition)
 	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
 		return nil
 	}
-	answer, found, err := a.AskAccount(ctx, tenant, p.Layout.Provider, d.Needs(p.Layout))
+	answer, found, err := a.Preflight.AskAccount(ctx, tenant, p.Layout.Provider, d.Needs(p.Layout))
 	p.Account, p.Problems = answer, append(p.Problems, found...)
 	return err
 }
 
 // AskAccount asks what a provider of a tenant's catalog would refuse; nil where it cannot be asked at all.
-func (a *Service) AskAccount(ctx context.Context, tenant, provider string, needs family.AccountNeeds) (*AccountAnswer, []family.Finding, error) {
+func (a *Preflight) AskAccount(ctx context.Context, tenant, provider string, needs family.AccountNeeds) (*AccountAnswer, []family.Finding, error) {
 	if a.Accounts == nil {
 		return nil, nil, nil
 	}
@@ -262,7 +294,7 @@ func judgeAccount(found []family.Finding, err error) preflightAnswer {
 }
 
 // scriptProblems are the scripts of a cluster that shells cannot read. Catalogs refuse them, but for those that were saved before, or written for Coopr.
-func (a *Service) scriptProblems(d Definition) (problems []family.Finding) {
+func (a *Preflight) scriptProblems(d Definition) (problems []family.Finding) {
 	if a.CheckScript == nil {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (p *Preview) SetLease(t *template.Template, asked *time.Duration) (err erro
 const SolveTime = 10 * time.Second
 
 // Preview works out what a create would do, and what policies would say to it. Nothing is accepted or written.
-func (a *Service) Preview(ctx context.Context, actor app.Actor, r ClusterRequest) (Preview, error) {
+func (a *Creates) Preview(ctx context.Context, actor app.Actor, r ClusterRequest) (Preview, error) {
 	if err := actor.Authorize("Preview"); err != nil {
 		return Preview{}, err
 	}
@@ -44,7 +44,7 @@ func (a *Service) Preview(ctx context.Context, actor app.Actor, r ClusterRequest
 }
 
 // Prepare is the part of a create that needs no decision: solve, plan, price.
-func (a *Service) Prepare(ctx context.Context, tenant string, r ClusterRequest) (Draft, Preview, error) {
+func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) (Draft, Preview, error) {
 	if err := template.CheckSize(r.Size); err != nil {
 		return Draft{}, Preview{}, err
 	}
@@ -73,7 +73,7 @@ func (a *Service) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
-	if err := a.CheckProvisioner(ctx, tenant, c.Providers[layout.Provider]); err != nil {
+	if err := a.Preflight.CheckProvisioner(ctx, tenant, c.Providers[layout.Provider]); err != nil {
 		return Draft{}, Preview{}, err
 	}
 	t := c.Templates[r.Template]
@@ -103,11 +103,11 @@ func (a *Service) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if len(set.Given) > 0 {
 		d.Definition.Parameters = set.Given
 	}
-	hooks, err := a.Scripts(ctx, tenant, app.OperationCreate, d.Definition)
+	hooks, err := a.Plans.Scripts(ctx, tenant, app.OperationCreate, d.Definition)
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
-	plan, err := a.Plan(ctx, tenant, layout.Provider, appplan.PlanRequest{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
+	plan, err := a.Plans.Plan(ctx, tenant, layout.Provider, appplan.PlanRequest{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
 		Config: d.Definition.Config, Hooks: hooks, Fallbacks: d.Definition.FallbackHardware})
 	if err != nil {
 		return Draft{}, Preview{}, err

@@ -11,7 +11,7 @@ import (
 )
 
 // CheckProvisioner refuses what no provisioner that is there could carry out.
-func (a *Service) CheckProvisioner(ctx context.Context, tenant string, spec *template.ProviderSpec) error {
+func (a *Preflight) CheckProvisioner(ctx context.Context, tenant string, spec *template.ProviderSpec) error {
 	if !a.Provisioned || spec == nil {
 		return nil
 	}

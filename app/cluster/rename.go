@@ -19,8 +19,8 @@ type ClusterRename struct {
 
 // RenameCluster gives a cluster another name, under the rules that names have at a create. Its id and its host names stay: they are
 // in its machines' own files and in what was made from them. The name that it has already changes nothing.
-func (a *Service) RenameCluster(ctx context.Context, actor app.Actor, cluster, name string) (ClusterView, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "RenameCluster", cluster)
+func (a *Ownership) RenameCluster(ctx context.Context, actor app.Actor, cluster, name string) (ClusterView, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "RenameCluster", cluster)
 	if err != nil {
 		return ClusterView{}, err
 	}
@@ -39,5 +39,5 @@ func (a *Service) RenameCluster(ctx context.Context, actor app.Actor, cluster, n
 			return ClusterView{}, err
 		}
 	}
-	return a.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }

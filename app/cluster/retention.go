@@ -15,6 +15,6 @@ type RetentionStore interface {
 	DropLogs(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error)
 	// DropPaces forgets kinds of steps of which nothing was seen since then, a bounded number at once, and gives how many.
 	DropPaces(ctx context.Context, before time.Time) (int, error)
-	// DropAnswers is that of IdempotencyStore.
+	// DropAnswers forgets keys of requests that were taken before then, a bounded number at once, and gives how many.
 	DropAnswers(ctx context.Context, before time.Time) (int, error)
 }

@@ -10,17 +10,34 @@ import (
 	"muster/app"
 )
 
+// SharingStore is what Sharing needs of the database.
+type SharingStore interface {
+	// ClusterSharing tells who has access to a cluster.
+	ClusterSharing(ctx context.Context, tenant string, cluster string) (ClusterSharing, error)
+	// DefaultVisibility is that of a tenant's new clusters.
+	DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error)
+	SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error
+	// ShareCluster changes that, and writes an event and the audit. EInvalid names a person or group that the tenant does not have.
+	ShareCluster(ctx context.Context, who app.Actor, cluster string, c SharingChange, most int, at time.Time) (ClusterSharing, error)
+}
+
+// SharingConfig is what Sharing is created from.
+type SharingConfig struct {
+	Store    SharingStore
+	Now      func() time.Time
+	Clusters *Finder
+}
+
+// Sharing says who may see and use a cluster.
+type Sharing struct {
+	SharingConfig
+}
+
+// NewSharing returns Sharing on top of their needs.
+func NewSharing(c SharingConfig) *Sharing { return &Sharing{SharingConfig: c} }
+
 // SharedAccess are those that a cluster can be shared with.
 var SharedAccess = []app.Access{app.AccessReader, app.AccessUser, app.AccessCoOwner}
-
-// ReaderOf is the actor as one who looks at clusters.
-func (a *Service) ReaderOf(ctx context.Context, actor app.Actor) (r *app.ClusterReader, err error) {
-	r = &app.ClusterReader{Tenant: actor.Tenant, User: actor.Name(), Groups: actor.Groups, Role: actor.Role, SeesAll: app.PermissionTable["Clusters"].Of(actor.Role) == app.All}
-	if !r.SeesAll {
-		r.Clusters, r.Requests, err = a.Store.OpenFor(ctx, *r)
-	}
-	return r, err
-}
 
 // ClusterShare is access to a cluster for a person or for the members of a group; the other is "".
 type ClusterShare struct {
@@ -69,24 +86,9 @@ type SharingChange struct {
 // mostShares is how many shares a cluster can have. Groups are for more people.
 const mostShares = 200
 
-// SharingStore keeps who may see which cluster.
-type SharingStore interface {
-	// ReadableCluster finds a cluster that the reader may see, by id or, among live ones, by name. It sets Cluster.Access. ENotFound for all others.
-	ReadableCluster(ctx context.Context, r app.ClusterReader, id string) (app.Cluster, error)
-	// OpenFor returns the clusters and requests that wait for the reader: see Decides and Person.IsFor.
-	OpenFor(ctx context.Context, r app.ClusterReader) (clusters []string, requests []int64, err error)
-	// ClusterSharing tells who has access to a cluster.
-	ClusterSharing(ctx context.Context, tenant, cluster string) (ClusterSharing, error)
-	// ShareCluster changes that, and writes an event and the audit. EInvalid names a person or group that the tenant does not have.
-	ShareCluster(ctx context.Context, who app.Actor, cluster string, c SharingChange, most int, at time.Time) (ClusterSharing, error)
-	// DefaultVisibility is that of a tenant's new clusters.
-	DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error)
-	SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error
-}
-
 // ClusterSharing tells who has access to a cluster, to those who may change that.
-func (a *Service) ClusterSharing(ctx context.Context, actor app.Actor, cluster string) (ClusterSharing, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "ClusterSharing", cluster)
+func (a *Sharing) ClusterSharing(ctx context.Context, actor app.Actor, cluster string) (ClusterSharing, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterSharing", cluster)
 	if err != nil {
 		return ClusterSharing{}, err
 	}
@@ -98,8 +100,8 @@ func (a *Service) ClusterSharing(ctx context.Context, actor app.Actor, cluster s
 
 // ShareCluster grants or withdraws access to a cluster, or sets its visibility. Withdrawing access doesn't take back an SSH key that
 // was downloaded; certificates expire.
-func (a *Service) ShareCluster(ctx context.Context, actor app.Actor, cluster string, change SharingChange) (ClusterSharing, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "ShareCluster", cluster)
+func (a *Sharing) ShareCluster(ctx context.Context, actor app.Actor, cluster string, change SharingChange) (ClusterSharing, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ShareCluster", cluster)
 	if err != nil {
 		return ClusterSharing{}, err
 	}
@@ -152,7 +154,7 @@ func (s ClusterShare) Tell(c app.Cluster, who app.Actor, at time.Time) app.Notic
 }
 
 // DefaultVisibility is the visibility of the tenant's new clusters.
-func (a *Service) DefaultVisibility(ctx context.Context, actor app.Actor) (app.Visibility, error) {
+func (a *Sharing) DefaultVisibility(ctx context.Context, actor app.Actor) (app.Visibility, error) {
 	if err := actor.Authorize("DefaultVisibility"); err != nil {
 		return "", err
 	}
@@ -160,7 +162,7 @@ func (a *Service) DefaultVisibility(ctx context.Context, actor app.Actor) (app.V
 }
 
 // SetDefaultVisibility sets it. Clusters that exist stay as they are.
-func (a *Service) SetDefaultVisibility(ctx context.Context, actor app.Actor, v app.Visibility) error {
+func (a *Sharing) SetDefaultVisibility(ctx context.Context, actor app.Actor, v app.Visibility) error {
 	if err := actor.Authorize("SetDefaultVisibility"); err != nil {
 		return err
 	}

@@ -9,12 +9,12 @@ import (
 )
 
 // Cluster gives a cluster of the actor's tenant by id or, among live ones, by name; ENotFound where there is none.
-func (a *Service) Cluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "Cluster", id)
+func (a *Views) Cluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
+	c, err := a.Finder.AuthorizedCluster(ctx, actor, "Cluster", id)
 	if err != nil {
 		return ClusterView{}, err
 	}
-	m, err := a.MaskFor(ctx, actor, c)
+	m, err := a.Masks.MaskFor(ctx, actor, c)
 	if err != nil {
 		return ClusterView{}, err
 	}
@@ -24,7 +24,7 @@ func (a *Service) Cluster(ctx context.Context, actor app.Actor, id string) (Clus
 }
 
 // clusterView is all about a cluster that the actor may see, or could see a moment ago.
-func (a *Service) clusterView(ctx context.Context, actor app.Actor, c app.Cluster) (ClusterView, error) {
+func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster) (ClusterView, error) {
 	v, err := a.Store.View(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return v, err
@@ -85,11 +85,11 @@ func ExpandLinks(links []app.Link, c app.Cluster, nodes []app.Node) []app.Link {
 }
 
 // Clusters lists those of the actor's tenant, newest first.
-func (a *Service) Clusters(ctx context.Context, actor app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error) {
+func (a *Views) Clusters(ctx context.Context, actor app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error) {
 	if err := actor.Authorize("Clusters"); err != nil {
 		return nil, err
 	}
-	reader, err := a.ReaderOf(ctx, actor)
+	reader, err := a.Finder.ReaderOf(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
@@ -98,61 +98,7 @@ func (a *Service) Clusters(ctx context.Context, actor app.Actor, f app.ClusterFi
 	if err != nil {
 		return nil, err
 	}
-	return list, a.MaskSummaries(ctx, actor, list)
-}
-
-// AuthorizedCluster is find for those who may do such a thing.
-func (a *Service) AuthorizedCluster(ctx context.Context, actor app.Actor, useCase, id string) (app.Cluster, error) {
-	if err := actor.Authorize(useCase); err != nil {
-		return app.Cluster{}, err
-	}
-	return a.FindCluster(ctx, actor, id)
-}
-
-// FindCluster returns a cluster that the actor may see. All others are not found, in the same words as one that does not exist.
-func (a *Service) FindCluster(ctx context.Context, actor app.Actor, id string) (app.Cluster, error) {
-	reader, err := a.ReaderOf(ctx, actor)
-	if err != nil {
-		return app.Cluster{}, err
-	}
-	c, err := a.Store.ReadableCluster(ctx, *reader, id)
-	if err == nil {
-		actor.Noted.Add(app.Allowance{Cluster: c.ID})
-	}
-	return c, err
-}
-
-// Steps gives the steps of an operation of the cluster in plan order; operation 0 is the latest.
-func (a *Service) Steps(ctx context.Context, actor app.Actor, cluster string, operation int64) ([]app.Step, error) {
-	return a.stepsBy(ctx, actor, "Steps", cluster, operation, a.Store.Steps)
-}
-
-// StepGraph is Steps with the joins between, and with needs as the plan has them: what a picture of the plan is drawn from.
-func (a *Service) StepGraph(ctx context.Context, actor app.Actor, cluster string, operation int64) ([]app.Step, error) {
-	return a.stepsBy(ctx, actor, "StepGraph", cluster, operation, a.Store.StepsAndJoins)
-}
-
-// stepsBy finds an operation that may be looked at, and gives what read says of it.
-func (a *Service) stepsBy(ctx context.Context, actor app.Actor, act, cluster string, operation int64, read func(ctx context.Context, tenant string, operation int64) ([]app.Step, error)) ([]app.Step, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, act, cluster)
-	if err != nil {
-		return nil, err
-	}
-	ops, err := a.Store.Operations(ctx, actor.Tenant, c.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range ops {
-		if operation == 0 || o.ID == operation {
-			m, err := a.MaskFor(ctx, actor, c)
-			if err != nil {
-				return nil, err
-			}
-			steps, err := read(ctx, actor.Tenant, o.ID)
-			return MaskSteps(m, steps), err
-		}
-	}
-	return nil, app.Errorf(app.ENotFound, "Cluster %q has no operation %d.", c.Name, operation)
+	return list, a.Masks.MaskSummaries(ctx, actor, list)
 }
 
 // Limits of what one answer holds.
@@ -160,73 +106,3 @@ const (
 	maxEvents   = 1000
 	maxLogLines = 5000
 )
-
-// Events gives what happened to a cluster after a number, oldest first; limit 0 means 1,000, which is also the most.
-func (a *Service) Events(ctx context.Context, actor app.Actor, cluster string, after int64, limit int) ([]app.Event, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "Events", cluster)
-	if err != nil {
-		return nil, err
-	}
-	if limit <= 0 || limit > maxEvents {
-		limit = maxEvents
-	}
-	m, err := a.MaskFor(ctx, actor, c)
-	if err != nil {
-		return nil, err
-	}
-	events, err := a.Store.Events(ctx, actor.Tenant, c.ID, after, limit)
-	for i := range events {
-		events[i].Message = m.Hide(events[i].Message)
-	}
-	return events, err
-}
-
-// Logs gives lines of a cluster's log.
-func (a *Service) Logs(ctx context.Context, actor app.Actor, cluster string, f LogFilter) ([]app.LogLine, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "Logs", cluster)
-	if err != nil {
-		return nil, err
-	}
-	if f.Limit <= 0 {
-		f.Limit = 500
-	}
-	f.Limit = min(f.Limit, maxLogLines)
-	m, err := a.MaskFor(ctx, actor, c)
-	if err != nil {
-		return nil, err
-	}
-	lines, err := a.Store.Logs(ctx, actor.Tenant, c.ID, f)
-	return MaskLines(m, lines), err
-}
-
-// Watch returns a channel that gets a value, coalesced, whenever the topic wakes. It carries no data, so it needs no permission; what changed is asked for
-// with Events, Logs and the lists. Call stop.
-func (a *Service) Watch(_ app.Actor, topic app.Topic) (changed <-chan struct{}, stop func()) {
-	return a.Store.Watch(topic)
-}
-
-// ClusterKey gives the user and private key that open a cluster's machines, to those who may change the cluster.
-func (a *Service) ClusterKey(ctx context.Context, actor app.Actor, cluster string) (user string, pem []byte, err error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "ClusterKey", cluster)
-	if err != nil {
-		return "", nil, err
-	}
-	if err := actor.MayChange("ClusterKey", c); err != nil {
-		return "", nil, err
-	}
-	secrets, err := a.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)
-	if err != nil {
-		return "", nil, err
-	}
-	if len(secrets.PrivateKey) == 0 {
-		return "", nil, app.Errorf(app.EConflict, "Cluster %q is gone, and its key with it.", c.Name)
-	}
-	if err := a.Store.NoteDeed(ctx, actor.Deed(a.Now(), "cluster.key", c.ID, "")); err != nil {
-		return "", nil, err
-	}
-	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
-	if err != nil || len(nodes) == 0 {
-		return "root", secrets.PrivateKey, err
-	}
-	return nodes[0].SSHUser, secrets.PrivateKey, nil
-}

@@ -18,8 +18,8 @@ const (
 // solveAgain is when to ask again after being refused.
 const solveAgain = 5 * time.Second
 
-// solving limits how many layouts and plans are computed at the same time, per tenant and in total. The zero value is ready to use.
-type solving struct {
+// SolveLimit limits how many layouts and plans are computed at the same time, per tenant and in total. The zero value is ready to use.
+type SolveLimit struct {
 	mu  sync.Mutex
 	of  map[string]*tenantTurns
 	all chan struct{}
@@ -32,7 +32,7 @@ type tenantTurns struct {
 
 // Enter waits for a turn, for at most SolveTime, and returns the function that ends it. ERateLimit, reason busy, if too many requests of the tenant
 // are waiting already, or if no turn came in time.
-func (s *solving) Enter(ctx context.Context, tenant string) (leave func(), err error) {
+func (s *SolveLimit) Enter(ctx context.Context, tenant string) (leave func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, SolveTime)
 	defer cancel()
 	s.mu.Lock()

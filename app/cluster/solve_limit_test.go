@@ -12,7 +12,7 @@ import (
 // However much a tenant asks for at the same time, few layouts are worked out at once, those that wait have an end, and others have their turn.
 func TestSolvingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s solving
+		var s SolveLimit
 		enter := func(tenant string, patience time.Duration) (func(), error) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()

@@ -8,10 +8,35 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/layout"
 	"muster/app/secret"
 	"muster/app/template"
 )
+
+// SpecStore is what Specs needs of the database.
+type SpecStore interface {
+	Definition(ctx context.Context, tenant string, cluster string) (Definition, error)
+	// LeftBy returns a cluster as an operation left it, or as it was at that time where the operation changed nothing: template, size, services,
+	// cost and definition.
+	LeftBy(ctx context.Context, tenant string, cluster string, operation int64) (ClusterChange, error)
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+}
+
+// SpecsConfig is what Specs is created from.
+type SpecsConfig struct {
+	Store    SpecStore
+	Catalogs *catalog.Service
+	Clusters *Finder
+}
+
+// Specs exports and compares what clusters were requested as.
+type Specs struct {
+	SpecsConfig
+}
+
+// NewSpecs returns Specs on top of their needs.
+func NewSpecs(c SpecsConfig) *Specs { return &Specs{SpecsConfig: c} }
 
 // ClusterSpec is what to ask for to get a cluster like another one, with the catalog as it is. It is written for people, and read by
 // `muster cluster create -f`. Empty fields leave the choice to the template.
@@ -42,8 +67,8 @@ type SpecExport struct {
 
 // ExportCluster gives the spec of a cluster to those who may change it. Values that may be secret are left out; references to
 // secrets are not secret.
-func (a *Service) ExportCluster(ctx context.Context, actor app.Actor, cluster string) (SpecExport, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "ExportCluster", cluster)
+func (a *Specs) ExportCluster(ctx context.Context, actor app.Actor, cluster string) (SpecExport, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ExportCluster", cluster)
 	if err != nil {
 		return SpecExport{}, err
 	}
@@ -61,7 +86,7 @@ func (a *Service) ExportCluster(ctx context.Context, actor app.Actor, cluster st
 }
 
 // export is the spec with all of its values.
-func (a *Service) export(ctx context.Context, c app.Cluster) (SpecExport, error) {
+func (a *Specs) export(ctx context.Context, c app.Cluster) (SpecExport, error) {
 	if c.Status == app.ClusterDeleted {
 		return SpecExport{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
 	}

@@ -10,6 +10,33 @@ import (
 	"muster/app/identity"
 )
 
+// OwnershipStore is what Ownership needs of the database.
+type OwnershipStore interface {
+	// RenameCluster gives a live cluster another name. EConflict where another live cluster of the tenant has it as name or id, or
+	// an open request asks for it.
+	RenameCluster(ctx context.Context, r ClusterRename) error
+	// TransferCluster transfers a live cluster to another owner, with its reservation, or to a group, and writes the notices. EInvalid where the tenant
+	// has no such user or group, EConflict where that one cannot have clusters or the cluster is not From's any more, EQuota where a quota
+	// refuses it.
+	TransferCluster(ctx context.Context, t ClusterTransfer) error
+}
+
+// OwnershipConfig is what Ownership is created from.
+type OwnershipConfig struct {
+	Store    OwnershipStore
+	Now      func() time.Time
+	Clusters *Finder
+	Views    *Views
+}
+
+// Ownership renames clusters and transfers them to other owners.
+type Ownership struct {
+	OwnershipConfig
+}
+
+// NewOwnership returns Ownership on top of their needs.
+func NewOwnership(c OwnershipConfig) *Ownership { return &Ownership{OwnershipConfig: c} }
+
 // ClusterTransfer gives a cluster to another owner, as the store takes it.
 type ClusterTransfer struct {
 	Tenant  string
@@ -29,8 +56,8 @@ type ClusterTransfer struct {
 // with quotas and notices, until a member transfers it to another person.
 //
 // Whoever was given the cluster's SSH key still has it, and configuration that names the owner does so until it is written anew.
-func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (ClusterView, error) {
-	c, err := a.AuthorizedCluster(ctx, actor, "TransferCluster", cluster)
+func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (ClusterView, error) {
+	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "TransferCluster", cluster)
 	if err != nil {
 		return ClusterView{}, err
 	}
@@ -54,7 +81,7 @@ func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, cluster,
 			return ClusterView{}, err
 		}
 	}
-	after, err := a.FindCluster(ctx, actor, c.ID)
+	after, err := a.Clusters.FindCluster(ctx, actor, c.ID)
 	if app.CodeOf(err) == app.ENotFound { // shown once more to the one who gave it away
 		after, err = c, nil
 		after.Access = app.AccessNone
@@ -62,7 +89,7 @@ func (a *Service) TransferCluster(ctx context.Context, actor app.Actor, cluster,
 	if err != nil {
 		return ClusterView{}, err
 	}
-	return a.clusterView(ctx, actor, after)
+	return a.Views.clusterView(ctx, actor, after)
 }
 
 // Accepts tells whether a user can be given a cluster.

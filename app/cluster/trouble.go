@@ -214,7 +214,7 @@ func (p Plight) Ways() (ways []WayKind) {
 }
 
 // PlightOf reads what decides which ways lead on from where a cluster is.
-func (a *Service) PlightOf(ctx context.Context, c app.Cluster) (p Plight, err error) {
+func (a *Views) PlightOf(ctx context.Context, c app.Cluster) (p Plight, err error) {
 	v := ClusterView{Cluster: c}
 	if v.Nodes, err = a.Store.Nodes(ctx, c.Tenant, c.ID); err != nil {
 		return p, err

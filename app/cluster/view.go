@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"context"
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/family"
 	"muster/app/health"
 	"muster/app/layout"
@@ -12,6 +14,47 @@ import (
 	"muster/app/policy"
 	"muster/app/template"
 )
+
+// ViewStore is what Views needs of the database.
+type ViewStore interface {
+	// BuildOf returns the build that a cluster was created for, and nil where there is none.
+	BuildOf(ctx context.Context, tenant string, cluster string) (*ClusterBuild, error)
+	ClusterHealth(ctx context.Context, tenant string, cluster string) (*health.ClusterHealth, error)
+	// Clusters gives them newest first, each with its latest operation.
+	// It is ENotFound where f.After is none of the tenant's.
+	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
+	// CountClusters counts them by status, whatever the filter's own status, order and page.
+	CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error)
+	Definition(ctx context.Context, tenant string, cluster string) (Definition, error)
+	// Nodes gives them in number order: those that the cluster has, is to have, or is giving back. Those that an operation which
+	// has succeeded gave back are no part of it any more and left out, here as in View; receipts and reports keep their names.
+	// So what has the status deleted is left of an operation that has not ended well, or the whole cluster is gone. A machine that is
+	// made anew is planned again from when the old one was given back.
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	// TopUpOf gives what a cluster lacks; nil for nothing.
+	TopUpOf(ctx context.Context, tenant string, cluster string) (*TopUp, error)
+	Unfinished(ctx context.Context, tenant string, operation int64) (Unfinished, error)
+	// View gives a cluster with its nodes and operations as they were at one moment. Links are left out.
+	View(ctx context.Context, tenant string, id string) (ClusterView, error)
+}
+
+// ViewsConfig is what Views is created from.
+type ViewsConfig struct {
+	Store    ViewStore
+	Now      func() time.Time
+	Catalogs *catalog.Service
+	Finder   *Finder
+	Masks    *Masks
+}
+
+// Views shows clusters, one or many.
+type Views struct {
+	ViewsConfig
+}
+
+// NewViews returns Views on top of their needs.
+func NewViews(c ViewsConfig) *Views { return &Views{ViewsConfig: c} }
 
 // ClusterRequest asks for a cluster. Empty fields of LayoutRequest mean the template's defaults. Lease nil means the
 // template's initial lease; 0 means for ever, where the template allows it. Config is merged over the template's.

@@ -49,7 +49,7 @@ func (a *Service) repairSick(ctx context.Context, d RepairDue) (begun bool, err 
 		n.Tell = d.Tell(now, fmt.Sprintf("The repair of cluster %s did not succeed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
-		answer, err := a.Operations.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
+		answer, err := a.Updates.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
 		switch code := app.CodeOf(err); {
 		case err == nil && answer.Operation > 0:
 			begun = true

@@ -31,12 +31,12 @@ func (a *Service) Health(ctx context.Context, actor app.Actor, cluster string) (
 	if err != nil {
 		return health.ClusterHealth{}, err
 	}
-	h, err := a.Clusters.ClusterHealth(ctx, c, nodes)
+	h, err := a.Views.ClusterHealth(ctx, c, nodes)
 	switch {
 	case err != nil:
 		return health.ClusterHealth{}, err
 	case h != nil:
-		m, err := a.Clusters.MaskFor(ctx, actor, c)
+		m, err := a.Masks.MaskFor(ctx, actor, c)
 		if err != nil {
 			return health.ClusterHealth{}, err
 		}

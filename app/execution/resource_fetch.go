@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"muster/app"
+	"muster/app/operation"
 	"muster/app/resource"
 )
 
@@ -28,7 +29,7 @@ func (a *Service) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence
 	}
 	action := step.Action
 	if action == app.ActionCompare {
-		action = a.Operations.Compared(oc.definition.Services[step.Service])
+		action = operation.Compared(a.DryRuns, oc.definition.Services[step.Service])
 	}
 	if s := oc.definition.Services[step.Service]; s != nil && s.Actions[action] != nil {
 		for _, r := range s.Actions[action].Resources {

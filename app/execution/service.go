@@ -22,6 +22,7 @@ type Store interface {
 	WaitingStore
 
 	// Of what others keep.
+	// AppendLogs adds lines of the tenant whose fence still holds; others are dropped.
 	AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error
 	CheckHealth(ctx context.Context, r CheckRequest) error
 	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
@@ -29,6 +30,8 @@ type Store interface {
 	ClusterHealth(ctx context.Context, tenant string, cluster string) (*health.ClusterHealth, error)
 	ClusterSecrets(ctx context.Context, tenant string, cluster string) (cluster.ClusterSecrets, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
+	// DefinitionAt gives what the steps of an operation of the cluster are carried out by: the definition as that operation left
+	// it, whatever later ones have made of it. Of one that changed nothing it is what was there at that time.
 	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (cluster.Definition, error)
 	EndRound(ctx context.Context, o RoundOutcome) error
 	ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]Directive, error)
@@ -62,11 +65,18 @@ type Config struct {
 	Provisioned bool
 	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
 
-	Resources  *resource.Service
-	Catalogs   *catalog.Service
-	Secrets    *secret.Service
-	Clusters   *cluster.Service
-	Operations *operation.Service
+	Resources     *resource.Service
+	Catalogs      *catalog.Service
+	Secrets       *secret.Service
+	Clusters      *cluster.Finder
+	Masks         *cluster.Masks
+	Preflight     *cluster.Preflight
+	Views         *cluster.Views
+	Operations    *operation.Finder
+	Updates       *operation.Updates
+	PausedDeletes *operation.PausedDeletes
+	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	DryRuns func(automator string) bool
 
 	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
 	Workers Workforce

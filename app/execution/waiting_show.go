@@ -41,7 +41,7 @@ func (a *Service) Waiting(ctx context.Context, actor app.Actor, cluster string, 
 	if err != nil {
 		return w, err
 	}
-	m, err := a.Clusters.MaskFor(ctx, actor, c)
+	m, err := a.Masks.MaskFor(ctx, actor, c)
 	if err != nil {
 		return w, err
 	}
@@ -126,7 +126,7 @@ func (a *Service) waitFacts(ctx context.Context, tenant string, c app.Cluster, o
 		}
 		f.lines = queue.Lines
 	}
-	if f.overdue, err = a.Operations.Overdue(ctx, c, o); err != nil {
+	if f.overdue, err = a.PausedDeletes.Overdue(ctx, c, o); err != nil {
 		return nil, err
 	}
 	if o.Status == app.OperationWaiting {

@@ -42,7 +42,7 @@ func (a *Service) workforce(ctx context.Context, tenant, provider string) *Worke
 		return n
 	}
 	n.Lacks = "The provisioners that are there have given no slot to this tenant yet."
-	if e := app.AsError(a.Clusters.CheckProvisioner(ctx, tenant, spec)); e != nil && e.Reason == "no_provisioner" {
+	if e := app.AsError(a.Preflight.CheckProvisioner(ctx, tenant, spec)); e != nil && e.Reason == "no_provisioner" {
 		n.Lacks = e.Message + " " + e.Hint
 	}
 	return n

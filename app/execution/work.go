@@ -12,6 +12,7 @@ import (
 	appcluster "muster/app/cluster"
 	"muster/app/family"
 	"muster/app/observe"
+	"muster/app/operation"
 )
 
 // stepTime is how long one attempt may take where its service says nothing.
@@ -274,7 +275,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 		if service := oc.definition.Services[as.Service]; service != nil {
 			action := as.Action
 			if action == app.ActionCompare {
-				action = a.Operations.Compared(service)
+				action = operation.Compared(a.DryRuns, service)
 				as.Compared = action
 			}
 			as.Call = service.Actions[action]

@@ -71,7 +71,7 @@ type WorkerGrant struct {
 }
 
 func (a *Service) workerToken(ctx context.Context, provisioner, tenant string) (string, error) {
-	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
+	key, err := a.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +86,7 @@ func (a *Service) workerToken(ctx context.Context, provisioner, tenant string) (
 // CoordinatorOfToken gives the worker's contract as the token of a worker allows it: for one tenant and the workers of one
 // provisioner. EUnauthorized for anything else.
 func (a *Service) CoordinatorOfToken(ctx context.Context, token string) (execution.Coordinator, error) {
-	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
+	key, err := a.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return nil, err
 	}

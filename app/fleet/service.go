@@ -41,6 +41,8 @@ type Store interface {
 	Share(ctx context.Context, version int64, shares []Share) (bool, error)
 	Tenant(ctx context.Context, name string) (identity.Tenant, error)
 	TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error)
+	// WaitingByProvider counts the steps of operations under way, of all tenants, that ask a provider for something, and are ready
+	// for it but not at work.
 	WaitingByProvider(ctx context.Context) (map[string]int, error)
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 	WorkerKey(ctx context.Context) ([]byte, error)
@@ -60,8 +62,8 @@ type Config struct {
 
 	Catalogs   *catalog.Service
 	Secrets    *secret.Service
-	People     *identity.Service
-	Clusters   *cluster.Service
+	WorkerKeys *identity.WorkerKeys
+	Clusters   *cluster.Finder
 	Executions *execution.Service
 
 	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.

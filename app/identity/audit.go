@@ -3,29 +3,46 @@ package identity
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"muster/app"
 	"muster/app/phrase"
-)
-
-// Most entries of the audit that one page holds, and how many it has where nothing is said.
-const (
-	MaxDeeds     = 500
-	defaultDeeds = 100
 )
 
 // AuditStore keeps the audit. Entries are added in the transaction of what they tell.
 type AuditStore interface {
 	// Audit gives entries by time, the newest first unless the filter says otherwise. At most f.Limit.
 	Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error)
-	// VerifyAudit walks a tenant's chain from its beginning. It gives the end of what is whole, and what is wrong behind it.
-	VerifyAudit(ctx context.Context, tenant string) (AuditProof, error)
 	// AuditTenants gives the tenants that have a chain, sorted.
 	AuditTenants(ctx context.Context) ([]string, error)
 	// NoteDeed adds an entry about something that changed no other row. The number, the hash and empty fields about who asks
 	// are filled in.
 	NoteDeed(ctx context.Context, d app.Deed) error
+	// VerifyAudit walks a tenant's chain from its beginning. It gives the end of what is whole, and what is wrong behind it.
+	VerifyAudit(ctx context.Context, tenant string) (AuditProof, error)
 }
+
+// AuditLogConfig is what AuditLog is created from. Only what says so may be nil.
+type AuditLogConfig struct {
+	Store AuditStore
+	Now   func() time.Time
+}
+
+// AuditLog shows what was done, and keeps what was refused.
+type AuditLog struct {
+	AuditLogConfig
+
+	refused refusals
+}
+
+// NewAuditLog returns one on top of what c holds.
+func NewAuditLog(c AuditLogConfig) *AuditLog { return &AuditLog{AuditLogConfig: c} }
+
+// Most entries of the audit that one page holds, and how many it has where nothing is said.
+const (
+	MaxDeeds     = 500
+	defaultDeeds = 100
+)
 
 // AuditProof is what a walk along a chain has found.
 type AuditProof struct {
@@ -46,7 +63,7 @@ func Acting(ctx context.Context) (a app.Actor, ok bool) {
 
 // Audit gives a page of the audit: admins that of their tenant, superadmins that of any. More tells that there are entries
 // behind the last one.
-func (a *Service) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter) (list []app.Deed, more bool, err error) {
+func (a *AuditLog) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter) (list []app.Deed, more bool, err error) {
 	if err := actor.Authorize("Audit"); err != nil {
 		return nil, false, err
 	}
@@ -72,7 +89,7 @@ func (a *Service) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter)
 
 // ExportAudit calls each for every entry that the filter chooses, the oldest first, page by page. That somebody has taken it
 // is itself noted, before the first.
-func (a *Service) ExportAudit(ctx context.Context, actor app.Actor, f app.AuditFilter, each func(app.Deed) error) error {
+func (a *AuditLog) ExportAudit(ctx context.Context, actor app.Actor, f app.AuditFilter, each func(app.Deed) error) error {
 	if err := actor.Authorize("ExportAudit"); err != nil {
 		return err
 	}
@@ -117,7 +134,7 @@ func (a *Service) ExportAudit(ctx context.Context, actor app.Actor, f app.AuditF
 
 // VerifyAudit walks the chain of the actor's tenant, or of all where tenant is "*" and it is a superadmin who asks, and tells
 // for each whether it is whole.
-func (a *Service) VerifyAudit(ctx context.Context, actor app.Actor, tenant string) ([]AuditProof, error) {
+func (a *AuditLog) VerifyAudit(ctx context.Context, actor app.Actor, tenant string) ([]AuditProof, error) {
 	if err := actor.Authorize("VerifyAudit"); err != nil {
 		return nil, err
 	}

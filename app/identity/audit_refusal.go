@@ -41,7 +41,7 @@ type Refusal struct {
 
 // NoteRefusal writes into the audit that somebody was refused. At most 30 a
 // minute of each tenant are written. Faces call it; what is not of interest to security is left out.
-func (a *Service) NoteRefusal(ctx context.Context, r Refusal) {
+func (a *AuditLog) NoteRefusal(ctx context.Context, r Refusal) {
 	actor, code := r.Actor, app.CodeOf(r.Why)
 	if code != app.EForbidden && code != app.EUnauthorized || actor.Tenant == "" {
 		return

@@ -4,12 +4,39 @@ import (
 	"context"
 	"crypto/rand"
 	"math/big"
-	"slices"
 	"strings"
 	"time"
 
 	"muster/app"
 )
+
+// DeviceStore keeps asks of devices, by the hashes of their codes.
+type DeviceStore interface {
+	// AddDevice keeps an ask and drops those that are over. ERateLimit where the address has too many open; where all together have, the oldest
+	// goes of the address that has most, before those that were answered.
+	AddDevice(ctx context.Context, hash, userHash []byte, d Device, mostFrom, most int) error
+	// AnswerDevice notes what the actor said to one that is not over. ENotFound where there is none, EConflict where it was answered.
+	AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer DeviceAnswer, scopes []app.Scope, at time.Time) error
+	// Device gives an ask by what people type, whether it is over or not, or ENotFound.
+	Device(ctx context.Context, userHash []byte) (Device, error)
+	// TakeDevice ends an ask that was answered, once. Where it was allowed, it keeps the token that issue gives, by the hash beside it; a number
+	// is put behind its label where the account has one of that label. ENotFound, EConflict, EForbidden and ERateLimit as PollDevice says.
+	TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(DeviceTaken) (Token, []byte), most int) (Token, error)
+}
+
+// DevicesConfig is what Devices is created from. Only what says so may be nil.
+type DevicesConfig struct {
+	Store DeviceStore
+	Now   func() time.Time
+}
+
+// Devices signs in programs, which their person allows at the portal.
+type Devices struct {
+	DevicesConfig
+}
+
+// NewDevices returns them on top of what c holds.
+func NewDevices(c DevicesConfig) *Devices { return &Devices{DevicesConfig: c} }
 
 // How a program on a device asks for a token, and how often it may.
 const (
@@ -60,22 +87,8 @@ type DeviceTaken struct {
 	Scopes       []app.Scope
 }
 
-// DeviceStore keeps asks of devices, by the hashes of their codes.
-type DeviceStore interface {
-	// AddDevice keeps an ask and drops those that are over. ERateLimit where the address has too many open; where all together have, the oldest
-	// goes of the address that has most, before those that were answered.
-	AddDevice(ctx context.Context, hash, userHash []byte, d Device, mostFrom, most int) error
-	// Device gives an ask by what people type, whether it is over or not, or ENotFound.
-	Device(ctx context.Context, userHash []byte) (Device, error)
-	// AnswerDevice notes what the actor said to one that is not over. ENotFound where there is none, EConflict where it was answered.
-	AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer DeviceAnswer, scopes []app.Scope, at time.Time) error
-	// TakeDevice ends an ask that was answered, once. Where it was allowed, it keeps the token that issue gives, by the hash beside it; a number
-	// is put behind its label where the account has one of that label. ENotFound, EConflict, EForbidden and ERateLimit as PollDevice says.
-	TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(DeviceTaken) (Token, []byte), most int) (Token, error)
-}
-
 // StartDevice begins the sign-in of a program. It asks for nobody: who says yes at the portal is the account. The scopes are a wish.
-func (a *Service) StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (DeviceCodes, error) {
+func (a *Devices) StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (DeviceCodes, error) {
 	if host == "" {
 		host = "a host without a name"
 	}
@@ -132,7 +145,7 @@ var errNoDevice = &app.Error{Code: app.ENotFound, Reason: "no_device", Field: "c
 	Hint: "Codes are of 8 letters and hold for 10 minutes. Look once more, or start again with: muster login"}
 
 // ShowDevice says who asks, by what it had its person type. ENotFound where there is no such code, or it is over or answered.
-func (a *Service) ShowDevice(ctx context.Context, actor app.Actor, code string) (Device, error) {
+func (a *Devices) ShowDevice(ctx context.Context, actor app.Actor, code string) (Device, error) {
 	actor = actor.AtHome()
 	if err := actor.Authorize("ShowDevice"); err != nil {
 		return Device{}, err
@@ -145,7 +158,7 @@ func (a *Service) ShowDevice(ctx context.Context, actor app.Actor, code string) 
 }
 
 // AnswerDevice lets a program act for the actor within some scopes, or does not. A yes takes a fresh proof of who the actor is.
-func (a *Service) AnswerDevice(ctx context.Context, actor app.Actor, code string, yes bool, scopes []app.Scope) error {
+func (a *Devices) AnswerDevice(ctx context.Context, actor app.Actor, code string, yes bool, scopes []app.Scope) error {
 	actor = actor.AtHome()
 	if err := actor.Authorize("AnswerDevice"); err != nil {
 		return err
@@ -171,7 +184,7 @@ func (a *Service) AnswerDevice(ctx context.Context, actor app.Actor, code string
 // PollDevice gives a program the token that somebody has allowed, once. Before, it is EConflict with the reason authorization_pending;
 // ERateLimit and slow_down for who looks too often; EForbidden and access_denied after a no; ENotFound and expired_token where it is over, was
 // fetched already, or never was.
-func (a *Service) PollDevice(ctx context.Context, code string) (Token, string, error) {
+func (a *Devices) PollDevice(ctx context.Context, code string) (Token, string, error) {
 	now, secret := a.Now(), NewToken()
 	t, err := a.Store.TakeDevice(ctx, HashToken(code), now, DeviceInterval, func(d DeviceTaken) (Token, []byte) {
 		return Token{Tenant: d.Tenant, User: d.User, Label: cutText("CLI on "+d.Host, longestLabel-4), Scopes: d.Scopes, CreatedAt: now, CreatedBy: d.User,
@@ -181,21 +194,4 @@ func (a *Service) PollDevice(ctx context.Context, code string) (Token, string, e
 		return Token{}, "", err
 	}
 	return t, secret, nil
-}
-
-// EndToken ends the token by which the actor asks. ENotFound where it did not come by one.
-func (a *Service) EndToken(ctx context.Context, actor app.Actor) (Token, error) {
-	actor = actor.AtHome()
-	if err := actor.Authorize("EndToken"); err != nil {
-		return Token{}, err
-	}
-	own, err := a.Store.Tokens(ctx, actor.Tenant, actor.User)
-	if err != nil {
-		return Token{}, err
-	}
-	i := slices.IndexFunc(own, func(t Token) bool { return actor.Token != "" && t.Label == actor.Token })
-	if i < 0 {
-		return Token{}, &app.Error{Code: app.ENotFound, Message: "You did not come by a token of your own."}
-	}
-	return own[i], a.Store.RevokeToken(ctx, actor, actor.Tenant, own[i].ID, a.Now())
 }

@@ -12,6 +12,30 @@ import (
 	"muster/app"
 )
 
+// GroupStore keeps groups and who is in them.
+type GroupStore interface {
+	// DeleteGroup drops a group and who was put into it here; what other sources say stays. ENotFound where it was not made here.
+	DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error
+	// Groups gives those of a tenant by name, with those that only come from elsewhere.
+	Groups(ctx context.Context, tenant string) ([]Group, error)
+	// SaveGroup makes or changes a group of the actor's tenant; EInvalid names a member that there is no account for.
+	SaveGroup(ctx context.Context, who app.Actor, c GroupChange, at time.Time) (Group, error)
+}
+
+// GroupsConfig is what Groups is created from. Only what says so may be nil.
+type GroupsConfig struct {
+	Store GroupStore
+	Now   func() time.Time
+}
+
+// Groups are the groups of a tenant's users.
+type Groups struct {
+	GroupsConfig
+}
+
+// NewGroups returns them on top of what c holds.
+func NewGroups(c GroupsConfig) *Groups { return &Groups{GroupsConfig: c} }
+
 // Group is a group of users of a tenant. Policies, approvals and quotas name groups.
 type Group struct {
 	Name    string   `json:"name"`
@@ -38,16 +62,6 @@ type GroupChange struct {
 	Remove  []string  `json:"remove,omitempty"`
 }
 
-// GroupStore keeps groups and who is in them.
-type GroupStore interface {
-	// Groups gives those of a tenant by name, with those that only come from elsewhere.
-	Groups(ctx context.Context, tenant string) ([]Group, error)
-	// SaveGroup makes or changes a group of the actor's tenant; EInvalid names a member that there is no account for.
-	SaveGroup(ctx context.Context, who app.Actor, c GroupChange, at time.Time) (Group, error)
-	// DeleteGroup drops a group and who was put into it here; what other sources say stays. ENotFound where it was not made here.
-	DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error
-}
-
 // ExternalGroups gives what may be kept of the groups that a source names: sorted, each once.
 func ExternalGroups(groups []string) []string {
 	kept := []string{}
@@ -64,7 +78,7 @@ func ExternalGroups(groups []string) []string {
 }
 
 // Groups lists the groups of the tenant.
-func (a *Service) Groups(ctx context.Context, actor app.Actor) ([]Group, error) {
+func (a *Groups) Groups(ctx context.Context, actor app.Actor) ([]Group, error) {
 	if err := actor.Authorize("Groups"); err != nil {
 		return nil, err
 	}
@@ -72,7 +86,7 @@ func (a *Service) Groups(ctx context.Context, actor app.Actor) ([]Group, error) 
 }
 
 // SaveGroup makes a group, or changes one.
-func (a *Service) SaveGroup(ctx context.Context, actor app.Actor, c GroupChange) (Group, error) {
+func (a *Groups) SaveGroup(ctx context.Context, actor app.Actor, c GroupChange) (Group, error) {
 	if err := actor.Authorize("SaveGroup"); err != nil {
 		return Group{}, err
 	}
@@ -102,7 +116,7 @@ func (c GroupChange) Check() error {
 }
 
 // DeleteGroup drops a group of the tenant.
-func (a *Service) DeleteGroup(ctx context.Context, actor app.Actor, name string) error {
+func (a *Groups) DeleteGroup(ctx context.Context, actor app.Actor, name string) error {
 	if err := actor.Authorize("DeleteGroup"); err != nil {
 		return err
 	}

@@ -12,6 +12,37 @@ import (
 	"muster/app/phrase"
 )
 
+// IdentityStore keeps identities and the links that lead to them.
+type IdentityStore interface {
+	// Identities gives those of a user, in the order of kind and label.
+	Identities(ctx context.Context, tenant, user string) ([]Identity, error)
+	// Identity gives an identity and its account as it is now; ENotFound where either is gone.
+	Identity(ctx context.Context, kind, external string) (Identity, User, error)
+	// Link gives a link, used or not, or ENotFound.
+	Link(ctx context.Context, hash []byte) (IdentityLink, error)
+	// RemoveIdentity unties one of a user, or gives ENotFound.
+	RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error
+	// SaveLink keeps a link by its token's hash, drops old ones, and ends all others for the same identity.
+	SaveLink(ctx context.Context, hash []byte, l IdentityLink) error
+	// UseLink ties the identity of a link that is neither used nor over to the actor's account, once. EConflict where the identity
+	// belongs to another account.
+	UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (Identity, error)
+}
+
+// LinksConfig is what Links is created from. Only what says so may be nil.
+type LinksConfig struct {
+	Store IdentityStore
+	Now   func() time.Time
+}
+
+// Links connect accounts with those of chat systems.
+type Links struct {
+	LinksConfig
+}
+
+// NewLinks returns them on top of what c holds.
+func NewLinks(c LinksConfig) *Links { return &Links{LinksConfig: c} }
+
 // LinkLife is how long a link that ties an identity to an account can be used.
 const LinkLife = 10 * time.Minute
 
@@ -36,28 +67,11 @@ type IdentityLink struct {
 	At, ExpiresAt, UsedAt time.Time
 }
 
-// IdentityStore keeps identities and the links that lead to them.
-type IdentityStore interface {
-	// SaveLink keeps a link by its token's hash, drops old ones, and ends all others for the same identity.
-	SaveLink(ctx context.Context, hash []byte, l IdentityLink) error
-	// Link gives a link, used or not, or ENotFound.
-	Link(ctx context.Context, hash []byte) (IdentityLink, error)
-	// UseLink ties the identity of a link that is neither used nor over to the actor's account, once. EConflict where the identity
-	// belongs to another account.
-	UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (Identity, error)
-	// Identity gives an identity and its account as it is now; ENotFound where either is gone.
-	Identity(ctx context.Context, kind, external string) (Identity, User, error)
-	// Identities gives those of a user, in the order of kind and label.
-	Identities(ctx context.Context, tenant, user string) ([]Identity, error)
-	// RemoveIdentity unties one of a user, or gives ENotFound.
-	RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error
-}
-
 // LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and gives its page. It is told to nobody but that owner.
 // It works once, within LinkLife, and the next one for the same identity replaces it. What
 // stands in it is 256 random bits, of which only a hash is kept: nobody can make one up, or read one from a copy of the
 // database.
-func (a *Service) LinkStart(ctx context.Context, kind, external, label string) (link app.Subject, err error) {
+func (a *Links) LinkStart(ctx context.Context, kind, external, label string) (link app.Subject, err error) {
 	switch {
 	case kind == "" || len(kind) > 40 || external == "" || len(external) > maxExternal:
 		return link, app.Errorf(app.EInvalid, "The identity to link is missing or too long.")
@@ -73,7 +87,7 @@ func (a *Service) LinkStart(ctx context.Context, kind, external, label string) (
 
 // ShowLink says who wants to be linked to the actor's account. ENotFound for a link that was never made or was replaced,
 // EConflict for one that was used or is too old.
-func (a *Service) ShowLink(ctx context.Context, actor app.Actor, token string) (IdentityLink, error) {
+func (a *Links) ShowLink(ctx context.Context, actor app.Actor, token string) (IdentityLink, error) {
 	actor = actor.AtHome()
 	if err := actor.Authorize("ShowLink"); err != nil {
 		return IdentityLink{}, err
@@ -100,7 +114,7 @@ func (a *Service) ShowLink(ctx context.Context, actor app.Actor, token string) (
 
 // ConfirmLink ties the identity of a link to the actor's account, once. Whoever it is will act as the actor from then on, so
 // that takes a fresh proof of who the actor is.
-func (a *Service) ConfirmLink(ctx context.Context, actor app.Actor, token string) (Identity, error) {
+func (a *Links) ConfirmLink(ctx context.Context, actor app.Actor, token string) (Identity, error) {
 	actor = actor.AtHome()
 	if err := actor.Authorize("ConfirmLink"); err != nil {
 		return Identity{}, err
@@ -141,7 +155,7 @@ func (i Identity) Taken(by app.Actor) error {
 
 // ActorOfIdentity gives who an identity elsewhere stands for, with role and groups as they are now; EUnauthorized where it is
 // linked to no account. The face adds Via and From.
-func (a *Service) ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error) {
+func (a *Links) ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error) {
 	_, u, err := a.Store.Identity(ctx, kind, external)
 	if app.CodeOf(err) == app.ENotFound {
 		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You are not linked to an account of Muster yet.", Hint: "Ask for a link, open it, and confirm it there."}
@@ -155,7 +169,7 @@ func (a *Service) ActorOfIdentity(ctx context.Context, kind, external string) (a
 }
 
 // Identities lists who a user is elsewhere; the actor where user is "". Admins may see those of any user of the tenant.
-func (a *Service) Identities(ctx context.Context, actor app.Actor, user string) ([]Identity, error) {
+func (a *Links) Identities(ctx context.Context, actor app.Actor, user string) ([]Identity, error) {
 	actor, user = actor.Meaning(user)
 	if err := actor.MayTouch("Identities", user, "that account"); err != nil {
 		return nil, err
@@ -164,7 +178,7 @@ func (a *Service) Identities(ctx context.Context, actor app.Actor, user string) 
 }
 
 // RemoveIdentity unties one; whoever it is elsewhere does nothing more in the user's name.
-func (a *Service) RemoveIdentity(ctx context.Context, actor app.Actor, user, kind, external string) error {
+func (a *Links) RemoveIdentity(ctx context.Context, actor app.Actor, user, kind, external string) error {
 	actor, user = actor.Meaning(user)
 	if err := actor.MayTouch("RemoveIdentity", user, "that account"); err != nil {
 		return err

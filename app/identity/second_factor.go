@@ -12,6 +12,43 @@ import (
 	"muster/app/phrase"
 )
 
+// SecondFactorStore keeps second factors. Those of an account that was deleted do not count for a new one of its name.
+type SecondFactorStore interface {
+	// AddFactor adds a key, or confirms the app with that ID, which check must accept. With the first one, recovery codes are kept and the actor's other
+	// sign-ins end.
+	AddFactor(ctx context.Context, who app.Actor, session int64, f SecondFactor, check func(started SecondFactor) (step int64, err error), codes [][]byte) (first bool, err error)
+	RemoveFactor(ctx context.Context, who app.Actor, id string, at time.Time) error
+	ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [][]byte, at time.Time) error
+	// RequireSecondFactor sets whether the actor's tenant requires one of accounts with a password.
+	RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error
+	// ResetFactors removes all of a user of the actor's tenant, with the recovery codes, and notifies the user.
+	ResetFactors(ctx context.Context, who app.Actor, user string, at time.Time) error
+	// SecondFactors returns the confirmed ones of an account, oldest first: keys with what is known of them, apps without their secret.
+	SecondFactors(ctx context.Context, tenant, user string) (SecondFactors, error)
+	// StartFactor keeps an app that is not confirmed yet, unless the actor has one that was started after that time: then it returns that one.
+	StartFactor(ctx context.Context, who app.Actor, f SecondFactor, after time.Time) (SecondFactor, error)
+	// UseFactor counts an attempt and lets try decide, with all factors of the actor and the hashes of its unused recovery codes. What was used is noted in the
+	// same transaction, so that it is used once. ERateLimit after too many wrong codes.
+	UseFactor(ctx context.Context, who app.Actor, at time.Time, try func(factors []SecondFactor, codes [][]byte) (FactorUse, error)) (FactorUse, error)
+}
+
+// FactorsConfig is what Factors is created from. Only what says so may be nil.
+type FactorsConfig struct {
+	Store SecondFactorStore
+	Now   func() time.Time
+
+	AuditLog  *AuditLog
+	Passwords *Passwords
+}
+
+// Factors are the second factors of accounts.
+type Factors struct {
+	FactorsConfig
+}
+
+// NewFactors returns them on top of what c holds.
+func NewFactors(c FactorsConfig) *Factors { return &Factors{FactorsConfig: c} }
+
 // The kinds. A recovery code is for those who lost the others.
 const (
 	FactorApp      app.FactorKind = "app"      // an authenticator app, which shows codes
@@ -82,26 +119,6 @@ type FactorUse struct {
 	Code   []byte // hash of a recovery code
 }
 
-// SecondFactorStore keeps second factors. Those of an account that was deleted do not count for a new one of its name.
-type SecondFactorStore interface {
-	// SecondFactors returns the confirmed ones of an account, oldest first: keys with what is known of them, apps without their secret.
-	SecondFactors(ctx context.Context, tenant, user string) (SecondFactors, error)
-	// StartFactor keeps an app that is not confirmed yet, unless the actor has one that was started after that time: then it returns that one.
-	StartFactor(ctx context.Context, who app.Actor, f SecondFactor, after time.Time) (SecondFactor, error)
-	// AddFactor adds a key, or confirms the app with that ID, which check must accept. With the first one, recovery codes are kept and the actor's other
-	// sign-ins end.
-	AddFactor(ctx context.Context, who app.Actor, session int64, f SecondFactor, check func(started SecondFactor) (step int64, err error), codes [][]byte) (first bool, err error)
-	// UseFactor counts an attempt and lets try decide, with all factors of the actor and the hashes of its unused recovery codes. What was used is noted in the
-	// same transaction, so that it is used once. ERateLimit after too many wrong codes.
-	UseFactor(ctx context.Context, who app.Actor, at time.Time, try func(factors []SecondFactor, codes [][]byte) (FactorUse, error)) (FactorUse, error)
-	RemoveFactor(ctx context.Context, who app.Actor, id string, at time.Time) error
-	// ResetFactors removes all of a user of the actor's tenant, with the recovery codes, and notifies the user.
-	ResetFactors(ctx context.Context, who app.Actor, user string, at time.Time) error
-	ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [][]byte, at time.Time) error
-	// RequireSecondFactor sets whether the actor's tenant requires one of accounts with a password.
-	RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error
-}
-
 func wrongCode(message, hint string) error {
 	return &app.Error{Code: app.EUnauthorized, Reason: "wrong_code", Field: "code", Message: message, Hint: hint}
 }
@@ -163,7 +180,7 @@ func newRecoveryCodes() (codes []string, hashes [][]byte) {
 }
 
 // useFactor checks a proof of an account's second factor. Wrong ones are in the audit.
-func (a *Service) useFactor(ctx context.Context, who app.Actor, p FactorProof) (FactorUse, error) {
+func (a *Factors) useFactor(ctx context.Context, who app.Actor, p FactorProof) (FactorUse, error) {
 	if p.empty() {
 		return FactorUse{}, &app.Error{Code: app.EUnauthorized, Reason: app.SecondFactorReason, Field: "code", Message: "Your second factor is missing.",
 			Hint: "Use your security key, or enter a code of your app or a recovery code."}
@@ -174,13 +191,13 @@ func (a *Service) useFactor(ctx context.Context, who app.Actor, p FactorProof) (
 	now := a.Now()
 	used, err := a.Store.UseFactor(ctx, who, now, func(factors []SecondFactor, codes [][]byte) (FactorUse, error) { return p.judge(factors, codes, now) })
 	if app.CodeOf(err) == app.EUnauthorized {
-		a.NoteRefusal(ctx, Refusal{Actor: who, What: "second factor", Why: err})
+		a.AuditLog.NoteRefusal(ctx, Refusal{Actor: who, What: "second factor", Why: err})
 	}
 	return used, err
 }
 
 // stillPending returns the account of a sign-in that SignIn left pending, or EUnauthorized with reason expired where the password must be entered again.
-func (a *Service) stillPending(ctx context.Context, pending Session) (User, error) {
+func (a *SignIns) stillPending(ctx context.Context, pending Session) (User, error) {
 	again := &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "Enter your password again.", Hint: "After the password you have " + phrase.Length(PendingSignIn) + " for the second factor."}
 	u, err := a.Store.User(ctx, pending.Tenant, pending.User)
 	if app.CodeOf(err) == app.ENotFound {
@@ -194,7 +211,7 @@ func (a *Service) stillPending(ctx context.Context, pending Session) (User, erro
 }
 
 // PendingFactors returns the second factors that may finish a sign-in that SignIn left pending.
-func (a *Service) PendingFactors(ctx context.Context, pending Session) (SecondFactors, error) {
+func (a *SignIns) PendingFactors(ctx context.Context, pending Session) (SecondFactors, error) {
 	u, err := a.stillPending(ctx, pending)
 	if err != nil {
 		return SecondFactors{}, err
@@ -205,7 +222,7 @@ func (a *Service) PendingFactors(ctx context.Context, pending Session) (SecondFa
 // FinishSignIn begins the sign-in that SignIn left pending, with a second factor. EUnauthorized where that is wrong, or where the password must be
 // entered again
 // (reason expired). The faces limit how often it is asked.
-func (a *Service) FinishSignIn(ctx context.Context, pending Session, p FactorProof, v Visit) (Session, error) {
+func (a *SignIns) FinishSignIn(ctx context.Context, pending Session, p FactorProof, v Visit) (Session, error) {
 	u, err := a.stillPending(ctx, pending)
 	if err != nil {
 		return Session{}, err
@@ -215,15 +232,15 @@ func (a *Service) FinishSignIn(ctx context.Context, pending Session, p FactorPro
 		return Session{}, err
 	}
 	who.From = v.From
-	used, err := a.useFactor(ctx, who, p)
+	used, err := a.Factors.useFactor(ctx, who, p)
 	if err != nil {
 		return Session{}, err
 	}
-	return a.beginSession(ctx, u, ByPassword, "", used.Kind, v)
+	return a.Sessions.beginSession(ctx, u, ByPassword, "", used.Kind, v)
 }
 
 // SecondFactors returns those of the actor's own account.
-func (a *Service) SecondFactors(ctx context.Context, actor app.Actor) (SecondFactors, error) {
+func (a *Factors) SecondFactors(ctx context.Context, actor app.Actor) (SecondFactors, error) {
 	actor = actor.AtHome()
 	if err := actor.Authorize("SecondFactors"); err != nil {
 		return SecondFactors{}, err
@@ -232,8 +249,8 @@ func (a *Service) SecondFactors(ctx context.Context, actor app.Actor) (SecondFac
 }
 
 // ownFactors checks that the actor may change its own second factors.
-func (a *Service) ownFactors(ctx context.Context, actor app.Actor, useCase string) (home app.Actor, session int64, have SecondFactors, err error) {
-	_, home, session, err = a.withPassword(ctx, actor, useCase, "Your second factor is up to your identity provider.")
+func (a *Factors) ownFactors(ctx context.Context, actor app.Actor, useCase string) (home app.Actor, session int64, have SecondFactors, err error) {
+	_, home, session, err = a.Passwords.withPassword(ctx, actor, useCase, "Your second factor is up to your identity provider.")
 	if err == nil {
 		have, err = a.Store.SecondFactors(ctx, home.Tenant, home.User)
 	}
@@ -243,7 +260,7 @@ func (a *Service) ownFactors(ctx context.Context, actor app.Actor, useCase strin
 // StartAuthenticator returns the secret that an authenticator app is to share with the actor's account. It counts once ConfirmAuthenticator was
 // called with a code.
 // Asked again soon after, it returns the same secret.
-func (a *Service) StartAuthenticator(ctx context.Context, actor app.Actor) (secret string, err error) {
+func (a *Factors) StartAuthenticator(ctx context.Context, actor app.Actor) (secret string, err error) {
 	home, _, have, err := a.ownFactors(ctx, actor, "StartAuthenticator")
 	if err != nil {
 		return "", err
@@ -259,7 +276,7 @@ func (a *Service) StartAuthenticator(ctx context.Context, actor app.Actor) (secr
 // ConfirmAuthenticator adds the app whose secret StartAuthenticator returned, with a code that it shows. With the account's first factor it returns
 // recovery codes,
 // which can't be read again.
-func (a *Service) ConfirmAuthenticator(ctx context.Context, actor app.Actor, code string) ([]string, error) {
+func (a *Factors) ConfirmAuthenticator(ctx context.Context, actor app.Actor, code string) ([]string, error) {
 	home, session, have, err := a.ownFactors(ctx, actor, "ConfirmAuthenticator")
 	if err != nil {
 		return nil, err
@@ -288,7 +305,7 @@ func (a *Service) ConfirmAuthenticator(ctx context.Context, actor app.Actor, cod
 
 // AddSecurityKey adds a security key that a face has checked; record is what checks its answers later. With the account's first factor it returns
 // recovery codes.
-func (a *Service) AddSecurityKey(ctx context.Context, actor app.Actor, name string, record []byte) ([]string, error) {
+func (a *Factors) AddSecurityKey(ctx context.Context, actor app.Actor, name string, record []byte) ([]string, error) {
 	home, session, have, err := a.ownFactors(ctx, actor, "AddSecurityKey")
 	if err != nil {
 		return nil, err
@@ -312,7 +329,7 @@ func (a *Service) AddSecurityKey(ctx context.Context, actor app.Actor, name stri
 }
 
 // RemoveSecondFactor removes one of the actor's own second factors. With the last one, the recovery codes go too.
-func (a *Service) RemoveSecondFactor(ctx context.Context, actor app.Actor, id string) error {
+func (a *Factors) RemoveSecondFactor(ctx context.Context, actor app.Actor, id string) error {
 	home, _, _, err := a.ownFactors(ctx, actor, "RemoveSecondFactor")
 	if err != nil {
 		return err
@@ -321,7 +338,7 @@ func (a *Service) RemoveSecondFactor(ctx context.Context, actor app.Actor, id st
 }
 
 // ReplaceRecoveryCodes returns new recovery codes for the actor's account, which can't be read again. The old ones no longer work.
-func (a *Service) ReplaceRecoveryCodes(ctx context.Context, actor app.Actor) ([]string, error) {
+func (a *Factors) ReplaceRecoveryCodes(ctx context.Context, actor app.Actor) ([]string, error) {
 	home, _, have, err := a.ownFactors(ctx, actor, "ReplaceRecoveryCodes")
 	if err != nil {
 		return nil, err
@@ -334,7 +351,7 @@ func (a *Service) ReplaceRecoveryCodes(ctx context.Context, actor app.Actor) ([]
 }
 
 // ResetSecondFactor removes all second factors of a user who lost them, and ends the sign-ins. The password stays.
-func (a *Service) ResetSecondFactor(ctx context.Context, actor app.Actor, user string) error {
+func (a *Factors) ResetSecondFactor(ctx context.Context, actor app.Actor, user string) error {
 	if err := actor.Authorize("ResetSecondFactor"); err != nil {
 		return err
 	}
@@ -346,7 +363,7 @@ func (a *Service) ResetSecondFactor(ctx context.Context, actor app.Actor, user s
 }
 
 // RequireSecondFactor sets whether people of the tenant who sign in with a password need a second factor. Those without one must add it before anything else.
-func (a *Service) RequireSecondFactor(ctx context.Context, actor app.Actor, required bool) error {
+func (a *Factors) RequireSecondFactor(ctx context.Context, actor app.Actor, required bool) error {
 	if err := actor.Authorize("RequireSecondFactor"); err != nil {
 		return err
 	}

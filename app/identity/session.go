@@ -10,6 +10,39 @@ import (
 	"muster/app"
 )
 
+// SessionStore keeps sign-ins.
+type SessionStore interface {
+	// BeginSession writes a sign-in and the audit of it, drops old records, and gives its id.
+	BeginSession(ctx context.Context, s Session) (int64, error)
+	// RevokeSessions ends those of a user: the one with the id, or, where that is 0, all but one (0: all). It gives how many were
+	// not ended already.
+	RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (int, error)
+	// SawSession notes that a sign-in, and so its user, was there.
+	SawSession(ctx context.Context, s Session, at time.Time) error
+	// Session gives a sign-in and its account as it is now, with its groups, in one statement; ENotFound where either is gone.
+	Session(ctx context.Context, id int64) (Session, User, error)
+	// SignIns gives the sign-ins of a user that began after a time, newest first, whether they count any more or not.
+	SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]Session, error)
+	// SignedInFrom tells whether a user has signed in from an address after a time.
+	SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error)
+	// User gives an account with its groups, or ENotFound.
+	User(ctx context.Context, tenant, name string) (User, error)
+}
+
+// SessionsConfig is what Sessions is created from. Only what says so may be nil.
+type SessionsConfig struct {
+	Store SessionStore
+	Now   func() time.Time
+}
+
+// Sessions are sign-ins from their beginning to their end.
+type Sessions struct {
+	SessionsConfig
+}
+
+// NewSessions returns them on top of what c holds.
+func NewSessions(c SessionsConfig) *Sessions { return &Sessions{SessionsConfig: c} }
+
 // How long a sign-in counts: so long without a request, and so long at most. Records of what is over are kept a while.
 const (
 	SessionIdle = 12 * time.Hour
@@ -108,29 +141,8 @@ func (u User) Session(now time.Time, how SignInHow, v Visit) Session {
 	return Session{Tenant: u.Tenant, User: u.Name, At: now, SeenAt: now, From: v.From, Browser: v.Browser, How: how, ProvenAt: now, Mark: u.PasswordMark()}
 }
 
-// SessionStore keeps sign-ins.
-type SessionStore interface {
-	// BeginSession writes a sign-in and the audit of it, drops old records, and gives its id.
-	BeginSession(ctx context.Context, s Session) (int64, error)
-	// Session gives a sign-in and its account as it is now, with its groups, in one statement; ENotFound where either is gone.
-	Session(ctx context.Context, id int64) (Session, User, error)
-	// SignIns gives the sign-ins of a user that began after a time, newest first, whether they count any more or not.
-	SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]Session, error)
-	// SawSession notes that a sign-in, and so its user, was there.
-	SawSession(ctx context.Context, s Session, at time.Time) error
-	// ProveSession notes that a person has proved again who they are, in the sign-in that the actor asks from.
-	ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error
-	// RevokeSessions ends those of a user: the one with the id, or, where that is 0, all but one (0: all). It gives how many were
-	// not ended already.
-	RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (int, error)
-	// SignedInFrom tells whether a user has signed in from an address after a time.
-	SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error)
-	// ChangePassword sets the actor's own password, ends its tokens and all its other sign-ins, and lets the one that asks go on with that mark.
-	ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error
-}
-
 // beginSession signs a person in, whose proof was accepted just now.
-func (a *Service) beginSession(ctx context.Context, u User, how SignInHow, provider string, second app.FactorKind, v Visit) (Session, error) {
+func (a *Sessions) beginSession(ctx context.Context, u User, how SignInHow, provider string, second app.FactorKind, v Visit) (Session, error) {
 	if _, err := u.AtPortal(); err != nil {
 		return Session{}, err
 	}
@@ -143,7 +155,7 @@ func (a *Service) beginSession(ctx context.Context, u User, how SignInHow, provi
 
 // ActorOfSession gives who a sign-in stands for, with role and groups as they are now. EUnauthorized says why it does not count
 // any more: revoked, expired, password_changed, disabled, account_gone.
-func (a *Service) ActorOfSession(ctx context.Context, id int64, v Visit) (app.Actor, error) {
+func (a *Sessions) ActorOfSession(ctx context.Context, id int64, v Visit) (app.Actor, error) {
 	s, u, err := a.Store.Session(ctx, id)
 	if app.CodeOf(err) == app.ENotFound {
 		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "account_gone", Message: "This sign-in is not known any more.", Hint: "Sign in again."}
@@ -167,7 +179,7 @@ func (a *Service) ActorOfSession(ctx context.Context, id int64, v Visit) (app.Ac
 }
 
 // SignOut ends a sign-in of which the browser has shown that it has it. One that is over already is success.
-func (a *Service) SignOut(ctx context.Context, id int64) error {
+func (a *Sessions) SignOut(ctx context.Context, id int64) error {
 	s, u, err := a.Store.Session(ctx, id)
 	if app.CodeOf(err) == app.ENotFound {
 		return nil
@@ -183,7 +195,7 @@ func (a *Service) SignOut(ctx context.Context, id int64) error {
 
 // Sessions lists the sign-ins of a user that still count, newest first; the actor's own where user is "". Admins may see those
 // of any user of the tenant.
-func (a *Service) Sessions(ctx context.Context, actor app.Actor, user string) ([]Session, error) {
+func (a *Sessions) Sessions(ctx context.Context, actor app.Actor, user string) ([]Session, error) {
 	actor, user = actor.Meaning(user)
 	if err := actor.MayTouch("Sessions", user, "that sign-in"); err != nil {
 		return nil, err
@@ -205,7 +217,7 @@ func (a *Service) Sessions(ctx context.Context, actor app.Actor, user string) ([
 }
 
 // RevokeSession ends a sign-in of a user at once; the actor's own where user is "". ENotFound where that user has no such one.
-func (a *Service) RevokeSession(ctx context.Context, actor app.Actor, user string, id int64) error {
+func (a *Sessions) RevokeSession(ctx context.Context, actor app.Actor, user string, id int64) error {
 	actor, user = actor.Meaning(user)
 	if err := actor.MayTouch("RevokeSession", user, "that sign-in"); err != nil {
 		return err
@@ -218,7 +230,7 @@ func (a *Service) RevokeSession(ctx context.Context, actor app.Actor, user strin
 }
 
 // RevokeAllSessions ends all sign-ins of a user but the one that asks, and gives how many.
-func (a *Service) RevokeAllSessions(ctx context.Context, actor app.Actor, user string) (int, error) {
+func (a *Sessions) RevokeAllSessions(ctx context.Context, actor app.Actor, user string) (int, error) {
 	actor, user = actor.Meaning(user)
 	if err := actor.MayTouch("RevokeAllSessions", user, "that sign-in"); err != nil {
 		return 0, err
@@ -232,16 +244,7 @@ func (a *Service) RevokeAllSessions(ctx context.Context, actor app.Actor, user s
 
 // KnownAddress tells whether a user has signed in from an address lately, so that a flood of wrong passwords from elsewhere
 // does not lock them out.
-func (a *Service) KnownAddress(ctx context.Context, tenant, user, address string) bool {
+func (a *Sessions) KnownAddress(ctx context.Context, tenant, user, address string) bool {
 	known, err := a.Store.SignedInFrom(ctx, tenant, user, address, a.Now().Add(-SessionKept))
 	return known && err == nil
-}
-
-// SignInStore keeps how people come in and who they are elsewhere.
-type SignInStore interface {
-	SessionStore
-	SubjectStore
-	IdentityStore
-	DeviceStore
-	SecondFactorStore
 }

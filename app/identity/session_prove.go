@@ -3,14 +3,40 @@ package identity
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"muster/app"
 )
 
+// StepUpStore notes that a person has proved again who they are.
+type StepUpStore interface {
+	// ProveSession notes that a person has proved again who they are, in the sign-in that the actor asks from.
+	ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error
+	// UserOfSubject gives the name of a person's account in a tenant, or ENotFound.
+	UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error)
+}
+
+// StepUpsConfig is what StepUps is created from. Only what says so may be nil.
+type StepUpsConfig struct {
+	Store StepUpStore
+	Now   func() time.Time
+
+	Factors   *Factors
+	Passwords *Passwords
+}
+
+// StepUps let people prove again who they are.
+type StepUps struct {
+	StepUpsConfig
+}
+
+// NewStepUps returns them on top of what c holds.
+func NewStepUps(c StepUpsConfig) *StepUps { return &StepUps{StepUpsConfig: c} }
+
 // StepUp takes the password of a local account once more, with the second factor where there is one, and notes that its person is here. EUnauthorized where one
 // is wrong; the faces limit how often it is asked.
-func (a *Service) StepUp(ctx context.Context, actor app.Actor, password string, p FactorProof) error {
-	u, actor, id, err := a.withPassword(ctx, actor, "StepUp", "Confirm who you are at your identity provider.")
+func (a *StepUps) StepUp(ctx context.Context, actor app.Actor, password string, p FactorProof) error {
+	u, actor, id, err := a.Passwords.withPassword(ctx, actor, "StepUp", "Confirm who you are at your identity provider.")
 	if err != nil {
 		return err
 	}
@@ -18,7 +44,7 @@ func (a *Service) StepUp(ctx context.Context, actor app.Actor, password string, 
 		return &app.Error{Code: app.EUnauthorized, Field: "password", Message: "That is not your password."}
 	}
 	if u.SecondFactor {
-		if _, err := a.useFactor(ctx, actor, p); err != nil {
+		if _, err := a.Factors.useFactor(ctx, actor, p); err != nil {
 			return err
 		}
 	}
@@ -26,7 +52,7 @@ func (a *Service) StepUp(ctx context.Context, actor app.Actor, password string, 
 }
 
 // StepUpBy is StepUp for who has just signed in again at an identity provider. EForbidden where that was somebody else.
-func (a *Service) StepUpBy(ctx context.Context, actor app.Actor, issuer, subject string) error {
+func (a *StepUps) StepUpBy(ctx context.Context, actor app.Actor, issuer, subject string) error {
 	actor = actor.AtHome()
 	if err := actor.Authorize("StepUpBy"); err != nil {
 		return err

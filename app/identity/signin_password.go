@@ -4,17 +4,42 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"muster/app"
 )
+
+// PasswordStore sets passwords.
+type PasswordStore interface {
+	// ChangePassword sets the actor's own password, ends its tokens and all its other sign-ins, and lets the one that asks go on with that mark.
+	ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error
+	// SetPassword sets that of an account of the actor's tenant, and ends its tokens and sign-ins.
+	SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
+	// User gives an account with its groups, or ENotFound.
+	User(ctx context.Context, tenant, name string) (User, error)
+}
+
+// PasswordsConfig is what Passwords is created from. Only what says so may be nil.
+type PasswordsConfig struct {
+	Store PasswordStore
+	Now   func() time.Time
+}
+
+// Passwords are those of accounts.
+type Passwords struct {
+	PasswordsConfig
+}
+
+// NewPasswords returns them on top of what c holds.
+func NewPasswords(c PasswordsConfig) *Passwords { return &Passwords{PasswordsConfig: c} }
 
 // MinPassword is how many characters a password has at least.
 const MinPassword = 12
 
 // ChangePassword gives the actor another password of its own choice, and ends its tokens and all its other sign-ins at once. EUnauthorized
 // where the old one does not fit; the faces limit how often it is asked.
-func (a *Service) ChangePassword(ctx context.Context, actor app.Actor, old, wanted string) error {
+func (a *Passwords) ChangePassword(ctx context.Context, actor app.Actor, old, wanted string) error {
 	u, actor, id, err := a.withPassword(ctx, actor, "ChangePassword", "Change it at your identity provider.")
 	if err != nil {
 		return err
@@ -39,7 +64,7 @@ func (a *Service) ChangePassword(ctx context.Context, actor app.Actor, old, want
 
 // withPassword gives the account and the sign-in of somebody who has a password here; EConflict where there is none, with what
 // to do instead.
-func (a *Service) withPassword(ctx context.Context, actor app.Actor, useCase, instead string) (u User, home app.Actor, session int64, err error) {
+func (a *Passwords) withPassword(ctx context.Context, actor app.Actor, useCase, instead string) (u User, home app.Actor, session int64, err error) {
 	home = actor.AtHome()
 	if err := home.Authorize(useCase); err != nil {
 		return u, home, 0, err
@@ -88,4 +113,10 @@ func passwordGood(user, wanted string) error {
 		}
 	}
 	return nil
+}
+
+// ResetPassword gives a user a new random password, for whoever runs the server. It ends sign-ins and tokens.
+func (a *Passwords) ResetPassword(ctx context.Context, tenant, user string) (string, error) {
+	password := NewPassword()
+	return password, a.Store.SetPassword(ctx, app.System(tenant, user), user, HashPassword(password), a.Now())
 }

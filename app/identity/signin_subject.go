@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"muster/app"
 )
@@ -30,21 +29,9 @@ type Subject struct {
 	Grants   []Grant `json:"grants"`          // one for each tenant, sorted by tenant
 }
 
-// SubjectStore keeps which accounts stand for persons of identity providers.
-type SubjectStore interface {
-	// UserOfSubject gives the name of a person's account in a tenant, or ENotFound.
-	UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error)
-	// AdmitSubject makes the account of a person in the grant's tenant, or brings role, groups and address up to date. EConflict
-	// where the name belongs to another account, ENotFound where there is no such tenant.
-	AdmitSubject(ctx context.Context, s Subject, g Grant, at time.Time) (User, error)
-	// DismissSubject ends the sign-ins of a person's accounts outside of the tenants named, and takes the groups that their
-	// identity provider gave them.
-	DismissSubject(ctx context.Context, s Subject, except []string, at time.Time) error
-}
-
 // SignInBy signs in who has proved at an identity provider who they are. Where several tenants are open to them, one must be
 // named; "" gives EConflict with reason choose_tenant. EForbidden where none is.
-func (a *Service) SignInBy(ctx context.Context, s Subject, tenant string, v Visit) (Session, error) {
+func (a *SignIns) SignInBy(ctx context.Context, s Subject, tenant string, v Visit) (Session, error) {
 	if s.Issuer == "" || s.ID == "" {
 		return Session{}, app.Errorf(app.EUnauthorized, "The identity provider did not say who you are.")
 	}
@@ -79,5 +66,5 @@ func (a *Service) SignInBy(ctx context.Context, s Subject, tenant string, v Visi
 	if err != nil {
 		return Session{}, err
 	}
-	return a.beginSession(ctx, u, ByOIDC, s.Provider, "", v)
+	return a.Sessions.beginSession(ctx, u, ByOIDC, s.Provider, "", v)
 }

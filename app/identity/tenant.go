@@ -9,7 +9,39 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 )
+
+// TenantStore keeps tenants. One that was deleted is ENotFound, and its name is taken for ever.
+type TenantStore interface {
+	ChangeTenant(ctx context.Context, who app.Actor, name string, c TenantChange, at time.Time) (Tenant, error)
+	// CreateTenant writes a tenant, its first admin where there is one, and a copy of another tenant's settings.
+	CreateTenant(ctx context.Context, who app.Actor, t Tenant, admin *User) error
+	// DeleteTenant drops it with its users, tokens and groups; EConflict says what keeps it. Receipts, usage and audit stay.
+	DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error
+	Tenant(ctx context.Context, name string) (Tenant, error)
+	// TenantNames gives only their names, in order.
+	TenantNames(ctx context.Context) ([]string, error)
+	// Tenants gives them by name, with what they have.
+	Tenants(ctx context.Context) ([]Tenant, error)
+}
+
+// TenantsConfig is what Tenants is created from. Only what says so may be nil.
+type TenantsConfig struct {
+	Store    TenantStore
+	Now      func() time.Time
+	Catalogs *catalog.Service
+
+	Users *Users
+}
+
+// Tenants are the parts of the installation.
+type Tenants struct {
+	TenantsConfig
+}
+
+// NewTenants returns them on top of what c holds.
+func NewTenants(c TenantsConfig) *Tenants { return &Tenants{TenantsConfig: c} }
 
 // Tenant is a part of the installation that cannot see the others: users, clusters, secrets, workers of its own.
 type Tenant struct {
@@ -33,20 +65,6 @@ type Tenant struct {
 type TenantChange struct {
 	About *string `json:"about,omitempty"`
 	Slots *int    `json:"slots,omitempty"`
-}
-
-// TenantStore keeps tenants. One that was deleted is ENotFound, and its name is taken for ever.
-type TenantStore interface {
-	// Tenants gives them by name, with what they have.
-	Tenants(ctx context.Context) ([]Tenant, error)
-	// TenantNames gives only their names, in order.
-	TenantNames(ctx context.Context) ([]string, error)
-	Tenant(ctx context.Context, name string) (Tenant, error)
-	// CreateTenant writes a tenant, its first admin where there is one, and a copy of another tenant's settings.
-	CreateTenant(ctx context.Context, who app.Actor, t Tenant, admin *User) error
-	ChangeTenant(ctx context.Context, who app.Actor, name string, c TenantChange, at time.Time) (Tenant, error)
-	// DeleteTenant drops it with its users, tokens and groups; EConflict says what keeps it. Receipts, usage and audit stay.
-	DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error
 }
 
 // NewTenant is a tenant about to be made.
@@ -126,7 +144,7 @@ func CheckSlots(n int) error {
 func errNoTenant(name string) error { return app.Errorf(app.ENotFound, "There is no tenant %q.", name) }
 
 // Tenants lists the tenants of the installation by name.
-func (a *Service) Tenants(ctx context.Context, actor app.Actor) ([]Tenant, error) {
+func (a *Tenants) Tenants(ctx context.Context, actor app.Actor) ([]Tenant, error) {
 	if err := actor.Authorize("Tenants"); err != nil {
 		return nil, err
 	}
@@ -134,7 +152,7 @@ func (a *Service) Tenants(ctx context.Context, actor app.Actor) ([]Tenant, error
 }
 
 // TenantNames gives the names of all tenants in which the actor may act.
-func (a *Service) TenantNames(ctx context.Context, actor app.Actor) ([]string, error) {
+func (a *Tenants) TenantNames(ctx context.Context, actor app.Actor) ([]string, error) {
 	if err := actor.Authorize("TenantNames"); err != nil {
 		return nil, err
 	}
@@ -142,7 +160,7 @@ func (a *Service) TenantNames(ctx context.Context, actor app.Actor) ([]string, e
 }
 
 // Tenant shows one. Admins see their own; another one is for them as if it were not there.
-func (a *Service) Tenant(ctx context.Context, actor app.Actor, name string) (Tenant, error) {
+func (a *Tenants) Tenant(ctx context.Context, actor app.Actor, name string) (Tenant, error) {
 	if err := actor.Authorize("Tenant"); err != nil {
 		return Tenant{}, err
 	}
@@ -153,7 +171,7 @@ func (a *Service) Tenant(ctx context.Context, actor app.Actor, name string) (Ten
 }
 
 // CreateTenant makes a tenant, and its first admin where one is named, whose one-time password it gives; else "".
-func (a *Service) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant) (t Tenant, password string, err error) {
+func (a *Tenants) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant) (t Tenant, password string, err error) {
 	if err := actor.Authorize("CreateTenant"); err != nil {
 		return t, "", err
 	}
@@ -175,7 +193,7 @@ func (a *Service) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant
 			return t, "", err
 		}
 		n.Admin.Role = app.RoleAdmin
-		u, err := a.DraftUser(actor, n.Name, *n.Admin)
+		u, err := a.Users.DraftUser(actor, n.Name, *n.Admin)
 		if err != nil {
 			return t, "", within("admin", err)
 		}
@@ -202,7 +220,7 @@ func within(part string, err error) error {
 }
 
 // ChangeTenant changes what is said about a tenant, and its slots.
-func (a *Service) ChangeTenant(ctx context.Context, actor app.Actor, name string, c TenantChange) (Tenant, error) {
+func (a *Tenants) ChangeTenant(ctx context.Context, actor app.Actor, name string, c TenantChange) (Tenant, error) {
 	if err := actor.Authorize("ChangeTenant"); err != nil {
 		return Tenant{}, err
 	}
@@ -221,7 +239,7 @@ func (a *Service) ChangeTenant(ctx context.Context, actor app.Actor, name string
 
 // DeleteTenant drops a tenant of which nothing is left in any cloud, with its users, tokens and groups. Its name is never given
 // again, since its receipts, usage and audit stay.
-func (a *Service) DeleteTenant(ctx context.Context, actor app.Actor, name string) error {
+func (a *Tenants) DeleteTenant(ctx context.Context, actor app.Actor, name string) error {
 	if err := actor.Authorize("DeleteTenant"); err != nil {
 		return err
 	}
@@ -232,7 +250,7 @@ func (a *Service) DeleteTenant(ctx context.Context, actor app.Actor, name string
 }
 
 // ActIn gives the actor as it acts in another tenant. Only superadmins may; others do not learn whether there is such a one.
-func (a *Service) ActIn(ctx context.Context, actor app.Actor, tenant string) (app.Actor, error) {
+func (a *Tenants) ActIn(ctx context.Context, actor app.Actor, tenant string) (app.Actor, error) {
 	if err := actor.Authorize("ActIn"); err != nil {
 		return actor, err
 	}

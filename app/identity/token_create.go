@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"muster/app"
 	"muster/app/phrase"
@@ -26,20 +25,8 @@ type NewAPIToken struct {
 	User   string      `json:"user,omitempty"`   // whose; a robot's, where it is not the actor's own
 }
 
-// TokenStore keeps tokens.
-type TokenStore interface {
-	// AddToken keeps a token's hash and gives the token with its number. EConflict where the user has one of that label, or too
-	// many; EForbidden where the user is not there any more, disabled, or, with robots, no robot.
-	AddToken(ctx context.Context, who app.Actor, t Token, hash []byte, robots bool, most int) (Token, error)
-	// Tokens gives those of a tenant's user, or of all where that is "", newest first.
-	Tokens(ctx context.Context, tenant, user string) ([]Token, error)
-	Token(ctx context.Context, tenant string, id int64) (Token, error)
-	// RevokeToken drops one; ENotFound where the tenant has none of that number.
-	RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error
-}
-
 // Tokens lists the actor's tokens; admins get all of the tenant. User narrows it to those of one.
-func (a *Service) Tokens(ctx context.Context, actor app.Actor, user string) ([]Token, error) {
+func (a *Tokens) Tokens(ctx context.Context, actor app.Actor, user string) ([]Token, error) {
 	r, err := actor.Reach("Tokens")
 	if err != nil {
 		return nil, err
@@ -54,7 +41,7 @@ func (a *Service) Tokens(ctx context.Context, actor app.Actor, user string) ([]T
 }
 
 // CreateToken makes a token of the actor's own, and gives it; it cannot be read again.
-func (a *Service) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToken) (Token, string, error) {
+func (a *Tokens) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToken) (Token, string, error) {
 	actor = actor.AtHome()
 	if err := actor.Authorize("CreateToken"); err != nil {
 		return Token{}, "", err
@@ -77,7 +64,7 @@ func (a *Service) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToke
 }
 
 // CreateRobotToken makes a token of a robot of the tenant, and gives it; it cannot be read again.
-func (a *Service) CreateRobotToken(ctx context.Context, actor app.Actor, n NewAPIToken) (Token, string, error) {
+func (a *Tokens) CreateRobotToken(ctx context.Context, actor app.Actor, n NewAPIToken) (Token, string, error) {
 	if err := actor.Authorize("CreateRobotToken"); err != nil {
 		return Token{}, "", err
 	}
@@ -88,7 +75,7 @@ func (a *Service) CreateRobotToken(ctx context.Context, actor app.Actor, n NewAP
 	return a.addToken(ctx, actor, n, scopes, true)
 }
 
-func (a *Service) addToken(ctx context.Context, actor app.Actor, n NewAPIToken, scopes []app.Scope, robots bool) (Token, string, error) {
+func (a *Tokens) addToken(ctx context.Context, actor app.Actor, n NewAPIToken, scopes []app.Scope, robots bool) (Token, string, error) {
 	if n.Label == "" {
 		return Token{}, "", &app.Error{Code: app.EInvalid, Field: "label", Message: "A token needs a label.", Hint: "Say what uses it, such as laptop or nightly build."}
 	}
@@ -144,7 +131,7 @@ func ScopesOf(r app.Role) []app.Scope {
 }
 
 // RevokeToken ends a token at once: one of the actor's own, or for admins any of the tenant.
-func (a *Service) RevokeToken(ctx context.Context, actor app.Actor, id int64) error {
+func (a *Tokens) RevokeToken(ctx context.Context, actor app.Actor, id int64) error {
 	if err := actor.Authorize("RevokeToken"); err != nil {
 		return err
 	}

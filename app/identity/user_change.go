@@ -12,6 +12,39 @@ import (
 	"muster/app/phrase"
 )
 
+// UserStore changes accounts. What it must decide with the rows in hand, it asks UserChange.Apply, Others.Spare and
+// MayManage.
+type UserStore interface {
+	// AddUser adds an account to a tenant, with its groups; EConflict where the name is taken.
+	AddUser(ctx context.Context, who app.Actor, u User) error
+	ChangeUser(ctx context.Context, who app.Actor, name string, c UserChange, at time.Time) (User, error)
+	CountUsers(ctx context.Context) (int, error)
+	// CreateUser adds an account on behalf of nobody; EConflict where the name is taken. Its tenant comes to be with it.
+	CreateUser(ctx context.Context, u User) error
+	// DeleteUser drops an account with its tokens and memberships. Its live clusters become those of another one; EConflict names
+	// them where none is given.
+	DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error
+	// ResetPassword sets a password that its user must change, and ends all sign-ins and tokens. EConflict for accounts that have none.
+	ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
+	UserView(ctx context.Context, tenant, name string) (UserView, error)
+	// Users gives accounts of a tenant by name, with their groups, and whether there are more.
+	Users(ctx context.Context, tenant string, f UserFilter) (users []User, more bool, err error)
+}
+
+// UsersConfig is what Users is created from. Only what says so may be nil.
+type UsersConfig struct {
+	Store UserStore
+	Now   func() time.Time
+}
+
+// Users are the accounts of a tenant.
+type Users struct {
+	UsersConfig
+}
+
+// NewUsers returns them on top of what c holds.
+func NewUsers(c UsersConfig) *Users { return &Users{UsersConfig: c} }
+
 // MayManage tells whether an actor may change, reset or delete an account: nobody does so with one that is mightier.
 func (u User) MayManage(who app.Actor) error {
 	if u.Role.Above(who.Role) {
@@ -58,24 +91,6 @@ type UserFilter struct {
 type Others struct {
 	Superadmins int // of the installation
 	Admins      int // of the tenant; superadmins whose account is there count
-}
-
-// UserStore changes accounts. What it must decide with the rows in hand, it asks UserChange.Apply, Others.Spare and
-// MayManage.
-type UserStore interface {
-	// Users gives accounts of a tenant by name, with their groups, and whether there are more.
-	Users(ctx context.Context, tenant string, f UserFilter) (users []User, more bool, err error)
-	UserView(ctx context.Context, tenant, name string) (UserView, error)
-	// AddUser adds an account to a tenant, with its groups; EConflict where the name is taken.
-	AddUser(ctx context.Context, who app.Actor, u User) error
-	ChangeUser(ctx context.Context, who app.Actor, name string, c UserChange, at time.Time) (User, error)
-	// ResetPassword sets a password that its user must change, and ends all sign-ins and tokens. EConflict for accounts that have none.
-	ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
-	// DeleteUser drops an account with its tokens and memberships. Its live clusters become those of another one; EConflict names
-	// them where none is given.
-	DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error
-	// Superadmin gives an enabled superadmin, the one called admin before others, or ENotFound.
-	Superadmin(ctx context.Context) (User, error)
 }
 
 // Names of users stand in addresses, logs and audits.
@@ -163,7 +178,7 @@ func (c UserChange) Apply(who app.Actor, u User, others Others, at time.Time) (U
 }
 
 // DraftUser checks an account about to be made in a tenant.
-func (a *Service) DraftUser(actor app.Actor, tenant string, n NewUser) (User, error) {
+func (a *Users) DraftUser(actor app.Actor, tenant string, n NewUser) (User, error) {
 	u := User{Tenant: tenant, Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role, CreatedAt: a.Now(), CreatedBy: actor.Name()}
 	for _, err := range []error{checkUserName(n.Name), CheckText("full_name", n.FullName, 200), CheckEmail(n.Email), actor.MayGive(n.Role, tenant)} {
 		if err != nil {
@@ -178,7 +193,7 @@ func (a *Service) DraftUser(actor app.Actor, tenant string, n NewUser) (User, er
 }
 
 // Users lists accounts of the tenant by name, and tells whether there are more.
-func (a *Service) Users(ctx context.Context, actor app.Actor, f UserFilter) (users []User, more bool, err error) {
+func (a *Users) Users(ctx context.Context, actor app.Actor, f UserFilter) (users []User, more bool, err error) {
 	if err := actor.Authorize("Users"); err != nil {
 		return nil, false, err
 	}
@@ -193,7 +208,7 @@ func (a *Service) Users(ctx context.Context, actor app.Actor, f UserFilter) (use
 }
 
 // User shows an account of the tenant; those who are no admins only their own.
-func (a *Service) User(ctx context.Context, actor app.Actor, name string) (UserView, error) {
+func (a *Users) User(ctx context.Context, actor app.Actor, name string) (UserView, error) {
 	if err := actor.MayTouch("User", name, fmt.Sprintf("account %q", name)); err != nil {
 		return UserView{}, err
 	}
@@ -201,7 +216,7 @@ func (a *Service) User(ctx context.Context, actor app.Actor, name string) (UserV
 }
 
 // CreateUser makes an account in the tenant and gives its one-time password; "" for robots, which have none.
-func (a *Service) CreateUser(ctx context.Context, actor app.Actor, n NewUser) (v UserView, password string, err error) {
+func (a *Users) CreateUser(ctx context.Context, actor app.Actor, n NewUser) (v UserView, password string, err error) {
 	if err := actor.Authorize("CreateUser"); err != nil {
 		return v, "", err
 	}
@@ -226,7 +241,7 @@ func (a *Service) CreateUser(ctx context.Context, actor app.Actor, n NewUser) (v
 }
 
 // ChangeUser changes an account of the tenant. What it takes away counts from the next request on.
-func (a *Service) ChangeUser(ctx context.Context, actor app.Actor, name string, c UserChange) (UserView, error) {
+func (a *Users) ChangeUser(ctx context.Context, actor app.Actor, name string, c UserChange) (UserView, error) {
 	if err := actor.Authorize("ChangeUser"); err != nil {
 		return UserView{}, err
 	}
@@ -261,7 +276,7 @@ func (a *Service) ChangeUser(ctx context.Context, actor app.Actor, name string, 
 }
 
 // ResetUserPassword sets a new one-time password for a user, and ends their sign-ins and tokens.
-func (a *Service) ResetUserPassword(ctx context.Context, actor app.Actor, name string) (string, error) {
+func (a *Users) ResetUserPassword(ctx context.Context, actor app.Actor, name string) (string, error) {
 	if err := actor.Authorize("ResetUserPassword"); err != nil {
 		return "", err
 	}
@@ -274,7 +289,7 @@ func (a *Service) ResetUserPassword(ctx context.Context, actor app.Actor, name s
 
 // DeleteUser drops an account of the tenant with its tokens. EConflict while it owns live clusters and nobody is named who gets
 // them.
-func (a *Service) DeleteUser(ctx context.Context, actor app.Actor, name, transferTo string) error {
+func (a *Users) DeleteUser(ctx context.Context, actor app.Actor, name, transferTo string) error {
 	if err := actor.Authorize("DeleteUser"); err != nil {
 		return err
 	}
@@ -282,4 +297,22 @@ func (a *Service) DeleteUser(ctx context.Context, actor app.Actor, name, transfe
 		return &app.Error{Code: app.EInvalid, Field: "transfer_to", Message: "The clusters must go to somebody else."}
 	}
 	return a.Store.DeleteUser(ctx, actor, name, transferTo, a.Now())
+}
+
+// EnsureAdmin makes the first account of a fresh installation and gives its one-time password; "" where there are
+// accounts already. A wanted password, when given, is used instead of a random one, which must be changed at the first sign-in.
+func (a *Users) EnsureAdmin(ctx context.Context, wanted string) (password string, err error) {
+	n, err := a.Store.CountUsers(ctx)
+	if err != nil || n > 0 {
+		return "", err
+	}
+	if password = wanted; password == "" {
+		password = NewPassword()
+	}
+	err = a.Store.CreateUser(ctx, User{Tenant: app.DefaultTenant, Name: "admin", Role: app.RoleSuperadmin,
+		PasswordHash: HashPassword(password), MustChange: wanted == "", CreatedAt: a.Now()})
+	if app.CodeOf(err) == app.EConflict { // another server has just made it, and tells its password
+		return "", nil
+	}
+	return password, err
 }

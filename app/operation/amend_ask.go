@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"slices"
 	"strings"
+	"time"
 
 	"muster/app"
 	appcluster "muster/app/cluster"
@@ -13,6 +14,30 @@ import (
 	"muster/app/policy"
 	"muster/app/template"
 )
+
+// SubmitterStore is what Submitter needs of the database.
+type SubmitterStore interface {
+	KeepRequest(ctx context.Context, n appcluster.NewRequest) (appcluster.Request, error)
+	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+	SubmitOperation(ctx context.Context, n appcluster.NewOperation) (app.Operation, error)
+}
+
+// SubmitterConfig is what Submitter is created from.
+type SubmitterConfig struct {
+	Store    SubmitterStore
+	Now      func() time.Time
+	Keys     app.Keys
+	Policies *policy.Service
+	Views    *appcluster.Views
+}
+
+// Submitter asks the policies about a change that was worked out, and has it carried out or keeps the request that waits.
+type Submitter struct {
+	SubmitterConfig
+}
+
+// NewSubmitter returns Submitter on top of their needs.
+func NewSubmitter(c SubmitterConfig) *Submitter { return &Submitter{SubmitterConfig: c} }
 
 // Amend changes a cluster that stands, as PreviewAmend has shown. The change is worked out anew, policies are asked, and then it is
 // one of
@@ -23,7 +48,7 @@ import (
 //
 // Where nothing is to be done, the answer is the cluster as it is. When m.PlanHash is set and the plan is another one by now, it
 // is EConflict, reason "plan_changed", and nothing happens.
-func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendAnswer, error) {
+func (a *Updates) Amend(ctx context.Context, actor app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendAnswer, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Amend", cluster)
 	if err != nil {
 		return appcluster.AmendAnswer{}, err
@@ -34,7 +59,7 @@ func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m 
 	if m.TopUp {
 		return appcluster.AmendAnswer{}, errTopUp
 	}
-	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
+	leave, err := a.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
 		return appcluster.AmendAnswer{}, err
 	}
@@ -45,7 +70,7 @@ func (a *Service) Amend(ctx context.Context, actor app.Actor, cluster string, m 
 var errTopUp = appcluster.WrongAmend("top_up", "Only Muster sets top_up, when it requests missing nodes again.", "Leave it out. To have them requested now, use top-up of the cluster.")
 
 // amend is Amend of somebody who may.
-func (a *Service) amend(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Amendment) (appcluster.AmendAnswer, error) {
+func (a *Updates) amend(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Amendment) (appcluster.AmendAnswer, error) {
 	d, err := a.weighAmend(ctx, actor, c, m)
 	if err != nil {
 		return appcluster.AmendAnswer{}, err
@@ -54,13 +79,13 @@ func (a *Service) amend(ctx context.Context, actor app.Actor, c app.Cluster, m a
 		return appcluster.AmendAnswer{}, errPlanChanged
 	}
 	if d.preview.Nothing {
-		return a.amendAnswer(ctx, actor, c, 0)
+		return a.Submitter.amendAnswer(ctx, actor, c, 0)
 	}
-	return a.take(ctx, actor, d)
+	return a.Submitter.take(ctx, actor, d)
 }
 
 // take does what was worked out and decided on: an operation begins, or a request is written.
-func (a *Service) take(ctx context.Context, actor app.Actor, d *amended) (appcluster.AmendAnswer, error) {
+func (a *Submitter) take(ctx context.Context, actor app.Actor, d *amended) (appcluster.AmendAnswer, error) {
 	switch q := d.request(actor); d.decision.Outcome {
 	case policy.OutcomeRefuse:
 		q.Request.Status, q.Request.EndedAt, q.Request.Message = appcluster.RequestRefused, q.Request.AskedAt, d.decision.Reason
@@ -88,13 +113,13 @@ func (a *Service) take(ctx context.Context, actor app.Actor, d *amended) (appclu
 	return a.amendAnswer(ctx, actor, d.Cluster, op.ID)
 }
 
-func (a *Service) amendAnswer(ctx context.Context, actor app.Actor, c app.Cluster, operation int64) (appcluster.AmendAnswer, error) {
-	v, err := a.Clusters.Cluster(ctx, actor, c.ID)
+func (a *Submitter) amendAnswer(ctx context.Context, actor app.Actor, c app.Cluster, operation int64) (appcluster.AmendAnswer, error) {
+	v, err := a.Views.Cluster(ctx, actor, c.ID)
 	return appcluster.AmendAnswer{Cluster: &v, Operation: operation}, err
 }
 
 // amendOperation makes what the store is to accept: the operation, and what it makes of the cluster.
-func (a *Service) amendOperation(d *amended, who string) (appcluster.NewOperation, error) {
+func (a *Submitter) amendOperation(d *amended, who string) (appcluster.NewOperation, error) {
 	p := d.preview
 	choice, survival, err := d.onFailure()
 	if err != nil {
@@ -108,7 +133,7 @@ func (a *Service) amendOperation(d *amended, who string) (appcluster.NewOperatio
 	if !d.redefined() && !slices.ContainsFunc(d.nodes, appcluster.AmendedNode.Moves) {
 		return n, nil
 	}
-	change := &appcluster.ClusterChange{Template: d.Template, Definition: d.definition, Size: p.After.Nodes, Services: d.servicesAfter(),
+	change := &appcluster.ClusterChange{Template: d.Template, Definition: d.definition, Size: p.After.Nodes, Services: d.nodes.after().services(),
 		CostPerHour: p.After.CostPerHour, Nodes: map[string][]string{}}
 	// What is done to services that go, or to nodes that do, is done by the entries from before.
 	change.Definition.Services = d.entries()
@@ -126,7 +151,7 @@ func (a *Service) amendOperation(d *amended, who string) (appcluster.NewOperatio
 		change.Reservation = policy.Reservation{Nodes: p.After.Nodes, CPU: d.cpu(), CostPerHour: p.After.CostPerHour}
 	}
 	n.Change = change
-	return n, a.Clusters.GiveHostKeys(change.New)
+	return n, appcluster.GiveHostKeys(a.Keys, change.New)
 }
 
 // onFailure is what happens where it fails. What the template says of machines that do not come is for growths only.

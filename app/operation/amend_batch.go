@@ -2,22 +2,7 @@ package operation
 
 import (
 	"fmt"
-
-	"muster/app/plan"
 )
-
-// batched counts the nodes on which something is done batch by batch: services that only start or stop are not.
-func (d *amended) batched() (n int) {
-	for _, node := range d.nodes {
-		for _, w := range node.Work {
-			if w != plan.WorkStart && w != plan.WorkStop && w != plan.WorkStopConfigure {
-				n++
-				break
-			}
-		}
-	}
-	return n
-}
 
 // batchWords says in which steps so many nodes are worked on; "" where that is all at once.
 func batchWords(batch, nodes int) string {

@@ -12,7 +12,7 @@ import (
 
 // reconfigure lays what was asked for over the configuration, and keeps it for later upgrades. What a parameter sets is said by that
 // parameter only, so that its limits hold.
-func reconfigure(_ context.Context, _ *Service, d *amended) error {
+func reconfigure(_ context.Context, _ *Builder, d *amended) error {
 	if t := d.catalog.Templates[d.Template]; t != nil {
 		if err := t.CheckParameterConfig(d.ask.Config); err != nil {
 			e := *app.AsError(err)
@@ -74,7 +74,7 @@ func (d *amended) checkConfig() error {
 		return err
 	}
 	return macros.Check(func(service string) (n int) {
-		for _, node := range d.after() {
+		for _, node := range d.nodes.after() {
 			if slices.Contains(node.Services, service) {
 				n++
 			}

@@ -8,13 +8,47 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/family"
 	"muster/app/layout"
 	appplan "muster/app/plan"
 	"muster/app/policy"
+	"muster/app/resource"
 	apptemplate "muster/app/template"
 )
+
+// BuilderStore is what Builder needs of the database.
+type BuilderStore interface {
+	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
+	LastNode(ctx context.Context, tenant string, cluster string) (int, error)
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+}
+
+// BuilderConfig is what Builder is created from. Only what says so may be nil.
+type BuilderConfig struct {
+	Store   BuilderStore
+	Changer layout.Changer // nil: no cluster can be amended
+	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	DryRuns func(automator string) bool
+	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
+	Sleeps    func(kind string) bool
+	Resources *resource.Service
+	Catalogs  *catalog.Service
+	Plans     *cluster.Plans
+	Preflight *cluster.Preflight
+	Views     *cluster.Views
+}
+
+// Builder works out what a change of a cluster does: which nodes, which work, in which order. It writes nothing.
+type Builder struct {
+	BuilderConfig
+}
+
+// NewBuilder returns Builder on top of their needs.
+func NewBuilder(c BuilderConfig) *Builder { return &Builder{BuilderConfig: c} }
 
 // amended is an amendment as it is worked out: the cluster as it stands, and as it will be.
 type amended struct {
@@ -23,9 +57,9 @@ type amended struct {
 	catalog *apptemplate.Catalog // as it is now; what the cluster has is its own, see view
 	// definition is what steps are carried out by afterwards, with the entries of the services on the cluster.
 	definition cluster.Definition
-	nodes      []cluster.AmendedNode // in number order, new ones last
-	named      map[string]bool       // the nodes that were named
-	last       int                   // the greatest number that a node of the cluster ever had
+	nodes      amendedNodes
+	named      map[string]bool // the nodes that were named
+	last       int             // the greatest number that a node of the cluster ever had
 	batch      int
 	notes      []string
 	planned    appplan.PlanRequest
@@ -35,7 +69,7 @@ type amended struct {
 }
 
 // kindsOfAmendment are what each kind makes of what stands. They fill in nodes, definition and notes.
-var kindsOfAmendment = map[app.OperationKind]func(ctx context.Context, a *Service, d *amended) error{
+var kindsOfAmendment = map[app.OperationKind]func(ctx context.Context, a *Builder, d *amended) error{
 	app.OperationResize:         resize,
 	app.OperationAddServices:    addServices,
 	app.OperationRemoveServices: removeServices,
@@ -49,7 +83,7 @@ var kindsOfAmendment = map[app.OperationKind]func(ctx context.Context, a *Servic
 }
 
 // workOut finds what an amendment does: which nodes, which work, in which order. Nothing is written.
-func (a *Service) workOut(ctx context.Context, c app.Cluster, m cluster.Amendment) (*amended, error) {
+func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Amendment) (*amended, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.SolveTime)
 	defer cancel()
 	if err := m.Check(); err != nil {
@@ -108,7 +142,7 @@ func (a *Service) workOut(ctx context.Context, c app.Cluster, m cluster.Amendmen
 		return nil, err
 	}
 	d.reach()
-	if d.anyNode(appplan.NodeNew, appplan.NodeReplaced) {
+	if d.nodes.anyOf(appplan.NodeNew, appplan.NodeReplaced) {
 		if err := a.Catalogs.CheckIsolation(ctx, published.Providers[c.Provider]); err != nil {
 			return nil, err
 		}
@@ -134,12 +168,12 @@ func (d *amended) kind() app.OperationKind {
 }
 
 // checkSecretsAfter refuses what needs secrets that the tenant does not have, those of the provider where machines are touched.
-func (a *Service) checkSecretsAfter(ctx context.Context, d *amended) error {
+func (a *Builder) checkSecretsAfter(ctx context.Context, d *amended) error {
 	provider := ""
-	if d.anyNode(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
+	if d.nodes.anyOf(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
 		provider = d.Provider
 	}
-	return a.Clusters.CheckSecretsOf(ctx, d.Tenant, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
+	return a.Preflight.CheckSecretsOf(ctx, d.Tenant, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
 }
 
 // orNone gives a list that is there, since one that is not would be written as null.
@@ -178,30 +212,9 @@ func (d *amended) note(format string, args ...any) {
 	d.notes = append(d.notes, fmt.Sprintf(format, args...))
 }
 
-// after gives the nodes that there are afterwards.
-func (d *amended) after() []cluster.AmendedNode {
-	return slices.DeleteFunc(slices.Clone(d.nodes), func(n cluster.AmendedNode) bool { return n.Change == appplan.NodeGone })
-}
-
-// servicesAfter gives the services on the cluster afterwards, sorted.
-func (d *amended) servicesAfter() []string {
-	all := map[string]bool{}
-	for _, n := range d.after() {
-		for _, s := range n.Services {
-			all[s] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
-}
-
-// anyNode tells whether there is a node with such a change.
-func (d *amended) anyNode(changes ...appplan.NodeChange) bool {
-	return slices.ContainsFunc(d.nodes, func(n cluster.AmendedNode) bool { return slices.Contains(changes, n.Change) })
-}
-
 // checkMachines refuses what needs machines that nobody could make.
-func (d *amended) checkMachines(ctx context.Context, a *Service) error {
-	if !d.anyNode(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
+func (d *amended) checkMachines(ctx context.Context, a *Builder) error {
+	if !d.nodes.anyOf(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
 		return nil
 	}
 	spec := d.catalog.Providers[d.Provider]
@@ -209,11 +222,11 @@ func (d *amended) checkMachines(ctx context.Context, a *Service) error {
 		return &app.Error{Code: app.EConflict, Reason: "missing_provider", Message: fmt.Sprintf("The provider %s of cluster %q is not in the catalog any more.", d.Provider, d.Name),
 			Hint: "Ask an admin to put it back. What needs no machines can be done meanwhile."}
 	}
-	return a.Clusters.CheckProvisioner(ctx, d.Tenant, spec)
+	return a.Preflight.CheckProvisioner(ctx, d.Tenant, spec)
 }
 
 // planAmended has the work ordered, and says what comes of it.
-func (a *Service) planAmended(ctx context.Context, d *amended) (err error) {
+func (a *Builder) planAmended(ctx context.Context, d *amended) (err error) {
 	names := d.namesLeft()
 	nothing := !names && !d.redefined() && !slices.ContainsFunc(d.nodes, cluster.AmendedNode.Touched)
 	r := appplan.PlanRequest{Kind: d.kind(), Names: names, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
@@ -236,23 +249,23 @@ func (a *Service) planAmended(ctx context.Context, d *amended) (err error) {
 			Lost: d.lost(n.Name)})
 	}
 	if !nothing {
-		if r.Hooks, err = a.Clusters.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
+		if r.Hooks, err = a.Plans.Scripts(ctx, d.Tenant, d.kind(), d.definition); err != nil {
 			return err
 		}
 	}
-	plan, err := a.Clusters.Plan(ctx, d.Tenant, d.Provider, r)
+	plan, err := a.Plans.Plan(ctx, d.Tenant, d.Provider, r)
 	if err != nil {
 		return err
 	}
 	d.planned = r
-	if words := batchWords(d.batch, d.batched()); words != "" {
+	if words := batchWords(d.batch, d.nodes.batched()); words != "" {
 		d.note("%s", words)
 	}
 	extra, _ := d.extra(plan)
 	if words := apptemplate.FallbackWords(plan.Fallbacks, d.cost(), d.cost()+extra); words != "" {
 		d.note("%s", words)
 	}
-	after := d.after()
+	after := d.nodes.after()
 	changes := cluster.ChangesOf(d.was, d.definition)
 	if len(changes) > cluster.MostValueChanges {
 		d.note("%d more values change.", len(changes)-cluster.MostValueChanges)
@@ -306,7 +319,7 @@ func (d *amended) cost() float64 {
 
 // cpu counts the virtual cores afterwards; nodes of unknown size count as none.
 func (d *amended) cpu() (n float64) {
-	for _, node := range d.after() {
+	for _, node := range d.nodes.after() {
 		n += d.definition.Hardware[node.Hardware].CPU
 	}
 	return n
@@ -325,18 +338,18 @@ func (d *amended) extra(p appplan.Plan) (cost, cpu float64) {
 }
 
 // amendOffer is the offer for the new nodes of a cluster that stands.
-func (a *Service) amendOffer(ctx context.Context, d *amended) (*cluster.PoolOffer, error) {
+func (a *Updates) amendOffer(ctx context.Context, d *amended) (*cluster.PoolOffer, error) {
 	var nodes []app.NewNode
 	for _, n := range d.nodes {
 		if n.Change == appplan.NodeNew {
 			nodes = append(nodes, app.NewNode{Node: app.Node{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone}})
 		}
 	}
-	return a.Clusters.PoolOffer(ctx, d.Tenant, cluster.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
+	return a.Plans.PoolOffer(ctx, d.Tenant, cluster.PoolWants(d.Provider, nodes, d.definition), d.preview.Plan)
 }
 
 // foreseeAmend does the same for the machines that an amendment adds.
-func (a *Service) foreseeAmend(ctx context.Context, tenant string, d *amended) (err error) {
+func (a *Updates) foreseeAmend(ctx context.Context, tenant string, d *amended) (err error) {
 	p := &d.preview
 	needs := family.AccountNeeds{Each: len(d.definition.FallbackHardware) > 0}
 	for _, n := range p.Nodes {
@@ -357,6 +370,6 @@ func (a *Service) foreseeAmend(ctx context.Context, tenant string, d *amended) (
 	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
 		return nil
 	}
-	p.Account, p.Problems, err = a.Clusters.AskAccount(ctx, tenant, d.Provider, needs)
+	p.Account, p.Problems, err = a.Preflight.AskAccount(ctx, tenant, d.Provider, needs)
 	return err
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // resize makes the cluster larger or smaller.
-func resize(ctx context.Context, a *Service, d *amended) error {
+func resize(ctx context.Context, a *Builder, d *amended) error {
 	if err := d.checkNodes(d.ask.Nodes); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func resize(ctx context.Context, a *Service, d *amended) error {
 }
 
 // dropNodes gives back just the nodes that were named, where the others can stay as they are.
-func dropNodes(ctx context.Context, a *Service, d *amended) error {
+func dropNodes(ctx context.Context, a *Builder, d *amended) error {
 	left := len(d.nodes) - len(d.ask.Nodes)
 	switch {
 	case left == 0:
@@ -71,7 +71,7 @@ func aboutNodes(err error) error {
 }
 
 // addServices puts services of the catalog onto the cluster.
-func addServices(ctx context.Context, a *Service, d *amended) error {
+func addServices(ctx context.Context, a *Builder, d *amended) error {
 	for _, s := range d.ask.Services {
 		switch {
 		case slices.Contains(d.services, s):
@@ -84,7 +84,7 @@ func addServices(ctx context.Context, a *Service, d *amended) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range d.servicesAfter() {
+	for _, s := range d.nodes.after().services() {
 		if d.definition.Services[s] == nil {
 			d.definition.Services[s] = d.catalog.Services[s]
 			d.definition.Links = withLinks(d.definition.Links, d.catalog.Services[s].Links)
@@ -94,7 +94,7 @@ func addServices(ctx context.Context, a *Service, d *amended) error {
 }
 
 // removeServices takes services off the cluster.
-func removeServices(ctx context.Context, a *Service, d *amended) error {
+func removeServices(ctx context.Context, a *Builder, d *amended) error {
 	if err := d.checkServices(d.ask.Services); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (d *amended) standingNodes() []layout.StandingNode {
 }
 
 // change finds the change of the layout and takes it over.
-func (d *amended) change(ctx context.Context, a *Service, r layout.ChangeRequest) error {
+func (d *amended) change(ctx context.Context, a *Builder, r layout.ChangeRequest) error {
 	change, err := a.changeLayout(ctx, d, r)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (d *amended) takeFallbacks() {
 }
 
 // changeLayout asks the changer, with the template and the provider of the cluster.
-func (a *Service) changeLayout(ctx context.Context, d *amended, r layout.ChangeRequest) (layout.LayoutChange, error) {
+func (a *Builder) changeLayout(ctx context.Context, d *amended, r layout.ChangeRequest) (layout.LayoutChange, error) {
 	if a.Changer == nil {
 		return layout.LayoutChange{}, &app.Error{Code: app.EConflict, Reason: "no_changer", Message: "This server cannot change the layout of clusters.", Hint: "Ask whoever runs it."}
 	}

@@ -11,9 +11,27 @@ import (
 	"muster/app/policy"
 )
 
+// UpdatesConfig is what Updates is created from.
+type UpdatesConfig struct {
+	Clusters  *appcluster.Finder
+	Plans     *appcluster.Plans
+	Preflight *appcluster.Preflight
+	Solving   *appcluster.SolveLimit
+	Builder   *Builder
+	Submitter *Submitter
+}
+
+// Updates previews and submits changes of clusters that exist.
+type Updates struct {
+	UpdatesConfig
+}
+
+// NewUpdates returns Updates on top of their needs.
+func NewUpdates(c UpdatesConfig) *Updates { return &Updates{UpdatesConfig: c} }
+
 // PreviewAmend works out what an amendment of a cluster would do, and what policies would say to it. Nothing is accepted or
 // written. EConflict where the cluster cannot be amended in the state that it is in, saying what can be done instead.
-func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendPreview, error) {
+func (a *Updates) PreviewAmend(ctx context.Context, actor app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendPreview, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewAmend", cluster)
 	if err != nil {
 		return appcluster.AmendPreview{}, err
@@ -24,7 +42,7 @@ func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster str
 	if m.TopUp {
 		return appcluster.AmendPreview{}, errTopUp
 	}
-	leave, err := a.Clusters.Solving.Enter(ctx, c.Tenant)
+	leave, err := a.Solving.Enter(ctx, c.Tenant)
 	if err != nil {
 		return appcluster.AmendPreview{}, err
 	}
@@ -43,19 +61,19 @@ func (a *Service) PreviewAmend(ctx context.Context, actor app.Actor, cluster str
 }
 
 // weighAmend works an amendment out and asks the policies.
-func (a *Service) weighAmend(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Amendment) (*amended, error) {
-	d, err := a.workOut(ctx, c, m)
+func (a *Updates) weighAmend(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Amendment) (*amended, error) {
+	d, err := a.Builder.workOut(ctx, c, m)
 	if err != nil {
 		return nil, err
 	}
 	if _, _, err := d.onFailure(); err != nil {
 		return nil, err
 	}
-	return d, a.askPolicies(ctx, actor, d)
+	return d, a.Submitter.askPolicies(ctx, actor, d)
 }
 
 // askPolicies has policies decide on what was worked out.
-func (a *Service) askPolicies(ctx context.Context, actor app.Actor, d *amended) error {
+func (a *Submitter) askPolicies(ctx context.Context, actor app.Actor, d *amended) error {
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
 	if err != nil {
 		return err
@@ -71,18 +89,18 @@ func (a *Service) askPolicies(ctx context.Context, actor app.Actor, d *amended) 
 }
 
 // amendFacts are what policies see of an amendment: the cluster as it will be, or the most that it may come to be.
-func (a *Service) amendFacts(ctx context.Context, actor app.Actor, d *amended) (policy.Facts, error) {
+func (a *Submitter) amendFacts(ctx context.Context, actor app.Actor, d *amended) (policy.Facts, error) {
 	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
 	cost, cpu := d.extra(d.preview.Plan)
 	f := policy.Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: d.ask.Kind,
-		Name: d.Name, Template: d.Template, Services: d.servicesAfter(), Nodes: d.preview.After.Nodes, CPU: d.cpu() + cpu, CostPerHour: d.preview.After.CostPerHour + cost,
+		Name: d.Name, Template: d.Template, Services: d.nodes.after().services(), Nodes: d.preview.After.Nodes, CPU: d.cpu() + cpu, CostPerHour: d.preview.After.CostPerHour + cost,
 		Provider: d.Provider, Now: a.Now(), TimeZone: zone,
 	}
 	if !d.ExpiresAt.IsZero() {
 		f.Lease = max(0, d.ExpiresAt.Sub(d.CreatedAt))
 	}
-	for _, n := range d.after() {
+	for _, n := range d.nodes.after() {
 		f.Hardware = append(f.Hardware, n.Hardware)
 		if n.Change == plan.NodeNew {
 			f.Hardware = append(f.Hardware, d.preview.Plan.Fallbacks[n.Hardware]...)

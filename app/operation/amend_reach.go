@@ -20,7 +20,7 @@ func (d *amended) reach() {
 	if len(keys) == 0 {
 		return
 	}
-	services := d.servicesAfter()
+	services := d.nodes.after().services()
 	work := plan.WorkReload
 	if d.ask.NoRestart {
 		work = plan.WorkConfigure
@@ -83,7 +83,7 @@ func (d *amended) movedServices() map[string]bool {
 			was[s] = append(was[s], n.Name)
 		}
 	}
-	for _, n := range d.after() {
+	for _, n := range d.nodes.after() {
 		for _, s := range n.Services {
 			is[s] = append(is[s], n.Name)
 			if n.Change == plan.NodeReplaced {

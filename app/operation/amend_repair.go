@@ -14,7 +14,7 @@ import (
 
 // repair replaces nodes: those that are named, or else those that are sick, and in any case those whose machines are lost where an
 // operation did not end well. What that left undone on other nodes is done with it, and what it was to give back is given back.
-func repair(ctx context.Context, a *Service, d *amended) error {
+func repair(ctx context.Context, a *Builder, d *amended) error {
 	if err := d.checkNodes(d.ask.Nodes); err != nil {
 		return err
 	}
@@ -141,9 +141,9 @@ func lostNames(nodes []string) string {
 
 // sickNodes returns the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
 // have found to be sick or unreachable lately.
-func (a *Service) sickNodes(ctx context.Context, s *standing) ([]string, error) {
+func (a *Builder) sickNodes(ctx context.Context, s *standing) ([]string, error) {
 	sick := health.LostNodes(s.Cluster, s.nodes)
-	h, err := a.Clusters.ClusterHealth(ctx, s.Cluster, s.nodes)
+	h, err := a.Views.ClusterHealth(ctx, s.Cluster, s.nodes)
 	if err != nil || h == nil {
 		return sick, err
 	}

@@ -30,7 +30,7 @@ func (d *amended) request(actor app.Actor) cluster.NewRequest {
 // layout is how the cluster stands afterwards, as layouts are shown.
 func (d *amended) layout() layout.Layout {
 	l := layout.Layout{Provider: d.Provider, CostPerHour: d.preview.After.CostPerHour}
-	for _, n := range d.after() {
+	for _, n := range d.nodes.after() {
 		price := d.definition.Hardware[n.Hardware].CostPerHour
 		if d.ask.Kind == app.OperationSleep {
 			price = d.definition.Hardware[n.Hardware].AsleepCost()
@@ -60,7 +60,7 @@ func (d *amended) keep() cluster.Kept {
 
 // readyAmend works an amendment that was approved out anew. EConflict, reason "cluster_changed", where that does not give just what
 // was shown: then the request is to end.
-func (a *Service) readyAmend(ctx context.Context, r cluster.Request) (cluster.NewOperation, error) {
+func (a *Requests) readyAmend(ctx context.Context, r cluster.Request) (cluster.NewOperation, error) {
 	k, err := a.Store.KeptRequest(ctx, r.Tenant, r.ID)
 	if err != nil {
 		return cluster.NewOperation{}, err
@@ -75,7 +75,7 @@ func (a *Service) readyAmend(ctx context.Context, r cluster.Request) (cluster.Ne
 	if err != nil {
 		return cluster.NewOperation{}, err
 	}
-	d, err := a.workOutAgain(ctx, c, *k.Amendment)
+	d, err := a.Builder.workOutAgain(ctx, c, *k.Amendment)
 	switch {
 	case app.CodeOf(err) == app.EConflict && app.AsError(err).Reason == "operation_running":
 		return cluster.NewOperation{}, err // which may come to nothing
@@ -88,7 +88,7 @@ func (a *Service) readyAmend(ctx context.Context, r cluster.Request) (cluster.Ne
 		return cluster.NewOperation{}, clusterChanged("")
 	}
 	now := d.keep()
-	same, err := a.Clusters.IsPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
+	same, err := a.Plans.IsPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
 	if err != nil {
 		return cluster.NewOperation{}, err
 	}
@@ -96,11 +96,11 @@ func (a *Service) readyAmend(ctx context.Context, r cluster.Request) (cluster.Ne
 	if !same || now.Seal() != r.Terms.Seal || k.Seal() != r.Terms.Seal {
 		return cluster.NewOperation{}, clusterChanged("")
 	}
-	return a.amendOperation(d, r.Owner)
+	return a.Submitter.amendOperation(d, r.Owner)
 }
 
 // workOutAgain works out what waited for approvals.
-func (a *Service) workOutAgain(ctx context.Context, c app.Cluster, m cluster.Amendment) (*amended, error) {
+func (a *Builder) workOutAgain(ctx context.Context, c app.Cluster, m cluster.Amendment) (*amended, error) {
 	if m.Kind == app.OperationSleep || m.Kind == app.OperationWake {
 		return a.planPower(ctx, c, m.Kind)
 	}
@@ -117,7 +117,7 @@ func clusterChanged(why string) error {
 }
 
 // lapse ends a request that cannot be carried out as it was shown any more.
-func (a *Service) lapse(ctx context.Context, r cluster.Request, why error) error {
+func (a *Requests) lapse(ctx context.Context, r cluster.Request, why error) error {
 	_, err := a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestLapse, Who: app.System(r.Tenant, app.Retrier), Now: a.Now(),
 		Reason: cutReason(app.AsError(why).ForPeople())})
 	if app.CodeOf(err) == app.EConflict { // somebody was faster

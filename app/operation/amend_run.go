@@ -14,7 +14,7 @@ import (
 
 // setRunning starts, stops or restarts services. Those that need a service which is stopped come along, and so do those that a
 // started one needs. A restart batch by batch keeps the service there, so nothing comes along.
-func setRunning(_ context.Context, _ *Service, d *amended) error {
+func setRunning(_ context.Context, _ *Builder, d *amended) error {
 	if err := d.checkServices(d.ask.Services); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type standing struct {
 }
 
 // standing reads what stands, and refuses a cluster that cannot be amended at all at the moment.
-func (a *Service) standing(ctx context.Context, c app.Cluster) (*standing, error) {
+func (a *Builder) standing(ctx context.Context, c app.Cluster) (*standing, error) {
 	s := &standing{Cluster: c}
 	if c.Status == app.ClusterDeleted {
 		return nil, &app.Error{Code: app.EConflict, Reason: "cluster_deleted", Message: fmt.Sprintf("Cluster %q is gone.", c.Name), Hint: "Ask for a new one."}

@@ -59,6 +59,12 @@ func TestDiffOfAClusterThatGrew(t *testing.T) {
 	f.Want("what growth changed", diff(at(created), "shop"), "size 5>7")
 	f.Want("between two operations", diff(at(created), at(grown)), "size 5>7")
 	f.Want("since it grew", diff(at(grown), "shop"), "")
+	for _, pair := range [][2]string{{"", "shop"}, {"shop", ""}, {"@1", "shop"}} {
+		_, err := f.App.DiffClusters(f.Context(), f.Who, pair[0], pair[1])
+		if e := app.AsError(err); e.Code != app.EInvalid || e.Message != "The name of a cluster to compare is missing." || e.Hint == "" {
+			t.Errorf("%q: %v", pair, err)
+		}
+	}
 }
 
 func TestAmendedClusterGrowsAndShrinks(t *testing.T) {

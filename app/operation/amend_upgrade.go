@@ -16,7 +16,7 @@ import (
 )
 
 // upgrade takes over what the catalog says now of the cluster's template and services.
-func upgrade(ctx context.Context, a *Service, d *amended) error {
+func upgrade(ctx context.Context, a *Builder, d *amended) error {
 	if err := d.checkTemplate(); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (d *amended) settle(t *template.Template) (template.Settled, error) {
 }
 
 // checkLayout refuses a template whose constraints what stands does not keep.
-func (d *amended) checkLayout(ctx context.Context, a *Service, published *template.Catalog) error {
+func (d *amended) checkLayout(ctx context.Context, a *Builder, published *template.Catalog) error {
 	view := d.view(published)
 	maps.Copy(view.Services, d.definition.Services)
 	d.catalog = view

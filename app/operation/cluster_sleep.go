@@ -13,10 +13,25 @@ import (
 	"muster/app/plan"
 )
 
+// SleepingConfig is what Sleeping is created from.
+type SleepingConfig struct {
+	Clusters  *appcluster.Finder
+	Builder   *Builder
+	Submitter *Submitter
+}
+
+// Sleeping puts clusters to sleep and wakes them.
+type Sleeping struct {
+	SleepingConfig
+}
+
+// NewSleeping returns Sleeping on top of their needs.
+func NewSleeping(c SleepingConfig) *Sleeping { return &Sleeping{SleepingConfig: c} }
+
 // PreviewSleep works out what it would do to put a cluster to sleep, and what policies would say to it. Nothing is accepted or
 // written. EConflict where it cannot sleep in the state that it is in, and EInvalid where its provider cannot stop machines and
 // keep them.
-func (a *Service) PreviewSleep(ctx context.Context, actor app.Actor, cluster string) (appcluster.AmendPreview, error) {
+func (a *Sleeping) PreviewSleep(ctx context.Context, actor app.Actor, cluster string) (appcluster.AmendPreview, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewSleep", cluster)
 	if err != nil {
 		return appcluster.AmendPreview{}, err
@@ -25,7 +40,7 @@ func (a *Service) PreviewSleep(ctx context.Context, actor app.Actor, cluster str
 }
 
 // PreviewWake works out what it would do to wake a cluster that sleeps.
-func (a *Service) PreviewWake(ctx context.Context, actor app.Actor, cluster string) (appcluster.AmendPreview, error) {
+func (a *Sleeping) PreviewWake(ctx context.Context, actor app.Actor, cluster string) (appcluster.AmendPreview, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewWake", cluster)
 	if err != nil {
 		return appcluster.AmendPreview{}, err
@@ -33,7 +48,7 @@ func (a *Service) PreviewWake(ctx context.Context, actor app.Actor, cluster stri
 	return a.previewPower(ctx, actor, c, app.OperationWake)
 }
 
-func (a *Service) previewPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (appcluster.AmendPreview, error) {
+func (a *Sleeping) previewPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (appcluster.AmendPreview, error) {
 	d, err := a.weighPower(ctx, actor, c, kind)
 	if err != nil {
 		return appcluster.AmendPreview{}, err
@@ -44,7 +59,7 @@ func (a *Service) previewPower(ctx context.Context, actor app.Actor, c app.Clust
 // SleepCluster stops the services of a cluster and then its machines, with all that is on them. Its lease goes on, and what it takes
 // of quotas stays reserved. Policies are asked as by Amend, with the same answers. When planHash is set and the plan is another one
 // by now, it is EConflict, reason "plan_changed". A cluster that sleeps already, or is about to, is left as it is.
-func (a *Service) SleepCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error) {
+func (a *Sleeping) SleepCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SleepCluster", cluster)
 	if err != nil {
 		return appcluster.AmendAnswer{}, err
@@ -56,7 +71,7 @@ func (a *Service) SleepCluster(ctx context.Context, actor app.Actor, cluster, pl
 }
 
 // WakeCluster starts the machines of a cluster that sleeps, and then its services.
-func (a *Service) WakeCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error) {
+func (a *Sleeping) WakeCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "WakeCluster", cluster)
 	if err != nil {
 		return appcluster.AmendAnswer{}, err
@@ -67,30 +82,30 @@ func (a *Service) WakeCluster(ctx context.Context, actor app.Actor, cluster, pla
 	return a.power(ctx, actor, c, app.OperationWake, planHash)
 }
 
-func (a *Service) power(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind, planHash string) (appcluster.AmendAnswer, error) {
+func (a *Sleeping) power(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind, planHash string) (appcluster.AmendAnswer, error) {
 	d, err := a.weighPower(ctx, actor, c, kind)
 	switch {
 	case err != nil:
 		return appcluster.AmendAnswer{}, err
 	case d.preview.Nothing:
-		return a.amendAnswer(ctx, actor, c, 0)
+		return a.Submitter.amendAnswer(ctx, actor, c, 0)
 	case planHash != "" && planHash != d.preview.PlanHash:
 		return appcluster.AmendAnswer{}, errPlanChanged
 	}
-	return a.take(ctx, actor, d)
+	return a.Submitter.take(ctx, actor, d)
 }
 
 // weighPower works a sleep or a wake out and asks the policies.
-func (a *Service) weighPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (*amended, error) {
-	d, err := a.planPower(ctx, c, kind)
+func (a *Sleeping) weighPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (*amended, error) {
+	d, err := a.Builder.planPower(ctx, c, kind)
 	if err != nil {
 		return nil, err
 	}
-	return d, a.askPolicies(ctx, actor, d)
+	return d, a.Submitter.askPolicies(ctx, actor, d)
 }
 
 // drawPower finds what a sleep or a wake does, whether or not the cluster's state allows it now. Nothing is planned yet.
-func (a *Service) drawPower(ctx context.Context, c app.Cluster, kind app.OperationKind, ops []app.Operation) (*amended, error) {
+func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.OperationKind, ops []app.Operation) (*amended, error) {
 	definition, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return nil, err
@@ -127,7 +142,7 @@ func (a *Service) drawPower(ctx context.Context, c app.Cluster, kind app.Operati
 }
 
 // planPower works a sleep or a wake out.
-func (a *Service) planPower(ctx context.Context, c app.Cluster, kind app.OperationKind) (*amended, error) {
+func (a *Builder) planPower(ctx context.Context, c app.Cluster, kind app.OperationKind) (*amended, error) {
 	ops, err := a.Store.Operations(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return nil, err
@@ -152,7 +167,7 @@ func (a *Service) planPower(ctx context.Context, c app.Cluster, kind app.Operati
 	if err := a.checkSleeps(ctx, c); err != nil {
 		return nil, err
 	}
-	if p.Plan, err = a.Clusters.Plan(ctx, c.Tenant, c.Provider, d.planned); err != nil {
+	if p.Plan, err = a.Plans.Plan(ctx, c.Tenant, c.Provider, d.planned); err != nil {
 		return nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
@@ -161,7 +176,7 @@ func (a *Service) planPower(ctx context.Context, c app.Cluster, kind app.Operati
 }
 
 // checkSleeps refuses a cluster whose provider cannot stop machines, as far as that is known here.
-func (a *Service) checkSleeps(ctx context.Context, c app.Cluster) error {
+func (a *Builder) checkSleeps(ctx context.Context, c app.Cluster) error {
 	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return err

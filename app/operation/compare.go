@@ -21,22 +21,17 @@ type ServiceChanges struct {
 	At      time.Time
 }
 
-// ChangesStore gives what comparisons found, as a Finish brought it, until something else is done with the cluster.
-type ChangesStore interface {
-	// ServiceChanges gives what was found of a cluster's nodes that are not gone, by node number and service.
-	ServiceChanges(ctx context.Context, tenant, cluster string, limit int) ([]ServiceChanges, error)
-}
-
 // comparedActions are those that a comparison asks a service's tool about, the first that the service has and the tool can tell of.
 var comparedActions = []app.Action{app.ActionConfigure, app.ActionInstall, app.ActionStart}
 
-// Compared gives the action of a service of which its tool can say what it would change; "" where there is none.
-func (a *Service) Compared(s *template.Service) app.Action {
-	if s == nil || a.DryRuns == nil {
+// Compared gives the action of a service of which its tool can say what it would change, as dryRuns tells of automators, which may be nil; "" where
+// there is none.
+func Compared(dryRuns func(automator string) bool, s *template.Service) app.Action {
+	if s == nil || dryRuns == nil {
 		return ""
 	}
 	for _, action := range comparedActions {
-		if call := s.Actions[action]; call != nil && call.Person == nil && a.DryRuns(call.Automator) {
+		if call := s.Actions[action]; call != nil && call.Person == nil && dryRuns(call.Automator) {
 			return action
 		}
 	}
@@ -44,7 +39,7 @@ func (a *Service) Compared(s *template.Service) app.Action {
 }
 
 // compare has the tools of services say what they would change on nodes. It is felt by nobody.
-func compare(_ context.Context, a *Service, d *amended) error {
+func compare(_ context.Context, a *Builder, d *amended) error {
 	if err := d.checkServices(d.ask.Services); err != nil {
 		return err
 	}
@@ -54,7 +49,7 @@ func compare(_ context.Context, a *Service, d *amended) error {
 	var mute []string
 	able := false
 	for _, s := range d.asked() {
-		if a.Compared(d.was.Services[s]) == "" {
+		if Compared(a.DryRuns, d.was.Services[s]) == "" {
 			mute = append(mute, s)
 			continue
 		}

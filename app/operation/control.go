@@ -4,15 +4,39 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/phrase"
 )
 
+// ControlStore is what Controls needs of the database.
+type ControlStore interface {
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	ControlOperation(ctx context.Context, c app.Control) (app.Operation, error)
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+}
+
+// ControlsConfig is what Controls is created from.
+type ControlsConfig struct {
+	Store      ControlStore
+	Now        func() time.Time
+	Views      *appcluster.Views
+	Operations *Finder
+}
+
+// Controls cancels, pauses and resumes operations.
+type Controls struct {
+	ControlsConfig
+}
+
+// NewControls returns Controls on top of their needs.
+func NewControls(c ControlsConfig) *Controls { return &Controls{ControlsConfig: c} }
+
 // CancelOperation stops an operation: nothing new of it starts, what runs is told to stop. With rollBack it is undone by
 // itself once it has stopped. Operation 0 is the one under way. EConflict says what is possible instead.
-func (a *Service) CancelOperation(ctx context.Context, actor app.Actor, cluster string, operation int64, rollBack bool) (appcluster.ClusterView, error) {
+func (a *Controls) CancelOperation(ctx context.Context, actor app.Actor, cluster string, operation int64, rollBack bool) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "CancelOperation", cluster, operation, app.ActCancel, func(o app.Operation, c *app.Control) error {
 		c.Act, c.RollBack = app.ControlCancel, rollBack
 		if rollBack && !o.Kind.Undoable() {
@@ -24,7 +48,7 @@ func (a *Service) CancelOperation(ctx context.Context, actor app.Actor, cluster 
 
 // PauseOperation lets nothing new of an operation start, while what runs goes on to its end. Operation 0 is the one under
 // way.
-func (a *Service) PauseOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
+func (a *Controls) PauseOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "PauseOperation", cluster, operation, app.ActPause, func(_ app.Operation, c *app.Control) error {
 		c.Act = app.ControlPause
 		return nil
@@ -33,7 +57,7 @@ func (a *Service) PauseOperation(ctx context.Context, actor app.Actor, cluster s
 
 // ResumeOperation goes on with an operation that is paused or has failed. Steps that failed have all their tries again.
 // Operation 0 is the one under way, or else the latest.
-func (a *Service) ResumeOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
+func (a *Controls) ResumeOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "ResumeOperation", cluster, operation, app.ActResume, func(o app.Operation, c *app.Control) error {
 		c.Act = app.ControlResume
 		return a.checkStuck(ctx, o, "")
@@ -41,7 +65,7 @@ func (a *Service) ResumeOperation(ctx context.Context, actor app.Actor, cluster 
 }
 
 // ResumeCluster is ResumeOperation for the operation that stands still.
-func (a *Service) ResumeCluster(ctx context.Context, actor app.Actor, id string) (appcluster.ClusterView, error) {
+func (a *Controls) ResumeCluster(ctx context.Context, actor app.Actor, id string) (appcluster.ClusterView, error) {
 	if err := actor.Authorize("ResumeCluster"); err != nil {
 		return appcluster.ClusterView{}, err
 	}
@@ -50,7 +74,7 @@ func (a *Service) ResumeCluster(ctx context.Context, actor app.Actor, id string)
 
 // RetryNode lets what failed on one node be tried again; what failed on others stays as it is. The operation is the one
 // under way, or else the latest where that has failed; one that is paused stays so.
-func (a *Service) RetryNode(ctx context.Context, actor app.Actor, cluster, node string) (appcluster.ClusterView, error) {
+func (a *Controls) RetryNode(ctx context.Context, actor app.Actor, cluster, node string) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "RetryNode", cluster, 0, app.ActRetryNode, func(o app.Operation, c *app.Control) error {
 		c.Act, c.Node = app.ControlResume, node
 		if err := a.checkRetry(ctx, o, node); err != nil {
@@ -61,7 +85,7 @@ func (a *Service) RetryNode(ctx context.Context, actor app.Actor, cluster, node 
 }
 
 // checkStuck refuses to go on with an operation, or on one node with it, where what is left to do needs machines that are gone.
-func (a *Service) checkStuck(ctx context.Context, o app.Operation, node string) error {
+func (a *Controls) checkStuck(ctx context.Context, o app.Operation, node string) error {
 	if o.Status != app.OperationFailed {
 		return nil
 	}
@@ -69,7 +93,7 @@ func (a *Service) checkStuck(ctx context.Context, o app.Operation, node string) 
 	if err != nil {
 		return err
 	}
-	p, err := a.Clusters.PlightOf(ctx, c)
+	p, err := a.Views.PlightOf(ctx, c)
 	if err != nil || p.Latest.ID != o.ID {
 		return err
 	}
@@ -89,7 +113,7 @@ func (a *Service) checkStuck(ctx context.Context, o app.Operation, node string) 
 }
 
 // checkRetry tells a node that is not there from one on which nothing failed.
-func (a *Service) checkRetry(ctx context.Context, o app.Operation, node string) error {
+func (a *Controls) checkRetry(ctx context.Context, o app.Operation, node string) error {
 	steps, err := a.Store.Steps(ctx, o.Tenant, o.ID)
 	if err != nil {
 		return err
@@ -120,11 +144,11 @@ func (a *Service) checkRetry(ctx context.Context, o app.Operation, node string) 
 
 // control is the part that all acts share: find it, ask whether the actor and its state allow it, do it. The store has
 // the last word, since the state may change in between.
-func (a *Service) control(ctx context.Context, actor app.Actor, useCase, cluster string, operation int64, act app.Act, fill func(app.Operation, *app.Control) error) (appcluster.ClusterView, error) {
+func (a *Controls) control(ctx context.Context, actor app.Actor, useCase, cluster string, operation int64, act app.Act, fill func(app.Operation, *app.Control) error) (appcluster.ClusterView, error) {
 	if err := actor.Authorize(useCase); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
 		return appcluster.ClusterView{}, err
 	}
@@ -141,12 +165,12 @@ func (a *Service) control(ctx context.Context, actor app.Actor, useCase, cluster
 	if _, err := a.Store.ControlOperation(ctx, order); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
 // FindOperation finds an operation of a cluster that the actor may see, and tells whether it is the latest one. 0 is the one
 // that is under way or paused, or else the latest.
-func (a *Service) FindOperation(ctx context.Context, actor app.Actor, cluster string, id int64) (c app.Cluster, o app.Operation, latest bool, err error) {
+func (a *Finder) FindOperation(ctx context.Context, actor app.Actor, cluster string, id int64) (c app.Cluster, o app.Operation, latest bool, err error) {
 	if c, err = a.Clusters.FindCluster(ctx, actor, cluster); err != nil {
 		return c, o, false, err
 	}

@@ -11,6 +11,34 @@ import (
 	apphealth "muster/app/health"
 )
 
+// DriftStore is what Drifts needs of the database.
+type DriftStore interface {
+	Definition(ctx context.Context, tenant string, cluster string) (appcluster.Definition, error)
+	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]apphealth.NodeReport, error)
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+	// ServiceChanges gives what was found of a cluster's nodes that are not gone, by node number and service.
+	ServiceChanges(ctx context.Context, tenant string, cluster string, limit int) ([]ServiceChanges, error)
+}
+
+// DriftsConfig is what Drifts is created from. Only what says so may be nil.
+type DriftsConfig struct {
+	Store DriftStore
+	Now   func() time.Time
+	// DryRuns tells whether an automator can say what it would change; nil: none can.
+	DryRuns  func(automator string) bool
+	Clusters *appcluster.Finder
+	Views    *appcluster.Views
+	Updates  *Updates
+}
+
+// Drifts compares clusters with what they should be.
+type Drifts struct {
+	DriftsConfig
+}
+
+// NewDrifts returns Drifts on top of their needs.
+func NewDrifts(c DriftsConfig) *Drifts { return &Drifts{DriftsConfig: c} }
+
 // Drift is where a cluster is not what it should be: as the catalog, the cloud, what services may assume of nodes, and the services
 // themselves say.
 type Drift struct {
@@ -52,7 +80,7 @@ const DriftUnwatched = "No health checks configured, so the state of the nodes i
 
 // Drift compares a cluster with what it should be. Nothing is asked of the cloud or of nodes for it: it tells what is
 // known; what tools would change, an operation of the kind compare has found.
-func (a *Service) Drift(ctx context.Context, actor app.Actor, cluster string) (Drift, error) {
+func (a *Drifts) Drift(ctx context.Context, actor app.Actor, cluster string) (Drift, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Drift", cluster)
 	if err != nil {
 		return Drift{}, err
@@ -69,7 +97,7 @@ func (a *Service) Drift(ctx context.Context, actor app.Actor, cluster string) (D
 		return Drift{}, err
 	}
 	d.cloud(c, nodes)
-	health, err := a.Clusters.ClusterHealth(ctx, c, nodes)
+	health, err := a.Views.ClusterHealth(ctx, c, nodes)
 	if err != nil {
 		return Drift{}, err
 	}
@@ -89,7 +117,7 @@ func (a *Service) Drift(ctx context.Context, actor app.Actor, cluster string) (D
 		return Drift{}, err
 	}
 	for _, s := range definition.Services {
-		d.Comparable = d.Comparable || a.Compared(s) != ""
+		d.Comparable = d.Comparable || Compared(a.DryRuns, s) != ""
 	}
 	return d, a.driftFromCatalog(ctx, actor, c, &d)
 }
@@ -154,9 +182,9 @@ func (d *Drift) contract(reports []apphealth.NodeReport) {
 }
 
 // driftFromCatalog tells what an upgrade would change.
-func (a *Service) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cluster, d *Drift) error {
+func (a *Drifts) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cluster, d *Drift) error {
 	mend := &appcluster.Amendment{Kind: app.OperationUpgrade}
-	p, err := a.PreviewAmend(ctx, actor, c.ID, *mend)
+	p, err := a.Updates.PreviewAmend(ctx, actor, c.ID, *mend)
 	switch app.CodeOf(err) {
 	case "":
 	case app.EInternal, app.ETransient, app.ETimeout, app.ERateLimit:

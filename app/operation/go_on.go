@@ -7,12 +7,52 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	appcluster "muster/app/cluster"
 	"muster/app/phrase"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
 )
+
+// PartialStore is what Partials needs of the database.
+type PartialStore interface {
+	// ChangeOf gives what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
+	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
+	// A roll-back is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
+	// where the cluster is gone.
+	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.ClusterChange, after appcluster.ClusterChange, err error)
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	// GoOnsDue gives, of all tenants, the operations that failed, whose OnFailure goes on with fewer machines, that no other operation
+	// has followed, and that were not judged since they failed, oldest first.
+	GoOnsDue(ctx context.Context, limit int) ([]app.Operation, error)
+	// JudgeGoOn notes that such an operation cannot be gone on with, and why: in its message and its cluster's, in the feed and in a notice.
+	// Where the choice was FailureGoOnOrBack, it is to be rolled back from then on. It is false where something else was faster.
+	JudgeGoOn(ctx context.Context, j GoOnJudgement) (bool, error)
+	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	SubmitOperation(ctx context.Context, n appcluster.NewOperation) (app.Operation, error)
+}
+
+// PartialsConfig is what Partials is created from.
+type PartialsConfig struct {
+	Store      PartialStore
+	Now        func() time.Time
+	Catalogs   *catalog.Service
+	Masks      *appcluster.Masks
+	Plans      *appcluster.Plans
+	Views      *appcluster.Views
+	Operations *Finder
+	Builder    *Builder
+}
+
+// Partials accepts operations of which machines are missing, with those that came.
+type Partials struct {
+	PartialsConfig
+}
+
+// NewPartials returns Partials on top of their needs.
+func NewPartials(c PartialsConfig) *Partials { return &Partials{PartialsConfig: c} }
 
 // GoOnPreview is what it would be to go on with the machines that came, worked out before anything is accepted.
 type GoOnPreview struct {
@@ -40,16 +80,6 @@ func (p GoOnPreview) Title() string {
 	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), phrase.Several(p.Wanted, "node"))
 }
 
-// GoOnStore finds what is to be gone on with by itself.
-type GoOnStore interface {
-	// GoOnsDue gives, of all tenants, the operations that failed, whose OnFailure goes on with fewer machines, that no other operation
-	// has followed, and that were not judged since they failed, oldest first.
-	GoOnsDue(ctx context.Context, limit int) ([]app.Operation, error)
-	// JudgeGoOn notes that such an operation cannot be gone on with, and why: in its message and its cluster's, in the feed and in a notice.
-	// Where the choice was FailureGoOnOrBack, it is to be rolled back from then on. It is false where something else was faster.
-	JudgeGoOn(ctx context.Context, j GoOnJudgement) (bool, error)
-}
-
 // GoOnJudgement is why an operation cannot be gone on with.
 type GoOnJudgement struct {
 	Operation app.Operation // as it was read
@@ -59,15 +89,15 @@ type GoOnJudgement struct {
 
 // PreviewGoOn works out what it would be to go on with the machines that came of a create or a growth that failed; operation 0 is the
 // latest. EConflict, reason "no_go_on", where that cannot be, saying what is missing.
-func (a *Service) PreviewGoOn(ctx context.Context, actor app.Actor, cluster string, operation int64) (GoOnPreview, error) {
+func (a *Partials) PreviewGoOn(ctx context.Context, actor app.Actor, cluster string, operation int64) (GoOnPreview, error) {
 	if err := actor.Authorize("PreviewGoOn"); err != nil {
 		return GoOnPreview{}, err
 	}
-	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
 		return GoOnPreview{}, err
 	}
-	m, err := a.Clusters.MaskFor(ctx, actor, c)
+	m, err := a.Masks.MaskFor(ctx, actor, c)
 	if err != nil {
 		return GoOnPreview{}, err
 	}
@@ -83,11 +113,11 @@ func (a *Service) PreviewGoOn(ctx context.Context, actor app.Actor, cluster stri
 
 // GoOn goes on with the machines that came; operation 0 is the latest. When planHash is set and the plan is another one by now, it is
 // EConflict and nothing happens. With noTopUp the missing nodes are not asked for again.
-func (a *Service) GoOn(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noTopUp bool) (appcluster.ClusterView, error) {
+func (a *Partials) GoOn(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noTopUp bool) (appcluster.ClusterView, error) {
 	if err := actor.Authorize("GoOn"); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
 		return appcluster.ClusterView{}, err
 	}
@@ -104,12 +134,12 @@ func (a *Service) GoOn(ctx context.Context, actor app.Actor, cluster string, ope
 	if _, err := a.Store.SubmitOperation(ctx, s.operation(a.Now(), actor.User)); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
 // goOnFailed goes on with what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It gives
 // how many it began. It can be called again and again, by several servers: the store takes one go-on of an operation.
-func (a *Service) goOnFailed(ctx context.Context) (begun int, errs []error) {
+func (a *Partials) goOnFailed(ctx context.Context) (begun int, errs []error) {
 	due, err := a.Store.GoOnsDue(ctx, appcluster.TidyAtOnce)
 	if err != nil {
 		return 0, []error{err}
@@ -126,7 +156,7 @@ func (a *Service) goOnFailed(ctx context.Context) (begun int, errs []error) {
 	return begun, errs
 }
 
-func (a *Service) goOnByItself(ctx context.Context, o app.Operation) (begun bool, err error) {
+func (a *Partials) goOnByItself(ctx context.Context, o app.Operation) (begun bool, err error) {
 	c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
 	if err != nil {
 		return false, err
@@ -158,7 +188,7 @@ func (s *survival) operation(now time.Time, who string) appcluster.NewOperation 
 	if s.of.OnFailure == app.FailureGoOnOrBack {
 		o.OnFailure = app.FailureRollBack
 	}
-	change := &appcluster.ClusterChange{Template: s.Template, Definition: s.definition, Size: s.shown.After.Nodes, Services: s.servicesAfter(),
+	change := &appcluster.ClusterChange{Template: s.Template, Definition: s.definition, Size: s.shown.After.Nodes, Services: s.nodes.after().services(),
 		CostPerHour: s.shown.After.CostPerHour, Nodes: map[string][]string{},
 		Reservation: policy.Reservation{Nodes: s.shown.After.Nodes, CPU: s.cpu(), CostPerHour: s.shown.After.CostPerHour}}
 	change.Definition.Services = s.entries()

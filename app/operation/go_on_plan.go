@@ -28,13 +28,13 @@ type survival struct {
 // planGoOn works out how to go on with the machines that came. It applies where all that failed for good is the making of machines, no
 // service of them was begun, and what is there, perhaps with services added to it, keeps the template's constraints. Nothing that was
 // placed moves.
-func (a *Service) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, latest bool, ask template.Survival) (*survival, error) {
+func (a *Partials) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, latest bool, ask template.Survival) (*survival, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.SolveTime)
 	defer cancel()
 	if err := o.MayGoOn(latest); err != nil {
 		return nil, err
 	}
-	stands, err := a.standing(ctx, c)
+	stands, err := a.Builder.standing(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (a *Service) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, 
 	}
 	s.readAnew()
 	s.keepStopped()
-	if err := s.checkMachines(ctx, a); err != nil {
+	if err := s.checkMachines(ctx, a.Builder); err != nil {
 		return nil, err
 	}
 	s.shown.TopsUp = !ask.NoTopUp
@@ -75,7 +75,7 @@ func (a *Service) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, 
 }
 
 // readBefore finds what stood before the operation, so that it is told from what the operation brought.
-func (s *survival) readBefore(ctx context.Context, a *Service) error {
+func (s *survival) readBefore(ctx context.Context, a *Partials) error {
 	s.had = map[string][]string{}
 	if s.of.Kind == app.OperationCreate {
 		return nil
@@ -149,7 +149,7 @@ func (s *survival) enough(ask template.Survival) error {
 }
 
 // place finds whether the machines that came keep the constraints, perhaps with services added to them.
-func (s *survival) place(ctx context.Context, a *Service) error {
+func (s *survival) place(ctx context.Context, a *Partials) error {
 	r := layout.ChangeRequest{Size: len(s.nodes) - len(s.lost)}
 	there := map[string]bool{}
 	for _, n := range s.standingNodes() {
@@ -166,7 +166,7 @@ func (s *survival) place(ctx context.Context, a *Service) error {
 			r.Add = append(r.Add, service)
 		}
 	}
-	change, err := a.changeLayout(ctx, s.amended, r)
+	change, err := a.Builder.changeLayout(ctx, s.amended, r)
 	if err != nil {
 		return s.lacks(err)
 	}
@@ -203,7 +203,7 @@ func (s *survival) lacks(err error) error {
 // readAnew finds which services have to read the configuration anew, since it speaks of nodes that did not come: against what the
 // operation wanted where that brought the service, and against what stood before on all other nodes.
 func (s *survival) readAnew() {
-	config, services := s.definition.Config, s.servicesAfter()
+	config, services := s.definition.Config, s.nodes.after().services()
 	var wanted, stood []placedServices
 	for _, n := range s.standing.nodes {
 		wanted = append(wanted, placedServices{n.Name, n.Services})
@@ -212,7 +212,7 @@ func (s *survival) readAnew() {
 		}
 	}
 	var will []placedServices
-	for _, n := range s.after() {
+	for _, n := range s.nodes.after() {
 		will = append(will, placedServices{n.Name, n.Services})
 	}
 	sinceWanted := changedKeys(config, config, movedBetween(wanted, will))
@@ -264,7 +264,7 @@ func movedBetween(was, is []placedServices) map[string]bool {
 }
 
 // order has the plan made, and fills in what is shown.
-func (s *survival) order(ctx context.Context, a *Service) error {
+func (s *survival) order(ctx context.Context, a *Partials) error {
 	r := appplan.PlanRequest{Kind: app.OperationGoOn, Services: s.was.Services, Config: s.definition.Config, Went: s.steps, Fallbacks: s.definition.FallbackHardware}
 	for _, n := range s.nodes {
 		p := appplan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
@@ -283,12 +283,12 @@ func (s *survival) order(ctx context.Context, a *Service) error {
 			r.Hooks = append(r.Hooks, h)
 		}
 	}
-	plan, err := a.Clusters.Plan(ctx, s.Tenant, s.Provider, r)
+	plan, err := a.Plans.Plan(ctx, s.Tenant, s.Provider, r)
 	if err != nil {
 		return err
 	}
 	p := &s.shown
-	p.Nodes = s.after()
+	p.Nodes = s.nodes.after()
 	p.Plan, p.PlanHash, p.Duration = plan, plan.Hash(), plan.Duration()
 	p.Before = cluster.ClusterFigures{Nodes: len(s.nodes), CostPerHour: s.CostPerHour}
 	p.After = cluster.ClusterFigures{Nodes: len(p.Nodes), CostPerHour: s.cost()}

@@ -9,7 +9,7 @@ import (
 )
 
 // undoneBy gives the operation that is undone where another one is rolled back: a go-on goes together with what it went on with.
-func (a *Service) undoneBy(ctx context.Context, c app.Cluster, o app.Operation) (app.Operation, error) {
+func (a *RollBacks) undoneBy(ctx context.Context, c app.Cluster, o app.Operation) (app.Operation, error) {
 	if o.Kind != app.OperationGoOn {
 		return o, nil
 	}
@@ -26,7 +26,7 @@ func (a *Service) undoneBy(ctx context.Context, c app.Cluster, o app.Operation) 
 }
 
 // stepsToUndo gives what is to be undone where an operation is rolled back.
-func (a *Service) stepsToUndo(ctx context.Context, o, undone app.Operation, nodes []app.Node) ([]app.Step, error) {
+func (a *RollBacks) stepsToUndo(ctx context.Context, o, undone app.Operation, nodes []app.Node) ([]app.Step, error) {
 	steps, err := a.Store.StepsAndJoins(ctx, o.Tenant, undone.ID)
 	if err != nil || o.ID == undone.ID {
 		return steps, err
@@ -93,7 +93,7 @@ func stepsTogether(first, second []app.Step, nodes []app.Node) []app.Step {
 }
 
 // withoutGoOn puts back what a go-on has made of nodes that stood before what it went on with.
-func (a *Service) withoutGoOn(ctx context.Context, o app.Operation, change *cluster.ClusterChange) error {
+func (a *RollBacks) withoutGoOn(ctx context.Context, o app.Operation, change *cluster.ClusterChange) error {
 	if o.Kind != app.OperationGoOn || change == nil {
 		return nil
 	}

@@ -8,8 +8,48 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
+	"muster/app/cluster"
+	"muster/app/identity"
 	"muster/app/template"
 )
+
+// LeaseStore is what Leases needs of the database.
+type LeaseStore interface {
+	Accounts(ctx context.Context) ([]app.Account, error)
+	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
+	// Leader tells whether a server leads, which is the one that ends leases, until when by the database's clock, and what that
+	// clock says. Known is false where there can be only one server.
+	Leader(ctx context.Context) (until time.Time, clock time.Time, known bool, err error)
+	// LeaseTimes gives when a lease was set last and when it ends.
+	LeaseTimes(ctx context.Context, tenant string, cluster string) (template.LeaseTimes, error)
+	// LeaseWarnings gives the warnings that were given of a cluster's present end, by how long before it.
+	LeaseWarnings(ctx context.Context, tenant string, cluster string) (map[time.Duration]time.Time, error)
+	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	// SetLease moves the end of a lease, and with it what is reserved. EConflict where it is not what it was, or the cluster is
+	// being deleted; EQuota where a budget does not allow it.
+	SetLease(ctx context.Context, c LeaseChange) error
+	WorkerKey(ctx context.Context) ([]byte, error)
+}
+
+// LeasesConfig is what Leases is created from.
+type LeasesConfig struct {
+	Store         LeaseStore
+	Now           func() time.Time
+	Catalogs      *catalog.Service
+	WorkerKeys    *identity.WorkerKeys
+	Clusters      *cluster.Finder
+	Preflight     *cluster.Preflight
+	PausedDeletes *PausedDeletes
+}
+
+// Leases shows and moves the ends of clusters.
+type Leases struct {
+	LeasesConfig
+}
+
+// NewLeases returns Leases on top of their needs.
+func NewLeases(c LeasesConfig) *Leases { return &Leases{LeasesConfig: c} }
 
 // LeaseChange is another end of a lease, as the store takes it.
 type LeaseChange struct {
@@ -27,7 +67,7 @@ type LeaseChange struct {
 // ExtendLease moves the end of a cluster's lease, nearer or further away. Its owner may, within what the template allows;
 // admins may do more, with a reason. It takes more of budgets, or gives some back, so a quota can refuse it. A cluster that is
 // being deleted is EConflict; one whose lease has ended but whose delete has not begun can still be saved.
-func (a *Service) ExtendLease(ctx context.Context, actor app.Actor, cluster string, r template.LeaseRequest) (LeaseOutlook, error) {
+func (a *Leases) ExtendLease(ctx context.Context, actor app.Actor, cluster string, r template.LeaseRequest) (LeaseOutlook, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ExtendLease", cluster)
 	if err != nil {
 		return LeaseOutlook{}, err
@@ -75,7 +115,7 @@ func (a *Service) ExtendLease(ctx context.Context, actor app.Actor, cluster stri
 
 // leaseFixed says that the template of a cluster does not let leases be changed, nearer or further away; nil where it does. Admins may,
 // with a reason, as with the template's other rules: somebody must be able to give machines back early.
-func (a *Service) leaseFixed(ctx context.Context, c app.Cluster) (*app.Error, error) {
+func (a *Leases) leaseFixed(ctx context.Context, c app.Cluster) (*app.Error, error) {
 	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if err != nil || !slices.Contains(d.Immutable, "lease") {
 		return nil, err
@@ -103,7 +143,7 @@ func leaseMoved(who app.Actor, was, until time.Time, reason string, beyond bool)
 }
 
 // leaseRules are those that the cluster was made with. Of clusters from before they were kept it is what the catalog says now.
-func (a *Service) leaseRules(ctx context.Context, c app.Cluster) (template.Lease, error) {
+func (a *Leases) leaseRules(ctx context.Context, c app.Cluster) (template.Lease, error) {
 	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if app.IsKeyLost(err) { // nothing can be extended; see leaseFixed
 		return template.Lease{}, nil

@@ -10,6 +10,31 @@ import (
 	"muster/app/phrase"
 )
 
+// PausedDeleteStore is what PausedDeletes needs of the database.
+type PausedDeleteStore interface {
+	ControlOperation(ctx context.Context, c app.Control) (app.Operation, error)
+	OverdueDeletes(ctx context.Context, then time.Time, limit int) ([]app.Operation, error)
+	PausedAt(ctx context.Context, o app.Operation) (time.Time, error)
+}
+
+// PausedDeletesConfig is what PausedDeletes is created from.
+type PausedDeletesConfig struct {
+	Store PausedDeleteStore
+	Now   func() time.Time
+	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
+	LeaseGrace time.Duration
+}
+
+// PausedDeletes resumes deletions that are paused for too long after the lease has ended.
+type PausedDeletes struct {
+	PausedDeletesConfig
+}
+
+// NewPausedDeletes returns PausedDeletes on top of their needs.
+func NewPausedDeletes(c PausedDeletesConfig) *PausedDeletes {
+	return &PausedDeletes{PausedDeletesConfig: c}
+}
+
 // DefaultLeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended.
 const DefaultLeaseGrace = 24 * time.Hour
 
@@ -20,7 +45,7 @@ type Overdue struct {
 }
 
 // leaseGrace is the setting, or what it is without one.
-func (a *Service) leaseGrace() time.Duration {
+func (a *PausedDeletes) leaseGrace() time.Duration {
 	if a.LeaseGrace <= 0 {
 		return DefaultLeaseGrace
 	}
@@ -28,7 +53,7 @@ func (a *Service) leaseGrace() time.Duration {
 }
 
 // Overdue says when an operation goes on by itself; nil where it does not, or need not.
-func (a *Service) Overdue(ctx context.Context, c app.Cluster, o app.Operation) (*Overdue, error) {
+func (a *PausedDeletes) Overdue(ctx context.Context, c app.Cluster, o app.Operation) (*Overdue, error) {
 	if o.Kind != app.OperationDelete || o.Status != app.OperationPaused || c.ExpiresAt.IsZero() || c.ExpiresAt.After(a.Now()) {
 		return nil, nil
 	}
@@ -54,7 +79,7 @@ func (v *Overdue) Text(o app.Operation, now time.Time) string {
 
 // ResumeOverdue goes on with paused deletions of clusters whose lease ended, once the grace is over: machines that nobody wants
 // cost money, and a pause that was forgotten would keep them for ever.
-func (a *Service) ResumeOverdue(ctx context.Context, try func(error)) error {
+func (a *PausedDeletes) ResumeOverdue(ctx context.Context, try func(error)) error {
 	now, grace := a.Now(), a.leaseGrace()
 	paused, err := a.Store.OverdueDeletes(ctx, now.Add(-grace), cluster.TidyAtOnce)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // Whoever pauses the deletion of a cluster whose lease has ended keeps its machines for a day, and not for ever.
 func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	o := office.NewPlain(t)
-	o.App.ClusterService.Planner = planner.New()
+	o.App.PlanService.Planner = planner.New()
 	n := apptest.NewCluster("t1", "c", 1, o.Clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = o.Clock.Now().Add(time.Hour)
 	_, err := o.Store.CreateCluster(t.Context(), n)
@@ -74,7 +74,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 // A deletion that a person asked for before the lease has ended stays paused for as long as the person likes.
 func TestPausedDeletionOfAClusterWithALeaseStays(t *testing.T) {
 	o := office.NewPlain(t)
-	o.App.ClusterService.Planner = planner.New()
+	o.App.PlanService.Planner = planner.New()
 	n := apptest.NewCluster("t1", "c", 1, o.Clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = o.Clock.Now().Add(1000 * time.Hour)
 	_, err := o.Store.CreateCluster(t.Context(), n)

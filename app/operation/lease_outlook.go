@@ -53,7 +53,7 @@ const (
 const worstSkew = 5 * time.Second
 
 // LeaseOutlook tells how a cluster's lease will end.
-func (a *Service) LeaseOutlook(ctx context.Context, actor app.Actor, cluster string) (LeaseOutlook, error) {
+func (a *Leases) LeaseOutlook(ctx context.Context, actor app.Actor, cluster string) (LeaseOutlook, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "LeaseOutlook", cluster)
 	if err != nil {
 		return LeaseOutlook{}, err
@@ -93,7 +93,7 @@ func (a *Service) LeaseOutlook(ctx context.Context, actor app.Actor, cluster str
 	return o, a.addOutside(ctx, &o, c, now)
 }
 
-func (a *Service) warnings(ctx context.Context, c app.Cluster, now time.Time) ([]LeaseWarned, error) {
+func (a *Leases) warnings(ctx context.Context, c app.Cluster, now time.Time) ([]LeaseWarned, error) {
 	list := []LeaseWarned{}
 	if c.ExpiresAt.IsZero() {
 		return list, nil
@@ -114,10 +114,10 @@ func (a *Service) warnings(ctx context.Context, c app.Cluster, now time.Time) ([
 	return list, nil
 }
 
-func (a *Service) addOperations(ctx context.Context, o *LeaseOutlook, c app.Cluster, ops []app.Operation, now time.Time) error {
+func (a *Leases) addOperations(ctx context.Context, o *LeaseOutlook, c app.Cluster, ops []app.Operation, now time.Time) error {
 	for i, op := range ops {
 		kind := op.Kind.Words()
-		over, err := a.Overdue(ctx, c, op)
+		over, err := a.PausedDeletes.Overdue(ctx, c, op)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (a *Service) addOperations(ctx context.Context, o *LeaseOutlook, c app.Clus
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused && over != nil:
 			o.add(ObstacleOperation, time.Time{}, false, over.Text(op, now))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. It goes on by itself %s after the end of the lease.", phrase.Length(a.leaseGrace())))
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. It goes on by itself %s after the end of the lease.", phrase.Length(a.PausedDeletes.leaseGrace())))
 		case op.EndsCluster(i == 0) && op.Status == app.OperationPaused:
 			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("The %s is paused. Until somebody resumes it, nothing is given back.", kind))
 		case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack, op.Status.Ended():
@@ -143,7 +143,7 @@ func (a *Service) addOperations(ctx context.Context, o *LeaseOutlook, c app.Clus
 }
 
 // addOutside adds what lies outside of the cluster.
-func (a *Service) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster, now time.Time) error {
+func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster, now time.Time) error {
 	catalog, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (a *Service) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster
 	if spec == nil {
 		o.add(ObstacleProvider, time.Time{}, true, fmt.Sprintf("The provider %q is not in the catalog any more, so nobody has its credentials.", c.Provider))
 	}
-	if err := a.Clusters.CheckProvisioner(ctx, c.Tenant, spec); app.CodeOf(err) == app.EConflict {
+	if err := a.Preflight.CheckProvisioner(ctx, c.Tenant, spec); app.CodeOf(err) == app.EConflict {
 		o.add(ObstacleProvisioner, time.Time{}, true, app.AsError(err).Advised())
 	} else if err != nil {
 		return err

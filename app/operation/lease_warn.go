@@ -17,6 +17,32 @@ import (
 	"muster/app/template"
 )
 
+// LeaseWarningStore is what LeaseWarnings needs of the database.
+type LeaseWarningStore interface {
+	// LeasesToWarn gives clusters of all tenants whose next warning is due, found by an index.
+	LeasesToWarn(ctx context.Context, now time.Time, limit int) ([]LeaseDue, error)
+	// WarnLease writes that a lease was looked at: the notice, where before is not 0, and when it is to be looked at next, zero for
+	// never. It does nothing, and gives false, where the lease was moved or somebody else has done it.
+	WarnLease(ctx context.Context, d LeaseDue, before time.Duration, next time.Time, n app.Notice) (bool, error)
+}
+
+// LeaseWarningsConfig is what LeaseWarnings is created from.
+type LeaseWarningsConfig struct {
+	Store  LeaseWarningStore
+	Now    func() time.Time
+	Leases *Leases
+}
+
+// LeaseWarnings warns people before leases end.
+type LeaseWarnings struct {
+	LeaseWarningsConfig
+}
+
+// NewLeaseWarnings returns LeaseWarnings on top of their needs.
+func NewLeaseWarnings(c LeaseWarningsConfig) *LeaseWarnings {
+	return &LeaseWarnings{LeaseWarningsConfig: c}
+}
+
 // LeaseDue is a cluster whose lease may want a warning.
 type LeaseDue struct {
 	Cluster app.Cluster
@@ -33,30 +59,11 @@ type LeaseWarned struct {
 	Skipped bool `json:"skipped,omitempty"`
 }
 
-// LeaseStore keeps leases and the warnings of their ends.
-type LeaseStore interface {
-	// SetLease moves the end of a lease, and with it what is reserved. EConflict where it is not what it was, or the cluster is
-	// being deleted; EQuota where a budget does not allow it.
-	SetLease(ctx context.Context, c LeaseChange) error
-	// LeaseTimes gives when a lease was set last and when it ends.
-	LeaseTimes(ctx context.Context, tenant, cluster string) (template.LeaseTimes, error)
-	// LeasesToWarn gives clusters of all tenants whose next warning is due, found by an index.
-	LeasesToWarn(ctx context.Context, now time.Time, limit int) ([]LeaseDue, error)
-	// WarnLease writes that a lease was looked at: the notice, where before is not 0, and when it is to be looked at next, zero for
-	// never. It does nothing, and gives false, where the lease was moved or somebody else has done it.
-	WarnLease(ctx context.Context, d LeaseDue, before time.Duration, next time.Time, n app.Notice) (bool, error)
-	// LeaseWarnings gives the warnings that were given of a cluster's present end, by how long before it.
-	LeaseWarnings(ctx context.Context, tenant, cluster string) (map[time.Duration]time.Time, error)
-	// Leader tells whether a server leads, which is the one that ends leases, until when by the database's clock, and what that
-	// clock says. Known is false where there can be only one server.
-	Leader(ctx context.Context) (until, clock time.Time, known bool, err error)
-}
-
 // warnAtOnce is how many leases are looked at in one go.
 const warnAtOnce = 200
 
 // WarnLeases gives the warnings that are due, of all tenants.
-func (a *Service) WarnLeases(ctx context.Context) error {
+func (a *LeaseWarnings) WarnLeases(ctx context.Context) error {
 	now := a.Now()
 	due, err := a.Store.LeasesToWarn(ctx, now, warnAtOnce)
 	if err != nil {
@@ -79,12 +86,12 @@ func (a *Service) WarnLeases(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (a *Service) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (app.Notice, error) {
+func (a *LeaseWarnings) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (app.Notice, error) {
 	c := d.Cluster
 	n := app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeLease, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
 		Title: fmt.Sprintf("The lease of %s ends in %s.", c.Name, phrase.Length(d.Times.Until.Sub(now).Round(time.Minute))),
 		Text:  fmt.Sprintf("At %s all %s of it are deleted, with what is on them.", app.Moment(d.Times.Until), policy.Counted(c.Size, "node"))}
-	rules, err := a.leaseRules(ctx, c)
+	rules, err := a.Leases.leaseRules(ctx, c)
 	if err != nil {
 		return n, err
 	}
@@ -94,14 +101,14 @@ func (a *Service) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (a
 		return n, nil
 	}
 	n.ActionName = "Extend by " + phrase.Length(o.By)
-	n.Act, err = a.leaseLink(ctx, c)
+	n.Act, err = a.Leases.leaseLink(ctx, c)
 	return n, err
 }
 
 // leaseLink leads to the page that extends the lease by one step. It is signed, so that nobody can be led to such a page by
 // somebody else; it is no right: the page asks who is there, and a press of its button extends.
-func (a *Service) leaseLink(ctx context.Context, c app.Cluster) (app.Subject, error) {
-	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
+func (a *Leases) leaseLink(ctx context.Context, c app.Cluster) (app.Subject, error) {
+	key, err := a.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return app.Subject{}, err
 	}
@@ -116,11 +123,11 @@ func leaseSignature(key []byte, tenant, cluster, end string) string {
 
 // LeaseLink checks a link of a warning, for the page that it leads to: EInvalid where it was not made here. Moved tells that
 // the end is another one by now.
-func (a *Service) LeaseLink(ctx context.Context, actor app.Actor, cluster, end, signature string) (o LeaseOutlook, moved bool, err error) {
+func (a *Leases) LeaseLink(ctx context.Context, actor app.Actor, cluster, end, signature string) (o LeaseOutlook, moved bool, err error) {
 	if err := actor.Authorize("LeaseLink"); err != nil {
 		return o, false, err
 	}
-	key, err := a.People.WorkerKeys.Get(ctx, a.Store)
+	key, err := a.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {
 		return o, false, err
 	}

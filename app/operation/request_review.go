@@ -7,10 +7,49 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/cluster"
+	"muster/app/identity"
 	appplan "muster/app/plan"
 	"muster/app/policy"
 )
+
+// RequestStore is what Requests needs of the database.
+type RequestStore interface {
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	KeptRequest(ctx context.Context, tenant string, id int64) (cluster.Kept, error)
+	MoveRequest(ctx context.Context, m cluster.RequestMove) (cluster.Request, error)
+	OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]cluster.Request, error)
+	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+	ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (cluster.Request, error)
+	Requests(ctx context.Context, tenant string, f cluster.RequestFilter) ([]cluster.Request, error)
+	RequestsDue(ctx context.Context, now time.Time, limit int) ([]cluster.Request, error)
+	RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]cluster.Request, error)
+	User(ctx context.Context, tenant string, name string) (identity.User, error)
+}
+
+// RequestsConfig is what Requests is created from.
+type RequestsConfig struct {
+	Store     RequestStore
+	Now       func() time.Time
+	Catalogs  *catalog.Service
+	Policies  *policy.Service
+	Clusters  *cluster.Finder
+	Masks     *cluster.Masks
+	Plans     *cluster.Plans
+	Preflight *cluster.Preflight
+	Creates   *cluster.Creates
+	Builder   *Builder
+	Submitter *Submitter
+}
+
+// Requests lists and decides on what policies want approved, and runs it then.
+type Requests struct {
+	RequestsConfig
+}
+
+// NewRequests returns Requests on top of their needs.
+func NewRequests(c RequestsConfig) *Requests { return &Requests{RequestsConfig: c} }
 
 // Conditions are what an approver wants otherwise: a smaller number of nodes, a shorter lease, or both. Zero leaves it.
 type Conditions struct {
@@ -29,7 +68,7 @@ type ReviewRequest struct {
 // Review says yes, no, or yes with conditions to a request that waits. One no ends it; when the last approval is there, it
 // runs at once, in the same transaction. EForbidden for who asked, for who is not meant (reason "not_approver") and, where the
 // risk is high, for who has not just proved who he is ("step_up"). EConflict where another plan was shown.
-func (a *Service) Review(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (cluster.Request, error) {
+func (a *Requests) Review(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (cluster.Request, error) {
 	if err := actor.Authorize("Review"); err != nil {
 		return cluster.Request{}, err
 	}
@@ -53,7 +92,7 @@ func (a *Service) Review(ctx context.Context, actor app.Actor, id int64, v Revie
 }
 
 // offer solves and prices a request anew, with an approver's conditions.
-func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (*cluster.Offer, *cluster.Kept, error) {
+func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (*cluster.Offer, *cluster.Kept, error) {
 	r, err := a.request(ctx, actor, id)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +132,7 @@ func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v Review
 	if k.Lease == 0 && lease == 0 {
 		asked.Lease = k.Request.Lease
 	}
-	d, p, err := a.Clusters.Prepare(ctx, actor.Tenant, asked)
+	d, p, err := a.Creates.Prepare(ctx, actor.Tenant, asked)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +152,7 @@ func (a *Service) offer(ctx context.Context, actor app.Actor, id int64, v Review
 }
 
 // Confirm takes what was offered to the actor. It runs at once where nobody else has to approve.
-func (a *Service) Confirm(ctx context.Context, actor app.Actor, id int64, planHash string) (cluster.Request, error) {
+func (a *Requests) Confirm(ctx context.Context, actor app.Actor, id int64, planHash string) (cluster.Request, error) {
 	if err := actor.Authorize("Confirm"); err != nil {
 		return cluster.Request{}, err
 	}
@@ -121,7 +160,7 @@ func (a *Service) Confirm(ctx context.Context, actor app.Actor, id int64, planHa
 }
 
 // Withdraw ends a request that is open, for who asked and for admins. To turn an offer down is to withdraw.
-func (a *Service) Withdraw(ctx context.Context, actor app.Actor, id int64, reason string) (cluster.Request, error) {
+func (a *Requests) Withdraw(ctx context.Context, actor app.Actor, id int64, reason string) (cluster.Request, error) {
 	if err := actor.Authorize("Withdraw"); err != nil {
 		return cluster.Request{}, err
 	}
@@ -130,7 +169,7 @@ func (a *Service) Withdraw(ctx context.Context, actor app.Actor, id int64, reaso
 
 // BreakGlass lets a request that waits run at once, without approvals, for admins and the members of the group that a policy
 // names. It takes a reason of at least 10 letters and a fresh proof of who it is, and raises an alarm.
-func (a *Service) BreakGlass(ctx context.Context, actor app.Actor, id int64, planHash, reason string) (cluster.Request, error) {
+func (a *Requests) BreakGlass(ctx context.Context, actor app.Actor, id int64, planHash, reason string) (cluster.Request, error) {
 	if err := actor.Authorize("BreakGlass"); err != nil {
 		return cluster.Request{}, err
 	}
@@ -141,7 +180,7 @@ func (a *Service) BreakGlass(ctx context.Context, actor app.Actor, id int64, pla
 const mostMoves = 4
 
 // move carries a move out. What would run is made ready first, outside of the transaction, since keys take time.
-func (a *Service) move(ctx context.Context, m cluster.RequestMove) (r cluster.Request, err error) {
+func (a *Requests) move(ctx context.Context, m cluster.RequestMove) (r cluster.Request, err error) {
 	m.Now = a.Now()
 	for range mostMoves {
 		before, err := a.request(ctx, m.Who, m.ID)
@@ -172,7 +211,7 @@ func (a *Service) move(ctx context.Context, m cluster.RequestMove) (r cluster.Re
 }
 
 // makeReady makes what runs with a move. An amendment that cannot run as it was shown, since its cluster has changed, ends by that.
-func (a *Service) makeReady(ctx context.Context, m *cluster.RequestMove, r cluster.Request) error {
+func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r cluster.Request) error {
 	if r.Kind == app.OperationCreate {
 		n, err := a.ready(ctx, r)
 		m.Cluster = &n
@@ -190,7 +229,7 @@ func (a *Service) makeReady(ctx context.Context, m *cluster.RequestMove, r clust
 
 // ready makes what a request needs to run: just what was shown. The definition and the layout that were kept are planned
 // again; EConflict where that gives another plan, or where they are not what was kept.
-func (a *Service) ready(ctx context.Context, r cluster.Request) (cluster.NewCluster, error) {
+func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewCluster, error) {
 	changed := &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "What would run is not what was shown, so nothing was made.",
 		Hint: "Deny or withdraw the request, and ask anew."}
 	k, err := a.Store.KeptRequest(ctx, r.Tenant, r.ID)
@@ -214,22 +253,22 @@ func (a *Service) ready(ctx context.Context, r cluster.Request) (cluster.NewClus
 		return cluster.NewCluster{}, err
 	}
 	ask := appplan.PlanRequest{Kind: r.Kind, Nodes: appplan.PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
-	plan, err := a.Clusters.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
+	plan, err := a.Plans.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
 	if err != nil {
 		return cluster.NewCluster{}, err
 	}
-	if same, err := a.Clusters.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
+	if same, err := a.Plans.IsPlan(plan, ask, terms.PlanHash); err != nil || !same {
 		return cluster.NewCluster{}, cluster.ErrOr(err, changed)
 	}
 	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
-	n, err := a.Clusters.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
+	n, err := a.Creates.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
 		cluster.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
 	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
 	return n, err
 }
 
 // checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or nobody speaks to it.
-func (a *Service) checkStanding(ctx context.Context, tenant string, k cluster.Kept) error {
+func (a *Requests) checkStanding(ctx context.Context, tenant string, k cluster.Kept) error {
 	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err
@@ -239,12 +278,12 @@ func (a *Service) checkStanding(ctx context.Context, tenant string, k cluster.Ke
 		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The provider %q is not in the catalog any more.", k.Layout.Provider),
 			Hint: "Deny or withdraw the request, and ask anew."}
 	}
-	return a.Clusters.CheckProvisioner(ctx, tenant, p)
+	return a.Preflight.CheckProvisioner(ctx, tenant, p)
 }
 
 // checkRequester refuses to make something for an account that is gone or disabled by now. Who asked from another tenant has
 // none here, and Muster itself needs none.
-func (a *Service) checkRequester(ctx context.Context, r cluster.Request) error {
+func (a *Requests) checkRequester(ctx context.Context, r cluster.Request) error {
 	if r.Requester != r.Owner || r.Via == app.ViaServer && (r.Owner == scheduler || r.Owner == app.HealthUser) {
 		return nil
 	}
@@ -256,7 +295,7 @@ func (a *Service) checkRequester(ctx context.Context, r cluster.Request) error {
 }
 
 // TendRequests ends, reminds of and escalates requests for which it is time, of all tenants.
-func (a *Service) TendRequests(ctx context.Context) error {
+func (a *Requests) TendRequests(ctx context.Context) error {
 	due, err := a.Store.RequestsDue(ctx, a.Now(), cluster.TidyAtOnce)
 	if err != nil {
 		return err

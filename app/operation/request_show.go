@@ -16,7 +16,7 @@ const mostOpen = 1000
 const openAtOnce = 200
 
 // Requests lists requests of the actor's tenant that it may see, newest first; those that wait for the actor oldest first.
-func (a *Service) Requests(ctx context.Context, actor app.Actor, f cluster.RequestFilter) ([]cluster.Request, error) {
+func (a *Requests) Requests(ctx context.Context, actor app.Actor, f cluster.RequestFilter) ([]cluster.Request, error) {
 	if err := actor.Authorize("Requests"); err != nil {
 		return nil, err
 	}
@@ -45,10 +45,10 @@ func (a *Service) Requests(ctx context.Context, actor app.Actor, f cluster.Reque
 	if err != nil {
 		return nil, err
 	}
-	return list, a.Clusters.MaskRequests(ctx, actor, list)
+	return list, a.Masks.MaskRequests(ctx, actor, list)
 }
 
-func (a *Service) inbox(ctx context.Context, actor app.Actor, limit int, bare bool) ([]cluster.Request, error) {
+func (a *Requests) inbox(ctx context.Context, actor app.Actor, limit int, bare bool) ([]cluster.Request, error) {
 	mine, after := []cluster.Request{}, int64(0)
 	for looked := 0; looked < mostOpen && len(mine) < limit; looked += openAtOnce {
 		open, err := a.Store.OpenRequestsBare(ctx, actor.Tenant, after, openAtOnce)
@@ -75,7 +75,7 @@ func (a *Service) inbox(ctx context.Context, actor app.Actor, limit int, bare bo
 }
 
 // Request gives a request of the actor's tenant; ENotFound where there is none.
-func (a *Service) Request(ctx context.Context, actor app.Actor, id int64) (cluster.Request, error) {
+func (a *Requests) Request(ctx context.Context, actor app.Actor, id int64) (cluster.Request, error) {
 	if err := actor.Authorize("Request"); err != nil {
 		return cluster.Request{}, err
 	}
@@ -84,12 +84,12 @@ func (a *Service) Request(ctx context.Context, actor app.Actor, id int64) (clust
 		return cluster.Request{}, err
 	}
 	list := []cluster.Request{r}
-	err = a.Clusters.MaskRequests(ctx, actor, list)
+	err = a.Masks.MaskRequests(ctx, actor, list)
 	return list[0], err
 }
 
 // request returns a request that the actor may see, with all that it says.
-func (a *Service) request(ctx context.Context, actor app.Actor, id int64) (cluster.Request, error) {
+func (a *Requests) request(ctx context.Context, actor app.Actor, id int64) (cluster.Request, error) {
 	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {
 		return cluster.Request{}, err

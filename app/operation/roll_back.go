@@ -13,6 +13,36 @@ import (
 	"muster/app/template"
 )
 
+// RollBackStore is what RollBacks needs of the database.
+type RollBackStore interface {
+	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.ClusterChange, after appcluster.ClusterChange, err error)
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (appcluster.Definition, error)
+	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
+	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
+	RollBacksDue(ctx context.Context, limit int) ([]app.Operation, error)
+	StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	SubmitOperation(ctx context.Context, n appcluster.NewOperation) (app.Operation, error)
+}
+
+// RollBacksConfig is what RollBacks is created from.
+type RollBacksConfig struct {
+	Store      RollBackStore
+	Now        func() time.Time
+	Plans      *appcluster.Plans
+	Views      *appcluster.Views
+	Operations *Finder
+	Partials   *Partials
+}
+
+// RollBacks undoes operations that failed or were cancelled.
+type RollBacks struct {
+	RollBacksConfig
+}
+
+// NewRollBacks returns RollBacks on top of their needs.
+func NewRollBacks(c RollBacksConfig) *RollBacks { return &RollBacks{RollBacksConfig: c} }
+
 // RollBackPreview is what a roll-back would do, worked out before anything is accepted.
 type RollBackPreview struct {
 	Operation app.Operation `json:"operation"` // that would be undone
@@ -31,11 +61,11 @@ type RollBackPreview struct {
 
 // PreviewRollBack works out what the roll-back of an operation would do; operation 0 is the latest. EConflict where it
 // cannot be rolled back, saying what can be done instead.
-func (a *Service) PreviewRollBack(ctx context.Context, actor app.Actor, cluster string, operation int64) (RollBackPreview, error) {
+func (a *RollBacks) PreviewRollBack(ctx context.Context, actor app.Actor, cluster string, operation int64) (RollBackPreview, error) {
 	if err := actor.Authorize("PreviewRollBack"); err != nil {
 		return RollBackPreview{}, err
 	}
-	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
 		return RollBackPreview{}, err
 	}
@@ -48,11 +78,11 @@ func (a *Service) PreviewRollBack(ctx context.Context, actor app.Actor, cluster 
 
 // RollBack undoes what an operation that failed or was cancelled has done; operation 0 is the latest. When planHash is
 // set and the plan is another one by now, it is EConflict and nothing happens.
-func (a *Service) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string) (appcluster.ClusterView, error) {
+func (a *RollBacks) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string) (appcluster.ClusterView, error) {
 	if err := actor.Authorize("RollBack"); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	c, o, latest, err := a.FindOperation(ctx, actor, cluster, operation)
+	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
 		return appcluster.ClusterView{}, err
 	}
@@ -65,10 +95,10 @@ func (a *Service) RollBack(ctx context.Context, actor app.Actor, cluster string,
 	if err := a.rollBack(ctx, c, o, actor.User, planHash); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
-func (a *Service) rollBack(ctx context.Context, c app.Cluster, o app.Operation, who, planHash string) error {
+func (a *RollBacks) rollBack(ctx context.Context, c app.Cluster, o app.Operation, who, planHash string) error {
 	p, change, err := a.planRollBack(ctx, c, o)
 	if err != nil {
 		return err
@@ -93,7 +123,7 @@ var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Mes
 
 // planRollBack gives what a roll-back would do, and what it makes of the cluster; nil where the operation has changed nothing of
 // that.
-func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *appcluster.ClusterChange, error) {
+func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *appcluster.ClusterChange, error) {
 	undone, err := a.undoneBy(ctx, c, o)
 	if err != nil {
 		return RollBackPreview{}, nil, err
@@ -128,7 +158,7 @@ func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operati
 		r.Undo = slices.DeleteFunc(r.Undo, func(s app.Step) bool { return s.Service != "" && !had.Definition.IsStopped(s.Node, s.Service) })
 	}
 	r.Services, r.Config = had.Definition.Services, had.Definition.Config
-	if p.Plan, err = a.Clusters.Plan(ctx, c.Tenant, c.Provider, r); err != nil {
+	if p.Plan, err = a.Plans.Plan(ctx, c.Tenant, c.Provider, r); err != nil {
 		return p, nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
@@ -150,7 +180,7 @@ func (a *Service) planRollBack(ctx context.Context, c app.Cluster, o app.Operati
 
 // undoChange gives the change that puts back what an operation has made of its cluster, nil where it made nothing of it, and what
 // the roll-back is planned by.
-func (a *Service) undoChange(ctx context.Context, c app.Cluster, o app.Operation) (change *appcluster.ClusterChange, had appcluster.ClusterChange, err error) {
+func (a *RollBacks) undoChange(ctx context.Context, c app.Cluster, o app.Operation) (change *appcluster.ClusterChange, had appcluster.ClusterChange, err error) {
 	had, made, err := a.Store.ChangeOf(ctx, c.Tenant, o.ID)
 	if app.CodeOf(err) == app.ENotFound {
 		had.Definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.ID, o.ID)
@@ -178,12 +208,12 @@ func (a *Service) undoChange(ctx context.Context, c app.Cluster, o app.Operation
 // that failed or were cancelled and whose requester wanted that, and goes on with those of which only machines are missing. It gives how
 // many it began. It can be called again and again, by several servers: the store takes one such operation after another one, and
 // only while nothing else has followed it.
-func (a *Service) UndoFailed(ctx context.Context) (begun int, err error) {
+func (a *RollBacks) UndoFailed(ctx context.Context) (begun int, err error) {
 	due, err := a.Store.RollBacksDue(ctx, appcluster.TidyAtOnce)
 	if err != nil {
 		return 0, err
 	}
-	begun, errs := a.goOnFailed(ctx)
+	begun, errs := a.Partials.goOnFailed(ctx)
 	for _, o := range due {
 		c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
 		if err == nil {

@@ -13,8 +13,37 @@ import (
 	"muster/app/schedule"
 )
 
+// ScheduleStore is what Schedules needs of the database.
+type ScheduleStore interface {
+	ClusterSchedule(ctx context.Context, tenant string, cluster string) (schedule.ClusterSchedule, error)
+	DueSchedules(ctx context.Context, now time.Time, limit int) ([]schedule.ScheduleDue, error)
+	KeepRequest(ctx context.Context, n appcluster.NewRequest) (appcluster.Request, error)
+	MoveSchedule(ctx context.Context, d schedule.ScheduleDue, until time.Time, due time.Time, n app.Notice) (bool, error)
+	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+	SetSchedule(ctx context.Context, c schedule.ScheduleChange) error
+}
+
+// SchedulesConfig is what Schedules is created from.
+type SchedulesConfig struct {
+	Store     ScheduleStore
+	Now       func() time.Time
+	Policies  *policy.Service
+	Clusters  *appcluster.Finder
+	Builder   *Builder
+	Submitter *Submitter
+	Sleeping  *Sleeping
+}
+
+// Schedules says when clusters sleep and wake, and does it when the time has come.
+type Schedules struct {
+	SchedulesConfig
+}
+
+// NewSchedules returns Schedules on top of their needs.
+func NewSchedules(c SchedulesConfig) *Schedules { return &Schedules{SchedulesConfig: c} }
+
 // Schedule gives when a cluster goes to sleep and wakes.
-func (a *Service) Schedule(ctx context.Context, actor app.Actor, cluster string) (schedule.ClusterSchedule, error) {
+func (a *Schedules) Schedule(ctx context.Context, actor app.Actor, cluster string) (schedule.ClusterSchedule, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Schedule", cluster)
 	if err != nil {
 		return schedule.ClusterSchedule{}, err
@@ -32,7 +61,7 @@ func (a *Service) Schedule(ctx context.Context, actor app.Actor, cluster string)
 // the next wake, as if the actor asked for them then: EForbidden, reason "policy", where one refuses. While something else is under way it is tried
 // again for an hour, and then left out
 // and told, as is what nobody was there to do in time.
-func (a *Service) SetSchedule(ctx context.Context, actor app.Actor, cluster string, s schedule.Schedule) (schedule.ClusterSchedule, error) {
+func (a *Schedules) SetSchedule(ctx context.Context, actor app.Actor, cluster string, s schedule.Schedule) (schedule.ClusterSchedule, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetSchedule", cluster)
 	if err != nil {
 		return schedule.ClusterSchedule{}, err
@@ -51,7 +80,7 @@ func (a *Service) SetSchedule(ctx context.Context, actor app.Actor, cluster stri
 		if err := s.Check(now); err != nil {
 			return schedule.ClusterSchedule{}, err
 		}
-		if err := a.checkSleeps(ctx, c); err != nil {
+		if err := a.Builder.checkSleeps(ctx, c); err != nil {
 			return schedule.ClusterSchedule{}, err
 		}
 		if err := a.allowsSchedule(ctx, actor, c, s, now); err != nil {
@@ -66,7 +95,7 @@ func (a *Service) SetSchedule(ctx context.Context, actor app.Actor, cluster stri
 }
 
 // allowsSchedule asks policies about the next time of each kind. Approvals are asked for when the time has come.
-func (a *Service) allowsSchedule(ctx context.Context, actor app.Actor, c app.Cluster, s schedule.Schedule, now time.Time) error {
+func (a *Schedules) allowsSchedule(ctx context.Context, actor app.Actor, c app.Cluster, s schedule.Schedule, now time.Time) error {
 	policies, err := a.Store.Policies(ctx, c.Tenant)
 	if err != nil || len(policies) == 0 {
 		return err
@@ -76,11 +105,11 @@ func (a *Service) allowsSchedule(ctx context.Context, actor app.Actor, c app.Clu
 		if at.IsZero() {
 			continue
 		}
-		d, err := a.drawPower(ctx, c, kind, nil)
+		d, err := a.Builder.drawPower(ctx, c, kind, nil)
 		if err != nil {
 			return err
 		}
-		if d.facts, err = a.amendFacts(ctx, actor, d); err != nil {
+		if d.facts, err = a.Submitter.amendFacts(ctx, actor, d); err != nil {
 			return err
 		}
 		d.facts.Now = at
@@ -104,7 +133,7 @@ const scheduler = "schedule"
 
 // RunSchedules puts to sleep and wakes what is due, of all tenants. It gives how many it began. Several servers may call it at the
 // same time: a cluster has one operation at a time, and one that sleeps already is left as it is.
-func (a *Service) RunSchedules(ctx context.Context) (begun int, err error) {
+func (a *Schedules) RunSchedules(ctx context.Context) (begun int, err error) {
 	now := a.Now()
 	due, err := a.Store.DueSchedules(ctx, now, appcluster.TidyAtOnce)
 	if err != nil {
@@ -123,7 +152,7 @@ func (a *Service) RunSchedules(ctx context.Context) (begun int, err error) {
 	return begun, errors.Join(errs...)
 }
 
-func (a *Service) runSchedule(ctx context.Context, d schedule.ScheduleDue, now time.Time) (did bool, err error) {
+func (a *Schedules) runSchedule(ctx context.Context, d schedule.ScheduleDue, now time.Time) (did bool, err error) {
 	kind, at := d.Schedule.Latest(d.Since, now)
 	over := func(n app.Notice) error {
 		_, err := a.Store.MoveSchedule(ctx, d, now, d.Schedule.Soonest(now), n)
@@ -135,7 +164,7 @@ func (a *Service) runSchedule(ctx context.Context, d schedule.ScheduleDue, now t
 	if now.Sub(at) > schedule.ScheduleGrace {
 		return false, over(d.Missed(kind, at, now, "Nobody was there to do it, or something else was under way for an hour."))
 	}
-	answer, err := a.power(ctx, app.System(d.Cluster.Tenant, scheduler), d.Cluster, kind, "")
+	answer, err := a.Sleeping.power(ctx, app.System(d.Cluster.Tenant, scheduler), d.Cluster, kind, "")
 	e := app.AsError(err)
 	switch {
 	case err == nil && answer.Request != nil:

@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"context"
 	"time"
 
 	"muster/app"
@@ -40,21 +39,6 @@ type TopUpChange struct {
 	Tenant, Cluster string
 	Who             app.Actor
 	At              time.Time
-}
-
-// TopUpStore keeps which clusters lack nodes. A row comes with the go-on that succeeds, and goes when the cluster has as many nodes as
-// were wanted, when somebody resizes it by hand, and with the cluster. While something is under way in the cluster, or it sleeps, nothing
-// of it is due: the next operation that ends says when it is.
-type TopUpStore interface {
-	// TopUpsDue gives those that are to be tried by now, of all tenants, of clusters whose lease has not ended.
-	TopUpsDue(ctx context.Context, now time.Time, limit int) ([]TopUpDue, error)
-	// NoteTopUp writes down what became of a try. It is false where something else was faster.
-	NoteTopUp(ctx context.Context, n TopUpNote) (bool, error)
-	// SetTopUp carries out a person's order. EConflict where the cluster lacks nothing, and for now while something is under way
-	// or the cluster sleeps.
-	SetTopUp(ctx context.Context, c TopUpChange) error
-	// TopUpOf gives what a cluster lacks; nil for nothing.
-	TopUpOf(ctx context.Context, tenant, cluster string) (*appcluster.TopUp, error)
 }
 
 // Top-ups are tried again with a back-off between these bounds.

@@ -8,8 +8,39 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/identity"
 	"muster/app/template"
 )
+
+// BackfillStore is what Backfills needs of the database.
+type BackfillStore interface {
+	// NoteTopUp writes down what became of a try. It is false where something else was faster.
+	NoteTopUp(ctx context.Context, n TopUpNote) (bool, error)
+	Request(ctx context.Context, tenant string, id int64) (appcluster.Request, error)
+	// SetTopUp carries out a person's order. EConflict where the cluster lacks nothing, and for now while something is under way
+	// or the cluster sleeps.
+	SetTopUp(ctx context.Context, c TopUpChange) error
+	// TopUpsDue gives those that are to be tried by now, of all tenants, of clusters whose lease has not ended.
+	TopUpsDue(ctx context.Context, now time.Time, limit int) ([]TopUpDue, error)
+	User(ctx context.Context, tenant string, name string) (identity.User, error)
+}
+
+// BackfillsConfig is what Backfills is created from.
+type BackfillsConfig struct {
+	Store    BackfillStore
+	Now      func() time.Time
+	Clusters *appcluster.Finder
+	Views    *appcluster.Views
+	Updates  *Updates
+}
+
+// Backfills requests the nodes that clusters lack again.
+type Backfills struct {
+	BackfillsConfig
+}
+
+// NewBackfills returns Backfills on top of their needs.
+func NewBackfills(c BackfillsConfig) *Backfills { return &Backfills{BackfillsConfig: c} }
 
 func (d TopUpDue) Tell(at time.Time, title, text string) *app.Notice {
 	c := d.Cluster
@@ -17,7 +48,7 @@ func (d TopUpDue) Tell(at time.Time, title, text string) *app.Notice {
 }
 
 // SetTopUp says whether, and when, the nodes that a cluster lacks are asked for again. An empty order begins anew where it was off.
-func (a *Service) SetTopUp(ctx context.Context, actor app.Actor, cluster string, o TopUpOrder) (appcluster.ClusterView, error) {
+func (a *Backfills) SetTopUp(ctx context.Context, actor app.Actor, cluster string, o TopUpOrder) (appcluster.ClusterView, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetTopUp", cluster)
 	if err != nil {
 		return appcluster.ClusterView{}, err
@@ -34,12 +65,12 @@ func (a *Service) SetTopUp(ctx context.Context, actor app.Actor, cluster string,
 	if err := a.Store.SetTopUp(ctx, TopUpChange{TopUpOrder: o, Tenant: c.Tenant, Cluster: c.ID, Who: actor, At: a.Now()}); err != nil {
 		return appcluster.ClusterView{}, err
 	}
-	return a.Clusters.Cluster(ctx, actor, c.ID)
+	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
 // RunTopUps asks again for the nodes that clusters lack, where it is time, of all tenants. It gives how many operations it began. Several
 // servers may do this at the same time: a cluster takes one operation of two.
-func (a *Service) RunTopUps(ctx context.Context) (begun int, err error) {
+func (a *Backfills) RunTopUps(ctx context.Context) (begun int, err error) {
 	due, err := a.Store.TopUpsDue(ctx, a.Now(), appcluster.TidyAtOnce)
 	if err != nil {
 		return 0, err
@@ -59,7 +90,7 @@ func (a *Service) RunTopUps(ctx context.Context) (begun int, err error) {
 
 // topUp asks for what a cluster lacks in the name of its owner: the same policies, quotas and approvals hold. What does not come of it
 // either is gone on without; where something else goes wrong, the cluster is put back as it was.
-func (a *Service) topUp(ctx context.Context, d TopUpDue) (begun bool, err error) {
+func (a *Backfills) topUp(ctx context.Context, d TopUpDue) (begun bool, err error) {
 	now := a.Now()
 	n := TopUpNote{Tenant: d.Cluster.Tenant, Cluster: d.Cluster.ID, Now: now, Due: d.NextAt, Tries: d.Tries + 1}
 	wait := func(note string, gap time.Duration) error {
@@ -112,9 +143,9 @@ func (a *Service) topUp(ctx context.Context, d TopUpDue) (begun bool, err error)
 	return false, wait(e.ForPeople(), TopUpGap(n.Tries))
 }
 
-func (a *Service) askTopUp(ctx context.Context, actor app.Actor, d TopUpDue) (appcluster.AmendAnswer, error) {
+func (a *Backfills) askTopUp(ctx context.Context, actor app.Actor, d TopUpDue) (appcluster.AmendAnswer, error) {
 	if err := actor.Authorize("Amend"); err != nil {
 		return appcluster.AmendAnswer{}, err
 	}
-	return a.amend(ctx, actor, d.Cluster, appcluster.Amendment{Kind: app.OperationResize, Size: d.Wanted, OnFailure: app.FailureGoOnOrBack, Survival: template.Survival{AtLeast: "1"}, TopUp: true})
+	return a.Updates.amend(ctx, actor, d.Cluster, appcluster.Amendment{Kind: app.OperationResize, Size: d.Wanted, OnFailure: app.FailureGoOnOrBack, Survival: template.Survival{AtLeast: "1"}, TopUp: true})
 }

@@ -86,7 +86,7 @@ func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r PoolRequest
 		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool is on or off, not %s.", p.Mode)}
 	}
 	d := cluster.Draft{Definition: cluster.Definition{}}
-	if err := a.Clusters.CheckSecretsOf(ctx, actor.Tenant, cluster.ClusterRequest{}, d, p.Provider); err != nil {
+	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, cluster.ClusterRequest{}, d, p.Provider); err != nil {
 		return PoolView{}, err
 	}
 	if _, err := a.Store.CreatePool(ctx, actor, p); err != nil {

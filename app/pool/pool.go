@@ -234,7 +234,7 @@ func (a *Service) poolSpec(ctx context.Context, p Pool) (s poolSpec, err error) 
 		}
 		return s, e
 	}
-	if err := a.Clusters.CheckProvisioner(ctx, p.Tenant, spec); err != nil {
+	if err := a.Preflight.CheckProvisioner(ctx, p.Tenant, spec); err != nil {
 		return s, err
 	}
 	if err := a.Catalogs.CheckHost(c, p.Provider, nil, nil, map[string]template.Image{p.Image: image}, nil, nil); err != nil {

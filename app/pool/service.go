@@ -37,8 +37,9 @@ type Config struct {
 	// CatalogOf in app/catalog.
 	Catalog func() *template.Catalog
 
-	Catalogs *catalog.Service
-	Clusters *cluster.Service
+	Catalogs  *catalog.Service
+	Plans     *cluster.Plans
+	Preflight *cluster.Preflight
 }
 
 // Service keeps machines ready before they are asked for.

@@ -155,7 +155,7 @@ func (t *poolTurn) retire(ctx context.Context, machines []PoolMachine) error {
 
 // giveBack begins the delete of a machine's cluster, as a person would.
 func (t *poolTurn) giveBack(ctx context.Context, m PoolMachine) error {
-	plan, err := t.app.Clusters.Plan(ctx, t.Tenant, t.Provider, appplan.PlanRequest{Kind: app.OperationDelete, Nodes: []appplan.PlanNode{{Name: app.NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
+	plan, err := t.app.Plans.Plan(ctx, t.Tenant, t.Provider, appplan.PlanRequest{Kind: app.OperationDelete, Nodes: []appplan.PlanNode{{Name: app.NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (t *poolTurn) machine(ctx context.Context) (m NewPoolMachine, err error) {
 		CostPerHour: t.spec.price, DNSSuffix: app.DefaultDNSSuffix, CreatedAt: t.now, Pool: t.ID}
 	node := app.Node{Cluster: id, Name: app.NodeName(1), Hardware: t.Hardware, Image: t.Image, Zone: t.Zone, Services: []string{}, Status: app.NodePlanned,
 		SSHUser: phrase.FirstOf(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: app.Hostname(id, app.NodeName(1), app.DefaultDNSSuffix)}
-	plan, err := t.app.Clusters.Plan(ctx, t.Tenant, t.Provider, appplan.PlanRequest{Kind: app.OperationCreate, Nodes: []appplan.PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
+	plan, err := t.app.Plans.Plan(ctx, t.Tenant, t.Provider, appplan.PlanRequest{Kind: app.OperationCreate, Nodes: []appplan.PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return m, err
 	}
@@ -248,7 +248,7 @@ func (t *poolTurn) machine(ctx context.Context) (m NewPoolMachine, err error) {
 	}
 	n.Reservation = policy.ReservationOf(c, n.Nodes, t.spec.definition.Hardware, nil)
 	n.Reservation.Pool = true
-	return NewPoolMachine{Cluster: n, Shape: t.spec.shape, ExpiresAt: t.now.Add(spread(t.MaxAge))}, t.app.Clusters.GiveHostKeys(n.Nodes)
+	return NewPoolMachine{Cluster: n, Shape: t.spec.shape, ExpiresAt: t.now.Add(spread(t.MaxAge))}, cluster.GiveHostKeys(t.app.Keys, n.Nodes)
 }
 
 // spread takes up to a fifth of an age away, so that machines that were made together are not replaced together.

@@ -66,13 +66,13 @@ type Config struct {
 	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
 	Faults func(where string) error
 
-	Catalogs *catalog.Service
-	Secrets  *secret.Service
-	People   *identity.Service
-	Hooks    *webhook.Service
-	Policies *policy.Service
-	Pools    *pool.Service
-	Builds   *build.Service
+	Catalogs   *catalog.Service
+	Secrets    *secret.Service
+	Users      *identity.Users
+	Hooks      *webhook.Service
+	Policies   *policy.Service
+	Pools      *pool.Service
+	BuildHooks *build.Hooks
 
 	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
 	TenantFiles TenantFiles

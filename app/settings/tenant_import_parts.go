@@ -183,7 +183,7 @@ func (p *tenantPlan) buildHooks(ctx context.Context) error {
 		} else if r.Secret = p.filled(path+".secret", w.Secret); r.Secret == "" {
 			return nil
 		}
-		c, err := p.a.Builds.CheckBuildHook(ctx, p.actor, r, was, is == nil, p.user)
+		c, err := p.a.BuildHooks.CheckBuildHook(ctx, p.actor, r, was, is == nil, p.user)
 		if err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func (p *tenantPlan) people(context.Context) error {
 }
 
 func (p *tenantPlan) newUser(path, name string, w UserSettings) error {
-	u, err := p.a.People.DraftUser(p.actor, p.actor.Tenant, identity.NewUser{Name: name, FullName: w.FullName, Email: w.Email, Role: w.Role})
+	u, err := p.a.Users.DraftUser(p.actor, p.actor.Tenant, identity.NewUser{Name: name, FullName: w.FullName, Email: w.Email, Role: w.Role})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 type Store interface {
 	// Of what others keep.
 	ControlOperation(ctx context.Context, c app.Control) (app.Operation, error)
+	// ExpiredClusters gives live clusters whose lease has ended before now and that are not being deleted, of all tenants.
 	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error)
 	FailedDeletes(ctx context.Context, now time.Time, least time.Duration, most time.Duration, limit int) ([]app.Operation, error)
 }
@@ -24,10 +25,13 @@ type Config struct {
 	Store Store
 	Now   func() time.Time
 
-	Clusters   *cluster.Service
-	Operations *operation.Service
-	Usages     *usage.Service
-	Pools      *pool.Service
+	Deletes       *cluster.Deletes
+	Schedules     *operation.Schedules
+	PausedDeletes *operation.PausedDeletes
+	Requests      *operation.Requests
+	Backfills     *operation.Backfills
+	Usages        *usage.Service
+	Pools         *pool.Service
 }
 
 // Service does what has to be done from time to time.

@@ -30,7 +30,7 @@ func (m *moneyTimes) due(now time.Time) bool {
 
 // TendMoney warns of leases that end soon and of budgets that are nearly used up, of all tenants.
 func (a *Service) TendMoney(ctx context.Context) error {
-	err := a.Operations.WarnLeases(ctx)
+	err := a.LeaseWarnings.WarnLeases(ctx)
 	if a.money.due(a.Now()) {
 		_, told := a.Store.TellBudgets(ctx, a.Now())
 		err = errors.Join(err, told)

@@ -25,8 +25,8 @@ type Config struct {
 	Store Store
 	Now   func() time.Time
 
-	Clusters   *cluster.Service
-	Operations *operation.Service
+	Clusters      *cluster.Finder
+	LeaseWarnings *operation.LeaseWarnings
 }
 
 // Service counts what is used and what it costs.

@@ -11,13 +11,12 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
-	"muster/app"
-	"muster/app/chat"
+
 	"muster/bot"
 )
 
 // heardAction does what somebody has pressed, chosen or sent off.
-func (s *Server) heardAction(ctx context.Context, how delivery, payload []byte) reply {
+func (dp *dispatcher) heardAction(ctx context.Context, how delivery, payload []byte) reply {
 	var c slack.InteractionCallback
 	if err := json.Unmarshal(payload, &c); err != nil {
 		return refuse(http.StatusBadRequest, "The payload is not JSON.")
@@ -37,14 +36,14 @@ func (s *Server) heardAction(ctx context.Context, how delivery, payload []byte) 
 		act := c.ActionCallback.BlockActions[0]
 		switch {
 		case strings.HasPrefix(act.ActionID, actionDo):
-			return s.pressed(ctx, how, p, at, c, act)
+			return dp.pressed(ctx, how, p, at, c, act)
 		case strings.HasPrefix(act.ActionID, actionFill):
-			return s.changed(ctx, how, p, at, c, act)
+			return dp.changed(ctx, how, p, at, c, act)
 		}
 	case slack.InteractionTypeViewSubmission:
-		return s.submitted(ctx, how, p, at, c)
+		return dp.submitted(ctx, how, p, at, c)
 	case slack.InteractionTypeBlockSuggestion:
-		return s.suggested(ctx, p, at, c)
+		return dp.suggested(ctx, p, at, c)
 	}
 	return reply{}
 }
@@ -65,29 +64,29 @@ func clicks(at string, parts ...string) []string {
 }
 
 // pressed does what stands behind a button. Slack reads nothing from the reply, so what is said comes later.
-func (s *Server) pressed(ctx context.Context, how delivery, p bot.Person, at place, c slack.InteractionCallback, act *slack.BlockAction) reply {
-	if s.full() {
+func (dp *dispatcher) pressed(ctx context.Context, how delivery, p bot.Person, at place, c slack.InteractionCallback, act *slack.BlockAction) reply {
+	if dp.workers.full() {
 		return tooBusy
 	}
 	names := clicks(firstWord(act.ActionTs, c.ActionTs), p.External, at.channel, firstWord(at.message, at.view), act.Value)
-	first, bad := s.first(ctx, append(names, how.id, triggerName(at))...)
+	first, bad := dp.first(ctx, append(names, how.id, triggerName(at))...)
 	if bad != nil {
 		return *bad
 	}
 	if !first {
 		return reply{}
 	}
-	if !s.begin(func(ctx context.Context) {
-		w, p, err := s.enter(ctx, p, at)
+	if !dp.workers.begin(func(ctx context.Context) {
+		w, p, err := dp.enter(ctx, p, at)
 		if err != nil {
-			s.shown(ctx, w, p, at, bot.Answer{Title: s.sorry(p, err).Title, Lines: s.sorry(p, err).Lines, Wrong: true, Beside: true}, c.View)
+			dp.shown(ctx, w, p, at, bot.Answer{Title: dp.sorry(p, err).Title, Lines: dp.sorry(p, err).Lines, Wrong: true, Beside: true}, c.View)
 			return
 		}
-		a := s.bot.Press(ctx, p, act.Value)
-		if a.Modal != nil && at.view == "" && s.open(ctx, w, at.trigger, *a.Modal) {
+		a := dp.bot.Press(ctx, p, act.Value)
+		if a.Modal != nil && at.view == "" && dp.open(ctx, w, at.trigger, *a.Modal) {
 			return
 		}
-		s.shown(ctx, w, p, at, s.follow(ctx, w, p, a, at), c.View)
+		dp.shown(ctx, w, p, at, dp.follow(ctx, w, p, a, at), c.View)
 	}) {
 		return tooBusy
 	}
@@ -101,64 +100,23 @@ func triggerName(at place) string {
 	return "trigger " + at.trigger
 }
 
-// shown tells somebody what became of what they pressed: in the message, beside it, in the modal, or directly.
-func (s *Server) shown(ctx context.Context, w chat.ChatWorkspace, p bot.Person, at place, a bot.Answer, v slack.View) {
-	switch {
-	case v.ID != "" && v.Type == slack.VTModal:
-		m := bot.InModal(a)
-		if a.Modal != nil {
-			m = *a.Modal
-		}
-		s.renew(ctx, w, v.ID, "", m)
-		return
-	case v.ID != "" && at.trigger != "":
-		m := bot.InModal(a)
-		if a.Modal != nil { // pressed in a home
-			m = *a.Modal
-		}
-		if s.open(ctx, w, at.trigger, m) {
-			return
-		}
-	case s.post(at.response, a, !a.Beside):
-		return
-	}
-	if w.Team != "" {
-		s.tell(ctx, w, at.channel, at.user, a)
-	}
-}
-
-// renew shows a modal in place of one that is open; with a hash only where that was not changed since, else it gives true.
-func (s *Server) renew(ctx context.Context, w chat.ChatWorkspace, view, hash string, m bot.Modal) (stale bool) {
-	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
-	defer cancel()
-	p, err := s.poster(ctx, w)
-	if err == nil {
-		err = p.renew(ctx, view, hash, m)
-	}
-	if stale = app.CodeOf(err) == app.ECancelled; err != nil && !stale {
-		s.note(w, err)
-		s.log.Info("slack: a modal could not be shown", "team", w.Team, "error", err)
-	}
-	return stale
-}
-
 // changed works out a modal anew in which something was chosen, typed or pressed. It may be asked twice: nothing is done by it.
-func (s *Server) changed(_ context.Context, _ delivery, p bot.Person, at place, c slack.InteractionCallback, act *slack.BlockAction) reply {
+func (dp *dispatcher) changed(_ context.Context, _ delivery, p bot.Person, at place, c slack.InteractionCallback, act *slack.BlockAction) reply {
 	if c.View.ID == "" || c.View.Type != slack.VTModal {
 		return reply{}
 	}
-	s.newest.hear(c.View.ID, act.ActionTs)
-	if !s.begin(func(ctx context.Context) {
-		w, p, err := s.enter(ctx, p, at)
+	dp.newest.hear(c.View.ID, act.ActionTs)
+	if !dp.workers.begin(func(ctx context.Context) {
+		w, p, err := dp.enter(ctx, p, at)
 		if err != nil {
-			s.renew(ctx, w, c.View.ID, "", bot.InModal(s.sorry(p, err)))
+			dp.renew(ctx, w, c.View.ID, "", bot.InModal(dp.sorry(p, err)))
 			return
 		}
-		m := s.bot.Fill(ctx, p, formOf(c.View, act))
+		m := dp.bot.Fill(ctx, p, formOf(c.View, act))
 		// The answer to an older change may have come between: the newest one is shown all the same.
-		s.newest.show(c.View.ID, act.ActionTs, func() {
-			if s.renew(ctx, w, c.View.ID, c.View.Hash, m) && s.newest.is(c.View.ID, act.ActionTs) {
-				s.renew(ctx, w, c.View.ID, "", m)
+		dp.newest.show(c.View.ID, act.ActionTs, func() {
+			if dp.renew(ctx, w, c.View.ID, c.View.Hash, m) && dp.newest.is(c.View.ID, act.ActionTs) {
+				dp.renew(ctx, w, c.View.ID, "", m)
 			}
 		})
 	}) {
@@ -168,22 +126,22 @@ func (s *Server) changed(_ context.Context, _ delivery, p bot.Person, at place, 
 }
 
 // submitted does what a modal is for. Errors can only be said at once; what takes longer is shown in the modal's place.
-func (s *Server) submitted(ctx context.Context, how delivery, p bot.Person, at place, c slack.InteractionCallback) reply {
+func (dp *dispatcher) submitted(ctx context.Context, how delivery, p bot.Person, at place, c slack.InteractionCallback) reply {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	name := ""
 	if at.trigger != "" {
 		name = "submit " + at.view + " " + at.trigger
 	}
-	if s.full() {
+	if dp.workers.full() {
 		return reply{body: slack.NewUpdateViewSubmissionResponse(view(bot.InModal(busy)))}
 	}
-	first, bad := s.first(ctx, name, how.id)
+	first, bad := dp.first(ctx, name, how.id)
 	if bad != nil {
 		return *bad
 	}
 	if !first {
-		return s.replies.of(how, name)
+		return dp.replies.of(how, name)
 	}
 	var taken atomic.Bool
 	now := make(chan bot.Submitted, 1)
@@ -192,30 +150,30 @@ func (s *Server) submitted(ctx context.Context, how delivery, p bot.Person, at p
 		r := submission(d)
 		r.small = moment()
 		r.late = func() {
-			w, err := s.workspace(s.life, at.team, at.enterprise)
+			w, err := dp.teams.workspace(dp.workers.life, at.team, at.enterprise)
 			if err == nil {
-				s.settle(s.life, w, at, c.View.ID, d, false)
+				dp.settle(dp.workers.life, w, at, c.View.ID, d, false)
 			}
 		}
 		return r
 	}
-	if !s.begin(func(ctx context.Context) {
-		w, p, err := s.enter(ctx, p, at)
+	if !dp.workers.begin(func(ctx context.Context) {
+		w, p, err := dp.enter(ctx, p, at)
 		var done bot.Submitted
 		if err != nil {
-			m := bot.InModal(s.sorry(p, err))
+			m := bot.InModal(dp.sorry(p, err))
 			done = bot.Submitted{Modal: &m}
-		} else if done = s.bot.Submit(ctx, p, formOf(c.View, nil)); done.Answer != nil {
+		} else if done = dp.bot.Submit(ctx, p, formOf(c.View, nil)); done.Answer != nil {
 			where := at
 			where.channel = done.Channel
-			a := s.follow(ctx, w, p, *done.Answer, where)
+			a := dp.follow(ctx, w, p, *done.Answer, where)
 			done.Answer = &a
 		}
 		onTime := taken.CompareAndSwap(false, true)
 		if onTime {
 			now <- done
 		}
-		s.settle(ctx, w, at, c.View.ID, done, onTime)
+		dp.settle(ctx, w, at, c.View.ID, done, onTime)
 	}) {
 		m := bot.InModal(busy)
 		return reply{body: slack.NewUpdateViewSubmissionResponse(view(m))}
@@ -233,7 +191,7 @@ func (s *Server) submitted(ctx context.Context, how delivery, p bot.Person, at p
 		taken.CompareAndSwap(false, true)
 		return r
 	}
-	s.replies.keep(how, name, r, s.now())
+	dp.replies.keep(how, name, r, dp.now())
 	return r
 }
 
@@ -258,45 +216,21 @@ func submission(d bot.Submitted) reply {
 	return reply{body: slack.NewClearViewSubmissionResponse()}
 }
 
-// settle tells what a reply to a modal cannot, or could not any more.
-func (s *Server) settle(ctx context.Context, w chat.ChatWorkspace, at place, view string, d bot.Submitted, onTime bool) {
-	switch {
-	case onTime && d.Answer != nil:
-		s.tell(ctx, w, d.Channel, at.user, *d.Answer)
-	case onTime:
-	case d.Late != nil:
-		s.renew(ctx, w, view, "", *d.Late)
-	case len(d.Errors) > 0:
-		a := bot.Answer{Title: "That did not work", Wrong: true}
-		for _, e := range d.Errors {
-			a.Lines = append(a.Lines, e)
-		}
-		s.renew(ctx, w, view, "", bot.InModal(a))
-	case d.Modal != nil:
-		s.renew(ctx, w, view, "", *d.Modal)
-	case d.Answer != nil:
-		s.renew(ctx, w, view, "", bot.InModal(*d.Answer))
-		s.tell(ctx, w, d.Channel, at.user, *d.Answer)
-	default:
-		s.renew(ctx, w, view, "", bot.InModal(bot.Answer{Title: "Done"}))
-	}
-}
-
 // suggested gives what can be chosen in a field while somebody types. There is no later for it.
-func (s *Server) suggested(ctx context.Context, p bot.Person, at place, c slack.InteractionCallback) reply {
+func (dp *dispatcher) suggested(ctx context.Context, p bot.Person, at place, c slack.InteractionCallback) reply {
 	none := reply{body: map[string]any{"options": []any{}}}
 	now := make(chan []bot.Choice, 1)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	if !s.begin(func(ctx context.Context) {
-		_, p, err := s.enter(ctx, p, at)
+	if !dp.workers.begin(func(ctx context.Context) {
+		_, p, err := dp.enter(ctx, p, at)
 		if err != nil {
 			now <- nil
 			return
 		}
 		form := formOf(c.View, nil)
 		form.Changed = c.BlockID
-		now <- s.bot.Choices(ctx, p, form, c.Value)
+		now <- dp.bot.Choices(ctx, p, form, c.Value)
 	}) {
 		return none
 	}

@@ -15,10 +15,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/chat"
 	"muster/bot"
+
+	"github.com/slack-go/slack"
 )
 
 var update = flag.Bool("update", false, "write testdata anew")

@@ -1,4 +1,7 @@
 // Package slack connects the bot to Slack: slash commands and button clicks arrive over HTTP, signed by Slack, and
 // answers, cards and edits are sent through its API. It knows requests, blocks and limits of Slack, and nothing about
 // clusters.
+//
+// What comes in over HTTP (http.go) or a websocket (socket.go) goes to one dispatcher (dispatch.go, action.go, event.go), which has people
+// answered by respond.go. Workspaces and their tokens are in team.go, people in people.go, and what boards show in tend.go.
 package slack

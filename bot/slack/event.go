@@ -64,7 +64,7 @@ const mostLinks = 20
 
 // heardEvent takes what Slack tells. Removals are carried out before Slack is told that they were heard: what is lost before
 // that comes again, and twice does no harm. Everything else is noted first, and done once.
-func (s *Server) heardEvent(ctx context.Context, how delivery, body []byte) reply {
+func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte) reply {
 	var o outer
 	if err := json.Unmarshal(body, &o); err != nil {
 		return refuse(http.StatusBadRequest, "The event is not JSON.")
@@ -79,15 +79,15 @@ func (s *Server) heardEvent(ctx context.Context, how delivery, body []byte) repl
 	switch e.Type {
 	case "user_change", "user_profile_changed":
 		user, _ := e.user()
-		s.people.forgetUser(user)
+		dp.people.forgetUser(user)
 		return reply{}
 	case "app_uninstalled":
-		return s.gone(ctx, o, "Muster was removed from the workspace in Slack.")
+		return dp.gone(ctx, o, "Muster was removed from the workspace in Slack.")
 	case "tokens_revoked":
 		if len(e.Tokens.Bot) == 0 {
 			return reply{} // those of people, of which we have none
 		}
-		return s.gone(ctx, o, "The tokens of the workspace were revoked in Slack.")
+		return dp.gone(ctx, o, "The tokens of the workspace were revoked in Slack.")
 	case "app_home_opened", "link_shared", "app_mention":
 	default:
 		return reply{}
@@ -96,10 +96,10 @@ func (s *Server) heardEvent(ctx context.Context, how delivery, body []byte) repl
 	if o.ID != "" {
 		id = "event " + o.ID
 	}
-	if s.full() {
+	if dp.workers.full() {
 		return tooBusy // before it is noted as seen: it comes again
 	}
-	first, bad := s.first(ctx, id, how.id)
+	first, bad := dp.first(ctx, id, how.id)
 	if bad != nil {
 		return *bad
 	}
@@ -108,23 +108,23 @@ func (s *Server) heardEvent(ctx context.Context, how delivery, body []byte) repl
 	}
 	user, _ := e.user()
 	at := place{team: o.Team, enterprise: o.Enterprise, user: user, channel: e.Channel}
-	if !s.begin(func(ctx context.Context) {
+	if !dp.workers.begin(func(ctx context.Context) {
 		switch e.Type {
 		case "app_home_opened":
-			s.home(ctx, at, e)
+			dp.home(ctx, at, e)
 		case "app_mention":
-			s.mentioned(ctx, at, e)
+			dp.mentioned(ctx, at, e)
 		default:
-			s.links(ctx, at, e)
+			dp.links(ctx, at, e)
 		}
 	}) {
-		s.log.Warn("slack: an event was dropped, since there is too much to do", "type", e.Type)
+		dp.log.Warn("slack: an event was dropped, since there is too much to do", "type", e.Type)
 	}
 	return reply{}
 }
 
 // gone ends a workspace: the one of the event, or that of the organisation for which it is told.
-func (s *Server) gone(ctx context.Context, o outer, why string) reply {
+func (dp *dispatcher) gone(ctx context.Context, o outer, why string) reply {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	team := o.Team
@@ -133,21 +133,21 @@ func (s *Server) gone(ctx context.Context, o outer, why string) reply {
 			team = a.Enterprise
 		}
 	}
-	if fixed := s.fixedTeam(); s.token != "" && fixed.Team == team {
-		s.budget(team).fail(why)
+	if fixed := dp.teams.fixedTeam(); dp.teams.token != "" && fixed.Team == team {
+		dp.teams.budget(team).fail(why)
 		return reply{} // its token is a setting, which no event takes
 	}
-	if err := s.muster.ChatGone(ctx, kind, team, why); err != nil {
-		s.log.Error("slack: a workspace could not be ended", "team", team, "error", err)
+	if err := dp.installations.ChatGone(ctx, kind, team, why); err != nil {
+		dp.log.Error("slack: a workspace could not be ended", "team", team, "error", err)
 		return refuse(http.StatusServiceUnavailable, "Muster cannot answer right now.")
 	}
-	s.boards.look()
-	s.log.Info("slack: a workspace has ended", "team", team, "why", why)
+	dp.boards.look()
+	dp.log.Info("slack: a workspace has ended", "team", team, "why", why)
 	return reply{}
 }
 
 // home shows somebody their own page.
-func (s *Server) home(ctx context.Context, at place, e inner) {
+func (dp *dispatcher) home(ctx context.Context, at place, e inner) {
 	if e.Tab != "" && e.Tab != "home" {
 		return
 	}
@@ -156,21 +156,21 @@ func (s *Server) home(ctx context.Context, at place, e inner) {
 	if !ok {
 		return
 	}
-	w, p, err := s.enter(ctx, p, at)
+	w, p, err := dp.enter(ctx, p, at)
 	if w.Team == "" || app.CodeOf(err) == app.EForbidden && app.AsError(err).Reason == "not_installed" {
 		return
 	}
 	var page bot.Home
 	if err == nil {
-		page = s.bot.Home(ctx, p)
+		page = dp.bot.Home(ctx, p)
 	} else {
-		a := s.sorry(p, err)
+		a := dp.sorry(p, err)
 		page.Parts = []bot.Part{{Title: a.Title, Lines: a.Lines}}
 	}
 	ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
 	defer cancel()
-	if err := (house{s, w}).Publish(ctx, at.user, page); err != nil {
-		s.log.Info("slack: a home could not be shown", "team", w.Team, "error", err)
+	if err := (house{dp.teams, dp.people, w}).Publish(ctx, at.user, page); err != nil {
+		dp.log.Info("slack: a home could not be shown", "team", w.Team, "error", err)
 	}
 }
 
@@ -182,22 +182,22 @@ var typedText = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
 // mentioned answers who calls the bot by its name as it answers a command, for their eyes. Only what begins with the name is meant for it:
 // people also talk about it.
-func (s *Server) mentioned(ctx context.Context, at place, e inner) {
+func (dp *dispatcher) mentioned(ctx context.Context, at place, e inner) {
 	name := mention.FindString(e.Text)
 	p, ok := person(at.team, at.team, at.user, at.user, "/muster")
 	if name == "" || !ok || e.Bot != "" {
 		return
 	}
-	a, _ := s.say(ctx, p, at, typedText.Replace(strings.TrimPrefix(e.Text, name)))
-	w, err := s.workspace(ctx, at.team, at.enterprise)
+	a, _ := dp.say(ctx, p, at, typedText.Replace(strings.TrimPrefix(e.Text, name)))
+	w, err := dp.teams.workspace(ctx, at.team, at.enterprise)
 	if err != nil {
 		return // nobody there could be told anything
 	}
-	s.tell(ctx, w, at.channel, at.user, a)
+	dp.tell(ctx, w, at.channel, at.user, a)
 }
 
 // links shows what stands beneath links to the portal.
-func (s *Server) links(ctx context.Context, at place, e inner) {
+func (dp *dispatcher) links(ctx context.Context, at place, e inner) {
 	p, ok := person(at.team, at.team, at.user, at.user, "/muster")
 	if !ok {
 		return
@@ -208,18 +208,19 @@ func (s *Server) links(ctx context.Context, at place, e inner) {
 			urls = append(urls, l.URL)
 		}
 	}
-	w, p, err := s.enter(ctx, p, at)
+	w, p, err := dp.enter(ctx, p, at)
 	if err != nil {
 		return // who may not use Muster sees nothing of it
 	}
-	list := s.bot.Unfurl(ctx, p, urls)
+	list := dp.bot.Unfurl(ctx, p, urls)
 	if len(list) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
-	if err := (house{s, w}).with(ctx, func(p poster) error { return p.unfurl(ctx, e.Channel, e.MessageTS, e.UnfurlID, e.Source, list) }); err != nil {
-		s.log.Info("slack: links could not be shown", "team", w.Team, "error", err)
+	err = house{dp.teams, dp.people, w}.with(ctx, func(p poster) error { return p.unfurl(ctx, e.Channel, e.MessageTS, e.UnfurlID, e.Source, list) })
+	if err != nil {
+		dp.log.Info("slack: links could not be shown", "team", w.Team, "error", err)
 	}
 }
 

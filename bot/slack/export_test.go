@@ -8,5 +8,5 @@ import (
 
 // Fresh gives the tokens of a workspace, and sees to new ones where they end soon, as every call does.
 func (s *Server) Fresh(ctx context.Context, team string) (chat.ChatTokens, error) {
-	return s.fresh(ctx, team)
+	return s.teams.fresh(ctx, team)
 }

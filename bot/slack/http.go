@@ -14,9 +14,33 @@ const (
 	actionLimit = 1 << 20
 )
 
+// httpReceiver takes Slack's requests over HTTP, once they are proved to be Slack's.
+type httpReceiver struct {
+	*base
+	secret     []byte // by which Slack signs; empty: nothing is taken
+	dispatcher *dispatcher
+	mux        *http.ServeMux
+}
+
+func newHTTPReceiver(ba *base, secret []byte, dp *dispatcher) *httpReceiver {
+	e := &httpReceiver{base: ba, secret: secret, dispatcher: dp, mux: http.NewServeMux()}
+	e.mux.HandleFunc("POST /slack/commands", e.command)
+	e.mux.HandleFunc("POST /slack/actions", e.action)
+	e.mux.HandleFunc("POST /slack/options", e.action)
+	e.mux.HandleFunc("POST /slack/events", e.event)
+	return e
+}
+
+// ServeHTTP serves one request of Slack.
+func (e *httpReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	e.mux.ServeHTTP(w, r)
+}
+
 // heard reads a body that was proved to be Slack's.
-func (s *Server) heard(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
-	if len(s.secret) == 0 {
+func (e *httpReceiver) heard(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
+	if len(e.secret) == 0 {
 		http.Error(w, "Nothing is taken here: there is no signing secret.", http.StatusNotFound)
 		return nil, false
 	}
@@ -30,7 +54,7 @@ func (s *Server) heard(w http.ResponseWriter, r *http.Request, most int64) (body
 		http.Error(w, "The body could not be read.", http.StatusBadRequest)
 		return nil, false
 	}
-	if !signed(s.secret, r.Header, body, s.now()) {
+	if !signed(e.secret, r.Header, body, e.now()) {
 		http.Error(w, "This is not signed by Slack, or too long ago.", http.StatusUnauthorized)
 		return nil, false
 	}
@@ -38,8 +62,8 @@ func (s *Server) heard(w http.ResponseWriter, r *http.Request, most int64) (body
 }
 
 // form is heard for bodies that are forms.
-func (s *Server) form(w http.ResponseWriter, r *http.Request, most int64) (form url.Values, ok bool) {
-	body, ok := s.heard(w, r, most)
+func (e *httpReceiver) form(w http.ResponseWriter, r *http.Request, most int64) (form url.Values, ok bool) {
+	body, ok := e.heard(w, r, most)
 	if !ok {
 		return nil, false
 	}
@@ -51,34 +75,34 @@ func (s *Server) form(w http.ResponseWriter, r *http.Request, most int64) (form 
 	return form, true
 }
 
-func (s *Server) command(w http.ResponseWriter, r *http.Request) {
-	form, ok := s.form(w, r, bodyLimit)
+func (e *httpReceiver) command(w http.ResponseWriter, r *http.Request) {
+	form, ok := e.form(w, r, bodyLimit)
 	if !ok || form.Get("ssl_check") != "" {
 		return
 	}
-	s.answer(w, s.heardCommand(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, slash{
+	e.answer(w, e.dispatcher.heardCommand(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, slash{
 		Team: form.Get("team_id"), Domain: form.Get("team_domain"), Enterprise: form.Get("enterprise_id"), User: form.Get("user_id"), Name: form.Get("user_name"),
 		Command: form.Get("command"), Text: form.Get("text"), Channel: form.Get("channel_id"), Response: form.Get("response_url"), Trigger: form.Get("trigger_id")}))
 }
 
-func (s *Server) action(w http.ResponseWriter, r *http.Request) {
-	form, ok := s.form(w, r, actionLimit)
+func (e *httpReceiver) action(w http.ResponseWriter, r *http.Request) {
+	form, ok := e.form(w, r, actionLimit)
 	if !ok {
 		return
 	}
-	s.answer(w, s.heardAction(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, []byte(form.Get("payload"))))
+	e.answer(w, e.dispatcher.heardAction(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, []byte(form.Get("payload"))))
 }
 
-func (s *Server) event(w http.ResponseWriter, r *http.Request) {
-	body, ok := s.heard(w, r, actionLimit)
+func (e *httpReceiver) event(w http.ResponseWriter, r *http.Request) {
+	body, ok := e.heard(w, r, actionLimit)
 	if !ok {
 		return
 	}
-	s.answer(w, s.heardEvent(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, body))
+	e.answer(w, e.dispatcher.heardEvent(r.Context(), delivery{id: "signature " + r.Header.Get(headerSignature)}, body))
 }
 
 // answer writes a reply.
-func (s *Server) answer(w http.ResponseWriter, r reply) {
+func (e *httpReceiver) answer(w http.ResponseWriter, r reply) {
 	switch {
 	case r.refusal != "":
 		http.Error(w, r.refusal, r.status)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
+
 	"muster/app"
 	"muster/app/chat"
 	"muster/app/phrase"
@@ -21,23 +22,30 @@ const (
 // Scopes are what Muster may do in a workspace that it is installed into; deploy/slack/manifest.yaml has the same.
 var Scopes = []string{"app_mentions:read", "chat:write", "chat:write.public", "commands", "im:history", "im:write", "links:read", "links:write", "users:read", "users:read.email"}
 
-// Installs tells whether Muster can be installed into workspaces here.
-func (s *Server) Installs() bool { return s.clientID != "" }
-
-// InstallURL is Slack's page on which an admin of a workspace consents. State comes back from there.
-func (s *Server) InstallURL(state string) string {
-	return s.authorizePage() + "?" + url.Values{"client_id": {s.clientID}, "scope": {strings.Join(Scopes, ",")}, "state": {state},
-		"redirect_uri": {s.portal(OAuthPath)}}.Encode()
+// oauth has Slack consent to installations, and give tokens.
+type oauth struct {
+	*base
+	clientID, clientSecret string        // of the app; "": it can't be installed
+	url                    func() string // of the portal
 }
 
-// Exchange gets the tokens of a workspace for a code that came back from Slack's page. EInvalid where Slack does not take the code.
-func (s *Server) Exchange(ctx context.Context, code string) (w chat.ChatWorkspace, t chat.ChatTokens, err error) {
+// Installs tells whether Muster can be installed into workspaces here.
+func (oa *oauth) Installs() bool { return oa.clientID != "" }
+
+// InstallURL is Slack's page on which an admin of a workspace consents. State comes back from there.
+func (oa *oauth) InstallURL(state string) string {
+	return oa.authorizePage() + "?" + url.Values{"client_id": {oa.clientID}, "scope": {strings.Join(Scopes, ",")}, "state": {state},
+		"redirect_uri": {oa.portal(OAuthPath)}}.Encode()
+}
+
+// exchange gets the tokens of a workspace for a code that came back from Slack's page. EInvalid where Slack does not take the code.
+func (oa *oauth) exchange(ctx context.Context, code string) (w chat.ChatWorkspace, t chat.ChatTokens, err error) {
 	if code == "" || len(code) > 500 {
 		return w, t, &app.Error{Code: app.EInvalid, Message: "Slack has sent no code.", Hint: "Begin the installation again."}
 	}
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
-	r, err := slack.GetOAuthV2ResponseContext(ctx, s.client, s.clientID, s.clientSecret, code, s.portal(OAuthPath), slack.OAuthOptionAPIURL(s.apiURL))
+	r, err := slack.GetOAuthV2ResponseContext(ctx, oa.client, oa.clientID, oa.clientSecret, code, oa.portal(OAuthPath), slack.OAuthOptionAPIURL(oa.apiURL))
 	if err != nil {
 		return w, t, oauthError(err)
 	}
@@ -46,17 +54,12 @@ func (s *Server) Exchange(ctx context.Context, code string) (w chat.ChatWorkspac
 		w.Team, w.Name = r.Enterprise.ID, r.Enterprise.Name
 	}
 	w.Name = phrase.CutText(w.Name, 100)
-	if t, err = s.tokens(r); err != nil {
+	if t, err = oa.tokens(r); err != nil {
 		return w, t, err
 	}
 	if !teamID(w.Team) {
 		return w, t, &app.Error{Code: app.EInternal, Message: "Slack does not say which workspace this is."}
 	}
-	if fixed := s.fixedTeam(); s.token != "" && fixed.Team == w.Team {
-		return w, t, &app.Error{Code: app.EConflict, Reason: "fixed", Message: "The token of this workspace is a setting of the servers.", Hint: "Take SLACK_BOT_TOKEN out of their environment first."}
-	}
-	// The board begins as soon as the workspace is kept.
-	time.AfterFunc(time.Second, s.boards.look)
 	return w, t, nil
 }
 
@@ -65,27 +68,30 @@ func teamID(id string) bool {
 }
 
 // refresh has Slack give new tokens for one that works once.
-func (s *Server) refresh(ctx context.Context, token string) (chat.ChatTokens, error) {
+func (oa *oauth) refresh(ctx context.Context, token string) (chat.ChatTokens, error) {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
-	r, err := slack.RefreshOAuthV2TokenContext(ctx, s.client, s.clientID, s.clientSecret, token, slack.OAuthOptionAPIURL(s.apiURL))
+	r, err := slack.RefreshOAuthV2TokenContext(ctx, oa.client, oa.clientID, oa.clientSecret, token, slack.OAuthOptionAPIURL(oa.apiURL))
 	if err != nil {
 		return chat.ChatTokens{}, oauthError(err)
 	}
-	return s.tokens(r)
+	return oa.tokens(r)
 }
 
 // tokens reads the tokens of an answer. Only those of bots are taken.
-func (s *Server) tokens(r *slack.OAuthV2Response) (t chat.ChatTokens, err error) {
+func (oa *oauth) tokens(r *slack.OAuthV2Response) (t chat.ChatTokens, err error) {
 	if !strings.HasPrefix(r.AccessToken, "xoxb-") && !strings.HasPrefix(r.AccessToken, "xoxe.xoxb-") {
 		return t, &app.Error{Code: app.EInternal, Message: "Slack has given no token of a bot."}
 	}
 	t = chat.ChatTokens{Access: r.AccessToken, Refresh: r.RefreshToken}
 	if r.ExpiresIn > 0 {
-		t.ExpiresAt = s.now().Add(time.Duration(r.ExpiresIn) * time.Second)
+		t.ExpiresAt = oa.now().Add(time.Duration(r.ExpiresIn) * time.Second)
 	}
 	return t, nil
 }
+
+// portal gives an address of the portal.
+func (oa *oauth) portal(path string) string { return strings.TrimRight(oa.url(), "/") + path }
 
 // brokenTokens are what Slack says of a refresh token that will never be taken again.
 var brokenTokens = map[string]bool{"invalid_refresh_token": true, "token_revoked": true, "token_expired": true, "account_inactive": true, "invalid_grant": true}

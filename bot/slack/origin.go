@@ -27,8 +27,8 @@ func CheckAPI(address string) (string, error) {
 }
 
 // authorizePage is where admins of workspaces consent to an installation, at the host of the API.
-func (s *Server) authorizePage() string {
-	u, err := url.Parse(s.apiURL)
+func (oa *oauth) authorizePage() string {
+	u, err := url.Parse(oa.apiURL)
 	if err != nil {
 		u = &url.URL{Scheme: "https", Host: "slack.com"}
 	}
@@ -37,10 +37,10 @@ func (s *Server) authorizePage() string {
 
 // answersAt tells whether an address is one at which Slack takes answers that come later: at Slack's own hosts for that, and, where
 // the API is elsewhere, at the API's host.
-func (s *Server) answersAt(address *url.URL) bool {
+func (ba *base) answersAt(address *url.URL) bool {
 	if address.Scheme == "https" && answerHosts[address.Host] {
 		return true
 	}
-	api, err := url.Parse(s.apiURL)
-	return err == nil && s.apiURL != StandardAPI && address.Scheme == api.Scheme && address.Host == api.Host
+	api, err := url.Parse(ba.apiURL)
+	return err == nil && ba.apiURL != StandardAPI && address.Scheme == api.Scheme && address.Host == api.Host
 }

@@ -57,21 +57,21 @@ func TestEveryCallGoesToTheAPIThatIsSet(t *testing.T) {
 	m := &muster{seen: map[string]bool{}}
 	client := srv.Client()
 	client.Transport = only{client.Transport, strings.TrimPrefix(srv.URL, "http://")}
-	s := New(Config{Muster: m, Secret: secret, Token: "xoxb-1", AppToken: "xapp-1", ClientID: "1.2", ClientSecret: "c", Tenant: "default", API: api,
+	s := New(Config{UseCases: m.useCases(), Secret: secret, Token: "xoxb-1", AppToken: "xapp-1", ClientID: "1.2", ClientSecret: "c", Tenant: "default", API: api,
 		URL: func() string { return "https://m.test" }, Pages: address.Of, Client: client, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	defer s.Close()
-	w := s.learn(t.Context())
+	w := s.teams.learn(t.Context())
 	_, _, _ = s.Exchange(t.Context(), "code")
 	_, _ = s.refresh(t.Context(), "token")
-	_, _ = s.connect(t.Context())
-	_, _ = s.info(t.Context(), w, "T1/U1", "U1")
-	s.open(t.Context(), w, "trigger", bot.InModal(bot.Answer{Title: "X"}))
-	s.tell(t.Context(), w, "C1", "U1", bot.Answer{Title: "X"})
-	_ = house{s, w}.Publish(t.Context(), "U1", bot.Home{})
-	if !s.post(srv.URL+"/respond", bot.Answer{Title: "X"}, false) {
+	_, _ = s.socket.connect(t.Context())
+	_, _ = s.dispatcher.people.info(t.Context(), w, "T1/U1", "U1")
+	s.dispatcher.open(t.Context(), w, "trigger", bot.InModal(bot.Answer{Title: "X"}))
+	s.dispatcher.tell(t.Context(), w, "C1", "U1", bot.Answer{Title: "X"})
+	_ = house{s.teams, s.dispatcher.people, w}.Publish(t.Context(), "U1", bot.Home{})
+	if !s.dispatcher.post(srv.URL+"/respond", bot.Answer{Title: "X"}, false) {
 		t.Error("an answer is not taken at the host of the API")
 	}
-	if s.post("https://evil.example/respond", bot.Answer{Title: "X"}, false) {
+	if s.dispatcher.post("https://evil.example/respond", bot.Answer{Title: "X"}, false) {
 		t.Error("an answer goes to a host that is not Slack's")
 	}
 	if u, err := url.Parse(s.InstallURL("state")); err != nil || "http://"+u.Host != srv.URL || u.Path != "/oauth/v2/authorize" {
@@ -84,7 +84,7 @@ func TestEveryCallGoesToTheAPIThatIsSet(t *testing.T) {
 			t.Errorf("%s was not called there, only %q", want, calls)
 		}
 	}
-	gov := New(Config{Muster: m, API: "https://slack-gov.com/api/", ClientID: "1.2", URL: func() string { return "https://m.test" }, Pages: address.Of, Now: time.Now})
+	gov := New(Config{UseCases: m.useCases(), API: "https://slack-gov.com/api/", ClientID: "1.2", URL: func() string { return "https://m.test" }, Pages: address.Of, Now: time.Now})
 	defer gov.Close()
 	if at := gov.InstallURL("x"); !strings.HasPrefix(at, "https://slack-gov.com/oauth/v2/authorize?") {
 		t.Errorf("in GovSlack people consent at %s", at)

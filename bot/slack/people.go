@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
+
 	"muster/app"
 	"muster/app/chat"
 	"muster/bot"
@@ -19,6 +20,11 @@ const (
 
 // people are what Slack has said of persons lately: whether they are full members of a workspace.
 type people struct {
+	*base
+	teams    *teams
+	accounts bot.People
+	members  Members
+
 	mu    sync.Mutex
 	known map[string]seen // by team and user
 	turn  int64           // grows with every change that Slack tells
@@ -30,11 +36,11 @@ type seen struct {
 }
 
 // get asks about somebody, or remembers. What was asked while Slack told of a change is not kept.
-func (p *people) get(ctx context.Context, key string, now func() time.Time, ask func(ctx context.Context) (*slack.User, error)) (slack.User, error) {
-	p.mu.Lock()
-	k, ok := p.known[key]
-	turn := p.turn
-	p.mu.Unlock()
+func (ps *people) get(ctx context.Context, key string, now func() time.Time, ask func(ctx context.Context) (*slack.User, error)) (slack.User, error) {
+	ps.mu.Lock()
+	k, ok := ps.known[key]
+	turn := ps.turn
+	ps.mu.Unlock()
 	if ok && now().Sub(k.at) < peopleKept {
 		return k.user, nil
 	}
@@ -42,38 +48,38 @@ func (p *people) get(ctx context.Context, key string, now func() time.Time, ask 
 	if err != nil {
 		return slack.User{}, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if turn == p.turn {
-		if len(p.known) >= mostPeople {
-			clear(p.known)
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if turn == ps.turn {
+		if len(ps.known) >= mostPeople {
+			clear(ps.known)
 		}
-		p.known[key] = seen{*u, now()}
+		ps.known[key] = seen{*u, now()}
 	}
 	return *u, nil
 }
 
 // forgetUser drops what is known of somebody, in every workspace: an organisation tells of a change once.
-func (p *people) forgetUser(user string) {
+func (ps *people) forgetUser(user string) {
 	if user == "" {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.turn++
-	for key := range p.known {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.turn++
+	for key := range ps.known {
 		if strings.HasSuffix(key, "/"+user) {
-			delete(p.known, key)
+			delete(ps.known, key)
 		}
 	}
 }
 
 // member refuses who is no full member of a workspace: guests, bots, those who have left, and people of others who meet us in a
 // shared channel. Where the workspace wants it, members are linked to their accounts by their verified addresses.
-func (s *Server) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Person, user string) error {
-	u, err := s.info(ctx, w, p.External, user)
+func (ps *people) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Person, user string) error {
+	u, err := ps.info(ctx, w, p.External, user)
 	if err != nil {
-		s.note(w, err)
+		ps.teams.note(w, err)
 		switch app.CodeOf(err) {
 		case app.ENotFound:
 			return stranger("Slack does not know you in this workspace.")
@@ -89,19 +95,19 @@ func (s *Server) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Person
 	if !w.Email || !u.IsEmailConfirmed || u.Profile.Email == "" {
 		return nil
 	}
-	if _, err := s.muster.ActorOfIdentity(ctx, p.Kind, p.External); app.AsError(err).Reason != "not_linked" || err == nil {
+	if _, err := ps.accounts.ActorOfIdentity(ctx, p.Kind, p.External); app.AsError(err).Reason != "not_linked" || err == nil {
 		return nil // what is wrong the bot says
 	}
-	_, err = s.muster.LinkByEmail(ctx, p.Kind, p.External, p.Label, p.Tenant, u.Profile.Email)
+	_, err = ps.members.LinkByEmail(ctx, p.Kind, p.External, p.Label, p.Tenant, u.Profile.Email)
 	return err
 }
 
 // info is what Slack says of somebody, asked at most once in peopleKept.
-func (s *Server) info(ctx context.Context, w chat.ChatWorkspace, external, user string) (slack.User, error) {
-	return s.people.get(ctx, w.Team+"/"+external, s.now, func(ctx context.Context) (*slack.User, error) {
+func (ps *people) info(ctx context.Context, w chat.ChatWorkspace, external, user string) (slack.User, error) {
+	return ps.get(ctx, w.Team+"/"+external, ps.now, func(ctx context.Context) (*slack.User, error) {
 		ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
 		defer cancel()
-		api, err := s.api(ctx, w)
+		api, err := ps.teams.api(ctx, w)
 		if err != nil {
 			return nil, err
 		}

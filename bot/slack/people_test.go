@@ -36,7 +36,7 @@ func TestOnlyFullMembersAreHeard(t *testing.T) {
 			w.Enterprise = "E1"
 			h.list["T1"] = w
 			h.mu.Unlock()
-			r.server.people.forgetUser("U1")
+			r.server.dispatcher.people.forgetUser("U1")
 			got := r.send(r.ask("/slack/commands", r.command("U1", "create web"), time.Now())).Body.String()
 			if c.word == "" && r.muster.created != 1 || c.word != "" && (!strings.Contains(got, c.word) || r.muster.created != 0) {
 				t.Errorf("answered %s, %d made", got, r.muster.created)
@@ -103,7 +103,7 @@ func TestMembersAreLinkedByAddressOnlyWhereThatIsWanted(t *testing.T) {
 	try := func(users map[string]string, want string) {
 		t.Helper()
 		r.hooks.users = users
-		r.server.people.forgetUser("U2")
+		r.server.dispatcher.people.forgetUser("U2")
 		_ = r.send(r.ask("/slack/commands", r.command("U2", "list"), time.Now()))
 		h := r.muster.houses()
 		h.mu.Lock()

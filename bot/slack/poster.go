@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slack-go/slack"
 	"muster/app"
 	"muster/app/phrase"
 	"muster/bot"
+
+	"github.com/slack-go/slack"
 )
 
 // poster shows cards through Slack's API.

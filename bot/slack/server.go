@@ -8,12 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"muster/app"
-	"muster/app/all"
 	"muster/app/chat"
 	"muster/bot"
-
-	"github.com/gorilla/websocket"
 )
 
 // Path is where Slack's requests come in; all below it is this package's, save for InstallPath and OAuthPath.
@@ -30,26 +29,10 @@ const (
 // kind is Slack's name among those of chats.
 const kind = "slack"
 
-// Muster is what this package itself asks for, beside the bot.
-type Muster interface {
-	bot.Muster
-	bot.Cards
-	Houses
-	bot.Reviews
-	// ChatFirst tells whether something known by any of these names comes for the first time.
-	ChatFirst(ctx context.Context, kind string, names ...string) (bool, error)
-	// FollowInChat has a card made for an operation.
-	FollowInChat(ctx context.Context, c chat.ChatCard) error
-	// AskedInChat has that done when a request is approved.
-	AskedInChat(ctx context.Context, c chat.ChatAsk) error
-}
-
-var _ Muster = (*all.App)(nil)
-
-// Config is what a server is made of. Muster and URL must be set; what else is there says which ways there are: by HTTP (Secret), by a
+// Config is what a server is made of. The use cases, URL and Pages must be set; what else is there says which ways there are: by HTTP (Secret), by a
 // websocket that we open (AppToken), with one workspace (Token) or with those that admins install (ClientID).
 type Config struct {
-	Muster       Muster
+	UseCases
 	Secret       string // by which Slack signs; "": nothing is taken over HTTP
 	AppToken     string // xapp-…, by which Socket Mode is opened; "": it is not
 	Token        string // of the bot, in the one workspace of Tenant
@@ -69,107 +52,91 @@ type Config struct {
 
 // Server answers Slack. Serve it over HTTP, Run it on every server and Tend on one; Close it after the HTTP server takes nothing new.
 type Server struct {
-	muster                 Muster
-	bot                    *bot.Bot
-	secret                 []byte
-	token, appToken        string
-	clientID, clientSecret string
-	tenant, server         string
-	url                    func() string
-	apiURL                 string
-	client                 *http.Client
-	dialer                 *websocket.Dialer
-	log                    *slog.Logger
-	now                    func() time.Time
-	mux                    *http.ServeMux
-
-	teams    teams
-	people   people
-	replies  replies
-	newest   newest
-	learning sync.Mutex // over learnAt
-	learnAt  time.Time
-	boards   boards
-
-	life context.Context
-	end  context.CancelFunc
-	mu   sync.Mutex // over shut, and over adding to work
-	shut bool
-	work sync.WaitGroup
-	free chan struct{}
+	*base
+	*oauth
+	*httpReceiver
+	workers    *workers
+	teams      *teams
+	boards     *boards
+	dispatcher *dispatcher
+	socket     *socketReceiver // nil: nothing is heard over a websocket
 }
 
-// New makes a server that begins nothing by itself.
+// base is what all parts share.
+type base struct {
+	apiURL string // where Slack's methods are called
+	client *http.Client
+	now    func() time.Time
+	log    *slog.Logger
+}
+
+// New makes a server that begins nothing by itself. It panics without a use case, which is a mistake in wiring.
 func New(c Config) *Server {
-	s := &Server{muster: c.Muster, secret: []byte(c.Secret), token: c.Token, appToken: c.AppToken, clientID: c.ClientID, clientSecret: c.ClientSecret, tenant: c.Tenant,
-		server: c.Server, url: c.URL, apiURL: firstWord(c.API, StandardAPI), client: c.Client, dialer: c.Dialer, log: c.Log, now: c.Now, mux: http.NewServeMux(), free: make(chan struct{}, mostAtOnce)}
-	if s.client == nil {
-		s.client = &http.Client{Timeout: postTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.UseCases.Check()
+	ba := &base{apiURL: firstWord(c.API, StandardAPI), client: c.Client, now: c.Now, log: c.Log}
+	if ba.client == nil {
+		ba.client = &http.Client{Timeout: postTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
-	if s.dialer == nil {
-		s.dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTime}
+	if ba.log == nil {
+		ba.log = slog.Default()
 	}
-	if s.log == nil {
-		s.log = slog.Default()
+	if ba.now == nil {
+		ba.now = time.Now
 	}
-	if s.now == nil {
-		s.now = time.Now
+	server := firstWord(c.Server, rand.Text())
+	s := &Server{base: ba, workers: newWorkers(ba), oauth: &oauth{base: ba, clientID: c.ClientID, clientSecret: c.ClientSecret, url: c.URL}}
+	s.teams = &teams{base: ba, installations: c.Installations, tokens: c.Tokens, oauth: s.oauth, token: c.Token, tenant: c.Tenant, server: server,
+		budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.ChatConnected}}
+	people := &people{base: ba, teams: s.teams, accounts: c.People, members: c.Members, known: map[string]seen{}}
+	speaker := bot.New(bot.Config{UseCases: c.UseCases.UseCases, Tenant: c.Tenant, URL: c.URL, Pages: c.Pages, Currency: c.Currency, Log: ba.log})
+	s.boards = &boards{base: ba, teams: s.teams, people: people, bot: speaker, uses: c.UseCases}
+	answers := &responder{base: ba, workers: s.workers, teams: s.teams, people: people, boards: s.boards, bot: speaker, channels: c.Channels, members: c.Members,
+		follows: c.Follows, asks: c.Asks}
+	s.dispatcher = &dispatcher{responder: answers, deliveries: c.Deliveries, installations: c.Installations}
+	s.httpReceiver = newHTTPReceiver(ba, []byte(c.Secret), s.dispatcher)
+	if c.AppToken != "" {
+		s.socket = &socketReceiver{base: ba, dispatcher: s.dispatcher, connections: c.Connections, appToken: c.AppToken, server: server, dialer: c.Dialer}
+		if c.Dialer == nil {
+			s.socket.dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTime}
+		}
 	}
-	if s.server == "" {
-		s.server = rand.Text()
-	}
-	s.teams = teams{budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.ChatConnected}}
-	s.people = people{known: map[string]seen{}}
-	s.bot = bot.New(c.Muster, c.Tenant, c.URL, c.Pages, c.Currency, s.log)
-	s.life, s.end = context.WithCancel(context.Background())
-	s.mux.HandleFunc("POST /slack/commands", s.command)
-	s.mux.HandleFunc("POST /slack/actions", s.action)
-	s.mux.HandleFunc("POST /slack/options", s.action)
-	s.mux.HandleFunc("POST /slack/events", s.event)
 	return s
 }
 
 var _ http.Handler = (*Server)(nil)
 
-// ServeHTTP serves one request of Slack.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	s.mux.ServeHTTP(w, r)
-}
-
 // Close ends what is still worked on and waits for it. Calling it twice does no harm.
 func (s *Server) Close() error {
-	s.mu.Lock()
-	s.shut = true
-	s.mu.Unlock()
-	s.end()
-	s.work.Wait()
+	s.workers.close()
 	return nil
 }
 
-// begin works on something beside the request, unless there is too much of it or the server ends.
-func (s *Server) begin(f func(ctx context.Context)) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.shut {
-		return false
+// Tend keeps what is shown in all workspaces true, and their tokens fresh, until ctx ends; one server of a database does.
+func (s *Server) Tend(ctx context.Context) { s.boards.tend(ctx) }
+
+// Run is what every server does until ctx ends: it listens to Slack over a websocket where it has a token for that, and notes how
+// workspaces do.
+func (s *Server) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	if s.socket != nil {
+		wg.Go(func() { s.socket.listen(ctx) })
 	}
-	select {
-	case s.free <- struct{}{}:
-	default:
-		return false
+	for unlessDone(ctx, noteEvery) {
+		s.teams.noteAll(ctx)
 	}
-	s.work.Go(func() {
-		defer func() { <-s.free }()
-		defer func() {
-			if trouble := recover(); trouble != nil {
-				s.log.Error("slack: a command panicked", "panic", trouble)
-			}
-		}()
-		ctx, cancel := context.WithTimeout(s.life, workTime)
-		defer cancel()
-		f(ctx)
-	})
-	return true
+	wg.Wait()
+}
+
+// Exchange gets the tokens of a workspace for a code that came back from Slack's page. EInvalid where Slack does not take the code.
+func (s *Server) Exchange(ctx context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error) {
+	w, t, err := s.exchange(ctx, code)
+	if err != nil {
+		return w, t, err
+	}
+	if fixed := s.teams.fixedTeam(); s.teams.token != "" && fixed.Team == w.Team {
+		return w, t, &app.Error{Code: app.EConflict, Reason: "fixed", Message: "The token of this workspace is a setting of the servers.", Hint: "Take SLACK_BOT_TOKEN out of their environment first."}
+	}
+	// The board begins as soon as the workspace is kept.
+	time.AfterFunc(time.Second, s.boards.look)
+	return w, t, nil
 }

@@ -32,7 +32,7 @@ func TestARefusedFormIsExplainedInTheLog(t *testing.T) {
 	var log strings.Builder
 	r.server.log = slog.New(slog.NewTextHandler(&log, nil))
 	w := chat.ChatWorkspace{Kind: kind, Team: "T1", Fixed: true}
-	if r.server.open(t.Context(), w, "trigger", bot.Modal{ID: "x", Title: "X", Parts: []bot.Part{{Field: &bot.Field{Name: "y", Kind: bot.FieldText, Label: "Y"}}}}) {
+	if r.server.dispatcher.open(t.Context(), w, "trigger", bot.Modal{ID: "x", Title: "X", Parts: []bot.Part{{Field: &bot.Field{Name: "y", Kind: bot.FieldText, Label: "Y"}}}}) {
 		t.Error("it's said to be open")
 	}
 	if len(r.hooks.found) != 1 || !strings.Contains(log.String(), "missing, though there are inputs") || !strings.Contains(log.String(), "level=WARN") {
@@ -45,7 +45,7 @@ const secret = "8f742231b10e8888abcd99yyyzzz85a5"
 
 // muster is an app with one account that notes what it is asked for.
 type muster struct {
-	Muster
+	unasked
 	mu      sync.Mutex
 	seen    map[string]bool
 	created int
@@ -201,7 +201,7 @@ func newRig(t *testing.T) *rig {
 			t.Errorf("Slack would refuse %s", v)
 		}
 	})
-	r.server = New(Config{Muster: r.muster, Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of,
+	r.server = New(Config{UseCases: r.muster.useCases(), Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of,
 		Client: &http.Client{Transport: r.hooks}, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	return r
 }
@@ -360,7 +360,7 @@ func TestWhatTakesLongIsAnsweredLater(t *testing.T) {
 			t.Errorf("Slack was told %s", text)
 		}
 		// An address that is not Slack's gets nothing.
-		r.server.post("https://evil.example/commands/1", busy, false)
+		r.server.dispatcher.post("https://evil.example/commands/1", busy, false)
 		if len(r.hooks.posts) != 1 {
 			t.Error("an answer went elsewhere")
 		}

@@ -11,11 +11,12 @@ import (
 	"sync"
 	"time"
 
+	"muster/app"
+	"muster/app/chat"
+
 	"github.com/gorilla/websocket"
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/socketmode"
-	"muster/app"
-	"muster/app/chat"
 )
 
 const (
@@ -31,25 +32,35 @@ const (
 	mostUnacked = 64 // envelopes that are worked on at once
 )
 
+// socketReceiver hears Slack over a websocket that this server opens.
+type socketReceiver struct {
+	*base
+	dispatcher  *dispatcher
+	connections Connections
+	appToken    string
+	server      string // a name of this server
+	dialer      *websocket.Dialer
+}
+
 // listen hears Slack over a websocket until ctx ends. It is opened anew whenever it is lost, with a pause that grows, and before
 // Slack ends it. Nothing is lost by that: an envelope is acknowledged when its act was noted, and what is not acknowledged
 // Slack sends again, to whichever server.
-func (s *Server) listen(ctx context.Context) {
+func (ln *socketReceiver) listen(ctx context.Context) {
 	var old sync.WaitGroup
 	defer old.Wait()
-	pause, link := firstPause, chat.ChatLink{Server: s.server, Kind: kind, State: "connecting", Since: s.now()}
+	pause, link := firstPause, chat.ChatLink{Server: ln.server, Kind: kind, State: "connecting", Since: ln.now()}
 	tell := func(state, trouble string) {
 		if state != link.State {
-			link.State, link.Since = state, s.now()
+			link.State, link.Since = state, ln.now()
 		}
 		link.Error = trouble
-		if err := s.muster.NoteChatLink(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
-			s.log.Warn("slack: how this server is connected could not be noted", "error", err)
+		if err := ln.connections.NoteChatLink(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
+			ln.log.Warn("slack: how this server is connected could not be noted", "error", err)
 		}
 	}
 	tell("connecting", "")
 	for ctx.Err() == nil {
-		c, err := s.connect(ctx)
+		c, err := ln.connect(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
 				break
@@ -60,7 +71,7 @@ func (s *Server) listen(ctx context.Context) {
 			} else if e := app.AsError(err); e.RetryAfter > wait {
 				wait = e.RetryAfter
 			}
-			s.log.Warn("slack: the websocket cannot be opened; it is tried again", "in", wait, "error", err)
+			ln.log.Warn("slack: the websocket cannot be opened; it is tried again", "in", wait, "error", err)
 			tell("down", app.AsError(err).Message)
 			if !unlessDone(ctx, wait+rand.N(wait/4+1)) {
 				break
@@ -68,7 +79,7 @@ func (s *Server) listen(ctx context.Context) {
 			pause = min(2*pause, mostPauseWS)
 			continue
 		}
-		began, replace, hello := s.now(), make(chan struct{}), c.hello
+		began, replace, hello := ln.now(), make(chan struct{}), c.hello
 		ended := make(chan error, 1)
 		old.Go(func() { ended <- c.serve(ctx, replace) })
 		ping := time.NewTicker(time.Minute)
@@ -84,9 +95,9 @@ func (s *Server) listen(ctx context.Context) {
 				break steady // the next one is opened while this one is heard to its end
 			case err := <-ended:
 				if ctx.Err() == nil {
-					s.log.Info("slack: the websocket was lost; it is opened again", "error", err)
+					ln.log.Info("slack: the websocket was lost; it is opened again", "error", err)
 					tell("connecting", "The connection was lost.")
-					if s.now().Sub(began) < steadyTime && !unlessDone(ctx, pause+rand.N(pause/4+1)) {
+					if ln.now().Sub(began) < steadyTime && !unlessDone(ctx, pause+rand.N(pause/4+1)) {
 						break steady
 					}
 				}
@@ -94,7 +105,7 @@ func (s *Server) listen(ctx context.Context) {
 			}
 		}
 		ping.Stop()
-		if s.now().Sub(began) >= steadyTime {
+		if ln.now().Sub(began) >= steadyTime {
 			pause = firstPause
 		} else {
 			pause = min(2*pause, mostPauseWS)
@@ -105,7 +116,7 @@ func (s *Server) listen(ctx context.Context) {
 
 // connection is one websocket.
 type connection struct {
-	s     *Server
+	ln    *socketReceiver
 	ws    *websocket.Conn
 	hello chan struct{}
 	once  sync.Once
@@ -115,10 +126,10 @@ type connection struct {
 }
 
 // connect asks Slack for an address and opens it. The address is a secret: it opens the connection by itself.
-func (s *Server) connect(ctx context.Context) (*connection, error) {
+func (ln *socketReceiver) connect(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	api := slack.New("", slack.OptionAppLevelToken(s.appToken), slack.OptionAPIURL(s.apiURL), slack.OptionHTTPClient(s.client))
+	api := slack.New("", slack.OptionAppLevelToken(ln.appToken), slack.OptionAPIURL(ln.apiURL), slack.OptionHTTPClient(ln.client))
 	_, address, err := api.StartSocketModeContext(ctx)
 	if err != nil {
 		return nil, coded(err)
@@ -127,14 +138,14 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 	if err != nil || u.Scheme != "wss" && (u.Scheme != "ws" || !loopback(u.Hostname())) {
 		return nil, app.Errorf(app.ETransient, "Slack gave no address of a websocket that is safe to open")
 	}
-	ws, resp, err := s.dialer.DialContext(ctx, address, nil)
+	ws, resp, err := ln.dialer.DialContext(ctx, address, nil)
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close()
 	}
 	if err != nil {
 		return nil, &app.Error{Code: app.ETransient, Message: "Slack's websocket cannot be opened", Err: withoutAddress(err)}
 	}
-	return &connection{s: s, ws: ws, hello: make(chan struct{}), busy: make(chan struct{}, mostUnacked)}, nil
+	return &connection{ln: ln, ws: ws, hello: make(chan struct{}), busy: make(chan struct{}, mostUnacked)}, nil
 }
 
 func loopback(host string) bool {
@@ -203,14 +214,14 @@ func (c *connection) take(ctx context.Context, e socketmode.Request) {
 	select {
 	case c.busy <- struct{}{}:
 	default:
-		c.s.log.Warn("slack: an envelope is left, since there are too many; Slack sends it again")
+		c.ln.log.Warn("slack: an envelope is left, since there are too many; Slack sends it again")
 		return
 	}
 	c.work.Go(func() {
 		defer func() { <-c.busy }()
 		defer func() {
 			if trouble := recover(); trouble != nil {
-				c.s.log.Error("slack: an envelope panicked", "panic", trouble)
+				c.ln.log.Error("slack: an envelope panicked", "panic", trouble)
 			}
 		}()
 		// What has begun is answered although the connection is just ending.
@@ -224,17 +235,17 @@ func (c *connection) take(ctx context.Context, e socketmode.Request) {
 				r = refuse(http.StatusBadRequest, "The command is not JSON.")
 				break
 			}
-			r = c.s.heardCommand(ctx, how, v)
+			r = c.ln.dispatcher.heardCommand(ctx, how, v)
 		case socketmode.RequestTypeInteractive:
-			r = c.s.heardAction(ctx, how, e.Payload)
+			r = c.ln.dispatcher.heardAction(ctx, how, e.Payload)
 		case socketmode.RequestTypeEventsAPI:
-			r = c.s.heardEvent(ctx, how, e.Payload)
+			r = c.ln.dispatcher.heardEvent(ctx, how, e.Payload)
 		}
 		if r.again() {
 			return
 		}
 		if err := c.acknowledge(e, r); err != nil {
-			c.s.log.Info("slack: an envelope could not be acknowledged; it comes again", "error", withoutAddress(err))
+			c.ln.log.Info("slack: an envelope could not be acknowledged; it comes again", "error", withoutAddress(err))
 		}
 	})
 }

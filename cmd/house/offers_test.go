@@ -16,17 +16,17 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/all"
 	"muster/app/chat"
 	"muster/app/cluster"
 	"muster/app/identity"
 	"muster/bot"
+	"muster/cmd/muster/wiring"
 	"muster/portal/address"
 )
 
-// linked is app for a chat in which everyone is one person.
+// linked are the people of a chat in which everyone is one person.
 type linked struct {
-	*all.App
+	bot.People
 	who app.Actor
 }
 
@@ -160,7 +160,10 @@ func (h *House) apiOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 
 func (h *House) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 	t.Helper()
-	b := bot.New(linked{h.App, who}, Tenant, func() string { return "https://muster.example.com" }, address.Of, "EUR", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	uses := wiring.Bot(h.App)
+	uses.People = linked{uses.People, who}
+	b := bot.New(bot.Config{UseCases: uses, Tenant: Tenant, URL: func() string { return "https://muster.example.com" }, Pages: address.Of, Currency: "EUR",
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	p := bot.Person{Kind: "slack", External: "U1", Command: "/muster"}
 	told := b.Say(t.Context(), p, "status "+v.Name)
 	text := strings.Join(told.Lines, "\n")

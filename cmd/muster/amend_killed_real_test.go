@@ -31,12 +31,12 @@ func TestRealServerKilledInTheMiddleOfEveryAmendment(t *testing.T) {
 		{Kind: app.OperationRepair, Nodes: []string{"n1", "n3"}},
 		{Kind: app.OperationResize, Size: 3},
 	} {
-		shown, err := p.client().AmendPreview(t.Context(), v.ID, a)
+		shown, err := p.client().Operations.AmendPreview(t.Context(), v.ID, a)
 		if err != nil {
 			t.Fatalf("%s: %v", a.Kind, err)
 		}
 		a.PlanHash = shown.PlanHash
-		answer, err := p.client().Amend(t.Context(), v.ID, a)
+		answer, err := p.client().Operations.Amend(t.Context(), v.ID, a)
 		if err != nil {
 			t.Fatalf("%s: %v", a.Kind, err)
 		}
@@ -65,7 +65,7 @@ func TestRealServerKilledInTheMiddleOfEveryAmendment(t *testing.T) {
 // ranAsShown holds the steps of the latest operation to the plan that was shown before.
 func (p *process) ranAsShown(v cluster.ClusterView, shown cluster.AmendPreview) {
 	p.t.Helper()
-	steps, err := p.client().Steps(p.t.Context(), v.ID, v.Operations[0].ID)
+	steps, err := p.client().Operations.Steps(p.t.Context(), v.ID, v.Operations[0].ID)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -39,12 +39,12 @@ func TestRealPuppetAndAnsible(t *testing.T) {
 	t.Cleanup(p.tidy)
 	p.start()
 	cl, ctx := p.client(), t.Context()
-	if err := cl.SetSecret(ctx, "SITE_KEY", []byte(secret)); err != nil {
+	if err := cl.Secrets.Set(ctx, "SITE_KEY", []byte(secret)); err != nil {
 		t.Fatal(err)
 	}
 	p.push("puppet/module/site", "../../examples/automators/site")
 	p.push("ansible/role/notice", "../../examples/automators/notice")
-	if _, err := cl.SyncResources(ctx, "", false); err != nil {
+	if _, err := cl.Resources.Sync(ctx, "", false); err != nil {
 		t.Fatal(err)
 	}
 
@@ -129,7 +129,7 @@ func (p *process) push(resource, folder string) {
 // edit changes a file on a node by hand, with the cluster's key.
 func (p *process) edit(v cluster.ClusterView, n app.Node, file string) {
 	p.t.Helper()
-	user, key, err := p.client().Key(p.t.Context(), v.ID)
+	user, key, err := p.client().Clusters.Key(p.t.Context(), v.ID)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestBrowserStory(t *testing.T) {
 	b.Until(`document.querySelectorAll("#lines li").length > 15`)
 	b.Shoot("story-4-active")
 
-	list, err := p.client().Clusters(t.Context(), app.ClusterFilter{})
+	list, err := p.client().Clusters.List(t.Context(), app.ClusterFilter{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d clusters: %v", len(list), err)
 	}

@@ -64,7 +64,7 @@ func TestBrowserCatalogStory(t *testing.T) {
 		t.Errorf("the trials say %q", got)
 	}
 	b.Shoot("catalog-story-try")
-	if c, err := p.client().Templates(t.Context()); err != nil || len(c) != 0 {
+	if c, err := p.client().Templates.List(t.Context()); err != nil || len(c) != 0 {
 		t.Fatalf("trying has saved something: %v, %v", c, err)
 	}
 
@@ -83,7 +83,7 @@ func TestBrowserCatalogStory(t *testing.T) {
 	b.Shoot("catalog-story-published")
 
 	// A user makes a cluster of it, and sees nothing of the catalog's own pages.
-	made, err := p.client().CreateUser(t.Context(), identity.NewUser{Name: "ada", Role: app.RoleUser})
+	made, err := p.client().Users.Create(t.Context(), identity.NewUser{Name: "ada", Role: app.RoleUser})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestBrowserCatalogStory(t *testing.T) {
 	b.Until(`document.querySelector("#preview .primary")`)
 	b.Do(chromedp.Click(chromedp.CSS("#preview .primary")))
 	b.Until(`location.pathname.startsWith("/clusters/mine-")`)
-	list, err := p.client().Clusters(t.Context(), app.ClusterFilter{})
+	list, err := p.client().Clusters.List(t.Context(), app.ClusterFilter{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d clusters: %v", len(list), err)
 	}

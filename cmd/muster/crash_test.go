@@ -89,7 +89,7 @@ func (p *process) start() {
 	deadline := time.Now().Add(hangs)
 	for {
 		if cl, err := p.connect(); err == nil {
-			if _, err := cl.Clusters(context.WithoutCancel(p.t.Context()), app.ClusterFilter{}); err == nil { // also while tidying
+			if _, err := cl.Clusters.List(context.WithoutCancel(p.t.Context()), app.ClusterFilter{}); err == nil { // also while tidying
 				return
 			}
 		}
@@ -133,7 +133,7 @@ func (p *process) kill() {
 func (p *process) await(id string) cluster.ClusterView {
 	p.t.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
-		v, err := p.client().Cluster(p.t.Context(), id)
+		v, err := p.client().Clusters.Get(p.t.Context(), id)
 		if err == nil && v.Operations[0].Status.Ended() {
 			return v
 		}
@@ -149,17 +149,17 @@ func (p *process) tidy() {
 	}
 	cl := p.client()
 	ctx := context.WithoutCancel(p.t.Context())
-	list, err := cl.Clusters(ctx, app.ClusterFilter{})
+	list, err := cl.Clusters.List(ctx, app.ClusterFilter{})
 	if err != nil {
 		p.t.Error(err)
 	}
 	for _, c := range list {
-		if _, err := cl.Delete(ctx, c.ID); err != nil {
+		if _, err := cl.Clusters.Delete(ctx, c.ID); err != nil {
 			p.t.Error(err)
 		}
 	}
 	for deadline := time.Now().Add(hangs); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if list, err = cl.Clusters(ctx, app.ClusterFilter{}); err != nil {
+		if list, err = cl.Clusters.List(ctx, app.ClusterFilter{}); err != nil {
 			p.t.Error(err)
 			break
 		}

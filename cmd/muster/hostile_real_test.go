@@ -79,7 +79,7 @@ func TestRealHostileConnectionsAreSurvived(t *testing.T) {
 	began, worst := time.Now(), time.Duration(0)
 	for range 50 {
 		at := time.Now()
-		if _, err := p.client().Clusters(t.Context(), app.ClusterFilter{}); err != nil {
+		if _, err := p.client().Clusters.List(t.Context(), app.ClusterFilter{}); err != nil {
 			t.Fatalf("with %d connections open: %v", len(all), err)
 		}
 		worst = max(worst, time.Since(at))

@@ -88,17 +88,17 @@ func (f *servers) tidy() {
 	}
 	cl := f.servers[0].client()
 	ctx := context.WithoutCancel(f.t.Context())
-	list, err := cl.Clusters(ctx, app.ClusterFilter{})
+	list, err := cl.Clusters.List(ctx, app.ClusterFilter{})
 	if err != nil {
 		f.t.Error(err)
 	}
 	for _, c := range list {
-		if _, err := cl.Delete(ctx, c.ID); err != nil {
+		if _, err := cl.Clusters.Delete(ctx, c.ID); err != nil {
 			f.t.Error(err)
 		}
 	}
 	for deadline := time.Now().Add(hangs); len(list) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if list, err = cl.Clusters(ctx, app.ClusterFilter{}); err != nil {
+		if list, err = cl.Clusters.List(ctx, app.ClusterFilter{}); err != nil {
 			f.t.Error(err)
 			break
 		}
@@ -146,7 +146,7 @@ func (f *servers) create(s *process, name string, size int) {
 func (f *servers) active(s *process, names []string, machines int) {
 	f.t.Helper()
 	for _, name := range names {
-		v, err := s.client().Cluster(f.t.Context(), name)
+		v, err := s.client().Clusters.Get(f.t.Context(), name)
 		if err != nil {
 			f.t.Fatalf("%s: %v\n%s", name, err, f.say())
 		}

@@ -114,7 +114,7 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 		{About: family.AboutQuota, Warning: true, Message: "Only 3 machines are left."},
 		{About: family.AboutFlavor, Subject: "large", Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."},
 	}}
-	s.App.ClusterService.Accounts = accounts
+	s.App.PreflightService.Accounts = accounts
 	bob := app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}
 	request := appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "dear", Size: 3}}
 	p, err := s.App.Preview(t.Context(), bob, request)
@@ -144,8 +144,8 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 // TestPreviewsSayWhichScriptsNoShellCanRead, where a catalog let one through: Coopr's forms are read leniently.
 func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 	s := serverOf(t, dearCatalog)
-	s.App.ClusterService.Accounts = nil
-	s.App.ClusterService.CheckScript = func(script string) *apptemplate.ScriptFault {
+	s.App.PreflightService.Accounts = nil
+	s.App.PreflightService.CheckScript = func(script string) *apptemplate.ScriptFault {
 		if script == "echo" {
 			return &apptemplate.ScriptFault{Line: 1, Column: 2, Message: "this shell has no echo"}
 		}
@@ -159,7 +159,7 @@ func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 
 func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 	s := serverOf(t, dearCatalog)
-	s.App.ClusterService.Accounts = nil
+	s.App.PreflightService.Accounts = nil
 	for _, c := range []struct {
 		name, template string
 		prefer         apptemplate.Preference

@@ -31,7 +31,7 @@ func newStory(t *testing.T) *story {
 func (s *story) comes(b *portaltest.Browser, name string, role app.Role) {
 	s.t.Helper()
 	const own = "staple battery horse"
-	made, err := s.client().CreateUser(s.t.Context(), identity.NewUser{Name: name, Role: role})
+	made, err := s.client().Users.Create(s.t.Context(), identity.NewUser{Name: name, Role: role})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func (s *story) comes(b *portaltest.Browser, name string, role app.Role) {
 // asksFrom has a policy that clusters of more nodes than that need somebody's approval.
 func (s *story) asksFrom(nodes string) {
 	s.t.Helper()
-	if _, err := s.client().SavePolicy(s.t.Context(), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: `kind == "create" && nodes > ` + nodes,
+	if _, err := s.client().Policies.Save(s.t.Context(), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: `kind == "create" && nodes > ` + nodes,
 		Effect: policy.PolicyApprove, Reason: "More than " + nodes + " nodes are looked at by somebody else.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestBrowserNewClusterStory(t *testing.T) {
 	if got := other.Text("#preview .figures"); got != words {
 		t.Errorf("the link's preview says %q, want %q", got, words)
 	}
-	if list, err := s.client().Clusters(t.Context(), app.ClusterFilter{}); err != nil || len(list) != 0 {
+	if list, err := s.client().Clusters.List(t.Context(), app.ClusterFilter{}); err != nil || len(list) != 0 {
 		t.Errorf("looking has made something: %+v, %v", list, err)
 	}
 }
@@ -194,7 +194,7 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 	ada.Shoot("story-two-offer")
 	ada.Do(chromedp.Click(chromedp.CSS(`#offer button.primary`)))
 	ada.Until(`document.querySelector('a.primary[href^="/clusters/shop-"]') || location.pathname.startsWith("/clusters/shop-")`)
-	list, err := s.client().Clusters(t.Context(), app.ClusterFilter{})
+	list, err := s.client().Clusters.List(t.Context(), app.ClusterFilter{})
 	if err != nil || len(list) != 1 || list[0].Size != 3 {
 		t.Fatalf("%+v: %v", list, err)
 	}

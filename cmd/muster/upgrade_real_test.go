@@ -203,11 +203,11 @@ func upgrade(t *testing.T, program string, env ...string) {
 	middle := func() (done map[string]app.Step) {
 		t.Helper()
 		for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
-			v, err := p.client().Cluster(t.Context(), going)
+			v, err := p.client().Clusters.Get(t.Context(), going)
 			if err != nil {
 				t.Fatal(err)
 			}
-			steps, err := p.client().Steps(t.Context(), going, v.Operations[0].ID)
+			steps, err := p.client().Operations.Steps(t.Context(), going, v.Operations[0].ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -254,7 +254,7 @@ func upgrade(t *testing.T, program string, env ...string) {
 		t.Fatal(err)
 	}
 	v := active(going)
-	steps, err := p.client().Steps(t.Context(), going, v.Operations[0].ID)
+	steps, err := p.client().Operations.Steps(t.Context(), going, v.Operations[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}

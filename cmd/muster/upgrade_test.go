@@ -86,7 +86,7 @@ func TestUpgradeInTheMiddleOfAnOperation(t *testing.T) {
 	t.Cleanup(p.tidy)
 	began := time.Now()
 	p.start()
-	list, err := p.client().Clusters(t.Context(), app.ClusterFilter{})
+	list, err := p.client().Clusters.List(t.Context(), app.ClusterFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestUpgradeInTheMiddleOfAnOperation(t *testing.T) {
 		t.Fatalf("it ended as %s: %s\n%s", v.Status, v.Message, p.out)
 	}
 	done, again := 0, 0
-	steps, err := p.client().Steps(t.Context(), v.ID, v.Operations[0].ID)
+	steps, err := p.client().Operations.Steps(t.Context(), v.ID, v.Operations[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (p *process) stands(id string) cluster.ClusterView {
 
 // lines are the last ones of the cluster's log.
 func (p *process) lines(id string) string {
-	found, err := p.client().Logs(context.WithoutCancel(p.t.Context()), id, cluster.LogFilter{Tail: true, Limit: 60})
+	found, err := p.client().Clusters.Logs(context.WithoutCancel(p.t.Context()), id, cluster.LogFilter{Tail: true, Limit: 60})
 	var b strings.Builder
 	for _, l := range found.Lines {
 		fmt.Fprintf(&b, "%s %s: %s\n", l.Node, l.Step, l.Text)
@@ -90,7 +90,7 @@ func (p *process) amend(id string, m cluster.Amendment) (cluster.ClusterView, cl
 	if op.Kind != m.Kind || op.Status != app.OperationSucceeded {
 		p.t.Fatalf("the %s is a %s that has %s: %s\n%s", m.Kind, op.Kind, op.Status, op.Message, p.lines(id))
 	}
-	ran, err := cl.Steps(ctx, id, op.ID)
+	ran, err := cl.Operations.Steps(ctx, id, op.ID)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func (p *process) dies(n app.Node) {
 // goes deletes a cluster, and finds on its receipt that nothing of it is left.
 func (p *process) goes(v cluster.ClusterView, machines int) {
 	p.t.Helper()
-	if _, err := p.client().Delete(p.t.Context(), v.ID); err != nil {
+	if _, err := p.client().Clusters.Delete(p.t.Context(), v.ID); err != nil {
 		p.t.Fatal(err)
 	}
 	if v = p.await(v.ID); v.Status != app.ClusterDeleted {

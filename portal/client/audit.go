@@ -10,13 +10,16 @@ import (
 	"muster/app/identity"
 )
 
+// Audit checks what the audit log holds.
+type Audit part
+
 // Expect compares one entry with a hash that was kept.
-func (c *Client) Expect(ctx context.Context, p *identity.AuditProof, number int64, hash string) error {
+func (c *Audit) Expect(ctx context.Context, p *identity.AuditProof, number int64, hash string) error {
 	q := url.Values{"tenant": {p.Tenant}, "after": {strconv.FormatInt(number+1, 10)}, "limit": {"1"}}
 	var out struct {
 		Entries []app.Deed `json:"entries"`
 	}
-	if err := c.CallInto(ctx, "/audit", q, &out); err != nil {
+	if err := c.client.CallInto(ctx, "/audit", q, &out); err != nil {
 		return err
 	}
 	if p.Whole && (len(out.Entries) == 0 || out.Entries[0].Number != number || out.Entries[0].Hash != hash) {

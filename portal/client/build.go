@@ -18,72 +18,78 @@ func buildHookPath(name string, rest ...string) string {
 	return strings.Join(append([]string{"/build-hooks", url.PathEscape(name)}, rest...), "/")
 }
 
-// BuildHooks are the build hooks of a tenant, and the build systems that there can be some for.
-type BuildHooks struct {
+// BuildHookList is the build hooks of a tenant, and the build systems that can report to one.
+type BuildHookList struct {
 	Hooks   []build.BuildHook   `json:"hooks"`
 	Systems []build.BuildSystem `json:"systems"`
 }
 
-// BuildHooks lists where build systems tell of their builds.
-func (c *Client) BuildHooks(ctx context.Context) (out BuildHooks, err error) {
-	err = c.CallInto(ctx, "/build-hooks", nil, &out)
+// BuildHooks are where build systems report their builds.
+type BuildHooks part
+
+// List lists where build systems tell of their builds.
+func (c *BuildHooks) List(ctx context.Context) (out BuildHookList, err error) {
+	err = c.client.CallInto(ctx, "/build-hooks", nil, &out)
 	return out, err
 }
 
-// BuildHook gives one with its rules.
-func (c *Client) BuildHook(ctx context.Context, name string) (h build.BuildHook, err error) {
-	err = c.CallInto(ctx, buildHookPath(name), nil, &h)
+// Get gives one with its rules.
+func (c *BuildHooks) Get(ctx context.Context, name string) (h build.BuildHook, err error) {
+	err = c.client.CallInto(ctx, buildHookPath(name), nil, &h)
 	return h, err
 }
 
-// SaveBuildHook makes a build hook, or changes the one of that name.
-func (c *Client) SaveBuildHook(ctx context.Context, r build.BuildHookRequest) (s build.SavedBuildHook, err error) {
-	err = c.Call(ctx, http.MethodPut, buildHookPath(r.Name), nil, r, &s)
+// Save makes a build hook, or changes the one of that name.
+func (c *BuildHooks) Save(ctx context.Context, r build.BuildHookRequest) (s build.SavedBuildHook, err error) {
+	err = c.client.Call(ctx, http.MethodPut, buildHookPath(r.Name), nil, r, &s)
 	return s, err
 }
 
-// SetBuildRules gives a build hook other rules.
-func (c *Client) SetBuildRules(ctx context.Context, name string, rules []build.BuildRule) (h build.BuildHook, err error) {
-	err = c.Call(ctx, http.MethodPut, buildHookPath(name, "rules"), nil, map[string]any{"rules": rules}, &h)
+// SetRules gives a build hook other rules.
+func (c *BuildHooks) SetRules(ctx context.Context, name string, rules []build.BuildRule) (h build.BuildHook, err error) {
+	err = c.client.Call(ctx, http.MethodPut, buildHookPath(name, "rules"), nil, map[string]any{"rules": rules}, &h)
 	return h, err
 }
 
-// DeleteBuildHook deletes a build hook, and gives back the clusters of its builds.
-func (c *Client) DeleteBuildHook(ctx context.Context, name string) error {
-	return c.Call(ctx, http.MethodDelete, buildHookPath(name), nil, nil, nil)
+// Delete deletes a build hook, and gives back the clusters of its builds.
+func (c *BuildHooks) Delete(ctx context.Context, name string) error {
+	return c.client.Call(ctx, http.MethodDelete, buildHookPath(name), nil, nil, nil)
 }
 
-// TryBuild says what rules would do, without doing it.
-func (c *Client) TryBuild(ctx context.Context, name string, t build.BuildTrial) (out build.BuildTried, err error) {
-	err = c.Call(ctx, http.MethodPost, buildHookPath(name, "try"), nil, t, &out)
+// Try says what rules would do, without doing it.
+func (c *BuildHooks) Try(ctx context.Context, name string, t build.BuildTrial) (out build.BuildTried, err error) {
+	err = c.client.Call(ctx, http.MethodPost, buildHookPath(name, "try"), nil, t, &out)
 	return out, err
 }
 
-// BuildDeliveries lists what was sent to a build hook before a delivery, newest first; next is 0 at the end.
-func (c *Client) BuildDeliveries(ctx context.Context, name string, before int64, limit int) (list []build.BuildTaken, next int64, err error) {
+// Deliveries lists what was sent to a build hook before a delivery, newest first; next is 0 at the end.
+func (c *BuildHooks) Deliveries(ctx context.Context, name string, before int64, limit int) (list []build.BuildTaken, next int64, err error) {
 	var out struct {
 		Deliveries []build.BuildTaken `json:"deliveries"`
 		Next       int64              `json:"next"`
 	}
 	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
-	err = c.CallInto(ctx, buildHookPath(name, "deliveries"), q, &out)
+	err = c.client.CallInto(ctx, buildHookPath(name, "deliveries"), q, &out)
 	return out.Deliveries, out.Next, err
 }
 
-// BuildDelivery gives one delivery with its body.
-func (c *Client) BuildDelivery(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
-	err = c.CallInto(ctx, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
+// Delivery gives one delivery with its body.
+func (c *BuildHooks) Delivery(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
+	err = c.client.CallInto(ctx, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err
 }
 
-// ReplayBuild runs a delivery again, against today's rules.
-func (c *Client) ReplayBuild(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
-	err = c.Call(ctx, http.MethodPost, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10), "replay"), nil, nil, &d)
+// Replay runs a delivery again, against today's rules.
+func (c *BuildHooks) Replay(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
+	err = c.client.Call(ctx, http.MethodPost, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10), "replay"), nil, nil, &d)
 	return d, err
 }
 
-// Builds lists builds and how they stand, newest first; next is 0 at the end.
-func (c *Client) Builds(ctx context.Context, f build.BuildFilter) (list []build.Build, next int64, err error) {
+// Builds are the builds of build systems, and their clusters.
+type Builds part
+
+// List lists builds and how they stand, newest first; next is 0 at the end.
+func (c *Builds) List(ctx context.Context, f build.BuildFilter) (list []build.Build, next int64, err error) {
 	q := url.Values{"limit": {strconv.Itoa(f.Limit)}, "before": {strconv.FormatInt(f.Before, 10)}}
 	for name, value := range map[string]string{"hook": f.Hook, "key": f.Key, "build": f.Build, "cluster": f.Cluster} {
 		if value != "" {
@@ -97,24 +103,24 @@ func (c *Client) Builds(ctx context.Context, f build.BuildFilter) (list []build.
 		Builds []build.Build `json:"builds"`
 		Next   int64         `json:"next"`
 	}
-	err = c.CallInto(ctx, "/builds", q, &out)
+	err = c.client.CallInto(ctx, "/builds", q, &out)
 	return out.Builds, out.Next, err
 }
 
-// Build gives a build with its cluster; it is waited for, for at most so many seconds.
-func (c *Client) Build(ctx context.Context, id int64, wait int) (v build.BuildView, err error) {
-	err = c.CallInto(ctx, buildPath(id), url.Values{"wait": {strconv.Itoa(wait)}}, &v)
+// Get gives a build with its cluster; it is waited for, for at most so many seconds.
+func (c *Builds) Get(ctx context.Context, id int64, wait int) (v build.BuildView, err error) {
+	err = c.client.CallInto(ctx, buildPath(id), url.Values{"wait": {strconv.Itoa(wait)}}, &v)
 	return v, err
 }
 
-// EndBuild ends a build.
-func (c *Client) EndBuild(ctx context.Context, id int64) (v build.BuildView, err error) {
-	err = c.Call(ctx, http.MethodPost, buildPath(id, "end"), nil, nil, &v)
+// End ends a build.
+func (c *Builds) End(ctx context.Context, id int64) (v build.BuildView, err error) {
+	err = c.client.Call(ctx, http.MethodPost, buildPath(id, "end"), nil, nil, &v)
 	return v, err
 }
 
-// ExtendBuild moves the end of the lease of its cluster, such as by 1h.
-func (c *Client) ExtendBuild(ctx context.Context, id int64, by string) (v build.BuildView, err error) {
-	err = c.Call(ctx, http.MethodPost, buildPath(id, "extend"), nil, map[string]string{"by": by}, &v)
+// Extend moves the end of the lease of its cluster, such as by 1h.
+func (c *Builds) Extend(ctx context.Context, id int64, by string) (v build.BuildView, err error) {
+	err = c.client.Call(ctx, http.MethodPost, buildPath(id, "extend"), nil, map[string]string{"by": by}, &v)
 	return v, err
 }

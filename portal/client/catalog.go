@@ -14,55 +14,58 @@ func entryPath(k template.CatalogKey) string {
 	return "/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name)
 }
 
-// CatalogItems lists the entries of the tenant's catalog of a kind that have a text; "" for each leaves it open.
-func (c *Client) CatalogItems(ctx context.Context, kind, query string) ([]catalog.CatalogItem, error) {
+// Catalog is the tenant's catalog as it is written.
+type Catalog part
+
+// List lists the entries of the tenant's catalog of a kind that have a text; "" for each leaves it open.
+func (c *Catalog) List(ctx context.Context, kind, query string) ([]catalog.CatalogItem, error) {
 	var out struct{ Items []catalog.CatalogItem }
-	err := c.CallInto(ctx, "/catalog", url.Values{"kind": {kind}, "query": {query}}, &out)
+	err := c.client.CallInto(ctx, "/catalog", url.Values{"kind": {kind}, "query": {query}}, &out)
 	return out.Items, err
 }
 
-// CatalogSource gives an entry as it is written.
-func (c *Client) CatalogSource(ctx context.Context, k template.CatalogKey) (s catalog.CatalogSource, err error) {
-	err = c.CallInto(ctx, entryPath(k), nil, &s)
+// Get gives an entry as it is written.
+func (c *Catalog) Get(ctx context.Context, k template.CatalogKey) (s catalog.CatalogSource, err error) {
+	err = c.client.CallInto(ctx, entryPath(k), nil, &s)
 	return s, err
 }
 
-// CatalogHistory gives the versions of an own entry, newest first.
-func (c *Client) CatalogHistory(ctx context.Context, k template.CatalogKey) ([]catalog.CatalogRevision, error) {
+// History gives the versions of an own entry, newest first.
+func (c *Catalog) History(ctx context.Context, k template.CatalogKey) ([]catalog.CatalogRevision, error) {
 	var out struct{ Versions []catalog.CatalogRevision }
-	err := c.CallInto(ctx, entryPath(k)+"/history", nil, &out)
+	err := c.client.CallInto(ctx, entryPath(k)+"/history", nil, &out)
 	return out.Versions, err
 }
 
-// ChangeCatalog checks a change, or applies it where save is said.
-func (c *Client) ChangeCatalog(ctx context.Context, change catalog.CatalogChange, save bool) (r catalog.CatalogReport, err error) {
+// Change checks a change, or applies it where save is said.
+func (c *Catalog) Change(ctx context.Context, change catalog.CatalogChange, save bool) (r catalog.CatalogReport, err error) {
 	path := "/catalog/check"
 	if save {
 		path = "/catalog/apply"
 	}
-	err = c.Call(ctx, http.MethodPost, path, nil, change, &r)
+	err = c.client.Call(ctx, http.MethodPost, path, nil, change, &r)
 	return r, err
 }
 
-// RevertCatalog saves an older version of an own entry again; number 0 takes the own entry out.
-func (c *Client) RevertCatalog(ctx context.Context, k template.CatalogKey, number int, note string) (r catalog.CatalogReport, err error) {
-	err = c.Call(ctx, http.MethodPost, entryPath(k)+"/revert", nil, map[string]any{"number": number, "note": note}, &r)
+// Revert saves an older version of an own entry again; number 0 takes the own entry out.
+func (c *Catalog) Revert(ctx context.Context, k template.CatalogKey, number int, note string) (r catalog.CatalogReport, err error) {
+	err = c.client.Call(ctx, http.MethodPost, entryPath(k)+"/revert", nil, map[string]any{"number": number, "note": note}, &r)
 	return r, err
 }
 
-// TryCatalog works out a cluster as if a change were saved. Nothing is.
-func (c *Client) TryCatalog(ctx context.Context, change catalog.CatalogChange, request cluster.ClusterRequest) (p cluster.Preview, err error) {
-	err = c.Call(ctx, http.MethodPost, "/catalog/try", nil, map[string]any{"change": change, "request": request}, &p)
+// Try works out a cluster as if a change were saved. Nothing is.
+func (c *Catalog) Try(ctx context.Context, change catalog.CatalogChange, request cluster.ClusterRequest) (p cluster.Preview, err error) {
+	err = c.client.Call(ctx, http.MethodPost, "/catalog/try", nil, map[string]any{"change": change, "request": request}, &p)
 	return p, err
 }
 
-// ExportCatalog gives the tenant's own entries as files, or with all the installation's, too.
-func (c *Client) ExportCatalog(ctx context.Context, all bool) ([]catalog.CatalogFile, error) {
+// Export gives the tenant's own entries as files, or with all the installation's, too.
+func (c *Catalog) Export(ctx context.Context, all bool) ([]catalog.CatalogFile, error) {
 	q := url.Values{}
 	if all {
 		q.Set("all", "true")
 	}
 	var out struct{ Files []catalog.CatalogFile }
-	err := c.CallInto(ctx, "/catalog/export", q, &out)
+	err := c.client.CallInto(ctx, "/catalog/export", q, &out)
 	return out.Files, err
 }

@@ -16,13 +16,49 @@ type Settings struct {
 	CA    string `json:"ca_fingerprint,omitempty"` // sha256:… of the server's own CA; "" where the host trusts its certificate
 }
 
-// Client speaks to one server. Its fields are set before it is used; then it serves any number of goroutines.
+// part is what all nouns of a client have: the client that carries their calls.
+type part struct{ client *Client }
+
+// Client speaks to one server, noun by noun: c.Clusters.List, c.Users.Create. Its fields are set before it is used; then it serves any
+// number of goroutines.
 type Client struct {
 	HTTP  *http.Client
 	ActIn string // the tenant in which a superadmin acts; "": that of the token
 	Agent string // what the program says that it is; "": what net/http says
 	// Reload finds the settings anew; nil where they cannot change. A server that was started again may have another address or token.
 	Reload func() (Settings, error)
+
+	Audit             *Audit
+	BuildHooks        *BuildHooks
+	Builds            *Builds
+	Catalog           *Catalog
+	Clusters          *Clusters
+	Devices           *Devices
+	Groups            *Groups
+	Leases            *Leases
+	Notices           *Notices
+	Operations        *Operations
+	Orphans           *Orphans
+	Policies          *Policies
+	Pools             *Pools
+	ProvisionerTokens *ProvisionerTokens
+	Provisioners      *Provisioners
+	Questions         *Questions
+	Queues            *Queues
+	Quotas            *Quotas
+	Requests          *Requests
+	Resources         *Resources
+	Schedules         *Schedules
+	Secrets           *Secrets
+	Sharing           *Sharing
+	Slack             *Slack
+	Templates         *Templates
+	TenantSettings    *TenantSettings
+	Tenants           *Tenants
+	Tokens            *Tokens
+	Usage             *Usage
+	Users             *Users
+	Webhooks          *Webhooks
 
 	mu       sync.Mutex
 	settings Settings
@@ -54,7 +90,40 @@ func New(s Settings) (*Client, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = t
-	return &Client{HTTP: &http.Client{Transport: transport}, settings: s}, nil
+	c := &Client{HTTP: &http.Client{Transport: transport}, settings: s}
+	p := &part{client: c}
+	c.Audit = (*Audit)(p)
+	c.BuildHooks = (*BuildHooks)(p)
+	c.Builds = (*Builds)(p)
+	c.Catalog = (*Catalog)(p)
+	c.Clusters = (*Clusters)(p)
+	c.Devices = (*Devices)(p)
+	c.Groups = (*Groups)(p)
+	c.Leases = (*Leases)(p)
+	c.Notices = (*Notices)(p)
+	c.Operations = (*Operations)(p)
+	c.Orphans = (*Orphans)(p)
+	c.Policies = (*Policies)(p)
+	c.Pools = (*Pools)(p)
+	c.ProvisionerTokens = (*ProvisionerTokens)(p)
+	c.Provisioners = (*Provisioners)(p)
+	c.Questions = (*Questions)(p)
+	c.Queues = (*Queues)(p)
+	c.Quotas = (*Quotas)(p)
+	c.Requests = (*Requests)(p)
+	c.Resources = (*Resources)(p)
+	c.Schedules = (*Schedules)(p)
+	c.Secrets = (*Secrets)(p)
+	c.Sharing = (*Sharing)(p)
+	c.Slack = (*Slack)(p)
+	c.Templates = (*Templates)(p)
+	c.TenantSettings = (*TenantSettings)(p)
+	c.Tenants = (*Tenants)(p)
+	c.Tokens = (*Tokens)(p)
+	c.Usage = (*Usage)(p)
+	c.Users = (*Users)(p)
+	c.Webhooks = (*Webhooks)(p)
+	return c, nil
 }
 
 // Settings gives those in use.

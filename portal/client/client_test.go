@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func ExampleNew() {
 		return
 	}
 	ask := func(ctx context.Context) (cluster.Answer, error) {
-		return c.Ask(ctx, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 5}})
+		return c.Clusters.Create(ctx, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 5}})
 	}
 	_ = ask // answer.Cluster is the cluster; where people approve first it is nil, and answer.Request waits for them
 	fmt.Println(c.Settings().URL)
@@ -60,7 +61,7 @@ func TestWhoAsks(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"name": "a b"})
 	})
 	c.ActIn = "blue"
-	v, err := c.Cluster(t.Context(), "a b")
+	v, err := c.Clusters.Get(t.Context(), "a b")
 	if err != nil || v.Name != "a b" {
 		t.Errorf("got %q, %v", v.Name, err)
 	}
@@ -72,7 +73,7 @@ func TestRefusal(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		_, _ = w.Write([]byte(`{"title":"Too many","detail":"Too many at once","code":"rate_limit","hint":"Wait."}`))
 	})
-	_, err := c.Tenants(t.Context())
+	_, err := c.Tenants.List(t.Context())
 	var e *app.Error
 	if !errors.As(err, &e) || e.Code != app.ERateLimit || e.Message != "Too many at once" || e.Hint != "Wait." || e.RetryAfter != 7*time.Second {
 		t.Errorf("got %+v", err)
@@ -94,7 +95,7 @@ func TestLostAnswer(t *testing.T) {
 		}
 		_ = json.NewEncoder(w).Encode(identity.Group{Name: "data"})
 	})
-	g, err := c.SaveGroup(t.Context(), identity.GroupChange{Name: "data"})
+	g, err := c.Groups.Save(t.Context(), identity.GroupChange{Name: "data"})
 	if err != nil || g.Name != "data" || asked.Load() != 2 {
 		t.Errorf("got %+v, %v after %d calls", g, err, asked.Load())
 	}
@@ -105,12 +106,12 @@ func TestUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = c.Queue(t.Context()); app.CodeOf(err) != app.ETransient {
+	if _, err = c.Queues.Get(t.Context()); app.CodeOf(err) != app.ETransient {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = c.Queue(ctx); !errors.Is(err, context.Canceled) {
+	if _, err = c.Queues.Get(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -123,5 +124,18 @@ func TestRenew(t *testing.T) {
 	c.Reload = func() (client.Settings, error) { return client.Settings{URL: "http://127.0.0.1:2", Token: "new"}, nil }
 	if !c.Renew() || c.Renew() || c.Settings().Token != "new" {
 		t.Error("the settings are not those that were found anew")
+	}
+}
+
+// Nouns are fields that New sets; one that it forgot would be found only by who calls it.
+func TestNewSetsEveryNoun(t *testing.T) {
+	c, err := client.New(client.Settings{URL: "https://muster.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, i := reflect.ValueOf(c).Elem(), 0; i < v.NumField(); i++ {
+		if f := v.Type().Field(i); f.IsExported() && f.Type.Kind() == reflect.Pointer && v.Field(i).IsNil() {
+			t.Errorf("New doesn't set %s", f.Name)
+		}
 	}
 }

@@ -16,22 +16,18 @@ type DeviceCodes struct {
 	Interval   int    `json:"interval"`          // seconds between two looks for the answer
 }
 
-// StartDevice begins the sign-in of a program. It needs no token; the scopes are a wish.
-func (c *Client) StartDevice(ctx context.Context, host string, scopes []app.Scope) (codes DeviceCodes, err error) {
-	err = c.Call(ctx, http.MethodPost, "/device/code", nil, map[string]any{"host": host, "scopes": append([]app.Scope{}, scopes...)}, &codes)
+// Devices signs programs in that a person allows at the portal.
+type Devices part
+
+// Start begins the sign-in of a program. It needs no token; the scopes are a wish.
+func (c *Devices) Start(ctx context.Context, host string, scopes []app.Scope) (codes DeviceCodes, err error) {
+	err = c.client.Call(ctx, http.MethodPost, "/device/code", nil, map[string]any{"host": host, "scopes": append([]app.Scope{}, scopes...)}, &codes)
 	return codes, err
 }
 
-// PollDevice gives the token that somebody has allowed, once. The reasons of its errors are those of RFC 8628: authorization_pending,
+// Poll gives the token that somebody has allowed, once. The reasons of its errors are those of RFC 8628: authorization_pending,
 // slow_down, access_denied and expired_token.
-func (c *Client) PollDevice(ctx context.Context, deviceCode string) (m MadeToken, err error) {
-	err = c.Call(ctx, http.MethodPost, "/device/token", nil, map[string]string{"device_code": deviceCode}, &m)
+func (c *Devices) Poll(ctx context.Context, deviceCode string) (m MadeToken, err error) {
+	err = c.client.Call(ctx, http.MethodPost, "/device/token", nil, map[string]string{"device_code": deviceCode}, &m)
 	return m, err
-}
-
-// EndToken ends the token that the client has, and gives its number.
-func (c *Client) EndToken(ctx context.Context) (int64, error) {
-	var out struct{ Revoked int64 }
-	err := c.Call(ctx, http.MethodDelete, "/token", nil, nil, &out)
-	return out.Revoked, err
 }

@@ -15,57 +15,63 @@ func hookPath(name string, rest ...string) string {
 	return strings.Join(append([]string{"/hooks", url.PathEscape(name)}, rest...), "/")
 }
 
-// Hooks lists the hooks of the tenant.
-func (c *Client) Hooks(ctx context.Context) ([]webhook.Hook, error) {
+// Webhooks are where a tenant's events are sent.
+type Webhooks part
+
+// List lists the hooks of the tenant.
+func (c *Webhooks) List(ctx context.Context) ([]webhook.Hook, error) {
 	var out struct {
 		Hooks []webhook.Hook `json:"hooks"`
 	}
-	err := c.CallInto(ctx, "/hooks", nil, &out)
+	err := c.client.CallInto(ctx, "/hooks", nil, &out)
 	return out.Hooks, err
 }
 
-// SaveHook makes a hook, or changes the one of that name.
-func (c *Client) SaveHook(ctx context.Context, r webhook.HookRequest) (s webhook.SavedHook, err error) {
-	err = c.Call(ctx, http.MethodPut, hookPath(r.Name), nil, r, &s)
+// Save makes a hook, or changes the one of that name.
+func (c *Webhooks) Save(ctx context.Context, r webhook.HookRequest) (s webhook.SavedHook, err error) {
+	err = c.client.Call(ctx, http.MethodPut, hookPath(r.Name), nil, r, &s)
 	return s, err
 }
 
-// DeleteHook deletes a hook with the list of its deliveries.
-func (c *Client) DeleteHook(ctx context.Context, name string) error {
-	return c.Call(ctx, http.MethodDelete, hookPath(name), nil, nil, nil)
+// Delete deletes a hook with the list of its deliveries.
+func (c *Webhooks) Delete(ctx context.Context, name string) error {
+	return c.client.Call(ctx, http.MethodDelete, hookPath(name), nil, nil, nil)
 }
 
-// TestHook sends a test notice and says what became of it.
-func (c *Client) TestHook(ctx context.Context, name string) (d webhook.HookDelivery, err error) {
-	err = c.Call(ctx, http.MethodPost, hookPath(name, "test"), nil, nil, &d)
+// Test sends a test notice and says what became of it.
+func (c *Webhooks) Test(ctx context.Context, name string) (d webhook.HookDelivery, err error) {
+	err = c.client.Call(ctx, http.MethodPost, hookPath(name, "test"), nil, nil, &d)
 	return d, err
 }
 
-// HookDeliveries lists what was sent to a hook before a delivery, newest first; next is 0 at the end.
-func (c *Client) HookDeliveries(ctx context.Context, name string, before int64, limit int) (list []webhook.HookDelivery, next int64, err error) {
+// Deliveries lists what was sent to a hook before a delivery, newest first; next is 0 at the end.
+func (c *Webhooks) Deliveries(ctx context.Context, name string, before int64, limit int) (list []webhook.HookDelivery, next int64, err error) {
 	var out struct {
 		Deliveries []webhook.HookDelivery `json:"deliveries"`
 		Next       int64                  `json:"next"`
 	}
 	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
-	err = c.CallInto(ctx, hookPath(name, "deliveries"), q, &out)
+	err = c.client.CallInto(ctx, hookPath(name, "deliveries"), q, &out)
 	return out.Deliveries, out.Next, err
 }
 
-// HookDelivery gives one delivery with every answer.
-func (c *Client) HookDelivery(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
-	err = c.CallInto(ctx, hookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
+// Delivery gives one delivery with every answer.
+func (c *Webhooks) Delivery(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
+	err = c.client.CallInto(ctx, hookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err
 }
 
 // Resend sends a delivery again, under the same message id.
-func (c *Client) Resend(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
-	err = c.Call(ctx, http.MethodPost, hookPath(name, "deliveries", strconv.FormatInt(id, 10), "resend"), nil, nil, &d)
+func (c *Webhooks) Resend(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
+	err = c.client.Call(ctx, http.MethodPost, hookPath(name, "deliveries", strconv.FormatInt(id, 10), "resend"), nil, nil, &d)
 	return d, err
 }
 
-// Notices lists what the caller was told before a number, newest first; 0 begins with the newest. Next is where to go on, 0 at the end.
-func (c *Client) Notices(ctx context.Context, before int64, limit int) (list []wire.Notice, next int64, err error) {
+// Notices are what a tenant's people were told.
+type Notices part
+
+// List lists what the caller was told before a number, newest first; 0 begins with the newest. Next is where to go on, 0 at the end.
+func (c *Notices) List(ctx context.Context, before int64, limit int) (list []wire.Notice, next int64, err error) {
 	q := url.Values{"limit": {strconv.Itoa(limit)}}
 	if before > 0 {
 		q.Set("before", strconv.FormatInt(before, 10))
@@ -74,6 +80,6 @@ func (c *Client) Notices(ctx context.Context, before int64, limit int) (list []w
 		Notices []wire.Notice `json:"notices"`
 		Next    int64         `json:"next"`
 	}
-	err = c.CallInto(ctx, "/notices", q, &out)
+	err = c.client.CallInto(ctx, "/notices", q, &out)
 	return out.Notices, out.Next, err
 }

@@ -8,14 +8,17 @@ import (
 	"muster/app/template"
 )
 
-// Lease tells when a lease ends, and how it can be moved.
-func (c *Client) Lease(ctx context.Context, id string) (o operation.LeaseOutlook, err error) {
-	err = c.CallInto(ctx, ClusterPath(id, "lease"), nil, &o)
+// Leases are how long clusters are kept.
+type Leases part
+
+// Get tells when a lease ends, and how it can be moved.
+func (c *Leases) Get(ctx context.Context, id string) (o operation.LeaseOutlook, err error) {
+	err = c.client.CallInto(ctx, ClusterPath(id, "lease"), nil, &o)
 	return o, err
 }
 
-// ExtendLease moves the end of a lease.
-func (c *Client) ExtendLease(ctx context.Context, id string, r template.LeaseRequest) (o operation.LeaseOutlook, err error) {
-	err = c.Call(ctx, http.MethodPost, ClusterPath(id, "lease"), nil, r, &o)
+// Extend moves the end of a lease.
+func (c *Leases) Extend(ctx context.Context, id string, r template.LeaseRequest) (o operation.LeaseOutlook, err error) {
+	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "lease"), nil, r, &o)
 	return o, err
 }

@@ -13,47 +13,50 @@ func poolPath(name string, rest ...string) string {
 	return strings.Join(append([]string{"/pools", url.PathEscape(name)}, rest...), "/")
 }
 
-// Pools lists the pools of the tenant.
-func (c *Client) Pools(ctx context.Context) ([]pool.PoolView, error) {
+// Pools are clusters that are created ahead of time.
+type Pools part
+
+// List lists the pools of the tenant.
+func (c *Pools) List(ctx context.Context) ([]pool.PoolView, error) {
 	var out struct {
 		Pools []pool.PoolView `json:"pools"`
 	}
-	err := c.CallInto(ctx, "/pools", nil, &out)
+	err := c.client.CallInto(ctx, "/pools", nil, &out)
 	return out.Pools, err
 }
 
-// Pool gives a pool with its machines.
-func (c *Client) Pool(ctx context.Context, name string) (v pool.PoolView, err error) {
-	err = c.CallInto(ctx, poolPath(name), nil, &v)
+// Get gives a pool with its machines.
+func (c *Pools) Get(ctx context.Context, name string) (v pool.PoolView, err error) {
+	err = c.client.CallInto(ctx, poolPath(name), nil, &v)
 	return v, err
 }
 
-// CreatePool has machines made ahead of time.
-func (c *Client) CreatePool(ctx context.Context, r pool.PoolRequest) (v pool.PoolView, err error) {
-	err = c.Call(ctx, http.MethodPost, "/pools", nil, r, &v)
+// Create has machines made ahead of time.
+func (c *Pools) Create(ctx context.Context, r pool.PoolRequest) (v pool.PoolView, err error) {
+	err = c.client.Call(ctx, http.MethodPost, "/pools", nil, r, &v)
 	return v, err
 }
 
-// ChangePool changes a pool by the names of its fields; what is not named stays.
-func (c *Client) ChangePool(ctx context.Context, name string, change map[string]any) (v pool.PoolView, err error) {
-	err = c.Call(ctx, http.MethodPatch, poolPath(name), nil, change, &v)
+// Change changes a pool by the names of its fields; what is not named stays.
+func (c *Pools) Change(ctx context.Context, name string, change map[string]any) (v pool.PoolView, err error) {
+	err = c.client.Call(ctx, http.MethodPatch, poolPath(name), nil, change, &v)
 	return v, err
 }
 
-// DrainPool gives all machines of a pool back, and has none made.
-func (c *Client) DrainPool(ctx context.Context, name string) (v pool.PoolView, err error) {
-	err = c.Call(ctx, http.MethodPost, poolPath(name, "drain"), nil, nil, &v)
+// Drain gives all machines of a pool back, and has none made.
+func (c *Pools) Drain(ctx context.Context, name string) (v pool.PoolView, err error) {
+	err = c.client.Call(ctx, http.MethodPost, poolPath(name, "drain"), nil, nil, &v)
 	return v, err
 }
 
-// DeletePool gives all machines of a pool back, and deletes it.
-func (c *Client) DeletePool(ctx context.Context, name string) (r pool.PoolReceipt, err error) {
-	err = c.Call(ctx, http.MethodDelete, poolPath(name), nil, nil, &r)
+// Delete gives all machines of a pool back, and deletes it.
+func (c *Pools) Delete(ctx context.Context, name string) (r pool.PoolReceipt, err error) {
+	err = c.client.Call(ctx, http.MethodDelete, poolPath(name), nil, nil, &r)
 	return r, err
 }
 
-// PoolReceipt tells what a pool has had and what that cost, also of one that is gone.
-func (c *Client) PoolReceipt(ctx context.Context, name string) (r pool.PoolReceipt, err error) {
-	err = c.CallInto(ctx, poolPath(name, "receipt"), nil, &r)
+// Receipt tells what a pool has had and what that cost, also of one that is gone.
+func (c *Pools) Receipt(ctx context.Context, name string) (r pool.PoolReceipt, err error) {
+	err = c.client.CallInto(ctx, poolPath(name, "receipt"), nil, &r)
 	return r, err
 }

@@ -8,8 +8,11 @@ import (
 	"muster/app/execution"
 )
 
-// Questions lists what people are asked, of one cluster or, where it is "", of all; mine are those that one may answer.
-func (c *Client) Questions(ctx context.Context, cluster string, mine bool) ([]execution.Question, error) {
+// Questions are manual steps that wait for an answer.
+type Questions part
+
+// List lists what people are asked, of one cluster or, where it is "", of all; mine are those that one may answer.
+func (c *Questions) List(ctx context.Context, cluster string, mine bool) ([]execution.Question, error) {
 	q := url.Values{}
 	if cluster != "" {
 		q.Set("cluster", cluster)
@@ -20,12 +23,12 @@ func (c *Client) Questions(ctx context.Context, cluster string, mine bool) ([]ex
 	var out struct {
 		Questions []execution.Question `json:"questions"`
 	}
-	err := c.CallInto(ctx, "/questions", q, &out)
+	err := c.client.CallInto(ctx, "/questions", q, &out)
 	return out.Questions, err
 }
 
 // Answer answers a question.
-func (c *Client) Answer(ctx context.Context, cluster string, s execution.StepAnswer) (q execution.Question, err error) {
-	err = c.Call(ctx, http.MethodPost, ClusterPath(cluster, "answers"), nil, s, &q)
+func (c *Questions) Answer(ctx context.Context, cluster string, s execution.StepAnswer) (q execution.Question, err error) {
+	err = c.client.Call(ctx, http.MethodPost, ClusterPath(cluster, "answers"), nil, s, &q)
 	return q, err
 }

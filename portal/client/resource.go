@@ -23,8 +23,11 @@ func resourcePath(id resource.ResourceID, rest ...string) string {
 	return strings.Join(append([]string{"/resources", url.PathEscape(id.Path())}, rest...), "/")
 }
 
-// Resources lists resources, in as many calls as that takes.
-func (c *Client) Resources(ctx context.Context, f resource.ResourceFilter) (list []resource.ResourceInfo, err error) {
+// Resources are archives and files for automators.
+type Resources part
+
+// List lists resources, in as many calls as that takes.
+func (c *Resources) List(ctx context.Context, f resource.ResourceFilter) (list []resource.ResourceInfo, err error) {
 	q := url.Values{}
 	for name, v := range map[string]string{"family": string(f.Family), "member": f.Member, "type": f.Type, "search": f.Search} {
 		if v != "" {
@@ -36,7 +39,7 @@ func (c *Client) Resources(ctx context.Context, f resource.ResourceFilter) (list
 			Resources []resource.ResourceInfo `json:"resources"`
 			Next      string                  `json:"next"`
 		}
-		if err := c.CallInto(ctx, "/resources", q, &out); err != nil {
+		if err := c.client.CallInto(ctx, "/resources", q, &out); err != nil {
 			return nil, err
 		}
 		list = append(list, out.Resources...)
@@ -47,53 +50,53 @@ func (c *Client) Resources(ctx context.Context, f resource.ResourceFilter) (list
 	}
 }
 
-// ResourceTypes lists the types of resources that there are.
-func (c *Client) ResourceTypes(ctx context.Context) ([]resource.ResourceTypes, error) {
+// Types lists the types of resources that there are.
+func (c *Resources) Types(ctx context.Context) ([]resource.ResourceTypes, error) {
 	var out struct {
 		Types []resource.ResourceTypes `json:"types"`
 	}
-	err := c.CallInto(ctx, "/resource-types", nil, &out)
+	err := c.client.CallInto(ctx, "/resource-types", nil, &out)
 	return out.Types, err
 }
 
-// Resource gives a resource with its versions.
-func (c *Client) Resource(ctx context.Context, id resource.ResourceID) (r resource.ResourceInfo, err error) {
-	err = c.CallInto(ctx, resourcePath(id), nil, &r)
+// Get gives a resource with its versions.
+func (c *Resources) Get(ctx context.Context, id resource.ResourceID) (r resource.ResourceInfo, err error) {
+	err = c.client.CallInto(ctx, resourcePath(id), nil, &r)
 	return r, err
 }
 
-// MarkResource stages or recalls a version: mark is one of stage and recall.
-func (c *Client) MarkResource(ctx context.Context, id resource.ResourceID, number int64, mark string) (r resource.ResourceInfo, err error) {
-	err = c.Call(ctx, http.MethodPost, resourcePath(id, "versions", strconv.FormatInt(number, 10), mark), nil, nil, &r)
+// Mark stages or recalls a version: mark is one of stage and recall.
+func (c *Resources) Mark(ctx context.Context, id resource.ResourceID, number int64, mark string) (r resource.ResourceInfo, err error) {
+	err = c.client.Call(ctx, http.MethodPost, resourcePath(id, "versions", strconv.FormatInt(number, 10), mark), nil, nil, &r)
 	return r, err
 }
 
-// DeleteResource deletes a version that is not in use.
-func (c *Client) DeleteResource(ctx context.Context, id resource.ResourceID, number int64) error {
-	return c.Call(ctx, http.MethodDelete, resourcePath(id, "versions", strconv.FormatInt(number, 10)), nil, nil, nil)
+// Delete deletes a version that is not in use.
+func (c *Resources) Delete(ctx context.Context, id resource.ResourceID, number int64) error {
+	return c.client.Call(ctx, http.MethodDelete, resourcePath(id, "versions", strconv.FormatInt(number, 10)), nil, nil, nil)
 }
 
-// SyncResources puts what is staged into use, and takes what is recalled out of it; dry only tells what would be.
-func (c *Client) SyncResources(ctx context.Context, member string, dry bool) (s resource.ResourceSync, err error) {
-	err = c.Call(ctx, http.MethodPost, "/resource-sync", nil, map[string]any{"member": member, "dry_run": dry}, &s)
+// Sync puts what is staged into use, and takes what is recalled out of it; dry only tells what would be.
+func (c *Resources) Sync(ctx context.Context, member string, dry bool) (s resource.ResourceSync, err error) {
+	err = c.client.Call(ctx, http.MethodPost, "/resource-sync", nil, map[string]any{"member": member, "dry_run": dry}, &s)
 	return s, err
 }
 
-// DiffResource tells how two versions differ.
-func (c *Client) DiffResource(ctx context.Context, id resource.ResourceID, from, to int64) (d resource.ResourceDiff, err error) {
-	err = c.CallInto(ctx, resourcePath(id, "diff"), url.Values{"from": {strconv.FormatInt(from, 10)}, "to": {strconv.FormatInt(to, 10)}}, &d)
+// Diff tells how two versions differ.
+func (c *Resources) Diff(ctx context.Context, id resource.ResourceID, from, to int64) (d resource.ResourceDiff, err error) {
+	err = c.client.CallInto(ctx, resourcePath(id, "diff"), url.Values{"from": {strconv.FormatInt(from, 10)}, "to": {strconv.FormatInt(to, 10)}}, &d)
 	return d, err
 }
 
-// ImportResource has the server fetch a version from git.
-func (c *Client) ImportResource(ctx context.Context, p resource.ResourcePush) (v resource.ResourceVersion, err error) {
+// Import has the server fetch a version from git.
+func (c *Resources) Import(ctx context.Context, p resource.ResourcePush) (v resource.ResourceVersion, err error) {
 	in := map[string]any{"git": p.Source.Git, "ref": p.Source.Ref, "folder": p.Source.Folder, "secret": p.Source.Secret, "note": p.Note, "stage": p.Stage}
-	_, err = c.do(ctx, http.MethodPost, resourcePath(p.ResourceID, "import"), nil, in, &v)
+	_, err = c.client.do(ctx, http.MethodPost, resourcePath(p.ResourceID, "import"), nil, in, &v)
 	return v, err
 }
 
-// PushResource streams a file. The server is told its hash, so that a content that was changed on its way is refused.
-func (c *Client) PushResource(ctx context.Context, p resource.ResourcePush, f io.ReadSeeker, size int64, seen func(int64)) (v resource.ResourceVersion, err error) {
+// Push streams a file. The server is told its hash, so that a content that was changed on its way is refused.
+func (c *Resources) Push(ctx context.Context, p resource.ResourcePush, f io.ReadSeeker, size int64, seen func(int64)) (v resource.ResourceVersion, err error) {
 	q := url.Values{"file": {filepath.Base(p.Source.File)}}
 	if p.Note != "" {
 		q.Set("note", p.Note)
@@ -109,21 +112,21 @@ func (c *Client) PushResource(ctx context.Context, p resource.ResourcePush, f io
 		return v, err
 	}
 	q.Set("sha256", hex.EncodeToString(h.Sum(nil)))
-	req, err := c.newRequest(ctx, http.MethodPut, resourcePath(p.ResourceID, "content"), q, io.NopCloser(&counted{r: io.LimitReader(f, size), seen: seen}))
+	req, err := c.client.newRequest(ctx, http.MethodPut, resourcePath(p.ResourceID, "content"), q, io.NopCloser(&counted{r: io.LimitReader(f, size), seen: seen}))
 	if err != nil {
 		return v, err
 	}
 	req.ContentLength = size
 	req.Header.Set("Content-Type", "application/octet-stream")
 	req.Header.Set("Accept", "application/json")
-	resp, err := c.HTTP.Do(req)
+	resp, err := c.client.HTTP.Do(req)
 	if err != nil {
-		return v, c.unreachable(err)
+		return v, c.client.unreachable(err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return v, c.unreachable(err)
+		return v, c.client.unreachable(err)
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
 		return v, refusal(resp, b)
@@ -131,8 +134,8 @@ func (c *Client) PushResource(ctx context.Context, p resource.ResourcePush, f io
 	return v, json.Unmarshal(b, &v)
 }
 
-// PullResource writes a content, and finds out whether it is what it should be. What is cut off is gone on with.
-func (c *Client) PullResource(ctx context.Context, id resource.ResourceID, v resource.ResourceVersion, w io.Writer, seen func(int64)) error {
+// Pull writes a content, and finds out whether it is what it should be. What is cut off is gone on with.
+func (c *Resources) Pull(ctx context.Context, id resource.ResourceID, v resource.ResourceVersion, w io.Writer, seen func(int64)) error {
 	h := sha256.New()
 	var have int64
 	for try := 1; ; try++ {
@@ -159,17 +162,17 @@ func (c *Client) PullResource(ctx context.Context, id resource.ResourceID, v res
 	return nil
 }
 
-func (c *Client) pullFrom(ctx context.Context, id resource.ResourceID, number, from int64, w io.Writer, seen func(int64)) (int64, error) {
-	req, err := c.newRequest(ctx, http.MethodGet, resourcePath(id, "versions", strconv.FormatInt(number, 10), "content"), nil, nil)
+func (c *Resources) pullFrom(ctx context.Context, id resource.ResourceID, number, from int64, w io.Writer, seen func(int64)) (int64, error) {
+	req, err := c.client.newRequest(ctx, http.MethodGet, resourcePath(id, "versions", strconv.FormatInt(number, 10), "content"), nil, nil)
 	if err != nil {
 		return 0, err
 	}
 	if from > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	}
-	resp, err := c.HTTP.Do(req)
+	resp, err := c.client.HTTP.Do(req)
 	if err != nil {
-		return 0, c.unreachable(err)
+		return 0, c.client.unreachable(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusBadRequest {
@@ -179,7 +182,7 @@ func (c *Client) pullFrom(ctx context.Context, id resource.ResourceID, number, f
 	read := &counted{r: resp.Body, seen: seen}
 	n, err := io.Copy(w, read)
 	if err != nil && read.err != nil && !errors.Is(read.err, io.EOF) {
-		return n, c.unreachable(read.err)
+		return n, c.client.unreachable(read.err)
 	}
 	return n, err
 }

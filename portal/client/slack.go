@@ -16,8 +16,11 @@ func SlackPath(team string, rest ...string) string {
 	return path
 }
 
-// Slack tells how Muster stands in Slack.
-func (c *Client) Slack(ctx context.Context) (h chat.ChatHouse, err error) {
-	err = c.CallInto(ctx, "/slack", nil, &h)
+// Slack is how Muster is connected to Slack.
+type Slack part
+
+// Get tells how Muster stands in Slack.
+func (c *Slack) Get(ctx context.Context) (h chat.ChatHouse, err error) {
+	err = c.client.CallInto(ctx, "/slack", nil, &h)
 	return h, err
 }

@@ -7,8 +7,11 @@ import (
 	"muster/app/usage"
 )
 
-// Usage tells what was used and what it cost, in the words of the API: from, to, by, step, all.
-func (c *Client) Usage(ctx context.Context, q url.Values) (u usage.Usage, err error) {
-	err = c.CallInto(ctx, "/usage", q, &u)
+// Usage is what was used, and what it cost.
+type Usage part
+
+// Get tells what was used and what it cost, in the words of the API: from, to, by, step, all.
+func (c *Usage) Get(ctx context.Context, q url.Values) (u usage.Usage, err error) {
+	err = c.client.CallInto(ctx, "/usage", q, &u)
 	return u, err
 }

@@ -16,8 +16,30 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Access is the page of all ways into a cluster's machines.
-func (p *Service) Access(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// accessPages are the ways into a cluster's machines: keys, certificates, inventories.
+type accessPages struct {
+	*site.Site
+}
+
+func (p *accessPages) routes() []site.Route {
+	return []site.Route{
+		site.Show("/clusters/{id}/access", p.Show),
+		site.Show("/clusters/{id}/inventory", p.Inventory),
+		site.Show("/clusters/{id}/key", p.Key),
+	}
+}
+
+func (p *accessPages) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/clusters/{id}/inventory", p.APIInventory,
+			site.About("Tell how the machines of a cluster are reached, in a form for other tools"), site.Files("The inventory", "text/plain", site.MediaJSON), InventoryForm),
+		site.Get("/clusters/{id}/key", p.APIKey, site.About("Get the private SSH key of a cluster")),
+		site.Post("/clusters/{id}/certificate", p.APICertificate, site.About("Get an SSH certificate that opens a cluster for a while")),
+	}
+}
+
+// Show is the page of all ways into a cluster's machines.
+func (p *accessPages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -49,7 +71,7 @@ func (p *Service) Access(w http.ResponseWriter, r *http.Request, a app.Actor) er
 }
 
 // Inventory is an inventory as a file.
-func (p *Service) Inventory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *accessPages) Inventory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -78,7 +100,7 @@ func InventoryForm(o *huma.Operation) {
 	o.Responses["200"].Content[site.MediaJSON].Schema = &huma.Schema{Ref: "#/components/schemas/Inventory"}
 }
 
-func (p *Service) APIInventory(ctx context.Context, in *inventoryInput) (*huma.StreamResponse, error) {
+func (p *accessPages) APIInventory(ctx context.Context, in *inventoryInput) (*huma.StreamResponse, error) {
 	v, err := p.Clusters.Cluster(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)

@@ -11,7 +11,7 @@ import (
 )
 
 // changePanel gives what can be asked of a cluster; nil for nothing.
-func (p *Service) changePanel(ctx context.Context, a app.Actor, v cluster.ClusterView) (*ChangePanel, error) {
+func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.ClusterView) (*ChangePanel, error) {
 	if v.Status == app.ClusterDeleted || !a.MayIn("AmendServices", v.Cluster) {
 		return nil, nil
 	}

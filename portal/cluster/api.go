@@ -29,7 +29,7 @@ type ClusterKey struct {
 	Key  string `json:"private_key" doc:"OpenSSH PEM, for ssh -i"`
 }
 
-func (p *Service) APIPreview(ctx context.Context, in *policy.RequestInput) (*site.Body[cluster.Preview], error) {
+func (p *creates) APIPreview(ctx context.Context, in *policy.RequestInput) (*site.Body[cluster.Preview], error) {
 	v, err := p.Creates.Preview(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -37,7 +37,7 @@ func (p *Service) APIPreview(ctx context.Context, in *policy.RequestInput) (*sit
 	return &site.Body[cluster.Preview]{Body: v}, nil
 }
 
-func (p *Service) APIExplain(ctx context.Context, in *policy.RequestInput) (*site.Body[layout.Explanation], error) {
+func (p *creates) APIExplain(ctx context.Context, in *policy.RequestInput) (*site.Body[layout.Explanation], error) {
 	x, err := p.Creates.Explain(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -45,7 +45,7 @@ func (p *Service) APIExplain(ctx context.Context, in *policy.RequestInput) (*sit
 	return &site.Body[layout.Explanation]{Body: x}, nil
 }
 
-func (p *Service) APIList(ctx context.Context, in *clusterListInput) (*site.Body[cluster.ClusterPage], error) {
+func (p *lists) APIList(ctx context.Context, in *clusterListInput) (*site.Body[cluster.ClusterPage], error) {
 	f := app.ClusterFilter{Deleted: in.Deleted, Name: in.Name, Limit: in.Limit, Owner: in.Owner, Status: in.Status, Template: in.Template,
 		Provider: in.Provider, Text: in.Text, Sort: in.Sort, After: in.After}
 	if f.Owner == "me" {
@@ -59,33 +59,22 @@ func (p *Service) APIList(ctx context.Context, in *clusterListInput) (*site.Body
 	return &site.Body[cluster.ClusterPage]{Body: cs}, nil
 }
 
-func (p *Service) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
-	return p.View(ctx)(p.Clusters.Cluster(ctx, site.Caller(ctx), in.ID))
+func (p *clusterPage) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
+	return p.AnswerCluster(ctx)(p.Clusters.Cluster(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
-	return p.View(ctx)(p.Clusters.DeleteCluster(ctx, site.Caller(ctx), in.ID))
+func (p *managePages) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
+	return p.AnswerCluster(ctx)(p.Deletes.DeleteCluster(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
-	return p.View(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, 0))
+func (p *managePages) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
+	return p.AnswerCluster(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, 0))
 }
 
-func (p *Service) APIKey(ctx context.Context, in *site.IDInput) (*site.Body[ClusterKey], error) {
-	user, pem, err := p.Clusters.ClusterKey(ctx, site.Caller(ctx), in.ID)
+func (p *accessPages) APIKey(ctx context.Context, in *site.IDInput) (*site.Body[ClusterKey], error) {
+	user, pem, err := p.ClusterAccess.ClusterKey(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[ClusterKey]{Body: ClusterKey{User: user, Key: string(pem)}}, nil
-}
-
-// View answers with what a use case gave.
-func (p *Service) View(ctx context.Context) func(cluster.ClusterView, error) (*site.Body[cluster.ClusterView], error) {
-	return func(v cluster.ClusterView, err error) (*site.Body[cluster.ClusterView], error) {
-		if err != nil {
-			return nil, p.Fail(ctx, err)
-		}
-		v.Nodes, v.Operations, v.Links = site.OrEmpty(v.Nodes), site.OrEmpty(v.Operations), site.OrEmpty(v.Links)
-		return &site.Body[cluster.ClusterView]{Body: v}, nil
-	}
 }

@@ -18,7 +18,7 @@ type certificateInput struct {
 	}
 }
 
-func (p *Service) APICertificate(ctx context.Context, in *certificateInput) (*site.Body[cluster.Certificate], error) {
+func (p *accessPages) APICertificate(ctx context.Context, in *certificateInput) (*site.Body[cluster.Certificate], error) {
 	var ttl time.Duration
 	if in.Body.TTL != "" {
 		var err error
@@ -26,7 +26,7 @@ func (p *Service) APICertificate(ctx context.Context, in *certificateInput) (*si
 			return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "ttl", Message: "That is not a length of time.", Hint: "Write it like 30m or 2h."})
 		}
 	}
-	c, err := p.Clusters.ClusterCertificate(ctx, site.Caller(ctx), in.ID, in.Body.PublicKey, ttl)
+	c, err := p.ClusterAccess.ClusterCertificate(ctx, site.Caller(ctx), in.ID, in.Body.PublicKey, ttl)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -29,8 +29,19 @@ type EventList struct {
 	Events []app.Event `json:"events"`
 }
 
-// APIEventList gives events as a list, after a wait where that was asked for, or as a stream.
-func (p *Service) APIEventList(ctx context.Context, in *eventListInput) (*huma.StreamResponse, error) {
+// events are the events of a cluster, which programs follow.
+type events struct {
+	*site.Site
+}
+
+func (p *events) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/clusters/{id}/events", p.APIList, site.About("Follow the events of a cluster"), site.Streaming),
+	}
+}
+
+// APIList gives events as a list, after a wait where that was asked for, or as a stream.
+func (p *events) APIList(ctx context.Context, in *eventListInput) (*huma.StreamResponse, error) {
 	a := site.Caller(ctx)
 	streamed := strings.Contains(in.Accept, "text/event-stream")
 	after := in.After
@@ -51,9 +62,9 @@ func (p *Service) APIEventList(ctx context.Context, in *eventListInput) (*huma.S
 		end, changed = func() { stop(); free() }, woken
 	}
 
-	first, err := p.events(ctx, a, in.ID, after)
+	first, err := p.after(ctx, a, in.ID, after)
 	if err == nil && !streamed && len(first) == 0 && in.Wait > 0 {
-		first, err = p.awaitEvents(ctx, a, in.ID, after, time.Duration(in.Wait)*time.Second, changed)
+		first, err = p.await(ctx, a, in.ID, after, time.Duration(in.Wait)*time.Second, changed)
 	}
 	if err != nil {
 		end()
@@ -68,13 +79,13 @@ func (p *Service) APIEventList(ctx context.Context, in *eventListInput) (*huma.S
 			_ = json.NewEncoder(w).Encode(EventList{site.OrEmpty(first)})
 			return
 		}
-		if err := p.streamEvents(hc.Context(), w, a, in.ID, after, first, changed); err != nil {
+		if err := p.stream(hc.Context(), w, a, in.ID, after, first, changed); err != nil {
 			p.Log.DebugContext(hc.Context(), "event stream ended", "error", err, "cluster", in.ID)
 		}
 	}}, nil
 }
 
-func (p *Service) events(ctx context.Context, a app.Actor, id string, after int64) ([]app.Event, error) {
+func (p *events) after(ctx context.Context, a app.Actor, id string, after int64) ([]app.Event, error) {
 	ctx, cancel := context.WithTimeout(ctx, site.RequestTime)
 	defer cancel()
 	if err := site.Still(ctx); err != nil {
@@ -83,8 +94,8 @@ func (p *Service) events(ctx context.Context, a app.Actor, id string, after int6
 	return p.Feed.Events(ctx, a, id, after, eventBatch)
 }
 
-// awaitEvents waits until there are events, the time is over, or the portal closes; the latter two give none.
-func (p *Service) awaitEvents(ctx context.Context, a app.Actor, id string, after int64, d time.Duration, changed <-chan struct{}) ([]app.Event, error) {
+// await waits until there are events, the time is over, or the portal closes; the latter two give none.
+func (p *events) await(ctx context.Context, a app.Actor, id string, after int64, d time.Duration, changed <-chan struct{}) ([]app.Event, error) {
 	over := time.NewTimer(min(d, site.PollTime))
 	defer over.Stop()
 	look := time.NewTicker(site.StreamLook)
@@ -100,14 +111,14 @@ func (p *Service) awaitEvents(ctx context.Context, a app.Actor, id string, after
 		case <-changed:
 		case <-look.C:
 		}
-		if events, err := p.events(ctx, a, id, after); err != nil || len(events) > 0 {
+		if events, err := p.after(ctx, a, id, after); err != nil || len(events) > 0 {
 			return events, err
 		}
 	}
 }
 
-// streamEvents sends events until the reader leaves or the portal closes.
-func (p *Service) streamEvents(ctx context.Context, w http.ResponseWriter, a app.Actor, id string, after int64, events []app.Event, changed <-chan struct{}) error {
+// stream sends events until the reader leaves or the portal closes.
+func (p *events) stream(ctx context.Context, w http.ResponseWriter, a app.Actor, id string, after int64, events []app.Event, changed <-chan struct{}) error {
 	out, err := site.OpenStream(w, p.Meter)
 	if err != nil {
 		return err
@@ -137,7 +148,7 @@ func (p *Service) streamEvents(ctx context.Context, w http.ResponseWriter, a app
 			case <-look.C:
 			}
 		}
-		if events, err = p.events(ctx, a, id, after); err != nil {
+		if events, err = p.after(ctx, a, id, after); err != nil {
 			return err
 		}
 	}

@@ -2,12 +2,9 @@ package cluster
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 
 	"muster/app/cluster"
 	"muster/app/schedule"
-	"muster/portal/policy"
 	"muster/portal/site"
 )
 
@@ -25,12 +22,12 @@ type transferInput struct {
 	}
 }
 
-func (p *Service) APIRename(ctx context.Context, in *renameInput) (*site.Body[cluster.ClusterView], error) {
-	return p.View(ctx)(p.Clusters.RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
+func (p *managePages) APIRename(ctx context.Context, in *renameInput) (*site.Body[cluster.ClusterView], error) {
+	return p.AnswerCluster(ctx)(p.Ownership.RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
 }
 
-func (p *Service) APITransfer(ctx context.Context, in *transferInput) (*site.Body[cluster.ClusterView], error) {
-	return p.View(ctx)(p.Clusters.TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
+func (p *managePages) APITransfer(ctx context.Context, in *transferInput) (*site.Body[cluster.ClusterView], error) {
+	return p.AnswerCluster(ctx)(p.Ownership.TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
 }
 
 type powerInput struct {
@@ -67,15 +64,15 @@ type diffInput struct {
 	B string `query:"b" required:"true" maxLength:"160" doc:"Another one, or the same at another moment"`
 }
 
-func (p *Service) APISleepPreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
-	return p.powerPreview(ctx)(p.Amendments.PreviewSleep(ctx, site.Caller(ctx), in.ID))
+func (p *powerPages) APISleepPreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
+	return p.preview(ctx)(p.Sleeping.PreviewSleep(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APIWakePreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
-	return p.powerPreview(ctx)(p.Amendments.PreviewWake(ctx, site.Caller(ctx), in.ID))
+func (p *powerPages) APIWakePreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {
+	return p.preview(ctx)(p.Sleeping.PreviewWake(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) powerPreview(ctx context.Context) func(cluster.AmendPreview, error) (*site.Body[cluster.AmendPreview], error) {
+func (p *powerPages) preview(ctx context.Context) func(cluster.AmendPreview, error) (*site.Body[cluster.AmendPreview], error) {
 	return func(v cluster.AmendPreview, err error) (*site.Body[cluster.AmendPreview], error) {
 		if err != nil {
 			return nil, p.Fail(ctx, err)
@@ -88,69 +85,28 @@ func (p *Service) powerPreview(ctx context.Context) func(cluster.AmendPreview, e
 	}
 }
 
-func (p *Service) APISleep(ctx context.Context, in *powerInput) (*site.Amended, error) {
-	answer, err := p.Amendments.SleepCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
+func (p *powerPages) APISleep(ctx context.Context, in *powerInput) (*site.Amended, error) {
+	answer, err := p.Sleeping.SleepCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }
 
-func (p *Service) APIWake(ctx context.Context, in *powerInput) (*site.Amended, error) {
-	answer, err := p.Amendments.WakeCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
+func (p *powerPages) APIWake(ctx context.Context, in *powerInput) (*site.Amended, error) {
+	answer, err := p.Sleeping.WakeCluster(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }
 
-func (p *Service) APIScheduleShow(ctx context.Context, in *site.IDInput) (*site.Body[schedule.ClusterSchedule], error) {
-	s, err := p.Amendments.Schedule(ctx, site.Caller(ctx), in.ID)
+func (p *powerPages) APIScheduleShow(ctx context.Context, in *site.IDInput) (*site.Body[schedule.ClusterSchedule], error) {
+	s, err := p.Schedules.Schedule(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[schedule.ClusterSchedule]{Body: s}, nil
 }
 
-func (p *Service) APIScheduleSet(ctx context.Context, in *scheduleInput) (*site.Body[schedule.ClusterSchedule], error) {
-	s, err := p.Amendments.SetSchedule(ctx, site.Caller(ctx), in.ID, schedule.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
+func (p *powerPages) APIScheduleSet(ctx context.Context, in *scheduleInput) (*site.Body[schedule.ClusterSchedule], error) {
+	s, err := p.Schedules.SetSchedule(ctx, site.Caller(ctx), in.ID, schedule.Schedule{Sleep: in.Body.Sleep, Wake: in.Body.Wake, Zone: in.Body.Zone})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[schedule.ClusterSchedule]{Body: s}, nil
-}
-
-func (p *Service) APISpec(ctx context.Context, in *site.IDInput) (*site.Body[cluster.SpecExport], error) {
-	e, err := p.Specs.ExportCluster(ctx, site.Caller(ctx), in.ID)
-	if err != nil {
-		return nil, p.Fail(ctx, err)
-	}
-	e.LeftOut, e.Groups = site.OrEmpty(e.LeftOut), site.OrEmpty(e.Groups)
-	return &site.Body[cluster.SpecExport]{Body: e}, nil
-}
-
-func (p *Service) APIClonePreview(ctx context.Context, in *cloneQuery) (*site.Body[cluster.Preview], error) {
-	v, err := p.Creates.PreviewClone(ctx, site.Caller(ctx), in.ID, in.Name)
-	if err != nil {
-		return nil, p.Fail(ctx, err)
-	}
-	return &site.Body[cluster.Preview]{Body: v}, nil
-}
-
-func (p *Service) APIClone(ctx context.Context, in *cloneInput) (*policy.Asked, error) {
-	answer, err := p.Creates.CloneCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name, in.Body.PlanHash)
-	if err != nil {
-		return nil, p.Fail(ctx, err)
-	}
-	if id := answer.Request.Cluster; id != "" {
-		v, err := p.Clusters.Cluster(ctx, site.Caller(ctx), id)
-		if err != nil {
-			return nil, p.Fail(ctx, err)
-		}
-		v.Nodes, v.Operations, v.Links = site.OrEmpty(v.Nodes), site.OrEmpty(v.Operations), site.OrEmpty(v.Links)
-		return &policy.Asked{Status: http.StatusCreated, Location: "/api/v1/clusters/" + v.ID, Body: &v}, nil
-	}
-	return &policy.Asked{Status: http.StatusAccepted, Location: fmt.Sprintf("/api/v1/requests/%d", answer.Request.ID), Body: answer.Request}, nil
-}
-
-func (p *Service) APIDiff(ctx context.Context, in *diffInput) (*site.Body[cluster.ClusterDiff], error) {
-	d, err := p.Specs.DiffClusters(ctx, site.Caller(ctx), in.A, in.B)
-	if err != nil {
-		return nil, p.Fail(ctx, err)
-	}
-	return &site.Body[cluster.ClusterDiff]{Body: d}, nil
 }

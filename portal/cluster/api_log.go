@@ -17,7 +17,7 @@ type StepList struct {
 	Steps []app.Step `json:"steps" nullable:"false"`
 }
 
-func (p *Service) APIStepList(ctx context.Context, in *stepListInput) (*site.Body[StepList], error) {
+func (p *logs) APIStepList(ctx context.Context, in *stepListInput) (*site.Body[StepList], error) {
 	steps, err := p.Feed.Steps(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -43,7 +43,7 @@ type LogList struct {
 	Next  int64         `json:"next,omitempty" doc:"Where to go on, where there may be more: as after, or with tail as before; not there at the end"`
 }
 
-func (p *Service) APILogList(ctx context.Context, in *logListInput) (*site.Body[LogList], error) {
+func (p *logs) APIList(ctx context.Context, in *logListInput) (*site.Body[LogList], error) {
 	f := cluster.LogFilter{
 		Operation: in.Operation, Node: in.Node, Step: in.Step, Stream: app.Stream(in.Stream), Text: in.Q,
 		After: in.After, Before: in.Before, Tail: in.Tail, Limit: in.Limit,

@@ -17,15 +17,15 @@ type clusterDefaults struct {
 	Visibility app.Visibility `json:"visibility" enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does"`
 }
 
-func (p *Service) APISharingShow(ctx context.Context, in *site.IDInput) (*site.Body[appcluster.ClusterSharing], error) {
-	return p.shared(ctx)(p.Sharing.ClusterSharing(ctx, site.Caller(ctx), in.ID))
+func (p *sharing) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[appcluster.ClusterSharing], error) {
+	return p.answer(ctx)(p.Sharing.ClusterSharing(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APISharingChange(ctx context.Context, in *sharingInput) (*site.Body[appcluster.ClusterSharing], error) {
-	return p.shared(ctx)(p.Sharing.ShareCluster(ctx, site.Caller(ctx), in.ID, in.Body))
+func (p *sharing) APIChange(ctx context.Context, in *sharingInput) (*site.Body[appcluster.ClusterSharing], error) {
+	return p.answer(ctx)(p.Sharing.ShareCluster(ctx, site.Caller(ctx), in.ID, in.Body))
 }
 
-func (p *Service) shared(ctx context.Context) func(appcluster.ClusterSharing, error) (*site.Body[appcluster.ClusterSharing], error) {
+func (p *sharing) answer(ctx context.Context) func(appcluster.ClusterSharing, error) (*site.Body[appcluster.ClusterSharing], error) {
 	return func(s appcluster.ClusterSharing, err error) (*site.Body[appcluster.ClusterSharing], error) {
 		if err != nil {
 			return nil, p.Fail(ctx, err)
@@ -35,7 +35,7 @@ func (p *Service) shared(ctx context.Context) func(appcluster.ClusterSharing, er
 	}
 }
 
-func (p *Service) APIDefaults(ctx context.Context, _ *struct{}) (*site.Body[clusterDefaults], error) {
+func (p *sharing) APIDefaults(ctx context.Context, _ *struct{}) (*site.Body[clusterDefaults], error) {
 	v, err := p.Sharing.DefaultVisibility(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -43,7 +43,7 @@ func (p *Service) APIDefaults(ctx context.Context, _ *struct{}) (*site.Body[clus
 	return &site.Body[clusterDefaults]{Body: clusterDefaults{v}}, nil
 }
 
-func (p *Service) APIDefaultsSet(ctx context.Context, in *struct{ Body clusterDefaults }) (*site.Body[clusterDefaults], error) {
+func (p *sharing) APISetDefaults(ctx context.Context, in *struct{ Body clusterDefaults }) (*site.Body[clusterDefaults], error) {
 	if err := p.Sharing.SetDefaultVisibility(ctx, site.Caller(ctx), in.Body.Visibility); err != nil {
 		return nil, p.Fail(ctx, err)
 	}

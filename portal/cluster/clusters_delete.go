@@ -9,8 +9,8 @@ import (
 	"muster/portal/site"
 )
 
-// ClustersDeleteAsk shows what would be gone with those clusters that were ticked in the list.
-func (p *Service) ClustersDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// AskDelete shows what would be gone with those clusters that were ticked in the list.
+func (p *lists) AskDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !r.URL.Query().Has("id") {
 		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
 		return nil
@@ -19,12 +19,12 @@ func (p *Service) ClustersDeleteAsk(w http.ResponseWriter, r *http.Request, a ap
 	if err != nil {
 		return err
 	}
-	p.showClustersDelete(w, r, d)
+	p.showDelete(w, r, d)
 	return nil
 }
 
-// ClustersDelete deletes them, each by itself: what is in the way of one is not in the way of the others.
-func (p *Service) ClustersDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// Delete deletes them, each by itself: what is in the way of one is not in the way of the others.
+func (p *lists) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (p *Service) ClustersDelete(w http.ResponseWriter, r *http.Request, a app.A
 	all := d.Clusters
 	d.Clusters = nil
 	for _, c := range all {
-		if _, err := p.Clusters.DeleteCluster(r.Context(), a, c.ID); err != nil {
+		if _, err := p.Deletes.DeleteCluster(r.Context(), a, c.ID); err != nil {
 			e, _ := site.Known(err)
 			if e.Code == app.EInternal {
 				p.LogError(r, err, http.StatusInternalServerError)
@@ -46,12 +46,12 @@ func (p *Service) ClustersDelete(w http.ResponseWriter, r *http.Request, a app.A
 		}
 		d.Clusters = append(d.Clusters, c)
 	}
-	p.showClustersDelete(w, r, d)
+	p.showDelete(w, r, d)
 	return nil
 }
 
 // chosen finds the clusters of those ids, and says of which why they are not deleted.
-func (p *Service) chosen(ctx context.Context, a app.Actor, ids []string) (DeleteMany, error) {
+func (p *lists) chosen(ctx context.Context, a app.Actor, ids []string) (DeleteMany, error) {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	d := DeleteMany{Now: p.Now()}
@@ -75,7 +75,7 @@ func (p *Service) chosen(ctx context.Context, a app.Actor, ids []string) (Delete
 	return d, nil
 }
 
-func (p *Service) showClustersDelete(w http.ResponseWriter, r *http.Request, d DeleteMany) {
+func (p *lists) showDelete(w http.ResponseWriter, r *http.Request, d DeleteMany) {
 	f := p.Frame(r, "Delete clusters")
 	f.At = "clusters"
 	p.Render(w, r, http.StatusOK, DeleteManyPage(f, d))

@@ -9,7 +9,7 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) Create(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *creates) Create(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (p *Service) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 				return err
 			}
 		}
-		p.showClusterNew(w, r, status, n)
+		p.show(w, r, status, n)
 		return nil
 	}
 	if len(n.View.Errors) > 0 || n.View.Template == nil {

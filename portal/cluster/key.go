@@ -10,9 +10,9 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-func (p *Service) Key(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *accessPages) Key(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id := chi.URLParam(r, "id")
-	_, pem, err := p.Clusters.ClusterKey(r.Context(), a, id)
+	_, pem, err := p.ClusterAccess.ClusterKey(r.Context(), a, id)
 	if err != nil && app.AsError(err).Reason == app.StepUpReason && a.Session != "" {
 		return identity.StepUpFor(w, r, "/clusters/"+url.PathEscape(id)+"/access") // a file has no page to come back to
 	}

@@ -3,14 +3,27 @@ package cluster
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/template"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
-// LeaseExtend moves the end of a lease as the form says.
-func (p *Service) LeaseExtend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// leasePages extend leases.
+type leasePages struct {
+	*site.Site
+}
+
+func (p *leasePages) routes() []site.Route {
+	return []site.Route{
+		site.Show("/clusters/{id}/extend", p.AskExtend),
+		site.Submit("/clusters/{id}/lease", p.Extend),
+	}
+}
+
+// Extend moves the end of a lease as the form says.
+func (p *leasePages) Extend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -41,8 +54,8 @@ func leaseRequest(r *http.Request) (ask template.LeaseRequest, err error) {
 	return ask, err
 }
 
-// LeaseExtendAsk is where the link of a warning leads: one sentence and one button. Looking at it changes nothing.
-func (p *Service) LeaseExtendAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// AskExtend is where the link of a warning leads: one sentence and one button. Looking at it changes nothing.
+func (p *leasePages) AskExtend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
 	o, moved, err := p.Leases.LeaseLink(r.Context(), a, chi.URLParam(r, "id"), q.Get("end"), q.Get("sig"))
 	if err != nil {

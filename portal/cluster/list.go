@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/portal/page"
+	"muster/portal/quota"
 	"muster/portal/site"
 )
 
@@ -30,11 +31,32 @@ func clusterFilter(q url.Values, a app.Actor) app.ClusterFilter {
 	return f
 }
 
-func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if r.URL.Query().Get("format") == "csv" {
-		return p.clusterExport(w, r, a)
+// lists are the list of clusters, and what is done to those that are ticked in it.
+type lists struct {
+	*site.Site
+
+	quota *quota.Service
+}
+
+func (p *lists) routes() []site.Route {
+	return []site.Route{
+		site.Show("/clusters", p.List),
+		site.Show("/clusters/delete", p.AskDelete),
+		site.Submit("/clusters/delete", p.Delete),
 	}
-	l, err := p.clusters(r.Context(), a, r.URL)
+}
+
+func (p *lists) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/clusters", p.APIList, site.About("List clusters, newest first")),
+	}
+}
+
+func (p *lists) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	if r.URL.Query().Get("format") == "csv" {
+		return p.export(w, r, a)
+	}
+	l, err := p.read(r.Context(), a, r.URL)
 	status := http.StatusOK
 	if e := app.AsError(err); err != nil && e.Code == app.EInvalid {
 		// What cannot be meant is said above a list of all.
@@ -55,8 +77,8 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// clusters reads a page of the list.
-func (p *Service) clusters(ctx context.Context, a app.Actor, at *url.URL) (List, error) {
+// read reads a page of the list.
+func (p *lists) read(ctx context.Context, a app.Actor, at *url.URL) (List, error) {
 	q := at.Query()
 	l := List{Now: p.Now(), Actor: a, Query: q, Filter: clusterFilter(q, a)}
 	var err error
@@ -67,8 +89,8 @@ func (p *Service) clusters(ctx context.Context, a app.Actor, at *url.URL) (List,
 	return l, err
 }
 
-func (p *Service) ClustersLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
-	l, err := p.clusters(ctx, a, at)
+func (p *lists) Live(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
+	l, err := p.read(ctx, a, at)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +103,8 @@ func (p *Service) ClustersLive(ctx context.Context, a app.Actor, at *url.URL) ([
 		{ID: "under", HTML: ListUnder(l)}}, nil
 }
 
-// clusterExport writes all that a filter lets through, for spreadsheets.
-func (p *Service) clusterExport(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// export writes all that a filter lets through, for spreadsheets.
+func (p *lists) export(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f := clusterFilter(r.URL.Query(), a)
 	f.Limit, f.After = exportBatch, ""
 	for n := 0; n < mostExported; n += exportBatch {

@@ -17,7 +17,7 @@ import (
 // already, so a reader that was away misses nothing; log lines go on after the number in Last-Event-ID, or in the query where the
 // page was just loaded. A cluster at rest keeps it open, so that a page learns of what somebody else asks for; only one that is gone
 // for good ends it by "end". Events: part (HTML of elements with ids, which take the place of those), steps (JSON), log (JSON), end.
-func (p *Service) Live(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	l := &live{p: p, a: a, id: chi.URLParam(r, "id")}
 	again := r.Header.Get("Last-Event-ID")
 	l.begin(r.URL.Query(), again)

@@ -10,17 +10,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/a-h/templ"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/observe"
 	planpage "muster/portal/plan"
 	"muster/portal/site"
+
+	"github.com/a-h/templ"
 )
 
 // live is one open page. Of what the page shows only hashes are kept.
 type live struct {
-	p          *Service
+	p          *clusterPage
 	a          app.Actor
 	id         string
 	node, step string            // the log's filter

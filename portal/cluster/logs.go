@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/family"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // How many lines the page of logs shows, and how many stand before and after the one that a link is to.
@@ -56,8 +57,27 @@ func lineNumber(q url.Values, name string) (int64, error) {
 	return n, nil
 }
 
-// Logs is the page of a cluster's log: its end, a page before or after a line, or what stands around one.
-func (p *Service) Logs(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// logs are the logs of clusters, and the steps that write them.
+type logs struct {
+	*site.Site
+}
+
+func (p *logs) routes() []site.Route {
+	return []site.Route{
+		site.Show("/clusters/{id}/logs", p.Show),
+		site.Show("/clusters/{id}/logs/download", p.Download).Stream(),
+	}
+}
+
+func (p *logs) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/clusters/{id}/steps", p.APIStepList, site.About("List the steps of an operation")),
+		site.Get("/clusters/{id}/logs", p.APIList, site.About("Read the log of a cluster")),
+	}
+}
+
+// Show is the page of a cluster's log: its end, a page before or after a line, or what stands around one.
+func (p *logs) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -67,7 +87,7 @@ func (p *Service) Logs(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	status := http.StatusOK
 	var f appcluster.LogFilter
 	if c.Query, f, err = logQuery(q); err == nil {
-		err = p.readLogs(r.Context(), a, &c, f, q)
+		err = p.read(r.Context(), a, &c, f, q)
 	}
 	if e := app.AsError(err); err != nil && (e.Code != app.EInvalid || e.Field == "") {
 		return err
@@ -79,7 +99,7 @@ func (p *Service) Logs(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-func (p *Service) readLogs(ctx context.Context, a app.Actor, c *Logs, f appcluster.LogFilter, q url.Values) error {
+func (p *logs) read(ctx context.Context, a app.Actor, c *Logs, f appcluster.LogFilter, q url.Values) error {
 	var before, after int64
 	var err error
 	for name, to := range map[string]*int64{"line": &c.Line, "before": &before, "after": &after} {
@@ -125,8 +145,8 @@ func (p *Service) readLogs(ctx context.Context, a app.Actor, c *Logs, f appclust
 	return err
 }
 
-// LogDownload sends a log as text, as it is read.
-func (p *Service) LogDownload(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// Download sends a log as text, as it is read.
+func (p *logs) Download(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err

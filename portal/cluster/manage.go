@@ -9,18 +9,42 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Manage is the page of all that can be done with a cluster besides its plans.
-func (p *Service) Manage(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// managePages are where a cluster is renamed, transferred, shared and deleted.
+type managePages struct {
+	*site.Site
+}
+
+func (p *managePages) routes() []site.Route {
+	return []site.Route{
+		site.Show("/clusters/{id}/manage", p.Show),
+		site.Submit("/clusters/{id}/rename", p.Rename),
+		site.Submit("/clusters/{id}/transfer", p.Transfer),
+		site.Submit("/clusters/{id}/sharing", p.Share),
+		site.Show("/clusters/{id}/sharing", p.Show),
+	}
+}
+
+func (p *managePages) operations() []site.Operation {
+	return []site.Operation{
+		site.Delete("/clusters/{id}", p.APIDelete, site.About("Delete a cluster"), site.Answers(http.StatusAccepted)),
+		site.Post("/clusters/{id}/resume", p.APIResume, site.About("Go on with a failed operation"), site.Answers(http.StatusAccepted)),
+		site.Post("/clusters/{id}/rename", p.APIRename, site.About("Give a cluster another name"), site.Answers(http.StatusOK)),
+		site.Post("/clusters/{id}/transfer", p.APITransfer, site.About("Give a cluster to another owner"), site.Answers(http.StatusOK)),
+	}
+}
+
+// Show is the page of all that can be done with a cluster besides its plans.
+func (p *managePages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
-	return p.showManage(w, r, a, http.StatusOK, Manage{View: v})
+	return p.show(w, r, a, http.StatusOK, Manage{View: v})
 }
 
-func (p *Service) showManage(w http.ResponseWriter, r *http.Request, a app.Actor, status int, m Manage) error {
+func (p *managePages) show(w http.ResponseWriter, r *http.Request, a app.Actor, status int, m Manage) error {
 	m.Tabs, m.Now, m.Actor = p.ClusterTabs(a, m.View, "manage"), p.Now(), a
-	if err := p.manage(r.Context(), a, &m); err != nil {
+	if err := p.read(r.Context(), a, &m); err != nil {
 		return err
 	}
 	f := p.ClusterFrame(r, "Manage "+m.View.Name)
@@ -28,18 +52,18 @@ func (p *Service) showManage(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-func (p *Service) Rename(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *managePages) Rename(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	return p.ToCluster(w, r)(p.Clusters.RenameCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("name")))
+	return p.ToCluster(w, r)(p.Ownership.RenameCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("name")))
 }
 
-func (p *Service) Transfer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *managePages) Transfer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	v, err := p.Clusters.TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
+	v, err := p.Ownership.TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
 	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it is private, and another person's now
 		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
 		return nil

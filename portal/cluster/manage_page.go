@@ -21,7 +21,7 @@ type Manage struct {
 	View  cluster.ClusterView
 	// Schedule is when it sleeps and wakes.
 	Schedule schedule.ClusterSchedule
-	// Sharing is nil for those who may not change it. The others are what was typed, and what is wrong with it.
+	// Sharing is nil for those who may not change it. The others are what was typed into a form, and what is wrong with it.
 	Sharing *cluster.ClusterSharing
 	Who     string
 	Access  app.Access

@@ -16,11 +16,37 @@ import (
 	"muster/app/template"
 	"muster/portal/page"
 	planpage "muster/portal/plan"
+	"muster/portal/policy"
+	"muster/portal/quota"
 	"muster/portal/site"
 	templatepage "muster/portal/template"
 )
 
-func (p *Service) New(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// creates are the form for a new cluster with its preview, and what it creates.
+type creates struct {
+	*site.Site
+
+	quota  *quota.Service
+	policy *policy.Service
+}
+
+func (p *creates) routes() []site.Route {
+	return []site.Route{
+		site.Submit("/clusters", p.Create),
+		site.Show("/clusters/new", p.New),
+		site.Submit("/clusters/preview", p.Preview),
+		site.Redirect("/clusters/preview", "/clusters/new"),
+	}
+}
+
+func (p *creates) operations() []site.Operation {
+	return []site.Operation{
+		site.Post("/preview", p.APIPreview, site.About("Work out what a create would do")),
+		site.Post("/explain", p.APIExplain, site.About("Say why a request has no layout, and what would make one possible")),
+	}
+}
+
+func (p *creates) New(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	ctx := appcatalog.HoldCatalog(r.Context())
 	c, err := p.Catalogs.Catalog(ctx, a)
 	if err != nil {
@@ -31,11 +57,11 @@ func (p *Service) New(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	if err := n.Preview(ctx, p.Creates, a); err != nil {
 		return err
 	}
-	p.showClusterNew(w, r, http.StatusOK, n)
+	p.show(w, r, http.StatusOK, n)
 	return nil
 }
 
-func (p *Service) Preview(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *creates) Preview(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -58,11 +84,11 @@ func (p *Service) Preview(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if len(n.View.Errors) > 0 {
 		status = http.StatusUnprocessableEntity
 	}
-	p.showClusterNew(w, r, status, n)
+	p.show(w, r, status, n)
 	return nil
 }
 
-func (p *Service) showClusterNew(w http.ResponseWriter, r *http.Request, status int, n *ClusterForm) {
+func (p *creates) show(w http.ResponseWriter, r *http.Request, status int, n *ClusterForm) {
 	f := p.Frame(r, "New cluster")
 	f.At, f.Htmx, f.Styles, f.Scripts = "new", true, []string{"user.css", "plan.css"}, []string{"new.js"}
 	if f.Actor != nil {

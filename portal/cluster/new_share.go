@@ -60,7 +60,7 @@ func (n *ClusterForm) summary() (list []FieldError) {
 }
 
 // weighQuota says what is left for the actor, and what the cluster would take of it.
-func (p *Service) weighQuota(r *http.Request, a app.Actor, n *ClusterForm) {
+func (p *creates) weighQuota(r *http.Request, a app.Actor, n *ClusterForm) {
 	n.View.Left = p.quota.Left(r, a)
 	v := n.View.Preview
 	if v == nil || len(n.View.Left) == 0 {

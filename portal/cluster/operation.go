@@ -10,7 +10,7 @@ import (
 )
 
 // draw prepares the picture of the plan that a page shows.
-func (p *Service) draw(ctx context.Context, a app.Actor, c *Show, d site.Drawn) (err error) {
+func (p *clusterPage) draw(ctx context.Context, a app.Actor, c *Show, d site.Drawn) (err error) {
 	op := c.PlanOperation()
 	if op == nil {
 		return nil
@@ -26,7 +26,7 @@ func (p *Service) draw(ctx context.Context, a app.Actor, c *Show, d site.Drawn) 
 }
 
 // tries tells when the earlier tries of steps were, as far as their logs tell.
-func (p *Service) tries(ctx context.Context, a app.Actor, c *Show, from int) (planpage.Tries, error) {
+func (p *clusterPage) tries(ctx context.Context, a app.Actor, c *Show, from int) (planpage.Tries, error) {
 	nodes, _, _ := planpage.GanttNodes(c.Steps, from)
 	shown := map[string]bool{}
 	for _, n := range nodes {
@@ -47,7 +47,7 @@ func (p *Service) tries(ctx context.Context, a app.Actor, c *Show, from int) (pl
 }
 
 // ReadOperation reads all that the page of an operation shows; operation 0 is the latest.
-func (p *Service) ReadOperation(ctx context.Context, a app.Actor, id string, operation int64, d site.Drawn) (Show, error) {
+func (p *clusterPage) ReadOperation(ctx context.Context, a app.Actor, id string, operation int64, d site.Drawn) (Show, error) {
 	c := Show{Now: p.Now(), Actor: a}
 	var err error
 	if c.View, err = p.Clusters.Cluster(ctx, a, id); err != nil {

@@ -52,7 +52,7 @@ func (c Show) PlanOperation() *app.Operation {
 	return c.Operation()
 }
 
-func (c Show) planPath() string {
+func planPath(c Show) string {
 	if c.Pinned != nil {
 		return page.OperationURL(c.View.ID, c.Pinned.ID)
 	}
@@ -60,13 +60,13 @@ func (c Show) planPath() string {
 }
 
 func (c Show) pictureURL(kind string) string {
-	return c.planPath() + "?" + url.Values{"plan": {kind}}.Encode() + "#plan"
+	return planPath(c) + "?" + url.Values{"plan": {kind}}.Encode() + "#plan"
 }
 
 func (c Show) ganttPages() page.Pages {
 	_, all, size := plan.GanttNodes(c.Steps, c.PlanFrom)
 	return page.Pages{From: c.PlanFrom, Size: size, All: all, Noun: "node", URL: func(from int) string {
-		return c.planPath() + "?" + url.Values{"plan": {"timeline"}, "rows": {strconv.Itoa(from)}}.Encode() + "#plan"
+		return planPath(c) + "?" + url.Values{"plan": {"timeline"}, "rows": {strconv.Itoa(from)}}.Encode() + "#plan"
 	}}
 }
 
@@ -80,7 +80,7 @@ func tookWords(now time.Time, o app.Operation) string {
 // operationSentence says how an operation went, or how far it is.
 func (c Show) operationSentence(o app.Operation) string {
 	if c.Operation() != nil && c.Operation().ID == o.ID && !o.Status.Ended() {
-		return c.progress(&o)
+		return progressSentence(c, &o)
 	}
 	s := fmt.Sprintf("The %s %s", o.Kind.Words(), o.Status)
 	switch o.Status {

@@ -2,30 +2,53 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/schedule"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
-// PowerAsk shows what a sleep or a wake would do; what is shown is what runs.
-func (p *Service) PowerAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.askPower(w, r, a, http.StatusOK, "")
+// powerPages put clusters to sleep and wake them, now or by a schedule.
+type powerPages struct {
+	*site.Site
 }
 
-func (p *Service) askPower(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string) error {
+func (p *powerPages) routes() []site.Route {
+	return []site.Route{
+		site.Show("/clusters/{id}/{power:sleep|wake}", p.Ask),
+		site.Submit("/clusters/{id}/{power:sleep|wake}", p.Start),
+		site.Submit("/clusters/{id}/schedule", p.Schedule),
+	}
+}
+
+func (p *powerPages) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/clusters/{id}/sleep", p.APISleepPreview, site.About("Work out what putting a cluster to sleep would do")),
+		site.Post("/clusters/{id}/sleep", p.APISleep, site.About("Put a cluster to sleep, or ask for it where people have to approve"), site.EitherAmend),
+		site.Get("/clusters/{id}/wake", p.APIWakePreview, site.About("Work out what waking a cluster would do")),
+		site.Post("/clusters/{id}/wake", p.APIWake, site.About("Wake a cluster, or ask for it where people have to approve"), site.EitherAmend),
+		site.Get("/clusters/{id}/schedule", p.APIScheduleShow, site.About("Tell when a cluster goes to sleep and wakes")),
+		site.Put("/clusters/{id}/schedule", p.APIScheduleSet, site.About("Say when a cluster goes to sleep and wakes")),
+	}
+}
+
+// Ask shows what a sleep or a wake would do; what is shown is what runs.
+func (p *powerPages) Ask(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.ask(w, r, a, http.StatusOK, "")
+}
+
+func (p *powerPages) ask(w http.ResponseWriter, r *http.Request, a app.Actor, status int, notice string) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
-	preview := p.Amendments.PreviewSleep
+	preview := p.Sleeping.PreviewSleep
 	if chi.URLParam(r, "power") == "wake" {
-		preview = p.Amendments.PreviewWake
+		preview = p.Sleeping.PreviewWake
 	}
 	found, err := preview(r.Context(), a, v.ID)
 	if err != nil {
@@ -37,17 +60,17 @@ func (p *Service) askPower(w http.ResponseWriter, r *http.Request, a app.Actor, 
 	return nil
 }
 
-func (p *Service) Power(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *powerPages) Start(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	do := p.Amendments.SleepCluster
+	do := p.Sleeping.SleepCluster
 	if chi.URLParam(r, "power") == "wake" {
-		do = p.Amendments.WakeCluster
+		do = p.Sleeping.WakeCluster
 	}
 	answer, err := do(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
-		return p.askPower(w, r, a, http.StatusConflict, "More has happened since you looked. This is what would be done now.")
+		return p.ask(w, r, a, http.StatusConflict, "More has happened since you looked. This is what would be done now.")
 	}
 	if err != nil {
 		return err
@@ -61,7 +84,7 @@ func (p *Service) Power(w http.ResponseWriter, r *http.Request, a app.Actor) err
 }
 
 // Schedule sets when a cluster sleeps and wakes, or takes it away.
-func (p *Service) Schedule(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *powerPages) Schedule(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -69,7 +92,7 @@ func (p *Service) Schedule(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if r.PostForm.Get("clear") != "" {
 		s = schedule.Schedule{}
 	}
-	set, err := p.Amendments.SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
+	set, err := p.Schedules.SetSchedule(r.Context(), a, chi.URLParam(r, "id"), s)
 	if err != nil {
 		return err
 	}
@@ -77,87 +100,13 @@ func (p *Service) Schedule(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return nil
 }
 
-// CloneAsk shows what a clone would be.
-func (p *Service) CloneAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.askClone(w, r, a, http.StatusOK, r.URL.Query().Get("name"), "")
-}
-
-func (p *Service) askClone(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name, notice string) error {
-	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
-	if err != nil {
-		return err
-	}
-	found, err := p.Creates.PreviewClone(r.Context(), a, v.ID, name)
-	if err != nil {
-		return err
-	}
-	f := p.Frame(r, "Clone "+v.Name)
-	f.At = "clusters"
-	p.Render(w, r, status, ClonePage(f, Clone{View: v, Name: name, Preview: found, Notice: notice}))
-	return nil
-}
-
-func (p *Service) Clone(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if err := site.Form(r); err != nil {
-		return err
-	}
-	name := r.PostForm.Get("name")
-	answer, err := p.Creates.CloneCluster(r.Context(), a, chi.URLParam(r, "id"), name, r.PostForm.Get("plan_hash"))
-	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
-		return p.askClone(w, r, a, http.StatusConflict, name, "The catalog has changed since you looked. This is what would be made now.")
-	}
-	if err != nil {
-		return err
-	}
-	to := fmt.Sprintf("/requests/%d", answer.Request.ID)
-	if id := answer.Request.Cluster; id != "" {
-		to = "/clusters/" + id
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
-	return nil
-}
-
-// Diff compares a cluster with another one, or with how an operation left it.
-func (p *Service) Diff(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
-	if err != nil {
-		return err
-	}
-	with := r.URL.Query().Get("with")
-	d, err := p.Specs.DiffClusters(r.Context(), a, with, v.ID)
-	if err != nil {
-		return err
-	}
-	f := p.Frame(r, "Compare "+v.Name)
-	f.At = "clusters"
-	p.Render(w, r, http.StatusOK, DiffPage(f, Diff{View: v, Diff: d}))
-	return nil
-}
-
-// Spec is the spec as a file, which a create on the command line reads.
-func (p *Service) Spec(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	e, err := p.Specs.ExportCluster(r.Context(), a, chi.URLParam(r, "id"))
-	if err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(e.Spec, "", "  ")
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(e.Spec.Name+".json"))
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(append(text, '\n'))
-	return nil
-}
-
-// manage reads what the page to manage a cluster shows beside the cluster.
-func (p *Service) manage(ctx context.Context, a app.Actor, m *Manage) error {
+// read reads what the page to manage a cluster shows beside the cluster.
+func (p *managePages) read(ctx context.Context, a app.Actor, m *Manage) error {
 	if m.View.Status == app.ClusterDeleted {
 		return nil
 	}
 	var err error
-	if m.Schedule, err = p.Amendments.Schedule(ctx, a, m.View.ID); err != nil {
+	if m.Schedule, err = p.Schedules.Schedule(ctx, a, m.View.ID); err != nil {
 		return err
 	}
 	if a.MayIn("ShareCluster", m.View.Cluster) {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/execution"
@@ -15,18 +14,35 @@ import (
 	executionpage "muster/portal/execution"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
-func (p *Service) QuestionList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.questionPage(w, r, a, http.StatusOK, nil)
+// questions are the manual steps that wait for an answer.
+type questions struct {
+	*site.Site
+
+	page *clusterPage
+}
+
+func (p *questions) routes() []site.Route {
+	return []site.Route{
+		site.Show("/questions", p.List),
+		site.Submit("/clusters/{id}/answers", p.Answer),
+		site.Redirect("/clusters/{id}/answers", "/questions"),
+	}
+}
+
+func (p *questions) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.show(w, r, a, http.StatusOK, nil)
 }
 
 // questionsShown is how many forms a page has, and how many questions of others; those that come next are shown once these are answered.
 const questionsShown = 50
 
-// questionPage shows the oldest questions, with what was typed into one of them.
-func (p *Service) questionPage(w http.ResponseWriter, r *http.Request, a app.Actor, status int, typed *executionpage.QuestionForm) error {
-	l, err := p.questions(r.Context(), a, typed)
+// show shows the oldest questions, with what was typed into one of them.
+func (p *questions) show(w http.ResponseWriter, r *http.Request, a app.Actor, status int, typed *executionpage.QuestionForm) error {
+	l, err := p.read(r.Context(), a, typed)
 	if err != nil {
 		return err
 	}
@@ -36,7 +52,7 @@ func (p *Service) questionPage(w http.ResponseWriter, r *http.Request, a app.Act
 	return nil
 }
 
-func (p *Service) questions(ctx context.Context, a app.Actor, typed *executionpage.QuestionForm) (executionpage.QuestionList, error) {
+func (p *questions) read(ctx context.Context, a app.Actor, typed *executionpage.QuestionForm) (executionpage.QuestionList, error) {
 	l := executionpage.QuestionList{Now: p.Now()}
 	list, err := p.Questions.Questions(ctx, a, execution.QuestionQuery{})
 	for _, q := range list {
@@ -57,13 +73,13 @@ func (p *Service) questions(ctx context.Context, a app.Actor, typed *executionpa
 	return l, err
 }
 
-func (p *Service) QuestionsLive(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
-	l, err := p.questions(ctx, a, nil)
+func (p *questions) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
+	l, err := p.read(ctx, a, nil)
 	return []site.LiveOne{{ID: "lists", HTML: executionpage.QuestionListPart(l)}}, err
 }
 
 // questionsOf gives the forms of a cluster's page.
-func (p *Service) questionsOf(ctx context.Context, a app.Actor, cluster string) (forms []executionpage.QuestionForm, err error) {
+func questionsOf(p *site.Site, ctx context.Context, a app.Actor, cluster string) (forms []executionpage.QuestionForm, err error) {
 	list, err := p.Questions.Questions(ctx, a, execution.QuestionQuery{Cluster: cluster})
 	for _, q := range list {
 		forms = append(forms, executionpage.NewQuestionForm(q))
@@ -71,8 +87,8 @@ func (p *Service) questionsOf(ctx context.Context, a app.Actor, cluster string) 
 	return forms, err
 }
 
-// QuestionAnswer takes an answer. What is wrong with it is said beside the field, and what was typed stays, but for secrets.
-func (p *Service) QuestionAnswer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// Answer takes an answer. What is wrong with it is said beside the field, and what was typed stays, but for secrets.
+func (p *questions) Answer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -118,7 +134,7 @@ func (p *Service) QuestionAnswer(w http.ResponseWriter, r *http.Request, a app.A
 		s.Values = nil
 		if s.Refuse == "" {
 			f.Errors["refuse"] = page.Complaint{Message: "Say why.", Hint: "Whoever goes on from there will want to know."}
-			return p.questionAgain(w, r, a, cluster, f)
+			return p.again(w, r, a, cluster, f)
 		}
 	}
 	if _, err := p.Questions.AnswerStep(r.Context(), a, cluster, s); err != nil {
@@ -128,9 +144,9 @@ func (p *Service) QuestionAnswer(w http.ResponseWriter, r *http.Request, a app.A
 		}
 		field, _ := strings.CutPrefix(e.Field, "values.")
 		f.Errors[field] = page.Complaint{Message: e.Message, Hint: e.Hint}
-		return p.questionAgain(w, r, a, cluster, f)
+		return p.again(w, r, a, cluster, f)
 	}
-	to := p.ifSeen(r, a, cluster, "/clusters/"+cluster, "/questions") // those who were asked may see it no more
+	to := ifSeen(p.Site, r, a, cluster, "/clusters/"+cluster, "/questions") // those who were asked may see it no more
 	if in.Get("back") == "questions" {
 		to = "/questions"
 	}
@@ -138,19 +154,19 @@ func (p *Service) QuestionAnswer(w http.ResponseWriter, r *http.Request, a app.A
 	return nil
 }
 
-// questionAgain shows the page on which the answer was given, with what is wrong.
-func (p *Service) questionAgain(w http.ResponseWriter, r *http.Request, a app.Actor, cluster string, f executionpage.QuestionForm) error {
+// again shows the page on which the answer was given, with what is wrong.
+func (p *questions) again(w http.ResponseWriter, r *http.Request, a app.Actor, cluster string, f executionpage.QuestionForm) error {
 	if r.PostForm.Get("back") == "questions" {
-		return p.questionPage(w, r, a, http.StatusUnprocessableEntity, &f)
+		return p.show(w, r, a, http.StatusUnprocessableEntity, &f)
 	}
-	c, err := p.ReadCluster(r.Context(), a, cluster)
+	c, err := p.page.ReadCluster(r.Context(), a, cluster)
 	if err != nil {
 		return err
 	}
 	if c.Log, err = p.Feed.Logs(r.Context(), a, c.View.ID, appcluster.LogFilter{Tail: true, Limit: logTail}); err != nil {
 		return err
 	}
-	if err := p.draw(r.Context(), a, &c, site.Drawn{}); err != nil {
+	if err := p.page.draw(r.Context(), a, &c, site.Drawn{}); err != nil {
 		return err
 	}
 	// The stream is told that the page has the questions as they are, so it leaves alone what was typed.

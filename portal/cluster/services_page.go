@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a-h/templ"
 	"muster/app"
 	"muster/app/cluster"
 	apphealth "muster/app/health"
 	"muster/app/template"
 	"muster/portal/page"
+
+	"github.com/a-h/templ"
 )
 
 // ServiceLine is a service of a cluster: where it is, how it is, and where it is reached.
@@ -108,7 +109,7 @@ func (l ServiceLine) state(c Show) (mark, words string) {
 	case len(l.Stopped) > 0:
 		return "queued", "stopped on " + cluster.NodesInWords(l.Stopped)
 	case Running(c.Operation()):
-		done, all := c.serviceSteps(l.Name)
+		done, all := stepsOfServices(c, l.Name)
 		if all > done {
 			return "running", fmt.Sprintf("%d of %s", done, page.Count(all, "step"))
 		}
@@ -140,7 +141,7 @@ func (c Show) servicesChange() bool {
 }
 
 // serviceSteps counts the steps of the latest operation that are about a service.
-func (c Show) serviceSteps(service string) (done, all int) {
+func stepsOfServices(c Show, service string) (done, all int) {
 	for _, s := range c.Steps {
 		if s.Service == service && !s.Join {
 			all++

@@ -13,7 +13,7 @@ import (
 )
 
 // Share adds or removes a share, or sets who may see a cluster.
-func (p *Service) Share(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *managePages) Share(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -38,25 +38,46 @@ func (p *Service) Share(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		if m.View, err = p.Clusters.Cluster(r.Context(), a, id); err != nil {
 			return err
 		}
-		return p.showManage(w, r, a, http.StatusUnprocessableEntity, m)
+		return p.show(w, r, a, http.StatusUnprocessableEntity, m)
 	}
 	if err != nil {
 		return err
 	}
 	// Whoever removes itself may see the cluster no more.
-	http.Redirect(w, r, p.ifSeen(r, a, id, "/clusters/"+id+"/manage#sharing", "/clusters"), http.StatusSeeOther)
+	http.Redirect(w, r, ifSeen(p.Site, r, a, id, "/clusters/"+id+"/manage#sharing", "/clusters"), http.StatusSeeOther)
 	return nil
 }
 
 // ifSeen is where to go after an act that may have ended the access to a cluster.
-func (p *Service) ifSeen(r *http.Request, a app.Actor, cluster, to, otherwise string) string {
+func ifSeen(p *site.Site, r *http.Request, a app.Actor, cluster, to, otherwise string) string {
 	if _, err := p.Clusters.Cluster(r.Context(), a, cluster); app.CodeOf(err) == app.ENotFound {
 		return otherwise
 	}
 	return to
 }
 
-func (p *Service) SharingDefault(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// sharing are who may see clusters: one cluster's shares, and the tenant's default.
+type sharing struct {
+	*site.Site
+}
+
+func (p *sharing) routes() []site.Route {
+	return []site.Route{
+		site.Show("/admin/sharing", p.ShowDefault),
+		site.Submit("/admin/sharing", p.SetDefault),
+	}
+}
+
+func (p *sharing) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/clusters/{id}/sharing", p.APIShow, site.About("Tell who has access to a cluster, to those who may change that")),
+		site.Put("/clusters/{id}/sharing", p.APIChange, site.About("Share a cluster with people and groups, or set who may see it")),
+		site.Get("/cluster-defaults", p.APIDefaults, site.About("Tell who may see the tenant's new clusters")),
+		site.Put("/cluster-defaults", p.APISetDefaults, site.About("Set who may see the tenant's new clusters, for admins")),
+	}
+}
+
+func (p *sharing) ShowDefault(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !a.May("SetDefaultVisibility") {
 		return p.Sharing.SetDefaultVisibility(r.Context(), a, "") // which says who may
 	}
@@ -68,7 +89,7 @@ func (p *Service) SharingDefault(w http.ResponseWriter, r *http.Request, a app.A
 	return nil
 }
 
-func (p *Service) SharingDefaultSet(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *sharing) SetDefault(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}

@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // How much of a log a page begins with, and how much of a failure it shows on top.
@@ -21,7 +22,30 @@ const (
 	failureShown = 3
 )
 
-func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterPage is the page of one cluster, with the parts that are kept up to date.
+type clusterPage struct {
+	*site.Site
+
+	looks site.Joint[*sharedLook]       // at clusters, by person
+	facts site.Joint[site.ClusterFacts] // of clusters, by role
+	logs  site.Joint[[]app.LogLine]     // that pages follow, by role
+}
+
+func (p *clusterPage) routes() []site.Route {
+	return []site.Route{
+		site.Show("/clusters/{id}", p.Show),
+		site.Show("/clusters/{id}/live", p.Live).Stream(),
+		site.Show("/clusters/{id}/waiting", p.Waiting),
+	}
+}
+
+func (p *clusterPage) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/clusters/{id}", p.APIShow, site.About("Show a cluster")),
+	}
+}
+
+func (p *clusterPage) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	c, err := p.ReadCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -49,13 +73,13 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 }
 
 // ReadCluster reads all that the page shows except its log.
-func (p *Service) ReadCluster(ctx context.Context, a app.Actor, id string) (Show, error) {
+func (p *clusterPage) ReadCluster(ctx context.Context, a app.Actor, id string) (Show, error) {
 	return p.readClusterSince(ctx, a, id, 0)
 }
 
 // readClusterSince is readCluster for an open page, which knows of what happened up to since; what is the same for others may have been
 // read for them. 0 reads all of it now.
-func (p *Service) readClusterSince(ctx context.Context, a app.Actor, id string, since int64) (Show, error) {
+func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id string, since int64) (Show, error) {
 	c := Show{Now: p.Now(), Actor: a}
 	var err error
 	if c.View, err = p.Clusters.Cluster(ctx, a, id); err != nil {
@@ -82,7 +106,7 @@ func (p *Service) readClusterSince(ctx context.Context, a app.Actor, id string, 
 		return c, nil
 	}
 	if op.Status == app.OperationRunning {
-		if c.Questions, err = p.questionsOf(ctx, a, c.View.ID); err != nil {
+		if c.Questions, err = questionsOf(p.Site, ctx, a, c.View.ID); err != nil {
 			return c, err
 		}
 	}
@@ -110,7 +134,7 @@ func (p *Service) readClusterSince(ctx context.Context, a app.Actor, id string, 
 }
 
 // clusterFacts reads the steps of a cluster's operation, and what it waits for.
-func (p *Service) clusterFacts(ctx context.Context, a app.Actor, id string, op app.Operation, since int64) (site.ClusterFacts, error) {
+func (p *clusterPage) clusterFacts(ctx context.Context, a app.Actor, id string, op app.Operation, since int64) (site.ClusterFacts, error) {
 	read := func(ctx context.Context) (f site.ClusterFacts, err error) {
 		if f.Steps, err = p.Graph(ctx, a, id, op.ID); err != nil {
 			return f, err

@@ -83,12 +83,12 @@ func (c Show) Can(a app.Act) bool {
 
 // Running tells whether something happens by itself.
 func (c Show) Running() bool {
-	return Running(c.Operation()) || c.undoneSoon() || c.goesOnSoon()
+	return Running(c.Operation()) || c.undoneSoon() || goesOnSoon(c)
 }
 
 // troubled tells whether the page says in its banner what is wrong and what can be done.
 func (c Show) troubled() bool {
-	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !c.goesOnSoon()
+	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !goesOnSoon(c)
 }
 
 // showsHealth tells whether the page says how healthy the cluster is: not where its banner has said that already, and why.
@@ -176,7 +176,7 @@ func (c Show) CanDelete() bool {
 func (c Show) Machines() []string {
 	var names []string
 	for _, n := range c.View.Nodes {
-		if !n.Lost() && (n.Status == app.NodeCreated || n.Status == app.NodeReady || c.beingMade(n.Name)) {
+		if !n.Lost() && (n.Status == app.NodeCreated || n.Status == app.NodeReady || beingCreated(c, n.Name)) {
 			names = append(names, n.Name)
 		}
 	}
@@ -184,7 +184,7 @@ func (c Show) Machines() []string {
 }
 
 // beingMade tells whether a node's machine was asked for, whatever came of it.
-func (c Show) beingMade(node string) bool {
+func beingCreated(c Show, node string) bool {
 	return slices.ContainsFunc(c.Steps, func(s app.Step) bool {
 		return s.Node == node && s.Action == app.ActionCreate && s.Attempt > 0
 	})

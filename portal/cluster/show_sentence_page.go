@@ -18,7 +18,7 @@ func (c Show) Sentence() string {
 	switch c.View.Status {
 	case app.ClusterActive:
 		s := "Everything is as it was asked for."
-		if stopped := c.stopped(); stopped != "" {
+		if stopped := stoppedServices(c); stopped != "" {
 			s = "Stopped as it was asked for: " + stopped + "."
 		}
 		if !c.View.ExpiresAt.IsZero() {
@@ -44,15 +44,15 @@ func (c Show) Sentence() string {
 		if op == nil {
 			return "Something went wrong."
 		}
-		return c.ended(op)
+		return endedSentence(c, op)
 	}
-	return c.progress(op)
+	return progressSentence(c, op)
 }
 
 // ended says how an operation ended that did not succeed. Which ways lead on the banner says.
-func (c Show) ended(op *app.Operation) string {
+func endedSentence(c Show, op *app.Operation) string {
 	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, page.Count(op.Total, "step"))
-	if c.goesOnSoon() {
+	if goesOnSoon(c) {
 		return fmt.Sprintf("The %s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
 	}
 	if c.undoneSoon() {
@@ -65,7 +65,7 @@ func (c Show) ended(op *app.Operation) string {
 	return fmt.Sprintf("The %s %s %s.", kind, word, sofar)
 }
 
-func (c Show) progress(op *app.Operation) string {
+func progressSentence(c Show, op *app.Operation) string {
 	switch {
 	case op == nil:
 		return "Waiting to begin."
@@ -86,7 +86,7 @@ func (c Show) progress(op *app.Operation) string {
 		}
 		return s + " Resume lets it go on."
 	}
-	s := fmt.Sprintf("%s: %d of %s done", c.doing(op), op.Done, page.Count(op.Total, "step"))
+	s := fmt.Sprintf("%s: %d of %s done", doingWords(c, op), op.Done, page.Count(op.Total, "step"))
 	if left, ok := plan.Remaining(c.Now, *op, c.Steps); ok {
 		s += ", about " + page.Span(max(left, time.Second)) + " left"
 		if slip := plan.Slipped(c.Now, *op, left); slip > 0 {
@@ -100,7 +100,7 @@ func (c Show) progress(op *app.Operation) string {
 }
 
 // doing says what is being done: "Being created", "Growing from 3 to 5 nodes".
-func (c Show) doing(op *app.Operation) string {
+func doingWords(c Show, op *app.Operation) string {
 	switch op.Kind {
 	case app.OperationCreate:
 		return "Being created"
@@ -109,7 +109,7 @@ func (c Show) doing(op *app.Operation) string {
 	case app.OperationRollBack:
 		return "Being rolled back"
 	case app.OperationResize:
-		if comes, goes := c.moves(); comes > goes {
+		if comes, goes := nodeMoves(c); comes > goes {
 			return fmt.Sprintf("Growing from %d to %s", c.View.Size-comes+goes, page.Count(c.View.Size, "node"))
 		} else if goes > comes {
 			return fmt.Sprintf("Shrinking from %d to %s", c.View.Size-comes+goes, page.Count(c.View.Size, "node"))
@@ -120,7 +120,7 @@ func (c Show) doing(op *app.Operation) string {
 }
 
 // moves counts the nodes that the latest operation makes, and those that it gives back.
-func (c Show) moves() (comes, goes int) {
+func nodeMoves(c Show) (comes, goes int) {
 	made, gone := map[string]bool{}, map[string]bool{}
 	for _, s := range c.Steps {
 		switch s.Action {
@@ -144,7 +144,7 @@ func (c Show) moves() (comes, goes int) {
 }
 
 // stopped says which services the latest operation has stopped and left so; "" for none.
-func (c Show) stopped() string {
+func stoppedServices(c Show) string {
 	op := c.Operation()
 	if op == nil || op.Kind != app.OperationStop || op.Status != app.OperationSucceeded {
 		return ""

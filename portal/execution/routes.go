@@ -6,6 +6,14 @@ import (
 	"muster/portal/site"
 )
 
+// Routes are its pages.
+func Routes(p *Service) []site.Route {
+	return []site.Route{
+		site.Show("/queue", p.QueueShow),
+		site.Show("/admin/queues", p.QueuesShow),
+	}
+}
+
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{

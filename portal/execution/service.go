@@ -2,7 +2,7 @@ package execution
 
 import "muster/portal/site"
 
-// Service serves the REST operations of manual steps.
+// Service serves the pages of queues and the REST operations of manual steps.
 type Service struct {
 	*site.Site
 }

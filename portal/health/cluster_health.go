@@ -26,7 +26,7 @@ func (p *Service) ClusterHealth(w http.ResponseWriter, r *http.Request, a app.Ac
 	c.Started = r.URL.Query().Has("started")
 	c.CanCheck = view.CanCheckHealth() && a.MayIn("CheckHealth", view.Cluster)
 	if a.MayIn("Drift", view.Cluster) {
-		d, err := p.Operations.Drift(r.Context(), a, view.ID)
+		d, err := p.Drifts.Drift(r.Context(), a, view.ID)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (p *Service) APIClusterHealth(ctx context.Context, in *site.IDInput) (*site
 }
 
 func (p *Service) APIClusterDrift(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.Drift], error) {
-	d, err := p.Operations.Drift(ctx, site.Caller(ctx), in.ID)
+	d, err := p.Drifts.Drift(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

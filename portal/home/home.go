@@ -70,7 +70,7 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 // homeMoving gathers what may change while somebody looks.
 func (p *Service) homeMoving(ctx context.Context, a app.Actor) (h Home, err error) {
 	h = Home{Now: p.Now(), Actor: a, New: a.May("CreateCluster")}
-	if h.Home, err = p.Clusters.Home(ctx, a); err != nil {
+	if h.Home, err = p.Dashboard.Home(ctx, a); err != nil {
 		return h, err
 	}
 	if h.Inbox, err = p.Requests.Requests(ctx, a, cluster.RequestFilter{View: cluster.RequestsInbox, Limit: homeRequests}); err != nil {

@@ -11,7 +11,27 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) AccountShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// accounts are the pages of one's own account: sign-ins, linked identities, password.
+type accounts struct {
+	*site.Site
+
+	limiter *limiter
+}
+
+func (p *accounts) routes() []site.Route {
+	return []site.Route{
+		site.Show("/account", p.Show),
+		site.Show("/account/password", p.AskPassword).For(site.Newcomers),
+		site.Submit("/account/password", p.ChangePassword).For(site.Newcomers),
+		site.Submit("/account/sign-ins/end", p.EndSignIn),
+		site.Submit("/account/sign-ins/end-all", p.EndAllSignIns),
+		site.Submit("/account/identities/remove", p.RemoveIdentity),
+		site.Show("/link", p.AskLink),
+		site.Submit("/link", p.ConfirmLink),
+	}
+}
+
+func (p *accounts) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	ctx := r.Context()
 	sessions, err := p.Accounts.Sessions(ctx, a, "")
 	if err != nil {
@@ -22,7 +42,7 @@ func (p *Service) AccountShow(w http.ResponseWriter, r *http.Request, a app.Acto
 		return err
 	}
 	var factors identity.SecondFactors
-	if p.cameBy(r) == "" {
+	if cameBy(p.Site, r) == "" {
 		if factors, err = p.Factors.SecondFactors(ctx, a); err != nil {
 			return err
 		}
@@ -30,8 +50,8 @@ func (p *Service) AccountShow(w http.ResponseWriter, r *http.Request, a app.Acto
 	f := p.Frame(r, "Your account")
 	f.At = "account"
 	in := Account{Actor: a, Home: homeOf(a), Sessions: sessions, Identities: identities, Now: p.Now(),
-		Done: p.Sessions.PopString(ctx, site.KeyDone), Labels: p.labels(), Factors: factors}
-	if at := p.provider(p.cameBy(r)); at != nil {
+		Done: p.Sessions.PopString(ctx, site.KeyDone), Labels: providerLabels(p.Site), Factors: factors}
+	if at := providerNamed(p.Site, cameBy(p.Site, r)); at != nil {
 		in.Provider = at.Label()
 	}
 	if in.Tokens, err = p.Tokens.Tokens(ctx, atHome(a), a.User); err != nil {
@@ -41,7 +61,7 @@ func (p *Service) AccountShow(w http.ResponseWriter, r *http.Request, a app.Acto
 	return nil
 }
 
-func (p *Service) SessionRevoke(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *accounts) EndSignIn(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -52,39 +72,39 @@ func (p *Service) SessionRevoke(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err := p.Accounts.RevokeSession(r.Context(), a, "", id); err != nil {
 		return err
 	}
-	return p.accountDone(w, r, "The sign-in was ended.", "sign-ins")
+	return accountDone(p.Site, w, r, "The sign-in was ended.", "sign-ins")
 }
 
-func (p *Service) SessionRevokeAll(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *accounts) EndAllSignIns(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	n, err := p.Accounts.RevokeAllSessions(r.Context(), a, "")
 	if err != nil {
 		return err
 	}
-	return p.accountDone(w, r, page.Count(n, "other sign-in")+" ended.", "sign-ins")
+	return accountDone(p.Site, w, r, page.Count(n, "other sign-in")+" ended.", "sign-ins")
 }
 
-func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *accounts) RemoveIdentity(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
 	if err := p.Accounts.RemoveIdentity(r.Context(), a, "", r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
 		return err
 	}
-	return p.accountDone(w, r, "It is not linked any more.", "identities")
+	return accountDone(p.Site, w, r, "It is not linked any more.", "identities")
 }
 
 // accountDone leads back to the account's page, which says once what was done.
-func (p *Service) accountDone(w http.ResponseWriter, r *http.Request, done, at string) error {
+func accountDone(p *site.Site, w http.ResponseWriter, r *http.Request, done, at string) error {
 	p.Sessions.Put(r.Context(), site.KeyDone, done)
 	http.Redirect(w, r, "/account#"+at, http.StatusSeeOther)
 	return nil
 }
 
-func (p *Service) PasswordAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *accounts) AskPassword(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.showPassword(w, r, http.StatusOK, a, Password{})
 }
 
-func (p *Service) showPassword(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in Password) error {
+func (p *accounts) showPassword(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in Password) error {
 	in.User, in.Must, in.Least = a.User, a.MustChange, identity.MinPassword
 	f := p.Frame(r, "Change your password")
 	f.At = "account"
@@ -92,7 +112,7 @@ func (p *Service) showPassword(w http.ResponseWriter, r *http.Request, status in
 	return nil
 }
 
-func (p *Service) PasswordChange(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *accounts) ChangePassword(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -106,7 +126,7 @@ func (p *Service) PasswordChange(w http.ResponseWriter, r *http.Request, a app.A
 	case wanted != r.PostForm.Get("again"):
 		return again(http.StatusUnprocessableEntity, "again", "The two are not the same.", "")
 	}
-	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.Accounts.ChangePassword(r.Context(), a, old, wanted) })
+	wait, err := p.limiter.attempt(r, homeOf(a), a.User, func() error { return p.Accounts.ChangePassword(r.Context(), a, old, wanted) })
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		return again(http.StatusTooManyRequests, "old", "Too many attempts.", "Try again in "+page.Span(wait)+".")
@@ -125,5 +145,5 @@ func (p *Service) PasswordChange(w http.ResponseWriter, r *http.Request, a app.A
 		http.Redirect(w, r, cmp.Or(p.Sessions.PopString(r.Context(), site.KeyNext), "/"), http.StatusSeeOther)
 		return nil
 	}
-	return p.accountDone(w, r, "Your password was changed. All your other sign-ins and all your API tokens were ended.", "sign-ins")
+	return accountDone(p.Site, w, r, "Your password was changed. All your other sign-ins and all your API tokens were ended.", "sign-ins")
 }

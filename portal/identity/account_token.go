@@ -17,18 +17,18 @@ func atHome(a app.Actor) app.Actor {
 	return a
 }
 
-func (p *Service) TokenNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showNewToken(w, r, http.StatusOK, a, NewToken{Days: "90"})
+func (p *tokens) New(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.showNew(w, r, http.StatusOK, a, NewToken{Days: "90"})
 }
 
-func (p *Service) showNewToken(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in NewToken) error {
+func (p *tokens) showNew(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in NewToken) error {
 	f := p.Frame(r, "New API token")
 	f.At, in.Scopes = "account", identity.ScopesOf(a.Role)
 	p.Render(w, r, status, NewTokenPage(f, in))
 	return nil
 }
 
-func (p *Service) TokenMake(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *tokens) Create(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -39,20 +39,20 @@ func (p *Service) TokenMake(w http.ResponseWriter, r *http.Request, a app.Actor)
 	days, err := strconv.Atoi(in.Days)
 	if err != nil || days < 1 {
 		in.Field, in.Complaint = "days", page.Complaint{Message: "That is not a number of days.", Hint: "Write for example 90."}
-		return p.showNewToken(w, r, http.StatusUnprocessableEntity, a, in)
+		return p.showNew(w, r, http.StatusUnprocessableEntity, a, in)
 	}
 	t, made, err := p.Tokens.CreateToken(r.Context(), atHome(a), identity.NewAPIToken{Label: in.Label, Scopes: in.Chosen, Days: days})
 	if e := app.AsError(err); err != nil && (e.Field == "label" || e.Field == "scopes" || e.Field == "days") {
 		in.Field, in.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
-		return p.showNewToken(w, r, site.StatusOf(err), a, in)
+		return p.showNew(w, r, site.StatusOf(err), a, in)
 	}
 	if err != nil {
 		return err
 	}
-	return p.showNewToken(w, r, http.StatusCreated, a, NewToken{Label: t.Label, Made: made})
+	return p.showNew(w, r, http.StatusCreated, a, NewToken{Label: t.Label, Made: made})
 }
 
-func (p *Service) TokenRevoke(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *tokens) Revoke(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -63,5 +63,5 @@ func (p *Service) TokenRevoke(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err := p.Tokens.RevokeToken(r.Context(), atHome(a), id); err != nil {
 		return err
 	}
-	return p.accountDone(w, r, "The token was revoked.", "tokens")
+	return accountDone(p.Site, w, r, "The token was revoked.", "tokens")
 }

@@ -27,7 +27,7 @@ type apiDeviceCodes struct {
 	Interval   int    `json:"interval" doc:"Seconds between two looks for the answer"`
 }
 
-func (p *Service) APIDeviceStart(ctx context.Context, in *apiDeviceAsk) (*site.Body[apiDeviceCodes], error) {
+func (p *devices) APIStart(ctx context.Context, in *apiDeviceAsk) (*site.Body[apiDeviceCodes], error) {
 	c, err := p.Devices.StartDevice(ctx, in.Body.Host, in.Agent, site.Neighbourhood(site.RequestOf(ctx).From), in.Body.Scopes)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -42,7 +42,7 @@ type apiDevicePoll struct {
 	}
 }
 
-func (p *Service) APIDeviceToken(ctx context.Context, in *apiDevicePoll) (*apiNewToken, error) {
+func (p *devices) APIPoll(ctx context.Context, in *apiDevicePoll) (*apiNewToken, error) {
 	t, secret, err := p.Devices.PollDevice(ctx, in.Body.DeviceCode)
 	if e := app.AsError(err); err != nil && e.Code == app.EForbidden { // the no stands in the audit already, under the name of who said it
 		e, a := site.Known(err)
@@ -56,7 +56,7 @@ func (p *Service) APIDeviceToken(ctx context.Context, in *apiDevicePoll) (*apiNe
 	return out, nil
 }
 
-func (p *Service) APITokenEnd(ctx context.Context, _ *struct{}) (*apiTokenGone, error) {
+func (p *tokens) APIEnd(ctx context.Context, _ *struct{}) (*apiTokenGone, error) {
 	t, err := p.Tokens.EndToken(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)

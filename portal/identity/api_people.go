@@ -15,7 +15,7 @@ type apiUserList struct {
 	}
 }
 
-func (p *Service) APIUserList(ctx context.Context, in *struct {
+func (p *users) APIList(ctx context.Context, in *struct {
 	Search string `query:"search" maxLength:"100" doc:"Part of name, full name or e-mail address"`
 	Role   string `query:"role" maxLength:"20"`
 	After  string `query:"after" maxLength:"63" doc:"The name of the last one of the page before"`
@@ -36,7 +36,7 @@ type apiUserName struct {
 
 type apiUser struct{ Body identity.UserView }
 
-func (p *Service) APIUserShow(ctx context.Context, in *apiUserName) (*apiUser, error) {
+func (p *users) APIShow(ctx context.Context, in *apiUserName) (*apiUser, error) {
 	v, err := p.Users.User(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -51,7 +51,7 @@ type apiNewUser struct {
 	}
 }
 
-func (p *Service) APIUserCreate(ctx context.Context, in *struct{ Body identity.NewUser }) (*apiNewUser, error) {
+func (p *users) APICreate(ctx context.Context, in *struct{ Body identity.NewUser }) (*apiNewUser, error) {
 	v, password, err := p.Users.CreateUser(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -61,7 +61,7 @@ func (p *Service) APIUserCreate(ctx context.Context, in *struct{ Body identity.N
 	return out, nil
 }
 
-func (p *Service) APIUserChange(ctx context.Context, in *struct {
+func (p *users) APIChange(ctx context.Context, in *struct {
 	Name string `path:"name" maxLength:"63" doc:"The user's name"`
 	Body identity.UserChange
 }) (*apiUser, error) {
@@ -78,7 +78,7 @@ type apiPassword struct {
 	}
 }
 
-func (p *Service) APIUserReset(ctx context.Context, in *apiUserName) (*apiPassword, error) {
+func (p *users) APIResetPassword(ctx context.Context, in *apiUserName) (*apiPassword, error) {
 	password, err := p.Users.ResetUserPassword(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -101,7 +101,7 @@ func gone(name string) *deleted {
 	return out
 }
 
-func (p *Service) APIUserDelete(ctx context.Context, in *struct {
+func (p *users) APIDelete(ctx context.Context, in *struct {
 	Name       string `path:"name" maxLength:"63" doc:"The user's name"`
 	TransferTo string `query:"transfer_to" maxLength:"63" doc:"The user who gets the live clusters"`
 }) (*deleted, error) {
@@ -117,7 +117,7 @@ type apiGroupList struct {
 	}
 }
 
-func (p *Service) APIGroupList(ctx context.Context, _ *struct{}) (*apiGroupList, error) {
+func (p *groups) APIList(ctx context.Context, _ *struct{}) (*apiGroupList, error) {
 	all, err := p.Groups.Groups(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -130,7 +130,7 @@ func (p *Service) APIGroupList(ctx context.Context, _ *struct{}) (*apiGroupList,
 // Names of groups may have '/', so they stand in the query and not in the path.
 type apiGroup struct{ Body identity.Group }
 
-func (p *Service) APIGroupSave(ctx context.Context, in *struct{ Body identity.GroupChange }) (*apiGroup, error) {
+func (p *groups) APISave(ctx context.Context, in *struct{ Body identity.GroupChange }) (*apiGroup, error) {
 	g, err := p.Groups.SaveGroup(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -138,7 +138,7 @@ func (p *Service) APIGroupSave(ctx context.Context, in *struct{ Body identity.Gr
 	return &apiGroup{g}, nil
 }
 
-func (p *Service) APIGroupDelete(ctx context.Context, in *struct {
+func (p *groups) APIDelete(ctx context.Context, in *struct {
 	Name string `query:"name" required:"true" maxLength:"63" doc:"The group's name"`
 }) (*deleted, error) {
 	if err := p.Groups.DeleteGroup(ctx, site.Caller(ctx), in.Name); err != nil {
@@ -153,7 +153,7 @@ type apiTokenList struct {
 	}
 }
 
-func (p *Service) APITokenList(ctx context.Context, in *struct {
+func (p *tokens) APIList(ctx context.Context, in *struct {
 	User string `query:"user" maxLength:"63" doc:"Only those of this user"`
 }) (*apiTokenList, error) {
 	all, err := p.Tokens.Tokens(ctx, site.Caller(ctx), in.User)
@@ -172,8 +172,8 @@ type apiNewToken struct {
 	}
 }
 
-func (p *Service) APITokenCreate(ctx context.Context, in *struct{ Body identity.NewAPIToken }) (*apiNewToken, error) {
-	t, secret, err := p.createToken(ctx, site.Caller(ctx), in.Body)
+func (p *tokens) APICreate(ctx context.Context, in *struct{ Body identity.NewAPIToken }) (*apiNewToken, error) {
+	t, secret, err := p.create(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -182,8 +182,8 @@ func (p *Service) APITokenCreate(ctx context.Context, in *struct{ Body identity.
 	return out, nil
 }
 
-// createToken makes a token of the actor's own, or of the robot named.
-func (p *Service) createToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
+// create makes a token of the actor's own, or of the robot named.
+func (p *tokens) create(ctx context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
 	if n.User == "" || n.User == a.User && a.Home == "" {
 		return p.Tokens.CreateToken(ctx, a, n)
 	}
@@ -200,7 +200,7 @@ type apiTokenGone struct {
 	}
 }
 
-func (p *Service) APITokenRevoke(ctx context.Context, in *apiTokenID) (*apiTokenGone, error) {
+func (p *tokens) APIRevoke(ctx context.Context, in *apiTokenID) (*apiTokenGone, error) {
 	if err := p.Tokens.RevokeToken(ctx, site.Caller(ctx), in.ID); err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -20,7 +20,7 @@ type apiTenantList struct {
 	}
 }
 
-func (p *Service) APITenantList(ctx context.Context, _ *struct{}) (*apiTenantList, error) {
+func (p *tenants) APIList(ctx context.Context, _ *struct{}) (*apiTenantList, error) {
 	all, err := p.Tenants.Tenants(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -36,7 +36,7 @@ type apiTenantName struct {
 
 type apiTenant struct{ Body identity.Tenant }
 
-func (p *Service) APITenantShow(ctx context.Context, in *apiTenantName) (*apiTenant, error) {
+func (p *tenants) APIShow(ctx context.Context, in *apiTenantName) (*apiTenant, error) {
 	t, err := p.Tenants.Tenant(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -51,7 +51,7 @@ type apiNewTenant struct {
 	}
 }
 
-func (p *Service) APITenantCreate(ctx context.Context, in *struct{ Body identity.NewTenant }) (*apiNewTenant, error) {
+func (p *tenants) APICreate(ctx context.Context, in *struct{ Body identity.NewTenant }) (*apiNewTenant, error) {
 	t, password, err := p.Tenants.CreateTenant(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -61,7 +61,7 @@ func (p *Service) APITenantCreate(ctx context.Context, in *struct{ Body identity
 	return out, nil
 }
 
-func (p *Service) APITenantChange(ctx context.Context, in *struct {
+func (p *tenants) APIChange(ctx context.Context, in *struct {
 	Name string `path:"name" maxLength:"63" doc:"The tenant's name"`
 	Body identity.TenantChange
 }) (*apiTenant, error) {
@@ -72,7 +72,7 @@ func (p *Service) APITenantChange(ctx context.Context, in *struct {
 	return &apiTenant{t}, nil
 }
 
-func (p *Service) APITenantDelete(ctx context.Context, in *apiTenantName) (*deleted, error) {
+func (p *tenants) APIDelete(ctx context.Context, in *apiTenantName) (*deleted, error) {
 	if err := p.Tenants.DeleteTenant(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -17,7 +17,21 @@ func Large(o *huma.Operation) { o.MaxBodyBytes = tenantFileLimit }
 
 type tenantImportInput struct{ Body settings.TenantImport }
 
-func (p *Service) APITenantExport(ctx context.Context, _ *struct{}) (*site.Body[settings.TenantFile], error) {
+// tenantSettings exports and imports the settings of a tenant as a file.
+type tenantSettings struct {
+	*site.Site
+}
+
+func (p *tenantSettings) operations() []site.Operation {
+	return []site.Operation{
+		site.Get(site.TenantSettingsPath, p.APIExport, site.About("Export all settings of the tenant as a file, without any secret")),
+		site.Post(site.TenantSettingsPath+"/check", p.APICheck, site.About("Say what a file of settings would change, and all that is wrong with it"), Large),
+		site.Post(site.TenantSettingsPath+"/apply", p.APIImport,
+			site.About("Bring in a file of settings: all of it, or, where something is wrong, nothing"), Large),
+	}
+}
+
+func (p *tenantSettings) APIExport(ctx context.Context, _ *struct{}) (*site.Body[settings.TenantFile], error) {
 	f, err := p.TenantSettings.ExportTenant(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -25,15 +39,15 @@ func (p *Service) APITenantExport(ctx context.Context, _ *struct{}) (*site.Body[
 	return &site.Body[settings.TenantFile]{Body: f}, nil
 }
 
-func (p *Service) APITenantCheck(ctx context.Context, in *tenantImportInput) (*site.Body[settings.TenantReport], error) {
-	return p.tenantReport(ctx)(p.TenantSettings.CheckTenant(ctx, site.Caller(ctx), in.Body))
+func (p *tenantSettings) APICheck(ctx context.Context, in *tenantImportInput) (*site.Body[settings.TenantReport], error) {
+	return p.report(ctx)(p.TenantSettings.CheckTenant(ctx, site.Caller(ctx), in.Body))
 }
 
-func (p *Service) APITenantImport(ctx context.Context, in *tenantImportInput) (*site.Body[settings.TenantReport], error) {
-	return p.tenantReport(ctx)(p.TenantSettings.ImportTenant(ctx, site.Caller(ctx), in.Body))
+func (p *tenantSettings) APIImport(ctx context.Context, in *tenantImportInput) (*site.Body[settings.TenantReport], error) {
+	return p.report(ctx)(p.TenantSettings.ImportTenant(ctx, site.Caller(ctx), in.Body))
 }
 
-func (p *Service) tenantReport(ctx context.Context) func(settings.TenantReport, error) (*site.Body[settings.TenantReport], error) {
+func (p *tenantSettings) report(ctx context.Context) func(settings.TenantReport, error) (*site.Body[settings.TenantReport], error) {
 	return func(r settings.TenantReport, err error) (*site.Body[settings.TenantReport], error) {
 		if err != nil {
 			return nil, p.Fail(ctx, err)

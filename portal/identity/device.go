@@ -10,25 +10,46 @@ import (
 	"muster/portal/site"
 )
 
-// DeviceAsk asks for the code, or shows who asks by it. It changes nothing: links are opened by more than people.
-func (p *Service) DeviceAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// devices sign programs in: a person enters their code and allows it.
+type devices struct {
+	*site.Site
+
+	attempts *attempts
+}
+
+func (p *devices) routes() []site.Route {
+	return []site.Route{
+		site.Show(DevicePath, p.Ask),
+		site.Submit(DevicePath, p.Answer),
+	}
+}
+
+func (p *devices) operations() []site.Operation {
+	return []site.Operation{
+		site.Post("/device/code", p.APIStart, site.Open, site.About("Begin the sign-in of a program, for a person to allow at the portal")),
+		site.Post("/device/token", p.APIPoll, site.Open, site.About("Get the token that a person has allowed"), site.Answers(http.StatusCreated)),
+	}
+}
+
+// Ask asks for the code, or shows who asks by it. It changes nothing: links are opened by more than people.
+func (p *devices) Ask(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	code := strings.TrimSpace(r.URL.Query().Get("code"))
 	if code == "" {
-		return p.showDevice(w, r, http.StatusOK, Device{})
+		return p.show(w, r, http.StatusOK, Device{})
 	}
-	d, status, err := p.deviceOf(r, a, code)
+	d, status, err := p.find(r, a, code)
 	if err != nil {
 		return err
 	}
 	d.Scopes = identity.ScopesOf(a.Role)
-	return p.showDevice(w, r, status, d)
+	return p.show(w, r, status, d)
 }
 
-// deviceOf finds who asks by a code. Codes that are made up are few: who tries many has to wait.
-func (p *Service) deviceOf(r *http.Request, a app.Actor, code string) (d Device, status int, err error) {
+// find finds who asks by a code. Codes that are made up are few: who tries many has to wait.
+func (p *devices) find(r *http.Request, a app.Actor, code string) (d Device, status int, err error) {
 	d.Code = code
 	key := AttemptKey{site.Address(r), "\x00device " + homeOf(a) + "/" + a.User}
-	if wait := p.Attempts.Begin(key, true); wait > 0 {
+	if wait := p.attempts.Begin(key, true); wait > 0 {
 		d.Complaint = page.Complaint{Message: "Too many wrong codes.", Hint: "Try again in " + page.Span(wait) + "."}
 		return d, http.StatusTooManyRequests, nil
 	}
@@ -37,19 +58,19 @@ func (p *Service) deviceOf(r *http.Request, a app.Actor, code string) (d Device,
 		d.Complaint = page.Complaint{Message: e.Message, Hint: e.Hint}
 		return d, http.StatusNotFound, nil
 	}
-	p.Attempts.Forget(key)
+	p.attempts.Forget(key)
 	d.Device, d.Ago, d.Ends = &found, p.Now().Sub(found.At), found.ExpiresAt.Sub(p.Now())
 	return d, http.StatusOK, err
 }
 
-func (p *Service) showDevice(w http.ResponseWriter, r *http.Request, status int, d Device) error {
+func (p *devices) show(w http.ResponseWriter, r *http.Request, status int, d Device) error {
 	f := p.Frame(r, "Sign a program in")
 	f.At = "account"
 	p.Render(w, r, status, DevicePage(f, d))
 	return nil
 }
 
-func (p *Service) DeviceAnswer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *devices) Answer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -57,12 +78,12 @@ func (p *Service) DeviceAnswer(w http.ResponseWriter, r *http.Request, a app.Act
 	if said != "yes" && said != "no" {
 		return &app.Error{Code: app.EInvalid, Field: "answer", Message: "Say yes or no."}
 	}
-	d, status, err := p.deviceOf(r, a, code)
+	d, status, err := p.find(r, a, code)
 	if err != nil {
 		return err
 	}
 	if d.Device == nil {
-		return p.showDevice(w, r, status, d)
+		return p.show(w, r, status, d)
 	}
 	scopes := []app.Scope{}
 	for _, s := range r.PostForm["scopes"] {
@@ -72,5 +93,5 @@ func (p *Service) DeviceAnswer(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	d.Answered = said
-	return p.showDevice(w, r, http.StatusOK, d)
+	return p.show(w, r, http.StatusOK, d)
 }

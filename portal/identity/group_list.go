@@ -11,11 +11,32 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) GroupList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showGroups(w, r, http.StatusOK, a, GroupList{})
+// groups are the groups of a tenant.
+type groups struct {
+	*site.Site
 }
 
-func (p *Service) showGroups(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l GroupList) error {
+func (p *groups) routes() []site.Route {
+	return []site.Route{
+		site.Show("/admin/groups", p.List),
+		site.Submit("/admin/groups", p.Save),
+		site.Submit("/admin/groups/delete", p.Delete),
+	}
+}
+
+func (p *groups) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/groups", p.APIList, site.About("List the groups of the tenant, for admins")),
+		site.Put("/groups", p.APISave, site.About("Make or change a group")),
+		site.Delete("/groups", p.APIDelete, site.About("Delete a group")),
+	}
+}
+
+func (p *groups) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.show(w, r, http.StatusOK, a, GroupList{})
+}
+
+func (p *groups) show(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l GroupList) error {
 	var err error
 	if l.Groups, err = p.Groups.Groups(r.Context(), a); err != nil {
 		return err
@@ -26,7 +47,7 @@ func (p *Service) showGroups(w http.ResponseWriter, r *http.Request, status int,
 	return nil
 }
 
-func (p *Service) GroupSave(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *groups) Save(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -36,7 +57,7 @@ func (p *Service) GroupSave(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if members == nil {
 		members = []string{}
 	}
-	err := p.groupTaken(r, a, typed.Name, fresh)
+	err := p.taken(r, a, typed.Name, fresh)
 	if err == nil {
 		_, err = p.Groups.SaveGroup(r.Context(), a, identity.GroupChange{Name: typed.Name, About: &typed.About, Members: &members})
 	}
@@ -55,11 +76,11 @@ func (p *Service) GroupSave(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if fresh {
 		l.Open = "+"
 	}
-	return p.showGroups(w, r, site.StatusOf(err), a, l)
+	return p.show(w, r, site.StatusOf(err), a, l)
 }
 
-// groupTaken keeps the form for a new group from changing one that is there.
-func (p *Service) groupTaken(r *http.Request, a app.Actor, name string, fresh bool) error {
+// taken keeps the form for a new group from changing one that is there.
+func (p *groups) taken(r *http.Request, a app.Actor, name string, fresh bool) error {
 	if !fresh {
 		return nil
 	}
@@ -75,7 +96,7 @@ func (p *Service) groupTaken(r *http.Request, a app.Actor, name string, fresh bo
 	return nil
 }
 
-func (p *Service) GroupDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *groups) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"muster/portal/site"
 )
 
-// LinkAsk shows who wants to be linked to the account. It changes nothing: browsers and chats open links by themselves.
-func (p *Service) LinkAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// AskLink shows who wants to be linked to the account. It changes nothing: browsers and chats open links by themselves.
+func (p *accounts) AskLink(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	token := r.URL.Query().Get("token")
 	l, err := p.Accounts.ShowLink(r.Context(), a, token)
 	if err != nil {
@@ -19,7 +19,7 @@ func (p *Service) LinkAsk(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	return nil
 }
 
-func (p *Service) LinkConfirm(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *accounts) ConfirmLink(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}

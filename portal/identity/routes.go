@@ -1,103 +1,36 @@
 package identity
 
 import (
-	"net/http"
+	"slices"
 
 	"muster/portal/site"
 )
 
 // Routes are its pages.
 func Routes(p *Service) []site.Route {
-	return []site.Route{
-		site.ShowAll("/signin", p.SignInShow),
-		site.SubmitAll("/signin", p.SignIn),
-		site.SubmitAll("/signout", p.SignOut),
-		site.ShowAll(PendingPath, p.PendingShow),
-		site.SubmitAll(PendingPath, p.PendingFinish),
-		site.ShowAll("/signin/{provider}", p.ProviderStart),
-		site.ShowAll("/signin/{provider}/callback", p.ProviderBack),
-		site.ShowAll("/signin/{provider}/leave", p.ProviderLeave),
-		site.ShowAll("/signin/tenant", p.TenantAsk),
-		site.SubmitAll("/signin/tenant", p.TenantChoose),
-		site.Show("/account", p.AccountShow),
-		site.Show("/account/password", p.PasswordAsk).For(site.Newcomers),
-		site.Submit("/account/password", p.PasswordChange).For(site.Newcomers),
-		site.Show(FactorsPath, p.FactorList).For(site.Adders),
-		site.Show(FactorsPath+"/app", p.FactorApp).For(site.Adders),
-		site.Submit(FactorsPath+"/app", p.FactorAppConfirm).For(site.Adders),
-		site.Submit(FactorsPath+"/key", p.FactorKeyAdd).For(site.Adders),
-		site.Redirect(FactorsPath+"/key", FactorsPath),
-		site.Submit(FactorsPath+"/remove", p.FactorRemove).For(site.Adders),
-		site.Submit(FactorsPath+"/codes", p.FactorCodes).For(site.Adders),
-		site.Redirect(FactorsPath+"/{act:remove|codes}", FactorsPath),
-		site.Submit("/account/sign-ins/end", p.SessionRevoke),
-		site.Submit("/account/sign-ins/end-all", p.SessionRevokeAll),
-		site.Submit("/account/identities/remove", p.Remove),
-		site.Show("/admin/users/{user}/sign-ins", p.UserSignIns),
-		site.Submit("/admin/users/{user}/sign-ins", p.UserSignInEnd),
-		site.Submit("/admin/users/{user}/identities", p.UserIdentityRemove),
-		site.Show("/account/tokens/new", p.TokenNew),
-		site.Submit("/account/tokens/new", p.TokenMake),
-		site.Submit("/account/tokens/revoke", p.TokenRevoke),
-		site.Show("/step-up", p.StepUpAsk).For(site.Adders),
-		site.Submit("/step-up", p.StepUp).For(site.Adders),
-		site.Show(AfterProof, p.StepUpContinue).For(site.Adders),
-		site.Show("/step-up/{provider}", p.StepUpAway),
-		site.Show(DevicePath, p.DeviceAsk),
-		site.Submit(DevicePath, p.DeviceAnswer),
-		site.Show("/link", p.LinkAsk),
-		site.Submit("/link", p.LinkConfirm),
-		site.Show("/admin/users", p.UserList),
-		site.Submit("/admin/users", p.UserCreate),
-		site.Show("/admin/users/new", p.UserNew),
-		site.Show("/admin/users/{user}", p.UserShow),
-		site.Submit("/admin/users/{user}", p.UserChange),
-		site.Submit("/admin/users/{user}/reset-password", p.UserReset),
-		site.Submit("/admin/users/{user}/reset-second-factor", p.UserResetFactor),
-		site.Submit("/admin/users/second-factor", p.FactorRequire),
-		site.Submit("/admin/users/{user}/delete", p.UserDelete),
-		site.Show("/admin/groups", p.GroupList),
-		site.Submit("/admin/groups", p.GroupSave),
-		site.Submit("/admin/groups/delete", p.GroupDelete),
-		site.Show("/admin/tokens", p.TokenList),
-		site.Submit("/admin/tokens", p.RobotTokenCreate),
-		site.Submit("/admin/tokens/revoke", p.AdminTokenRevoke),
-		site.Submit("/tenant", p.TenantSwitch),
-		site.Show("/admin/tenants", p.TenantList),
-		site.Submit("/admin/tenants", p.TenantSave),
-		site.Submit("/admin/tenants/delete", p.TenantDelete),
-	}
+	return slices.Concat(
+		p.signIns.routes(),
+		p.providers.routes(),
+		p.StepUps.routes(),
+		p.accounts.routes(),
+		p.factors.routes(),
+		p.devices.routes(),
+		p.tokens.routes(),
+		p.users.routes(),
+		p.groups.routes(),
+		p.tenants.routes(),
+	)
 }
 
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
-	return []site.Operation{
-		site.Get("/users", p.APIUserList, site.About("List the accounts of the tenant by name, for admins")),
-		site.Post("/users", p.APIUserCreate, site.About("Make an account"), site.Answers(http.StatusCreated)),
-		site.Get("/users/{name}", p.APIUserShow, site.About("Show an account")),
-		site.Patch("/users/{name}", p.APIUserChange, site.About("Change an account")),
-		site.Post("/users/{name}/reset-second-factor", p.APIUserResetFactor,
-			site.About("Remove all second factors of a user who lost them; the sign-ins end"), site.Answers(http.StatusOK)),
-		site.Put("/second-factor", p.APIFactorRequire, site.About("Say whether people of the tenant who sign in with a password need a second factor")),
-		site.Post("/users/{name}/reset-password", p.APIUserReset, site.About("Give an account a new one-time password; its sign-ins and tokens end")),
-		site.Delete("/users/{name}", p.APIUserDelete, site.About("Delete an account")),
-		site.Get("/groups", p.APIGroupList, site.About("List the groups of the tenant, for admins")),
-		site.Put("/groups", p.APIGroupSave, site.About("Make or change a group")),
-		site.Delete("/groups", p.APIGroupDelete, site.About("Delete a group")),
-		site.Get("/tokens", p.APITokenList, site.About("List API tokens: one's own, or for admins those of the tenant")),
-		site.Post("/tokens", p.APITokenCreate, site.About("Make an API token of one's own, or for admins one of a robot"), site.Answers(http.StatusCreated)),
-		site.Delete("/tokens/{id}", p.APITokenRevoke, site.About("Revoke an API token")),
-		site.Post("/device/code", p.APIDeviceStart, site.Open, site.About("Begin the sign-in of a program, for a person to allow at the portal")),
-		site.Post("/device/token", p.APIDeviceToken, site.Open, site.About("Get the token that a person has allowed"), site.Answers(http.StatusCreated)),
-		site.Delete("/token", p.APITokenEnd, site.About("End the token that the request carries")),
-		site.Get("/tenants", p.APITenantList, site.About("List the tenants, for superadmins")),
-		site.Post("/tenants", p.APITenantCreate, site.About("Make a tenant"), site.Answers(http.StatusCreated)),
-		site.Get("/tenants/{name}", p.APITenantShow, site.About("Show a tenant")),
-		site.Patch("/tenants/{name}", p.APITenantChange, site.About("Change a tenant")),
-		site.Delete("/tenants/{name}", p.APITenantDelete, site.About("Delete a tenant of which nothing is left in any cloud")),
-		site.Get(site.TenantSettingsPath, p.APITenantExport, site.About("Export all settings of the tenant as a file, without any secret")),
-		site.Post(site.TenantSettingsPath+"/check", p.APITenantCheck, site.About("Say what a file of settings would change, and all that is wrong with it"), Large),
-		site.Post(site.TenantSettingsPath+"/apply", p.APITenantImport,
-			site.About("Bring in a file of settings: all of it, or, where something is wrong, nothing"), Large),
-	}
+	return slices.Concat(
+		p.factors.operations(),
+		p.devices.operations(),
+		p.tokens.operations(),
+		p.users.operations(),
+		p.groups.operations(),
+		p.tenants.operations(),
+		p.tenantSettings.operations(),
+	)
 }

@@ -1,18 +1,17 @@
 package identity
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // Where the second factor is asked for and looked after.
@@ -21,129 +20,26 @@ const (
 	FactorsPath = "/account/second-factor"
 )
 
-// pending is a sign-in whose password was right. It is kept in the browser's session at the server and grants nothing by itself.
-type pending struct {
-	Tenant, User, Mark, Next string
-	At                       time.Time
-}
-
-func (s pending) session() identity.Session {
-	return identity.Session{Tenant: s.Tenant, User: s.User, Mark: s.Mark, At: s.At}
-}
-
-// askSecondFactor keeps a sign-in until the second factor was shown, and leads to where that is asked for. The session's token is a new one, as at
-// every step of
-// a sign-in.
-func (p *Service) askSecondFactor(w http.ResponseWriter, r *http.Request, s identity.Session, next string) error {
-	if err := p.Sessions.RenewToken(r.Context()); err != nil {
-		return err
-	}
-	b, err := json.Marshal(pending{Tenant: s.Tenant, User: s.User, Mark: s.Mark, At: s.At, Next: next})
-	if err != nil {
-		return err
-	}
-	p.Sessions.Put(r.Context(), site.KeyPending, b)
-	http.Redirect(w, r, PendingPath, http.StatusSeeOther)
-	return nil
-}
-
-// pendingIn returns the pending sign-in of a browser.
-func (p *Service) pendingIn(r *http.Request) (s pending, ok bool) {
-	b := p.Sessions.GetBytes(r.Context(), site.KeyPending)
-	return s, len(b) > 0 && json.Unmarshal(b, &s) == nil
-}
-
-func (p *Service) PendingShow(w http.ResponseWriter, r *http.Request) error {
-	return p.showPending(w, r, http.StatusOK, nil)
-}
-
-// showPending asks for the second factor, or for the password again where that was too long ago.
-func (p *Service) showPending(w http.ResponseWriter, r *http.Request, status int, wrong *page.Complaint) error {
-	s, ok := p.pendingIn(r)
-	if !ok {
-		http.Redirect(w, r, "/signin", http.StatusSeeOther)
-		return nil
-	}
-	have, err := p.SignIns.PendingFactors(r.Context(), s.session())
-	if err != nil {
-		return p.pendingOver(w, r, s, err)
-	}
-	in := Pending{User: s.User}
-	if in.Factor, err = p.askFactor(r, s.Tenant, s.User, have); err != nil {
-		return err
-	}
-	if wrong != nil {
-		in.Complaint = *wrong
-	}
-	f := p.Frame(r, "Second factor")
-	f.Actor, f.Scripts = nil, keyScripts(in.Factor.Options)
-	p.Render(w, r, status, PendingPage(f, in))
-	return nil
-}
-
-// pendingOver leads back to the password where that must be entered again.
-func (p *Service) pendingOver(w http.ResponseWriter, r *http.Request, s pending, err error) error {
-	e := app.AsError(err)
-	if e.Code != app.EUnauthorized || e.Reason == "wrong_code" {
-		return err
-	}
-	p.Sessions.Remove(r.Context(), site.KeyPending)
-	p.Sessions.Put(r.Context(), site.KeyWhy, e.Message)
-	http.Redirect(w, r, "/signin?next="+url.QueryEscape(s.Next), http.StatusSeeOther)
-	return nil
-}
-
-func (p *Service) PendingFinish(w http.ResponseWriter, r *http.Request) error {
-	if err := site.Form(r); err != nil {
-		return err
-	}
-	s, ok := p.pendingIn(r)
-	if !ok {
-		http.Redirect(w, r, "/signin", http.StatusSeeOther)
-		return nil
-	}
-	var begun identity.Session
-	wait, err := p.attempt(r, s.Tenant, s.User, func() (err error) {
-		begun, err = p.SignIns.FinishSignIn(r.Context(), s.session(), p.proofOf(r, s.Tenant, s.User), site.VisitOf(r))
-		return err
-	})
-	if wait > 0 {
-		w.Header().Set("Retry-After", seconds(wait))
-		return p.showPending(w, r, http.StatusTooManyRequests, &page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."})
-	}
-	if e := app.AsError(err); err != nil && e.Field == "code" {
-		return p.showPending(w, r, site.StatusOf(err), &page.Complaint{Message: e.Message, Hint: e.Hint})
-	}
-	if err != nil {
-		return p.pendingOver(w, r, s, err)
-	}
-	if err := p.replace(r, begun); err != nil {
-		return err
-	}
-	http.Redirect(w, r, cmp.Or(s.Next, "/"), http.StatusSeeOther)
-	return nil
-}
-
 // askFactor is what a form asks for from an account that has such second factors.
-func (p *Service) askFactor(r *http.Request, tenant, user string, have identity.SecondFactors) (ask FactorAsk, err error) {
+func askFactor(p *site.Site, r *http.Request, tenant, user string, have identity.SecondFactors) (ask FactorAsk, err error) {
 	ask.Needed, ask.App = len(have.Factors) > 0, have.Has(identity.FactorApp)
-	if !have.Has(identity.FactorKey) || !p.keysPossible(r) {
+	if !have.Has(identity.FactorKey) || !keysPossible(p, r) {
 		return ask, nil
 	}
 	var state []byte
-	ask.Options, state, err = p.Keys.StartUse(p.origin(r), tenant, user, have.Factors)
+	ask.Options, state, err = p.Keys.StartUse(origin(p, r), tenant, user, have.Factors)
 	p.Sessions.Put(r.Context(), site.KeyChallenge, state)
 	return ask, err
 }
 
-func (p *Service) keysPossible(r *http.Request) bool {
-	return p.Keys != nil && p.Keys.Possible(p.origin(r))
+func keysPossible(p *site.Site, r *http.Request) bool {
+	return p.Keys != nil && p.Keys.Possible(origin(p, r))
 }
 
 // origin is the portal's address without a path, as the browser sees it: the one that is set, unless that is an IP address, for which no browser
 // takes security keys.
 // A page at a wrong host gains nothing by that: browsers keep keys apart by host.
-func (p *Service) origin(r *http.Request) string {
+func origin(p *site.Site, r *http.Request) string {
 	if u, err := url.Parse(p.URL); err == nil && u.Host != "" {
 		if at := u.Scheme + "://" + u.Host; p.Keys == nil || p.Keys.Possible(at) {
 			return at
@@ -156,14 +52,14 @@ func (p *Service) origin(r *http.Request) string {
 }
 
 // proofOf reads the second factor from a form.
-func (p *Service) proofOf(r *http.Request, tenant, user string) identity.FactorProof {
+func proofOf(p *site.Site, r *http.Request, tenant, user string) identity.FactorProof {
 	answer := r.PostForm.Get("key")
 	if answer == "" || p.Keys == nil {
 		return identity.FactorProof{Code: r.PostForm.Get("code")}
 	}
 	state := p.Sessions.PopBytes(r.Context(), site.KeyChallenge)
 	return identity.FactorProof{Key: func(keys []identity.SecondFactor) (identity.SecondFactor, error) {
-		return p.Keys.FinishUse(p.origin(r), tenant, user, keys, state, []byte(answer))
+		return p.Keys.FinishUse(origin(p, r), tenant, user, keys, state, []byte(answer))
 	}}
 }
 
@@ -175,65 +71,93 @@ func keyScripts(options string) []string {
 	return []string{"key.js"}
 }
 
-func (p *Service) FactorList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showFactors(w, r, a, http.StatusOK, SecondFactors{})
+// factors are where second factors are added, removed and required.
+type factors struct {
+	*site.Site
+}
+
+func (p *factors) routes() []site.Route {
+	return []site.Route{
+		site.Show(FactorsPath, p.List).For(site.Adders),
+		site.Show(FactorsPath+"/app", p.NewApp).For(site.Adders),
+		site.Submit(FactorsPath+"/app", p.ConfirmApp).For(site.Adders),
+		site.Submit(FactorsPath+"/key", p.AddKey).For(site.Adders),
+		site.Redirect(FactorsPath+"/key", FactorsPath),
+		site.Submit(FactorsPath+"/remove", p.Remove).For(site.Adders),
+		site.Submit(FactorsPath+"/codes", p.ReplaceCodes).For(site.Adders),
+		site.Redirect(FactorsPath+"/{act:remove|codes}", FactorsPath),
+		site.Submit("/admin/users/{user}/reset-second-factor", p.ResetUser),
+		site.Submit("/admin/users/second-factor", p.Require),
+	}
+}
+
+func (p *factors) operations() []site.Operation {
+	return []site.Operation{
+		site.Post("/users/{name}/reset-second-factor", p.APIResetUser,
+			site.About("Remove all second factors of a user who lost them; the sign-ins end"), site.Answers(http.StatusOK)),
+		site.Put("/second-factor", p.APIRequire, site.About("Say whether people of the tenant who sign in with a password need a second factor")),
+	}
+}
+
+func (p *factors) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.show(w, r, a, http.StatusOK, SecondFactors{})
 }
 
 // adding is how long people take to name and touch a new key. The proof of who they are is asked for before, since an answer of a key is good only once.
 const adding = 2 * time.Minute
 
-func (p *Service) showFactors(w http.ResponseWriter, r *http.Request, a app.Actor, status int, in SecondFactors) (err error) {
+func (p *factors) show(w http.ResponseWriter, r *http.Request, a app.Actor, status int, in SecondFactors) (err error) {
 	if in.SecondFactors, err = p.Factors.SecondFactors(r.Context(), a); err != nil {
 		return err
 	}
 	switch {
 	case p.Keys == nil:
-	case !p.keysPossible(r):
+	case !keysPossible(p.Site, r):
 		in.KeysNeed = KeysNeedName
 	case !a.Fresh(p.Now(), app.FreshWithin-adding):
 		in.KeysNeed = KeysNeedProof
 	default:
 		var state []byte
-		if in.Options, state, err = p.Keys.StartAdd(p.origin(r), homeOf(a), a.User, in.Factors); err != nil {
+		if in.Options, state, err = p.Keys.StartAdd(origin(p.Site, r), homeOf(a), a.User, in.Factors); err != nil {
 			return err
 		}
 		p.Sessions.Put(r.Context(), site.KeyChallenge, state)
 	}
 	in.Must, in.Now, in.Done = a.MustAddFactor, p.Now(), p.Sessions.PopString(r.Context(), site.KeyDone)
-	p.Render(w, r, status, SecondFactorPage(p.accountFrame(r, "Second factor", in.Options), in))
+	p.Render(w, r, status, SecondFactorPage(accountFrame(p.Site, r, "Second factor", in.Options), in))
 	return nil
 }
 
 // accountFrame is the frame of a page of one's own account.
-func (p *Service) accountFrame(r *http.Request, title, options string) page.Frame {
+func accountFrame(p *site.Site, r *http.Request, title, options string) page.Frame {
 	f := p.Frame(r, title)
 	f.At, f.Scripts = "account", keyScripts(options)
 	return f
 }
 
-func (p *Service) FactorApp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *factors) NewApp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.showApp(w, r, a, http.StatusOK, page.Complaint{})
 }
 
-func (p *Service) showApp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, wrong page.Complaint) error {
+func (p *factors) showApp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, wrong page.Complaint) error {
 	secret, err := p.Factors.StartAuthenticator(r.Context(), a)
 	if err != nil {
 		return err
 	}
-	in := NewApp{User: a.User, Issuer: "Muster " + p.host(r), Secret: secret, Code: r.PostForm.Get("code"), Complaint: wrong}
-	p.Render(w, r, status, NewAppPage(p.accountFrame(r, "Authenticator app", ""), in))
+	in := NewApp{User: a.User, Issuer: "Muster " + hostOf(p.Site, r), Secret: secret, Code: r.PostForm.Get("code"), Complaint: wrong}
+	p.Render(w, r, status, NewAppPage(accountFrame(p.Site, r, "Authenticator app", ""), in))
 	return nil
 }
 
-// host is how people know this portal from others.
-func (p *Service) host(r *http.Request) string {
+// hostOf is how people know this portal from others.
+func hostOf(p *site.Site, r *http.Request) string {
 	if u, err := url.Parse(p.URL); err == nil && u.Host != "" {
 		return u.Host
 	}
 	return r.Host
 }
 
-func (p *Service) FactorAppConfirm(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *factors) ConfirmApp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -244,10 +168,10 @@ func (p *Service) FactorAppConfirm(w http.ResponseWriter, r *http.Request, a app
 	if err != nil {
 		return err
 	}
-	return p.factorAdded(w, r, codes, "The authenticator app was added.")
+	return p.added(w, r, codes, "The authenticator app was added.")
 }
 
-func (p *Service) FactorKeyAdd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *factors) AddKey(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if p.Keys == nil {
 		return site.ErrNoSuchPage
 	}
@@ -255,22 +179,22 @@ func (p *Service) FactorKeyAdd(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	name := r.PostForm.Get("name")
-	record, err := p.Keys.FinishAdd(p.origin(r), homeOf(a), a.User, p.Sessions.PopBytes(r.Context(), site.KeyChallenge), []byte(r.PostForm.Get("key")))
+	record, err := p.Keys.FinishAdd(origin(p.Site, r), homeOf(a), a.User, p.Sessions.PopBytes(r.Context(), site.KeyChallenge), []byte(r.PostForm.Get("key")))
 	var codes []string
 	if err == nil {
 		codes, err = p.Factors.AddSecurityKey(r.Context(), a, name, record)
 	}
 	if e := app.AsError(err); err != nil && (e.Field == "name" || e.Code == app.EConflict) {
-		return p.showFactors(w, r, a, site.StatusOf(err), SecondFactors{Name: name, Complaint: page.Complaint{Message: e.Message, Hint: e.Hint}})
+		return p.show(w, r, a, site.StatusOf(err), SecondFactors{Name: name, Complaint: page.Complaint{Message: e.Message, Hint: e.Hint}})
 	}
 	if err != nil {
 		return err
 	}
-	return p.factorAdded(w, r, codes, "The security key was added.")
+	return p.added(w, r, codes, "The security key was added.")
 }
 
-// factorAdded shows the recovery codes that came with the first factor, or leads back to the list.
-func (p *Service) factorAdded(w http.ResponseWriter, r *http.Request, codes []string, done string) error {
+// added shows the recovery codes that came with the first factor, or leads back to the list.
+func (p *factors) added(w http.ResponseWriter, r *http.Request, codes []string, done string) error {
 	if len(codes) > 0 {
 		// A new right, a new token.
 		if err := p.Sessions.RenewToken(r.Context()); err != nil {
@@ -281,12 +205,12 @@ func (p *Service) factorAdded(w http.ResponseWriter, r *http.Request, codes []st
 	return p.PeopleDone(w, r, done, FactorsPath)
 }
 
-func (p *Service) showCodes(w http.ResponseWriter, r *http.Request, c Codes) error {
-	p.Render(w, r, http.StatusOK, CodesPage(p.accountFrame(r, "Recovery codes", ""), c))
+func (p *factors) showCodes(w http.ResponseWriter, r *http.Request, c Codes) error {
+	p.Render(w, r, http.StatusOK, CodesPage(accountFrame(p.Site, r, "Recovery codes", ""), c))
 	return nil
 }
 
-func (p *Service) FactorRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *factors) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -296,7 +220,7 @@ func (p *Service) FactorRemove(w http.ResponseWriter, r *http.Request, a app.Act
 	return p.PeopleDone(w, r, "The second factor was removed.", FactorsPath)
 }
 
-func (p *Service) FactorCodes(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *factors) ReplaceCodes(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	codes, err := p.Factors.ReplaceRecoveryCodes(r.Context(), a)
 	if err != nil {
 		return err
@@ -304,7 +228,7 @@ func (p *Service) FactorCodes(w http.ResponseWriter, r *http.Request, a app.Acto
 	return p.showCodes(w, r, Codes{Codes: codes})
 }
 
-func (p *Service) UserResetFactor(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *factors) ResetUser(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name := chi.URLParam(r, "user")
 	if err := p.Factors.ResetSecondFactor(r.Context(), a, name); err != nil {
 		return err
@@ -312,7 +236,7 @@ func (p *Service) UserResetFactor(w http.ResponseWriter, r *http.Request, a app.
 	return p.PeopleDone(w, r, "All second factors of "+name+" were removed, and all sign-ins ended.", "/admin/users/"+url.PathEscape(name))
 }
 
-func (p *Service) FactorRequire(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *factors) Require(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -333,7 +257,7 @@ type apiFactorReset struct {
 	}
 }
 
-func (p *Service) APIUserResetFactor(ctx context.Context, in *apiUserName) (*apiFactorReset, error) {
+func (p *factors) APIResetUser(ctx context.Context, in *apiUserName) (*apiFactorReset, error) {
 	if err := p.Factors.ResetSecondFactor(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -348,7 +272,7 @@ type apiFactorRule struct {
 	}
 }
 
-func (p *Service) APIFactorRequire(ctx context.Context, in *apiFactorRule) (*apiFactorRule, error) {
+func (p *factors) APIRequire(ctx context.Context, in *apiFactorRule) (*apiFactorRule, error) {
 	if err := p.Factors.RequireSecondFactor(ctx, site.Caller(ctx), in.Body.Required); err != nil {
 		return nil, p.Fail(ctx, err)
 	}

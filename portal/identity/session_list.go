@@ -12,8 +12,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// UserSignIns shows admins where a user is signed in.
-func (p *Service) UserSignIns(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// ListSignIns shows admins where a user is signed in.
+func (p *users) ListSignIns(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	user := chi.URLParam(r, "user")
 	sessions, err := p.Accounts.Sessions(r.Context(), a, user)
 	if err != nil {
@@ -24,13 +24,13 @@ func (p *Service) UserSignIns(w http.ResponseWriter, r *http.Request, a app.Acto
 		return err
 	}
 	f := p.AdminFrame(r, "Sign-ins of "+user)
-	p.Render(w, r, http.StatusOK, UserSignInsPage(f, user, Account{Actor: a, Sessions: sessions, Identities: identities, Labels: p.labels(), Now: p.Now(),
-		Done: p.Sessions.PopString(r.Context(), site.KeyDone)}))
+	p.Render(w, r, http.StatusOK, UserSignInsPage(f, user, Account{Actor: a, Sessions: sessions, Identities: identities,
+		Labels: providerLabels(p.Site), Now: p.Now(), Done: p.Sessions.PopString(r.Context(), site.KeyDone)}))
 	return nil
 }
 
-// UserSignInEnd ends one of them, or all.
-func (p *Service) UserSignInEnd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// EndSignIn ends one of them, or all.
+func (p *users) EndSignIn(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -51,11 +51,11 @@ func (p *Service) UserSignInEnd(w http.ResponseWriter, r *http.Request, a app.Ac
 			return err
 		}
 	}
-	return p.userDone(w, r, user, done)
+	return p.done(w, r, user, done)
 }
 
-// UserIdentityRemove unties who a user is elsewhere.
-func (p *Service) UserIdentityRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// RemoveIdentity unties who a user is elsewhere.
+func (p *users) RemoveIdentity(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -63,17 +63,17 @@ func (p *Service) UserIdentityRemove(w http.ResponseWriter, r *http.Request, a a
 	if err := p.Accounts.RemoveIdentity(r.Context(), a, user, r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
 		return err
 	}
-	return p.userDone(w, r, user, "It is not linked any more.")
+	return p.done(w, r, user, "It is not linked any more.")
 }
 
-func (p *Service) userDone(w http.ResponseWriter, r *http.Request, user, done string) error {
+func (p *users) done(w http.ResponseWriter, r *http.Request, user, done string) error {
 	p.Sessions.Put(r.Context(), site.KeyDone, done)
 	http.Redirect(w, r, "/admin/users/"+url.PathEscape(user)+"/sign-ins", http.StatusSeeOther)
 	return nil
 }
 
-// labels are the names of identity providers for people, by their names in addresses.
-func (p *Service) labels() map[string]string {
+// providerLabels are the names of identity providers for people, by their names in addresses.
+func providerLabels(p *site.Site) map[string]string {
 	all := map[string]string{}
 	for _, e := range p.Elsewhere {
 		all[e.Name()] = e.Label()

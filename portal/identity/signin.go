@@ -11,7 +11,24 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) SignInShow(w http.ResponseWriter, r *http.Request) error {
+// passwordSignIn serves the pages where people sign in by a password, with the second factor, and sign out.
+type passwordSignIn struct {
+	*site.Site
+
+	limiter *limiter
+}
+
+func (p *passwordSignIn) routes() []site.Route {
+	return []site.Route{
+		site.ShowAll("/signin", p.Ask),
+		site.SubmitAll("/signin", p.SignIn),
+		site.SubmitAll("/signout", p.SignOut),
+		site.ShowAll(PendingPath, p.PendingShow),
+		site.SubmitAll(PendingPath, p.PendingFinish),
+	}
+}
+
+func (p *passwordSignIn) Ask(w http.ResponseWriter, r *http.Request) error {
 	next := site.Local(r.URL.Query().Get("next"))
 	switch _, err := p.Whoever(r); {
 	case err == nil:
@@ -23,16 +40,16 @@ func (p *Service) SignInShow(w http.ResponseWriter, r *http.Request) error {
 	in := SignIn{Tenant: r.URL.Query().Get("tenant"), Next: next}
 	if q := r.URL.Query().Get("out"); q != "" {
 		in.Notice = "You are signed out."
-		if at := p.provider(q); at != nil {
+		if at := providerNamed(p.Site, q); at != nil {
 			in.LeaveLabel, in.LeavePath = at.Label(), "/signin/"+at.Name()+"/leave"
 		}
 	}
-	p.showSignIn(w, r, http.StatusOK, in)
+	showSignIn(p.Site, w, r, http.StatusOK, in)
 	return nil
 }
 
 // showSignIn shows the page where people sign in, with what is to be said once.
-func (p *Service) showSignIn(w http.ResponseWriter, r *http.Request, status int, in SignIn) {
+func showSignIn(p *site.Site, w http.ResponseWriter, r *http.Request, status int, in SignIn) {
 	if why := p.Sessions.PopString(r.Context(), site.KeyWhy); in.Notice == "" {
 		in.Notice = why
 	}
@@ -42,7 +59,7 @@ func (p *Service) showSignIn(w http.ResponseWriter, r *http.Request, status int,
 	p.Render(w, r, status, SignInPage(p.Frame(r, "Sign in"), in))
 }
 
-func (p *Service) SignIn(w http.ResponseWriter, r *http.Request) error {
+func (p *passwordSignIn) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -54,7 +71,7 @@ func (p *Service) SignIn(w http.ResponseWriter, r *http.Request) error {
 	password := r.PostForm.Get("password")
 	again := func(status int, field, message, hint string) error {
 		in.Field, in.Error, in.Hint = field, message, hint
-		p.showSignIn(w, r, status, in)
+		showSignIn(p.Site, w, r, status, in)
 		return nil
 	}
 	switch {
@@ -73,7 +90,7 @@ func (p *Service) SignIn(w http.ResponseWriter, r *http.Request) error {
 		tenant = app.DefaultTenant
 	}
 	var begun identity.Session
-	wait, err := p.attempt(r, tenant, in.User, func() (err error) {
+	wait, err := p.limiter.attempt(r, tenant, in.User, func() (err error) {
 		begun, err = p.SignIns.SignIn(r.Context(), tenant, in.User, password, site.VisitOf(r))
 		return err
 	})
@@ -90,36 +107,43 @@ func (p *Service) SignIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.replace(r, begun); err != nil {
+	if err := replaceSession(p.Site, r, begun); err != nil {
 		return err
 	}
 	http.Redirect(w, r, in.Next, http.StatusSeeOther)
 	return nil
 }
 
+// limiter lets passwords be tried as often as a person needs, and no oftener.
+type limiter struct {
+	*site.Site
+
+	attempts *attempts
+}
+
 // attempt lets a password be tried, within the limits, or gives how long to wait. What fails for another reason than the
 // password is held against nobody.
-func (p *Service) attempt(r *http.Request, tenant, user string, try func() error) (wait time.Duration, err error) {
+func (p *limiter) attempt(r *http.Request, tenant, user string, try func() error) (wait time.Duration, err error) {
 	key := AttemptKey{site.Address(r), tenant + "/" + user}
 	known := false
-	if p.Attempts.Crowded(key.User) {
+	if p.attempts.Crowded(key.User) {
 		known = p.SignIns.KnownAddress(r.Context(), tenant, user, key.Address)
 	}
-	if wait := p.Attempts.Begin(key, known); wait > 0 {
+	if wait := p.attempts.Begin(key, known); wait > 0 {
 		return wait, nil
 	}
 	err = try()
 	switch {
 	case err == nil:
-		p.Attempts.Forget(key)
+		p.attempts.Forget(key)
 	case app.CodeOf(err) != app.EUnauthorized:
-		p.Attempts.forgive(key)
+		p.attempts.forgive(key)
 	}
 	return 0, err
 }
 
-// replace begins to stand for a sign-in; the one that the browser had before ends.
-func (p *Service) replace(r *http.Request, begun identity.Session) error {
+// replaceSession begins to stand for a sign-in; the one that the browser had before ends.
+func replaceSession(p *site.Site, r *http.Request, begun identity.Session) error {
 	if before := p.SignInOf(r); before != 0 && before != begun.ID {
 		if err := p.SignIns.SignOut(r.Context(), before); err != nil {
 			return err
@@ -128,11 +152,11 @@ func (p *Service) replace(r *http.Request, begun identity.Session) error {
 	return p.Enter(r.Context(), begun)
 }
 
-func (p *Service) SignOut(w http.ResponseWriter, r *http.Request) error {
+func (p *passwordSignIn) SignOut(w http.ResponseWriter, r *http.Request) error {
 	to := "/signin"
 	if id := p.SignInOf(r); id != 0 {
 		// Where the person came by an identity provider, they may want to leave that one too.
-		if from := p.cameBy(r); from != "" {
+		if from := cameBy(p.Site, r); from != "" {
 			to += "?out=" + from
 		}
 		if err := p.SignIns.SignOut(r.Context(), id); err != nil {

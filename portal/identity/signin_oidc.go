@@ -43,8 +43,8 @@ const keyChoosing = "choosing"
 var errNotAway = &app.Error{Code: app.EUnauthorized, Reason: "state",
 	Message: "This sign-in was not begun in this browser, was used already, or took too long.", Hint: "Begin again."}
 
-// provider gives an identity provider by its name, or nil.
-func (p *Service) provider(name string) site.IdentityProvider {
+// providerNamed gives an identity provider by its name, or nil.
+func providerNamed(p *site.Site, name string) site.IdentityProvider {
 	for _, e := range p.Elsewhere {
 		if e.Name() == name {
 			return e
@@ -54,27 +54,46 @@ func (p *Service) provider(name string) site.IdentityProvider {
 }
 
 // cameBy gives the identity provider that a session began with; "" for a password.
-func (p *Service) cameBy(r *http.Request) string {
+func cameBy(p *site.Site, r *http.Request) string {
 	return p.Sessions.GetString(r.Context(), site.KeyBy)
 }
 
-func (p *Service) ProviderStart(w http.ResponseWriter, r *http.Request) error {
+// providers sign people in, and have them prove who they are again, at an identity provider.
+type providers struct {
+	*site.Site
+
+	attempts *attempts
+	stepUps  *stepUps
+}
+
+func (p *providers) routes() []site.Route {
+	return []site.Route{
+		site.ShowAll("/signin/{provider}", p.Start),
+		site.ShowAll("/signin/{provider}/callback", p.Return),
+		site.ShowAll("/signin/{provider}/leave", p.Leave),
+		site.ShowAll("/signin/tenant", p.AskTenant),
+		site.SubmitAll("/signin/tenant", p.ChooseTenant),
+		site.Show("/step-up/{provider}", p.StepUp),
+	}
+}
+
+func (p *providers) Start(w http.ResponseWriter, r *http.Request) error {
 	return p.sendAway(w, r, false)
 }
 
 // sendAway sends the browser to an identity provider.
-func (p *Service) sendAway(w http.ResponseWriter, r *http.Request, stepUp bool) error {
-	to := p.provider(chi.URLParam(r, "provider"))
+func (p *providers) sendAway(w http.ResponseWriter, r *http.Request, stepUp bool) error {
+	to := providerNamed(p.Site, chi.URLParam(r, "provider"))
 	if to == nil {
 		return site.ErrNoSuchPage
 	}
-	if wait := p.Attempts.Leave(site.Address(r)); wait > 0 {
+	if wait := p.attempts.Leave(site.Address(r)); wait > 0 {
 		return &app.Error{Code: app.ERateLimit, Message: "Too many sign-ins were begun from your address.", Hint: "Try again in " + page.Span(wait) + ".", RetryAfter: wait}
 	}
 	next := site.Local(r.URL.Query().Get("next"))
 	address, state, secret, err := to.Start(r.Context(), stepUp)
 	if err != nil {
-		return p.signInTrouble(w, r, next, err)
+		return signInTrouble(p.Site, w, r, next, err)
 	}
 	all := append(p.away(r), away{Provider: to.Name(), State: state, Secret: secret, Next: next, StepUp: stepUp, At: p.Now()})
 	p.putAway(r, all[max(0, len(all)-mostAway):])
@@ -83,7 +102,7 @@ func (p *Service) sendAway(w http.ResponseWriter, r *http.Request, stepUp bool) 
 }
 
 // away gives those of this browser who are away and may come back yet.
-func (p *Service) away(r *http.Request) []away {
+func (p *providers) away(r *http.Request) []away {
 	var all []away
 	if json.Unmarshal([]byte(p.Sessions.GetString(r.Context(), site.KeyAway)), &all) != nil {
 		return nil
@@ -91,7 +110,7 @@ func (p *Service) away(r *http.Request) []away {
 	return slices.DeleteFunc(all, func(a away) bool { return p.Now().Sub(a.At) > AwayTime })
 }
 
-func (p *Service) putAway(r *http.Request, all []away) {
+func (p *providers) putAway(r *http.Request, all []away) {
 	b, err := json.Marshal(all)
 	if err != nil || len(all) == 0 {
 		p.Sessions.Remove(r.Context(), site.KeyAway)
@@ -105,7 +124,7 @@ func (p *Service) putAway(r *http.Request, all []away) {
 }
 
 // back finds who it is that comes back, and forgets them, so that an answer counts once.
-func (p *Service) back(r *http.Request, provider, state string) (away, bool) {
+func (p *providers) back(r *http.Request, provider, state string) (away, bool) {
 	all := p.away(r)
 	at := slices.IndexFunc(all, func(a away) bool {
 		return a.Provider == provider && subtle.ConstantTimeCompare([]byte(a.State), []byte(state)) == 1
@@ -118,29 +137,29 @@ func (p *Service) back(r *http.Request, provider, state string) (away, bool) {
 	return found, true
 }
 
-// ProviderBack takes somebody in who comes back from an identity provider.
-func (p *Service) ProviderBack(w http.ResponseWriter, r *http.Request) error {
-	from := p.provider(chi.URLParam(r, "provider"))
+// Return takes somebody in who comes back from an identity provider.
+func (p *providers) Return(w http.ResponseWriter, r *http.Request) error {
+	from := providerNamed(p.Site, chi.URLParam(r, "provider"))
 	if from == nil {
 		return site.ErrNoSuchPage
 	}
 	answer := r.URL.Query()
 	was, ok := p.back(r, from.Name(), answer.Get("state"))
 	if !ok {
-		return p.signInTrouble(w, r, "/", errNotAway)
+		return signInTrouble(p.Site, w, r, "/", errNotAway)
 	}
 	s, err := from.Finish(r.Context(), was.Secret, answer)
 	if err != nil {
-		return p.signInTrouble(w, r, was.Next, err)
+		return signInTrouble(p.Site, w, r, was.Next, err)
 	}
 	if was.StepUp {
-		return p.steppedUp(w, r, s, was.Next)
+		return p.stepUps.steppedUp(w, r, s, was.Next)
 	}
 	return p.admit(w, r, s, "", was.Next)
 }
 
 // admit signs in who has proved who they are, or asks which tenant it shall be.
-func (p *Service) admit(w http.ResponseWriter, r *http.Request, s identity.Subject, tenant, next string) error {
+func (p *providers) admit(w http.ResponseWriter, r *http.Request, s identity.Subject, tenant, next string) error {
 	begun, err := p.SignIns.SignInBy(r.Context(), s, tenant, site.VisitOf(r))
 	if e := app.AsError(err); err != nil && e.Reason == "choose_tenant" {
 		if err := p.Sessions.RenewToken(r.Context()); err != nil {
@@ -155,9 +174,9 @@ func (p *Service) admit(w http.ResponseWriter, r *http.Request, s identity.Subje
 		return nil
 	}
 	if err != nil {
-		return p.signInTrouble(w, r, next, err)
+		return signInTrouble(p.Site, w, r, next, err)
 	}
-	if err := p.replace(r, begun); err != nil {
+	if err := replaceSession(p.Site, r, begun); err != nil {
 		return err
 	}
 	p.Sessions.Put(r.Context(), site.KeyBy, s.Provider)
@@ -166,13 +185,13 @@ func (p *Service) admit(w http.ResponseWriter, r *http.Request, s identity.Subje
 }
 
 // chooses gives who has still to choose a tenant in this browser.
-func (p *Service) chooses(r *http.Request) (choosing, bool) {
+func (p *providers) chooses(r *http.Request) (choosing, bool) {
 	var c choosing
 	err := json.Unmarshal([]byte(p.Sessions.GetString(r.Context(), keyChoosing)), &c)
 	return c, err == nil && p.Now().Sub(c.At) <= AwayTime
 }
 
-func (p *Service) TenantAsk(w http.ResponseWriter, r *http.Request) error {
+func (p *providers) AskTenant(w http.ResponseWriter, r *http.Request) error {
 	c, ok := p.chooses(r)
 	if !ok {
 		http.Redirect(w, r, "/signin", http.StatusSeeOther)
@@ -182,21 +201,21 @@ func (p *Service) TenantAsk(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (p *Service) TenantChoose(w http.ResponseWriter, r *http.Request) error {
+func (p *providers) ChooseTenant(w http.ResponseWriter, r *http.Request) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
 	c, ok := p.chooses(r)
 	p.Sessions.Remove(r.Context(), keyChoosing)
 	if !ok {
-		return p.signInTrouble(w, r, "/", errNotAway)
+		return signInTrouble(p.Site, w, r, "/", errNotAway)
 	}
 	return p.admit(w, r, c.Subject, r.PostForm.Get("tenant"), site.Local(c.Next))
 }
 
-// ProviderLeave sends somebody who has signed out here to sign out there too.
-func (p *Service) ProviderLeave(w http.ResponseWriter, r *http.Request) error {
-	from := p.provider(chi.URLParam(r, "provider"))
+// Leave sends somebody who has signed out here to sign out there too.
+func (p *providers) Leave(w http.ResponseWriter, r *http.Request) error {
+	from := providerNamed(p.Site, chi.URLParam(r, "provider"))
 	if from == nil {
 		return site.ErrNoSuchPage
 	}
@@ -209,7 +228,7 @@ func (p *Service) ProviderLeave(w http.ResponseWriter, r *http.Request) error {
 }
 
 // signInTrouble says on the page where people sign in why it did not work. What is nobody's business is logged only.
-func (p *Service) signInTrouble(w http.ResponseWriter, r *http.Request, next string, err error) error {
+func signInTrouble(p *site.Site, w http.ResponseWriter, r *http.Request, next string, err error) error {
 	if _, here := p.Actor(r); here {
 		return err // there is no such page for who has signed in
 	}
@@ -218,6 +237,6 @@ func (p *Service) signInTrouble(w http.ResponseWriter, r *http.Request, next str
 		return err
 	}
 	p.Log.InfoContext(r.Context(), "a sign-in did not work", "error", err, "reason", e.Reason, "from", site.Address(r), "request", site.RequestOf(r.Context()).Id)
-	p.showSignIn(w, r, a.Status, SignIn{Next: next, Trouble: page.Complaint{Message: e.Message, Hint: e.Hint}})
+	showSignIn(p, w, r, a.Status, SignIn{Next: next, Trouble: page.Complaint{Message: e.Message, Hint: e.Hint}})
 	return nil
 }

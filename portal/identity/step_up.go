@@ -10,9 +10,24 @@ import (
 	"muster/portal/site"
 )
 
+// stepUps ask people to prove again who they are, and keep the form that needs the proof meanwhile.
+type stepUps struct {
+	*site.Site
+
+	limiter *limiter
+}
+
+func (p *stepUps) routes() []site.Route {
+	return []site.Route{
+		site.Show("/step-up", p.Ask).For(site.Adders),
+		site.Submit("/step-up", p.Confirm).For(site.Adders),
+		site.Show(AfterProof, p.Continue).For(site.Adders),
+	}
+}
+
 // SendToStepUp redirects to the step-up page, which leads back afterwards. A submitted form is kept if it can be, and submitted again when the
 // person confirms it.
-func (p *Service) SendToStepUp(w http.ResponseWriter, r *http.Request) error {
+func (p *stepUps) SendToStepUp(w http.ResponseWriter, r *http.Request) error {
 	back := "/"
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -42,24 +57,24 @@ func StepUpFor(w http.ResponseWriter, r *http.Request, back string) error {
 	return nil
 }
 
-func (p *Service) StepUpAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showStepUp(w, r, a, http.StatusOK, p.stepUpPage(w, r, site.Local(r.URL.Query().Get("next"))))
+func (p *stepUps) Ask(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.show(w, r, a, http.StatusOK, p.read(w, r, site.Local(r.URL.Query().Get("next"))))
 }
 
-func (p *Service) stepUpPage(w http.ResponseWriter, r *http.Request, next string) StepUp {
+func (p *stepUps) read(w http.ResponseWriter, r *http.Request, next string) StepUp {
 	f := p.formOf(w, r, false)
 	return StepUp{Next: next, Kept: f != nil && f.Back == next}
 }
 
-func (p *Service) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor, status int, s StepUp) error {
-	if at := p.provider(p.cameBy(r)); at != nil {
+func (p *stepUps) show(w http.ResponseWriter, r *http.Request, a app.Actor, status int, s StepUp) error {
+	if at := providerNamed(p.Site, cameBy(p.Site, r)); at != nil {
 		s.Label, s.Path = at.Label(), "/step-up/"+at.Name()+"?next="+url.QueryEscape(s.Next)
 	} else {
 		have, err := p.Factors.SecondFactors(r.Context(), a)
 		if err != nil {
 			return err
 		}
-		if s.Factor, err = p.askFactor(r, homeOf(a), a.User, have); err != nil {
+		if s.Factor, err = askFactor(p.Site, r, homeOf(a), a.User, have); err != nil {
 			return err
 		}
 	}
@@ -69,25 +84,27 @@ func (p *Service) showStepUp(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-func (p *Service) StepUp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *stepUps) Confirm(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	s := p.stepUpPage(w, r, site.Local(r.PostForm.Get("next")))
+	s := p.read(w, r, site.Local(r.PostForm.Get("next")))
 	password := r.PostForm.Get("password")
 	if password == "" {
 		s.Complaint = page.Complaint{Message: "The password is missing."}
-		return p.showStepUp(w, r, a, http.StatusUnprocessableEntity, s)
+		return p.show(w, r, a, http.StatusUnprocessableEntity, s)
 	}
-	wait, err := p.attempt(r, homeOf(a), a.User, func() error { return p.Accounts.StepUp(r.Context(), a, password, p.proofOf(r, homeOf(a), a.User)) })
+	wait, err := p.limiter.attempt(r, homeOf(a), a.User, func() error {
+		return p.Accounts.StepUp(r.Context(), a, password, proofOf(p.Site, r, homeOf(a), a.User))
+	})
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."}
-		return p.showStepUp(w, r, a, http.StatusTooManyRequests, s)
+		return p.show(w, r, a, http.StatusTooManyRequests, s)
 	}
 	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Code == app.ERateLimit || e.Reason == "no_password") {
 		s.Field, s.Complaint = e.Field, page.Complaint{Message: e.Message, Hint: e.Hint}
-		return p.showStepUp(w, r, a, site.StatusOf(err), s)
+		return p.show(w, r, a, site.StatusOf(err), s)
 	}
 	if err != nil {
 		return err
@@ -96,15 +113,15 @@ func (p *Service) StepUp(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	return nil
 }
 
-func (p *Service) StepUpAway(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+func (p *providers) StepUp(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
 	return p.sendAway(w, r, true)
 }
 
 // steppedUp takes somebody who has signed in again at an identity provider.
-func (p *Service) steppedUp(w http.ResponseWriter, r *http.Request, s identity.Subject, next string) error {
+func (p *stepUps) steppedUp(w http.ResponseWriter, r *http.Request, s identity.Subject, next string) error {
 	a, err := p.Whoever(r)
 	if app.CodeOf(err) == app.EUnauthorized {
-		return p.signInTrouble(w, r, next, errNotAway)
+		return signInTrouble(p.Site, w, r, next, errNotAway)
 	}
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ type keptForm struct {
 }
 
 // keepForm keeps what a request has sent, in place of an earlier one. What cannot be kept is written again by hand.
-func (p *Service) keepForm(w http.ResponseWriter, r *http.Request, back string) {
+func (p *stepUps) keepForm(w http.ResponseWriter, r *http.Request, back string) {
 	p.Sessions.Remove(r.Context(), keyForm)
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.Method != http.MethodPost || err != nil || kind != "application/x-www-form-urlencoded" || r.Header.Get("HX-Request") != "" || site.Form(r) != nil {
@@ -70,7 +70,7 @@ func (p *Service) keepForm(w http.ResponseWriter, r *http.Request, back string) 
 	p.setFormCookie(w, base64.RawURLEncoding.EncodeToString(key), int(FormKept/time.Second))
 }
 
-func (p *Service) setFormCookie(w http.ResponseWriter, value string, age int) {
+func (p *stepUps) setFormCookie(w http.ResponseWriter, value string, age int) {
 	http.SetCookie(w, &http.Cookie{Name: FormCookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: p.Secure, SameSite: http.SameSiteLaxMode})
 }
 
@@ -83,7 +83,7 @@ func sealOf(key []byte) (cipher.AEAD, error) {
 }
 
 // formOf returns the form that is kept for this browser, nil if there is none. With take it is no longer kept.
-func (p *Service) formOf(w http.ResponseWriter, r *http.Request, take bool) *keptForm {
+func (p *stepUps) formOf(w http.ResponseWriter, r *http.Request, take bool) *keptForm {
 	sealed := p.Sessions.GetBytes(r.Context(), keyForm)
 	cookie, err := r.Cookie(FormCookie)
 	if take {
@@ -115,15 +115,15 @@ func (p *Service) formOf(w http.ResponseWriter, r *http.Request, take bool) *kep
 }
 
 // goOn redirects after a step-up: to the kept form if it was sent from that page, otherwise to the page.
-func (p *Service) goOn(w http.ResponseWriter, r *http.Request, next string) {
+func (p *stepUps) goOn(w http.ResponseWriter, r *http.Request, next string) {
 	if f := p.formOf(w, r, false); f != nil && f.Back == next {
 		next = AfterProof
 	}
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// StepUpContinue shows what was sent, once, to be sent again by whoever confirms it.
-func (p *Service) StepUpContinue(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+// Continue shows what was sent, once, to be sent again by whoever confirms it.
+func (p *stepUps) Continue(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
 	f := p.formOf(w, r, true)
 	if f == nil {
 		http.Redirect(w, r, "/", http.StatusSeeOther)

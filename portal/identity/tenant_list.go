@@ -13,7 +13,31 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) TenantSwitch(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// tenants are the tenants of the installation, and in which one a superadmin acts.
+type tenants struct {
+	*site.Site
+}
+
+func (p *tenants) routes() []site.Route {
+	return []site.Route{
+		site.Submit("/tenant", p.Switch),
+		site.Show("/admin/tenants", p.List),
+		site.Submit("/admin/tenants", p.Save),
+		site.Submit("/admin/tenants/delete", p.Delete),
+	}
+}
+
+func (p *tenants) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/tenants", p.APIList, site.About("List the tenants, for superadmins")),
+		site.Post("/tenants", p.APICreate, site.About("Make a tenant"), site.Answers(http.StatusCreated)),
+		site.Get("/tenants/{name}", p.APIShow, site.About("Show a tenant")),
+		site.Patch("/tenants/{name}", p.APIChange, site.About("Change a tenant")),
+		site.Delete("/tenants/{name}", p.APIDelete, site.About("Delete a tenant of which nothing is left in any cloud")),
+	}
+}
+
+func (p *tenants) Switch(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -30,11 +54,11 @@ func (p *Service) TenantSwitch(w http.ResponseWriter, r *http.Request, a app.Act
 	return nil
 }
 
-func (p *Service) TenantList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showTenants(w, r, http.StatusOK, a, TenantList{})
+func (p *tenants) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.show(w, r, http.StatusOK, a, TenantList{})
 }
 
-func (p *Service) showTenants(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l TenantList) error {
+func (p *tenants) show(w http.ResponseWriter, r *http.Request, status int, a app.Actor, l TenantList) error {
 	var err error
 	if l.Tenants, err = p.Tenants.Tenants(r.Context(), a); err != nil {
 		return err
@@ -45,7 +69,7 @@ func (p *Service) showTenants(w http.ResponseWriter, r *http.Request, status int
 	return nil
 }
 
-func (p *Service) TenantSave(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *tenants) Save(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -72,9 +96,10 @@ func (p *Service) TenantSave(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	switch {
 	case err != nil:
-		return p.tenantAgain(w, r, a, typed, fresh, err)
+		return p.again(w, r, a, typed, fresh, err)
 	case password != "":
-		return p.showOnce(w, r, Once{Title: typed.Name + " is there", Text: "Give " + typed.Admin + " this password. It must be changed at the first sign-in to " + typed.Name + ".",
+		return showOnce(p.Site, w, r, Once{Title: typed.Name + " is there",
+			Text:  "Give " + typed.Admin + " this password. It must be changed at the first sign-in to " + typed.Name + ".",
 			Label: "One-time password", Secret: password, Back: "/admin/tenants", Called: "Back to the tenants"})
 	case fresh:
 		return p.PeopleDone(w, r, "The tenant "+typed.Name+" is there. Act in it to make its first admin.", "/admin/tenants")
@@ -82,7 +107,7 @@ func (p *Service) TenantSave(w http.ResponseWriter, r *http.Request, a app.Actor
 	return p.PeopleDone(w, r, "The tenant "+typed.Name+" was changed.", "/admin/tenants")
 }
 
-func (p *Service) tenantAgain(w http.ResponseWriter, r *http.Request, a app.Actor, typed TenantForm, fresh bool, err error) error {
+func (p *tenants) again(w http.ResponseWriter, r *http.Request, a app.Actor, typed TenantForm, fresh bool, err error) error {
 	known, ok := Mendable(err)
 	if !ok {
 		return err
@@ -95,10 +120,10 @@ func (p *Service) tenantAgain(w http.ResponseWriter, r *http.Request, a app.Acto
 	if fresh {
 		l.Open = "+"
 	}
-	return p.showTenants(w, r, site.StatusOf(err), a, l)
+	return p.show(w, r, site.StatusOf(err), a, l)
 }
 
-func (p *Service) TenantDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *tenants) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}

@@ -12,11 +12,36 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) TokenList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.showTokens(w, r, http.StatusOK, a, TokenForm{Days: strconv.Itoa(identity.TokenDays), Scopes: []string{string(app.ScopeCluster)}})
+// tokens are API tokens: one's own, and those of robots.
+type tokens struct {
+	*site.Site
 }
 
-func (p *Service) showTokens(w http.ResponseWriter, r *http.Request, status int, a app.Actor, typed TokenForm) error {
+func (p *tokens) routes() []site.Route {
+	return []site.Route{
+		site.Show("/account/tokens/new", p.New),
+		site.Submit("/account/tokens/new", p.Create),
+		site.Submit("/account/tokens/revoke", p.Revoke),
+		site.Show("/admin/tokens", p.List),
+		site.Submit("/admin/tokens", p.CreateForRobot),
+		site.Submit("/admin/tokens/revoke", p.RevokeAny),
+	}
+}
+
+func (p *tokens) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/tokens", p.APIList, site.About("List API tokens: one's own, or for admins those of the tenant")),
+		site.Post("/tokens", p.APICreate, site.About("Make an API token of one's own, or for admins one of a robot"), site.Answers(http.StatusCreated)),
+		site.Delete("/tokens/{id}", p.APIRevoke, site.About("Revoke an API token")),
+		site.Delete("/token", p.APIEnd, site.About("End the token that the request carries")),
+	}
+}
+
+func (p *tokens) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	return p.show(w, r, http.StatusOK, a, TokenForm{Days: strconv.Itoa(identity.TokenDays), Scopes: []string{string(app.ScopeCluster)}})
+}
+
+func (p *tokens) show(w http.ResponseWriter, r *http.Request, status int, a app.Actor, typed TokenForm) error {
 	if !a.May("CreateRobotToken") {
 		return &app.Error{Code: app.EForbidden, Message: "Your role does not allow that.", Hint: "Your own tokens are on your account page."}
 	}
@@ -40,7 +65,7 @@ func (p *Service) showTokens(w http.ResponseWriter, r *http.Request, status int,
 	return nil
 }
 
-func (p *Service) RobotTokenCreate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *tokens) CreateForRobot(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -70,13 +95,14 @@ func (p *Service) RobotTokenCreate(w http.ResponseWriter, r *http.Request, a app
 		if slices.Contains([]string{"user", "label", "days", "scopes"}, known.Field) {
 			typed.Field = known.Field
 		}
-		return p.showTokens(w, r, site.StatusOf(err), a, typed)
+		return p.show(w, r, site.StatusOf(err), a, typed)
 	}
-	return p.showOnce(w, r, Once{Title: "A token for " + t.User, Text: "Give it to " + t.Label + ", as MUSTER_TOKEN or in the header Authorization: Bearer.",
+	return showOnce(p.Site, w, r, Once{Title: "A token for " + t.User,
+		Text:  "Give it to " + t.Label + ", as MUSTER_TOKEN or in the header Authorization: Bearer.",
 		Label: "Token", Secret: secret, Back: "/admin/tokens", Called: "Back to the tokens"})
 }
 
-func (p *Service) AdminTokenRevoke(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *tokens) RevokeAny(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}

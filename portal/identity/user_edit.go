@@ -6,14 +6,46 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
-func (p *Service) UserList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// users are the accounts of a tenant, for admins.
+type users struct {
+	*site.Site
+}
+
+func (p *users) routes() []site.Route {
+	return []site.Route{
+		site.Show("/admin/users/{user}/sign-ins", p.ListSignIns),
+		site.Submit("/admin/users/{user}/sign-ins", p.EndSignIn),
+		site.Submit("/admin/users/{user}/identities", p.RemoveIdentity),
+		site.Show("/admin/users", p.List),
+		site.Submit("/admin/users", p.Create),
+		site.Show("/admin/users/new", p.New),
+		site.Show("/admin/users/{user}", p.Show),
+		site.Submit("/admin/users/{user}", p.Change),
+		site.Submit("/admin/users/{user}/reset-password", p.ResetPassword),
+		site.Submit("/admin/users/{user}/delete", p.Delete),
+	}
+}
+
+func (p *users) operations() []site.Operation {
+	return []site.Operation{
+		site.Get("/users", p.APIList, site.About("List the accounts of the tenant by name, for admins")),
+		site.Post("/users", p.APICreate, site.About("Make an account"), site.Answers(http.StatusCreated)),
+		site.Get("/users/{name}", p.APIShow, site.About("Show an account")),
+		site.Patch("/users/{name}", p.APIChange, site.About("Change an account")),
+		site.Post("/users/{name}/reset-password", p.APIResetPassword, site.About("Give an account a new one-time password; its sign-ins and tokens end")),
+		site.Delete("/users/{name}", p.APIDelete, site.About("Delete an account")),
+	}
+}
+
+func (p *users) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
 	l := UserList{Now: p.Now(), Search: strings.TrimSpace(q.Get("q")), Role: q.Get("role"), Done: p.Sessions.PopString(r.Context(), site.KeyDone)}
 	if len(l.Search) > 100 {
@@ -34,7 +66,7 @@ func (p *Service) UserList(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return nil
 }
 
-func (p *Service) UserNew(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *users) New(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	e := UserEdit{New: true}
 	if e.User.Role = app.Role(r.URL.Query().Get("role")); !e.User.Role.Known() {
 		e.User.Role = app.RoleUser
@@ -42,10 +74,10 @@ func (p *Service) UserNew(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if !a.May("CreateUser") {
 		return &app.Error{Code: app.EForbidden, Message: "Your role does not allow that.", Hint: "Ask an admin of your tenant."}
 	}
-	return p.showUser(w, r, http.StatusOK, a, e)
+	return p.show(w, r, http.StatusOK, a, e)
 }
 
-func (p *Service) UserCreate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *users) Create(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -54,24 +86,25 @@ func (p *Service) UserCreate(w http.ResponseWriter, r *http.Request, a app.Actor
 	v, password, err := p.Users.CreateUser(r.Context(), a, n)
 	if err != nil {
 		e := UserEdit{New: true, User: identity.UserView{User: identity.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role}}, Checked: n.Groups}
-		return p.userAgain(w, r, a, e, err)
+		return p.again(w, r, a, e, err)
 	}
 	if password == "" {
 		return p.PeopleDone(w, r, "The robot "+v.Name+" is there. Make it a token.", "/admin/tokens#new")
 	}
-	return p.showOnce(w, r, Once{Title: v.Name + " is there", Text: "Give " + v.Name + " this password. It must be changed at the first sign-in to " + v.Tenant + ".",
+	return showOnce(p.Site, w, r, Once{Title: v.Name + " is there",
+		Text:  "Give " + v.Name + " this password. It must be changed at the first sign-in to " + v.Tenant + ".",
 		Label: "One-time password", Secret: password, Back: "/admin/users", Called: "Back to the users"})
 }
 
 // showOnce shows a secret, this once.
-func (p *Service) showOnce(w http.ResponseWriter, r *http.Request, o Once) error {
+func showOnce(p *site.Site, w http.ResponseWriter, r *http.Request, o Once) error {
 	f := p.AdminFrame(r, o.Title)
 	p.Render(w, r, http.StatusOK, OncePage(f, o))
 	return nil
 }
 
-// userAgain shows the form again, with what is wrong beside it; what no form can mend is a page of its own.
-func (p *Service) userAgain(w http.ResponseWriter, r *http.Request, a app.Actor, e UserEdit, err error) error {
+// again shows the form again, with what is wrong beside it; what no form can mend is a page of its own.
+func (p *users) again(w http.ResponseWriter, r *http.Request, a app.Actor, e UserEdit, err error) error {
 	known, ok := Mendable(err)
 	if !ok {
 		return err
@@ -80,7 +113,7 @@ func (p *Service) userAgain(w http.ResponseWriter, r *http.Request, a app.Actor,
 	if fields := []string{"name", "full_name", "email", "role", "groups", "transfer_to"}; e.Field == "" && slices.Contains(fields, known.Field) {
 		e.Field = known.Field
 	}
-	return p.showUser(w, r, site.StatusOf(err), a, e)
+	return p.show(w, r, site.StatusOf(err), a, e)
 }
 
 // Mendable tells whether an error is one about what was typed, or about the moment, rather than about who asks.
@@ -95,8 +128,8 @@ func Mendable(err error) (*app.Error, bool) {
 	return e, false
 }
 
-// showUser completes the form of an account with what can be chosen.
-func (p *Service) showUser(w http.ResponseWriter, r *http.Request, status int, a app.Actor, e UserEdit) error {
+// show completes the form of an account with what can be chosen.
+func (p *users) show(w http.ResponseWriter, r *http.Request, status int, a app.Actor, e UserEdit) error {
 	groups, err := p.Groups.Groups(r.Context(), a)
 	if err != nil {
 		return err
@@ -134,15 +167,15 @@ func rolesFor(a app.Actor, e UserEdit) (roles []app.Role) {
 	return roles
 }
 
-func (p *Service) UserShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *users) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Users.User(r.Context(), a, chi.URLParam(r, "user"))
 	if err != nil {
 		return err
 	}
-	return p.showUser(w, r, http.StatusOK, a, UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled()})
+	return p.show(w, r, http.StatusOK, a, UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled()})
 }
 
-func (p *Service) UserChange(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *users) Change(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -161,22 +194,23 @@ func (p *Service) UserChange(w http.ResponseWriter, r *http.Request, a app.Actor
 		if role.Known() {
 			v.Role = role
 		}
-		return p.userAgain(w, r, a, UserEdit{User: v, Checked: groups, Disabled: disabled}, err)
+		return p.again(w, r, a, UserEdit{User: v, Checked: groups, Disabled: disabled}, err)
 	}
 	return p.PeopleDone(w, r, changed.Name+" was changed.", "/admin/users/"+url.PathEscape(changed.Name))
 }
 
-func (p *Service) UserReset(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *users) ResetPassword(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name := chi.URLParam(r, "user")
 	password, err := p.Users.ResetUserPassword(r.Context(), a, name)
 	if err != nil {
 		return err
 	}
-	return p.showOnce(w, r, Once{Title: "A new password for " + name, Text: "All sign-ins and API tokens of " + name + " have ended. This password must be changed at the next sign-in.",
+	return showOnce(p.Site, w, r, Once{Title: "A new password for " + name,
+		Text:  "All sign-ins and API tokens of " + name + " have ended. This password must be changed at the next sign-in.",
 		Label: "One-time password", Secret: password, Back: "/admin/users/" + url.PathEscape(name), Called: "Back to " + name})
 }
 
-func (p *Service) UserDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *users) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -193,7 +227,7 @@ func (p *Service) UserDelete(w http.ResponseWriter, r *http.Request, a app.Actor
 		if app.AsError(err).Field == "transfer_to" {
 			e.Field = "transfer_to"
 		}
-		return p.userAgain(w, r, a, e, err)
+		return p.again(w, r, a, e, err)
 	}
 	return p.PeopleDone(w, r, v.Name+" was deleted.", "/admin/users")
 }

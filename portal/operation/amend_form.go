@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/phrase"
@@ -22,6 +21,8 @@ import (
 	clusterpage "muster/portal/cluster"
 	"muster/portal/page"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // changeForm is the form for an amendment while it is worked on.

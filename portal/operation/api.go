@@ -43,23 +43,23 @@ type waitingInput struct {
 
 func (p *Service) APICancel(ctx context.Context, in *cancelInput) (*site.Body[cluster.ClusterView], error) {
 	rollBack := in.Body != nil && in.Body.RollBack
-	return p.cluster.View(ctx)(p.Operations.CancelOperation(ctx, site.Caller(ctx), in.ID, in.Operation, rollBack))
+	return p.AnswerCluster(ctx)(p.Operations.CancelOperation(ctx, site.Caller(ctx), in.ID, in.Operation, rollBack))
 }
 
 func (p *Service) APIPause(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
-	return p.cluster.View(ctx)(p.Operations.PauseOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
+	return p.AnswerCluster(ctx)(p.Operations.PauseOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
 func (p *Service) APIResume(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
-	return p.cluster.View(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
+	return p.AnswerCluster(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
 func (p *Service) APINodeRetry(ctx context.Context, in *nodeInput) (*site.Body[cluster.ClusterView], error) {
-	return p.cluster.View(ctx)(p.Operations.RetryNode(ctx, site.Caller(ctx), in.ID, in.Node))
+	return p.AnswerCluster(ctx)(p.Operations.RetryNode(ctx, site.Caller(ctx), in.ID, in.Node))
 }
 
 func (p *Service) APIRollBackShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.RollBackPreview], error) {
-	v, err := p.Operations.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
+	v, err := p.RollBacks.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -72,7 +72,7 @@ func (p *Service) APIRollBack(ctx context.Context, in *rollBackInput) (*site.Bod
 	if in.Body != nil {
 		hash = in.Body.PlanHash
 	}
-	return p.cluster.View(ctx)(p.Operations.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash))
+	return p.AnswerCluster(ctx)(p.RollBacks.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash))
 }
 
 func (p *Service) APIWaiting(ctx context.Context, in *waitingInput) (*site.Body[execution.Waiting], error) {

@@ -4,10 +4,11 @@ import (
 	"context"
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/portal/site"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // The most that an amendment may name. Clusters have fewer nodes, and catalogs fewer services.

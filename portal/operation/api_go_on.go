@@ -22,7 +22,7 @@ type topUpInput struct {
 }
 
 func (p *Service) APIGoOnShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.GoOnPreview], error) {
-	v, err := p.Operations.PreviewGoOn(ctx, site.Caller(ctx), in.ID, in.Operation)
+	v, err := p.Partials.PreviewGoOn(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -38,9 +38,9 @@ func (p *Service) APIGoOn(ctx context.Context, in *goOnInput) (*site.Body[cluste
 	if in.Body != nil {
 		hash, noTopUp = in.Body.PlanHash, in.Body.NoTopUp
 	}
-	return p.cluster.View(ctx)(p.Operations.GoOn(ctx, site.Caller(ctx), in.ID, in.Operation, hash, noTopUp))
+	return p.AnswerCluster(ctx)(p.Partials.GoOn(ctx, site.Caller(ctx), in.ID, in.Operation, hash, noTopUp))
 }
 
 func (p *Service) APITopUp(ctx context.Context, in *topUpInput) (*site.Body[cluster.ClusterView], error) {
-	return p.cluster.View(ctx)(p.Operations.SetTopUp(ctx, site.Caller(ctx), in.ID, in.Body))
+	return p.AnswerCluster(ctx)(p.Backfills.SetTopUp(ctx, site.Caller(ctx), in.ID, in.Body))
 }

@@ -24,7 +24,7 @@ func (p *Service) NodeRetry(w http.ResponseWriter, r *http.Request, a app.Actor)
 
 // ClusterCancelAsk asks what shall become of what was made.
 func (p *Service) ClusterCancelAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	c, err := p.cluster.ReadCluster(r.Context(), a, chi.URLParam(r, "id"))
+	c, err := p.cluster.Page.ReadCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (p *Service) askRollBack(w http.ResponseWriter, r *http.Request, a app.Acto
 		http.Redirect(w, r, "/clusters/"+view.ID, http.StatusSeeOther)
 		return nil
 	}
-	preview, err := p.Operations.PreviewRollBack(r.Context(), a, view.ID, 0)
+	preview, err := p.RollBacks.PreviewRollBack(r.Context(), a, view.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p *Service) ClusterRollBack(w http.ResponseWriter, r *http.Request, a app.
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	view, err := p.Operations.RollBack(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"))
+	view, err := p.RollBacks.RollBack(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
 		return p.askRollBack(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
 	}

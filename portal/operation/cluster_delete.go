@@ -26,7 +26,7 @@ func (p *Service) ClusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app
 }
 
 func (p *Service) ClusterDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	view, err := p.Clusters.DeleteCluster(r.Context(), a, chi.URLParam(r, "id"))
+	view, err := p.Deletes.DeleteCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,11 @@ package operation
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"muster/app"
 	"muster/app/operation"
 	"muster/portal/site"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // ClusterGoOnAsk shows what it would be to go on with the machines that came; what is shown is what runs.
@@ -19,7 +20,7 @@ func (p *Service) askGoOn(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	if err != nil {
 		return err
 	}
-	preview, err := p.Operations.PreviewGoOn(r.Context(), a, view.ID, 0)
+	preview, err := p.Partials.PreviewGoOn(r.Context(), a, view.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (p *Service) ClusterGoOn(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	view, err := p.Operations.GoOn(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"), r.PostForm.Get("top_up") == "")
+	view, err := p.Partials.GoOn(r.Context(), a, chi.URLParam(r, "id"), 0, r.PostForm.Get("plan_hash"), r.PostForm.Get("top_up") == "")
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
 		return p.askGoOn(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
 	}
@@ -55,5 +56,5 @@ func (p *Service) ClusterTopUp(w http.ResponseWriter, r *http.Request, a app.Act
 	default:
 		return &app.Error{Code: app.EInvalid, Field: "do", Message: "What is to be done is not known.", Hint: "Go back and choose again."}
 	}
-	return p.ToCluster(w, r)(p.Operations.SetTopUp(r.Context(), a, chi.URLParam(r, "id"), o))
+	return p.ToCluster(w, r)(p.Backfills.SetTopUp(r.Context(), a, chi.URLParam(r, "id"), o))
 }

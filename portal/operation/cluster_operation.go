@@ -26,7 +26,7 @@ func (p *Service) ClusterOperation(w http.ResponseWriter, r *http.Request, a app
 }
 
 func (p *Service) operationPage(w http.ResponseWriter, r *http.Request, a app.Actor, operation int64) error {
-	c, err := p.cluster.ReadOperation(r.Context(), a, chi.URLParam(r, "id"), operation, site.DrawnBy(r.URL.Query()))
+	c, err := p.cluster.Page.ReadOperation(r.Context(), a, chi.URLParam(r, "id"), operation, site.DrawnBy(r.URL.Query()))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package operation
 import (
 	"fmt"
 
+	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/operation"
 	"muster/portal/cluster"
@@ -60,4 +61,45 @@ func (b RollBack) More() int {
 		return 0
 	}
 	return max(0, b.Preview.Plan.Acts()-stepsShown)
+}
+
+// deletesWords says what a delete takes.
+func deletesWords(c cluster.Show) string {
+	n := len(c.Machines())
+	if n == 0 {
+		return "No machine was created. This can't be undone."
+	}
+	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", page.Count(n, "machine"), cluster.ItOrThem(n))
+}
+
+// machinesSentence says what is there by now.
+func machinesSentence(c cluster.Show) string {
+	names := c.Machines()
+	switch op := c.Current(); {
+	case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack:
+		return fmt.Sprintf("Machines already deleted can't be restored; %s left.", page.CountOf(len(names), "machine is", "machines are"))
+	case len(names) == 0:
+		return "No machine has been requested yet."
+	}
+	return fmt.Sprintf("%s requested so far: %s.", page.CountOf(len(names), "machine was", "machines were"), page.Few(names, 8))
+}
+
+// undoable tells whether the operation that would be cancelled can be rolled back then.
+func undoable(c cluster.Show) bool {
+	stopped := *c.Current()
+	stopped.Status = app.OperationCancelled
+	for _, a := range stopped.Acts(true) {
+		if a == app.ActRollBack {
+			return true
+		}
+	}
+	return false
+}
+
+// undoneWords says what a roll-back of the operation leaves.
+func undoneWords(c cluster.Show) string {
+	if c.Current().Kind == app.OperationCreate {
+		return "Deletes the machines created so far. Nothing of the cluster remains."
+	}
+	return "Restores configuration, services and nodes to how they were before."
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"muster/app"
 	"muster/app/plan"
@@ -56,6 +58,41 @@ const (
 	shapeGapY   = 12
 	graphMargin = 6
 )
+
+// The sizes of a shape's two lines, in pixels, as plan.css has them.
+const (
+	TitleSize = 12
+	StateSize = 11
+)
+
+// Label shortens a line of a shape, which begins at x, to what fits into the shape. Widths are those of common sans-serif fonts, on the safe side.
+func Label(text string, x, size int) string {
+	room := (ShapeWidth - 6 - x) * 100 / size // in hundredths of an em
+	runes := []rune(text)
+	fits, width := 0, 0 // fits: how many letters fit with an ellipsis behind them
+	for i, r := range runes {
+		if width += widthOf(r); width+widthOf('…') <= room {
+			fits = i + 1
+		}
+	}
+	if width <= room {
+		return text
+	}
+	return string(runes[:fits]) + "…"
+}
+
+// widthOf returns the width of a letter in hundredths of an em.
+func widthOf(r rune) int {
+	switch {
+	case strings.ContainsRune("fijlrtI.,:;'|!()[] ", r):
+		return 40
+	case strings.ContainsRune("mwMW@%…", r) || r >= 0x1100: // the latter are square in East Asian scripts
+		return 105
+	case unicode.IsUpper(r):
+		return 80
+	}
+	return 69
+}
 
 // NewGraph draws the steps of one operation, with the joins between them where these are known.
 func NewGraph(steps []app.Step) Graph { return newGraph(steps, graphColumn) }

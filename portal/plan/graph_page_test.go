@@ -172,3 +172,19 @@ func TestGanttShowsTriesAndWhatIsLeft(t *testing.T) {
 		t.Errorf("said in words it is %q", got)
 	}
 }
+
+// Labels stay inside their shapes, and are whole where they fit.
+func TestLabelsFit(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                        "",
+		"start web":               "start web",
+		"configure database":      "configure datab…",
+		"install wwwwwwwwwwwwwww": "install wwww…",
+		"MMMMMMMMMMMMMMMM":        "MMMMMMMM…",
+		"ÿÿ":                      "ÿÿ",
+	} {
+		if got := Label(text, 26, TitleSize); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,5 +1,10 @@
 package site
 
+import (
+	"context"
+	"muster/app/cluster"
+)
+
 // Body is an answer in JSON.
 type Body[T any] struct{ Body T }
 
@@ -13,4 +18,15 @@ func OrEmpty[T any](s []T) []T {
 		return []T{}
 	}
 	return s
+}
+
+// AnswerCluster answers with what a use case gave.
+func (p *Site) AnswerCluster(ctx context.Context) func(cluster.ClusterView, error) (*Body[cluster.ClusterView], error) {
+	return func(v cluster.ClusterView, err error) (*Body[cluster.ClusterView], error) {
+		if err != nil {
+			return nil, p.Fail(ctx, err)
+		}
+		v.Nodes, v.Operations, v.Links = OrEmpty(v.Nodes), OrEmpty(v.Operations), OrEmpty(v.Links)
+		return &Body[cluster.ClusterView]{Body: v}, nil
+	}
 }

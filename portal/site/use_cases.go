@@ -16,6 +16,10 @@ type UseCases struct {
 	TenantSettings TenantSettings
 	Audit          Audit
 	Clusters       Clusters
+	Dashboard      Dashboard
+	Deletes        Deletes
+	Ownership      Ownership
+	ClusterAccess  ClusterAccess
 	Creates        Creates
 	Specs          Specs
 	Sharing        Sharing
@@ -25,7 +29,13 @@ type UseCases struct {
 	Trials         Trials
 	Templates      Templates
 	Operations     Operations
+	RollBacks      RollBacks
+	Partials       Partials
+	Backfills      Backfills
+	Drifts         Drifts
 	Amendments     Amendments
+	Sleeping       Sleeping
+	Schedules      Schedules
 	Leases         Leases
 	Requests       Requests
 	Health         Health

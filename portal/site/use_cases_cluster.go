@@ -9,18 +9,34 @@ import (
 	"muster/app/layout"
 )
 
-// Clusters are the use cases about clusters as a whole.
+// Clusters shows clusters, one or many.
 type Clusters interface {
-	Home(ctx context.Context, a app.Actor) (appcluster.Home, error)
 	// ClusterPage gives those that a filter lets through, a page of them at a time; ClusterCounts how many there are by status.
 	ClusterPage(ctx context.Context, a app.Actor, f app.ClusterFilter) (appcluster.ClusterPage, error)
 	ClusterCounts(ctx context.Context, a app.Actor, f app.ClusterFilter) (app.ClusterCounts, error)
 	Cluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
+}
+
+// Dashboard shows a person what is theirs.
+type Dashboard interface {
+	Home(ctx context.Context, a app.Actor) (appcluster.Home, error)
+}
+
+// Deletes deletes clusters.
+type Deletes interface {
 	DeleteCluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
+}
+
+// Ownership renames clusters and transfers them to other owners.
+type Ownership interface {
 	// RenameCluster gives a cluster another name; its id and host names stay.
 	RenameCluster(ctx context.Context, a app.Actor, cluster, name string) (appcluster.ClusterView, error)
 	// TransferCluster gives a cluster to another user of its tenant.
 	TransferCluster(ctx context.Context, a app.Actor, cluster, to string) (appcluster.ClusterView, error)
+}
+
+// ClusterAccess lets people into a cluster's nodes.
+type ClusterAccess interface {
 	// ClusterKey gives the user and the private key (OpenSSH PEM) that open a shell on the cluster's nodes.
 	ClusterKey(ctx context.Context, a app.Actor, cluster string) (user string, pem []byte, err error)
 	// ClusterCertificate lets the holder of a public key into the cluster's nodes for a while; ttl 0 is the usual time.
@@ -73,7 +89,7 @@ type Feed interface {
 	Watch(a app.Actor, topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
-// Repeats carry out a request once that is sent twice. See app.IdempotencyStore for what they give.
+// Repeats carry out a request once that is sent twice. See cluster.RepeatStore for what they give.
 type Repeats interface {
 	BeginOnce(ctx context.Context, k appcluster.IdempotencyKey, fingerprint []byte) (*appcluster.KeptAnswer, error)
 	EndOnce(ctx context.Context, k appcluster.IdempotencyKey, a appcluster.KeptAnswer) error

@@ -19,26 +19,46 @@ type Operations interface {
 	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (appcluster.ClusterView, error)
 	// RetryNode tries again what failed on one node.
 	RetryNode(ctx context.Context, a app.Actor, cluster, node string) (appcluster.ClusterView, error)
+}
+
+// RollBacks undo operations that failed or were cancelled; operation 0 is the latest.
+type RollBacks interface {
 	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.RollBackPreview, error)
 	// RollBack undoes what it has done. A planHash that is not that of the plan made now is EConflict, reason plan_changed.
 	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (appcluster.ClusterView, error)
+}
+
+// Partials accept operations of which machines are missing, with those that came; operation 0 is the latest.
+type Partials interface {
 	// PreviewGoOn works out what it would be. EConflict, reason no_go_on, where it cannot be, saying what is missing.
 	PreviewGoOn(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.GoOnPreview, error)
 	// GoOn does it. EConflict, reason plan_changed, where another plan was shown.
 	GoOn(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, noTopUp bool) (appcluster.ClusterView, error)
+}
+
+// Backfills request the nodes that clusters lack again.
+type Backfills interface {
 	// SetTopUp says whether, and when, the nodes that a cluster lacks are asked for again.
 	SetTopUp(ctx context.Context, a app.Actor, cluster string, o appoperation.TopUpOrder) (appcluster.ClusterView, error)
+}
+
+// Drifts compare clusters with what they should be.
+type Drifts interface {
 	// Drift tells where a cluster is not what it should be.
 	Drift(ctx context.Context, a app.Actor, cluster string) (appoperation.Drift, error)
 }
 
-// Amendments change clusters that exist, put them to sleep and wake them.
+// Amendments change clusters that exist.
 type Amendments interface {
 	// PreviewAmend works out what an amendment would do. EConflict where the cluster cannot be amended as it is now.
 	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendPreview, error)
 	// Amend gives the operation, or the request that waits; neither where the cluster is so already. EConflict, reason
 	// plan_changed, where another plan was shown; EForbidden, reason policy, where a policy refuses.
 	Amend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendAnswer, error)
+}
+
+// Sleeping puts clusters to sleep and wakes them.
+type Sleeping interface {
 	// PreviewSleep and PreviewWake work out what it would do; EConflict where the cluster's state does not allow it.
 	PreviewSleep(ctx context.Context, a app.Actor, cluster string) (appcluster.AmendPreview, error)
 	PreviewWake(ctx context.Context, a app.Actor, cluster string) (appcluster.AmendPreview, error)
@@ -46,6 +66,10 @@ type Amendments interface {
 	// plan was shown; EForbidden, reason policy, where a policy refuses.
 	SleepCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error)
 	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error)
+}
+
+// Schedules say when clusters sleep and wake.
+type Schedules interface {
 	Schedule(ctx context.Context, a app.Actor, cluster string) (schedule.ClusterSchedule, error)
 	// SetSchedule says when a cluster sleeps and wakes; an empty one takes it away.
 	SetSchedule(ctx context.Context, a app.Actor, cluster string, s schedule.Schedule) (schedule.ClusterSchedule, error)

@@ -11,7 +11,7 @@ import (
 	"muster/app/store/user"
 )
 
-// RenameCluster implements cluster.LifeStore.
+// RenameCluster implements cluster.OwnershipStore.
 func (s *Store) RenameCluster(ctx context.Context, r cluster.ClusterRename) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)
@@ -50,7 +50,7 @@ func (s *Store) RenameCluster(ctx context.Context, r cluster.ClusterRename) erro
 	})
 }
 
-// TransferCluster implements cluster.LifeStore.
+// TransferCluster implements cluster.OwnershipStore.
 func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)

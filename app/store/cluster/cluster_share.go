@@ -87,7 +87,7 @@ func ReadableBuild(r *app.ClusterReader) (clause string, args []any) {
 	return ` AND (h.owner = ? OR b.cluster <> '' AND EXISTS (SELECT 1 FROM clusters c WHERE c.id = b.cluster AND c.tenant = b.tenant` + cluster + `))`, append([]any{r.User}, of...)
 }
 
-// ReadableCluster implements cluster.SharingStore.
+// ReadableCluster implements cluster.FinderStore.
 func (s *Store) ReadableCluster(ctx context.Context, r app.ClusterReader, id string) (app.Cluster, error) {
 	may, mine := Readable(&r)
 	shared, of := SharedWith(&r)
@@ -102,7 +102,7 @@ func (s *Store) ReadableCluster(ctx context.Context, r app.ClusterReader, id str
 // mostOpenFor is how many open requests, and how many open questions, of a tenant are looked at for one reader.
 const mostOpenFor = 1000
 
-// OpenFor implements cluster.SharingStore. Which they are is up to JSON that only Go reads; LIKE leaves few of them.
+// OpenFor implements cluster.FinderStore. Which they are is up to JSON that only Go reads; LIKE leaves few of them.
 func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []string, requests []int64, err error) {
 	groups := make([]any, len(r.Groups))
 	for i, g := range r.Groups {

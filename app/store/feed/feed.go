@@ -18,7 +18,7 @@ const perRow = 1024
 // maxTold is how many changes one row of the feed tells of.
 const maxTold = 256
 
-// Events implements cluster.Feed.
+// Events implements cluster.ActivityStore.
 func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error) {
 	events := []app.Event{}
 	if limit <= 0 {
@@ -60,7 +60,7 @@ func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64,
 	return events, err
 }
 
-// Logs implements cluster.Feed.
+// Logs implements cluster.ActivityStore.
 func (s *Store) Logs(ctx context.Context, tenant, cluster string, f appcluster.LogFilter) ([]app.LogLine, error) {
 	order := "ASC"
 	if f.Tail {
@@ -86,7 +86,7 @@ func (s *Store) Logs(ctx context.Context, tenant, cluster string, f appcluster.L
 	return lines, err
 }
 
-// AppendLogs implements cluster.Feed. The tenant, cluster, step and node of a line are those of its fence.
+// AppendLogs implements execution.Store. The tenant, cluster, step and node of a line are those of its fence.
 func (s *Store) AppendLogs(ctx context.Context, tenant string, lines []app.LogLine) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var cluster string

@@ -20,7 +20,7 @@ func answerPlace(k cluster.IdempotencyKey) string {
 	return "idempotency_answers/" + k.Tenant + "/" + k.User + "/" + k.Key
 }
 
-// BeginOnce implements cluster.IdempotencyStore.
+// BeginOnce implements cluster.RepeatStore.
 func (s *Store) BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerprint []byte, now time.Time) (kept *cluster.KeptAnswer, err error) {
 	sealed := s.Seal(fingerprint, fingerprintPlace(k))
 	err = s.Write(ctx, func(t *db.Tx) error {
@@ -72,7 +72,7 @@ func (s *Store) BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerp
 	return kept, err
 }
 
-// EndOnce implements cluster.IdempotencyStore.
+// EndOnce implements cluster.RepeatStore.
 func (s *Store) EndOnce(ctx context.Context, k cluster.IdempotencyKey, a cluster.KeptAnswer) error {
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -84,14 +84,14 @@ func (s *Store) EndOnce(ctx context.Context, k cluster.IdempotencyKey, a cluster
 	})
 }
 
-// ReleaseOnce implements cluster.IdempotencyStore.
+// ReleaseOnce implements cluster.RepeatStore.
 func (s *Store) ReleaseOnce(ctx context.Context, k cluster.IdempotencyKey) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`DELETE FROM idempotency_keys WHERE tenant = ? AND account = ? AND name = ? AND changed = 0 AND length(answer) = 0`, k.Tenant, k.User, k.Key)
 	})
 }
 
-// DropAnswers implements cluster.IdempotencyStore.
+// DropAnswers implements cluster.RetentionStore.
 func (s *Store) DropAnswers(ctx context.Context, before time.Time) (dropped int, err error) {
 	var due bool
 	if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE begun_at < ?)`, db.Micros(before)).Scan(&due); err != nil || !due {

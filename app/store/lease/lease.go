@@ -90,7 +90,7 @@ func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l templ
 
 const leaseDue = `c.deleted_at = 0 AND c.warn_at > 0 AND c.warn_at <= ?`
 
-// LeasesToWarn implements operation.LeaseStore.
+// LeasesToWarn implements operation.LeaseWarningStore.
 func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []operation.LeaseDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var from, warn int64
@@ -101,7 +101,7 @@ func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (lis
 	return list, err
 }
 
-// WarnLease implements operation.LeaseStore.
+// WarnLease implements operation.LeaseWarningStore.
 func (s *Store) WarnLease(ctx context.Context, d operation.LeaseDue, before time.Duration, next time.Time, n app.Notice) (done bool, err error) {
 	c := d.Cluster
 	err = s.Write(ctx, func(t *db.Tx) error {

@@ -21,7 +21,7 @@ import (
 	"muster/app/template"
 )
 
-// CreateCluster implements cluster.ClusterStore.
+// CreateCluster implements cluster.CreateStore.
 func (s *Store) CreateCluster(ctx context.Context, n appcluster.NewCluster) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		if op, err = Create(t, n); err != nil || n.Request == nil {

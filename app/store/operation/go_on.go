@@ -12,7 +12,7 @@ import (
 	"muster/app/store/ledger"
 )
 
-// GoOnsDue implements operation.GoOnStore. What is due stands in an index of its own, which is empty nearly always, so that it can be asked
+// GoOnsDue implements operation.PartialStore. What is due stands in an index of its own, which is empty nearly always, so that it can be asked
 // for every second.
 func (s *Store) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
@@ -25,7 +25,7 @@ func (s *Store) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, e
 	return ops, err
 }
 
-// JudgeGoOn implements operation.GoOnStore. It happens once for each time that the operation fails.
+// JudgeGoOn implements operation.PartialStore. It happens once for each time that the operation fails.
 func (s *Store) JudgeGoOn(ctx context.Context, j operation.GoOnJudgement) (judged bool, err error) {
 	o := j.Operation
 	err = s.Write(ctx, func(t *db.Tx) error {

@@ -232,7 +232,7 @@ func tellNodes(t *db.Tx, op app.Operation, c appcluster.ClusterChange) error {
 	return feed.TellBatches(t, []*feed.EventBatch{m})
 }
 
-// DefinitionAt implements cluster.ClusterStore. What an operation left is what the next change came upon.
+// DefinitionAt implements execution.Store. What an operation left is what the next change came upon.
 func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d appcluster.Definition, err error) {
 	var sealed []byte
 	var change int64
@@ -249,7 +249,7 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 	return d, s.OpenJSON(sealed, at, &d)
 }
 
-// LeftBy implements cluster.ClusterStore.
+// LeftBy implements cluster.SpecStore.
 func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c appcluster.ClusterChange, err error) {
 	var was []byte
 	err = s.Row(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
@@ -272,7 +272,7 @@ func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation in
 	return c, err
 }
 
-// Definitions implements cluster.ClusterStore.
+// Definitions implements cluster.MaskStore.
 func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]appcluster.Definition, error) {
 	now, err := s.clusters.Definition(ctx, tenant, cluster)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]appc
 	return list, err
 }
 
-// DefinitionState implements cluster.ClusterStore. What is sealed twice is never the same, so the digest tells every change.
+// DefinitionState implements cluster.MaskStore. What is sealed twice is never the same, so the digest tells every change.
 func (s *Store) DefinitionState(ctx context.Context, tenant, cluster string) (string, error) {
 	var sealed []byte
 	var changes int64
@@ -309,7 +309,7 @@ func (s *Store) DefinitionState(ctx context.Context, tenant, cluster string) (st
 	return fmt.Sprintf("%d %x", changes, sum[:12]), nil
 }
 
-// ChangeOf implements cluster.ClusterStore.
+// ChangeOf implements operation.PartialStore.
 func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after appcluster.ClusterChange, err error) {
 	var cluster string
 	var was, made []byte

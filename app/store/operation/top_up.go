@@ -13,7 +13,7 @@ import (
 	"muster/app/store/ledger"
 )
 
-// TopUpsDue implements operation.TopUpStore.
+// TopUpsDue implements operation.BackfillStore.
 func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []operation.TopUpDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var u ledger.TopUpRow
@@ -26,7 +26,7 @@ func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []
 	return due, err
 }
 
-// TopUpOf implements operation.TopUpStore.
+// TopUpOf implements cluster.ViewStore.
 func (s *Store) TopUpOf(ctx context.Context, tenant, cluster string) (*appcluster.TopUp, error) {
 	var u ledger.TopUpRow
 	err := s.Row(ctx, `SELECT `+ledger.TopUpColumns+` FROM top_ups u WHERE u.cluster = ? AND u.tenant = ?`, cluster, tenant).Scan(u.Dest()...)
@@ -40,7 +40,7 @@ func (s *Store) TopUpOf(ctx context.Context, tenant, cluster string) (*appcluste
 	return &v, nil
 }
 
-// NoteTopUp implements operation.TopUpStore. What an operation that was begun meanwhile says of the next try stays.
+// NoteTopUp implements operation.BackfillStore. What an operation that was begun meanwhile says of the next try stays.
 func (s *Store) NoteTopUp(ctx context.Context, n operation.TopUpNote) (noted bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		u, err := ledger.TopUp(t, n.Cluster)
@@ -65,7 +65,7 @@ func (s *Store) NoteTopUp(ctx context.Context, n operation.TopUpNote) (noted boo
 	return noted, err
 }
 
-// SetTopUp implements operation.TopUpStore.
+// SetTopUp implements operation.BackfillStore.
 func (s *Store) SetTopUp(ctx context.Context, c operation.TopUpChange) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		cluster, err := cluster.Live(t, c.Tenant, c.Cluster)

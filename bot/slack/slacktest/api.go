@@ -41,7 +41,7 @@ func (c *call) str(name string) string {
 }
 
 // json gives an argument that is JSON, in a string or as it is.
-func (c *call) json(s *Slack, name string) any {
+func (c *call) json(s *core, name string) any {
 	text, ok := c.args[name].(string)
 	if !ok || text == "" {
 		if ok {
@@ -249,7 +249,7 @@ func (s *Slack) authorize(c *call, m method) string {
 	return "invalid_auth"
 }
 
-func (s *Slack) scope(name string) bool {
+func (s *core) scope(name string) bool {
 	return s.c.Scopes == nil || slices.Contains(s.c.Scopes, name)
 }
 

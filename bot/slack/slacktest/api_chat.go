@@ -3,12 +3,19 @@ package slacktest
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
+// chatAPI plays chat.*: messages, and the addresses by which the app answers later.
+type chatAPI struct {
+	*core
+	rates     *rates
+	views     *viewAPI
+	responses map[string]*response
+}
+
 // say holds the message of a call against the limits; it gives Slack's word for what is wrong. The lock is held.
-func (s *Slack) say(where string, m object, posted bool) string {
+func (s *chatAPI) say(where string, m object, posted bool) string {
 	k := &checker{surface: inMessage, call: where}
 	k.message(m)
 	if posted {
@@ -18,7 +25,7 @@ func (s *Slack) say(where string, m object, posted bool) string {
 }
 
 // judge notes what a checker has found.
-func (s *Slack) judge(k *checker) string {
+func (s *core) judge(k *checker) string {
 	s.violations = append(s.violations, k.found...)
 	if len(k.found) == 0 {
 		return ""
@@ -40,19 +47,19 @@ func (s *Slack) judge(k *checker) string {
 }
 
 // content is what a call wants to show.
-func (s *Slack) content(c *call) object {
+func (s *chatAPI) content(c *call) object {
 	m := object{"text": c.args["text"]}
 	if m["text"] == nil {
 		m["text"] = ""
 	}
-	if b := c.json(s, "blocks"); b != nil {
+	if b := c.json(s.core, "blocks"); b != nil {
 		m["blocks"] = b
 	}
 	return m
 }
 
 // target finds where a message is to go; user ids stand for their direct messages.
-func (s *Slack) target(c *call) (*Channel, string) {
+func (s *chatAPI) target(c *call) (*Channel, string) {
 	id := c.str("channel")
 	if u := c.team.users[id]; u != nil {
 		switch {
@@ -76,12 +83,12 @@ func (s *Slack) target(c *call) (*Channel, string) {
 	return ch, ""
 }
 
-func (s *Slack) postMessage(c *call) object {
+func (s *chatAPI) postMessage(c *call) object {
 	ch, word := s.target(c)
 	if word != "" {
 		return oops(word)
 	}
-	if s.crowded(c, ch) {
+	if s.rates.crowded(c, ch) {
 		c.held, c.wait = true, 1e9
 		return nil
 	}
@@ -94,7 +101,7 @@ func (s *Slack) postMessage(c *call) object {
 		return oops("thread_not_found")
 	}
 	m := &Message{channel: ch, TS: s.stamp(), thread: thread, by: c.team.users[c.team.Bot]}
-	m.meta, _ = c.json(s, "metadata").(object)
+	m.meta, _ = c.json(s.core, "metadata").(object)
 	if m.meta != nil && (!eventType.MatchString(str(m.meta["event_type"])) || m.meta["event_payload"] == nil) {
 		s.violate("metadata", c.method, "metadata needs a name of small letters and a payload: %v", m.meta)
 		return oops("invalid_metadata_format")
@@ -118,7 +125,7 @@ func (c *Channel) message(ts string) *Message {
 }
 
 // own finds a message of the app in the channel of a call.
-func (s *Slack) own(c *call) (*Message, string) {
+func (s *chatAPI) own(c *call) (*Message, string) {
 	ch := c.team.channels[c.str("channel")]
 	if ch == nil {
 		if strings.HasPrefix(c.str("channel"), "U") {
@@ -137,7 +144,7 @@ func (s *Slack) own(c *call) (*Message, string) {
 	return m, ""
 }
 
-func (s *Slack) chatUpdate(c *call) object {
+func (s *chatAPI) chatUpdate(c *call) object {
 	m, word := s.own(c)
 	if word != "" {
 		return oops(word)
@@ -150,7 +157,7 @@ func (s *Slack) chatUpdate(c *call) object {
 	return object{"channel": m.channel.ID, "ts": m.TS, "text": m.text}
 }
 
-func (s *Slack) chatDelete(c *call) object {
+func (s *chatAPI) chatDelete(c *call) object {
 	m, word := s.own(c)
 	if word != "" {
 		return oops(strings.Replace(word, "update", "delete", 1))
@@ -159,7 +166,7 @@ func (s *Slack) chatDelete(c *call) object {
 	return object{"channel": m.channel.ID, "ts": m.TS}
 }
 
-func (s *Slack) postEphemeral(c *call) object {
+func (s *chatAPI) postEphemeral(c *call) object {
 	u := c.team.users[c.str("user")]
 	ch, word := s.target(c)
 	switch {
@@ -178,37 +185,7 @@ func (s *Slack) postEphemeral(c *call) object {
 	return object{"message_ts": m.TS}
 }
 
-// history gives the newest messages of a channel that the app is in, the newest first.
-func (s *Slack) history(c *call) object {
-	ch := c.team.channels[c.str("channel")]
-	switch {
-	case ch == nil || ch.private && !ch.bot:
-		return oops("channel_not_found")
-	case !ch.bot:
-		return oops("not_in_channel")
-	}
-	most, err := strconv.Atoi(c.str("limit"))
-	if err != nil || most < 1 || most > 999 {
-		most = 100
-	}
-	found := []any{}
-	for _, m := range slices.Backward(ch.messages) {
-		if m.deleted || m.to != nil || m.thread != "" && m.thread != m.TS || len(found) == most || c.str("oldest") != "" && m.TS <= c.str("oldest") {
-			continue
-		}
-		o := object{"type": "message", "ts": m.TS, "text": m.text, "blocks": m.blocks}
-		if m.by != nil {
-			o["user"] = m.by.ID
-		}
-		if m.meta != nil && (c.str("include_all_metadata") == "true" || c.str("include_all_metadata") == "1") {
-			o["metadata"] = m.meta
-		}
-		found = append(found, o)
-	}
-	return object{"messages": found, "has_more": false}
-}
-
-func (s *Slack) permalink(c *call) object {
+func (s *chatAPI) permalink(c *call) object {
 	ch := c.team.channels[c.str("channel")]
 	if ch == nil || ch.message(c.str("message_ts")) == nil {
 		return oops("message_not_found")
@@ -217,7 +194,7 @@ func (s *Slack) permalink(c *call) object {
 }
 
 // unfurl puts what the app tells of links below the message that has them.
-func (s *Slack) unfurl(c *call) object {
+func (s *chatAPI) unfurl(c *call) object {
 	var m *Message
 	if id := c.str("unfurl_id"); id != "" {
 		for _, ch := range c.team.channels {
@@ -233,7 +210,7 @@ func (s *Slack) unfurl(c *call) object {
 	if m == nil {
 		return oops("cannot_find_message")
 	}
-	shown, ok := c.json(s, "unfurls").(object)
+	shown, ok := c.json(s.core, "unfurls").(object)
 	if !ok || len(shown) == 0 {
 		return oops("missing_unfurls")
 	}

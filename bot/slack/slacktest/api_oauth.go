@@ -6,6 +6,12 @@ import (
 	"time"
 )
 
+// oauthAPI plays oauth.v2.*: consent and tokens.
+type oauthAPI struct {
+	*core
+	codes map[string]*code
+}
+
 // token is one by which the app acts in a workspace.
 type token struct {
 	team    *Workspace
@@ -45,7 +51,7 @@ func (u *User) Consent(clientID, scopes, redirect string) string {
 }
 
 // access gives tokens for a code, or for a token that refreshes another.
-func (s *Slack) access(c *call) object {
+func (s *oauthAPI) access(c *call) object {
 	id, secret, basic := c.r.BasicAuth()
 	if !basic {
 		id, secret = c.str("client_id"), c.str("client_secret")
@@ -76,7 +82,7 @@ func (s *Slack) access(c *call) object {
 }
 
 // grant makes a pair of tokens.
-func (s *Slack) grant(w *Workspace, by *User) object {
+func (s *oauthAPI) grant(w *Workspace, by *User) object {
 	t := &token{team: w, value: s.next("xoxe.xoxb-" + w.ID + "-"), refresh: s.next("xoxe-" + w.ID + "-"), expires: s.now().Add(tokenLife)}
 	w.tokens[t.value] = t
 	answer := object{"access_token": t.value, "token_type": "bot", "scope": strings.Join(s.c.Scopes, ","), "bot_user_id": w.Bot, "app_id": s.c.AppID,
@@ -87,7 +93,7 @@ func (s *Slack) grant(w *Workspace, by *User) object {
 	return answer
 }
 
-func (s *Slack) refresh(c *call) object {
+func (s *oauthAPI) refresh(c *call) object {
 	for _, w := range s.teams {
 		for _, t := range w.tokens {
 			switch {
@@ -106,12 +112,12 @@ func (s *Slack) refresh(c *call) object {
 	return oops("invalid_refresh_token")
 }
 
-func (s *Slack) revoke(c *call) object {
+func (s *oauthAPI) revoke(c *call) object {
 	c.team.tokens[c.secret].revoked = true
 	return object{"revoked": true}
 }
 
-func (s *Slack) uninstall(c *call) object {
+func (s *oauthAPI) uninstall(c *call) object {
 	if c.str("client_id") != s.c.ClientID || c.str("client_secret") != s.c.ClientSecret {
 		return oops("invalid_client_id")
 	}

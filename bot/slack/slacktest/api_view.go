@@ -6,6 +6,13 @@ import (
 	"slices"
 )
 
+// viewAPI plays views.*: modals and homes.
+type viewAPI struct {
+	*core
+	triggers map[string]*trigger
+	views    map[string]*View
+}
+
 // View is a modal that somebody has open, or their home.
 type View struct {
 	s    *Slack
@@ -29,14 +36,14 @@ type trigger struct {
 }
 
 // trigger gives one for a click or a command; the lock is held.
-func (s *Slack) trigger(u *User) string {
+func (s *viewAPI) trigger(u *User) string {
 	id := s.next("trigger-" + u.ID + "-")
 	s.triggers[id] = &trigger{user: u, made: s.now().UnixNano()}
 	return id
 }
 
 // pull uses a trigger; it gives Slack's word for what is wrong with it.
-func (s *Slack) pull(c *call) (*User, string) {
+func (s *viewAPI) pull(c *call) (*User, string) {
 	id := c.str("trigger_id")
 	t := s.triggers[id]
 	switch {
@@ -55,8 +62,8 @@ func (s *Slack) pull(c *call) (*User, string) {
 }
 
 // wanted reads and checks the view of a call.
-func (s *Slack) wanted(c *call, kind surface) (object, string) {
-	v, ok := c.json(s, "view").(object)
+func (s *viewAPI) wanted(c *call, kind surface) (object, string) {
+	v, ok := c.json(s.core, "view").(object)
 	if !ok {
 		s.violate("view", c.method, "no view")
 		return nil, "invalid_arguments"
@@ -64,7 +71,7 @@ func (s *Slack) wanted(c *call, kind surface) (object, string) {
 	return v, s.judgeView(c.method, v, kind)
 }
 
-func (s *Slack) judgeView(where string, v object, kind surface) string {
+func (s *viewAPI) judgeView(where string, v object, kind surface) string {
 	text, _ := json.Marshal(v)
 	k := &checker{call: where}
 	k.view(v, len(text))
@@ -86,8 +93,8 @@ func (s *Slack) judgeView(where string, v object, kind surface) string {
 }
 
 // put makes a view; the lock is held.
-func (s *Slack) put(u *User, body object, below *View) *View {
-	v := &View{s: s, ID: s.next("V"), user: u, below: below, state: map[string]map[string]object{}}
+func (s *viewAPI) put(u *User, body object, below *View) *View {
+	v := &View{s: u.w.s, ID: s.next("V"), user: u, below: below, state: map[string]map[string]object{}}
 	v.fill(body)
 	s.views[v.ID] = v
 	return v
@@ -136,7 +143,7 @@ func initial(e object) object {
 }
 
 // name gives ids to blocks and elements that have none; the lock is held.
-func (s *Slack) name(blocks []any) {
+func (s *viewAPI) name(blocks []any) {
 	for _, b := range blocks {
 		o, ok := b.(object)
 		if !ok {
@@ -186,7 +193,7 @@ func (v *View) payload() object {
 	return p
 }
 
-func (s *Slack) viewOpen(c *call) object {
+func (s *viewAPI) viewOpen(c *call) object {
 	u, word := s.pull(c)
 	if word != "" {
 		return oops(word)
@@ -201,7 +208,7 @@ func (s *Slack) viewOpen(c *call) object {
 	return object{"view": v.payload()}
 }
 
-func (s *Slack) viewPush(c *call) object {
+func (s *viewAPI) viewPush(c *call) object {
 	u, word := s.pull(c)
 	if word != "" {
 		return oops(word)
@@ -213,7 +220,7 @@ func (s *Slack) viewPush(c *call) object {
 	return s.push(c.method, u, body)
 }
 
-func (s *Slack) push(where string, u *User, body object) object {
+func (s *viewAPI) push(where string, u *User, body object) object {
 	switch n := len(u.modals); {
 	case n == 0:
 		return oops("not_found")
@@ -226,7 +233,7 @@ func (s *Slack) push(where string, u *User, body object) object {
 	return object{"view": v.payload()}
 }
 
-func (s *Slack) viewUpdate(c *call) object {
+func (s *viewAPI) viewUpdate(c *call) object {
 	v := s.views[c.str("view_id")]
 	if id := c.str("external_id"); v == nil && id != "" {
 		for _, o := range s.views {
@@ -250,7 +257,7 @@ func (s *Slack) viewUpdate(c *call) object {
 	return object{"view": v.payload()}
 }
 
-func (s *Slack) viewPublish(c *call) object {
+func (s *viewAPI) viewPublish(c *call) object {
 	u := c.team.users[c.str("user_id")]
 	if u == nil || u.bot {
 		return oops("user_not_found")

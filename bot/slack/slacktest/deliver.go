@@ -18,9 +18,16 @@ import (
 	"time"
 )
 
+// dispatcher tells the app things.
+type dispatcher struct {
+	*core
+	sockets    *sockets
+	deliveries []*Delivery
+}
+
 // Delivery is one thing that the app was told, or was to be told.
 type Delivery struct {
-	s *Slack
+	s *dispatcher
 
 	ID      string
 	Kind    string // as an envelope names it: slash_commands, interactive, events_api
@@ -50,7 +57,7 @@ func (o Outcome) Answered() bool { return o.ok() }
 func (o Outcome) Late() bool { return errors.Is(o.Err, context.DeadlineExceeded) }
 
 // Sign gives the headers by which Slack proves that it sends a body.
-func (s *Slack) Sign(h http.Header, at time.Time, body []byte) {
+func (s *core) Sign(h http.Header, at time.Time, body []byte) {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(s.c.SigningSecret))
 	fmt.Fprintf(mac, "v0:%s:%s", stamp, body)
@@ -59,7 +66,7 @@ func (s *Slack) Sign(h http.Header, at time.Time, body []byte) {
 }
 
 // prepare makes a delivery of a form (for commands) or of JSON; the lock is held.
-func (s *Slack) prepare(kind, path string, payload object) *Delivery {
+func (s *dispatcher) prepare(kind, path string, payload object) *Delivery {
 	d := &Delivery{s: s, ID: s.next("delivery"), Kind: kind, Path: path, At: s.now(), Type: "application/x-www-form-urlencoded"}
 	text, err := json.Marshal(payload)
 	if err == nil { // a copy: what is shown changes while this is on its way
@@ -85,14 +92,14 @@ func (s *Slack) prepare(kind, path string, payload object) *Delivery {
 }
 
 // Deliveries are all so far.
-func (s *Slack) Deliveries() []*Delivery {
+func (s *dispatcher) Deliveries() []*Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.deliveries)
 }
 
 // Delivered gives the newest delivery of a kind.
-func (s *Slack) Delivered(kind string) *Delivery {
+func (s *dispatcher) Delivered(kind string) *Delivery {
 	for _, d := range slices.Backward(s.Deliveries()) {
 		if d.Kind == kind {
 			return d
@@ -104,7 +111,7 @@ func (s *Slack) Delivered(kind string) *Delivery {
 }
 
 // address is where a delivery goes.
-func (s *Slack) address(path string) string {
+func (s *dispatcher) address(path string) string {
 	if strings.Contains(path, "://") {
 		return path
 	}
@@ -126,7 +133,7 @@ func (d *Delivery) Request(at time.Time) *http.Request {
 }
 
 // Send sends a request to the app and gives the answer's status and body. Nothing is noted, shown or tried again.
-func (s *Slack) Send(r *http.Request) (int, string) {
+func (s *dispatcher) Send(r *http.Request) (int, string) {
 	s.t.Helper()
 	o := s.send(r)
 	if o.Err != nil {
@@ -135,7 +142,7 @@ func (s *Slack) Send(r *http.Request) (int, string) {
 	return o.Status, string(o.Body)
 }
 
-func (s *Slack) send(r *http.Request) (o Outcome) {
+func (s *dispatcher) send(r *http.Request) (o Outcome) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
 	defer cancel()
 	began := time.Now()
@@ -160,7 +167,7 @@ func (d *Delivery) again(attempt int, reason string) Outcome {
 	case cut:
 		o.Err = ErrCut
 	case s.c.Socket:
-		o = s.sockets.send(s, d, attempt, reason)
+		o = s.sockets.send(d, attempt, reason)
 	default:
 		r := d.Request(s.now())
 		if attempt > 0 {
@@ -250,7 +257,7 @@ func (w *Workspace) Event(event object) *Delivery {
 }
 
 // Verify asks the app to prove that its address for events is its own, as Slack does when one enters it.
-func (s *Slack) Verify() bool {
+func (s *dispatcher) Verify() bool {
 	s.mu.Lock()
 	d := s.prepare("events_api", s.c.EventsPath, object{"type": "url_verification", "token": "unused", "challenge": "a challenge of Slack"})
 	s.mu.Unlock()

@@ -342,7 +342,7 @@ func words(v any) string {
 }
 
 // Tell is all that is to be seen, for the log of a test that fails.
-func (s *Slack) Tell() string {
+func (s *core) Tell() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b strings.Builder

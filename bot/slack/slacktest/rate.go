@@ -5,6 +5,19 @@ import (
 	"time"
 )
 
+// rates keeps the app to how often Slack takes calls, and has calls fail.
+type rates struct {
+	*core
+	faults  map[string][]Fault
+	blocked map[string]time.Time   // until when a method may not be called in a workspace
+	windows map[string][]time.Time // when a method was called in a workspace within a minute
+	budgets map[string]budget      // of channels
+}
+
+func newRates(k *core) *rates {
+	return &rates{core: k, faults: map[string][]Fault{}, blocked: map[string]time.Time{}, windows: map[string][]time.Time{}, budgets: map[string]budget{}}
+}
+
 // Fault is something that goes wrong with one call of the API.
 type Fault struct {
 	RetryAfter time.Duration // 429: no call of the method is taken for that long
@@ -14,7 +27,7 @@ type Fault struct {
 }
 
 // Fail has the next calls of a method end in these ways, one each.
-func (s *Slack) Fail(method string, faults ...Fault) {
+func (s *rates) Fail(method string, faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[method] = append(s.faults[method], faults...)
@@ -27,7 +40,7 @@ type budget struct {
 }
 
 // limited tells for how long a call is to wait, 0 for not at all, and whether the app should have known. The lock is held.
-func (s *Slack) limited(c *call, perMinute int) (wait time.Duration) {
+func (s *rates) limited(c *call, perMinute int) (wait time.Duration) {
 	now, key := s.now(), c.method+" "+c.key()
 	if until := s.blocked[key]; now.Before(until) {
 		s.violate("retry_after", c.method, "called %s before the end of Retry-After", until.Sub(now))
@@ -48,7 +61,7 @@ func (s *Slack) limited(c *call, perMinute int) (wait time.Duration) {
 }
 
 // crowded tells whether a channel takes no message now: one a second, and a few more at once. The lock is held.
-func (s *Slack) crowded(c *call, channel *Channel) bool {
+func (s *rates) crowded(c *call, channel *Channel) bool {
 	now := s.now()
 	b, known := s.budgets[channel.ID]
 	if !known {
@@ -67,7 +80,7 @@ func (s *Slack) crowded(c *call, channel *Channel) bool {
 }
 
 // Calm waits until no Retry-After holds: an app that is started anew does not know of any.
-func (s *Slack) Calm() {
+func (s *rates) Calm() {
 	s.t.Helper()
 	s.Wait("a Retry-After does not end", func() bool {
 		s.mu.Lock()

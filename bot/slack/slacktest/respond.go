@@ -18,14 +18,14 @@ type response struct {
 }
 
 // responseURL gives one; the lock is held.
-func (s *Slack) responseURL(kind string, u *User, ch *Channel, m *Message, cause string) string {
+func (s *chatAPI) responseURL(kind string, u *User, ch *Channel, m *Message, cause string) string {
 	path := kind + "/" + u.w.ID + "/" + s.next("r") + "/secret"
 	s.responses[path] = &response{made: s.now(), user: u, channel: ch, message: m, cause: cause}
 	return "https://hooks.slack.com/" + path
 }
 
 // respond takes an answer that comes through such an address.
-func (s *Slack) respond(w http.ResponseWriter, r *http.Request, path string, body []byte) {
+func (s *chatAPI) respond(w http.ResponseWriter, r *http.Request, path string, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	const call = "response_url"
@@ -51,8 +51,8 @@ func (s *Slack) respond(w http.ResponseWriter, r *http.Request, path string, bod
 		http.Error(w, "invalid_payload", http.StatusBadRequest)
 		return
 	}
-	if f := s.faults[call]; len(f) > 0 {
-		s.faults[call] = f[1:]
+	if f := s.rates.faults[call]; len(f) > 0 {
+		s.rates.faults[call] = f[1:]
 		if f[0].Lose {
 			s.place(a, m, call)
 			w.WriteHeader(lost)
@@ -70,7 +70,7 @@ func (s *Slack) respond(w http.ResponseWriter, r *http.Request, path string, bod
 }
 
 // place shows an answer where it belongs; the lock is held.
-func (s *Slack) place(a *response, m object, where string) string {
+func (s *chatAPI) place(a *response, m object, where string) string {
 	if m["delete_original"] == true && a.message != nil {
 		a.message.deleted = true
 		return ""
@@ -96,8 +96,8 @@ func (s *Slack) place(a *response, m object, where string) string {
 }
 
 // show puts a message's JSON into it; the lock is held.
-func (s *Slack) show(m *Message, content object) {
+func (s *chatAPI) show(m *Message, content object) {
 	blocks := list(content["blocks"])
-	s.name(blocks)
+	s.views.name(blocks)
 	m.set(str(content["text"]), blocks)
 }

@@ -33,8 +33,22 @@ type Config struct {
 	Look     time.Duration // between two looks while they wait; 10 milliseconds where 0
 }
 
-// Slack is one Slack with one app in it. Make it with New. All methods may be called from several goroutines.
+// Slack is one Slack with one app in it, whose parts play what an app sees of Slack. Make it with New. All methods may be called from
+// several goroutines.
 type Slack struct {
+	*core
+	*rates
+	*viewAPI
+	*chatAPI
+	*conversationAPI
+	*userAPI
+	*oauthAPI
+	*dispatcher
+	*sockets
+}
+
+// core is what all parts share: the workspaces, the app's settings, the clock, and what was noted.
+type core struct {
 	t testing.TB
 	c Config
 
@@ -45,21 +59,11 @@ type Slack struct {
 	serial     int
 	lastTS     time.Time
 	calls      []Call
-	faults     map[string][]Fault
-	blocked    map[string]time.Time   // until when a method may not be called in a workspace
-	windows    map[string][]time.Time // when a method was called in a workspace within a minute
-	budgets    map[string]budget      // of channels
-	triggers   map[string]*trigger
-	responses  map[string]*response
-	views      map[string]*View
-	codes      map[string]*code
-	deliveries []*Delivery
 	cut        bool
 
-	sockets sockets
-	done    chan struct{}
-	closed  bool
-	work    sync.WaitGroup
+	done   chan struct{}
+	closed bool
+	work   sync.WaitGroup
 }
 
 // Call is one call of the API.
@@ -95,10 +99,12 @@ func New(t testing.TB, c Config) *Slack {
 	if c.Look == 0 {
 		c.Look = 10 * time.Millisecond
 	}
-	s := &Slack{t: t, c: c, expected: map[string]bool{}, teams: map[string]*Workspace{}, faults: map[string][]Fault{}, blocked: map[string]time.Time{},
-		windows: map[string][]time.Time{}, budgets: map[string]budget{}, triggers: map[string]*trigger{}, responses: map[string]*response{},
-		views: map[string]*View{}, codes: map[string]*code{}, done: make(chan struct{})}
-	s.sockets.init()
+	k := &core{t: t, c: c, expected: map[string]bool{}, teams: map[string]*Workspace{}, done: make(chan struct{})}
+	s := &Slack{core: k, rates: newRates(k), viewAPI: &viewAPI{core: k, triggers: map[string]*trigger{}, views: map[string]*View{}},
+		conversationAPI: &conversationAPI{k}, userAPI: &userAPI{k}, oauthAPI: &oauthAPI{core: k, codes: map[string]*code{}},
+		sockets: &sockets{core: k, tickets: map[string]time.Time{}, waiting: map[string]*waiting{}}}
+	s.chatAPI = &chatAPI{core: k, rates: s.rates, views: s.viewAPI, responses: map[string]*response{}}
+	s.dispatcher = &dispatcher{core: k, sockets: s.sockets}
 	t.Cleanup(func() {
 		s.Close()
 		for _, v := range s.Violations() {
@@ -109,7 +115,7 @@ func New(t testing.TB, c Config) *Slack {
 }
 
 // Point tells Slack where the app is, as its settings page would.
-func (s *Slack) Point(base string) {
+func (s *core) Point(base string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.c.Base = base
@@ -128,7 +134,7 @@ func (s *Slack) Close() {
 }
 
 // Expect says that violations of these rules are meant.
-func (s *Slack) Expect(rules ...string) {
+func (s *core) Expect(rules ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range rules {
@@ -137,7 +143,7 @@ func (s *Slack) Expect(rules ...string) {
 }
 
 // Violations are those that nobody expected.
-func (s *Slack) Violations() (list []Violation) {
+func (s *core) Violations() (list []Violation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range s.violations {
@@ -149,7 +155,7 @@ func (s *Slack) Violations() (list []Violation) {
 }
 
 // Broken gives all violations of a rule, expected or not.
-func (s *Slack) Broken(rule string) (list []Violation) {
+func (s *core) Broken(rule string) (list []Violation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range s.violations {
@@ -161,20 +167,20 @@ func (s *Slack) Broken(rule string) (list []Violation) {
 }
 
 // violate notes a violation; the lock is held.
-func (s *Slack) violate(rule, where, format string, args ...any) {
+func (s *core) violate(rule, where, format string, args ...any) {
 	s.violations = append(s.violations, Violation{Rule: rule, Where: where, What: fmt.Sprintf(format, args...)})
 }
 
-func (s *Slack) now() time.Time { return s.c.Now() }
+func (s *core) now() time.Time { return s.c.Now() }
 
 // next gives an id that was not given before; the lock is held.
-func (s *Slack) next(prefix string) string {
+func (s *core) next(prefix string) string {
 	s.serial++
 	return prefix + strconv.Itoa(s.serial)
 }
 
 // stamp is the time of a message, which names it within its channel; the lock is held.
-func (s *Slack) stamp() string {
+func (s *core) stamp() string {
 	at := s.now().Truncate(time.Microsecond)
 	if !at.After(s.lastTS) {
 		at = s.lastTS.Add(time.Microsecond)
@@ -184,7 +190,7 @@ func (s *Slack) stamp() string {
 }
 
 // Wait looks until something is true; it fails the test where that takes longer than patience.
-func (s *Slack) Wait(what string, done func() bool) {
+func (s *core) Wait(what string, done func() bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(s.c.Patience); !done(); time.Sleep(s.c.Look) {
 		if time.Now().After(deadline) {
@@ -194,7 +200,7 @@ func (s *Slack) Wait(what string, done func() bool) {
 }
 
 // Calls are those that the app has made so far.
-func (s *Slack) Calls() []Call {
+func (s *core) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Call(nil), s.calls...)

@@ -18,7 +18,8 @@ const pingEvery = 5 * time.Second
 
 // sockets are the websockets over which an app in Socket Mode is told things.
 type sockets struct {
-	mu      sync.Mutex
+	*core
+	connMu  sync.Mutex
 	server  *httptest.Server
 	pipes   *pipes
 	tickets map[string]time.Time
@@ -26,7 +27,7 @@ type sockets struct {
 	turn    int
 	opened  int
 	waiting map[string]*waiting // by envelope
-	closed  bool
+	shut    bool
 	lose    int // so many of the next acknowledgements are lost
 	links   sync.WaitGroup
 }
@@ -58,28 +59,24 @@ type waiting struct {
 	done     bool
 }
 
-func (k *sockets) init() {
-	k.tickets, k.waiting = map[string]time.Time{}, map[string]*waiting{}
-}
-
 // connectionsOpen gives the address of a new websocket, which works once and soon.
-func (s *Slack) connectionsOpen(*call) object {
-	if !s.c.Socket {
+func (k *sockets) connectionsOpen(*call) object {
+	if !k.c.Socket {
 		return oops("not_allowed_token_type")
 	}
-	ticket := s.next("ticket")
-	return object{"url": s.sockets.open(s, ticket) + "/link/?ticket=" + ticket + "&app_id=" + s.c.AppID}
+	ticket := k.next("ticket")
+	return object{"url": k.open(ticket) + "/link/?ticket=" + ticket + "&app_id=" + k.c.AppID}
 }
 
 // open makes sure that somebody listens, and gives where.
-func (k *sockets) open(s *Slack, ticket string) string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.tickets[ticket] = s.now()
-	if k.server == nil && !k.closed {
-		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.link(w, r) })
+func (k *sockets) open(ticket string) string {
+	k.connMu.Lock()
+	defer k.connMu.Unlock()
+	k.tickets[ticket] = k.now()
+	if k.server == nil && !k.shut {
+		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { k.link(w, r) })
 		k.server = httptest.NewUnstartedServer(h)
-		if s.c.Piped {
+		if k.c.Piped {
 			k.pipes = &pipes{ends: make(chan net.Conn), done: make(chan struct{})}
 			_ = k.server.Listener.Close()
 			k.server.Listener = k.pipes
@@ -112,14 +109,14 @@ func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return ni
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
 // Dialer opens the websockets of a Slack whose Config says Piped.
-func (s *Slack) Dialer() *websocket.Dialer {
+func (k *sockets) Dialer() *websocket.Dialer {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		s.mu.Lock()
-		cut := s.cut || s.closed
-		s.mu.Unlock()
-		s.sockets.mu.Lock()
-		p := s.sockets.pipes
-		s.sockets.mu.Unlock()
+		k.core.mu.Lock()
+		cut := k.cut || k.core.closed
+		k.core.mu.Unlock()
+		k.connMu.Lock()
+		p := k.pipes
+		k.connMu.Unlock()
 		if cut || p == nil {
 			return nil, ErrCut
 		}
@@ -139,30 +136,29 @@ func (s *Slack) Dialer() *websocket.Dialer {
 var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 
 // link serves one websocket.
-func (s *Slack) link(w http.ResponseWriter, r *http.Request) {
-	k := &s.sockets
-	s.mu.Lock()
-	cut, ticket := s.cut || s.closed, r.URL.Query().Get("ticket")
-	s.mu.Unlock()
-	k.mu.Lock()
+func (k *sockets) link(w http.ResponseWriter, r *http.Request) {
+	k.core.mu.Lock()
+	cut, ticket := k.cut || k.core.closed, r.URL.Query().Get("ticket")
+	k.core.mu.Unlock()
+	k.connMu.Lock()
 	made, known := k.tickets[ticket]
 	delete(k.tickets, ticket)
 	full := len(k.conns) >= mostConnected
-	if cut = cut || k.closed; !cut {
+	if cut = cut || k.shut; !cut {
 		k.links.Add(1)
 		defer k.links.Done()
 	}
-	k.mu.Unlock()
+	k.connMu.Unlock()
 	switch {
 	case cut:
 		http.Error(w, "gone", http.StatusServiceUnavailable)
 		return
-	case !known || s.now().Sub(made) > ticketLife:
-		s.note("socket.ticket", "websocket", "an address that was used already, or is too old")
+	case !known || k.now().Sub(made) > ticketLife:
+		k.note("socket.ticket", "websocket", "an address that was used already, or is too old")
 		http.Error(w, "invalid ticket", http.StatusForbidden)
 		return
 	case full:
-		s.note("socket.many", "websocket", "more than %d connections", mostConnected)
+		k.note("socket.many", "websocket", "more than %d connections", mostConnected)
 		http.Error(w, "too many", http.StatusForbidden)
 		return
 	}
@@ -171,22 +167,22 @@ func (s *Slack) link(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &socket{conn: conn, gone: make(chan struct{})}
-	k.mu.Lock()
+	k.connMu.Lock()
 	k.conns = append(k.conns, c)
 	k.opened++
 	n := len(k.conns)
-	if k.closed {
+	if k.shut {
 		c.end()
 	}
-	k.mu.Unlock()
+	k.connMu.Unlock()
 	defer func() {
 		c.end()
-		k.mu.Lock()
+		k.connMu.Lock()
 		k.conns = slices.DeleteFunc(k.conns, func(o *socket) bool { return o == c })
-		k.mu.Unlock()
+		k.connMu.Unlock()
 	}()
-	if c.say(object{"type": "hello", "num_connections": n, "connection_info": object{"app_id": s.c.AppID},
-		"debug_info": object{"host": "applink-1", "started": s.now().UTC().Format("2006-01-02 15:04:05.000"), "build_number": 1, "approximate_connection_time": 18060}}) != nil {
+	if c.say(object{"type": "hello", "num_connections": n, "connection_info": object{"app_id": k.c.AppID},
+		"debug_info": object{"host": "applink-1", "started": k.now().UTC().Format("2006-01-02 15:04:05.000"), "build_number": 1, "approximate_connection_time": 18060}}) != nil {
 		return
 	}
 	var pings sync.WaitGroup
@@ -198,25 +194,25 @@ func (s *Slack) link(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
-		k.mu.Lock()
+		k.connMu.Lock()
 		lost := k.lose > 0
 		if lost {
 			k.lose--
 		}
-		k.mu.Unlock()
+		k.connMu.Unlock()
 		if lost {
 			return
 		}
-		s.heard(text)
+		k.heard(text)
 	}
 }
 
 // LoseAcks has connections end with the next n acknowledgements on their way: Slack has not heard them, and tells again what they
 // were about.
-func (s *Slack) LoseAcks(n int) {
-	s.sockets.mu.Lock()
-	defer s.sockets.mu.Unlock()
-	s.sockets.lose = n
+func (k *sockets) LoseAcks(n int) {
+	k.connMu.Lock()
+	defer k.connMu.Unlock()
+	k.lose = n
 }
 
 func (c *socket) ping() {
@@ -234,43 +230,42 @@ func (c *socket) ping() {
 	}
 }
 
-func (s *Slack) note(rule, where, format string, args ...any) {
+func (s *core) note(rule, where, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.violate(rule, where, format, args...)
 }
 
 // heard takes what the app says over a websocket: acknowledgements, some with an answer.
-func (s *Slack) heard(text []byte) {
+func (k *sockets) heard(text []byte) {
 	const where = "acknowledgement"
 	var ack struct {
 		EnvelopeID string          `json:"envelope_id"`
 		Payload    json.RawMessage `json:"payload"`
 	}
 	if err := json.Unmarshal(text, &ack); err != nil || ack.EnvelopeID == "" {
-		s.note("ack", where, "it names no envelope: %.100s", text)
+		k.note("ack", where, "it names no envelope: %.100s", text)
 		return
 	}
 	if len(text) >= mostAckBytes {
-		s.note("ack.size", where, "%d bytes, at most %d: Slack drops it without a word", len(text), mostAckBytes-1)
+		k.note("ack.size", where, "%d bytes, at most %d: Slack drops it without a word", len(text), mostAckBytes-1)
 		return
 	}
-	k := &s.sockets
-	k.mu.Lock()
+	k.connMu.Lock()
 	w := k.waiting[ack.EnvelopeID]
 	twice := w != nil && w.done
 	if w != nil && !twice {
 		w.done = true
 	}
-	k.mu.Unlock()
+	k.connMu.Unlock()
 	payload := string(ack.Payload) != "" && string(ack.Payload) != "null"
 	switch {
 	case w == nil:
-		s.note("ack", where, "of an envelope that was never sent")
+		k.note("ack", where, "of an envelope that was never sent")
 	case twice:
-		s.note("ack.twice", where, "of an envelope that was acknowledged already")
+		k.note("ack.twice", where, "of an envelope that was acknowledged already")
 	case payload && !w.accepts:
-		s.note("ack.payload", where, "an answer to an envelope that takes none")
+		k.note("ack.payload", where, "an answer to an envelope that takes none")
 		w.answered <- nil
 	default:
 		w.answered <- ack.Payload
@@ -279,8 +274,8 @@ func (s *Slack) heard(text []byte) {
 
 // live gives the next connection through which things can be told; nil where there is none.
 func (k *sockets) live() *socket {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.connMu.Lock()
+	defer k.connMu.Unlock()
 	for range k.conns {
 		k.turn++
 		if c := k.conns[k.turn%len(k.conns)]; !c.mute {
@@ -291,7 +286,7 @@ func (k *sockets) live() *socket {
 }
 
 // send tells something over one of the connections, and over another one where that is lost before it was acknowledged.
-func (k *sockets) send(s *Slack, d *Delivery, attempt int, reason string) (o Outcome) {
+func (k *sockets) send(d *Delivery, attempt int, reason string) (o Outcome) {
 	began, tries := time.Now(), attempt
 	timer := time.NewTimer(answerWithin)
 	defer timer.Stop()
@@ -305,13 +300,13 @@ func (k *sockets) send(s *Slack, d *Delivery, attempt int, reason string) (o Out
 			o.Err, o.Took = ErrCut, time.Since(began)
 			return o
 		}
-		s.mu.Lock()
-		id := s.next("envelope")
-		s.mu.Unlock()
+		k.core.mu.Lock()
+		id := k.next("envelope")
+		k.core.mu.Unlock()
 		w := &waiting{answered: make(chan json.RawMessage, 1), accepts: d.Kind != "events_api"}
-		k.mu.Lock()
+		k.connMu.Lock()
 		k.waiting[id] = w
-		k.mu.Unlock()
+		k.connMu.Unlock()
 		envelope := object{"envelope_id": id, "type": d.Kind, "payload": d.payload, "accepts_response_payload": w.accepts}
 		if d.Kind == "events_api" {
 			envelope["retry_attempt"], envelope["retry_reason"] = attempt, reason
@@ -336,43 +331,43 @@ func (k *sockets) send(s *Slack, d *Delivery, attempt int, reason string) (o Out
 }
 
 // Sockets tells how many connections the app has now, and how many it has had.
-func (s *Slack) Sockets() (now, ever int) {
-	s.sockets.mu.Lock()
-	defer s.sockets.mu.Unlock()
-	return len(s.sockets.conns), s.sockets.opened
+func (k *sockets) Sockets() (now, ever int) {
+	k.connMu.Lock()
+	defer k.connMu.Unlock()
+	return len(k.conns), k.opened
 }
 
 // Connected waits until the app has n connections.
-func (s *Slack) Connected(n int) {
-	s.t.Helper()
-	s.Wait("the app does not connect", func() bool { now, _ := s.Sockets(); return now >= n })
+func (k *sockets) Connected(n int) {
+	k.t.Helper()
+	k.Wait("the app does not connect", func() bool { now, _ := k.Sockets(); return now >= n })
 }
 
 // Warn tells all connections that they will end soon, as Slack does some seconds before.
-func (s *Slack) Warn() {
-	s.sockets.each(func(c *socket) {
+func (k *sockets) Warn() {
+	k.each(func(c *socket) {
 		_ = c.say(object{"type": "disconnect", "reason": "warning", "debug_info": object{"host": "applink-1"}})
 	})
 }
 
 // Refresh tells all connections to be opened anew; nothing more is told through them, and they end a moment later.
-func (s *Slack) Refresh() {
-	s.sockets.each(func(c *socket) {
-		s.sockets.mu.Lock()
+func (k *sockets) Refresh() {
+	k.each(func(c *socket) {
+		k.connMu.Lock()
 		c.mute = true
-		s.sockets.mu.Unlock()
+		k.connMu.Unlock()
 		_ = c.say(object{"type": "disconnect", "reason": "refresh_requested", "debug_info": object{"host": "applink-1"}})
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.closed {
+		k.core.mu.Lock()
+		defer k.core.mu.Unlock()
+		if k.core.closed {
 			return
 		}
-		s.work.Go(func() {
+		k.work.Go(func() {
 			timer := time.NewTimer(time.Second)
 			defer timer.Stop()
 			select {
 			case <-timer.C:
-			case <-s.done:
+			case <-k.done:
 			case <-c.gone:
 			}
 			c.end()
@@ -381,9 +376,9 @@ func (s *Slack) Refresh() {
 }
 
 func (k *sockets) each(f func(c *socket)) {
-	k.mu.Lock()
+	k.connMu.Lock()
 	conns := slices.Clone(k.conns)
-	k.mu.Unlock()
+	k.connMu.Unlock()
 	for _, c := range conns {
 		f(c)
 	}
@@ -393,13 +388,13 @@ func (k *sockets) each(f func(c *socket)) {
 func (k *sockets) drop() { k.each((*socket).end) }
 
 // Drop ends all connections without a word.
-func (s *Slack) Drop() { s.sockets.drop() }
+func (k *sockets) Drop() { k.drop() }
 
 func (k *sockets) close() {
-	k.mu.Lock()
+	k.connMu.Lock()
 	server := k.server
-	k.closed, k.server = true, nil
-	k.mu.Unlock()
+	k.shut, k.server = true, nil
+	k.connMu.Unlock()
 	k.drop()
 	if server != nil {
 		server.Close()

@@ -32,7 +32,7 @@ func buildListCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, next, err := cl.Builds(cmd.Context(), f)
+			list, next, err := cl.Builds.List(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string)
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
-	list, _, err := cl.Builds(ctx, build.BuildFilter{Key: what, Limit: 1})
+	list, _, err := cl.Builds.List(ctx, build.BuildFilter{Key: what, Limit: 1})
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +127,7 @@ func buildShowCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := cl.Build(cmd.Context(), id, 0)
+			v, err := cl.Builds.Get(cmd.Context(), id, 0)
 			if err != nil {
 				return err
 			}
@@ -149,7 +149,7 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 				var v build.BuildView
 				id, err := findBuild(cmd.Context(), c, cl, args[0])
 				if err == nil {
-					v, err = cl.Build(cmd.Context(), id, 20)
+					v, err = cl.Builds.Get(cmd.Context(), id, 20)
 				}
 				// The event that begins it may be on its way.
 				late := app.CodeOf(err) == app.ENotFound
@@ -197,7 +197,7 @@ func buildEndCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := cl.EndBuild(cmd.Context(), id)
+			v, err := cl.Builds.End(cmd.Context(), id)
 			if err != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ func buildExtendCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := cl.ExtendBuild(cmd.Context(), id, args[1])
+			v, err := cl.Builds.Extend(cmd.Context(), id, args[1])
 			if err != nil {
 				return err
 			}

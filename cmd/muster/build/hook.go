@@ -23,7 +23,7 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.BuildHooks(cmd.Context())
+			all, err := cl.BuildHooks.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func buildHookSaveCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := cl.SaveBuildHook(cmd.Context(), r)
+			s, err := cl.BuildHooks.Save(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -150,7 +150,7 @@ func buildHookShowCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := cl.BuildHook(cmd.Context(), args[0])
+			h, err := cl.BuildHooks.Get(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -194,7 +194,7 @@ func buildHookDeleteCommand(c *cli.Context) *cobra.Command {
 					return err
 				}
 			}
-			if err := cl.DeleteBuildHook(cmd.Context(), args[0]); err != nil {
+			if err := cl.BuildHooks.Delete(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			if c.JSON() {
@@ -238,7 +238,7 @@ func buildRulesApplyCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := cl.SetBuildRules(cmd.Context(), args[0], rules)
+			h, err := cl.BuildHooks.SetRules(cmd.Context(), args[0], rules)
 			if err != nil {
 				return err
 			}
@@ -272,7 +272,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := cl.TryBuild(cmd.Context(), args[0], trial)
+			out, err := cl.BuildHooks.Try(cmd.Context(), args[0], trial)
 			if err != nil {
 				return err
 			}
@@ -325,7 +325,7 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				d, err := cl.BuildDelivery(cmd.Context(), args[0], id)
+				d, err := cl.BuildHooks.Delivery(cmd.Context(), args[0], id)
 				if err != nil {
 					return err
 				}
@@ -338,7 +338,7 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 			if limit < 1 || limit > build.MaxBuildPage {
 				return cli.Usagef("--limit must be from 1 to %d, not %d", build.MaxBuildPage, limit)
 			}
-			list, next, err := cl.BuildDeliveries(cmd.Context(), args[0], before, limit)
+			list, next, err := cl.BuildHooks.Deliveries(cmd.Context(), args[0], before, limit)
 			if err != nil {
 				return err
 			}
@@ -376,7 +376,7 @@ func buildReplayCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := cl.ReplayBuild(cmd.Context(), args[0], id)
+			d, err := cl.BuildHooks.Replay(cmd.Context(), args[0], id)
 			if err != nil {
 				return err
 			}

@@ -94,7 +94,7 @@ func ApplyCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := cl.ChangeCatalog(ctx, change, !dry)
+		r, err := cl.Catalog.Change(ctx, change, !dry)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func DiffCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := cl.ChangeCatalog(ctx, change, false)
+		r, err := cl.Catalog.Change(ctx, change, false)
 		if err != nil {
 			return err
 		}

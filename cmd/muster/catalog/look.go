@@ -22,7 +22,7 @@ func catalogListCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "list [WORDS]", Aliases: []string{"ls"}, Short: "List the entries of the tenant's catalog"}
 	cmd.Flags().StringVar(&kind, "kind", "", "only entries of a `kind`: "+strings.Join(template.CatalogKinds, ", "))
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		items, err := cl.CatalogItems(ctx, kind, strings.Join(args, " "))
+		items, err := cl.Catalog.List(ctx, kind, strings.Join(args, " "))
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func catalogGetCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := cl.CatalogSource(ctx, k)
+		s, err := cl.Catalog.Get(ctx, k)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func catalogHistoryCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, err := cl.CatalogHistory(ctx, k)
+		list, err := cl.Catalog.History(ctx, k)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func catalogRevertCommand(c *cli.Context) *cobra.Command {
 		if to < 0 {
 			return cli.Usagef("say to which version, with --to").Hint("`muster catalog history %s` lists them.", k)
 		}
-		r, err := cl.RevertCatalog(ctx, k, to, note)
+		r, err := cl.Catalog.Revert(ctx, k, to, note)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func catalogTryCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p, err := cl.TryCatalog(ctx, change, appcluster.ClusterRequest{LayoutRequest: l.Request})
+		p, err := cl.Catalog.Try(ctx, change, appcluster.ClusterRequest{LayoutRequest: l.Request})
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func catalogExportCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster catalog export catalog/"}
 	cmd.Flags().BoolVar(&all, "all", false, "also the entries of the installation")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		files, err := cl.ExportCatalog(ctx, all)
+		files, err := cl.Catalog.Export(ctx, all)
 		if err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 				if p.Source.Ref == "" {
 					return cli.Usagef("--git needs --ref").Hint("It names a tag, a branch or a commit.")
 				}
-				v, err = api.ImportResource(cmd.Context(), p)
+				v, err = api.Resources.Import(cmd.Context(), p)
 			default:
 				v, err = pushFile(c, cmd, api, p, args[1])
 			}
@@ -112,7 +112,7 @@ func pushFile(c *cli.Context, cmd *cobra.Command, api *cli.Client, p resource.Re
 	}
 	bar := showTransfer(c, "Pushing", info.Size())
 	defer bar.End()
-	return api.PushResource(cmd.Context(), p, f, info.Size(), bar.Seen)
+	return api.Resources.Push(cmd.Context(), p, f, info.Size(), bar.Seen)
 }
 
 // inputFile opens a file. What comes from the standard input is put into one first, since its hash goes before it.
@@ -151,7 +151,7 @@ func resourceListCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := api.Resources(cmd.Context(), f)
+			list, err := api.Resources.List(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
@@ -201,7 +201,7 @@ func resourceShowCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := api.Resource(cmd.Context(), id)
+			r, err := api.Resources.Get(cmd.Context(), id)
 			if err != nil {
 				return err
 			}
@@ -243,7 +243,7 @@ func resourceMarkCommand(c *cli.Context, mark, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := api.MarkResource(cmd.Context(), id, number, mark)
+			r, err := api.Resources.Mark(cmd.Context(), id, number, mark)
 			if err != nil {
 				return err
 			}
@@ -273,7 +273,7 @@ func resourceSyncCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := api.SyncResources(cmd.Context(), member, dry)
+			s, err := api.Resources.Sync(cmd.Context(), member, dry)
 			if err != nil {
 				return err
 			}
@@ -309,7 +309,7 @@ func resourcePullCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := api.Resource(cmd.Context(), id)
+			r, err := api.Resources.Get(cmd.Context(), id)
 			if err != nil {
 				return err
 			}
@@ -341,14 +341,14 @@ func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id resource.Resou
 	bar := showTransfer(c, "Pulling", v.Size)
 	defer bar.End()
 	if to == "-" {
-		return api.PullResource(cmd.Context(), id, v, c.Bytes(), bar.Seen)
+		return api.Resources.Pull(cmd.Context(), id, v, c.Bytes(), bar.Seen)
 	}
 	f, err := os.CreateTemp(filepath.Dir(to), ".muster-pull-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	err = api.PullResource(cmd.Context(), id, v, f, bar.Seen)
+	err = api.Resources.Pull(cmd.Context(), id, v, f, bar.Seen)
 	if e := f.Close(); err == nil {
 		err = e
 	}
@@ -380,7 +380,7 @@ func resourceDiffCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := api.DiffResource(cmd.Context(), id, from, to)
+			d, err := api.Resources.Diff(cmd.Context(), id, from, to)
 			if err != nil {
 				return err
 			}
@@ -421,7 +421,7 @@ func resourceDeleteCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := api.DeleteResource(cmd.Context(), id, number); err != nil {
+			if err := api.Resources.Delete(cmd.Context(), id, number); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.Stdout, "%s@%d is deleted. Its content goes when no cluster may need it any more.\n", id, number)
@@ -438,7 +438,7 @@ func resourceTypesCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := api.ResourceTypes(cmd.Context())
+			all, err := api.Resources.Types(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -20,7 +20,7 @@ func TemplateCommand(c *cli.Context) *cobra.Command {
 	list := c.Asks(&cobra.Command{
 		Use: "list", Short: "List the templates that clusters can be made from", Args: cli.AtMost(0),
 	}, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		all, err := cl.Templates(ctx)
+		all, err := cl.Templates.List(ctx)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func TemplateCommand(c *cli.Context) *cobra.Command {
 	show := c.Asks(&cobra.Command{
 		Use: "show NAME", Short: "Show all that a template says, its parameters, and where each part comes from", Args: cli.Exactly("NAME"),
 	}, func(ctx context.Context, cl *cli.Client, args []string) error {
-		v, err := cl.Template(ctx, args[0])
+		v, err := cl.Templates.Get(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func templateVersionsCommand(c *cli.Context) *cobra.Command {
 	return c.Asks(&cobra.Command{
 		Use: "versions NAME", Short: "List the versions of a template, newest first", Args: cli.Exactly("NAME"),
 	}, func(ctx context.Context, cl *cli.Client, args []string) error {
-		all, err := cl.TemplateVersions(ctx, args[0])
+		all, err := cl.Templates.Versions(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func templateDiffCommand(c *cli.Context) *cobra.Command {
 				q.Set(key, args[i+1])
 			}
 		}
-		d, err := cl.TemplateDiff(ctx, args[0], q)
+		d, err := cl.Templates.Diff(ctx, args[0], q)
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func slackShowCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := cl.Slack(cmd.Context())
+			h, err := cl.Slack.Get(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ func NewClient(s rest.Settings) (*rest.Client, error) {
 
 // Create makes a cluster. Where people have to approve it first, it is EConflict, and the request goes on waiting.
 func (c *Client) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.ClusterView, error) {
-	answer, err := c.Ask(ctx, r)
+	answer, err := c.Clusters.Create(ctx, r)
 	switch {
 	case err != nil:
 		return cluster.ClusterView{}, err

@@ -45,7 +45,7 @@ func clusterCertificateCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cert, err := cl.Certificate(cmd.Context(), v.ID, key, ttl)
+			cert, err := cl.Clusters.Certificate(cmd.Context(), v.ID, key, ttl)
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func visit(ctx context.Context, c *cli.Context, cluster, name string, command []
 	if err != nil {
 		return err
 	}
-	cert, err := cl.Certificate(ctx, v.ID, public, visitTime)
+	cert, err := cl.Clusters.Certificate(ctx, v.ID, public, visitTime)
 	if err != nil {
 		return err
 	}

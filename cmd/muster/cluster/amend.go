@@ -234,7 +234,7 @@ func amend(ctx context.Context, c *cli.Context, word string, f *amendFlags, read
 	m.Hardware, m.Image, m.Batch, m.OnFailure = f.hardware, f.image, f.batch, app.FailureChoice(f.onFailure)
 	m.AskBetween = f.askBetween
 	m.Survival = f.survival
-	p, err := cl.AmendPreview(ctx, v.ID, m)
+	p, err := cl.Operations.AmendPreview(ctx, v.ID, m)
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func amend(ctx context.Context, c *cli.Context, word string, f *amendFlags, read
 		return err
 	}
 	m.PlanHash = p.PlanHash
-	answer, err := cl.Amend(ctx, v.ID, m)
+	answer, err := cl.Operations.Amend(ctx, v.ID, m)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func clusterCheckCommand(c *cli.Context) *cobra.Command {
 			if len(args) == 2 {
 				node = args[1]
 			}
-			all, err := cl.NodeReports(cmd.Context(), v.ID, node)
+			all, err := cl.Clusters.NodeReports(cmd.Context(), v.ID, node)
 			if err != nil {
 				return err
 			}

@@ -74,11 +74,11 @@ func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (clust
 	if word == "" {
 		return cluster.ClusterView{}, cli.Usagef("the name of the cluster is empty")
 	}
-	v, err := cl.Cluster(ctx, word)
+	v, err := cl.Clusters.Get(ctx, word)
 	if app.CodeOf(err) != app.ENotFound {
 		return v, err
 	}
-	named, err := cl.Clusters(ctx, app.ClusterFilter{Name: word, Deleted: deleted})
+	named, err := cl.Clusters.List(ctx, app.ClusterFilter{Name: word, Deleted: deleted})
 	if err != nil {
 		return v, err
 	}
@@ -86,7 +86,7 @@ func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (clust
 	if err != nil {
 		return v, err
 	}
-	return cl.Cluster(ctx, id)
+	return cl.Clusters.Get(ctx, id)
 }
 
 // choose gives the id of the one cluster that is meant.

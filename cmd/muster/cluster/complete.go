@@ -36,7 +36,7 @@ func completeArgs(c *cli.Context, cmd *cobra.Command, args []string) ([]string, 
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	if len(args) == 0 {
-		list, err := cl.Clusters(ctx, app.ClusterFilter{Limit: rest.ListLimit})
+		list, err := cl.Clusters.List(ctx, app.ClusterFilter{Limit: rest.ListLimit})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

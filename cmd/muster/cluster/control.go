@@ -20,7 +20,7 @@ func clusterResumeCommand(c *cli.Context) *cobra.Command {
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (cluster.ClusterView, error) {
-				return cl.Act(ctx, id, 0, "resume", nil)
+				return cl.Operations.Act(ctx, id, 0, "resume", nil)
 			})
 		},
 	}
@@ -38,7 +38,7 @@ func clusterRetryNodeCommand(c *cli.Context) *cobra.Command {
 		Args:    cli.Exactly("ID|NAME", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (cluster.ClusterView, error) {
-				return cl.RetryNode(ctx, id, args[1])
+				return cl.Operations.RetryNode(ctx, id, args[1])
 			})
 		},
 	}
@@ -75,7 +75,7 @@ func clusterPauseCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.Act(cmd.Context(), v.ID, 0, "pause", nil); err != nil {
+			if v, err = cl.Operations.Act(cmd.Context(), v.ID, 0, "pause", nil); err != nil {
 				return err
 			}
 			if c.JSON() {
@@ -120,7 +120,7 @@ func clusterCancelCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.Cancel(cmd.Context(), v.ID, rollBack); err != nil {
+			if v, err = cl.Operations.Cancel(cmd.Context(), v.ID, rollBack); err != nil {
 				return err
 			}
 			return cancelled(cmd.Context(), c, cl, v, w, after, rollBack)

@@ -136,7 +136,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 			if preview {
 				return previewCreate(cmd.Context(), c, cl, r)
 			}
-			answer, err := cl.Ask(cmd.Context(), r)
+			answer, err := cl.Clusters.Create(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -210,7 +210,7 @@ func created(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Clus
 	if w.wait || c.JSON() {
 		return started(ctx, c, cl, v, w, 0)
 	}
-	return printStarted(c, v, cl.PeopleOf(ctx, v.ID))
+	return printStarted(c, v, cl.Requests.PeopleOf(ctx, v.ID))
 }
 
 func printStarted(c *cli.Context, v cluster.ClusterView, people string) error {
@@ -279,7 +279,7 @@ const previewTries = 10
 
 // previewCreate shows what a create would make, what that costs and how long it takes.
 func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.ClusterRequest) error {
-	p, err := cl.Preview(ctx, r)
+	p, err := cl.Clusters.Preview(ctx, r)
 	for range previewTries {
 		if err != nil || p.Account == nil || p.Account.State != cluster.AccountChecking {
 			break
@@ -289,7 +289,7 @@ func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 			return ctx.Err()
 		case <-time.After(time.Second):
 		}
-		p, err = cl.Preview(ctx, r)
+		p, err = cl.Clusters.Preview(ctx, r)
 	}
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.Delete(cmd.Context(), v.ID); err != nil {
+			if v, err = cl.Clusters.Delete(cmd.Context(), v.ID); err != nil {
 				return err
 			}
 			return deleting(cmd.Context(), c, cl, v, w, after)

@@ -28,7 +28,7 @@ func clusterExportCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := cl.ClusterSpec(cmd.Context(), v.ID)
+			e, err := cl.Clusters.Spec(cmd.Context(), v.ID)
 			if err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ func clusterCloneCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := cl.ClonePreview(ctx, v.ID, args[1])
+			p, err := cl.Clusters.ClonePreview(ctx, v.ID, args[1])
 			switch {
 			case err != nil:
 				return err
@@ -81,7 +81,7 @@ func clusterCloneCommand(c *cli.Context) *cobra.Command {
 					return err
 				}
 			}
-			answer, err := cl.AskAt(ctx, rest.ClusterPath(v.ID, "clone"), map[string]string{"name": args[1], "plan_hash": p.PlanHash})
+			answer, err := cl.Clusters.CreateAt(ctx, rest.ClusterPath(v.ID, "clone"), map[string]string{"name": args[1], "plan_hash": p.PlanHash})
 			if err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ func clusterDiffCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := cl.Diff(cmd.Context(), args[0], args[1])
+			d, err := cl.Clusters.Diff(cmd.Context(), args[0], args[1])
 			switch {
 			case err != nil:
 				return err

@@ -50,7 +50,7 @@ func clusterGoOnCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := cl.GoOnPreview(cmd.Context(), v.ID)
+			p, err := cl.Operations.GoOnPreview(cmd.Context(), v.ID)
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func clusterGoOnCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.GoOn(cmd.Context(), v.ID, p, noTopUp); err != nil {
+			if v, err = cl.Operations.GoOn(cmd.Context(), v.ID, p, noTopUp); err != nil {
 				return err
 			}
 			return started(cmd.Context(), c, cl, v, w, after)
@@ -119,7 +119,7 @@ func clusterTopUpCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if off || on || now {
-				if v, err = cl.TopUp(cmd.Context(), v.ID, operation.TopUpOrder{Off: off, Now: now}); err != nil {
+				if v, err = cl.Operations.TopUp(cmd.Context(), v.ID, operation.TopUpOrder{Off: off, Now: now}); err != nil {
 					return err
 				}
 			}
@@ -158,7 +158,7 @@ func awaitGoOn(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 			return v, false, ctx.Err()
 		case <-time.After(redrawPace):
 		}
-		if v, err = cl.Cluster(ctx, v.ID); err != nil {
+		if v, err = cl.Clusters.Get(ctx, v.ID); err != nil {
 			return v, false, err
 		}
 	}

@@ -48,7 +48,7 @@ func checkHealth(ctx context.Context, c *cli.Context, word string) error {
 	if err != nil {
 		return err
 	}
-	before, err := cl.CheckHealth(ctx, v.ID)
+	before, err := cl.Clusters.CheckHealth(ctx, v.ID)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func clusterLeaseCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := cl.Lease(cmd.Context(), v.ID)
+			o, err := cl.Leases.Get(cmd.Context(), v.ID)
 			if err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func clusterExtendCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := cl.ExtendLease(cmd.Context(), v.ID, ask)
+			o, err := cl.Leases.Extend(cmd.Context(), v.ID, ask)
 			if err != nil {
 				return err
 			}
@@ -114,7 +114,7 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 				return cli.Usagef("the lease of %s ends before that already, at %s UTC", v.Name, v.ExpiresAt.UTC().Format(time.DateTime)).
 					Hint("To extend it: muster cluster extend %s --until \"%s\"", args[0], until)
 			}
-			o, err := cl.ExtendLease(cmd.Context(), v.ID, ask)
+			o, err := cl.Leases.Extend(cmd.Context(), v.ID, ask)
 			if err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func printLease(c *cli.Context, o operation.LeaseOutlook) error {
 // printLeaseStops tells what would keep a lease from ending until somebody does something. Where that cannot be asked, as of an
 // older server, the rest is shown all the same.
 func printLeaseStops(ctx context.Context, c *cli.Context, cl *cli.Client, id string) {
-	o, err := cl.Lease(ctx, id)
+	o, err := cl.Leases.Get(ctx, id)
 	if err != nil {
 		return
 	}

@@ -31,7 +31,7 @@ func clusterListCommand(c *cli.Context) *cobra.Command {
 				return cli.Usagef("--limit must be at least 1, not %d", f.Limit)
 			}
 			f.Deleted, f.Status, f.Sort = all, app.ClusterStatus(status), app.ClusterSort(order)
-			list, err := cl.Clusters(cmd.Context(), f)
+			list, err := cl.Clusters.List(cmd.Context(), f)
 			if err != nil {
 				return err
 			}

@@ -92,7 +92,7 @@ func (r *logReader) drain(ctx context.Context) error {
 func (r *logReader) page(ctx context.Context, f cluster.LogFilter) (int, error) {
 	var found cluster.LogPage
 	ask := func(ctx context.Context) (err error) {
-		found, err = r.client.Logs(ctx, r.id, f)
+		found, err = r.client.Clusters.Logs(ctx, r.id, f)
 		return err
 	}
 	call := ask
@@ -122,7 +122,7 @@ func (r *logReader) follow(ctx context.Context) error {
 	for {
 		var v cluster.ClusterView
 		err := p.Try(ctx, func(ctx context.Context) (err error) {
-			v, err = r.client.Cluster(ctx, r.id)
+			v, err = r.client.Clusters.Get(ctx, r.id)
 			return err
 		})
 		if err != nil {

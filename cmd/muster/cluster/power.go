@@ -37,7 +37,7 @@ func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long str
 			if err != nil {
 				return err
 			}
-			p, err := cl.PowerPreview(ctx, v.ID, kind)
+			p, err := cl.Operations.PowerPreview(ctx, v.ID, kind)
 			switch {
 			case err != nil:
 				return err
@@ -52,7 +52,7 @@ func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long str
 			if err != nil {
 				return err
 			}
-			answer, err := cl.Power(ctx, v.ID, kind, p.PlanHash)
+			answer, err := cl.Operations.Power(ctx, v.ID, kind, p.PlanHash)
 			if err != nil {
 				return err
 			}
@@ -88,9 +88,9 @@ func clusterScheduleCommand(c *cli.Context) *cobra.Command {
 			}
 			var s schedule.ClusterSchedule
 			if set || clear {
-				s, err = cl.SetSchedule(ctx, v.ID, schedule.Schedule{Sleep: sleep, Wake: wake, Zone: zone})
+				s, err = cl.Schedules.Set(ctx, v.ID, schedule.Schedule{Sleep: sleep, Wake: wake, Zone: zone})
 			} else {
-				s, err = cl.Schedule(ctx, v.ID)
+				s, err = cl.Schedules.Get(ctx, v.ID)
 			}
 			if err != nil {
 				return err

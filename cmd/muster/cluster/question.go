@@ -28,7 +28,7 @@ func QuestionsCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "also those that wait for others")
 	cmd.Flags().StringVar(&cluster, "cluster", "", "only those of this `cluster`")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		list, err := cl.Questions(ctx, cluster, !all)
+		list, err := cl.Questions.List(ctx, cluster, !all)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := cl.Questions(cmd.Context(), v.ID, false)
+			list, err := cl.Questions.List(cmd.Context(), v.ID, false)
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := cl.Answer(cmd.Context(), v.ID, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values})
+			done, err := cl.Questions.Answer(cmd.Context(), v.ID, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values})
 			if err != nil {
 				return err
 			}

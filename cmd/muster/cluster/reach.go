@@ -29,7 +29,7 @@ func reachNodes(ctx context.Context, cl *cli.Client, v cluster.ClusterView) (rea
 	if len(nodes) == 0 {
 		return reach{}, nil
 	}
-	user, pem, err := cl.Key(ctx, v.ID)
+	user, pem, err := cl.Clusters.Key(ctx, v.ID)
 	switch app.CodeOf(err) {
 	case "":
 	case app.EForbidden, app.ENotFound:

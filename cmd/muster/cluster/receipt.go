@@ -27,7 +27,7 @@ func clusterReceiptCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if !w.wait {
-				r, err := cl.Receipt(cmd.Context(), v.ID)
+				r, err := cl.Clusters.Receipt(cmd.Context(), v.ID)
 				if err != nil {
 					return err
 				}
@@ -55,7 +55,7 @@ const proofPatience = 90 * time.Second
 // awaitProof asks for a receipt until it is proven that nothing of a deleted cluster is left, or the time is over, and returns the last one.
 // No timeout is 0.
 func awaitProof(ctx context.Context, c *cli.Context, cl *cli.Client, id string, timeout time.Duration) (fleet.Receipt, error) {
-	r, err := cl.Receipt(ctx, id)
+	r, err := cl.Clusters.Receipt(ctx, id)
 	if err != nil || !r.Unproven() {
 		return r, err
 	}
@@ -76,7 +76,7 @@ func awaitProof(ctx context.Context, c *cli.Context, cl *cli.Client, id string, 
 			err = ctx.Err()
 		case <-time.After(pause):
 			err = p.Try(ctx, func(ctx context.Context) error {
-				now, err := cl.Receipt(ctx, id)
+				now, err := cl.Clusters.Receipt(ctx, id)
 				if err == nil { // an answer that failed has no machines
 					r = now
 				}

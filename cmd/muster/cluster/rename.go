@@ -18,7 +18,7 @@ func clusterRenameCommand(c *cli.Context) *cobra.Command {
 		Args:    cli.Exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.ClusterView) (cluster.ClusterView, string, error) {
-				v, err := cl.RenameCluster(ctx, was.ID, args[1])
+				v, err := cl.Clusters.Rename(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("%s is called %s now. Its id %s and its host names stay.", was.Name, v.Name, v.ID), err
 			})
 		},
@@ -37,7 +37,7 @@ func clusterTransferCommand(c *cli.Context) *cobra.Command {
 		Args:    cli.Exactly("ID|NAME", "USER|group:NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.ClusterView) (cluster.ClusterView, string, error) {
-				v, err := cl.TransferCluster(ctx, was.ID, args[1])
+				v, err := cl.Clusters.Transfer(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("%s (%s) now belongs to %s.", v.Name, v.ID, owners(v.Cluster)), err
 			})
 		},

@@ -65,7 +65,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 		switch {
 		case r.Status == cluster.RequestAccepted:
 			p.Note(fmt.Sprintf("request %d is approved", r.ID))
-			v, err := cl.Cluster(whole, r.Cluster)
+			v, err := cl.Clusters.Get(whole, r.Cluster)
 			return &v, err
 		case !r.Status.Open():
 			return nil, &app.Error{Code: app.EForbidden, Reason: "request_" + string(r.Status), Message: fmt.Sprintf("request %d is %s: %s", r.ID, r.Status, r.Message)}
@@ -77,7 +77,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 				err = ctx.Err()
 			case <-time.After(pause):
 				err = p.Try(ctx, func(ctx context.Context) error {
-					now, err := cl.Request(ctx, r.ID)
+					now, err := cl.Requests.Get(ctx, r.ID)
 					if err == nil { // an answer that failed has no number
 						r = now
 					}

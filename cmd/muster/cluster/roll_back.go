@@ -37,7 +37,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := cl.RollBackPreview(cmd.Context(), v.ID)
+			p, err := cl.Operations.RollBackPreview(cmd.Context(), v.ID)
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if v, err = cl.RollBack(cmd.Context(), v.ID, p); err != nil {
+			if v, err = cl.Operations.RollBack(cmd.Context(), v.ID, p); err != nil {
 				return err
 			}
 			if !p.Gone {
@@ -121,7 +121,7 @@ func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.C
 		case <-time.After(redrawPace):
 		}
 		var err error
-		if v, err = cl.Cluster(ctx, v.ID); err != nil {
+		if v, err = cl.Clusters.Get(ctx, v.ID); err != nil {
 			return err
 		}
 	}

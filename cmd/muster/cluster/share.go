@@ -42,7 +42,7 @@ func clusterShareCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := cl.Sharing(ctx, v.ID)
+		s, err := cl.Sharing.Get(ctx, v.ID)
 		if err != nil {
 			return err
 		}
@@ -88,11 +88,11 @@ func TenantVisibilityCommand(c *cli.Context) *cobra.Command {
 	}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		if len(args) == 1 {
-			if err := cl.SetDefaultVisibility(ctx, app.Visibility(args[0])); err != nil {
+			if err := cl.Sharing.SetDefaultVisibility(ctx, app.Visibility(args[0])); err != nil {
 				return err
 			}
 		}
-		v, err := cl.DefaultVisibility(ctx)
+		v, err := cl.Sharing.DefaultVisibility(ctx)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func share(ctx context.Context, c *cli.Context, cl *cli.Client, word string, cha
 	if err != nil {
 		return err
 	}
-	s, err := cl.Share(ctx, v.ID, change)
+	s, err := cl.Sharing.Change(ctx, v.ID, change)
 	if err != nil {
 		return err
 	}

@@ -84,13 +84,13 @@ type top struct {
 // read asks the server once for all of it.
 func (t *top) read(ctx context.Context) (*topView, error) {
 	v := &topView{At: time.Now(), Clusters: []app.ClusterSummary{}}
-	newest, err := t.client.Clusters(ctx, app.ClusterFilter{Limit: topNewest})
+	newest, err := t.client.Clusters.List(ctx, app.ClusterFilter{Limit: topNewest})
 	if err != nil {
 		return nil, err
 	}
 	dearest := newest
 	if len(newest) == topNewest { // there may be more of them
-		if dearest, err = t.client.Clusters(ctx, app.ClusterFilter{Limit: t.limit, Sort: app.SortCost}); err != nil {
+		if dearest, err = t.client.Clusters.List(ctx, app.ClusterFilter{Limit: t.limit, Sort: app.SortCost}); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +118,7 @@ func (t *top) readQueue(ctx context.Context, v *topView) error {
 	if t.closed {
 		return nil
 	}
-	q, err := t.client.Queue(ctx)
+	q, err := t.client.Queues.Get(ctx)
 	switch {
 	case err == nil:
 		v.Queue = &q
@@ -319,7 +319,7 @@ func (f *followers) follow(ctx context.Context, id string) {
 			hold = 0 // what was before is on the screen
 		}
 		asked := time.Now()
-		events, err := f.client.Events(ctx, id, after, hold)
+		events, err := f.client.Clusters.Events(ctx, id, after, hold)
 		for _, e := range events {
 			after = max(after, e.Seq)
 		}

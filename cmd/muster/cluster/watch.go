@@ -56,7 +56,7 @@ func (w *watcher) run(ctx context.Context) error {
 		asked := time.Now()
 		var events []app.Event
 		err := w.patient.Try(ctx, func(ctx context.Context) (err error) {
-			events, err = w.patient.Client.Events(ctx, w.id, w.after, pollWait)
+			events, err = w.patient.Client.Clusters.Events(ctx, w.id, w.after, pollWait)
 			return err
 		})
 		if err != nil {
@@ -88,7 +88,7 @@ func (w *watcher) run(ctx context.Context) error {
 // look asks for the cluster and tells whether the operation has ended.
 func (w *watcher) look(ctx context.Context) (bool, error) {
 	err := w.patient.Try(ctx, func(ctx context.Context) (err error) {
-		w.view, err = w.patient.Client.Cluster(ctx, w.id)
+		w.view, err = w.patient.Client.Clusters.Get(ctx, w.id)
 		return err
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ func progressStream(c *cli.Context) io.Writer {
 // start gives the number of the latest event of a cluster, so that what was before is not told again; 0 without --wait.
 func (w waitFlags) start(ctx context.Context, cl *cli.Client, id string) (after int64, err error) {
 	for w.wait {
-		events, err := cl.Events(ctx, id, after, 0)
+		events, err := cl.Clusters.Events(ctx, id, after, 0)
 		if err != nil || len(events) == 0 {
 			return after, err
 		}
@@ -191,7 +191,7 @@ func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v clust
 	if op.Status == app.OperationCancelled {
 		e.Message = fmt.Sprintf("the %s of %s was cancelled", op.Kind.Words(), v.Name)
 	}
-	steps, err := cl.Steps(ctx, v.ID, op.ID)
+	steps, err := cl.Operations.Steps(ctx, v.ID, op.ID)
 	if err != nil {
 		steps = nil // what is known is worth saying without them
 	}

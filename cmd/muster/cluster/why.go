@@ -27,7 +27,7 @@ func clusterWhyCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w, err := cl.Waiting(cmd.Context(), v.ID, f)
+			w, err := cl.Queues.Waiting(cmd.Context(), v.ID, f)
 			if err != nil {
 				return err
 			}
@@ -89,13 +89,13 @@ func QueueCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if all {
-				q, err := cl.Queues(cmd.Context())
+				q, err := cl.Queues.List(cmd.Context())
 				if err != nil {
 					return err
 				}
 				return printQueues(c, q, time.Now())
 			}
-			q, err := cl.Queue(cmd.Context())
+			q, err := cl.Queues.Get(cmd.Context())
 			if err != nil {
 				return err
 			}

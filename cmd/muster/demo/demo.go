@@ -224,12 +224,12 @@ func (d *demo) cleanUp(ctx context.Context) error {
 }
 
 func (d *demo) deleteAll(ctx context.Context) error {
-	list, err := d.client.Clusters(ctx, app.ClusterFilter{})
+	list, err := d.client.Clusters.List(ctx, app.ClusterFilter{})
 	if err != nil {
 		return err
 	}
 	for _, c := range list {
-		v, err := d.client.Delete(ctx, c.ID)
+		v, err := d.client.Clusters.Delete(ctx, c.ID)
 		if err != nil {
 			return err
 		}

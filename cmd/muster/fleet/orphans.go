@@ -47,14 +47,14 @@ func OrphansCommand(c *cli.Context) *cobra.Command {
 			case remove != "":
 				return orphanDelete(cmd.Context(), c, cl, remove, yes)
 			case keep != "":
-				o, err := cl.DecideOrphan(cmd.Context(), keep, fleet.DecideKeep)
+				o, err := cl.Orphans.Decide(cmd.Context(), keep, fleet.DecideKeep)
 				return orphanDecided(c, o, err, "is kept")
 			case mode != "":
-				if err := cl.SetOrphanMode(cmd.Context(), fleet.OrphanMode(mode)); err != nil {
+				if err := cl.Orphans.SetMode(cmd.Context(), fleet.OrphanMode(mode)); err != nil {
 					return err
 				}
 			}
-			r, err := cl.Orphans(cmd.Context(), gone)
+			r, err := cl.Orphans.List(cmd.Context(), gone)
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func OrphansCommand(c *cli.Context) *cobra.Command {
 
 func orphanDelete(ctx context.Context, c *cli.Context, cl *cli.Client, id string, yes bool) error {
 	if !yes {
-		r, err := cl.Orphans(ctx, false)
+		r, err := cl.Orphans.List(ctx, false)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func orphanDelete(ctx context.Context, c *cli.Context, cl *cli.Client, id string
 			return &app.Error{Code: app.ECancelled, Message: what + " was not deleted"}
 		}
 	}
-	o, err := cl.DecideOrphan(ctx, id, fleet.DecideDelete)
+	o, err := cl.Orphans.Decide(ctx, id, fleet.DecideDelete)
 	return orphanDecided(c, o, err, "is deleted within seconds; `muster orphans --gone` tells when it is gone")
 }
 

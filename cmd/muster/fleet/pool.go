@@ -26,7 +26,7 @@ func poolListCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.Pools(cmd.Context())
+			all, err := cl.Pools.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func poolKind(p pool.Pool) string {
 func poolShowCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{Use: "show NAME", Short: "Show a pool with its machines", Args: cli.Exactly("the name of a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pool(cmd.Context(), args[0]) })
+			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Get(cmd.Context(), args[0]) })
 		}}
 }
 
@@ -154,7 +154,7 @@ func poolCreateCommand(c *cli.Context) *cobra.Command {
 			if off {
 				r.Mode = pool.PoolOff
 			}
-			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.CreatePool(cmd.Context(), r) })
+			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Create(cmd.Context(), r) })
 		}}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Hardware, "hardware", "", "`name` of the hardware")
@@ -198,7 +198,7 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 			if len(change) == 0 {
 				return cli.Usagef("there is nothing to change").Hint("Say --count, --max-age, --on or --off.")
 			}
-			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.ChangePool(cmd.Context(), args[0], change) })
+			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Change(cmd.Context(), args[0], change) })
 		}}
 	flags := cmd.Flags()
 	flags.IntVar(&count, "count", 0, "how many `machines` are to be ready, at most 500")
@@ -211,7 +211,7 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 func poolDrainCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{Use: "drain NAME", Short: "Give all machines of a pool back, and make none until it is switched on again", Args: cli.Exactly("the name of a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.DrainPool(cmd.Context(), args[0]) })
+			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Drain(cmd.Context(), args[0]) })
 		}}
 }
 
@@ -231,14 +231,14 @@ func poolDeleteCommand(c *cli.Context) *cobra.Command {
 					return err
 				}
 			}
-			r, err := cl.DeletePool(cmd.Context(), args[0])
+			r, err := cl.Pools.Delete(cmd.Context(), args[0])
 			for err == nil && wait && (r.DeletedAt.IsZero() || r.Left > 0) {
 				select {
 				case <-cmd.Context().Done():
 					return cmd.Context().Err()
 				case <-time.After(time.Second):
 				}
-				r, err = cl.PoolReceipt(cmd.Context(), args[0])
+				r, err = cl.Pools.Receipt(cmd.Context(), args[0])
 			}
 			if err != nil {
 				return err
@@ -257,7 +257,7 @@ func poolReceiptCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := cl.PoolReceipt(cmd.Context(), args[0])
+			r, err := cl.Pools.Receipt(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

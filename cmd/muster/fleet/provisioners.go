@@ -18,7 +18,7 @@ func ProvisionersCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all, err := cl.Provisioners(cmd.Context())
+		all, err := cl.Provisioners.List(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func ProvisionerDrainCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			n, err := cl.DrainProvisioner(cmd.Context(), args[0])
+			n, err := cl.Provisioners.Drain(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			token, err := cl.CreateProvisionerToken(cmd.Context(), args[0], grant)
+			token, err := cl.ProvisionerTokens.Create(cmd.Context(), args[0], grant)
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.ProvisionerTokens(cmd.Context())
+			all, err := cl.ProvisionerTokens.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -160,7 +160,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return cl.RevokeProvisionerToken(cmd.Context(), args[0])
+			return cl.ProvisionerTokens.Revoke(cmd.Context(), args[0])
 		},
 	}
 	create.Flags().StringArrayVar(&grant.Tenants, "for-tenant", nil, "`tenant` whose steps its provisioners may carry out; may be repeated")

@@ -121,7 +121,7 @@ func auditVerifyCommand(c *cli.Context) *cobra.Command {
 			}
 			if expect != "" {
 				for i := range out.Chains {
-					if err := cl.Expect(cmd.Context(), &out.Chains[i], n, hash); err != nil {
+					if err := cl.Audit.Expect(cmd.Context(), &out.Chains[i], n, hash); err != nil {
 						return err
 					}
 				}

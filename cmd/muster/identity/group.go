@@ -16,7 +16,7 @@ func GroupCommand(c *cli.Context) *cobra.Command {
 func groupListCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the groups of the tenant", Args: cli.AtMost(0)}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		all, err := cl.Groups(ctx)
+		all, err := cl.Groups.List(ctx)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func groupSaveCommand(c *cli.Context) *cobra.Command {
 		if flags.Changed("members") {
 			change.Members = &members
 		}
-		g, err := cl.SaveGroup(ctx, change)
+		g, err := cl.Groups.Save(ctx, change)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func groupDeleteCommand(c *cli.Context) *cobra.Command {
 		if err := c.Sure(yes, "Delete the group "+args[0]); err != nil {
 			return err
 		}
-		if err := cl.DeleteGroup(ctx, args[0]); err != nil {
+		if err := cl.Groups.Delete(ctx, args[0]); err != nil {
 			return err
 		}
 		return c.Say(map[string]string{"deleted": args[0]}, "Group %s is deleted.", args[0])

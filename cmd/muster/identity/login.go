@@ -117,7 +117,7 @@ func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile,
 	if err != nil {
 		return err
 	}
-	if _, err := in.Templates(ctx); err != nil { // what every token may read
+	if _, err := in.Templates.List(ctx); err != nil { // what every token may read
 		return err
 	}
 	err = cli.ChangeProfiles(func(all *cli.Profiles) error {
@@ -130,7 +130,7 @@ func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile,
 	if old.Token != "" && old.Token != p.Token && old.Server == p.Server && file == "" && !typed {
 		// The one that it replaces would go on holding where nobody looks for it. That it cannot be ended keeps nobody from working.
 		if before, err := cli.NewClient(rest.Settings{URL: old.Server, CA: old.CA, Token: old.Token}); err == nil {
-			_, _ = before.EndToken(ctx)
+			_, _ = before.Tokens.End(ctx)
 		}
 	}
 	return c.Say(map[string]string{"profile": name, "server": p.Server}, "You are signed in to %s. The profile %s is in use.", p.Server, name)
@@ -142,7 +142,7 @@ func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server strin
 	if err != nil {
 		host = ""
 	}
-	codes, err := cl.StartDevice(ctx, host[:min(len(host), 64)], wanted)
+	codes, err := cl.Devices.Start(ctx, host[:min(len(host), 64)], wanted)
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +165,7 @@ func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server strin
 		var m rest.MadeToken
 		var said error
 		err := patient.Try(ctx, func(ctx context.Context) error {
-			m, said = cl.PollDevice(ctx, codes.DeviceCode)
+			m, said = cl.Devices.Poll(ctx, codes.DeviceCode)
 			if said != nil && app.AsError(said).Reason == "slow_down" {
 				return nil
 			}
@@ -221,7 +221,7 @@ func LogoutCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			// One that the server does not take any more is as good as ended.
-			if _, err := cl.EndToken(cmd.Context()); err != nil && app.CodeOf(err) != app.EUnauthorized {
+			if _, err := cl.Tokens.End(cmd.Context()); err != nil && app.CodeOf(err) != app.EUnauthorized {
 				return err
 			}
 			err = cli.ChangeProfiles(func(all *cli.Profiles) error {

@@ -32,7 +32,7 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := cl.SetSecret(cmd.Context(), args[0], value); err != nil {
+			if err := cl.Secrets.Set(cmd.Context(), args[0], value); err != nil {
 				return err
 			}
 			if c.JSON() {
@@ -50,7 +50,7 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.Secrets(cmd.Context())
+			all, err := cl.Secrets.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return cl.DeleteSecret(cmd.Context(), args[0])
+			return cl.Secrets.Delete(cmd.Context(), args[0])
 		},
 	}
 	for _, sub := range []*cobra.Command{set, list, remove} {

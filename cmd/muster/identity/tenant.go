@@ -20,7 +20,7 @@ func TenantCommand(c *cli.Context) *cobra.Command {
 func tenantListCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the tenants of the installation", Args: cli.AtMost(0)}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		all, err := cl.Tenants(ctx)
+		all, err := cl.Tenants.List(ctx)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func slotText(n int) string {
 func tenantShowCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Show a tenant", Args: cli.Exactly("NAME")}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		x, err := cl.Tenant(ctx, args[0])
+		x, err := cl.Tenants.Get(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func tenantCreateCommand(c *cli.Context) *cobra.Command {
 		if admin != "" {
 			n.Admin = &identity.NewUser{Name: admin, Role: app.RoleAdmin}
 		}
-		m, err := cl.CreateTenant(ctx, n)
+		m, err := cl.Tenants.Create(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func tenantChangeCommand(c *cli.Context) *cobra.Command {
 		if change == (identity.TenantChange{}) {
 			return cli.Usagef("there is nothing to change").Hint("Give --about or --slots.")
 		}
-		x, err := cl.ChangeTenant(ctx, args[0], change)
+		x, err := cl.Tenants.Change(ctx, args[0], change)
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func tenantDeleteCommand(c *cli.Context) *cobra.Command {
 		if err := c.Sure(yes, fmt.Sprintf("Delete the tenant %s with all its users, groups and tokens", args[0])); err != nil {
 			return err
 		}
-		if err := cl.DeleteTenant(ctx, args[0]); err != nil {
+		if err := cl.Tenants.Delete(ctx, args[0]); err != nil {
 			return err
 		}
 		return c.Say(map[string]string{"deleted": args[0]}, "Tenant %s is deleted.", args[0])

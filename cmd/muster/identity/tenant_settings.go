@@ -29,7 +29,7 @@ func tenantExportCommand(c *cli.Context) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&to, "output-file", "o", "", "write to this `file`, in place of one that is there, instead of stdout")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		f, err := cl.ExportTenant(ctx)
+		f, err := cl.TenantSettings.Export(ctx)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func tenantImportCommand(c *cli.Context) *cobra.Command {
 		if in.Fill, err = fillings(c, in.File, fill); err != nil {
 			return err
 		}
-		r, err := cl.ImportTenant(ctx, in, !dry)
+		r, err := cl.TenantSettings.Import(ctx, in, !dry)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func tokenListCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List your API tokens; admins see those of the tenant", Args: cli.AtMost(0)}
 	cmd.Flags().StringVar(&user, "user", "", "only those of this `user`")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		all, err := cl.Tokens(ctx, user)
+		all, err := cl.Tokens.List(ctx, user)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func tokenCreateCommand(c *cli.Context) *cobra.Command {
 		for _, s := range scopes {
 			n.Scopes = append(n.Scopes, app.Scope(s))
 		}
-		m, err := cl.CreateToken(ctx, n)
+		m, err := cl.Tokens.Create(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func tokenRevokeCommand(c *cli.Context) *cobra.Command {
 		if err != nil || id < 1 {
 			return cli.Usagef("%q is not the number of a token", args[0]).Hint("`muster token list` shows the numbers.")
 		}
-		if err := cl.RevokeToken(ctx, id); err != nil {
+		if err := cl.Tokens.Revoke(ctx, id); err != nil {
 			return err
 		}
 		return c.Say(map[string]int64{"revoked": id}, "Token %d is revoked.", id)

@@ -32,7 +32,7 @@ func userListCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().StringVar(&f.Search, "search", "", "only those with this `text` in name, full name or e-mail address")
 	cmd.Flags().StringVar((*string)(&f.Role), "role", "", "only those of this `role`")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		all, err := cl.Users(ctx, f)
+		all, err := cl.Users.List(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func userState(u identity.User) string {
 func userShowCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Show an account, with what it owns", Args: cli.Exactly("NAME")}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		v, err := cl.User(ctx, args[0])
+		v, err := cl.Users.Get(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func userCreateCommand(c *cli.Context) *cobra.Command {
 	flags.StringSliceVar(&n.Groups, "group", nil, "`group` that it is in; may be repeated")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		n.Name = args[0]
-		m, err := cl.CreateUser(ctx, n)
+		m, err := cl.Users.Create(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func userChangeCommand(c *cli.Context) *cobra.Command {
 		if change == (identity.UserChange{}) {
 			return cli.Usagef("there is nothing to change").Hint("See `muster user change --help`.")
 		}
-		v, err := cl.ChangeUser(ctx, args[0], change)
+		v, err := cl.Users.Change(ctx, args[0], change)
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func userChangeCommand(c *cli.Context) *cobra.Command {
 func userResetCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "reset-password NAME", Short: "Reset a user's password, and end their sign-ins and API tokens", Args: cli.Exactly("NAME")}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		password, err := cl.ResetPassword(ctx, args[0])
+		password, err := cl.Users.ResetPassword(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func userResetFactorCommand(c *cli.Context) *cobra.Command {
 			"On the server's own host this works for the last superadmin too.",
 		Args: cli.Exactly("NAME")}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		if err := cl.ResetSecondFactor(ctx, args[0]); err != nil {
+		if err := cl.Users.ResetSecondFactor(ctx, args[0]); err != nil {
 			return err
 		}
 		return c.Say(map[string]string{"user": args[0]}, "%s has no second factor any more. Sign-ins of %s have ended.", args[0], args[0])
@@ -186,7 +186,7 @@ func userRequireFactorCommand(c *cli.Context) *cobra.Command {
 		Long: "Require a second factor of everyone in the tenant who signs in with a password. Those without one must add it before they can do anything else.", Args: cli.AtMost(0)}
 	cmd.Flags().BoolVar(&off, "off", false, "make it optional again")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		if err := cl.RequireSecondFactor(ctx, !off); err != nil {
+		if err := cl.Users.RequireSecondFactor(ctx, !off); err != nil {
 			return err
 		}
 		if off {
@@ -212,7 +212,7 @@ func userDeleteCommand(c *cli.Context) *cobra.Command {
 		if err := c.Sure(yes, fmt.Sprintf("Delete the account %s with its tokens", args[0])); err != nil {
 			return err
 		}
-		if err := cl.DeleteUser(ctx, args[0], to); err != nil {
+		if err := cl.Users.Delete(ctx, args[0], to); err != nil {
 			return err
 		}
 		return c.Say(map[string]string{"deleted": args[0]}, "User %s is deleted.", args[0])

@@ -25,7 +25,7 @@ func policyListCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List policies in the order in which they are looked at", Args: cli.AtMost(0)}
 	cmd.Flags().BoolVar(&words, "words", false, "list the words that expressions know instead")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		list, err := cl.Policies(ctx)
+		list, err := cl.Policies.List(ctx)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func policyShowCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Show a policy as JSON, which save reads", Args: cli.Exactly("NAME")}
 	cmd.Flags().BoolVar(&versions, "versions", false, "all of its versions, the newest first")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		all, err := cl.Policy(ctx, args[0])
+		all, err := cl.Policies.Versions(ctx, args[0])
 		switch {
 		case err != nil:
 			return err
@@ -104,7 +104,7 @@ func policySaveCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if p, err = cl.SavePolicy(ctx, p); err != nil {
+		if p, err = cl.Policies.Save(ctx, p); err != nil {
 			return err
 		}
 		return c.Say(p, "Policy %s is saved as version %d.", p.Name, p.Version)
@@ -114,7 +114,7 @@ func policySaveCommand(c *cli.Context) *cobra.Command {
 func policyDeleteCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a policy; its versions are kept", Args: cli.Exactly("NAME")}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		if err := cl.DeletePolicy(ctx, args[0]); err != nil {
+		if err := cl.Policies.Delete(ctx, args[0]); err != nil {
 			return err
 		}
 		return c.Say(map[string]string{"deleted": args[0]}, "Policy %s is deleted.", args[0])
@@ -130,7 +130,7 @@ func policyTryCommand(c *cli.Context) *cobra.Command {
 		if t.Policy, err = readPolicy(c, args[0]); err != nil {
 			return err
 		}
-		trial, err := cl.TryPolicy(ctx, t)
+		trial, err := cl.Policies.Try(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -158,11 +158,11 @@ func policyZoneCommand(c *cli.Context) *cobra.Command {
 		zone := ""
 		if len(args) == 1 {
 			zone = args[0]
-			if err := cl.SetPolicyZone(ctx, zone); err != nil {
+			if err := cl.Policies.SetZone(ctx, zone); err != nil {
 				return err
 			}
 		} else {
-			list, err := cl.Policies(ctx)
+			list, err := cl.Policies.List(ctx)
 			if err != nil {
 				return err
 			}

@@ -56,7 +56,7 @@ func quotaListCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.Quotas(cmd.Context())
+			all, err := cl.Quotas.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -117,7 +117,7 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			u, err := cl.SetQuota(cmd.Context(), q)
+			u, err := cl.Quotas.Set(cmd.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -154,7 +154,7 @@ func quotaDeleteCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := cl.DeleteQuota(cmd.Context(), scope, name); err != nil {
+			if err := cl.Quotas.Delete(cmd.Context(), scope, name); err != nil {
 				return err
 			}
 			if c.JSON() {

@@ -51,7 +51,7 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 		case inbox:
 			f.View = appcluster.RequestsInbox
 		}
-		list, err := cl.Requests(ctx, f)
+		list, err := cl.Requests.List(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func requestShowCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := cl.Request(ctx, id)
+		r, err := cl.Requests.Get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func requestReviewCommand(c *cli.Context, name, short string, verdict appcluster
 		if hash, err = planShown(ctx, c, cl, id, hash, false); err != nil {
 			return err
 		}
-		r, err := cl.Review(ctx, id, operation.ReviewRequest{Verdict: verdict, Reason: reason, PlanHash: hash, Conditions: conditions})
+		r, err := cl.Requests.Review(ctx, id, operation.ReviewRequest{Verdict: verdict, Reason: reason, PlanHash: hash, Conditions: conditions})
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func planShown(ctx context.Context, c *cli.Context, cl *cli.Client, id int64, ha
 	if hash != "" {
 		return hash, nil
 	}
-	r, err := cl.Request(ctx, id)
+	r, err := cl.Requests.Get(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -217,7 +217,7 @@ func requestConfirmCommand(c *cli.Context) *cobra.Command {
 		if hash, err = planShown(ctx, c, cl, id, hash, true); err != nil {
 			return err
 		}
-		r, err := cl.RequestAct(ctx, id, "confirm", map[string]string{"plan_hash": hash})
+		r, err := cl.Requests.Act(ctx, id, "confirm", map[string]string{"plan_hash": hash})
 		if err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func requestWithdrawCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := cl.RequestAct(ctx, id, "withdraw", map[string]string{"reason": reason})
+		r, err := cl.Requests.Act(ctx, id, "withdraw", map[string]string{"reason": reason})
 		if err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func requestBreakCommand(c *cli.Context) *cobra.Command {
 		if hash, err = planShown(ctx, c, cl, id, hash, false); err != nil {
 			return err
 		}
-		r, err := cl.RequestAct(ctx, id, "break-glass", map[string]string{"plan_hash": hash, "reason": reason})
+		r, err := cl.Requests.Act(ctx, id, "break-glass", map[string]string{"plan_hash": hash, "reason": reason})
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func UsageCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			u, err := cl.Usage(cmd.Context(), q)
+			u, err := cl.Usage.Get(cmd.Context(), q)
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
-	"muster/app/all"
 	"muster/bot/slack"
 	"muster/cmd/muster/cli"
 	"muster/portal/address"
@@ -77,10 +76,10 @@ func installer(s *slack.Server) chat.Chat {
 }
 
 // open makes the face for Slack, nil where there is none. At is where people reach the portal; server names this server.
-func (c SlackConfig) open(a *all.App, at, server string, log *slog.Logger) *slack.Server {
+func (c SlackConfig) open(uses slack.UseCases, at, server string, log *slog.Logger) *slack.Server {
 	if c.Secret == "" && c.AppToken == "" {
 		return nil
 	}
-	return slack.New(slack.Config{Muster: a, Secret: c.Secret, AppToken: c.AppToken, Token: c.Token, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+	return slack.New(slack.Config{UseCases: uses, Secret: c.Secret, AppToken: c.AppToken, Token: c.Token, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 		API: c.API, Currency: c.Currency, Server: server, URL: func() string { return at }, Pages: address.Of, Client: c.Client, Dialer: c.Dialer, Log: log})
 }

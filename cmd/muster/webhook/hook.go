@@ -34,7 +34,7 @@ func hookListCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := cl.Hooks(cmd.Context())
+			all, err := cl.Webhooks.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -149,7 +149,7 @@ func hookSaveCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := cl.SaveHook(cmd.Context(), r)
+			s, err := cl.Webhooks.Save(cmd.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -237,7 +237,7 @@ func hookDeleteCommand(c *cli.Context) *cobra.Command {
 					return err
 				}
 			}
-			if err := cl.DeleteHook(cmd.Context(), args[0]); err != nil {
+			if err := cl.Webhooks.Delete(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			if c.JSON() {
@@ -257,14 +257,14 @@ func hookTestCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := cl.TestHook(cmd.Context(), args[0])
+			d, err := cl.Webhooks.Test(cmd.Context(), args[0])
 			for end := time.Now().Add(testPatience); err == nil && d.State == webhook.DeliveryWaiting && time.Now().Before(end); {
 				select {
 				case <-cmd.Context().Done():
 					return cmd.Context().Err()
 				case <-time.After(250 * time.Millisecond):
 				}
-				d, err = cl.HookDelivery(cmd.Context(), args[0], d.ID)
+				d, err = cl.Webhooks.Delivery(cmd.Context(), args[0], d.ID)
 			}
 			if err != nil {
 				return err
@@ -311,13 +311,13 @@ func hookDeliveriesCommand(c *cli.Context) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				d, err := cl.HookDelivery(cmd.Context(), args[0], id)
+				d, err := cl.Webhooks.Delivery(cmd.Context(), args[0], id)
 				if err != nil {
 					return err
 				}
 				return printDelivery(c, d)
 			}
-			list, next, err := cl.HookDeliveries(cmd.Context(), args[0], before, limit)
+			list, next, err := cl.Webhooks.Deliveries(cmd.Context(), args[0], before, limit)
 			if err != nil {
 				return err
 			}
@@ -393,7 +393,7 @@ func hookResendCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := cl.Resend(cmd.Context(), args[0], id)
+			d, err := cl.Webhooks.Resend(cmd.Context(), args[0], id)
 			if err != nil {
 				return err
 			}
@@ -423,7 +423,7 @@ func NoticesCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many, at most 200")
 	cmd.Flags().Int64Var(&before, "before", 0, "only those before this `number`, to go on with a list")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
-		list, next, err := cl.Notices(ctx, before, limit)
+		list, next, err := cl.Notices.List(ctx, before, limit)
 		if err != nil {
 			return err
 		}

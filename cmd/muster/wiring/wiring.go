@@ -32,32 +32,69 @@ func UseCases(d all.Deps) *all.App {
 	return all.New(d)
 }
 
+// What a part of the portal takes from several parts of a domain.
+type (
+	signIns struct {
+		*all.SignInService
+		*all.SessionService
+		*all.TokenService
+	}
+	buildHooks struct {
+		*all.BuildHookService
+		*all.BuildIntakeService
+	}
+	buildCalls struct {
+		*all.BuildIntakeService
+		*all.BuildAccessService
+	}
+	chats struct {
+		*all.ChatChannelService
+		*all.ChatWorkspaceService
+	}
+	accounts struct {
+		*all.SessionService
+		*all.PasswordService
+		*all.StepUpService
+		*all.LinkService
+	}
+)
+
 // Portal returns the portal on top of u and c, in which it sets what does not differ from place to place.
 func Portal(u *all.App, c portal.Config) *portal.Portal {
 	c.UseCases = site.UseCases{
-		SignIns:        u.IdentityService,
-		Accounts:       u.IdentityService,
-		Factors:        u.IdentityService,
-		Users:          u.IdentityService,
-		Groups:         u.IdentityService,
-		Tokens:         u.IdentityService,
-		Devices:        u.IdentityService,
-		Tenants:        u.IdentityService,
+		SignIns:        signIns{u.SignInService, u.SessionService, u.TokenService},
+		Accounts:       accounts{u.SessionService, u.PasswordService, u.StepUpService, u.LinkService},
+		Factors:        u.FactorService,
+		Users:          u.UserService,
+		Groups:         u.GroupService,
+		Tokens:         u.TokenService,
+		Devices:        u.DeviceService,
+		Tenants:        u.TenantService,
 		TenantSettings: u.SettingsService,
-		Audit:          u.IdentityService,
-		Clusters:       u.ClusterService,
-		Creates:        u.ClusterService,
-		Specs:          u.ClusterService,
-		Sharing:        u.ClusterService,
-		Feed:           u.ClusterService,
-		Repeats:        u.ClusterService,
+		Audit:          u.AuditService,
+		Clusters:       u.ViewService,
+		Dashboard:      u.DashboardService,
+		Deletes:        u.DeleteService,
+		Ownership:      u.OwnershipService,
+		ClusterAccess:  u.ClusterAccessService,
+		Creates:        u.CreateService,
+		Specs:          u.SpecService,
+		Sharing:        u.SharingService,
+		Feed:           u.ActivityService,
+		Repeats:        u.RepeatService,
 		Catalogs:       u.CatalogService,
-		Trials:         u.ClusterService,
+		Trials:         u.TrialService,
 		Templates:      u.CatalogService,
-		Operations:     u.OperationService,
-		Amendments:     u.OperationService,
-		Leases:         u.OperationService,
-		Requests:       u.OperationService,
+		Operations:     u.ControlService,
+		RollBacks:      u.RollBackService,
+		Partials:       u.PartialService,
+		Backfills:      u.BackfillService,
+		Drifts:         u.DriftService,
+		Amendments:     u.UpdateService,
+		Sleeping:       u.SleepService,
+		Schedules:      u.ScheduleService,
+		Leases:         u.LeaseService,
+		Requests:       u.RequestService,
 		Health:         u.ExecutionService,
 		Questions:      u.ExecutionService,
 		Queues:         u.ExecutionService,
@@ -68,12 +105,12 @@ func Portal(u *all.App, c portal.Config) *portal.Portal {
 		Provisioners:   u.FleetService,
 		Machines:       u.FleetService,
 		Pools:          u.PoolService,
-		BuildHooks:     u.BuildService,
+		BuildHooks:     buildHooks{u.BuildHookService, u.BuildIntakeService},
 		Builds:         u.BuildService,
-		BuildCalls:     u.BuildService,
+		BuildCalls:     buildCalls{u.BuildIntakeService, u.BuildAccessService},
 		Hooks:          u.WebhookService,
-		Notices:        u.ClusterService,
-		Chats:          u.ChatService,
+		Notices:        u.DashboardService,
+		Chats:          chats{u.ChatChannelService, u.ChatWorkspaceService},
 		Resources:      u.ResourceService,
 		Versions:       u.ResourceService,
 		Secrets:        u.SecretService,

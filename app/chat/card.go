@@ -2,16 +2,48 @@ package chat
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/identity"
+	appcluster "muster/app/cluster"
 )
+
+// CardStore keeps cards, and knows what they show.
+type CardStore interface {
+	// Cards gives those of a kind with their operations as they are now, oldest first.
+	Cards(ctx context.Context, kind string, limit int) ([]ChatCard, error)
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	// DropCard forgets a card; one that is gone is success.
+	DropCard(ctx context.Context, id int64) error
+	Logs(ctx context.Context, tenant string, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
+	// SaveCard keeps a card that is not posted yet. One of the same operation in the same channel stays as it is. Those made
+	// before a time are dropped.
+	SaveCard(ctx context.Context, c ChatCard, before time.Time) error
+	// ShownCard notes channel, messages, and what is shown since when. What is told of the cluster later goes beneath the newest
+	// card of a channel.
+	ShownCard(ctx context.Context, c ChatCard) error
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	Unfinished(ctx context.Context, tenant string, operation int64) (cluster.Unfinished, error)
+	View(ctx context.Context, tenant string, id string) (cluster.ClusterView, error)
+}
+
+// CardsConfig is what Cards is created from. Only what says so may be nil.
+type CardsConfig struct {
+	Store CardStore
+	Now   func() time.Time
+	Masks *cluster.Masks
+}
+
+// Cards are messages that follow a cluster.
+type Cards struct {
+	CardsConfig
+}
+
+// NewCards returns them on top of what c holds.
+func NewCards(c CardsConfig) *Cards { return &Cards{CardsConfig: c} }
 
 const (
 	// chatOnceKept is how long what a chat has said is known, which is longer than any chat sends it again.
@@ -67,76 +99,22 @@ type ChatProgress struct {
 	Lines  []string
 }
 
-// ChatStore keeps what chats have said and shown.
-type ChatStore interface {
-	// ChatOnce notes digests of what was said, and tells whether all of them were new. Those from before a time are forgotten.
-	ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error)
-	// SaveCard keeps a card that is not posted yet. One of the same operation in the same channel stays as it is. Those made
-	// before a time are dropped.
-	SaveCard(ctx context.Context, c ChatCard, before time.Time) error
-	// Cards gives those of a kind with their operations as they are now, oldest first.
-	Cards(ctx context.Context, kind string, limit int) ([]ChatCard, error)
-	// ShownCard notes channel, messages, and what is shown since when. What is told of the cluster later goes beneath the newest
-	// card of a channel.
-	ShownCard(ctx context.Context, c ChatCard) error
-	// DropCard forgets a card; one that is gone is success.
-	DropCard(ctx context.Context, id int64) error
-	// SaveAsk keeps where an open request was asked for. When it is accepted, a card is made there in the same transaction, and
-	// the ask is forgotten when the request ends; one of a request that has ended already is not kept.
-	SaveAsk(ctx context.Context, a ChatAsk) error
-
-	ChatWorkspaceStore
-	ChatReviewStore
-	// LinkByEmail ties an identity that is linked to nobody to the one account of its tenant that has an address from an identity
-	// provider, unless it is disabled or of one of the roles, and gives whether it did.
-	LinkByEmail(ctx context.Context, who app.Actor, i identity.Identity, email string, except []app.Role) (bool, error)
-}
-
-// ChatFirst tells whether something that a chat sent, known by any of these names, comes for the first time, and remembers it:
-// chats send again what they believe to be lost, people click twice, and strangers may send again what they have seen.
-func (a *Service) ChatFirst(ctx context.Context, kind string, names ...string) (bool, error) {
-	var keys []string
-	for _, n := range names {
-		if n != "" {
-			sum := sha256.Sum256([]byte(kind + "\x00" + n))
-			keys = append(keys, hex.EncodeToString(sum[:]))
-		}
-	}
-	now := a.Now()
-	return a.Store.ChatOnce(ctx, keys, now, now.Add(-chatOnceKept))
-}
-
 // FollowInChat has a chat show how far an operation is that was begun from there.
-func (a *Service) FollowInChat(ctx context.Context, c ChatCard) error {
+func (a *Cards) FollowInChat(ctx context.Context, c ChatCard) error {
 	c.At = a.Now()
 	return a.Store.SaveCard(ctx, c, c.At.Add(-chatCardKept))
-}
-
-// ChatAsk is where in a chat a request was asked for.
-type ChatAsk struct {
-	Kind, Team      string
-	Tenant          string
-	Request         int64
-	Channel, Person string
-	At              time.Time
-}
-
-// AskedInChat has a chat show how far what was requested is, once it is approved.
-func (a *Service) AskedInChat(ctx context.Context, c ChatAsk) error {
-	c.At = a.Now()
-	return a.Store.SaveAsk(ctx, c)
 }
 
 // mostCards is how many cards of a kind are tended at once.
 const mostCards = 1000
 
 // ChatCards gives the cards of a kind that are not at their end, oldest first.
-func (a *Service) ChatCards(ctx context.Context, kind string) ([]ChatCard, error) {
+func (a *Cards) ChatCards(ctx context.Context, kind string) ([]ChatCard, error) {
 	return a.Store.Cards(ctx, kind, mostCards)
 }
 
 // ChatShown notes what a card shows now. One that shows the end, and beneath it too, is done with.
-func (a *Service) ChatShown(ctx context.Context, c ChatCard) error {
+func (a *Cards) ChatShown(ctx context.Context, c ChatCard) error {
 	if err := a.Store.ShownCard(ctx, c); err != nil || !c.Status.Ended() || c.Shown != c.State() || c.Told != c.Shown {
 		return err
 	}
@@ -144,16 +122,16 @@ func (a *Service) ChatShown(ctx context.Context, c ChatCard) error {
 }
 
 // DropCard ends a card that cannot be shown any more.
-func (a *Service) DropCard(ctx context.Context, id int64) error { return a.Store.DropCard(ctx, id) }
+func (a *Cards) DropCard(ctx context.Context, id int64) error { return a.Store.DropCard(ctx, id) }
 
 // ChatProgress returns what a card tells now. Everyone in the channel sees it, so a card of a private
 // cluster is sent only to the person who asked. Values of the configuration are hidden, since not everyone may read it.
-func (a *Service) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err error) {
+func (a *Cards) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err error) {
 	v, err := a.Store.View(ctx, c.Tenant, c.Cluster)
 	if err != nil {
 		return p, err
 	}
-	m, err := a.Clusters.MaskOf(ctx, v.Cluster, false)
+	m, err := a.Masks.MaskOf(ctx, v.Cluster, false)
 	if err != nil {
 		return p, err
 	}
@@ -193,4 +171,28 @@ func (a *Service) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress,
 		return p, err
 	}
 	return p, nil
+}
+
+// ChatSteps gives the steps that a card's operation is through with, in plan order; none of an operation that has too many to be
+// told one by one.
+func (a *Cards) ChatSteps(ctx context.Context, c ChatCard) ([]app.Step, error) {
+	if c.Total > mostChatSteps {
+		return nil, nil
+	}
+	steps, err := a.Store.Steps(ctx, c.Tenant, c.Operation)
+	var done []app.Step
+	for _, s := range steps {
+		if !s.Join && (s.State == app.StepSucceeded || s.State == app.StepFailed) {
+			done = append(done, s)
+		}
+	}
+	if err != nil || !slices.ContainsFunc(done, func(s app.Step) bool { return s.Error != "" }) {
+		return done, err
+	}
+	cluster, err := a.Store.Cluster(ctx, c.Tenant, c.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.Masks.MaskOf(ctx, cluster, false)
+	return appcluster.MaskSteps(m, done), err
 }

@@ -2,28 +2,21 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"muster/app"
-	"muster/app/all"
 	"muster/app/chat"
 )
 
-// Faces is what app keeps of what people are told directly, and of their homes. A Cards that has it too has both tended.
-type Faces interface {
+// Tells is what app keeps of what people are told directly.
+type Tells interface {
 	GatherChat(ctx context.Context, kind string) error
 	ChatTells(ctx context.Context, kind, team string) ([]chat.ChatTell, error)
 	BeginTell(ctx context.Context, t chat.ChatTell, hold time.Duration) (bool, error)
 	EndTell(ctx context.Context, id int64, s chat.ChatTellState, after time.Duration) error
-	StaleHomes(ctx context.Context, kind, team string) ([]chat.ChatHome, error)
-	HomeShown(ctx context.Context, h chat.ChatHome, since time.Time) error
-	DropHome(ctx context.Context, h chat.ChatHome) error
 }
-
-var _ Faces = (*all.App)(nil)
 
 const (
 	tellHold = time.Minute // that a message is left alone which may be on its way
@@ -35,16 +28,16 @@ const (
 // it sent again unseen: better twice than never.
 type tellSource struct {
 	board  *Board
-	faces  Faces
+	tells  Tells
 	teller Teller
 }
 
 // Next implements Source.
 func (s *tellSource) Next(ctx context.Context, now time.Time) (*Show, bool, error) {
-	if err := s.faces.GatherChat(ctx, s.board.Kind); err != nil {
+	if err := s.tells.GatherChat(ctx, s.board.Kind); err != nil {
 		return nil, false, err
 	}
-	list, err := s.faces.ChatTells(ctx, s.board.Kind, s.board.Team)
+	list, err := s.tells.ChatTells(ctx, s.board.Kind, s.board.Team)
 	if err != nil || len(list) == 0 {
 		return nil, false, err
 	}
@@ -53,7 +46,7 @@ func (s *tellSource) Next(ctx context.Context, now time.Time) (*Show, bool, erro
 }
 
 func (s *tellSource) tell(ctx context.Context, t chat.ChatTell) error {
-	mine, err := s.faces.BeginTell(ctx, t, tellHold)
+	mine, err := s.tells.BeginTell(ctx, t, tellHold)
 	if err != nil || !mine {
 		return err
 	}
@@ -62,7 +55,7 @@ func (s *tellSource) tell(ctx context.Context, t chat.ChatTell) error {
 		s.board.Log.Warn("bot: somebody could not be told something", "notice", t.Notice.ID, "state", state, "error", err)
 	}
 	if state != chat.ChatTellSending {
-		if e := s.faces.EndTell(ctx, t.ID, state, after); e != nil {
+		if e := s.tells.EndTell(ctx, t.ID, state, after); e != nil {
 			s.board.Log.Warn("bot: what somebody was told could not be noted", "notice", t.Notice.ID, "error", e)
 		}
 	}
@@ -76,7 +69,7 @@ func (s *tellSource) send(ctx context.Context, t chat.ChatTell) (chat.ChatTellSt
 		return s.beneath(ctx, t)
 	}
 	p := Person{Kind: t.Kind, External: t.Team + "/" + t.Person, Tenant: t.Tenant, Command: usualCommand, Zone: s.board.zone(ctx, t.Person)}
-	actor, err := b.actor(ctx, p)
+	actor, err := b.accounts.actor(ctx, p)
 	switch code := app.CodeOf(err); {
 	case code == app.EUnauthorized, code == app.EForbidden, err == nil && actor.User != t.User, t.TooLate(b.now()), t.Tries >= mostTell:
 		return chat.ChatTellDropped, 0, nil
@@ -93,7 +86,7 @@ func (s *tellSource) send(ctx context.Context, t chat.ChatTell) (chat.ChatTellSt
 			return chat.ChatTellSending, 0, err // it is looked for again
 		}
 	}
-	err = s.teller.Tell(ctx, t.Person, key, b.to(p).told(ctx, request{person: p, actor: actor}, t.Notice))
+	err = s.teller.Tell(ctx, t.Person, key, b.notices.told(ctx, b.request(p, actor), t.Notice))
 	switch app.CodeOf(err) {
 	case "":
 		return chat.ChatTellTold, 0, nil
@@ -133,48 +126,3 @@ func (s *tellSource) beneath(ctx context.Context, t chat.ChatTell) (chat.ChatTel
 
 // usualCommand is how the bot is called where it is not known how somebody calls it.
 const usualCommand = "/muster"
-
-// told is a notice as a message to somebody.
-func (b *Bot) told(ctx context.Context, r request, n app.Notice) Answer {
-	a := Answer{Title: n.Title}
-	if n.Text != "" {
-		a.Lines = strings.Split(n.Text, "\n")
-	}
-	if at := b.Page(n.About); at != "" {
-		a.Links = append(a.Links, Link{"Open", at})
-	}
-	switch {
-	case n.Kind == app.NoticeLease && n.Cluster != "":
-		o, err := b.muster.LeaseOutlook(ctx, r.actor, n.Cluster)
-		if err != nil {
-			break // it can be extended in the portal
-		}
-		a.Buttons = b.leaseButtons(o, false)
-		if len(a.Buttons) == 0 && o.Offer.Refusal != "" {
-			a.Lines = append(a.Lines, o.Offer.Refusal)
-		}
-	case n.Kind == app.NoticeApproval && n.ActionName != "" && n.Request > 0:
-		q, err := b.muster.Request(ctx, r.actor, n.Request)
-		if err != nil {
-			break // the link leads to it
-		}
-		a.Buttons = requestButtons(q, r.actor, "")
-		if len(a.Buttons) > 0 { // what a button does was shown before
-			a.Lines = append(a.Lines, b.terms(q)...)
-		}
-	case n.Kind == app.NoticeQuestion && n.Act != app.Subject{} && n.Cluster != "":
-		a.Buttons = []Button{deed{Do: doQuestions, Cluster: n.Cluster, Beside: true}.button("Answer …", false)}
-	case b.Page(n.Act) != "" && n.ActionName != "" && n.Act != n.About:
-		a.Links = append(a.Links, Link{n.ActionName, b.Page(n.Act)})
-	}
-	return a
-}
-
-// leaseOf is what a button of a home shows: how a cluster's lease can be moved.
-func (b *Bot) leaseOf(ctx context.Context, r request, d deed) (Answer, error) {
-	o, err := b.muster.LeaseOutlook(ctx, r.actor, d.Cluster)
-	if err != nil {
-		return Answer{}, err
-	}
-	return b.leaseShown(o, fmt.Sprintf("The lease of %s", o.Name), d.Beside), nil
-}

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// workerKey signs tokens of workers. It is the same for all servers of an installation.
-type workerKey struct {
+// WorkerKeys keeps the key that signs tokens of workers. It is the same for all servers of an installation.
+type WorkerKeys struct {
 	mu  sync.Mutex
 	key []byte
 }
 
 // Get returns the key, which is made when it is first asked for.
-func (k *workerKey) Get(ctx context.Context, s interface {
+func (k *WorkerKeys) Get(ctx context.Context, s interface {
 	WorkerKey(ctx context.Context) ([]byte, error)
 }) ([]byte, error) {
 	k.mu.Lock()

@@ -1,0 +1,234 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/app/phrase"
+)
+
+// ChannelStore keeps channels, and where approvals are asked for.
+type ChannelStore interface {
+	// Approvals gives it; ENotFound where it is nowhere.
+	Approvals(ctx context.Context, tenant string) (ChatApprovals, error)
+	// Channel gives one; ENotFound where it belongs to its workspace.
+	Channel(ctx context.Context, kind, team, channel string) (ChatChannel, error)
+	ChatLinks(ctx context.Context, kind string, since time.Time) ([]ChatLink, error)
+	// DropChannel gives a channel back to its workspace; ENotFound where it is so already.
+	DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error
+	// SaveChannel notes that a side wants a channel to be the tenant's. Agreement to another tenant is dropped by that.
+	SaveChannel(ctx context.Context, who app.Actor, c ChatChannel) (ChatChannel, error)
+	// SetApprovals sets where requests of the actor's tenant are shown; nowhere where Channel is "".
+	SetApprovals(ctx context.Context, who app.Actor, a ChatApprovals) error
+	Tenant(ctx context.Context, name string) (identity.Tenant, error)
+	// Workspace gives the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
+	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
+	// Workspaces gives those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
+	// of a workspace to its own tenant, to others theirs.
+	Workspaces(ctx context.Context, kind, tenant string) ([]ChatWorkspace, error)
+}
+
+// ChannelsConfig is what Channels is created from. Only what says so may be nil.
+type ChannelsConfig struct {
+	Store ChannelStore
+	Now   func() time.Time
+}
+
+// Channels say for which tenants a workspace is used, and where.
+type Channels struct {
+	ChannelsConfig
+}
+
+// NewChannels returns them on top of what c holds.
+func NewChannels(c ChannelsConfig) *Channels { return &Channels{ChannelsConfig: c} }
+
+// ChatChannel is a channel that belongs to another tenant than its workspace, once somebody of both wants that.
+type ChatChannel struct {
+	Kind    string    `json:"kind"`
+	Team    string    `json:"team"`
+	Channel string    `json:"channel"`
+	Name    string    `json:"name,omitempty"`
+	Tenant  string    `json:"tenant"`
+	Host    string    `json:"host,omitempty"`  // who agreed for the workspace's tenant
+	Guest   string    `json:"guest,omitempty"` // who agreed for the channel's
+	At      time.Time `json:"at"`
+}
+
+// Agreed tells whether it counts.
+func (c ChatChannel) Agreed() bool { return c.Host != "" && c.Guest != "" }
+
+// ChatApprovals is the channel in which requests of a tenant are shown to those who approve them.
+type ChatApprovals struct {
+	Tenant  string    `json:"tenant"`
+	Kind    string    `json:"kind"`
+	Team    string    `json:"team"`
+	Channel string    `json:"channel"`
+	SetBy   string    `json:"set_by"`
+	SetAt   time.Time `json:"set_at"`
+}
+
+// ChatHouse is all about chats that admins of a tenant look after.
+type ChatHouse struct {
+	Workspaces []ChatWorkspace `json:"workspaces"` // those of the tenant, and those with channels of it
+	Approvals  *ChatApprovals  `json:"approvals,omitempty"`
+	Links      []ChatLink      `json:"links,omitempty"`
+}
+
+// ChatHouse gives what there is about a chat in the actor's tenant.
+func (a *Channels) ChatHouse(ctx context.Context, actor app.Actor, kind string) (h ChatHouse, err error) {
+	if err := actor.Authorize("ChatHouse"); err != nil {
+		return h, err
+	}
+	if h.Workspaces, err = a.Store.Workspaces(ctx, kind, actor.Tenant); err != nil {
+		return h, err
+	}
+	p, err := a.Store.Approvals(ctx, actor.Tenant)
+	if err == nil && p.Kind == kind {
+		h.Approvals = &p
+	}
+	if err != nil && app.CodeOf(err) != app.ENotFound {
+		return h, err
+	}
+	h.Links, err = a.Store.ChatLinks(ctx, kind, a.Now().Add(-linkSilent))
+	return h, err
+}
+
+// UseChannel says that a channel of a workspace shall be the actor's tenant's, or, of an admin of the workspace's own tenant, that it
+// may be another's.
+func (a *Channels) UseChannel(ctx context.Context, actor app.Actor, c ChatChannel) (ChatChannel, error) {
+	if err := actor.Authorize("UseChannel"); err != nil {
+		return c, err
+	}
+	if err := checkChannel(c.Channel); err != nil {
+		return c, err
+	}
+	if err := identity.CheckTenantName(c.Tenant); err != nil {
+		return c, err
+	}
+	w, err := a.Store.Workspace(ctx, c.Kind, c.Team, "")
+	if err != nil {
+		return c, err
+	}
+	c.Host, c.Guest, c.At = "", "", a.Now()
+	whole := actor.Role == app.RoleSuperadmin
+	if whole || actor.Tenant == w.Tenant {
+		c.Host = actor.Name()
+	}
+	if whole || actor.Tenant == c.Tenant {
+		c.Guest = actor.Name()
+	}
+	switch {
+	case c.Host == "" && c.Guest == "":
+		return c, &app.Error{Code: app.ENotFound, Reason: "other_tenant", Message: "You look after neither this workspace nor that tenant."}
+	case c.Tenant == w.Tenant:
+		if err := a.Store.DropChannel(ctx, actor, c.Kind, c.Team, c.Channel, c.At); err != nil && app.CodeOf(err) != app.ENotFound {
+			return c, err
+		}
+		c.Host, c.Guest = actor.Name(), actor.Name()
+		return c, nil
+	}
+	if c.Host != "" { // whoever asks from the other side learns nothing of which tenants there are
+		if _, err := a.Store.Tenant(ctx, c.Tenant); err != nil {
+			return c, err
+		}
+	}
+	return a.Store.SaveChannel(ctx, actor, c)
+}
+
+// ResetChannel gives a channel back to the tenant of its workspace, for admins of either.
+func (a *Channels) ResetChannel(ctx context.Context, actor app.Actor, kind, team, channel string) error {
+	if err := actor.Authorize("ResetChannel"); err != nil {
+		return err
+	}
+	none := app.Errorf(app.ENotFound, "The channel %s belongs to its workspace.", phrase.CutText(channel, 40))
+	c, err := a.Store.Channel(ctx, kind, team, channel)
+	if err != nil {
+		return err
+	}
+	w, err := a.Store.Workspace(ctx, kind, team, "")
+	if err != nil {
+		return err
+	}
+	if actor.Role != app.RoleSuperadmin && actor.Tenant != c.Tenant && actor.Tenant != w.Tenant {
+		return none
+	}
+	return a.Store.DropChannel(ctx, actor, kind, team, channel, a.Now())
+}
+
+// SetApprovals says in which channel the tenant's requests are shown to those who approve them; with no channel nowhere. The channel
+// must speak for the tenant: what is asked for is nobody else's to read.
+func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p ChatApprovals) error {
+	if err := actor.Authorize("SetApprovals"); err != nil {
+		return err
+	}
+	p.Tenant, p.SetBy, p.SetAt = actor.Tenant, actor.Name(), a.Now()
+	if p.Channel == "" {
+		return a.Store.SetApprovals(ctx, actor, p)
+	}
+	if err := checkChannel(p.Channel); err != nil {
+		return err
+	}
+	w, err := a.Store.Workspace(ctx, p.Kind, p.Team, "")
+	if err != nil {
+		return err
+	}
+	tenant, err := a.ChatTenant(ctx, w, p.Channel)
+	if err != nil {
+		return err
+	}
+	switch {
+	case tenant != actor.Tenant && w.Tenant != actor.Tenant:
+		return app.Errorf(app.ENotFound, "This tenant has no channel %s.", phrase.CutText(p.Channel, 40))
+	case tenant != actor.Tenant:
+		return &app.Error{Code: app.EForbidden, Reason: "other_tenant", Field: "channel", Message: "That channel does not speak for this tenant.",
+			Hint: "Choose one of a workspace of the tenant, or have the channel given to the tenant first."}
+	}
+	return a.Store.SetApprovals(ctx, actor, p)
+}
+
+// checkChannel refuses what is no id of a channel.
+func checkChannel(id string) error {
+	ok := len(id) >= 2 && len(id) <= 40 && (id[0] == 'C' || id[0] == 'G') && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+	if !ok {
+		return &app.Error{Code: app.EInvalid, Field: "channel", Message: fmt.Sprintf("“%s” is not the id of a channel.", phrase.CutText(id, 40)),
+			Hint: "It looks like C024BE91L, and stands at the foot of the channel's details."}
+	}
+	return nil
+}
+
+// ChatTenant gives in whose name a channel of a workspace speaks.
+func (a *Channels) ChatTenant(ctx context.Context, w ChatWorkspace, channel string) (string, error) {
+	if channel == "" {
+		return w.Tenant, nil
+	}
+	c, err := a.Store.Channel(ctx, w.Kind, w.Team, channel)
+	switch {
+	case app.CodeOf(err) == app.ENotFound, err == nil && !c.Agreed():
+		return w.Tenant, nil
+	case err != nil:
+		return "", err
+	}
+	return c.Tenant, nil
+}
+
+// ChatTenants gives all tenants in whose name a workspace speaks somewhere; its own first.
+func (a *Channels) ChatTenants(ctx context.Context, w ChatWorkspace) ([]string, error) {
+	list, err := a.Store.Workspaces(ctx, w.Kind, w.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	all := []string{w.Tenant}
+	for _, l := range list {
+		for _, c := range l.Channels {
+			if l.Team == w.Team && c.Agreed() && !slices.Contains(all, c.Tenant) {
+				all = append(all, c.Tenant)
+			}
+		}
+	}
+	return all, nil
+}

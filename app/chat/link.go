@@ -1,0 +1,82 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/identity"
+	"muster/app/phrase"
+)
+
+// LinkStore keeps who of a workspace is whom here.
+type LinkStore interface {
+	Identity(ctx context.Context, kind string, external string) (identity.Identity, identity.User, error)
+	// LinkByEmail ties an identity that is linked to nobody to the one account of its tenant that has an address from an identity
+	// provider, unless it is disabled or of one of the roles, and gives whether it did.
+	LinkByEmail(ctx context.Context, who app.Actor, i identity.Identity, email string, except []app.Role) (bool, error)
+	// NoteLink notes how a server is connected; Links gives those noted since.
+	NoteLink(ctx context.Context, l ChatLink) error
+}
+
+// LinksConfig is what Links is created from. Only what says so may be nil.
+type LinksConfig struct {
+	Store LinkStore
+	Now   func() time.Time
+
+	Channels *Channels
+}
+
+// Links connect people of a workspace with their accounts.
+type Links struct {
+	LinksConfig
+}
+
+// NewLinks returns them on top of what c holds.
+func NewLinks(c LinksConfig) *Links { return &Links{LinksConfig: c} }
+
+// NoteChatLink notes how a server is connected to a chat.
+func (a *Links) NoteChatLink(ctx context.Context, l ChatLink) error {
+	l.Error, l.SeenAt = phrase.CutText(strings.ToValidUTF8(l.Error, "�"), 300), a.Now()
+	return a.Store.NoteLink(ctx, l)
+}
+
+// LinkByEmail ties somebody of a chat to the account of a tenant that an identity provider has verified the same address of, and
+// gives whether there was one. Admins are left out, since whoever looks after a chat could otherwise become one; so are accounts
+// that share an address.
+func (a *Links) LinkByEmail(ctx context.Context, kind, external, label, tenant, email string) (bool, error) {
+	if identity.CheckEmail(email) != nil || email == "" {
+		return false, nil
+	}
+	i := identity.Identity{Kind: kind, External: external, Label: phrase.CutText(label, identity.MaxLabel), Tenant: tenant, At: a.Now()}
+	return a.Store.LinkByEmail(ctx, app.System(tenant, chatServer), i, email, []app.Role{app.RoleSuperadmin, app.RoleAdmin, app.RoleRobot})
+}
+
+// ChatHomeTenant gives in whose name a workspace speaks to somebody where there is no channel, as in a home or directly: that of their account
+// where it is one of the workspace's, else the workspace's own.
+func (a *Links) ChatHomeTenant(ctx context.Context, w ChatWorkspace, external string) (string, error) {
+	i, _, err := a.Store.Identity(ctx, w.Kind, external)
+	if app.CodeOf(err) == app.ENotFound || err == nil && i.Tenant == w.Tenant {
+		return w.Tenant, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	all, err := a.Channels.ChatTenants(ctx, w)
+	if err == nil && slices.Contains(all, i.Tenant) {
+		return i.Tenant, nil
+	}
+	return w.Tenant, err
+}
+
+// ChatLink is how a server is connected to a chat.
+type ChatLink struct {
+	Server string    `json:"server"`
+	Kind   string    `json:"kind"`
+	State  string    `json:"state"` // connected, connecting or down
+	Since  time.Time `json:"since"`
+	SeenAt time.Time `json:"seen_at"`
+	Error  string    `json:"error,omitempty"`
+}

@@ -1,0 +1,146 @@
+package chat
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"muster/app"
+)
+
+// MessageStore keeps what was said, and what is to be.
+type MessageStore interface {
+	// BeginTell notes that something is being sent that is due and has been tried so often; false where somebody else does so. Until
+	// another time nobody else will.
+	BeginTell(ctx context.Context, t ChatTell, now, until time.Time) (bool, error)
+	// ChatOnce notes digests of what was said, and tells whether all of them were new. Those from before a time are forgotten.
+	ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error)
+	// ChatTells gives what is due in a workspace ("" for all), oldest first.
+	ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]ChatTell, error)
+	// EndTell notes what became of it; of what waits, until when.
+	EndTell(ctx context.Context, id int64, s ChatTellState, next time.Time) error
+	// GatherChat goes through what has happened since it was last asked. It notes what is to be told to whom: each notice of the
+	// kinds to each person of the chat who is linked to an account that it names, of a question also to the members of its groups; and it marks homes as
+	// stale whose owners' clusters
+	// or requests have changed. A notice of ChatThreadKinds is noted for the cards of its cluster instead, where there are any that
+	// those who read them may see it. What is older than a time is dropped. Several may ask at once; each thing is noted once.
+	GatherChat(ctx context.Context, kind string, notices []app.NoticeKind, now, before time.Time) error
+	// SaveAsk keeps where an open request was asked for. When it is accepted, a card is made there in the same transaction, and
+	// the ask is forgotten when the request ends; one of a request that has ended already is not kept.
+	SaveAsk(ctx context.Context, a ChatAsk) error
+}
+
+// MessagesConfig is what Messages is created from. Only what says so may be nil.
+type MessagesConfig struct {
+	Store MessageStore
+	Now   func() time.Time
+}
+
+// Messages are what people are told in chat of what they asked for and of what happens, each once.
+type Messages struct {
+	MessagesConfig
+}
+
+// NewMessages returns them on top of what c holds.
+func NewMessages(c MessagesConfig) *Messages { return &Messages{MessagesConfig: c} }
+
+const (
+	// chatTellKept is how long it is known what somebody was told, and how late they are told at most.
+	chatTellKept = 14 * 24 * time.Hour
+	// chatTellLate is how old a notice may be that somebody is still told directly.
+	chatTellLate = 2 * 24 * time.Hour
+	// chatHomeKept is how long a home is kept fresh after it was opened.
+	chatHomeKept = 14 * 24 * time.Hour
+	// mostChatSteps is how many steps an operation may have whose steps are told one by one.
+	mostChatSteps = 2000
+)
+
+// ChatTellState is how far it is to tell somebody something.
+type ChatTellState string
+
+// The states.
+const (
+	ChatTellWaiting ChatTellState = "waiting"
+	ChatTellSending ChatTellState = "sending" // it was begun, and it is not known whether it got there
+	ChatTellTold    ChatTellState = "told"
+	ChatTellDropped ChatTellState = "dropped" // it cannot be told, or is too late
+)
+
+// ChatTell is a notice that somebody is to be told directly in a chat.
+type ChatTell struct {
+	ID           int64
+	Kind, Team   string
+	Person       string // as the chat knows them there
+	Tenant, User string // who they are
+	State        ChatTellState
+	Tries        int
+	BeganAt      time.Time // when it was first sent; zero: never
+	// Thread is the message of the channel Person beneath which it is told; "" where a person is told directly.
+	Thread string
+	Notice app.Notice
+}
+
+// ChatNoticeKinds are the notices that those whom they name are told directly.
+var ChatNoticeKinds = []app.NoticeKind{app.NoticeLease, app.NoticeApproval, app.NoticeCluster, app.NoticeReady, app.NoticeFailed, app.NoticeLost, app.NoticeHealth, app.NoticeAlarm, app.NoticeBudget, app.NoticeQuestion}
+
+// ChatThreadKinds are those of them that are told beneath the cards of their cluster, for all who read them there; only where it
+// has no card its owner is told directly.
+var ChatThreadKinds = []app.NoticeKind{app.NoticeReady, app.NoticeFailed, app.NoticeLost}
+
+// GatherChat looks through what has happened for what people of a chat are to see.
+func (a *Messages) GatherChat(ctx context.Context, kind string) error {
+	now := a.Now()
+	return a.Store.GatherChat(ctx, kind, ChatNoticeKinds, now, now.Add(-chatTellKept))
+}
+
+// mostTells is how many are looked at at once.
+const mostTells = 50
+
+// ChatTells gives what people of a workspace are to be told now.
+func (a *Messages) ChatTells(ctx context.Context, kind, team string) ([]ChatTell, error) {
+	return a.Store.ChatTells(ctx, kind, team, a.Now(), mostTells)
+}
+
+// TooLate tells whether it would only confuse whoever is told.
+func (t ChatTell) TooLate(now time.Time) bool { return now.Sub(t.Notice.At) > chatTellLate }
+
+// BeginTell notes that something is being sent, unless somebody else does that already.
+func (a *Messages) BeginTell(ctx context.Context, t ChatTell, hold time.Duration) (bool, error) {
+	now := a.Now()
+	return a.Store.BeginTell(ctx, t, now, now.Add(hold))
+}
+
+// EndTell notes what became of it; after is when it is tried again.
+func (a *Messages) EndTell(ctx context.Context, id int64, s ChatTellState, after time.Duration) error {
+	return a.Store.EndTell(ctx, id, s, a.Now().Add(after))
+}
+
+// ChatFirst tells whether something that a chat sent, known by any of these names, comes for the first time, and remembers it:
+// chats send again what they believe to be lost, people click twice, and strangers may send again what they have seen.
+func (a *Messages) ChatFirst(ctx context.Context, kind string, names ...string) (bool, error) {
+	var keys []string
+	for _, n := range names {
+		if n != "" {
+			sum := sha256.Sum256([]byte(kind + "\x00" + n))
+			keys = append(keys, hex.EncodeToString(sum[:]))
+		}
+	}
+	now := a.Now()
+	return a.Store.ChatOnce(ctx, keys, now, now.Add(-chatOnceKept))
+}
+
+// ChatAsk is where in a chat a request was asked for.
+type ChatAsk struct {
+	Kind, Team      string
+	Tenant          string
+	Request         int64
+	Channel, Person string
+	At              time.Time
+}
+
+// AskedInChat has a chat show how far what was requested is, once it is approved.
+func (a *Messages) AskedInChat(ctx context.Context, c ChatAsk) error {
+	c.At = a.Now()
+	return a.Store.SaveAsk(ctx, c)
+}

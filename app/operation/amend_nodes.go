@@ -1,0 +1,46 @@
+package operation
+
+import (
+	"maps"
+	"slices"
+
+	"muster/app/cluster"
+	"muster/app/plan"
+)
+
+// amendedNodes are the nodes of a cluster that changes: in number order, new ones last.
+type amendedNodes []cluster.AmendedNode
+
+// after gives those that there are afterwards.
+func (l amendedNodes) after() amendedNodes {
+	return slices.DeleteFunc(slices.Clone(l), func(n cluster.AmendedNode) bool { return n.Change == plan.NodeGone })
+}
+
+// services gives the services on them, sorted, each once.
+func (l amendedNodes) services() []string {
+	all := map[string]bool{}
+	for _, n := range l {
+		for _, s := range n.Services {
+			all[s] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// anyOf tells whether there is a node with such a change.
+func (l amendedNodes) anyOf(changes ...plan.NodeChange) bool {
+	return slices.ContainsFunc(l, func(n cluster.AmendedNode) bool { return slices.Contains(changes, n.Change) })
+}
+
+// batched counts those on which something is done batch by batch: services that only start or stop are not.
+func (l amendedNodes) batched() (n int) {
+	for _, node := range l {
+		for _, w := range node.Work {
+			if w != plan.WorkStart && w != plan.WorkStop && w != plan.WorkStopConfigure {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}

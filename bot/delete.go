@@ -1,0 +1,47 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+
+	"muster/app"
+)
+
+// deleteAsk asks first: what is lost is lost.
+func (cs clusters) deleteAsk(ctx context.Context, r request) (Answer, error) {
+	if len(r.words) != 1 {
+		return Answer{}, r.usage()
+	}
+	v, err := cs.clusters.Cluster(ctx, r.actor, r.words[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	if v.Status == app.ClusterDeleted {
+		return Answer{Title: v.Name + " is gone already"}, nil
+	}
+	return Answer{Title: "Delete " + v.Name + "?",
+		Lines:   []string{lost(v.Cluster)},
+		Links:   []Link{{"Open", r.Page(app.ClusterSubject(v.ID))}},
+		Buttons: []Button{deleteButton(v.Cluster, false)}}, nil
+}
+
+func lost(c app.Cluster) string {
+	return fmt.Sprintf("All data on its %s will be lost. It belongs to %s.", several(c.Size, "node"), c.Owner)
+}
+
+func deleteButton(c app.Cluster, beside bool) Button {
+	d := deed{Do: doDelete, Cluster: c.ID, Beside: beside}.button("Delete cluster", true)
+	d.Confirm = &Confirm{Title: "Delete " + c.Name + "?", Text: lost(c), Yes: "Delete cluster", No: "Keep cluster"}
+	return d
+}
+
+func (cs clusters) delete(ctx context.Context, r request, d deed) (Answer, error) {
+	v, err := cs.deletes.DeleteCluster(ctx, r.actor, d.Cluster)
+	if err != nil {
+		return Answer{}, err
+	}
+	if v.Status == app.ClusterDeleted {
+		return Answer{Title: v.Name + " is gone already"}, nil
+	}
+	return r.begun(v, 0), nil
+}

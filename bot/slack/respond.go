@@ -1,0 +1,247 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"muster/app"
+	"muster/app/chat"
+	"muster/app/phrase"
+	"muster/bot"
+)
+
+// responder lets people in and answers them.
+type responder struct {
+	*base
+	workers  *workers
+	teams    *teams
+	people   *people
+	boards   *boards
+	bot      *bot.Bot
+	channels bot.Channels
+	members  Members
+	follows  Follows
+	asks     Asks
+}
+
+// place is where something was said or pressed, and by whom. Its last three are secrets.
+type place struct {
+	team, enterprise, channel, user string
+	message                         string // in which a button was pressed
+	response, trigger, view         string
+}
+
+// person is who asks. Every part comes from Slack.
+func person(team, domain, user, name, command string) (bot.Person, bool) {
+	if team == "" || user == "" || strings.ContainsAny(team+user, "/ ") || len(team)+len(user) > 100 {
+		return bot.Person{}, false
+	}
+	return bot.Person{Kind: kind, External: team + "/" + user, Command: phrase.CutText(command, 40),
+		Label: "Slack user " + phrase.CutText(name, 60) + " (" + user + ") of workspace " + phrase.CutText(domain, 60)}, true
+}
+
+// enter lets somebody in: of which workspace they are, that they are a full member of it, and in whose name the place speaks.
+func (rs *responder) enter(ctx context.Context, p bot.Person, at place) (chat.ChatWorkspace, bot.Person, error) {
+	w, err := rs.teams.workspace(ctx, at.team, at.enterprise)
+	if err != nil {
+		return w, p, err
+	}
+	rs.teams.budget(w.Team).heard()
+	p.Channel, p.Team = at.channel, w.Team
+	if at.channel != "" && at.channel[0] != 'D' {
+		p.Tenant, err = rs.channels.ChatTenant(ctx, w, at.channel)
+	} else {
+		p.Tenant, err = rs.members.ChatHomeTenant(ctx, w, p.External)
+	}
+	if err != nil {
+		return w, p, err
+	}
+	err = rs.people.member(ctx, w, &p, at.user)
+	return w, p, err
+}
+
+// sorry tells what went wrong before the bot was asked.
+func (rs *responder) sorry(p bot.Person, err error) bot.Answer {
+	e := app.AsError(err)
+	if e.Code == app.EInternal {
+		rs.log.Error("slack: somebody could not be let in", "person", p.External, "error", err)
+	}
+	a := bot.Answer{Title: "That did not work", Lines: []string{e.ForPeople()}, Wrong: true}
+	if e.Hint != "" {
+		a.Lines = append(a.Lines, e.Hint)
+	}
+	return a
+}
+
+// say answers a command as far as that can be; shown tells that a modal was opened instead.
+func (rs *responder) say(ctx context.Context, p bot.Person, at place, text string) (a bot.Answer, shown bool) {
+	w, p, err := rs.enter(ctx, p, at)
+	if err != nil {
+		return rs.sorry(p, err), false
+	}
+	a = rs.bot.Say(ctx, p, text)
+	if a.Modal != nil && at.trigger != "" && rs.open(ctx, w, at.trigger, *a.Modal) {
+		return a, true
+	}
+	return rs.follow(ctx, w, p, a, at), false
+}
+
+// follow has cards made for what was begun. Where that fails, the answer says so, for what was begun goes on.
+func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Person, a bot.Answer, at place) bot.Answer {
+	channel := firstWord(at.channel, at.user)
+	for _, q := range a.Asked {
+		where := channel
+		if q.Tenant != p.Tenant {
+			where = at.user
+		}
+		ask := chat.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}
+		if err := rs.asks.AskedInChat(ctx, ask); err != nil {
+			rs.log.Error("slack: where a request was asked for could not be noted", "request", q.Request, "error", err)
+		}
+	}
+	for _, o := range a.Started {
+		if o.Tenant != p.Tenant {
+			channel = at.user // what is another tenant's is nobody else's to read
+		}
+		card := chat.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user}
+		if err := rs.follows.FollowInChat(ctx, card); err != nil {
+			rs.log.Error("slack: a card could not be made", "cluster", o.Cluster, "error", err)
+			a.Lines = append(a.Lines, "How far it is cannot be shown here; the portal does.")
+			continue
+		}
+		rs.boards.wake(w.Team)
+	}
+	return a
+}
+
+// open shows a modal, if its trigger still holds.
+func (rs *responder) open(ctx context.Context, w chat.ChatWorkspace, trigger string, m bot.Modal) bool {
+	ctx, cancel := context.WithTimeout(urgent(ctx), patience)
+	defer cancel()
+	p, err := rs.teams.poster(ctx, w)
+	if err == nil {
+		err = p.open(ctx, trigger, m)
+	}
+	if err != nil {
+		rs.teams.note(w, err)
+		rs.log.Warn("slack: a form couldn't be opened", "team", w.Team, "form", m.ID, "error", err)
+	}
+	return err == nil
+}
+
+// renew shows a modal in place of one that is open; with a hash only where that was not changed since, else it gives true.
+func (rs *responder) renew(ctx context.Context, w chat.ChatWorkspace, view, hash string, m bot.Modal) (stale bool) {
+	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
+	defer cancel()
+	p, err := rs.teams.poster(ctx, w)
+	if err == nil {
+		err = p.renew(ctx, view, hash, m)
+	}
+	if stale = app.CodeOf(err) == app.ECancelled; err != nil && !stale {
+		rs.teams.note(w, err)
+		rs.log.Info("slack: a modal could not be shown", "team", w.Team, "error", err)
+	}
+	return stale
+}
+
+// answerHosts are where Slack takes answers that come later.
+var answerHosts = map[string]bool{"hooks.slack.com": true, "hooks.slack-gov.com": true}
+
+// post answers through the address that Slack gave, which works for half an hour, and which knows what it answers. Where there is
+// none, it gives false.
+func (rs *responder) post(address string, a bot.Answer, replace bool) bool {
+	u, err := url.Parse(address)
+	if err != nil || !rs.answersAt(u) {
+		if address != "" {
+			rs.log.Warn("slack: an answer has no address that it could go to")
+		}
+		return false
+	}
+	// What was done is told also while the server ends.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(rs.workers.life), postTime)
+	defer cancel()
+	summary, blocks := answerBlocks(a)
+	err = slack.PostWebhookCustomHTTPContext(ctx, address, rs.client, &slack.WebhookMessage{Text: summary, Blocks: &slack.Blocks{BlockSet: blocks},
+		ResponseType: slack.ResponseTypeEphemeral, ReplaceOriginal: replace})
+	var e *url.Error
+	if errors.As(err, &e) {
+		err = e.Err // without the address, which is a secret
+	}
+	if err != nil {
+		rs.log.Warn("slack: an answer could not be given", "error", err)
+	}
+	return err == nil
+}
+
+// tell says something to somebody: in a channel for their eyes, or directly.
+func (rs *responder) tell(ctx context.Context, w chat.ChatWorkspace, channel, user string, a bot.Answer) {
+	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
+	defer cancel()
+	p, err := rs.teams.poster(ctx, w)
+	if err == nil && channel != "" && channel[0] != 'D' {
+		_, err = p.api.PostEphemeralContext(ctx, channel, user, answerMessage(a)...)
+		err = coded(err)
+	}
+	if err == nil && (channel == "" || channel[0] == 'D') || app.CodeOf(err) == app.ENotFound {
+		_, _, err = p.api.PostMessageContext(ctx, user, answerMessage(a)...)
+		err = coded(err)
+	}
+	if err != nil {
+		rs.teams.note(w, err)
+		rs.log.Warn("slack: somebody could not be told", "team", w.Team, "error", err)
+	}
+}
+
+// shown tells somebody what became of what they pressed: in the message, beside it, in the modal, or directly.
+func (rs *responder) shown(ctx context.Context, w chat.ChatWorkspace, p bot.Person, at place, a bot.Answer, v slack.View) {
+	switch {
+	case v.ID != "" && v.Type == slack.VTModal:
+		m := bot.InModal(a)
+		if a.Modal != nil {
+			m = *a.Modal
+		}
+		rs.renew(ctx, w, v.ID, "", m)
+		return
+	case v.ID != "" && at.trigger != "":
+		m := bot.InModal(a)
+		if a.Modal != nil { // pressed in a home
+			m = *a.Modal
+		}
+		if rs.open(ctx, w, at.trigger, m) {
+			return
+		}
+	case rs.post(at.response, a, !a.Beside):
+		return
+	}
+	if w.Team != "" {
+		rs.tell(ctx, w, at.channel, at.user, a)
+	}
+}
+
+// settle tells what a reply to a modal cannot, or could not any more.
+func (rs *responder) settle(ctx context.Context, w chat.ChatWorkspace, at place, view string, d bot.Submitted, onTime bool) {
+	switch {
+	case onTime && d.Answer != nil:
+		rs.tell(ctx, w, d.Channel, at.user, *d.Answer)
+	case onTime:
+	case d.Late != nil:
+		rs.renew(ctx, w, view, "", *d.Late)
+	case len(d.Errors) > 0:
+		a := bot.Answer{Title: "That did not work", Wrong: true}
+		for _, e := range d.Errors {
+			a.Lines = append(a.Lines, e)
+		}
+		rs.renew(ctx, w, view, "", bot.InModal(a))
+	case d.Modal != nil:
+		rs.renew(ctx, w, view, "", *d.Modal)
+	case d.Answer != nil:
+		rs.renew(ctx, w, view, "", bot.InModal(*d.Answer))
+		rs.tell(ctx, w, d.Channel, at.user, *d.Answer)
+	default:
+		rs.renew(ctx, w, view, "", bot.InModal(bot.Answer{Title: "Done"}))
+	}
+}

@@ -1,0 +1,69 @@
+package bot
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log/slog"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestABotWithoutAUseCaseIsNotWired(t *testing.T) {
+	for i := range reflect.TypeFor[UseCases]().NumField() {
+		c := new(stub).config("", slog.New(slog.DiscardHandler))
+		v := reflect.ValueOf(&c.UseCases).Elem()
+		v.Field(i).SetZero()
+		func() {
+			defer func() {
+				if text, _ := recover().(string); !strings.Contains(text, v.Type().Field(i).Name) {
+					t.Errorf("without %s it says %q", v.Type().Field(i).Name, text)
+				}
+			}()
+			New(c)
+		}()
+	}
+}
+
+// TestEveryButtonIsDone reads which deeds there are, and looks for who does them.
+func TestEveryButtonIsDone(t *testing.T) {
+	b := New(new(stub).config("", slog.New(slog.DiscardHandler)))
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".go") || strings.HasSuffix(file.Name(), "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file.Name(), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			c, ok := n.(*ast.ValueSpec)
+			if !ok || len(c.Values) != 1 || len(c.Names[0].Name) < 3 || !strings.HasPrefix(c.Names[0].Name, "do") || !ast.IsExported(c.Names[0].Name[2:]) {
+				return true
+			}
+			if lit, ok := c.Values[0].(*ast.BasicLit); ok {
+				do, _ := strconv.Unquote(lit.Value)
+				if known[do] = true; b.deeds[do] == nil && do != doLink { // which is done for those who are not linked yet
+					t.Errorf("%s is done by no part", c.Names[0].Name)
+				}
+			}
+			return true
+		})
+	}
+	for do := range b.deeds {
+		if !known[do] {
+			t.Errorf("no button does %q", do)
+		}
+	}
+	if len(known) < 15 {
+		t.Errorf("only %d deeds were found", len(known))
+	}
+}

@@ -1,0 +1,30 @@
+package client
+
+import (
+	"context"
+	"muster/app/identity"
+	"net/http"
+	"net/url"
+)
+
+// Groups are the groups of a tenant.
+type Groups part
+
+// List lists the groups of the tenant.
+func (c *Groups) List(ctx context.Context) ([]identity.Group, error) {
+	var out struct{ Groups []identity.Group }
+	err := c.client.CallInto(ctx, "/groups", nil, &out)
+	return out.Groups, err
+}
+
+// Save makes a group, or changes one.
+func (c *Groups) Save(ctx context.Context, change identity.GroupChange) (g identity.Group, err error) {
+	err = c.client.Call(ctx, http.MethodPut, "/groups", nil, change, &g)
+	return g, err
+}
+
+// Delete deletes a group; its members stay.
+func (c *Groups) Delete(ctx context.Context, name string) error {
+	var out map[string]string
+	return c.client.Call(ctx, http.MethodDelete, "/groups", url.Values{"name": {name}}, nil, &out)
+}

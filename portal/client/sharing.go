@@ -1,0 +1,39 @@
+package client
+
+import (
+	"context"
+	"muster/app"
+	"muster/app/cluster"
+	"net/http"
+)
+
+// Sharing is who has access to clusters.
+type Sharing part
+
+// Get tells who has access to a cluster.
+func (c *Sharing) Get(ctx context.Context, id string) (s cluster.ClusterSharing, err error) {
+	err = c.client.CallInto(ctx, ClusterPath(id, "sharing"), nil, &s)
+	return s, err
+}
+
+// Change changes who has access to a cluster.
+func (c *Sharing) Change(ctx context.Context, id string, change cluster.SharingChange) (s cluster.ClusterSharing, err error) {
+	err = c.client.Call(ctx, http.MethodPut, ClusterPath(id, "sharing"), nil, change, &s)
+	return s, err
+}
+
+type clusterDefaults struct {
+	Visibility app.Visibility `json:"visibility"`
+}
+
+// DefaultVisibility tells who may see the tenant's new clusters.
+func (c *Sharing) DefaultVisibility(ctx context.Context) (app.Visibility, error) {
+	var out clusterDefaults
+	err := c.client.CallInto(ctx, "/cluster-defaults", nil, &out)
+	return out.Visibility, err
+}
+
+// SetDefaultVisibility sets it.
+func (c *Sharing) SetDefaultVisibility(ctx context.Context, v app.Visibility) error {
+	return c.client.Call(ctx, http.MethodPut, "/cluster-defaults", nil, clusterDefaults{v}, &clusterDefaults{})
+}
