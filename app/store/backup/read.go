@@ -55,8 +55,8 @@ func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bo
 			if err := document(from, mostHead, &head); err != nil {
 				return err
 			}
-			if head.Form > formVersion || head.Form < 1 {
-				return &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup has the form %d, and this program knows %d only.", head.Form, formVersion),
+			if head.Form > newest || head.Form < 1 {
+				return &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup has the form %d, and this program knows %d only.", head.Form, newest),
 					Hint: "Restore it with a newer version."}
 			}
 		case h.Name == manifestName:

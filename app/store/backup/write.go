@@ -14,8 +14,8 @@ import (
 	"muster/app/store/db"
 )
 
-// formVersion is the form that is written. Older ones are read as long as they are known; newer ones are refused.
-const formVersion = 2
+// newest is the form that is written. Older ones are read as long as they are known; newer ones are refused.
+const newest = 2
 
 // Names in the archive.
 const (
@@ -83,7 +83,7 @@ func newWriter(ctx context.Context, to io.Writer, h Head, keeper db.KeyKeeper) (
 	for _, t := range h.Tables {
 		w.manifest.Rows[t.Name] = 0
 	}
-	h.Form = formVersion
+	h.Form = newest
 	b, err := json.MarshalIndent(h, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
