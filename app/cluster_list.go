@@ -20,12 +20,12 @@ const (
 // ClusterSorts are all orders.
 var ClusterSorts = []ClusterSort{SortNewest, SortName, SortLease, SortCost}
 
-// ClusterStatuses are all statuses that a filter may ask for.
-var ClusterStatuses = []ClusterStatus{ClusterPending, ClusterActive, ClusterAsleep, ClusterFailed, ClusterDeleted}
+// clusterStatuses are all statuses that a filter may ask for.
+var clusterStatuses = []ClusterStatus{ClusterPending, ClusterActive, ClusterAsleep, ClusterFailed, ClusterDeleted}
 
 // Bounds of a list of clusters.
 const (
-	MaxClusterIDs  = 100
+	maxClusterIDs  = 100
 	maxClusterList = 1000
 	maxListText    = 100
 )
@@ -40,10 +40,10 @@ func (f ClusterFilter) Check() error {
 	switch {
 	case !slices.Contains(ClusterSorts, f.Sort):
 		return bad("sort", "Sort by name, lease or cost, or leave it out for the newest first.", "Clusters cannot be sorted by %q.", f.Sort)
-	case f.Status != "" && !slices.Contains(ClusterStatuses, f.Status):
+	case f.Status != "" && !slices.Contains(clusterStatuses, f.Status):
 		return bad("status", fmt.Sprintf("It is one of %s.", clusterStatusWords()), "%q is not the status of a cluster.", f.Status)
-	case len(f.IDs) > MaxClusterIDs:
-		return bad("id", "Ask for fewer at once.", "%d clusters are more than the %d that can be asked for at once.", len(f.IDs), MaxClusterIDs)
+	case len(f.IDs) > maxClusterIDs:
+		return bad("id", "Ask for fewer at once.", "%d clusters are more than the %d that can be asked for at once.", len(f.IDs), maxClusterIDs)
 	case len(f.Text) > maxListText:
 		return bad("q", "A part of a name is enough.", "What is looked for is longer than %d letters.", maxListText)
 	case f.Limit < 0 || f.Limit > maxClusterList:
@@ -53,8 +53,8 @@ func (f ClusterFilter) Check() error {
 }
 
 func clusterStatusWords() string {
-	words := make([]string, len(ClusterStatuses))
-	for i, s := range ClusterStatuses {
+	words := make([]string, len(clusterStatuses))
+	for i, s := range clusterStatuses {
 		words[i] = string(s)
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]

@@ -90,9 +90,6 @@ var policy = []rule{
 // does not go on for ever, whatever its reason. A longer time limit of a service still has its first try.
 const patience = 6 * time.Hour
 
-// retry applies the policy. tries counts the attempts since the operation was last resumed, the failed one included.
-func retry(e *app.Error, tries int) app.Retry { return ruleFor(e).decide(e, tries, 0) }
-
 // retryOf is retry for a claimed step, and gives the error a hint where the policy knows one and nobody else did.
 func retryOf(e *app.Error, as *execution.Assignment) app.Retry {
 	p := ruleOf(e, as.Action)

@@ -171,3 +171,6 @@ func TestBackOffIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// retry applies the policy. tries counts the attempts since the operation was last resumed, the failed one included.
+func retry(e *app.Error, tries int) app.Retry { return ruleFor(e).decide(e, tries, 0) }

@@ -33,9 +33,9 @@ type Budget interface {
 	Exhausted(ctx context.Context, account string, rate template.Rate, d time.Duration)
 }
 
-// Listener is a power that a Budget may have: to be told how calls ended, with nil or with an error that has a code. Without it,
+// listener is a power that a Budget may have: to be told how calls ended, with nil or with an error that has a code. Without it,
 // nobody is told.
-type Listener interface {
+type listener interface {
 	Told(account string, err error)
 }
 
@@ -312,7 +312,7 @@ func (g *guarded) Close() error {
 
 // told tells who listens how a call ended. That there is no such machine is an answer like any other.
 func (g *guarded) told(err error) {
-	if l, ok := g.budget.(Listener); ok {
+	if l, ok := g.budget.(listener); ok {
 		if app.CodeOf(err) == app.ENotFound {
 			err = nil
 		}

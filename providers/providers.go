@@ -35,15 +35,15 @@ type Env struct {
 	network account.Network // of the account that is opened
 }
 
-// Constructor opens one account. The settings have passed Check.
-type Constructor func(ctx context.Context, name string, settings map[string]any, env Env) (family.Provider, error)
+// constructor opens one account. The settings have passed Check.
+type constructor func(ctx context.Context, name string, settings map[string]any, env Env) (family.Provider, error)
 
 // member is one kind of cloud. Check, where set, looks deeper into settings than the descriptor can. Rate is how many
 // calls an account of this kind usually takes; the zero Rate, for clouds of our own, is no limit. CheckOwn, where set, refuses what settings of a
 // tenant's own account hold inside, such as an address in a key file.
 type member struct {
 	Descriptor  family.Descriptor
-	Constructor Constructor
+	Constructor constructor
 	Check       func(settings map[string]any) error
 	CheckOwn    func(settings map[string]any) error
 	Rate        template.Rate

@@ -47,8 +47,8 @@ type Source struct {
 	Limits Limits
 }
 
-// Entry is a directory, file or symbolic link of an archive. Path is relative and clean.
-type Entry struct {
+// entry is a directory, file or symbolic link of an archive. Path is relative and clean.
+type entry struct {
 	Path string
 	Mode fs.FileMode // type and permission bits
 	Size int64
@@ -59,7 +59,7 @@ type Entry struct {
 // Directories are not listed.
 func List(ctx context.Context, s Source) ([]resource.ResourceFile, error) {
 	files := []resource.ResourceFile{}
-	err := Walk(ctx, s, func(e Entry, r io.Reader) error {
+	err := walk(ctx, s, func(e entry, r io.Reader) error {
 		switch {
 		case e.Mode.IsDir():
 		case e.Link != "":
@@ -84,8 +84,8 @@ func List(ctx context.Context, s Source) ([]resource.ResourceFile, error) {
 	return files, nil
 }
 
-// Walk calls each for every entry, in the archive's own order. What each does not read of a file is passed over.
-func Walk(ctx context.Context, s Source, each func(e Entry, r io.Reader) error) error {
+// walk calls each for every entry, in the archive's own order. What each does not read of a file is passed over.
+func walk(ctx context.Context, s Source, each func(e entry, r io.Reader) error) error {
 	if s.Limits == (Limits{}) {
 		s.Limits = DefaultLimits
 	}
@@ -102,7 +102,7 @@ func (s Source) top(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	only := true
-	err := s.walk(ctx, "", func(e Entry, _ io.Reader) error {
+	err := s.walk(ctx, "", func(e entry, _ io.Reader) error {
 		first, _, below := strings.Cut(e.Path, "/")
 		if first != s.Name || !below && !e.Mode.IsDir() {
 			only = false
@@ -130,15 +130,15 @@ type walker struct {
 	Source
 	ctx   context.Context
 	top   string
-	each  func(Entry, io.Reader) error
+	each  func(entry, io.Reader) error
 	n     int
 	bytes int64
 	files map[string]bool // what is there that is no directory
 	dirs  map[string]bool
-	links []Entry
+	links []entry
 }
 
-func (s Source) walk(ctx context.Context, top string, each func(Entry, io.Reader) error) error {
+func (s Source) walk(ctx context.Context, top string, each func(entry, io.Reader) error) error {
 	w := &walker{Source: s, ctx: ctx, top: top, each: each, files: map[string]bool{}, dirs: map[string]bool{}}
 	var magic [512]byte
 	n, err := s.R.ReadAt(magic[:], 0)
@@ -178,7 +178,7 @@ func (w *walker) tar(r io.Reader) error {
 		if err != nil {
 			return w.broken(err)
 		}
-		e := Entry{Path: h.Name, Mode: fs.FileMode(h.Mode & 0o777), Size: h.Size}
+		e := entry{Path: h.Name, Mode: fs.FileMode(h.Mode & 0o777), Size: h.Size}
 		switch h.Typeflag {
 		case tar.TypeReg, '\x00':
 		case tar.TypeDir:
@@ -203,7 +203,7 @@ func (w *walker) zip() error {
 	}
 	for _, f := range z.File {
 		mode := f.Mode()
-		e := Entry{Path: strings.TrimSuffix(f.Name, "/"), Mode: mode.Perm(), Size: int64(min(f.UncompressedSize64, 1<<62))}
+		e := entry{Path: strings.TrimSuffix(f.Name, "/"), Mode: mode.Perm(), Size: int64(min(f.UncompressedSize64, 1<<62))}
 		if e.Mode == 0 { // made where there are none
 			e.Mode = 0o644
 		}
@@ -228,7 +228,7 @@ func (w *walker) zip() error {
 	return w.end()
 }
 
-func (w *walker) zipped(f *zip.File, e Entry) error {
+func (w *walker) zipped(f *zip.File, e entry) error {
 	r, err := f.Open()
 	if err != nil {
 		return w.broken(err)
@@ -273,7 +273,7 @@ func (w *walker) tooLarge() error {
 }
 
 // entry checks one entry and passes it on.
-func (w *walker) entry(e Entry, r io.Reader) error {
+func (w *walker) entry(e entry, r io.Reader) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func (w *walker) entry(e Entry, r io.Reader) error {
 
 // place refuses an entry in whose place something else is, or that lies below something that is no directory: below a link, it would
 // be written wherever that leads.
-func (w *walker) place(clean string, e Entry) error {
+func (w *walker) place(clean string, e entry) error {
 	for dir := path.Dir(clean); dir != "."; dir = path.Dir(dir) {
 		if w.files[dir] {
 			return invalid(fmt.Sprintf("The archive's entry %s lies below %s, which is no directory.", shown(clean), shown(dir)), "")
@@ -351,7 +351,7 @@ func (w *walker) place(clean string, e Entry) error {
 	if e.Link == "" || len(e.Link) > maxPath || strings.ContainsAny(e.Link, "\x00\n\r") || !utf8.ValidString(e.Link) || path.IsAbs(e.Link) || strings.Contains(e.Link, `\`) {
 		return invalid(fmt.Sprintf("The archive's link %s does not lead to a place within the archive.", shown(clean)), "Links must be relative.")
 	}
-	w.links = append(w.links, Entry{Path: clean, Link: e.Link})
+	w.links = append(w.links, entry{Path: clean, Link: e.Link})
 	return nil
 }
 

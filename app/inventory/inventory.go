@@ -55,11 +55,11 @@ type InventoryHost struct {
 	Services []string `json:"services"`
 }
 
-// DefaultKeyFile is where the owner of a cluster is supposed to keep its key.
-func DefaultKeyFile(cluster string) string { return "~/.ssh/muster-" + cluster + ".pem" }
+// defaultKeyFile is where the owner of a cluster is supposed to keep its key.
+func defaultKeyFile(cluster string) string { return "~/.ssh/muster-" + cluster + ".pem" }
 
-// DefaultKnownHosts is where the owner of a cluster is supposed to keep its host keys.
-func DefaultKnownHosts(cluster string) string { return "~/.ssh/muster-" + cluster + ".known_hosts" }
+// defaultKnownHosts is where the owner of a cluster is supposed to keep its host keys.
+func defaultKnownHosts(cluster string) string { return "~/.ssh/muster-" + cluster + ".known_hosts" }
 
 var (
 	inventoryName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:@%-]*$`)
@@ -85,7 +85,7 @@ func NewInventory(v appcluster.ClusterView, files InventoryFiles) (Inventory, er
 				Hint: "Use letters, digits and . _ - + @ / ~, at most 255 of them."}
 		}
 	}
-	i := Inventory{Cluster: v.ID, Name: v.Name, KeyFile: cmp.Or(files.Key, DefaultKeyFile(v.ID)), KnownHosts: cmp.Or(files.KnownHosts, DefaultKnownHosts(v.ID)),
+	i := Inventory{Cluster: v.ID, Name: v.Name, KeyFile: cmp.Or(files.Key, defaultKeyFile(v.ID)), KnownHosts: cmp.Or(files.KnownHosts, defaultKnownHosts(v.ID)),
 		Hosts: []InventoryHost{}, Groups: map[string][]string{}}
 	for _, n := range v.Nodes {
 		at := n.Address(app.AddressAccess)

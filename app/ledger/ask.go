@@ -21,7 +21,7 @@ func (s *Set) offer(st *Step) {
 // ask begins an attempt that a person makes. It has a number of its own, as every attempt has, which the answer names. It takes no
 // worker, no slot and not the node.
 func (s *Set) ask(st *Step) {
-	s.fire(st, Asked)
+	s.fire(st, asked)
 	st.Attempt++
 	st.Tries++
 	st.Worker, st.Deadline, st.StartedAt = "", s.now.Add(st.AskFor), s.now
@@ -36,7 +36,7 @@ func (s *Set) Answer(st *Step, attempt int, refused string) bool {
 		return false
 	}
 	if refused != "" {
-		s.setBack(st, Refused, app.ECancelled, refused)
+		s.setBack(st, refusal, app.ECancelled, refused)
 		return true
 	}
 	s.goOn(st)
@@ -44,7 +44,7 @@ func (s *Set) Answer(st *Step, attempt int, refused string) bool {
 }
 
 func (s *Set) goOn(st *Step) {
-	s.fire(st, Answered)
+	s.fire(st, answered)
 	s.done = append(s.done, st.Key())
 	s.tell(st, "")
 }
@@ -61,7 +61,7 @@ func (s *Set) sweepAsked(st *Step) bool {
 	case st.GoOn:
 		s.goOn(st)
 	default:
-		s.setBack(st, Refused, app.ETimeout, "Nobody has answered within "+phrase.Length(st.AskFor)+".")
+		s.setBack(st, refusal, app.ETimeout, "Nobody has answered within "+phrase.Length(st.AskFor)+".")
 	}
 	return true
 }

@@ -9,9 +9,9 @@ import (
 	"muster/app/execution"
 )
 
-// MaxLostTries is how often a step's worker may vanish: then it is left to a person rather than to yet another worker.
+// maxLostTries is how often a step's worker may vanish: then it is left to a person rather than to yet another worker.
 // Restarts of a server count too, since nobody knows whether the step was why it ended.
-const MaxLostTries = 10
+const maxLostTries = 10
 
 const lostText = "The worker that carried this out was not heard of any more."
 
@@ -44,13 +44,13 @@ func (s *Set) Finish(w app.WorkerID, f execution.Finish, tag int) bool {
 	}
 	switch {
 	case f.Err == nil:
-		s.fire(st, Succeeded)
+		s.fire(st, succeeded)
 		s.done = append(s.done, st.Key())
 		s.tell(st, "")
 	case s.ops[st.Operation].Status == app.OperationCancelling:
-		s.setBack(st, Cancelled, f.Err.Code, f.Err.ForPeople())
+		s.setBack(st, cancelled, f.Err.Code, f.Err.ForPeople())
 	case f.Retry.Again:
-		s.setBack(st, FailedAgain, f.Err.Code, f.Err.ForPeople())
+		s.setBack(st, failedAgain, f.Err.Code, f.Err.ForPeople())
 		if f.Retry.Free && st.Tries > 0 {
 			st.Tries-- // nothing was tried
 		}
@@ -58,7 +58,7 @@ func (s *Set) Finish(w app.WorkerID, f execution.Finish, tag int) bool {
 			st.NotBefore = f.Now.Add(min(f.Retry.After, FarFuture))
 		}
 	default:
-		s.setBack(st, FailedGood, f.Err.Code, f.Err.Advised())
+		s.setBack(st, failedGood, f.Err.Code, f.Err.Advised())
 	}
 	return true
 }
@@ -72,12 +72,12 @@ func (s *Set) setBack(st *Step, e StepEvent, code app.Code, text string) {
 
 // Lose takes a running step back whose worker cannot be heard.
 func (s *Set) Lose(st *Step) {
-	e := ClaimLost
+	e := claimLost
 	switch {
 	case s.ops[st.Operation].Status == app.OperationCancelling:
-		e = Cancelled
-	case st.Tries >= MaxLostTries:
-		e = FailedGood
+		e = cancelled
+	case st.Tries >= maxLostTries:
+		e = failedGood
 	}
 	s.touch(s.nodeOf(st))
 	s.setBack(st, e, app.ETimeout, lostText)
@@ -103,7 +103,7 @@ func (s *Set) EndBackOff(st *Step) bool {
 	if st.State != app.StepReady || st.NotBefore.IsZero() {
 		return false
 	}
-	s.fire(st, Due)
+	s.fire(st, due)
 	st.NotBefore = time.Time{}
 	s.offer(st)
 	return true
@@ -119,7 +119,7 @@ func (s *Set) Claim(st *Step, worker string, until time.Time) bool {
 }
 
 func (s *Set) claim(st *Step, w wish) {
-	s.fire(st, Claimed)
+	s.fire(st, claimed)
 	st.Attempt++
 	st.Tries++
 	st.Worker, st.Deadline, st.StartedAt = w.worker, w.until, s.now

@@ -35,17 +35,17 @@ func (s *Set) Control(o *Operation, c app.Control, later *Operation) (bulk StepE
 }
 
 func (s *Set) stop(o *Operation, c app.Control) (StepEvent, error) {
-	event, bulk, text := Cancel, Cancelled, "Cancelled"
+	event, bulk, text := cancel, cancelled, "Cancelled"
 	if c.Act == app.ControlPause {
-		event, bulk, text = Pause, Paused, "Paused"
+		event, bulk, text = pause, paused, "Paused"
 	}
 	if err := allowed(o, event, c.Act); err != nil {
 		return "", err
 	}
 	s.turn(o, event)
-	o.Message = Because(text, c.Who, c.Why)
+	o.Message = because(text, c.Who, c.Why)
 	// What Bulk moves is not loaded; its counts follow from what they mean.
-	if event == Cancel {
+	if event == cancel {
 		o.Active = o.Running
 		if c.RollBack || o.OnFailure == app.FailureGoOnOrBack {
 			o.OnFailure = app.FailureRollBack
@@ -58,8 +58,8 @@ func (s *Set) stop(o *Operation, c app.Control) (StepEvent, error) {
 	return bulk, nil
 }
 
-// Because words who did something, and why where that is known.
-func Because(what, who, why string) string {
+// because words who did something, and why where that is known.
+func because(what, who, why string) string {
 	if why == "" {
 		return fmt.Sprintf("%s by %s.", what, who)
 	}
@@ -67,9 +67,9 @@ func Because(what, who, why string) string {
 }
 
 func (s *Set) resume(o *Operation, c app.Control, later *Operation) error {
-	event := Resume
+	event := resume
 	if c.Node != "" {
-		event = ResumeNode
+		event = resumeNode
 	}
 	if err := allowed(o, event, c.Act); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s *Set) resume(o *Operation, c app.Control, later *Operation) error {
 		switch {
 		case st.State == app.StepFailed && (!paused || c.Node != "") && (c.Node == "" || c.Node == st.Node):
 			failed++
-			s.fire(st, Resumed)
+			s.fire(st, resumed)
 			st.Tries, st.NotBefore, st.EndedAt = 0, time.Time{}, time.Time{}
 			again = append(again, st)
 		case st.State == app.StepReady && paused && c.Node == "":
@@ -107,7 +107,7 @@ func (s *Set) resume(o *Operation, c app.Control, later *Operation) error {
 }
 
 // allowed words why an operation does not take an act, and what would.
-func allowed(o *Operation, e OperationEvent, act app.ControlAct) error {
+func allowed(o *Operation, e operationEvent, act app.ControlAct) error {
 	if _, ok := operationTable[o.Status][e]; ok {
 		return nil
 	}
@@ -120,7 +120,7 @@ func allowed(o *Operation, e OperationEvent, act app.ControlAct) error {
 		err.Hint = "One that runs can be paused."
 	case app.ControlResume:
 		err.Hint = "One that failed or is paused can be resumed."
-		if e == ResumeNode {
+		if e == resumeNode {
 			err.Hint = "A node's failed steps can be resumed while the operation runs or is paused, or after it failed."
 		}
 	}

@@ -83,18 +83,6 @@ func (o *Operation) Counts() Counts {
 	return Counts{o.Total, o.Done, o.Unfinished, o.Active, o.Queued, o.Running}
 }
 
-// Count counts steps anew.
-func Count(steps []Step) Counts {
-	o := Operation{Unfinished: len(steps)}
-	for _, s := range steps {
-		if !s.Join {
-			o.Total++
-		}
-		o.move(s.Join, "", s.State)
-	}
-	return o.Counts()
-}
-
 // epochs leaves room for four thousand million claims of an operation. Operations of a cluster run in the order of their
 // numbers, so a later claim of a node always has a greater epoch, and none needs a row of its own to be drawn from.
 const epochs = 1 << 32

@@ -172,11 +172,11 @@ func (s *Set) release(rows Rows, done []Key) error {
 // ready moves a waiting step on whose needs are met.
 func (s *Set) ready(st *Step) {
 	if st.Join {
-		s.fire(st, Joined)
+		s.fire(st, joined)
 		s.done = append(s.done, st.Key())
 		return
 	}
-	s.fire(st, NeedsMet)
+	s.fire(st, needsMet)
 	s.offer(st)
 }
 
@@ -205,7 +205,7 @@ func (s *Set) serve(rows Rows) error {
 		if w, ok := s.wishes[n]; ok && s.mayGoOn(s.ops[best.Operation]) {
 			s.claim(best, w)
 		} else {
-			s.fire(best, NodeFree)
+			s.fire(best, nodeFree)
 		}
 	}
 	s.touched, s.isTouch = nil, map[Node]bool{}
@@ -265,15 +265,15 @@ func (s *Set) end(o *Operation) {
 		return
 	}
 	if o.Unfinished == 0 {
-		s.turn(o, Done)
+		s.turn(o, done)
 		o.Message = ""
 	} else {
-		s.turn(o, Stuck)
+		s.turn(o, stuck)
 	}
 }
 
 // turn moves an operation by the table.
-func (s *Set) turn(o *Operation, e OperationEvent) {
+func (s *Set) turn(o *Operation, e operationEvent) {
 	to, ok := operationTable[o.Status][e]
 	if !ok {
 		s.fault("operation %d is %s and cannot be moved by %q", o.ID, o.Status, e)
@@ -284,14 +284,14 @@ func (s *Set) turn(o *Operation, e OperationEvent) {
 	if to.Ended() {
 		o.EndedAt = s.now
 	}
-	if e == Started {
+	if e == started {
 		o.StartedAt = s.now
 	}
 }
 
 // Start begins a waiting operation whose turn it is. Its steps that need nothing must have been added.
 func (s *Set) Start(o *Operation) {
-	s.turn(o, Started)
+	s.turn(o, started)
 	var free []*Step
 	for _, st := range s.steps {
 		if st.Operation == o.ID && st.State == app.StepWaiting && st.NeedsLeft == 0 {

@@ -7,59 +7,59 @@ type StepEvent string
 
 // The events of a step.
 const (
-	NeedsMet    StepEvent = "needs met"     // all that it needs has succeeded
-	Joined      StepEvent = "joined"        // the same for a join, which has nothing to do
-	NodeFree    StepEvent = "node free"     // it is the best ready step of a node that does nothing
-	Claimed     StepEvent = "claimed"       // by a worker, from the queue or together with the node's last step
-	Succeeded   StepEvent = "succeeded"     // so the worker says
-	FailedAgain StepEvent = "failed, again" // it is worth another attempt
-	FailedGood  StepEvent = "failed"        // for good: a person is to look at it
-	ClaimLost   StepEvent = "claim lost"    // its worker was not heard of any more
-	Due         StepEvent = "due"           // its back-off is over
-	Cancelled   StepEvent = "cancelled"     // the operation was, or it let go after that
-	Paused      StepEvent = "paused"        // the operation was
-	Resumed     StepEvent = "resumed"       // a person wants it tried again
-	Asked       StepEvent = "asked"         // a person is
-	Answered    StepEvent = "answered"      // go on; also where nobody said anything, and that is to mean so
-	Refused     StepEvent = "refused"       // by the person, or nobody answered in time
+	needsMet    StepEvent = "needs met"     // all that it needs has succeeded
+	joined      StepEvent = "joined"        // the same for a join, which has nothing to do
+	nodeFree    StepEvent = "node free"     // it is the best ready step of a node that does nothing
+	claimed     StepEvent = "claimed"       // by a worker, from the queue or together with the node's last step
+	succeeded   StepEvent = "succeeded"     // so the worker says
+	failedAgain StepEvent = "failed, again" // it is worth another attempt
+	failedGood  StepEvent = "failed"        // for good: a person is to look at it
+	claimLost   StepEvent = "claim lost"    // its worker was not heard of any more
+	due         StepEvent = "due"           // its back-off is over
+	cancelled   StepEvent = "cancelled"     // the operation was, or it let go after that
+	paused      StepEvent = "paused"        // the operation was
+	resumed     StepEvent = "resumed"       // a person wants it tried again
+	asked       StepEvent = "asked"         // a person is
+	answered    StepEvent = "answered"      // go on; also where nobody said anything, and that is to mean so
+	refusal     StepEvent = "refused"       // by the person, or nobody answered in time
 )
 
 var stepTable = map[app.StepState]map[StepEvent]app.StepState{
-	app.StepWaiting: {NeedsMet: app.StepReady, Joined: app.StepSucceeded, Cancelled: app.StepDropped},
-	app.StepReady: {NodeFree: app.StepQueued, Claimed: app.StepRunning, Asked: app.StepAsked, Due: app.StepReady,
-		Cancelled: app.StepDropped},
-	app.StepQueued: {Claimed: app.StepRunning, Paused: app.StepReady, Cancelled: app.StepDropped},
-	app.StepRunning: {Succeeded: app.StepSucceeded, FailedAgain: app.StepReady, FailedGood: app.StepFailed, ClaimLost: app.StepReady,
-		Cancelled: app.StepDropped},
-	app.StepAsked:     {Answered: app.StepSucceeded, Refused: app.StepFailed, Paused: app.StepReady, Cancelled: app.StepDropped},
-	app.StepFailed:    {Resumed: app.StepReady},
+	app.StepWaiting: {needsMet: app.StepReady, joined: app.StepSucceeded, cancelled: app.StepDropped},
+	app.StepReady: {nodeFree: app.StepQueued, claimed: app.StepRunning, asked: app.StepAsked, due: app.StepReady,
+		cancelled: app.StepDropped},
+	app.StepQueued: {claimed: app.StepRunning, paused: app.StepReady, cancelled: app.StepDropped},
+	app.StepRunning: {succeeded: app.StepSucceeded, failedAgain: app.StepReady, failedGood: app.StepFailed, claimLost: app.StepReady,
+		cancelled: app.StepDropped},
+	app.StepAsked:     {answered: app.StepSucceeded, refusal: app.StepFailed, paused: app.StepReady, cancelled: app.StepDropped},
+	app.StepFailed:    {resumed: app.StepReady},
 	app.StepSucceeded: {},
 	app.StepDropped:   {},
 }
 
-// OperationEvent is what may happen to an operation.
-type OperationEvent string
+// operationEvent is what may happen to an operation.
+type operationEvent string
 
 // The events of an operation.
 const (
-	Started OperationEvent = "started" // those before it on the same cluster have ended
-	Pause   OperationEvent = "paused"
-	Resume  OperationEvent = "resumed"
-	Cancel  OperationEvent = "cancelled"
-	Done    OperationEvent = "done"  // every step has succeeded
-	Stuck   OperationEvent = "stuck" // nothing is ready, queued, running or asked, and not every step has succeeded
-	// ResumeNode takes up one node's failed steps again; it does not wake an operation that is paused.
-	ResumeNode OperationEvent = "one node resumed"
+	started operationEvent = "started" // those before it on the same cluster have ended
+	pause   operationEvent = "paused"
+	resume  operationEvent = "resumed"
+	cancel  operationEvent = "cancelled"
+	done    operationEvent = "done"  // every step has succeeded
+	stuck   operationEvent = "stuck" // nothing is ready, queued, running or asked, and not every step has succeeded
+	// resumeNode takes up one node's failed steps again; it does not wake an operation that is paused.
+	resumeNode operationEvent = "one node resumed"
 )
 
-var operationTable = map[app.OperationStatus]map[OperationEvent]app.OperationStatus{
-	app.OperationWaiting: {Started: app.OperationRunning, Cancel: app.OperationCancelled},
-	app.OperationRunning: {Pause: app.OperationPaused, Cancel: app.OperationCancelling, Done: app.OperationSucceeded, Stuck: app.OperationFailed,
-		ResumeNode: app.OperationRunning},
-	app.OperationPaused: {Resume: app.OperationRunning, Cancel: app.OperationCancelling, Done: app.OperationSucceeded, Stuck: app.OperationFailed,
-		ResumeNode: app.OperationPaused},
-	app.OperationCancelling: {Done: app.OperationSucceeded, Stuck: app.OperationCancelled},
-	app.OperationFailed:     {Resume: app.OperationRunning, ResumeNode: app.OperationRunning},
+var operationTable = map[app.OperationStatus]map[operationEvent]app.OperationStatus{
+	app.OperationWaiting: {started: app.OperationRunning, cancel: app.OperationCancelled},
+	app.OperationRunning: {pause: app.OperationPaused, cancel: app.OperationCancelling, done: app.OperationSucceeded, stuck: app.OperationFailed,
+		resumeNode: app.OperationRunning},
+	app.OperationPaused: {resume: app.OperationRunning, cancel: app.OperationCancelling, done: app.OperationSucceeded, stuck: app.OperationFailed,
+		resumeNode: app.OperationPaused},
+	app.OperationCancelling: {done: app.OperationSucceeded, stuck: app.OperationCancelled},
+	app.OperationFailed:     {resume: app.OperationRunning, resumeNode: app.OperationRunning},
 	app.OperationSucceeded:  {},
 	app.OperationCancelled:  {},
 }

@@ -21,12 +21,12 @@ func TestEveryStateHasAWayOut(t *testing.T) {
 			t.Errorf("an operation that is %s never ends", from)
 		}
 	}
-	for _, act := range []OperationEvent{Resume, ResumeNode} {
+	for _, act := range []operationEvent{resume, resumeNode} {
 		if operationTable[app.OperationFailed][act] != app.OperationRunning {
 			t.Errorf("a failed operation cannot be %s", act)
 		}
 	}
-	for _, act := range []OperationEvent{Resume, Cancel} {
+	for _, act := range []operationEvent{resume, cancel} {
 		if operationTable[app.OperationPaused][act] == "" {
 			t.Errorf("a paused operation cannot be %s", act)
 		}
@@ -88,18 +88,18 @@ func TestTablesAreWhole(t *testing.T) {
 }
 
 func TestBulkLeavesRunningStepsToTheirWorkers(t *testing.T) {
-	if _, ok := Bulk(Cancelled)[app.StepRunning]; ok {
+	if _, ok := Bulk(cancelled)[app.StepRunning]; ok {
 		t.Error("a cancel moves running steps at once")
 	}
 	want := map[app.StepState]app.StepState{app.StepWaiting: app.StepDropped, app.StepReady: app.StepDropped, app.StepQueued: app.StepDropped,
 		app.StepAsked: app.StepDropped}
-	got := Bulk(Cancelled)
+	got := Bulk(cancelled)
 	for from, to := range want {
 		if got[from] != to {
 			t.Errorf("a cancel makes %s %q, want %s", from, got[from], to)
 		}
 	}
-	if got := Bulk(Paused); len(got) != 2 || got[app.StepQueued] != app.StepReady || got[app.StepAsked] != app.StepReady {
+	if got := Bulk(paused); len(got) != 2 || got[app.StepQueued] != app.StepReady || got[app.StepAsked] != app.StepReady {
 		t.Errorf("a pause moves %v, want queued and asked to ready alone", got)
 	}
 }

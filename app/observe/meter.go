@@ -33,8 +33,8 @@ type Metric struct {
 	Bounds []float64
 }
 
-// LongBounds are for what takes from a moment to half an hour.
-var LongBounds = []float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800}
+// longBounds are for what takes from a moment to half an hour.
+var longBounds = []float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800}
 
 // Reading is what a level that is asked for, rather than counted, was found to be. The labels are in the order of the metric's.
 type Reading struct {

@@ -23,7 +23,7 @@ var (
 
 	MetricPasses = &Metric{Name: "muster_reconcile_passes_total", Kind: MetricCounter, Labels: []string{"provider", "code"},
 		Help: "Looks of the reconciler at a provider account; code is ok or that of the error."}
-	MetricPassTime = &Metric{Name: "muster_reconcile_seconds", Kind: MetricDuration, Labels: []string{"provider"}, Bounds: LongBounds,
+	MetricPassTime = &Metric{Name: "muster_reconcile_seconds", Kind: MetricDuration, Labels: []string{"provider"}, Bounds: longBounds,
 		Help: "How long a look of the reconciler at an account took."}
 	MetricFound = &Metric{Name: "muster_reconcile_finds_total", Kind: MetricCounter, Labels: []string{"provider", "what"},
 		Help: "What the reconciler came across: orphan (a machine that belongs to no cluster, when first seen), deleted, held_back, lost (clusters whose machines are gone)."}
@@ -33,7 +33,7 @@ var (
 
 	MetricSteps = &Metric{Name: "muster_steps_total", Kind: MetricCounter, Labels: []string{"action", "code"},
 		Help: "Attempts of steps that ended; code is ok or that of the error."}
-	MetricStepTime = &Metric{Name: "muster_step_seconds", Kind: MetricDuration, Labels: []string{"action", "result"}, Bounds: LongBounds,
+	MetricStepTime = &Metric{Name: "muster_step_seconds", Kind: MetricDuration, Labels: []string{"action", "result"}, Bounds: longBounds,
 		Help: "How long attempts of steps took; result is ok or failed."}
 	MetricStepsOpen = &Metric{Name: "muster_steps_running", Kind: MetricLevel, Help: "Steps that this process is carrying out."}
 	MetricRetries   = &Metric{Name: "muster_step_retries_total", Kind: MetricCounter, Labels: []string{"code"}, Help: "Failed attempts that are to be tried again, by the code of their error."}
@@ -41,7 +41,7 @@ var (
 
 	MetricCalls = &Metric{Name: "muster_provider_calls_total", Kind: MetricCounter, Labels: []string{"provider", "operation", "code"},
 		Help: "Calls to providers; code is ok or that of the error."}
-	MetricCallTime = &Metric{Name: "muster_provider_call_seconds", Kind: MetricDuration, Labels: []string{"provider", "operation"}, Bounds: LongBounds,
+	MetricCallTime = &Metric{Name: "muster_provider_call_seconds", Kind: MetricDuration, Labels: []string{"provider", "operation"}, Bounds: longBounds,
 		Help: "How long calls to providers took."}
 	MetricThrottled = &Metric{Name: "muster_provider_throttled_total", Kind: MetricCounter, Labels: []string{"provider", "by"},
 		Help: "Calls that were turned away because there were too many; by is provider (it answered 429) or budget (our own, before it was asked)."}

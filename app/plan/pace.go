@@ -29,9 +29,9 @@ func (k PaceKey) Kind() string {
 	return strings.Join([]string{string(k.Action), k.Service, k.Version, k.Provider, k.Type, k.Hardware, k.Image}, kindParts)
 }
 
-// Wider gives the next wider kind, of which less is known for certain: the same in the whole installation, then the service's action
+// wider gives the next wider kind, of which less is known for certain: the same in the whole installation, then the service's action
 // wherever it is, or the machine's with that type of provider. It tells false where there is none.
-func (k PaceKey) Wider() (PaceKey, bool) {
+func (k PaceKey) wider() (PaceKey, bool) {
 	wide := PaceKey{Action: k.Action, Service: k.Service}
 	if k.Service == "" {
 		wide.Type = k.Type
@@ -49,7 +49,7 @@ func (k PaceKey) Wider() (PaceKey, bool) {
 // Widths gives the kind and all that are wider, the narrowest first. There are three at most.
 func (k PaceKey) Widths() []PaceKey {
 	all := []PaceKey{k}
-	for wider, ok := k.Wider(); ok; wider, ok = wider.Wider() {
+	for wider, ok := k.wider(); ok; wider, ok = wider.wider() {
 		all = append(all, wider)
 	}
 	return all
@@ -67,15 +67,15 @@ type Tally struct {
 const (
 	tallyMemory = 20
 	leastTaken  = time.Millisecond
-	MostTaken   = 24 * time.Hour
+	mostTaken   = 24 * time.Hour
 	// mostSurprise is by how much one time may differ, in the logarithm: what is more than 20 times as long, or as short, counts as
 	// 20 times. So a clock that jumped does little, and a change is followed all the same.
 	mostSurprise = 3
 )
 
-// Add takes in one more time. Times that cannot be, below 0 or beyond MostTaken, leave it as it is.
+// Add takes in one more time. Times that cannot be, below 0 or beyond mostTaken, leave it as it is.
 func (t Tally) Add(took time.Duration) Tally {
-	if took < 0 || took > MostTaken {
+	if took < 0 || took > mostTaken {
 		return t
 	}
 	x := math.Log(max(took, leastTaken).Seconds())
@@ -117,7 +117,7 @@ func (t Tally) Range() (low, high time.Duration) {
 }
 
 func seconds(s float64) time.Duration {
-	return time.Duration(min(s, MostTaken.Seconds()) * float64(time.Second)).Round(time.Microsecond)
+	return time.Duration(min(s, mostTaken.Seconds()) * float64(time.Second)).Round(time.Microsecond)
 }
 
 // Pace is what is known of a kind of step: how long an attempt took that was the first and succeeded, one that succeeded after
@@ -126,8 +126,8 @@ type Pace struct {
 	Done, Again, Failed Tally
 }
 
-// Usual is the tally to go by; its Runs are 0 where nothing is known.
-func (p Pace) Usual() Tally {
+// usual is the tally to go by; its Runs are 0 where nothing is known.
+func (p Pace) usual() Tally {
 	if p.Done.Runs > 0 {
 		return p.Done
 	}
@@ -143,7 +143,7 @@ func (p Paces) Known(k PaceKey) Tally {
 		return Tally{}
 	}
 	for _, k := range k.Widths() {
-		if t := p[k].Usual(); t.Runs > 0 {
+		if t := p[k].usual(); t.Runs > 0 {
 			return t
 		}
 	}

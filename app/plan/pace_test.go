@@ -62,12 +62,12 @@ func TestTallyIsNotMovedByASetClock(t *testing.T) {
 	for range 100 {
 		y = y.Add(30 * time.Second)
 	}
-	for _, wrong := range []time.Duration{-time.Nanosecond, -time.Hour, math.MinInt64, MostTaken + 1, math.MaxInt64} {
+	for _, wrong := range []time.Duration{-time.Nanosecond, -time.Hour, math.MinInt64, mostTaken + 1, math.MaxInt64} {
 		if got := y.Add(wrong); got != y {
 			t.Errorf("%s moves it from %+v to %+v", wrong, y, got)
 		}
 	}
-	for _, far := range []time.Duration{0, MostTaken} {
+	for _, far := range []time.Duration{0, mostTaken} {
 		if got := y.Add(far).Typical(); !near(got, 30*time.Second, 0.2) {
 			t.Errorf("a single %s moves 30 s to %s", far, got)
 		}
@@ -85,7 +85,7 @@ func TestTallyBoundsNothingOverflows(t *testing.T) {
 			y = y.Add(time.Duration(d))
 		}
 		low, high := y.Range()
-		if y.Runs > 0 && (math.IsNaN(y.Mean) || math.IsNaN(y.Spread) || y.Spread < 0 || low < 0 || low > y.Typical() || high < y.Typical() || high > MostTaken) {
+		if y.Runs > 0 && (math.IsNaN(y.Mean) || math.IsNaN(y.Spread) || y.Spread < 0 || low < 0 || low > y.Typical() || high < y.Typical() || high > mostTaken) {
 			rt.Fatalf("%+v says %s (%s to %s)", y, y.Typical(), low, high)
 		}
 	})
@@ -103,13 +103,13 @@ func TestPaceKeepsFailuresAndRetriesApart(t *testing.T) {
 		p = p.Add(Paced{Took: time.Hour, Attempt: 1, Failed: true})
 		p = p.Add(Paced{Took: 10 * time.Millisecond, Attempt: 2})
 	}
-	if got := p.Usual(); got.Runs != 10 || !near(got.Typical(), 10*time.Second, 0.001) || p.Failed.Runs != 10 || p.Again.Runs != 10 {
+	if got := p.usual(); got.Runs != 10 || !near(got.Typical(), 10*time.Second, 0.001) || p.Failed.Runs != 10 || p.Again.Runs != 10 {
 		t.Errorf("%+v", p)
 	}
-	if got := (Pace{Again: tallied(time.Second)}).Usual(); got.Runs != 1 {
+	if got := (Pace{Again: tallied(time.Second)}).usual(); got.Runs != 1 {
 		t.Errorf("what never succeeded at once is known by what succeeded later: %+v", got)
 	}
-	if got := (Pace{Failed: tallied(time.Second)}).Usual(); got.Runs != 0 {
+	if got := (Pace{Failed: tallied(time.Second)}).usual(); got.Runs != 0 {
 		t.Errorf("what always failed is not known: %+v", got)
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"muster/app"
 )
 
-// NamePattern is the form of what follows the prefix in a program's name: the type that it is.
-const NamePattern = `^[a-z][a-z0-9-]{0,31}$`
+// namePattern is the form of what follows the prefix in a program's name: the type that it is.
+const namePattern = `^[a-z][a-z0-9-]{0,31}$`
 
-var nameForm = regexp.MustCompile(NamePattern)
+var nameForm = regexp.MustCompile(namePattern)
 
 // Find gives the executable files of a directory whose names begin with a prefix, by what follows it, sorted. Files that are not executable are left
 // alone: a README may

@@ -16,7 +16,7 @@ import (
 
 // Limits of what a program may write.
 const (
-	LongestLine = 16 << 20 // of standard output
+	longestLine = 16 << 20 // of standard output
 	LongestLog  = 4 << 10  // of standard error; the rest of the line is left out
 )
 
@@ -171,7 +171,7 @@ func (p *Process) Fate(otherwise string) error {
 
 func (p *Process) read(from io.Reader, h Handler) {
 	lines := bufio.NewScanner(from)
-	lines.Buffer(make([]byte, 64<<10), LongestLine)
+	lines.Buffer(make([]byte, 64<<10), longestLine)
 	for lines.Scan() {
 		if len(lines.Bytes()) == 0 {
 			continue
@@ -182,7 +182,7 @@ func (p *Process) read(from io.Reader, h Handler) {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		h.Over(fmt.Errorf("it wrote a line of more than %d MiB", LongestLine>>20))
+		h.Over(fmt.Errorf("it wrote a line of more than %d MiB", longestLine>>20))
 		return
 	}
 	h.Over(p.Fate("it closed its output"))

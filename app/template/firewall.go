@@ -29,8 +29,8 @@ const (
 	mostFirewallFrom  = 20
 )
 
-// Protocols are those that a rule can have.
-var Protocols = []string{"tcp", "udp", "icmp"}
+// protocols are those that a rule can have.
+var protocols = []string{"tcp", "udp", "icmp"}
 
 // Anywhere is where a rule lets in from when it does not say.
 func Anywhere() []string { return []string{"0.0.0.0/0", "::/0"} }
@@ -42,16 +42,6 @@ func (r FirewallRule) String() string {
 		from = "anywhere"
 	}
 	return strings.Join(strings.Fields(r.Protocol+" "+r.Ports+" from "+from), " ")
-}
-
-// PortRange gives the first and the last port; 0 and 0 for icmp.
-func (r FirewallRule) PortRange() (first, last int) {
-	a, b, isRange := strings.Cut(r.Ports, "-")
-	first, _ = strconv.Atoi(a)
-	if last = first; isRange {
-		last, _ = strconv.Atoi(b)
-	}
-	return first, last
 }
 
 // Check refuses what no cloud could make: EInvalid, whose field is rules[i] and what is wrong there.
@@ -71,8 +61,8 @@ func (f *Firewall) Check() error {
 }
 
 func (r FirewallRule) wrong() (field, message, hint string) {
-	if !slices.Contains(Protocols, r.Protocol) {
-		return "protocol", fmt.Sprintf("%.20q is no protocol of a firewall.", r.Protocol), "One of: " + strings.Join(Protocols, ", ") + "."
+	if !slices.Contains(protocols, r.Protocol) {
+		return "protocol", fmt.Sprintf("%.20q is no protocol of a firewall.", r.Protocol), "One of: " + strings.Join(protocols, ", ") + "."
 	}
 	if r.Protocol == "icmp" {
 		if r.Ports != "" {

@@ -14,10 +14,10 @@ import (
 // What a health check may at most ask for, and what holds where it says nothing.
 const (
 	MaxHealthTimeout  = time.Minute
-	MaxHealthWait     = time.Hour
-	MaxHealthFailures = 100
-	MaxHealthCommand  = 16 << 10 // bytes
-	MaxHealthPath     = 1024     // bytes
+	maxHealthWait     = time.Hour
+	maxHealthFailures = 100
+	maxHealthCommand  = 16 << 10 // bytes
+	maxHealthPath     = 1024     // bytes
 	MaxHealthReason   = 300      // letters of what is wrong
 
 	usualHealthTimeout  = 5 * time.Second
@@ -112,14 +112,14 @@ func (h *HealthCheck) Check() error {
 		return wrong("", "write one of them", "there is neither command nor tcp nor http, so nothing is checked")
 	case set > 1:
 		return wrong("", "keep one; a command can look at several things", "just one of command, tcp and http can be asked")
-	case len(h.Command) > MaxHealthCommand || strings.ContainsRune(h.Command, 0):
-		return wrong("command", "put what is longer into a file at install, and run that", "a command has at most %d bytes, and no NUL among them", MaxHealthCommand)
+	case len(h.Command) > maxHealthCommand || strings.ContainsRune(h.Command, 0):
+		return wrong("command", "put what is longer into a file at install, and run that", "a command has at most %d bytes, and no NUL among them", maxHealthCommand)
 	case h.Timeout > MaxHealthTimeout:
 		return wrong("timeout", "", "one check takes at most %v", MaxHealthTimeout)
-	case h.Wait > MaxHealthWait:
-		return wrong("wait", "", "at most %v is waited for", MaxHealthWait)
-	case h.Failures > MaxHealthFailures:
-		return wrong("failures", "", "at most %d failures can be asked for", MaxHealthFailures)
+	case h.Wait > maxHealthWait:
+		return wrong("wait", "", "at most %v is waited for", maxHealthWait)
+	case h.Failures > maxHealthFailures:
+		return wrong("failures", "", "at most %d failures can be asked for", maxHealthFailures)
 	}
 	for _, field := range []string{"command", "tcp", "http.port", "http.path"} {
 		text := h.text(field)
@@ -154,7 +154,7 @@ func (h *HealthCheck) CheckExpanded() error {
 			return err
 		}
 		p := h.HTTP.Path
-		if p != "" && p[0] != '/' || len(p) > MaxHealthPath || strings.ContainsFunc(p, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		if p != "" && p[0] != '/' || len(p) > maxHealthPath || strings.ContainsFunc(p, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 			return &app.Error{Code: app.EInvalid, Field: "http.path", Message: fmt.Sprintf("%q is no path", phrase.CutText(p, 40)), Hint: "a path begins with / and has no blanks"}
 		}
 		if s := h.HTTP.Status; s != 0 && (s < 100 || s > 599) {

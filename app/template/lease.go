@@ -7,8 +7,8 @@ import (
 	"muster/app"
 )
 
-// LeaseWarnings are how long before the end of a lease people are warned, the longest first.
-var LeaseWarnings = []time.Duration{24 * time.Hour, 4 * time.Hour, time.Hour, 15 * time.Minute}
+// leaseWarnings are how long before the end of a lease people are warned, the longest first.
+var leaseWarnings = []time.Duration{24 * time.Hour, 4 * time.Hour, time.Hour, 15 * time.Minute}
 
 // LeaseTimes is a lease that runs: since it was set last, until its end, which is zero where it has none.
 type LeaseTimes struct {
@@ -20,7 +20,7 @@ type LeaseTimes struct {
 // just set an end needs no reminder of it.
 func (l LeaseTimes) Warnings() []time.Duration {
 	var out []time.Duration
-	for _, before := range LeaseWarnings {
+	for _, before := range leaseWarnings {
 		if !l.Until.IsZero() && before <= l.Until.Sub(l.From)/2 {
 			out = append(out, before)
 		}

@@ -41,7 +41,7 @@ const (
 	MaxHookTimeout     = 24 * time.Hour
 	MaxTemplateHooks   = 20
 	MaxHookScript      = 64 << 10 // bytes
-	MaxHookServices    = 100
+	maxHookServices    = 100
 	// DeleteVetoes is how often a cluster's deletion can be vetoed. The next one that is asked for goes ahead, whatever hooks
 	// say: machines cost money, and somebody must be able to give them back.
 	DeleteVetoes = 2
@@ -76,8 +76,8 @@ func (h OperationHook) OnNode(services []string) bool {
 	return len(h.Services) == 0 || slices.ContainsFunc(h.Services, func(s string) bool { return slices.Contains(services, s) })
 }
 
-// AllOperations are all kinds that hooks can choose from.
-func AllOperations() []app.OperationKind {
+// allOperations are all kinds that hooks can choose from.
+func allOperations() []app.OperationKind {
 	return append([]app.OperationKind{app.OperationCreate, app.OperationDelete, app.OperationRollBack, app.OperationGoOn, app.OperationSleep, app.OperationWake}, app.Amendments...)
 }
 
@@ -112,8 +112,8 @@ func (h OperationHook) Check() *app.Error {
 		return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
 	for _, k := range h.Operations {
-		if !slices.Contains(AllOperations(), k) {
-			return wrong("operations", fmt.Sprintf("There is no kind of operation %q.", phrase.Clip(string(k))), "There are: "+Joined(AllOperations())+".")
+		if !slices.Contains(allOperations(), k) {
+			return wrong("operations", fmt.Sprintf("There is no kind of operation %q.", phrase.Clip(string(k))), "There are: "+Joined(allOperations())+".")
 		}
 		if h.Script != "" && !k.RunsScripts() {
 			why := "must be given back all the same"
@@ -128,8 +128,8 @@ func (h OperationHook) Check() *app.Error {
 				"Leave go_on out, and name create and resize.")
 		}
 	}
-	if len(h.Services) > MaxHookServices {
-		return wrong("services", fmt.Sprintf("There are more than %d services.", MaxHookServices), "")
+	if len(h.Services) > maxHookServices {
+		return wrong("services", fmt.Sprintf("There are more than %d services.", maxHookServices), "")
 	}
 	switch {
 	case !HookName(h.Name):

@@ -24,7 +24,7 @@ func TestHooksNameEveryKindOfOperation(t *testing.T) {
 			t.Errorf("%s cannot be chosen, or docs/hooks.md does not tell of it", k)
 		}
 	}
-	if all := AllOperations(); len(all) != len(app.KindWords) || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) {
+	if all := allOperations(); len(all) != len(app.KindWords) || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) {
 		t.Errorf("hooks can choose from %v", all)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/template"
+
 	"pgregory.net/rapid"
 )
 

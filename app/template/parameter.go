@@ -70,12 +70,12 @@ func (p Parameter) Targets() []string {
 	return p.To
 }
 
-// ParameterChoices are the targets of parameters beside paths of the configuration.
-var ParameterChoices = []string{"provider", "hardware", "image", "dns_suffix", "size"}
+// parameterChoices are the targets of parameters beside paths of the configuration.
+var parameterChoices = []string{"provider", "hardware", "image", "dns_suffix", "size"}
 
 // Limits of parameters.
 const (
-	MaxParameters     = 100  // of a template
+	maxParameters     = 100  // of a template
 	maxParameterText  = 4096 // bytes of a value
 	parameterNameForm = `^[A-Za-z][A-Za-z0-9_-]{0,63}$`
 )

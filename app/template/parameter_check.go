@@ -15,9 +15,9 @@ func CheckParameters(all []Parameter) (problems []ParameterProblem) {
 	say := func(i int, key, hint, format string, args ...any) {
 		problems = append(problems, ParameterProblem{Index: i, Key: key, Hint: hint, Message: fmt.Sprintf(format, args...)})
 	}
-	if len(all) > MaxParameters {
-		say(MaxParameters-1, "", "", "there are %d parameters; a template has at most %d", len(all), MaxParameters)
-		all = all[:MaxParameters]
+	if len(all) > maxParameters {
+		say(maxParameters-1, "", "", "there are %d parameters; a template has at most %d", len(all), maxParameters)
+		all = all[:maxParameters]
 	}
 	names, targets := map[string]bool{}, map[string]string{}
 	for i, p := range all {
@@ -121,8 +121,8 @@ func (p Parameter) checkOptions(say func(key, hint, format string, args ...any))
 func (p Parameter) checkTarget(to string, say func(hint, format string, args ...any)) {
 	switch path, config := strings.CutPrefix(to, "config."); {
 	case config && path != "" && !slices.Contains(strings.Split(path, "."), "") && len(to) < 256:
-	case !slices.Contains(ParameterChoices, to):
-		say(nearestOf(to, ParameterChoices), "%.60q is nothing that a parameter sets: say a path such as config.web.port, or one of %s", to, joinAll(ParameterChoices))
+	case !slices.Contains(parameterChoices, to):
+		say(nearestOf(to, parameterChoices), "%.60q is nothing that a parameter sets: say a path such as config.web.port, or one of %s", to, joinAll(parameterChoices))
 	case to == "size" && p.Type != ParameterInteger:
 		say("", "only an integer can set the size")
 	case to != "size" && p.Type != ParameterText && p.Type != ParameterChoice:

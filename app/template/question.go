@@ -18,7 +18,7 @@ type Person struct {
 	Who []string `json:"who,omitempty"`
 	// Not is "requester" where whoever asked for the operation may not answer; "" excludes nobody.
 	Not     string        `json:"not,omitempty"`
-	Timeout time.Duration `json:"timeout,omitempty"` // 0 is DefaultAnswerTime
+	Timeout time.Duration `json:"timeout,omitempty"` // 0 is defaultAnswerTime
 	// OnTimeout is what becomes of the step where nobody answers in time; "" is AnswerFail.
 	OnTimeout AnswerChoice `json:"on_timeout,omitempty"`
 	// Once lets one answer count for all nodes on which the same is asked in an operation.
@@ -53,22 +53,21 @@ const (
 
 // Limits of questions.
 const (
-	DefaultAnswerTime  = 24 * time.Hour
-	MinAnswerTime      = time.Minute
-	MaxAnswerTime      = 30 * 24 * time.Hour // so that nothing stays half done, and is paid for, for ever
-	MaxQuestionText    = 2000                // bytes of a question, and of its help
-	MaxQuestionFields  = 20
-	MaxQuestionWho     = 20
-	MaxRefusal         = 1000 // bytes of the reason of a refusal
-	MostQuestions      = 500  // that one answer lists
-	QuestionsAtOnce    = 100  // that are read at once for that
-	mostQuestionSecret = 4096
+	defaultAnswerTime = 24 * time.Hour
+	minAnswerTime     = time.Minute
+	maxAnswerTime     = 30 * 24 * time.Hour // so that nothing stays half done, and is paid for, for ever
+	maxQuestionText   = 2000                // bytes of a question, and of its help
+	MaxQuestionFields = 20
+	maxQuestionWho    = 20
+	MaxRefusal        = 1000 // bytes of the reason of a refusal
+	MostQuestions     = 500  // that one answer lists
+	QuestionsAtOnce   = 100  // that are read at once for that
 )
 
 // AnswerTime is for how long the person is asked.
 func (p *Person) AnswerTime() time.Duration {
 	if p.Timeout <= 0 {
-		return DefaultAnswerTime
+		return defaultAnswerTime
 	}
 	return p.Timeout
 }

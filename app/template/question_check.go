@@ -19,18 +19,18 @@ func (p *Person) Check() *app.Error {
 	switch {
 	case strings.TrimSpace(p.Ask) == "":
 		return wrong("ask", "Write a question that can be answered with yes, or that says what to type.", "it does not say what the person is asked")
-	case len(p.Ask) > MaxQuestionText || !utf8.ValidString(p.Ask):
-		return wrong("ask", "", "a question has at most %d bytes", MaxQuestionText)
-	case len(p.Help) > MaxQuestionText || !utf8.ValidString(p.Help):
-		return wrong("help", "", "the help of a question has at most %d bytes", MaxQuestionText)
-	case p.Timeout != 0 && (p.Timeout < MinAnswerTime || p.Timeout > MaxAnswerTime):
+	case len(p.Ask) > maxQuestionText || !utf8.ValidString(p.Ask):
+		return wrong("ask", "", "a question has at most %d bytes", maxQuestionText)
+	case len(p.Help) > maxQuestionText || !utf8.ValidString(p.Help):
+		return wrong("help", "", "the help of a question has at most %d bytes", maxQuestionText)
+	case p.Timeout != 0 && (p.Timeout < minAnswerTime || p.Timeout > maxAnswerTime):
 		return wrong("timeout", "", "%s is no time to wait for a person: it can be from 1m to 30d", phrase.LengthWords(p.Timeout))
 	case p.OnTimeout != "" && !slices.Contains(AnswerChoices, p.OnTimeout):
 		return wrong("on_timeout", nearestOf(string(p.OnTimeout), AnswerChoices), "%.40q is neither fail nor go_on", p.OnTimeout)
 	case p.Not != "" && p.Not != PersonRequester:
 		return wrong("not", "Leave it out, or say requester.", "%.40q cannot be left out of those who may answer", p.Not)
-	case len(p.Who) > MaxQuestionWho:
-		return wrong("who", "", "there are %d groups; at most %d may answer", len(p.Who), MaxQuestionWho)
+	case len(p.Who) > maxQuestionWho:
+		return wrong("who", "", "there are %d groups; at most %d may answer", len(p.Who), maxQuestionWho)
 	case len(p.Fields) > MaxQuestionFields:
 		return wrong("fields", "", "there are %d fields; a question has at most %d", len(p.Fields), MaxQuestionFields)
 	}
@@ -139,7 +139,7 @@ func (f PersonField) value(given any) (any, error) {
 func (p Person) Expand(c MacroCluster, node *app.Node) Person {
 	for _, text := range []*string{&p.Ask, &p.Help} {
 		if out, err := ExpandString(*text, c, node); err == nil {
-			*text = phrase.CutText(out, MaxQuestionText)
+			*text = phrase.CutText(out, maxQuestionText)
 		}
 	}
 	return p

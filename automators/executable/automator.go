@@ -31,20 +31,20 @@ const mostIdle = 4
 
 var (
 	_ family.Automator = (*Automator)(nil)
-	_ family.DryRunner = (*DryAutomator)(nil)
+	_ family.DryRunner = (*dryAutomator)(nil)
 )
 
-// DryAutomator is that of a program that can say what an action would change.
-type DryAutomator struct{ *Automator }
+// dryAutomator is that of a program that can say what an action would change.
+type dryAutomator struct{ *Automator }
 
-// New gives the automator of a program: a *DryAutomator where it has that power. Close ends the processes that it keeps.
+// New gives the automator of a program: a *dryAutomator where it has that power. Close ends the processes that it keeps.
 func New(p Program, log *slog.Logger) interface {
 	family.Automator
 	Close() error
 } {
 	a := &Automator{program: p, times: usualTimes, log: log}
 	if p.DryRuns {
-		return &DryAutomator{a}
+		return &dryAutomator{a}
 	}
 	return a
 }
@@ -184,7 +184,7 @@ func (a *Automator) Run(ctx context.Context, sh family.Shell, call family.Servic
 }
 
 // DryRun has it say what an action would change.
-func (a *DryAutomator) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (changes family.Changes, err error) {
+func (a *dryAutomator) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (changes family.Changes, err error) {
 	if err := a.Check(call.Fields); err != nil {
 		return changes, err
 	}

@@ -19,11 +19,6 @@ import (
 // Prefix is what names of programs begin with; the rest is the name of the automator.
 const Prefix = "muster-automator-"
 
-// Find gives the executable files of a directory that look like programs, by name of the automator, sorted.
-func Find(dir string) (names []string, paths map[string]string, err error) {
-	return program.Find(dir, Prefix)
-}
-
 // Program is an executable file that speaks the protocol, and what it said of itself.
 type Program struct {
 	Name       string

@@ -99,7 +99,7 @@ echo '{"id":1,"result":{"protocol":1,"name":"odd","description":"odd","fields":[
 }
 
 // odd gives an automator whose process has not been asked to describe itself: its first answer is that to check, and so on.
-func odd(t testing.TB, script string, change func(*times)) *DryAutomator {
+func odd(t testing.TB, script string, change func(*times)) *dryAutomator {
 	t.Helper()
 	times := usualTimes
 	times.describe, times.check, times.write = 5*time.Minute, 5*time.Minute, 5*time.Minute
@@ -107,7 +107,7 @@ func odd(t testing.TB, script string, change func(*times)) *DryAutomator {
 		change(&times)
 	}
 	path := install(t, "odd", "#!/bin/sh\n"+script+"\n")
-	a := &DryAutomator{&Automator{program: Program{Name: "odd", Path: path, Descriptor: family.Descriptor{Name: "odd", Fields: []family.Field{{Name: "a"}}}, DryRuns: true}, times: times, log: quiet()}}
+	a := &dryAutomator{&Automator{program: Program{Name: "odd", Path: path, Descriptor: family.Descriptor{Name: "odd", Fields: []family.Field{{Name: "a"}}}, DryRuns: true}, times: times, log: quiet()}}
 	t.Cleanup(func() { _ = a.Close() })
 	return a
 }
@@ -245,7 +245,7 @@ func TestFaultsOfAProgram(t *testing.T) {
 	_, sh := shell(t)
 	short := func(t *times) { t.eof, t.term = 10*time.Millisecond, 10*time.Millisecond }
 	hasty := func(t *times) { short(t); t.check = 300 * time.Millisecond }
-	run := func(a *DryAutomator) error {
+	run := func(a *dryAutomator) error {
 		return a.Run(t.Context(), sh, family.ServiceCall{Service: "web", Action: app.ActionStart}, nil)
 	}
 	dir := t.TempDir()

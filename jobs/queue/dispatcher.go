@@ -128,7 +128,7 @@ func (d *Dispatcher) ringAll(ctx context.Context, bells []execution.Bell) (int, 
 			left = maxBells - waiting
 		}
 		if left > 0 {
-			if err := d.Queue.Ring(ctx, b); err != nil {
+			if err := d.Queue.ring(ctx, b); err != nil {
 				return i, err
 			}
 		}

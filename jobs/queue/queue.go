@@ -86,8 +86,8 @@ func (q *Queue) Ping(ctx context.Context) error {
 
 func (q *Queue) name(tenant string) string { return "muster:" + q.installation + ":" + tenant }
 
-// Ring puts a bell in its tenant's queue. An error is ETransient.
-func (q *Queue) Ring(ctx context.Context, b execution.Bell) error {
+// ring puts a bell in its tenant's queue. An error is ETransient.
+func (q *Queue) ring(ctx context.Context, b execution.Bell) error {
 	payload, err := json.Marshal(b)
 	if err != nil {
 		return fmt.Errorf("jobs: bell: %w", err)

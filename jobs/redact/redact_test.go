@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/secret"
 )
 
 func TestSecretsAreHiddenInEveryForm(t *testing.T) {
@@ -150,3 +151,5 @@ func BenchmarkHide(b *testing.B) {
 		})
 	}
 }
+
+const hidden = secret.HiddenValue // stands for a secret

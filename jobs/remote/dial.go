@@ -25,11 +25,11 @@ const (
 // our time and some 25 of the node's, and a thousand at once would all run into dialLimit.
 var handshakes atomic.Pointer[chan struct{}]
 
-func init() { SetHandshakes(64) }
+func init() { setHandshakes(64) }
 
-// SetHandshakes says how many handshakes may be under way at the same time in this process; less than 1 is 1. Those that are
+// setHandshakes says how many handshakes may be under way at the same time in this process; less than 1 is 1. Those that are
 // under way are not counted among the new ones.
-func SetHandshakes(n int) {
+func setHandshakes(n int) {
 	slots := make(chan struct{}, max(n, 1))
 	handshakes.Store(&slots)
 }

@@ -47,8 +47,8 @@ func (p Portal) url(s app.Subject) string {
 	return ""
 }
 
-// Body gives what is sent of a notice.
-func Body(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
+// body gives what is sent of a notice.
+func body(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	if d.News != nil {
 		return newsBody(d, p)
 	}

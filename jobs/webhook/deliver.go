@@ -18,7 +18,7 @@ const (
 	most      = 32
 	perTenant = 8
 	// claimFor is how long a claim holds: longer than the slowest request and what is written after it.
-	claimFor = 3 * SendTime
+	claimFor = 3 * sendTime
 	// fallback is how long to sleep where nothing wakes us and nothing is due.
 	fallback    = 30 * time.Second
 	forgetEvery = time.Hour
@@ -140,7 +140,7 @@ func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 		d.Log.Error("a notice cannot be sent", "tenant", one.Tenant, "hook", one.Hook, "delivery", one.ID, "error", one.Err)
 		err = &app.Error{Code: app.EInternal, Message: "What the hook needs could not be read. It was written down on the server."}
 	}
-	var a Answer
+	var a answer
 	if err == nil {
 		a, err = d.Sender.Send(ctx, m)
 		if one.Told != nil && one.Told.Status != nil {
@@ -175,12 +175,12 @@ func messageOf(one webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	if one.Told != nil && one.Told.Status != nil {
 		return statusMessage(one, p)
 	}
-	body, err := Body(one, p)
+	body, err := body(one, p)
 	return Message{ID: one.MessageID, URL: one.URL, Body: body, Secrets: one.Secrets}, err
 }
 
 // count counts an attempt.
-func (d *Deliverer) count(a Answer, failed *app.Error) {
+func (d *Deliverer) count(a answer, failed *app.Error) {
 	var err error
 	if failed != nil { // a nil *Error would be an error
 		err = failed
@@ -201,7 +201,7 @@ func (d *Deliverer) chance() float64 {
 // write tells the store how an attempt ended. A store that is away for a moment is waited for while the claim holds; after
 // that the delivery is made once more, under the same number.
 func (d *Deliverer) write(ctx context.Context, e webhook.DeliveryEnd) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), SendTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
 	defer cancel()
 	err := d.Store.EndDelivery(ctx, e)
 	level := slog.LevelDebug

@@ -18,7 +18,7 @@ const longestReason = 300
 
 // veto gives why the one that was asked says no; "" where the answer was no answer to the question: that the address is not the
 // right one, that nobody may speak there, or that it shall be asked again.
-func veto(a Answer) string {
+func veto(a answer) string {
 	switch a.Status {
 	case http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
 		http.StatusGone, http.StatusTooEarly, http.StatusTooManyRequests:

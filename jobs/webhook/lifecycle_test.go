@@ -50,7 +50,7 @@ func keys(v any) []string {
 
 // TestCooprsPayload: cluster, job and nodes with the names that Coopr's data had, and nothing secret in them.
 func TestCooprsPayload(t *testing.T) {
-	b, err := Body(webhook.DueDelivery{Format: webhook.HookCoopr, News: newsOf(2)}, portalAt(""))
+	b, err := body(webhook.DueDelivery{Format: webhook.HookCoopr, News: newsOf(2)}, portalAt(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +106,12 @@ func TestNewsFit(t *testing.T) {
 		n.Nodes[i].Services = strings.Fields(strings.Repeat("a-service-with-a-long-name ", 200))
 	}
 	for _, f := range []webhook.HookFormat{webhook.HookMuster, webhook.HookCoopr} {
-		b, err := Body(webhook.DueDelivery{Format: f, News: n}, portalAt("https://muster.test/"))
+		b, err := body(webhook.DueDelivery{Format: f, News: n}, portalAt("https://muster.test/"))
 		if err != nil || len(b) > webhook.MaxHookBody || len(b) < webhook.MaxHookBody/4 {
 			t.Errorf("%s: %d bytes, %v", f, len(b), err)
 		}
 	}
-	b, err := Body(webhook.DueDelivery{Format: webhook.HookMuster, News: newsOf(1)}, portalAt("https://muster.test/"))
+	b, err := body(webhook.DueDelivery{Format: webhook.HookMuster, News: newsOf(1)}, portalAt("https://muster.test/"))
 	if err != nil || !strings.Contains(string(b), `"type":"operation.before"`) || !strings.Contains(string(b), `"url":"https://muster.test/clusters/web-1"`) ||
 		!strings.Contains(string(b), `"nodes_total":1`) {
 		t.Errorf("%s %v", b, err)
@@ -129,7 +129,7 @@ func TestWhatIsANo(t *testing.T) {
 		{400, `{"error":"bad","reason":"worse"}`, "worse"},
 		{200, "fine", ""}, {404, "no such page", ""}, {401, "who are you?", ""}, {410, "gone", ""}, {429, "later", ""}, {500, "oops", ""}, {302, "", ""}, {0, "", ""},
 	} {
-		if got := veto(Answer{Status: c.status, Text: c.text}); got != c.want {
+		if got := veto(answer{Status: c.status, Text: c.text}); got != c.want {
 			t.Errorf("%d %q is %q, want %q", c.status, c.text, got, c.want)
 		}
 	}

@@ -21,8 +21,8 @@ import (
 
 // The limits of one request.
 const (
-	// SendTime is how long a request may take, from the look-up of the name to the end of the answer.
-	SendTime = 10 * time.Second
+	// sendTime is how long a request may take, from the look-up of the name to the end of the answer.
+	sendTime = 10 * time.Second
 	readMost = 64 << 10 // of an answer's body
 	headMost = 32 << 10 // of its header
 )
@@ -36,8 +36,8 @@ type Message struct {
 	Header  map[string]string // instead of a signature, where the receiver knows us by a token
 }
 
-// Answer is what a receiver said.
-type Answer struct {
+// answer is what a receiver said.
+type answer struct {
 	Status int    // 0: nothing
 	Text   string // the beginning of the body, at most app.ResponseKept bytes
 	Took   time.Duration
@@ -50,7 +50,7 @@ type SenderConfig struct {
 	Roots   *x509.CertPool  // nil: those of the system
 	Version string
 	Now     func() time.Time // nil: time.Now
-	Time    time.Duration    // how long a request may take; 0: SendTime
+	Time    time.Duration    // how long a request may take; 0: sendTime
 }
 
 // Sender posts messages. It keeps no connection open. Its methods may be called from many goroutines.
@@ -73,7 +73,7 @@ func NewSender(c SenderConfig) *Sender {
 		s.now = time.Now
 	}
 	if s.time == 0 {
-		s.time = SendTime
+		s.time = sendTime
 	}
 	t := &http.Transport{
 		DialContext:            s.guard.DialContext,
@@ -92,14 +92,14 @@ func NewSender(c SenderConfig) *Sender {
 // Send posts a message. The error says in words why it was not taken: EForbidden for an address that may not be spoken to,
 // ETransient and ETimeout where nobody answered, EHostKey for a certificate that does not fit, ECredentials for 401 and 403,
 // ENotFound with the reason "gone" for 410, ERateLimit for 429, EInvalid for any other answer that trying again cannot help.
-func (s *Sender) Send(ctx context.Context, m Message) (Answer, *app.Error) {
+func (s *Sender) Send(ctx context.Context, m Message) (answer, *app.Error) {
 	began := time.Now()
 	a, err := s.send(ctx, m)
 	a.Took = time.Since(began)
 	return a, err
 }
 
-func (s *Sender) send(ctx context.Context, m Message) (a Answer, _ *app.Error) {
+func (s *Sender) send(ctx context.Context, m Message) (a answer, _ *app.Error) {
 	ctx, cancel := context.WithTimeout(ctx, s.time)
 	defer cancel()
 	if len(m.Body) > webhook.MaxHookBody {

@@ -259,13 +259,13 @@ func TestBodies(t *testing.T) {
 			`"text":"\u003c!channel\u003e look","path":"/clusters/web","action":"/clusters/web/extend","action_name":"Extend","url":"https://m.test/clusters/web","action_url":"https://m.test/clusters/web/extend"}}`,
 	} {
 		d.Format = format
-		if b, err := Body(d, portalAt("https://m.test/")); err != nil || string(b) != want {
+		if b, err := body(d, portalAt("https://m.test/")); err != nil || string(b) != want {
 			t.Errorf("%s: %s (%v)", format, b, err)
 		}
 	}
 	d.What.Text, d.What.Title = strings.Repeat("ä", 1<<20), strings.Repeat("ö", 1<<20)
 	d.What.Users = make([]string, 100_000)
-	if b, err := Body(d, portalAt("")); err != nil || len(b) > webhook.MaxHookBody {
+	if b, err := body(d, portalAt("")); err != nil || len(b) > webhook.MaxHookBody {
 		t.Errorf("a huge notice has %d bytes (%v)", len(b), err)
 	}
 }

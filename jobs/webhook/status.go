@@ -72,7 +72,7 @@ func statusMessage(d webhook.DueDelivery, p Portal) (Message, *app.Error) {
 
 // judgeStatus says more of an answer to a commit status: what it takes, and that GitLab refuses a state which the status has already, as after an
 // answer that got lost.
-func judgeStatus(s app.CommitStatus, a Answer, err *app.Error) *app.Error {
+func judgeStatus(s app.CommitStatus, a answer, err *app.Error) *app.Error {
 	switch {
 	case err == nil:
 	case s.System == "gitlab" && a.Status == http.StatusBadRequest && strings.Contains(a.Text, "Cannot transition status"):

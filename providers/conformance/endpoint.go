@@ -26,14 +26,14 @@ func (h endpoint[S]) lostAnswers(t S) {
 			spec, _ := h.Spec(t, "unclear")
 			ctx, cancel := t.Context(), context.CancelFunc(func() {})
 			if fault == Slow {
-				ctx, cancel = context.WithTimeout(ctx, SlowFor/6)
+				ctx, cancel = context.WithTimeout(ctx, slowFor/6)
 			}
 			defer cancel()
 			before := h.Faults.Created()
 			h.Faults.Arm(fault, 1, h.Faults.Creates)
 			began := time.Now()
 			made, err := p.Create(ctx, spec)
-			if took := time.Since(began); fault == Slow && took > SlowFor*2/3 {
+			if took := time.Since(began); fault == Slow && took > slowFor*2/3 {
 				t.Errorf("create went on for %s after its time had run out", took)
 			}
 			if left := h.Faults.Disarm(); left > 0 {

@@ -17,11 +17,11 @@ const (
 	Broken    Fault = "broken"    // the call is carried out, and the answer is 500
 	Down      Fault = "down"      // nothing is carried out, and the answer is 503
 	Throttled Fault = "throttled" // nothing is carried out, and the answer is 429 with a Retry-After of 7 s
-	Slow      Fault = "slow"      // the call is carried out at once, and answered after SlowFor
+	Slow      Fault = "slow"      // the call is carried out at once, and answered after slowFor
 )
 
-// SlowFor is how long a slow answer takes.
-const SlowFor = 3 * time.Second
+// slowFor is how long a slow answer takes.
+const slowFor = 3 * time.Second
 
 // Faults stands in front of a simulated endpoint. It counts the calls that would make a machine, and does to calls what it was told to.
 type Faults struct {
@@ -109,7 +109,7 @@ func (f *Faults) Wrap(endpoint http.Handler) http.Handler {
 			answer := newRecorder()
 			endpoint.ServeHTTP(answer, r)
 			select {
-			case <-time.After(SlowFor):
+			case <-time.After(slowFor):
 			case <-r.Context().Done():
 				panic(http.ErrAbortHandler)
 			}

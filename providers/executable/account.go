@@ -180,7 +180,7 @@ func (a *account) run(b *begin) {
 
 // start begins a process, and learns whether it still is what it was.
 func (a *account) start() (*process, error) {
-	if err := Vet(a.program.Path); err != nil {
+	if err := vet(a.program.Path); err != nil {
 		return nil, placed(err)
 	}
 	p, err := start(a.program.Path, program.Environ(a.program.Env), a.times, a.env.Logger.With("program", a.program.Name), a.hidden)

@@ -59,7 +59,7 @@ func Inquire(ctx context.Context, name, path string, env []string, log *slog.Log
 
 func inquire(ctx context.Context, name, path string, env []string, log *slog.Logger, t times) (Program, error) {
 	inquired := Program{Name: name, Path: path, Env: env}
-	if err := Vet(path); err != nil {
+	if err := vet(path); err != nil {
 		return Program{}, err
 	}
 	p, err := start(path, program.Environ(env), t, log.With("program", name), nil)

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
 	"muster/app"
 	"muster/app/family"
 	"muster/app/template"
 	"muster/providers/providertest"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"muster/app/family"
+	"muster/app/program"
 )
 
 func TestFind(t *testing.T) {
@@ -21,11 +22,11 @@ func TestFind(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, Prefix+"directory"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	names, paths, err := Find(dir)
+	names, paths, err := program.Find(dir, Prefix)
 	if err != nil || !slices.Equal(names, []string{"a", "b"}) || paths["a"] != filepath.Join(dir, Prefix+"a") {
 		t.Errorf("%v, %v, %v", names, paths, err)
 	}
-	if _, _, err := Find(filepath.Join(dir, "none")); err == nil {
+	if _, _, err := program.Find(filepath.Join(dir, "none"), Prefix); err == nil {
 		t.Error("a directory that is not there is found")
 	}
 }
@@ -69,7 +70,7 @@ func TestVet(t *testing.T) {
 		link("linked", "muster-provider-a"):          "",
 		link("led", filepath.Join(open, Prefix+"a")): "can be written by others",
 	} {
-		err := Vet(path)
+		err := vet(path)
 		if (err == nil) != (word == "") || err != nil && !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: %v, want %q", path, err, word)
 		}

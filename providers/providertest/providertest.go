@@ -4,9 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"golang.org/x/crypto/ssh"
 	"muster/app/family"
 	"muster/providers/conformance"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // The suite's words, for tests.
@@ -26,11 +27,8 @@ const Installation = conformance.Installation
 // What an endpoint does to a call instead of answering it well.
 const (
 	Lost      = conformance.Lost
-	Broken    = conformance.Broken
 	Down      = conformance.Down
 	Throttled = conformance.Throttled
-	Slow      = conformance.Slow
-	SlowFor   = conformance.SlowFor
 )
 
 // Run checks a member against the contract.

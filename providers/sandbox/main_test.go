@@ -4,17 +4,20 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-	"golang.org/x/crypto/ssh"
 	"muster/app/family"
 	"muster/providers/providertest"
+
+	"go.uber.org/goleak"
+	"golang.org/x/crypto/ssh"
 )
 
 func TestMain(m *testing.M) {
@@ -62,12 +65,12 @@ func dataDir(t *testing.T) string {
 	t.Cleanup(func() {
 		left := traces(dir)
 		if len(left) == 0 {
-			if err := Cleanup(context.Background(), dir); err != nil {
+			if err := cleanup(context.Background(), dir); err != nil {
 				t.Errorf("clean up: %v", err)
 			}
 			return
 		}
-		if err := Cleanup(context.Background(), dir); err != nil {
+		if err := cleanup(context.Background(), dir); err != nil {
 			t.Errorf("clean up: %v (there was %v)", err, left)
 		}
 		if left := traces(dir); len(left) > 0 {
@@ -183,4 +186,25 @@ func sh(t testing.TB, c *ssh.Client, format string, args ...any) string {
 		t.Fatalf("%s: %v: %s", command, err, out)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// cleanup deletes every machine of a data directory, then the directory. It is for tests and for starting over.
+func cleanup(ctx context.Context, dataDir string) error {
+	if _, err := os.Stat(dataDir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	p, err := Open(ctx, "cleanup", map[string]any{"mode": ModeProcess}, Env{DataDir: dataDir})
+	if err != nil {
+		return err
+	}
+	ids, err := p.files.ids()
+	errs := []error{err}
+	for _, id := range ids {
+		errs = append(errs, p.Delete(ctx, id))
+	}
+	errs = append(errs, p.Close())
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return os.RemoveAll(p.files.dir)
 }

@@ -337,7 +337,7 @@ func TestNamespacesOnAnOverlay(t *testing.T) {
 		}
 	})
 	dir := filepath.Join(mounted, "sandbox")
-	t.Cleanup(func() { _ = Cleanup(context.Background(), dir) })
+	t.Cleanup(func() { _ = cleanup(context.Background(), dir) })
 	p := open(t, dir, ModeNamespaces)
 	m, k := create(t, p, "memory")
 	if !strings.Contains(m.Note, "files in memory") {

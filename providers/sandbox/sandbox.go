@@ -410,24 +410,3 @@ func (p *Provider) Close() error {
 	}
 	return errors.Join(errs...)
 }
-
-// Cleanup deletes every machine of a data directory, then the directory. It is for tests and for starting over.
-func Cleanup(ctx context.Context, dataDir string) error {
-	if _, err := os.Stat(dataDir); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	p, err := Open(ctx, "cleanup", map[string]any{"mode": ModeProcess}, Env{DataDir: dataDir})
-	if err != nil {
-		return err
-	}
-	ids, err := p.files.ids()
-	errs := []error{err}
-	for _, id := range ids {
-		errs = append(errs, p.Delete(ctx, id))
-	}
-	errs = append(errs, p.Close())
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return os.RemoveAll(p.files.dir)
-}

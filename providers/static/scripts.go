@@ -17,7 +17,6 @@ const (
 	exitKeys    = 77 // authorized_keys cannot be written
 	exitName    = 78 // the host name cannot be set
 	exitTools   = 79 // a program is missing
-	exitSudo    = 80 // sudo wants a password
 )
 
 // greeting begins what scripts say, since the user's shell may say something before them.

@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 		if _, err := json.Marshal(r.Catalog); err != nil {
 			t.Errorf("what was read cannot be told: %v", err)
 		}
-		if c, err := LoadFS(o, source); (c != nil) != r.OK() || (err == nil) != r.OK() {
+		if c, err := loadFS(o, source); (c != nil) != r.OK() || (err == nil) != r.OK() {
 			t.Errorf("load gives %v, %v where lint says %v", c, err, r.Problems)
 		}
 		if again := LintFS(o, source).Problems.Error(); again != r.Problems.Error() {

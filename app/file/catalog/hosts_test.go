@@ -100,7 +100,7 @@ needs:
 `
 
 func TestEntriesKnowTheLinesOfTheirParts(t *testing.T) {
-	c, err := LoadFS(Options{}, Source{Name: "in", FS: fstest.MapFS{"t.yaml": {Data: []byte(ruled + stated)}}})
+	c, err := loadFS(Options{}, Source{Name: "in", FS: fstest.MapFS{"t.yaml": {Data: []byte(ruled + stated)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestEntriesKnowTheLinesOfTheirParts(t *testing.T) {
 
 func TestRulesForHostsAreChecked(t *testing.T) {
 	text := strings.NewReplacer("alone: [a]", "alone: [a, a]", "      - b\n    max_nodes: 2", "      - bb\n    max_nodes: 0").Replace(ruled)
-	_, err := LoadFS(Options{}, Source{Name: "in", FS: fstest.MapFS{"t.yaml": {Data: []byte(text + stated)}}})
+	_, err := loadFS(Options{}, Source{Name: "in", FS: fstest.MapFS{"t.yaml": {Data: []byte(text + stated)}}})
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -156,7 +156,7 @@ func TestRulesForHostsAreChecked(t *testing.T) {
 
 func TestToKeepApartFromNothingIsAMistake(t *testing.T) {
 	text := strings.Replace(ruled, "from: [a]", "from: []", 1)
-	_, err := LoadFS(Options{}, Source{Name: "in", FS: fstest.MapFS{"t.yaml": {Data: []byte(text + stated)}}})
+	_, err := loadFS(Options{}, Source{Name: "in", FS: fstest.MapFS{"t.yaml": {Data: []byte(text + stated)}}})
 	if want := `in/t.yaml:21:9: error: template "t": constraints.hosts.apart[0] keeps "b" apart from nothing`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}

@@ -59,8 +59,8 @@ type Source struct {
 	FS   fs.FS
 }
 
-// Dir is the source that reads a directory.
-func Dir(dir string) Source { return Source{Name: dir, FS: os.DirFS(dir)} }
+// dir is the source that reads a directory.
+func dir(dir string) Source { return Source{Name: dir, FS: os.DirFS(dir)} }
 
 // Load reads directories into one catalog. In each, every *.yaml and *.yml file at any depth is of Muster's form, and
 // *.json files in the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates (of which dir may
@@ -71,13 +71,13 @@ func Dir(dir string) Source { return Source{Name: dir, FS: os.DirFS(dir)} }
 func Load(o Options, dirs ...string) (*template.Catalog, error) {
 	sources := make([]Source, len(dirs))
 	for i, d := range dirs {
-		sources[i] = Dir(d)
+		sources[i] = dir(d)
 	}
-	return LoadFS(o, sources...)
+	return loadFS(o, sources...)
 }
 
-// LoadFS is Load for any trees of files.
-func LoadFS(o Options, sources ...Source) (*template.Catalog, error) {
+// loadFS is Load for any trees of files.
+func loadFS(o Options, sources ...Source) (*template.Catalog, error) {
 	c, _, err := load(o, sources)
 	return c, err
 }
@@ -139,7 +139,7 @@ func (r *Report) Add(p form.Problem) {
 func Lint(o Options, dirs ...string) Report {
 	sources := make([]Source, len(dirs))
 	for i, d := range dirs {
-		sources[i] = Dir(d)
+		sources[i] = dir(d)
 	}
 	return LintFS(o, sources...)
 }

@@ -185,7 +185,7 @@ func TestWarningsDoNotFailALoad(t *testing.T) {
 	var warned []string
 	o.Warn = func(p form.Problem) { warned = append(warned, p.String()) }
 	src := Source{Name: "c", FS: fstest.MapFS{"a.yaml": {Data: []byte("kind: service\nname: s\nruntime: {requires: [gone]}\n")}}}
-	c, err := LoadFS(o, src)
+	c, err := loadFS(o, src)
 	if err != nil || c.Services["s"] == nil || len(warned) != 1 {
 		t.Errorf("got %v, %v, warnings %q", c, err, warned)
 	}
@@ -196,7 +196,7 @@ func TestLaterDirectoriesReplaceByName(t *testing.T) {
 		return fstest.MapFS{"a.yaml": {Data: []byte("kind: service\nname: s\ndescription: " + desc + "\n")},
 			desc + ".yaml": {Data: []byte("kind: service\nname: " + desc + "\n")}}
 	}
-	c, err := LoadFS(Options{}, Source{"one", entry("one")}, Source{"two", entry("two")})
+	c, err := loadFS(Options{}, Source{"one", entry("one")}, Source{"two", entry("two")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,12 +63,12 @@ func (r *Reader) Families() appcatalog.Families { return r.families }
 func (r *Reader) Load(dirs ...string) (*template.Catalog, error) {
 	sources := make([]Source, len(dirs))
 	for i, d := range dirs {
-		sources[i] = Dir(d)
+		sources[i] = dir(d)
 	}
 	return r.LoadFS(sources...)
 }
 
-// LoadFS is Load for any trees of files.
+// loadFS is Load for any trees of files.
 func (r *Reader) LoadFS(sources ...Source) (*template.Catalog, error) {
 	c, entries, err := load(r.options, sources)
 	if err != nil {

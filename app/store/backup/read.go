@@ -55,8 +55,8 @@ func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bo
 			if err := document(from, mostHead, &head); err != nil {
 				return err
 			}
-			if head.Form > Form || head.Form < 1 {
-				return &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup has the form %d, and this program knows %d only.", head.Form, Form),
+			if head.Form > newest || head.Form < 1 {
+				return &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup has the form %d, and this program knows %d only.", head.Form, newest),
 					Hint: "Restore it with a newer version."}
 			}
 		case h.Name == manifestName:
@@ -160,8 +160,8 @@ func Rows(r io.Reader, head Head, m Manifest, put func(table string, row []any) 
 	})
 }
 
-// Blobs calls put for every content of a backup that was checked.
-func Blobs(r io.Reader, m Manifest, put func(name string, size int64, from io.Reader) error) error {
+// blobs calls put for every content of a backup that was checked.
+func blobs(r io.Reader, m Manifest, put func(name string, size int64, from io.Reader) error) error {
 	return again(r, m, func(e Entry, from io.Reader) error {
 		if e.Blob == "" {
 			_, err := io.Copy(io.Discard, from)

@@ -31,9 +31,9 @@ func Take(ctx context.Context, to io.Writer, s *db.Snapshot, keeper db.KeyKeeper
 	if err := s.CheckKey(ctx, keeper); err != nil {
 		return out, err
 	}
-	out.Head = Head{Form: Form, Version: version, MadeAt: at.UTC(), Database: s.Kind + " " + s.Version, Installation: s.Installation, Migration: s.Migration,
+	out.Head = Head{Form: newest, Version: version, MadeAt: at.UTC(), Database: s.Kind + " " + s.Version, Installation: s.Installation, Migration: s.Migration,
 		Resources: contents != nil, Tables: s.Tables}
-	w, err := NewWriter(ctx, to, out.Head, keeper)
+	w, err := newWriter(ctx, to, out.Head, keeper)
 	if err != nil {
 		return out, err
 	}
@@ -60,7 +60,7 @@ func Take(ctx context.Context, to io.Writer, s *db.Snapshot, keeper db.KeyKeeper
 	return out, err
 }
 
-func content(ctx context.Context, w *Writer, b db.Blob, from Contents) error {
+func content(ctx context.Context, w *writer, b db.Blob, from Contents) error {
 	r, err := from.Open(ctx, b.Name, 0)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func Bring(ctx context.Context, open Opener, where string, r db.Restored, unprov
 		return head, m, out, err
 	}
 	if put != nil && head.Resources {
-		if err = read(func(from io.Reader) error { return Blobs(from, m, put) }); err != nil {
+		if err = read(func(from io.Reader) error { return blobs(from, m, put) }); err != nil {
 			return head, m, out, err
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"muster/app/store/db"
 )
 
-// Form is the form that is written. Older ones are read as long as they are known; newer ones are refused.
-const Form = 2
+// newest is the form that is written. Older ones are read as long as they are known; newer ones are refused.
+const newest = 2
 
 // Names in the archive.
 const (
@@ -55,8 +55,8 @@ type Manifest struct {
 	Proven  bool           `json:"-"`    // Check verified its proof
 }
 
-// Writer writes a backup: rows table by table, then contents, then Close.
-type Writer struct {
+// writer writes a backup: rows table by table, then contents, then Close.
+type writer struct {
 	gz       *gzip.Writer
 	tar      *tar.Writer
 	at       time.Time
@@ -69,8 +69,8 @@ type Writer struct {
 	count int // pieces of the table
 }
 
-// NewWriter begins a backup that is authenticated with a key-encryption key.
-func NewWriter(ctx context.Context, to io.Writer, h Head, keeper db.KeyKeeper) (*Writer, error) {
+// newWriter begins a backup that is authenticated with a key-encryption key.
+func newWriter(ctx context.Context, to io.Writer, h Head, keeper db.KeyKeeper) (*writer, error) {
 	prover, err := newProver(ctx, keeper)
 	if err != nil {
 		return nil, err
@@ -79,11 +79,11 @@ func NewWriter(ctx context.Context, to io.Writer, h Head, keeper db.KeyKeeper) (
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
-	w := &Writer{gz: gz, tar: tar.NewWriter(gz), at: h.MadeAt.Truncate(time.Second), manifest: Manifest{Rows: map[string]int{}}, prover: prover}
+	w := &writer{gz: gz, tar: tar.NewWriter(gz), at: h.MadeAt.Truncate(time.Second), manifest: Manifest{Rows: map[string]int{}}, prover: prover}
 	for _, t := range h.Tables {
 		w.manifest.Rows[t.Name] = 0
 	}
-	h.Form = Form
+	h.Form = newest
 	b, err := json.MarshalIndent(h, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
@@ -92,7 +92,7 @@ func NewWriter(ctx context.Context, to io.Writer, h Head, keeper db.KeyKeeper) (
 }
 
 // Row adds a row of a table. Rows of one table come one after the other.
-func (w *Writer) Row(table string, row []any) (err error) {
+func (w *writer) Row(table string, row []any) (err error) {
 	if table != w.table {
 		if err := w.flush(); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (w *Writer) Row(table string, row []any) (err error) {
 	return nil
 }
 
-func (w *Writer) flush() error {
+func (w *writer) flush() error {
 	if w.rows == 0 {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-func (w *Writer) header(path string, size int64) error {
+func (w *writer) header(path string, size int64) error {
 	if len(w.manifest.Entries) == mostFiles && path != manifestName && path != proofName {
 		return fmt.Errorf("backup: more than %d files", mostFiles)
 	}
@@ -130,7 +130,7 @@ func (w *Writer) header(path string, size int64) error {
 	return nil
 }
 
-func (w *Writer) file(e Entry, b []byte) error {
+func (w *writer) file(e Entry, b []byte) error {
 	if err := w.header(e.Path, int64(len(b))); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (w *Writer) file(e Entry, b []byte) error {
 }
 
 // Blob adds a content of a resource, which must have the size that is said.
-func (w *Writer) Blob(name string, size int64, r io.Reader) error {
+func (w *writer) Blob(name string, size int64, r io.Reader) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (w *Writer) Blob(name string, size int64, r io.Reader) error {
 }
 
 // Close writes the manifest and its proof. Without them the backup is refused.
-func (w *Writer) Close() (Manifest, error) {
+func (w *writer) Close() (Manifest, error) {
 	if err := w.flush(); err != nil {
 		return Manifest{}, err
 	}

@@ -36,10 +36,10 @@ elif [ -r /dev/stdin ]; then . /dev/stdin; else eval "$(cat)"; fi
 exit 1
 `
 
-// Line is a command line that does what its standard input says (a Script) in a private directory, $muster_dir with a slash at its end, which goes
+// line is a command line that does what its standard input says (a Script) in a private directory, $muster_dir with a slash at its end, which goes
 // away with the
 // command however that ends. It is the same for every call of one tool, and shows nothing. Word is the tool's, of lower-case letters.
-func Line(word string) string {
+func line(word string) string {
 	return Prologue + `muster_dir=$muster_root/.run/$$.` + word + `
 trap 'rm -rf "$muster_root/.run/$$.` + word + `"' EXIT
 trap 'exit 129' HUP
@@ -55,7 +55,7 @@ muster_dir=$muster_dir/
 // named, whatever shell carries it out. When it is told to end, so is all that the tool has started, also what has left its process group, as the children of
 // some tools do: they are known by a variable.
 func Alone(word string) string {
-	return "exec sh -c " + phrase.ShellQuote(ending+strings.ReplaceAll(Line(word), "trap 'exit ", "trap 'muster_end; exit ")) + " muster"
+	return "exec sh -c " + phrase.ShellQuote(ending+strings.ReplaceAll(line(word), "trap 'exit ", "trap 'muster_end; exit ")) + " muster"
 }
 
 const ending = `MUSTER_ALONE=$$.$(date +%s)

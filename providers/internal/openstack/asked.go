@@ -55,7 +55,7 @@ func (o Order) intent() string {
 // standing gives the server of the intent; nil where there is none. One that was just made is asked for by its id, and after a call that was not answered it is
 // looked for twice.
 func (o Order) standing(ctx context.Context, s *Session, p Pace) (*Server, error) {
-	one, err := Find(ctx, s, o.Tags)
+	one, err := find(ctx, s, o.Tags)
 	if err != nil || one != nil {
 		return one, err
 	}
@@ -65,7 +65,7 @@ func (o Order) standing(ctx context.Context, s *Session, p Pace) (*Server, error
 		return nil, nil
 	case last.id != "":
 		one, err = Get(ctx, s, last.id)
-		if err == nil && !one.Going() {
+		if err == nil && !one.going() {
 			return one, nil
 		}
 		if err != nil && !Absent(err) {
@@ -75,7 +75,7 @@ func (o Order) standing(ctx context.Context, s *Session, p Pace) (*Server, error
 		if err := p.sleep(ctx, time.Until(last.at.Add(p.Late))); err != nil {
 			return nil, err
 		}
-		if one, err = Find(ctx, s, o.Tags); err != nil || one != nil {
+		if one, err = find(ctx, s, o.Tags); err != nil || one != nil {
 			return one, err
 		}
 	}

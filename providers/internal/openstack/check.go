@@ -90,8 +90,8 @@ func (f *Findings) roles(roles []string) {
 	}
 }
 
-// Zones gives the names of the zones that can be used, sorted.
-func Zones(ctx context.Context, s *Session) ([]string, error) {
+// zones gives the names of the zones that can be used, sorted.
+func zones(ctx context.Context, s *Session) ([]string, error) {
 	page, err := availabilityzones.List(s.Compute).AllPages(ctx)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func Zones(ctx context.Context, s *Session) ([]string, error) {
 
 // Zone looks whether zones are there.
 func (f *Findings) Zone(ctx context.Context, s *Session, wanted []string) {
-	zones, err := Zones(ctx, s)
+	zones, err := zones(ctx, s)
 	if err != nil {
 		if gophercloud.ResponseCodeIs(err, http.StatusNotFound) && len(wanted) == 0 {
 			return // the cloud has no zones
@@ -133,7 +133,7 @@ func (f *Findings) Zone(ctx context.Context, s *Session, wanted []string) {
 // ports and floating IPs it has.
 func (f *Findings) Machines(ctx context.Context, s *Session, needs family.AccountNeeds, disks func(int, flavors.Flavor) Disks, nets func(int) (ports, floating int)) *Demand {
 	demand := &Demand{each: needs.Each}
-	all, err := Flavors(ctx, s)
+	all, err := flavorList(ctx, s)
 	if err != nil {
 		f.Bad(family.AboutFlavor, "", err)
 	} else if len(needs.Machines) == 0 {
@@ -151,7 +151,7 @@ func (f *Findings) Machines(ctx context.Context, s *Session, needs family.Accoun
 			demand.add(need, one)
 			continue
 		}
-		flavor, err := FlavorOf(all, need.Flavor.Flavor)
+		flavor, err := flavorOf(all, need.Flavor.Flavor)
 		if err != nil {
 			f.Bad(family.AboutFlavor, need.Flavor.Flavor, err)
 			continue
@@ -166,7 +166,7 @@ func (f *Findings) Machines(ctx context.Context, s *Session, needs family.Accoun
 		one.Cores, one.MemoryMB = flavor.VCPUs, flavor.RAM
 		demand.add(need, one)
 		if ok {
-			if err := Fits(flavor, image, d); err != nil {
+			if err := fits(flavor, image, d); err != nil {
 				f.Bad(family.AboutFlavor, flavor.Name, err)
 				continue
 			}
@@ -177,9 +177,9 @@ func (f *Findings) Machines(ctx context.Context, s *Session, needs family.Accoun
 }
 
 func (f *Findings) image(ctx context.Context, s *Session, name string) (images.Image, bool) {
-	image, err := Image(ctx, s, name)
+	image, err := image(ctx, s, name)
 	if err == nil {
-		err = Usable(image)
+		err = usable(image)
 	}
 	if err != nil {
 		f.Bad(family.AboutImage, name, err)
@@ -193,7 +193,7 @@ func (f *Findings) image(ctx context.Context, s *Session, name string) (images.I
 // their names as descriptions.
 func Offers(ctx context.Context, s *Session, byID bool) (family.Offers, error) {
 	var out family.Offers
-	all, err := Flavors(ctx, s)
+	all, err := flavorList(ctx, s)
 	if err != nil {
 		return out, err
 	}
@@ -205,13 +205,13 @@ func Offers(ctx context.Context, s *Session, byID bool) (family.Offers, error) {
 		out.Flavors = append(out.Flavors, offer)
 	}
 	slices.SortFunc(out.Flavors, func(a, b family.FlavorOffer) int { return strings.Compare(a.Flavor.Flavor, b.Flavor.Flavor) })
-	if out.Zones, err = Zones(ctx, s); err != nil && !Absent(err) {
+	if out.Zones, err = zones(ctx, s); err != nil && !Absent(err) {
 		return out, err
 	}
 	if err := s.Needs("image", s.Image); err != nil {
 		return out, err
 	}
-	found, err := Images(ctx, s, images.ListOpts{Status: images.ImageStatusActive})
+	found, err := imageList(ctx, s, images.ListOpts{Status: images.ImageStatusActive})
 	if err != nil {
 		return out, err
 	}

@@ -55,7 +55,7 @@ func Ensure(ctx context.Context, s *Session, p Pace, o Order) (*Server, error) {
 	if ours {
 		opts, err := o.Options()
 		if err == nil {
-			if id, err = Make(ctx, s, opts); err == nil || undecided(err) {
+			if id, err = makeServer(ctx, s, opts); err == nil || undecided(err) {
 				o.Asked.keep(o.intent(), id, p.Late)
 			}
 		}
@@ -65,7 +65,7 @@ func Ensure(ctx context.Context, s *Session, p Pace, o Order) (*Server, error) {
 	} else {
 		id, ours = one.ID, one.Status == "ERROR" && one.LaunchedAt.IsZero()
 	}
-	one, err = Placed(ctx, s, p, id)
+	one, err = placed(ctx, s, p, id)
 	if err == nil && o.Finish != nil {
 		err = o.Finish(one)
 	}
@@ -129,13 +129,13 @@ func NewCatalog() *Catalog {
 // Flavor looks among the flavors that are known, and once more among those that there are now.
 func (c *Catalog) Flavor(ctx context.Context, s *Session, name string) (flavors.Flavor, error) {
 	fresh := false
-	ask := func() ([]flavors.Flavor, error) { fresh = true; return Flavors(ctx, s) }
+	ask := func() ([]flavors.Flavor, error) { fresh = true; return flavorList(ctx, s) }
 	for {
 		all, err := c.flavors.Get("", ask)
 		if err != nil {
 			return flavors.Flavor{}, err
 		}
-		f, err := FlavorOf(all, name)
+		f, err := flavorOf(all, name)
 		if err == nil || fresh {
 			return f, err
 		}
@@ -145,9 +145,9 @@ func (c *Catalog) Flavor(ctx context.Context, s *Session, name string) (flavors.
 
 // Image gives an image that a server can be made of.
 func (c *Catalog) Image(ctx context.Context, s *Session, name string) (images.Image, error) {
-	image, err := c.images.Get(name, func() (images.Image, error) { return Image(ctx, s, name) })
+	image, err := c.images.Get(name, func() (images.Image, error) { return image(ctx, s, name) })
 	if err == nil {
-		err = Usable(image)
+		err = usable(image)
 	}
 	return image, err
 }

@@ -14,8 +14,8 @@ import (
 // volumeTypes is the first version of Nova's interface in which a disk may name its type. From 2.37 on, a server must say which networks it is on.
 const volumeTypes = "2.67"
 
-// Make sends the one call that makes a server, and gives its id.
-func Make(ctx context.Context, s *Session, o servers.CreateOpts) (string, error) {
+// makeServer sends the one call that makes a server, and gives its id.
+func makeServer(ctx context.Context, s *Session, o servers.CreateOpts) (string, error) {
 	c := *s.Compute
 	for _, d := range o.BlockDevice {
 		if d.VolumeType != "" {
@@ -57,9 +57,9 @@ func (d Disks) Put(o *servers.CreateOpts, image string) {
 	}
 }
 
-// Placed waits until a server has a host and addresses, or failed to get them: then the error says why, and the server is there still. Where that
+// placed waits until a server has a host and addresses, or failed to get them: then the error says why, and the server is there still. Where that
 // takes too long the server is given as it is.
-func Placed(ctx context.Context, s *Session, p Pace, id string) (*Server, error) {
+func placed(ctx context.Context, s *Session, p Pace, id string) (*Server, error) {
 	var last *Server
 	_, err := p.Until(ctx, func() (bool, error) {
 		var err error
@@ -86,7 +86,7 @@ func Remove(ctx context.Context, s *Session, p Pace, id string, meanwhile func()
 	if err != nil && !Absent(err) {
 		return err
 	}
-	if err == nil && !one.Going() {
+	if err == nil && !one.going() {
 		if err := servers.Delete(ctx, s.Compute, id).ExtractErr(); err != nil && !Absent(err) {
 			return err
 		}
@@ -151,7 +151,7 @@ func Sleep(ctx context.Context, s *Session, id string) error {
 	if err != nil {
 		return err
 	}
-	if one.Going() {
+	if one.going() {
 		return app.Errorf(app.ENotFound, "the server %s is being deleted", id)
 	}
 	if one.Status == "SHUTOFF" || one.TaskState == "powering-off" {
@@ -181,7 +181,7 @@ func Wake(ctx context.Context, s *Session, p Pace, id string) error {
 		switch {
 		case err != nil:
 			return false, err
-		case one.Going():
+		case one.going():
 			return false, app.Errorf(app.ENotFound, "the server %s is being deleted", id)
 		case one.TaskState == "powering-off":
 			return false, nil

@@ -53,8 +53,8 @@ func (n *Names[T]) Get(name string, ask func() (T, error)) (T, error) {
 // Forget has everything be asked anew.
 func (n *Names[T]) Forget() { n.mu.Lock(); defer n.mu.Unlock(); n.kept = nil }
 
-// Flavors gives all flavors that the project may use, sorted by name.
-func Flavors(ctx context.Context, s *Session) ([]flavors.Flavor, error) {
+// flavorList gives all flavors that the project may use, sorted by name.
+func flavorList(ctx context.Context, s *Session) ([]flavors.Flavor, error) {
 	var all []flavors.Flavor
 	err := flavors.ListDetail(s.Compute, flavors.ListOpts{}).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 		some, err := flavors.ExtractFlavors(page)
@@ -65,8 +65,8 @@ func Flavors(ctx context.Context, s *Session) ([]flavors.Flavor, error) {
 	return all, err
 }
 
-// FlavorOf finds a flavor among all by its id or name.
-func FlavorOf(all []flavors.Flavor, name string) (flavors.Flavor, error) {
+// flavorOf finds a flavor among all by its id or name.
+func flavorOf(all []flavors.Flavor, name string) (flavors.Flavor, error) {
 	names := make([]string, 0, len(all))
 	for _, f := range all {
 		if f.ID == name {
@@ -82,9 +82,9 @@ func FlavorOf(all []flavors.Flavor, name string) (flavors.Flavor, error) {
 	return flavors.Flavor{}, e
 }
 
-// Image finds an image by its id or name. Of several images of one name the newest that can be used counts, as clouds keep the old ones when they
+// image finds an image by its id or name. Of several images of one name the newest that can be used counts, as clouds keep the old ones when they
 // publish a new one.
-func Image(ctx context.Context, s *Session, name string) (images.Image, error) {
+func image(ctx context.Context, s *Session, name string) (images.Image, error) {
 	if err := s.Needs("image", s.Image); err != nil {
 		return images.Image{}, err
 	}
@@ -98,7 +98,7 @@ func Image(ctx context.Context, s *Session, name string) (images.Image, error) {
 		}
 	}
 	if name != "" {
-		all, err := Images(ctx, s, images.ListOpts{Name: name})
+		all, err := imageList(ctx, s, images.ListOpts{Name: name})
 		if err != nil {
 			return images.Image{}, err
 		}
@@ -120,8 +120,8 @@ func rank(i images.Image) int {
 	return 0
 }
 
-// Images gives the images that the project sees.
-func Images(ctx context.Context, s *Session, o images.ListOpts) ([]images.Image, error) {
+// imageList gives the images that the project sees.
+func imageList(ctx context.Context, s *Session, o images.ListOpts) ([]images.Image, error) {
 	var all []images.Image
 	err := images.List(s.Image, o).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
 		some, err := images.ExtractImages(page)
@@ -131,8 +131,8 @@ func Images(ctx context.Context, s *Session, o images.ListOpts) ([]images.Image,
 	return all, err
 }
 
-// Usable gives EInvalid for an image that no server can be made of.
-func Usable(i images.Image) error {
+// usable gives EInvalid for an image that no server can be made of.
+func usable(i images.Image) error {
 	if i.Status == images.ImageStatusActive {
 		return nil
 	}
@@ -141,8 +141,8 @@ func Usable(i images.Image) error {
 	return e
 }
 
-// Fits gives EInvalid for an image that is too large for a flavor, with the disk that it boots from.
-func Fits(f flavors.Flavor, i images.Image, d Disks) error {
+// fits gives EInvalid for an image that is too large for a flavor, with the disk that it boots from.
+func fits(f flavors.Flavor, i images.Image, d Disks) error {
 	disk := cmp.Or(d.BootGB, f.Disk)
 	needed := max(i.MinDiskGigabytes, int((i.SizeBytes+1<<30-1)>>30), int((i.VirtualSize+1<<30-1)>>30))
 	var e *app.Error

@@ -81,8 +81,8 @@ func hidden(key string) bool {
 // WantsFloating tells whether the server is to have a floating IP.
 func (s *Server) WantsFloating() bool { return s.Metadata[MetaAccess] == AccessFloating }
 
-// Going tells whether a server is gone, or on its way.
-func (s *Server) Going() bool {
+// going tells whether a server is gone, or on its way.
+func (s *Server) going() bool {
 	return s.gone() || s.TaskState == "deleting" || s.TaskState == "soft-deleting"
 }
 
@@ -239,13 +239,13 @@ func carries(has, wanted map[string]string) bool {
 	return true
 }
 
-// Find gives the server of an intent; nil where there is none. Of several the oldest counts, so that everybody takes the same.
-func Find(ctx context.Context, s *Session, tags map[string]string) (*Server, error) {
+// find gives the server of an intent; nil where there is none. Of several the oldest counts, so that everybody takes the same.
+func find(ctx context.Context, s *Session, tags map[string]string) (*Server, error) {
 	found, err := All(ctx, s, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagIntent: tags[family.TagIntent]})
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(one *Server) bool { return one.Going() })
+	found = slices.DeleteFunc(found, func(one *Server) bool { return one.going() })
 	if len(found) == 0 {
 		return nil, nil
 	}

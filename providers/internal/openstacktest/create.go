@@ -166,7 +166,7 @@ func (c nova) plug(w http.ResponseWriter, s *server, raw json.RawMessage, must b
 		novaError(w, http.StatusBadRequest, "Invalid input for field/attribute networks.")
 		return false
 	case len(raw) == 0 && c.rackspace:
-		s.networks = []string{PublicNet, ServiceNet}
+		s.networks = []string{publicNet, serviceNet}
 		return true
 	case len(raw) == 0, word == "auto":
 		for _, n := range c.Networks {

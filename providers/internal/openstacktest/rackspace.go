@@ -13,8 +13,8 @@ import (
 const (
 	Tenant     = "1100111"
 	APIKey     = "a4bbc55a951242c48b03e88e32123456"
-	PublicNet  = "00000000-0000-0000-0000-000000000000"
-	ServiceNet = "11111111-1111-1111-1111-111111111111"
+	publicNet  = "00000000-0000-0000-0000-000000000000"
+	serviceNet = "11111111-1111-1111-1111-111111111111"
 	Isolated   = "6a6aa5e1-73cd-4a91-a48e-8e9ff0f5ad8b"
 )
 
@@ -25,7 +25,7 @@ func NewRackspace() *Cloud {
 	c.Roles = []string{"identity:default", "nova:creator", "identity:user-admin"}
 	c.Services = []string{"compute", "image", "volume", "dns"}
 	c.Limits = Limits{Servers: -1, Cores: -1, MemoryMB: 131072}
-	c.Networks = []Network{{ID: PublicNet, Name: "public", Prefix: "198.51.100.", Subnets: []string{newID()}}, {ID: ServiceNet, Name: "private", Prefix: "10.180.0.", Subnets: []string{newID()}},
+	c.Networks = []Network{{ID: publicNet, Name: "public", Prefix: "198.51.100.", Subnets: []string{newID()}}, {ID: serviceNet, Name: "private", Prefix: "10.180.0.", Subnets: []string{newID()}},
 		{ID: Isolated, Name: "backend", Prefix: "192.168.3.", Subnets: []string{newID()}}}
 	c.Flavors = []Flavor{{"general1-2", "2 GB General Purpose v1", 2, 2048, 40, 0}, {"compute1-4", "4 GB Compute v1", 2, 3840, 0, 0}, {"io1-15", "15 GB I/O v1", 4, 15360, 40, 150},
 		{"2", "512MB Standard Instance", 1, 512, 20, 0}}

@@ -83,7 +83,7 @@ func (d *disks) read(name string) string {
 func (d *disks) boot(t *testing.T, before, after string) (did, said string) {
 	t.Helper()
 	_ = os.Remove(filepath.Join(d.root, "did"))
-	d.write(t, "script", DiskScript)
+	d.write(t, "script", diskScript)
 	c := exec.Command("unshare", "--mount", "--propagation", "private", "sh", "-euc", `
 mount --bind "$ROOT/etc/fstab" /etc/fstab
 mount -t tmpfs none /mnt

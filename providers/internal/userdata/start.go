@@ -48,7 +48,7 @@ func StartScript(spec family.MachineSpec, o StartOptions) (script, hostKey strin
 	}
 	disks := ""
 	if o.DataDisks {
-		disks = DiskScript
+		disks = diskScript
 	}
 	mark := sha256.Sum256([]byte(spec.Tags[family.TagInstallation] + "\x00" + spec.Intent))
 	var b strings.Builder

@@ -75,7 +75,7 @@ func CloudConfig(spec family.MachineSpec, o Options) (text, hostKey string, err 
 		c.DisableRoot = true
 	}
 	if o.DataDisks {
-		c.Files = append(c.Files, file{Path: diskScriptPath, Permissions: "0755", Encoding: "b64", Content: base64.StdEncoding.EncodeToString([]byte(DiskScript))})
+		c.Files = append(c.Files, file{Path: diskScriptPath, Permissions: "0755", Encoding: "b64", Content: base64.StdEncoding.EncodeToString([]byte(diskScript))})
 		c.Commands = append(c.Commands, []string{"sh", diskScriptPath})
 	}
 	for _, line := range o.Commands {
@@ -97,9 +97,9 @@ var kinds = map[string]string{"ssh-ed25519": "ed25519", "ssh-rsa": "rsa", "ecdsa
 
 const diskScriptPath = "/usr/local/sbin/muster-data-disks"
 
-// DiskScript formats and mounts disks that nobody uses. It takes only whole disks without partitions, file system or mount, and running it
+// diskScript formats and mounts disks that nobody uses. It takes only whole disks without partitions, file system or mount, and running it
 // again changes nothing. Disks are mounted by their file system's id, since their names change from start to start.
-const DiskScript = `#!/bin/sh
+const diskScript = `#!/bin/sh
 # Formats disks that hold nothing, and mounts them at /data, /data2 and so on.
 set -eu
 n=0

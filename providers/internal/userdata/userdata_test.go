@@ -65,7 +65,7 @@ func TestCloudConfigRefuses(t *testing.T) {
 
 func TestDiskScriptIsShell(t *testing.T) {
 	c := exec.Command("sh", "-n")
-	c.Stdin = strings.NewReader(DiskScript)
+	c.Stdin = strings.NewReader(diskScript)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}

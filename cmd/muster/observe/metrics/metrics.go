@@ -18,8 +18,8 @@ import (
 // mostSeries is how many different labels of one metric are told apart.
 const mostSeries = 2000
 
-// Other is what the labels read of what came when a metric had as many as it may.
-const Other = "other"
+// other is what the labels read of what came when a metric had as many as it may.
+const other = "other"
 
 var shortBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
@@ -113,7 +113,7 @@ func (s *series) values(labels []string) []string {
 	}
 	others := make([]string, len(labels))
 	for i := range others {
-		others[i] = Other
+		others[i] = other
 	}
 	return others
 }

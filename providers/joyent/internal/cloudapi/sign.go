@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -25,8 +24,8 @@ type Signer struct {
 
 // Errors of NewSigner.
 var (
-	ErrUnreadable = errors.New("the private key cannot be read; it must be PEM without a passphrase")
-	ErrKind       = errors.New("the private key must be RSA or ECDSA: CloudAPI takes no other")
+	errUnreadable = errors.New("the private key cannot be read; it must be PEM without a passphrase")
+	errKind       = errors.New("the private key must be RSA or ECDSA: CloudAPI takes no other")
 )
 
 // NewSigner reads a private key in PEM. User is a subuser's login, "" for the account itself. ID is the key's name or fingerprint in the account; "" is
@@ -34,7 +33,7 @@ var (
 func NewSigner(account, user, id string, private []byte) (*Signer, error) {
 	raw, err := ssh.ParseRawPrivateKey(private)
 	if err != nil {
-		return nil, ErrUnreadable
+		return nil, errUnreadable
 	}
 	s := &Signer{}
 	switch k := raw.(type) {
@@ -49,12 +48,12 @@ func NewSigner(account, user, id string, private []byte) (*Signer, error) {
 			s.algorithm, s.hash = "ecdsa-sha512", crypto.SHA512
 		}
 	default:
-		return nil, ErrKind
+		return nil, errKind
 	}
 	if id == "" {
 		public, err := ssh.NewPublicKey(s.key.Public())
 		if err != nil {
-			return nil, ErrUnreadable
+			return nil, errUnreadable
 		}
 		id = ssh.FingerprintLegacyMD5(public)
 	}
@@ -67,9 +66,6 @@ func NewSigner(account, user, id string, private []byte) (*Signer, error) {
 
 // KeyID is what the cloud is told that a request is signed with.
 func (s *Signer) KeyID() string { return s.id }
-
-// Fingerprint is the last part of KeyID.
-func (s *Signer) Fingerprint() string { return s.id[strings.LastIndex(s.id, "/")+1:] }
 
 // sign puts the headers on a request.
 func (s *Signer) sign(r *http.Request, now time.Time) error {

@@ -67,11 +67,11 @@ func TestKeysThatCannotSign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewSigner("acme", "", "", opensshPEM(t, key)); !errors.Is(err, ErrKind) {
+	if _, err := NewSigner("acme", "", "", opensshPEM(t, key)); !errors.Is(err, errKind) {
 		t.Error(err)
 	}
 	for _, text := range []string{"", "none", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
-		if _, err := NewSigner("acme", "", "", []byte(text)); !errors.Is(err, ErrUnreadable) {
+		if _, err := NewSigner("acme", "", "", []byte(text)); !errors.Is(err, errUnreadable) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

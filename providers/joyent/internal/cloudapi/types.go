@@ -65,12 +65,6 @@ type Network struct {
 	Public bool   `json:"public"`
 }
 
-// Key is an SSH key of an account or of a subuser.
-type Key struct {
-	Name        string `json:"name"`
-	Fingerprint string `json:"fingerprint"`
-}
-
 // Rule is a firewall rule.
 type Rule struct {
 	ID          string `json:"id,omitempty"`

@@ -132,10 +132,10 @@ func unreachable(ctx context.Context, t Target, err error) error {
 		return e
 	}
 	e := app.Errorf(app.ETransient, "Machine %s does not answer at %s: %w.", t.Name, t.Address, err)
-	e.Reason = NoAnswer
+	e.Reason = noAnswer
 	e.Hint = "See whether it runs and whether Muster may reach its SSH port. A machine that is out of service takes the word out on its line."
 	return e
 }
 
-// NoAnswer is the reason of errors of machines that cannot be reached, or were lost.
-const NoAnswer = "no_answer"
+// noAnswer is the reason of errors of machines that cannot be reached, or were lost.
+const noAnswer = "no_answer"

@@ -159,7 +159,7 @@ type Result struct {
 }
 
 // Run has command read script from its standard input. An error says that it did not run to its end as far as is known: ETransient with reason
-// NoAnswer, EHostKey,
+// noAnswer, EHostKey,
 // ECredentials, or that of ctx. One that ended with another exit code than 0 is no error.
 func (p *Pool) Run(ctx context.Context, t Target, command, script string) (Result, error) {
 	if err := ctx.Err(); err != nil {

@@ -57,3 +57,15 @@ func OperationWaitsFor(o *Operation) Wait {
 	}
 	return Wait{}
 }
+
+// Count counts steps anew.
+func Count(steps []Step) Counts {
+	o := Operation{Unfinished: len(steps)}
+	for _, s := range steps {
+		if !s.Join {
+			o.Total++
+		}
+		o.move(s.Join, "", s.State)
+	}
+	return o.Counts()
+}
