@@ -47,7 +47,8 @@ func (c *ProvisionerTokens) Create(ctx context.Context, name string, grant fleet
 	var out struct {
 		Token string `json:"token"`
 	}
-	err := c.client.Call(ctx, http.MethodPost, "/provisioner-tokens", nil, map[string]any{"name": name, "tenants": grant.Tenants, "tags": grant.Tags, "slots": grant.Slots}, &out)
+	in := map[string]any{"name": name, "tenants": grant.Tenants, "tags": grant.Tags, "slots": grant.Slots}
+	err := c.client.Call(ctx, http.MethodPost, "/provisioner-tokens", nil, in, &out)
 	return out.Token, err
 }
 

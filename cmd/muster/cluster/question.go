@@ -91,7 +91,8 @@ func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := cl.Questions.Answer(cmd.Context(), v.ID, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values})
+			done, err := cl.Questions.Answer(cmd.Context(), v.ID,
+				execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Refuse: refuse, Values: values})
 			if err != nil {
 				return err
 			}
