@@ -28,7 +28,6 @@ const (
 
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
 var oversized = map[string]int{
-	"lines of app/cluster":                               6001,
 	"methods of interface HookStore in app/webhook":      13,
 	"methods of interface Ledger in app/execution":       23,
 	"methods of interface OrphanStore in app/fleet":      17,
