@@ -88,14 +88,12 @@ type ClusterSecrets struct {
 
 // LossStore notes of clusters that machines of them are gone; see OrphanStore.MarkFound in app/fleet for the way back.
 type LossStore interface {
-	// MarkLost sets an active cluster to failed with a message, because machines of it are gone. One that is asleep stays so, and its owner is
-	// told each time.
+	// MarkLost sets an active cluster to failed with a message, because machines of it are gone. One that is asleep stays so; its owner is told.
 	MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error
 }
 
 // HardwareFallback lets the machine of a node be of other hardware. It is not taken by operations that make no nodes, nor where a quota does not
-// allow it, or where the node
-// has other hardware by now; then the attempt ends as if there were none.
+// allow it, or where the node has other hardware by now; then the attempt ends as if there were none.
 type HardwareFallback struct {
 	From, To  string
 	InsteadOf string  // the hardware that the layout chose; "" where To is that
