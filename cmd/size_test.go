@@ -28,7 +28,6 @@ const (
 
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
 var oversized = map[string]int{
-	"lines of app/cluster":                  6194,
 	"methods of interface Store in app/all": 343,
 }
 
@@ -36,7 +35,7 @@ var oversized = map[string]int{
 const usualToday = 40
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1419
+const longLines = 1414
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

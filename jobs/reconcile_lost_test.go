@@ -122,7 +122,7 @@ func newCrowd(t testing.TB, clusters int) *crowd {
 		}
 	}
 	if clusters > 1 {
-		if err := storetest.Multiply(t.Context(), file, app.DefaultTenant, clusters-1); err != nil {
+		if err := storetest.Multiply(t.Context(), file, app.DefaultTenant, clusters-1, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

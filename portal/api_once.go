@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"muster/app/cluster"
+	"muster/app"
 	"muster/portal/site"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -33,7 +33,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 	}
 	r, w := humachi.Unwrap(ctx)
 	a := site.Caller(ctx.Context())
-	k := cluster.IdempotencyKey{Tenant: a.Tenant, User: a.Name(), Key: key}
+	k := app.IdempotencyKey{Tenant: a.Tenant, User: a.Name(), Key: key}
 	// What is longer than this is refused by what comes next.
 	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), site.APILimit+1))
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	a, took := a.Noting()
-	rec := &recorded{humaContext: huma.WithContext(ctx, cluster.Once(a.In(context.WithValue(ctx.Context(), site.ActorKey{}, a)), k)), in: bytes.NewReader(body)}
+	rec := &recorded{humaContext: huma.WithContext(ctx, app.Once(a.In(context.WithValue(ctx.Context(), site.ActorKey{}, a)), k)), in: bytes.NewReader(body)}
 	settled := false
 	settle := func() {
 		settled = true
@@ -65,7 +65,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 		defer cancel()
 		err := error(nil)
 		if rec.status >= 200 && rec.status < 300 {
-			err = kept.EndOnce(after, k, cluster.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes(), Took: took.List()})
+			err = kept.EndOnce(after, k, app.KeptAnswer{Status: rec.status, ContentType: rec.kind, Body: rec.out.Bytes(), Took: took.List()})
 		} else {
 			err = kept.ReleaseOnce(after, k)
 		}
@@ -96,7 +96,7 @@ func fingerprint(r *http.Request, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-func writeKept(w http.ResponseWriter, a cluster.KeptAnswer) {
+func writeKept(w http.ResponseWriter, a app.KeptAnswer) {
 	if a.ContentType != "" {
 		w.Header().Set("Content-Type", a.ContentType)
 	}

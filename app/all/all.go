@@ -32,9 +32,11 @@ import (
 
 // Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
 type Store interface {
+	// OpenRequests gives the requests of a tenant that are open, oldest first.
+	OpenRequests(ctx context.Context, tenant string, limit int) ([]cluster.Request, error)
+
 	app.NoticeStore
 	health.NodeReportStore
-	cluster.RequestStore
 	schedule.ScheduleStore
 	secret.SecretStore
 	build.AccessStore
@@ -343,37 +345,64 @@ func New(d Deps) *App {
 	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
 	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
 	a.QuotaService = policy.NewQuotas(policy.QuotasConfig{Store: d.Store, Now: d.Now})
-	solving := &cluster.SolveLimit{}
+	solving := &layout.SolveLimit{}
 	a.ClusterFinderService = cluster.NewFinder(cluster.FinderConfig{Store: d.Store})
 	a.MaskService = cluster.NewMasks(cluster.MasksConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
 	a.PlanService = cluster.NewPlans(cluster.PlansConfig{Store: d.Store, Planner: d.Planner, Now: d.Now, Catalogs: a.CatalogService})
-	a.PreflightService = cluster.NewPreflight(cluster.PreflightConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, CheckScript: d.CheckScript, Provisioned: d.Provisioned, Catalogs: a.CatalogService, Secrets: a.SecretService})
-	a.ViewService = cluster.NewViews(cluster.ViewsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Finder: a.ClusterFinderService, Masks: a.MaskService})
+	a.PreflightService = cluster.NewPreflight(cluster.PreflightConfig{
+		Store: d.Store, Now: d.Now, Accounts: d.Accounts, CheckScript: d.CheckScript, Provisioned: d.Provisioned, Catalogs: a.CatalogService,
+		Secrets: a.SecretService})
+	a.ViewService = cluster.NewViews(cluster.ViewsConfig{
+		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Finder: a.ClusterFinderService, Masks: a.MaskService})
 	a.SpecService = cluster.NewSpecs(cluster.SpecsConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
-	a.CreateService = cluster.NewCreates(cluster.CreatesConfig{Store: d.Store, Solver: d.Solver, Now: d.Now, Keys: d.Keys, Explainer: d.Explainer, Firewalls: d.Firewalls, Resources: a.ResourceService, Catalogs: a.CatalogService, Policies: a.PolicyService, Solving: solving, Clusters: a.ClusterFinderService, Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService, Specs: a.SpecService})
+	a.CreateService = cluster.NewCreates(cluster.CreatesConfig{
+		Store: d.Store, Solver: d.Solver, Now: d.Now, Keys: d.Keys, Explainer: d.Explainer, Firewalls: d.Firewalls, Resources: a.ResourceService,
+		Catalogs: a.CatalogService, Policies: a.PolicyService, Solving: solving, Clusters: a.ClusterFinderService, Plans: a.PlanService,
+		Preflight: a.PreflightService, Views: a.ViewService, Specs: a.SpecService})
 	a.TrialService = cluster.NewTrials(cluster.TrialsConfig{Catalogs: a.CatalogService, Preflight: a.PreflightService, Creates: a.CreateService})
 	a.ActivityService = cluster.NewActivity(cluster.ActivityConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService})
 	a.SharingService = cluster.NewSharing(cluster.SharingConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
-	a.OwnershipService = cluster.NewOwnership(cluster.OwnershipConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService})
-	a.DeleteService = cluster.NewDeletes(cluster.DeletesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Plans: a.PlanService, Views: a.ViewService})
+	a.OwnershipService = cluster.NewOwnership(cluster.OwnershipConfig{
+		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService})
+	a.DeleteService = cluster.NewDeletes(cluster.DeletesConfig{
+		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Plans: a.PlanService, Views: a.ViewService})
 	a.DashboardService = cluster.NewDashboard(cluster.DashboardConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
 	a.RepeatService = cluster.NewRepeats(cluster.RepeatsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
 	a.ClusterAccessService = cluster.NewAccess(cluster.AccessConfig{Store: d.Store, Now: d.Now, Keys: d.Keys, Clusters: a.ClusterFinderService})
 	a.OperationFinderService = operation.NewFinder(operation.FinderConfig{Store: d.Store, Clusters: a.ClusterFinderService})
-	a.UpdateBuilderService = operation.NewBuilder(operation.BuilderConfig{Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Sleeps: d.Sleeps, Resources: a.ResourceService, Catalogs: a.CatalogService, Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService})
-	a.UpdateSubmitterService = operation.NewSubmitter(operation.SubmitterConfig{Store: d.Store, Now: d.Now, Keys: d.Keys, Policies: a.PolicyService, Views: a.ViewService})
-	a.UpdateService = operation.NewUpdates(operation.UpdatesConfig{Clusters: a.ClusterFinderService, Plans: a.PlanService, Preflight: a.PreflightService, Solving: solving, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
-	a.SleepService = operation.NewSleeping(operation.SleepingConfig{Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
-	a.ScheduleService = operation.NewSchedules(operation.SchedulesConfig{Store: d.Store, Now: d.Now, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService, Sleeping: a.SleepService})
+	a.UpdateBuilderService = operation.NewBuilder(operation.BuilderConfig{
+		Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Sleeps: d.Sleeps, Resources: a.ResourceService, Catalogs: a.CatalogService,
+		Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService})
+	a.UpdateSubmitterService = operation.NewSubmitter(operation.SubmitterConfig{
+		Store: d.Store, Now: d.Now, Keys: d.Keys, Policies: a.PolicyService, Views: a.ViewService})
+	a.UpdateService = operation.NewUpdates(operation.UpdatesConfig{
+		Clusters: a.ClusterFinderService, Plans: a.PlanService, Preflight: a.PreflightService, Solving: solving, Builder: a.UpdateBuilderService,
+		Submitter: a.UpdateSubmitterService})
+	a.SleepService = operation.NewSleeping(operation.SleepingConfig{
+		Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
+	a.ScheduleService = operation.NewSchedules(operation.SchedulesConfig{
+		Store: d.Store, Now: d.Now, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService,
+		Submitter: a.UpdateSubmitterService, Sleeping: a.SleepService})
 	a.PausedDeleteService = operation.NewPausedDeletes(operation.PausedDeletesConfig{Store: d.Store, Now: d.Now, LeaseGrace: d.LeaseGrace})
-	a.LeaseService = operation.NewLeases(operation.LeasesConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService, Preflight: a.PreflightService, PausedDeletes: a.PausedDeleteService})
+	a.LeaseService = operation.NewLeases(operation.LeasesConfig{
+		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService,
+		Preflight: a.PreflightService, PausedDeletes: a.PausedDeleteService})
 	a.LeaseWarningService = operation.NewLeaseWarnings(operation.LeaseWarningsConfig{Store: d.Store, Now: d.Now, Leases: a.LeaseService})
-	a.ControlService = operation.NewControls(operation.ControlsConfig{Store: d.Store, Now: d.Now, Views: a.ViewService, Operations: a.OperationFinderService})
-	a.PartialService = operation.NewPartials(operation.PartialsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Masks: a.MaskService, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Builder: a.UpdateBuilderService})
-	a.RollBackService = operation.NewRollBacks(operation.RollBacksConfig{Store: d.Store, Now: d.Now, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Partials: a.PartialService})
-	a.RequestService = operation.NewRequests(operation.RequestsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Masks: a.MaskService, Plans: a.PlanService, Preflight: a.PreflightService, Creates: a.CreateService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
-	a.DriftService = operation.NewDrifts(operation.DriftsConfig{Store: d.Store, Now: d.Now, DryRuns: d.DryRuns, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
-	a.BackfillService = operation.NewBackfills(operation.BackfillsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
+	a.ControlService = operation.NewControls(operation.ControlsConfig{
+		Store: d.Store, Now: d.Now, Views: a.ViewService, Operations: a.OperationFinderService})
+	a.PartialService = operation.NewPartials(operation.PartialsConfig{
+		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Masks: a.MaskService, Plans: a.PlanService, Views: a.ViewService,
+		Operations: a.OperationFinderService, Builder: a.UpdateBuilderService})
+	a.RollBackService = operation.NewRollBacks(operation.RollBacksConfig{
+		Store: d.Store, Now: d.Now, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Partials: a.PartialService})
+	a.RequestService = operation.NewRequests(operation.RequestsConfig{
+		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Masks: a.MaskService,
+		Plans: a.PlanService, Preflight: a.PreflightService, Creates: a.CreateService, Builder: a.UpdateBuilderService,
+		Submitter: a.UpdateSubmitterService})
+	a.DriftService = operation.NewDrifts(operation.DriftsConfig{
+		Store: d.Store, Now: d.Now, DryRuns: d.DryRuns, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
+	a.BackfillService = operation.NewBackfills(operation.BackfillsConfig{
+		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
 	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, LeaseWarnings: a.LeaseWarningService})
 	a.FactService = execution.NewFacts(execution.FactsConfig{Store: d.Store, Clusters: a.ClusterFinderService})
 	a.QuestionService = execution.NewQuestions(execution.QuestionsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})

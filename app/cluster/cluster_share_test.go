@@ -187,7 +187,7 @@ func TestRepeatedAnswersAreOfWhatMayBeSeen(t *testing.T) {
 	if _, err := b.App.RenameCluster(ctx, who, "web", "site"); err != nil {
 		t.Fatal(err)
 	}
-	kept := cluster.KeptAnswer{Status: 200, Took: took.List()}
+	kept := app.KeptAnswer{Status: 200, Took: took.List()}
 	for _, c := range []struct {
 		change cluster.SharingChange
 		want   app.Code

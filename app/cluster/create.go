@@ -42,7 +42,7 @@ type CreatesConfig struct {
 	Resources *resource.Service
 	Catalogs  *catalog.Service
 	Policies  *policy.Service
-	Solving   *SolveLimit // shared by all that solve or plan for people
+	Solving   *layout.SolveLimit // shared by all that solve or plan for people
 	Clusters  *Finder
 	Plans     *Plans
 	Preflight *Preflight

@@ -12,11 +12,11 @@ type RepeatStore interface {
 	// BeginOnce takes a key for a request, which the fingerprint tells from others. Nil says: carry it out. What is kept is its answer, and
 	// nothing is to be done. It is EInvalid, reason idempotency_key, where the key was used for another request, EConflict, reason
 	// in_progress, while that is carried out, and EConflict, reason answer_lost, where it was carried out and nobody kept the answer.
-	BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte, now time.Time) (*KeptAnswer, error)
+	BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte, now time.Time) (*app.KeptAnswer, error)
 	// EndOnce keeps the answer.
-	EndOnce(ctx context.Context, k IdempotencyKey, a KeptAnswer) error
+	EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error
 	// ReleaseOnce forgets a key whose request has changed nothing; where it has, it does nothing.
-	ReleaseOnce(ctx context.Context, k IdempotencyKey) error
+	ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error
 }
 
 // RepeatsConfig is what Repeats is created from.
@@ -34,37 +34,9 @@ type Repeats struct {
 // NewRepeats returns Repeats on top of their needs.
 func NewRepeats(c RepeatsConfig) *Repeats { return &Repeats{RepeatsConfig: c} }
 
-// A program that lost the answer to a request that changes something cannot know whether it was carried out. Where it sent a key of its
-// own choice with the request, it may send the same again: what was carried out is not done twice, and the same answer is given.
-// The rules are those of the IETF's draft "The Idempotency-Key HTTP Header Field".
-
-// Idempotency limits.
-const (
-	IdempotencyKeep    = 24 * time.Hour  // for how long a key is known
-	IdempotencyHold    = 2 * time.Minute // after which a request is given up for lost that was begun and has no answer
-	MaxIdempotencyKey  = 255             // bytes of a key
-	MaxIdempotencyKeys = 10_000          // of one user at a time
-)
-
-// IdempotencyKey is a key as one user of a tenant chose it.
-type IdempotencyKey struct {
-	Tenant string
-	User   string
-	Key    string
-}
-
-// KeptAnswer is the answer that a request got.
-type KeptAnswer struct {
-	Status      int    `json:"status"`
-	ContentType string `json:"content_type,omitempty"`
-	Body        []byte `json:"body,omitempty"`
-	// Took is what the one who asked was allowed, and so what it takes to be given the answer.
-	Took []app.Allowance `json:"took,omitempty"`
-}
-
 // MayRepeat tells whether the actor may be given an answer that is kept: it must be allowed, now, all that was allowed to the one who got
 // it first. The account is the same, but a token may have other scopes, the role may have changed, and the cluster may be another's by now.
-func (a *Repeats) MayRepeat(ctx context.Context, actor app.Actor, k KeptAnswer) error {
+func (a *Repeats) MayRepeat(ctx context.Context, actor app.Actor, k app.KeptAnswer) error {
 	if err := actor.Authorize("MayRepeat"); err != nil {
 		return err
 	}
@@ -93,23 +65,10 @@ func (a *Repeats) mayRepeat(ctx context.Context, actor app.Actor, x app.Allowanc
 	return actor.Authorize(x.UseCase)
 }
 
-type onceKey struct{}
-
-// Once gives a context whose first write notes, in its own transaction, that the request of the key has changed something.
-func Once(ctx context.Context, k IdempotencyKey) context.Context {
-	return context.WithValue(ctx, onceKey{}, k)
-}
-
-// OnceOf gives the key that a context carries.
-func OnceOf(ctx context.Context) (k IdempotencyKey, ok bool) {
-	k, ok = ctx.Value(onceKey{}).(IdempotencyKey)
-	return k, ok
-}
-
 // BeginOnce, EndOnce and ReleaseOnce are those of the store, for the actor's own keys. They ask nothing of the authorisation table: what is
 // carried out asks by itself, and before an answer is given again, MayRepeat is to be asked.
-func (a *Repeats) BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint []byte) (*KeptAnswer, error) {
-	if n := len(k.Key); n == 0 || n > MaxIdempotencyKey {
+func (a *Repeats) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte) (*app.KeptAnswer, error) {
+	if n := len(k.Key); n == 0 || n > app.MaxIdempotencyKey {
 		return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key has 1 to 255 characters.", Hint: "A random UUID serves well."}
 	}
 	for i := range len(k.Key) {
@@ -121,11 +80,11 @@ func (a *Repeats) BeginOnce(ctx context.Context, k IdempotencyKey, fingerprint [
 }
 
 // EndOnce keeps the answer of a request; see RepeatStore.
-func (a *Repeats) EndOnce(ctx context.Context, k IdempotencyKey, answer KeptAnswer) error {
+func (a *Repeats) EndOnce(ctx context.Context, k app.IdempotencyKey, answer app.KeptAnswer) error {
 	return a.Store.EndOnce(ctx, k, answer)
 }
 
 // ReleaseOnce forgets a key whose request has changed nothing; see RepeatStore.
-func (a *Repeats) ReleaseOnce(ctx context.Context, k IdempotencyKey) error {
+func (a *Repeats) ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error {
 	return a.Store.ReleaseOnce(ctx, k)
 }

@@ -13,10 +13,11 @@ import (
 // MaskStore is what Masks needs of the database.
 type MaskStore interface {
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
-	DefinitionState(ctx context.Context, tenant string, cluster string) (string, error)
-	// Definitions returns the definition as it is and as it was before each operation that changed it, the newest first, at most MaxDefinitions;
-	// DefinitionState is a text that is another one whenever they are, and costs little.
-	Definitions(ctx context.Context, tenant string, cluster string) ([]Definition, error)
+	// Definitions returns, by cluster, the definition as it is and as it was before each operation that changed it, the newest first, at most
+	// MaxDefinitions and the present one. A cluster whose definitions can't be decrypted, since their key is lost, isn't in it, and neither is one
+	// that is gone. DefinitionStates returns texts that are others whenever they are, and costs little.
+	DefinitionStates(ctx context.Context, tenant string, clusters []string) (map[string]string, error)
+	Definitions(ctx context.Context, tenant string, clusters []string) (map[string][]Definition, error)
 }
 
 // MasksConfig is what Masks is created from.

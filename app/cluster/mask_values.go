@@ -25,30 +25,68 @@ func (a *Masks) MaskFor(ctx context.Context, actor app.Actor, c app.Cluster) (*s
 
 // MaskOf is MaskFor a reader who may read the configuration, or may not.
 func (a *Masks) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*secret.Redactor, error) {
-	state, err := a.Store.DefinitionState(ctx, c.Tenant, c.ID)
+	all, err := a.masksOf(ctx, c.Tenant, []app.Cluster{c}, func(app.Cluster) bool { return reads })
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := a.Catalogs.CatalogSoon(ctx, c.Tenant)
+	m, ok := all[c.ID]
+	if !ok {
+		return nil, app.Errorf(app.ENotFound, "There is no cluster %q.", c.ID)
+	}
+	return m, nil
+}
+
+// masksOf returns the redactors of clusters of a tenant by id, in two questions to the database, however many clusters there are. A cluster that is
+// gone has none.
+func (a *Masks) masksOf(ctx context.Context, tenant string, clusters []app.Cluster, reads func(app.Cluster) bool) (map[string]*secret.Redactor, error) {
+	if len(clusters) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(clusters))
+	for i, c := range clusters {
+		ids[i] = c.ID
+	}
+	states, err := a.Store.DefinitionStates(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
 	}
-	k := maskKey{c.ID, reads}
-	if m := a.masks.get(k, state, catalog); m != nil {
-		return m.values, nil
+	catalog, err := a.Catalogs.CatalogSoon(ctx, tenant)
+	if err != nil {
+		return nil, err
 	}
-	all, err := a.Store.Definitions(ctx, c.Tenant, c.ID)
-	if app.IsKeyLost(err) {
-		// Without the values, they can't be found in a text.
-		if reads {
-			return nil, nil
+	masks := make(map[string]*secret.Redactor, len(clusters))
+	var unknown []string
+	for _, c := range clusters {
+		state, there := states[c.ID]
+		if m := a.masks.get(maskKey{c.ID, reads(c)}, state, catalog); m != nil {
+			masks[c.ID] = m.values
+		} else if there {
+			unknown = append(unknown, c.ID)
 		}
-		return secret.HideAll(), nil
 	}
+	if len(unknown) == 0 {
+		return masks, nil
+	}
+	definitions, err := a.Store.Definitions(ctx, tenant, unknown)
 	if err != nil {
 		return nil, err
 	}
-	return a.masks.keep(k, mask{state, catalog, secret.NewRedactor(maskedValues(c, catalog.For(app.Actor{Tenant: c.Tenant, Role: app.RoleViewer}).Templates[c.Template], all, reads))}), nil
+	templates := catalog.For(app.Actor{Tenant: tenant, Role: app.RoleViewer}).Templates
+	for _, c := range clusters {
+		if !slices.Contains(unknown, c.ID) {
+			continue
+		}
+		all, legible := definitions[c.ID]
+		switch k := (maskKey{c.ID, reads(c)}); {
+		case legible:
+			masks[c.ID] = a.masks.keep(k, mask{states[c.ID], catalog, secret.NewRedactor(maskedValues(c, templates[c.Template], all, k.reads))})
+		case k.reads:
+			masks[c.ID] = nil
+		default: // without the values, they can't be found in a text
+			masks[c.ID] = secret.HideAll()
+		}
+	}
+	return masks, nil
 }
 
 // MaxDefinitions is how many earlier definitions of a cluster are looked at for values that its log may hold.
@@ -246,16 +284,27 @@ func MaskView(m *secret.Redactor, v *ClusterView) {
 	}
 }
 
-// MaskSummaries does so for lists. Only clusters that there is something to say of cost anything.
+// MaskSummaries does so for lists. Only clusters with messages cost anything.
 func (a *Masks) MaskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
+	told := func(s app.ClusterSummary) bool { return s.Message != "" || s.Operation != nil && s.Operation.Message != "" }
+	var clusters []app.Cluster
+	for _, s := range list {
+		if told(s) {
+			clusters = append(clusters, s.Cluster)
+		}
+	}
+	masks, err := a.masksOf(ctx, actor.Tenant, clusters, func(c app.Cluster) bool { return actor.MayIn("ClusterConfig", c) })
+	if err != nil {
+		return err
+	}
 	for i := range list {
 		s := &list[i]
-		if s.Message == "" && (s.Operation == nil || s.Operation.Message == "") {
+		if !told(*s) {
 			continue
 		}
-		m, err := a.MaskFor(ctx, actor, s.Cluster)
-		if err != nil {
-			return err
+		m, ok := masks[s.ID]
+		if !ok {
+			m = secret.HideAll() // it is gone meanwhile
 		}
 		s.Message = m.Hide(s.Message)
 		if s.Operation != nil {

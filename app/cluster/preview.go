@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/layout"
 	applayout "muster/app/layout"
 	"muster/app/phrase"
 	appplan "muster/app/plan"
@@ -21,9 +22,6 @@ func (p *Preview) SetLease(t *template.Template, asked *time.Duration) (err erro
 	p.Cost = p.Layout.CostPerHour * p.Lease.Hours()
 	return err
 }
-
-// SolveTime is how long a layout may be looked for before the person is told that it takes too long.
-const SolveTime = 10 * time.Second
 
 // Preview works out what a create would do, and what policies would say to it. Nothing is accepted or written.
 func (a *Creates) Preview(ctx context.Context, actor app.Actor, r ClusterRequest) (Preview, error) {
@@ -48,7 +46,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if err := template.CheckSize(r.Size); err != nil {
 		return Draft{}, Preview{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, SolveTime)
+	ctx, cancel := context.WithTimeout(ctx, layout.SolveTime)
 	defer cancel()
 	leave, err := a.Solving.Enter(ctx, tenant)
 	if err != nil {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -181,33 +180,6 @@ type RequestFilter struct {
 	Limit     int           // 0: 100; at most 1000
 
 	Reader *app.ClusterReader // only what it may see; nil: all. App sets it.
-}
-
-// RequestStore keeps requests.
-type RequestStore interface {
-	// KeepRequest writes one that was refused, or waits. EConflict where an open one of the tenant has the name.
-	KeepRequest(ctx context.Context, n NewRequest) (Request, error)
-	// ReadableRequest is Request for one that the reader may see: it asked, would own the cluster, may decide or could have,
-	// has reviewed, or sees the cluster.
-	ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (Request, error)
-	// Request gives one with its reviews; ENotFound where the tenant has none of that number.
-	Request(ctx context.Context, tenant string, id int64) (Request, error)
-	// KeptRequest gives what is needed to run it; ENotFound where it is not open.
-	KeptRequest(ctx context.Context, tenant string, id int64) (Kept, error)
-	// Requests gives them with reviews, newest first.
-	Requests(ctx context.Context, tenant string, f RequestFilter) ([]Request, error)
-	// OpenRequests gives those that are open, oldest first.
-	OpenRequests(ctx context.Context, tenant string, limit int) ([]Request, error)
-	// OpenRequestsBare gives those that are open and have a greater number than after, oldest first, with nothing but what WaitsFor looks at.
-	OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]Request, error)
-	// RequestsNumbered gives those of the numbers that there are, oldest first.
-	RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]Request, error)
-	// MoveRequest applies a move, as Request.Move says, and writes all that follows in one transaction: the request, its
-	// review, notices, an audit row, and where the request runs now its cluster with operation and plan. ErrNotReady where
-	// it would run and m.Cluster is nil: make one and try again.
-	MoveRequest(ctx context.Context, m RequestMove) (Request, error)
-	// RequestsDue gives open ones, of all tenants, that are to be looked after by now.
-	RequestsDue(ctx context.Context, now time.Time, limit int) ([]Request, error)
 }
 
 // ErrNotReady says that a move would let a request run, and that nothing was made ready for that.

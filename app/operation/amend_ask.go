@@ -17,6 +17,7 @@ import (
 
 // SubmitterStore is what Submitter needs of the database.
 type SubmitterStore interface {
+	// KeepRequest writes one that was refused, or waits. EConflict where an open one of the tenant has the name.
 	KeepRequest(ctx context.Context, n appcluster.NewRequest) (appcluster.Request, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
 	SubmitOperation(ctx context.Context, n appcluster.NewOperation) (app.Operation, error)

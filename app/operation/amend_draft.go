@@ -84,7 +84,7 @@ var kindsOfAmendment = map[app.OperationKind]func(ctx context.Context, a *Builde
 
 // workOut finds what an amendment does: which nodes, which work, in which order. Nothing is written.
 func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Amendment) (*amended, error) {
-	ctx, cancel := context.WithTimeout(ctx, cluster.SolveTime)
+	ctx, cancel := context.WithTimeout(ctx, layout.SolveTime)
 	defer cancel()
 	if err := m.Check(); err != nil {
 		return nil, err

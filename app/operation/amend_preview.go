@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/layout"
 	"muster/app/plan"
 	"muster/app/policy"
 )
@@ -16,7 +17,7 @@ type UpdatesConfig struct {
 	Clusters  *appcluster.Finder
 	Plans     *appcluster.Plans
 	Preflight *appcluster.Preflight
-	Solving   *appcluster.SolveLimit
+	Solving   *layout.SolveLimit
 	Builder   *Builder
 	Submitter *Submitter
 }

@@ -29,7 +29,7 @@ type survival struct {
 // service of them was begun, and what is there, perhaps with services added to it, keeps the template's constraints. Nothing that was
 // placed moves.
 func (a *Partials) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, latest bool, ask template.Survival) (*survival, error) {
-	ctx, cancel := context.WithTimeout(ctx, cluster.SolveTime)
+	ctx, cancel := context.WithTimeout(ctx, layout.SolveTime)
 	defer cancel()
 	if err := o.MayGoOn(latest); err != nil {
 		return nil, err

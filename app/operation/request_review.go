@@ -17,13 +17,23 @@ import (
 // RequestStore is what Requests needs of the database.
 type RequestStore interface {
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	// KeptRequest gives what is needed to run it; ENotFound where it is not open.
 	KeptRequest(ctx context.Context, tenant string, id int64) (cluster.Kept, error)
+	// MoveRequest applies a move, as Request.Move says, and writes all that follows in one transaction: the request, its
+	// review, notices, an audit row, and where the request runs now its cluster with operation and plan. ErrNotReady where
+	// it would run and m.Cluster is nil: make one and try again.
 	MoveRequest(ctx context.Context, m cluster.RequestMove) (cluster.Request, error)
+	// OpenRequestsBare gives those that are open and have a greater number than after, oldest first, with nothing but what WaitsFor looks at.
 	OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]cluster.Request, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
+	// ReadableRequest is Request for one that the reader may see: it asked, would own the cluster, may decide or could have,
+	// has reviewed, or sees the cluster.
 	ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (cluster.Request, error)
+	// Requests gives them with reviews, newest first.
 	Requests(ctx context.Context, tenant string, f cluster.RequestFilter) ([]cluster.Request, error)
+	// RequestsDue gives open ones, of all tenants, that are to be looked after by now.
 	RequestsDue(ctx context.Context, now time.Time, limit int) ([]cluster.Request, error)
+	// RequestsNumbered gives those of the numbers that there are, oldest first.
 	RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]cluster.Request, error)
 	User(ctx context.Context, tenant string, name string) (identity.User, error)
 }

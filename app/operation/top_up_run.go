@@ -16,6 +16,7 @@ import (
 type BackfillStore interface {
 	// NoteTopUp writes down what became of a try. It is false where something else was faster.
 	NoteTopUp(ctx context.Context, n TopUpNote) (bool, error)
+	// Request gives one with its reviews; ENotFound where the tenant has none of that number.
 	Request(ctx context.Context, tenant string, id int64) (appcluster.Request, error)
 	// SetTopUp carries out a person's order. EConflict where the cluster lacks nothing, and for now while something is under way
 	// or the cluster sleeps.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"muster/app/store/storetest"
 	"muster/cmd/house"
 )
 
@@ -60,8 +59,8 @@ func crowded(ctx context.Context, where string, times int) (h *house.House, leav
 		return nil, nil, err
 	}
 	if err = h.Settle(ctx, today); err == nil && times > 0 {
-		if err = h.Close(); err == nil {
-			if err = storetest.Multiply(ctx, where, house.Tenant, times); err == nil {
+		if err = h.Multiply(ctx, times); err == nil {
+			if err = h.Close(); err == nil {
 				h, err = house.Open(ctx, where, house.NewClock(today), log)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"muster/app/all"
 	"muster/app/file/catalog"
 	"muster/app/store"
+	"muster/app/store/storetest"
 	"muster/app/template"
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/wiring"
@@ -94,6 +95,11 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 	h.App = wiring.UseCases(all.Deps{Store: h.Store, Catalog: func() *template.Catalog { return h.catalog }, Reader: reader, Now: clock.Now, Provisioned: true})
 	h.Portal = wiring.Portal(h.App, portal.Config{Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, URL: "https://muster.example.com"})
 	return h, nil
+}
+
+// Multiply copies all clusters so many times. Close the house afterwards and open it again.
+func (h *House) Multiply(ctx context.Context, times int) error {
+	return storetest.Multiply(ctx, h.where, Tenant, times, h.Store.Unseal)
 }
 
 // Close lets go of the database.

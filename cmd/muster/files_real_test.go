@@ -21,7 +21,6 @@ import (
 	"testing"
 
 	"muster/app"
-	appcluster "muster/app/cluster"
 	appusage "muster/app/usage"
 	"muster/cmd/muster/cluster"
 )
@@ -217,7 +216,7 @@ func TestRealFiles(t *testing.T) {
 		c.Name, c.Owner, c.Template, c.Provider, c.Message, c.Services = text, text, text, text, text, []string{text}
 		clusters = append(clusters, c)
 	}
-	for name, b := range map[string][]byte{"hostile-usage.csv": usage.CSV(), "hostile-clusters.csv": appcluster.ClustersCSV(clusters, true)} {
+	for name, b := range map[string][]byte{"hostile-usage.csv": usage.CSV(), "hostile-clusters.csv": app.ClustersCSV(clusters, true)} {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 			t.Fatal(err)
 		}

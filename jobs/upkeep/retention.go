@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"muster/app"
 	"muster/app/cluster"
 	apppolicy "muster/app/policy"
 	"muster/jobs/internal/loop"
@@ -42,7 +43,7 @@ func (r *Retention) Run(ctx context.Context) {
 			_, err = r.Store.DropPaces(ctx, r.Now().Add(-apppolicy.PaceMemory))
 		}
 		for n := 1; err == nil && n > 0; {
-			n, err = r.Store.DropAnswers(ctx, r.Now().Add(-cluster.IdempotencyKeep))
+			n, err = r.Store.DropAnswers(ctx, r.Now().Add(-app.IdempotencyKeep))
 		}
 		if ctx.Err() == nil {
 			trouble.Say(r.Log, "deleting old events and logs", err)

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"muster/app/cluster"
+	"muster/app"
 	apppolicy "muster/app/policy"
 )
 
@@ -89,7 +89,7 @@ func TestRetention(t *testing.T) {
 			if late := s.pacesTo.Sub(began.Add(-apppolicy.PaceMemory)); late < 0 || late > time.Minute {
 				t.Errorf("%s: how long steps take was forgotten up to %s", c.name, s.pacesTo)
 			}
-			if late := s.answersTo.Sub(began.Add(-cluster.IdempotencyKeep)); s.answers != 0 || late < 0 || late > time.Minute {
+			if late := s.answersTo.Sub(began.Add(-app.IdempotencyKeep)); s.answers != 0 || late < 0 || late > time.Minute {
 				t.Errorf("%s: %d answers are left of those up to %s", c.name, s.answers, s.answersTo)
 			}
 			s.mu.Lock()

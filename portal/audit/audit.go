@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/cluster"
 	"muster/portal/site"
 )
 
@@ -142,7 +141,7 @@ func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Ac
 func auditCells(d app.Deed) []string {
 	cells := []string{d.Tenant, strconv.FormatInt(d.Number, 10), d.At.UTC().Format(time.RFC3339Nano), d.Who, string(d.Via), d.From, d.Token, d.Act, d.Object, d.Detail, d.Hash}
 	for i, c := range cells {
-		cells[i] = cluster.SheetCell(c)
+		cells[i] = app.SheetCell(c)
 	}
 	return cells
 }

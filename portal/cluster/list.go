@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/cluster"
 	"muster/portal/page"
 	"muster/portal/quota"
 	"muster/portal/site"
@@ -120,7 +119,7 @@ func (p *lists) export(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 			w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 			w.Header().Set("Content-Disposition", `attachment; filename="clusters.csv"`)
 		}
-		if _, err := w.Write(cluster.ClustersCSV(part.Clusters, n == 0)); err != nil || part.Next == "" {
+		if _, err := w.Write(app.ClustersCSV(part.Clusters, n == 0)); err != nil || part.Next == "" {
 			return nil // whoever asked is gone, or has all
 		}
 		f.After = part.Next

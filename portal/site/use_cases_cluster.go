@@ -91,8 +91,8 @@ type Feed interface {
 
 // Repeats carry out a request once that is sent twice. See cluster.RepeatStore for what they give.
 type Repeats interface {
-	BeginOnce(ctx context.Context, k appcluster.IdempotencyKey, fingerprint []byte) (*appcluster.KeptAnswer, error)
-	EndOnce(ctx context.Context, k appcluster.IdempotencyKey, a appcluster.KeptAnswer) error
-	ReleaseOnce(ctx context.Context, k appcluster.IdempotencyKey) error
-	MayRepeat(ctx context.Context, a app.Actor, k appcluster.KeptAnswer) error
+	BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte) (*app.KeptAnswer, error)
+	EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error
+	ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error
+	MayRepeat(ctx context.Context, a app.Actor, k app.KeptAnswer) error
 }

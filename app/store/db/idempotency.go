@@ -1,11 +1,9 @@
 package db
 
-import (
-	"muster/app/cluster"
-)
+import "muster/app"
 
 // marked notes with a write that the request of a key has changed something.
-func marked(k cluster.IdempotencyKey, act func(*Tx) error) func(*Tx) error {
+func marked(k app.IdempotencyKey, act func(*Tx) error) func(*Tx) error {
 	return func(t *Tx) error {
 		if err := act(t); err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/cluster"
 	"muster/app/identity"
 	"muster/app/observe"
 )
@@ -102,7 +101,7 @@ func (s *DB) Write(ctx context.Context, act func(*Tx) error) error {
 	if t, ok := ctx.Value(joined{}).(*Tx); ok { // it is part of what is done together; we are on the writer's own goroutine
 		return act(t)
 	}
-	if k, ok := cluster.OnceOf(ctx); ok {
+	if k, ok := app.OnceOf(ctx); ok {
 		act = marked(k, act)
 	}
 	w := &write{act: act, err: make(chan error, 1), trace: observe.TraceOf(ctx)}

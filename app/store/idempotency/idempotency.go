@@ -8,20 +8,19 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/cluster"
 	"muster/app/store/db"
 )
 
-func fingerprintPlace(k cluster.IdempotencyKey) string {
+func fingerprintPlace(k app.IdempotencyKey) string {
 	return "idempotency_fingerprints/" + k.Tenant + "/" + k.User + "/" + k.Key
 }
 
-func answerPlace(k cluster.IdempotencyKey) string {
+func answerPlace(k app.IdempotencyKey) string {
 	return "idempotency_answers/" + k.Tenant + "/" + k.User + "/" + k.Key
 }
 
 // BeginOnce implements cluster.RepeatStore.
-func (s *Store) BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerprint []byte, now time.Time) (kept *cluster.KeptAnswer, err error) {
+func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte, now time.Time) (kept *app.KeptAnswer, err error) {
 	sealed := s.Seal(fingerprint, fingerprintPlace(k))
 	err = s.Write(ctx, func(t *db.Tx) error {
 		kept = nil
@@ -35,7 +34,7 @@ func (s *Store) BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerp
 			if err := t.Row(`SELECT count(*) FROM idempotency_keys WHERE tenant = ? AND account = ?`, k.Tenant, k.User).Scan(&keys); err != nil {
 				return err
 			}
-			if keys >= cluster.MaxIdempotencyKeys {
+			if keys >= app.MaxIdempotencyKeys {
 				return &app.Error{Code: app.ERateLimit, Reason: "idempotency_key", RetryAfter: time.Hour,
 					Message: fmt.Sprintf("You have used %d idempotency keys since yesterday, which is the limit.", keys), Hint: "Send the request without one, or wait."}
 			}
@@ -58,9 +57,9 @@ func (s *Store) BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerp
 			if err != nil {
 				return err
 			}
-			kept = &cluster.KeptAnswer{}
+			kept = &app.KeptAnswer{}
 			return json.Unmarshal(b, kept)
-		case now.Sub(db.FromMicros(begun)) < cluster.IdempotencyHold && !db.FromMicros(begun).After(now):
+		case now.Sub(db.FromMicros(begun)) < app.IdempotencyHold && !db.FromMicros(begun).After(now):
 			return &app.Error{Code: app.EConflict, Reason: "in_progress", Message: "The same request is being carried out.", Hint: "Ask again in a moment.", RetryAfter: time.Second}
 		case changed:
 			return &app.Error{Code: app.EConflict, Reason: "answer_lost", Message: "This request was carried out, but its answer was lost with the server that did so.",
@@ -73,7 +72,7 @@ func (s *Store) BeginOnce(ctx context.Context, k cluster.IdempotencyKey, fingerp
 }
 
 // EndOnce implements cluster.RepeatStore.
-func (s *Store) EndOnce(ctx context.Context, k cluster.IdempotencyKey, a cluster.KeptAnswer) error {
+func (s *Store) EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error {
 	b, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -85,7 +84,7 @@ func (s *Store) EndOnce(ctx context.Context, k cluster.IdempotencyKey, a cluster
 }
 
 // ReleaseOnce implements cluster.RepeatStore.
-func (s *Store) ReleaseOnce(ctx context.Context, k cluster.IdempotencyKey) error {
+func (s *Store) ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`DELETE FROM idempotency_keys WHERE tenant = ? AND account = ? AND name = ? AND changed = 0 AND length(answer) = 0`, k.Tenant, k.User, k.Key)
 	})

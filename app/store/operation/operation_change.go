@@ -273,40 +273,76 @@ func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation in
 }
 
 // Definitions implements cluster.MaskStore.
-func (s *Store) Definitions(ctx context.Context, tenant, cluster string) ([]appcluster.Definition, error) {
-	now, err := s.clusters.Definition(ctx, tenant, cluster)
+func (s *Store) Definitions(ctx context.Context, tenant string, clusters []string) (map[string][]appcluster.Definition, error) {
+	type sealed struct {
+		cluster, place string
+		text           []byte
+	}
+	var rows []sealed
+	list := db.Marks(len(clusters))
+	ids := make([]any, len(clusters))
+	for i, c := range clusters {
+		ids[i] = c
+	}
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var r sealed
+		err := row.Scan(&r.cluster, &r.text)
+		r.place = db.DefinitionPlace(r.cluster)
+		rows = append(rows, r)
+		return err
+	}, `SELECT id, sealed_definition FROM clusters WHERE tenant = ? AND id IN (`+list+`)`, append([]any{tenant}, ids...)...)
 	if err != nil {
 		return nil, err
 	}
-	list := []appcluster.Definition{now}
 	err = s.Each(ctx, func(row db.Scanner) error {
+		var r sealed
 		var operation int64
-		var sealed []byte
-		if err := row.Scan(&operation, &sealed); err != nil {
-			return err
-		}
+		err := row.Scan(&r.cluster, &operation, &r.text)
+		r.place = db.ChangePlace(operation)
+		rows = append(rows, r)
+		return err
+	}, `SELECT cluster, operation, sealed_definition FROM (SELECT cluster, operation, sealed_definition,
+			row_number() OVER (PARTITION BY cluster ORDER BY operation DESC) AS age
+			FROM changes WHERE tenant = ? AND cluster IN (`+list+`) AND length(sealed_definition) > 0) h
+		WHERE age <= ? ORDER BY cluster, operation DESC`, append(append([]any{tenant}, ids...), appcluster.MaxDefinitions)...)
+	if err != nil {
+		return nil, err
+	}
+	all, lost := map[string][]appcluster.Definition{}, map[string]bool{}
+	for _, r := range rows { // after the queries: the data key may have to be read first
 		var d appcluster.Definition
-		if err := s.OpenJSON(sealed, db.ChangePlace(operation), &d); err != nil {
-			return err
+		switch err := s.OpenJSON(r.text, r.place, &d); {
+		case app.IsKeyLost(err):
+			lost[r.cluster] = true
+		case err != nil:
+			return nil, err
 		}
-		list = append(list, d)
-		return nil
-	}, `SELECT operation, sealed_definition FROM changes WHERE tenant = ? AND cluster = ? AND length(sealed_definition) > 0 ORDER BY operation DESC LIMIT ?`,
-		tenant, cluster, appcluster.MaxDefinitions)
-	return list, err
+		all[r.cluster] = append(all[r.cluster], d)
+	}
+	maps.DeleteFunc(all, func(cluster string, _ []appcluster.Definition) bool { return lost[cluster] })
+	return all, nil
 }
 
-// DefinitionState implements cluster.MaskStore. What is sealed twice is never the same, so the digest tells every change.
-func (s *Store) DefinitionState(ctx context.Context, tenant, cluster string) (string, error) {
-	var sealed []byte
-	var changes int64
-	err := s.Row(ctx, `SELECT sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c WHERE c.tenant = ? AND c.id = ?`,
-		tenant, cluster).Scan(&sealed, &changes)
-	if err = clusterdb.ReadError(err, cluster); err != nil {
-		return "", err
+// DefinitionStates implements cluster.MaskStore. What is sealed twice is never the same, so the digest tells every change.
+func (s *Store) DefinitionStates(ctx context.Context, tenant string, clusters []string) (map[string]string, error) {
+	args := []any{tenant}
+	for _, c := range clusters {
+		args = append(args, c)
 	}
-	sum := sha256.Sum256(sealed)
-	return fmt.Sprintf("%d %x", changes, sum[:12]), nil
+	states := make(map[string]string, len(clusters))
+	err := s.Each(ctx, func(row db.Scanner) error {
+		var cluster string
+		var sealed []byte
+		var changes int64
+		if err := row.Scan(&cluster, &sealed, &changes); err != nil {
+			return err
+		}
+		sum := sha256.Sum256(sealed)
+		states[cluster] = fmt.Sprintf("%d %x", changes, sum[:12])
+		return nil
+	}, `SELECT id, sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c
+		WHERE c.tenant = ? AND c.id IN (`+db.Marks(len(clusters))+`)`, args...)
+	return states, err
 }
 
 // ChangeOf implements operation.PartialStore.

@@ -12,12 +12,12 @@ import (
 	"muster/app/store/db"
 )
 
-// Request implements cluster.RequestStore.
+// Request implements operation.RequestStore.
 func (s *Store) Request(ctx context.Context, tenant string, id int64) (appcluster.Request, error) {
 	return s.request(ctx, tenant, nil, id)
 }
 
-// ReadableRequest implements cluster.RequestStore.
+// ReadableRequest implements operation.RequestStore.
 func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (appcluster.Request, error) {
 	found, err := s.request(ctx, r.Tenant, nil, id)
 	if err != nil || policy.Decides(r, found.Needs) {
@@ -38,7 +38,7 @@ func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader
 	return list[0], nil
 }
 
-// KeptRequest implements cluster.RequestStore.
+// KeptRequest implements operation.RequestStore.
 func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k appcluster.Kept, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
@@ -51,7 +51,7 @@ func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app
 	return k, s.OpenJSON(sealed, db.KeptPlace(id), &k)
 }
 
-// Requests implements cluster.RequestStore.
+// Requests implements operation.RequestStore.
 func (s *Store) Requests(ctx context.Context, tenant string, f appcluster.RequestFilter) ([]appcluster.Request, error) {
 	where, args := "r.tenant = ?", []any{tenant}
 	if f.Status != "" {
@@ -74,12 +74,12 @@ func (s *Store) Requests(ctx context.Context, tenant string, f appcluster.Reques
 	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE `+where+` ORDER BY r.id DESC LIMIT ?`, append(args, min(f.Limit, 1000))...)
 }
 
-// OpenRequests implements cluster.RequestStore.
+// OpenRequests implements all.Store.
 func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]appcluster.Request, error) {
 	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') ORDER BY r.id LIMIT ?`, tenant, limit)
 }
 
-// OpenRequestsBare implements cluster.RequestStore.
+// OpenRequestsBare implements operation.RequestStore.
 func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]appcluster.Request, error) {
 	list := []appcluster.Request{}
 	known := map[string][]policy.Need{} // many requests need the same
@@ -121,7 +121,7 @@ func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64
 	return list, err
 }
 
-// RequestsNumbered implements cluster.RequestStore.
+// RequestsNumbered implements operation.RequestStore.
 func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]appcluster.Request, error) {
 	if len(ids) == 0 {
 		return []appcluster.Request{}, nil

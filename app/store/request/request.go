@@ -56,7 +56,7 @@ func scanReview(row db.Scanner) (request int64, v cluster.Review, err error) {
 
 const reviewColumns = `v.request, v.round, v.who, v.at, v.verdict, v.reason, v.plan_hash, v.counts`
 
-// KeepRequest implements cluster.RequestStore.
+// KeepRequest implements operation.RequestStore.
 func (s *Store) KeepRequest(ctx context.Context, n cluster.NewRequest) (r cluster.Request, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		r, err = operation.KeepRequest(t, n)
@@ -65,7 +65,7 @@ func (s *Store) KeepRequest(ctx context.Context, n cluster.NewRequest) (r cluste
 	return r, err
 }
 
-// MoveRequest implements cluster.RequestStore.
+// MoveRequest implements operation.RequestStore.
 func (s *Store) MoveRequest(ctx context.Context, m cluster.RequestMove) (r cluster.Request, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		var before cluster.Request
@@ -225,7 +225,7 @@ func requestError(err error, id int64) error {
 	return fmt.Errorf("store: request %d: %w", id, err)
 }
 
-// RequestsDue implements cluster.RequestStore.
+// RequestsDue implements operation.RequestStore.
 func (s *Store) RequestsDue(ctx context.Context, now time.Time, limit int) (list []cluster.Request, err error) {
 	var hidden []db.SealedRequest
 	err = s.Each(ctx, func(row db.Scanner) error {

@@ -70,12 +70,26 @@ var usual = map[string]string{
 	"owner": person("owner"), "requester": person("requester"),
 }
 
+// sealed are the columns that bind what they encrypt to their row. Unencrypted, in the columns from before migration 54, it can be copied: the
+// store encrypts it for its own row when it is opened.
+var sealed = []struct{ table, key, column, clear, place string }{
+	{"clusters", "id", "sealed_definition", "definition", "cluster_definitions/"},
+	{"changes", "operation", "sealed_definition", "definition", "change_definitions/"},
+	{"requests", "id", "sealed_asked", "asked", "request_asked/"},
+	{"requests", "id", "sealed_terms", "terms", "request_terms/"},
+	{"requests", "id", "sealed_kept", "kept", "request_kept/"},
+}
+
+// Unseal decrypts what was sealed for a place, as db.Keyring does.
+type Unseal func(sealed []byte, place string) ([]byte, error)
+
 var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
 // Multiply copies all clusters of a tenant so many times, each with its nodes, operations, steps, events, logs, requests, money and
-// questions, and gives the copies owners of their own. Where is what the store was opened with, which need not be closed; what it keeps
-// in memory does not know of the copies. What is sealed in the copies does not open, and the audit's chain is broken.
-func Multiply(ctx context.Context, where, tenant string, times int) error {
+// questions, and assigns the copies to owners of their own. Where is what the store was opened with. Close the store afterwards and open it again:
+// what it keeps in memory doesn't know of the copies, and opening it encrypts the copied configuration for its own rows. Without unseal that isn't
+// copied. Secrets of copies can't be read, and the audit's chain is broken.
+func Multiply(ctx context.Context, where, tenant string, times int, unseal Unseal) error {
 	if !plainName.MatchString(tenant) {
 		return errors.New("multiply: not a plain name")
 	}
@@ -94,6 +108,11 @@ func Multiply(ctx context.Context, where, tenant string, times int) error {
 		return fmt.Errorf("multiply: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	if unseal != nil {
+		if err := inClear(ctx, tx, postgres, unseal); err != nil {
+			return err
+		}
+	}
 	for _, f := range followers {
 		columns, err := columnsOf(ctx, tx, f.table)
 		if err != nil {
@@ -148,6 +167,42 @@ func Multiply(ctx context.Context, where, tenant string, times int) error {
 		_, err = db.ExecContext(ctx, `ANALYZE`)
 	}
 	return err
+}
+
+// inClear decrypts what the copies need. It writes to the columns from before migration 54.
+func inClear(ctx context.Context, tx *sql.Tx, postgres bool, unseal Unseal) error {
+	update := `UPDATE %s SET %s = ? WHERE CAST(%s AS TEXT) = ?`
+	if postgres {
+		update = `UPDATE %s SET %s = $1 WHERE CAST(%s AS TEXT) = $2`
+	}
+	for _, c := range sealed {
+		clear := map[string]string{}
+		rows, err := tx.QueryContext(ctx, fmt.Sprintf(`SELECT CAST(%s AS TEXT), %s FROM %s`, c.key, c.column, c.table))
+		if err != nil {
+			return fmt.Errorf("multiply %s: %w", c.table, err)
+		}
+		for rows.Next() {
+			var key string
+			var value []byte
+			if err = rows.Scan(&key, &value); err == nil {
+				value, err = unseal(value, c.place+key)
+			}
+			if err != nil {
+				_ = rows.Close()
+				return fmt.Errorf("multiply %s: %w", c.table, err)
+			}
+			clear[key] = string(value)
+		}
+		if err := rows.Err(); err != nil {
+			return fmt.Errorf("multiply %s: %w", c.table, err)
+		}
+		for key, value := range clear {
+			if _, err := tx.ExecContext(ctx, fmt.Sprintf(update, c.table, c.clear, c.key), value, key); err != nil {
+				return fmt.Errorf("multiply %s: %w", c.table, err)
+			}
+		}
+	}
+	return nil
 }
 
 func columnsOf(ctx context.Context, tx *sql.Tx, table string) ([]string, error) {

@@ -7,16 +7,15 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/cluster"
 )
 
 // once: a key is for one request, whose answer is given again; what was not carried out can be sent again.
 func (x *storeTest) once() {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	key := func(name string) cluster.IdempotencyKey {
-		return cluster.IdempotencyKey{Tenant: "acme", User: "ada", Key: name}
+	key := func(name string) app.IdempotencyKey {
+		return app.IdempotencyKey{Tenant: "acme", User: "ada", Key: name}
 	}
-	begin := func(k cluster.IdempotencyKey, print string, at time.Time) (*cluster.KeptAnswer, error) {
+	begin := func(k app.IdempotencyKey, print string, at time.Time) (*app.KeptAnswer, error) {
 		return x.Store.BeginOnce(x.Ctx, k, []byte(print), at)
 	}
 	reason := func(err error, code app.Code, want string) {
@@ -33,12 +32,12 @@ func (x *storeTest) once() {
 	reason(err, app.EConflict, "in_progress")
 	_, err = begin(a, "two", now)
 	reason(err, app.EInvalid, "idempotency_key")
-	for _, other := range []cluster.IdempotencyKey{{Tenant: "acme", User: "bob", Key: "a"}, {Tenant: "other", User: "ada", Key: "a"}} {
+	for _, other := range []app.IdempotencyKey{{Tenant: "acme", User: "bob", Key: "a"}, {Tenant: "other", User: "ada", Key: "a"}} {
 		if kept, err := begin(other, "two", now); err != nil || kept != nil {
 			x.Errorf("the key of somebody else is theirs: %+v, %v", kept, err)
 		}
 	}
-	answer := cluster.KeptAnswer{Status: 201, ContentType: "application/json", Body: []byte(`{"id":"c1"}`)}
+	answer := app.KeptAnswer{Status: 201, ContentType: "application/json", Body: []byte(`{"id":"c1"}`)}
 	x.Must(x.Store.EndOnce(x.Ctx, a, answer))
 	if kept, err := begin(a, "one", now.Add(time.Hour)); err != nil || kept == nil || kept.Status != 201 || !bytes.Equal(kept.Body, answer.Body) {
 		x.Errorf("the answer is %+v, %v", kept, err)
@@ -52,7 +51,7 @@ func (x *storeTest) once() {
 	b := key("b")
 	_, err = begin(b, "one", now)
 	x.Must(err)
-	if kept, err := begin(b, "one", now.Add(cluster.IdempotencyHold)); err != nil || kept != nil {
+	if kept, err := begin(b, "one", now.Add(app.IdempotencyHold)); err != nil || kept != nil {
 		x.Errorf("a key of a server that died gives %+v, %v", kept, err)
 	}
 	x.Must(x.Store.ReleaseOnce(x.Ctx, b))
@@ -60,18 +59,18 @@ func (x *storeTest) once() {
 		x.Errorf("a released key gives %+v, %v", kept, err)
 	}
 	// It died after something was written, by the transaction that also noted so.
-	x.Must(x.Store.SetSecret(cluster.Once(x.Ctx, b), app.Actor{Tenant: "acme", User: "ada"}, "word", []byte("x"), now))
+	x.Must(x.Store.SetSecret(app.Once(x.Ctx, b), app.Actor{Tenant: "acme", User: "ada"}, "word", []byte("x"), now))
 	x.Must(x.Store.ReleaseOnce(x.Ctx, b))
-	_, err = begin(b, "two", now.Add(cluster.IdempotencyHold))
+	_, err = begin(b, "two", now.Add(app.IdempotencyHold))
 	reason(err, app.EConflict, "answer_lost")
 	// A write that fails notes nothing.
 	c := key("c")
 	_, err = begin(c, "one", now)
 	x.Must(err)
-	if err := x.Store.DeleteSecret(cluster.Once(x.Ctx, c), app.Actor{Tenant: "acme", User: "ada"}, "none", now); app.CodeOf(err) != app.ENotFound {
+	if err := x.Store.DeleteSecret(app.Once(x.Ctx, c), app.Actor{Tenant: "acme", User: "ada"}, "none", now); app.CodeOf(err) != app.ENotFound {
 		x.Errorf("deleting nothing says %v", err)
 	}
-	if kept, err := begin(c, "one", now.Add(cluster.IdempotencyHold)); err != nil || kept != nil {
+	if kept, err := begin(c, "one", now.Add(app.IdempotencyHold)); err != nil || kept != nil {
 		x.Errorf("after a write that failed: %+v, %v", kept, err)
 	}
 

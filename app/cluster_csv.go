@@ -1,4 +1,4 @@
-package cluster
+package app
 
 import (
 	"bytes"
@@ -7,12 +7,10 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"muster/app"
 )
 
 // ClustersCSV writes clusters for spreadsheets: with names, a line of names first; then one for each cluster.
-func ClustersCSV(list []app.ClusterSummary, names bool) []byte {
+func ClustersCSV(list []ClusterSummary, names bool) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if names {
