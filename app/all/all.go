@@ -340,11 +340,10 @@ func New(d Deps) *App {
 	a.TokenService = identity.NewTokens(identity.TokensConfig{Store: d.Store, Now: d.Now})
 	a.UserService = identity.NewUsers(identity.UsersConfig{Store: d.Store, Now: d.Now})
 	a.TenantService = identity.NewTenants(identity.TenantsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Users: a.UserService})
-	workerKeys := &identity.WorkerKeys{}
 	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
 	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
 	a.QuotaService = policy.NewQuotas(policy.QuotasConfig{Store: d.Store, Now: d.Now})
-	solving := &layout.SolveLimit{}
+	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	a.ClusterFinderService = cluster.NewFinder(cluster.FinderConfig{Store: d.Store})
 	a.MaskService = cluster.NewMasks(cluster.MasksConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
 	a.PlanService = cluster.NewPlans(cluster.PlansConfig{Store: d.Store, Planner: d.Planner, Now: d.Now, Catalogs: a.CatalogService})
