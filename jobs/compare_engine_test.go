@@ -68,8 +68,8 @@ func kept(dir string) func(e *engine, c *template.Catalog) {
 
 func withFiles(t *testing.T, dir string) *engine {
 	e := newEngine(t, kept(dir))
-	can := func(automator string) bool { return automator == "files" }
-	e.app.UpdateBuilderService.DryRuns, e.app.DriftService.DryRuns, e.app.ExecutionService.DryRuns = can, can, can
+	dry := func(automator string) bool { return automator == "files" }
+	e.app.UpdateBuilderService.DryRuns, e.app.DriftService.DryRuns, e.app.ExecutionService.DryRuns = dry, dry, dry
 	e.worker.Automators["files"] = files{}
 	return e
 }

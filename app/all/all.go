@@ -34,6 +34,7 @@ import (
 type Store interface {
 	// OpenRequests gives the requests of a tenant that are open, oldest first.
 	OpenRequests(ctx context.Context, tenant string, limit int) ([]cluster.Request, error)
+
 	app.NoticeStore
 	health.NodeReportStore
 	schedule.ScheduleStore
@@ -323,8 +324,7 @@ func New(d Deps) *App {
 	a := &App{Given: d, Store: d.Store}
 	a.ResourceService = resource.New(resource.Config{
 		Store: d.Store, Contents: d.Store, Faults: d.Faults, Now: d.Now, Blobs: d.Blobs, ResourceKinds: d.ResourceKinds, ResourceLimits: d.ResourceLimits})
-	a.CatalogService = catalog.New(catalog.Config{
-		Own: d.Store, Versions: d.Store, Uses: d.Store, Catalog: d.Catalog, Now: d.Now,
+	a.CatalogService = catalog.New(catalog.Config{Own: d.Store, Versions: d.Store, Uses: d.Store, Catalog: d.Catalog, Now: d.Now,
 		SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
 	a.SecretService = secret.New(secret.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
 	a.AuditService = identity.NewAuditLog(identity.AuditLogConfig{Store: d.Store, Now: d.Now})
@@ -340,11 +340,10 @@ func New(d Deps) *App {
 	a.TokenService = identity.NewTokens(identity.TokensConfig{Store: d.Store, Now: d.Now})
 	a.UserService = identity.NewUsers(identity.UsersConfig{Store: d.Store, Now: d.Now})
 	a.TenantService = identity.NewTenants(identity.TenantsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Users: a.UserService})
-	workerKeys := &identity.WorkerKeys{}
 	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
 	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
 	a.QuotaService = policy.NewQuotas(policy.QuotasConfig{Store: d.Store, Now: d.Now})
-	solving := &layout.SolveLimit{}
+	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	a.ClusterFinderService = cluster.NewFinder(cluster.FinderConfig{Store: d.Store})
 	a.MaskService = cluster.NewMasks(cluster.MasksConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
 	a.PlanService = cluster.NewPlans(cluster.PlansConfig{Store: d.Store, Planner: d.Planner, Now: d.Now, Catalogs: a.CatalogService})
@@ -361,8 +360,7 @@ func New(d Deps) *App {
 	a.TrialService = cluster.NewTrials(cluster.TrialsConfig{Catalogs: a.CatalogService, Preflight: a.PreflightService, Creates: a.CreateService})
 	a.ActivityService = cluster.NewActivity(cluster.ActivityConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService})
 	a.SharingService = cluster.NewSharing(cluster.SharingConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
-	a.OwnershipService = cluster.NewOwnership(cluster.OwnershipConfig{
-		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService})
+	a.OwnershipService = cluster.NewOwnership(cluster.OwnershipConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService})
 	a.DeleteService = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Plans: a.PlanService, Views: a.ViewService})
 	a.DashboardService = cluster.NewDashboard(cluster.DashboardConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
@@ -387,8 +385,7 @@ func New(d Deps) *App {
 		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService,
 		Preflight: a.PreflightService, PausedDeletes: a.PausedDeleteService})
 	a.LeaseWarningService = operation.NewLeaseWarnings(operation.LeaseWarningsConfig{Store: d.Store, Now: d.Now, Leases: a.LeaseService})
-	a.ControlService = operation.NewControls(operation.ControlsConfig{
-		Store: d.Store, Now: d.Now, Views: a.ViewService, Operations: a.OperationFinderService})
+	a.ControlService = operation.NewControls(operation.ControlsConfig{Store: d.Store, Now: d.Now, Views: a.ViewService, Operations: a.OperationFinderService})
 	a.PartialService = operation.NewPartials(operation.PartialsConfig{
 		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Masks: a.MaskService, Plans: a.PlanService, Views: a.ViewService,
 		Operations: a.OperationFinderService, Builder: a.UpdateBuilderService})
@@ -396,8 +393,7 @@ func New(d Deps) *App {
 		Store: d.Store, Now: d.Now, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Partials: a.PartialService})
 	a.RequestService = operation.NewRequests(operation.RequestsConfig{
 		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Masks: a.MaskService,
-		Plans: a.PlanService, Preflight: a.PreflightService, Creates: a.CreateService, Builder: a.UpdateBuilderService,
-		Submitter: a.UpdateSubmitterService})
+		Plans: a.PlanService, Preflight: a.PreflightService, Creates: a.CreateService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
 	a.DriftService = operation.NewDrifts(operation.DriftsConfig{
 		Store: d.Store, Now: d.Now, DryRuns: d.DryRuns, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
 	a.BackfillService = operation.NewBackfills(operation.BackfillsConfig{
@@ -411,8 +407,7 @@ func New(d Deps) *App {
 		Budgets: d.Budgets, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService, Masks: a.MaskService,
 		Preflight: a.PreflightService, Operations: a.OperationFinderService, PausedDeletes: a.PausedDeleteService})
 	a.ExecutionService = execution.New(execution.Config{Steps: d.Store, Rounds: d.Store, Inputs: d.Store, Now: d.Now, Meter: d.Meter,
-		Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService,
-		DryRuns: d.DryRuns, Facts: a.FactService, Questions: a.QuestionService})
+		Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, DryRuns: d.DryRuns, Facts: a.FactService, Questions: a.QuestionService})
 	a.InstallationService = fleet.NewInstallation(fleet.InstallationConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, Catalog: d.Catalog,
 		Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService})
 	a.MachineService = fleet.NewMachines(fleet.MachinesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
@@ -438,8 +433,7 @@ func New(d Deps) *App {
 	a.ChatTokenService = chat.NewTokens(chat.TokensConfig{Store: d.Store, Now: d.Now})
 	a.ChatChannelService = chat.NewChannels(chat.ChannelsConfig{Store: d.Store, Now: d.Now})
 	a.ChatLinkService = chat.NewLinks(chat.LinksConfig{Store: d.Store, Now: d.Now, Channels: a.ChatChannelService})
-	a.SettingsService = settings.New(settings.Config{
-		Store: d.Store, Tenants: d.Store, People: d.Store, Rules: d.Store, Integrations: d.Store, Entries: d.Store,
+	a.SettingsService = settings.New(settings.Config{Store: d.Store, Tenants: d.Store, People: d.Store, Rules: d.Store, Integrations: d.Store, Entries: d.Store,
 		Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles,
 		Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
 	a.UpkeepService = upkeep.New(upkeep.Config{
