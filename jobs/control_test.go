@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"muster/app"
-	appall "muster/app/all"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/family"
@@ -103,12 +102,12 @@ func TestCancelStopsWhatRunsAndCleansUp(t *testing.T) {
 
 // hurried tells a worker of cancels only after it was hurried: the heartbeats between are told nothing.
 type hurried struct {
-	*appall.App
+	*execution.Service
 	told atomic.Bool
 }
 
 func (h *hurried) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
-	told, stop := h.App.Hurry(w)
+	told, stop := h.Service.Hurry(w)
 	passed, done := make(chan struct{}, 1), make(chan struct{})
 	var relay sync.WaitGroup
 	relay.Go(func() {
@@ -130,7 +129,7 @@ func (h *hurried) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
 
 func (h *hurried) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	told := h.told.Swap(false)
-	all, err := h.App.Heartbeat(ctx, w, held)
+	all, err := h.Service.Heartbeat(ctx, w, held)
 	if !told {
 		all = nil
 	}
@@ -143,7 +142,7 @@ func TestCancelIsKnownAtOnceInTheSameProcess(t *testing.T) {
 	if err := e.worker.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "near", Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: &hurried{App: e.app},
+	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "near", Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: &hurried{Service: e.app.ExecutionService},
 		Providers: oneCloud{e.cloud}, Automators: map[string]family.Automator{"shell": shell.New()}, Log: quiet(t)})
 	if err != nil {
 		t.Fatal(err)

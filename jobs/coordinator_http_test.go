@@ -19,13 +19,14 @@ import (
 	"muster/app/execution"
 	"muster/app/execution/executiontest"
 	"muster/app/fleet"
+	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/jobs/coordinator"
 	fleetpage "muster/portal/fleet"
 )
 
 // newDesk gives an app on a store of its own, with one provisioner registered.
-func newDesk(t *testing.T) (executiontest.Desk, appall.Store, fleet.Registry) {
+func newDesk(t *testing.T) (executiontest.Desk, *store.Store, fleet.Registry) {
 	t.Helper()
 	s := storetest.Open(t)
 	a := appall.New(appall.Deps{Store: s, Now: time.Now, Catalog: executiontest.DeskCatalog})
@@ -61,7 +62,7 @@ func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // overHTTPS lets workers reach the desk over TLS, with the tokens that the server gives them.
-func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, appall.Store, *httptest.Server) {
+func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, *store.Store, *httptest.Server) {
 	t.Helper()
 	desk, s, r := newDesk(t)
 	server := httptest.NewTLSServer(fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil))
@@ -92,7 +93,7 @@ func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, a
 }
 
 func TestCoordinatorInProcess(t *testing.T) {
-	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Desk, appall.Store) {
+	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Desk, *store.Store) {
 		desk, s, _ := newDesk(t)
 		return desk, s
 	})
@@ -100,7 +101,7 @@ func TestCoordinatorInProcess(t *testing.T) {
 
 func TestCoordinatorOverHTTPS(t *testing.T) {
 	t.Parallel()
-	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Desk, appall.Store) {
+	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Desk, *store.Store) {
 		desk, s, _ := overHTTPS(t, nil)
 		return desk, s
 	})

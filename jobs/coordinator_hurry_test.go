@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"muster/app"
-	appall "muster/app/all"
 	"muster/app/apptest"
 	"muster/app/execution/executiontest"
 	"muster/app/fleet"
+	"muster/app/store"
 	"muster/jobs/coordinator"
 	fleetpage "muster/portal/fleet"
 )
@@ -40,7 +40,7 @@ func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 // hurryTown gives a desk behind a server, which can be closed, and a worker that waits.
-func hurryTown(t *testing.T) (desk executiontest.Desk, s appall.Store, api *fleetpage.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *coordinator.Remote)) {
+func hurryTown(t *testing.T) (desk executiontest.Desk, s *store.Store, api *fleetpage.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *coordinator.Remote)) {
 	t.Helper()
 	desk, s, r := newDesk(t)
 	api = fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil)
@@ -72,7 +72,7 @@ func hurryTown(t *testing.T) (desk executiontest.Desk, s appall.Store, api *flee
 	}
 }
 
-func cancelOne(t *testing.T, desk executiontest.Desk, s appall.Store, tenant, name string) {
+func cancelOne(t *testing.T, desk executiontest.Desk, s *store.Store, tenant, name string) {
 	t.Helper()
 	n := apptest.NewCluster(tenant, name, 1, time.Now(), apptest.Chain(1))
 	if _, err := s.CreateCluster(t.Context(), n); err != nil {

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/cluster"
@@ -34,6 +32,9 @@ import (
 	"muster/providers/fake"
 	"muster/solver"
 	"muster/solver/change"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(apitest.Watch(m, portal.InspectAPI)) }
@@ -42,6 +43,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(apitest.Watch(m, portal.Insp
 // server that stands for every machine of it.
 type engine struct {
 	*testing.T
+	config appall.Deps
 	app    *appall.App
 	store  *store.Store
 	cloud  *fake.Cloud
@@ -156,8 +158,9 @@ func newEngine(t *testing.T, adjust func(e *engine, c *template.Catalog)) *engin
 	if adjust != nil {
 		adjust(e, catalog)
 	}
-	e.app = appall.New(appall.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: e.keys,
-		Catalog: func() *template.Catalog { return catalog }, Now: time.Now})
+	e.config = appall.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: e.keys,
+		Catalog: func() *template.Catalog { return catalog }, Now: time.Now}
+	e.app = appall.New(e.config)
 	e.coord = &flaky{Coordinator: e.app}
 	e.redis = redisForTest(t)
 	if e.queue, err = queue.Open(e.redis, "test"+fmt.Sprint(time.Now().UnixNano())); err != nil {
@@ -520,9 +523,9 @@ func TestFailedDeleteIsTriedAgain(t *testing.T) {
 	if !strings.Contains(v.Message, "the token was refused") || !strings.Contains(v.Message, "tried again") {
 		t.Errorf("the message does not say why, or that it is tried again: %s", v.Message)
 	}
-	given := e.app.Given
-	given.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
-	later := appall.New(given)
+	config := e.config
+	config.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
+	later := appall.New(config)
 	if n, err := later.Expire(t.Context()); n != 1 || err != nil {
 		t.Fatalf("%d deletes begun (%v), want 1", n, err)
 	}

@@ -50,8 +50,8 @@ func (s soon) RepairsDue(ctx context.Context, now time.Time, most int) ([]execut
 
 // keepHealth runs what a server runs to look after clusters.
 func (e *engine) keepHealth() {
-	deps := e.app.Given
-	deps.Store = soon{e.store}
+	services := appall.New(e.config)
+	services.HealthService.Store = soon{e.store}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() {
@@ -59,7 +59,7 @@ func (e *engine) keepHealth() {
 		done <- struct{}{}
 	}()
 	go func() {
-		(&upkeep.Mender{Repair: appall.New(deps).RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
+		(&upkeep.Mender{Repair: services.RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
 		done <- struct{}{}
 	}()
 	e.Cleanup(func() { cancel(); <-done; <-done })
@@ -192,19 +192,19 @@ func (e *engine) drifts(id string) {
 		e.Errorf("a repair replaces %v", got)
 	}
 	// What was found too long ago says nothing of now.
-	deps := e.app.Given
-	deps.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
-	if got := tell(appall.New(deps)); got != "The last health check was 3 h ago; checks are due every 0 s." {
+	config := e.config
+	config.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
+	if got := tell(appall.New(config)); got != "The last health check was 3 h ago; checks are due every 0 s." {
 		e.Errorf("drift long after the last check: %s", got)
 	}
-	if got := replaced(appall.New(deps)); len(got) > 0 {
+	if got := replaced(appall.New(config)); len(got) > 0 {
 		e.Errorf("a repair replaces %v, which were sick long ago", got)
 	}
-	deps, newer := e.app.Given, e.catalog()
+	config, newer := e.config, e.catalog()
 	watched(template.HealthPolicy{Interval: 300 * time.Millisecond})(e, newer)
 	newer.Services["back"].Actions[app.ActionStart] = script("true")
-	deps.Catalog = func() *template.Catalog { return newer }
-	if got := tell(appall.New(deps)); got != "health n2 repair n2; catalog  upgrade " {
+	config.Catalog = func() *template.Catalog { return newer }
+	if got := tell(appall.New(config)); got != "health n2 repair n2; catalog  upgrade " {
 		e.Errorf("drift from another catalog: %s", got)
 	}
 }

@@ -324,9 +324,9 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 		t.Errorf("after failures: %+v", v)
 	}
 	asked := p.cloud.Count(fake.Create)
-	given := p.app.Given
-	given.Now = func() time.Time { return v.RetryAt.Add(-time.Second) } // a busy host may be there only after it
-	waiting := appall.New(given)
+	config := p.config
+	config.Now = func() time.Time { return v.RetryAt.Add(-time.Second) } // a busy host may be there only after it
+	waiting := appall.New(config)
 	for range 5 {
 		if _, err := waiting.TendPools(p.ctx); err != nil {
 			t.Fatal(err)

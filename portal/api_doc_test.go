@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"muster/app/file/catalog"
+	"muster/cmd/muster/wiring/faces"
 	"muster/portal/build"
 	"muster/portal/site"
 
@@ -64,7 +65,7 @@ func TestFieldTagsAreOfFields(t *testing.T) {
 			}
 		}
 	}
-	p := New(Config{UseCases: useCases(newOffice(t).app), Texts: catalog.Texts{}}) // with all of the API
+	p := New(Config{UseCases: faces.Portal(newOffice(t).app), Texts: catalog.Texts{}}) // with all of the API
 	for _, s := range []huma.Registry{p.document.Components.Schemas, build.BuildDocument().Components.Schemas} {
 		for name := range s.Map() {
 			describe(s.TypeFromRef(site.SchemaPrefix + name))

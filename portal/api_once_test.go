@@ -24,7 +24,7 @@ func (w *town) program(token, method, path, body, key string) seen {
 func TestAnswersAreKeptForThoseWhoMayAsk(t *testing.T) {
 	w := newTown(t)
 	abe := w.as("abe")
-	abe.Session, abe.ProvenAt, abe.SeenAt = "1", w.app.Given.Now(), w.app.Given.Now()
+	abe.Session, abe.ProvenAt, abe.SeenAt = "1", w.clock.now(), w.clock.now()
 	tokens := map[string]string{}
 	for label, scopes := range map[string][]app.Scope{"all": {app.ScopeCluster, app.ScopeAdmin}, "admin": {app.ScopeAdmin}, "read": {app.ScopeRead}, "cluster": {app.ScopeCluster}} {
 		_, secret, err := w.app.CreateToken(t.Context(), abe, identity.NewAPIToken{Label: label, Scopes: scopes})

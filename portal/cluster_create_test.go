@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/all"
 	appcatalog "muster/app/catalog"
 	appcluster "muster/app/cluster"
 	"muster/app/file/catalog"
@@ -18,11 +17,14 @@ import (
 	apppolicy "muster/app/policy"
 	"muster/app/store"
 	"muster/app/template"
+	"muster/cmd/muster/wiring/faces"
+	"muster/portal/site"
+	"muster/solver"
 )
 
 // refusing answers every create with an error.
 type refusing struct {
-	*all.App
+	site.Creates
 	err error
 }
 
@@ -35,11 +37,12 @@ func (m refusing) SubmitRequest(context.Context, app.Actor, appcluster.ClusterRe
 func TestAConflictOfACreateIsNamed(t *testing.T) {
 	const changed = "The plan is not the one that you saw"
 	o := newOffice(t)
-	o.app.Given.Catalog().Templates["web"].Parameters = []template.Parameter{{Name: "nodes", Type: template.ParameterInteger, Default: 1, To: []string{"size"}}}
+	o.catalog.Templates["web"].Parameters = []template.Parameter{{Name: "nodes", Type: template.ParameterInteger, Default: 1, To: []string{"size"}}}
 	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.PolicyApprove, Reason: "Many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}})
 	ada := o.at("ada")
 	catalog := visit(t, func(c *Config) {
-		c.Now, c.UseCases = o.clock.now, useCases(refusing{o.app, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The provider cloud was changed in the catalog meanwhile."}})
+		c.Now, c.UseCases = o.clock.now, faces.Portal(o.app)
+		c.Creates = refusing{c.Creates, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The provider cloud was changed in the catalog meanwhile."}}
 	})
 	catalog.signIn("ada")
 	for _, name := range []string{"nodes=3&name=shop", "nodes=6&name=waits"} {
@@ -110,11 +113,11 @@ func (c *counted) take() string {
 func TestACreateDoesNothingTwice(t *testing.T) {
 	o := newOffice(t)
 	o.rules(officeRules...)
-	c, given := &counted{Store: o.store, Solver: o.app.Given.Solver}, o.app.Given.Catalog
+	c := &counted{Store: o.store, Solver: solver.New()}
 	o.app.Reader = catalog.NewReader(catalog.Options{}, appcatalog.Families{})
 	o.app.CatalogService.Config.Catalog = func() *template.Catalog {
 		c.catalogs.Add(1)
-		return given()
+		return o.catalog
 	}
 	o.app.CatalogService.Own, o.app.ViewService.Store, o.app.CreateService.Solver = c, c, c
 	ada := o.at("ada")

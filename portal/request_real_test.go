@@ -9,13 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/layout"
 	appoperation "muster/app/operation"
 	apppolicy "muster/app/policy"
+	"muster/cmd/muster/wiring/faces"
 	"muster/portal/portaltest"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestRequestsInABrowser looks at the pages of requests and policies on a wide screen and on a phone, by day and by night: nothing
@@ -26,7 +28,7 @@ func TestRequestsInABrowser(t *testing.T) {
 		Effect: apppolicy.PolicyApprove, Reason: "${nodes} nodes at ${cost_per_hour} an hour are a lot of money for somebody of no group at all.",
 		Approval: &apppolicy.Approval{Count: 2, Role: app.RoleAdmin, BreakGlass: "oncall"}}}, officeRules...)
 	o.rules(rules...)
-	p := New(Config{UseCases: useCases(o.app), Version: "1.0.0", Logger: quiet(), Now: o.clock.now})
+	p := New(Config{UseCases: faces.Portal(o.app), Version: "1.0.0", Logger: quiet(), Now: o.clock.now})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	for i, size := range []int{6, 4, 2, 12} {

@@ -20,6 +20,7 @@ import (
 	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/app/template"
+	"muster/cmd/muster/wiring/faces"
 	"muster/planner"
 	"muster/portal/static"
 	"muster/solver"
@@ -39,11 +40,12 @@ func (fastKeys) NewKey(string) ([]byte, string, error) {
 // office is a portal on the real use cases, with solver, planner, policies and a store on disk.
 type office struct {
 	*testing.T
-	app   *appall.App
-	store *store.Store
-	clock *clock
-	sites map[string]*testSite // by user
-	p     *Portal
+	app     *appall.App
+	store   *store.Store
+	catalog *template.Catalog
+	clock   *clock
+	sites   map[string]*testSite // by user
+	p       *Portal
 }
 
 func newOffice(t *testing.T) *office {
@@ -57,7 +59,7 @@ func newOffice(t *testing.T) *office {
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
 		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	o := &office{T: t, store: s, clock: newClock(), sites: map[string]*testSite{}}
+	o := &office{T: t, store: s, catalog: c, clock: newClock(), sites: map[string]*testSite{}}
 	o.clock.t = time.Now() // sessions of the store go by it
 	o.app = appall.New(appall.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: cel.New(),
 		Catalog: func() *template.Catalog { return c }, Now: o.clock.now})
@@ -77,7 +79,7 @@ func (o *office) at(user string) *testSite {
 	if s := o.sites[user]; s != nil {
 		return s
 	}
-	s := visit(o.T, func(c *Config) { c.UseCases, c.Now = useCases(o.app), o.clock.now })
+	s := visit(o.T, func(c *Config) { c.UseCases, c.Now = faces.Portal(o.app), o.clock.now })
 	s.signIn(user)
 	o.sites[user] = s
 	return s

@@ -11,15 +11,18 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/html"
 	"muster/app"
 	appall "muster/app/all"
 	"muster/app/identity"
+	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/app/template"
+	"muster/cmd/muster/wiring/faces"
 	"muster/portal/address"
 	identitypage "muster/portal/identity"
 	portalsite "muster/portal/site"
+
+	"golang.org/x/net/html"
 )
 
 const horse = "correct horse battery"
@@ -27,26 +30,27 @@ const horse = "correct horse battery"
 // town is a site over the real use cases and a database, with people in it.
 type town struct {
 	*testSite
-	app *appall.App
+	app   *appall.App
+	store *store.Store
 }
 
 func newTown(t *testing.T, change ...func(*Config)) *town {
 	t.Helper()
 	s := storetest.Open(t)
 	c := newClock()
-	w := &town{app: appall.New(appall.Deps{Store: s, Catalog: template.NewCatalog, Now: c.now})}
+	w := &town{store: s, app: appall.New(appall.Deps{Store: s, Catalog: template.NewCatalog, Now: c.now})}
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer, "eve": app.RoleUser, "abe": app.RoleAdmin} {
 		w.user(t, app.DefaultTenant, name, role, c.now())
 	}
 	w.user(t, "acme", "zoe", app.RoleUser, c.now())
-	w.testSite = visit(t, append([]func(*Config){func(cfg *Config) { cfg.UseCases, cfg.Now = useCases(w.app), c.now }}, change...)...)
+	w.testSite = visit(t, append([]func(*Config){func(cfg *Config) { cfg.UseCases, cfg.Now = faces.Portal(w.app), c.now }}, change...)...)
 	w.clock = c
 	return w
 }
 
 func (w *town) user(t *testing.T, tenant, name string, role app.Role, at time.Time) {
 	t.Helper()
-	if err := w.app.Store.CreateUser(t.Context(), identity.User{Tenant: tenant, Name: name, Role: role, PasswordHash: hashed, CreatedAt: at}); err != nil {
+	if err := w.store.CreateUser(t.Context(), identity.User{Tenant: tenant, Name: name, Role: role, PasswordHash: hashed, CreatedAt: at}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -92,7 +96,7 @@ func (w *town) in() bool {
 // as is the actor that a user is by itself, for use cases that tests call.
 func (w *town) as(user string) app.Actor {
 	w.t.Helper()
-	u, err := w.app.Store.User(context.Background(), app.DefaultTenant, user)
+	u, err := w.store.User(context.Background(), app.DefaultTenant, user)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -202,7 +202,7 @@ func TestSignInByProvider(t *testing.T) {
 	}
 	a.reads(http.StatusOK, "ada", "Your account in acme", "Role admin", "Groups none", "Signed in with Acme SSO", "by Acme SSO")
 	a.lacks("Change your password")
-	u, err := w.app.Store.User(t.Context(), "acme", "ada")
+	u, err := w.store.User(t.Context(), "acme", "ada")
 	if err != nil || u.PasswordHash != "" || u.Email != "ada@acme.example" || u.FullName != "Ada Lovelace" || u.CreatedBy != "sso" {
 		t.Errorf("the account is %+v, %v", u, err)
 	}
@@ -255,7 +255,7 @@ func TestNamesAreNotTaken(t *testing.T) {
 	if a := w.post("/signin/tenant", url.Values{"tenant": {"acme"}}); a.status != http.StatusSeeOther {
 		t.Fatalf("eve of acme: %d %s", a.status, a.text())
 	}
-	if u, err := w.app.Store.User(t.Context(), "acme", "eve"); err != nil || u.Email != "" {
+	if u, err := w.store.User(t.Context(), "acme", "eve"); err != nil || u.Email != "" {
 		t.Errorf("an address that nobody verified is believed: %q, %v", u.Email, err)
 	}
 }

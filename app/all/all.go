@@ -12,7 +12,6 @@ import (
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/fleet"
-	"muster/app/health"
 	"muster/app/identity"
 	"muster/app/layout"
 	"muster/app/observe"
@@ -21,142 +20,14 @@ import (
 	"muster/app/policy"
 	"muster/app/pool"
 	"muster/app/resource"
-	"muster/app/schedule"
 	"muster/app/secret"
 	"muster/app/settings"
+	"muster/app/store"
 	"muster/app/template"
 	"muster/app/upkeep"
 	"muster/app/usage"
 	"muster/app/webhook"
 )
-
-// Store is what all services together need of the database. Each of its methods is one transaction: it happens as a whole or not at all.
-type Store interface {
-	// OpenRequests gives the requests of a tenant that are open, oldest first.
-	OpenRequests(ctx context.Context, tenant string, limit int) ([]cluster.Request, error)
-
-	app.NoticeStore
-	health.NodeReportStore
-	schedule.ScheduleStore
-	secret.SecretStore
-	build.AccessStore
-	build.BuildStore
-	build.HookStore
-	build.IntakeStore
-	build.ReconcilerStore
-	catalog.OwnCatalogStore
-	catalog.UseStore
-	catalog.VersionStore
-	cluster.AccessStore
-	cluster.ActivityStore
-	cluster.CreateStore
-	cluster.DashboardStore
-	cluster.DeleteStore
-	cluster.FinderStore
-	cluster.LossStore
-	cluster.MaskStore
-	cluster.OwnershipStore
-	cluster.PlanStore
-	cluster.PreflightStore
-	cluster.RepeatStore
-	cluster.RetentionStore
-	cluster.SharingStore
-	cluster.SpecStore
-	cluster.ViewStore
-	chat.CardStore
-	chat.ChannelStore
-	chat.HomeStore
-	chat.LinkStore
-	chat.MessageStore
-	chat.ReviewStore
-	chat.TokenStore
-	chat.WorkspaceStore
-	execution.FactStore
-	execution.HealthStore
-	execution.InputStore
-	execution.QuestionStore
-	execution.RoundStore
-	execution.StepStore
-	execution.WaitStore
-	fleet.BalanceStore
-	fleet.InstallationStore
-	fleet.MachineStore
-	fleet.ProvisionerStore
-	fleet.RegistryStore
-	identity.AuditStore
-	identity.DeviceStore
-	identity.GroupStore
-	identity.IdentityStore
-	identity.PasswordStore
-	identity.SecondFactorStore
-	identity.SessionStore
-	identity.StepUpStore
-	identity.SignInStore
-	identity.TokenStore
-	identity.UserStore
-	identity.TenantStore
-	policy.PolicyStore
-	policy.QuotaStore
-	pool.PoolStore
-	pool.StockStore
-	resource.ContentStore
-	resource.ResourceStore
-	operation.BackfillStore
-	operation.BuilderStore
-	operation.ControlStore
-	operation.DriftStore
-	operation.FinderStore
-	operation.LeaseStore
-	operation.LeaseWarningStore
-	operation.PartialStore
-	operation.PausedDeleteStore
-	operation.RequestStore
-	operation.RollBackStore
-	operation.ScheduleStore
-	operation.SubmitterStore
-	secret.Store
-	settings.EntryStore
-	settings.IntegrationStore
-	settings.PeopleStore
-	settings.RuleStore
-	settings.TenantSettingsStore
-	settings.TenantStore
-	upkeep.Store
-	usage.Store
-	webhook.HookStore
-	BuildCallbacks() webhook.DeliveryQueue
-	ForgetBuilds(ctx context.Context, now time.Time) (int, error)
-	CatalogHashes(ctx context.Context, kind string, name string) ([]template.CatalogVersion, error)
-	CatalogVersions(ctx context.Context, kind string, name string) ([]template.CatalogVersion, error)
-	ClaimDeliveries(ctx context.Context, c webhook.DeliveryClaim) (due []webhook.DueDelivery, next time.Time, err error)
-	EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error
-	ForgetDeliveries(ctx context.Context, now time.Time) error
-	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
-	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
-	Reservations(ctx context.Context, tenant string) ([]policy.Reservation, error)
-	SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error)
-	ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error)
-	ComparedClusters(ctx context.Context, clusters []string) ([]fleet.ComparedCluster, error)
-	EndPass(ctx context.Context, holder string, a app.Account) error
-	ExpectedMachines(ctx context.Context, provider string, tenant string, clusters []string, f func(fleet.ExpectedMachine) error) error
-	HoldAccount(ctx context.Context, provider string, holder string, now time.Time, hold time.Duration) (bool, error)
-	IntentKnown(ctx context.Context, provider string, intent string) (ended bool, known bool, err error)
-	MarkFound(ctx context.Context, tenant string, cluster string, now time.Time) error
-	MarkNodes(ctx context.Context, tenant string, cluster string, lost []string, found []string, now time.Time) (newly int, err error)
-	NoteResources(ctx context.Context, provider string, intent string, at time.Time, seen []app.Seen) error
-	OrderedAccounts(ctx context.Context) ([]string, error)
-	OrphanDeleted(ctx context.Context, id string, now time.Time, failure string) error
-	SeeOrphans(ctx context.Context, provider string, now time.Time, seen []fleet.Orphan) ([]fleet.Orphan, error)
-	SetProof(ctx context.Context, tenant string, cluster string, p fleet.Proof, asked time.Time) error
-	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)
-	Committed() <-chan struct{}
-	MarkRung(ctx context.Context, bells []execution.Bell, now time.Time) error
-	ReleaseWorkers(ctx context.Context, names []string, now time.Time) (int, error)
-	SweepSteps(ctx context.Context, now time.Time) (int, error)
-	Unheard(ctx context.Context, before time.Time) (map[string]int, error)
-	Unring(ctx context.Context, tenant string, before time.Time) (int, error)
-	Unrung(ctx context.Context, limit int) ([]execution.Bell, error)
-}
 
 // The services, by names that can be embedded side by side.
 type (
@@ -314,14 +185,11 @@ type App struct {
 	*ChatLinkService
 	*SettingsService
 	*UpkeepService
-
-	Given Deps  // what New was called with
-	Store Store // the same that each service has, with all that they need
 }
 
 // New returns the services on top of its needs.
 func New(d Deps) *App {
-	a := &App{Given: d, Store: d.Store}
+	a := &App{}
 	a.ResourceService = resource.New(resource.Config{
 		Store: d.Store, Contents: d.Store, Faults: d.Faults, Now: d.Now, Blobs: d.Blobs, ResourceKinds: d.ResourceKinds, ResourceLimits: d.ResourceLimits})
 	a.CatalogService = catalog.New(catalog.Config{Own: d.Store, Versions: d.Store, Uses: d.Store, Catalog: d.Catalog, Now: d.Now,
@@ -443,7 +311,7 @@ func New(d Deps) *App {
 
 // Deps is what the services together need from outside. All fields but Explainer and the last ones are required.
 type Deps struct {
-	Store     Store
+	Store     *store.Store
 	Solver    layout.Solver
 	Explainer layout.Explainer // nil: refusals are not explained further
 	Changer   layout.Changer   // nil: no cluster can be amended

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"muster/app"
-	appall "muster/app/all"
 	"muster/app/apptest/office"
 	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/policy"
+	"muster/app/store"
 	"muster/app/template"
 )
 
@@ -143,7 +143,7 @@ func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
 
 // changedKept changes kept requests as an attacker who has the keys could.
 type changedKept struct {
-	appall.Store
+	*store.Store
 	old, new string
 }
 
@@ -162,9 +162,7 @@ func (c changedKept) KeptRequest(ctx context.Context, tenant string, id int64) (
 func TestNothingRunsThatIsNotWhatWasKept(t *testing.T) {
 	keeps := func(old, with string) func(*office.Bureau, int64) {
 		return func(b *office.Bureau, _ int64) {
-			deps := b.App.Given
-			deps.Store = changedKept{deps.Store, old, with}
-			b.App = appall.New(deps)
+			b.App.RequestService.Store = changedKept{b.Store, old, with}
 		}
 	}
 	for name, change := range map[string]func(b *office.Bureau, id int64){

@@ -5,13 +5,13 @@ package store_test
 import (
 	"testing"
 
-	"muster/app/all"
+	"muster/app/store"
 	"muster/app/store/storetest/suite"
 )
 
 func TestPostgresMoney(t *testing.T) {
-	suite.MoneySuite(t, func(t *testing.T) []all.Store {
+	suite.MoneySuite(t, func(t *testing.T) []*store.Store {
 		where := fresh(t)
-		return []all.Store{open(t, where), open(t, where), open(t, where)}
+		return []*store.Store{open(t, where), open(t, where), open(t, where)}
 	})
 }

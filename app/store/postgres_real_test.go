@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/store"
 	"muster/app/store/storetest/suite"
@@ -42,9 +41,9 @@ func fresh(t testing.TB) string {
 }
 
 func TestPostgres(t *testing.T) {
-	suite.StoreSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
+	suite.StoreSuite(t, func(t *testing.T) *store.Store { return open(t, fresh(t)) })
 }
 
 func TestPostgresAmendments(t *testing.T) {
-	suite.AmendmentSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
+	suite.AmendmentSuite(t, func(t *testing.T) *store.Store { return open(t, fresh(t)) })
 }

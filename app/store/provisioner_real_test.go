@@ -5,10 +5,10 @@ package store_test
 import (
 	"testing"
 
-	"muster/app/all"
+	"muster/app/store"
 	"muster/app/store/storetest/suite"
 )
 
 func TestProvisionersOnPostgres(t *testing.T) {
-	suite.ProvisionerSuite(t, func(t *testing.T) all.Store { return open(t, fresh(t)) })
+	suite.ProvisionerSuite(t, func(t *testing.T) *store.Store { return open(t, fresh(t)) })
 }

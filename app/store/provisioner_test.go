@@ -3,11 +3,11 @@ package store_test
 import (
 	"testing"
 
-	"muster/app/all"
+	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/app/store/storetest/suite"
 )
 
 func TestProvisionersOnSQLite(t *testing.T) {
-	suite.ProvisionerSuite(t, func(t *testing.T) all.Store { return open(t, storetest.File(t)) })
+	suite.ProvisionerSuite(t, func(t *testing.T) *store.Store { return open(t, storetest.File(t)) })
 }

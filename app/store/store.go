@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 
-	"muster/app/all"
 	"muster/app/store/audit"
 	"muster/app/store/build"
 	"muster/app/store/catalog"
@@ -64,7 +63,7 @@ type (
 	fleetStore       = fleet.Store
 )
 
-// Store implements all.Store on SQLite or PostgreSQL. Parts are embedded by value where nobody calls them back by their
+// Store implements the stores of all domains on SQLite or PostgreSQL. Parts are embedded by value where nobody calls them back by their
 // address: by pointer, the compiler would write each of their methods twice, for Store and for *Store.
 type Store struct {
 	*db.DB
@@ -94,8 +93,6 @@ type Store struct {
 	webhookStore
 	fleetStore
 }
-
-var _ all.Store = (*Store)(nil)
 
 // Open is OpenWith for a key of KeySize bytes that we hold ourselves.
 func Open(ctx context.Context, where string, key []byte) (*Store, error) {

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"muster/app"
-	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/execution"
 	"muster/app/identity"
 	"muster/app/store"
 	"muster/app/store/storetest"
 	"muster/app/store/storetest/suite"
+
+	"go.uber.org/goleak"
 )
 
 // atEnd is what the run of all tests leaves to be closed.
@@ -51,11 +51,11 @@ func open(t testing.TB, file string) *store.Store {
 }
 
 func TestSQLite(t *testing.T) {
-	suite.StoreSuite(t, func(t *testing.T) all.Store { return open(t, storetest.File(t)) })
+	suite.StoreSuite(t, func(t *testing.T) *store.Store { return open(t, storetest.File(t)) })
 }
 
 func TestSQLiteAmendments(t *testing.T) {
-	suite.AmendmentSuite(t, func(t *testing.T) all.Store { return open(t, storetest.File(t)) })
+	suite.AmendmentSuite(t, func(t *testing.T) *store.Store { return open(t, storetest.File(t)) })
 }
 
 func TestSecretsAreNotInTheFile(t *testing.T) {

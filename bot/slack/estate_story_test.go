@@ -24,6 +24,7 @@ import (
 	"muster/app/template"
 	"muster/bot/slack"
 	"muster/bot/slack/slacktest"
+	"muster/cmd/muster/wiring/faces"
 	"muster/planner"
 	"muster/portal/address"
 	"muster/solver"
@@ -61,7 +62,7 @@ func newEstate(t *testing.T, file string, servers int) *estate {
 	e.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, ClientID: "1.2", ClientSecret: "the app's", Scopes: slack.Scopes, Base: "http://muster", CommandPath: "/slack/commands",
 		ActionPath: "/slack/actions", OptionsPath: "/slack/options", EventsPath: "/slack/events", Client: slacktest.To(e), Patience: 10 * time.Minute, Look: time.Second})
 	for i := range servers {
-		s := slack.New(slack.Config{UseCases: useCases(e.app), ClientID: "1.2", ClientSecret: "the app's", Secret: storySecret, Server: fmt.Sprint("s", i), URL: func() string { return "https://m.test" }, Pages: address.Of,
+		s := slack.New(slack.Config{UseCases: faces.Slack(e.app), ClientID: "1.2", ClientSecret: "the app's", Secret: storySecret, Server: fmt.Sprint("s", i), URL: func() string { return "https://m.test" }, Pages: address.Of,
 			Client: e.slack.HTTP(), Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))})
 		t.Cleanup(func() { _ = s.Close() })
 		e.serve = append(e.serve, s)

@@ -45,7 +45,7 @@ func TestAClusterByForm(t *testing.T) {
 			}
 		}
 		h.slack.Wait("nothing beneath the card tells that it's ready", says("shop is ready."))
-		if err := h.app.Store.MarkLost(h.Context(), app.DefaultTenant, h.clusters()["shop"].ID, "Lost machines: n1.", time.Now()); err != nil {
+		if err := h.store.MarkLost(h.Context(), app.DefaultTenant, h.clusters()["shop"].ID, "Lost machines: n1.", time.Now()); err != nil {
 			h.Fatal(err)
 		}
 		h.slack.Wait("nothing beneath the card tells of the lost machine", says("Lost machines: n1."))

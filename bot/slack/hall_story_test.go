@@ -24,6 +24,7 @@ import (
 	"muster/app/template"
 	"muster/bot/slack"
 	"muster/bot/slack/slacktest"
+	"muster/cmd/muster/wiring/faces"
 	"muster/planner"
 	"muster/portal/address"
 	"muster/solver"
@@ -102,7 +103,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // start begins a server. One of several tends what is shown.
 func (h *hall) start(tend bool) {
-	c := slack.Config{UseCases: useCases(h.app), Token: "xoxb-story", Tenant: app.DefaultTenant, URL: func() string { return "https://m.test" }, Pages: address.Of, Client: h.slack.HTTP(), Dialer: h.slack.Dialer(),
+	c := slack.Config{UseCases: faces.Slack(h.app), Token: "xoxb-story", Tenant: app.DefaultTenant, URL: func() string { return "https://m.test" }, Pages: address.Of, Client: h.slack.HTTP(), Dialer: h.slack.Dialer(),
 		Secret: storySecret, Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError}))}
 	if h.socket {
 		c.Secret, c.AppToken = "", "xapp-story"

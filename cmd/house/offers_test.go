@@ -20,7 +20,7 @@ import (
 	"muster/app/cluster"
 	"muster/app/identity"
 	"muster/bot"
-	"muster/cmd/muster/wiring"
+	"muster/cmd/muster/wiring/faces"
 	"muster/portal/address"
 )
 
@@ -160,7 +160,7 @@ func (h *House) apiOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 
 func (h *House) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 	t.Helper()
-	uses := wiring.Bot(h.App)
+	uses := faces.Bot(h.App)
 	uses.People = linked{uses.People, who}
 	b := bot.New(bot.Config{UseCases: uses, Tenant: Tenant, URL: func() string { return "https://muster.example.com" }, Pages: address.Of, Currency: "EUR",
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil))})

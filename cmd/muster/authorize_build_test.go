@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"strings"
+	"time"
 
 	"muster/app/all"
 	appbuild "muster/app/build"
@@ -17,7 +18,7 @@ func (s *scene) buildHook() string {
 	owner := s.owner
 	name := "ci-" + s.tenant + "-" + owner[strings.LastIndex(owner, "-")+1:] // a tenant has only so many
 	id, key := strings.ToLower(rand.Text()), make([]byte, 32)
-	_, _, err := s.server.Store.SaveBuildHook(s.t.Context(), s.boss(), appbuild.BuildHookChange{Name: name, System: "generic", Owner: &owner, Rules: &ciRules, New: "whsec_AAAA", ID: id, TokenKey: key}, s.server.App.Given.Now())
+	_, _, err := s.server.Store.SaveBuildHook(s.t.Context(), s.boss(), appbuild.BuildHookChange{Name: name, System: "generic", Owner: &owner, Rules: &ciRules, New: "whsec_AAAA", ID: id, TokenKey: key}, time.Now())
 	s.must(err)
 	return name
 }
@@ -28,8 +29,8 @@ func (s *scene) delivered() (hook string, delivery, build int64) {
 	h, err := s.server.Store.BuildHook(s.t.Context(), s.tenant, hook)
 	s.must(err)
 	uniq := strings.ToLower(rand.Text())
-	done, err := s.server.Store.TakeBuild(s.t.Context(), appbuild.BuildOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: s.server.App.Given.Now(),
-		Delivery: appbuild.BuildTaken{Hook: hook, At: s.server.App.Given.Now(), System: "generic", Event: "build", Rule: "web"},
+	done, err := s.server.Store.TakeBuild(s.t.Context(), appbuild.BuildOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: time.Now(),
+		Delivery: appbuild.BuildTaken{Hook: hook, At: time.Now(), System: "generic", Event: "build", Rule: "web"},
 		Begin:    &appbuild.BuildBegin{Rule: ciRules[0], Key: uniq, Ask: appbuild.BuildAsk{Template: "none", WaitFor: 1}}})
 	s.must(err)
 	return hook, done.Delivery.ID, done.Build.ID

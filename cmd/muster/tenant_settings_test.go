@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/app"
 	"muster/app/identity"
@@ -98,7 +99,7 @@ func TestATenantsSettingsGoRound(t *testing.T) {
 		t.Errorf("the other tenant is not the same:\n%s\nbut\n%s", file.File, again.File)
 	}
 	// The values came along, too.
-	values, err := m.server.Store.SecretValues(t.Context(), other, []string{"REGISTRY_TOKEN"}, m.server.App.Given.Now())
+	values, err := m.server.Store.SecretValues(t.Context(), other, []string{"REGISTRY_TOKEN"}, time.Now())
 	if err != nil || values["REGISTRY_TOKEN"] != "of the registry" {
 		t.Errorf("%d values, %v", len(values), err)
 	}

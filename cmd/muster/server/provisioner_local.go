@@ -87,6 +87,6 @@ func (s *Server) alone() bool { return s.Database == "" }
 // balance shares slots among tenants, of all provisioners.
 func (s *Server) balance(ctx context.Context) {
 	balancer := &fleet.Balancer{
-		Store: s.App.Store, Now: s.App.Given.Now, Catalogs: s.App.CatalogService, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}
+		Store: s.Store, Now: wallClock, Catalogs: s.App.CatalogService, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}
 	(&upkeep.Balance{Balancer: balancer, Feed: s.Store, Log: s.Log}).Run(ctx)
 }

@@ -32,6 +32,7 @@ import (
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/observe/metrics"
 	"muster/cmd/muster/wiring"
+	"muster/cmd/muster/wiring/faces"
 	"muster/jobs/budget"
 	"muster/jobs/queue"
 	"muster/jobs/reconcile"
@@ -245,7 +246,7 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.slack = s.Slack.open(wiring.Slack(s.App), at, s.id, s.Log)
+	s.slack = s.Slack.open(faces.Slack(s.App), at, s.id, s.Log)
 	s.Portal = wiring.Portal(s.App, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.Fingerprint,
 		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate,
 		Meter: s.metrics, Tracer: s.tracer})

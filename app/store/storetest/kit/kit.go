@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/all"
 	"muster/app/apptest"
 	"muster/app/execution"
 	"muster/app/family"
+	"muster/app/store"
 )
 
 var Ada = app.Actor{Tenant: Tenant, User: "ada", Role: app.RoleUser}
@@ -33,8 +33,8 @@ const Tenant = "t1"
 type T struct {
 	*testing.T
 	Ctx     context.Context
-	Store   all.Store
-	Servers []all.Store // all that share the database; Store is the first of them
+	Store   *store.Store
+	Servers []*store.Store // all that share the database; Store is the first of them
 	Clock   *apptest.Clock
 }
 
@@ -57,7 +57,7 @@ func Cases[C any](of func(*T) C, rows []struct {
 }
 
 // Run tries cases, each on a fresh, empty database. open returns the servers that share it; the test closes them.
-func Run(t *testing.T, open func(t *testing.T) []all.Store, cases []Case) {
+func Run(t *testing.T, open func(t *testing.T) []*store.Store, cases []Case) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			servers := open(t)

@@ -14,6 +14,7 @@ import (
 	"muster/app/operation"
 	"muster/app/plan"
 	"muster/app/policy"
+	"muster/app/store"
 	"muster/app/store/storetest/kit"
 	"muster/app/template"
 )
@@ -24,7 +25,7 @@ type undoing struct{}
 func (undoing) Plan(r plan.PlanRequest) (plan.Plan, error) { return apptest.Remove(len(r.Nodes)), nil }
 
 // muster is the use cases on top of a server's store.
-func (t *moneyTest) muster(s appall.Store) *appall.App {
+func (t *moneyTest) muster(s *store.Store) *appall.App {
 	return appall.New(appall.Deps{Store: s, Planner: undoing{}, Now: t.Clock.Now, Catalog: template.NewCatalog})
 }
 

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"muster/app"
-	appall "muster/app/all"
 	"muster/app/apptest"
 	appcluster "muster/app/cluster"
 	"muster/app/fleet"
 	"muster/app/policy"
+	"muster/app/store"
 	"muster/app/store/storetest/kit"
 	"muster/app/template"
 )
@@ -62,7 +62,7 @@ func (t *moneyTest) limit(scope policy.QuotaScope, name string, m policy.Measure
 }
 
 // ask makes a cluster of an owner who is in groups, with 2 cores and 0.5 an hour for each node, for a day.
-func (t *moneyTest) ask(s appall.Store, name, owner string, nodes int, groups ...string) (app.Operation, error) {
+func (t *moneyTest) ask(s *store.Store, name, owner string, nodes int, groups ...string) (app.Operation, error) {
 	n := apptest.NewCluster(kit.Tenant, name, nodes, t.Clock.Now(), apptest.Chain(nodes))
 	n.Cluster.Owner, n.Cluster.CostPerHour, n.Cluster.ExpiresAt = owner, 0.5*float64(nodes), t.Clock.Now().Add(24*time.Hour)
 	n.Definition.Hardware = map[string]template.Flavor{"small": {CPU: 2}}

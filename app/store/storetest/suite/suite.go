@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"muster/app/all"
+	"muster/app/store"
 	"muster/app/store/storetest/amendment"
 	"muster/app/store/storetest/build"
 	"muster/app/store/storetest/catalog"
@@ -23,26 +23,26 @@ import (
 )
 
 // StoreSuite is what every store passes. open returns a fresh, empty store that the test closes.
-func StoreSuite(t *testing.T, open func(t *testing.T) all.Store) {
+func StoreSuite(t *testing.T, open func(t *testing.T) *store.Store) {
 	kit.Run(t, alone(open), slices.Concat(execution.Cases, cluster.Cases, operation.Cases, amendment.Cases, policy.Cases, catalog.Cases, identity.Cases,
 		fleet.Cases, health.Cases, pool.Cases, webhook.Cases, build.Cases, resource.Cases, chat.Cases))
 }
 
 // AmendmentSuite is what every store makes of amendments of active clusters.
-func AmendmentSuite(t *testing.T, open func(t *testing.T) all.Store) {
+func AmendmentSuite(t *testing.T, open func(t *testing.T) *store.Store) {
 	kit.Run(t, alone(open), amendment.Amendments)
 }
 
 // ProvisionerSuite is what every store passes that keeps provisioners.
-func ProvisionerSuite(t *testing.T, open func(t *testing.T) all.Store) {
+func ProvisionerSuite(t *testing.T, open func(t *testing.T) *store.Store) {
 	kit.Run(t, alone(open), fleet.Provisioners)
 }
 
 // MoneySuite is what every store keeps of quotas, leases and metering. open returns the servers of a fresh database: one, or several
 // that share it.
-func MoneySuite(t *testing.T, open func(t *testing.T) []all.Store) { kit.Run(t, open, policy.Money) }
+func MoneySuite(t *testing.T, open func(t *testing.T) []*store.Store) { kit.Run(t, open, policy.Money) }
 
 // alone opens a store that no other server shares.
-func alone(open func(t *testing.T) all.Store) func(t *testing.T) []all.Store {
-	return func(t *testing.T) []all.Store { return []all.Store{open(t)} }
+func alone(open func(t *testing.T) *store.Store) func(t *testing.T) []*store.Store {
+	return func(t *testing.T) []*store.Store { return []*store.Store{open(t)} }
 }

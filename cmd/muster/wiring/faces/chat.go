@@ -1,4 +1,4 @@
-package wiring
+package faces
 
 import (
 	"muster/app/all"
