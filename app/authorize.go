@@ -63,7 +63,7 @@ const (
 	proofPartly proof = "partly" // where it comes to that: the use case asks with MustProve
 )
 
-// PermissionTable is the one authorisation table. Each exported method of App that takes an Actor has its line, under its own
+// PermissionTable is the one authorisation table. Each exported method of a service that takes an Actor has its line, under its own
 // name, and asks it before anything else; a test walks all of them with every role. Each line says whether a proof is needed, too: always for
 // what makes, shows or replaces what opens doors, and for what cannot be undone.
 var PermissionTable = map[string]permission{

@@ -21,5 +21,5 @@ type ClusterFilter struct {
 	Sort     ClusterSort   // "": newest first
 	After    string        // the id of the last cluster of the page before; "": from the beginning
 
-	Reader *ClusterReader // only what it may see; nil: all. App sets it.
+	Reader *ClusterReader // only what it may see; nil: all. The service sets it.
 }

@@ -14,14 +14,20 @@ import (
 // something about fails a create, and each act that its advice names is carried out.
 func TestAdviceCanBeFollowed(t *testing.T) {
 	acts := map[string]func(e *engine, id string) (any, error){
-		"resume":    func(e *engine, id string) (any, error) { return e.app.ResumeOperation(e.ctx, e.admin, id, 0) },
-		"roll back": func(e *engine, id string) (any, error) { return e.app.RollBack(e.ctx, e.admin, id, 0, "") },
-		"delete":    func(e *engine, id string) (any, error) { return e.app.DeleteCluster(e.ctx, e.admin, id) },
+		"resume": func(e *engine, id string) (any, error) {
+			return e.app.Operation.Controls.ResumeOperation(e.ctx, e.admin, id, 0)
+		},
+		"roll back": func(e *engine, id string) (any, error) {
+			return e.app.Operation.RollBacks.RollBack(e.ctx, e.admin, id, 0, "")
+		},
+		"delete": func(e *engine, id string) (any, error) {
+			return e.app.Cluster.Deletes.DeleteCluster(e.ctx, e.admin, id)
+		},
 		"repair": func(e *engine, id string) (any, error) {
-			return e.app.Amend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationRepair})
+			return e.app.Operation.Updates.Amend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationRepair})
 		},
 		"configuration": func(e *engine, id string) (any, error) {
-			return e.app.Amend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"colour": "blue"}})
+			return e.app.Operation.Updates.Amend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"colour": "blue"}})
 		},
 	}
 	e := newEngine(t, nil)
@@ -73,7 +79,7 @@ func TestLostMachinesOfAFailedClusterAreNoticed(t *testing.T) {
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "Full."}, Node: "n4"})
-	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4}); err != nil {
+	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -87,7 +93,7 @@ func TestLostMachinesOfAFailedClusterAreNoticed(t *testing.T) {
 	if v.Trouble.Ways[0].Kind != cluster.WayRepair {
 		t.Errorf("the ways are %+v", v.Trouble.Ways)
 	}
-	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err != nil {
+	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)

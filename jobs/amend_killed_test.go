@@ -48,7 +48,7 @@ type mortal struct {
 	calm    map[string]bool // steps that ended between the request for an operation and the first life that dies of them
 	keys    app.Keys        // nil: all clusters have the key that ssh knows
 
-	app   *all.App
+	app   *all.Services
 	store *store.Store
 	coord *mortalCoordinator
 	stop  func()
@@ -215,9 +215,9 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 	if keys == nil {
 		keys = sameKeys{server: m.ssh}
 	}
-	m.app = all.New(all.Deps{Store: m.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys,
+	m.app = all.New(all.Config{Store: m.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys,
 		Catalog: func() *template.Catalog { return catalog }, Now: time.Now})
-	m.coord = &mortalCoordinator{Coordinator: m.app, before: before, killed: killed, died: make(chan struct{})}
+	m.coord = &mortalCoordinator{Coordinator: m.app.Execution.Coordinator, before: before, killed: killed, died: make(chan struct{})}
 	m.lives++
 	name := fmt.Sprintf("server.%d", m.lives)
 	if _, err := m.store.ReleaseClaims(m.Context(), "server.", time.Now()); err != nil { // as a server does that starts
@@ -228,7 +228,7 @@ func (m *mortal) live(killed map[string]bool, before bool) {
 	if err != nil {
 		m.Fatal(err)
 	}
-	d := &queue.Dispatcher{Ledger: m.store, Queue: m.queue, Expire: m.app.Expire, Undo: m.app.UndoFailed, Log: quiet(m.T), Now: time.Now}
+	d := &queue.Dispatcher{Ledger: m.store, Queue: m.queue, Expire: m.app.Upkeep.Expire, Undo: m.app.Operation.RollBacks.UndoFailed, Log: quiet(m.T), Now: time.Now}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); d.Run(ctx) }()
@@ -264,7 +264,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v cluster.ClusterView, d
 	var ended time.Time
 	for {
 		changed, stop := m.store.Watch(app.ClusterTopic(id))
-		v, err := m.app.Cluster(m.Context(), m.admin, id)
+		v, err := m.app.Cluster.Views.Cluster(m.Context(), m.admin, id)
 		if err != nil {
 			m.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v cluster.ClusterView, d
 			switch {
 			case die && o.Status == app.OperationFailed && strings.Contains(o.Message, "not heard of any more"):
 				// Where others died all the time, a step may have lost too many workers. People resume it then.
-				if _, err := m.app.ResumeOperation(m.Context(), m.admin, id, 0); err != nil {
+				if _, err := m.app.Operation.Controls.ResumeOperation(m.Context(), m.admin, id, 0); err != nil {
 					m.Fatal(err)
 				}
 				ended = time.Time{}
@@ -296,7 +296,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v cluster.ClusterView, d
 		case <-changed:
 		case <-time.After(pause):
 		case <-deadline:
-			steps, _ := m.app.Steps(m.Context(), m.admin, id, 0)
+			steps, _ := m.app.Cluster.Activity.Steps(m.Context(), m.admin, id, 0)
 			for _, s := range steps {
 				m.Logf("%-16s %-10s attempt %d %s", s.ID, s.State, s.Attempt, s.Error)
 			}
@@ -308,7 +308,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v cluster.ClusterView, d
 
 func (m *mortal) amend(id string, a cluster.Amendment) {
 	m.Helper()
-	if _, err := m.app.Amend(m.Context(), m.admin, id, a); err != nil {
+	if _, err := m.app.Operation.Updates.Amend(m.Context(), m.admin, id, a); err != nil {
 		m.Fatalf("%s: %v (%s)", a.Kind, err, app.AsError(err).Hint)
 	}
 }
@@ -391,7 +391,7 @@ var lives = []struct {
 	{"going on with fewer nodes", nil, goOnOf(false)},
 	{"roll-back of a going on", nil, goOnOf(true)},
 	{"delete", []cluster.Amendment{{Kind: app.OperationResize, Size: 4}, {Kind: app.OperationResize, Size: 3}}, func(m *mortal, id string) {
-		if _, err := m.app.DeleteCluster(m.Context(), m.admin, id); err != nil {
+		if _, err := m.app.Cluster.Deletes.DeleteCluster(m.Context(), m.admin, id); err != nil {
 			m.Fatal(err)
 		}
 	}},
@@ -426,7 +426,7 @@ func rollBackOf(a cluster.Amendment, refuses ...string) func(*mortal, string) {
 		for _, place := range refuses {
 			_ = os.Remove(filepath.Join(m.state, "refuse."+place))
 		}
-		if _, err := m.app.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
+		if _, err := m.app.Operation.RollBacks.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
 			m.Fatal(err)
 		}
 	}
@@ -443,11 +443,11 @@ func goOnOf(undone bool) func(*mortal, string) {
 		if undone {
 			m.cloud.Order(fake.List, fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "not today"}})
 		}
-		p, err := m.app.PreviewGoOn(m.Context(), m.admin, id, 0)
+		p, err := m.app.Operation.Partials.PreviewGoOn(m.Context(), m.admin, id, 0)
 		if err != nil {
 			m.Fatal(err)
 		}
-		if _, err := m.app.GoOn(m.Context(), m.admin, id, 0, p.PlanHash, false); err != nil {
+		if _, err := m.app.Operation.Partials.GoOn(m.Context(), m.admin, id, 0, p.PlanHash, false); err != nil {
 			m.Fatal(err)
 		}
 		if !undone {
@@ -456,7 +456,7 @@ func goOnOf(undone bool) func(*mortal, string) {
 		if v, _ := m.carryOut(id, false, false); v.Operations[0].Status != app.OperationFailed {
 			m.Fatalf("the going on is %s", v.Operations[0].Status)
 		}
-		if _, err := m.app.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
+		if _, err := m.app.Operation.RollBacks.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
 			m.Fatal(err)
 		}
 	}
@@ -466,7 +466,7 @@ func goOnOf(undone bool) func(*mortal, string) {
 func runMortal(t *testing.T, first []cluster.Amendment, act func(*mortal, string), die, before bool) (picture string, deaths int) {
 	t.Helper()
 	m := newMortal(t)
-	v, err := m.app.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+	v, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,12 @@ import (
 func (e *engine) amended(id string, m cluster.Amendment) (cluster.ClusterView, []string) {
 	e.Helper()
 	before := len(e.effects())
-	p, err := e.app.PreviewAmend(e.ctx, e.admin, id, m)
+	p, err := e.app.Operation.Updates.PreviewAmend(e.ctx, e.admin, id, m)
 	if err != nil {
 		e.Fatal(err)
 	}
 	m.PlanHash = p.PlanHash
-	a, err := e.app.Amend(e.ctx, e.admin, id, m)
+	a, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, id, m)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func (e *engine) amended(id string, m cluster.Amendment) (cluster.ClusterView, [
 	if op := v.Operations[0]; op.ID != a.Operation || op.PlanHash != p.PlanHash || op.Status != app.OperationSucceeded {
 		e.Fatalf("%s was previewed as %s and ran as %+v", m.Kind, p.PlanHash, op)
 	}
-	steps, err := e.app.Steps(e.ctx, e.admin, id, a.Operation)
+	steps, err := e.app.Cluster.Activity.Steps(e.ctx, e.admin, id, a.Operation)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestAmendedClusterRunsAsItWasShown(t *testing.T) {
 		t.Errorf("%d machines after a repair; effects:\n%s", e.machines(), strings.Join(effects, "\n"))
 	}
 
-	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)

@@ -69,7 +69,7 @@ func kept(dir string) func(e *engine, c *template.Catalog) {
 func withFiles(t *testing.T, dir string) *engine {
 	e := newEngine(t, kept(dir))
 	dry := func(automator string) bool { return automator == "files" }
-	e.app.UpdateBuilderService.DryRuns, e.app.DriftService.DryRuns, e.app.ExecutionService.DryRuns = dry, dry, dry
+	e.app.Operation.Builder.DryRuns, e.app.Operation.Drifts.DryRuns, e.app.Execution.Coordinator.DryRuns = dry, dry, dry
 	e.worker.Automators["files"] = files{}
 	return e
 }
@@ -79,7 +79,7 @@ func TestFactsReachLaterSteps(t *testing.T) {
 	e := withFiles(t, dir)
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)
-	facts, err := e.app.ClusterFacts(e.ctx, e.admin, v.ID)
+	facts, err := e.app.Execution.Facts.ClusterFacts(e.ctx, e.admin, v.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestFactsReachLaterSteps(t *testing.T) {
 	if got := slices.DeleteFunc(e.effects(), func(s string) bool { return s != want }); len(got) != 2 {
 		t.Errorf("both fronts should have been told %q: %q", want, e.effects())
 	}
-	lines, err := e.app.Logs(e.ctx, e.admin, v.ID, cluster.LogFilter{Limit: 1000})
+	lines, err := e.app.Cluster.Activity.Logs(e.ctx, e.admin, v.ID, cluster.LogFilter{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 	file, node := filepath.Join(dir, entries[0].Name()), entries[0].Name()
 	drift := func() (texts []string) {
 		t.Helper()
-		d, err := e.app.Drift(e.ctx, e.admin, v.ID)
+		d, err := e.app.Operation.Drifts.Drift(e.ctx, e.admin, v.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,14 +147,14 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 	}
 	compare := func() {
 		t.Helper()
-		p, err := e.app.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare})
+		p, err := e.app.Operation.Updates.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if acts := p.Plan.Acts(); acts != 1 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "front is left out") {
 			t.Errorf("%d steps, %q", acts, p.Notes)
 		}
-		if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare}); err != nil {
+		if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare}); err != nil {
 			t.Fatal(err)
 		}
 		e.want(e.await(v.ID), app.ClusterActive)
@@ -180,10 +180,10 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 	if got := drift(); len(got) != 1 || !strings.Contains(got[0], "it cannot be told: "+node+" cannot be read.") {
 		t.Errorf("the drift is %q", got)
 	}
-	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare, Services: []string{"front"}}); app.AsError(err).Reason != "not_comparable" {
+	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare, Services: []string{"front"}}); app.AsError(err).Reason != "not_comparable" {
 		t.Errorf("of scripts: %v", err)
 	}
-	if _, err := e.app.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"front"}}); err != nil {
+	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"front"}}); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)

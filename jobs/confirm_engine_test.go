@@ -30,7 +30,7 @@ func closedPort(t *testing.T) int {
 func (e *engine) waitsFor(id string) string {
 	e.Helper()
 	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		w, err := e.app.Waiting(e.ctx, e.admin, id, execution.WaitingFilter{})
+		w, err := e.app.Execution.Waits.Waiting(e.ctx, e.admin, id, execution.WaitingFilter{})
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
 			t.Errorf("%q does not say %q", text, want)
 		}
 	}
-	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, cluster.LogFilter{})
+	lines, err := e.app.Cluster.Activity.Logs(t.Context(), e.admin, v.ID, cluster.LogFilter{})
 	if err != nil || !slices.ContainsFunc(lines, func(l app.LogLine) bool { return strings.HasPrefix(l.Text, "Waiting for SSH on root@127.0.0.1:") }) {
 		t.Errorf("the log does not say it: %+v, %v", lines, err)
 	}
@@ -83,7 +83,7 @@ func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
 	if n := e.machines(); n != 2 || e.cloud.Count(fake.Create) != 3 {
 		t.Errorf("%d machines after %d creates", n, e.cloud.Count(fake.Create))
 	}
-	bill, err := e.app.Receipt(t.Context(), e.admin, v.ID)
+	bill, err := e.app.Fleet.Machines.Receipt(t.Context(), e.admin, v.ID)
 	if err != nil || len(bill.Lines) != 3 || bill.Left != 2 {
 		t.Errorf("the receipt has %d machines, of which %d are left (%v), want 3 and 2", len(bill.Lines), bill.Left, err)
 	}
@@ -142,7 +142,7 @@ func TestThreeMachinesAtMostThenAPerson(t *testing.T) {
 		t.Errorf("people are told %q", v.Message)
 	}
 	well.Store(true)
-	if _, err := e.app.ResumeOperation(e.ctx, e.admin, v.ID, 0); err != nil {
+	if _, err := e.app.Operation.Controls.ResumeOperation(e.ctx, e.admin, v.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)

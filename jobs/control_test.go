@@ -35,7 +35,7 @@ func (e *engine) eventually(what string, done func() bool) {
 func (e *engine) running(id string, a app.Action, service string, n int) {
 	e.Helper()
 	e.eventually(fmt.Sprintf("%d %s %s run", n, service, a), func() bool {
-		steps, err := e.app.Steps(e.ctx, e.admin, id, 0)
+		steps, err := e.app.Cluster.Activity.Steps(e.ctx, e.admin, id, 0)
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -54,14 +54,14 @@ func (e *engine) undo() {
 	e.Helper()
 	begun := 0
 	e.eventually("a roll-back begins", func() bool {
-		n, err := e.app.UndoFailed(e.ctx)
+		n, err := e.app.Operation.RollBacks.UndoFailed(e.ctx)
 		if err != nil {
 			e.Fatal(err)
 		}
 		begun += n
 		return n > 0
 	})
-	if n, err := e.app.UndoFailed(e.ctx); n != 0 || err != nil || begun != 1 {
+	if n, err := e.app.Operation.RollBacks.UndoFailed(e.ctx); n != 0 || err != nil || begun != 1 {
 		e.Fatalf("%d roll-backs were begun, and then %d (%v)", begun, n, err)
 	}
 }
@@ -77,7 +77,7 @@ func TestCancelStopsWhatRunsAndCleansUp(t *testing.T) {
 	id := e.create(3).ID
 	e.running(id, app.ActionInstall, "front", 2)
 	asked := time.Now()
-	if _, err := e.app.CancelOperation(t.Context(), e.admin, id, 0, true); err != nil {
+	if _, err := e.app.Operation.Controls.CancelOperation(t.Context(), e.admin, id, 0, true); err != nil {
 		t.Fatal(err)
 	}
 	v := e.await(id)
@@ -142,7 +142,7 @@ func TestCancelIsKnownAtOnceInTheSameProcess(t *testing.T) {
 	if err := e.worker.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "near", Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: &hurried{Service: e.app.ExecutionService},
+	w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "near", Tenant: app.DefaultTenant, Slots: 8, Queue: e.queue, Coordinator: &hurried{Service: e.app.Execution.Coordinator},
 		Providers: oneCloud{e.cloud}, Automators: map[string]family.Automator{"shell": shell.New()}, Log: quiet(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestCancelIsKnownAtOnceInTheSameProcess(t *testing.T) {
 	id := e.create(3).ID
 	e.running(id, app.ActionInstall, "front", 2)
 	asked := time.Now()
-	if _, err := e.app.CancelOperation(t.Context(), e.admin, id, 0, true); err != nil {
+	if _, err := e.app.Operation.Controls.CancelOperation(t.Context(), e.admin, id, 0, true); err != nil {
 		t.Fatal(err)
 	}
 	v := e.await(id)
@@ -172,14 +172,14 @@ func TestPausedStartsNothingAndGoesOn(t *testing.T) {
 	})
 	id := e.create(2).ID
 	e.running(id, app.ActionInstall, "back", 1)
-	if _, err := e.app.PauseOperation(t.Context(), e.admin, id, 0); err != nil {
+	if _, err := e.app.Operation.Controls.PauseOperation(t.Context(), e.admin, id, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e.eventually("what ran has ended", func() bool {
-		steps, _ := e.app.Steps(e.ctx, e.admin, id, 0)
+		steps, _ := e.app.Cluster.Activity.Steps(e.ctx, e.admin, id, 0)
 		for _, s := range steps {
 			if s.State == app.StepRunning {
 				return false
@@ -192,7 +192,7 @@ func TestPausedStartsNothingAndGoesOn(t *testing.T) {
 			t.Errorf("the sweep moved %d steps of a paused operation (%v)", n, err)
 		}
 	}
-	w, err := e.app.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
+	w, err := e.app.Execution.Waits.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
 	if err != nil || w.Status != app.OperationPaused || w.Text != "Paused by ada. Resume lets it go on." || w.Total == 0 || len(w.Steps) != w.Total {
 		t.Errorf("why it waits: %+v, %v", w, err)
 	}
@@ -201,11 +201,11 @@ func TestPausedStartsNothingAndGoesOn(t *testing.T) {
 			t.Error("a step began while it was paused")
 		}
 	}
-	_, err = e.app.PauseOperation(t.Context(), e.admin, id, 0)
+	_, err = e.app.Operation.Controls.PauseOperation(t.Context(), e.admin, id, 0)
 	if e := app.AsError(err); e.Code != app.EConflict || e.Hint != "You can resume it or cancel it." {
 		t.Errorf("a second pause says %q, %q", e.Message, e.Hint)
 	}
-	if _, err := e.app.ResumeOperation(t.Context(), e.admin, id, 0); err != nil {
+	if _, err := e.app.Operation.Controls.ResumeOperation(t.Context(), e.admin, id, 0); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(id), app.ClusterActive)
@@ -216,7 +216,7 @@ func TestRollBackByItselfIsBegunOnce(t *testing.T) {
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = "echo no; exit 7\n"
 	})
-	v, err := e.app.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}, OnFailure: app.FailureRollBack})
+	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}, OnFailure: app.FailureRollBack})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestRollBackByItselfIsBegunOnce(t *testing.T) {
 		t.Errorf("intents that have not ended: %v, %v", left, err)
 	}
 	// The name is free again.
-	if _, err := e.app.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 1, Services: []string{"back"}}}); err != nil {
+	if _, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 1, Services: []string{"back"}}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -251,7 +251,7 @@ func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
 	if e.machines() != 1 {
 		t.Fatalf("%d machines are there", e.machines())
 	}
-	steps, err := e.app.Steps(t.Context(), e.admin, id, 0)
+	steps, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, id, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,14 +260,14 @@ func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
 			t.Errorf("the person is not told what to decide: %q", s.Error)
 		}
 	}
-	p, err := e.app.PreviewRollBack(t.Context(), e.admin, id, 0)
+	p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, id, 0)
 	if err != nil || strings.Join(p.GivesBack, " ") != "n1 n2" || !p.Gone {
 		t.Fatalf("the preview: %+v, %v", p, err)
 	}
-	if _, err := e.app.RollBack(t.Context(), e.admin, id, 0, strings.Repeat("0", 64)); app.AsError(err).Reason != "plan_changed" {
+	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, id, 0, strings.Repeat("0", 64)); app.AsError(err).Reason != "plan_changed" {
 		t.Errorf("another plan than was shown: %v", err)
 	}
-	if _, err := e.app.RollBack(t.Context(), e.admin, id, 0, p.PlanHash); err != nil {
+	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, id, 0, p.PlanHash); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(id), app.ClusterDeleted)
@@ -287,7 +287,7 @@ func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
 	if err := os.WriteFile(e.effect+".good", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	steps, err := e.app.Steps(t.Context(), e.admin, id, 0)
+	steps, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, id, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,11 +298,11 @@ func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
 		}
 	}
 	for name, says := range map[string]string{"n99": "no node", "n1x": "Did you mean n1?"} {
-		if _, err := e.app.RetryNode(t.Context(), e.admin, id, name); !strings.Contains(app.AsError(err).Message+app.AsError(err).Hint, says) {
+		if _, err := e.app.Operation.Controls.RetryNode(t.Context(), e.admin, id, name); !strings.Contains(app.AsError(err).Message+app.AsError(err).Hint, says) {
 			t.Errorf("a retry of %s: %v", name, err)
 		}
 	}
-	if _, err := e.app.RetryNode(t.Context(), e.admin, id, node); err != nil {
+	if _, err := e.app.Operation.Controls.RetryNode(t.Context(), e.admin, id, node); err != nil {
 		t.Fatal(err)
 	}
 	v := e.await(id)
@@ -312,7 +312,7 @@ func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
 			t.Errorf("another node was tried: %s", line)
 		}
 	}
-	if _, err := e.app.ResumeOperation(t.Context(), e.admin, id, v.Operations[0].ID); err != nil {
+	if _, err := e.app.Operation.Controls.ResumeOperation(t.Context(), e.admin, id, v.Operations[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(id), app.ClusterActive)
@@ -326,13 +326,13 @@ func TestWhyStepsWait(t *testing.T) {
 	id := e.create(4).ID
 	e.running(id, app.ActionStart, "back", 1)
 	e.eventually("all fronts wait for back", func() bool {
-		w, err := e.app.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
+		w, err := e.app.Execution.Waits.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return w.Running == 1 && (w.Total == 3 || w.Total == 4 && w.Groups[1].Reason == execution.WaitNode) // the names of the node with back may wait for it
 	})
-	w, err := e.app.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
+	w, err := e.app.Execution.Waits.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,15 +348,15 @@ func TestWhyStepsWait(t *testing.T) {
 			t.Errorf("%s waits for %v: %s", s.Step, s.For, s.Text)
 		}
 	}
-	_, err = e.app.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{Node: "n22"})
+	_, err = e.app.Execution.Waits.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{Node: "n22"})
 	if app.AsError(err).Hint != "Did you mean n2?" {
 		t.Errorf("a node that is not there: %v", err)
 	}
-	q, err := e.app.Queue(t.Context(), e.admin)
+	q, err := e.app.Execution.Waits.Queue(t.Context(), e.admin)
 	if err != nil || len(q.Operations) != 1 || q.Running != 1 || q.Operations[0].Waiting != 3 && q.Operations[0].Waiting != w.Total {
 		t.Errorf("the queue: %+v, %v", q, err)
 	}
-	if _, err := e.app.CancelOperation(t.Context(), e.admin, id, 0, false); err != nil {
+	if _, err := e.app.Operation.Controls.CancelOperation(t.Context(), e.admin, id, 0, false); err != nil {
 		t.Fatal(err)
 	}
 	v := e.await(id)
@@ -372,10 +372,10 @@ func TestDeleteAgainWhileTheFirstIsPaused(t *testing.T) {
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	_ = e.worker.Close()
-	if _, err := e.app.DeleteCluster(e.ctx, e.admin, v.ID); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(e.ctx, e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.app.PauseOperation(e.ctx, e.admin, v.ID, 0); err != nil {
+	if _, err := e.app.Operation.Controls.PauseOperation(e.ctx, e.admin, v.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	e.startWorker("w2")

@@ -29,12 +29,12 @@ import (
 func newDesk(t *testing.T) (executiontest.Desk, *store.Store, fleet.Registry) {
 	t.Helper()
 	s := storetest.Open(t)
-	a := appall.New(appall.Deps{Store: s, Now: time.Now, Catalog: executiontest.DeskCatalog})
-	token, err := a.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test", fleet.AnyProvisionerGrant())
+	a := appall.New(appall.Config{Store: s, Now: time.Now, Catalog: executiontest.DeskCatalog})
+	token, err := a.Fleet.Provisioners.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test", fleet.AnyProvisionerGrant())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := a.RegistryOfToken(t.Context(), token)
+	r, err := a.Fleet.Registries.RegistryOfToken(t.Context(), token)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func newDesk(t *testing.T) (executiontest.Desk, *store.Store, fleet.Registry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return executiontest.Desk{App: a, Provisioner: reg.ID, Of: func(tenant string) execution.Coordinator { return a.CoordinatorOf(reg.ID, tenant) }}, s, r
+	return executiontest.Desk{Services: a, Provisioner: reg.ID, Of: func(tenant string) execution.Coordinator { return a.Fleet.Registries.CoordinatorOf(reg.ID, tenant) }}, s, r
 }
 
 // lossy loses the answers to some messages on their way.
@@ -65,7 +65,7 @@ func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, *store.Store, *httptest.Server) {
 	t.Helper()
 	desk, s, r := newDesk(t)
-	server := httptest.NewTLSServer(fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil))
+	server := httptest.NewTLSServer(fleetpage.NewWorkerAPI(desk.Services.Fleet.Registries, slog.New(slog.DiscardHandler), nil))
 	client := coordinator.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
 	client.Transport = lossy{client.Transport, lose}
 	t.Cleanup(func() { client.CloseIdleConnections(); server.Close() })

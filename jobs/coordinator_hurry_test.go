@@ -43,7 +43,7 @@ func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func hurryTown(t *testing.T) (desk executiontest.Desk, s *store.Store, api *fleetpage.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *coordinator.Remote)) {
 	t.Helper()
 	desk, s, r := newDesk(t)
-	api = fleetpage.NewWorkerAPI(desk.App, slog.New(slog.DiscardHandler), nil)
+	api = fleetpage.NewWorkerAPI(desk.Services.Fleet.Registries, slog.New(slog.DiscardHandler), nil)
 	seen = &waits{next: api}
 	server := httptest.NewTLSServer(seen)
 	client := coordinator.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
@@ -78,7 +78,7 @@ func cancelOne(t *testing.T, desk executiontest.Desk, s *store.Store, tenant, na
 	if _, err := s.CreateCluster(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := desk.App.CancelOperation(t.Context(), app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin}, n.Cluster.ID, 0, false); err != nil {
+	if _, err := desk.Services.Operation.Controls.CancelOperation(t.Context(), app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin}, n.Cluster.ID, 0, false); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -43,8 +43,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(apitest.Watch(m, portal.Insp
 // server that stands for every machine of it.
 type engine struct {
 	*testing.T
-	config appall.Deps
-	app    *appall.App
+	config appall.Config
+	app    *appall.Services
 	store  *store.Store
 	cloud  *fake.Cloud
 	ssh    *remotetest.Server
@@ -158,17 +158,17 @@ func newEngine(t *testing.T, adjust func(e *engine, c *template.Catalog)) *engin
 	if adjust != nil {
 		adjust(e, catalog)
 	}
-	e.config = appall.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: e.keys,
+	e.config = appall.Config{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: e.keys,
 		Catalog: func() *template.Catalog { return catalog }, Now: time.Now}
 	e.app = appall.New(e.config)
-	e.coord = &flaky{Coordinator: e.app}
+	e.coord = &flaky{Coordinator: e.app.Execution.Coordinator}
 	e.redis = redisForTest(t)
 	if e.queue, err = queue.Open(e.redis, "test"+fmt.Sprint(time.Now().UnixNano())); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.queue.Close() })
 	e.startWorker("w1")
-	d := &queue.Dispatcher{Ledger: e.store, Queue: e.queue, Expire: e.app.Expire, Log: quiet(t), Now: time.Now}
+	d := &queue.Dispatcher{Ledger: e.store, Queue: e.queue, Expire: e.app.Upkeep.Expire, Log: quiet(t), Now: time.Now}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); d.Run(ctx) }()
@@ -207,7 +207,7 @@ func (e *engine) startWorkerWith(name string, clouds jobs.Providers) {
 
 func (e *engine) create(size int) cluster.ClusterView {
 	e.Helper()
-	v, err := e.app.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
+	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func (e *engine) await(id string) cluster.ClusterView {
 	defer stop()
 	deadline := time.After(hangs)
 	for {
-		v, err := e.app.Cluster(e.ctx, e.admin, id)
+		v, err := e.app.Cluster.Views.Cluster(e.ctx, e.admin, id)
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func (e *engine) await(id string) cluster.ClusterView {
 		case <-changed:
 		case <-time.After(time.Second):
 		case <-deadline:
-			steps, _ := e.app.Steps(e.ctx, e.admin, id, 0)
+			steps, _ := e.app.Cluster.Activity.Steps(e.ctx, e.admin, id, 0)
 			for _, s := range steps {
 				e.Logf("%-16s %-10s attempt %d %s", s.ID, s.State, s.Attempt, s.Error)
 			}
@@ -285,7 +285,7 @@ func TestCreateAndDelete(t *testing.T) {
 			t.Errorf("a front started before the back did: %v", effects)
 		}
 	}
-	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, cluster.LogFilter{})
+	lines, err := e.app.Cluster.Activity.Logs(t.Context(), e.admin, v.ID, cluster.LogFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestCreateAndDelete(t *testing.T) {
 	if d := e.ssh.Dials(); d > 4 {
 		t.Errorf("%d connections for 4 nodes: they are not kept", d)
 	}
-	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)
@@ -384,7 +384,7 @@ func TestWrongCredentialsAreNotAskedAgain(t *testing.T) {
 	if !strings.Contains(v.Message, "the token was refused") {
 		t.Errorf("the message does not say why: %s", v.Message)
 	}
-	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	steps, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, v.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,7 +403,7 @@ func TestFailedScriptIsRetriedThenResumed(t *testing.T) {
 	if !strings.Contains(v.Message, "7") || !strings.Contains(v.Message, "no such thing") {
 		t.Errorf("the message lacks exit code or last line: %s", v.Message)
 	}
-	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	steps, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, v.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -415,7 +415,7 @@ func TestFailedScriptIsRetriedThenResumed(t *testing.T) {
 	if err := os.WriteFile(e.effect+".ok", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.app.ResumeCluster(t.Context(), e.admin, v.ID); err != nil {
+	if _, err := e.app.Operation.Controls.ResumeCluster(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)
@@ -430,7 +430,7 @@ func TestDeleteStopsALongCreate(t *testing.T) {
 	for e.effects()[0] == "" {
 		time.Sleep(20 * time.Millisecond)
 	}
-	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted) // the long step takes longer than this waits
@@ -451,7 +451,7 @@ func TestLostReportReply(t *testing.T) {
 	}
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
-	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	steps, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, v.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -496,7 +496,7 @@ func TestLeaseEndsACluster(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	lease := time.Second
-	v, err := e.app.CreateCluster(t.Context(), e.admin, cluster.ClusterRequest{Name: "short", Lease: &lease,
+	v, err := e.app.Cluster.Creates.CreateCluster(t.Context(), e.admin, cluster.ClusterRequest{Name: "short", Lease: &lease,
 		LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
@@ -504,7 +504,7 @@ func TestLeaseEndsACluster(t *testing.T) {
 	deadline := time.Now().Add(hangs)
 	for v.Status != app.ClusterDeleted && time.Now().Before(deadline) {
 		time.Sleep(100 * time.Millisecond)
-		if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil {
+		if v, err = e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -515,7 +515,7 @@ func TestFailedDeleteIsTriedAgain(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	e.cloud.Order(fake.Delete, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "the token was refused"}, Node: "n2"})
-	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -526,7 +526,7 @@ func TestFailedDeleteIsTriedAgain(t *testing.T) {
 	config := e.config
 	config.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
 	later := appall.New(config)
-	if n, err := later.Expire(t.Context()); n != 1 || err != nil {
+	if n, err := later.Upkeep.Expire(t.Context()); n != 1 || err != nil {
 		t.Fatalf("%d deletes begun (%v), want 1", n, err)
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)
@@ -541,7 +541,7 @@ func TestManyDeletesAtOnceAreOne(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if _, err := e.app.DeleteCluster(e.ctx, e.admin, v.ID); err != nil {
+			if _, err := e.app.Cluster.Deletes.DeleteCluster(e.ctx, e.admin, v.ID); err != nil {
 				t.Error(err)
 			}
 		})
@@ -572,13 +572,13 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		if c.actor.User == "" {
 			c.actor = e.admin
 		}
-		_, err := e.app.CreateCluster(t.Context(), c.actor, c.r)
+		_, err := e.app.Cluster.Creates.CreateCluster(t.Context(), c.actor, c.r)
 		var ae *app.Error
 		if !errors.As(err, &ae) || ae.Code != c.code || c.field != "" && ae.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	list, err := e.app.Clusters(t.Context(), e.admin, app.ClusterFilter{Deleted: true})
+	list, err := e.app.Cluster.Views.Clusters(t.Context(), e.admin, app.ClusterFilter{Deleted: true})
 	if err != nil || len(list) != 0 {
 		t.Errorf("%d clusters were accepted (%v)", len(list), err)
 	}

@@ -45,7 +45,7 @@ func TestOtherHardwareIsTakenWhereThereIsNone(t *testing.T) {
 		withFallback(e, c)
 		c.Providers["cloud"].Zones = []string{"a"}
 	})
-	p, err := e.app.Preview(e.ctx, e.admin, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
+	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestOtherHardwareGoesRound(t *testing.T) {
 	if v.Operations[0].Status != app.OperationFailed || v.CostPerHour != 1 || v.Nodes[1].Hardware != "small" || v.Nodes[1].InsteadOf != "" {
 		t.Fatalf("%s, %v an hour: %+v", v.Operations[0].Status, v.CostPerHour, v.Nodes)
 	}
-	steps, err := e.app.Steps(e.ctx, e.admin, v.ID, 0)
+	steps, err := e.app.Cluster.Activity.Steps(e.ctx, e.admin, v.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestOtherHardwareGoesRound(t *testing.T) {
 	if want := "None is to be had of small, medium, large; at last: "; !strings.Contains(steps[i].Error, want) || !strings.Contains(steps[i].Error, "the limit of l is reached") || steps[i].Tries != 1 {
 		t.Errorf("it says, after %d tries, %q", steps[i].Tries, steps[i].Error)
 	}
-	if _, err := e.app.ResumeOperation(e.ctx, e.admin, v.ID, v.Operations[0].ID); err != nil {
+	if _, err := e.app.Operation.Controls.ResumeOperation(e.ctx, e.admin, v.ID, v.Operations[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)

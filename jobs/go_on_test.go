@@ -27,7 +27,7 @@ func told(e *engine, c *template.Catalog) {
 // wanting asks for a cluster that goes on with what comes.
 func (e *engine) wanting(size int, choice app.FailureChoice, s template.Survival) appcluster.ClusterView {
 	e.Helper()
-	v, err := e.app.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size},
+	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size},
 		OnFailure: choice, Survival: s})
 	if err != nil {
 		e.Fatal(err)
@@ -38,7 +38,7 @@ func (e *engine) wanting(size int, choice app.FailureChoice, s template.Survival
 // noRoom has the cloud refuse, once, the machine of the last node that will have a service when so many nodes are asked for. It gives that node.
 func (e *engine) noRoom(size int, service string) (node string) {
 	e.Helper()
-	p, err := e.app.Preview(e.ctx, e.admin, appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
+	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 	}
 
 	// The machine comes later, and the cluster has what was wanted.
-	if _, err := e.app.SetTopUp(t.Context(), e.admin, v.ID, appoperation.TopUpOrder{Now: true}); err != nil {
+	if _, err := e.app.Operation.Backfills.SetTopUp(t.Context(), e.admin, v.ID, appoperation.TopUpOrder{Now: true}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.topsUp(v.ID)
@@ -144,16 +144,16 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 // topsUp waits for the end of a top-up that is due.
 func (e *engine) topsUp(id string) appcluster.ClusterView {
 	e.Helper()
-	v, err := e.app.Cluster(e.ctx, e.admin, id)
+	v, err := e.app.Cluster.Views.Cluster(e.ctx, e.admin, id)
 	if err != nil {
 		e.Fatal(err)
 	}
 	latest := v.Operations[0].ID
-	if _, err := e.app.Expire(e.ctx); err != nil {
+	if _, err := e.app.Upkeep.Expire(e.ctx); err != nil {
 		e.Fatal(err)
 	}
 	e.eventually("a top-up begins", func() bool {
-		v, err := e.app.Cluster(e.ctx, e.admin, id)
+		v, err := e.app.Cluster.Views.Cluster(e.ctx, e.admin, id)
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func (e *engine) topsUp(id string) appcluster.ClusterView {
 
 func (e *engine) gone(id string) {
 	e.Helper()
-	if _, err := e.app.DeleteCluster(e.ctx, e.admin, id); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(e.ctx, e.admin, id); err != nil {
 		e.Fatal(err)
 	}
 	e.want(e.await(id), app.ClusterDeleted)
@@ -175,7 +175,7 @@ func (e *engine) gone(id string) {
 
 func mustSteps(e *engine, cluster string, operation int64) []app.Step {
 	e.Helper()
-	steps, err := e.app.Steps(e.ctx, e.admin, cluster, operation)
+	steps, err := e.app.Cluster.Activity.Steps(e.ctx, e.admin, cluster, operation)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -224,11 +224,11 @@ func TestWhatCannotBeGoneOnWithSaysWhy(t *testing.T) {
 			x.order(e)
 			v := e.await(e.wanting(5, x.choice, x.s).ID)
 			e.want(v, app.ClusterFailed)
-			begun, err := e.app.UndoFailed(t.Context())
+			begun, err := e.app.Operation.RollBacks.UndoFailed(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err = e.app.Cluster(t.Context(), e.admin, v.ID)
+			v, err = e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,7 +246,7 @@ func TestWhatCannotBeGoneOnWithSaysWhy(t *testing.T) {
 				return
 			}
 			for range 2 { // what was judged in this round is rolled back in the next
-				if n, err := e.app.UndoFailed(t.Context()); err != nil {
+				if n, err := e.app.Operation.RollBacks.UndoFailed(t.Context()); err != nil {
 					t.Fatal(err)
 				} else {
 					begun += n
@@ -267,7 +267,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 	e.want(v, app.ClusterActive)
 	e.cloud.SetQuota(4)
 	before := len(e.effects())
-	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 6, OnFailure: app.FailureGoOn}); err != nil {
+	if _, err := e.app.Operation.Updates.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 6, OnFailure: app.FailureGoOn}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -299,7 +299,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 	}
 
 	// Nothing more comes: the cluster stays as it is, and says so.
-	if _, err := e.app.SetTopUp(t.Context(), e.admin, v.ID, appoperation.TopUpOrder{Now: true}); err != nil {
+	if _, err := e.app.Operation.Backfills.SetTopUp(t.Context(), e.admin, v.ID, appoperation.TopUpOrder{Now: true}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.topsUp(v.ID)
@@ -312,7 +312,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 	}
 
 	// Somebody resizes it by hand: that is what is wanted now.
-	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 3}); err != nil {
+	if _, err := e.app.Operation.Updates.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 3}); err != nil {
 		t.Fatal(err)
 	}
 	if v = e.await(v.ID); v.TopUp != nil || v.Size != 3 {
@@ -350,7 +350,7 @@ func TestGoOnIsRolledBack(t *testing.T) {
 				v = e.await(e.create(3).ID)
 				e.want(v, app.ClusterActive)
 				e.cloud.SetQuota(4)
-				if _, err := e.app.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 5, OnFailure: app.FailureGoOn}); err != nil {
+				if _, err := e.app.Operation.Updates.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 5, OnFailure: app.FailureGoOn}); err != nil {
 					t.Fatal(err)
 				}
 			} else {
@@ -365,11 +365,11 @@ func TestGoOnIsRolledBack(t *testing.T) {
 			if v.Operations[0].Kind != app.OperationGoOn || v.Operations[0].Status != app.OperationFailed {
 				t.Fatalf("the go-on is %+v", v.Operations[0])
 			}
-			p, err := e.app.PreviewRollBack(t.Context(), e.admin, v.ID, 0)
+			p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, v.ID, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := e.app.RollBack(t.Context(), e.admin, v.ID, 0, p.PlanHash); err != nil {
+			if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, p.PlanHash); err != nil {
 				t.Fatal(err)
 			}
 			v = e.await(v.ID)

@@ -80,15 +80,15 @@ func TestHealthCostsNothingWhereNobodyWantsIt(t *testing.T) {
 	_ = e.worker.Close()
 	before := e.store.Commits()
 	for range 50 {
-		next, err := e.app.RingRounds(t.Context())
+		next, err := e.app.Execution.Coordinator.RingRounds(t.Context())
 		if err != nil || !next.IsZero() {
 			t.Fatalf("next %v, %v", next, err)
 		}
-		if n, err := e.app.RepairSick(t.Context()); n != 0 || err != nil {
+		if n, err := e.app.Execution.Health.RepairSick(t.Context()); n != 0 || err != nil {
 			t.Fatalf("%d repairs, %v", n, err)
 		}
 	}
-	if v, err := e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || v.Health != nil {
+	if v, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || v.Health != nil {
 		t.Errorf("health %+v, %v", v.Health, err)
 	}
 	if wrote := e.store.Commits() - before; wrote != 0 {

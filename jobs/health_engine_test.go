@@ -51,15 +51,15 @@ func (s soon) RepairsDue(ctx context.Context, now time.Time, most int) ([]execut
 // keepHealth runs what a server runs to look after clusters.
 func (e *engine) keepHealth() {
 	services := appall.New(e.config)
-	services.HealthService.Store = soon{e.store}
+	services.Execution.Health.Store = soon{e.store}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() {
-		(&upkeep.HealthClock{Ring: e.app.RingRounds, Feed: e.store, Log: quiet(e.T), Now: time.Now}).Run(ctx)
+		(&upkeep.HealthClock{Ring: e.app.Execution.Coordinator.RingRounds, Feed: e.store, Log: quiet(e.T), Now: time.Now}).Run(ctx)
 		done <- struct{}{}
 	}()
 	go func() {
-		(&upkeep.Mender{Repair: services.RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
+		(&upkeep.Mender{Repair: services.Execution.Health.RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
 		done <- struct{}{}
 	}()
 	e.Cleanup(func() { cancel(); <-done; <-done })
@@ -106,7 +106,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	e.keepHealth()
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)
-	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	steps, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, v.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is well again." {
 		t.Errorf("notices:\n%s", got)
 	}
-	events, err := e.app.Events(t.Context(), e.admin, v.ID, 0, 0)
+	events, err := e.app.Cluster.Activity.Events(t.Context(), e.admin, v.ID, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	if got := strings.Join(told, ", "); got != "n2 sick,  sick, n2 healthy,  healthy" {
 		t.Errorf("events: %s", got)
 	}
-	if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || len(v.Operations) != 1 {
+	if v, err = e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || len(v.Operations) != 1 {
 		t.Errorf("something was done although the template does not say so: %+v (%v)", v.Operations, err)
 	}
 }
@@ -158,8 +158,8 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 // drifts checks what is told of a cluster whose n2 is sick, also after the catalog has changed.
 func (e *engine) drifts(id string) {
 	e.Helper()
-	tell := func(a *appall.App) string {
-		d, err := a.Drift(e.ctx, e.admin, id)
+	tell := func(a *appall.Services) string {
+		d, err := a.Operation.Drifts.Drift(e.ctx, e.admin, id)
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -176,8 +176,8 @@ func (e *engine) drifts(id string) {
 	if got := tell(e.app); got != "health n2 repair n2" {
 		e.Errorf("drift: %s", got)
 	}
-	replaced := func(a *appall.App) (names []string) {
-		p, err := a.PreviewAmend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationRepair})
+	replaced := func(a *appall.Services) (names []string) {
+		p, err := a.Operation.Updates.PreviewAmend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationRepair})
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestSickNodesAreRepairedByThemselves(t *testing.T) {
 	if h.Sick != 2 {
 		t.Errorf("braked: %+v", h)
 	}
-	if last, err := e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || len(last.Operations) != 2 {
+	if last, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || len(last.Operations) != 2 {
 		t.Errorf("it was repaired in spite of the brake: %+v (%v)", last.Operations, err)
 	}
 	if got := e.titles(); got[len(got)-1] != "Cluster web is not repaired by itself." {
@@ -265,22 +265,22 @@ func TestHealthIsCheckedWhenAsked(t *testing.T) {
 	e.keepHealth()
 	refused := func(id, why string) {
 		t.Helper()
-		if _, err := e.app.CheckHealth(t.Context(), e.admin, id); app.CodeOf(err) != app.EConflict || !strings.Contains(app.AsError(err).Message, why) {
+		if _, err := e.app.Execution.Health.CheckHealth(t.Context(), e.admin, id); app.CodeOf(err) != app.EConflict || !strings.Contains(app.AsError(err).Message, why) {
 			t.Errorf("a check is %v, want a conflict that says %q", err, why)
 		}
 	}
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
-	before, err := e.app.CheckHealth(t.Context(), e.admin, v.ID)
+	before, err := e.app.Execution.Health.CheckHealth(t.Context(), e.admin, v.ID)
 	if err != nil || before.State != health.HealthUnknown || !before.LookedAt.IsZero() {
 		t.Fatalf("before the check: %+v, %v", before, err)
 	}
 	first := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy })
-	if _, err := e.app.CheckHealth(t.Context(), e.admin, v.ID); err != nil {
+	if _, err := e.app.Execution.Health.CheckHealth(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
 	e.awaitHealth(v.ID, "checked again", func(h *health.ClusterHealth) bool { return h.LookedAt.After(first.LookedAt) })
-	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if v = e.await(v.ID); v.Status != app.ClusterAsleep {

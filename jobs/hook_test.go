@@ -26,7 +26,7 @@ func TestScriptsOfHooks(t *testing.T) {
 			{Name: "other", When: template.HookBefore, Script: note("other"), Operations: []app.OperationKind{app.OperationRestart}},
 		}
 	})
-	saved, err := e.app.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", When: template.HookBefore, Script: fmt.Sprintf("echo \"$MUSTER_NODE house\" >>%q\n", e.effect)})
+	saved, err := e.app.Webhook.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", When: template.HookBefore, Script: fmt.Sprintf("echo \"$MUSTER_NODE house\" >>%q\n", e.effect)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestScriptsOfHooks(t *testing.T) {
 		t.Errorf("a script has an address and a secret: %+v", saved)
 	}
 	ask := cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}
-	p, err := e.app.Preview(e.ctx, e.admin, ask)
+	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,15 +42,15 @@ func TestScriptsOfHooks(t *testing.T) {
 		t.Fatalf("the preview shows %+v", p.Plan.Hooks)
 	}
 	// What was shown is what runs: another script is another plan.
-	if _, err := e.app.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", Script: fmt.Sprintf("echo \"$MUSTER_NODE home\" >>%q\n", e.effect)}); err != nil {
+	if _, err := e.app.Webhook.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", Script: fmt.Sprintf("echo \"$MUSTER_NODE home\" >>%q\n", e.effect)}); err != nil {
 		t.Fatal(err)
 	}
 	ask.PlanHash = p.PlanHash
-	if _, err := e.app.CreateCluster(e.ctx, e.admin, ask); app.CodeOf(err) != app.EConflict {
+	if _, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, ask); app.CodeOf(err) != app.EConflict {
 		t.Fatalf("a plan that was not shown: %v", err)
 	}
 	ask.PlanHash = ""
-	v, err := e.app.CreateCluster(e.ctx, e.admin, ask)
+	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestScriptsOfHooks(t *testing.T) {
 		t.Errorf("%d effects, want 14:\n%s", len(effects), strings.Join(effects, "\n"))
 	}
 	// Nothing is run where machines are given back.
-	if _, err := e.app.DeleteCluster(e.ctx, e.admin, v.ID); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(e.ctx, e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)
@@ -103,7 +103,7 @@ func TestScriptOfAHookFails(t *testing.T) {
 	if n := e.effects(); len(n) != 1 || n[0] != "" {
 		t.Errorf("services were set up all the same: %v", n)
 	}
-	if _, err := e.app.RollBack(e.ctx, e.admin, v.ID, 0, ""); err != nil {
+	if _, err := e.app.Operation.RollBacks.RollBack(e.ctx, e.admin, v.ID, 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)

@@ -88,7 +88,7 @@ func TestNodesKnowEachOther(t *testing.T) {
 			if n.Name == "n1" && !slices.Contains(on(n, "cat /etc/hosts"), own) {
 				t.Errorf("after the %s, the line of the owner is lost", v.Operations[0].Kind)
 			}
-			reports, err := e.app.NodeReports(t.Context(), e.admin, v.ID, n.Name)
+			reports, err := e.app.Execution.Health.NodeReports(t.Context(), e.admin, v.ID, n.Name)
 			if err != nil || len(reports) != 1 {
 				t.Fatalf("%+v, %v", reports, err)
 			}
@@ -108,7 +108,7 @@ func TestNodesKnowEachOther(t *testing.T) {
 		v, _ = e.amended(v.ID, m)
 		check(v)
 	}
-	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)

@@ -22,7 +22,7 @@ func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
 		e.cloud.SetBoot(900 * time.Millisecond)
 	})
 	ask := cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}
-	guess, err := e.app.Preview(t.Context(), e.admin, ask)
+	guess, err := e.app.Cluster.Creates.Preview(t.Context(), e.admin, ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,11 +31,11 @@ func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
 	}
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)
-	ran, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	ran, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, v.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, err := e.app.Preview(t.Context(), e.admin, ask)
+	known, err := e.app.Cluster.Creates.Preview(t.Context(), e.admin, ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
 	}
 	// What was shown, before anything was known, still runs.
 	ask.Name, ask.PlanHash = "again", guess.PlanHash
-	second, err := e.app.CreateCluster(t.Context(), e.admin, ask)
+	second, err := e.app.Cluster.Creates.CreateCluster(t.Context(), e.admin, ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
 	}
 	second = e.await(second.ID)
 	e.want(second, app.ClusterActive)
-	steps, err := e.app.Steps(t.Context(), e.admin, second.ID, 0)
+	steps, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, second.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,14 +34,14 @@ func newPooled(t *testing.T) *pooled {
 		e.cloud.OnAdopt(p.nodes.Adopt)
 	})
 	keys := remote.Keys{}
-	p.app.CreateService.Keys, p.app.ClusterAccessService.Keys, p.app.UpdateSubmitterService.Keys, p.app.PoolReconciler.Keys = keys, keys, keys, keys
+	p.app.Cluster.Creates.Keys, p.app.Cluster.Access.Keys, p.app.Operation.Submitter.Keys, p.app.Pool.Reconciler.Keys = keys, keys, keys, keys
 	return p
 }
 
 // pool makes one of small machines and waits until it is full.
 func (p *pooled) pool(name string, count int) pool.PoolView {
 	p.Helper()
-	if _, err := p.app.CreatePool(p.ctx, p.admin, pool.PoolRequest{Name: name, Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
+	if _, err := p.app.Pool.Pools.CreatePool(p.ctx, p.admin, pool.PoolRequest{Name: name, Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 		p.Fatal(err)
 	}
 	return p.until(name, "it is full", func(v pool.PoolView) bool { return v.Ready == count && v.Making == 0 })
@@ -51,10 +51,10 @@ func (p *pooled) pool(name string, count int) pool.PoolView {
 func (e *engine) until(name, what string, is func(pool.PoolView) bool) pool.PoolView {
 	e.Helper()
 	for deadline := time.Now().Add(hangs); ; {
-		if _, err := e.app.TendPools(e.ctx); err != nil {
+		if _, err := e.app.Pool.Reconciler.TendPools(e.ctx); err != nil {
 			e.Fatal(err)
 		}
-		v, err := e.app.Pool(e.ctx, e.admin, name)
+		v, err := e.app.Pool.Pools.Pool(e.ctx, e.admin, name)
 		if app.CodeOf(err) != "" && app.CodeOf(err) != app.ENotFound {
 			e.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func (e *engine) until(name, what string, is func(pool.PoolView) bool) pool.Pool
 // set changes a pool.
 func (e *engine) set(r pool.PoolRequest) {
 	e.Helper()
-	if _, err := e.app.ChangePool(e.ctx, e.admin, r); err != nil {
+	if _, err := e.app.Pool.Pools.ChangePool(e.ctx, e.admin, r); err != nil {
 		e.Fatal(err)
 	}
 }
@@ -108,13 +108,13 @@ func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
 	p := newPooled(t)
 	v := p.pool("base", 3)
 	keys := p.keys(v)
-	if all, err := p.app.Clusters(p.ctx, p.admin, app.ClusterFilter{}); err != nil || len(all) != 0 {
+	if all, err := p.app.Cluster.Views.Clusters(p.ctx, p.admin, app.ClusterFilter{}); err != nil || len(all) != 0 {
 		t.Errorf("the list of clusters shows %d of the pool (%v)", len(all), err)
 	}
-	if _, err := p.app.DeleteCluster(p.ctx, p.admin, v.Machines[0].Cluster); app.AsError(err).Reason != "pool" {
+	if _, err := p.app.Cluster.Deletes.DeleteCluster(p.ctx, p.admin, v.Machines[0].Cluster); app.AsError(err).Reason != "pool" {
 		t.Errorf("a person deletes a machine of the pool: %v", err)
 	}
-	preview, err := p.app.Preview(p.ctx, p.admin, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}})
+	preview, err := p.app.Cluster.Creates.Preview(p.ctx, p.admin, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,12 +156,12 @@ func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
 	if v.HandedToday != 3 || v.Handed != 3 || len(v.Clusters) != 3 || v.Clusters[0].ForCluster != c.ID {
 		t.Errorf("handed out: %+v", v)
 	}
-	if preview, err := p.app.PreviewAmend(p.ctx, p.admin, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5}); err != nil || preview.FromPools == nil || preview.FromPools.Machines != 2 {
+	if preview, err := p.app.Operation.Updates.PreviewAmend(p.ctx, p.admin, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5}); err != nil || preview.FromPools == nil || preview.FromPools.Machines != 2 {
 		t.Errorf("a growth is offered %+v (%v)", preview.FromPools, err)
 	}
 	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
 	made = p.cloud.Count(fake.Create)
-	if _, err := p.app.Amend(p.ctx, p.admin, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5}); err != nil {
+	if _, err := p.app.Operation.Updates.Amend(p.ctx, p.admin, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5}); err != nil {
 		t.Fatal(err)
 	}
 	p.want(p.await(c.ID), app.ClusterActive)
@@ -174,11 +174,11 @@ func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
 // receipts deletes the cluster and the pool, and looks for what is left and whether any time of a machine was counted twice.
 func (p *pooled) receipts(c cluster.ClusterView, v pool.PoolView) {
 	p.Helper()
-	if _, err := p.app.DeleteCluster(p.ctx, p.admin, c.ID); err != nil {
+	if _, err := p.app.Cluster.Deletes.DeleteCluster(p.ctx, p.admin, c.ID); err != nil {
 		p.Fatal(err)
 	}
 	p.want(p.await(c.ID), app.ClusterDeleted)
-	if _, err := p.app.DeletePool(p.ctx, p.admin, "base"); err != nil {
+	if _, err := p.app.Pool.Pools.DeletePool(p.ctx, p.admin, "base"); err != nil {
 		p.Fatal(err)
 	}
 	p.until("base", "it is gone", func(v pool.PoolView) bool { return v.Name == "" })
@@ -190,7 +190,7 @@ func (p *pooled) receipts(c cluster.ClusterView, v pool.PoolView) {
 	var r pool.PoolReceipt
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
 		var err error
-		if r, err = p.app.PoolReceipt(p.ctx, p.admin, "base"); err != nil {
+		if r, err = p.app.Pool.Pools.PoolReceipt(p.ctx, p.admin, "base"); err != nil {
 			p.Fatal(err)
 		}
 		proof, err := p.store.Proof(p.ctx, app.DefaultTenant, c.ID)
@@ -264,18 +264,18 @@ func TestAPromiseThatIsNotKept(t *testing.T) {
 	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
 	_ = p.worker.Close() // nobody begins anything
 	c := p.create(2)
-	v, err := p.app.Pool(p.ctx, p.admin, "base")
+	v, err := p.app.Pool.Pools.Pool(p.ctx, p.admin, "base")
 	if err != nil || v.Promised != 2 || v.Ready != 1 {
 		t.Fatalf("after a create of two: %+v (%v)", v, err)
 	}
-	if _, err := p.app.CancelOperation(p.ctx, p.admin, c.ID, 0, false); err != nil {
+	if _, err := p.app.Operation.Controls.CancelOperation(p.ctx, p.admin, c.ID, 0, false); err != nil {
 		t.Fatal(err)
 	}
-	if v, err = p.app.Pool(p.ctx, p.admin, "base"); err != nil || v.Promised != 0 || v.Ready != 3 {
+	if v, err = p.app.Pool.Pools.Pool(p.ctx, p.admin, "base"); err != nil || v.Promised != 0 || v.Ready != 3 {
 		t.Fatalf("after it was cancelled: %+v (%v)", v, err)
 	}
 	p.startWorker("w2")
-	if _, err := p.app.DeleteCluster(p.ctx, p.admin, c.ID); err != nil {
+	if _, err := p.app.Cluster.Deletes.DeleteCluster(p.ctx, p.admin, c.ID); err != nil {
 		t.Fatal(err)
 	}
 	p.want(p.await(c.ID), app.ClusterDeleted)
@@ -292,7 +292,7 @@ func TestACancelledCreateGivesItsMachinesToTheCloud(t *testing.T) {
 	p.cloud.Order(fake.Describe, fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "broken"}, Times: 2}) // confirm fails
 	c := p.await(p.create(2).ID)
 	p.want(c, app.ClusterFailed)
-	if _, err := p.app.RollBack(p.ctx, p.admin, c.ID, 0, ""); err != nil {
+	if _, err := p.app.Operation.RollBacks.RollBack(p.ctx, p.admin, c.ID, 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	p.want(p.await(c.ID), app.ClusterDeleted)
@@ -314,7 +314,7 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 	p.cloud.Put(family.Machine{ID: "other", State: family.MachineRunning})
 	p.cloud.SetQuota(1)
 	count := 4
-	if _, err := p.app.CreatePool(p.ctx, p.admin, pool.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
+	if _, err := p.app.Pool.Pools.CreatePool(p.ctx, p.admin, pool.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 		t.Fatal(err)
 	}
 	v := p.until("base", "what failed is given back", func(v pool.PoolView) bool {
@@ -328,7 +328,7 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 	config.Now = func() time.Time { return v.RetryAt.Add(-time.Second) } // a busy host may be there only after it
 	waiting := appall.New(config)
 	for range 5 {
-		if _, err := waiting.TendPools(p.ctx); err != nil {
+		if _, err := waiting.Pool.Reconciler.TendPools(p.ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -336,7 +336,7 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 		t.Errorf("while it waits the cloud is asked %d times more", n-asked)
 	}
 	told := 0
-	notices, err := p.app.Notices(p.ctx, p.admin, 0, 50)
+	notices, err := p.app.Cluster.Dashboard.Notices(p.ctx, p.admin, 0, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func TestMachinesOfAPoolAreReplaced(t *testing.T) {
 	p := newPooled(t)
 	var ahead time.Duration
 	now := func() time.Time { return time.Now().Add(ahead) }
-	p.app.PoolService.Now, p.app.PoolReconciler.Now = now, now
+	p.app.Pool.Pools.Now, p.app.Pool.Reconciler.Now = now, now
 	v := p.pool("base", 2)
 	old := []string{v.Machines[0].MachineID, v.Machines[1].MachineID}
 	// The end of a machine's create wakes the pool once more, maybe after it was seen to be full.
@@ -383,7 +383,7 @@ func TestMachinesOfAPoolAreReplaced(t *testing.T) {
 	p.until("base", "the lost one is replaced", func(v pool.PoolView) bool {
 		return v.Ready == 2 && !slices.ContainsFunc(v.Machines, func(m pool.PoolMachine) bool { return m.MachineID == lost })
 	})
-	if _, err := p.app.DrainPool(p.ctx, p.admin, "base"); err != nil {
+	if _, err := p.app.Pool.Pools.DrainPool(p.ctx, p.admin, "base"); err != nil {
 		t.Fatal(err)
 	}
 	p.until("base", "it is drained", func(v pool.PoolView) bool { return len(v.Machines) == 0 && v.Mode == pool.PoolDrained })
@@ -406,23 +406,23 @@ func TestKilledWhileMachinesAreHandedOut(t *testing.T) {
 			m.drop()
 			m.live(nil, false)
 			count := 3
-			if _, err := m.app.CreatePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
+			if _, err := m.app.Pool.Pools.CreatePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 				t.Fatal(err)
 			}
 			var v pool.PoolView
 			for deadline := time.Now().Add(hangs); v.Ready < count; time.Sleep(20 * time.Millisecond) {
-				if _, err := m.app.TendPools(t.Context()); err != nil {
+				if _, err := m.app.Pool.Reconciler.TendPools(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				var err error
-				if v, err = m.app.Pool(t.Context(), m.admin, "base"); err != nil || time.Now().After(deadline) {
+				if v, err = m.app.Pool.Pools.Pool(t.Context(), m.admin, "base"); err != nil || time.Now().After(deadline) {
 					t.Fatalf("the pool does not fill: %+v (%v)", v, err)
 				}
 			}
-			if _, err := m.app.ChangePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Mode: pool.PoolOff}); err != nil {
+			if _, err := m.app.Pool.Pools.ChangePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Mode: pool.PoolOff}); err != nil {
 				t.Fatal(err)
 			}
-			c, err := m.app.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+			c, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 			if err != nil {
 				t.Fatal(err)
 			}

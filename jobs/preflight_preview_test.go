@@ -31,8 +31,8 @@ func TestPreviewsOfGrowthAskAboutWhatIsAdded(t *testing.T) {
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	account := narrow{asked: make(chan int, 10)}
-	e.app.PreflightService.Accounts = account
-	p, err := e.app.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
+	e.app.Cluster.Preflight.Accounts = account
+	p, err := e.app.Operation.Updates.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestPreviewsOfGrowthAskAboutWhatIsAdded(t *testing.T) {
 	if n := <-account.asked; n != 2 {
 		t.Errorf("asked about %d machines, want the 2 new ones", n)
 	}
-	p, err = e.app.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart})
+	p, err = e.app.Operation.Updates.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart})
 	if err != nil || p.Account != nil || len(account.asked) != 0 {
 		t.Errorf("a restart asks the account: %v, %+v", err, p.Account)
 	}

@@ -25,7 +25,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 				Fields: []template.PersonField{{Parameter: template.Parameter{Name: "word", Type: template.ParameterText, Required: true}, Secret: true}}}}
 			m.catalog.Services["front"].Actions[app.ActionStart] = script(fmt.Sprintf("echo \"$CONFIG_COLOUR\" >%q/\"$MUSTER_NODE\".word; echo \"it is $CONFIG_COLOUR\"", m.state))
 			m.catalog.Templates["web"].Defaults.Config["colour"] = "%answer.front.word%"
-			v, err := m.app.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+			v, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +42,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 					t.Fatalf("it has not ended: %v were asked", answered)
 				}
 				changed, stop := m.store.Watch(app.ClusterTopic(v.ID))
-				if v, err = m.app.Cluster(t.Context(), m.admin, v.ID); err != nil {
+				if v, err = m.app.Cluster.Views.Cluster(t.Context(), m.admin, v.ID); err != nil {
 					t.Fatal(err)
 				}
 				if o := v.Operations[0]; o.Status.Ended() && !m.coord.gone() {
@@ -52,7 +52,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 					}
 					break
 				}
-				if list, err := m.app.Questions(t.Context(), m.admin, execution.QuestionQuery{Mine: true}); err != nil {
+				if list, err := m.app.Execution.Questions.Questions(t.Context(), m.admin, execution.QuestionQuery{Mine: true}); err != nil {
 					t.Fatal(err)
 				} else if len(list) > 0 && !m.coord.gone() {
 					stop()
@@ -62,12 +62,12 @@ func TestQuestionsOutliveServers(t *testing.T) {
 					}
 					again() // while it is asked
 					s := execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Values: map[string]any{"word": "sesame-" + q.Node}}
-					if _, err := m.app.AnswerStep(t.Context(), m.admin, v.ID, s); err != nil {
+					if _, err := m.app.Execution.Questions.AnswerStep(t.Context(), m.admin, v.ID, s); err != nil {
 						t.Fatalf("%s: %v", q.Step, err)
 					}
 					answered[q.Step] = true
 					again() // just after it was answered
-					if _, err := m.app.AnswerStep(t.Context(), m.admin, v.ID, s); app.AsError(err).Reason != "answered" {
+					if _, err := m.app.Execution.Questions.AnswerStep(t.Context(), m.admin, v.ID, s); app.AsError(err).Reason != "answered" {
 						t.Fatalf("the second answer to %s was told %v", q.Step, err)
 					}
 					continue
@@ -83,7 +83,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 			if len(answered) != 2 || m.lives < 8 {
 				t.Fatalf("asked were %v, in %d lives", answered, m.lives)
 			}
-			lines, err := m.app.Logs(t.Context(), m.admin, v.ID, cluster.LogFilter{Limit: 1000})
+			lines, err := m.app.Cluster.Activity.Logs(t.Context(), m.admin, v.ID, cluster.LogFilter{Limit: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -376,7 +376,7 @@ type pair struct {
 
 // machine returns a node's machine id.
 func (p *pair) machine(cluster, node int) string {
-	v, err := p.app.Cluster(p.ctx, p.admin, p.ids[cluster])
+	v, err := p.app.Cluster.Views.Cluster(p.ctx, p.admin, p.ids[cluster])
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func (p *pair) machine(cluster, node int) string {
 // told is what is known of all clusters and nodes.
 func (p *pair) told() (text string, lost int) {
 	for i, id := range p.ids {
-		v, err := p.app.Cluster(p.ctx, p.admin, id)
+		v, err := p.app.Cluster.Views.Cluster(p.ctx, p.admin, id)
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -432,7 +432,7 @@ func TestLooksFindWhatComparisonsFind(t *testing.T) {
 			if i == clusters-1 { // one fails, and keeps a machine
 				p.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}, Node: "n1"})
 			}
-			v, err := p.app.CreateCluster(p.ctx, p.admin, appcluster.ClusterRequest{Name: fmt.Sprint("c", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: nodes}})
+			v, err := p.app.Cluster.Creates.CreateCluster(p.ctx, p.admin, appcluster.ClusterRequest{Name: fmt.Sprint("c", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: nodes}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -482,11 +482,11 @@ func TestLooksFindWhatComparisonsFind(t *testing.T) {
 				if p.gone[p.machine(cluster, 0)].ID+p.gone[p.machine(cluster, 1)].ID != "" || cluster == clusters-1 {
 					continue
 				}
-				v, err := p.app.Cluster(p.ctx, p.admin, p.ids[cluster])
+				v, err := p.app.Cluster.Views.Cluster(p.ctx, p.admin, p.ids[cluster])
 				if err == nil && v.Status == app.ClusterActive {
-					_, err = p.app.SleepCluster(p.ctx, p.admin, v.ID, "")
+					_, err = p.app.Operation.Sleeping.SleepCluster(p.ctx, p.admin, v.ID, "")
 				} else if err == nil && v.Status == app.ClusterAsleep {
-					_, err = p.app.WakeCluster(p.ctx, p.admin, v.ID, "")
+					_, err = p.app.Operation.Sleeping.WakeCluster(p.ctx, p.admin, v.ID, "")
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -58,7 +58,7 @@ func TestWhatADeletedClusterSharedIsRemoved(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	gone := e.await(e.create(2).ID)
-	stands, err := e.app.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "stands", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
+	stands, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "stands", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (e *engine) comesAbout(what string, true_ func() bool) {
 
 func (e *engine) orphans(gone bool) []fleet.Orphan {
 	e.Helper()
-	r, err := e.app.Orphans(e.ctx, e.admin, gone)
+	r, err := e.app.Fleet.Machines.Orphans(e.ctx, e.admin, gone)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func (e *engine) put(id string, tags map[string]string) {
 
 func (e *engine) delete(id string) {
 	e.Helper()
-	if _, err := e.app.DeleteCluster(e.ctx, e.admin, id); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(e.ctx, e.admin, id); err != nil {
 		e.Fatal(err)
 	}
 	e.want(e.await(id), app.ClusterDeleted)
@@ -98,7 +98,7 @@ func (e *engine) delete(id string) {
 
 func (e *engine) receipt(id string) fleet.Receipt {
 	e.Helper()
-	r, err := e.app.Receipt(e.ctx, e.admin, id)
+	r, err := e.app.Fleet.Machines.Receipt(e.ctx, e.admin, id)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -159,21 +159,21 @@ func TestOrphansThatAreLeftAlone(t *testing.T) {
 	if n := len(e.cloud.Machines()); n != 3 {
 		t.Fatalf("%d of 3 machines are left", n)
 	}
-	if _, err := e.app.DecideOrphan(t.Context(), app.Actor{Tenant: e.admin.Tenant, User: "u", Role: app.RoleUser}, os[0].ID, fleet.DecideDelete); app.CodeOf(err) != app.EForbidden {
+	if _, err := e.app.Fleet.Machines.DecideOrphan(t.Context(), app.Actor{Tenant: e.admin.Tenant, User: "u", Role: app.RoleUser}, os[0].ID, fleet.DecideDelete); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("a user decides: %v", err)
 	}
 	other := app.Actor{Tenant: "other", User: "boss", Role: app.RoleAdmin}
-	if _, err := e.app.DecideOrphan(t.Context(), other, os[0].ID, fleet.DecideDelete); app.CodeOf(err) != app.ENotFound {
+	if _, err := e.app.Fleet.Machines.DecideOrphan(t.Context(), other, os[0].ID, fleet.DecideDelete); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("another tenant's admin decides: %v", err)
 	}
-	if r, err := e.app.Orphans(t.Context(), other, true); err != nil || len(r.Orphans) != 0 || len(r.Accounts) != 0 {
+	if r, err := e.app.Fleet.Machines.Orphans(t.Context(), other, true); err != nil || len(r.Orphans) != 0 || len(r.Accounts) != 0 {
 		t.Errorf("another tenant's admin sees %+v (%v)", r, err)
 	}
-	if _, err := e.app.DecideOrphan(t.Context(), e.admin, os[0].ID, fleet.DecideDelete); err != nil {
+	if _, err := e.app.Fleet.Machines.DecideOrphan(t.Context(), e.admin, os[0].ID, fleet.DecideDelete); err != nil {
 		t.Fatal(err)
 	}
 	e.comesAbout("what a person ordered is done", func() bool { return len(e.cloud.Machines()) == 2 })
-	if _, err := e.app.DecideOrphan(t.Context(), e.admin, "nothing", fleet.DecideKeep); app.CodeOf(err) != app.ENotFound {
+	if _, err := e.app.Fleet.Machines.DecideOrphan(t.Context(), e.admin, "nothing", fleet.DecideKeep); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("deciding on nothing: %v", err)
 	}
 }
@@ -194,7 +194,7 @@ func TestModesAndBounds(t *testing.T) {
 	e := newEngine(t, nil)
 	e.leave(8)
 	mode := func(m fleet.OrphanMode) {
-		if err := e.app.SetOrphanMode(t.Context(), e.admin, m); err != nil {
+		if err := e.app.Fleet.Machines.SetOrphanMode(t.Context(), e.admin, m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -205,7 +205,7 @@ func TestModesAndBounds(t *testing.T) {
 		t.Errorf("%d of 8 machines are left; %+v", e.machines(), os)
 	}
 	keep := e.orphans(false)[0]
-	if _, err := e.app.DecideOrphan(t.Context(), e.admin, keep.ID, fleet.DecideKeep); err != nil {
+	if _, err := e.app.Fleet.Machines.DecideOrphan(t.Context(), e.admin, keep.ID, fleet.DecideKeep); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -238,7 +238,7 @@ func TestModesAndBounds(t *testing.T) {
 	if os := e.orphans(false); len(os) != 1 || os[0].ID != keep.ID || os[0].State != fleet.OrphanKept {
 		t.Errorf("the kept one: %+v", os)
 	}
-	if err := e.app.SetOrphanMode(t.Context(), e.admin, "everything"); app.CodeOf(err) != app.EInvalid {
+	if err := e.app.Fleet.Machines.SetOrphanMode(t.Context(), e.admin, "everything"); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("a mode that does not exist: %v", err)
 	}
 }
@@ -269,7 +269,7 @@ func TestDuplicateOfALiveMachineIsDeleted(t *testing.T) {
 		}
 	}
 	e.comesAbout("the cluster counts as active again", func() bool {
-		v, err := e.app.Cluster(t.Context(), e.admin, v.ID)
+		v, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID)
 		return err == nil && v.Status == app.ClusterActive
 	})
 }
@@ -287,7 +287,7 @@ func TestLostMachinesThatComeBack(t *testing.T) {
 	status := func(want app.ClusterStatus) func() bool {
 		return func() bool {
 			var err error
-			if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil {
+			if v, err = e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil {
 				t.Fatal(err)
 			}
 			return v.Status == want
@@ -318,7 +318,7 @@ func TestMachineThatWasAwayForALookIsNotLost(t *testing.T) {
 	e.cloud.Stop(machine.ID)
 	stop := e.reconciler(func(r *reconcile.Reconciler) { r.Every = time.Hour })
 	e.passes(0)
-	if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || v.Status != app.ClusterActive {
+	if v, err = e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || v.Status != app.ClusterActive {
 		t.Errorf("after one look it is %s (%v)", v.Status, err)
 	}
 	stop()
@@ -331,7 +331,7 @@ func TestLostMachineIsNoticedWithinAMinuteByTheList(t *testing.T) {
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	status := func() app.ClusterStatus {
-		now, err := e.app.Cluster(t.Context(), e.admin, v.ID)
+		now, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -370,11 +370,11 @@ func TestListThatFailsLosesNoMachine(t *testing.T) {
 	e.cloud.Order(fake.List, broken, broken, broken)
 	defer e.reconciler(nil)()
 	e.passes(1)
-	if now, err := e.app.Cluster(t.Context(), e.admin, v.ID); err != nil || now.Status != app.ClusterActive {
+	if now, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || now.Status != app.ClusterActive {
 		t.Errorf("it is %s (%v)", now.Status, err)
 	}
 	e.comesAbout("the loss is noticed once the account can be listed", func() bool {
-		now, err := e.app.Cluster(t.Context(), e.admin, v.ID)
+		now, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID)
 		return err == nil && now.Status == app.ClusterFailed
 	})
 }
@@ -386,7 +386,7 @@ func TestShortListLosesNoCluster(t *testing.T) {
 	stop := e.reconciler(nil)
 	e.passes(3)
 	stop()
-	v, err := e.app.Cluster(t.Context(), e.admin, v.ID)
+	v, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -516,7 +516,7 @@ func TestOneOfSeveralMachinesOfAnIntentIsKept(t *testing.T) {
 	if len(e.cloud.Machines()) != 2 || v.Nodes[0].MachineID != first.ID {
 		t.Errorf("n1 is %s, want the oldest, %s; machines: %v", v.Nodes[0].MachineID, first.ID, e.cloud.Machines())
 	}
-	lines, err := e.app.Logs(t.Context(), e.admin, v.ID, cluster.LogFilter{Node: "n1"})
+	lines, err := e.app.Cluster.Activity.Logs(t.Context(), e.admin, v.ID, cluster.LogFilter{Node: "n1"})
 	if err != nil || !strings.Contains(fmt.Sprint(lines), "a-younger-twin was deleted: another machine of this node") {
 		t.Errorf("the log does not say so: %v %v", lines, err)
 	}
@@ -575,7 +575,7 @@ func TestWaitingForTheBudgetCostsNoTries(t *testing.T) {
 	if n := e.cloud.Count(fake.List) - lists; n != 0 {
 		t.Errorf("%d lists: nothing was asked for before, so there was nothing to look for", n)
 	}
-	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	steps, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, v.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,19 +41,19 @@ func TestSleepAndWake(t *testing.T) {
 	e.want(v, app.ClusterActive)
 	began := len(e.effects())
 
-	p, err := e.app.PreviewSleep(t.Context(), e.admin, v.ID)
+	p, err := e.app.Operation.Sleeping.PreviewSleep(t.Context(), e.admin, v.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Before.CostPerHour != 1.5 || p.After.CostPerHour != 0.1875 || p.Plan.Acts() != 6 {
 		t.Errorf("preview %+v, %d acts", p, p.Plan.Acts())
 	}
-	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, strings.Repeat("0", 64)); app.CodeOf(err) != app.EConflict {
+	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, strings.Repeat("0", 64)); app.CodeOf(err) != app.EConflict {
 		t.Errorf("another plan was shown: %v", err)
 	}
 	// What happened at the provider is not told once: a second attempt finds the machine stopped.
 	e.cloud.LoseReply(fake.Sleep, app.Errorf(app.ETransient, "no answer"))
-	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, p.PlanHash); err != nil {
+	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, p.PlanHash); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -69,17 +69,17 @@ func TestSleepAndWake(t *testing.T) {
 	if len(e.cloud.Machines()) != 3 || v.Nodes[0].Status != app.NodeReady {
 		t.Errorf("%d machines; node %+v", len(e.cloud.Machines()), v.Nodes[0])
 	}
-	if again, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil || again.Cluster.Operations[0].ID != v.Operations[0].ID {
+	if again, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil || again.Cluster.Operations[0].ID != v.Operations[0].ID {
 		t.Errorf("asked once more it is another operation: %v", err)
 	}
-	steps, err := e.app.Steps(t.Context(), e.admin, v.ID, 0)
+	steps, err := e.app.Cluster.Activity.Steps(t.Context(), e.admin, v.ID, 0)
 	if err != nil || len(steps) != p.Plan.Acts() {
 		t.Errorf("%d steps ran, %d were shown; %v", len(steps), p.Plan.Acts(), err)
 	}
 
 	began = len(e.effects())
 	e.cloud.LoseReply(fake.Wake, app.Errorf(app.ETransient, "no answer"))
-	if _, err := e.app.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+	if _, err := e.app.Operation.Sleeping.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -95,23 +95,23 @@ func TestSleepAndWake(t *testing.T) {
 func TestAsleepClustersAreNotLostAndCanBeDeleted(t *testing.T) {
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(2).ID)
-	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterAsleep)
 	stop := e.reconciler(nil)
 	e.passes(4)
 	stop()
-	v, err := e.app.Cluster(t.Context(), e.admin, v.ID)
+	v, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.want(v, app.ClusterAsleep)
-	_, err = e.app.PreviewAmend(t.Context(), e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart})
+	_, err = e.app.Operation.Updates.PreviewAmend(t.Context(), e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart})
 	if e := app.AsError(err); app.CodeOf(err) != app.EConflict || !strings.Contains(strings.ToLower(e.Advised()), "wake it first") {
 		t.Errorf("an amendment while it sleeps: %v", err)
 	}
-	if _, err := e.app.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
+	if _, err := e.app.Cluster.Deletes.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterDeleted)
@@ -125,7 +125,7 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(3).ID)
-	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -137,7 +137,7 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	stop := e.reconciler(nil)
 	lost := func(want bool) func() bool {
 		return func() bool {
-			if v, err = e.app.Cluster(t.Context(), e.admin, v.ID); err != nil {
+			if v, err = e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil {
 				t.Fatal(err)
 			}
 			return v.Nodes[2].Lost() == want
@@ -169,7 +169,7 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	if want := "Lost machines: n3. Waking the cluster leaves them out; a repair replaces them then."; !slices.Equal(told, []string{want, want, want}) {
 		t.Errorf("the owner is told %q", told)
 	}
-	if _, err := e.app.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+	if _, err := e.app.Operation.Sleeping.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -177,7 +177,7 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	if v.Operations[0].Status != app.OperationSucceeded || v.Message != operation.LostWords([]string{"n3"}) {
 		t.Errorf("the wake %s: %s", v.Operations[0].Status, v.Message)
 	}
-	if _, err := e.app.Amend(t.Context(), e.admin, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err != nil {
+	if _, err := e.app.Operation.Updates.Amend(t.Context(), e.admin, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)
@@ -186,24 +186,24 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 func TestWakeThatFailsIsResumedOrUndone(t *testing.T) {
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(2).ID)
-	if _, err := e.app.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+	if _, err := e.app.Operation.Sleeping.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
 	e.want(v, app.ClusterAsleep)
 	bad := fake.Outcome{Err: app.Errorf(app.EInvalid, "not with this disk"), Node: "n2", Times: -1}
 	e.cloud.Order(fake.Wake, bad)
-	if _, err := e.app.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+	if _, err := e.app.Operation.Sleeping.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterFailed)
-	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); app.CodeOf(err) != app.EConflict {
+	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); app.CodeOf(err) != app.EConflict {
 		t.Errorf("a failed cluster is put to sleep: %v", err)
 	}
-	if _, err := e.app.RollBack(t.Context(), e.admin, v.ID, 0, ""); err != nil {
+	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterAsleep)
@@ -218,12 +218,12 @@ func TestSleepThatFailsIsUndone(t *testing.T) {
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(2).ID)
 	e.cloud.Order(fake.Sleep, fake.Outcome{Err: app.Errorf(app.EInvalid, "not with this disk"), Node: "n2", Times: -1})
-	if _, err := e.app.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
+	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterFailed)
 	began := len(e.effects())
-	if _, err := e.app.RollBack(t.Context(), e.admin, v.ID, 0, ""); err != nil {
+	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, v.ID, 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)

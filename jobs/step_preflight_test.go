@@ -80,7 +80,7 @@ func TestAccountThatCannotBeLookedAtIsTried(t *testing.T) {
 // failure gives what is said of the steps that failed.
 func (e *engine) failure(cluster string) string {
 	e.Helper()
-	steps, err := e.app.Steps(e.ctx, e.admin, cluster, 0)
+	steps, err := e.app.Cluster.Activity.Steps(e.ctx, e.admin, cluster, 0)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestOperationsAreComparedEachForItself(t *testing.T) {
 	e.want(first, app.ClusterActive)
 	grown, _ := e.amended(first.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 5})
 	e.want(grown, app.ClusterActive)
-	other, err := e.app.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "other", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+	other, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "other", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

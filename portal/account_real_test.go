@@ -69,7 +69,7 @@ func TestSignInByProviderInABrowser(t *testing.T) {
 // TestPasswordInABrowser is the story of somebody whose password was made by somebody else.
 func TestPasswordInABrowser(t *testing.T) {
 	w := newTown(t)
-	secret, err := w.app.ResetUserPassword(t.Context(), w.as("root"), "ada")
+	secret, err := w.app.Identity.Users.ResetUserPassword(t.Context(), w.as("root"), "ada")
 	if err != nil {
 		t.Fatal(err)
 	}

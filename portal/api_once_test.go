@@ -27,7 +27,7 @@ func TestAnswersAreKeptForThoseWhoMayAsk(t *testing.T) {
 	abe.Session, abe.ProvenAt, abe.SeenAt = "1", w.clock.now(), w.clock.now()
 	tokens := map[string]string{}
 	for label, scopes := range map[string][]app.Scope{"all": {app.ScopeCluster, app.ScopeAdmin}, "admin": {app.ScopeAdmin}, "read": {app.ScopeRead}, "cluster": {app.ScopeCluster}} {
-		_, secret, err := w.app.CreateToken(t.Context(), abe, identity.NewAPIToken{Label: label, Scopes: scopes})
+		_, secret, err := w.app.Identity.Tokens.CreateToken(t.Context(), abe, identity.NewAPIToken{Label: label, Scopes: scopes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestAnswersAreKeptForThoseWhoMayAsk(t *testing.T) {
 	again("cluster", http.StatusForbidden)
 	change := func(r app.Role) {
 		t.Helper()
-		if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "abe", identity.UserChange{Role: &r}); err != nil {
+		if _, err := w.app.Identity.Users.ChangeUser(t.Context(), w.as("root"), "abe", identity.UserChange{Role: &r}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +61,7 @@ func TestAnswersAreKeptForThoseWhoMayAsk(t *testing.T) {
 	change(app.RoleAdmin)
 	again("all", http.StatusCreated)
 	off := true
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "abe", identity.UserChange{Disabled: &off}); err != nil {
+	if _, err := w.app.Identity.Users.ChangeUser(t.Context(), w.as("root"), "abe", identity.UserChange{Disabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	again("all", http.StatusUnauthorized)

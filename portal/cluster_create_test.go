@@ -114,12 +114,12 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 	o := newOffice(t)
 	o.rules(officeRules...)
 	c := &counted{Store: o.store, Solver: solver.New()}
-	o.app.Reader = catalog.NewReader(catalog.Options{}, appcatalog.Families{})
-	o.app.CatalogService.Config.Catalog = func() *template.Catalog {
+	o.app.Catalog.Reader = catalog.NewReader(catalog.Options{}, appcatalog.Families{})
+	o.app.Catalog.Config.Catalog = func() *template.Catalog {
 		c.catalogs.Add(1)
 		return o.catalog
 	}
-	o.app.CatalogService.Own, o.app.ViewService.Store, o.app.CreateService.Solver = c, c, c
+	o.app.Catalog.Own, o.app.Cluster.Views.Store, o.app.Cluster.Creates.Solver = c, c, c
 	ada := o.at("ada")
 	day := 24 * time.Hour
 	for _, one := range []struct {

@@ -71,7 +71,7 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	if a := boss.post("/admin/sharing", url.Values{"visibility": {"tenant"}}); a.status != http.StatusSeeOther {
 		t.Errorf("the default is set: %d %s", a.status, a.text())
 	}
-	if v, err := o.app.DefaultVisibility(t.Context(), o.actor("ada")); v != app.VisibleTenant || err != nil {
+	if v, err := o.app.Cluster.Sharing.DefaultVisibility(t.Context(), o.actor("ada")); v != app.VisibleTenant || err != nil {
 		t.Errorf("the default is %q, %v", v, err)
 	}
 	ada.get("/admin/sharing").reads(403)

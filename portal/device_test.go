@@ -14,7 +14,7 @@ import (
 // asks has a program begin its sign-in.
 func (w *town) asks() identity.DeviceCodes {
 	w.t.Helper()
-	c, err := w.app.StartDevice(w.t.Context(), "ada-laptop", "muster 1.0 on linux", "192.0.2.7", []app.Scope{app.ScopeCluster})
+	c, err := w.app.Identity.Devices.StartDevice(w.t.Context(), "ada-laptop", "muster 1.0 on linux", "192.0.2.7", []app.Scope{app.ScopeCluster})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func (w *town) asks() identity.DeviceCodes {
 // reason says why a program does not get its token; "" where it does.
 func (w *town) reason(code string) string {
 	w.t.Helper()
-	_, _, err := w.app.PollDevice(w.t.Context(), code)
+	_, _, err := w.app.Identity.Devices.PollDevice(w.t.Context(), code)
 	if err == nil {
 		return ""
 	}
@@ -66,11 +66,11 @@ func TestDeviceIsLetIn(t *testing.T) {
 	if a.status != http.StatusOK || !strings.Contains(a.text(), "is signed in") {
 		t.Fatalf("%d: %s", a.status, a.text())
 	}
-	token, secret, err := w.app.PollDevice(t.Context(), c.Device)
+	token, secret, err := w.app.Identity.Devices.PollDevice(t.Context(), c.Device)
 	if err != nil || token.Label != "CLI on ada-laptop" || token.User != "ada" || token.ExpiresAt.IsZero() {
 		t.Fatalf("%+v, %v", token, err)
 	}
-	actor, err := w.app.ActorOfToken(t.Context(), secret, "192.0.2.7")
+	actor, err := w.app.Identity.Tokens.ActorOfToken(t.Context(), secret, "192.0.2.7")
 	if err != nil || actor.User != "ada" || !actor.May("Ask") || actor.May("Review") {
 		t.Errorf("%+v, %v", actor, err)
 	}
@@ -83,10 +83,10 @@ func TestDeviceIsLetIn(t *testing.T) {
 	if !strings.Contains(w.get("/account").text(), "CLI on ada-laptop") {
 		t.Error("the token is not on the account's page")
 	}
-	if _, err := w.app.EndToken(t.Context(), actor); err != nil {
+	if _, err := w.app.Identity.Tokens.EndToken(t.Context(), actor); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.app.ActorOfToken(t.Context(), secret, ""); app.CodeOf(err) != app.EUnauthorized {
+	if _, err := w.app.Identity.Tokens.ActorOfToken(t.Context(), secret, ""); app.CodeOf(err) != app.EUnauthorized {
 		t.Errorf("the token holds after its end: %v", err)
 	}
 }
@@ -133,15 +133,15 @@ func TestDevicesAreFew(t *testing.T) {
 	for range 20 {
 		w.asks()
 	}
-	_, err := w.app.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil)
+	_, err := w.app.Identity.Devices.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil)
 	if app.CodeOf(err) != app.ERateLimit {
 		t.Errorf("one address may begin any number: %v", err)
 	}
-	if _, err := w.app.StartDevice(t.Context(), "h", "a", "192.0.2.8", nil); err != nil {
+	if _, err := w.app.Identity.Devices.StartDevice(t.Context(), "h", "a", "192.0.2.8", nil); err != nil {
 		t.Errorf("and then nobody else: %v", err)
 	}
 	w.clock.pass(identity.DeviceLife)
-	if _, err := w.app.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil); err != nil {
+	if _, err := w.app.Identity.Devices.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil); err != nil {
 		t.Errorf("what is over counts: %v", err)
 	}
 }

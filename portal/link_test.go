@@ -15,7 +15,7 @@ import (
 
 func (w *town) link(external string) (path string, token url.Values) {
 	w.t.Helper()
-	at, err := w.app.LinkStart(w.t.Context(), "slack", external, "Slack user "+external+" of workspace Acme")
+	at, err := w.app.Identity.Links.LinkStart(w.t.Context(), "slack", external, "Slack user "+external+" of workspace Acme")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func (w *town) link(external string) (path string, token url.Values) {
 
 func (w *town) who(external string) string {
 	w.t.Helper()
-	a, err := w.app.ActorOfIdentity(w.t.Context(), "slack", external)
+	a, err := w.app.Identity.Links.ActorOfIdentity(w.t.Context(), "slack", external)
 	if app.CodeOf(err) == app.EUnauthorized {
 		return ""
 	}
@@ -65,7 +65,7 @@ func TestLink(t *testing.T) {
 
 	// Whoever it is elsewhere is the account as it is now.
 	off := true
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &off}); err != nil {
+	if _, err := w.app.Identity.Users.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	if who := w.who("U123"); who != "" {
@@ -116,7 +116,7 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 	for _, other := range []*town{eve, zoe} {
 		other.post("/account/identities/remove", remove).reads(http.StatusNotFound, "That identity is not linked (any more).")
 	}
-	if err := ada.app.RemoveIdentity(t.Context(), ada.as("eve"), "ada", "slack", "U1"); app.CodeOf(err) != app.EForbidden {
+	if err := ada.app.Identity.Links.RemoveIdentity(t.Context(), ada.as("eve"), "ada", "slack", "U1"); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("eve removes an identity of ada: %v", err)
 	}
 	if a := ada.post("/account/identities/remove", remove); a.status != http.StatusSeeOther || ada.who("U1") != "" {
@@ -133,7 +133,7 @@ func TestIdentitiesDoNotOutliveAccounts(t *testing.T) {
 	_, token := w.link("U9")
 	w.post("/link", token)
 	w.clock.pass(time.Minute)
-	if err := w.app.DeleteUser(t.Context(), w.as("root"), "eve", ""); err != nil {
+	if err := w.app.Identity.Users.DeleteUser(t.Context(), w.as("root"), "eve", ""); err != nil {
 		t.Fatal(err)
 	}
 	if w.in() || w.who("U9") != "" {

@@ -96,7 +96,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 func TestWhoMayAnswer(t *testing.T) {
 	o := newOffice(t)
 	if err := func() error {
-		_, err := o.app.SaveGroup(t.Context(), o.actor("boss"), identity.GroupChange{Name: "ops", Members: &[]string{"cy"}})
+		_, err := o.app.Identity.Groups.SaveGroup(t.Context(), o.actor("boss"), identity.GroupChange{Name: "ops", Members: &[]string{"cy"}})
 		return err
 	}(); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestWhoMayAnswer(t *testing.T) {
 			q := o.asked("c"+strconv.Itoa(i), template.Person{Ask: "Go on?", Who: c.who, Not: c.not})
 			var may []string
 			for _, user := range []string{"ada", "bob", "cy", "vic", "boss"} {
-				list, err := o.app.Questions(t.Context(), o.actor(user), execution.QuestionQuery{Cluster: q.Cluster})
+				list, err := o.app.Execution.Questions.Questions(t.Context(), o.actor(user), execution.QuestionQuery{Cluster: q.Cluster})
 				if err != nil || len(list) != 1 {
 					t.Fatalf("%s sees %v, %v", user, list, err)
 				}
@@ -125,7 +125,7 @@ func TestWhoMayAnswer(t *testing.T) {
 					may = append(may, user)
 				}
 				// Nobody is let through by an answer that is wrong for another reason: the right to give it is looked at first.
-				_, err = o.app.AnswerStep(t.Context(), o.actor(user), q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt + 1})
+				_, err = o.app.Execution.Questions.AnswerStep(t.Context(), o.actor(user), q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt + 1})
 				if forbidden := app.CodeOf(err) == app.EForbidden; forbidden == list[0].Mine {
 					t.Errorf("%s, who may answer (%t), is told %v", user, list[0].Mine, err)
 				}
@@ -133,7 +133,7 @@ func TestWhoMayAnswer(t *testing.T) {
 			if got := strings.Join(may, " "); got != c.may {
 				t.Errorf("%q may answer, want %q", got, c.may)
 			}
-			if _, err := o.app.AnswerStep(t.Context(), o.actor("boss"), q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt}); err != nil {
+			if _, err := o.app.Execution.Questions.AnswerStep(t.Context(), o.actor("boss"), q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -18,13 +18,13 @@ import (
 // stands makes a cluster whose steps have all been carried out.
 func (o *office) stands(user, name string, size int) cluster.ClusterView {
 	o.Helper()
-	v, err := o.app.CreateCluster(o.Context(), o.actor(user), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
+	v, err := o.app.Cluster.Creates.CreateCluster(o.Context(), o.actor(user), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		o.Fatal(err)
 	}
 	w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
 	for {
-		claimed, err := o.app.Claim(o.Context(), w, 1)
+		claimed, err := o.app.Execution.Coordinator.Claim(o.Context(), w, 1)
 		if err != nil {
 			o.Fatal(err)
 		}
@@ -36,11 +36,11 @@ func (o *office) stands(user, name string, size int) cluster.ClusterView {
 		if as.Action == app.ActionCreate || as.Action == app.ActionConfirm {
 			r.Machine = &family.Machine{ID: "m-" + as.Node.Name, State: family.MachineRunning, Addresses: map[string]string{app.AddressBind: "10.0.0.1"}}
 		}
-		if answers, err := o.app.Report(o.Context(), w, []execution.Report{r}); err != nil || answers[0].Err != nil {
+		if answers, err := o.app.Execution.Coordinator.Report(o.Context(), w, []execution.Report{r}); err != nil || answers[0].Err != nil {
 			o.Fatal(err, answers)
 		}
 	}
-	if v, err = o.app.Cluster(o.Context(), o.actor(user), v.ID); err != nil || v.Status != app.ClusterActive {
+	if v, err = o.app.Cluster.Views.Cluster(o.Context(), o.actor(user), v.ID); err != nil || v.Status != app.ClusterActive {
 		o.Fatal(v.Status, err)
 	}
 	return v
@@ -52,7 +52,7 @@ func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 	v := o.stands("ada", "shop", 1)
 	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `kind == "resize"`, Effect: apppolicy.PolicyApprove, Reason: "Growth costs.",
 		Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}})
-	a, err := o.app.Amend(t.Context(), o.actor("ada"), "shop", cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	a, err := o.app.Operation.Updates.Amend(t.Context(), o.actor("ada"), "shop", cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	if err != nil || a.Request == nil {
 		t.Fatal(a, err)
 	}
@@ -64,11 +64,11 @@ func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 	if a := o.at("bob").post("/requests/2/review", url.Values{"act": {"approve"}, "plan_hash": {a.Request.Terms.PlanHash}}); a.status != http.StatusSeeOther {
 		t.Fatal(a.status, a.text())
 	}
-	after, err := o.app.Cluster(t.Context(), o.actor("ada"), v.ID)
+	after, err := o.app.Cluster.Views.Cluster(t.Context(), o.actor("ada"), v.ID)
 	if err != nil || after.Operations[0].Kind != app.OperationResize || after.Operations[0].PlanHash != a.Request.Terms.PlanHash || len(after.Nodes) != 3 {
 		t.Error(after.Operations, err)
 	}
-	if got, err := o.app.Request(t.Context(), o.actor("ada"), 2); err != nil || got.Status != cluster.RequestAccepted || got.EndedAt.IsZero() || time.Since(got.EndedAt) > time.Hour {
+	if got, err := o.app.Operation.Requests.Request(t.Context(), o.actor("ada"), 2); err != nil || got.Status != cluster.RequestAccepted || got.EndedAt.IsZero() || time.Since(got.EndedAt) > time.Hour {
 		t.Error(got, err)
 	}
 }

@@ -33,16 +33,16 @@ func TestRequestsInABrowser(t *testing.T) {
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	for i, size := range []int{6, 4, 2, 12} {
 		lease := 48 * time.Hour
-		_, err := o.app.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Name: fmt.Sprintf("shop-%d", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}, Lease: &lease})
+		_, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Name: fmt.Sprintf("shop-%d", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}, Lease: &lease})
 		if err != nil && app.AsError(err).Reason != "policy" {
 			t.Fatal(err)
 		}
 	}
-	second, err := o.app.Request(t.Context(), o.actor("bob"), 2)
+	second, err := o.app.Operation.Requests.Request(t.Context(), o.actor("bob"), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.app.Review(t.Context(), o.actor("bob"), 2, appoperation.ReviewRequest{Verdict: cluster.VerdictConditions, Reason: "Two will do for a test.", PlanHash: second.Terms.PlanHash,
+	if _, err := o.app.Operation.Requests.Review(t.Context(), o.actor("bob"), 2, appoperation.ReviewRequest{Verdict: cluster.VerdictConditions, Reason: "Two will do for a test.", PlanHash: second.Terms.PlanHash,
 		Conditions: appoperation.Conditions{Size: 2, Lease: 2 * time.Hour}}); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (fastKeys) NewKey(string) ([]byte, string, error) {
 // office is a portal on the real use cases, with solver, planner, policies and a store on disk.
 type office struct {
 	*testing.T
-	app     *appall.App
+	app     *appall.Services
 	store   *store.Store
 	catalog *template.Catalog
 	clock   *clock
@@ -61,7 +61,7 @@ func newOffice(t *testing.T) *office {
 		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
 	o := &office{T: t, store: s, catalog: c, clock: newClock(), sites: map[string]*testSite{}}
 	o.clock.t = time.Now() // sessions of the store go by it
-	o.app = appall.New(appall.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: cel.New(),
+	o.app = appall.New(appall.Config{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: cel.New(),
 		Catalog: func() *template.Catalog { return c }, Now: o.clock.now})
 	hash := identity.HashPassword("correct horse")
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "bob": app.RoleApprover, "cy": app.RoleApprover, "boss": app.RoleAdmin, "vic": app.RoleViewer} {
@@ -100,7 +100,7 @@ func (o *office) actor(user string) app.Actor {
 // api makes a call with a token of a user.
 func (o *office) api(user, method, path string, in, out any) (int, http.Header) {
 	o.Helper()
-	token, err := o.app.IssueToken(o.Context(), app.DefaultTenant, user, "test")
+	token, err := o.app.Identity.Tokens.IssueToken(o.Context(), app.DefaultTenant, user, "test")
 	if err != nil {
 		o.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func (o *office) api(user, method, path string, in, out any) (int, http.Header) 
 func (o *office) rules(all ...apppolicy.Policy) {
 	o.Helper()
 	for _, p := range all {
-		if _, err := o.app.SavePolicy(o.Context(), o.actor("boss"), p); err != nil {
+		if _, err := o.app.Policy.Policies.SavePolicy(o.Context(), o.actor("boss"), p); err != nil {
 			o.Fatal(err)
 		}
 	}
@@ -163,13 +163,13 @@ func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 				o := newOffice(t)
 				o.rules(officeRules...)
 				r := cluster.ClusterRequest{Name: fmt.Sprintf("web%d", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: c.size}, Lease: &c.lease}
-				preview, err := o.app.Preview(t.Context(), o.actor(c.user), r)
+				preview, err := o.app.Cluster.Creates.Preview(t.Context(), o.actor(c.user), r)
 				if err != nil {
 					t.Fatal(err)
 				}
 				switch face {
 				case "use case":
-					_, err := o.app.Ask(t.Context(), o.actor(c.user), r)
+					_, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor(c.user), r)
 					if (err != nil) != (c.want.status == cluster.RequestRefused) {
 						t.Fatal(err)
 					}
@@ -193,7 +193,7 @@ func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 						}
 					}
 				}
-				q, err := o.app.Request(t.Context(), o.actor("boss"), 1)
+				q, err := o.app.Operation.Requests.Request(t.Context(), o.actor("boss"), 1)
 				if err != nil {
 					t.Fatalf("%s: %v", face, err)
 				}
@@ -264,7 +264,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	a = ada.get(page)
 	a.reads(200, "offered", "bob offers this instead", "2 instead of 6", "less will do", "Take it")
 	ada.get("/requests").reads(200, "1 request waits for you")
-	offered, err := o.app.Request(t.Context(), o.actor("ada"), 1)
+	offered, err := o.app.Operation.Requests.Request(t.Context(), o.actor("ada"), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	o.at("bob").get("/admin/policies").lacks("New policy")
 	o.at("ada").get("/admin/policies").reads(403)
 	boss.get("/admin/policies/new").reads(200, "What it can ask about", "cost_per_hour")
-	if _, err := o.app.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}); err != nil {
+	if _, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	in := url.Values{"name": {"small"}, "order": {"1"}, "when": {"nodes > 2 && node < 9"}, "effect": {"refuse"}, "reason": {"Not ${nodes}."}, "enabled": {"on"},
@@ -328,7 +328,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	}
 	boss.post("/admin/policies", form).reads(409, "changed meanwhile")
 	boss.get("/admin/policies/small").reads(200, "Versions", "2 boss: approve")
-	all, err := o.app.PolicyList(t.Context(), o.actor("boss"))
+	all, err := o.app.Policy.Policies.PolicyList(t.Context(), o.actor("boss"))
 	if err != nil || len(all) != 2 || all[0].Approval == nil || all[0].Approval.RemindAfter != 4*time.Hour || !all[0].Approval.High {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -344,7 +344,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 func TestARequestsPageIsLive(t *testing.T) {
 	o := newOffice(t)
 	o.rules(officeRules...)
-	answer, err := o.app.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Name: "many", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}})
+	answer, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Name: "many", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}})
 	if err != nil || answer.Request.Status != cluster.RequestWaiting {
 		t.Fatalf("asked: %+v, %v", answer.Request, err)
 	}
@@ -362,7 +362,7 @@ func TestARequestsPageIsLive(t *testing.T) {
 	r := s.follow("/live?page=" + url.QueryEscape(at))
 	defer r.close()
 	r.until("change", "0")
-	if _, err := o.app.Review(t.Context(), o.actor("bob"), answer.Request.ID, appoperation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash, Reason: "fine by bob"}); err != nil {
+	if _, err := o.app.Operation.Requests.Review(t.Context(), o.actor("bob"), answer.Request.ID, appoperation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash, Reason: "fine by bob"}); err != nil {
 		t.Fatal(err)
 	}
 	e := r.until("change", "fine by bob")

@@ -168,7 +168,7 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 		t.Errorf("with both: %d to %q", a.status, a.header.Get("Location"))
 	}
 	w.post("/account/second-factor/codes", nil).reads(http.StatusOK, "The old codes no longer work.")
-	have, err := w.app.SecondFactors(t.Context(), w.as("ada"))
+	have, err := w.app.Identity.Factors.SecondFactors(t.Context(), w.as("ada"))
 	if err != nil || len(have.Factors) != 1 {
 		t.Fatal(have, err)
 	}

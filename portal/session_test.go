@@ -30,7 +30,7 @@ const horse = "correct horse battery"
 // town is a site over the real use cases and a database, with people in it.
 type town struct {
 	*testSite
-	app   *appall.App
+	app   *appall.Services
 	store *store.Store
 }
 
@@ -38,7 +38,7 @@ func newTown(t *testing.T, change ...func(*Config)) *town {
 	t.Helper()
 	s := storetest.Open(t)
 	c := newClock()
-	w := &town{store: s, app: appall.New(appall.Deps{Store: s, Catalog: template.NewCatalog, Now: c.now})}
+	w := &town{store: s, app: appall.New(appall.Config{Store: s, Catalog: template.NewCatalog, Now: c.now})}
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer, "eve": app.RoleUser, "abe": app.RoleAdmin} {
 		w.user(t, app.DefaultTenant, name, role, c.now())
 	}
@@ -165,7 +165,7 @@ func TestSignInsOfOthersAreTheirs(t *testing.T) {
 	ada := newTown(t).enter("ada")
 	eve := ada.another().enter("eve")
 	zoe := ada.another().enter("zoe", "acme")
-	own, err := ada.app.Sessions(t.Context(), ada.as("abe"), "ada")
+	own, err := ada.app.Identity.Sessions.Sessions(t.Context(), ada.as("abe"), "ada")
 	if err != nil || len(own) != 1 {
 		t.Fatalf("an admin sees %d sign-ins of ada: %v", len(own), err)
 	}
@@ -177,16 +177,16 @@ func TestSignInsOfOthersAreTheirs(t *testing.T) {
 		other.post("/account/sign-ins/end-all", nil)
 		other.get("/account").lacks(">"+id+"<", "ada")
 	}
-	if _, err := ada.app.Sessions(t.Context(), ada.as("eve"), "ada"); app.CodeOf(err) != app.EForbidden {
+	if _, err := ada.app.Identity.Sessions.Sessions(t.Context(), ada.as("eve"), "ada"); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("eve sees the sign-ins of ada: %v", err)
 	}
-	if err := ada.app.RevokeSession(t.Context(), ada.as("eve"), "ada", own[0].ID); app.CodeOf(err) != app.EForbidden {
+	if err := ada.app.Identity.Sessions.RevokeSession(t.Context(), ada.as("eve"), "ada", own[0].ID); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("eve ends a sign-in of ada: %v", err)
 	}
 	if !ada.in() {
 		t.Fatal("ada is not signed in any more")
 	}
-	if err := ada.app.RevokeSession(t.Context(), ada.as("abe"), "ada", own[0].ID); err != nil || ada.in() {
+	if err := ada.app.Identity.Sessions.RevokeSession(t.Context(), ada.as("abe"), "ada", own[0].ID); err != nil || ada.in() {
 		t.Errorf("an admin cannot end a sign-in of ada: %v", err)
 	}
 }
@@ -197,12 +197,12 @@ func TestChangesCountAtOnce(t *testing.T) {
 		t.Fatalf("the queue answers a user %d", a.status)
 	}
 	admin := app.RoleAdmin
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Role: &admin}); err != nil {
+	if _, err := w.app.Identity.Users.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Role: &admin}); err != nil {
 		t.Fatal(err)
 	}
 	w.get("/account").reads(http.StatusOK, "Role admin")
 	off := true
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &off}); err != nil {
+	if _, err := w.app.Identity.Users.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	if w.in() {
@@ -210,12 +210,12 @@ func TestChangesCountAtOnce(t *testing.T) {
 	}
 	w.get("/signin").reads(http.StatusOK, "This account is disabled.")
 	on := false
-	if _, err := w.app.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &on}); err != nil {
+	if _, err := w.app.Identity.Users.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &on}); err != nil {
 		t.Fatal(err)
 	}
 	w.enter("ada")
 	// A password that somebody else sets ends all sign-ins, and must be changed first of all.
-	secret, err := w.app.ResetUserPassword(t.Context(), w.as("root"), "ada")
+	secret, err := w.app.Identity.Users.ResetUserPassword(t.Context(), w.as("root"), "ada")
 	if err != nil || w.in() {
 		t.Fatalf("after a reset the sign-in counts: %v", err)
 	}
@@ -324,7 +324,7 @@ func TestSignOutEnds(t *testing.T) {
 		t.Error("a copied cookie outlives the sign-out")
 	}
 	w.enter("ada").enter("eve")
-	left, err := w.app.Sessions(t.Context(), w.as("abe"), "ada")
+	left, err := w.app.Identity.Sessions.Sessions(t.Context(), w.as("abe"), "ada")
 	if err != nil || len(left) != 0 {
 		t.Errorf("when somebody else signs in in the same browser, %d sign-ins of the first are left: %v", len(left), err)
 	}
@@ -334,7 +334,7 @@ func TestSignOutEnds(t *testing.T) {
 func TestStreamsEndWithTheSignIn(t *testing.T) {
 	w := newTown(t).enter("ada")
 	w.p.live.attend = time.Millisecond
-	own, err := w.app.Sessions(t.Context(), w.as("abe"), "ada")
+	own, err := w.app.Identity.Sessions.Sessions(t.Context(), w.as("abe"), "ada")
 	if err != nil || len(own) != 1 {
 		t.Fatalf("%d sign-ins: %v", len(own), err)
 	}
@@ -353,10 +353,10 @@ func TestStreamsEndWithTheSignIn(t *testing.T) {
 		t.Fatal("the stream ended although nothing happened")
 	case <-time.After(20 * time.Millisecond): // many looks
 	}
-	if now, _ := w.app.Sessions(t.Context(), w.as("abe"), "ada"); len(now) != 1 || !now[0].SeenAt.Equal(own[0].SeenAt) {
+	if now, _ := w.app.Identity.Sessions.Sessions(t.Context(), w.as("abe"), "ada"); len(now) != 1 || !now[0].SeenAt.Equal(own[0].SeenAt) {
 		t.Errorf("looking counts as use: %+v", now)
 	}
-	if err := w.app.RevokeSession(t.Context(), w.as("abe"), "ada", own[0].ID); err != nil {
+	if err := w.app.Identity.Sessions.RevokeSession(t.Context(), w.as("abe"), "ada", own[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	<-ended
@@ -365,15 +365,15 @@ func TestStreamsEndWithTheSignIn(t *testing.T) {
 func TestAdminsEndSignIns(t *testing.T) {
 	w := newTown(t).enter("ada")
 	zoe := w.another().enter("zoe", "acme")
-	if n, err := w.app.RevokeAllSessions(t.Context(), w.as("abe"), "ada"); n != 1 || err != nil || w.in() {
+	if n, err := w.app.Identity.Sessions.RevokeAllSessions(t.Context(), w.as("abe"), "ada"); n != 1 || err != nil || w.in() {
 		t.Errorf("%d sign-ins of ada ended: %v", n, err)
 	}
-	if n, err := w.app.RevokeAllSessions(t.Context(), w.as("abe"), "zoe"); n != 0 || err != nil || !zoe.in() {
+	if n, err := w.app.Identity.Sessions.RevokeAllSessions(t.Context(), w.as("abe"), "zoe"); n != 0 || err != nil || !zoe.in() {
 		t.Errorf("an admin ended %d sign-ins of another tenant: %v", n, err)
 	}
 	token := w.as("abe")
 	token.Token = "ci"
-	if _, err := w.app.RevokeAllSessions(t.Context(), token, "ada"); app.CodeOf(err) != app.EForbidden {
+	if _, err := w.app.Identity.Sessions.RevokeAllSessions(t.Context(), token, "ada"); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("a token ends sign-ins: %v", err)
 	}
 }
@@ -437,14 +437,14 @@ func TestOwnTokens(t *testing.T) {
 	a := w.post("/account/tokens/new", url.Values{"label": {"ci"}, "days": {"3"}, "scopes": {"cluster"}})
 	a.reads(http.StatusCreated, "Your token ci", "shown this once")
 	token := a.at("token")
-	who, err := w.app.ActorOfToken(t.Context(), token, "")
+	who, err := w.app.Identity.Tokens.ActorOfToken(t.Context(), token, "")
 	if err != nil || who.User != "ada" || len(who.Scopes) != 2 {
 		t.Fatalf("the token %q is that of %+v, %v", token, who, err)
 	}
 	page := w.get("/account")
 	page.reads(http.StatusOK, "ci", "scopes: read, cluster", "last used just now")
 	page.lacks(token)
-	all, err := w.app.Tokens(t.Context(), w.as("ada"), "")
+	all, err := w.app.Identity.Tokens.Tokens(t.Context(), w.as("ada"), "")
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d tokens: %v", len(all), err)
 	}
@@ -456,7 +456,7 @@ func TestOwnTokens(t *testing.T) {
 	if a := w.post("/account/tokens/revoke", id); a.status != http.StatusSeeOther {
 		t.Errorf("the owner is answered %d: %s", a.status, a.text())
 	}
-	if _, err := w.app.ActorOfToken(t.Context(), token, ""); app.CodeOf(err) != app.EUnauthorized {
+	if _, err := w.app.Identity.Tokens.ActorOfToken(t.Context(), token, ""); app.CodeOf(err) != app.EUnauthorized {
 		t.Errorf("a revoked token counts: %v", err)
 	}
 	w.get("/account").reads(http.StatusOK, "The token was revoked.")
@@ -465,7 +465,7 @@ func TestOwnTokens(t *testing.T) {
 func TestAccountPagesAreClean(t *testing.T) {
 	w := newTown(t).enter("ada")
 	w.another().enter("ada")
-	at, err := w.app.LinkStart(t.Context(), "slack", "T1/U123", "Slack user ada of workspace Acme")
+	at, err := w.app.Identity.Links.LinkStart(t.Context(), "slack", "T1/U123", "Slack user ada of workspace Acme")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -357,7 +357,7 @@ func TestStepUpByProvider(t *testing.T) {
 	s.set("id-eve", "devs")
 	w.by(s, "/signin/sso", "ada")
 	w.clock.pass(time.Hour)
-	link, err := w.app.LinkStart(t.Context(), "slack", "T1/U1", "Slack user ada of workspace Acme")
+	link, err := w.app.Identity.Links.LinkStart(t.Context(), "slack", "T1/U1", "Slack user ada of workspace Acme")
 	if err != nil {
 		t.Fatal(err)
 	}

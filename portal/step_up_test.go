@@ -33,17 +33,17 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 	w := newTown(t).enter("root")
 	admin := w.as("root")
 	for _, name := range []string{"tess", "otto"} {
-		if _, _, err := w.app.CreateUser(t.Context(), admin, identity.NewUser{Name: name, Role: app.RoleUser}); err != nil {
+		if _, _, err := w.app.Identity.Users.CreateUser(t.Context(), admin, identity.NewUser{Name: name, Role: app.RoleUser}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := w.app.CreateUser(t.Context(), admin, identity.NewUser{Name: "bot", Role: app.RoleRobot}); err != nil {
+	if _, _, err := w.app.Identity.Users.CreateUser(t.Context(), admin, identity.NewUser{Name: "bot", Role: app.RoleRobot}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.app.SaveHook(t.Context(), admin, webhook.HookRequest{Name: "chat", URL: "https://192.0.2.1/x"}); err != nil {
+	if _, err := w.app.Webhook.SaveHook(t.Context(), admin, webhook.HookRequest{Name: "chat", URL: "https://192.0.2.1/x"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.app.CreateTenant(t.Context(), admin, identity.NewTenant{Name: "empty"}); err != nil {
+	if _, _, err := w.app.Identity.Tenants.CreateTenant(t.Context(), admin, identity.NewTenant{Name: "empty"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []risky{
@@ -134,7 +134,7 @@ func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
 			t.Errorf("it is shown twice: %d to %q", a.status, a.header.Get("Location"))
 		}
 		w.post("/admin/users", again).reads(http.StatusOK, "abby")
-		if _, err := w.app.User(t.Context(), w.as("root"), "abby"); err != nil {
+		if _, err := w.app.Identity.Users.User(t.Context(), w.as("root"), "abby"); err != nil {
 			t.Error(err)
 		}
 	})

@@ -31,7 +31,7 @@ func TestStrangersAreNotToldTheVersion(t *testing.T) {
 		t.Errorf("a stranger who asks for the version is answered %d", a.status)
 	}
 	w.enter("ada").get("/").reads(http.StatusOK, "Muster "+commit)
-	token, _ := w.app.IssueToken(t.Context(), app.DefaultTenant, "vera", "a test")
+	token, _ := w.app.Identity.Tokens.IssueToken(t.Context(), app.DefaultTenant, "vera", "a test")
 	if a := w.program(token, "GET", "/version", "", ""); !strings.Contains(a.body, commit) {
 		t.Errorf("a program with a token is answered %d %s", a.status, a.body)
 	}

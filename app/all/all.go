@@ -29,294 +29,271 @@ import (
 	"muster/app/webhook"
 )
 
-// The services, by names that can be embedded side by side.
-type (
-	ResourceService        = resource.Service
-	CatalogService         = catalog.Service
-	SecretService          = secret.Service
-	ClusterFinderService   = cluster.Finder
-	MaskService            = cluster.Masks
-	PlanService            = cluster.Plans
-	PreflightService       = cluster.Preflight
-	ViewService            = cluster.Views
-	SpecService            = cluster.Specs
-	CreateService          = cluster.Creates
-	TrialService           = cluster.Trials
-	ActivityService        = cluster.Activity
-	SharingService         = cluster.Sharing
-	OwnershipService       = cluster.Ownership
-	DeleteService          = cluster.Deletes
-	DashboardService       = cluster.Dashboard
-	RepeatService          = cluster.Repeats
-	ClusterAccessService   = cluster.Access
-	AuditService           = identity.AuditLog
-	DeviceService          = identity.Devices
-	GroupService           = identity.Groups
-	LinkService            = identity.Links
-	PasswordService        = identity.Passwords
-	FactorService          = identity.Factors
-	SessionService         = identity.Sessions
-	StepUpService          = identity.StepUps
-	SignInService          = identity.SignIns
-	TokenService           = identity.Tokens
-	UserService            = identity.Users
-	TenantService          = identity.Tenants
-	WebhookService         = webhook.Service
-	PolicyService          = policy.Service
-	OperationFinderService = operation.Finder
-	UpdateBuilderService   = operation.Builder
-	UpdateSubmitterService = operation.Submitter
-	UpdateService          = operation.Updates
-	SleepService           = operation.Sleeping
-	ScheduleService        = operation.Schedules
-	PausedDeleteService    = operation.PausedDeletes
-	LeaseService           = operation.Leases
-	LeaseWarningService    = operation.LeaseWarnings
-	ControlService         = operation.Controls
-	PartialService         = operation.Partials
-	RollBackService        = operation.RollBacks
-	RequestService         = operation.Requests
-	DriftService           = operation.Drifts
-	BackfillService        = operation.Backfills
-	UsageService           = usage.Service
-	ExecutionService       = execution.Service
-	PoolService            = pool.Service
-	BuildHookService       = build.Hooks
-	BuildService           = build.Builds
-	BuildAccessService     = build.Access
-	BuildIntakeService     = build.Intake
-	BuildReconciler        = build.Reconciler
-	ChatCardService        = chat.Cards
-	ChatMessageService     = chat.Messages
-	ChatHomeService        = chat.Homes
-	ChatReviewService      = chat.Reviews
-	ChatWorkspaceService   = chat.Workspaces
-	ChatTokenService       = chat.Tokens
-	ChatChannelService     = chat.Channels
-	ChatLinkService        = chat.Links
-	SettingsService        = settings.Service
-	UpkeepService          = upkeep.Service
-	QuotaService           = policy.Quotas
-	FactService            = execution.Facts
-	HealthService          = execution.Health
-	QuestionService        = execution.Questions
-	WaitService            = execution.Waits
-	InstallationService    = fleet.Installation
-	MachineService         = fleet.Machines
-	ProvisionerService     = fleet.Provisioners
-	RegistryService        = fleet.Registries
-	PoolReconciler         = pool.Reconciler
-)
-
-// App is all services at once. Its methods may be called from many goroutines.
-type App struct {
-	*ResourceService
-	*CatalogService
-	*SecretService
-	*AuditService
-	*DeviceService
-	*GroupService
-	*LinkService
-	*PasswordService
-	*FactorService
-	*SessionService
-	*StepUpService
-	*SignInService
-	*TokenService
-	*UserService
-	*TenantService
-	*WebhookService
-	*PolicyService
-	*QuotaService
-	*ClusterFinderService
-	*MaskService
-	*PlanService
-	*PreflightService
-	*ViewService
-	*SpecService
-	*CreateService
-	*TrialService
-	*ActivityService
-	*SharingService
-	*OwnershipService
-	*DeleteService
-	*DashboardService
-	*RepeatService
-	*ClusterAccessService
-	*OperationFinderService
-	*UpdateBuilderService
-	*UpdateSubmitterService
-	*UpdateService
-	*SleepService
-	*ScheduleService
-	*PausedDeleteService
-	*LeaseService
-	*LeaseWarningService
-	*ControlService
-	*PartialService
-	*RollBackService
-	*RequestService
-	*DriftService
-	*BackfillService
-	*UsageService
-	*ExecutionService
-	*FactService
-	*HealthService
-	*QuestionService
-	*WaitService
-	*InstallationService
-	*MachineService
-	*ProvisionerService
-	*RegistryService
-	*PoolService
-	*PoolReconciler
-	*BuildHookService
-	*BuildService
-	*BuildAccessService
-	*BuildIntakeService
-	*BuildReconciler
-	*ChatCardService
-	*ChatMessageService
-	*ChatHomeService
-	*ChatReviewService
-	*ChatWorkspaceService
-	*ChatTokenService
-	*ChatChannelService
-	*ChatLinkService
-	*SettingsService
-	*UpkeepService
+// Services are those of all domains. They may be called from many goroutines.
+type Services struct {
+	Resource *resource.Service
+	Catalog  *catalog.Service
+	Secret   *secret.Service
+	Identity struct {
+		AuditLog  *identity.AuditLog
+		Devices   *identity.Devices
+		Groups    *identity.Groups
+		Links     *identity.Links
+		Passwords *identity.Passwords
+		Factors   *identity.Factors
+		Sessions  *identity.Sessions
+		StepUps   *identity.StepUps
+		SignIns   *identity.SignIns
+		Tokens    *identity.Tokens
+		Users     *identity.Users
+		Tenants   *identity.Tenants
+	}
+	Webhook *webhook.Service
+	Policy  struct {
+		Policies *policy.Service
+		Quotas   *policy.Quotas
+	}
+	Cluster struct {
+		Finder    *cluster.Finder
+		Masks     *cluster.Masks
+		Plans     *cluster.Plans
+		Preflight *cluster.Preflight
+		Views     *cluster.Views
+		Specs     *cluster.Specs
+		Creates   *cluster.Creates
+		Trials    *cluster.Trials
+		Activity  *cluster.Activity
+		Sharing   *cluster.Sharing
+		Ownership *cluster.Ownership
+		Deletes   *cluster.Deletes
+		Dashboard *cluster.Dashboard
+		Repeats   *cluster.Repeats
+		Access    *cluster.Access
+	}
+	Operation struct {
+		Finder        *operation.Finder
+		Builder       *operation.Builder
+		Submitter     *operation.Submitter
+		Updates       *operation.Updates
+		Sleeping      *operation.Sleeping
+		Schedules     *operation.Schedules
+		PausedDeletes *operation.PausedDeletes
+		Leases        *operation.Leases
+		LeaseWarnings *operation.LeaseWarnings
+		Controls      *operation.Controls
+		Partials      *operation.Partials
+		RollBacks     *operation.RollBacks
+		Requests      *operation.Requests
+		Drifts        *operation.Drifts
+		Backfills     *operation.Backfills
+	}
+	Usage     *usage.Service
+	Execution struct {
+		Coordinator *execution.Service
+		Facts       *execution.Facts
+		Health      *execution.Health
+		Questions   *execution.Questions
+		Waits       *execution.Waits
+	}
+	Fleet struct {
+		Installation *fleet.Installation
+		Machines     *fleet.Machines
+		Provisioners *fleet.Provisioners
+		Registries   *fleet.Registries
+	}
+	Pool struct {
+		Pools      *pool.Service
+		Reconciler *pool.Reconciler
+	}
+	Build struct {
+		Hooks      *build.Hooks
+		Builds     *build.Builds
+		Access     *build.Access
+		Intake     *build.Intake
+		Reconciler *build.Reconciler
+	}
+	Chat struct {
+		Cards      *chat.Cards
+		Messages   *chat.Messages
+		Homes      *chat.Homes
+		Reviews    *chat.Reviews
+		Workspaces *chat.Workspaces
+		Tokens     *chat.Tokens
+		Channels   *chat.Channels
+		Links      *chat.Links
+	}
+	Settings *settings.Service
+	Upkeep   *upkeep.Service
 }
 
-// New returns the services on top of its needs.
-func New(d Deps) *App {
-	a := &App{}
-	a.ResourceService = resource.New(resource.Config{
-		Store: d.Store, Contents: d.Store, Faults: d.Faults, Now: d.Now, Blobs: d.Blobs, ResourceKinds: d.ResourceKinds, ResourceLimits: d.ResourceLimits})
-	a.CatalogService = catalog.New(catalog.Config{Own: d.Store, Versions: d.Store, Uses: d.Store, Catalog: d.Catalog, Now: d.Now,
-		SharesHost: d.SharesHost, Solver: d.Solver, TenantHostAccess: d.TenantHostAccess, Reader: d.Reader})
-	a.SecretService = secret.New(secret.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService})
-	a.AuditService = identity.NewAuditLog(identity.AuditLogConfig{Store: d.Store, Now: d.Now})
-	a.DeviceService = identity.NewDevices(identity.DevicesConfig{Store: d.Store, Now: d.Now})
-	a.GroupService = identity.NewGroups(identity.GroupsConfig{Store: d.Store, Now: d.Now})
-	a.LinkService = identity.NewLinks(identity.LinksConfig{Store: d.Store, Now: d.Now})
-	a.PasswordService = identity.NewPasswords(identity.PasswordsConfig{Store: d.Store, Now: d.Now})
-	a.FactorService = identity.NewFactors(identity.FactorsConfig{Store: d.Store, Now: d.Now, AuditLog: a.AuditService, Passwords: a.PasswordService})
-	a.SessionService = identity.NewSessions(identity.SessionsConfig{Store: d.Store, Now: d.Now})
-	a.StepUpService = identity.NewStepUps(identity.StepUpsConfig{Store: d.Store, Now: d.Now, Factors: a.FactorService, Passwords: a.PasswordService})
-	a.SignInService = identity.NewSignIns(identity.SignInsConfig{
-		Store: d.Store, Now: d.Now, AuditLog: a.AuditService, Factors: a.FactorService, Sessions: a.SessionService})
-	a.TokenService = identity.NewTokens(identity.TokensConfig{Store: d.Store, Now: d.Now})
-	a.UserService = identity.NewUsers(identity.UsersConfig{Store: d.Store, Now: d.Now})
-	a.TenantService = identity.NewTenants(identity.TenantsConfig{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Users: a.UserService})
-	a.WebhookService = webhook.New(webhook.Config{Store: d.Store, CheckScript: d.CheckScript, Now: d.Now, HookGuard: d.HookGuard})
-	a.PolicyService = policy.New(policy.Config{Store: d.Store, Now: d.Now, Policies: d.Policies})
-	a.QuotaService = policy.NewQuotas(policy.QuotasConfig{Store: d.Store, Now: d.Now})
+// New returns the services on top of what they need.
+func New(c Config) *Services {
+	s := &Services{}
+	s.Resource = resource.New(resource.Config{
+		Store: c.Store, Contents: c.Store, Faults: c.Faults, Now: c.Now, Blobs: c.Blobs, ResourceKinds: c.ResourceKinds, ResourceLimits: c.ResourceLimits})
+	s.Catalog = catalog.New(catalog.Config{Own: c.Store, Versions: c.Store, Uses: c.Store, Catalog: c.Catalog, Now: c.Now,
+		SharesHost: c.SharesHost, Solver: c.Solver, TenantHostAccess: c.TenantHostAccess, Reader: c.Reader})
+	s.Secret = secret.New(secret.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog})
+	addIdentity(s, c)
+	s.Webhook = webhook.New(webhook.Config{Store: c.Store, CheckScript: c.CheckScript, Now: c.Now, HookGuard: c.HookGuard})
+	s.Policy.Policies = policy.New(policy.Config{Store: c.Store, Now: c.Now, Policies: c.Policies})
+	s.Policy.Quotas = policy.NewQuotas(policy.QuotasConfig{Store: c.Store, Now: c.Now})
 	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
-	a.ClusterFinderService = cluster.NewFinder(cluster.FinderConfig{Store: d.Store})
-	a.MaskService = cluster.NewMasks(cluster.MasksConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
-	a.PlanService = cluster.NewPlans(cluster.PlansConfig{Store: d.Store, Planner: d.Planner, Now: d.Now, Catalogs: a.CatalogService})
-	a.PreflightService = cluster.NewPreflight(cluster.PreflightConfig{
-		Store: d.Store, Now: d.Now, Accounts: d.Accounts, CheckScript: d.CheckScript, Provisioned: d.Provisioned, Catalogs: a.CatalogService,
-		Secrets: a.SecretService})
-	a.ViewService = cluster.NewViews(cluster.ViewsConfig{
-		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Finder: a.ClusterFinderService, Masks: a.MaskService})
-	a.SpecService = cluster.NewSpecs(cluster.SpecsConfig{Store: d.Store, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService})
-	a.CreateService = cluster.NewCreates(cluster.CreatesConfig{
-		Store: d.Store, Solver: d.Solver, Now: d.Now, Keys: d.Keys, Explainer: d.Explainer, Firewalls: d.Firewalls, Resources: a.ResourceService,
-		Catalogs: a.CatalogService, Policies: a.PolicyService, Solving: solving, Clusters: a.ClusterFinderService, Plans: a.PlanService,
-		Preflight: a.PreflightService, Views: a.ViewService, Specs: a.SpecService})
-	a.TrialService = cluster.NewTrials(cluster.TrialsConfig{Catalogs: a.CatalogService, Preflight: a.PreflightService, Creates: a.CreateService})
-	a.ActivityService = cluster.NewActivity(cluster.ActivityConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService})
-	a.SharingService = cluster.NewSharing(cluster.SharingConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
-	a.OwnershipService = cluster.NewOwnership(cluster.OwnershipConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService})
-	a.DeleteService = cluster.NewDeletes(cluster.DeletesConfig{
-		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Plans: a.PlanService, Views: a.ViewService})
-	a.DashboardService = cluster.NewDashboard(cluster.DashboardConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
-	a.RepeatService = cluster.NewRepeats(cluster.RepeatsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
-	a.ClusterAccessService = cluster.NewAccess(cluster.AccessConfig{Store: d.Store, Now: d.Now, Keys: d.Keys, Clusters: a.ClusterFinderService})
-	a.OperationFinderService = operation.NewFinder(operation.FinderConfig{Store: d.Store, Clusters: a.ClusterFinderService})
-	a.UpdateBuilderService = operation.NewBuilder(operation.BuilderConfig{
-		Store: d.Store, Changer: d.Changer, DryRuns: d.DryRuns, Sleeps: d.Sleeps, Resources: a.ResourceService, Catalogs: a.CatalogService,
-		Plans: a.PlanService, Preflight: a.PreflightService, Views: a.ViewService})
-	a.UpdateSubmitterService = operation.NewSubmitter(operation.SubmitterConfig{
-		Store: d.Store, Now: d.Now, Keys: d.Keys, Policies: a.PolicyService, Views: a.ViewService})
-	a.UpdateService = operation.NewUpdates(operation.UpdatesConfig{
-		Clusters: a.ClusterFinderService, Plans: a.PlanService, Preflight: a.PreflightService, Solving: solving, Builder: a.UpdateBuilderService,
-		Submitter: a.UpdateSubmitterService})
-	a.SleepService = operation.NewSleeping(operation.SleepingConfig{
-		Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
-	a.ScheduleService = operation.NewSchedules(operation.SchedulesConfig{
-		Store: d.Store, Now: d.Now, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Builder: a.UpdateBuilderService,
-		Submitter: a.UpdateSubmitterService, Sleeping: a.SleepService})
-	a.PausedDeleteService = operation.NewPausedDeletes(operation.PausedDeletesConfig{Store: d.Store, Now: d.Now, LeaseGrace: d.LeaseGrace})
-	a.LeaseService = operation.NewLeases(operation.LeasesConfig{
-		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, WorkerKeys: workerKeys, Clusters: a.ClusterFinderService,
-		Preflight: a.PreflightService, PausedDeletes: a.PausedDeleteService})
-	a.LeaseWarningService = operation.NewLeaseWarnings(operation.LeaseWarningsConfig{Store: d.Store, Now: d.Now, Leases: a.LeaseService})
-	a.ControlService = operation.NewControls(operation.ControlsConfig{Store: d.Store, Now: d.Now, Views: a.ViewService, Operations: a.OperationFinderService})
-	a.PartialService = operation.NewPartials(operation.PartialsConfig{
-		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Masks: a.MaskService, Plans: a.PlanService, Views: a.ViewService,
-		Operations: a.OperationFinderService, Builder: a.UpdateBuilderService})
-	a.RollBackService = operation.NewRollBacks(operation.RollBacksConfig{
-		Store: d.Store, Now: d.Now, Plans: a.PlanService, Views: a.ViewService, Operations: a.OperationFinderService, Partials: a.PartialService})
-	a.RequestService = operation.NewRequests(operation.RequestsConfig{
-		Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Policies: a.PolicyService, Clusters: a.ClusterFinderService, Masks: a.MaskService,
-		Plans: a.PlanService, Preflight: a.PreflightService, Creates: a.CreateService, Builder: a.UpdateBuilderService, Submitter: a.UpdateSubmitterService})
-	a.DriftService = operation.NewDrifts(operation.DriftsConfig{
-		Store: d.Store, Now: d.Now, DryRuns: d.DryRuns, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
-	a.BackfillService = operation.NewBackfills(operation.BackfillsConfig{
-		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Views: a.ViewService, Updates: a.UpdateService})
-	a.UsageService = usage.New(usage.Config{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, LeaseWarnings: a.LeaseWarningService})
-	a.FactService = execution.NewFacts(execution.FactsConfig{Store: d.Store, Clusters: a.ClusterFinderService})
-	a.QuestionService = execution.NewQuestions(execution.QuestionsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
-	a.HealthService = execution.NewHealth(execution.HealthConfig{
-		Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Masks: a.MaskService, Views: a.ViewService, Updates: a.UpdateService})
-	a.WaitService = execution.NewWaits(execution.WaitsConfig{Store: d.Store, Now: d.Now, Provisioned: d.Provisioned, Tries: d.Tries, Workers: d.Workers,
-		Budgets: d.Budgets, Catalogs: a.CatalogService, Clusters: a.ClusterFinderService, Masks: a.MaskService,
-		Preflight: a.PreflightService, Operations: a.OperationFinderService, PausedDeletes: a.PausedDeleteService})
-	a.ExecutionService = execution.New(execution.Config{Steps: d.Store, Rounds: d.Store, Inputs: d.Store, Now: d.Now, Meter: d.Meter,
-		Resources: a.ResourceService, Catalogs: a.CatalogService, Secrets: a.SecretService, DryRuns: d.DryRuns, Facts: a.FactService, Questions: a.QuestionService})
-	a.InstallationService = fleet.NewInstallation(fleet.InstallationConfig{Store: d.Store, Now: d.Now, Accounts: d.Accounts, Catalog: d.Catalog,
-		Expose: d.Expose, Facts: d.Facts, Calls: d.Calls, RateOf: d.RateOf, Catalogs: a.CatalogService, Secrets: a.SecretService})
-	a.MachineService = fleet.NewMachines(fleet.MachinesConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService})
-	a.ProvisionerService = fleet.NewProvisioners(fleet.ProvisionersConfig{Store: d.Store, Now: d.Now})
-	a.RegistryService = fleet.NewRegistries(fleet.RegistriesConfig{Store: d.Store, Now: d.Now, WorkerKeys: workerKeys, Executions: a.ExecutionService})
-	a.PoolService = pool.New(pool.Config{Store: d.Store, Now: d.Now, Catalogs: a.CatalogService, Preflight: a.PreflightService})
-	a.PoolReconciler = pool.NewReconciler(pool.ReconcilerConfig{
-		Store: d.Store, Now: d.Now, Keys: d.Keys, Catalog: d.Catalog, Plans: a.PlanService, Pools: a.PoolService})
-	a.BuildHookService = build.NewHooks(build.HooksConfig{
-		Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules, Catalogs: a.CatalogService, Webhooks: a.WebhookService})
-	a.BuildService = build.NewBuilds(build.BuildsConfig{Store: d.Store, Now: d.Now, Clusters: a.ClusterFinderService, Leases: a.LeaseService})
-	a.BuildAccessService = build.NewAccess(build.AccessConfig{
-		Store: d.Store, Now: d.Now, Views: a.ViewService, Access: a.ClusterAccessService, Builds: a.BuildService, Hooks: a.BuildHookService})
-	a.BuildIntakeService = build.NewIntake(build.IntakeConfig{Store: d.Store, Now: d.Now, Systems: d.Builds, BuildRules: d.BuildRules,
-		Creates: a.CreateService, Webhooks: a.WebhookService, Builds: a.BuildService, Hooks: a.BuildHookService})
-	a.BuildReconciler = build.NewReconciler(build.ReconcilerConfig{
-		Store: d.Store, Now: d.Now, Faults: d.Faults, Creates: a.CreateService, Deletes: a.DeleteService, Hooks: a.BuildHookService})
-	a.ChatCardService = chat.NewCards(chat.CardsConfig{Store: d.Store, Now: d.Now, Masks: a.MaskService})
-	a.ChatMessageService = chat.NewMessages(chat.MessagesConfig{Store: d.Store, Now: d.Now})
-	a.ChatHomeService = chat.NewHomes(chat.HomesConfig{Store: d.Store, Now: d.Now})
-	a.ChatReviewService = chat.NewReviews(chat.ReviewsConfig{Store: d.Store, Now: d.Now})
-	a.ChatWorkspaceService = chat.NewWorkspaces(chat.WorkspacesConfig{Store: d.Store, Now: d.Now})
-	a.ChatTokenService = chat.NewTokens(chat.TokensConfig{Store: d.Store, Now: d.Now})
-	a.ChatChannelService = chat.NewChannels(chat.ChannelsConfig{Store: d.Store, Now: d.Now})
-	a.ChatLinkService = chat.NewLinks(chat.LinksConfig{Store: d.Store, Now: d.Now, Channels: a.ChatChannelService})
-	a.SettingsService = settings.New(settings.Config{Store: d.Store, Tenants: d.Store, People: d.Store, Rules: d.Store, Integrations: d.Store, Entries: d.Store,
-		Faults: d.Faults, Now: d.Now, TenantFiles: d.TenantFiles,
-		Catalogs: a.CatalogService, Secrets: a.SecretService, Users: a.UserService, Hooks: a.WebhookService, Policies: a.PolicyService, Pools: a.PoolService, BuildHooks: a.BuildHookService})
-	a.UpkeepService = upkeep.New(upkeep.Config{
-		Store: d.Store, Now: d.Now, Deletes: a.DeleteService, Schedules: a.ScheduleService, PausedDeletes: a.PausedDeleteService, Requests: a.RequestService, Backfills: a.BackfillService, Usages: a.UsageService, Pools: a.PoolReconciler})
-	return a
+	addCluster(s, c, solving)
+	addOperation(s, c, solving, workerKeys)
+	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
+	addExecution(s, c)
+	addFleet(s, c, workerKeys)
+	s.Pool.Pools = pool.New(pool.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Preflight: s.Cluster.Preflight})
+	s.Pool.Reconciler = pool.NewReconciler(pool.ReconcilerConfig{
+		Store: c.Store, Now: c.Now, Keys: c.Keys, Catalog: c.Catalog, Plans: s.Cluster.Plans, Pools: s.Pool.Pools})
+	addBuild(s, c)
+	addChat(s, c)
+	s.Settings = settings.New(settings.Config{Store: c.Store, Tenants: c.Store, People: c.Store, Rules: c.Store, Integrations: c.Store, Entries: c.Store,
+		Faults: c.Faults, Now: c.Now, TenantFiles: c.TenantFiles,
+		Catalogs: s.Catalog, Secrets: s.Secret, Users: s.Identity.Users, Hooks: s.Webhook, Policies: s.Policy.Policies, Pools: s.Pool.Pools,
+		BuildHooks: s.Build.Hooks})
+	s.Upkeep = upkeep.New(upkeep.Config{
+		Store: c.Store, Now: c.Now, Deletes: s.Cluster.Deletes, Schedules: s.Operation.Schedules, PausedDeletes: s.Operation.PausedDeletes,
+		Requests: s.Operation.Requests, Backfills: s.Operation.Backfills, Usages: s.Usage, Pools: s.Pool.Reconciler})
+	return s
 }
 
-// Deps is what the services together need from outside. All fields but Explainer and the last ones are required.
-type Deps struct {
-	Store     *store.Store
+// addIdentity adds the services of a domain, as those below do, to services of domains that it needs.
+func addIdentity(s *Services, c Config) {
+	s.Identity.AuditLog = identity.NewAuditLog(identity.AuditLogConfig{Store: c.Store, Now: c.Now})
+	s.Identity.Devices = identity.NewDevices(identity.DevicesConfig{Store: c.Store, Now: c.Now})
+	s.Identity.Groups = identity.NewGroups(identity.GroupsConfig{Store: c.Store, Now: c.Now})
+	s.Identity.Links = identity.NewLinks(identity.LinksConfig{Store: c.Store, Now: c.Now})
+	s.Identity.Passwords = identity.NewPasswords(identity.PasswordsConfig{Store: c.Store, Now: c.Now})
+	s.Identity.Factors = identity.NewFactors(identity.FactorsConfig{Store: c.Store, Now: c.Now, AuditLog: s.Identity.AuditLog, Passwords: s.Identity.Passwords})
+	s.Identity.Sessions = identity.NewSessions(identity.SessionsConfig{Store: c.Store, Now: c.Now})
+	s.Identity.StepUps = identity.NewStepUps(identity.StepUpsConfig{Store: c.Store, Now: c.Now, Factors: s.Identity.Factors, Passwords: s.Identity.Passwords})
+	s.Identity.SignIns = identity.NewSignIns(identity.SignInsConfig{
+		Store: c.Store, Now: c.Now, AuditLog: s.Identity.AuditLog, Factors: s.Identity.Factors, Sessions: s.Identity.Sessions})
+	s.Identity.Tokens = identity.NewTokens(identity.TokensConfig{Store: c.Store, Now: c.Now})
+	s.Identity.Users = identity.NewUsers(identity.UsersConfig{Store: c.Store, Now: c.Now})
+	s.Identity.Tenants = identity.NewTenants(identity.TenantsConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Users: s.Identity.Users})
+}
+
+func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
+	s.Cluster.Finder = cluster.NewFinder(cluster.FinderConfig{Store: c.Store})
+	s.Cluster.Masks = cluster.NewMasks(cluster.MasksConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
+	s.Cluster.Plans = cluster.NewPlans(cluster.PlansConfig{Store: c.Store, Planner: c.Planner, Now: c.Now, Catalogs: s.Catalog})
+	s.Cluster.Preflight = cluster.NewPreflight(cluster.PreflightConfig{
+		Store: c.Store, Now: c.Now, Accounts: c.Accounts, CheckScript: c.CheckScript, Provisioned: c.Provisioned, Catalogs: s.Catalog,
+		Secrets: s.Secret})
+	s.Cluster.Views = cluster.NewViews(cluster.ViewsConfig{
+		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Finder: s.Cluster.Finder, Masks: s.Cluster.Masks})
+	s.Cluster.Specs = cluster.NewSpecs(cluster.SpecsConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
+	s.Cluster.Creates = cluster.NewCreates(cluster.CreatesConfig{
+		Store: c.Store, Solver: c.Solver, Now: c.Now, Keys: c.Keys, Explainer: c.Explainer, Firewalls: c.Firewalls, Resources: s.Resource,
+		Catalogs: s.Catalog, Policies: s.Policy.Policies, Solving: solving, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans,
+		Preflight: s.Cluster.Preflight, Views: s.Cluster.Views, Specs: s.Cluster.Specs})
+	s.Cluster.Trials = cluster.NewTrials(cluster.TrialsConfig{Catalogs: s.Catalog, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates})
+	s.Cluster.Activity = cluster.NewActivity(cluster.ActivityConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks})
+	s.Cluster.Sharing = cluster.NewSharing(cluster.SharingConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Cluster.Ownership = cluster.NewOwnership(cluster.OwnershipConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
+	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
+		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
+	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Masks: s.Cluster.Masks})
+	s.Cluster.Repeats = cluster.NewRepeats(cluster.RepeatsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Cluster.Access = cluster.NewAccess(cluster.AccessConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
+}
+
+func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys *identity.WorkerKeys) {
+	s.Operation.Finder = operation.NewFinder(operation.FinderConfig{Store: c.Store, Clusters: s.Cluster.Finder})
+	s.Operation.Builder = operation.NewBuilder(operation.BuilderConfig{
+		Store: c.Store, Changer: c.Changer, DryRuns: c.DryRuns, Sleeps: c.Sleeps, Resources: s.Resource, Catalogs: s.Catalog,
+		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Views: s.Cluster.Views})
+	s.Operation.Submitter = operation.NewSubmitter(operation.SubmitterConfig{
+		Store: c.Store, Now: c.Now, Keys: c.Keys, Policies: s.Policy.Policies, Views: s.Cluster.Views})
+	s.Operation.Updates = operation.NewUpdates(operation.UpdatesConfig{
+		Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Solving: solving, Builder: s.Operation.Builder,
+		Submitter: s.Operation.Submitter})
+	s.Operation.Sleeping = operation.NewSleeping(operation.SleepingConfig{
+		Clusters: s.Cluster.Finder, Builder: s.Operation.Builder, Submitter: s.Operation.Submitter})
+	s.Operation.Schedules = operation.NewSchedules(operation.SchedulesConfig{
+		Store: c.Store, Now: c.Now, Policies: s.Policy.Policies, Clusters: s.Cluster.Finder, Builder: s.Operation.Builder,
+		Submitter: s.Operation.Submitter, Sleeping: s.Operation.Sleeping})
+	s.Operation.PausedDeletes = operation.NewPausedDeletes(operation.PausedDeletesConfig{Store: c.Store, Now: c.Now, LeaseGrace: c.LeaseGrace})
+	s.Operation.Leases = operation.NewLeases(operation.LeasesConfig{
+		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, WorkerKeys: workerKeys, Clusters: s.Cluster.Finder,
+		Preflight: s.Cluster.Preflight, PausedDeletes: s.Operation.PausedDeletes})
+	s.Operation.LeaseWarnings = operation.NewLeaseWarnings(operation.LeaseWarningsConfig{Store: c.Store, Now: c.Now, Leases: s.Operation.Leases})
+	s.Operation.Controls = operation.NewControls(operation.ControlsConfig{Store: c.Store, Now: c.Now, Views: s.Cluster.Views, Operations: s.Operation.Finder})
+	s.Operation.Partials = operation.NewPartials(operation.PartialsConfig{
+		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks, Plans: s.Cluster.Plans, Views: s.Cluster.Views,
+		Operations: s.Operation.Finder, Builder: s.Operation.Builder})
+	s.Operation.RollBacks = operation.NewRollBacks(operation.RollBacksConfig{
+		Store: c.Store, Now: c.Now, Plans: s.Cluster.Plans, Views: s.Cluster.Views, Operations: s.Operation.Finder, Partials: s.Operation.Partials})
+	s.Operation.Requests = operation.NewRequests(operation.RequestsConfig{
+		Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Policies: s.Policy.Policies, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
+		Plans: s.Cluster.Plans, Preflight: s.Cluster.Preflight, Creates: s.Cluster.Creates, Builder: s.Operation.Builder, Submitter: s.Operation.Submitter})
+	s.Operation.Drifts = operation.NewDrifts(operation.DriftsConfig{
+		Store: c.Store, Now: c.Now, DryRuns: c.DryRuns, Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Updates: s.Operation.Updates})
+	s.Operation.Backfills = operation.NewBackfills(operation.BackfillsConfig{
+		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views, Updates: s.Operation.Updates})
+}
+
+func addExecution(s *Services, c Config) {
+	s.Execution.Facts = execution.NewFacts(execution.FactsConfig{Store: c.Store, Clusters: s.Cluster.Finder})
+	s.Execution.Questions = execution.NewQuestions(execution.QuestionsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Execution.Health = execution.NewHealth(execution.HealthConfig{
+		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks, Views: s.Cluster.Views, Updates: s.Operation.Updates})
+	s.Execution.Waits = execution.NewWaits(execution.WaitsConfig{Store: c.Store, Now: c.Now, Provisioned: c.Provisioned, Tries: c.Tries, Workers: c.Workers,
+		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
+		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Operation.PausedDeletes})
+	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Now: c.Now, Meter: c.Meter,
+		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, Questions: s.Execution.Questions})
+}
+
+func addFleet(s *Services, c Config, workerKeys *identity.WorkerKeys) {
+	s.Fleet.Installation = fleet.NewInstallation(fleet.InstallationConfig{Store: c.Store, Now: c.Now, Accounts: c.Accounts, Catalog: c.Catalog,
+		Expose: c.Expose, Facts: c.Facts, Calls: c.Calls, RateOf: c.RateOf, Catalogs: s.Catalog, Secrets: s.Secret})
+	s.Fleet.Machines = fleet.NewMachines(fleet.MachinesConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Fleet.Provisioners = fleet.NewProvisioners(fleet.ProvisionersConfig{Store: c.Store, Now: c.Now})
+	s.Fleet.Registries = fleet.NewRegistries(fleet.RegistriesConfig{Store: c.Store, Now: c.Now, WorkerKeys: workerKeys, Executions: s.Execution.Coordinator})
+}
+
+func addBuild(s *Services, c Config) {
+	s.Build.Hooks = build.NewHooks(build.HooksConfig{
+		Store: c.Store, Now: c.Now, Systems: c.Builds, BuildRules: c.BuildRules, Catalogs: s.Catalog, Webhooks: s.Webhook})
+	s.Build.Builds = build.NewBuilds(build.BuildsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Leases: s.Operation.Leases})
+	s.Build.Access = build.NewAccess(build.AccessConfig{
+		Store: c.Store, Now: c.Now, Views: s.Cluster.Views, Access: s.Cluster.Access, Builds: s.Build.Builds, Hooks: s.Build.Hooks})
+	s.Build.Intake = build.NewIntake(build.IntakeConfig{Store: c.Store, Now: c.Now, Systems: c.Builds, BuildRules: c.BuildRules,
+		Creates: s.Cluster.Creates, Webhooks: s.Webhook, Builds: s.Build.Builds, Hooks: s.Build.Hooks})
+	s.Build.Reconciler = build.NewReconciler(build.ReconcilerConfig{
+		Store: c.Store, Now: c.Now, Faults: c.Faults, Creates: s.Cluster.Creates, Deletes: s.Cluster.Deletes, Hooks: s.Build.Hooks})
+}
+
+func addChat(s *Services, c Config) {
+	s.Chat.Cards = chat.NewCards(chat.CardsConfig{Store: c.Store, Now: c.Now, Masks: s.Cluster.Masks})
+	s.Chat.Messages = chat.NewMessages(chat.MessagesConfig{Store: c.Store, Now: c.Now})
+	s.Chat.Homes = chat.NewHomes(chat.HomesConfig{Store: c.Store, Now: c.Now})
+	s.Chat.Reviews = chat.NewReviews(chat.ReviewsConfig{Store: c.Store, Now: c.Now})
+	s.Chat.Workspaces = chat.NewWorkspaces(chat.WorkspacesConfig{Store: c.Store, Now: c.Now})
+	s.Chat.Tokens = chat.NewTokens(chat.TokensConfig{Store: c.Store, Now: c.Now})
+	s.Chat.Channels = chat.NewChannels(chat.ChannelsConfig{Store: c.Store, Now: c.Now})
+	s.Chat.Links = chat.NewLinks(chat.LinksConfig{Store: c.Store, Now: c.Now, Channels: s.Chat.Channels})
+}
+
+// Config is what the services need from outside. What may be nil says so.
+type Config struct {
+	Store *store.Store
+	Now   func() time.Time
+	Keys  app.Keys
+	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
+	Faults func(where string) error
+
+	// What is decided elsewhere.
 	Solver    layout.Solver
 	Explainer layout.Explainer // nil: refusals are not explained further
 	Changer   layout.Changer   // nil: no cluster can be amended
 	Planner   plan.Planner
-	Keys      app.Keys
+	Policies  policy.PolicyEngine // nil: a tenant with policies gets everything refused
+
 	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.
 	Catalog func() *template.Catalog
@@ -327,45 +304,39 @@ type Deps struct {
 	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
 	// not, or where only the host that makes them can tell. Nil: none are.
 	SharesHost func(ctx context.Context, spec template.ProviderSpec) string
-	// Policies evaluates policies; nil: a tenant with policies gets everything refused.
-	Policies policy.PolicyEngine
-	Now      func() time.Time
-	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
-	Workers   execution.Workforce
-	Budgets   execution.Budgets
-	Tries     func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
-	HookGuard webhook.HookGuard  // where hooks may lead; nil: anywhere over https
+
+	// What providers and automators can do.
+	Accounts    cluster.Accounts                          // asks accounts what they would do; nil: they cannot be asked
+	Sleeps      func(kind string) bool                    // machines of a type of provider can be stopped and kept; nil: not known, the steps will tell
+	Firewalls   func(kind string) bool                    // a type of provider makes firewalls for clusters; nil: not known, and no one is warned
+	DryRuns     func(automator string) bool               // an automator can say what it would change; nil: none can
+	CheckScript func(script string) *template.ScriptFault // what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run
+	LeaseGrace  time.Duration                             // for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace
+
+	// How steps are carried out, and what people are told of why one waits; nil: not known, or for Workers what the provisioners say.
+	Provisioned bool // by provisioners, which register; what none of them can take is refused
+	Workers     execution.Workforce
+	Budgets     execution.Budgets
+	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
+
 	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.
 	Facts  func(context.Context) (fleet.ServerFacts, error)
 	Calls  fleet.CallBook
 	RateOf func(template.ProviderSpec) template.Rate
-	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
-	Provisioned bool
-	// Sleeps tells whether machines of a type of provider can be stopped and kept; nil: not known, the steps will tell.
-	Sleeps func(kind string) bool
-	// DryRuns tells whether an automator can say what it would change; nil: none can.
-	DryRuns func(automator string) bool
-	// Firewalls tells whether a type of provider makes firewalls for clusters; nil: not known, and no one is warned.
-	Firewalls func(kind string) bool
-	// CheckScript tells what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run.
-	CheckScript func(script string) *template.ScriptFault
-	// Accounts asks accounts what they would do; nil: they cannot be asked.
-	Accounts cluster.Accounts
-	// LeaseGrace is for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace.
-	LeaseGrace time.Duration
+
 	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
 	Builds     build.BuildSystems
 	BuildRules build.BuildRuleEngine
+	HookGuard  webhook.HookGuard // where hooks may lead; nil: anywhere over https
 	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
 	TenantFiles settings.TenantFiles
+
 	// Blobs keeps the contents of resources; nil: none are taken. ResourceKinds are what members of families declare.
 	Blobs          resource.BlobStore
 	ResourceKinds  []resource.ResourceTypes
 	ResourceLimits resource.ResourceLimits
-	// Meter counts what happens, Expose writes what was counted, and Tracer follows requests; nil: they are not counted or followed.
+
+	// Meter counts what happens, and Expose writes what was counted; nil: it isn't counted.
 	Meter  observe.Meter
 	Expose func(ctx context.Context, to io.Writer) error
-	Tracer observe.Tracer
-	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
-	Faults func(where string) error
 }

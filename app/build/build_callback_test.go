@@ -23,19 +23,19 @@ func calls(callback string) []build.BuildRule {
 }
 
 // understand lets an office read what build systems send, and judge by rules.
-func understand(a *all.App) {
-	a.BuildHookService.Systems, a.BuildHookService.BuildRules = buildsystems.Family{}, cel.NewBuilds()
-	a.BuildIntakeService.Systems, a.BuildIntakeService.BuildRules = buildsystems.Family{}, cel.NewBuilds()
+func understand(a *all.Services) {
+	a.Build.Hooks.Systems, a.Build.Hooks.BuildRules = buildsystems.Family{}, cel.NewBuilds()
+	a.Build.Intake.Systems, a.Build.Intake.BuildRules = buildsystems.Family{}, cel.NewBuilds()
 }
 
 // What is wrong with a rule's callback is said with its place before it is saved.
 func TestCallbacksOfRulesAreChecked(t *testing.T) {
 	b := office.NewBureau(t)
-	b.App.BuildHookService.BuildRules, b.App.HookGuard = cel.NewBuilds(), &netguard.Guard{}
+	b.Services.Build.Hooks.BuildRules, b.Services.Webhook.HookGuard = cel.NewBuilds(), &netguard.Guard{}
 	admin := b.Actor("root", app.RoleAdmin)
 	for _, callback := range []string{"", "none", "https://ci.example.com/told", "https://ci.example.com/told?build=${event.build}", "${event.payload.callback_url}",
 		`${has(event.payload.x) ? event.payload.x : ""}`, "https://${event.payload.host}.ci.example.com/", "https://ci.example.com:8443/a-very-long-part-of-the-path/${event.job}"} {
-		if err := b.App.CheckBuildRules(t.Context(), admin, calls(callback)); err != nil {
+		if err := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, calls(callback)); err != nil {
 			t.Errorf("%s: %v", callback, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 		"${event.}":                              "callback, line 1",
 		"https://" + strings.Repeat("x", 2000):   "longer than 2000",
 	} {
-		err := b.App.CheckBuildRules(t.Context(), admin, calls(callback))
+		err := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, calls(callback))
 		e := app.AsError(err)
 		if e.Code != app.EInvalid || e.Field != "rules[0].callback" || !strings.Contains(e.Message, want) || !strings.HasPrefix(e.Message, "Rule 1 (web): callback") || e.Hint == "" && !strings.Contains(want, "longer") {
 			t.Errorf("%.60s: %+v; want %q", callback, e, want)
@@ -71,7 +71,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 	}
 	rule := calls("https://ci.example.com/")
 	rule[0].Do, rule[0].Template = build.BuildDelete, ""
-	if err := b.App.CheckBuildRules(t.Context(), admin, rule); err == nil || !strings.Contains(err.Error(), "for rules that create") {
+	if err := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, rule); err == nil || !strings.Contains(err.Error(), "for rules that create") {
 		t.Errorf("a rule that deletes: %v", err)
 	}
 }
@@ -79,11 +79,11 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 // A trial says where the callback would go, without what may be secret, or why nobody would be told; neither keeps a build from its cluster.
 func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 	b := office.NewBureau(t)
-	understand(b.App)
-	b.App.HookGuard = &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	understand(b.Services)
+	b.Services.Webhook.HookGuard = &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	admin := b.Actor("root", app.RoleAdmin)
 	owner := "ada"
-	if _, err := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "generic", Owner: &owner}); err != nil {
+	if _, err := b.Services.Build.Hooks.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "generic", Owner: &owner}); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -105,7 +105,7 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 		"two lines":        {"${event.payload.callback_url}", map[string]any{"callback_url": "https://ci.example.com/\nHost: x"}, "", "not a URL"},
 	} {
 		rules := calls(tc.callback)
-		out, err := b.App.TryBuild(t.Context(), admin, "ci", build.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.BuildRunning}, Payload: tc.payload})
+		out, err := b.Services.Build.Intake.TryBuild(t.Context(), admin, "ci", build.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.BuildRunning}, Payload: tc.payload})
 		text, _ := json.Marshal(out)
 		if err != nil || out.Do != "create" || out.Callback != tc.where || !strings.Contains(out.NoCallback, tc.why) || tc.why == "" && out.NoCallback != "" || strings.Contains(string(text), "hunter2") || strings.Contains(string(text), "secret") {
 			t.Errorf("%s: %s, %v", name, text, err)

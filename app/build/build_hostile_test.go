@@ -40,9 +40,9 @@ type gate struct {
 
 func newGate(t testing.TB) *gate {
 	g := &gate{Bureau: office.NewBureau(t), hooks: map[string]build.BuildHook{}}
-	understand(g.App)
-	if len(g.App.BuildSystems()) != len(senders) {
-		t.Fatalf("%d build systems, %d senders", len(g.App.BuildSystems()), len(senders))
+	understand(g.Services)
+	if len(g.Services.Build.Hooks.BuildSystems()) != len(senders) {
+		t.Fatalf("%d build systems, %d senders", len(g.Services.Build.Hooks.BuildSystems()), len(senders))
 	}
 	owner, queue := "ada", 1000
 	rules := []build.BuildRule{
@@ -51,7 +51,7 @@ func newGate(t testing.TB) *gate {
 			Parameters: map[string]any{"all": "${event.payload}"}},
 	}
 	for name, s := range senders {
-		saved, err := g.App.SaveBuildHook(t.Context(), g.Actor("root", app.RoleAdmin), build.BuildHookRequest{Name: name, System: name, Owner: &owner, Rules: &rules, Secret: s.secret})
+		saved, err := g.Services.Build.Hooks.SaveBuildHook(t.Context(), g.Actor("root", app.RoleAdmin), build.BuildHookRequest{Name: name, System: name, Owner: &owner, Rules: &rules, Secret: s.secret})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func (g *gate) send(t testing.TB, system string, body []byte, headers map[string
 	g.sent++
 	s := senders[system]
 	signed := s.scheme.Sign(s.secret, fmt.Sprint("id-", g.sent), g.Clock.Now(), body)
-	return g.App.TakeBuild(t.Context(), g.hooks[system].ID, func(name string) string {
+	return g.Services.Build.Intake.TakeBuild(t.Context(), g.hooks[system].ID, func(name string) string {
 		if v, ok := signed[name]; ok {
 			return v
 		}

@@ -14,7 +14,7 @@ import (
 
 func newHookBureau(t *testing.T) (*office.Bureau, app.Actor) {
 	b := office.NewBureau(t)
-	understand(b.App)
+	understand(b.Services)
 	return b, b.Actor("root", app.RoleAdmin)
 }
 
@@ -42,7 +42,7 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 		{"generic", "any text that is long enough", true, false},
 		{"generic", senders["generic"].secret, false, false},
 	} {
-		saved, err := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "h" + string(rune('a'+i)), System: tc.system, Owner: &owner, Secret: tc.secret})
+		saved, err := b.Services.Build.Hooks.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "h" + string(rune('a'+i)), System: tc.system, Owner: &owner, Secret: tc.secret})
 		if tc.refused {
 			if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "secret" || strings.Contains(e.Advised(), tc.secret) {
 				t.Errorf("%s %.30q: %v", tc.system, tc.secret, err)
@@ -53,7 +53,7 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 			t.Errorf("%s %.30q: %q, %v", tc.system, tc.secret, saved.Warnings, err)
 		}
 		// The hook's page says so as long as it is so.
-		if h, err := b.App.BuildHook(t.Context(), admin, saved.Name); err != nil || !slices.Equal(h.Warnings, saved.Warnings) {
+		if h, err := b.Services.Build.Hooks.BuildHook(t.Context(), admin, saved.Name); err != nil || !slices.Equal(h.Warnings, saved.Warnings) {
 			t.Errorf("%s %.30q: later %q, %v", tc.system, tc.secret, h.Warnings, err)
 		}
 		if text, _ := json.Marshal(saved); len(tc.secret) > 2 && strings.Contains(string(text), tc.secret) {
@@ -66,13 +66,13 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 	b, admin := newHookBureau(t)
 	owner := "ada"
-	if _, err := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "github", Owner: &owner}); err != nil {
+	if _, err := b.Services.Build.Hooks.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "github", Owner: &owner}); err != nil {
 		t.Fatal(err)
 	}
 	for template, known := range map[string]bool{"web": true, "${event.payload.template}": true, "wbe": false, "ghost": false} {
 		rules := []build.BuildRule{{Name: "none", When: "false", Do: build.BuildNothing}, {Name: "all", When: "true", Do: build.BuildCreate, Template: template}}
-		check := b.App.CheckBuildRules(t.Context(), admin, rules)
-		_, save := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", Rules: &rules})
+		check := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, rules)
+		_, save := b.Services.Build.Hooks.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", Rules: &rules})
 		for _, err := range []error{check, save} {
 			e := app.AsError(err)
 			switch {
@@ -88,7 +88,7 @@ func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 	if _, _, err := b.Store.SaveBuildHook(t.Context(), admin, build.BuildHookChange{Name: "ci", Rules: &rules}, b.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := b.App.BuildHook(t.Context(), admin, "ci"); err != nil || len(h.Warnings) != 1 || !strings.Contains(h.Warnings[0], "Rule 1 (late)") || !strings.Contains(h.Warnings[0], "ghost") {
+	if h, err := b.Services.Build.Hooks.BuildHook(t.Context(), admin, "ci"); err != nil || len(h.Warnings) != 1 || !strings.Contains(h.Warnings[0], "Rule 1 (late)") || !strings.Contains(h.Warnings[0], "ghost") {
 		t.Errorf("%q, %v", h.Warnings, err)
 	}
 }
@@ -99,7 +99,7 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 	owner, token, other, none := "ada", "ghp_nobody-sees-this", "https://evil.example.com", ""
 	save := func(r build.BuildHookRequest) (build.SavedBuildHook, error) {
 		r.Name = "ci"
-		saved, err := b.App.SaveBuildHook(t.Context(), admin, r)
+		saved, err := b.Services.Build.Hooks.SaveBuildHook(t.Context(), admin, r)
 		if text, _ := json.Marshal(saved); strings.Contains(string(text), token) || err != nil && strings.Contains(app.AsError(err).Advised(), token) {
 			t.Errorf("the token is shown: %s, %v", text, err)
 		}
@@ -129,7 +129,7 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 	if h, err := save(build.BuildHookRequest{StatusAPI: &none}); err != nil || h.StatusAPI != "" {
 		t.Errorf("without a token the API may change: %+v, %v", h, err)
 	}
-	if _, err := b.App.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "jenkins", System: "jenkins", Owner: &owner, StatusToken: &token}); app.AsError(err).Field != "status_token" {
+	if _, err := b.Services.Build.Hooks.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "jenkins", System: "jenkins", Owner: &owner, StatusToken: &token}); app.AsError(err).Field != "status_token" {
 		t.Errorf("a system without statuses: %v", err)
 	}
 }

@@ -91,7 +91,7 @@ type BuildFilter struct {
 	Before  int64
 	Limit   int // 0: 50; at most 200
 
-	Reader *app.ClusterReader // only what it may see; nil: all. App sets it.
+	Reader *app.ClusterReader // only what it may see; nil: all. The service sets it.
 }
 
 // BuildView is a build with its cluster as it stands. Keys are by reference: where they can be asked for.

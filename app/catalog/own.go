@@ -204,7 +204,7 @@ type OwnCatalogSave struct {
 	AsOf     int64             // that the person saw; -1 does not look
 	// Accounts are the names of providers that become other accounts than they were, or none: nothing may stand there.
 	Accounts []string
-	// Templates are what templates are from then on that are made of own entries; see App.Template.
+	// Templates are what templates are from then on that are made of own entries; see Service.Template.
 	Templates []template.CatalogVersion
 }
 

@@ -22,7 +22,7 @@ func TestAccessToClusters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.App.SaveGroup(ctx, b.Actor("boss", app.RoleAdmin), identity.GroupChange{Name: "ops"}); err != nil {
+	if _, err := b.Services.Identity.Groups.SaveGroup(ctx, b.Actor("boss", app.RoleAdmin), identity.GroupChange{Name: "ops"}); err != nil {
 		t.Fatal(err)
 	}
 	ada := b.Actor("ada", app.RoleUser)
@@ -32,7 +32,7 @@ func TestAccessToClusters(t *testing.T) {
 	if _, err := b.Store.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.App.ShareCluster(ctx, ada, "web", cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
+	_, err := b.Services.Cluster.Sharing.ShareCluster(ctx, ada, "web", cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
 		{Person: "coowner", Access: app.AccessCoOwner}, {Group: "ops", Access: app.AccessUser}}})
 	if err != nil {
 		t.Fatal(err)
@@ -46,29 +46,32 @@ func TestAccessToClusters(t *testing.T) {
 		takes app.Access
 		do    func(ctx context.Context, who app.Actor) error
 	}{
-		{app.AccessReader, func(ctx context.Context, who app.Actor) error { _, err := b.App.Cluster(ctx, who, "web"); return err }},
 		{app.AccessReader, func(ctx context.Context, who app.Actor) error {
-			_, err := b.App.Logs(ctx, who, "web-1", cluster.LogFilter{})
+			_, err := b.Services.Cluster.Views.Cluster(ctx, who, "web")
 			return err
 		}},
 		{app.AccessReader, func(ctx context.Context, who app.Actor) error {
-			_, err := b.App.Questions(ctx, who, execution.QuestionQuery{Cluster: "web"})
+			_, err := b.Services.Cluster.Activity.Logs(ctx, who, "web-1", cluster.LogFilter{})
+			return err
+		}},
+		{app.AccessReader, func(ctx context.Context, who app.Actor) error {
+			_, err := b.Services.Execution.Questions.Questions(ctx, who, execution.QuestionQuery{Cluster: "web"})
 			return err
 		}},
 		{app.AccessUser, func(ctx context.Context, who app.Actor) error {
-			_, err := b.App.ClusterConfig(ctx, who, "web")
+			_, err := b.Services.Cluster.Specs.ClusterConfig(ctx, who, "web")
 			return err
 		}},
 		{app.AccessUser, func(ctx context.Context, who app.Actor) error {
-			_, err := b.App.ExportCluster(ctx, who, "web")
+			_, err := b.Services.Cluster.Specs.ExportCluster(ctx, who, "web")
 			return err
 		}},
 		{app.AccessCoOwner, func(ctx context.Context, who app.Actor) error {
-			_, err := b.App.ClusterSharing(ctx, who, "web")
+			_, err := b.Services.Cluster.Sharing.ClusterSharing(ctx, who, "web")
 			return err
 		}},
 		{app.AccessCoOwner, func(ctx context.Context, who app.Actor) error {
-			_, _, err := b.App.ClusterKey(ctx, who, "web")
+			_, _, err := b.Services.Cluster.Access.ClusterKey(ctx, who, "web")
 			return err
 		}},
 	}
@@ -106,7 +109,7 @@ func TestAccessToClusters(t *testing.T) {
 				t.Errorf("%s does act %d: %s, want forbidden", name, i, code)
 			}
 		}
-		v, err := b.App.Cluster(ctx, c.who, "web")
+		v, err := b.Services.Cluster.Views.Cluster(ctx, c.who, "web")
 		if err == nil && v.Access.String() != c.word {
 			t.Errorf("%s sees access %q", name, v.Access)
 		}
@@ -114,20 +117,20 @@ func TestAccessToClusters(t *testing.T) {
 	t.Logf("%d decisions", decisions)
 
 	// The answer to the transfer shows the cluster; after that, the former owner can't see it.
-	if v, err := b.App.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" || v.Access != app.AccessNone {
+	if v, err := b.Services.Cluster.Ownership.TransferCluster(ctx, ada, "web", "user"); err != nil || v.Owner != "user" || v.OwnerGroup != "" || v.Access != app.AccessNone {
 		t.Errorf("given away: %+v, %v", v.Cluster, err)
 	}
-	if _, err := b.App.Cluster(ctx, ada, "web"); app.CodeOf(err) != app.ENotFound {
+	if _, err := b.Services.Cluster.Views.Cluster(ctx, ada, "web"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("afterwards: %v", err)
 	}
-	if v, err := b.App.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", "group:ops"); err != nil || v.Owner != "user" || v.OwnerGroup != "ops" {
+	if v, err := b.Services.Cluster.Ownership.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", "group:ops"); err != nil || v.Owner != "user" || v.OwnerGroup != "ops" {
 		t.Errorf("given to a group: %+v, %v", v.Cluster, err)
 	}
-	if v, err := b.App.Cluster(ctx, member("ops", app.RoleUser), "web"); err != nil || v.Access != app.AccessOwner {
+	if v, err := b.Services.Cluster.Views.Cluster(ctx, member("ops", app.RoleUser), "web"); err != nil || v.Access != app.AccessOwner {
 		t.Errorf("a member has access %q, %v", v.Access, err)
 	}
 	for _, to := range []string{"group:", "group:nemo"} {
-		if _, err := b.App.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", to); app.CodeOf(err) != app.EInvalid {
+		if _, err := b.Services.Cluster.Ownership.TransferCluster(ctx, b.Actor("user", app.RoleUser), "web", to); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("given to %s: %v", to, err)
 		}
 	}
@@ -151,7 +154,7 @@ func TestSharesThatAreRefused(t *testing.T) {
 		"everyone":    {cluster.SharingChange{Visibility: "world"}, "visibility"},
 		"remove none": {cluster.SharingChange{Remove: []cluster.ClusterShare{{}}}, "remove[0]"},
 	} {
-		_, err := b.App.ShareCluster(t.Context(), b.Actor("ada", app.RoleUser), "web", c.change)
+		_, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), b.Actor("ada", app.RoleUser), "web", c.change)
 		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -161,7 +164,7 @@ func TestSharesThatAreRefused(t *testing.T) {
 		t.Error("an access that does not exist is read")
 	}
 	for _, r := range []cluster.ClusterRequest{{Group: "ops"}, {Visibility: "world"}} {
-		if _, err := b.App.Ask(t.Context(), b.Actor("ada", app.RoleUser), r); app.CodeOf(err) != app.EInvalid {
+		if _, err := b.Services.Cluster.Creates.Ask(t.Context(), b.Actor("ada", app.RoleUser), r); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("asked for with %+v: %v", r, err)
 		}
 	}
@@ -177,14 +180,14 @@ func TestRepeatedAnswersAreOfWhatMayBeSeen(t *testing.T) {
 	}
 	share := func(c cluster.SharingChange) {
 		t.Helper()
-		if _, err := b.App.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "web", c); err != nil {
+		if _, err := b.Services.Cluster.Sharing.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "web", c); err != nil {
 			t.Fatal(err)
 		}
 	}
 	bob := cluster.ClusterShare{Person: "bob", Access: app.AccessCoOwner}
 	share(cluster.SharingChange{Add: []cluster.ClusterShare{bob}})
 	who, took := b.Actor("bob", app.RoleUser).Noting()
-	if _, err := b.App.RenameCluster(ctx, who, "web", "site"); err != nil {
+	if _, err := b.Services.Cluster.Ownership.RenameCluster(ctx, who, "web", "site"); err != nil {
 		t.Fatal(err)
 	}
 	kept := app.KeptAnswer{Status: 200, Took: took.List()}
@@ -196,10 +199,10 @@ func TestRepeatedAnswersAreOfWhatMayBeSeen(t *testing.T) {
 		{cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob", Access: app.AccessReader}}}, app.EForbidden},
 		{cluster.SharingChange{Remove: []cluster.ClusterShare{{Person: "bob"}}}, app.ENotFound},
 	} {
-		if _, err := b.App.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "site", c.change); err != nil {
+		if _, err := b.Services.Cluster.Sharing.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "site", c.change); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.App.MayRepeat(ctx, b.Actor("bob", app.RoleUser), kept); app.CodeOf(err) != c.want {
+		if err := b.Services.Cluster.Repeats.MayRepeat(ctx, b.Actor("bob", app.RoleUser), kept); app.CodeOf(err) != c.want {
 			t.Errorf("after %+v: %v, want %q", c.change, err, c.want)
 		}
 	}

@@ -179,7 +179,7 @@ type RequestFilter struct {
 	Before    int64         // only those with a smaller number; 0: from the newest on
 	Limit     int           // 0: 100; at most 1000
 
-	Reader *app.ClusterReader // only what it may see; nil: all. App sets it.
+	Reader *app.ClusterReader // only what it may see; nil: all. The service sets it.
 }
 
 // ErrNotReady says that a move would let a request run, and that nothing was made ready for that.

@@ -16,7 +16,7 @@ func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
 	_, err := o.Store.CreateCluster(t.Context(), n)
 	o.Must(err)
 	hear := func(tenant, asked string) <-chan struct{} {
-		h, ok := o.App.CoordinatorOf("local:x", tenant).(execution.Hurrier)
+		h, ok := o.Services.Fleet.Registries.CoordinatorOf("local:x", tenant).(execution.Hurrier)
 		if !ok {
 			t.Fatal("the workers inside a server are not told of a cancel")
 		}
@@ -25,7 +25,7 @@ func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
 		return told
 	}
 	own, other := hear("t1", "t1"), hear("t2", "t1")
-	_, err = o.App.CancelOperation(t.Context(), app.Actor{Tenant: "t1", User: "ada", Role: app.RoleAdmin}, n.Cluster.ID, 0, false)
+	_, err = o.Services.Operation.Controls.CancelOperation(t.Context(), app.Actor{Tenant: "t1", User: "ada", Role: app.RoleAdmin}, n.Cluster.ID, 0, false)
 	o.Must(err)
 	select {
 	case <-own:

@@ -28,9 +28,9 @@ var anything = fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags:
 // token makes a provisioner token and gives what it opens.
 func (o *plain) token(name string) fleet.Registry {
 	o.Helper()
-	token, err := o.App.CreateProvisionerToken(o.Context(), office.Root, name, anything)
+	token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(o.Context(), office.Root, name, anything)
 	o.Must(err)
-	r, err := o.App.RegistryOfToken(o.Context(), token)
+	r, err := o.Services.Fleet.Registries.RegistryOfToken(o.Context(), token)
 	o.Must(err)
 	return r
 }
@@ -114,7 +114,7 @@ func TestDrainingProvisionersGetNothing(t *testing.T) {
 	id := o.register(r, "h1", 4, nil)
 	o.cluster("t1", 2)
 	o.rebalance()
-	n, err := o.App.DrainProvisioner(t.Context(), office.Root, "h1")
+	n, err := o.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), office.Root, "h1")
 	o.Must(err)
 	if n != 1 {
 		t.Fatalf("%d drained", n)
@@ -129,12 +129,12 @@ func TestDrainingProvisionersGetNothing(t *testing.T) {
 	}
 	o.Must(r.Leave(t.Context(), id))
 	o.Must(r.Leave(t.Context(), id))
-	all, err := o.App.Provisioners(t.Context(), office.Root)
+	all, err := o.Services.Fleet.Provisioners.Provisioners(t.Context(), office.Root)
 	o.Must(err)
 	if len(all) != 2 || all[0].Name != "h2" || all[1].State != app.ProvisionerLeft {
 		t.Fatalf("%+v", all)
 	}
-	_, err = o.App.DrainProvisioner(t.Context(), office.Root, "h1")
+	_, err = o.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), office.Root, "h1")
 	o.code(err, app.ENotFound)
 }
 
@@ -165,7 +165,7 @@ func TestWorkersKeepToWhatTheyWereGiven(t *testing.T) {
 	o.rebalance()
 	_, orders := o.orders(r, id)
 	token := orders.Workers[0].Token
-	c, err := o.App.CoordinatorOfToken(t.Context(), token)
+	c, err := o.Services.Fleet.Registries.CoordinatorOfToken(t.Context(), token)
 	o.Must(err)
 	own := app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(id)}
 	fence := []app.Fence{{Operation: 1, Attempt: 1}}
@@ -190,25 +190,25 @@ func TestWorkersKeepToWhatTheyWereGiven(t *testing.T) {
 	for name, bad := range map[string]string{
 		"cut": token[:len(token)-2], "changed": strings.Replace(token, "mw_", "mx_", 1), "empty": "", "unsigned": strings.SplitN(token, ".", 2)[0] + ".",
 	} {
-		if _, err := o.App.CoordinatorOfToken(t.Context(), bad); app.CodeOf(err) != app.EUnauthorized {
+		if _, err := o.Services.Fleet.Registries.CoordinatorOfToken(t.Context(), bad); app.CodeOf(err) != app.EUnauthorized {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// Of a registration that was replaced, a worker may end what it has, and takes nothing new.
 	o.Must(o.Store.EndProvisioner(t.Context(), id, app.ProvisionerLost, o.Clock.Now()))
-	c, err = o.App.CoordinatorOfToken(t.Context(), token)
+	c, err = o.Services.Fleet.Registries.CoordinatorOfToken(t.Context(), token)
 	o.Must(err)
 	_, err = c.Claim(t.Context(), own, 1)
 	o.code(err, app.EStale)
 	_, err = c.Heartbeat(t.Context(), own, fence)
 	o.Must(err)
 	// Revoked, it may do nothing; and time ends every token.
-	o.Must(o.App.RevokeProvisionerToken(t.Context(), office.Root, "lab"))
-	_, err = o.App.CoordinatorOfToken(t.Context(), token)
+	o.Must(o.Services.Fleet.Provisioners.RevokeProvisionerToken(t.Context(), office.Root, "lab"))
+	_, err = o.Services.Fleet.Registries.CoordinatorOfToken(t.Context(), token)
 	o.code(err, app.EUnauthorized)
 	again := o.register(o.token("lab"), "h1", 4, nil)
 	o.rebalance()
-	if all, _ := o.App.Provisioners(t.Context(), office.Root); all[0].ID != again {
+	if all, _ := o.Services.Fleet.Provisioners.Provisioners(t.Context(), office.Root); all[0].ID != again {
 		t.Fatalf("%+v", all)
 	}
 }
@@ -221,7 +221,7 @@ func TestTokensOfWorkersEnd(t *testing.T) {
 	o.rebalance()
 	_, orders := o.orders(r, id)
 	o.Clock.Move(2 * time.Minute)
-	_, err := o.App.CoordinatorOfToken(t.Context(), orders.Workers[0].Token)
+	_, err := o.Services.Fleet.Registries.CoordinatorOfToken(t.Context(), orders.Workers[0].Token)
 	o.code(err, app.EUnauthorized)
 }
 
@@ -256,9 +256,9 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 	_, err := o.Store.CreateCluster(t.Context(), n)
 	o.Must(err)
 	here := func(tags map[string]string) fleet.Registry {
-		token, err := o.App.CreateProvisionerToken(o.Context(), office.Root, tags["region"], fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: tags})
+		token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(o.Context(), office.Root, tags["region"], fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: tags})
 		o.Must(err)
-		r, err := o.App.RegistryOfToken(o.Context(), token)
+		r, err := o.Services.Fleet.Registries.RegistryOfToken(o.Context(), token)
 		o.Must(err)
 		return r
 	}
@@ -270,7 +270,7 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 		t.Fatalf("us: %s, eu: %s", inUS, inEU)
 	}
 	for id, want := range map[string]bool{us: false, eu: true} {
-		c := o.App.CoordinatorOf(id, "t1").(execution.WorkWaiter)
+		c := o.Services.Fleet.Registries.CoordinatorOf(id, "t1").(execution.WorkWaiter)
 		patience := 50 * time.Millisecond
 		if want {
 			patience = 5 * time.Minute // it answers at once, on a machine that has time
@@ -293,14 +293,14 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 func TestOnlyAdminsOfTheInstallationSeeProvisioners(t *testing.T) {
 	o := newPlain(t)
 	for _, a := range []app.Actor{{Tenant: "t1", User: "x", Role: app.RoleAdmin}, {Tenant: app.DefaultTenant, User: "x", Role: app.RoleAdmin}, {}} {
-		_, err := o.App.Provisioners(t.Context(), a)
+		_, err := o.Services.Fleet.Provisioners.Provisioners(t.Context(), a)
 		o.code(err, app.EForbidden)
-		_, err = o.App.CreateProvisionerToken(t.Context(), a, "x", anything)
+		_, err = o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), a, "x", anything)
 		o.code(err, app.EForbidden)
-		_, err = o.App.ProvisionerTokens(t.Context(), a)
+		_, err = o.Services.Fleet.Provisioners.ProvisionerTokens(t.Context(), a)
 		o.code(err, app.EForbidden)
-		o.code(o.App.RevokeProvisionerToken(t.Context(), a, "x"), app.EForbidden)
-		_, err = o.App.DrainProvisioner(t.Context(), a, "x")
+		o.code(o.Services.Fleet.Provisioners.RevokeProvisionerToken(t.Context(), a, "x"), app.EForbidden)
+		_, err = o.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), a, "x")
 		o.code(err, app.EForbidden)
 	}
 }
@@ -312,9 +312,9 @@ func TestNonsenseIsNotRegistered(t *testing.T) {
 		_, err := r.Register(t.Context(), reg)
 		o.code(err, app.EInvalid)
 	}
-	_, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "lab", anything)
+	_, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "lab", anything)
 	o.code(err, app.EConflict)
-	_, err = o.App.RegistryOfToken(t.Context(), "mp_nonsense")
+	_, err = o.Services.Fleet.Registries.RegistryOfToken(t.Context(), "mp_nonsense")
 	o.code(err, app.EUnauthorized)
 }
 
@@ -326,9 +326,9 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 			o.Must(o.Store.CreateTenant(t.Context(), office.Root, identity.Tenant{Name: name, CreatedAt: o.Clock.Now()}, nil))
 		}
 	}
-	token, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "lab", fleet.ProvisionerGrant{Tenants: []string{"t1"}, Tags: map[string]string{"region": "eu"}, Slots: 10})
+	token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "lab", fleet.ProvisionerGrant{Tenants: []string{"t1"}, Tags: map[string]string{"region": "eu"}, Slots: 10})
 	o.Must(err)
-	r, err := o.App.RegistryOfToken(t.Context(), token)
+	r, err := o.Services.Fleet.Registries.RegistryOfToken(t.Context(), token)
 	o.Must(err)
 	for what, reg := range map[string]fleet.Registration{
 		"another tag":          {Name: "h", Slots: 1, Tags: map[string]string{"network": "vault"}},
@@ -365,7 +365,7 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 	if got, _ := o.orders(r, id); strings.Contains(got, "t2") {
 		t.Errorf("with a share of another tenant it is given %q", got)
 	}
-	if _, err := o.App.CoordinatorOf(id, "t2").Claim(t.Context(), app.WorkerID{Name: fleet.NewWorkerName(id), Tenant: "t2"}, 5); app.CodeOf(err) != app.EUnauthorized {
+	if _, err := o.Services.Fleet.Registries.CoordinatorOf(id, "t2").Claim(t.Context(), app.WorkerID{Name: fleet.NewWorkerName(id), Tenant: "t2"}, 5); app.CodeOf(err) != app.EUnauthorized {
 		t.Errorf("it claims steps of another tenant: %v", err)
 	}
 	// The same provisioner, started again before it was found to be gone, is not in its own way.
@@ -380,17 +380,17 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 		"less than none":     {Tenants: []string{"t1"}, Slots: -1},
 		"a bad tag":          {Tenants: []string{"t1"}, Tags: map[string]string{"a b": "c"}},
 	} {
-		if _, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "bad", g); app.CodeOf(err) != app.EInvalid {
+		if _, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "bad", g); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "bad", fleet.ProvisionerGrant{Tenants: []string{"no-such-tenant"}}); app.CodeOf(err) != app.ENotFound {
+	if _, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "bad", fleet.ProvisionerGrant{Tenants: []string{"no-such-tenant"}}); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("a tenant that does not exist: %v", err)
 	}
 	// A token from before there were grants goes on as it was.
-	old, err := o.App.CreateProvisionerToken(t.Context(), office.Root, "old", anything)
+	old, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "old", anything)
 	o.Must(err)
-	r, err = o.App.RegistryOfToken(t.Context(), old)
+	r, err = o.Services.Fleet.Registries.RegistryOfToken(t.Context(), old)
 	o.Must(err)
 	o.register(r, "h3", 100, nil)
 }

@@ -82,17 +82,17 @@ func TestWhoChangesWhichAccount(t *testing.T) {
 }
 
 func TestNamesOfTenantsAndUsers(t *testing.T) {
-	a := all.New(all.Deps{Store: nil, Now: time.Now})
+	a := all.New(all.Config{Store: nil, Now: time.Now})
 	root := app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
 	for _, name := range []string{"", "Blue", "1blue", "blue-", "-blue", "a.b", "ä", "blue_team", strings.Repeat("x", 64), "system", "all", "a/b", "a b"} {
-		_, _, err := a.CreateTenant(t.Context(), root, identity.NewTenant{Name: name})
+		_, _, err := a.Identity.Tenants.CreateTenant(t.Context(), root, identity.NewTenant{Name: name})
 		if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "name" {
 			t.Errorf("a tenant %q: %v", name, err)
 		}
 		if name == "1blue" || name == "blue-" || name == "a.b" || name == "blue_team" {
 			continue // users may be called so
 		}
-		_, _, err = a.CreateUser(t.Context(), root, identity.NewUser{Name: name, Role: app.RoleUser})
+		_, _, err = a.Identity.Users.CreateUser(t.Context(), root, identity.NewUser{Name: name, Role: app.RoleUser})
 		if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "name" {
 			t.Errorf("a user %q: %v", name, err)
 		}
@@ -102,13 +102,13 @@ func TestNamesOfTenantsAndUsers(t *testing.T) {
 		"role":      {Name: "ada", Role: "king"},
 		"full_name": {Name: "ada", Role: app.RoleUser, FullName: "Ada\nLovelace"},
 	} {
-		_, _, err := a.CreateUser(t.Context(), root, n)
+		_, _, err := a.Identity.Users.CreateUser(t.Context(), root, n)
 		if e := app.AsError(err); e.Code != app.EInvalid || e.Field != name {
 			t.Errorf("%s: %v (%s)", name, err, e.Field)
 		}
 	}
 	elsewhere := app.Actor{Tenant: "blue", Home: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}
-	_, _, err := a.CreateUser(t.Context(), elsewhere, identity.NewUser{Name: "ada", Role: app.RoleSuperadmin})
+	_, _, err := a.Identity.Users.CreateUser(t.Context(), elsewhere, identity.NewUser{Name: "ada", Role: app.RoleSuperadmin})
 	if e := app.AsError(err); e.Code != app.EInvalid || e.Field != "role" {
 		t.Errorf("a superadmin outside of default: %v", err)
 	}

@@ -18,12 +18,12 @@ import (
 
 func (f *farm) refused(m cluster.Amendment, field, words string) {
 	f.Helper()
-	_, err := f.App.PreviewAmend(f.Context(), f.Who, "shop", m)
+	_, err := f.Services.Operation.Updates.PreviewAmend(f.Context(), f.Who, "shop", m)
 	e := app.AsError(err)
 	if err == nil || e.Code == app.EInternal || e.Field != field || !strings.Contains(e.Message+" "+e.Hint, words) {
 		f.Errorf("%+v gives %s %q (field %q, hint %q), want field %q and %q", m, e.Code, e.Message, e.Field, e.Hint, field, words)
 	}
-	if _, asked := f.App.Amend(f.Context(), f.Who, "shop", m); app.CodeOf(asked) != app.CodeOf(err) {
+	if _, asked := f.Services.Operation.Updates.Amend(f.Context(), f.Who, "shop", m); app.CodeOf(asked) != app.CodeOf(err) {
 		f.Errorf("%+v: the preview says %v, the asking %v", m, err, asked)
 	}
 }
@@ -42,7 +42,7 @@ func TestDiffOfAClusterThatGrew(t *testing.T) {
 	v := f.Shop(5, map[string]any{"extra": "x"})
 	created := v.Operations[0].ID
 	diff := func(a, b string) string {
-		d, err := f.App.DiffClusters(f.Context(), f.Who, a, b)
+		d, err := f.Services.Cluster.Specs.DiffClusters(f.Context(), f.Who, a, b)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestDiffOfAClusterThatGrew(t *testing.T) {
 	f.Want("between two operations", diff(at(created), at(grown)), "size 5>7")
 	f.Want("since it grew", diff(at(grown), "shop"), "")
 	for _, pair := range [][2]string{{"", "shop"}, {"shop", ""}, {"@1", "shop"}} {
-		_, err := f.App.DiffClusters(f.Context(), f.Who, pair[0], pair[1])
+		_, err := f.Services.Cluster.Specs.DiffClusters(f.Context(), f.Who, pair[0], pair[1])
 		if e := app.AsError(err); e.Code != app.EInvalid || e.Message != "The name of a cluster to compare is missing." || e.Hint == "" {
 			t.Errorf("%q: %v", pair, err)
 		}
@@ -250,10 +250,10 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 	f.refused(cluster.Amendment{Kind: app.OperationUpgrade}, "", "not in the catalog any more")
 	f.Carried(cluster.Amendment{Kind: app.OperationRestart})
 	f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 1}})
-	if _, err := f.App.Amend(t.Context(), f.Who, "shop", cluster.Amendment{Kind: app.OperationRestart, PlanHash: "other"}); app.AsError(err).Reason != "plan_changed" {
+	if _, err := f.Services.Operation.Updates.Amend(t.Context(), f.Who, "shop", cluster.Amendment{Kind: app.OperationRestart, PlanHash: "other"}); app.AsError(err).Reason != "plan_changed" {
 		t.Error("another plan than was shown:", err)
 	}
-	if _, err := f.App.Amend(t.Context(), f.Actor("bob", app.RoleUser), "shop", cluster.Amendment{Kind: app.OperationRestart}); app.CodeOf(err) != app.ENotFound {
+	if _, err := f.Services.Operation.Updates.Amend(t.Context(), f.Actor("bob", app.RoleUser), "shop", cluster.Amendment{Kind: app.OperationRestart}); app.CodeOf(err) != app.ENotFound {
 		t.Error("somebody else's cluster:", err)
 	}
 	f.Amend(cluster.Amendment{Kind: app.OperationRestart})
@@ -284,7 +284,7 @@ func TestAmendedAfterFailure(t *testing.T) {
 	f.Amend(cluster.Amendment{Kind: app.OperationResize, Size: 6, OnFailure: app.FailureRollBack})
 	f.Work()
 	f.FailAt = ""
-	if n, err := f.App.UndoFailed(t.Context()); n != 1 || err != nil {
+	if n, err := f.Services.Operation.RollBacks.UndoFailed(t.Context()); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	f.Work()
@@ -299,7 +299,7 @@ func TestAmendedAfterFailure(t *testing.T) {
 	f.Amend(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}})
 	f.Work()
 	f.FailAt = ""
-	if _, err := f.App.RollBack(t.Context(), f.Who, "shop", 0, ""); err != nil {
+	if _, err := f.Services.Operation.RollBacks.RollBack(t.Context(), f.Who, "shop", 0, ""); err != nil {
 		t.Fatal(err)
 	}
 	f.Work()
@@ -314,7 +314,7 @@ func TestAmendedAfterACancelledRestart(t *testing.T) {
 	f := newFarm(t)
 	f.Shop(3, nil)
 	_, a := f.Amend(cluster.Amendment{Kind: app.OperationRestart})
-	if _, err := f.App.CancelOperation(t.Context(), f.Who, "shop", a.Operation, false); err != nil {
+	if _, err := f.Services.Operation.Controls.CancelOperation(t.Context(), f.Who, "shop", a.Operation, false); err != nil {
 		t.Fatal(err)
 	}
 	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "The restart of cluster \"shop\" was cancelled")
@@ -370,14 +370,14 @@ func TestAmendmentsWaitForApproval(t *testing.T) {
 		Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}},
 		policy.Policy{Name: "calm", Enabled: true, When: `kind == "stop"`, Effect: policy.PolicyRefuse, Reason: "Nothing is stopped here."},
 		policy.Policy{Name: "short", Enabled: true, When: `true`, Effect: policy.PolicyRewrite, LeaseCap: `duration("1h")`})
-	if _, err := f.App.Amend(t.Context(), f.Who, "shop", cluster.Amendment{Kind: app.OperationStop}); app.AsError(err).Reason != "policy" {
+	if _, err := f.Services.Operation.Updates.Amend(t.Context(), f.Who, "shop", cluster.Amendment{Kind: app.OperationStop}); app.AsError(err).Reason != "policy" {
 		t.Fatal(err)
 	}
 	boss := f.Actor("bob", app.RoleApprover)
 	grow := cluster.Amendment{Kind: app.OperationResize, Size: 4}
 	ask := func() cluster.Request {
 		t.Helper()
-		a, err := f.App.Amend(t.Context(), f.Who, "shop", grow)
+		a, err := f.Services.Operation.Updates.Amend(t.Context(), f.Who, "shop", grow)
 		if err != nil || a.Request == nil || a.Request.Status != cluster.RequestWaiting || a.Cluster != nil {
 			t.Fatalf("%+v, %v", a, err)
 		}
@@ -388,7 +388,7 @@ func TestAmendmentsWaitForApproval(t *testing.T) {
 	if p := f.Preview(grow); p.Decision == nil || p.Decision.Outcome != policy.OutcomeApprove || p.Decision.Changes != nil {
 		t.Errorf("the preview says %+v", p.Decision)
 	}
-	_, err := f.App.Review(t.Context(), boss, r.ID, appoperation.ReviewRequest{Verdict: cluster.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less", Conditions: appoperation.Conditions{Lease: time.Hour}})
+	_, err := f.Services.Operation.Requests.Review(t.Context(), boss, r.ID, appoperation.ReviewRequest{Verdict: cluster.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less", Conditions: appoperation.Conditions{Lease: time.Hour}})
 	wantReason(t, err, "no_conditions")
 	stale := ask()
 	got, err := f.Approve(boss, r)
@@ -402,7 +402,7 @@ func TestAmendmentsWaitForApproval(t *testing.T) {
 	}
 	_, err = f.Approve(boss, stale)
 	wantReason(t, err, "cluster_changed")
-	if got, err := f.App.Request(t.Context(), f.Who, stale.ID); err != nil || got.Status != cluster.RequestExpired {
+	if got, err := f.Services.Operation.Requests.Request(t.Context(), f.Who, stale.ID); err != nil || got.Status != cluster.RequestExpired {
 		t.Error(got.Status, err)
 	}
 	grow.Size = 5

@@ -21,7 +21,7 @@ func drowsy(t *testing.T, rules ...policy.Policy) (*farm, app.Actor) {
 
 func (f *farm) status(want app.ClusterStatus) {
 	f.Helper()
-	if v, err := f.App.Cluster(f.Context(), f.Who, "shop"); err != nil || v.Status != want {
+	if v, err := f.Services.Cluster.Views.Cluster(f.Context(), f.Who, "shop"); err != nil || v.Status != want {
 		f.Fatalf("the cluster is %s, want %s; %v", v.Status, want, err)
 	}
 }
@@ -30,25 +30,25 @@ var noSleep = policy.Policy{Name: "awake", Enabled: true, When: `kind == "sleep"
 
 func TestPoliciesRefuseSleep(t *testing.T) {
 	f, _ := drowsy(t, noSleep, policy.Policy{Name: "short", Enabled: true, When: "true", Effect: policy.PolicyRewrite, LeaseCap: `duration("1h")`})
-	p, err := f.App.PreviewSleep(t.Context(), f.Who, "shop")
+	p, err := f.Services.Operation.Sleeping.PreviewSleep(t.Context(), f.Who, "shop")
 	if err != nil || p.Decision == nil || p.Decision.Outcome != policy.OutcomeRefuse || p.Decision.Reason != "It is day." {
 		t.Fatalf("the preview says %+v, %v", p.Decision, err)
 	}
-	answer, err := f.App.SleepCluster(t.Context(), f.Who, "shop", p.PlanHash)
+	answer, err := f.Services.Operation.Sleeping.SleepCluster(t.Context(), f.Who, "shop", p.PlanHash)
 	if app.CodeOf(err) != app.EForbidden || app.AsError(err).Reason != "policy" || answer.Request == nil || answer.Request.Status != appcluster.RequestRefused {
 		t.Fatalf("it is %+v, %v", answer, err)
 	}
 	f.status(app.ClusterActive)
-	if kept, err := f.App.Request(t.Context(), f.Who, answer.Request.ID); err != nil || kept.Kind != app.OperationSleep || kept.Cluster == "" {
+	if kept, err := f.Services.Operation.Requests.Request(t.Context(), f.Who, answer.Request.ID); err != nil || kept.Kind != app.OperationSleep || kept.Cluster == "" {
 		t.Errorf("kept is %+v, %v", kept, err)
 	}
 	// A lease that is capped is none of its business, and by night it may.
 	f.Clock.Move(8 * time.Hour)
-	p, err = f.App.PreviewSleep(t.Context(), f.Who, "shop")
+	p, err = f.Services.Operation.Sleeping.PreviewSleep(t.Context(), f.Who, "shop")
 	if err != nil || p.Decision != nil {
 		t.Fatalf("the preview says %+v, %v", p.Decision, err)
 	}
-	if answer, err = f.App.SleepCluster(t.Context(), f.Who, "shop", p.PlanHash); err != nil || answer.Operation == 0 {
+	if answer, err = f.Services.Operation.Sleeping.SleepCluster(t.Context(), f.Who, "shop", p.PlanHash); err != nil || answer.Operation == 0 {
 		t.Fatal(answer, err)
 	}
 	f.Work()
@@ -63,10 +63,10 @@ func TestSleepAndWakeWaitForApprovals(t *testing.T) {
 		is  app.ClusterStatus
 	}{
 		{func(cluster string) (appcluster.AmendAnswer, error) {
-			return f.App.SleepCluster(t.Context(), f.Who, cluster, "")
+			return f.Services.Operation.Sleeping.SleepCluster(t.Context(), f.Who, cluster, "")
 		}, app.ClusterAsleep},
 		{func(cluster string) (appcluster.AmendAnswer, error) {
-			return f.App.WakeCluster(t.Context(), f.Who, cluster, "")
+			return f.Services.Operation.Sleeping.WakeCluster(t.Context(), f.Who, cluster, "")
 		}, app.ClusterActive},
 	} {
 		answer, err := c.ask("shop")
@@ -88,11 +88,11 @@ func TestSleepAndWakeWaitForApprovals(t *testing.T) {
 // What was approved is what runs: a cluster that sleeps by then, or has changed, is left alone, and the request ends.
 func TestApprovedSleepOfAClusterThatHasChanged(t *testing.T) {
 	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep"`, Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, Group: "ops"}})
-	first, err := f.App.SleepCluster(t.Context(), f.Who, "shop", "")
+	first, err := f.Services.Operation.Sleeping.SleepCluster(t.Context(), f.Who, "shop", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := f.App.SleepCluster(t.Context(), f.Who, "shop", "")
+	second, err := f.Services.Operation.Sleeping.SleepCluster(t.Context(), f.Who, "shop", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestApprovedSleepOfAClusterThatHasChanged(t *testing.T) {
 	if _, err := f.Approve(boss, *second.Request); app.AsError(err).Reason != "cluster_changed" {
 		t.Errorf("the second is %v", err)
 	}
-	if r, err := f.App.Request(t.Context(), f.Who, second.Request.ID); err != nil || r.Status != appcluster.RequestExpired {
+	if r, err := f.Services.Operation.Requests.Request(t.Context(), f.Who, second.Request.ID); err != nil || r.Status != appcluster.RequestExpired {
 		t.Errorf("the second is %+v, %v", r, err)
 	}
 }
@@ -112,23 +112,23 @@ func TestApprovedSleepOfAClusterThatHasChanged(t *testing.T) {
 // A schedule is asked about as of when it comes next, and each time that it comes.
 func TestPoliciesAndSchedules(t *testing.T) {
 	f, boss := drowsy(t, noSleep)
-	if _, err := f.App.SetSchedule(t.Context(), f.Who, "shop", schedule.Schedule{Sleep: "0 17 * * *"}); app.AsError(err).Reason != "policy" {
+	if _, err := f.Services.Operation.Schedules.SetSchedule(t.Context(), f.Who, "shop", schedule.Schedule{Sleep: "0 17 * * *"}); app.AsError(err).Reason != "policy" {
 		t.Fatalf("a schedule for the day is %v", err)
 	}
-	if s, err := f.App.Schedule(t.Context(), f.Who, "shop"); err != nil || !s.None() {
+	if s, err := f.Services.Operation.Schedules.Schedule(t.Context(), f.Who, "shop"); err != nil || !s.None() {
 		t.Fatalf("there is a schedule: %+v, %v", s, err)
 	}
-	if _, err := f.App.SetSchedule(t.Context(), f.Who, "shop", schedule.Schedule{Sleep: "0 19 * * *"}); err != nil {
+	if _, err := f.Services.Operation.Schedules.SetSchedule(t.Context(), f.Who, "shop", schedule.Schedule{Sleep: "0 19 * * *"}); err != nil {
 		t.Fatalf("a schedule for the night is %v", err)
 	}
 	// Others have made a rule since. What needs approval waits for it, and who owns the cluster is told.
 	f.Rules(policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep" && via == "server"`, Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, Group: "ops"}})
-	next, err := f.App.Schedule(t.Context(), f.Who, "shop")
+	next, err := f.Services.Operation.Schedules.Schedule(t.Context(), f.Who, "shop")
 	if err != nil || len(next.Next) == 0 {
 		t.Fatal(next, err)
 	}
 	f.Clock.Move(next.Next[0].At.Sub(f.Clock.Now()))
-	if n, err := f.App.RunSchedules(t.Context()); err != nil || n != 0 {
+	if n, err := f.Services.Operation.Schedules.RunSchedules(t.Context()); err != nil || n != 0 {
 		t.Fatalf("%d were begun, %v", n, err)
 	}
 	list, err := f.Store.NoticesFor(t.Context(), app.DefaultTenant, &app.NoticeReader{User: f.Who.User}, 0, 20)

@@ -34,7 +34,7 @@ func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 			bare.Defaults.Config = map[string]any{"port": 81, "peers": "%join(host.service.web,' ')%", "db": map[string]any{"size": 2, "password": "${secret:DB}"}}
 			f.Catalog.Templates["shop"] = &bare
 			if !begin { // it waits for the answer of a hook
-				if _, err := f.App.SaveHook(t.Context(), f.Actor("root", app.RoleAdmin), webhook.HookRequest{Name: "gate", When: template.HookBefore,
+				if _, err := f.Services.Webhook.SaveHook(t.Context(), f.Actor("root", app.RoleAdmin), webhook.HookRequest{Name: "gate", When: template.HookBefore,
 					URL: "https://hooks.example.org/gate", Operations: &[]app.OperationKind{app.OperationUpgrade}}); err != nil {
 					t.Fatal(err)
 				}
@@ -45,18 +45,18 @@ func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 			}
 			looks(false)
 			if begin {
-				steps, err := f.App.Steps(t.Context(), f.Who, v.ID, answer.Operation)
+				steps, err := f.Services.Cluster.Activity.Steps(t.Context(), f.Who, v.ID, answer.Operation)
 				if err != nil {
 					t.Fatal(err)
 				}
 				f.FailAt = steps[len(steps)-1].ID
 				f.Work()
 				f.FailAt = ""
-				if _, err := f.App.RollBack(t.Context(), f.Who, v.ID, 0, ""); err != nil {
+				if _, err := f.Services.Operation.RollBacks.RollBack(t.Context(), f.Who, v.ID, 0, ""); err != nil {
 					t.Fatal(err)
 				}
 				f.Work()
-			} else if _, err := f.App.CancelOperation(t.Context(), f.Who, v.ID, answer.Operation, false); err != nil {
+			} else if _, err := f.Services.Operation.Controls.CancelOperation(t.Context(), f.Who, v.ID, answer.Operation, false); err != nil {
 				t.Fatal(err)
 			}
 			f.status(app.ClusterActive)
@@ -84,11 +84,11 @@ func TestVetoedRepairIsTriedLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // the second look comes too early
-			if n, err := f.App.RepairSick(t.Context()); err != nil || n != 0 {
+			if n, err := f.Services.Execution.Health.RepairSick(t.Context()); err != nil || n != 0 {
 				t.Fatalf("%d repairs were begun, %v", n, err)
 			}
 		}
-		h, err := f.App.Health(t.Context(), f.Who, v.ID)
+		h, err := f.Services.Execution.Health.Health(t.Context(), f.Who, v.ID)
 		if err != nil || !strings.Contains(h.Note, `The hook "gate" said no: Freeze.`) || !strings.Contains(h.Note, "The next try is "+want.String()+" later.") {
 			t.Errorf("health says %q, %v", h.Note, err)
 		}

@@ -15,7 +15,7 @@ import (
 // Whoever pauses the deletion of a cluster whose lease has ended keeps its machines for a day, and not for ever.
 func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	o := office.NewPlain(t)
-	o.App.PlanService.Planner = planner.New()
+	o.Services.Cluster.Plans.Planner = planner.New()
 	n := apptest.NewCluster("t1", "c", 1, o.Clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = o.Clock.Now().Add(time.Hour)
 	_, err := o.Store.CreateCluster(t.Context(), n)
@@ -23,13 +23,13 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	ada, id := app.Actor{Tenant: "t1", User: "ada", Role: app.RoleAdmin}, n.Cluster.ID
 	expire := func(want int, when string) {
 		t.Helper()
-		if begun, err := o.App.Expire(t.Context()); err != nil || begun != want {
+		if begun, err := o.Services.Upkeep.Expire(t.Context()); err != nil || begun != want {
 			t.Fatalf("%s, %d are begun with, want %d: %v", when, begun, want, err)
 		}
 	}
 	status := func(want app.OperationStatus) {
 		t.Helper()
-		v, err := o.App.Cluster(t.Context(), ada, id)
+		v, err := o.Services.Cluster.Views.Cluster(t.Context(), ada, id)
 		o.Must(err)
 		if got := v.Operations[0]; got.Kind != app.OperationDelete || got.Status != want {
 			t.Fatalf("the %s is %s, want a delete that is %s", got.Kind, got.Status, want)
@@ -37,7 +37,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	}
 	says := func(words ...string) {
 		t.Helper()
-		w, err := o.App.Waiting(t.Context(), ada, id, execution.WaitingFilter{})
+		w, err := o.Services.Execution.Waits.Waiting(t.Context(), ada, id, execution.WaitingFilter{})
 		o.Must(err)
 		for _, word := range words {
 			if w.Text == "" || !strings.Contains(w.Text, word) {
@@ -47,7 +47,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	}
 	pause := func() {
 		t.Helper()
-		_, err := o.App.PauseOperation(t.Context(), ada, id, 0)
+		_, err := o.Services.Operation.Controls.PauseOperation(t.Context(), ada, id, 0)
 		o.Must(err)
 	}
 	o.Clock.Move(2 * time.Hour)
@@ -66,7 +66,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	pause() // again, which counts from now
 	o.Clock.Move(23 * time.Hour)
 	expire(0, "within the grace of a second pause")
-	o.App.LeaseGrace = time.Hour
+	o.Services.Operation.PausedDeletes.LeaseGrace = time.Hour
 	expire(1, "with a shorter grace")
 	status(app.OperationRunning)
 }
@@ -74,21 +74,21 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 // A deletion that a person asked for before the lease has ended stays paused for as long as the person likes.
 func TestPausedDeletionOfAClusterWithALeaseStays(t *testing.T) {
 	o := office.NewPlain(t)
-	o.App.PlanService.Planner = planner.New()
+	o.Services.Cluster.Plans.Planner = planner.New()
 	n := apptest.NewCluster("t1", "c", 1, o.Clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = o.Clock.Now().Add(1000 * time.Hour)
 	_, err := o.Store.CreateCluster(t.Context(), n)
 	o.Must(err)
 	ada := app.Actor{Tenant: "t1", User: "ada", Role: app.RoleAdmin}
-	_, err = o.App.DeleteCluster(t.Context(), ada, n.Cluster.ID)
+	_, err = o.Services.Cluster.Deletes.DeleteCluster(t.Context(), ada, n.Cluster.ID)
 	o.Must(err)
-	_, err = o.App.PauseOperation(t.Context(), ada, n.Cluster.ID, 0)
+	_, err = o.Services.Operation.Controls.PauseOperation(t.Context(), ada, n.Cluster.ID, 0)
 	o.Must(err)
 	o.Clock.Move(900 * time.Hour)
-	if begun, err := o.App.Expire(t.Context()); err != nil || begun != 0 {
+	if begun, err := o.Services.Upkeep.Expire(t.Context()); err != nil || begun != 0 {
 		t.Errorf("%d are begun with: %v", begun, err)
 	}
-	w, err := o.App.Waiting(t.Context(), ada, n.Cluster.ID, execution.WaitingFilter{})
+	w, err := o.Services.Execution.Waits.Waiting(t.Context(), ada, n.Cluster.ID, execution.WaitingFilter{})
 	o.Must(err)
 	if !strings.Contains(w.Text, "Paused by ada.") || strings.Contains(w.Text, "by itself") {
 		t.Errorf("it says %q", w.Text)

@@ -11,7 +11,7 @@ import (
 
 func amends(f *farm, m cluster.Amendment) {
 	f.Helper()
-	if _, err := f.App.Amend(f.Context(), f.Who, "shop", m); err != nil {
+	if _, err := f.Services.Operation.Updates.Amend(f.Context(), f.Who, "shop", m); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -64,7 +64,7 @@ func TestReconfiguredAfterFailure(t *testing.T) {
 			}
 			m := set
 			m.PlanHash = p.PlanHash
-			a, err := f.App.Amend(t.Context(), f.Who, "shop", m)
+			a, err := f.Services.Operation.Updates.Amend(t.Context(), f.Who, "shop", m)
 			if err != nil || a.Operation == 0 {
 				t.Fatal(err)
 			}

@@ -30,19 +30,19 @@ func wantReason(t *testing.T, err error, reason string) {
 func TestWhatNoPolicyIsAboutIsMadeAtOnce(t *testing.T) {
 	b := office.NewBureau(t)
 	answer := b.Ask(b.Actor("ada", app.RoleUser), office.Asks("web", 3, 0))
-	r, err := b.App.Request(t.Context(), b.Actor("ada", app.RoleUser), answer.Request.ID)
+	r, err := b.Services.Operation.Requests.Request(t.Context(), b.Actor("ada", app.RoleUser), answer.Request.ID)
 	if err != nil || answer.Cluster == nil || r.Status != cluster.RequestAccepted || r.Cluster != answer.Cluster.ID || r.Facts.Nodes != 3 || r.Facts.CPU != 6 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if r.Asked.Config != nil {
 		t.Error("the request shows the configuration, which may hold secrets")
 	}
-	if _, err := b.App.Request(t.Context(), b.Actor("vic", app.RoleViewer), answer.Request.ID); app.CodeOf(err) != app.ENotFound {
+	if _, err := b.Services.Operation.Requests.Request(t.Context(), b.Actor("vic", app.RoleViewer), answer.Request.ID); app.CodeOf(err) != app.ENotFound {
 		t.Error("the request for another user's private cluster:", err)
 	}
 	other := b.Actor("eve", app.RoleAdmin)
 	other.Tenant = "other"
-	if _, err := b.App.Request(t.Context(), other, r.ID); app.CodeOf(err) != app.ENotFound {
+	if _, err := b.Services.Operation.Requests.Request(t.Context(), other, r.ID); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("another tenant sees it: %v", err)
 	}
 }
@@ -51,16 +51,16 @@ func TestARefusalSaysWhyAndIsKept(t *testing.T) {
 	b := office.NewBureau(t)
 	b.Rules(policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 10", Effect: policy.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."})
 	ada := b.Actor("ada", app.RoleUser)
-	p, err := b.App.Preview(t.Context(), ada, office.Asks("web", 12, 0))
+	p, err := b.Services.Cluster.Creates.Preview(t.Context(), ada, office.Asks("web", 12, 0))
 	if err != nil || p.Decision == nil || p.Decision.Outcome != policy.OutcomeRefuse || p.Decision.Reason != "At most 10 nodes; you asked for 12." {
 		t.Fatalf("the preview says %+v, %v", p.Decision, err)
 	}
-	_, err = b.App.Ask(t.Context(), ada, office.Asks("web", 12, 0))
+	_, err = b.Services.Cluster.Creates.Ask(t.Context(), ada, office.Asks("web", 12, 0))
 	wantReason(t, err, "policy")
 	if app.AsError(err).Message != "At most 10 nodes; you asked for 12." || app.CodeOf(err) != app.EForbidden {
 		t.Errorf("it says %v", err)
 	}
-	list, err := b.App.Requests(t.Context(), ada, cluster.RequestFilter{View: cluster.RequestsMine})
+	list, err := b.Services.Operation.Requests.Requests(t.Context(), ada, cluster.RequestFilter{View: cluster.RequestsMine})
 	if err != nil || len(list) != 1 || list[0].Status != cluster.RequestRefused || list[0].Message != "At most 10 nodes; you asked for 12." || b.Clusters() != 0 {
 		t.Errorf("kept: %+v, %v", list, err)
 	}
@@ -70,7 +70,7 @@ func TestALeaseThatIsCappedIsToldWithItsReason(t *testing.T) {
 	b := office.NewBureau(t)
 	b.Rules(policy.Policy{Name: "short", Order: 1, Enabled: true, When: `!("ops" in groups)`, Effect: policy.PolicyRewrite, LeaseCap: `duration("4h")`, Reason: "Only ops keep things longer."})
 	ada := b.Actor("ada", app.RoleUser)
-	p, err := b.App.Preview(t.Context(), ada, office.Asks("web", 2, 0))
+	p, err := b.Services.Cluster.Creates.Preview(t.Context(), ada, office.Asks("web", 2, 0))
 	if err != nil || p.Lease != 4*time.Hour || p.Cost != 4 || p.Decision == nil || len(p.Decision.Changes) != 1 {
 		t.Fatalf("the preview has a lease of %s for %v: %+v, %v", p.Lease, p.Cost, p.Decision, err)
 	}
@@ -97,10 +97,10 @@ func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
 	if b.Number(`SELECT nodes FROM reservations WHERE request = ? AND ended_at = 0`, r.ID) != 4 {
 		t.Error("it reserves nothing")
 	}
-	if inbox, err := b.App.Requests(t.Context(), bob, cluster.RequestFilter{View: cluster.RequestsInbox}); err != nil || len(inbox) != 1 {
+	if inbox, err := b.Services.Operation.Requests.Requests(t.Context(), bob, cluster.RequestFilter{View: cluster.RequestsInbox}); err != nil || len(inbox) != 1 {
 		t.Errorf("bob's inbox has %d, %v", len(inbox), err)
 	}
-	if inbox, err := b.App.Requests(t.Context(), ada, cluster.RequestFilter{View: cluster.RequestsInbox}); err != nil || len(inbox) != 0 {
+	if inbox, err := b.Services.Operation.Requests.Requests(t.Context(), ada, cluster.RequestFilter{View: cluster.RequestsInbox}); err != nil || len(inbox) != 0 {
 		t.Errorf("ada's inbox has %d, %v", len(inbox), err)
 	}
 	r, err := b.Approve(bob, r)
@@ -116,7 +116,7 @@ func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
 	if err != nil || r.Status != cluster.RequestAccepted || r.Cluster == "" {
 		t.Fatalf("after two: %+v, %v", r, err)
 	}
-	v, err := b.App.Cluster(t.Context(), ada, r.Cluster)
+	v, err := b.Services.Cluster.Views.Cluster(t.Context(), ada, r.Cluster)
 	if err != nil || v.Owner != "ada" || v.Size != 4 || v.CostPerHour != 2 || v.Operations[0].PlanHash != r.Terms.PlanHash || !v.ExpiresAt.Equal(b.Clock.Now().Add(8*time.Hour)) {
 		t.Errorf("made: %+v, %v", v, err)
 	}
@@ -162,7 +162,7 @@ func (c changedKept) KeptRequest(ctx context.Context, tenant string, id int64) (
 func TestNothingRunsThatIsNotWhatWasKept(t *testing.T) {
 	keeps := func(old, with string) func(*office.Bureau, int64) {
 		return func(b *office.Bureau, _ int64) {
-			b.App.RequestService.Store = changedKept{b.Store, old, with}
+			b.Services.Operation.Requests.Store = changedKept{b.Store, old, with}
 		}
 	}
 	for name, change := range map[string]func(b *office.Bureau, id int64){
@@ -180,7 +180,7 @@ func TestNothingRunsThatIsNotWhatWasKept(t *testing.T) {
 			change(b, r.ID)
 			_, err := b.Approve(b.Actor("bob", app.RoleUser, "finance"), r)
 			wantReason(t, err, "plan_changed")
-			if after, err := b.App.Request(t.Context(), office.Root, r.ID); err != nil || after.Status != cluster.RequestWaiting || len(after.Reviews) != 0 || b.Clusters() != 0 {
+			if after, err := b.Services.Operation.Requests.Request(t.Context(), office.Root, r.ID); err != nil || after.Status != cluster.RequestWaiting || len(after.Reviews) != 0 || b.Clusters() != 0 {
 				t.Errorf("afterwards: %+v, %v", after, err)
 			}
 		})
@@ -223,7 +223,7 @@ func TestNothingIsMadeForSomebodyWhoIsGone(t *testing.T) {
 	b.SQL(`DELETE FROM users WHERE name = 'ada'`)
 	_, err := b.Approve(b.Actor("bob", app.RoleUser, "finance"), r)
 	wantReason(t, err, "requester_gone")
-	if _, err := b.App.Review(t.Context(), b.Actor("bob", app.RoleUser, "finance"), r.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, Reason: "she has left"}); err != nil {
+	if _, err := b.Services.Operation.Requests.Review(t.Context(), b.Actor("bob", app.RoleUser, "finance"), r.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, Reason: "she has left"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -234,7 +234,7 @@ func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 	ada, bob, cy := b.Actor("ada", app.RoleUser), b.Actor("bob", app.RoleUser, "finance"), b.Actor("cy", app.RoleUser, "finance")
 	r := b.Wait(ada, "web", 8)
 	offer := func(c operation.Conditions) (cluster.Request, error) {
-		return b.App.Review(t.Context(), bob, r.ID, operation.ReviewRequest{Verdict: cluster.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less will do", Conditions: c})
+		return b.Services.Operation.Requests.Review(t.Context(), bob, r.ID, operation.ReviewRequest{Verdict: cluster.VerdictConditions, PlanHash: r.Terms.PlanHash, Reason: "less will do", Conditions: c})
 	}
 	for name, c := range map[string]operation.Conditions{"none": {}, "more nodes": {Size: 9}, "a longer lease": {Lease: 9 * time.Hour}, "as it is": {Size: 8}, "less than nothing": {Size: -1}} {
 		if _, err := offer(c); app.CodeOf(err) != app.EInvalid {
@@ -251,14 +251,14 @@ func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 	if err != nil || offered.Status != cluster.RequestOffered || offered.Offer.Layout.Size() != 5 || offered.Offer.Cost != 5 || offered.Offer.PlanHash == r.Terms.PlanHash {
 		t.Fatalf("offered: %+v, %v", offered, err)
 	}
-	if inbox, _ := b.App.Requests(t.Context(), ada, cluster.RequestFilter{View: cluster.RequestsInbox}); len(inbox) != 1 {
+	if inbox, _ := b.Services.Operation.Requests.Requests(t.Context(), ada, cluster.RequestFilter{View: cluster.RequestsInbox}); len(inbox) != 1 {
 		t.Error("the offer is not in ada's inbox")
 	}
-	_, err = b.App.Confirm(t.Context(), ada, r.ID, r.Terms.PlanHash)
+	_, err = b.Services.Operation.Requests.Confirm(t.Context(), ada, r.ID, r.Terms.PlanHash)
 	wantReason(t, err, "plan_changed")
-	_, err = b.App.Confirm(t.Context(), bob, r.ID, offered.Offer.PlanHash)
+	_, err = b.Services.Operation.Requests.Confirm(t.Context(), bob, r.ID, offered.Offer.PlanHash)
 	wantReason(t, err, "not_requester")
-	confirmed, err := b.App.Confirm(t.Context(), ada, r.ID, offered.Offer.PlanHash)
+	confirmed, err := b.Services.Operation.Requests.Confirm(t.Context(), ada, r.ID, offered.Offer.PlanHash)
 	if err != nil || confirmed.Status != cluster.RequestWaiting || confirmed.Terms.Layout.Size() != 5 || !slices.Equal(confirmed.Needs[0].Approved, []string{"bob"}) {
 		t.Fatalf("confirmed: %+v, %v", confirmed, err)
 	}
@@ -271,7 +271,7 @@ func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 	if err != nil || done.Status != cluster.RequestAccepted {
 		t.Fatalf("approved: %+v, %v", done, err)
 	}
-	v, err := b.App.Cluster(t.Context(), ada, done.Cluster)
+	v, err := b.Services.Cluster.Views.Cluster(t.Context(), ada, done.Cluster)
 	if err != nil || v.Size != 5 || !v.ExpiresAt.Equal(b.Clock.Now().Add(2*time.Hour)) {
 		t.Errorf("made: %+v, %v", v, err)
 	}
@@ -284,9 +284,9 @@ func TestBreakingTheGlassRunsAtOnceAndRaisesAnAlarm(t *testing.T) {
 	boss := b.Actor("boss", app.RoleAdmin)
 	stale := boss
 	stale.ProvenAt = time.Time{}
-	_, err := b.App.BreakGlass(t.Context(), stale, r.ID, r.Terms.PlanHash, "the shop is down")
+	_, err := b.Services.Operation.Requests.BreakGlass(t.Context(), stale, r.ID, r.Terms.PlanHash, "the shop is down")
 	wantReason(t, err, app.StepUpReason)
-	done, err := b.App.BreakGlass(t.Context(), boss, r.ID, r.Terms.PlanHash, "the shop is down")
+	done, err := b.Services.Operation.Requests.BreakGlass(t.Context(), boss, r.ID, r.Terms.PlanHash, "the shop is down")
 	if err != nil || done.Status != cluster.RequestAccepted || !done.Broken || b.Clusters() != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -307,7 +307,7 @@ func TestTimeEndsWhatNobodyDecidesOn(t *testing.T) {
 			b.Clock.Move(time.Hour)
 		}
 		for range 2 { // twice without harm
-			if _, err := b.App.Expire(t.Context()); err != nil {
+			if _, err := b.Services.Upkeep.Expire(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -315,7 +315,7 @@ func TestTimeEndsWhatNobodyDecidesOn(t *testing.T) {
 			t.Fatalf("after %d hours people are told %q", i, titles)
 		}
 	}
-	if r, err := b.App.Request(t.Context(), office.Root, r.ID); err != nil || r.Status != cluster.RequestExpired {
+	if r, err := b.Services.Operation.Requests.Request(t.Context(), office.Root, r.ID); err != nil || r.Status != cluster.RequestExpired {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if b.Number(`SELECT count(*) FROM reservations WHERE ended_at = 0`) != 0 {
@@ -328,14 +328,14 @@ func TestANameIsAskedForOnce(t *testing.T) {
 	b := office.NewBureau(t)
 	b.Rules(office.FourEyes)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
-	if _, err := b.App.Ask(t.Context(), b.Actor("bob", app.RoleUser), office.Asks("web", 5, 0)); app.AsError(err).Field != "name" {
+	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), b.Actor("bob", app.RoleUser), office.Asks("web", 5, 0)); app.AsError(err).Field != "name" {
 		t.Errorf("asked for twice: %v", err)
 	}
 	b.Ask(b.Actor("bob", app.RoleUser), office.Asks("shop", 2, 0))
-	if _, err := b.App.Ask(t.Context(), b.Actor("bob", app.RoleUser), office.Asks("shop", 5, 0)); app.AsError(err).Field != "name" {
+	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), b.Actor("bob", app.RoleUser), office.Asks("shop", 5, 0)); app.AsError(err).Field != "name" {
 		t.Errorf("asked for although it is there: %v", err)
 	}
-	if _, err := b.App.Withdraw(t.Context(), b.Actor("ada", app.RoleUser), r.ID, ""); err != nil {
+	if _, err := b.Services.Operation.Requests.Withdraw(t.Context(), b.Actor("ada", app.RoleUser), r.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	b.Wait(b.Actor("bob", app.RoleUser), "web", 4)
@@ -361,7 +361,7 @@ func TestParallelReviewsRunARequestOnce(t *testing.T) {
 					var err error
 					switch {
 					case r.ID%5 == 0 && p == 1:
-						_, err = b.App.Review(t.Context(), who, r.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, Reason: "too dear", PlanHash: r.Terms.PlanHash})
+						_, err = b.Services.Operation.Requests.Review(t.Context(), who, r.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, Reason: "too dear", PlanHash: r.Terms.PlanHash})
 					default:
 						_, err = b.Approve(who, r)
 					}
@@ -375,7 +375,7 @@ func TestParallelReviewsRunARequestOnce(t *testing.T) {
 	wg.Wait()
 	ran := 0
 	for _, r := range all {
-		r, err := b.App.Request(t.Context(), office.Root, r.ID)
+		r, err := b.Services.Operation.Requests.Request(t.Context(), office.Root, r.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -135,7 +135,7 @@ func (r *ruin) carry() {
 	r.Helper()
 	w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
 	for {
-		claimed, err := r.App.Claim(r.Context(), w, 1)
+		claimed, err := r.Services.Execution.Coordinator.Claim(r.Context(), w, 1)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func (r *ruin) carry() {
 		if report.Err == nil {
 			r.act(as, &report)
 		}
-		answers, err := r.App.Report(r.Context(), w, []execution.Report{report})
+		answers, err := r.Services.Execution.Coordinator.Report(r.Context(), w, []execution.Report{report})
 		if err != nil || answers[0].Err != nil {
 			r.Fatal(err, answers)
 		}
@@ -228,7 +228,7 @@ func (r *ruin) nodes() []app.Node { return r.See("shop").Nodes }
 // notice marks what is gone as the reconciler does.
 func (r *ruin) notice() {
 	r.Helper()
-	list, err := r.App.Clusters(r.Context(), r.Who, app.ClusterFilter{Name: "shop"})
+	list, err := r.Services.Cluster.Views.Clusters(r.Context(), r.Who, app.ClusterFilter{Name: "shop"})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -261,22 +261,22 @@ func (r *ruin) follow(v cluster.ClusterView, way cluster.WayKind) bool {
 	var err error
 	switch way {
 	case cluster.WayResume:
-		_, err = r.App.ResumeOperation(r.Context(), r.Who, v.ID, 0)
+		_, err = r.Services.Operation.Controls.ResumeOperation(r.Context(), r.Who, v.ID, 0)
 	case cluster.WayRepair:
-		_, err = r.App.Amend(r.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationRepair})
+		_, err = r.Services.Operation.Updates.Amend(r.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationRepair})
 	case cluster.WayRollBack:
-		_, err = r.App.RollBack(r.Context(), r.Who, v.ID, 0, "")
+		_, err = r.Services.Operation.RollBacks.RollBack(r.Context(), r.Who, v.ID, 0, "")
 	case cluster.WayReconfigure:
-		_, err = r.App.Amend(r.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 9000 + r.Made}})
+		_, err = r.Services.Operation.Updates.Amend(r.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 9000 + r.Made}})
 	case cluster.WayAcceptPartial:
-		_, err = r.App.GoOn(r.Context(), r.Who, v.ID, 0, "", true)
+		_, err = r.Services.Operation.Partials.GoOn(r.Context(), r.Who, v.ID, 0, "", true)
 		if e := app.AsError(err); err != nil && e.Reason == "no_go_on" {
 			return false
 		}
 	case cluster.WayWake:
-		_, err = r.App.WakeCluster(r.Context(), r.Who, v.ID, "")
+		_, err = r.Services.Operation.Sleeping.WakeCluster(r.Context(), r.Who, v.ID, "")
 	case cluster.WayDelete:
-		_, err = r.App.DeleteCluster(r.Context(), r.Who, v.ID)
+		_, err = r.Services.Cluster.Deletes.DeleteCluster(r.Context(), r.Who, v.ID)
 	}
 	if err != nil {
 		r.Fatalf("%s was offered and is refused: %v (%s)", way, err, app.AsError(err).Hint)
@@ -290,7 +290,7 @@ func (r *ruin) follow(v cluster.ClusterView, way cluster.WayKind) bool {
 func (r *ruin) checkActions(where string, v cluster.ClusterView) {
 	r.Helper()
 	refused := func(m cluster.Amendment) bool {
-		_, err := r.App.PreviewAmend(r.Context(), r.Who, v.ID, m)
+		_, err := r.Services.Operation.Updates.PreviewAmend(r.Context(), r.Who, v.ID, m)
 		return err != nil && slices.Contains([]string{"cluster_failed", "cluster_asleep", "cluster_deleted", "cluster_pending", "operation_running", "lost_machines", "no_nodes"}, app.AsError(err).Reason)
 	}
 	for _, m := range []cluster.Amendment{{Kind: app.OperationResize, Size: 5}, {Kind: app.OperationAddServices, Services: []string{"cache"}},
@@ -343,7 +343,7 @@ func (r *ruin) must(_ any, err error) {
 func asked(m cluster.Amendment) func(r *ruin) {
 	return func(r *ruin) {
 		r.Helper()
-		a, err := r.App.Amend(r.Context(), r.Who, "shop", m)
+		a, err := r.Services.Operation.Updates.Amend(r.Context(), r.Who, "shop", m)
 		if err != nil || a.Operation == 0 {
 			r.Fatalf("%+v: %v %+v", m, err, app.AsError(err))
 		}
@@ -354,7 +354,7 @@ func asked(m cluster.Amendment) func(r *ruin) {
 func made(r *ruin) { creates(r); r.carry() }
 
 func creates(r *ruin) {
-	r.must(r.App.CreateCluster(r.Context(), r.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 4}}))
+	r.must(r.Services.Cluster.Creates.CreateCluster(r.Context(), r.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 4}}))
 }
 
 // done has an operation end well first.
@@ -379,13 +379,19 @@ func (r *ruin) breakAt(step int) {
 	r.hit = false
 }
 
-func (r *ruin) sleeps() { r.must(r.App.SleepCluster(r.Context(), r.Who, "shop", "")) }
+func (r *ruin) sleeps() {
+	r.must(r.Services.Operation.Sleeping.SleepCluster(r.Context(), r.Who, "shop", ""))
+}
 
-func (r *ruin) wakes() { r.must(r.App.WakeCluster(r.Context(), r.Who, "shop", "")) }
+func (r *ruin) wakes() {
+	r.must(r.Services.Operation.Sleeping.WakeCluster(r.Context(), r.Who, "shop", ""))
+}
 
-func (r *ruin) undoes() { r.must(r.App.RollBack(r.Context(), r.Who, "shop", 0, "")) }
+func (r *ruin) undoes() {
+	r.must(r.Services.Operation.RollBacks.RollBack(r.Context(), r.Who, "shop", 0, ""))
+}
 
-func (r *ruin) gives() { r.must(r.App.DeleteCluster(r.Context(), r.Who, "shop")) }
+func (r *ruin) gives() { r.must(r.Services.Cluster.Deletes.DeleteCluster(r.Context(), r.Who, "shop")) }
 
 func (r *ruin) upgrades() {
 	web := *r.Catalog.Services["web"]
@@ -521,7 +527,7 @@ func (r *ruin) breaks(x trouble, step int, kill string, number int, taken map[cl
 }
 
 func (r *ruin) gone() bool {
-	list, err := r.App.Clusters(r.Context(), r.Who, app.ClusterFilter{Name: "shop"})
+	list, err := r.Services.Cluster.Views.Clusters(r.Context(), r.Who, app.ClusterFilter{Name: "shop"})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -535,7 +541,7 @@ func (r *ruin) tidy() {
 		if r.gone() {
 			break
 		}
-		if _, err := r.App.DeleteCluster(r.Context(), r.Who, "shop"); err != nil {
+		if _, err := r.Services.Cluster.Deletes.DeleteCluster(r.Context(), r.Who, "shop"); err != nil {
 			r.Fatal(err)
 		}
 		r.at = -1
@@ -557,7 +563,7 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 		t.Errorf("the actions are %+v", v.Actions)
 	}
 	r.checkActions("lost", v)
-	p, err := r.App.PreviewAmend(t.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationRestart})
+	p, err := r.Services.Operation.Updates.PreviewAmend(t.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationRestart})
 	if err != nil || !strings.Contains(strings.Join(p.Notes, " "), "The machine of "+lost+" is gone, so nothing is done there.") {
 		t.Errorf("the restart says %q, %v", p.Notes, err)
 	}
@@ -571,7 +577,7 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	if v = r.See("shop"); v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterFailed || len(v.Trouble.Lost) != 1 {
 		t.Errorf("after the restart: %s, %s, %+v", v.Operations[0].Status, v.Status, v.Trouble)
 	}
-	_, err = r.App.Amend(t.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationStop, Nodes: []string{lost}})
+	_, err = r.Services.Operation.Updates.Amend(t.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationStop, Nodes: []string{lost}})
 	if e := app.AsError(err); err == nil || e.Reason != "lost_machines" || e.Message != "The machine of "+lost+" is gone." || e.Hint != "Repair the cluster first." {
 		t.Errorf("stopping services on %s: %+v", lost, err)
 	}
@@ -580,9 +586,9 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	if v = r.See("shop"); v.Status != app.ClusterActive || r.wrong(v) != "" {
 		t.Errorf("after the repair: %s %s", v.Status, r.wrong(v))
 	}
-	r.must(r.App.ShareCluster(t.Context(), r.Who, v.ID, cluster.SharingChange{Visibility: app.VisibleTenant}))
+	r.must(r.Services.Cluster.Sharing.ShareCluster(t.Context(), r.Who, v.ID, cluster.SharingChange{Visibility: app.VisibleTenant}))
 	readers := r.Actor("bob", app.RoleViewer)
-	if v, err = r.App.Cluster(t.Context(), readers, v.ID); err != nil || len(v.Actions.Cluster)+len(v.Actions.Nodes) > 0 {
+	if v, err = r.Services.Cluster.Views.Cluster(t.Context(), readers, v.ID); err != nil || len(v.Actions.Cluster)+len(v.Actions.Nodes) > 0 {
 		t.Errorf("a viewer is offered %+v, %v", v.Actions, err)
 	}
 	r.tidy()
@@ -596,24 +602,24 @@ func TestTroubleIsReadInAFewRows(t *testing.T) {
 	read := func(size int) (v cluster.ClusterView, queries, rows int64, steps int) {
 		t.Helper()
 		name := fmt.Sprint("web-", size)
-		if _, err := b.App.CreateCluster(t.Context(), who, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}}); err != nil {
+		if _, err := b.Services.Cluster.Creates.CreateCluster(t.Context(), who, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}}); err != nil {
 			t.Fatal(err)
 		}
 		w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
-		claimed, err := b.App.Claim(t.Context(), w, 5)
+		claimed, err := b.Services.Execution.Coordinator.Claim(t.Context(), w, 5)
 		if err != nil || len(claimed) != 5 {
 			t.Fatal(len(claimed), err)
 		}
 		for _, as := range claimed {
-			if _, err := b.App.Report(t.Context(), w, []execution.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "it broke")}}); err != nil {
+			if _, err := b.Services.Execution.Coordinator.Report(t.Context(), w, []execution.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "it broke")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := b.App.CancelOperation(t.Context(), who, name, 0, false); err != nil {
+		if _, err := b.Services.Operation.Controls.CancelOperation(t.Context(), who, name, 0, false); err != nil {
 			t.Fatal(err)
 		}
 		var r db.Reading
-		if v, err = b.App.Cluster(r.In(t.Context()), who, name); err != nil {
+		if v, err = b.Services.Cluster.Views.Cluster(r.In(t.Context()), who, name); err != nil {
 			t.Fatal(err)
 		}
 		return v, r.Queries(), r.Rows(), v.Operations[0].Total

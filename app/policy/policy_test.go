@@ -19,7 +19,7 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 	draft := policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 4", Effect: policy.PolicyRefuse, Reason: "Too many."}
 	admin := b.Actor("boss", app.RoleAdmin)
 	made := policy.Facts{User: "eve", Nodes: 9}
-	trial, err := b.App.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Facts: &made})
+	trial, err := b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Facts: &made})
 	if err != nil || trial.Looked != 6 || trial.Otherwise != 2 || len(trial.Cases) != 2 || trial.Cases[0].Old.Words() != "accept" || trial.Cases[0].New.Words() != "refuse: Too many." {
 		t.Fatalf("%+v, %v", trial, err)
 	}
@@ -27,14 +27,14 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 		t.Errorf("the one that was made up: %+v, then %+v", trial.Now, trial.Then)
 	}
 	b.Rules(draft)
-	if trial, err = b.App.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Remove: true, Past: 3}); err != nil || trial.Looked != 3 || trial.Otherwise != 2 {
+	if trial, err = b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Remove: true, Past: 3}); err != nil || trial.Looked != 3 || trial.Otherwise != 2 {
 		t.Errorf("without it: %+v, %v", trial, err)
 	}
 	draft.When = "nodes >"
-	if _, err = b.App.TryPolicy(t.Context(), admin, policy.Try{Policy: draft}); app.AsError(err).Field != "when" {
+	if _, err = b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.Try{Policy: draft}); app.AsError(err).Field != "when" {
 		t.Errorf("half an expression: %v", err)
 	}
-	if _, err = b.App.TryPolicy(t.Context(), ada, policy.Try{Policy: draft}); app.CodeOf(err) != app.EForbidden {
+	if _, err = b.Services.Policy.Policies.TryPolicy(t.Context(), ada, policy.Try{Policy: draft}); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("a user tries: %v", err)
 	}
 }
@@ -42,7 +42,9 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 func TestPoliciesKeepTheirVersions(t *testing.T) {
 	b := office.NewBureau(t)
 	admin := b.Actor("boss", app.RoleAdmin)
-	save := func(p policy.Policy) (policy.Policy, error) { return b.App.SavePolicy(t.Context(), admin, p) }
+	save := func(p policy.Policy) (policy.Policy, error) {
+		return b.Services.Policy.Policies.SavePolicy(t.Context(), admin, p)
+	}
 	one, err := save(office.FourEyes)
 	if err != nil || one.Version != 1 || one.SavedBy != "boss" {
 		t.Fatalf("%+v, %v", one, err)
@@ -55,19 +57,19 @@ func TestPoliciesKeepTheirVersions(t *testing.T) {
 	if _, err := save(one); app.AsError(err).Reason != "version" {
 		t.Errorf("an old version is saved: %v", err)
 	}
-	if err := b.App.DeletePolicy(t.Context(), admin, one.Name); err != nil {
+	if err := b.Services.Policy.Policies.DeletePolicy(t.Context(), admin, one.Name); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.App.DeletePolicy(t.Context(), admin, one.Name); app.CodeOf(err) != app.ENotFound {
+	if err := b.Services.Policy.Policies.DeletePolicy(t.Context(), admin, one.Name); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("deleted twice: %v", err)
 	}
-	if list, err := b.App.PolicyList(t.Context(), admin); err != nil || len(list) != 0 {
+	if list, err := b.Services.Policy.Policies.PolicyList(t.Context(), admin); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if four, err := save(office.FourEyes); err != nil || four.Version != 4 {
 		t.Errorf("%+v, %v", four, err)
 	}
-	all, err := b.App.Policy(t.Context(), admin, one.Name)
+	all, err := b.Services.Policy.Policies.Policy(t.Context(), admin, one.Name)
 	if err != nil || len(all) != 4 || !all[1].Deleted || all[2].When != "nodes > 5" || all[3].When != "nodes > 3" {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -92,15 +94,15 @@ func TestPoliciesKeepTheirVersions(t *testing.T) {
 func TestWeekdaysGoByTheTenantsZone(t *testing.T) {
 	b := office.NewBureau(t)
 	admin := b.Actor("boss", app.RoleAdmin)
-	if err := b.App.SetPolicyZone(t.Context(), admin, "Mars/Olympus"); app.AsError(err).Field != "time_zone" {
+	if err := b.Services.Policy.Policies.SetPolicyZone(t.Context(), admin, "Mars/Olympus"); app.AsError(err).Field != "time_zone" {
 		t.Errorf("a zone of nobody: %v", err)
 	}
-	if err := b.App.SetPolicyZone(t.Context(), admin, "Pacific/Kiritimati"); err != nil {
+	if err := b.Services.Policy.Policies.SetPolicyZone(t.Context(), admin, "Pacific/Kiritimati"); err != nil {
 		t.Fatal(err)
 	}
 	hour := b.Clock.Now().In(office.Must(time.LoadLocation("Pacific/Kiritimati"))).Hour()
 	b.Rules(policy.Policy{Name: "now", Order: 1, Enabled: true, When: fmt.Sprintf(`hour == %d`, hour), Effect: policy.PolicyRefuse, Reason: "Not at ${hour}."})
-	if _, err := b.App.Ask(t.Context(), admin, office.Asks("web", 1, 0)); app.AsError(err).Reason != "policy" {
+	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), admin, office.Asks("web", 1, 0)); app.AsError(err).Reason != "policy" {
 		t.Errorf("%v", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // kitchen is a farm whose "web" and "cache" are set up by chef-solo, without naming what they need.
 func newKitchen(t *testing.T) *farm {
 	f := newFarm(t)
-	f.App.ResourceKinds = []resource.ResourceTypes{{Family: resource.ForAutomator, Member: "chef-solo", Types: []template.ResourceType{
+	f.Services.Resource.ResourceKinds = []resource.ResourceTypes{{Family: resource.ForAutomator, Member: "chef-solo", Types: []template.ResourceType{
 		{Name: "cookbooks", Format: resource.FormatArchive, Common: true}, {Name: "roles", Format: resource.FormatFile, Common: true}, {Name: "notes", Format: resource.FormatFile}}}}
 	f.cook("web")
 	f.cook("cache")
@@ -96,7 +96,7 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 			f := newKitchen(t)
 			f.use(c.use...)
 			lease := f.Catalog.Templates["shop"].Lease.Initial
-			p, err := f.App.Preview(t.Context(), f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 3}, Lease: &lease})
+			p, err := f.Services.Cluster.Creates.Preview(t.Context(), f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 3}, Lease: &lease})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,7 +51,7 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 	}
 	catalog := apptemplate.NewCatalog()
 	catalog.Providers["cloud"] = &apptemplate.ProviderSpec{About: apptemplate.About{Name: "cloud"}, Type: "fake"}
-	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: func() *apptemplate.Catalog { return catalog }})
+	a := all.New(all.Config{Store: s, Now: time.Now, Catalog: func() *apptemplate.Catalog { return catalog }})
 	if as := claim(ctx, t, a); as == nil || as.Cluster.Name != "young" {
 		t.Fatalf("the other cluster's step is not handed out: %+v", as)
 	}
@@ -66,7 +66,7 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 	if _, err := s.Definition(ctx, "t", "old-1"); !app.IsKeyLost(err) {
 		t.Errorf("its configuration: %v", err)
 	}
-	if v, err := a.Cluster(ctx, app.Actor{Tenant: "t", User: "ada", Role: app.RoleAdmin}, "old-1"); err != nil || v.Name != "old" {
+	if v, err := a.Cluster.Views.Cluster(ctx, app.Actor{Tenant: "t", User: "ada", Role: app.RoleAdmin}, "old-1"); err != nil || v.Name != "old" {
 		t.Errorf("it is not shown: %+v, %v", v.Cluster, err)
 	}
 	if _, err := s.SubmitOperation(ctx, cluster.NewOperation{Plan: apptest.Remove(1), Cancel: true, Operation: app.Operation{Tenant: "t",
@@ -79,10 +79,10 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 }
 
 // claim asks as a worker does, to whom an error is one bell in vain.
-func claim(ctx context.Context, t *testing.T, a *all.App) *execution.Assignment {
+func claim(ctx context.Context, t *testing.T, a *all.Services) *execution.Assignment {
 	t.Helper()
 	for range 5 {
-		as, err := a.Claim(ctx, app.WorkerID{Tenant: "t", Name: "w"}, 1)
+		as, err := a.Execution.Coordinator.Claim(ctx, app.WorkerID{Tenant: "t", Name: "w"}, 1)
 		if len(as) > 0 {
 			return as[0]
 		}

@@ -36,7 +36,7 @@ func TestPostgresServersStartAtOnce(t *testing.T) {
 				return
 			}
 			stores[i] = s
-			if passwords[i], err = appall.New(appall.Deps{Store: s, Now: time.Now}).EnsureAdmin(t.Context(), ""); err != nil {
+			if passwords[i], err = appall.New(appall.Config{Store: s, Now: time.Now}).Identity.Users.EnsureAdmin(t.Context(), ""); err != nil {
 				t.Error(err)
 			}
 		})

@@ -17,33 +17,33 @@ func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "muster.db")
 	s := openBy(t, file, keeper(t, 1))
 	now := time.Now()
-	a := all.New(all.Deps{Store: s, Now: func() time.Time { return now }})
+	a := all.New(all.Config{Store: s, Now: func() time.Time { return now }})
 	password := "four words of mine"
 	if err := s.CreateUser(t.Context(), identity.User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: identity.HashPassword(password), CreatedAt: now}); err != nil {
 		t.Fatal(err)
 	}
-	in, err := a.SignIn(t.Context(), "t", "ada", password, identity.Visit{})
+	in, err := a.Identity.SignIns.SignIn(t.Context(), "t", "ada", password, identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ada, err := a.ActorOfSession(t.Context(), in.ID, identity.Visit{})
+	ada, err := a.Identity.Sessions.ActorOfSession(t.Context(), in.ID, identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret, err := a.StartAuthenticator(t.Context(), ada)
+	secret, err := a.Identity.Factors.StartAuthenticator(t.Context(), ada)
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes, err := a.ConfirmAuthenticator(t.Context(), ada, apptest.Code(secret, now))
+	codes, err := a.Identity.Factors.ConfirmAuthenticator(t.Context(), ada, apptest.Code(secret, now))
 	if err != nil {
 		t.Fatal(err)
 	}
 	finish := func(code string) error {
-		pending, err := a.SignIn(t.Context(), "t", "ada", password, identity.Visit{})
+		pending, err := a.Identity.SignIns.SignIn(t.Context(), "t", "ada", password, identity.Visit{})
 		if app.AsError(err).Reason != app.SecondFactorReason {
 			t.Fatal(err)
 		}
-		_, err = a.FinishSignIn(t.Context(), pending, identity.FactorProof{Code: code}, identity.Visit{})
+		_, err = a.Identity.SignIns.FinishSignIn(t.Context(), pending, identity.FactorProof{Code: code}, identity.Visit{})
 		return err
 	}
 
@@ -67,7 +67,7 @@ func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	a = all.New(all.Deps{Store: s, Now: func() time.Time { return now }})
+	a = all.New(all.Config{Store: s, Now: func() time.Time { return now }})
 	now = now.Add(30 * time.Second)
 	if err := finish(apptest.Code(secret, now)); app.AsError(err).Reason != "wrong_code" {
 		t.Errorf("with a lost key: %v", err)
@@ -75,7 +75,7 @@ func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
 	if err := finish(codes[0]); err != nil {
 		t.Errorf("a recovery code with a lost key: %v", err)
 	}
-	if have, err := a.SecondFactors(t.Context(), ada); err != nil || len(have.Factors) != 1 {
+	if have, err := a.Identity.Factors.SecondFactors(t.Context(), ada); err != nil || len(have.Factors) != 1 {
 		t.Errorf("%+v, %v", have, err)
 	}
 }

@@ -24,7 +24,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 	s := openBy(t, file, keeper(t, 1))
 	catalog := apptemplate.NewCatalog()
 	catalog.Providers["cloud"] = &apptemplate.ProviderSpec{About: apptemplate.About{Name: "cloud"}, Type: "fake", Settings: map[string]any{"token": "${secret:CLOUD_TOKEN}", "zone": "z"}}
-	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: func() *apptemplate.Catalog { return catalog }})
+	a := all.New(all.Config{Store: s, Now: time.Now, Catalog: func() *apptemplate.Catalog { return catalog }})
 	// The network of a node's addresses is not needed here: the configuration has no macros.
 	n := apptest.NewCluster("t", "web", 1, time.Now(), apptest.Chain(1))
 	n.Definition.Config = map[string]any{"db": map[string]any{"password": "${secret:DB_PASSWORD}", "port": "80"}}
@@ -35,7 +35,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := app.WorkerID{Tenant: "t", Name: "w"}
-	if as, err := a.Claim(ctx, w, 1); len(as) > 0 {
+	if as, err := a.Execution.Coordinator.Claim(ctx, w, 1); len(as) > 0 {
 		t.Fatalf("a step is handed out without its secret: %+v, %v", as[0], err)
 	}
 	steps, err := s.Steps(ctx, "t", 1)
@@ -45,11 +45,11 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 
 	values := map[string]string{"CLOUD_TOKEN": "planted-cloud-token", "DB_PASSWORD": "planted-${secret:API_KEY}", "API_KEY": "planted-api-key"}
 	for name, v := range values {
-		if err := a.SetSecret(ctx, admin, name, []byte(v)); err != nil {
+		if err := a.Secret.SetSecret(ctx, admin, name, []byte(v)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := a.SetSecret(ctx, app.Actor{Tenant: "u", User: "eve", Role: app.RoleAdmin}, "CLOUD_TOKEN", []byte("another-tenant")); err != nil {
+	if err := a.Secret.SetSecret(ctx, app.Actor{Tenant: "u", User: "eve", Role: app.RoleAdmin}, "CLOUD_TOKEN", []byte("another-tenant")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.ControlOperation(ctx, app.Control{Tenant: "t", Operation: 1, Act: app.ControlResume, Who: "ada", Now: time.Now()}); err != nil {
@@ -57,7 +57,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 	}
 	var as *execution.Assignment
 	for range 3 {
-		list, err := a.Claim(ctx, w, 1)
+		list, err := a.Execution.Coordinator.Claim(ctx, w, 1)
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}
@@ -69,7 +69,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 			t.Errorf("%s has the settings %v", as.StepID, as.Provider.Settings)
 		}
 		r := execution.Report{Fence: as.Fence, Action: as.Action, Machine: &family.Machine{ID: "m", State: family.MachineRunning}}
-		if _, err := a.Report(ctx, w, []execution.Report{r}); err != nil {
+		if _, err := a.Execution.Coordinator.Report(ctx, w, []execution.Report{r}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 	}
 
 	// Nobody reads them back, and the files of the database hold nothing of them.
-	list, err := a.Secrets(ctx, admin)
+	list, err := a.Secret.Secrets(ctx, admin)
 	text, _ := json.Marshal(list)
 	if err != nil || len(list) != 3 || list[0].UsedAt == nil || strings.Contains(string(text), "planted") {
 		t.Errorf("%s, %v", text, err)
@@ -96,20 +96,20 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 		}
 	}
 	// One that is needed to give machines back stays; others go.
-	if err := a.DeleteSecret(ctx, admin, "CLOUD_TOKEN"); app.CodeOf(err) != app.EConflict {
+	if err := a.Secret.DeleteSecret(ctx, admin, "CLOUD_TOKEN"); app.CodeOf(err) != app.EConflict {
 		t.Errorf("a secret that a cluster needs to be deleted: %v", err)
 	}
-	if err := a.DeleteSecret(ctx, admin, "API_KEY"); err != nil {
+	if err := a.Secret.DeleteSecret(ctx, admin, "API_KEY"); err != nil {
 		t.Error(err)
 	}
-	if err := a.DeleteSecret(ctx, admin, "API_KEY"); app.CodeOf(err) != app.ENotFound {
+	if err := a.Secret.DeleteSecret(ctx, admin, "API_KEY"); app.CodeOf(err) != app.ENotFound {
 		t.Error(err)
 	}
 }
 
 func TestSecretsAreBounded(t *testing.T) {
 	s := openBy(t, storetest.File(t), keeper(t, 1))
-	a := all.New(all.Deps{Store: s, Now: time.Now, Catalog: apptemplate.NewCatalog})
+	a := all.New(all.Config{Store: s, Now: time.Now, Catalog: apptemplate.NewCatalog})
 	for name, c := range map[string]struct {
 		name  string
 		value int
@@ -120,14 +120,14 @@ func TestSecretsAreBounded(t *testing.T) {
 		"empty": {"A", 0, app.EInvalid}, "too large": {"A", secret.MaxSecret + 1, app.ETooLarge},
 		"the largest": {strings.Repeat("A", 64), secret.MaxSecret, ""},
 	} {
-		if err := a.SetSecret(t.Context(), admin, c.name, bytes.Repeat([]byte("v"), c.value)); app.CodeOf(err) != c.code {
+		if err := a.Secret.SetSecret(t.Context(), admin, c.name, bytes.Repeat([]byte("v"), c.value)); app.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, r := range app.Roles {
 		actor := app.Actor{Tenant: "t", User: "x", Role: r}
 		may := r == app.RoleSuperadmin || r == app.RoleAdmin
-		if _, err := a.Secrets(t.Context(), actor); (err == nil) != may {
+		if _, err := a.Secret.Secrets(t.Context(), actor); (err == nil) != may {
 			t.Errorf("%s lists secrets: %v", r, err)
 		}
 	}

@@ -34,7 +34,7 @@ import (
 // estate is Muster with two tenants, whose admins install it into workspaces of their own.
 type estate struct {
 	*testing.T
-	app   *all.App
+	app   *all.Services
 	store *store.Store
 	slack *slacktest.Slack
 	serve []*slack.Server
@@ -57,7 +57,7 @@ func newEstate(t *testing.T, file string, servers int) *estate {
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
 		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	e.app = all.New(all.Deps{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
+	e.app = all.New(all.Config{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
 		Catalog: func() *template.Catalog { return c }, Now: time.Now})
 	e.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, ClientID: "1.2", ClientSecret: "the app's", Scopes: slack.Scopes, Base: "http://muster", CommandPath: "/slack/commands",
 		ActionPath: "/slack/actions", OptionsPath: "/slack/options", EventsPath: "/slack/events", Client: slacktest.To(e), Patience: 10 * time.Minute, Look: time.Second})
@@ -67,7 +67,7 @@ func newEstate(t *testing.T, file string, servers int) *estate {
 		t.Cleanup(func() { _ = s.Close() })
 		e.serve = append(e.serve, s)
 	}
-	if _, _, err := e.app.CreateTenant(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, identity.NewTenant{Name: "blue"}); err != nil {
+	if _, _, err := e.app.Identity.Tenants.CreateTenant(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, identity.NewTenant{Name: "blue"}); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -107,7 +107,7 @@ func (e *estate) account(tenant, name string, role app.Role) app.Actor {
 // install goes through Slack's page as somebody of the workspace, and comes back as an admin.
 func (e *estate) install(a app.Actor, w *slacktest.Workspace) (state string, err error) {
 	e.Helper()
-	if state, err = e.app.StartChatInstall(e.Context(), a); err != nil {
+	if state, err = e.app.Chat.Workspaces.StartChatInstall(e.Context(), a); err != nil {
 		return state, err
 	}
 	return state, e.back(a, w, state)
@@ -119,7 +119,7 @@ func (e *estate) back(a app.Actor, w *slacktest.Workspace, state string) error {
 		e.Fatalf("people are sent to %s, %v", u, err)
 	}
 	code := w.User("owner").Consent(u.Query().Get("client_id"), u.Query().Get("scope"), u.Query().Get("redirect_uri"))
-	_, err = e.app.InstallChat(e.Context(), a, state, func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
+	_, err = e.app.Chat.Workspaces.InstallChat(e.Context(), a, state, func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
 		return e.serve[0].Exchange(ctx, code)
 	})
 	return err
@@ -156,7 +156,7 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 		if err := e.back(ada, one, state); app.CodeOf(err) != app.EConflict {
 			t.Errorf("an installation is ended twice: %v", err)
 		}
-		fresh, err := e.app.StartChatInstall(t.Context(), ada)
+		fresh, err := e.app.Chat.Workspaces.StartChatInstall(t.Context(), ada)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 		if _, err := e.store.WorkspaceTokens(t.Context(), "slack", "T2"); app.CodeOf(err) != app.ENotFound {
 			t.Errorf("the tokens of a workspace that is gone are kept: %v", err)
 		}
-		if list, err := e.app.ChatCards(t.Context(), "slack"); err != nil || len(list) != 2 || list[0].Team != "T1" || list[1].Team != "T1" {
+		if list, err := e.app.Chat.Cards.ChatCards(t.Context(), "slack"); err != nil || len(list) != 2 || list[0].Team != "T1" || list[1].Team != "T1" {
 			t.Errorf("cards: %+v, %v", list, err)
 		}
 		e.slack.Expect("unreachable")
@@ -229,7 +229,7 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 			t.Fatal(err)
 		}
 		bob.In(dev).Says("/muster list").Answer("azure")
-		deeds, _, err := e.app.Audit(t.Context(), bea, app.AuditFilter{Act: "chat.", Limit: 50})
+		deeds, _, err := e.app.Identity.AuditLog.Audit(t.Context(), bea, app.AuditFilter{Act: "chat.", Limit: 50})
 		if text := fmt.Sprint(deeds); err != nil || !strings.Contains(text, "chat.install") || !strings.Contains(text, "chat.remove") || strings.Contains(text, "xox") {
 			t.Errorf("the audit says %v, %v", text, err)
 		}
@@ -276,7 +276,7 @@ func TestTokensAreRefreshedOnce(t *testing.T) {
 		e.slack.Fail("oauth.v2.access", slacktest.Fault{Error: "invalid_refresh_token"})
 		time.Sleep(11*time.Hour + 45*time.Minute)
 		ann.In(ops).Says("/muster list")
-		w, err := e.app.ChatWorkspace(t.Context(), "slack", "T1", "")
+		w, err := e.app.Chat.Workspaces.ChatWorkspace(t.Context(), "slack", "T1", "")
 		if err != nil || w.State != chat.ChatBroken {
 			t.Errorf("it stands as %+v, %v", w, err)
 		}
@@ -303,11 +303,11 @@ func TestApprovalsInAChannel(t *testing.T) {
 			e.link(people[name], ops, e.account(app.DefaultTenant, name, role))
 		}
 		uma, ben, cyd := people["uma"], people["ben"], people["cyd"]
-		if _, err := e.app.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Reason: "it is large",
+		if _, err := e.app.Policy.Policies.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Reason: "it is large",
 			Approval: &policy.Approval{Count: 2}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.app.SetApprovals(t.Context(), ada, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: room.ID}); err != nil {
+		if err := e.app.Chat.Channels.SetApprovals(t.Context(), ada, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: room.ID}); err != nil {
 			t.Fatal(err)
 		}
 		e.tend()
@@ -366,7 +366,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 		}
 
 		// High risks are approved in the portal, which asks for a fresh proof; a no is a no here, too.
-		if _, err := e.app.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, High: true, ExpireAfter: time.Hour}}); err != nil {
+		if _, err := e.app.Policy.Policies.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, High: true, ExpireAfter: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 		uma.In(ops).Says("/muster create shop4 web 7 for 8h").Answer("waits to be approved")
@@ -376,7 +376,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 		}
 		// What nobody decides on ends, and says so.
 		time.Sleep(61 * time.Minute)
-		if _, err := e.app.Expire(t.Context()); err != nil {
+		if _, err := e.app.Upkeep.Expire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		card.Until("Request 4 is expired")

@@ -37,7 +37,7 @@ const storySecret = "the secret of the hall"
 // test says so.
 type hall struct {
 	*testing.T
-	app   *appall.App
+	app   *appall.Services
 	store *store.Store
 	slack *slacktest.Slack
 	team  *slacktest.Workspace
@@ -78,7 +78,7 @@ func newHall(t *testing.T, file string, socket bool) *hall {
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
 		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	h.app = appall.New(appall.Deps{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
+	h.app = appall.New(appall.Config{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
 		Catalog: func() *template.Catalog { return c }, Now: time.Now})
 	h.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, AppToken: "xapp-story", Base: "http://muster", CommandPath: "/slack/commands", ActionPath: "/slack/actions",
 		OptionsPath: "/slack/options", EventsPath: "/slack/events", Socket: socket, Piped: true, Client: slacktest.To(h), Patience: 30 * time.Minute, Look: time.Second})
@@ -195,13 +195,13 @@ func (h *hall) work(most int, fails func(cluster string) bool) (done int) {
 // clusters are all clusters as they are now, by their names.
 func (h *hall) clusters() map[string]appcluster.ClusterView {
 	h.Helper()
-	list, err := h.app.Clusters(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, app.ClusterFilter{Limit: 1000})
+	list, err := h.app.Cluster.Views.Clusters(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, app.ClusterFilter{Limit: 1000})
 	if err != nil {
 		h.Fatal(err)
 	}
 	all := map[string]appcluster.ClusterView{}
 	for _, c := range list {
-		v, err := h.app.Cluster(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, c.ID)
+		v, err := h.app.Cluster.Views.Cluster(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, c.ID)
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func (h *hall) clusters() map[string]appcluster.ClusterView {
 // states are all clusters' states, by their names.
 func (h *hall) states() map[string]app.ClusterStatus {
 	h.Helper()
-	list, err := h.app.Clusters(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, app.ClusterFilter{Limit: 1000})
+	list, err := h.app.Cluster.Views.Clusters(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, app.ClusterFilter{Limit: 1000})
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func (h *hall) cards() map[string][]*slacktest.Message {
 // left is how many cards are not done with.
 func (h *hall) left() int {
 	h.Helper()
-	list, err := h.app.ChatCards(h.Context(), "slack")
+	list, err := h.app.Chat.Cards.ChatCards(h.Context(), "slack")
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (h *hall) settle(n int) {
 	h.Helper()
 	for deadline := time.Now().Add(30 * time.Minute); h.left() > 0; time.Sleep(time.Second) {
 		if time.Now().After(deadline) {
-			list, _ := h.app.ChatCards(h.Context(), "slack")
+			list, _ := h.app.Chat.Cards.ChatCards(h.Context(), "slack")
 			h.Fatalf("%d cards do not show their ends: %+v\n%s", len(list), list, h.slack.Tell())
 		}
 	}
@@ -300,7 +300,7 @@ func TestStrangersOfAllKinds(t *testing.T) {
 				h.Errorf("with byte %d changed it is answered %d", i, status)
 			}
 		}
-		if left, _ := h.app.Clusters(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, app.ClusterFilter{Limit: 10}); len(left) != 0 {
+		if left, _ := h.app.Cluster.Views.Clusters(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, app.ClusterFilter{Limit: 10}); len(left) != 0 {
 			h.Errorf("they made %v", left)
 		}
 	})

@@ -36,11 +36,11 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 		return err
 	}
 	defer func() { _ = site.Close() }()
-	token, err := h.App.IssueToken(ctx, house.Tenant, house.Admin, "bench")
+	token, err := h.Services.Identity.Tokens.IssueToken(ctx, house.Tenant, house.Admin, "bench")
 	if err != nil {
 		return err
 	}
-	list, err := h.App.Clusters(ctx, app.Actor{Tenant: house.Tenant, User: house.Admin, Role: app.RoleAdmin}, app.ClusterFilter{Limit: 50})
+	list, err := h.Services.Cluster.Views.Clusters(ctx, app.Actor{Tenant: house.Tenant, User: house.Admin, Role: app.RoleAdmin}, app.ClusterFilter{Limit: 50})
 	if err != nil {
 		return err
 	}

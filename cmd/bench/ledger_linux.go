@@ -65,7 +65,7 @@ const stepsOfEight = 8
 func (r *rig) create(ctx context.Context, tenant, template, name string, size int) (app.Operation, time.Duration, error) {
 	began := time.Now()
 	ask := func() (cluster.ClusterView, error) {
-		return r.app.CreateCluster(ctx, app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin},
+		return r.app.Cluster.Creates.CreateCluster(ctx, app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin},
 			cluster.ClusterRequest{Name: name, LayoutRequest: applayout.LayoutRequest{Template: template, Size: size}})
 	}
 	v, err := ask()

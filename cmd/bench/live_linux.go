@@ -206,7 +206,7 @@ func happen(ctx context.Context, h *house.House, busy []busyCluster) (sent int, 
 // rename renames clusters on the first page of the list, in turn, and gives how often.
 func rename(ctx context.Context, h *house.House) (sent int, err error) {
 	who := app.Actor{Tenant: house.Tenant, User: house.Admin, Role: app.RoleAdmin, Via: app.ViaPortal}
-	list, err := h.App.ClusterPage(ctx, who, app.ClusterFilter{Limit: listed})
+	list, err := h.Services.Cluster.Views.ClusterPage(ctx, who, app.ClusterFilter{Limit: listed})
 	if err != nil {
 		return 0, err
 	}
@@ -216,7 +216,7 @@ func rename(ctx context.Context, h *house.House) (sent int, err error) {
 	tick := time.NewTicker(listEvery)
 	defer tick.Stop()
 	for begun := time.Now(); time.Since(begun) < liveFor; sent++ {
-		if _, err := h.App.RenameCluster(ctx, who, list.Clusters[sent%listed].ID, fmt.Sprintf("sent-at-%d", time.Now().UnixNano())); err != nil {
+		if _, err := h.Services.Cluster.Ownership.RenameCluster(ctx, who, list.Clusters[sent%listed].ID, fmt.Sprintf("sent-at-%d", time.Now().UnixNano())); err != nil {
 			return sent, err
 		}
 		select {

@@ -76,7 +76,7 @@ func makespan(ctx context.Context, nodes int) (s span, err error) {
 		return s, err
 	}
 	defer r.close()
-	p, err := r.app.Preview(ctx, app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleAdmin},
+	p, err := r.app.Cluster.Creates.Preview(ctx, app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleAdmin},
 		cluster.ClusterRequest{LayoutRequest: applayout.LayoutRequest{Template: "web", Size: nodes}})
 	if err != nil {
 		return s, err

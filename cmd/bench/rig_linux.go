@@ -29,7 +29,7 @@ import (
 
 // rig is the whole engine without faces: ledger on disk, a real Redis, dispatcher, and workers in this process.
 type rig struct {
-	app     *all.App
+	app     *all.Services
 	store   *store.Store
 	queue   *queue.Queue
 	redis   *redisServer
@@ -72,14 +72,14 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 		return nil, err
 	}
 	r.later(func() { _ = r.store.Close() })
-	r.app = wiring.UseCases(all.Deps{Store: r.store, Catalog: func() *template.Catalog { return c.catalog }, Now: time.Now})
+	r.app = wiring.UseCases(all.Config{Store: r.store, Catalog: func() *template.Catalog { return c.catalog }, Now: time.Now})
 	if r.queue, err = queue.Open(r.redis.url, "bench"); err != nil {
 		return nil, err
 	}
 	r.later(func() { _ = r.queue.Close() })
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	for _, t := range c.tenants {
-		w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "bench-" + t, Tenant: t, Slots: c.slots, Queue: r.queue, Coordinator: r.app,
+		w, err := jobs.StartWorker(jobs.WorkerConfig{Name: "bench-" + t, Tenant: t, Slots: c.slots, Queue: r.queue, Coordinator: r.app.Execution.Coordinator,
 			Providers: oneAccount{c.cloud}, Automators: c.tools, Shells: c.shells, Log: log})
 		if err != nil {
 			return nil, err
@@ -89,7 +89,7 @@ func newRig(ctx context.Context, c rigConfig) (r *rig, err error) {
 	loop, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&queue.Dispatcher{Ledger: r.store, Queue: r.queue, Expire: r.app.Expire, Log: log, Now: time.Now}).Run(loop)
+		(&queue.Dispatcher{Ledger: r.store, Queue: r.queue, Expire: r.app.Upkeep.Expire, Log: log, Now: time.Now}).Run(loop)
 	})
 	r.later(func() { stop(); wg.Wait() })
 	return r, nil

@@ -22,7 +22,7 @@ func (h *House) builds(ctx context.Context, boss app.Actor) error {
 		{Name: "integration", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: build.BuildCreate, Template: "build-runners", Size: 2, Lease: "2h", Forks: build.BuildForksUnknown},
 		{Name: "pushes", When: `event.event == "push"`, Do: build.BuildNothing},
 	}
-	saved, err := h.App.SaveBuildHook(ctx, boss, build.BuildHookRequest{Name: buildHook, System: "github", Owner: &owner, Rules: &rules, StatusToken: &token})
+	saved, err := h.Services.Build.Hooks.SaveBuildHook(ctx, boss, build.BuildHookRequest{Name: buildHook, System: "github", Owner: &owner, Rules: &rules, StatusToken: &token})
 	if err != nil {
 		return fmt.Errorf("build hook: %w", err)
 	}
@@ -39,7 +39,7 @@ func (h *House) builds(ctx context.Context, boss app.Actor) error {
 		headers.Set("X-GitHub-Event", d.event)
 		headers.Set("X-GitHub-Delivery", fmt.Sprintf("72d3162e-cc78-11e3-81ab-4c9367dc095%d", i))
 		headers.Set("Content-Type", "application/json")
-		if _, err := h.App.TakeBuild(ctx, saved.ID, headers.Get, []byte(d.body), "192.0.2.30"); err != nil {
+		if _, err := h.Services.Build.Intake.TakeBuild(ctx, saved.ID, headers.Get, []byte(d.body), "192.0.2.30"); err != nil {
 			return fmt.Errorf("delivery of %s: %w", d.event, err)
 		}
 	}

@@ -107,7 +107,7 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 }
 
 func (h *House) deliveryAddress(t *testing.T) string {
-	all, err := h.App.BuildDeliveries(t.Context(), h.actor(Admin), buildHook, 0, 1)
+	all, err := h.Services.Build.Intake.BuildDeliveries(t.Context(), h.actor(Admin), buildHook, 0, 1)
 	if err != nil || len(all) == 0 {
 		t.Fatalf("%v, %v", all, err)
 	}

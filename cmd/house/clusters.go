@@ -132,7 +132,7 @@ func (h *House) clear(ctx context.Context, w *worker, ends map[string]time.Time,
 		}
 		h.Clock.Set(ends[first])
 		delete(ends, first)
-		if _, err := h.App.DeleteCluster(ctx, h.actor(Admin), first); err != nil {
+		if _, err := h.Services.Cluster.Deletes.DeleteCluster(ctx, h.actor(Admin), first); err != nil {
 			return fmt.Errorf("house: delete: %w", err)
 		}
 		if err := w.work(ctx, 0); err != nil {
@@ -154,14 +154,14 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 	if q.fate == grows {
 		return "", h.grow(ctx, w, who, q)
 	}
-	answer, err := h.App.Ask(ctx, who, cluster.ClusterRequest{Name: q.name, Lease: &q.lease, LayoutRequest: layout.LayoutRequest{Template: q.template, Size: q.size}})
+	answer, err := h.Services.Cluster.Creates.Ask(ctx, who, cluster.ClusterRequest{Name: q.name, Lease: &q.lease, LayoutRequest: layout.LayoutRequest{Template: q.template, Size: q.size}})
 	if err != nil {
 		return "", err
 	}
 	for answer.Request.Status == cluster.RequestWaiting && q.fate != upForReview {
 		if q.fate == denied {
 			h.Clock.Move(40 * time.Minute)
-			_, err := h.App.Review(ctx, h.actor(Approver), answer.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
+			_, err := h.Services.Operation.Requests.Review(ctx, h.actor(Approver), answer.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
 				Reason: "Twelve nodes were enough last year. Ask again with fewer."})
 			return "", err
 		}
@@ -170,7 +170,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 		if who.User == Approver {
 			reviewer = h.actor(Admin)
 		}
-		if answer.Request, err = h.App.Review(ctx, reviewer, answer.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
+		if answer.Request, err = h.Services.Operation.Requests.Review(ctx, reviewer, answer.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
 			Reason: "Fits the budget."}); err != nil {
 			return "", err
 		}
@@ -205,23 +205,23 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 	h.Clock.Move(time.Hour)
 	switch q.fate {
 	case sleeps:
-		p, err := h.App.PreviewSleep(ctx, who, id)
+		p, err := h.Services.Operation.Sleeping.PreviewSleep(ctx, who, id)
 		if err != nil {
 			return err
 		}
-		if _, err := h.App.SleepCluster(ctx, who, id, p.PlanHash); err != nil {
+		if _, err := h.Services.Operation.Sleeping.SleepCluster(ctx, who, id, p.PlanHash); err != nil {
 			return err
 		}
 		return w.work(ctx, 0)
 	case held:
-		_, err := h.App.PauseOperation(ctx, who, id, 0)
+		_, err := h.Services.Operation.Controls.PauseOperation(ctx, who, id, 0)
 		return err
 	case undone:
-		p, err := h.App.PreviewRollBack(ctx, who, id, 0)
+		p, err := h.Services.Operation.RollBacks.PreviewRollBack(ctx, who, id, 0)
 		if err != nil {
 			return err
 		}
-		if _, err := h.App.RollBack(ctx, who, id, 0, p.PlanHash); err != nil {
+		if _, err := h.Services.Operation.RollBacks.RollBack(ctx, who, id, 0, p.PlanHash); err != nil {
 			return err
 		}
 		return w.work(ctx, 0)
@@ -232,7 +232,7 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 		if _, err := h.Store.MarkNodes(ctx, Tenant, id, []string{"n3"}, nil, h.Clock.Now()); err != nil {
 			return err
 		}
-		if _, err := h.App.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationRestart}); err != nil {
+		if _, err := h.Services.Operation.Updates.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationRestart}); err != nil {
 			return err
 		}
 		return w.work(ctx, 0)
@@ -240,11 +240,11 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 		if q.template != "web-shop" {
 			return nil
 		}
-		if _, err := h.App.SetSchedule(ctx, who, id, schedule.Schedule{Sleep: "0 20 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"}); err != nil {
+		if _, err := h.Services.Operation.Schedules.SetSchedule(ctx, who, id, schedule.Schedule{Sleep: "0 20 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"}); err != nil {
 			return err
 		}
 		h.Clock.Move(5 * time.Hour)
-		if _, err := h.App.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 16}, Batch: 2}); err != nil {
+		if _, err := h.Services.Operation.Updates.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 16}, Batch: 2}); err != nil {
 			return err
 		}
 		return w.work(ctx, 0)
@@ -266,7 +266,7 @@ func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor
 		return nil
 	}
 	defer func() { w.fails = nil }()
-	if _, err := h.App.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 24}}); err != nil {
+	if _, err := h.Services.Operation.Updates.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 24}}); err != nil {
 		return err
 	}
 	if err := w.work(ctx, 0); err != nil || !gone {
@@ -279,17 +279,17 @@ func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor
 
 // grow makes a cluster larger, and stays in the middle of it.
 func (h *House) grow(ctx context.Context, w *worker, who app.Actor, q asked) error {
-	list, err := h.App.Clusters(ctx, who, app.ClusterFilter{Name: q.name})
+	list, err := h.Services.Cluster.Views.Clusters(ctx, who, app.ClusterFilter{Name: q.name})
 	if err != nil {
 		return err
 	}
 	for _, c := range list {
-		a, err := h.App.Amend(ctx, who, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: q.size})
+		a, err := h.Services.Operation.Updates.Amend(ctx, who, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: q.size})
 		if err != nil {
 			return err
 		}
 		if a.Request.Status == cluster.RequestWaiting {
-			if _, err := h.App.Review(ctx, h.actor(Approver), a.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: a.Request.Terms.PlanHash}); err != nil {
+			if _, err := h.Services.Operation.Requests.Review(ctx, h.actor(Approver), a.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: a.Request.Terms.PlanHash}); err != nil {
 				return err
 			}
 		}

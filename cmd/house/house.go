@@ -27,14 +27,14 @@ const CatalogDir = "/srv/muster/catalog"
 
 // House is such a Muster. Make it with Open, and Close it.
 type House struct {
-	App     *all.App
-	Store   *store.Store
-	Portal  *portal.Portal
-	Clock   *Clock
-	where   string
-	catalog *template.Catalog
-	log     *slog.Logger
-	team    string // whom Slack belongs to
+	Services *all.Services
+	Store    *store.Store
+	Portal   *portal.Portal
+	Clock    *Clock
+	where    string
+	catalog  *template.Catalog
+	log      *slog.Logger
+	team     string // whom Slack belongs to
 }
 
 // Clock is a clock that stands where it is put, or goes on from there with Go.
@@ -92,8 +92,8 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 	if h.Store, err = store.Open(ctx, where, make([]byte, store.KeySize)); err != nil {
 		return nil, err
 	}
-	h.App = wiring.UseCases(all.Deps{Store: h.Store, Catalog: func() *template.Catalog { return h.catalog }, Reader: reader, Now: clock.Now, Provisioned: true})
-	h.Portal = wiring.Portal(h.App, portal.Config{Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, URL: "https://muster.example.com"})
+	h.Services = wiring.UseCases(all.Config{Store: h.Store, Catalog: func() *template.Catalog { return h.catalog }, Reader: reader, Now: clock.Now, Provisioned: true})
+	h.Portal = wiring.Portal(h.Services, portal.Config{Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, URL: "https://muster.example.com"})
 	return h, nil
 }
 

@@ -42,7 +42,7 @@ func served(t testing.TB) (*House, *Site) {
 // What pages are measured and photographed with has clusters in every state.
 func TestAMonthOfWorkIsInTheHouse(t *testing.T) {
 	h := settled(t)
-	list, err := h.App.Clusters(t.Context(), h.actor(Admin), app.ClusterFilter{Deleted: true})
+	list, err := h.Services.Cluster.Views.Clusters(t.Context(), h.actor(Admin), app.ClusterFilter{Deleted: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,11 +55,11 @@ func TestAMonthOfWorkIsInTheHouse(t *testing.T) {
 			t.Errorf("no cluster is %s: %v", s, states)
 		}
 	}
-	waiting, err := h.App.Requests(t.Context(), h.actor(Approver), cluster.RequestFilter{View: cluster.RequestsInbox})
+	waiting, err := h.Services.Operation.Requests.Requests(t.Context(), h.actor(Approver), cluster.RequestFilter{View: cluster.RequestsInbox})
 	if err != nil || len(waiting) == 0 {
 		t.Errorf("nothing waits for approval: %v", err)
 	}
-	questions, err := h.App.Questions(t.Context(), h.actor("hiro"), execution.QuestionQuery{Mine: true})
+	questions, err := h.Services.Execution.Questions.Questions(t.Context(), h.actor("hiro"), execution.QuestionQuery{Mine: true})
 	if err != nil || len(questions) == 0 {
 		t.Errorf("nobody is asked anything: %v", err)
 	}

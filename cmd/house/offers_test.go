@@ -41,14 +41,14 @@ var (
 // machine is gone that's a repair only.
 func TestNothingThatIsOfferedIsRefused(t *testing.T) {
 	h, site := served(t)
-	list, err := h.App.Clusters(t.Context(), h.actor(Admin), app.ClusterFilter{Status: app.ClusterFailed})
+	list, err := h.Services.Cluster.Views.Clusters(t.Context(), h.actor(Admin), app.ClusterFilter{Status: app.ClusterFailed})
 	if err != nil {
 		t.Fatal(err)
 	}
 	lost := 0
 	for _, c := range list {
 		who := h.actor(c.Owner)
-		v, err := h.App.Cluster(t.Context(), who, c.ID)
+		v, err := h.Services.Cluster.Views.Cluster(t.Context(), who, c.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func (h *House) portalOffers(t *testing.T, site *Site, v cluster.ClusterView) {
 
 func (h *House) apiOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 	t.Helper()
-	_, secret, err := h.App.CreateToken(t.Context(), who, identity.NewAPIToken{Label: "offers of " + v.Name, Days: 1, Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}})
+	_, secret, err := h.Services.Identity.Tokens.CreateToken(t.Context(), who, identity.NewAPIToken{Label: "offers of " + v.Name, Days: 1, Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func (h *House) apiOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 
 func (h *House) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 	t.Helper()
-	uses := faces.Bot(h.App)
+	uses := faces.Bot(h.Services)
 	uses.People = linked{uses.People, who}
 	b := bot.New(bot.Config{UseCases: uses, Tenant: Tenant, URL: func() string { return "https://muster.example.com" }, Pages: address.Of, Currency: "EUR",
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
@@ -199,7 +199,7 @@ func (h *House) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 // progress is what a card of the cluster's latest operation tells.
 func (h *House) progress(t *testing.T, v cluster.ClusterView) chat.ChatProgress {
 	t.Helper()
-	p, err := h.App.ChatProgress(t.Context(), chat.ChatCard{Tenant: v.Tenant, Cluster: v.ID, Operation: v.Operations[0].ID})
+	p, err := h.Services.Chat.Cards.ChatProgress(t.Context(), chat.ChatCard{Tenant: v.Tenant, Cluster: v.ID, Operation: v.Operations[0].ID})
 	if err != nil {
 		t.Fatal(fmt.Errorf("card: %w", err))
 	}

@@ -70,7 +70,7 @@ func (h *House) known(ctx context.Context) (map[string]string, error) {
 		"wishlist":       {"wishlist"},
 		"search-tuning":  {"search-tuning"},
 	} {
-		list, err := h.App.Clusters(ctx, boss, app.ClusterFilter{Deleted: true, Name: name})
+		list, err := h.Services.Cluster.Views.Clusters(ctx, boss, app.ClusterFilter{Deleted: true, Name: name})
 		if err != nil {
 			return nil, err
 		}
@@ -82,21 +82,21 @@ func (h *House) known(ctx context.Context) (map[string]string, error) {
 	}
 	k["/clusters/{id}/diff?"] = "?with=" + k["other"]
 	k["/clusters/{id}/clone?"], k["/clusters/{id}/change?"] = "?name=payments-2", "?kind=resize&size=8"
-	requests, err := h.App.Requests(ctx, h.actor(Approver), cluster.RequestFilter{View: cluster.RequestsInbox, Limit: 1})
+	requests, err := h.Services.Operation.Requests.Requests(ctx, h.actor(Approver), cluster.RequestFilter{View: cluster.RequestsInbox, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range requests {
 		k["request"] = number(r.ID)
 	}
-	deliveries, err := h.App.HookDeliveries(ctx, boss, "chargeback", 0, 1)
+	deliveries, err := h.Services.Webhook.HookDeliveries(ctx, boss, "chargeback", 0, 1)
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range deliveries {
 		k["delivery"] = number(d.ID)
 	}
-	taken, err := h.App.BuildDeliveries(ctx, boss, buildHook, 0, 1)
+	taken, err := h.Services.Build.Intake.BuildDeliveries(ctx, boss, buildHook, 0, 1)
 	if err != nil {
 		return nil, err
 	}

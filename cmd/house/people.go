@@ -58,7 +58,7 @@ func (h *House) actor(name string) app.Actor {
 
 // settle makes accounts, groups, rules and all that there is beside clusters.
 func (h *House) settle(ctx context.Context) error {
-	if _, err := h.App.RecordCatalog(ctx, "house"); err != nil {
+	if _, err := h.Services.Catalog.RecordCatalog(ctx, "house"); err != nil {
 		return err
 	}
 	hash := identity.HashPassword(Password)
@@ -82,7 +82,7 @@ func (h *House) settle(ctx context.Context) error {
 			}
 		}
 		text := about[name]
-		if _, err := h.App.SaveGroup(ctx, boss, identity.GroupChange{Name: name, About: &text, Members: &members}); err != nil {
+		if _, err := h.Services.Identity.Groups.SaveGroup(ctx, boss, identity.GroupChange{Name: name, About: &text, Members: &members}); err != nil {
 			return err
 		}
 	}
@@ -97,12 +97,12 @@ func (h *House) settle(ctx context.Context) error {
 			Effect: policy.PolicyRefuse, Reason: "Build runners belong to Dublin, where machines cost less."},
 		{Name: "weekends", About: "Nothing large begins on a weekend.", Order: 50, When: "nodes > 5 && weekday in ['saturday', 'sunday']", Effect: policy.PolicyRefuse, Reason: "Ask again on Monday."},
 	} {
-		if _, err := h.App.SavePolicy(ctx, boss, p); err != nil {
+		if _, err := h.Services.Policy.Policies.SavePolicy(ctx, boss, p); err != nil {
 			return fmt.Errorf("policy %s: %w", p.Name, err)
 		}
 	}
 	most := func(v float64) *float64 { return &v }
-	if _, err := h.App.SetTenantQuota(ctx, operator, policy.Limits{Clusters: most(60), Nodes: most(400), CPU: most(2000), PerMonth: most(20000)}); err != nil {
+	if _, err := h.Services.Policy.Quotas.SetTenantQuota(ctx, operator, policy.Limits{Clusters: most(60), Nodes: most(400), CPU: most(2000), PerMonth: most(20000)}); err != nil {
 		return err
 	}
 	for _, q := range []policy.Quota{
@@ -111,12 +111,12 @@ func (h *House) settle(ctx context.Context) error {
 		{Scope: policy.QuotaEachUser, Limits: policy.Limits{Clusters: most(12), Nodes: most(80)}},
 		{Scope: policy.QuotaUser, Name: "elif", Limits: policy.Limits{Nodes: most(120)}},
 	} {
-		if _, err := h.App.SetQuota(ctx, boss, q); err != nil {
+		if _, err := h.Services.Policy.Quotas.SetQuota(ctx, boss, q); err != nil {
 			return fmt.Errorf("quota: %w", err)
 		}
 	}
 	for _, name := range []string{"REGISTRY_PASSWORD", "SHOP_TLS_KEY", "CLOUD_TOKEN"} {
-		if err := h.App.SetSecret(ctx, boss, name, []byte("not a secret")); err != nil {
+		if err := h.Services.Secret.SetSecret(ctx, boss, name, []byte("not a secret")); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 		{Name: "on-call", URL: "https://alerts.example.com/v1/muster", Kinds: &kinds},
 		{Name: "chargeback", URL: "https://finance.example.com/hooks/clusters"},
 	} {
-		if _, err := h.App.SaveHook(ctx, boss, r); err != nil {
+		if _, err := h.Services.Webhook.SaveHook(ctx, boss, r); err != nil {
 			return fmt.Errorf("hook %s: %w", r.Name, err)
 		}
 	}
@@ -139,19 +139,19 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 		chat.ChatTokens{Access: "xoxb-nothing"}, h.Clock.Now()); err != nil {
 		return err
 	}
-	if err := h.App.SetApprovals(ctx, boss, chat.ChatApprovals{Kind: "slack", Team: h.team, Channel: "C0APPROVE"}); err != nil {
+	if err := h.Services.Chat.Channels.SetApprovals(ctx, boss, chat.ChatApprovals{Kind: "slack", Team: h.team, Channel: "C0APPROVE"}); err != nil {
 		return err
 	}
-	if _, _, err := h.App.CreateRobotToken(ctx, boss, identity.NewAPIToken{Label: "build system", User: "builds", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, Days: 90}); err != nil {
+	if _, _, err := h.Services.Identity.Tokens.CreateRobotToken(ctx, boss, identity.NewAPIToken{Label: "build system", User: "builds", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, Days: 90}); err != nil {
 		return err
 	}
 	for name, label := range map[string]string{User: "laptop", Operator: "terraform"} {
-		if _, _, err := h.App.CreateToken(ctx, h.actor(name), identity.NewAPIToken{Label: label, Days: 30}); err != nil {
+		if _, _, err := h.Services.Identity.Tokens.CreateToken(ctx, h.actor(name), identity.NewAPIToken{Label: label, Days: 30}); err != nil {
 			return err
 		}
 	}
 	for name, about := range map[string]string{"research": "The university's part of the house.", "partners": "For those who build on us."} {
-		if _, _, err := h.App.CreateTenant(ctx, operator, identity.NewTenant{Name: name, About: about, Slots: 20}); err != nil {
+		if _, _, err := h.Services.Identity.Tenants.CreateTenant(ctx, operator, identity.NewTenant{Name: name, About: about, Slots: 20}); err != nil {
 			return err
 		}
 	}
@@ -163,7 +163,7 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 	for _, p := range []pool.PoolRequest{
 		{Name: "runners", Hardware: "small", Image: "debian", Provider: "dublin", Count: &count, MaxAge: &age},
 	} {
-		if _, err := h.App.CreatePool(ctx, boss, p); err != nil {
+		if _, err := h.Services.Pool.Pools.CreatePool(ctx, boss, p); err != nil {
 			return fmt.Errorf("pool: %w", err)
 		}
 	}
@@ -173,7 +173,7 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 // staff registers provisioners.
 func (h *House) staff(ctx context.Context, names ...string) error {
 	for i, name := range names {
-		if _, err := h.App.LocalRegistry(fleet.LocalPrefix+name+":", true).Register(ctx, fleet.Registration{Name: name, Host: name + ".example.com", Version: "1.0", Slots: 40 + 20*i,
+		if _, err := h.Services.Fleet.Registries.LocalRegistry(fleet.LocalPrefix+name+":", true).Register(ctx, fleet.Registration{Name: name, Host: name + ".example.com", Version: "1.0", Slots: 40 + 20*i,
 			Tags: map[string]string{"site": name[:3]}}); err != nil {
 			return err
 		}

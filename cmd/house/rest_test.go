@@ -19,7 +19,7 @@ import (
 func TestRestingPagesLeaveTheDatabaseAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := settled(t)
-		list, err := h.App.Clusters(t.Context(), h.actor(Operator), app.ClusterFilter{Name: "payments"})
+		list, err := h.Services.Cluster.Views.Clusters(t.Context(), h.actor(Operator), app.ClusterFilter{Name: "payments"})
 		if err != nil || len(list) == 0 {
 			t.Fatalf("no cluster is at rest: %v", err)
 		}

@@ -36,7 +36,7 @@ func (w *worker) work(ctx context.Context, rounds int) error {
 		w.round = 20 * time.Second
 	}
 	for i := 0; rounds == 0 || i < rounds; i++ {
-		list, err := w.h.App.Claim(ctx, w.id, execution.MaxClaims)
+		list, err := w.h.Services.Execution.Coordinator.Claim(ctx, w.id, execution.MaxClaims)
 		if err != nil {
 			return fmt.Errorf("house: claim: %w", err)
 		}
@@ -57,7 +57,7 @@ func (w *worker) work(ctx context.Context, rounds int) error {
 			for j, as := range part {
 				reports[j] = w.report(as)
 			}
-			if _, err := w.h.App.Report(ctx, w.id, reports); err != nil {
+			if _, err := w.h.Services.Execution.Coordinator.Report(ctx, w.id, reports); err != nil {
 				return fmt.Errorf("house: report: %w", err)
 			}
 		}
@@ -91,7 +91,7 @@ func (w *worker) say(ctx context.Context, list []*execution.Assignment) error {
 		}
 	}
 	for part := range slices.Chunk(lines, execution.MaxLogs) {
-		if err := w.h.App.Log(ctx, w.id, part); err != nil {
+		if err := w.h.Services.Execution.Coordinator.Log(ctx, w.id, part); err != nil {
 			return fmt.Errorf("house: log: %w", err)
 		}
 	}

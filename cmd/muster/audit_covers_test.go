@@ -47,7 +47,7 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 		actor := app.Actor{Tenant: here, User: "auditor", Role: app.RoleSuperadmin, Via: app.ViaAPI, From: "192.0.2.1", ProvenAt: time.Now()}
 		before := count("auditor")
 		s := &scene{matrix: m, actor: actor, tenant: here, owner: "auditor", visibility: app.VisiblePrivate}
-		if err := try(actor.In(t.Context()), m.server.App, s); err != nil {
+		if err := try(actor.In(t.Context()), m.server.Services, s); err != nil {
 			t.Logf("%s was refused and changes nothing: %v", p.UseCase, err)
 			continue
 		}
@@ -60,7 +60,7 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 	if seen < 20 {
 		t.Errorf("only %d use cases were seen in the audit", seen)
 	}
-	proofs, err := m.server.App.VerifyAudit(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, "*")
+	proofs, err := m.server.Services.Identity.AuditLog.VerifyAudit(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, "*")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,66 +37,68 @@ func (s *scene) delivered() (hook string, delivery, build int64) {
 }
 
 // Builds, in the matrix.
-var buildTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
-	"BuildHooks": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.BuildHooks(ctx, s.actor)
+var buildTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"BuildHooks": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Build.Hooks.BuildHooks(ctx, s.actor)
 		return err
 	},
-	"BuildHook": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.BuildHook(ctx, s.actor, s.buildHook())
+	"BuildHook": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Build.Hooks.BuildHook(ctx, s.actor, s.buildHook())
 		return err
 	},
-	"SaveBuildHook": func(ctx context.Context, a *all.App, s *scene) error {
+	"SaveBuildHook": func(ctx context.Context, a *all.Services, s *scene) error {
 		own := *s // a name of another tenant's is one that is free here
 		own.tenant = s.actor.Tenant
-		_, err := a.SaveBuildHook(ctx, s.actor, appbuild.BuildHookRequest{Name: own.buildHook(), Rules: &ciRules})
+		_, err := a.Build.Hooks.SaveBuildHook(ctx, s.actor, appbuild.BuildHookRequest{Name: own.buildHook(), Rules: &ciRules})
 		return err
 	},
-	"DeleteBuildHook": func(ctx context.Context, a *all.App, s *scene) error {
-		return a.DeleteBuildHook(ctx, s.actor, s.buildHook())
+	"DeleteBuildHook": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.Build.Hooks.DeleteBuildHook(ctx, s.actor, s.buildHook())
 	},
-	"CheckBuildRules": func(ctx context.Context, a *all.App, s *scene) error { return a.CheckBuildRules(ctx, s.actor, ciRules) },
-	"TryBuild": func(ctx context.Context, a *all.App, s *scene) error {
+	"CheckBuildRules": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.Build.Hooks.CheckBuildRules(ctx, s.actor, ciRules)
+	},
+	"TryBuild": func(ctx context.Context, a *all.Services, s *scene) error {
 		hook, delivery, _ := s.delivered()
-		_, err := a.TryBuild(ctx, s.actor, hook, appbuild.BuildTrial{Delivery: delivery})
+		_, err := a.Build.Intake.TryBuild(ctx, s.actor, hook, appbuild.BuildTrial{Delivery: delivery})
 		return err
 	},
-	"BuildDeliveries": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.BuildDeliveries(ctx, s.actor, s.buildHook(), 0, 10)
+	"BuildDeliveries": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Build.Intake.BuildDeliveries(ctx, s.actor, s.buildHook(), 0, 10)
 		return err
 	},
-	"BuildDelivery": func(ctx context.Context, a *all.App, s *scene) error {
+	"BuildDelivery": func(ctx context.Context, a *all.Services, s *scene) error {
 		hook, delivery, _ := s.delivered()
-		_, err := a.BuildDelivery(ctx, s.actor, hook, delivery)
+		_, err := a.Build.Intake.BuildDelivery(ctx, s.actor, hook, delivery)
 		return err
 	},
-	"ReplayBuild": func(ctx context.Context, a *all.App, s *scene) error {
+	"ReplayBuild": func(ctx context.Context, a *all.Services, s *scene) error {
 		hook, delivery, _ := s.delivered()
-		_, err := a.ReplayBuild(ctx, s.actor, hook, delivery)
+		_, err := a.Build.Intake.ReplayBuild(ctx, s.actor, hook, delivery)
 		return err
 	},
-	"BuildList": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.BuildList(ctx, s.actor, appbuild.BuildFilter{})
+	"BuildList": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Build.Builds.BuildList(ctx, s.actor, appbuild.BuildFilter{})
 		return err
 	},
-	"Build": func(ctx context.Context, a *all.App, s *scene) error {
+	"Build": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, _, id := s.delivered()
-		_, err := a.Build(ctx, s.actor, id)
+		_, err := a.Build.Builds.Build(ctx, s.actor, id)
 		return err
 	},
-	"AwaitBuild": func(ctx context.Context, a *all.App, s *scene) error {
+	"AwaitBuild": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, _, id := s.delivered()
-		_, err := a.AwaitBuild(ctx, s.actor, id, 0)
+		_, err := a.Build.Builds.AwaitBuild(ctx, s.actor, id, 0)
 		return err
 	},
-	"EndBuild": func(ctx context.Context, a *all.App, s *scene) error {
+	"EndBuild": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, _, id := s.delivered()
-		_, err := a.EndBuild(ctx, s.actor, id)
+		_, err := a.Build.Builds.EndBuild(ctx, s.actor, id)
 		return err
 	},
-	"ExtendBuild": func(ctx context.Context, a *all.App, s *scene) error {
+	"ExtendBuild": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, _, id := s.delivered()
-		_, err := a.ExtendBuild(ctx, s.actor, id, 60e9)
+		_, err := a.Build.Builds.ExtendBuild(ctx, s.actor, id, 60e9)
 		return err
 	},
 }

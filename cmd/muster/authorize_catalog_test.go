@@ -15,7 +15,7 @@ import (
 func (s *scene) entry() template.CatalogKey {
 	s.used = true
 	name := s.fresh("own")
-	_, err := s.server.App.ApplyCatalog(s.t.Context(), s.boss(), ownTemplate(name))
+	_, err := s.server.Services.Catalog.ApplyCatalog(s.t.Context(), s.boss(), ownTemplate(name))
 	s.must(err)
 	return template.CatalogKey{Kind: template.KindTemplate, Name: name}
 }
@@ -25,56 +25,56 @@ func ownTemplate(name string) catalog.CatalogChange {
 }
 
 // The tenant's own catalog, in the matrix.
-var catalogTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
-	"CatalogItems": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CatalogItems(ctx, s.actor, "", "")
+var catalogTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"CatalogItems": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.CatalogItems(ctx, s.actor, "", "")
 		return err
 	},
-	"CatalogSource": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CatalogSource(ctx, s.actor, s.entry())
+	"CatalogSource": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.CatalogSource(ctx, s.actor, s.entry())
 		return err
 	},
-	"CatalogHistory": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CatalogHistory(ctx, s.actor, template.CatalogKey{Kind: template.KindTemplate, Name: "web"})
+	"CatalogHistory": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.CatalogHistory(ctx, s.actor, template.CatalogKey{Kind: template.KindTemplate, Name: "web"})
 		return err
 	},
-	"CatalogFamilies": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CatalogFamilies(ctx, s.actor)
+	"CatalogFamilies": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.CatalogFamilies(ctx, s.actor)
 		return err
 	},
-	"ExportCatalog": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ExportCatalog(ctx, s.actor, true)
+	"ExportCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.ExportCatalog(ctx, s.actor, true)
 		return err
 	},
-	"CheckProvider": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CheckProvider(ctx, s.actor, "sandbox")
+	"CheckProvider": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Installation.CheckProvider(ctx, s.actor, "sandbox")
 		return err
 	},
-	"ProviderOffers": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ProviderOffers(ctx, s.actor, "sandbox")
+	"ProviderOffers": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Installation.ProviderOffers(ctx, s.actor, "sandbox")
 		if app.AsError(err) != nil && err != nil && app.AsError(err).Reason == "no_offers" {
 			return nil
 		}
 		return err
 	},
-	"CheckCatalog": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CheckCatalog(ctx, s.actor, ownTemplate("checked"))
+	"CheckCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.CheckCatalog(ctx, s.actor, ownTemplate("checked"))
 		return err
 	},
-	"TryCatalog": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.TryCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "tried", Size: 3}})
+	"TryCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Trials.TryCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "tried", Size: 3}})
 		return err
 	},
-	"ExplainCatalog": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ExplainCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "tried", Size: 3}})
+	"ExplainCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Trials.ExplainCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "tried", Size: 3}})
 		return err
 	},
-	"ApplyCatalog": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ApplyCatalog(ctx, s.actor, ownTemplate(s.fresh("applied")))
+	"ApplyCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.ApplyCatalog(ctx, s.actor, ownTemplate(s.fresh("applied")))
 		return err
 	},
-	"RevertCatalog": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.RevertCatalog(ctx, s.actor, s.entry(), 1, "")
+	"RevertCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.RevertCatalog(ctx, s.actor, s.entry(), 1, "")
 		return err
 	},
 }

@@ -17,29 +17,29 @@ func (s *scene) workspaceOf() string {
 }
 
 // chatTries are those about chats.
-var chatTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
-	"ChatHouse": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ChatHouse(ctx, s.actor, "slack")
+var chatTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"ChatHouse": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Chat.Channels.ChatHouse(ctx, s.actor, "slack")
 		return err
 	},
-	"StartChatInstall": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.StartChatInstall(ctx, s.actor)
+	"StartChatInstall": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Chat.Workspaces.StartChatInstall(ctx, s.actor)
 		return err
 	},
-	"InstallChat": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.InstallChat(ctx, s.actor, "a state", func(context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
+	"InstallChat": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Chat.Workspaces.InstallChat(ctx, s.actor, "a state", func(context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
 			return chat.ChatWorkspace{}, chat.ChatTokens{}, nil
 		})
 		return err
 	},
-	"ChangeWorkspace": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ChangeWorkspace(ctx, s.actor, "slack", s.workspaceOf(), true)
+	"ChangeWorkspace": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Chat.Workspaces.ChangeWorkspace(ctx, s.actor, "slack", s.workspaceOf(), true)
 		return err
 	},
-	"RemoveWorkspace": func(ctx context.Context, a *all.App, s *scene) error {
-		return a.RemoveWorkspace(ctx, s.actor, "slack", s.workspaceOf())
+	"RemoveWorkspace": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.Chat.Workspaces.RemoveWorkspace(ctx, s.actor, "slack", s.workspaceOf())
 	},
-	"SetApprovals": func(ctx context.Context, a *all.App, s *scene) error {
-		return a.SetApprovals(ctx, s.actor, chat.ChatApprovals{Kind: "slack", Team: s.workspaceOf(), Channel: "C3"})
+	"SetApprovals": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.Chat.Channels.SetApprovals(ctx, s.actor, chat.ChatApprovals{Kind: "slack", Team: s.workspaceOf(), Channel: "C3"})
 	},
 }

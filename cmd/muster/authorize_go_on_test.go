@@ -8,17 +8,17 @@ import (
 )
 
 // Going on with fewer nodes, in the matrix.
-var goOnTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
-	"PreviewGoOn": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.PreviewGoOn(ctx, s.actor, s.cluster(), 0)
+var goOnTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"PreviewGoOn": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Partials.PreviewGoOn(ctx, s.actor, s.cluster(), 0)
 		return err
 	},
-	"GoOn": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.GoOn(ctx, s.actor, s.cluster(), 0, "", false)
+	"GoOn": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Partials.GoOn(ctx, s.actor, s.cluster(), 0, "", false)
 		return err
 	},
-	"SetTopUp": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.SetTopUp(ctx, s.actor, s.cluster(), appoperation.TopUpOrder{Off: true})
+	"SetTopUp": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Backfills.SetTopUp(ctx, s.actor, s.cluster(), appoperation.TopUpOrder{Off: true})
 		return err
 	},
 }

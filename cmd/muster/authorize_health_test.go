@@ -7,21 +7,21 @@ import (
 )
 
 // How clusters are, in the matrix.
-var healthTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
-	"Health": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Health(ctx, s.actor, s.cluster())
+var healthTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"Health": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Execution.Health.Health(ctx, s.actor, s.cluster())
 		return err
 	},
-	"CheckHealth": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CheckHealth(ctx, s.actor, s.cluster())
+	"CheckHealth": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Execution.Health.CheckHealth(ctx, s.actor, s.cluster())
 		return err
 	},
-	"ClusterFacts": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ClusterFacts(ctx, s.actor, s.cluster())
+	"ClusterFacts": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Execution.Facts.ClusterFacts(ctx, s.actor, s.cluster())
 		return err
 	},
-	"Drift": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Drift(ctx, s.actor, s.cluster())
+	"Drift": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Drifts.Drift(ctx, s.actor, s.cluster())
 		return err
 	},
 }

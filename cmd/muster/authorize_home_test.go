@@ -7,13 +7,13 @@ import (
 )
 
 // What people begin with, in the matrix.
-var homeTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
-	"Home": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Home(ctx, s.actor)
+var homeTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"Home": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Dashboard.Home(ctx, s.actor)
 		return err
 	},
-	"TemplatePrices": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.TemplatePrices(ctx, s.actor)
+	"TemplatePrices": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.TemplatePrices(ctx, s.actor)
 		return err
 	},
 }

@@ -9,24 +9,24 @@ import (
 )
 
 // Lists and what operators look at, in the matrix.
-var listTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
-	"ClusterPage": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ClusterPage(ctx, s.actor, app.ClusterFilter{})
+var listTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"ClusterPage": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Views.ClusterPage(ctx, s.actor, app.ClusterFilter{})
 		return err
 	},
-	"Settings": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Settings(ctx, s.actor)
+	"Settings": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Installation.Settings(ctx, s.actor)
 		return err
 	},
-	"Metrics": func(ctx context.Context, a *all.App, s *scene) error {
-		return a.Metrics(ctx, s.actor, io.Discard)
+	"Metrics": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.Fleet.Installation.Metrics(ctx, s.actor, io.Discard)
 	},
-	"ProviderHealth": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ProviderHealth(ctx, s.actor)
+	"ProviderHealth": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Installation.ProviderHealth(ctx, s.actor)
 		return err
 	},
-	"ClusterCounts": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ClusterCounts(ctx, s.actor, app.ClusterFilter{})
+	"ClusterCounts": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Views.ClusterCounts(ctx, s.actor, app.ClusterFilter{})
 		return err
 	},
 }

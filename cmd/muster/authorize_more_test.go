@@ -51,9 +51,9 @@ func (s *scene) lesser() string {
 
 func (s *scene) token() int64 {
 	name := s.user()
-	_, err := s.server.App.IssueToken(s.t.Context(), s.tenant, name, s.fresh("token"))
+	_, err := s.server.Services.Identity.Tokens.IssueToken(s.t.Context(), s.tenant, name, s.fresh("token"))
 	s.must(err)
-	all, err := s.server.App.Tokens(s.t.Context(), s.boss(), name)
+	all, err := s.server.Services.Identity.Tokens.Tokens(s.t.Context(), s.boss(), name)
 	s.must(err)
 	newest := int64(0)
 	for _, t := range all {
@@ -72,7 +72,7 @@ func (s *scene) session() (user string, id int64) {
 func (s *scene) group() string {
 	s.used = true
 	name := s.fresh("group")
-	_, err := s.server.App.SaveGroup(s.t.Context(), s.boss(), identity.GroupChange{Name: name})
+	_, err := s.server.Services.Identity.Groups.SaveGroup(s.t.Context(), s.boss(), identity.GroupChange{Name: name})
 	s.must(err)
 	return name
 }
@@ -80,16 +80,16 @@ func (s *scene) group() string {
 func (s *scene) secret() string {
 	s.used = true
 	name := s.fresh("SECRET")
-	s.must(s.server.App.SetSecret(s.t.Context(), s.boss(), name, []byte("value")))
+	s.must(s.server.Services.Secret.SetSecret(s.t.Context(), s.boss(), name, []byte("value")))
 	return name
 }
 
 func (s *scene) quota() string {
 	s.used = true
 	name, most := s.fresh("quotagroup"), 1e6
-	_, err := s.server.App.SaveGroup(s.t.Context(), s.boss(), identity.GroupChange{Name: name})
+	_, err := s.server.Services.Identity.Groups.SaveGroup(s.t.Context(), s.boss(), identity.GroupChange{Name: name})
 	s.must(err)
-	_, err = s.server.App.SetQuota(s.t.Context(), s.boss(), policy.Quota{Scope: policy.QuotaGroup, Name: name, Limits: policy.Limits{Nodes: &most}})
+	_, err = s.server.Services.Policy.Quotas.SetQuota(s.t.Context(), s.boss(), policy.Quota{Scope: policy.QuotaGroup, Name: name, Limits: policy.Limits{Nodes: &most}})
 	s.must(err)
 	return name
 }
@@ -101,7 +101,7 @@ func aPolicy(name string) policy.Policy {
 func (s *scene) policy() string {
 	s.used = true
 	name := s.fresh("policy")
-	_, err := s.server.App.SavePolicy(s.t.Context(), s.boss(), aPolicy(name))
+	_, err := s.server.Services.Policy.Policies.SavePolicy(s.t.Context(), s.boss(), aPolicy(name))
 	s.must(err)
 	return name
 }
@@ -110,10 +110,10 @@ func (s *scene) policy() string {
 func (s *scene) request() int64 {
 	s.used, s.hidden = true, true
 	p := policy.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1}}
-	_, err := s.server.App.SavePolicy(s.t.Context(), s.boss(), p)
+	_, err := s.server.Services.Policy.Policies.SavePolicy(s.t.Context(), s.boss(), p)
 	s.must(err)
 	r := cluster.ClusterRequest{Name: s.fresh("asked"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 7}}
-	a, err := s.server.App.Ask(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleUser}, r)
+	a, err := s.server.Services.Cluster.Creates.Ask(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleUser}, r)
 	if err != nil || a.Request.Status != cluster.RequestWaiting {
 		s.t.Fatalf("%+v, %v", a.Request, err)
 	}
@@ -122,7 +122,7 @@ func (s *scene) request() int64 {
 
 // device has a program ask, and gives the code that its person would type.
 func (s *scene) device() string {
-	c, err := s.server.App.StartDevice(s.t.Context(), s.fresh("host"), "muster", s.fresh("from"), nil)
+	c, err := s.server.Services.Identity.Devices.StartDevice(s.t.Context(), s.fresh("host"), "muster", s.fresh("from"), nil)
 	s.must(err)
 	return c.User
 }
@@ -158,304 +158,312 @@ var byRule = map[string]string{
 }
 
 // moreTries are those about people, rules and money.
-var moreTries = map[string]func(ctx context.Context, a *appall.App, s *scene) error{
-	"User": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.User(ctx, s.actor, s.user())
+var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scene) error{
+	"User": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Users.User(ctx, s.actor, s.user())
 		return err
 	},
-	"Users": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, _, err := a.Users(ctx, s.actor, identity.UserFilter{})
+	"Users": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, _, err := a.Identity.Users.Users(ctx, s.actor, identity.UserFilter{})
 		return err
 	},
-	"CreateUser": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, _, err := a.CreateUser(ctx, s.actor, identity.NewUser{Name: s.fresh("new"), Role: app.RoleViewer})
+	"CreateUser": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, _, err := a.Identity.Users.CreateUser(ctx, s.actor, identity.NewUser{Name: s.fresh("new"), Role: app.RoleViewer})
 		return err
 	},
-	"ChangeUser": func(ctx context.Context, a *appall.App, s *scene) error {
+	"ChangeUser": func(ctx context.Context, a *appall.Services, s *scene) error {
 		name := "Ada"
-		_, err := a.ChangeUser(ctx, s.actor, s.lesser(), identity.UserChange{FullName: &name})
+		_, err := a.Identity.Users.ChangeUser(ctx, s.actor, s.lesser(), identity.UserChange{FullName: &name})
 		return err
 	},
-	"ResetUserPassword": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ResetUserPassword(ctx, s.actor, s.lesser())
+	"ResetUserPassword": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Users.ResetUserPassword(ctx, s.actor, s.lesser())
 		return err
 	},
-	"DeleteUser": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.DeleteUser(ctx, s.actor, s.lesser(), "")
+	"DeleteUser": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Users.DeleteUser(ctx, s.actor, s.lesser(), "")
 	},
-	"Groups": func(ctx context.Context, a *appall.App, s *scene) error { _, err := a.Groups(ctx, s.actor); return err },
-	"SaveGroup": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.SaveGroup(ctx, s.actor, identity.GroupChange{Name: s.fresh("g")})
+	"Groups": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Groups.Groups(ctx, s.actor)
 		return err
 	},
-	"DeleteGroup": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.DeleteGroup(ctx, s.actor, s.group())
-	},
-	"Tokens": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Tokens(ctx, s.actor, s.user())
+	"SaveGroup": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Groups.SaveGroup(ctx, s.actor, identity.GroupChange{Name: s.fresh("g")})
 		return err
 	},
-	"CreateToken": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, _, err := a.CreateToken(ctx, s.actor, identity.NewAPIToken{Label: s.fresh("t")})
+	"DeleteGroup": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Groups.DeleteGroup(ctx, s.actor, s.group())
+	},
+	"Tokens": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Tokens.Tokens(ctx, s.actor, s.user())
 		return err
 	},
-	"CreateRobotToken": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, _, err := a.CreateRobotToken(ctx, s.actor, identity.NewAPIToken{Label: s.fresh("t"), User: s.lesser()})
+	"CreateToken": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, _, err := a.Identity.Tokens.CreateToken(ctx, s.actor, identity.NewAPIToken{Label: s.fresh("t")})
 		return err
 	},
-	"RevokeToken": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.RevokeToken(ctx, s.actor, s.token())
+	"CreateRobotToken": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, _, err := a.Identity.Tokens.CreateRobotToken(ctx, s.actor, identity.NewAPIToken{Label: s.fresh("t"), User: s.lesser()})
+		return err
+	},
+	"RevokeToken": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Tokens.RevokeToken(ctx, s.actor, s.token())
 	},
 
-	"EndToken": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.EndToken(ctx, s.actor)
+	"EndToken": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Tokens.EndToken(ctx, s.actor)
 		return err
 	},
-	"ShowDevice": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ShowDevice(ctx, s.actor, s.device())
+	"ShowDevice": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Devices.ShowDevice(ctx, s.actor, s.device())
 		return err
 	},
-	"AnswerDevice": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.AnswerDevice(ctx, s.actor, s.device(), true, nil)
+	"AnswerDevice": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Devices.AnswerDevice(ctx, s.actor, s.device(), true, nil)
 	},
 
-	"Sessions": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Sessions(ctx, s.actor, s.user())
+	"Sessions": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Sessions.Sessions(ctx, s.actor, s.user())
 		return err
 	},
-	"RevokeSession": func(ctx context.Context, a *appall.App, s *scene) error {
+	"RevokeSession": func(ctx context.Context, a *appall.Services, s *scene) error {
 		user, id := s.session()
-		return a.RevokeSession(ctx, s.actor, user, id)
+		return a.Identity.Sessions.RevokeSession(ctx, s.actor, user, id)
 	},
-	"RevokeAllSessions": func(ctx context.Context, a *appall.App, s *scene) error {
+	"RevokeAllSessions": func(ctx context.Context, a *appall.Services, s *scene) error {
 		user, _ := s.session()
-		_, err := a.RevokeAllSessions(ctx, s.actor, user)
+		_, err := a.Identity.Sessions.RevokeAllSessions(ctx, s.actor, user)
 		return err
 	},
-	"ChangePassword": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.ChangePassword(ctx, s.actor, "the old one", "another good passphrase")
+	"ChangePassword": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Passwords.ChangePassword(ctx, s.actor, "the old one", "another good passphrase")
 	},
-	"StepUp": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.StepUp(ctx, s.actor, "a password", identity.FactorProof{})
+	"StepUp": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.StepUps.StepUp(ctx, s.actor, "a password", identity.FactorProof{})
 	},
-	"SecondFactors": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.SecondFactors(ctx, s.actor)
+	"SecondFactors": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Factors.SecondFactors(ctx, s.actor)
 		return err
 	},
-	"StartAuthenticator": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.StartAuthenticator(ctx, s.actor)
+	"StartAuthenticator": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Factors.StartAuthenticator(ctx, s.actor)
 		return err
 	},
-	"ConfirmAuthenticator": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ConfirmAuthenticator(ctx, s.actor, "123456")
+	"ConfirmAuthenticator": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Factors.ConfirmAuthenticator(ctx, s.actor, "123456")
 		return err
 	},
-	"AddSecurityKey": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.AddSecurityKey(ctx, s.actor, "key ring", []byte("record"))
+	"AddSecurityKey": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Factors.AddSecurityKey(ctx, s.actor, "key ring", []byte("record"))
 		return err
 	},
-	"RemoveSecondFactor": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.RemoveSecondFactor(ctx, s.actor, "a factor")
+	"RemoveSecondFactor": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Factors.RemoveSecondFactor(ctx, s.actor, "a factor")
 	},
-	"ReplaceRecoveryCodes": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ReplaceRecoveryCodes(ctx, s.actor)
+	"ReplaceRecoveryCodes": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Factors.ReplaceRecoveryCodes(ctx, s.actor)
 		return err
 	},
-	"ResetSecondFactor": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.ResetSecondFactor(ctx, s.actor, s.lesser())
+	"ResetSecondFactor": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Factors.ResetSecondFactor(ctx, s.actor, s.lesser())
 	},
-	"RequireSecondFactor": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.RequireSecondFactor(ctx, s.actor, true)
+	"RequireSecondFactor": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Factors.RequireSecondFactor(ctx, s.actor, true)
 	},
-	"StepUpBy": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.StepUpBy(ctx, s.actor, "https://idp.example.com", "ada")
+	"StepUpBy": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.StepUps.StepUpBy(ctx, s.actor, "https://idp.example.com", "ada")
 	},
-	"ShowLink": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ShowLink(ctx, s.actor, "a link")
+	"ShowLink": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Links.ShowLink(ctx, s.actor, "a link")
 		return err
 	},
-	"ConfirmLink": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ConfirmLink(ctx, s.actor, "a link")
+	"ConfirmLink": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Links.ConfirmLink(ctx, s.actor, "a link")
 		return err
 	},
-	"Identities": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Identities(ctx, s.actor, s.user())
+	"Identities": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Links.Identities(ctx, s.actor, s.user())
 		return err
 	},
-	"RemoveIdentity": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.RemoveIdentity(ctx, s.actor, s.user(), "slack", "T1/U1")
+	"RemoveIdentity": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Links.RemoveIdentity(ctx, s.actor, s.user(), "slack", "T1/U1")
 	},
 
-	"Tenant": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Tenant(ctx, s.actor, here)
+	"Tenant": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Tenants.Tenant(ctx, s.actor, here)
 		return err
 	},
-	"Tenants": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Tenants(ctx, s.actor)
+	"Tenants": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Tenants.Tenants(ctx, s.actor)
 		return err
 	},
-	"TenantNames": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.TenantNames(ctx, s.actor)
+	"TenantNames": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Tenants.TenantNames(ctx, s.actor)
 		return err
 	},
-	"CreateTenant": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, _, err := a.CreateTenant(ctx, s.actor, identity.NewTenant{Name: s.fresh("tenant")})
+	"CreateTenant": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, _, err := a.Identity.Tenants.CreateTenant(ctx, s.actor, identity.NewTenant{Name: s.fresh("tenant")})
 		return err
 	},
-	"ExportTenant": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ExportTenant(ctx, s.actor)
+	"ExportTenant": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Settings.ExportTenant(ctx, s.actor)
 		return err
 	},
-	"CheckTenant": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.CheckTenant(ctx, s.actor, groupFile(s.fresh("group")))
+	"CheckTenant": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Settings.CheckTenant(ctx, s.actor, groupFile(s.fresh("group")))
 		return err
 	},
-	"ImportTenant": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ImportTenant(ctx, s.actor, groupFile(s.fresh("group")))
+	"ImportTenant": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Settings.ImportTenant(ctx, s.actor, groupFile(s.fresh("group")))
 		return err
 	},
-	"ChangeTenant": func(ctx context.Context, a *appall.App, s *scene) error {
+	"ChangeTenant": func(ctx context.Context, a *appall.Services, s *scene) error {
 		about := "changed"
-		_, err := a.ChangeTenant(ctx, s.actor, here, identity.TenantChange{About: &about})
+		_, err := a.Identity.Tenants.ChangeTenant(ctx, s.actor, here, identity.TenantChange{About: &about})
 		return err
 	},
-	"DeleteTenant": func(ctx context.Context, a *appall.App, s *scene) error { return a.DeleteTenant(ctx, s.actor, there) },
-	"ActIn": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ActIn(ctx, s.actor, there)
+	"DeleteTenant": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.Tenants.DeleteTenant(ctx, s.actor, there)
+	},
+	"ActIn": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.Tenants.ActIn(ctx, s.actor, there)
 		return err
 	},
 
-	"Requests": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Requests(ctx, s.actor, cluster.RequestFilter{})
+	"Requests": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Requests.Requests(ctx, s.actor, cluster.RequestFilter{})
 		return err
 	},
-	"Request": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Request(ctx, s.actor, s.request())
+	"Request": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Requests.Request(ctx, s.actor, s.request())
 		return err
 	},
-	"Ask": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Ask(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
+	"Ask": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Cluster.Creates.Ask(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
-	"SubmitRequest": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.SubmitRequest(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
+	"SubmitRequest": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Cluster.Creates.SubmitRequest(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
-	"Confirm": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Confirm(ctx, s.actor, s.request(), "")
+	"Confirm": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Requests.Confirm(ctx, s.actor, s.request(), "")
 		return err
 	},
-	"Withdraw": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Withdraw(ctx, s.actor, s.request(), "")
+	"Withdraw": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Requests.Withdraw(ctx, s.actor, s.request(), "")
 		return err
 	},
-	"Review": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Review(ctx, s.actor, s.request(), appoperation.ReviewRequest{Verdict: cluster.VerdictApprove})
+	"Review": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Requests.Review(ctx, s.actor, s.request(), appoperation.ReviewRequest{Verdict: cluster.VerdictApprove})
 		return err
 	},
-	"BreakGlass": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.BreakGlass(ctx, s.actor, s.request(), "", "the building is on fire")
+	"BreakGlass": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Requests.BreakGlass(ctx, s.actor, s.request(), "", "the building is on fire")
 		return err
 	},
-	"PolicyList": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.PolicyList(ctx, s.actor)
+	"PolicyList": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Policy.Policies.PolicyList(ctx, s.actor)
 		return err
 	},
-	"Policy": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Policy(ctx, s.actor, s.policy())
+	"Policy": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Policy.Policies.Policy(ctx, s.actor, s.policy())
 		return err
 	},
-	"PolicyZone": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.PolicyZone(ctx, s.actor)
+	"PolicyZone": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Policy.Policies.PolicyZone(ctx, s.actor)
 		return err
 	},
-	"SavePolicy": func(ctx context.Context, a *appall.App, s *scene) error {
+	"SavePolicy": func(ctx context.Context, a *appall.Services, s *scene) error {
 		name := s.fresh("p")
-		_, err := a.SavePolicy(ctx, s.actor, aPolicy(name))
+		_, err := a.Policy.Policies.SavePolicy(ctx, s.actor, aPolicy(name))
 		if err == nil {
-			err = a.DeletePolicy(ctx, s.actor, name)
+			err = a.Policy.Policies.DeletePolicy(ctx, s.actor, name)
 		}
 		return err
 	},
-	"DeletePolicy": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.DeletePolicy(ctx, s.actor, s.policy())
+	"DeletePolicy": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Policy.Policies.DeletePolicy(ctx, s.actor, s.policy())
 	},
-	"TryPolicy": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.TryPolicy(ctx, s.actor, policy.Try{Policy: aPolicy("tried"), Past: 10})
+	"TryPolicy": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Policy.Policies.TryPolicy(ctx, s.actor, policy.Try{Policy: aPolicy("tried"), Past: 10})
 		return err
 	},
-	"SetPolicyZone": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.SetPolicyZone(ctx, s.actor, "Europe/Berlin")
+	"SetPolicyZone": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Policy.Policies.SetPolicyZone(ctx, s.actor, "Europe/Berlin")
 	},
 
-	"Secrets": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Secrets(ctx, s.actor)
+	"Secrets": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Secret.Secrets(ctx, s.actor)
 		return err
 	},
-	"SetSecret": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.SetSecret(ctx, s.actor, "A_SECRET", []byte("x"))
+	"SetSecret": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Secret.SetSecret(ctx, s.actor, "A_SECRET", []byte("x"))
 	},
-	"DeleteSecret": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.DeleteSecret(ctx, s.actor, s.secret())
+	"DeleteSecret": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Secret.DeleteSecret(ctx, s.actor, s.secret())
 	},
-	"Audit": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, _, err := a.Audit(ctx, s.actor, app.AuditFilter{})
+	"Audit": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, _, err := a.Identity.AuditLog.Audit(ctx, s.actor, app.AuditFilter{})
 		return err
 	},
-	"ExportAudit": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.ExportAudit(ctx, s.actor, app.AuditFilter{}, func(app.Deed) error { return nil })
+	"ExportAudit": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Identity.AuditLog.ExportAudit(ctx, s.actor, app.AuditFilter{}, func(app.Deed) error { return nil })
 	},
-	"VerifyAudit": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.VerifyAudit(ctx, s.actor, here)
+	"VerifyAudit": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Identity.AuditLog.VerifyAudit(ctx, s.actor, here)
 		return err
 	},
 
-	"Quotas": func(ctx context.Context, a *appall.App, s *scene) error { _, err := a.Quotas(ctx, s.actor); return err },
-	"QuotaLeft": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.QuotaLeft(ctx, s.actor)
+	"Quotas": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Policy.Quotas.Quotas(ctx, s.actor)
 		return err
 	},
-	"SetQuota": func(ctx context.Context, a *appall.App, s *scene) error {
+	"QuotaLeft": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Policy.Quotas.QuotaLeft(ctx, s.actor)
+		return err
+	},
+	"SetQuota": func(ctx context.Context, a *appall.Services, s *scene) error {
 		most := 1e6
-		_, err := a.SetQuota(ctx, s.actor, policy.Quota{Scope: policy.QuotaEachUser, Limits: policy.Limits{Nodes: &most}})
+		_, err := a.Policy.Quotas.SetQuota(ctx, s.actor, policy.Quota{Scope: policy.QuotaEachUser, Limits: policy.Limits{Nodes: &most}})
 		return err
 	},
-	"DeleteQuota": func(ctx context.Context, a *appall.App, s *scene) error {
-		return a.DeleteQuota(ctx, s.actor, policy.QuotaGroup, s.quota())
+	"DeleteQuota": func(ctx context.Context, a *appall.Services, s *scene) error {
+		return a.Policy.Quotas.DeleteQuota(ctx, s.actor, policy.QuotaGroup, s.quota())
 	},
-	"SetTenantQuota": func(ctx context.Context, a *appall.App, s *scene) error {
+	"SetTenantQuota": func(ctx context.Context, a *appall.Services, s *scene) error {
 		most := 1e6
-		_, err := a.SetTenantQuota(ctx, s.actor, policy.Limits{Nodes: &most})
+		_, err := a.Policy.Quotas.SetTenantQuota(ctx, s.actor, policy.Limits{Nodes: &most})
 		return err
 	},
-	"ExtendLease": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.ExtendLease(ctx, s.actor, s.cluster(), template.LeaseRequest{By: time.Hour, Reason: "because of a test"})
+	"ExtendLease": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Leases.ExtendLease(ctx, s.actor, s.cluster(), template.LeaseRequest{By: time.Hour, Reason: "because of a test"})
 		return err
 	},
-	"Usage": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.Usage(ctx, s.actor, usage.UsageFilter{By: usage.UsageByUser})
+	"Usage": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Usage.Usage(ctx, s.actor, usage.UsageFilter{By: usage.UsageByUser})
 		return err
 	},
-	"UsageOfAll": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.UsageOfAll(ctx, s.actor, usage.UsageFilter{By: usage.UsageByTenant})
+	"UsageOfAll": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Usage.UsageOfAll(ctx, s.actor, usage.UsageFilter{By: usage.UsageByTenant})
 		return err
 	},
-	"UsageAhead": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.UsageAhead(ctx, s.actor)
+	"UsageAhead": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Usage.UsageAhead(ctx, s.actor)
 		return err
 	},
-	"UsageAheadOfAll": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.UsageAheadOfAll(ctx, s.actor)
+	"UsageAheadOfAll": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Usage.UsageAheadOfAll(ctx, s.actor)
 		return err
 	},
-	"LeaseOutlook": func(ctx context.Context, a *appall.App, s *scene) error {
-		_, err := a.LeaseOutlook(ctx, s.actor, s.cluster())
+	"LeaseOutlook": func(ctx context.Context, a *appall.Services, s *scene) error {
+		_, err := a.Operation.Leases.LeaseOutlook(ctx, s.actor, s.cluster())
 		return err
 	},
 }
 
 // allTries calls every use case.
-func allTries() map[string]func(ctx context.Context, a *appall.App, s *scene) error {
+func allTries() map[string]func(ctx context.Context, a *appall.Services, s *scene) error {
 	all := maps.Clone(tries)
 	maps.Copy(all, moreTries)
 	maps.Copy(all, lifeTries)

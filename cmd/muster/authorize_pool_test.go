@@ -11,7 +11,7 @@ import (
 func (s *scene) pool() string {
 	s.used = true
 	name, count := s.fresh("pool"), 1
-	_, err := s.server.App.CreatePool(s.t.Context(), s.boss(), poolOf(name, count))
+	_, err := s.server.Services.Pool.Pools.CreatePool(s.t.Context(), s.boss(), poolOf(name, count))
 	s.must(err)
 	return name
 }
@@ -21,31 +21,34 @@ func poolOf(name string, count int) pool.PoolRequest {
 }
 
 // Machines that are made ahead of time, in the matrix.
-var poolTries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
-	"Pools": func(ctx context.Context, a *all.App, s *scene) error { _, err := a.Pools(ctx, s.actor); return err },
-	"Pool": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Pool(ctx, s.actor, s.pool())
+var poolTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"Pools": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Pool.Pools.Pools(ctx, s.actor)
 		return err
 	},
-	"PoolReceipt": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.PoolReceipt(ctx, s.actor, s.pool())
+	"Pool": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Pool.Pools.Pool(ctx, s.actor, s.pool())
 		return err
 	},
-	"CreatePool": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CreatePool(ctx, s.actor, poolOf(s.fresh("made"), 1))
+	"PoolReceipt": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Pool.Pools.PoolReceipt(ctx, s.actor, s.pool())
 		return err
 	},
-	"ChangePool": func(ctx context.Context, a *all.App, s *scene) error {
+	"CreatePool": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Pool.Pools.CreatePool(ctx, s.actor, poolOf(s.fresh("made"), 1))
+		return err
+	},
+	"ChangePool": func(ctx context.Context, a *all.Services, s *scene) error {
 		count := 2
-		_, err := a.ChangePool(ctx, s.actor, pool.PoolRequest{Name: s.pool(), Count: &count})
+		_, err := a.Pool.Pools.ChangePool(ctx, s.actor, pool.PoolRequest{Name: s.pool(), Count: &count})
 		return err
 	},
-	"DrainPool": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.DrainPool(ctx, s.actor, s.pool())
+	"DrainPool": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Pool.Pools.DrainPool(ctx, s.actor, s.pool())
 		return err
 	},
-	"DeletePool": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.DeletePool(ctx, s.actor, s.pool())
+	"DeletePool": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Pool.Pools.DeletePool(ctx, s.actor, s.pool())
 		return err
 	},
 }

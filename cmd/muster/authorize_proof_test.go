@@ -32,7 +32,7 @@ func TestProofsAreAskedWhereTheTableSays(t *testing.T) {
 		asks := func(a app.Actor) bool {
 			t.Helper()
 			a.Tenant, a.User, a.Role = here, string(role), role
-			err := tries[p.UseCase](t.Context(), m.server.App, &scene{matrix: m, actor: a, tenant: here, owner: a.User})
+			err := tries[p.UseCase](t.Context(), m.server.Services, &scene{matrix: m, actor: a, tenant: here, owner: a.User})
 			return err != nil && app.AsError(err).Reason == app.StepUpReason
 		}
 		now := time.Now()
@@ -62,7 +62,7 @@ func TestProofsOfSomeOfAUseCase(t *testing.T) {
 	m := newMatrix(t)
 	now := time.Now()
 	stale := app.Actor{Tenant: here, User: "admin", Role: app.RoleSuperadmin, Session: "1", ProvenAt: now.Add(-app.FreshWithin - time.Second), SeenAt: now, Via: app.ViaPortal}
-	a, ctx := m.server.App, t.Context()
+	a, ctx := m.server.Services, t.Context()
 	admin, user := app.RoleAdmin, app.RoleUser
 	for _, c := range []struct {
 		name string
@@ -70,55 +70,55 @@ func TestProofsOfSomeOfAUseCase(t *testing.T) {
 		try  func(app.Actor) error
 	}{
 		{"a new user", false, func(w app.Actor) error {
-			_, _, err := a.CreateUser(ctx, w, identity.NewUser{Name: "p-user", Role: user})
+			_, _, err := a.Identity.Users.CreateUser(ctx, w, identity.NewUser{Name: "p-user", Role: user})
 			return err
 		}},
 		{"a new admin", true, func(w app.Actor) error {
-			_, _, err := a.CreateUser(ctx, w, identity.NewUser{Name: "p-admin", Role: admin})
+			_, _, err := a.Identity.Users.CreateUser(ctx, w, identity.NewUser{Name: "p-admin", Role: admin})
 			return err
 		}},
 		{"a promotion", true, func(w app.Actor) error {
-			_, err := a.ChangeUser(ctx, w, "p-user", identity.UserChange{Role: &admin})
+			_, err := a.Identity.Users.ChangeUser(ctx, w, "p-user", identity.UserChange{Role: &admin})
 			return err
 		}},
 		{"the admin whom it made", false, func(w app.Actor) error {
-			_, err := a.ChangeUser(ctx, w, "p-user", identity.UserChange{Role: &admin})
+			_, err := a.Identity.Users.ChangeUser(ctx, w, "p-user", identity.UserChange{Role: &admin})
 			return err
 		}},
 		{"a demotion", false, func(w app.Actor) error {
-			_, err := a.ChangeUser(ctx, w, "p-user", identity.UserChange{Role: &user})
+			_, err := a.Identity.Users.ChangeUser(ctx, w, "p-user", identity.UserChange{Role: &user})
 			return err
 		}},
 		{"a tenant", false, func(w app.Actor) error {
-			_, _, err := a.CreateTenant(ctx, w, identity.NewTenant{Name: "p-bare"})
+			_, _, err := a.Identity.Tenants.CreateTenant(ctx, w, identity.NewTenant{Name: "p-bare"})
 			return err
 		}},
 		{"a tenant with an admin", true, func(w app.Actor) error {
-			_, _, err := a.CreateTenant(ctx, w, identity.NewTenant{Name: "p-led", Admin: &identity.NewUser{Name: "lea"}})
+			_, _, err := a.Identity.Tenants.CreateTenant(ctx, w, identity.NewTenant{Name: "p-led", Admin: &identity.NewUser{Name: "lea"}})
 			return err
 		}},
 		{"a new hook", true, func(w app.Actor) error {
-			_, err := a.SaveHook(ctx, w, webhook.HookRequest{Name: "p", URL: "https://chat.example.com/x"})
+			_, err := a.Webhook.SaveHook(ctx, w, webhook.HookRequest{Name: "p", URL: "https://chat.example.com/x"})
 			return err
 		}},
 		{"a hook's kinds", false, func(w app.Actor) error {
-			_, err := a.SaveHook(ctx, w, webhook.HookRequest{Name: "p", Kinds: &[]app.NoticeKind{}})
+			_, err := a.Webhook.SaveHook(ctx, w, webhook.HookRequest{Name: "p", Kinds: &[]app.NoticeKind{}})
 			return err
 		}},
 		{"a hook's new secret", true, func(w app.Actor) error {
-			_, err := a.SaveHook(ctx, w, webhook.HookRequest{Name: "p", Rotate: true})
+			_, err := a.Webhook.SaveHook(ctx, w, webhook.HookRequest{Name: "p", Rotate: true})
 			return err
 		}},
 		{"a new build hook", true, func(w app.Actor) error {
-			_, err := a.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", System: "github"})
+			_, err := a.Build.Hooks.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", System: "github"})
 			return err
 		}},
 		{"a build hook's rules", false, func(w app.Actor) error {
-			_, err := a.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rules: &[]build.BuildRule{}})
+			_, err := a.Build.Hooks.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rules: &[]build.BuildRule{}})
 			return err
 		}},
 		{"a build hook's new secret", true, func(w app.Actor) error {
-			_, err := a.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rotate: true})
+			_, err := a.Build.Hooks.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rotate: true})
 			return err
 		}},
 	} {

@@ -74,11 +74,11 @@ func newMatrix(t testing.TB) *matrix {
 			t.Error(err)
 		}
 	})
-	if _, _, err := s.App.CreateTenant(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, identity.NewTenant{Name: there}); err != nil {
+	if _, _, err := s.Services.Identity.Tenants.CreateTenant(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, identity.NewTenant{Name: there}); err != nil {
 		t.Fatal(err)
 	}
 	// Somebody who could carry it out, and never does.
-	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), fleet.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
+	if _, err := s.Services.Fleet.Registries.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), fleet.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return &matrix{t: t, server: s}
@@ -153,210 +153,224 @@ func (s *scene) delivery(hook string) int64 {
 }
 
 // tries calls every use case about clusters and the installation.
-var tries = map[string]func(ctx context.Context, a *all.App, s *scene) error{
-	"Template": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Template(ctx, s.actor, "web")
+var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"Template": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.Template(ctx, s.actor, "web")
 		return err
 	},
-	"TemplateVersions": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.TemplateVersions(ctx, s.actor, "web")
+	"TemplateVersions": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.TemplateVersions(ctx, s.actor, "web")
 		return err
 	},
-	"TemplateChanges": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.TemplateChanges(ctx, s.actor, "web", 0, 0)
+	"TemplateChanges": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.TemplateChanges(ctx, s.actor, "web", 0, 0)
 		return err
 	},
-	"Catalog": func(ctx context.Context, a *all.App, s *scene) error { _, err := a.Catalog(ctx, s.actor); return err },
-	"Preview": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Preview(ctx, s.actor, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+	"Catalog": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Catalog.Catalog(ctx, s.actor)
 		return err
 	},
-	"Explain": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Explain(ctx, s.actor, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+	"Preview": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Creates.Preview(ctx, s.actor, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 		return err
 	},
-	"Cluster": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Cluster(ctx, s.actor, s.cluster())
+	"Explain": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Creates.Explain(ctx, s.actor, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 		return err
 	},
-	"Clusters": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Clusters(ctx, s.actor, app.ClusterFilter{})
+	"Cluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Views.Cluster(ctx, s.actor, s.cluster())
 		return err
 	},
-	"Steps": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Steps(ctx, s.actor, s.cluster(), 0)
+	"Clusters": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Views.Clusters(ctx, s.actor, app.ClusterFilter{})
 		return err
 	},
-	"Events": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Events(ctx, s.actor, s.cluster(), 0, 10)
+	"Steps": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Activity.Steps(ctx, s.actor, s.cluster(), 0)
 		return err
 	},
-	"SearchLogs": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.SearchLogs(ctx, s.actor, s.cluster(), cluster.LogFilter{})
+	"Events": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Activity.Events(ctx, s.actor, s.cluster(), 0, 10)
 		return err
 	},
-	"StepGraph": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.StepGraph(ctx, s.actor, s.cluster(), 0)
+	"SearchLogs": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Activity.SearchLogs(ctx, s.actor, s.cluster(), cluster.LogFilter{})
 		return err
 	},
-	"Logs": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Logs(ctx, s.actor, s.cluster(), cluster.LogFilter{})
+	"StepGraph": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Activity.StepGraph(ctx, s.actor, s.cluster(), 0)
 		return err
 	},
-	"NodeReports": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.NodeReports(ctx, s.actor, s.cluster(), "")
+	"Logs": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Activity.Logs(ctx, s.actor, s.cluster(), cluster.LogFilter{})
 		return err
 	},
-	"PreviewRollBack": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.PreviewRollBack(ctx, s.actor, s.cluster(), 0)
+	"NodeReports": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Execution.Health.NodeReports(ctx, s.actor, s.cluster(), "")
 		return err
 	},
-	"Receipt": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Receipt(ctx, s.actor, s.cluster())
+	"PreviewRollBack": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.RollBacks.PreviewRollBack(ctx, s.actor, s.cluster(), 0)
 		return err
 	},
-	"Waiting": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Waiting(ctx, s.actor, s.cluster(), execution.WaitingFilter{})
+	"Receipt": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Machines.Receipt(ctx, s.actor, s.cluster())
 		return err
 	},
-	"CreateCluster": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CreateCluster(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
+	"Waiting": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Execution.Waits.Waiting(ctx, s.actor, s.cluster(), execution.WaitingFilter{})
 		return err
 	},
-	"ClusterConfig": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ClusterConfig(ctx, s.actor, s.cluster())
+	"CreateCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Creates.CreateCluster(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 		return err
 	},
-	"AmendServices": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Amend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationRestart})
+	"ClusterConfig": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Specs.ClusterConfig(ctx, s.actor, s.cluster())
 		return err
 	},
-	"PreviewAmend": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.PreviewAmend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationRestart})
+	"AmendServices": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Updates.Amend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationRestart})
 		return err
 	},
-	"Amend": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Amend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationResize, Size: 2})
+	"PreviewAmend": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Updates.PreviewAmend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationRestart})
 		return err
 	},
-	"DeleteCluster": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.DeleteCluster(ctx, s.actor, s.cluster())
+	"Amend": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Updates.Amend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationResize, Size: 2})
 		return err
 	},
-	"ClusterKey": func(ctx context.Context, a *all.App, s *scene) error {
-		_, _, err := a.ClusterKey(ctx, s.actor, s.cluster())
+	"DeleteCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Deletes.DeleteCluster(ctx, s.actor, s.cluster())
 		return err
 	},
-	"ClusterCertificate": func(ctx context.Context, a *all.App, s *scene) error {
+	"ClusterKey": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, _, err := a.Cluster.Access.ClusterKey(ctx, s.actor, s.cluster())
+		return err
+	},
+	"ClusterCertificate": func(ctx context.Context, a *all.Services, s *scene) error {
 		const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHKjxFmBBxHLmTsBQ7WdLRHmZPdrKjBW8m5cP0QFYtD6 ada"
-		_, err := a.ClusterCertificate(ctx, s.actor, s.cluster(), key, time.Hour)
+		_, err := a.Cluster.Access.ClusterCertificate(ctx, s.actor, s.cluster(), key, time.Hour)
 		return err
 	},
-	"CancelOperation": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CancelOperation(ctx, s.actor, s.cluster(), 0, false)
+	"CancelOperation": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Controls.CancelOperation(ctx, s.actor, s.cluster(), 0, false)
 		return err
 	},
-	"PauseOperation": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.PauseOperation(ctx, s.actor, s.cluster(), 0)
+	"PauseOperation": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Controls.PauseOperation(ctx, s.actor, s.cluster(), 0)
 		return err
 	},
-	"ResumeOperation": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ResumeOperation(ctx, s.actor, s.cluster(), 0)
+	"ResumeOperation": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Controls.ResumeOperation(ctx, s.actor, s.cluster(), 0)
 		return err
 	},
-	"ResumeCluster": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ResumeCluster(ctx, s.actor, s.cluster())
+	"ResumeCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Controls.ResumeCluster(ctx, s.actor, s.cluster())
 		return err
 	},
-	"Questions": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Questions(ctx, s.actor, execution.QuestionQuery{})
+	"Questions": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Execution.Questions.Questions(ctx, s.actor, execution.QuestionQuery{})
 		return err
 	},
-	"AnswerStep": func(ctx context.Context, a *all.App, s *scene) error {
+	"AnswerStep": func(ctx context.Context, a *all.Services, s *scene) error {
 		q := s.question()
-		_, err := a.AnswerStep(ctx, s.actor, q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt})
+		_, err := a.Execution.Questions.AnswerStep(ctx, s.actor, q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt})
 		return err
 	},
-	"RetryNode": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.RetryNode(ctx, s.actor, s.cluster(), "n1")
+	"RetryNode": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Controls.RetryNode(ctx, s.actor, s.cluster(), "n1")
 		return err
 	},
-	"RollBack": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.RollBack(ctx, s.actor, s.cluster(), 0, "")
+	"RollBack": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.RollBacks.RollBack(ctx, s.actor, s.cluster(), 0, "")
 		return err
 	},
-	"ClusterSharing": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ClusterSharing(ctx, s.actor, s.cluster())
+	"ClusterSharing": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Sharing.ClusterSharing(ctx, s.actor, s.cluster())
 		return err
 	},
-	"ShareCluster": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ShareCluster(ctx, s.actor, s.cluster(), cluster.SharingChange{Visibility: app.VisibleTenant})
+	"ShareCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Sharing.ShareCluster(ctx, s.actor, s.cluster(), cluster.SharingChange{Visibility: app.VisibleTenant})
 		return err
 	},
-	"DefaultVisibility": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.DefaultVisibility(ctx, s.actor)
+	"DefaultVisibility": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Sharing.DefaultVisibility(ctx, s.actor)
 		return err
 	},
-	"SetDefaultVisibility": func(ctx context.Context, a *all.App, s *scene) error {
-		if err := a.SetDefaultVisibility(ctx, s.actor, app.VisibleTenant); err != nil {
+	"SetDefaultVisibility": func(ctx context.Context, a *all.Services, s *scene) error {
+		if err := a.Cluster.Sharing.SetDefaultVisibility(ctx, s.actor, app.VisibleTenant); err != nil {
 			return err
 		}
-		return a.SetDefaultVisibility(ctx, s.actor, app.VisiblePrivate)
+		return a.Cluster.Sharing.SetDefaultVisibility(ctx, s.actor, app.VisiblePrivate)
 	},
-	"Queue":  func(ctx context.Context, a *all.App, s *scene) error { _, err := a.Queue(ctx, s.actor); return err },
-	"Queues": func(ctx context.Context, a *all.App, s *scene) error { _, err := a.Queues(ctx, s.actor); return err },
-	"Orphans": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Orphans(ctx, s.actor, true)
+	"Queue": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Execution.Waits.Queue(ctx, s.actor)
 		return err
 	},
-	"SetOrphanMode": func(ctx context.Context, a *all.App, s *scene) error {
-		return a.SetOrphanMode(ctx, s.actor, fleet.OrphansReport)
-	},
-	"Provisioners": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Provisioners(ctx, s.actor)
+	"Queues": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Execution.Waits.Queues(ctx, s.actor)
 		return err
 	},
-	"CreateProvisionerToken": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.CreateProvisionerToken(ctx, s.actor, s.fresh("p"), fleet.AnyProvisionerGrant())
+	"Orphans": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Machines.Orphans(ctx, s.actor, true)
 		return err
 	},
-	"Notices": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Notices(ctx, s.actor, 0, 10)
+	"SetOrphanMode": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.Fleet.Machines.SetOrphanMode(ctx, s.actor, fleet.OrphansReport)
+	},
+	"Provisioners": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Provisioners.Provisioners(ctx, s.actor)
 		return err
 	},
-	"Hooks": func(ctx context.Context, a *all.App, s *scene) error { _, err := a.Hooks(ctx, s.actor); return err },
-	"Hook": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.Hook(ctx, s.actor, s.hook())
+	"CreateProvisionerToken": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Provisioners.CreateProvisionerToken(ctx, s.actor, s.fresh("p"), fleet.AnyProvisionerGrant())
 		return err
 	},
-	"SaveHook": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.SaveHook(ctx, s.actor, webhook.HookRequest{Name: s.fresh("h"), URL: "https://hooks.example.com/"})
+	"Notices": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Dashboard.Notices(ctx, s.actor, 0, 10)
+		return err
+	},
+	"Hooks": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Webhook.Hooks(ctx, s.actor)
+		return err
+	},
+	"Hook": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Webhook.Hook(ctx, s.actor, s.hook())
+		return err
+	},
+	"SaveHook": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Webhook.SaveHook(ctx, s.actor, webhook.HookRequest{Name: s.fresh("h"), URL: "https://hooks.example.com/"})
 		if err == nil {
-			err = a.DeleteHook(ctx, s.actor, fmt.Sprintf("h%d", s.serial)) // a tenant has only so many
+			err = a.Webhook.DeleteHook(ctx, s.actor, fmt.Sprintf("h%d", s.serial)) // a tenant has only so many
 		}
 		return err
 	},
-	"DeleteHook": func(ctx context.Context, a *all.App, s *scene) error { return a.DeleteHook(ctx, s.actor, s.hook()) },
-	"TestHook": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.TestHook(ctx, s.actor, s.hook())
+	"DeleteHook": func(ctx context.Context, a *all.Services, s *scene) error {
+		return a.Webhook.DeleteHook(ctx, s.actor, s.hook())
+	},
+	"TestHook": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Webhook.TestHook(ctx, s.actor, s.hook())
 		return err
 	},
-	"HookDeliveries": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.HookDeliveries(ctx, s.actor, s.hook(), 0, 10)
+	"HookDeliveries": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Webhook.HookDeliveries(ctx, s.actor, s.hook(), 0, 10)
 		return err
 	},
-	"HookDelivery": func(ctx context.Context, a *all.App, s *scene) error {
+	"HookDelivery": func(ctx context.Context, a *all.Services, s *scene) error {
 		hook := s.hook()
-		_, err := a.HookDelivery(ctx, s.actor, hook, s.delivery(hook))
+		_, err := a.Webhook.HookDelivery(ctx, s.actor, hook, s.delivery(hook))
 		return err
 	},
-	"Redeliver": func(ctx context.Context, a *all.App, s *scene) error {
+	"Redeliver": func(ctx context.Context, a *all.Services, s *scene) error {
 		hook := s.hook()
-		_, err := a.Redeliver(ctx, s.actor, hook, s.delivery(hook))
+		_, err := a.Webhook.Redeliver(ctx, s.actor, hook, s.delivery(hook))
 		return err
 	},
-	"ProvisionerTokens": func(ctx context.Context, a *all.App, s *scene) error {
-		_, err := a.ProvisionerTokens(ctx, s.actor)
+	"ProvisionerTokens": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Fleet.Provisioners.ProvisionerTokens(ctx, s.actor)
 		return err
 	},
 }
@@ -425,7 +439,7 @@ func TestEveryUseCaseIsInTheTable(t *testing.T) {
 		}
 	}
 	actor := reflect.TypeFor[app.Actor]()
-	for service := range reflect.TypeFor[all.App]().Fields() {
+	for service := range reflect.TypeFor[all.Services]().Fields() {
 		for m := range service.Type.Methods() {
 			for i := range m.Type.NumIn() {
 				if m.Type.In(i) == actor && !known[m.Name] && !between[m.Name] {
@@ -460,7 +474,7 @@ func TestMatrix(t *testing.T) {
 				t.Helper()
 				s := &as
 				s.matrix, s.actor, s.tenant, s.owner = m, actor, tenant, owner
-				err := try(t.Context(), m.server.App, s)
+				err := try(t.Context(), m.server.Services, s)
 				got := app.CodeOf(err)
 				decisions++
 				refused := got == app.EForbidden || got == app.EUnauthorized

@@ -45,7 +45,7 @@ func tenantAdmin(tenant string) app.Actor {
 
 func (m *matrix) apply(actor app.Actor, c catalog.CatalogChange) catalog.CatalogReport {
 	m.t.Helper()
-	r, err := m.server.App.ApplyCatalog(actor.In(m.t.Context()), actor, c)
+	r, err := m.server.Services.Catalog.ApplyCatalog(actor.In(m.t.Context()), actor, c)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -58,37 +58,37 @@ func yamlOf(text string) catalog.CatalogChange {
 
 func TestATenantsOwnTemplateIsItsAlone(t *testing.T) {
 	m := newMatrix(t)
-	a, ctx := m.server.App, t.Context()
+	a, ctx := m.server.Services, t.Context()
 	r := m.apply(tenantAdmin(here), yamlOf(blogYAML))
 	if !r.Saved || len(r.Changes) != 1 || r.Changes[0].Act != "add" || r.Changes[0].Number != 1 {
 		t.Fatalf("%+v", r)
 	}
 	for tenant, want := range map[string]bool{here: true, there: false} {
 		user := app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser}
-		c, err := a.Catalog(ctx, user)
+		c, err := a.Catalog.Catalog(ctx, user)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, got := c.Templates["blog"]; got != want {
 			t.Errorf("tenant %s sees the template: %v, want %v", tenant, got, want)
 		}
-		_, err = a.Preview(ctx, user, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "blog", Size: 3}})
+		_, err = a.Cluster.Creates.Preview(ctx, user, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "blog", Size: 3}})
 		if (err == nil) != want {
 			t.Errorf("tenant %s previews it: %v, want %v", tenant, err, want)
 		}
-		if _, err = a.TemplateVersions(ctx, user, "blog"); (err == nil) != want {
+		if _, err = a.Catalog.TemplateVersions(ctx, user, "blog"); (err == nil) != want {
 			t.Errorf("tenant %s has versions of it: %v, want %v", tenant, err, want)
 		}
 	}
-	items, err := a.CatalogItems(ctx, tenantAdmin(here), template.KindTemplate, "own site")
+	items, err := a.Catalog.CatalogItems(ctx, tenantAdmin(here), template.KindTemplate, "own site")
 	if err != nil || len(items) != 1 || !items[0].Own || items[0].By != "ada" {
 		t.Errorf("%+v, %v", items, err)
 	}
-	source, err := a.CatalogSource(ctx, tenantAdmin(here), template.CatalogKey{Kind: template.KindTemplate, Name: "blog"})
+	source, err := a.Catalog.CatalogSource(ctx, tenantAdmin(here), template.CatalogKey{Kind: template.KindTemplate, Name: "blog"})
 	if err != nil || source.Text != blogYAML {
 		t.Errorf("%q, %v", source.Text, err)
 	}
-	if web, err := a.CatalogSource(ctx, tenantAdmin(here), template.CatalogKey{Kind: template.KindTemplate, Name: "web"}); err != nil || !strings.HasPrefix(web.Text, "kind: template\nname: web\n") ||
+	if web, err := a.Catalog.CatalogSource(ctx, tenantAdmin(here), template.CatalogKey{Kind: template.KindTemplate, Name: "web"}); err != nil || !strings.HasPrefix(web.Text, "kind: template\nname: web\n") ||
 		!slices.Contains(web.UsedBy, "template blog") {
 		t.Errorf("%+v, %v", web, err)
 	}
@@ -131,7 +131,7 @@ defaults: {services: [mine]}
 compatibility: {services: [mine]}
 `
 	ask := func() error {
-		_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser},
+		_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser},
 			cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "mine", Size: 4}})
 		return err
 	}
@@ -160,10 +160,10 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 	}
 	push := func(actor app.Actor, content string) resource.ResourceVersion {
 		t.Helper()
-		v, err := m.server.App.PushResource(t.Context(), actor, resource.ResourcePush{Stage: true, ResourceID: resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "x"}},
+		v, err := m.server.Services.Resource.PushResource(t.Context(), actor, resource.ResourcePush{Stage: true, ResourceID: resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "x"}},
 			strings.NewReader(content))
 		if err == nil {
-			_, err = m.server.App.SyncResources(t.Context(), actor, resource.ResourceFilter{}, false)
+			_, err = m.server.Services.Resource.SyncResources(t.Context(), actor, resource.ResourceFilter{}, false)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 		return v
 	}
 	ask := func() *app.Error {
-		_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "run", Size: 3}})
+		_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "run", Size: 3}})
 		if err == nil {
 			return &app.Error{}
 		}
@@ -219,17 +219,17 @@ func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 	if _, err := m.server.Store.SaveOwnCatalog(ctx, tenantAdmin(here), catalog.OwnCatalogSave{At: time.Now(), Entries: []catalog.CatalogRevision{before}, AsOf: -1}); err != nil {
 		t.Fatal(err)
 	}
-	check, err := m.server.App.CheckProvider(ctx, tenantAdmin(here), "stolen")
+	check, err := m.server.Services.Fleet.Installation.CheckProvider(ctx, tenantAdmin(here), "stolen")
 	if err != nil || !slices.ContainsFunc(check.Findings, func(f family.Finding) bool {
 		return !f.OK && strings.Contains(f.Message, "only the installation can set")
 	}) {
 		t.Errorf("%+v, %v", check, err)
 	}
-	specs, err := m.server.App.OwnProviders(ctx)
+	specs, err := m.server.Services.Catalog.OwnProviders(ctx)
 	if err != nil || len(specs) != 1 || !specs[0].Untrusted {
 		t.Fatalf("%+v, %v", specs, err)
 	}
-	_, err = server.TenantAccounts{Set: m.server.Providers, Tenants: m.server.Store.TenantNames, Resolve: m.server.App.SecretsOf}.Provider(ctx, *specs[0])
+	_, err = server.TenantAccounts{Set: m.server.Providers, Tenants: m.server.Store.TenantNames, Resolve: m.server.Services.Secret.SecretsOf}.Provider(ctx, *specs[0])
 	if err == nil || app.AsError(err).Reason != "installation_only" {
 		t.Errorf("what looks after accounts opens it: %v", err)
 	}
@@ -258,7 +258,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 			text := "kind: image\nname: own\nproviders: {" + c.provider + ": " + c.image + "}\n---\nkind: template\nname: owned\nextends: web\ndefaults: {provider: " + c.provider + ", hardware: box, image: own}\n" +
 				"compatibility: {hardware: [box], images: [own]}\n"
 			ask := func() error {
-				_, err := m.server.App.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "owned", Size: 4}})
+				_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "owned", Size: 4}})
 				return err
 			}
 			if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
@@ -280,7 +280,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 // Undo, prune and conflicts: all or nothing, and nobody overwrites what they have not seen.
 func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	m := newMatrix(t)
-	a, ctx, ada := m.server.App, t.Context(), tenantAdmin(here)
+	a, ctx, ada := m.server.Services, t.Context(), tenantAdmin(here)
 	k := template.CatalogKey{Kind: template.KindTemplate, Name: "blog"}
 	first := m.apply(ada, yamlOf(blogYAML))
 	if r := m.apply(ada, yamlOf(blogYAML+"---\nkind: template\nname: broken\nextends: nothing\n")); r.Saved || r.OK() {
@@ -289,14 +289,14 @@ func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	m.apply(ada, yamlOf(strings.Replace(blogYAML, "label: Blog", "label: Weblog", 1)))
 	late := yamlOf(strings.Replace(blogYAML, "label: Blog", "label: Late", 1))
 	late.AsOf = first.Revision
-	if _, err := a.ApplyCatalog(ctx, ada, late); app.CodeOf(err) != app.EConflict || app.AsError(err).Reason != "catalog_changed" {
+	if _, err := a.Catalog.ApplyCatalog(ctx, ada, late); app.CodeOf(err) != app.EConflict || app.AsError(err).Reason != "catalog_changed" {
 		t.Errorf("over somebody else's change: %v", err)
 	}
-	if r, err := a.RevertCatalog(ctx, ada, k, 1, ""); err != nil || !r.Saved || r.Changes[0].Number != 3 || len(r.Changes[0].Fields) != 1 ||
+	if r, err := a.Catalog.RevertCatalog(ctx, ada, k, 1, ""); err != nil || !r.Saved || r.Changes[0].Number != 3 || len(r.Changes[0].Fields) != 1 ||
 		r.Changes[0].Fields[0] != (catalog.FieldChange{Path: "label", Before: "Weblog", After: "Blog"}) {
 		t.Errorf("%+v, %v", r, err)
 	}
-	versions, err := a.TemplateVersions(ctx, ada, "blog")
+	versions, err := a.Catalog.TemplateVersions(ctx, ada, "blog")
 	if err != nil || len(versions) != 3 || !versions[0].Stands {
 		t.Errorf("%d versions, %v", len(versions), err)
 	}
@@ -305,13 +305,13 @@ func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	if r := m.apply(ada, prune); !r.Saved || len(r.Changes) != 2 {
 		t.Errorf("%+v", r)
 	}
-	if c, err := a.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil || c.Templates["other"] == nil {
+	if c, err := a.Catalog.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil || c.Templates["other"] == nil {
 		t.Errorf("after the prune: %v", err)
 	}
-	if p, err := a.TryCatalog(ctx, ada, yamlOf(blogYAML), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "blog", Size: 4}}); err != nil || p.Layout.Size() != 4 {
+	if p, err := a.Cluster.Trials.TryCatalog(ctx, ada, yamlOf(blogYAML), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "blog", Size: 4}}); err != nil || p.Layout.Size() != 4 {
 		t.Errorf("a text that is not saved: %+v, %v", p.Layout, err)
 	}
-	if c, err := a.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil {
+	if c, err := a.Catalog.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil {
 		t.Error("the try-out has saved something")
 	}
 }
@@ -326,7 +326,7 @@ func BenchmarkPreviewWithOwnCatalog(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := m.server.App.Preview(b.Context(), app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser},
+				if _, err := m.server.Services.Cluster.Creates.Preview(b.Context(), app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser},
 					cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}}); err != nil {
 					b.Fatal(err)
 				}
@@ -484,11 +484,11 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 			key := template.CatalogKey{Kind: template.KindTemplate, Name: name}
 			count := func() (texts, templates int) {
 				t.Helper()
-				history, err := f.server.App.CatalogHistory(t.Context(), boss.actor, key)
+				history, err := f.server.Services.Catalog.CatalogHistory(t.Context(), boss.actor, key)
 				if err != nil {
 					t.Fatal(err)
 				}
-				versions, err := f.server.App.TemplateVersions(t.Context(), boss.actor, name)
+				versions, err := f.server.Services.Catalog.TemplateVersions(t.Context(), boss.actor, name)
 				if err != nil {
 					t.Fatal(err)
 				}

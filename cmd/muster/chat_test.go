@@ -12,12 +12,12 @@ import (
 // A channel goes to another tenant when somebody of both sides wants that, and comes back when either does.
 func TestChannelsByConsent(t *testing.T) {
 	m := newMatrix(t)
-	a, ctx := m.server.App, t.Context()
+	a, ctx := m.server.Services, t.Context()
 	actor := func(tenant string, role app.Role) app.Actor {
 		return app.Actor{Tenant: tenant, User: string(role) + "-" + tenant, Role: role, ProvenAt: time.Now()}
 	}
 	host, guest, user, root := actor(here, app.RoleAdmin), actor(there, app.RoleAdmin), actor(there, app.RoleUser), actor(here, app.RoleSuperadmin)
-	if _, _, err := a.CreateTenant(ctx, root, identity.NewTenant{Name: "third"}); err != nil {
+	if _, _, err := a.Identity.Tenants.CreateTenant(ctx, root, identity.NewTenant{Name: "third"}); err != nil {
 		t.Fatal(err)
 	}
 	stranger := actor("third", app.RoleAdmin)
@@ -26,11 +26,11 @@ func TestChannelsByConsent(t *testing.T) {
 	}
 	speaks := func() string {
 		t.Helper()
-		w, err := a.ChatWorkspace(ctx, "slack", "T1", "")
+		w, err := a.Chat.Workspaces.ChatWorkspace(ctx, "slack", "T1", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		tenant, err := a.ChatTenant(ctx, w, "C1")
+		tenant, err := a.Chat.Channels.ChatTenant(ctx, w, "C1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestChannelsByConsent(t *testing.T) {
 	c := chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: there}
 	refused := func(who app.Actor, code app.Code) {
 		t.Helper()
-		if _, err := a.UseChannel(ctx, who, c); app.CodeOf(err) != code {
+		if _, err := a.Chat.Channels.UseChannel(ctx, who, c); app.CodeOf(err) != code {
 			t.Errorf("%s may ask for the channel: %v", who.User, err)
 		}
 	}
@@ -47,47 +47,47 @@ func TestChannelsByConsent(t *testing.T) {
 	refused(stranger, app.ENotFound)
 	for _, bad := range []chat.ChatChannel{{Kind: "slack", Team: "T1", Channel: "general", Tenant: there}, {Kind: "slack", Team: "T1", Channel: "C1", Tenant: "No"},
 		{Kind: "slack", Team: "T1", Channel: "C1/../x", Tenant: there}} {
-		if _, err := a.UseChannel(ctx, host, bad); app.CodeOf(err) != app.EInvalid {
+		if _, err := a.Chat.Channels.UseChannel(ctx, host, bad); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%+v is taken: %v", bad, err)
 		}
 	}
-	got, err := a.UseChannel(ctx, guest, c)
+	got, err := a.Chat.Channels.UseChannel(ctx, guest, c)
 	if err != nil || got.Agreed() || speaks() != here {
 		t.Fatalf("one side alone: %+v, %v, it speaks for %s", got, err, speaks())
 	}
-	if err := a.SetApprovals(ctx, guest, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.ENotFound {
+	if err := a.Chat.Channels.SetApprovals(ctx, guest, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("requests are shown where nobody agreed: %v", err)
 	}
-	if got, err = a.UseChannel(ctx, host, c); err != nil || !got.Agreed() || speaks() != there {
+	if got, err = a.Chat.Channels.UseChannel(ctx, host, c); err != nil || !got.Agreed() || speaks() != there {
 		t.Fatalf("both sides: %+v, %v, it speaks for %s", got, err, speaks())
 	}
-	if err := a.SetApprovals(ctx, guest, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); err != nil {
+	if err := a.Chat.Channels.SetApprovals(ctx, guest, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); err != nil {
 		t.Error(err)
 	}
-	if err := a.SetApprovals(ctx, host, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.EForbidden {
+	if err := a.Chat.Channels.SetApprovals(ctx, host, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("the workspace's tenant shows its requests in a channel of another: %v", err)
 	}
 	// Neither side gives it to a third alone.
-	if _, err := a.UseChannel(ctx, host, chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "third"}); app.CodeOf(err) != app.EConflict {
+	if _, err := a.Chat.Channels.UseChannel(ctx, host, chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "third"}); app.CodeOf(err) != app.EConflict {
 		t.Errorf("the channel was given away behind its tenant's back: %v", err)
 	}
-	if err := a.ResetChannel(ctx, stranger, "slack", "T1", "C1"); app.CodeOf(err) != app.ENotFound {
+	if err := a.Chat.Channels.ResetChannel(ctx, stranger, "slack", "T1", "C1"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("a stranger takes it: %v", err)
 	}
-	if err := a.ResetChannel(ctx, user, "slack", "T1", "C1"); app.CodeOf(err) != app.EForbidden {
+	if err := a.Chat.Channels.ResetChannel(ctx, user, "slack", "T1", "C1"); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("a user gives it back: %v", err)
 	}
-	if err := a.ResetChannel(ctx, guest, "slack", "T1", "C1"); err != nil || speaks() != here {
+	if err := a.Chat.Channels.ResetChannel(ctx, guest, "slack", "T1", "C1"); err != nil || speaks() != here {
 		t.Errorf("given back: %v, it speaks for %s", err, speaks())
 	}
 	// Whoever looks after the installation is both sides.
-	if got, err = a.UseChannel(ctx, root, c); err != nil || !got.Agreed() || speaks() != there {
+	if got, err = a.Chat.Channels.UseChannel(ctx, root, c); err != nil || !got.Agreed() || speaks() != there {
 		t.Errorf("a superadmin alone: %+v, %v", got, err)
 	}
-	if h, err := a.ChatHouse(ctx, guest, "slack"); err != nil || len(h.Workspaces) != 1 || len(h.Workspaces[0].Channels) != 1 || h.Approvals != nil {
+	if h, err := a.Chat.Channels.ChatHouse(ctx, guest, "slack"); err != nil || len(h.Workspaces) != 1 || len(h.Workspaces[0].Channels) != 1 || h.Approvals != nil {
 		t.Errorf("the channel's tenant sees %+v, %v", h, err)
 	}
-	if err := a.RemoveWorkspace(ctx, guest, "slack", "T1"); app.CodeOf(err) != app.ENotFound {
+	if err := a.Chat.Workspaces.RemoveWorkspace(ctx, guest, "slack", "T1"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("the channel's tenant removes the workspace: %v", err)
 	}
 }

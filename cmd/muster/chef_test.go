@@ -45,11 +45,11 @@ func (w *town) push(resource string, content *bytes.Buffer) appresource.Resource
 	if err != nil {
 		w.Fatal(err)
 	}
-	v, err := w.server.App.PushResource(w.Context(), w.admin(""), appresource.ResourcePush{ResourceID: id, Stage: true}, content)
+	v, err := w.server.Services.Resource.PushResource(w.Context(), w.admin(""), appresource.ResourcePush{ResourceID: id, Stage: true}, content)
 	if err != nil {
 		w.Fatal(err)
 	}
-	if _, err := w.server.App.SyncResources(w.Context(), w.admin(""), appresource.ResourceFilter{}, false); err != nil {
+	if _, err := w.server.Services.Resource.SyncResources(w.Context(), w.admin(""), appresource.ResourceFilter{}, false); err != nil {
 		w.Fatal(err)
 	}
 	return v
@@ -58,7 +58,7 @@ func (w *town) push(resource string, content *bytes.Buffer) appresource.Resource
 // said gives what the cluster's steps have said since, each line with its step.
 func (w *town) said(id string) string {
 	w.Helper()
-	found, err := w.server.App.Logs(w.Context(), w.admin(""), id, cluster.LogFilter{Tail: true, Limit: 1000})
+	found, err := w.server.Services.Cluster.Activity.Logs(w.Context(), w.admin(""), id, cluster.LogFilter{Tail: true, Limit: 1000})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func (w *town) said(id string) string {
 // amended has an amendment done to its end.
 func (w *town) amended(id string, m cluster.Amendment) {
 	w.Helper()
-	answer, err := w.server.App.Amend(w.Context(), w.admin(""), id, m)
+	answer, err := w.server.Services.Operation.Updates.Amend(w.Context(), w.admin(""), id, m)
 	if err != nil {
 		w.Fatalf("%s: %v", m.Kind, err)
 	}
@@ -80,7 +80,7 @@ func (w *town) amended(id string, m cluster.Amendment) {
 		w.Fatalf("%s: nothing was to be done", m.Kind)
 	}
 	w.until("the "+string(m.Kind)+" has ended", func() bool {
-		v, err := w.server.App.Cluster(w.Context(), w.admin(""), id)
+		v, err := w.server.Services.Cluster.Views.Cluster(w.Context(), w.admin(""), id)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -125,7 +125,7 @@ constraints: {size: {min: 1, max: 1}}
 	w.start("h1")
 	make := func(name, template string, size int) cluster.ClusterView {
 		t.Helper()
-		v, err := w.server.App.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})
+		v, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ constraints: {size: {min: 1, max: 1}}
 		"n2.apache-httpd.start: apache2 is made to start":                            true,
 		"n1.apache-httpd.install: apache2 is made to start":                          false,
 	})
-	facts, err := w.server.App.ClusterFacts(t.Context(), w.admin(""), v.ID)
+	facts, err := w.server.Services.Execution.Facts.ClusterFacts(t.Context(), w.admin(""), v.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ constraints: {size: {min: 1, max: 1}}
 
 	// Of two that would lie in the same place, one is left out, and said to be.
 	w.push("chef-solo/roles/apache2", bytes.NewBuffer(role))
-	p, err := w.server.App.Preview(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "two", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 1}})
+	p, err := w.server.Services.Cluster.Creates.Preview(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "two", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 1}})
 	if err != nil || !strings.Contains(strings.Join(p.Warnings, " "), "roles/apache2 (beside cookbooks/apache2)") {
 		t.Errorf("two of one name: %q, %v", p.Warnings, err)
 	}

@@ -92,12 +92,12 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	site := httptest.NewServer(s.HTTP.Handler)
 	defer site.Close()
 	ctx := t.Context()
-	token, err := s.App.LocalToken(ctx, "test")
+	token, err := s.Services.Identity.Tokens.LocalToken(ctx, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	admin := app.Actor{Tenant: here, User: "admin", Role: app.RoleAdmin}
-	made, err := s.App.CreateCluster(ctx, admin, cluster.ClusterRequest{Name: "broken", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, admin, cluster.ClusterRequest{Name: "broken", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	fail := func(r app.Retry) {
 		t.Helper()
 		for {
-			steps, err := s.App.Claim(ctx, w, 10)
+			steps, err := s.Services.Execution.Coordinator.Claim(ctx, w, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 				return
 			}
 			for _, as := range steps {
-				if done, err := s.App.Report(ctx, w, []execution.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "%s", long), Retry: r}}); err != nil || done[0].Err != nil {
+				if done, err := s.Services.Execution.Coordinator.Report(ctx, w, []execution.Report{{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "%s", long), Retry: r}}); err != nil || done[0].Err != nil {
 					t.Fatal(done, err)
 				}
 			}
@@ -166,7 +166,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	fail(app.Retry{})
-	if v, err := s.App.Cluster(ctx, admin, made.ID); err != nil || v.Status != app.ClusterFailed {
+	if v, err := s.Services.Cluster.Views.Cluster(ctx, admin, made.ID); err != nil || v.Status != app.ClusterFailed {
 		t.Fatal(v.Status, err)
 	}
 	once("cluster show", cli("cluster", "show", "broken"))
@@ -175,7 +175,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	once("the operation's page", page("/clusters/"+made.ID+"/operations/"+strconv.FormatInt(made.Operations[0].ID, 10)))
 	once("the list of clusters", page("/clusters"))
 	c := chat.ChatCard{Tenant: here, Cluster: made.ID, Operation: made.Operations[0].ID}
-	progress, err := s.App.ChatProgress(ctx, c)
+	progress, err := s.Services.Chat.Cards.ChatProgress(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func TestExamplesInDocumentsAreTaken(t *testing.T) {
 		var p policy.Policy
 		if err := json.Unmarshal([]byte(firstBlock(t, page, "json")), &p); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
-		} else if _, err := s.App.TryPolicy(t.Context(), admin, policy.Try{Policy: p}); err != nil {
+		} else if _, err := s.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.Try{Policy: p}); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
 		}
 	}
@@ -55,7 +55,7 @@ func TestExamplesInDocumentsAreTaken(t *testing.T) {
 		rules, err := spec.ReadBuildRules([]byte(firstBlock(t, page, "yaml")))
 		if err != nil || len(rules) == 0 {
 			t.Errorf("docs/%s: %d rules, %v", page, len(rules), err)
-		} else if err := s.App.CheckBuildRules(t.Context(), admin, rules); err != nil {
+		} else if err := s.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, rules); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
 		}
 	}

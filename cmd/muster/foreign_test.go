@@ -81,7 +81,7 @@ func newForeign(t testing.TB) *foreign {
 	f.knows("secrets", s.secret())
 	f.knows("pools", s.pool())
 	f.knows("quotas", s.quota())
-	own, err := f.server.App.ApplyCatalog(ctx, f.boss, yamlOf("kind: template\nname: their-own\ndescription: "+foreignMark+"-template\nextends: web\n"))
+	own, err := f.server.Services.Catalog.ApplyCatalog(ctx, f.boss, yamlOf("kind: template\nname: their-own\ndescription: "+foreignMark+"-template\nextends: web\n"))
 	s.must(err)
 	f.knows("catalog", own.Changes[0].Name)
 	f.knows("resources", s.resourceMarked(foreignMark+" inside").Path())
@@ -89,7 +89,7 @@ func newForeign(t testing.TB) *foreign {
 	// A workspace of Slack is named by its team, and so are its pages and routes.
 	team := s.workspaceOf()
 	s.must(f.server.Store.SaveWorkspace(ctx, f.boss, chat.ChatWorkspace{Kind: "slack", Team: team, Name: foreignMark + "-workspace", Tenant: there}, chat.ChatTokens{Access: foreignMark + "-xoxb"}, time.Now()))
-	s.must(f.server.App.SetApprovals(ctx, f.boss, chat.ChatApprovals{Kind: "slack", Team: team, Channel: "C3"}))
+	s.must(f.server.Services.Chat.Channels.SetApprovals(ctx, f.boss, chat.ChatApprovals{Kind: "slack", Team: team, Channel: "C3"}))
 	f.knows("slack", team)
 	f.knows("workspaces", team)
 	f.knows("channels", "C3")
@@ -101,12 +101,12 @@ func newForeign(t testing.TB) *foreign {
 	marked := aPolicy("marked")
 	marked.Reason = foreignMark + " reason"
 	f.knows("policies", marked.Name)
-	_, err = f.server.App.SavePolicy(ctx, f.boss, marked)
+	_, err = f.server.Services.Policy.Policies.SavePolicy(ctx, f.boss, marked)
 	s.must(err)
-	_, err = f.server.App.SaveGroup(ctx, f.boss, identity.GroupChange{Name: "marked", About: &about})
+	_, err = f.server.Services.Identity.Groups.SaveGroup(ctx, f.boss, identity.GroupChange{Name: "marked", About: &about})
 	s.must(err)
 	f.knows("groups", "marked")
-	_, err = f.server.App.ChangeUser(ctx, f.boss, user, identity.UserChange{FullName: &full})
+	_, err = f.server.Services.Identity.Users.ChangeUser(ctx, f.boss, user, identity.UserChange{FullName: &full})
 	s.must(err)
 	return f
 }
@@ -132,7 +132,7 @@ func (f *foreign) visitor(site, tenant string, role app.Role) visitor {
 	v := visitor{actor: u.Actor(), client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	v.client.Jar, _ = cookiejar.New(nil)
 	var err error
-	if v.token, err = f.server.App.IssueToken(ctx, tenant, name, "test"); err != nil {
+	if v.token, err = f.server.Services.Identity.Tokens.IssueToken(ctx, tenant, name, "test"); err != nil {
 		f.t.Fatal(err)
 	}
 	if role == app.RoleRobot {
@@ -304,36 +304,36 @@ func (f *foreign) state() string {
 		}
 		text += "\n" + string(b)
 	}
-	a := f.server.App
+	a := f.server.Services
 	add(v, nil)
-	requests, err := a.Requests(ctx, f.boss, cluster.RequestFilter{})
+	requests, err := a.Operation.Requests.Requests(ctx, f.boss, cluster.RequestFilter{})
 	add(requests, err)
-	policies, err := a.PolicyList(ctx, f.boss)
+	policies, err := a.Policy.Policies.PolicyList(ctx, f.boss)
 	add(policies, err)
-	groups, err := a.Groups(ctx, f.boss)
+	groups, err := a.Identity.Groups.Groups(ctx, f.boss)
 	add(groups, err)
-	secrets, err := a.Secrets(ctx, f.boss)
+	secrets, err := a.Secret.Secrets(ctx, f.boss)
 	add(secrets, err)
 	for _, r := range f.values["resources"] {
 		id, err := resource.ParseResourceID(r)
 		add(id, err)
-		info, err := a.Resource(ctx, f.boss, id)
+		info, err := a.Resource.Resource(ctx, f.boss, id)
 		add(info, err)
 	}
-	quotas, err := a.Quotas(ctx, f.boss)
+	quotas, err := a.Policy.Quotas.Quotas(ctx, f.boss)
 	add(len(quotas), err)
 	workspaces, err := s.Workspaces(ctx, "slack", there)
 	add(workspaces, err)
 	approvals, err := s.Approvals(ctx, there)
 	add(approvals, err)
 	for _, hook := range f.values["hooks"] {
-		deliveries, err := a.HookDeliveries(ctx, f.boss, hook, 0, 100)
+		deliveries, err := a.Webhook.HookDeliveries(ctx, f.boss, hook, 0, 100)
 		add(len(deliveries), err)
 	}
 	for _, user := range f.values["users"] {
-		tokens, err := a.Tokens(ctx, f.boss, user)
+		tokens, err := a.Identity.Tokens.Tokens(ctx, f.boss, user)
 		add(len(tokens), err)
-		sessions, err := a.Sessions(ctx, f.boss, user)
+		sessions, err := a.Identity.Sessions.Sessions(ctx, f.boss, user)
 		add(len(sessions), err)
 	}
 	return text
@@ -345,7 +345,7 @@ type routePage struct{ pattern, address string }
 // everyPage returns every page that people open, with something on it. The id is that of a cluster at rest.
 func (f *foreign) everyPage(id string) (all []routePage) {
 	f.t.Helper()
-	link, err := f.server.App.LinkStart(f.t.Context(), "slack", "T1/U1", "ada in Slack")
+	link, err := f.server.Services.Identity.Links.LinkStart(f.t.Context(), "slack", "T1/U1", "ada in Slack")
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -361,11 +361,11 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 	}
 	// An own template of two versions, for the pages of the catalog.
 	for _, size := range []string{"3", "4"} {
-		if _, err := f.server.App.ApplyCatalog(f.t.Context(), f.boss, yamlOf("kind: template\nname: ours\nextends: web\nstate: draft\nconstraints: {size: {min: 3, max: "+size+"}}\n")); err != nil {
+		if _, err := f.server.Services.Catalog.ApplyCatalog(f.t.Context(), f.boss, yamlOf("kind: template\nname: ours\nextends: web\nstate: draft\nconstraints: {size: {min: 3, max: "+size+"}}\n")); err != nil {
 			f.t.Fatal(err)
 		}
 	}
-	if _, err := f.server.App.ApplyCatalog(f.t.Context(), f.boss, yamlOf("kind: provider\nname: toy\ntype: fake\n")); err != nil {
+	if _, err := f.server.Services.Catalog.ApplyCatalog(f.t.Context(), f.boss, yamlOf("kind: provider\nname: toy\ntype: fake\n")); err != nil {
 		f.t.Fatal(err)
 	}
 	special["/admin/catalog/provider/{name}/check"], special["/admin/catalog/provider/{name}/offers"] = "/admin/catalog/provider/toy/check", "/admin/catalog/provider/toy/offers"
@@ -405,7 +405,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 		f.t.Fatal(err)
 	}
 	rules := []appbuild.BuildRule{{Name: "jobs", When: `event.event == "workflow_job"`, Do: appbuild.BuildCreate, Template: "web", Size: 3, Forks: appbuild.BuildForksAll}}
-	saved, err := f.server.App.SaveBuildHook(f.t.Context(), f.boss, appbuild.BuildHookRequest{Name: name, System: "github", Owner: &owner, Rules: &rules})
+	saved, err := f.server.Services.Build.Hooks.SaveBuildHook(f.t.Context(), f.boss, appbuild.BuildHookRequest{Name: name, System: "github", Owner: &owner, Rules: &rules})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -415,10 +415,10 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 	h := http.Header{}
 	h.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	h.Set("X-GitHub-Event", "push")
-	if _, err := f.server.App.TakeBuild(f.t.Context(), saved.ID, h.Get, body, "192.0.2.1"); err != nil {
+	if _, err := f.server.Services.Build.Intake.TakeBuild(f.t.Context(), saved.ID, h.Get, body, "192.0.2.1"); err != nil {
 		f.t.Fatal(err)
 	}
-	all, err := f.server.App.BuildDeliveries(f.t.Context(), f.boss, name, 0, 1)
+	all, err := f.server.Services.Build.Intake.BuildDeliveries(f.t.Context(), f.boss, name, 0, 1)
 	if err != nil || len(all) != 1 {
 		f.t.Fatalf("%+v, %v", all, err)
 	}
@@ -431,7 +431,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 func (f *foreign) atRest(name string, size int) string {
 	f.t.Helper()
 	ctx, now := f.t.Context(), time.Now()
-	v, err := f.server.App.CreateCluster(ctx, f.boss, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
+	v, err := f.server.Services.Cluster.Creates.CreateCluster(ctx, f.boss, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -449,7 +449,7 @@ func (f *foreign) atRest(name string, size int) string {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		if c, err := f.server.App.Cluster(ctx, f.boss, v.ID); err != nil || c.Status == app.ClusterActive || c.Status == app.ClusterFailed {
+		if c, err := f.server.Services.Cluster.Views.Cluster(ctx, f.boss, v.ID); err != nil || c.Status == app.ClusterActive || c.Status == app.ClusterFailed {
 			return v.ID
 		}
 		var ends []execution.Finish

@@ -145,12 +145,12 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 		pages = append(pages, p.address)
 	}
 	robot := identity.NewUser{Name: "ci", Role: app.RoleRobot}
-	if _, _, err := f.server.App.CreateUser(t.Context(), f.boss, robot); err != nil {
+	if _, _, err := f.server.Services.Identity.Users.CreateUser(t.Context(), f.boss, robot); err != nil {
 		t.Fatal(err)
 	}
 	asks := &scene{matrix: f.matrix, tenant: there, owner: f.actor.User, visibility: app.VisiblePrivate}
 	running := asks.question().Cluster
-	all, err := f.server.App.Clusters(t.Context(), f.boss, app.ClusterFilter{})
+	all, err := f.server.Services.Cluster.Views.Clusters(t.Context(), f.boss, app.ClusterFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func (z *fuzzer) somebody() string {
 	if err := z.server.Store.CreateUser(z.t.Context(), u); err != nil {
 		z.t.Fatal(err)
 	}
-	token, err := z.server.App.IssueToken(z.t.Context(), u.Tenant, u.Name, "test")
+	token, err := z.server.Services.Identity.Tokens.IssueToken(z.t.Context(), u.Tenant, u.Name, "test")
 	if err != nil {
 		z.t.Fatal(err)
 	}

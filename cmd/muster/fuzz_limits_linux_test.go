@@ -130,7 +130,7 @@ func tokensFor(t *testing.T, p *process, n int) (tokens []string) {
 		if err := s.Store.CreateUser(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}
-		token, err := s.App.IssueToken(t.Context(), u.Tenant, u.Name, "test")
+		token, err := s.Services.Identity.Tokens.IssueToken(t.Context(), u.Tenant, u.Name, "test")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -90,12 +90,12 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 			if c.trusted {
 				who = superIn(here)
 			}
-			if r, err := s.App.ApplyCatalog(t.Context(), who, yamlOf(strings.ReplaceAll(guardedYAML, "ACCOUNT", account))); err != nil || !r.Saved {
+			if r, err := s.Services.Catalog.ApplyCatalog(t.Context(), who, yamlOf(strings.ReplaceAll(guardedYAML, "ACCOUNT", account))); err != nil || !r.Saved {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			const hangs = 5 * time.Minute
 			create := func() (cluster.ClusterView, error) {
-				return s.App.CreateCluster(t.Context(), tenantAdmin(here), cluster.ClusterRequest{Name: "one", LayoutRequest: layout.LayoutRequest{Template: "guarded", Size: 1}})
+				return s.Services.Cluster.Creates.CreateCluster(t.Context(), tenantAdmin(here), cluster.ClusterRequest{Name: "one", LayoutRequest: layout.LayoutRequest{Template: "guarded", Size: 1}})
 			}
 			made, err := create()
 			for deadline := time.Now().Add(hangs); err != nil && app.AsError(err).Reason == "no_provisioner" && time.Now().Before(deadline); made, err = create() {
@@ -105,7 +105,7 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 				t.Fatal(err)
 			}
 			for deadline := time.Now().Add(hangs); ; {
-				steps, err := s.App.Steps(t.Context(), tenantAdmin(here), made.ID, made.Operations[0].ID)
+				steps, err := s.Services.Cluster.Activity.Steps(t.Context(), tenantAdmin(here), made.ID, made.Operations[0].ID)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -148,7 +148,7 @@ func TestHookCommands(t *testing.T) {
 	if r := runAlone(t, "hook", "save", "chat", "--on"); r.code != 0 || !strings.Contains(r.out, "Hook chat changed: active") || strings.Contains(r.out, "Secret") {
 		t.Errorf("hook save --on: %+v", r)
 	}
-	list, err := s.App.HookDeliveries(t.Context(), admin, "chat", 0, 10)
+	list, err := s.Services.Webhook.HookDeliveries(t.Context(), admin, "chat", 0, 10)
 	if err != nil || len(list) != 4 {
 		t.Fatalf("%d deliveries (%v), want 4", len(list), err)
 	}

@@ -47,7 +47,7 @@ func crowdedServer(t *testing.T, mode string, change func(*server.Config)) *serv
 			t.Error(err)
 		}
 	})
-	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), fleet.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
+	if _, err := s.Services.Fleet.Registries.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), fleet.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -55,7 +55,7 @@ func crowdedServer(t *testing.T, mode string, change func(*server.Config)) *serv
 
 func addTenant(s *server.Server, t *testing.T) error {
 	t.Helper()
-	_, _, err := s.App.CreateTenant(t.Context(), superIn(here), identity.NewTenant{Name: there})
+	_, _, err := s.Services.Identity.Tenants.CreateTenant(t.Context(), superIn(here), identity.NewTenant{Name: there})
 	return err
 }
 
@@ -64,7 +64,7 @@ func carryOut(s *server.Server, t *testing.T) {
 	t.Helper()
 	w := app.WorkerID{Name: "w", Tenant: here}
 	for {
-		steps, err := s.App.Claim(t.Context(), w, 50)
+		steps, err := s.Services.Execution.Coordinator.Claim(t.Context(), w, 50)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func carryOut(s *server.Server, t *testing.T) {
 			if as.Action == app.ActionCreate || as.Action == app.ActionConfirm {
 				r.Machine = &family.Machine{ID: as.Machine.Intent, State: family.MachineRunning, Addresses: map[string]string{"access_v4": "192.0.2.1"}}
 			}
-			if done, err := s.App.Report(t.Context(), w, []execution.Report{r}); err != nil || done[0].Err != nil {
+			if done, err := s.Services.Execution.Coordinator.Report(t.Context(), w, []execution.Report{r}); err != nil || done[0].Err != nil {
 				t.Fatal(err, done)
 			}
 		}
@@ -96,7 +96,7 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 	}
 	t.Run("one tenant has them, and then there is no second one", func(t *testing.T) {
 		s := crowdedServer(t, "process", nil)
-		if _, err := s.App.CreateCluster(t.Context(), owner, ask); err != nil {
+		if _, err := s.Services.Cluster.Creates.CreateCluster(t.Context(), owner, ask); err != nil {
 			t.Fatal(err)
 		}
 		refused(t, "a second tenant", addTenant(s, t))
@@ -109,14 +109,14 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		if notes := strings.Join(s.Notes(t.Context()), "\n"); !strings.Contains(notes, "New ones are refused, since several tenants") {
 			t.Errorf("the start says nothing of it: %q", notes)
 		}
-		_, err := s.App.Preview(t.Context(), owner, ask)
+		_, err := s.Services.Cluster.Creates.Preview(t.Context(), owner, ask)
 		refused(t, "preview", err)
-		_, err = s.App.CreateCluster(t.Context(), owner, ask)
+		_, err = s.Services.Cluster.Creates.CreateCluster(t.Context(), owner, ask)
 		refused(t, "create", err)
 		one := 1
-		_, err = s.App.CreatePool(t.Context(), superIn(here), pool.PoolRequest{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
+		_, err = s.Services.Pool.Pools.CreatePool(t.Context(), superIn(here), pool.PoolRequest{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
 		refused(t, "pool", err)
-		r, err := s.App.ApplyCatalog(t.Context(), superIn(here), catalog.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
+		r, err := s.Services.Catalog.ApplyCatalog(t.Context(), superIn(here), catalog.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
 		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.CatalogProblem) bool {
 			return p.Severity == "error" && p.Field == "settings.mode" && strings.Contains(p.Message, "processes of the server's host")
 		}) {
@@ -125,7 +125,7 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 	})
 	t.Run("a cluster does not grow once there are two", func(t *testing.T) {
 		s := crowdedServer(t, "process", func(c *server.Config) { c.HostAccess = true })
-		made, err := s.App.CreateCluster(t.Context(), owner, ask)
+		made, err := s.Services.Cluster.Creates.CreateCluster(t.Context(), owner, ask)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,22 +134,22 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		}
 		carryOut(s, t)
 		grow := cluster.Amendment{Kind: app.OperationResize, Size: 4}
-		if _, err := s.App.PreviewAmend(t.Context(), owner, made.ID, grow); err != nil {
+		if _, err := s.Services.Operation.Updates.PreviewAmend(t.Context(), owner, made.ID, grow); err != nil {
 			t.Errorf("the operator allows it: %v", err)
 		}
-		s.App.TenantHostAccess = false
-		_, err = s.App.PreviewAmend(t.Context(), owner, made.ID, grow)
+		s.Services.Catalog.TenantHostAccess = false
+		_, err = s.Services.Operation.Updates.PreviewAmend(t.Context(), owner, made.ID, grow)
 		refused(t, "grow", err)
 	})
 	t.Run("a host that chooses by itself is told", func(t *testing.T) {
 		s := crowdedServer(t, "", nil)
-		if _, err := s.App.CreateCluster(t.Context(), owner, ask); err != nil {
+		if _, err := s.Services.Cluster.Creates.CreateCluster(t.Context(), owner, ask); err != nil {
 			t.Fatal(err)
 		}
 		if err := addTenant(s, t); err != nil {
 			t.Fatal(err)
 		}
-		as, err := s.App.Claim(t.Context(), app.WorkerID{Name: "w", Tenant: here}, 1)
+		as, err := s.Services.Execution.Coordinator.Claim(t.Context(), app.WorkerID{Name: "w", Tenant: here}, 1)
 		if err != nil || len(as) != 1 || as[0].Action != app.ActionCreate || !as[0].Machine.Isolated {
 			t.Errorf("%+v, %v", as, err)
 		}

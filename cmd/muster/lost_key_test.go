@@ -87,7 +87,7 @@ func TestLostKeyBreaksNoPage(t *testing.T) {
 	if status, body := f.ask(v, site.URL, http.MethodGet, "/api/v1/clusters/"+n.Cluster.ID+"/config", false); status != http.StatusConflict || !strings.Contains(body, "can only be deleted") {
 		t.Errorf("the configuration answers %d: %s", status, body)
 	}
-	if _, err := s.App.DeleteCluster(t.Context(), v.actor, n.Cluster.ID); err != nil {
+	if _, err := s.Services.Cluster.Deletes.DeleteCluster(t.Context(), v.actor, n.Cluster.ID); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%d routes read, none broken; operation %d", read, op.ID)

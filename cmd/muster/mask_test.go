@@ -20,56 +20,62 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 	ctx := t.Context()
 	const plain, secret, name = "Copperfield Street 9", "hunter2-horse", "masked"
 	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}
-	made, err := s.App.CreateCluster(ctx, owner, cluster.ClusterRequest{Name: name, Visibility: app.VisibleTenant, LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3},
+	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, owner, cluster.ClusterRequest{Name: name, Visibility: app.VisibleTenant, LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3},
 		Config: map[string]any{"greeting": plain, "db": map[string]any{"password": secret}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := app.WorkerID{Name: "w", Tenant: here}
-	steps, err := s.App.Claim(ctx, w, 1)
+	steps, err := s.Services.Execution.Coordinator.Claim(ctx, w, 1)
 	if err != nil || len(steps) != 1 {
 		t.Fatal(steps, err)
 	}
 	f := steps[0].Fence
-	if err := s.App.Log(ctx, w, []app.LogLine{{At: time.Now(), Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Step: steps[0].StepID, Node: steps[0].Node.Name, Stream: family.StreamOut,
+	if err := s.Services.Execution.Coordinator.Log(ctx, w, []app.LogLine{{At: time.Now(), Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Step: steps[0].StepID, Node: steps[0].Node.Name, Stream: family.StreamOut,
 		Text: "It says " + plain + " and " + secret + ", and nothing else"}}); err != nil {
 		t.Fatal(err)
 	}
 	for len(steps) > 0 {
 		for _, as := range steps {
 			failed := execution.Report{Fence: as.Fence, Action: as.Action, Err: app.Errorf(app.EScript, "cannot say %s with %s", plain, secret)}
-			if done, err := s.App.Report(ctx, w, []execution.Report{failed}); err != nil || done[0].Err != nil {
+			if done, err := s.Services.Execution.Coordinator.Report(ctx, w, []execution.Report{failed}); err != nil || done[0].Err != nil {
 				t.Fatal(done, err)
 			}
 		}
-		if steps, err = s.App.Claim(ctx, w, 10); err != nil {
+		if steps, err = s.Services.Execution.Coordinator.Claim(ctx, w, 10); err != nil {
 			t.Fatal(err)
 		}
 	}
 	card := chat.ChatCard{Tenant: here, Cluster: made.ID, Operation: f.Operation}
 	doors := map[string]func(a app.Actor) (any, error){
-		"logs": func(a app.Actor) (any, error) { return s.App.Logs(ctx, a, name, cluster.LogFilter{}) },
-		"search": func(a app.Actor) (any, error) {
-			return s.App.SearchLogs(ctx, a, name, cluster.LogFilter{Text: "nothing else"})
+		"logs": func(a app.Actor) (any, error) {
+			return s.Services.Cluster.Activity.Logs(ctx, a, name, cluster.LogFilter{})
 		},
-		"steps":    func(a app.Actor) (any, error) { return s.App.Steps(ctx, a, name, 0) },
-		"graph":    func(a app.Actor) (any, error) { return s.App.StepGraph(ctx, a, name, 0) },
-		"events":   func(a app.Actor) (any, error) { return s.App.Events(ctx, a, name, 0, 0) },
-		"cluster":  func(a app.Actor) (any, error) { return s.App.Cluster(ctx, a, name) },
-		"clusters": func(a app.Actor) (any, error) { return s.App.Clusters(ctx, a, app.ClusterFilter{}) },
-		"page":     func(a app.Actor) (any, error) { return s.App.ClusterPage(ctx, a, app.ClusterFilter{}) },
-		"waiting":  func(a app.Actor) (any, error) { return s.App.Waiting(ctx, a, name, execution.WaitingFilter{}) },
-		"home":     func(a app.Actor) (any, error) { return s.App.Home(ctx, a) },
-		"notices":  func(a app.Actor) (any, error) { return s.App.Notices(ctx, a, 0, 0) },
+		"search": func(a app.Actor) (any, error) {
+			return s.Services.Cluster.Activity.SearchLogs(ctx, a, name, cluster.LogFilter{Text: "nothing else"})
+		},
+		"steps":    func(a app.Actor) (any, error) { return s.Services.Cluster.Activity.Steps(ctx, a, name, 0) },
+		"graph":    func(a app.Actor) (any, error) { return s.Services.Cluster.Activity.StepGraph(ctx, a, name, 0) },
+		"events":   func(a app.Actor) (any, error) { return s.Services.Cluster.Activity.Events(ctx, a, name, 0, 0) },
+		"cluster":  func(a app.Actor) (any, error) { return s.Services.Cluster.Views.Cluster(ctx, a, name) },
+		"clusters": func(a app.Actor) (any, error) { return s.Services.Cluster.Views.Clusters(ctx, a, app.ClusterFilter{}) },
+		"page": func(a app.Actor) (any, error) {
+			return s.Services.Cluster.Views.ClusterPage(ctx, a, app.ClusterFilter{})
+		},
+		"waiting": func(a app.Actor) (any, error) {
+			return s.Services.Execution.Waits.Waiting(ctx, a, name, execution.WaitingFilter{})
+		},
+		"home":    func(a app.Actor) (any, error) { return s.Services.Cluster.Dashboard.Home(ctx, a) },
+		"notices": func(a app.Actor) (any, error) { return s.Services.Cluster.Dashboard.Notices(ctx, a, 0, 0) },
 		"go on": func(a app.Actor) (any, error) {
-			p, err := s.App.PreviewGoOn(ctx, a, name, 0)
+			p, err := s.Services.Operation.Partials.PreviewGoOn(ctx, a, name, 0)
 			if err != nil {
 				return err.Error(), nil
 			}
 			return p, nil
 		},
-		"chat":       func(app.Actor) (any, error) { return s.App.ChatProgress(ctx, card) },
-		"chat steps": func(app.Actor) (any, error) { return s.App.ChatSteps(ctx, card) },
+		"chat":       func(app.Actor) (any, error) { return s.Services.Chat.Cards.ChatProgress(ctx, card) },
+		"chat steps": func(app.Actor) (any, error) { return s.Services.Chat.Cards.ChatSteps(ctx, card) },
 	}
 	readers := map[string]struct {
 		actor app.Actor
@@ -84,7 +90,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 	}
 	told := map[string]int{}
 	for who, r := range readers {
-		if _, err := s.App.ClusterConfig(ctx, r.actor, name); (err == nil) != r.reads {
+		if _, err := s.Services.Cluster.Specs.ClusterConfig(ctx, r.actor, name); (err == nil) != r.reads {
 			t.Fatalf("%s and /config: %v", who, err)
 		}
 		for door, read := range doors {
@@ -108,7 +114,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 				}
 			}
 		}
-		if p, err := s.App.SearchLogs(ctx, r.actor, name, cluster.LogFilter{Text: "copperfield"}); err != nil || (len(p.Lines) > 0) != r.reads {
+		if p, err := s.Services.Cluster.Activity.SearchLogs(ctx, r.actor, name, cluster.LogFilter{Text: "copperfield"}); err != nil || (len(p.Lines) > 0) != r.reads {
 			t.Errorf("%s finds %d lines by a value: %v", who, len(p.Lines), err)
 		}
 	}

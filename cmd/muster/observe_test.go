@@ -199,7 +199,7 @@ func TestMetricsAreClosedToStrangers(t *testing.T) {
 		m.server.HTTP.Handler.ServeHTTP(w, r)
 		return w
 	}
-	root, err := m.server.App.LocalToken(t.Context(), "test")
+	root, err := m.server.Services.Identity.Tokens.LocalToken(t.Context(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestMetricsAreClosedToStrangers(t *testing.T) {
 			continue
 		}
 		var out bytes.Buffer
-		err := m.server.App.Metrics(t.Context(), app.Actor{Tenant: here, User: "u", Role: role}, &out)
+		err := m.server.Services.Fleet.Installation.Metrics(t.Context(), app.Actor{Tenant: here, User: "u", Role: role}, &out)
 		if app.CodeOf(err) != app.EForbidden || out.Len() > 0 {
 			t.Errorf("%s: %v, %d bytes", role, err, out.Len())
 		}

@@ -212,13 +212,13 @@ constraints: {size: {min: 1, max: 20}}
 		}
 		_ = w.server.Close()
 	})
-	token, err := w.server.App.CreateProvisionerToken(t.Context(), w.admin(""), "test", fleet.AnyProvisionerGrant())
+	token, err := w.server.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), w.admin(""), "test", fleet.AnyProvisionerGrant())
 	if err != nil {
 		t.Fatal(err)
 	}
 	p["provisioner token"] = token
 	w.token = token + "." + w.server.Fingerprint
-	if p["API token"], err = w.server.App.IssueToken(t.Context(), app.DefaultTenant, "admin", "planted"); err != nil {
+	if p["API token"], err = w.server.Services.Identity.Tokens.IssueToken(t.Context(), app.DefaultTenant, "admin", "planted"); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -352,7 +352,7 @@ func (r *plantedRun) plantRoles() {
 		if err != nil {
 			r.Fatal(err)
 		}
-		if r.planted["API token of "+name], err = r.server.App.IssueToken(r.Context(), app.DefaultTenant, name, "planted"); err != nil {
+		if r.planted["API token of "+name], err = r.server.Services.Identity.Tokens.IssueToken(r.Context(), app.DefaultTenant, name, "planted"); err != nil {
 			r.Fatal(err)
 		}
 	}
@@ -373,7 +373,7 @@ func (r *plantedRun) plantHook() {
 // create asks for a cluster and waits until its scripts run.
 func (r *plantedRun) create(name string) appcluster.ClusterView {
 	r.Helper()
-	v, err := r.server.App.CreateCluster(r.Context(), r.admin(""), appcluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 2}})
+	v, err := r.server.Services.Cluster.Creates.CreateCluster(r.Context(), r.admin(""), appcluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 2}})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -392,7 +392,7 @@ func (r *plantedRun) create(name string) appcluster.ClusterView {
 func (r *plantedRun) await(what string, id string, done func(appcluster.ClusterView) bool) appcluster.ClusterView {
 	r.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
-		v, err := r.server.App.Cluster(r.Context(), r.admin(""), id)
+		v, err := r.server.Services.Cluster.Views.Cluster(r.Context(), r.admin(""), id)
 		if err == nil && done(v) {
 			return v
 		}
@@ -440,7 +440,7 @@ func (r *plantedRun) run(during func()) {
 	r.crawl(bad.ID)
 	r.files("nodes", r.nodes)
 	for _, v := range []appcluster.ClusterView{good, bad} {
-		if _, err := r.server.App.DeleteCluster(r.Context(), r.admin(""), v.ID); err != nil {
+		if _, err := r.server.Services.Cluster.Deletes.DeleteCluster(r.Context(), r.admin(""), v.ID); err != nil {
 			r.Fatal(err)
 		}
 		r.await("it is not deleted", v.ID, func(v appcluster.ClusterView) bool { return v.Status == app.ClusterDeleted })
@@ -509,7 +509,7 @@ func TestSecretsAreAskedForAtThePreview(t *testing.T) {
 	r.start("one") // without somebody to carry it out, that would be told first
 	ask := func(config map[string]any) *app.Error {
 		t.Helper()
-		_, err := r.server.App.Preview(t.Context(), r.admin(""), appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 1}, Config: config})
+		_, err := r.server.Services.Cluster.Creates.Preview(t.Context(), r.admin(""), appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 1}, Config: config})
 		if err == nil {
 			return nil
 		}
@@ -520,7 +520,7 @@ func TestSecretsAreAskedForAtThePreview(t *testing.T) {
 		if e == nil || e.Code != app.EInvalid || !strings.Contains(e.Message, name) || !strings.Contains(e.Hint, "muster secret set "+name) {
 			t.Fatalf("without %s: %+v", name, e)
 		}
-		if err := r.server.App.SetSecret(t.Context(), r.admin(""), name, []byte("value")); err != nil {
+		if err := r.server.Services.Secret.SetSecret(t.Context(), r.admin(""), name, []byte("value")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -86,7 +86,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	p := &poolWalk{T: t, s: s, ada: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin, Via: app.ViaAPI}}
 	defer p.tidy()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) { // until its own provisioner has registered
-		_, err := s.App.Preview(ctx, p.ada, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "marks", Size: 3}})
+		_, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "marks", Size: 3}})
 		if err == nil {
 			break
 		}
@@ -96,7 +96,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	}
 	_, without := p.create("first", 3)
 	count := 3
-	if _, err := s.App.CreatePool(ctx, p.ada, pool.PoolRequest{Name: "base", Hardware: "small", Image: "host", Provider: "here", Count: &count}); err != nil {
+	if _, err := s.Services.Pool.Pools.CreatePool(ctx, p.ada, pool.PoolRequest{Name: "base", Hardware: "small", Image: "host", Provider: "here", Count: &count}); err != nil {
 		t.Fatal(err)
 	}
 	v := p.full(count)
@@ -108,7 +108,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 		}
 		old[m.MachineID] = k.PrivateKey
 	}
-	preview, err := s.App.Preview(ctx, p.ada, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "marks", Size: 3}})
+	preview, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "marks", Size: 3}})
 	if err != nil || preview.FromPools == nil || preview.FromPools.Machines != 3 {
 		t.Fatalf("the preview says %+v (%v)", preview.FromPools, err)
 	}
@@ -144,7 +144,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 			t.Errorf("%s says %q (%v)", n.Hostname, said, err)
 		}
 	}
-	reports, err := s.App.NodeReports(ctx, p.ada, c.ID, "")
+	reports, err := s.Services.Execution.Health.NodeReports(ctx, p.ada, c.ID, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ type poolWalk struct {
 // create makes a cluster and gives how long its operation took.
 func (p *poolWalk) create(name string, size int) (cluster.ClusterView, time.Duration) {
 	p.Helper()
-	v, err := p.s.App.CreateCluster(p.Context(), p.ada, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "marks", Size: size}})
+	v, err := p.s.Services.Cluster.Creates.CreateCluster(p.Context(), p.ada, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "marks", Size: size}})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func (p *poolWalk) ended(id string, want app.ClusterStatus) cluster.ClusterView 
 	p.Helper()
 	ctx := context.WithoutCancel(p.Context())
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
-		v, err := p.s.App.Cluster(ctx, p.ada, id)
+		v, err := p.s.Services.Cluster.Views.Cluster(ctx, p.ada, id)
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func (p *poolWalk) ended(id string, want app.ClusterStatus) cluster.ClusterView 
 func (p *poolWalk) full(count int) pool.PoolView {
 	p.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
-		v, err := p.s.App.Pool(p.Context(), p.ada, "base")
+		v, err := p.s.Services.Pool.Pools.Pool(p.Context(), p.ada, "base")
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -210,21 +210,21 @@ func (p *poolWalk) full(count int) pool.PoolView {
 // tidy gives all machines back.
 func (p *poolWalk) tidy() {
 	ctx := context.WithoutCancel(p.Context())
-	if _, err := p.s.App.DeletePool(ctx, p.ada, "base"); err != nil && app.CodeOf(err) != app.ENotFound {
+	if _, err := p.s.Services.Pool.Pools.DeletePool(ctx, p.ada, "base"); err != nil && app.CodeOf(err) != app.ENotFound {
 		p.Error(err)
 	}
-	all, err := p.s.App.Clusters(ctx, p.ada, app.ClusterFilter{})
+	all, err := p.s.Services.Cluster.Views.Clusters(ctx, p.ada, app.ClusterFilter{})
 	if err != nil {
 		p.Error(err)
 	}
 	for _, c := range all {
-		if _, err := p.s.App.DeleteCluster(ctx, p.ada, c.ID); err != nil {
+		if _, err := p.s.Services.Cluster.Deletes.DeleteCluster(ctx, p.ada, c.ID); err != nil {
 			p.Error(err)
 		}
 		p.ended(c.ID, app.ClusterDeleted)
 	}
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
-		r, err := p.s.App.PoolReceipt(ctx, p.ada, "base")
+		r, err := p.s.Services.Pool.Pools.PoolReceipt(ctx, p.ada, "base")
 		if app.CodeOf(err) == app.ENotFound || err == nil && r.Left == 0 && !r.DeletedAt.IsZero() {
 			p.Logf("receipt of the pool: %+v", r)
 			return

@@ -101,7 +101,7 @@ func serverOf(t *testing.T, text string) *server.Server {
 			t.Error(err)
 		}
 	})
-	if _, err := s.App.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), fleet.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
+	if _, err := s.Services.Fleet.Registries.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), fleet.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -114,10 +114,10 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 		{About: family.AboutQuota, Warning: true, Message: "Only 3 machines are left."},
 		{About: family.AboutFlavor, Subject: "large", Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."},
 	}}
-	s.App.PreflightService.Accounts = accounts
+	s.Services.Cluster.Preflight.Accounts = accounts
 	bob := app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}
 	request := appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "dear", Size: 3}}
-	p, err := s.App.Preview(t.Context(), bob, request)
+	p, err := s.Services.Cluster.Creates.Preview(t.Context(), bob, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 			t.Errorf("the terminal shows %q, without %q", &out, want)
 		}
 	}
-	if _, err := s.App.Preview(t.Context(), bob, request); err != nil || len(accounts.asked) != 0 {
+	if _, err := s.Services.Cluster.Creates.Preview(t.Context(), bob, request); err != nil || len(accounts.asked) != 0 {
 		t.Errorf("the same preview asks the account again: %v", err)
 	}
 }
@@ -144,14 +144,14 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 // TestPreviewsSayWhichScriptsNoShellCanRead, where a catalog let one through: Coopr's forms are read leniently.
 func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 	s := serverOf(t, dearCatalog)
-	s.App.PreflightService.Accounts = nil
-	s.App.PreflightService.CheckScript = func(script string) *apptemplate.ScriptFault {
+	s.Services.Cluster.Preflight.Accounts = nil
+	s.Services.Cluster.Preflight.CheckScript = func(script string) *apptemplate.ScriptFault {
 		if script == "echo" {
 			return &apptemplate.ScriptFault{Line: 1, Column: 2, Message: "this shell has no echo"}
 		}
 		return nil
 	}
-	p, err := s.App.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}, appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "dear", Size: 1}})
+	p, err := s.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}, appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "dear", Size: 1}})
 	if err != nil || len(p.Problems) != 1 || p.Problems[0].Message != "Service web, action start: line 1, column 2 of the script: this shell has no echo." || p.Account != nil {
 		t.Errorf("%v: %+v", err, p.Problems)
 	}
@@ -159,7 +159,7 @@ func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 
 func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 	s := serverOf(t, dearCatalog)
-	s.App.PreflightService.Accounts = nil
+	s.Services.Cluster.Preflight.Accounts = nil
 	for _, c := range []struct {
 		name, template string
 		prefer         apptemplate.Preference
@@ -175,7 +175,7 @@ func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 		{"a price that is not known is not cheap", "unpriced", "", 0.17, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := s.App.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser},
+			p, err := s.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser},
 				appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: c.template, Size: 1, Prefer: c.prefer}})
 			if err != nil {
 				t.Fatal(err)

@@ -68,7 +68,7 @@ func TestRealTenantSlotsBoundATenant(t *testing.T) {
 	defer release()
 	v := w.create("", "c", 6)
 	running := func() (n int) {
-		steps, err := w.server.App.Steps(t.Context(), w.admin(""), v.ID, 0)
+		steps, err := w.server.Services.Cluster.Activity.Steps(t.Context(), w.admin(""), v.ID, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestRealTenantSlotsBoundATenant(t *testing.T) {
 		if n := running(); n > most {
 			t.Fatalf("%d steps of the tenant are under way, it may have %d", n, most)
 		}
-		o, err := w.server.App.Cluster(t.Context(), w.admin("other"), other.ID)
+		o, err := w.server.Services.Cluster.Views.Cluster(t.Context(), w.admin("other"), other.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

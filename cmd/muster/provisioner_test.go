@@ -175,7 +175,7 @@ func (h *helper) worker(tenant string) int {
 
 // find gives a provisioner that is alive.
 func (w *town) find(name string) *app.Provisioner {
-	all, err := w.server.App.Provisioners(w.Context(), w.admin(""))
+	all, err := w.server.Services.Fleet.Provisioners.Provisioners(w.Context(), w.admin(""))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func (w *town) until(what string, done func() bool) time.Duration {
 
 func (w *town) create(tenant, name string, size int) cluster.ClusterView {
 	w.Helper()
-	v, err := w.server.App.CreateCluster(w.Context(), w.admin(tenant), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "slow", Size: size}})
+	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(tenant), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "slow", Size: size}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func (w *town) create(tenant, name string, size int) cluster.ClusterView {
 func (w *town) active(tenant, id string) {
 	w.Helper()
 	w.until(id+" is active", func() bool {
-		v, err := w.server.App.Cluster(w.Context(), w.admin(tenant), id)
+		v, err := w.server.Services.Cluster.Views.Cluster(w.Context(), w.admin(tenant), id)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func (w *town) lines(file string) int {
 // tries is the attempt of the service's action that is under way now; 0 for none. What runs on the node is taken over by it,
 // not begun again.
 func (w *town) tries(id string) int {
-	steps, err := w.server.App.Steps(w.Context(), w.admin(""), id, 0)
+	steps, err := w.server.Services.Cluster.Activity.Steps(w.Context(), w.admin(""), id, 0)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func (w *town) onceOnly() {
 func TestProvisionerServesEveryTenant(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, "")
-	_, err := w.server.App.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", LayoutRequest: layout.LayoutRequest{Template: "slow", Size: 1}})
+	_, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", LayoutRequest: layout.LayoutRequest{Template: "slow", Size: 1}})
 	if e := app.AsError(err); e.Reason != "no_provisioner" {
 		t.Fatalf("nobody is there, and the answer is %v", err)
 	}
@@ -389,7 +389,7 @@ func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
 	release := w.hold()
 	v := w.create("", "c", 2)
 	w.until("a step has begun", func() bool { return w.lines("begun") == 1 })
-	if _, err := w.server.App.DrainProvisioner(t.Context(), w.admin(""), "h1"); err != nil {
+	if _, err := w.server.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), w.admin(""), "h1"); err != nil {
 		t.Fatal(err)
 	}
 	w.until("it knows", func() bool { return strings.Contains(h.out.String(), "wants this provisioner to end") })
@@ -432,7 +432,7 @@ func TestStepsLongerThanTheDrainAreGivenBack(t *testing.T) {
 func (w *town) grant(name string, g fleet.ProvisionerGrant) {
 	w.Helper()
 	var err error
-	if w.token, err = w.server.App.CreateProvisionerToken(w.Context(), w.admin(""), name, g); err != nil {
+	if w.token, err = w.server.Services.Fleet.Provisioners.CreateProvisionerToken(w.Context(), w.admin(""), name, g); err != nil {
 		w.Fatal(err)
 	}
 	w.token += "." + w.server.Fingerprint
@@ -442,7 +442,7 @@ func TestProviderAsksForTags(t *testing.T) {
 	w := newTown(t, "provisioner: {region: eu}\n")
 	w.grant("us", fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: map[string]string{"region": "us"}})
 	w.start("us", "--tag", "region=us")
-	_, err := w.server.App.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", LayoutRequest: layout.LayoutRequest{Template: "slow", Size: 1}})
+	_, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", LayoutRequest: layout.LayoutRequest{Template: "slow", Size: 1}})
 	e := app.AsError(err)
 	if e.Reason != "no_provisioner" || !strings.Contains(e.Message, "region=eu") || !strings.Contains(e.Message, "us (region=us)") {
 		t.Fatalf("%v", err)
@@ -508,11 +508,11 @@ func TestCancelReachesTheWorkerOfAProvisionerAtOnce(t *testing.T) {
 		_ = os.Remove(filepath.Join(w.effect, "begun")) // a node waits the first time only
 		v := w.create("", name, 1)
 		w.until("the action runs", func() bool { return w.tries(v.ID) == 1 && w.lines("begun") == 1 })
-		if _, err := w.server.App.CancelOperation(t.Context(), w.admin(""), v.ID, 0, false); err != nil {
+		if _, err := w.server.Services.Operation.Controls.CancelOperation(t.Context(), w.admin(""), v.ID, 0, false); err != nil {
 			t.Fatal(err)
 		}
 		took := w.until("it has stopped", func() bool {
-			v, err := w.server.App.Cluster(t.Context(), w.admin(""), v.ID)
+			v, err := w.server.Services.Cluster.Views.Cluster(t.Context(), w.admin(""), v.ID)
 			return err == nil && v.Operations[0].Status == app.OperationCancelled
 		})
 		slowest = max(slowest, took)

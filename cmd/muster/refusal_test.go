@@ -11,20 +11,20 @@ import (
 // Whoever tries passwords is in the audit of the tenant, whether there is such an account or not, and cannot fill it.
 func TestRefusedSignInsAreInTheAudit(t *testing.T) {
 	m := newMatrix(t)
-	ctx, a := t.Context(), m.server.App
+	ctx, a := t.Context(), m.server.Services
 	for i := range 40 {
-		if _, err := a.SignIn(ctx, here, "admin", "wrong", identity.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
+		if _, err := a.Identity.SignIns.SignIn(ctx, here, "admin", "wrong", identity.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
 			t.Fatalf("%d: %v", i, err)
 		}
 	}
-	if _, err := a.SignIn(ctx, there, "nobody", "wrong", identity.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
+	if _, err := a.Identity.SignIns.SignIn(ctx, there, "nobody", "wrong", identity.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
 		t.Fatal(err)
 	}
-	if _, err := a.SignIn(ctx, "nowhere", "admin", "wrong", identity.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
+	if _, err := a.Identity.SignIns.SignIn(ctx, "nowhere", "admin", "wrong", identity.Visit{From: "192.0.2.7"}); app.CodeOf(err) != app.EUnauthorized {
 		t.Fatal(err)
 	}
 	root := app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}
-	refused, _, err := a.Audit(ctx, root, app.AuditFilter{Tenant: "*", Act: "refused", Limit: 100})
+	refused, _, err := a.Identity.AuditLog.Audit(ctx, root, app.AuditFilter{Tenant: "*", Act: "refused", Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestRefusedSignInsAreInTheAudit(t *testing.T) {
 	if n := count["default/admin sign-in from 192.0.2.7"]; n < 30 || n > 40 || count["acme/nobody sign-in from 192.0.2.7"] != 1 || len(count) != 2 {
 		t.Errorf("the audit has %v", count)
 	}
-	if bad, err := a.VerifyAudit(ctx, root, here); err != nil {
+	if bad, err := a.Identity.AuditLog.VerifyAudit(ctx, root, here); err != nil {
 		t.Errorf("%+v, %v", bad, err)
 	}
 }

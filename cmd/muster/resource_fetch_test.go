@@ -140,7 +140,7 @@ func (w *town) big(size int) (content []byte, says string) {
 
 func (w *town) order(name, template string) cluster.ClusterView {
 	w.Helper()
-	v, err := w.server.App.CreateCluster(w.Context(), w.admin(""), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: 1}})
+	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(""), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: 1}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 		t.Errorf("%d bytes came for a content that is there", again-came)
 	}
 
-	info, err := w.server.App.Resource(t.Context(), w.admin(""), resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "big"})
+	info, err := w.server.Services.Resource.Resource(t.Context(), w.admin(""), resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "big"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 
 	v := w.order("first", "big")
 	w.until("a node is refused the content", func() bool {
-		steps, err := w.server.App.Steps(t.Context(), w.admin(""), v.ID, 0)
+		steps, err := w.server.Services.Cluster.Activity.Steps(t.Context(), w.admin(""), v.ID, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/app/identity"
 	"muster/app/policy"
 	"muster/bot/slack/slacktest"
 	"muster/cmd/muster/server"
+
+	"go.yaml.in/yaml/v3"
 )
 
 const slackSecret = "the secret by which slack signs"
@@ -137,22 +138,22 @@ func slackStory(w *chatTown) {
 	// Whoever opens the link and proves who they are is who asks from then on.
 	m := ada.In(ops).Says("/muster link").Answer("Open this within 10 minutes")
 	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
-	session, err := w.server.App.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", identity.Visit{})
+	session, err := w.server.Services.Identity.SignIns.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, err := w.server.App.ActorOfSession(t.Context(), session.ID, identity.Visit{})
+	admin, err := w.server.Services.Identity.Sessions.ActorOfSession(t.Context(), session.ID, identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.server.App.ConfirmLink(t.Context(), admin, token); err != nil {
+	if _, err := w.server.Services.Identity.Links.ConfirmLink(t.Context(), admin, token); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.server.App.ConfirmLink(t.Context(), admin, token); err == nil {
+	if _, err := w.server.Services.Identity.Links.ConfirmLink(t.Context(), admin, token); err == nil {
 		t.Error("a link works twice")
 	}
 	w.link(bob, w.account("bob", app.RoleAdmin))
-	if _, err := w.server.App.SavePolicy(t.Context(), w.admin(""), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove,
+	if _, err := w.server.Services.Policy.Policies.SavePolicy(t.Context(), w.admin(""), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove,
 		Reason: "${nodes} nodes are many.", Approval: &policy.Approval{Count: 1, Role: app.RoleAdmin}}); err != nil {
 		t.Fatal(err)
 	}
@@ -205,11 +206,11 @@ func slackStory(w *chatTown) {
 		t.Errorf("%d cards for 3 operations\n%s", cards, w.slack.Tell())
 	}
 	w.until("all cards are done with", func() bool {
-		left, err := w.server.App.ChatCards(t.Context(), "slack")
+		left, err := w.server.Services.Chat.Cards.ChatCards(t.Context(), "slack")
 		return err == nil && len(left) == 0
 	})
 	// All of it stands in the audit, with the face through which it was asked for.
-	deeds, _, err := w.server.App.Audit(t.Context(), admin, app.AuditFilter{Limit: 50})
+	deeds, _, err := w.server.Services.Identity.AuditLog.Audit(t.Context(), admin, app.AuditFilter{Limit: 50})
 	if err != nil || !strings.Contains(fmt.Sprint(deeds), "slack") {
 		t.Errorf("the audit says %+v, %v", deeds, err)
 	}
@@ -248,7 +249,7 @@ func TestSlackReplays(t *testing.T) {
 			t.Errorf("%s: %d %s", c.name, status, body)
 		}
 	}
-	list, err := w.server.App.Clusters(t.Context(), w.admin(""), app.ClusterFilter{})
+	list, err := w.server.Services.Cluster.Views.Clusters(t.Context(), w.admin(""), app.ClusterFilter{})
 	if err != nil || len(list) != 1 {
 		t.Errorf("%d clusters, %v", len(list), err)
 	}
@@ -259,7 +260,7 @@ func TestSlackReplays(t *testing.T) {
 func TestSizesOneByOneInEveryFace(t *testing.T) {
 	t.Parallel()
 	w := newChatTown(t, false)
-	if _, err := w.server.App.ApplyCatalog(t.Context(), w.admin(""), yamlOf("kind: template\nname: odd\nextends: slow\nconstraints: {size: {one_of: [3, 5, 7]}}\n")); err != nil {
+	if _, err := w.server.Services.Catalog.ApplyCatalog(t.Context(), w.admin(""), yamlOf("kind: template\nname: odd\nextends: slow\nconstraints: {size: {one_of: [3, 5, 7]}}\n")); err != nil {
 		t.Fatal(err)
 	}
 	const want = "Choose 3, 5 or 7 nodes (you entered 4)."
@@ -270,7 +271,7 @@ func TestSizesOneByOneInEveryFace(t *testing.T) {
 	if err != nil || !strings.Contains(said, "3,5,7") {
 		t.Errorf("templates are listed as %s, %v", said, err)
 	}
-	token, err := w.server.App.IssueToken(t.Context(), app.DefaultTenant, "admin", "sizes")
+	token, err := w.server.Services.Identity.Tokens.IssueToken(t.Context(), app.DefaultTenant, "admin", "sizes")
 	if err != nil {
 		t.Fatal(err)
 	}

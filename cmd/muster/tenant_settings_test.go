@@ -37,7 +37,7 @@ func superIn(tenant string) app.Actor {
 
 func (m *matrix) exported(tenant string) settings.TenantFile {
 	m.t.Helper()
-	f, err := m.server.App.ExportTenant(m.t.Context(), superIn(tenant))
+	f, err := m.server.Services.Settings.ExportTenant(m.t.Context(), superIn(tenant))
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func (m *matrix) exported(tenant string) settings.TenantFile {
 func (m *matrix) newTenant() string {
 	m.t.Helper()
 	name := m.fresh("tenant")
-	if _, _, err := m.server.App.CreateTenant(m.t.Context(), superIn(here), identity.NewTenant{Name: name}); err != nil {
+	if _, _, err := m.server.Services.Identity.Tenants.CreateTenant(m.t.Context(), superIn(here), identity.NewTenant{Name: name}); err != nil {
 		m.t.Fatal(err)
 	}
 	return name
@@ -55,7 +55,7 @@ func (m *matrix) newTenant() string {
 
 func (m *matrix) imported(tenant string, in settings.TenantImport) settings.TenantReport {
 	m.t.Helper()
-	r, err := m.server.App.ImportTenant(m.t.Context(), superIn(tenant), in)
+	r, err := m.server.Services.Settings.ImportTenant(m.t.Context(), superIn(tenant), in)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -123,26 +123,26 @@ func TestATenantsSettingsGoRound(t *testing.T) {
 func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
-	a, tenant, in := m.server.App, m.newTenant(), everything(t)
+	a, tenant, in := m.server.Services, m.newTenant(), everything(t)
 	before := m.exported(tenant)
-	report, err := a.CheckTenant(t.Context(), superIn(tenant), in)
+	report, err := a.Settings.CheckTenant(t.Context(), superIn(tenant), in)
 	if err != nil || !report.OK() || report.Applied || len(report.Changes) < 12 {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	broken := errors.New("the last moment")
-	a.SettingsService.Faults = func(where string) error {
+	a.Settings.Faults = func(where string) error {
 		if where == "tenant_import" {
 			return broken
 		}
 		return nil
 	}
-	if _, err := a.ImportTenant(t.Context(), superIn(tenant), in); !errors.Is(err, broken) {
+	if _, err := a.Settings.ImportTenant(t.Context(), superIn(tenant), in); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
-	a.SettingsService.Faults = nil
+	a.Settings.Faults = nil
 	late := in
 	late.File = strings.Replace(in.File, "members: [ada, bot]", "members: [ada, nobody-at-all]", 1)
-	r, err := a.ImportTenant(t.Context(), superIn(tenant), late)
+	r, err := a.Settings.ImportTenant(t.Context(), superIn(tenant), late)
 	if err != nil || r.OK() || r.Applied || !strings.Contains(r.Problems[0].Message, `There is no user "nobody-at-all"`) || r.Problems[0].Path != "groups.data.members" || r.Problems[0].Line == 0 {
 		t.Errorf("%+v, %v", r.Problems, err)
 	}
@@ -159,7 +159,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	if r := m.imported(tenant, in); !r.Applied {
 		t.Errorf("%+v", r)
 	}
-	if _, err := a.ImportTenant(t.Context(), superIn(tenant), in); app.AsError(err).Reason != "tenant_moved" {
+	if _, err := a.Settings.ImportTenant(t.Context(), superIn(tenant), in); app.AsError(err).Reason != "tenant_moved" {
 		t.Errorf("%v", err)
 	}
 	if list, err = m.server.Store.Audit(t.Context(), app.AuditFilter{Tenants: []string{tenant}, Act: "tenant.import", Limit: 10}); err != nil || len(list) != 1 || list[0].Who != "root@"+here {
@@ -199,10 +199,10 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 	} {
 		for _, act := range []func(settings.TenantImport) (settings.TenantReport, error){
 			func(in settings.TenantImport) (settings.TenantReport, error) {
-				return m.server.App.CheckTenant(t.Context(), admin, in)
+				return m.server.Services.Settings.CheckTenant(t.Context(), admin, in)
 			},
 			func(in settings.TenantImport) (settings.TenantReport, error) {
-				return m.server.App.ImportTenant(t.Context(), admin, in)
+				return m.server.Services.Settings.ImportTenant(t.Context(), admin, in)
 			},
 		} {
 			r, err := act(settings.TenantImport{File: c.file})
@@ -216,7 +216,7 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 			}
 		}
 	}
-	r, err := m.server.App.CheckTenant(t.Context(), admin, settings.TenantImport{File: "muster_tenant: 1\nusers:\n  ada: {role: king}\n  x: {role: user, colour: red}\ngroups: []\n"})
+	r, err := m.server.Services.Settings.CheckTenant(t.Context(), admin, settings.TenantImport{File: "muster_tenant: 1\nusers:\n  ada: {role: king}\n  x: {role: user, colour: red}\ngroups: []\n"})
 	if err != nil || len(r.Problems) != 2 { // the role is looked at only in a file that can be read
 		t.Errorf("%+v, %v", r.Problems, err)
 	}
@@ -224,7 +224,7 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 		t.Error("something was changed")
 	}
 	// One tenant's file is another's only where its own admin imports it.
-	f, err := m.server.App.ExportTenant(t.Context(), app.Actor{Tenant: here, User: "ada", Role: app.RoleAdmin})
+	f, err := m.server.Services.Settings.ExportTenant(t.Context(), app.Actor{Tenant: here, User: "ada", Role: app.RoleAdmin})
 	if err != nil || strings.Contains(f.File, "github-web") {
 		t.Errorf("%v\n%s", err, f.File)
 	}

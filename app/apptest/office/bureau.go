@@ -36,11 +36,11 @@ func (Keys) NewKey(string) ([]byte, string, error) {
 // Bureau is an app with solver, planner and policies on a store on disk.
 type Bureau struct {
 	testing.TB
-	App     *appall.App
-	Store   *store.Store
-	Clock   *apptest.Clock
-	Catalog *template.Catalog
-	file    string
+	Services *appall.Services
+	Store    *store.Store
+	Clock    *apptest.Clock
+	Catalog  *template.Catalog
+	file     string
 }
 
 // NewBureau opens one; the test closes its store.
@@ -66,7 +66,7 @@ func NewBureau(t testing.TB) *Bureau {
 		}
 	}
 	b.Store, b.Catalog = s, c
-	b.App = appall.New(appall.Deps{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: Keys{}, Policies: cel.New(),
+	b.Services = appall.New(appall.Config{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: Keys{}, Policies: cel.New(),
 		Catalog: func() *template.Catalog { return b.Catalog }, Now: b.Clock.Now})
 	return b
 }
@@ -79,7 +79,7 @@ func (b *Bureau) Rules(all ...policy.Policy) {
 	b.Helper()
 	for _, p := range all {
 		p.Version = 0
-		if _, err := b.App.SavePolicy(b.Context(), b.Actor("root", app.RoleAdmin), p); err != nil {
+		if _, err := b.Services.Policy.Policies.SavePolicy(b.Context(), b.Actor("root", app.RoleAdmin), p); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -92,7 +92,7 @@ func Asks(name string, size int, lease time.Duration) cluster.ClusterRequest {
 
 func (b *Bureau) Ask(who app.Actor, r cluster.ClusterRequest) cluster.Answer {
 	b.Helper()
-	answer, err := b.App.Ask(b.Context(), who, r)
+	answer, err := b.Services.Cluster.Creates.Ask(b.Context(), who, r)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func (b *Bureau) Wait(who app.Actor, name string, size int) cluster.Request {
 }
 
 func (b *Bureau) Approve(who app.Actor, r cluster.Request) (cluster.Request, error) {
-	return b.App.Review(b.Context(), who, r.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: r.Terms.PlanHash})
+	return b.Services.Operation.Requests.Review(b.Context(), who, r.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: r.Terms.PlanHash})
 }
 
 func (b *Bureau) Clusters() int {

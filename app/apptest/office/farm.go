@@ -69,7 +69,7 @@ func (f *Farm) Work() (done []string) {
 	f.Helper()
 	w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
 	for {
-		claimed, err := f.App.Claim(f.Context(), w, 1)
+		claimed, err := f.Services.Execution.Coordinator.Claim(f.Context(), w, 1)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func (f *Farm) Work() (done []string) {
 		} else {
 			done = append(done, as.StepID)
 		}
-		answers, err := f.App.Report(f.Context(), w, []execution.Report{r})
+		answers, err := f.Services.Execution.Coordinator.Report(f.Context(), w, []execution.Report{r})
 		if err != nil || answers[0].Err != nil {
 			f.Fatal(err, answers)
 		}
@@ -109,7 +109,7 @@ func (f *Farm) Shop(size int, config map[string]any) cluster.ClusterView {
 
 func (f *Farm) See(id string) cluster.ClusterView {
 	f.Helper()
-	v, err := f.App.Cluster(f.Context(), f.Who, id)
+	v, err := f.Services.Cluster.Views.Cluster(f.Context(), f.Who, id)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func (f *Farm) See(id string) cluster.ClusterView {
 
 func (f *Farm) Preview(m cluster.Amendment) cluster.AmendPreview {
 	f.Helper()
-	p, err := f.App.PreviewAmend(f.Context(), f.Who, "shop", m)
+	p, err := f.Services.Operation.Updates.PreviewAmend(f.Context(), f.Who, "shop", m)
 	if err != nil {
 		f.Fatalf("%+v: %v", m, err)
 	}
@@ -130,7 +130,7 @@ func (f *Farm) Amend(m cluster.Amendment) (cluster.AmendPreview, cluster.AmendAn
 	f.Helper()
 	p := f.Preview(m)
 	m.PlanHash = p.PlanHash
-	a, err := f.App.Amend(f.Context(), f.Who, "shop", m)
+	a, err := f.Services.Operation.Updates.Amend(f.Context(), f.Who, "shop", m)
 	if err != nil {
 		f.Fatalf("%+v: %v", m, err)
 	}

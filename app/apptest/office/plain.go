@@ -15,11 +15,11 @@ import (
 // Plain is an app with a store on disk and a clock that stands still.
 type Plain struct {
 	*testing.T
-	App     *appall.App
-	Store   *store.Store
-	Clock   *apptest.Clock
-	Catalog *template.Catalog
-	Balance *fleet.Balancer
+	Services *appall.Services
+	Store    *store.Store
+	Clock    *apptest.Clock
+	Catalog  *template.Catalog
+	Balance  *fleet.Balancer
 }
 
 // Root is a superadmin.
@@ -30,8 +30,8 @@ func NewPlain(t *testing.T) *Plain {
 	t.Helper()
 	s := storetest.Open(t)
 	o := &Plain{T: t, Store: s, Clock: apptest.NewClock(), Catalog: template.NewCatalog()}
-	o.App = appall.New(appall.Deps{Store: s, Now: o.Clock.Now, Catalog: func() *template.Catalog { return o.Catalog }})
-	o.Balance = &fleet.Balancer{Store: s, Now: o.Clock.Now, Catalogs: o.App.CatalogService, Mono: o.Clock.Now}
+	o.Services = appall.New(appall.Config{Store: s, Now: o.Clock.Now, Catalog: func() *template.Catalog { return o.Catalog }})
+	o.Balance = &fleet.Balancer{Store: s, Now: o.Clock.Now, Catalogs: o.Services.Catalog, Mono: o.Clock.Now}
 	return o
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Desk is a coordinator as a suite tries it: over which way ever, it leads to this app.
 type Desk struct {
-	App         *appall.App
+	Services    *appall.Services
 	Provisioner string // a registration that is alive
 	// Of gives the contract as a worker of that tenant has it.
 	Of func(tenant string) execution.Coordinator
@@ -85,7 +85,7 @@ func (t *deskTest) worker(tenant string) (execution.Coordinator, app.WorkerID) {
 
 func (t *deskTest) cluster(tenant string, nodes int) {
 	t.Helper()
-	n := apptest.NewCluster(tenant, "c-"+tenant, nodes, t.App.ExecutionService.Now(), apptest.Chain(nodes))
+	n := apptest.NewCluster(tenant, "c-"+tenant, nodes, t.Services.Execution.Coordinator.Now(), apptest.Chain(nodes))
 	start := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}, Timeout: time.Minute}
 	for _, s := range []string{"a", "b"} {
 		n.Definition.Services[s] = &template.Service{About: template.About{Name: s}, Actions: map[app.Action]*template.ServiceAction{app.ActionStart: start}}
@@ -148,7 +148,7 @@ func (t *deskTest) assignment() {
 	if len(hosts) != 1 || hosts[0].Address != "10.0.0.1" {
 		t.Errorf("hosts: %+v", hosts)
 	}
-	t.must(c.Log(t.ctx, w, []app.LogLine{{At: t.App.ExecutionService.Now(), Operation: as.Fence.Operation, Index: as.Fence.Index, Attempt: as.Fence.Attempt,
+	t.must(c.Log(t.ctx, w, []app.LogLine{{At: t.Services.Execution.Coordinator.Now(), Operation: as.Fence.Operation, Index: as.Fence.Index, Attempt: as.Fence.Attempt,
 		Stream: family.StreamOut, Text: "a line\u2028 of <text> \x01"}}))
 	lines, err := t.store.Logs(t.ctx, "t1", "c-t1-1", cluster.LogFilter{Limit: 10})
 	t.must(err)
@@ -227,7 +227,7 @@ func (t *deskTest) heartbeat() {
 	other.Attempt++
 	d, err := c.Heartbeat(t.ctx, w, []app.Fence{as.Fence, other})
 	t.must(err)
-	if len(d) != 2 || d[0].Lost || d[0].Fence != as.Fence || !d[0].Deadline.After(t.App.ExecutionService.Now()) || !d[1].Lost {
+	if len(d) != 2 || d[0].Lost || d[0].Fence != as.Fence || !d[0].Deadline.After(t.Services.Execution.Coordinator.Now()) || !d[1].Lost {
 		t.Errorf("%+v", d)
 	}
 }

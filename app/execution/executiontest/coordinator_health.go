@@ -14,7 +14,7 @@ import (
 
 // rounds: a worker that waits gets the round with all that it needs; what it reports counts once, and nobody else's does.
 func (t *deskTest) rounds() {
-	n := apptest.NewCluster("t1", "looked", 1, t.App.ExecutionService.Now().Add(-time.Hour), apptest.Chain(1))
+	n := apptest.NewCluster("t1", "looked", 1, t.Services.Execution.Coordinator.Now().Add(-time.Hour), apptest.Chain(1))
 	n.Definition.Health = &template.HealthPolicy{Interval: time.Minute}
 	n.Definition.Config = map[string]any{"web": map[string]any{"port": 8080}}
 	check := &template.HealthCheck{HTTP: &template.HTTPHealth{Port: "%config.web.port%"}, Failures: 1}
@@ -48,7 +48,7 @@ func (t *deskTest) rounds() {
 	go wait(stranger, x)
 	var r *execution.HealthRound
 	for r == nil && ctx.Err() == nil {
-		if _, err := t.App.RingRounds(t.ctx); err != nil {
+		if _, err := t.Services.Execution.Coordinator.RingRounds(t.ctx); err != nil {
 			t.Fatal(err)
 		}
 		select {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/identity"
@@ -24,6 +23,8 @@ import (
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/server"
 	rest "muster/portal/client"
+
+	"github.com/spf13/cobra"
 )
 
 // The demo's cluster.
@@ -198,7 +199,7 @@ func (d *demo) show(ctx context.Context, v appcluster.ClusterView) error {
 	}
 	password := d.server.AdminPassword
 	if password == "" { // the account is left from a demo that was killed
-		if password, err = d.server.App.ResetPassword(ctx, app.DefaultTenant, "admin"); err != nil {
+		if password, err = d.server.Services.Identity.Passwords.ResetPassword(ctx, app.DefaultTenant, "admin"); err != nil {
 			return err
 		}
 	}

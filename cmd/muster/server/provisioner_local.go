@@ -37,13 +37,13 @@ func (s *Server) runWorkers(ctx context.Context) error {
 	host, _ := os.Hostname()
 	p := &provisioner.Provisioner{
 		Registration: fleet.Registration{Name: "server on " + cli.FirstOf(host, "this host"), Host: host, Version: cli.VersionName(), Tags: s.Tags, Slots: s.Workers},
-		Server:       s.App.LocalRegistry(s.LocalWorkers(), s.alone()),
+		Server:       s.Services.Fleet.Registries.LocalRegistry(s.LocalWorkers(), s.alone()),
 		Log:          s.Log,
 		OnRegister:   func(fleet.Registered) { s.registeredOnce.Do(func() { close(s.registered) }) },
 	}
 	cache := resourceCache(s.Data, int64(s.Resources.Cache), s.Log)
 	p.Start = func(r fleet.Registered, name string, o fleet.WorkerOrder) (provisioner.WorkerHandle, error) {
-		c := s.App.CoordinatorOf(r.ID, o.Tenant)
+		c := s.Services.Fleet.Registries.CoordinatorOf(r.ID, o.Tenant)
 		return provisioner.StartLocal(jobs.WorkerConfig{Name: name, Tenant: o.Tenant, Slots: o.Slots, Queue: s.queue, Coordinator: c,
 			Providers: s.Providers, Guard: s.guard().DialContext, Automators: automators, Log: s.Log, Resources: cache,
 			Meter: s.metrics, Tracer: s.tracer}, c.(execution.WorkWaiter))
@@ -87,6 +87,6 @@ func (s *Server) alone() bool { return s.Database == "" }
 // balance shares slots among tenants, of all provisioners.
 func (s *Server) balance(ctx context.Context) {
 	balancer := &fleet.Balancer{
-		Store: s.Store, Now: wallClock, Catalogs: s.App.CatalogService, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}
+		Store: s.Store, Now: wallClock, Catalogs: s.Services.Catalog, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}
 	(&upkeep.Balance{Balancer: balancer, Feed: s.Store, Log: s.Log}).Run(ctx)
 }

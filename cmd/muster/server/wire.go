@@ -79,7 +79,7 @@ type Server struct {
 	QueueNote     string // for people: which Redis
 	StoreNote     string // for people: which database
 
-	App         *all.App
+	Services    *all.Services
 	Store       *store.Store
 	queue       *queue.Queue
 	Providers   *ProviderSet
@@ -164,14 +164,14 @@ func (s *Server) open(ctx context.Context) error {
 	s.Providers = &ProviderSet{Dir: filepath.Join(c.Data, "providers"), Installation: installation, Log: c.Log, budget: calls, meter: s.metrics,
 		tracer: s.tracer, guard: s.guard()}
 	s.onClose(s.Providers.Close)
-	s.App = wiring.UseCases(all.Deps{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock,
+	s.Services = wiring.UseCases(all.Config{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock,
 		Budgets: calls, Calls: calls, Facts: s.facts, Provisioned: true, HookGuard: s.guard(),
 		Accounts:   AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
-		LeaseGrace: c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose, Tracer: s.tracer})
-	if _, err := s.App.RecordCatalog(ctx, s.id); err != nil {
+		LeaseGrace: c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose})
+	if _, err := s.Services.Catalog.RecordCatalog(ctx, s.id); err != nil {
 		return err
 	}
-	if s.AdminPassword, err = s.App.EnsureAdmin(ctx, c.Password); err != nil {
+	if s.AdminPassword, err = s.Services.Identity.Users.EnsureAdmin(ctx, c.Password); err != nil {
 		return err
 	}
 	if err := s.listen(ctx); err != nil {
@@ -246,15 +246,15 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.slack = s.Slack.open(faces.Slack(s.App), at, s.id, s.Log)
-	s.Portal = wiring.Portal(s.App, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.Fingerprint,
+	s.slack = s.Slack.open(faces.Slack(s.Services), at, s.id, s.Log)
+	s.Portal = wiring.Portal(s.Services, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.Fingerprint,
 		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate,
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
 	s.probe = &Probe{Database: s.Store.Ping, Queue: s.queue.Ping}
 	s.probe.Serve(mux)
 	mux.Handle("/", s.Portal)
-	s.workers = fleetpage.NewWorkerAPI(s.App, s.Log, s.metrics)
+	s.workers = fleetpage.NewWorkerAPI(s.Services.Fleet.Registries, s.Log, s.metrics)
 	mux.Handle(fleetpage.WorkerPath, s.workers)
 	if s.slack != nil {
 		mux.Handle(slack.Path, site.Watched(s.metrics, s.tracer, patternOf(slack.Path), s.slack))
@@ -298,7 +298,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.Store.Reached()
 	wg.Go(func() { s.queue.Pulse(loops, s.Store.Reached) })
 	wg.Go(func() {
-		(&upkeep.HealthClock{Ring: s.App.RingRounds, Feed: s.Store, Log: s.Log, Now: wallClock}).Run(loops)
+		(&upkeep.HealthClock{Ring: s.Services.Execution.Coordinator.RingRounds, Feed: s.Store, Log: s.Log, Now: wallClock}).Run(loops)
 	})
 	wg.Go(func() { s.Store.Lead(loops, s.lead) })
 	if s.slack != nil {
@@ -330,7 +330,7 @@ func (s *Server) lead(ctx context.Context) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&queue.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.App.Expire, Undo: s.App.UndoFailed, Log: s.Log, Now: wallClock, Meter: s.metrics}).Run(ctx)
+		(&queue.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.Services.Upkeep.Expire, Undo: s.Services.Operation.RollBacks.UndoFailed, Log: s.Log, Now: wallClock, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() {
 		// A server that was killed holds accounts for a while yet; the only one of its database takes them over at once.
@@ -340,17 +340,21 @@ func (s *Server) lead(ctx context.Context) {
 		}
 		(&reconcile.Reconciler{Name: name, Installation: s.Providers.Installation,
 			Accounts: s.Store, Orphans: s.Store, Clusters: s.Store, Proofs: s.Store,
-			Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.App.SecretsOf}, Catalog: s.catalog.Load, Own: s.App.OwnProviders, Used: s.Store.AccountUsed,
+			Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.Services.Secret.SecretsOf}, Catalog: s.catalog.Load, Own: s.Services.Catalog.OwnProviders, Used: s.Store.AccountUsed,
 			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
 			// The sandbox makes its machines on the host that works, which is another one where this server does not.
 			Elsewhere: s.madeElsewhere}).Run(ctx)
 	})
 	wg.Go(func() { s.retention().Run(ctx) })
 	wg.Go(func() {
-		(&upkeep.BuildTender{Tend: s.App.TendBuilds, Forget: s.Store.ForgetBuilds, Watch: s.Store.Watch, Log: s.Log, Now: wallClock}).Run(ctx)
+		(&upkeep.BuildTender{Tend: s.Services.Build.Reconciler.TendBuilds, Forget: s.Store.ForgetBuilds, Watch: s.Store.Watch, Log: s.Log, Now: wallClock}).Run(ctx)
 	})
-	wg.Go(func() { (&upkeep.Sweeper{Sweep: s.App.SweepResources, Log: s.Log, Meter: s.metrics}).Run(ctx) })
-	wg.Go(func() { (&upkeep.Mender{Repair: s.App.RepairSick, Log: s.Log, Meter: s.metrics}).Run(ctx) })
+	wg.Go(func() {
+		(&upkeep.Sweeper{Sweep: s.Services.Resource.SweepResources, Log: s.Log, Meter: s.metrics}).Run(ctx)
+	})
+	wg.Go(func() {
+		(&upkeep.Mender{Repair: s.Services.Execution.Health.RepairSick, Log: s.Log, Meter: s.metrics}).Run(ctx)
+	})
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Go(func() { s.callbacks(rand.Text()).Run(ctx) })
 	if s.slack != nil {
@@ -378,7 +382,7 @@ func (s *Server) shut(workers *workforce) {
 
 // introduce leaves a token for clients of the same user on the same machine.
 func (s *Server) introduce(ctx context.Context) error {
-	token, err := s.App.LocalToken(ctx, "the machine of server "+s.id)
+	token, err := s.Services.Identity.Tokens.LocalToken(ctx, "the machine of server "+s.id)
 	if err != nil {
 		return err
 	}

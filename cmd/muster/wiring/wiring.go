@@ -22,7 +22,7 @@ import (
 )
 
 // UseCases returns the use cases on top of d, in which it sets what does not differ from place to place.
-func UseCases(d all.Deps) *all.App {
+func UseCases(d all.Config) *all.Services {
 	layouts := solver.New()
 	d.Solver, d.Explainer, d.Changer, d.Planner = solver.WithNotes(layouts), explain.New(layouts), change.New(), planner.New()
 	d.Keys, d.Tries = remote.Keys{}, jobs.Tries
@@ -33,7 +33,7 @@ func UseCases(d all.Deps) *all.App {
 }
 
 // Portal returns the portal on top of u and c, in which it sets what does not differ from place to place.
-func Portal(u *all.App, c portal.Config) *portal.Portal {
+func Portal(u *all.Services, c portal.Config) *portal.Portal {
 	c.UseCases = faces.Portal(u)
 	c.Keys, c.Texts, c.Rules = SecurityKeys(), catalog.Texts{}, spec.RuleTexts{}
 	return portal.New(c)

@@ -24,7 +24,7 @@ import (
 // buildHookTest gives clusters to builds: a store, and the use cases on top of it with everything else made up.
 type buildHookTest struct {
 	*storeTest
-	a     *all.App
+	a     *all.Services
 	hook  appbuild.BuildHook
 	crash bool // the next create breaks down before it is asked for
 	sent  int
@@ -100,7 +100,7 @@ func (t *storeTest) building(rules ...appbuild.BuildRule) *buildHookTest {
 	c.Images["host"] = &template.ImageType{About: template.About{Name: "host"}, Providers: map[string]template.Image{kit.Cloud: {Image: "host"}}}
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}}
-	b.a = all.New(all.Deps{Store: t.Store, Solver: oneNode{}, Planner: oneNode{}, Keys: oneNode{}, Catalog: func() *template.Catalog { return c }, Now: t.Clock.Now,
+	b.a = all.New(all.Config{Store: t.Store, Solver: oneNode{}, Planner: oneNode{}, Keys: oneNode{}, Catalog: func() *template.Catalog { return c }, Now: t.Clock.Now,
 		Builds: wordSystem{}, BuildRules: wordRules{}, Policies: always{},
 		Faults: func(string) error {
 			if b.crash {
@@ -111,7 +111,7 @@ func (t *storeTest) building(rules ...appbuild.BuildRule) *buildHookTest {
 		}})
 	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: "ci", Role: app.RoleRobot, CreatedAt: t.Clock.Now()}))
 	owner := "ci"
-	saved, err := b.a.SaveBuildHook(t.Ctx, kit.Boss, appbuild.BuildHookRequest{Name: "ci", System: "words", Owner: &owner, Rules: &rules, Secret: buildSecret})
+	saved, err := b.a.Build.Hooks.SaveBuildHook(t.Ctx, kit.Boss, appbuild.BuildHookRequest{Name: "ci", System: "words", Owner: &owner, Rules: &rules, Secret: buildSecret})
 	t.Must(err)
 	b.hook = saved.BuildHook
 	return b
@@ -131,7 +131,7 @@ func (b *buildHookTest) send(number int, e app.BuildEvent) (appbuild.BuildReceip
 	header := func(name string) string {
 		return map[string]string{"Signature": buildSecret, "Number": fmt.Sprint(number)}[name]
 	}
-	return b.a.TakeBuild(b.Ctx, b.hook.ID, header, body, "192.0.2.7")
+	return b.a.Build.Intake.TakeBuild(b.Ctx, b.hook.ID, header, body, "192.0.2.7")
 }
 
 func (b *buildHookTest) begins(build string) appbuild.BuildReceipt {
@@ -152,7 +152,7 @@ func (b *buildHookTest) ends(build string) appbuild.BuildReceipt {
 func (b *buildHookTest) tend() {
 	b.Helper()
 	for range 100 {
-		n, _, err := b.a.TendBuilds(b.Ctx)
+		n, _, err := b.a.Build.Reconciler.TendBuilds(b.Ctx)
 		if b.Must(err); n == 0 {
 			return
 		}
@@ -202,13 +202,13 @@ func (t *storeTest) builds() {
 	b.settle()
 	first := b.is(r.Build, app.BuildReady)
 	key := appbuild.BuildKey{Hook: b.hook.ID, Build: r.Build, Token: r.Token}
-	v, err := b.a.AwaitBuildBy(b.Ctx, key, 0)
+	v, err := b.a.Build.Access.AwaitBuildBy(b.Ctx, key, 0)
 	b.Must(err)
 	if v.Cluster != first.Cluster || len(v.Nodes) != 1 {
 		b.Errorf("with its token it is %+v", v)
 	}
 	key.Build = second.Build
-	_, err = b.a.AwaitBuildBy(b.Ctx, key, 0)
+	_, err = b.a.Build.Access.AwaitBuildBy(b.Ctx, key, 0)
 	b.Code(err, app.EUnauthorized)
 	if e := b.ends("web/1"); e.Outcome != appbuild.BuildTakenEnded || e.Build != r.Build {
 		b.Errorf("its end is %+v", e)
@@ -237,13 +237,13 @@ func (t *storeTest) builds() {
 	if app.AsError(err).Reason != "replayed" {
 		b.Errorf("a replay is %v", err)
 	}
-	_, err = b.a.TakeBuild(b.Ctx, b.hook.ID, func(string) string { return "" }, nil, "")
+	_, err = b.a.Build.Intake.TakeBuild(b.Ctx, b.hook.ID, func(string) string { return "" }, nil, "")
 	b.Code(err, app.EUnauthorized)
-	_, err = b.a.TakeBuild(b.Ctx, "nobody", func(string) string { return "" }, nil, "")
+	_, err = b.a.Build.Intake.TakeBuild(b.Ctx, "nobody", func(string) string { return "" }, nil, "")
 	b.Code(err, app.EUnauthorized)
-	list, err := b.a.BuildDeliveries(b.Ctx, kit.Boss, "ci", 0, 100)
+	list, err := b.a.Build.Intake.BuildDeliveries(b.Ctx, kit.Boss, "ci", 0, 100)
 	b.Must(err)
-	d, err := b.a.BuildDelivery(b.Ctx, kit.Boss, "ci", list[0].ID)
+	d, err := b.a.Build.Intake.BuildDelivery(b.Ctx, kit.Boss, "ci", list[0].ID)
 	b.Must(err)
 	if !strings.Contains(d.Body, "web/10") {
 		b.Errorf("the newest delivery is %+v", d)
@@ -251,7 +251,7 @@ func (t *storeTest) builds() {
 	// A build that stands gets no second cluster by a replay, and one that has ended none.
 	for _, one := range list {
 		if one.Build == "web/1" || one.Build == "web/2" {
-			replayed, err := b.a.ReplayBuild(b.Ctx, kit.Boss, "ci", one.ID)
+			replayed, err := b.a.Build.Intake.ReplayBuild(b.Ctx, kit.Boss, "ci", one.ID)
 			b.Must(err)
 			if replayed.Outcome == appbuild.BuildTakenBegun {
 				b.Errorf("replayed: %+v", replayed)
@@ -259,7 +259,7 @@ func (t *storeTest) builds() {
 		}
 	}
 	// With its hook everything goes.
-	b.Must(b.a.DeleteBuildHook(b.Ctx, kit.Boss, "ci"))
+	b.Must(b.a.Build.Hooks.DeleteBuildHook(b.Ctx, kit.Boss, "ci"))
 	b.settle()
 	live, err := b.Store.Clusters(b.Ctx, kit.Tenant, app.ClusterFilter{})
 	b.Must(err)
@@ -321,7 +321,7 @@ func (t *storeTest) buildsAtRandom() {
 			}
 		case 6:
 			b.crash = r.IntN(2) == 0
-			_, _, _ = b.a.TendBuilds(b.Ctx)
+			_, _, _ = b.a.Build.Reconciler.TendBuilds(b.Ctx)
 		case 7:
 			if c := b.Claim("w"); c != nil {
 				b.Finish(c, r.IntN(10) > 0)
@@ -332,7 +332,7 @@ func (t *storeTest) buildsAtRandom() {
 		case 9:
 			list, e := b.Store.BuildDeliveries(b.Ctx, kit.Tenant, "ci", 0, 50)
 			if b.Must(e); len(list) > 0 {
-				_, err = b.a.ReplayBuild(b.Ctx, kit.Boss, "ci", list[r.IntN(len(list))].ID)
+				_, err = b.a.Build.Intake.ReplayBuild(b.Ctx, kit.Boss, "ci", list[r.IntN(len(list))].ID)
 			}
 		}
 		if err != nil && app.AsError(err).Reason != "replayed" {
@@ -348,7 +348,7 @@ func (t *storeTest) buildsAtRandom() {
 	for range 30 {
 		b.Clock.Move(10 * time.Minute)
 		_, _ = b.Store.SweepSteps(b.Ctx, b.Clock.Now())
-		_, err := b.a.Expire(b.Ctx)
+		_, err := b.a.Upkeep.Expire(b.Ctx)
 		b.Must(err)
 		b.settle()
 	}

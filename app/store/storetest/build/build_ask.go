@@ -29,7 +29,7 @@ func (always) Judge(_ context.Context, p policy.Policy, _ policy.Facts) (policy.
 func (t *storeTest) asking() *buildHookTest {
 	t.Helper()
 	b := t.calling(calledRule(2, 5))
-	_, err := b.a.SavePolicy(b.Ctx, kit.Boss, policy.Policy{Name: "eyes", Enabled: true, When: "true", Effect: policy.PolicyApprove,
+	_, err := b.a.Policy.Policies.SavePolicy(b.Ctx, kit.Boss, policy.Policy{Name: "eyes", Enabled: true, When: "true", Effect: policy.PolicyApprove,
 		Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}})
 	b.Must(err)
 	return b
@@ -50,7 +50,7 @@ func (b *buildHookTest) asked(build string) (appbuild.Build, cluster.Request) {
 }
 
 func (b *buildHookTest) review(q cluster.Request, verdict cluster.Verdict, reason string) error {
-	_, err := b.a.Review(b.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleApprover, Via: app.ViaPortal, ProvenAt: b.Clock.Now()}, q.ID,
+	_, err := b.a.Operation.Requests.Review(b.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleApprover, Via: app.ViaPortal, ProvenAt: b.Clock.Now()}, q.ID,
 		operation.ReviewRequest{Verdict: verdict, PlanHash: q.Terms.PlanHash, Reason: reason})
 	return err
 }
@@ -137,7 +137,7 @@ func (t *storeTest) buildsAsk() {
 	b.made(2)
 	// the request is withdrawn by an admin
 	five, q := b.asked("web/5")
-	_, err := b.a.Withdraw(b.Ctx, kit.Boss, q.ID, "the budget is used up")
+	_, err := b.a.Operation.Requests.Withdraw(b.Ctx, kit.Boss, q.ID, "the budget is used up")
 	b.Must(err)
 	b.settle()
 	if v := b.is(five.ID, app.BuildRefused); !strings.Contains(v.Words, "the budget is used up") {
@@ -145,7 +145,7 @@ func (t *storeTest) buildsAsk() {
 	}
 	// with its hook
 	six, q := b.asked("web/6")
-	b.Must(b.a.DeleteBuildHook(b.Ctx, kit.Boss, "ci"))
+	b.Must(b.a.Build.Hooks.DeleteBuildHook(b.Ctx, kit.Boss, "ci"))
 	b.settle()
 	b.is(six.ID, app.BuildOver)
 	b.request(q.ID, cluster.RequestWithdrawn, "")

@@ -164,7 +164,7 @@ func (t *storeTest) buildsCalledInSecret() {
 	r := b.begins("web/1")
 	b.settle()
 	b.told("web/1 ready")
-	v, err := b.a.AwaitBuildBy(b.Ctx, build.BuildKey{Hook: b.hook.ID, Build: r.Build, Token: r.Token}, 0)
+	v, err := b.a.Build.Access.AwaitBuildBy(b.Ctx, build.BuildKey{Hook: b.hook.ID, Build: r.Build, Token: r.Token}, 0)
 	b.Must(err)
 	deliveries, err := b.Store.BuildDeliveries(b.Ctx, kit.Tenant, "ci", 0, 10)
 	b.Must(err)
@@ -175,7 +175,7 @@ func (t *storeTest) buildsCalledInSecret() {
 	if words := string(text) + fmt.Sprintf("%+v", audit); strings.Contains(words, "also-secret") || strings.Contains(string(text), "hunter2") {
 		b.Errorf("a secret is told: %s", words)
 	}
-	b.Must(b.a.DeleteBuildHook(b.Ctx, kit.Boss, "ci"))
+	b.Must(b.a.Build.Hooks.DeleteBuildHook(b.Ctx, kit.Boss, "ci"))
 	b.Clock.Move(31 * time.Second)
 	b.settle()
 	b.Must(b.answered(b.told("web/1 ready")["web/1 ready"], "", 0, ""))

@@ -118,7 +118,7 @@ func (t *storeTest) buildRunsAgain() {
 	b.settle()
 	b.is(first.ID, app.BuildReady)
 	end(3)
-	if v, err := b.a.Build(b.Ctx, kit.Boss, first.ID); err != nil || v.State != app.BuildEnding {
+	if v, err := b.a.Build.Builds.Build(b.Ctx, kit.Boss, first.ID); err != nil || v.State != app.BuildEnding {
 		b.Errorf("after its end the build answers %s, %v", v.State, err)
 	}
 	if late := run(0).Delivery; late.Outcome != appbuild.BuildTakenNothing && late.Outcome != appbuild.BuildTakenKnown {
@@ -136,7 +136,7 @@ func (t *storeTest) buildRunsAgain() {
 	b.is(second.Build.ID, app.BuildReady)
 	end(12)
 	b.settle()
-	if v, err := b.a.Build(b.Ctx, kit.Boss, second.Build.ID); err != nil || v.State != app.BuildOver {
+	if v, err := b.a.Build.Builds.Build(b.Ctx, kit.Boss, second.Build.ID); err != nil || v.State != app.BuildOver {
 		b.Errorf("with its cluster gone the build answers %s, %v", v.State, err)
 	}
 	b.is(second.Build.ID, app.BuildOver)

@@ -25,7 +25,7 @@ func (t *storeTest) buildsTendedAtOnce() {
 			changed, done := b.Store.Watch(app.BuildsTopic())
 			defer done()
 			for ctx.Err() == nil {
-				n, _, err := b.a.TendBuilds(ctx)
+				n, _, err := b.a.Build.Reconciler.TendBuilds(ctx)
 				if err != nil && ctx.Err() == nil {
 					b.Logf("a server tries again later: %v", err)
 				}

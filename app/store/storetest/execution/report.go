@@ -40,7 +40,7 @@ func (t *storeTest) reports() {
 	if one == nil || two == nil {
 		t.Fatalf("under way are %v", claimed)
 	}
-	a := all.New(all.Deps{Store: t.Store, Now: t.Clock.Now})
+	a := all.New(all.Config{Store: t.Store, Now: t.Clock.Now})
 	w := app.WorkerID{Tenant: kit.Tenant, Name: "w"}
 	found := func(c *execution.ClaimedStep, what string) execution.Report {
 		return execution.Report{Fence: kit.Fence(c), Action: c.Step.Action, Facts: map[string]string{"said": what}, Changes: &family.Changes{Texts: []string{what}},
@@ -70,7 +70,7 @@ func (t *storeTest) reports() {
 	}
 	reported := func(w app.WorkerID, want app.Code, r execution.Report) {
 		t.Helper()
-		done, err := a.Report(t.Ctx, w, []execution.Report{r})
+		done, err := a.Execution.Coordinator.Report(t.Ctx, w, []execution.Report{r})
 		t.Must(err)
 		if done[0].Err == nil && want != "" || done[0].Err != nil && done[0].Err.Code != want {
 			t.Errorf("the report is answered with %v, want %q", done[0].Err, want)
@@ -85,11 +85,11 @@ func (t *storeTest) reports() {
 
 	bad := found(one, "bad")
 	bad.Seen = refusedByAll()
-	if _, err := a.Report(t.Ctx, w, []execution.Report{bad}); err == nil {
+	if _, err := a.Execution.Coordinator.Report(t.Ctx, w, []execution.Report{bad}); err == nil {
 		t.Fatal("a report was taken that no database takes")
 	}
 	is("after a report that failed in the middle")
-	done, err := a.Report(t.Ctx, w, []execution.Report{bad, found(two, "good")})
+	done, err := a.Execution.Coordinator.Report(t.Ctx, w, []execution.Report{bad, found(two, "good")})
 	t.Must(err)
 	if done[0].Err == nil || done[1].Err != nil {
 		t.Errorf("a bad and a good report are answered with %v and %v", done[0].Err, done[1].Err)

@@ -143,10 +143,10 @@ func (t *storeTest) waitsAgree() {
 	// What is paused isn't tried again by itself, and neither of the two may say so.
 	_, err := t.Store.ControlOperation(t.Ctx, app.Control{Tenant: kit.Tenant, Operation: ops[3].ID, Act: app.ControlPause, Who: "ada", Now: t.Clock.Now()})
 	t.Must(err)
-	a := all.New(all.Deps{Store: t.Store, Now: t.Clock.Now, Catalog: template.NewCatalog})
+	a := all.New(all.Config{Store: t.Store, Now: t.Clock.Now, Catalog: template.NewCatalog})
 	ada := app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleAdmin}
 	for round := range 30 {
-		q, err := a.Queue(t.Ctx, ada)
+		q, err := a.Execution.Waits.Queue(t.Ctx, ada)
 		t.Must(err)
 		type span struct {
 			first, last time.Time
@@ -165,7 +165,7 @@ func (t *storeTest) waitsAgree() {
 		}
 		whole := 0
 		for _, op := range ops {
-			w, err := a.Waiting(t.Ctx, ada, op.Cluster, execution.WaitingFilter{Limit: 500})
+			w, err := a.Execution.Waits.Waiting(t.Ctx, ada, op.Cluster, execution.WaitingFilter{Limit: 500})
 			t.Must(err)
 			groups := map[time.Time]int{}
 			for _, g := range w.Groups {

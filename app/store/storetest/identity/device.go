@@ -11,9 +11,9 @@ import (
 
 // manyDevices has a few addresses begin as many sign-ins of programs as they can.
 func (t *storeTest) manyDevices() {
-	a := all.New(all.Deps{Store: t.Store, Now: t.Clock.Now})
+	a := all.New(all.Config{Store: t.Store, Now: t.Clock.Now})
 	start := func(from string) (identity.DeviceCodes, error) {
-		return a.StartDevice(t.Ctx, "a host", "muster", from, nil)
+		return a.Identity.Devices.StartDevice(t.Ctx, "a host", "muster", from, nil)
 	}
 	mine, err := start("192.0.2.7")
 	t.Must(err)
@@ -32,7 +32,7 @@ func (t *storeTest) manyDevices() {
 	late, err := start("192.0.2.8")
 	t.Must(err)
 	for name, c := range map[string]identity.DeviceCodes{"the first": mine, "the last": late} {
-		_, _, err := a.PollDevice(t.Ctx, c.Device)
+		_, _, err := a.Identity.Devices.PollDevice(t.Ctx, c.Device)
 		t.reason(err, app.EConflict, "authorization_pending")
 		if t.Failed() {
 			t.Fatalf("%s that began is not waited for", name)

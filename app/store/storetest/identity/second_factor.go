@@ -14,31 +14,31 @@ import (
 )
 
 // local makes an account with a password of its own and signs it in.
-func (t *storeTest) local(a *all.App, boss app.Actor, name string) (actor app.Actor, password string) {
+func (t *storeTest) local(a *all.Services, boss app.Actor, name string) (actor app.Actor, password string) {
 	t.Helper()
-	_, first, err := a.CreateUser(t.Ctx, boss, identity.NewUser{Name: name, Role: app.RoleUser})
+	_, first, err := a.Identity.Users.CreateUser(t.Ctx, boss, identity.NewUser{Name: name, Role: app.RoleUser})
 	t.Must(err)
-	s, err := a.SignIn(t.Ctx, kit.Tenant, name, first, identity.Visit{})
+	s, err := a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, name, first, identity.Visit{})
 	t.Must(err)
 	password = "four words of mine"
-	t.Must(a.ChangePassword(t.Ctx, t.actor(a, s), first, password))
+	t.Must(a.Identity.Passwords.ChangePassword(t.Ctx, t.actor(a, s), first, password))
 	return t.actor(a, s), password
 }
 
 // actor is who a sign-in is for.
-func (t *storeTest) actor(a *all.App, s identity.Session) app.Actor {
+func (t *storeTest) actor(a *all.Services, s identity.Session) app.Actor {
 	t.Helper()
-	actor, err := a.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
+	actor, err := a.Identity.Sessions.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
 	t.Must(err)
 	return actor
 }
 
 // withApp gives an account an authenticator app, and returns its secret and the recovery codes.
-func (t *storeTest) withApp(a *all.App, who app.Actor) (secret string, codes []string) {
+func (t *storeTest) withApp(a *all.Services, who app.Actor) (secret string, codes []string) {
 	t.Helper()
-	secret, err := a.StartAuthenticator(t.Ctx, who)
+	secret, err := a.Identity.Factors.StartAuthenticator(t.Ctx, who)
 	t.Must(err)
-	codes, err = a.ConfirmAuthenticator(t.Ctx, who, apptest.Code(secret, t.Clock.Now()))
+	codes, err = a.Identity.Factors.ConfirmAuthenticator(t.Ctx, who, apptest.Code(secret, t.Clock.Now()))
 	t.Must(err)
 	return secret, codes
 }
@@ -47,33 +47,33 @@ func (t *storeTest) withApp(a *all.App, who app.Actor) (secret string, codes []s
 func (t *storeTest) secondFactor() {
 	a, _, boss := t.house()
 	ada, password := t.local(a, boss, "ada")
-	other, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
+	other, err := a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.Must(err)
 
 	// Until a code was entered, there is none.
-	secret, err := a.StartAuthenticator(t.Ctx, ada)
+	secret, err := a.Identity.Factors.StartAuthenticator(t.Ctx, ada)
 	t.Must(err)
-	if again, err := a.StartAuthenticator(t.Ctx, ada); err != nil || again != secret {
+	if again, err := a.Identity.Factors.StartAuthenticator(t.Ctx, ada); err != nil || again != secret {
 		t.Errorf("asked again: another secret, %v", err)
 	}
-	t.reason(kit.Err(a.ConfirmAuthenticator(t.Ctx, ada, "000000")), app.EInvalid, "wrong_code")
-	t.Must(kit.Err(a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})))
+	t.reason(kit.Err(a.Identity.Factors.ConfirmAuthenticator(t.Ctx, ada, "000000")), app.EInvalid, "wrong_code")
+	t.Must(kit.Err(a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})))
 	t.Clock.Move(20 * time.Minute)
 	ada.ProvenAt, ada.SeenAt = t.Clock.Now(), t.Clock.Now()
-	t.reason(kit.Err(a.ConfirmAuthenticator(t.Ctx, ada, apptest.Code(secret, t.Clock.Now()))), app.EConflict, "expired")
+	t.reason(kit.Err(a.Identity.Factors.ConfirmAuthenticator(t.Ctx, ada, apptest.Code(secret, t.Clock.Now()))), app.EConflict, "expired")
 
 	secret, codes := t.withApp(a, ada)
 	if len(codes) != 10 {
 		t.Errorf("%d recovery codes", len(codes))
 	}
-	t.Must(kit.Err(a.ActorOfSession(t.Ctx, t.id(ada), identity.Visit{})))
-	t.Code(kit.Err(a.ActorOfSession(t.Ctx, other.ID, identity.Visit{})), app.EUnauthorized)
-	t.reason(kit.Err(a.StartAuthenticator(t.Ctx, ada)), app.EConflict, "has_app")
+	t.Must(kit.Err(a.Identity.Sessions.ActorOfSession(t.Ctx, t.id(ada), identity.Visit{})))
+	t.Code(kit.Err(a.Identity.Sessions.ActorOfSession(t.Ctx, other.ID, identity.Visit{})), app.EUnauthorized)
+	t.reason(kit.Err(a.Identity.Factors.StartAuthenticator(t.Ctx, ada)), app.EConflict, "has_app")
 
 	// The password alone begins nothing.
 	pend := func() identity.Session {
 		t.Helper()
-		s, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
+		s, err := a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 		t.reason(err, app.EForbidden, app.SecondFactorReason)
 		if s.ID != 0 {
 			t.Errorf("a sign-in began with the password alone: %+v", s)
@@ -81,7 +81,7 @@ func (t *storeTest) secondFactor() {
 		return s
 	}
 	finish := func(p identity.Session, code string) (identity.Session, error) {
-		return a.FinishSignIn(t.Ctx, p, identity.FactorProof{Code: code}, identity.Visit{From: "192.0.2.7"})
+		return a.Identity.SignIns.FinishSignIn(t.Ctx, p, identity.FactorProof{Code: code}, identity.Visit{From: "192.0.2.7"})
 	}
 	p := pend()
 	t.reason(kit.Err(finish(p, "")), app.EUnauthorized, app.SecondFactorReason)
@@ -109,13 +109,13 @@ func (t *storeTest) secondFactor() {
 	// A recovery code works once, and its owner hears of it.
 	t.Must(kit.Err(finish(pend(), codes[0])))
 	t.reason(kit.Err(finish(pend(), codes[0])), app.EUnauthorized, "wrong_code")
-	if f, err := a.SecondFactors(t.Ctx, ada); err != nil || f.Codes != 9 || len(f.Factors) != 1 || len(f.Factors[0].Secret) > 0 {
+	if f, err := a.Identity.Factors.SecondFactors(t.Ctx, ada); err != nil || f.Codes != 9 || len(f.Factors) != 1 || len(f.Factors[0].Secret) > 0 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if list, err := a.Notices(t.Ctx, ada, 0, 10); err != nil || len(list) != 1 || list[0].Kind != app.NoticeAccount {
+	if list, err := a.Cluster.Dashboard.Notices(t.Ctx, ada, 0, 10); err != nil || len(list) != 1 || list[0].Kind != app.NoticeAccount {
 		t.Errorf("notices: %+v, %v", list, err)
 	}
-	fresh, err := a.ReplaceRecoveryCodes(t.Ctx, ada)
+	fresh, err := a.Identity.Factors.ReplaceRecoveryCodes(t.Ctx, ada)
 	t.Must(err)
 	t.reason(kit.Err(finish(pend(), codes[1])), app.EUnauthorized, "wrong_code")
 	in, err = finish(pend(), fresh[1])
@@ -126,12 +126,12 @@ func (t *storeTest) secondFactor() {
 	have := t.addsSecurityKey(a, ada, pend)
 
 	// Without any, the password is enough again.
-	t.Code(a.RemoveSecondFactor(t.Ctx, ada, "no such one"), app.ENotFound)
+	t.Code(a.Identity.Factors.RemoveSecondFactor(t.Ctx, ada, "no such one"), app.ENotFound)
 	for _, f := range have.Factors {
-		t.Must(a.RemoveSecondFactor(t.Ctx, ada, f.ID))
+		t.Must(a.Identity.Factors.RemoveSecondFactor(t.Ctx, ada, f.ID))
 	}
-	t.Must(kit.Err(a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})))
-	if f, err := a.SecondFactors(t.Ctx, ada); err != nil || f.Codes != 0 {
+	t.Must(kit.Err(a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})))
+	if f, err := a.Identity.Factors.SecondFactors(t.Ctx, ada); err != nil || f.Codes != 0 {
 		t.Errorf("recovery codes are left: %+v, %v", f, err)
 	}
 	t.audited(a, boss, "second_factor.add", 2)
@@ -141,10 +141,10 @@ func (t *storeTest) secondFactor() {
 }
 
 // provesWithBoth: a proof takes the password and a code, and what changes second factors takes a fresh proof.
-func (t *storeTest) provesWithBoth(a *all.App, ada app.Actor, password, secret string) {
+func (t *storeTest) provesWithBoth(a *all.Services, ada app.Actor, password, secret string) {
 	t.Helper()
 	step := func(password, code string) error {
-		return a.StepUp(t.Ctx, ada, password, identity.FactorProof{Code: code})
+		return a.Identity.StepUps.StepUp(t.Ctx, ada, password, identity.FactorProof{Code: code})
 	}
 	t.Clock.Move(time.Minute)
 	t.reason(step(password, ""), app.EUnauthorized, app.SecondFactorReason)
@@ -154,9 +154,9 @@ func (t *storeTest) provesWithBoth(a *all.App, ada app.Actor, password, secret s
 	stale.ProvenAt = t.Clock.Now().Add(-app.FreshWithin - time.Second)
 	stale.SeenAt = t.Clock.Now()
 	for name, err := range map[string]error{
-		"StartAuthenticator": kit.Err(a.StartAuthenticator(t.Ctx, stale)), "AddSecurityKey": kit.Err(a.AddSecurityKey(t.Ctx, stale, "k", []byte("k"))),
-		"RemoveSecondFactor": a.RemoveSecondFactor(t.Ctx, stale, "x"), "ReplaceRecoveryCodes": kit.Err(a.ReplaceRecoveryCodes(t.Ctx, stale)),
-		"ChangePassword": a.ChangePassword(t.Ctx, stale, password, "four other words of mine"),
+		"StartAuthenticator": kit.Err(a.Identity.Factors.StartAuthenticator(t.Ctx, stale)), "AddSecurityKey": kit.Err(a.Identity.Factors.AddSecurityKey(t.Ctx, stale, "k", []byte("k"))),
+		"RemoveSecondFactor": a.Identity.Factors.RemoveSecondFactor(t.Ctx, stale, "x"), "ReplaceRecoveryCodes": kit.Err(a.Identity.Factors.ReplaceRecoveryCodes(t.Ctx, stale)),
+		"ChangePassword": a.Identity.Passwords.ChangePassword(t.Ctx, stale, password, "four other words of mine"),
 	} {
 		if app.AsError(err).Reason != app.StepUpReason {
 			t.Errorf("%s without a fresh proof: %v", name, err)
@@ -165,9 +165,9 @@ func (t *storeTest) provesWithBoth(a *all.App, ada app.Actor, password, secret s
 }
 
 // addsSecurityKey: a security key besides the app; the one who checks it is the face.
-func (t *storeTest) addsSecurityKey(a *all.App, ada app.Actor, pend func() identity.Session) identity.SecondFactors {
+func (t *storeTest) addsSecurityKey(a *all.Services, ada app.Actor, pend func() identity.Session) identity.SecondFactors {
 	t.Helper()
-	if more, err := a.AddSecurityKey(t.Ctx, ada, " Key ring ", []byte("public")); err != nil || more != nil {
+	if more, err := a.Identity.Factors.AddSecurityKey(t.Ctx, ada, " Key ring ", []byte("public")); err != nil || more != nil {
 		t.Errorf("a second one: %v, %v", more, err)
 	}
 	key := identity.FactorProof{Key: func(keys []identity.SecondFactor) (identity.SecondFactor, error) {
@@ -177,12 +177,12 @@ func (t *storeTest) addsSecurityKey(a *all.App, ada app.Actor, pend func() ident
 		keys[0].Secret = []byte("public, used once")
 		return keys[0], nil
 	}}
-	_, err := a.FinishSignIn(t.Ctx, pend(), key, identity.Visit{})
+	_, err := a.Identity.SignIns.FinishSignIn(t.Ctx, pend(), key, identity.Visit{})
 	t.Must(err)
-	if list, err := a.Sessions(t.Ctx, ada, ""); err != nil || list[0].Second != identity.FactorKey {
+	if list, err := a.Identity.Sessions.Sessions(t.Ctx, ada, ""); err != nil || list[0].Second != identity.FactorKey {
 		t.Errorf("%+v, %v", list, err)
 	}
-	have, err := a.SecondFactors(t.Ctx, ada)
+	have, err := a.Identity.Factors.SecondFactors(t.Ctx, ada)
 	t.Must(err)
 	if len(have.Factors) != 2 || string(have.Factors[1].Secret) != "public, used once" || have.Factors[1].UsedAt.IsZero() {
 		t.Errorf("%+v", have)
@@ -191,9 +191,9 @@ func (t *storeTest) addsSecurityKey(a *all.App, ada app.Actor, pend func() ident
 }
 
 // audited checks how often an act is in the audit.
-func (t *storeTest) audited(a *all.App, boss app.Actor, act string, want int) {
+func (t *storeTest) audited(a *all.Services, boss app.Actor, act string, want int) {
 	t.Helper()
-	if deeds, _, err := a.Audit(t.Ctx, boss, app.AuditFilter{Act: act}); err != nil || len(deeds) != want {
+	if deeds, _, err := a.Identity.AuditLog.Audit(t.Ctx, boss, app.AuditFilter{Act: act}); err != nil || len(deeds) != want {
 		t.Errorf("the audit has %d of %s, want %d: %v", len(deeds), act, want, err)
 	}
 }
@@ -212,10 +212,10 @@ func (t *storeTest) guessedCodes() {
 	ada, password := t.local(a, boss, "ada")
 	secret, codes := t.withApp(a, ada)
 	t.Clock.Move(time.Minute)
-	pending, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
+	pending, err := a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.reason(err, app.EForbidden, app.SecondFactorReason)
 	try := func(code string) error {
-		return kit.Err(a.FinishSignIn(t.Ctx, pending, identity.FactorProof{Code: code}, identity.Visit{}))
+		return kit.Err(a.Identity.SignIns.FinishSignIn(t.Ctx, pending, identity.FactorProof{Code: code}, identity.Visit{}))
 	}
 
 	// Many at the same moment with the same code: one.
@@ -238,19 +238,19 @@ func (t *storeTest) guessedCodes() {
 	for range identity.MostWrongCodes {
 		t.reason(try("999999x"), app.EUnauthorized, "wrong_code")
 	}
-	if list, err := a.Notices(t.Ctx, ada, 0, 10); err != nil || len(list) != 1 || list[0].Kind != app.NoticeAccount {
+	if list, err := a.Cluster.Dashboard.Notices(t.Ctx, ada, 0, 10); err != nil || len(list) != 1 || list[0].Kind != app.NoticeAccount {
 		t.Errorf("notices: %+v, %v", list, err)
 	}
 	t.Clock.Move(30 * time.Second)
 	t.reason(try(apptest.Code(secret, t.Clock.Now())), app.ERateLimit, "too_many_codes")
 	t.reason(try(codes[0]), app.ERateLimit, "too_many_codes")
 	anyKey := func([]identity.SecondFactor) (identity.SecondFactor, error) { return identity.SecondFactor{}, nil }
-	t.Must(kit.Err(a.FinishSignIn(t.Ctx, pending, identity.FactorProof{Key: anyKey}, identity.Visit{})))
+	t.Must(kit.Err(a.Identity.SignIns.FinishSignIn(t.Ctx, pending, identity.FactorProof{Key: anyKey}, identity.Visit{})))
 	for range identity.MostWrongCodes {
 		_ = try("999999x")
 	}
 	t.Clock.Move(identity.WrongCodesWithin)
-	pending, _ = a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
+	pending, _ = a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.Must(try(codes[0])) // nor was it used up meanwhile
 }
 
@@ -259,64 +259,64 @@ func (t *storeTest) lostSecondFactor() {
 	a, root, boss := t.house()
 	ada, password := t.local(a, boss, "ada")
 	eve, _ := t.local(a, boss, "eve")
-	t.reason(a.ResetSecondFactor(t.Ctx, boss, "ada"), app.EConflict, "no_second_factor")
+	t.reason(a.Identity.Factors.ResetSecondFactor(t.Ctx, boss, "ada"), app.EConflict, "no_second_factor")
 	t.withApp(a, ada)
-	t.Code(a.ResetSecondFactor(t.Ctx, eve, "ada"), app.EForbidden)
+	t.Code(a.Identity.Factors.ResetSecondFactor(t.Ctx, eve, "ada"), app.EForbidden)
 	stale := boss
 	stale.ProvenAt = t.Clock.Now().Add(-app.FreshWithin - time.Second)
-	t.reason(a.ResetSecondFactor(t.Ctx, stale, "ada"), app.EForbidden, app.StepUpReason)
-	t.Must(a.ResetSecondFactor(t.Ctx, boss, "ada"))
-	t.Code(kit.Err(a.ActorOfSession(t.Ctx, t.id(ada), identity.Visit{})), app.EUnauthorized)
-	s, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
+	t.reason(a.Identity.Factors.ResetSecondFactor(t.Ctx, stale, "ada"), app.EForbidden, app.StepUpReason)
+	t.Must(a.Identity.Factors.ResetSecondFactor(t.Ctx, boss, "ada"))
+	t.Code(kit.Err(a.Identity.Sessions.ActorOfSession(t.Ctx, t.id(ada), identity.Visit{})), app.EUnauthorized)
+	s, err := a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.Must(err)
 	ada = t.actor(a, s)
-	if list, err := a.Notices(t.Ctx, ada, 0, 10); err != nil || len(list) != 1 || list[0].Kind != app.NoticeAccount {
+	if list, err := a.Cluster.Dashboard.Notices(t.Ctx, ada, 0, 10); err != nil || len(list) != 1 || list[0].Kind != app.NoticeAccount {
 		t.Errorf("notices: %+v, %v", list, err)
 	}
 	t.audited(a, boss, "second_factor.reset", 1)
 
 	// An admin doesn't remove those of a superadmin. One's own are removed on the account page, or with the host's token.
-	t.reason(a.ResetSecondFactor(t.Ctx, boss, "boss"), app.EConflict, "own")
+	t.reason(a.Identity.Factors.ResetSecondFactor(t.Ctx, boss, "boss"), app.EConflict, "own")
 	host := root
 	host.Session, host.Token, host.ProvenAt = "", "the server's own host", time.Time{}
-	t.reason(a.ResetSecondFactor(t.Ctx, host, "root"), app.EConflict, "no_second_factor")
+	t.reason(a.Identity.Factors.ResetSecondFactor(t.Ctx, host, "root"), app.EConflict, "no_second_factor")
 
 	// An account that was deleted leaves nothing to a new one of its name.
 	t.withApp(a, ada)
-	t.Must(a.DeleteUser(t.Ctx, boss, "ada", ""))
+	t.Must(a.Identity.Users.DeleteUser(t.Ctx, boss, "ada", ""))
 	ada, password = t.local(a, boss, "ada")
-	if f, err := a.SecondFactors(t.Ctx, ada); err != nil || len(f.Factors) != 0 || f.Codes != 0 {
+	if f, err := a.Identity.Factors.SecondFactors(t.Ctx, ada); err != nil || len(f.Factors) != 0 || f.Codes != 0 {
 		t.Errorf("%+v, %v", f, err)
 	}
 
 	// A tenant that requires one lets people without do nothing but add it.
-	t.Must(a.RequireSecondFactor(t.Ctx, boss, true))
-	if n, err := a.Tenant(t.Ctx, boss, kit.Tenant); err != nil || !n.RequireSecondFactor {
+	t.Must(a.Identity.Factors.RequireSecondFactor(t.Ctx, boss, true))
+	if n, err := a.Identity.Tenants.Tenant(t.Ctx, boss, kit.Tenant); err != nil || !n.RequireSecondFactor {
 		t.Errorf("%+v, %v", n, err)
 	}
 	ada = t.actor(a, identity.Session{ID: t.id(ada)})
 	if !ada.MustAddFactor {
 		t.Error("a sign-in from before goes on without a second factor")
 	}
-	t.reason(kit.Err(a.Clusters(t.Ctx, ada, app.ClusterFilter{})), app.EForbidden, app.MustAddReason)
+	t.reason(kit.Err(a.Cluster.Views.Clusters(t.Ctx, ada, app.ClusterFilter{})), app.EForbidden, app.MustAddReason)
 	secret, _ := t.withApp(a, ada)
 	ada = t.actor(a, identity.Session{ID: t.id(ada)})
-	t.Must(kit.Err(a.Clusters(t.Ctx, ada, app.ClusterFilter{})))
-	sso, err := a.SignInBy(t.Ctx, person("kim", identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser}), "", identity.Visit{})
+	t.Must(kit.Err(a.Cluster.Views.Clusters(t.Ctx, ada, app.ClusterFilter{})))
+	sso, err := a.Identity.SignIns.SignInBy(t.Ctx, person("kim", identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser}), "", identity.Visit{})
 	t.Must(err)
-	t.Must(kit.Err(a.Clusters(t.Ctx, t.actor(a, sso), app.ClusterFilter{})))
-	t.reason(kit.Err(a.StartAuthenticator(t.Ctx, t.actor(a, sso))), app.EConflict, "no_password")
-	t.Must(a.RequireSecondFactor(t.Ctx, boss, false))
+	t.Must(kit.Err(a.Cluster.Views.Clusters(t.Ctx, t.actor(a, sso), app.ClusterFilter{})))
+	t.reason(kit.Err(a.Identity.Factors.StartAuthenticator(t.Ctx, t.actor(a, sso))), app.EConflict, "no_password")
+	t.Must(a.Identity.Factors.RequireSecondFactor(t.Ctx, boss, false))
 	t.audited(a, boss, "second_factor.require", 2)
 
 	// A sign-in that a server of the version before began, with the password alone, does not count.
 	old := identity.Session{Tenant: kit.Tenant, User: "ada", At: t.Clock.Now(), SeenAt: t.Clock.Now(), How: identity.ByPassword, ProvenAt: t.Clock.Now()}
-	pending, err := a.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
+	pending, err := a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.reason(err, app.EForbidden, app.SecondFactorReason)
 	old.Mark = pending.Mark
 	id, err := t.Store.BeginSession(t.Ctx, old)
 	t.Must(err)
-	t.reason(kit.Err(a.ActorOfSession(t.Ctx, id, identity.Visit{})), app.EUnauthorized, app.SecondFactorReason)
+	t.reason(kit.Err(a.Identity.Sessions.ActorOfSession(t.Ctx, id, identity.Visit{})), app.EUnauthorized, app.SecondFactorReason)
 	t.Clock.Move(30 * time.Second)
-	t.Must(kit.Err(a.FinishSignIn(t.Ctx, pending, identity.FactorProof{Code: apptest.Code(secret, t.Clock.Now())}, identity.Visit{})))
+	t.Must(kit.Err(a.Identity.SignIns.FinishSignIn(t.Ctx, pending, identity.FactorProof{Code: apptest.Code(secret, t.Clock.Now())}, identity.Visit{})))
 }

@@ -38,7 +38,7 @@ func (t *storeTest) signIns() {
 		var all []*signed
 		passwords, disabled := map[string]int{}, map[string]bool{}
 		for _, u := range users {
-			_, err := a.SignInBy(t.Ctx, person(u, grant), "", identity.Visit{})
+			_, err := a.Identity.SignIns.SignInBy(t.Ctx, person(u, grant), "", identity.Visit{})
 			t.Must(err)
 		}
 		counts := func(s *signed) bool {
@@ -47,7 +47,7 @@ func (t *storeTest) signIns() {
 		}
 		check := func(s *signed, why string) {
 			t.Helper()
-			actor, err := a.ActorOfSession(t.Ctx, s.id, identity.Visit{From: "10.0.0.1"})
+			actor, err := a.Identity.Sessions.ActorOfSession(t.Ctx, s.id, identity.Visit{From: "10.0.0.1"})
 			if counts(s) != (err == nil) {
 				t.Fatalf("seed %d: %s: sign-in %+v counts: %v, but the answer is %v", seed, why, *s, counts(s), err)
 			}
@@ -68,17 +68,17 @@ func (t *storeTest) signIns() {
 			why := fmt.Sprintf("step %d", step)
 			switch n := r.IntN(12); {
 			case n < 3 && !disabled[user]:
-				s, err := a.SignInBy(t.Ctx, person(user, grant), kit.Tenant, identity.Visit{From: "10.0.0.1", Browser: "a test"})
+				s, err := a.Identity.SignIns.SignInBy(t.Ctx, person(user, grant), kit.Tenant, identity.Visit{From: "10.0.0.1", Browser: "a test"})
 				t.Must(err)
 				all = append(all, &signed{id: s.ID, user: user, at: t.Clock.Now(), seen: t.Clock.Now(), password: passwords[user]})
 			case n < 3:
-				_, err := a.SignInBy(t.Ctx, person(user, grant), kit.Tenant, identity.Visit{})
+				_, err := a.Identity.SignIns.SignInBy(t.Ctx, person(user, grant), kit.Tenant, identity.Visit{})
 				t.reason(err, app.EUnauthorized, "disabled")
 			case n < 6:
 				t.Clock.Move(time.Duration(r.IntN(8)*r.IntN(200)) * time.Minute)
 			case n == 6 && len(all) > 0:
 				s := all[r.IntN(len(all))]
-				err := a.RevokeSession(t.Ctx, boss, s.user, s.id)
+				err := a.Identity.Sessions.RevokeSession(t.Ctx, boss, s.user, s.id)
 				if s.revoked {
 					t.Code(err, app.ENotFound)
 				} else {
@@ -87,14 +87,14 @@ func (t *storeTest) signIns() {
 				s.revoked = true
 			case n == 7 && len(all) > 0:
 				s := all[r.IntN(len(all))]
-				t.Must(a.SignOut(t.Ctx, s.id))
+				t.Must(a.Identity.Sessions.SignOut(t.Ctx, s.id))
 				s.revoked = true
 			case n == 8 && r.IntN(4) == 0:
 				passwords[user]++
 				t.Must(t.Store.SetPassword(t.Ctx, boss, user, fmt.Sprintf("%d/%d", seed, passwords[user]), t.Clock.Now()))
 			case n == 9 && r.IntN(3) == 0:
 				off := !disabled[user]
-				t.Must(kit.Err(a.ChangeUser(t.Ctx, boss, user, identity.UserChange{Disabled: &off})))
+				t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, user, identity.UserChange{Disabled: &off})))
 				disabled[user] = off
 			case n == 10 && len(all) > 0:
 				// One of them ends all others of its user.
@@ -103,9 +103,9 @@ func (t *storeTest) signIns() {
 				if !counts(s) {
 					continue
 				}
-				actor, err := a.ActorOfSession(t.Ctx, s.id, identity.Visit{})
+				actor, err := a.Identity.Sessions.ActorOfSession(t.Ctx, s.id, identity.Visit{})
 				t.Must(err)
-				t.Must(kit.Err(a.RevokeAllSessions(t.Ctx, actor, "")))
+				t.Must(kit.Err(a.Identity.Sessions.RevokeAllSessions(t.Ctx, actor, "")))
 				for _, o := range all {
 					o.revoked = o.revoked || o.user == s.user && o != s
 				}
@@ -122,7 +122,7 @@ func (t *storeTest) signIns() {
 					want++
 				}
 			}
-			list, err := a.Sessions(t.Ctx, boss, user)
+			list, err := a.Identity.Sessions.Sessions(t.Ctx, boss, user)
 			t.Must(err)
 			got := 0
 			for _, s := range list {
@@ -140,9 +140,9 @@ func (t *storeTest) signIns() {
 		on := false
 		for _, u := range users {
 			if disabled[u] {
-				t.Must(kit.Err(a.ChangeUser(t.Ctx, boss, u, identity.UserChange{Disabled: &on})))
+				t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, u, identity.UserChange{Disabled: &on})))
 			}
-			t.Must(kit.Err(a.RevokeAllSessions(t.Ctx, boss, u)))
+			t.Must(kit.Err(a.Identity.Sessions.RevokeAllSessions(t.Ctx, boss, u)))
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (t *storeTest) persons() {
 	var wg sync.WaitGroup
 	errs := make([]error, 10)
 	for i := range errs {
-		wg.Go(func() { _, errs[i] = a.SignInBy(t.Ctx, person("ada", ops), "", identity.Visit{}) })
+		wg.Go(func() { _, errs[i] = a.Identity.SignIns.SignInBy(t.Ctx, person("ada", ops), "", identity.Visit{}) })
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -169,61 +169,61 @@ func (t *storeTest) persons() {
 	if u.PasswordHash != "" || u.CreatedBy != "sso" || strings.Join(u.Groups, " ") != "builders ops" {
 		t.Errorf("made: %+v", u)
 	}
-	if list, err := a.Sessions(t.Ctx, boss, "ada"); err != nil || len(list) != 10 {
+	if list, err := a.Identity.Sessions.Sessions(t.Ctx, boss, "ada"); err != nil || len(list) != 10 {
 		t.Errorf("%d sign-ins: %v", len(list), err)
 	}
 
 	// Several tenants: one must be named, and only one of them.
 	both := person("ada", ops, other)
-	_, err = a.SignInBy(t.Ctx, both, "", identity.Visit{})
+	_, err = a.Identity.SignIns.SignInBy(t.Ctx, both, "", identity.Visit{})
 	t.reason(err, app.EConflict, "choose_tenant")
-	_, err = a.SignInBy(t.Ctx, both, app.DefaultTenant, identity.Visit{})
+	_, err = a.Identity.SignIns.SignInBy(t.Ctx, both, app.DefaultTenant, identity.Visit{})
 	t.reason(err, app.EForbidden, "no_grant")
-	t.Must(kit.Err(a.SignInBy(t.Ctx, both, "t2", identity.Visit{})))
+	t.Must(kit.Err(a.Identity.SignIns.SignInBy(t.Ctx, both, "t2", identity.Visit{})))
 
 	// The name of another account is not taken, whoever asks.
-	_, err = a.SignInBy(t.Ctx, person("kim", other), "", identity.Visit{})
+	_, err = a.Identity.SignIns.SignInBy(t.Ctx, person("kim", other), "", identity.Visit{})
 	t.reason(err, app.EConflict, "name_taken")
 	impostor := person("ada", ops)
 	impostor.ID = "id-of-another-ada"
-	_, err = a.SignInBy(t.Ctx, impostor, "", identity.Visit{})
+	_, err = a.Identity.SignIns.SignInBy(t.Ctx, impostor, "", identity.Visit{})
 	t.reason(err, app.EConflict, "name_taken")
 	impostor = person("ada", ops)
 	impostor.Issuer = "https://other.example"
-	_, err = a.SignInBy(t.Ctx, impostor, "", identity.Visit{})
+	_, err = a.Identity.SignIns.SignInBy(t.Ctx, impostor, "", identity.Visit{})
 	t.reason(err, app.EConflict, "name_taken")
-	_, err = a.SignInBy(t.Ctx, person("Not A Name", ops), "", identity.Visit{})
+	_, err = a.Identity.SignIns.SignInBy(t.Ctx, person("Not A Name", ops), "", identity.Visit{})
 	t.reason(err, app.EForbidden, "name")
-	_, err = a.SignInBy(t.Ctx, person("bob", identity.Grant{Tenant: "nowhere", Role: app.RoleUser}), "", identity.Visit{})
+	_, err = a.Identity.SignIns.SignInBy(t.Ctx, person("bob", identity.Grant{Tenant: "nowhere", Role: app.RoleUser}), "", identity.Visit{})
 	t.reason(err, app.ENotFound, "no_tenant")
 
 	// Claims change role and groups of sign-ins that are there, and leave alone what people set here.
-	t.Must(kit.Err(a.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: "data"})))
-	t.Must(kit.Err(a.ChangeUser(t.Ctx, boss, "ada", identity.UserChange{Groups: &[]string{"data"}})))
-	s, err := a.SignInBy(t.Ctx, person("ada", identity.Grant{Tenant: kit.Tenant, Role: app.RoleApprover, Groups: []string{"ops"}}), "", identity.Visit{})
+	t.Must(kit.Err(a.Identity.Groups.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: "data"})))
+	t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, "ada", identity.UserChange{Groups: &[]string{"data"}})))
+	s, err := a.Identity.SignIns.SignInBy(t.Ctx, person("ada", identity.Grant{Tenant: kit.Tenant, Role: app.RoleApprover, Groups: []string{"ops"}}), "", identity.Visit{})
 	t.Must(err)
-	actor, err := a.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
+	actor, err := a.Identity.Sessions.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
 	t.Must(err)
 	if actor.Role != app.RoleApprover || strings.Join(actor.Groups, " ") != "data ops" {
 		t.Errorf("after the claims changed: %+v", actor)
 	}
 
 	// Who has lost a tenant is out of it, with tokens and groups; the other tenant stays.
-	t.Must(kit.Err(a.SignInBy(t.Ctx, both, "t2", identity.Visit{})))
-	_, token, err := a.CreateToken(t.Ctx, actor, identity.NewAPIToken{Label: "ci", Days: 1})
+	t.Must(kit.Err(a.Identity.SignIns.SignInBy(t.Ctx, both, "t2", identity.Visit{})))
+	_, token, err := a.Identity.Tokens.CreateToken(t.Ctx, actor, identity.NewAPIToken{Label: "ci", Days: 1})
 	t.Must(err)
-	t.Must(kit.Err(a.ActorOfToken(t.Ctx, token, "")))
-	t.Must(kit.Err(a.SignInBy(t.Ctx, person("ada", other), "", identity.Visit{})))
-	_, err = a.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
+	t.Must(kit.Err(a.Identity.Tokens.ActorOfToken(t.Ctx, token, "")))
+	t.Must(kit.Err(a.Identity.SignIns.SignInBy(t.Ctx, person("ada", other), "", identity.Visit{})))
+	_, err = a.Identity.Sessions.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
 	t.reason(err, app.EUnauthorized, "revoked")
-	_, err = a.ActorOfToken(t.Ctx, token, "")
+	_, err = a.Identity.Tokens.ActorOfToken(t.Ctx, token, "")
 	t.Code(err, app.EUnauthorized)
 	if u, err = t.Store.User(t.Ctx, kit.Tenant, "ada"); err != nil || strings.Join(u.Groups, " ") != "data" {
 		t.Errorf("groups are left: %v, %v", u.Groups, err)
 	}
 	kim := root
 	kim.Tenant, kim.Home = "t2", app.DefaultTenant
-	if list, err := a.Sessions(t.Ctx, kim, "ada"); err != nil || len(list) != 2 {
+	if list, err := a.Identity.Sessions.Sessions(t.Ctx, kim, "ada"); err != nil || len(list) != 2 {
 		t.Errorf("%d sign-ins are left in the other tenant: %v", len(list), err)
 	}
 }
@@ -233,20 +233,20 @@ func (t *storeTest) identities() {
 	a, _, _ := t.house()
 	grant := identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser}
 	enter := func(name string) app.Actor {
-		s, err := a.SignInBy(t.Ctx, person(name, grant), "", identity.Visit{})
+		s, err := a.Identity.SignIns.SignInBy(t.Ctx, person(name, grant), "", identity.Visit{})
 		t.Must(err)
-		actor, err := a.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
+		actor, err := a.Identity.Sessions.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
 		t.Must(err)
 		return actor
 	}
 	people := []app.Actor{enter("ada"), enter("eve"), enter("kim")}
-	link, err := a.LinkStart(t.Ctx, "slack", "T1/U1", "Slack user U1")
+	link, err := a.Identity.Links.LinkStart(t.Ctx, "slack", "T1/U1", "Slack user U1")
 	t.Must(err)
 	_, token, _ := strings.Cut(link.Query, "token=")
 	var wg sync.WaitGroup
 	errs := make([]error, 12)
 	for i := range errs {
-		wg.Go(func() { _, errs[i] = a.ConfirmLink(t.Ctx, people[i%3], token) })
+		wg.Go(func() { _, errs[i] = a.Identity.Links.ConfirmLink(t.Ctx, people[i%3], token) })
 	}
 	wg.Wait()
 	linked, winner := 0, ""
@@ -257,15 +257,15 @@ func (t *storeTest) identities() {
 		}
 		t.reason(err, app.EConflict, "used")
 	}
-	who, err := a.ActorOfIdentity(t.Ctx, "slack", "T1/U1")
+	who, err := a.Identity.Links.ActorOfIdentity(t.Ctx, "slack", "T1/U1")
 	t.Must(err)
 	if linked != 1 || who.User != winner || who.Tenant != kit.Tenant || who.Session != "" || !who.ProvenAt.IsZero() {
 		t.Errorf("a link was used %d times, lastly by %s, and gives %+v", linked, winner, who)
 	}
-	_, err = a.ActorOfIdentity(t.Ctx, "irc", "T1/U1")
+	_, err = a.Identity.Links.ActorOfIdentity(t.Ctx, "irc", "T1/U1")
 	t.reason(err, app.EUnauthorized, "not_linked")
 	for _, p := range people {
-		list, err := a.Identities(t.Ctx, p, "")
+		list, err := a.Identity.Links.Identities(t.Ctx, p, "")
 		t.Must(err)
 		if (len(list) == 1) != (p.User == winner) {
 			t.Errorf("%s has %d identities", p.User, len(list))
@@ -273,10 +273,10 @@ func (t *storeTest) identities() {
 	}
 	stale := people[0]
 	stale.ProvenAt = t.Clock.Now().Add(-app.FreshWithin - time.Second)
-	_, err = a.ConfirmLink(t.Ctx, stale, token)
+	_, err = a.Identity.Links.ConfirmLink(t.Ctx, stale, token)
 	t.reason(err, app.EForbidden, app.StepUpReason)
 	bot := people[0]
 	bot.Session, bot.Token = "", "ci"
-	_, err = a.ConfirmLink(t.Ctx, bot, token)
+	_, err = a.Identity.Links.ConfirmLink(t.Ctx, bot, token)
 	t.Code(err, app.EForbidden)
 }

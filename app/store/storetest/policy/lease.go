@@ -25,8 +25,8 @@ type undoing struct{}
 func (undoing) Plan(r plan.PlanRequest) (plan.Plan, error) { return apptest.Remove(len(r.Nodes)), nil }
 
 // muster is the use cases on top of a server's store.
-func (t *moneyTest) muster(s *store.Store) *appall.App {
-	return appall.New(appall.Deps{Store: s, Planner: undoing{}, Now: t.Clock.Now, Catalog: template.NewCatalog})
+func (t *moneyTest) muster(s *store.Store) *appall.Services {
+	return appall.New(appall.Config{Store: s, Planner: undoing{}, Now: t.Clock.Now, Catalog: template.NewCatalog})
 }
 
 // leased makes a cluster of ada with the rules of a template.
@@ -45,26 +45,26 @@ func (t *moneyTest) extends() {
 	a := t.muster(t.Store)
 	const h = time.Hour
 	t.leased("web", template.Lease{Initial: 8 * h, Max: 24 * h, Step: 4 * h}, 8*h)
-	o, err := a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
+	o, err := a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
 	t.Must(err)
 	if want := t.Clock.Now().Add(12 * h); !o.Until.Equal(want) || o.Offer.By != 4*h || fmt.Sprint(o.Offer.Latest) != fmt.Sprint(want.Add(4*h)) {
 		t.Errorf("extended: %+v", o)
 	}
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h})
 	t.Code(err, app.EInvalid)
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h, Reason: "I want to"})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 5 * h, Reason: "I want to"})
 	t.Code(err, app.EInvalid)
-	_, err = a.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", template.LeaseRequest{By: h})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", template.LeaseRequest{By: h})
 	t.Code(err, app.ENotFound)
-	_, err = a.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleViewer}, "web", template.LeaseRequest{By: h})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleViewer}, "web", template.LeaseRequest{By: h})
 	t.Code(err, app.EForbidden)
-	_, err = a.ExtendLease(t.Ctx, app.Actor{Tenant: "other", User: "ada", Role: app.RoleAdmin}, "web-1", template.LeaseRequest{By: h})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, app.Actor{Tenant: "other", User: "ada", Role: app.RoleAdmin}, "web-1", template.LeaseRequest{By: h})
 	t.Code(err, app.ENotFound)
-	_, err = a.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true})
 	if e := app.AsError(err); e == nil || e.Field != "reason" {
 		t.Fatalf("an admin needs a reason: %v", err)
 	}
-	_, err = a.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true, Reason: "the fair is longer"})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Boss, "web", template.LeaseRequest{Forever: true, Reason: "the fair is longer"})
 	t.Must(err)
 	events, err := t.Store.Events(t.Ctx, kit.Tenant, "web-1", 0, 1000)
 	t.Must(err)
@@ -84,21 +84,21 @@ func (t *moneyTest) extends() {
 		t.Errorf("reserved: %+v", list)
 	}
 	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 2)
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{Until: t.Clock.Now().Add(6 * h)})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{Until: t.Clock.Now().Add(6 * h)})
 	t.Must(err)                                                // nearer is always possible
 	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 2) // 0.25 an hour
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 3 * h})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 3 * h})
 	t.refused(err, "commit 2.25 of the tenant for January 2026, whose budget is 2", "a lease of at most 8 h")
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 2 * h})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 2 * h})
 	t.Must(err)
 	// Nobody saves what is being deleted.
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationDelete,
 		Requester: "ada", CreatedAt: t.Clock.Now()}, Plan: apptest.Remove(2), Cancel: true})
 	t.Must(err)
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Minute})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Minute})
 	t.Code(err, app.EConflict)
 	t.Drain()
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web-1", template.LeaseRequest{By: time.Minute})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web-1", template.LeaseRequest{By: time.Minute})
 	t.Code(err, app.EConflict)
 }
 
@@ -110,20 +110,20 @@ func (t *moneyTest) saved() {
 	t.Drain()
 	t.Clock.Move(2 * time.Hour)
 	late := t.Clock.Now()
-	_, err := a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Hour})
+	_, err := a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: time.Hour})
 	t.Must(err)
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{LeaseOver: true, Plan: apptest.Remove(2), Cancel: true,
 		Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
 			Kind: app.OperationDelete, Requester: "lease", CreatedAt: late}})
 	t.Code(err, app.EConflict)
-	n, err := a.Expire(t.Ctx)
+	n, err := a.Upkeep.Expire(t.Ctx)
 	t.Must(err)
 	if n != 0 {
 		t.Error("a lease that goes on was ended")
 	}
 	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)
 	t.Clock.Move(61 * time.Minute)
-	n, err = a.Expire(t.Ctx)
+	n, err = a.Upkeep.Expire(t.Ctx)
 	t.Must(err)
 	if n != 1 {
 		t.Error("a lease that is over was not ended")
@@ -163,7 +163,7 @@ func (t *moneyTest) warns() {
 		for _, s := range t.Servers {
 			for range 2 {
 				all.Go(func() {
-					if _, err := t.muster(s).Expire(t.Ctx); err != nil {
+					if _, err := t.muster(s).Upkeep.Expire(t.Ctx); err != nil {
 						t.Error(err)
 					}
 				})
@@ -189,24 +189,24 @@ func (t *moneyTest) warns() {
 	t.warned("The lease of web ends in 10 min.", 1)
 	t.warned("The lease", 2)
 	a := t.muster(t.Store)
-	o, err := a.LeaseOutlook(t.Ctx, kit.Ada, "web")
+	o, err := a.Operation.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
 	t.Must(err)
 	if len(o.Warnings) != 3 || o.Warnings[0].SentAt.IsZero() || !o.Warnings[1].Skipped || o.Warnings[2].SentAt.IsZero() {
 		t.Errorf("the outlook tells of warnings %+v", o.Warnings)
 	}
 	end, sig, _ := strings.Cut(strings.TrimPrefix(n[0].Act.Query, "end="), "&sig=")
-	if _, moved, err := a.LeaseLink(t.Ctx, kit.Ada, "web-1", end, sig); err != nil || moved {
+	if _, moved, err := a.Operation.Leases.LeaseLink(t.Ctx, kit.Ada, "web-1", end, sig); err != nil || moved {
 		t.Errorf("the link of the warning: moved %v (%v)", moved, err)
 	}
 	for _, bad := range [][2]string{{end, sig + "x"}, {end + "0", sig}, {end, ""}} {
-		_, _, err := a.LeaseLink(t.Ctx, kit.Ada, "web-1", bad[0], bad[1])
+		_, _, err := a.Operation.Leases.LeaseLink(t.Ctx, kit.Ada, "web-1", bad[0], bad[1])
 		t.Code(err, app.EInvalid)
 	}
-	_, _, err = a.LeaseLink(t.Ctx, kit.Ada, "long-1", end, sig)
+	_, _, err = a.Operation.Leases.LeaseLink(t.Ctx, kit.Ada, "long-1", end, sig)
 	t.Code(err, app.EInvalid)
-	_, err = a.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
+	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 4 * h})
 	t.Must(err)
-	if _, moved, err := a.LeaseLink(t.Ctx, kit.Ada, "web-1", end, sig); err != nil || !moved {
+	if _, moved, err := a.Operation.Leases.LeaseLink(t.Ctx, kit.Ada, "web-1", end, sig); err != nil || !moved {
 		t.Errorf("the link after the lease was moved: moved %v (%v)", moved, err)
 	}
 	tend()
@@ -231,7 +231,7 @@ func (t *moneyTest) extendsAtOnce() {
 	var moved atomic.Int64
 	for i := range 20 {
 		all.Go(func() {
-			switch _, err := t.muster(t.Servers[i%len(t.Servers)]).ExtendLease(t.Ctx, kit.Ada, "web-1", template.LeaseRequest{By: time.Hour}); app.CodeOf(err) {
+			switch _, err := t.muster(t.Servers[i%len(t.Servers)]).Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web-1", template.LeaseRequest{By: time.Hour}); app.CodeOf(err) {
 			case "":
 				moved.Add(1)
 			case app.EConflict:
@@ -253,7 +253,7 @@ func (t *moneyTest) outlook() {
 	t.leased("web", template.Lease{}, time.Hour)
 	find := func(kind operation.LeaseObstacleKind, words string, stops bool) {
 		t.Helper()
-		o, err := a.LeaseOutlook(t.Ctx, kit.Ada, "web")
+		o, err := a.Operation.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
 		t.Must(err)
 		for _, x := range o.Obstacles {
 			if x.Kind == kind && strings.Contains(x.Text, words) && x.Stop == stops {
@@ -277,13 +277,13 @@ func (t *moneyTest) outlook() {
 	t.Must(t.Store.EndPass(t.Ctx, "me", app.Account{Provider: "cloud", EndedAt: t.Clock.Now(), Error: "no route to host"}))
 	find(operation.ObstacleAccount, "no route to host.", false)
 	t.Clock.Move(2 * time.Hour)
-	_, err = a.Expire(t.Ctx)
+	_, err = a.Upkeep.Expire(t.Ctx)
 	t.Must(err)
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		t.FailStep(c, app.Retry{})
 	}
 	find(operation.ObstacleDeleteFailed, "It is tried again by itself", false)
-	o, err := a.LeaseOutlook(t.Ctx, kit.Ada, "web")
+	o, err := a.Operation.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
 	t.Must(err)
 	if !o.Over || !o.Deleting || o.Offer.Refusal == "" {
 		t.Errorf("%+v", o)

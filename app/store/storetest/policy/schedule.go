@@ -32,7 +32,7 @@ func (powering) Plan(r plan.PlanRequest) (plan.Plan, error) {
 // schedules: what is due is done once, late where it has to be, and left out and told after an hour. The clock stands at noon of
 // 2 January 2026, a Friday.
 func (t *moneyTest) schedules() {
-	a := all.New(all.Deps{Store: t.Store, Planner: powering{}, Now: t.Clock.Now, Catalog: template.NewCatalog})
+	a := all.New(all.Config{Store: t.Store, Planner: powering{}, Now: t.Clock.Now, Catalog: template.NewCatalog})
 	status := func(want app.ClusterStatus) {
 		t.Helper()
 		if c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1"); err != nil || c.Status != want {
@@ -41,7 +41,7 @@ func (t *moneyTest) schedules() {
 	}
 	run := func(want int) {
 		t.Helper()
-		if n, err := a.RunSchedules(t.Ctx); err != nil || n != want {
+		if n, err := a.Operation.Schedules.RunSchedules(t.Ctx); err != nil || n != want {
 			t.Fatalf("%d were begun, want %d; %v", n, want, err)
 		}
 	}
@@ -62,13 +62,13 @@ func (t *moneyTest) schedules() {
 	t.leased("web", template.Lease{}, 0)
 	t.Drain()
 	status(app.ClusterActive)
-	set, err := a.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{Sleep: "0 19 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"})
+	set, err := a.Operation.Schedules.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{Sleep: "0 19 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"})
 	t.Must(err)
 	if len(set.Next) != 6 || !set.Next[0].At.Equal(time.Date(2026, 1, 2, 18, 0, 0, 0,
 		time.UTC)) || set.Next[0].Kind != app.OperationSleep || set.ChangedBy != "ada" {
 		t.Errorf("next: %+v", set)
 	}
-	_, err = a.SetSchedule(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", schedule.Schedule{})
+	_, err = a.Operation.Schedules.SetSchedule(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser}, "web", schedule.Schedule{})
 	t.Code(err, app.ENotFound)
 	run(0)
 	t.Clock.Move(6 * time.Hour)
@@ -122,7 +122,7 @@ func (t *moneyTest) schedules() {
 	run(0)
 	told("has failed, so it cannot be put to sleep", "did not wake")
 	// Taken away, nothing comes of it any more.
-	set, err = a.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{})
+	set, err = a.Operation.Schedules.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{})
 	t.Must(err)
 	if !set.None() || len(set.Next) != 0 {
 		t.Errorf("taken away: %+v", set)
@@ -135,7 +135,7 @@ func (t *moneyTest) schedules() {
 		t.Errorf("the audit tells %+v", deeds)
 	}
 	// It goes with its cluster.
-	_, err = a.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{Sleep: "0 19 * * 1-5", Zone: "Europe/Berlin"})
+	_, err = a.Operation.Schedules.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{Sleep: "0 19 * * 1-5", Zone: "Europe/Berlin"})
 	t.Must(err)
 	t.gone("web-1", 1)
 	status(app.ClusterDeleted)

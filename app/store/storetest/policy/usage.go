@@ -122,7 +122,7 @@ func (t *moneyTest) usage() {
 				owner = "u1"
 			}
 		}
-		u, err := a.Usage(t.Ctx, who, f)
+		u, err := a.Usage.Usage(t.Ctx, who, f)
 		t.Must(err)
 		want := byHand(all, usage.UsageFilter{From: u.From, To: u.To, By: f.By, Step: f.Step}, owner)
 		name := fmt.Sprintf("%s to %s by %s a %s for %s", u.From, u.To, f.By, f.Step, who.User)
@@ -146,27 +146,27 @@ func (t *moneyTest) usage() {
 		}
 	}
 	// What is to come is not counted, and other tenants see nothing of it.
-	u, err := a.Usage(t.Ctx, kit.Boss, usage.UsageFilter{From: now.Add(-time.Hour), To: now.Add(time.Hour)})
+	u, err := a.Usage.Usage(t.Ctx, kit.Boss, usage.UsageFilter{From: now.Add(-time.Hour), To: now.Add(time.Hour)})
 	t.Must(err)
 	if !u.To.Equal(now) {
 		t.Errorf("counted until %s", u.To)
 	}
-	u, err = a.Usage(t.Ctx, app.Actor{Tenant: "other", User: "u1", Role: app.RoleAdmin}, usage.UsageFilter{From: now.AddDate(-1, 0, 0)})
+	u, err = a.Usage.Usage(t.Ctx, app.Actor{Tenant: "other", User: "u1", Role: app.RoleAdmin}, usage.UsageFilter{From: now.AddDate(-1, 0, 0)})
 	t.Must(err)
 	if len(u.Lines) != 0 || u.Total != (usage.UsageSum{}) {
 		t.Errorf("another tenant sees %+v", u)
 	}
 	root := app.Actor{Tenant: "other", User: "root", Role: app.RoleSuperadmin}
-	u, err = a.UsageOfAll(t.Ctx, root, usage.UsageFilter{From: now.AddDate(-1, 0, 0), By: usage.UsageByTenant})
+	u, err = a.Usage.UsageOfAll(t.Ctx, root, usage.UsageFilter{From: now.AddDate(-1, 0, 0), By: usage.UsageByTenant})
 	t.Must(err)
 	if len(u.Lines) != 1 || u.Lines[0].Key != kit.Tenant {
 		t.Errorf("of all tenants: %+v", u.Lines)
 	}
-	_, err = a.UsageOfAll(t.Ctx, kit.Boss, usage.UsageFilter{})
+	_, err = a.Usage.UsageOfAll(t.Ctx, kit.Boss, usage.UsageFilter{})
 	t.Code(err, app.EForbidden)
 	for _, f := range []usage.UsageFilter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.UsageHour},
 		{From: now.AddDate(-11, 0, 0)}, {From: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)}} {
-		_, err := a.Usage(t.Ctx, kit.Boss, f)
+		_, err := a.Usage.Usage(t.Ctx, kit.Boss, f)
 		t.Code(err, app.EInvalid)
 	}
 }

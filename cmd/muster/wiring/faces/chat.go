@@ -7,44 +7,44 @@ import (
 )
 
 // Bot returns what a bot asks for on top of u.
-func Bot(u *all.App) bot.UseCases {
+func Bot(u *all.Services) bot.UseCases {
 	return bot.UseCases{
-		People:     u.LinkService,
-		Catalogs:   u.CatalogService,
-		Clusters:   u.ViewService,
-		Activity:   u.ActivityService,
-		Deletes:    u.DeleteService,
-		Creates:    u.CreateService,
-		Amendments: u.UpdateService,
-		Operations: u.ControlService,
-		RollBacks:  u.RollBackService,
-		Leases:     u.LeaseService,
-		Requests:   u.RequestService,
-		Questions:  u.QuestionService,
-		Queues:     u.WaitService,
-		Quotas:     u.QuotaService,
-		Orphans:    u.MachineService,
-		Workspaces: u.ChatWorkspaceService,
-		Channels:   u.ChatChannelService,
-		Homes:      u.ChatHomeService,
+		People:     u.Identity.Links,
+		Catalogs:   u.Catalog,
+		Clusters:   u.Cluster.Views,
+		Activity:   u.Cluster.Activity,
+		Deletes:    u.Cluster.Deletes,
+		Creates:    u.Cluster.Creates,
+		Amendments: u.Operation.Updates,
+		Operations: u.Operation.Controls,
+		RollBacks:  u.Operation.RollBacks,
+		Leases:     u.Operation.Leases,
+		Requests:   u.Operation.Requests,
+		Questions:  u.Execution.Questions,
+		Queues:     u.Execution.Waits,
+		Quotas:     u.Policy.Quotas,
+		Orphans:    u.Fleet.Machines,
+		Workspaces: u.Chat.Workspaces,
+		Channels:   u.Chat.Channels,
+		Homes:      u.Chat.Homes,
 	}
 }
 
 // Slack returns what the face for Slack asks for on top of u.
-func Slack(u *all.App) slack.UseCases {
+func Slack(u *all.Services) slack.UseCases {
 	return slack.UseCases{
 		UseCases:      Bot(u),
-		Cards:         u.ChatCardService,
-		Details:       u.ChatCardService,
-		Tells:         u.ChatMessageService,
-		StaleHomes:    u.ChatHomeService,
-		Reviews:       u.ChatReviewService,
-		Installations: u.ChatWorkspaceService,
-		Tokens:        u.ChatTokenService,
-		Members:       u.ChatLinkService,
-		Deliveries:    u.ChatMessageService,
-		Follows:       u.ChatCardService,
-		Asks:          u.ChatMessageService,
-		Connections:   u.ChatLinkService,
+		Cards:         u.Chat.Cards,
+		Details:       u.Chat.Cards,
+		Tells:         u.Chat.Messages,
+		StaleHomes:    u.Chat.Homes,
+		Reviews:       u.Chat.Reviews,
+		Installations: u.Chat.Workspaces,
+		Tokens:        u.Chat.Tokens,
+		Members:       u.Chat.Links,
+		Deliveries:    u.Chat.Messages,
+		Follows:       u.Chat.Cards,
+		Asks:          u.Chat.Messages,
+		Connections:   u.Chat.Links,
 	}
 }

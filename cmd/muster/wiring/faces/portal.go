@@ -2,95 +2,101 @@ package faces
 
 import (
 	"muster/app/all"
+	"muster/app/build"
+	"muster/app/chat"
+	"muster/app/execution"
+	"muster/app/identity"
 	"muster/portal/site"
 )
 
 // What a part of the portal takes from several parts of a domain.
 type (
 	signIns struct {
-		*all.SignInService
-		*all.SessionService
-		*all.TokenService
+		*identity.SignIns
+		*identity.Sessions
+		*identity.Tokens
 	}
 	buildHooks struct {
-		*all.BuildHookService
-		*all.BuildIntakeService
+		*build.Hooks
+		*build.Intake
 	}
 	buildCalls struct {
-		*all.BuildIntakeService
-		*all.BuildAccessService
+		*build.Intake
+		*build.Access
 	}
 	chats struct {
-		*all.ChatChannelService
-		*all.ChatWorkspaceService
+		*chat.Channels
+		*chat.Workspaces
 	}
+	checks  = execution.Health // under a name beside which its method Health is promoted
 	healths struct {
-		*all.HealthService
-		*all.FactService
+		*checks
+		*execution.Facts
 	}
+	sessions = identity.Sessions // likewise for its method Sessions
 	accounts struct {
-		*all.SessionService
-		*all.PasswordService
-		*all.StepUpService
-		*all.LinkService
+		*sessions
+		*identity.Passwords
+		*identity.StepUps
+		*identity.Links
 	}
 )
 
 // Portal returns what the portal asks for.
-func Portal(u *all.App) site.UseCases {
+func Portal(u *all.Services) site.UseCases {
 	return site.UseCases{
-		SignIns:        signIns{u.SignInService, u.SessionService, u.TokenService},
-		Accounts:       accounts{u.SessionService, u.PasswordService, u.StepUpService, u.LinkService},
-		Factors:        u.FactorService,
-		Users:          u.UserService,
-		Groups:         u.GroupService,
-		Tokens:         u.TokenService,
-		Devices:        u.DeviceService,
-		Tenants:        u.TenantService,
-		TenantSettings: u.SettingsService,
-		Audit:          u.AuditService,
-		Clusters:       u.ViewService,
-		Dashboard:      u.DashboardService,
-		Deletes:        u.DeleteService,
-		Ownership:      u.OwnershipService,
-		ClusterAccess:  u.ClusterAccessService,
-		Creates:        u.CreateService,
-		Specs:          u.SpecService,
-		Sharing:        u.SharingService,
-		Feed:           u.ActivityService,
-		Repeats:        u.RepeatService,
-		Catalogs:       u.CatalogService,
-		Trials:         u.TrialService,
-		Templates:      u.CatalogService,
-		Operations:     u.ControlService,
-		RollBacks:      u.RollBackService,
-		Partials:       u.PartialService,
-		Backfills:      u.BackfillService,
-		Drifts:         u.DriftService,
-		Amendments:     u.UpdateService,
-		Sleeping:       u.SleepService,
-		Schedules:      u.ScheduleService,
-		Leases:         u.LeaseService,
-		Requests:       u.RequestService,
-		Health:         healths{u.HealthService, u.FactService},
-		Questions:      u.QuestionService,
-		Queues:         u.WaitService,
-		Policies:       u.PolicyService,
-		Quotas:         u.QuotaService,
-		Usage:          u.UsageService,
-		Installation:   u.InstallationService,
-		Provisioners:   u.ProvisionerService,
-		Machines:       u.MachineService,
-		Pools:          u.PoolService,
-		BuildHooks:     buildHooks{u.BuildHookService, u.BuildIntakeService},
-		Builds:         u.BuildService,
-		BuildCalls:     buildCalls{u.BuildIntakeService, u.BuildAccessService},
-		Hooks:          u.WebhookService,
-		Notices:        u.DashboardService,
-		Chats:          chats{u.ChatChannelService, u.ChatWorkspaceService},
-		Resources:      u.ResourceService,
-		Versions:       u.ResourceService,
-		Secrets:        u.SecretService,
-		Metering:       u,
+		SignIns:        signIns{u.Identity.SignIns, u.Identity.Sessions, u.Identity.Tokens},
+		Accounts:       accounts{u.Identity.Sessions, u.Identity.Passwords, u.Identity.StepUps, u.Identity.Links},
+		Factors:        u.Identity.Factors,
+		Users:          u.Identity.Users,
+		Groups:         u.Identity.Groups,
+		Tokens:         u.Identity.Tokens,
+		Devices:        u.Identity.Devices,
+		Tenants:        u.Identity.Tenants,
+		TenantSettings: u.Settings,
+		Audit:          u.Identity.AuditLog,
+		Clusters:       u.Cluster.Views,
+		Dashboard:      u.Cluster.Dashboard,
+		Deletes:        u.Cluster.Deletes,
+		Ownership:      u.Cluster.Ownership,
+		ClusterAccess:  u.Cluster.Access,
+		Creates:        u.Cluster.Creates,
+		Specs:          u.Cluster.Specs,
+		Sharing:        u.Cluster.Sharing,
+		Feed:           u.Cluster.Activity,
+		Repeats:        u.Cluster.Repeats,
+		Catalogs:       u.Catalog,
+		Trials:         u.Cluster.Trials,
+		Templates:      u.Catalog,
+		Operations:     u.Operation.Controls,
+		RollBacks:      u.Operation.RollBacks,
+		Partials:       u.Operation.Partials,
+		Backfills:      u.Operation.Backfills,
+		Drifts:         u.Operation.Drifts,
+		Amendments:     u.Operation.Updates,
+		Sleeping:       u.Operation.Sleeping,
+		Schedules:      u.Operation.Schedules,
+		Leases:         u.Operation.Leases,
+		Requests:       u.Operation.Requests,
+		Health:         healths{u.Execution.Health, u.Execution.Facts},
+		Questions:      u.Execution.Questions,
+		Queues:         u.Execution.Waits,
+		Policies:       u.Policy.Policies,
+		Quotas:         u.Policy.Quotas,
+		Usage:          u.Usage,
+		Installation:   u.Fleet.Installation,
+		Provisioners:   u.Fleet.Provisioners,
+		Machines:       u.Fleet.Machines,
+		Pools:          u.Pool.Pools,
+		BuildHooks:     buildHooks{u.Build.Hooks, u.Build.Intake},
+		Builds:         u.Build.Builds,
+		BuildCalls:     buildCalls{u.Build.Intake, u.Build.Access},
+		Hooks:          u.Webhook,
+		Notices:        u.Cluster.Dashboard,
+		Chats:          chats{u.Chat.Channels, u.Chat.Workspaces},
+		Resources:      u.Resource,
+		Versions:       u.Resource,
+		Secrets:        u.Secret,
+		Metering:       u.Fleet.Installation,
 	}
 }
