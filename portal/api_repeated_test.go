@@ -62,7 +62,12 @@ func TestRepeatedKeysAreFoundInLinearTime(t *testing.T) {
 		}
 		return best
 	}
-	if few, many := fastest(2000), fastest(20_000); many > 60*few {
-		t.Errorf("2,000 keys take %v and 20,000 take %v", few, many)
+	few, many := fastest(2000), fastest(20_000)
+	for range 30 { // a busy host interrupts the longer ones; the fastest of many does not lie
+		if many <= 60*few {
+			return
+		}
+		many = min(many, fastest(20_000))
 	}
+	t.Errorf("2,000 keys take %v and 20,000 take %v", few, many)
 }

@@ -2,11 +2,7 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
-	"maps"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"muster/app"
@@ -131,95 +127,21 @@ func (m *maskCache) keep(k maskKey, made mask) *secret.Redactor {
 	return made.values
 }
 
-var (
-	// inText are parts of a value that are others on each node, or no values at all.
-	inText = regexp.MustCompile(`\$\{[^}]*\}|%[^%\s]+%`)
-	// password is that of an address.
-	password = regexp.MustCompile(`://[^/\s:@]*:([^/\s@]+)@`)
-)
-
 // maskedValues are the values of a cluster's configuration, as it is and as it was, that a reader may not see.
 func maskedValues(c app.Cluster, t *template.Template, all []Definition, reads bool) []string {
-	v := valueList{seen: map[string]bool{}, shown: map[string]bool{c.ID: true, c.Name: true, c.Owner: true, c.Template: true, c.Provider: true}, secretsOnly: reads}
-	for _, s := range c.Services {
-		v.shown[s] = true
-	}
+	v := secret.NewValues(reads, append([]string{c.ID, c.Name, c.Owner, c.Template, c.Provider}, c.Services...)...)
 	if !reads {
 		if t != nil {
-			leavesOf(t.Defaults.Config, v.shown)
+			v.Show(t.Defaults.Config)
 		}
 		for _, d := range all {
-			leavesOf(d.PresentParameters(t), v.shown)
+			v.Show(d.PresentParameters(t))
 		}
 	}
 	for _, d := range all {
-		v.walk(d.Config, false)
+		v.Add(d.Config)
 	}
-	return slices.Sorted(maps.Keys(v.seen))
-}
-
-// valueList gathers values.
-type valueList struct {
-	seen, shown map[string]bool
-	secretsOnly bool
-}
-
-func (l *valueList) walk(v any, keyed bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, x := range v {
-			l.walk(x, keyed || secret.SecretKey.MatchString(k))
-		}
-	case []any:
-		for _, x := range v {
-			l.walk(x, keyed)
-		}
-	default:
-		text := leafText(v)
-		hidden := keyed || secret.SecretText.MatchString(text)
-		if !hidden && (l.secretsOnly || l.shown[text]) {
-			return
-		}
-		for _, m := range password.FindAllStringSubmatch(text, -1) {
-			l.seen[m[1]] = true
-		}
-		for _, part := range inText.Split(text, -1) {
-			if part = strings.TrimSpace(part); len(part) >= secret.ShortestSecret && (hidden || !l.shown[part]) {
-				l.seen[part] = true
-			}
-		}
-	}
-}
-
-// leafText writes a value that is no list or map as programs print it; "" for true, false and nothing.
-func leafText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case nil, bool:
-		return ""
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
-
-// leavesOf gathers all values within a value.
-func leavesOf(v any, into map[string]bool) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, x := range v {
-			leavesOf(x, into)
-		}
-	case []any:
-		for _, x := range v {
-			leavesOf(x, into)
-		}
-	default:
-		into[leafText(v)] = true
-	}
+	return v.List()
 }
 
 // MaskSteps, and those that follow, take values out of what a reader is given. Nothing that others may hold is changed.
@@ -286,7 +208,9 @@ func MaskView(m *secret.Redactor, v *ClusterView) {
 
 // MaskSummaries does so for lists. Only clusters with messages cost anything.
 func (a *Masks) MaskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
-	told := func(s app.ClusterSummary) bool { return s.Message != "" || s.Operation != nil && s.Operation.Message != "" }
+	told := func(s app.ClusterSummary) bool {
+		return s.Message != "" || s.Operation != nil && s.Operation.Message != ""
+	}
 	var clusters []app.Cluster
 	for _, s := range list {
 		if told(s) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -30,7 +31,7 @@ func begin(t *testing.T, script string, times Times, refuse string) *life {
 		t.Fatal(err)
 	}
 	l := &life{}
-	p, err := Start(path, []string{"A=b", "PATH=" + os.Getenv("PATH")}, times, func(p *Process) Handler {
+	handler := func(p *Process) Handler {
 		if p.PID == 0 {
 			t.Error("the handler does not learn which process it is")
 		}
@@ -45,7 +46,12 @@ func begin(t *testing.T, script string, times Times, refuse string) *life {
 			Over: func(why error) { l.why = why },
 			Log:  func(line string) { l.logs = append(l.logs, line) },
 		}
-	})
+	}
+	p, err := Start(path, []string{"A=b", "PATH=" + os.Getenv("PATH")}, times, handler)
+	// A process that another test has just forked holds the script open for writing until it runs its own program.
+	for end := time.Now().Add(time.Minute); errors.Is(err, syscall.ETXTBSY) && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		p, err = Start(path, []string{"A=b", "PATH=" + os.Getenv("PATH")}, times, handler)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
