@@ -27,15 +27,13 @@ const (
 )
 
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
-var oversized = map[string]int{
-	"methods of interface Store in app/all": 343,
-}
+var oversized = map[string]int{}
 
 // usualToday is what 95 of 100 functions do not exceed now.
 const usualToday = 40
 
 // longLines is how many lines are longer than mostColumns.
-const longLines = 1414
+const longLines = 1387
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
 type sizes struct {

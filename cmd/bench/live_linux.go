@@ -216,7 +216,8 @@ func rename(ctx context.Context, h *house.House) (sent int, err error) {
 	tick := time.NewTicker(listEvery)
 	defer tick.Stop()
 	for begun := time.Now(); time.Since(begun) < liveFor; sent++ {
-		if _, err := h.Services.Cluster.Ownership.RenameCluster(ctx, who, list.Clusters[sent%listed].ID, fmt.Sprintf("sent-at-%d", time.Now().UnixNano())); err != nil {
+		if _, err := h.Services.Cluster.Ownership.RenameCluster(ctx, who, list.Clusters[sent%listed].ID,
+			fmt.Sprintf("sent-at-%d", time.Now().UnixNano())); err != nil {
 			return sent, err
 		}
 		select {

@@ -22,7 +22,8 @@ func (h *House) builds(ctx context.Context, boss app.Actor) error {
 		{Name: "integration", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: build.BuildCreate, Template: "build-runners", Size: 2, Lease: "2h", Forks: build.BuildForksUnknown},
 		{Name: "pushes", When: `event.event == "push"`, Do: build.BuildNothing},
 	}
-	saved, err := h.Services.Build.Hooks.SaveBuildHook(ctx, boss, build.BuildHookRequest{Name: buildHook, System: "github", Owner: &owner, Rules: &rules, StatusToken: &token})
+	saved, err := h.Services.Build.Hooks.SaveBuildHook(ctx, boss, build.BuildHookRequest{Name: buildHook, System: "github", Owner: &owner, Rules: &rules,
+		StatusToken: &token})
 	if err != nil {
 		return fmt.Errorf("build hook: %w", err)
 	}

@@ -154,15 +154,17 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 	if q.fate == grows {
 		return "", h.grow(ctx, w, who, q)
 	}
-	answer, err := h.Services.Cluster.Creates.Ask(ctx, who, cluster.ClusterRequest{Name: q.name, Lease: &q.lease, LayoutRequest: layout.LayoutRequest{Template: q.template, Size: q.size}})
+	answer, err := h.Services.Cluster.Creates.Ask(ctx, who,
+		cluster.ClusterRequest{Name: q.name, Lease: &q.lease, LayoutRequest: layout.LayoutRequest{Template: q.template, Size: q.size}})
 	if err != nil {
 		return "", err
 	}
 	for answer.Request.Status == cluster.RequestWaiting && q.fate != upForReview {
 		if q.fate == denied {
 			h.Clock.Move(40 * time.Minute)
-			_, err := h.Services.Operation.Requests.Review(ctx, h.actor(Approver), answer.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
-				Reason: "Twelve nodes were enough last year. Ask again with fewer."})
+			_, err := h.Services.Operation.Requests.Review(ctx, h.actor(Approver), answer.Request.ID,
+				operation.ReviewRequest{Verdict: cluster.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
+					Reason: "Twelve nodes were enough last year. Ask again with fewer."})
 			return "", err
 		}
 		h.Clock.Move(20 * time.Minute)
@@ -170,8 +172,9 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 		if who.User == Approver {
 			reviewer = h.actor(Admin)
 		}
-		if answer.Request, err = h.Services.Operation.Requests.Review(ctx, reviewer, answer.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
-			Reason: "Fits the budget."}); err != nil {
+		if answer.Request, err = h.Services.Operation.Requests.Review(ctx, reviewer, answer.Request.ID,
+			operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
+				Reason: "Fits the budget."}); err != nil {
 			return "", err
 		}
 	}
@@ -240,11 +243,13 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 		if q.template != "web-shop" {
 			return nil
 		}
-		if _, err := h.Services.Operation.Schedules.SetSchedule(ctx, who, id, schedule.Schedule{Sleep: "0 20 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"}); err != nil {
+		if _, err := h.Services.Operation.Schedules.SetSchedule(ctx, who, id, schedule.Schedule{Sleep: "0 20 * * 1-5", Wake: "0 7 * * 1-5",
+			Zone: "Europe/Berlin"}); err != nil {
 			return err
 		}
 		h.Clock.Move(5 * time.Hour)
-		if _, err := h.Services.Operation.Updates.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 16}, Batch: 2}); err != nil {
+		if _, err := h.Services.Operation.Updates.Amend(ctx, who, id,
+			cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 16}, Batch: 2}); err != nil {
 			return err
 		}
 		return w.work(ctx, 0)
@@ -266,7 +271,8 @@ func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor
 		return nil
 	}
 	defer func() { w.fails = nil }()
-	if _, err := h.Services.Operation.Updates.Amend(ctx, who, id, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 24}}); err != nil {
+	if _, err := h.Services.Operation.Updates.Amend(ctx, who, id,
+		cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 24}}); err != nil {
 		return err
 	}
 	if err := w.work(ctx, 0); err != nil || !gone {
@@ -289,7 +295,8 @@ func (h *House) grow(ctx context.Context, w *worker, who app.Actor, q asked) err
 			return err
 		}
 		if a.Request.Status == cluster.RequestWaiting {
-			if _, err := h.Services.Operation.Requests.Review(ctx, h.actor(Approver), a.Request.ID, operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: a.Request.Terms.PlanHash}); err != nil {
+			if _, err := h.Services.Operation.Requests.Review(ctx, h.actor(Approver), a.Request.ID,
+				operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: a.Request.Terms.PlanHash}); err != nil {
 				return err
 			}
 		}

@@ -92,8 +92,10 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 	if h.Store, err = store.Open(ctx, where, make([]byte, store.KeySize)); err != nil {
 		return nil, err
 	}
-	h.Services = wiring.UseCases(all.Config{Store: h.Store, Catalog: func() *template.Catalog { return h.catalog }, Reader: reader, Now: clock.Now, Provisioned: true})
-	h.Portal = wiring.Portal(h.Services, portal.Config{Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now, URL: "https://muster.example.com"})
+	h.Services = wiring.UseCases(all.Config{Store: h.Store, Catalog: func() *template.Catalog { return h.catalog }, Reader: reader, Now: clock.Now,
+		Provisioned: true})
+	h.Portal = wiring.Portal(h.Services, portal.Config{Sessions: h.Store.Sessions(), Logger: log, Version: "1.0", Now: clock.Now,
+		URL: "https://muster.example.com"})
 	return h, nil
 }
 

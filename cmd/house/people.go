@@ -102,7 +102,8 @@ func (h *House) settle(ctx context.Context) error {
 		}
 	}
 	most := func(v float64) *float64 { return &v }
-	if _, err := h.Services.Policy.Quotas.SetTenantQuota(ctx, operator, policy.Limits{Clusters: most(60), Nodes: most(400), CPU: most(2000), PerMonth: most(20000)}); err != nil {
+	if _, err := h.Services.Policy.Quotas.SetTenantQuota(ctx, operator, policy.Limits{Clusters: most(60), Nodes: most(400), CPU: most(2000),
+		PerMonth: most(20000)}); err != nil {
 		return err
 	}
 	for _, q := range []policy.Quota{
@@ -142,7 +143,8 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 	if err := h.Services.Chat.Channels.SetApprovals(ctx, boss, chat.ChatApprovals{Kind: "slack", Team: h.team, Channel: "C0APPROVE"}); err != nil {
 		return err
 	}
-	if _, _, err := h.Services.Identity.Tokens.CreateRobotToken(ctx, boss, identity.NewAPIToken{Label: "build system", User: "builds", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, Days: 90}); err != nil {
+	if _, _, err := h.Services.Identity.Tokens.CreateRobotToken(ctx, boss,
+		identity.NewAPIToken{Label: "build system", User: "builds", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, Days: 90}); err != nil {
 		return err
 	}
 	for name, label := range map[string]string{User: "laptop", Operator: "terraform"} {
@@ -173,8 +175,9 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 // staff registers provisioners.
 func (h *House) staff(ctx context.Context, names ...string) error {
 	for i, name := range names {
-		if _, err := h.Services.Fleet.Registries.LocalRegistry(fleet.LocalPrefix+name+":", true).Register(ctx, fleet.Registration{Name: name, Host: name + ".example.com", Version: "1.0", Slots: 40 + 20*i,
-			Tags: map[string]string{"site": name[:3]}}); err != nil {
+		if _, err := h.Services.Fleet.Registries.LocalRegistry(fleet.LocalPrefix+name+":", true).Register(ctx,
+			fleet.Registration{Name: name, Host: name + ".example.com", Version: "1.0", Slots: 40 + 20*i,
+				Tags: map[string]string{"site": name[:3]}}); err != nil {
 			return err
 		}
 	}

@@ -148,8 +148,9 @@ func (t *deskTest) assignment() {
 	if len(hosts) != 1 || hosts[0].Address != "10.0.0.1" {
 		t.Errorf("hosts: %+v", hosts)
 	}
-	t.must(c.Log(t.ctx, w, []app.LogLine{{At: t.Services.Execution.Coordinator.Now(), Operation: as.Fence.Operation, Index: as.Fence.Index, Attempt: as.Fence.Attempt,
-		Stream: family.StreamOut, Text: "a line\u2028 of <text> \x01"}}))
+	t.must(c.Log(t.ctx, w, []app.LogLine{{At: t.Services.Execution.Coordinator.Now(), Operation: as.Fence.Operation, Index: as.Fence.Index,
+		Attempt: as.Fence.Attempt,
+		Stream:  family.StreamOut, Text: "a line\u2028 of <text> \x01"}}))
 	lines, err := t.store.Logs(t.ctx, "t1", "c-t1-1", cluster.LogFilter{Limit: 10})
 	t.must(err)
 	if len(lines) != 1 || !strings.HasPrefix(lines[0].Text, "a line\u2028 of <text>") {

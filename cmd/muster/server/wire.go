@@ -164,7 +164,8 @@ func (s *Server) open(ctx context.Context) error {
 	s.Providers = &ProviderSet{Dir: filepath.Join(c.Data, "providers"), Installation: installation, Log: c.Log, budget: calls, meter: s.metrics,
 		tracer: s.tracer, guard: s.guard()}
 	s.onClose(s.Providers.Close)
-	s.Services = wiring.UseCases(all.Config{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, SharesHost: s.sharesHost, Now: wallClock,
+	s.Services = wiring.UseCases(all.Config{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess,
+		SharesHost: s.sharesHost, Now: wallClock,
 		Budgets: calls, Calls: calls, Facts: s.facts, Provisioned: true, HookGuard: s.guard(),
 		Accounts:   AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},
 		LeaseGrace: c.Upkeep.LeaseGrace, Blobs: blobs, ResourceLimits: c.Resources.limits(), Meter: s.metrics, Expose: s.metrics.Expose})
@@ -247,7 +248,8 @@ func (s *Server) listen(ctx context.Context) (err error) {
 		return err
 	}
 	s.slack = s.Slack.open(faces.Slack(s.Services), at, s.id, s.Log)
-	s.Portal = wiring.Portal(s.Services, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(), CAFingerprint: s.Fingerprint,
+	s.Portal = wiring.Portal(s.Services, portal.Config{Chat: installer(s.slack), Sessions: s.Store.Sessions(), Logger: s.Log, Version: cli.VersionName(),
+		CAFingerprint:   s.Fingerprint,
 		SecurityContact: s.Security.Contact, SecurityPolicy: s.Security.Policy, Secure: secure || strings.HasPrefix(at, "https://"), URL: at, Proxies: s.SignIn.Proxies, Providers: elsewhere, APIRate: s.APIRate,
 		Meter: s.metrics, Tracer: s.tracer})
 	mux := http.NewServeMux()
@@ -330,7 +332,8 @@ func (s *Server) lead(ctx context.Context) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		(&queue.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.Services.Upkeep.Expire, Undo: s.Services.Operation.RollBacks.UndoFailed, Log: s.Log, Now: wallClock, Meter: s.metrics}).Run(ctx)
+		(&queue.Dispatcher{Ledger: s.Store, Queue: s.queue, Expire: s.Services.Upkeep.Expire, Undo: s.Services.Operation.RollBacks.UndoFailed, Log: s.Log,
+			Now: wallClock, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() {
 		// A server that was killed holds accounts for a while yet; the only one of its database takes them over at once.
@@ -340,7 +343,8 @@ func (s *Server) lead(ctx context.Context) {
 		}
 		(&reconcile.Reconciler{Name: name, Installation: s.Providers.Installation,
 			Accounts: s.Store, Orphans: s.Store, Clusters: s.Store, Proofs: s.Store,
-			Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.Services.Secret.SecretsOf}, Catalog: s.catalog.Load, Own: s.Services.Catalog.OwnProviders, Used: s.Store.AccountUsed,
+			Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.Services.Secret.SecretsOf},
+			Catalog:   s.catalog.Load, Own: s.Services.Catalog.OwnProviders, Used: s.Store.AccountUsed,
 			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
 			// The sandbox makes its machines on the host that works, which is another one where this server does not.
 			Elsewhere: s.madeElsewhere}).Run(ctx)

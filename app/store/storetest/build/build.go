@@ -100,7 +100,8 @@ func (t *storeTest) building(rules ...appbuild.BuildRule) *buildHookTest {
 	c.Images["host"] = &template.ImageType{About: template.About{Name: "host"}, Providers: map[string]template.Image{kit.Cloud: {Image: "host"}}}
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}}
-	b.a = all.New(all.Config{Store: t.Store, Solver: oneNode{}, Planner: oneNode{}, Keys: oneNode{}, Catalog: func() *template.Catalog { return c }, Now: t.Clock.Now,
+	b.a = all.New(all.Config{Store: t.Store, Solver: oneNode{}, Planner: oneNode{}, Keys: oneNode{}, Catalog: func() *template.Catalog { return c },
+		Now:    t.Clock.Now,
 		Builds: wordSystem{}, BuildRules: wordRules{}, Policies: always{},
 		Faults: func(string) error {
 			if b.crash {
@@ -111,7 +112,8 @@ func (t *storeTest) building(rules ...appbuild.BuildRule) *buildHookTest {
 		}})
 	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: "ci", Role: app.RoleRobot, CreatedAt: t.Clock.Now()}))
 	owner := "ci"
-	saved, err := b.a.Build.Hooks.SaveBuildHook(t.Ctx, kit.Boss, appbuild.BuildHookRequest{Name: "ci", System: "words", Owner: &owner, Rules: &rules, Secret: buildSecret})
+	saved, err := b.a.Build.Hooks.SaveBuildHook(t.Ctx, kit.Boss, appbuild.BuildHookRequest{Name: "ci", System: "words", Owner: &owner, Rules: &rules,
+		Secret: buildSecret})
 	t.Must(err)
 	b.hook = saved.BuildHook
 	return b

@@ -50,7 +50,8 @@ func (b *buildHookTest) asked(build string) (appbuild.Build, cluster.Request) {
 }
 
 func (b *buildHookTest) review(q cluster.Request, verdict cluster.Verdict, reason string) error {
-	_, err := b.a.Operation.Requests.Review(b.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleApprover, Via: app.ViaPortal, ProvenAt: b.Clock.Now()}, q.ID,
+	_, err := b.a.Operation.Requests.Review(b.Ctx,
+		app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleApprover, Via: app.ViaPortal, ProvenAt: b.Clock.Now()}, q.ID,
 		operation.ReviewRequest{Verdict: verdict, PlanHash: q.Terms.PlanHash, Reason: reason})
 	return err
 }

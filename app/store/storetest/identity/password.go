@@ -91,7 +91,8 @@ func (t *storeTest) demoted() {
 	a, _, boss := t.house()
 	t.user(a, boss, "ada", app.RoleAdmin)
 	session := app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleAdmin, Session: "3", ProvenAt: t.Clock.Now(), SeenAt: t.Clock.Now()}
-	_, all, err := a.Identity.Tokens.CreateToken(t.Ctx, session, identity.NewAPIToken{Label: "all", Scopes: []app.Scope{app.ScopeCluster, app.ScopeApprove, app.ScopeAdmin}})
+	_, all, err := a.Identity.Tokens.CreateToken(t.Ctx, session,
+		identity.NewAPIToken{Label: "all", Scopes: []app.Scope{app.ScopeCluster, app.ScopeApprove, app.ScopeAdmin}})
 	t.Must(err)
 	old, err := a.Identity.Tokens.IssueToken(t.Ctx, kit.Tenant, "ada", "without scopes")
 	t.Must(err)

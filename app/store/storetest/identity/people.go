@@ -312,7 +312,8 @@ func (t *storeTest) tokens() {
 	used(t.Clock.Now(), "192.0.2.8")
 
 	// Robots' are made by admins; people's are not.
-	_, robot, err := a.Identity.Tokens.CreateRobotToken(t.Ctx, boss, identity.NewAPIToken{User: "ci", Label: "nightly", Days: 365, Scopes: []app.Scope{app.ScopeCluster}})
+	_, robot, err := a.Identity.Tokens.CreateRobotToken(t.Ctx, boss, identity.NewAPIToken{User: "ci", Label: "nightly", Days: 365,
+		Scopes: []app.Scope{app.ScopeCluster}})
 	t.Must(err)
 	_, _, err = a.Identity.Tokens.CreateRobotToken(t.Ctx, boss, identity.NewAPIToken{User: "ada", Label: "spy"})
 	t.Code(err, app.EForbidden)
@@ -369,7 +370,8 @@ func (t *storeTest) tenantsCome() {
 	}
 	t.Must(kit.Err(t.Store.SavePolicy(t.Ctx, policy.Policy{Name: "big", Enabled: true, When: "nodes > 9", Effect: "refuse", Reason: "Too big."}, boss,
 		t.Clock.Now())))
-	t2, password, err := a.Identity.Tenants.CreateTenant(t.Ctx, root, identity.NewTenant{Name: "blue", From: kit.Tenant, Admin: &identity.NewUser{Name: "ann", Role: app.RoleUser}})
+	t2, password, err := a.Identity.Tenants.CreateTenant(t.Ctx, root,
+		identity.NewTenant{Name: "blue", From: kit.Tenant, Admin: &identity.NewUser{Name: "ann", Role: app.RoleUser}})
 	t.Must(err)
 	if password == "" || t2.From != kit.Tenant || t2.Users != 1 || t2.CreatedBy != "root" {
 		t.Errorf("made %+v with password %q", t2, password)

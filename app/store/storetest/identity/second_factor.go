@@ -154,9 +154,11 @@ func (t *storeTest) provesWithBoth(a *all.Services, ada app.Actor, password, sec
 	stale.ProvenAt = t.Clock.Now().Add(-app.FreshWithin - time.Second)
 	stale.SeenAt = t.Clock.Now()
 	for name, err := range map[string]error{
-		"StartAuthenticator": kit.Err(a.Identity.Factors.StartAuthenticator(t.Ctx, stale)), "AddSecurityKey": kit.Err(a.Identity.Factors.AddSecurityKey(t.Ctx, stale, "k", []byte("k"))),
-		"RemoveSecondFactor": a.Identity.Factors.RemoveSecondFactor(t.Ctx, stale, "x"), "ReplaceRecoveryCodes": kit.Err(a.Identity.Factors.ReplaceRecoveryCodes(t.Ctx, stale)),
-		"ChangePassword": a.Identity.Passwords.ChangePassword(t.Ctx, stale, password, "four other words of mine"),
+		"StartAuthenticator":   kit.Err(a.Identity.Factors.StartAuthenticator(t.Ctx, stale)),
+		"AddSecurityKey":       kit.Err(a.Identity.Factors.AddSecurityKey(t.Ctx, stale, "k", []byte("k"))),
+		"RemoveSecondFactor":   a.Identity.Factors.RemoveSecondFactor(t.Ctx, stale, "x"),
+		"ReplaceRecoveryCodes": kit.Err(a.Identity.Factors.ReplaceRecoveryCodes(t.Ctx, stale)),
+		"ChangePassword":       a.Identity.Passwords.ChangePassword(t.Ctx, stale, password, "four other words of mine"),
 	} {
 		if app.AsError(err).Reason != app.StepUpReason {
 			t.Errorf("%s without a fresh proof: %v", name, err)

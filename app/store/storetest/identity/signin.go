@@ -200,7 +200,8 @@ func (t *storeTest) persons() {
 	// Claims change role and groups of sign-ins that are there, and leave alone what people set here.
 	t.Must(kit.Err(a.Identity.Groups.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: "data"})))
 	t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, "ada", identity.UserChange{Groups: &[]string{"data"}})))
-	s, err := a.Identity.SignIns.SignInBy(t.Ctx, person("ada", identity.Grant{Tenant: kit.Tenant, Role: app.RoleApprover, Groups: []string{"ops"}}), "", identity.Visit{})
+	s, err := a.Identity.SignIns.SignInBy(t.Ctx, person("ada", identity.Grant{Tenant: kit.Tenant, Role: app.RoleApprover, Groups: []string{"ops"}}), "",
+		identity.Visit{})
 	t.Must(err)
 	actor, err := a.Identity.Sessions.ActorOfSession(t.Ctx, s.ID, identity.Visit{})
 	t.Must(err)

@@ -231,7 +231,8 @@ func (t *moneyTest) extendsAtOnce() {
 	var moved atomic.Int64
 	for i := range 20 {
 		all.Go(func() {
-			switch _, err := t.muster(t.Servers[i%len(t.Servers)]).Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web-1", template.LeaseRequest{By: time.Hour}); app.CodeOf(err) {
+			switch _, err := t.muster(t.Servers[i%len(t.Servers)]).Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web-1",
+				template.LeaseRequest{By: time.Hour}); app.CodeOf(err) {
 			case "":
 				moved.Add(1)
 			case app.EConflict:
