@@ -61,7 +61,7 @@ test-all: build check ## everything, in full and with the race detector: all tem
 	$(MAKE) chaos ROUNDS=100 SANDBOX_ROUNDS=10 MANY_ROUNDS=10
 
 # In bytes, for Linux on amd64. What needs more raises a limit, and says in docs/dependencies.md what for.
-SIZE       := 71000000
+SIZE       := 70500000
 SIZE_SMALL := 54000000
 
 check-size: ## the size of what make build and make demo made
