@@ -55,8 +55,8 @@ type Notice struct {
 	ActionName string  `json:"-"`
 }
 
-// NoticeStore keeps notices until they are delivered.
-type NoticeStore interface {
+// noticeStore keeps notices until they are delivered.
+type noticeStore interface {
 	// Notify writes a notice by itself, for what is not told by another transaction.
 	Notify(ctx context.Context, n Notice) error
 	// Notices gives those of a tenant after a number, oldest first, at most limit.

@@ -18,7 +18,7 @@ const (
 // The limits of what build systems send.
 const (
 	MaxBuildBody    = 1 << 20         // bytes of one delivery; GitHub's own limit is 25 MB, what rules need is far smaller
-	BuildReplayTime = 24 * time.Hour  // how long a delivery is known again
+	buildReplayTime = 24 * time.Hour  // how long a delivery is known again
 	BuildClockSkew  = 5 * time.Minute // how old a signed time may be, or how far ahead; that of Standard Webhooks
 	MaxBuildKey     = 300             // bytes of BuildEvent.Build
 	MaxBuildField   = 1000            // bytes of each other word of a BuildEvent

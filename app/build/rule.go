@@ -26,8 +26,8 @@ const (
 	BuildNothing BuildAct = "nothing"
 )
 
-// BuildActs are all of them.
-var BuildActs = []BuildAct{BuildCreate, BuildDelete, BuildExtend, BuildNothing}
+// buildActs are all of them.
+var buildActs = []BuildAct{BuildCreate, BuildDelete, BuildExtend, BuildNothing}
 
 // BuildForks says whether a rule takes what comes from forks.
 type BuildForks string
@@ -67,7 +67,7 @@ type BuildRule struct {
 
 // Limits and defaults of rules.
 const (
-	MaxBuildRules       = 50
+	maxBuildRules       = 50
 	maxBuildParameters  = 100
 	maxBuildConcurrency = 1000
 	defaultConcurrency  = 10
@@ -144,8 +144,8 @@ func (r BuildRule) Check() error {
 		return wrong("name", "it needs a name of small letters, digits, '-' and '_'", "Such as integration.")
 	case strings.TrimSpace(r.When) == "":
 		return wrong("when", "it is not said when it matches", `Such as event.phase == "queued", or true for always.`)
-	case !slices.Contains(BuildActs, r.Do):
-		return wrong("do", fmt.Sprintf("there is nothing like %q to be done", phrase.Clip(string(r.Do))), "One of: "+template.Joined(BuildActs)+".")
+	case !slices.Contains(buildActs, r.Do):
+		return wrong("do", fmt.Sprintf("there is nothing like %q to be done", phrase.Clip(string(r.Do))), "One of: "+template.Joined(buildActs)+".")
 	case r.Do == BuildCreate && r.Template == "":
 		return wrong("template", "it is not said of which template the cluster is to be", "Name one.")
 	case r.Forks != "" && r.Forks != BuildForksNever && r.Forks != BuildForksUnknown && r.Forks != BuildForksAll:
@@ -207,8 +207,8 @@ func (a *Hooks) CheckBuildRules(ctx context.Context, actor app.Actor, rules []Bu
 }
 
 func (a *Hooks) checkBuildRules(rules []BuildRule) error {
-	if len(rules) > MaxBuildRules {
-		return &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("There are more than %d rules.", MaxBuildRules), Hint: "Make another hook."}
+	if len(rules) > maxBuildRules {
+		return &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("There are more than %d rules.", maxBuildRules), Hint: "Make another hook."}
 	}
 	if a.BuildRules == nil && len(rules) > 0 {
 		return &app.Error{Code: app.EInternal, Message: "this server has no engine for rules"}

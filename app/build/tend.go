@@ -54,7 +54,7 @@ type DueBuild struct {
 	Of BuildHook
 }
 
-func (b Build) FailedNotice(now time.Time) app.Notice {
+func (b Build) failedNotice(now time.Time) app.Notice {
 	about := app.Subject{Kind: app.SubjectClusters} // builds have no page of their own
 	if b.Cluster != "" {
 		about = app.ClusterSubject(b.Cluster)
@@ -76,8 +76,8 @@ func (b *Build) Ending(final app.BuildState, words string, now time.Time) {
 	}
 }
 
-// AsOwner is as whom something is undone for a build, also where that user can begin nothing any more.
-func (d DueBuild) AsOwner() app.Actor {
+// asOwner is as whom something is undone for a build, also where that user can begin nothing any more.
+func (d DueBuild) asOwner() app.Actor {
 	return app.Actor{Tenant: d.Tenant, User: d.Of.Owner, Role: app.RoleUser, Via: app.ViaHook, Token: "build hook " + d.Of.Name}
 }
 
@@ -145,7 +145,7 @@ func (a *Reconciler) tendBuild(ctx context.Context, d DueBuild, now time.Time) (
 		return false, errors.Join(err, moved)
 	}
 	if b.State == app.BuildFailed && d.State != app.BuildFailed {
-		n := b.FailedNotice(now)
+		n := b.failedNotice(now)
 		notice = &n
 	}
 	return a.Store.MoveBuild(ctx, b, notice, tell, now)
@@ -275,7 +275,7 @@ func (a *Reconciler) askedFor(ctx context.Context, d DueBuild, b *Build, now tim
 	if b.EndAt.IsZero() {
 		why = notApproved
 	}
-	_, err = a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: b.Tenant, ID: b.Request, Act: cluster.RequestWithdraw, Who: d.AsOwner(), Reason: why, Now: now})
+	_, err = a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: b.Tenant, ID: b.Request, Act: cluster.RequestWithdraw, Who: d.asOwner(), Reason: why, Now: now})
 	return err == nil, err // which has made the build due
 }
 
@@ -320,7 +320,7 @@ func (a *Reconciler) giveBuildBack(ctx context.Context, d DueBuild, b *Build, no
 		b.Over(final, "", now)
 		return nil
 	}
-	who := d.AsOwner()
+	who := d.asOwner()
 	if _, err := a.Deletes.StartDelete(who.In(ctx), who, c); err != nil && app.CodeOf(err) != app.EConflict {
 		return err
 	}

@@ -107,7 +107,7 @@ func (a *Access) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error) 
 	if err != nil {
 		return BuildView{}, err
 	}
-	if err := a.Store.EndBuild(ctx, d.AsOwner(), d.Build, "The build has said that it is done.", a.Now()); err != nil {
+	if err := a.Store.EndBuild(ctx, d.asOwner(), d.Build, "The build has said that it is done.", a.Now()); err != nil {
 		return BuildView{}, err
 	}
 	return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build)

@@ -164,8 +164,8 @@ func (c CatalogChange) check() (asOf int64, err error) {
 	if size > MaxCatalogChange && !c.Whole {
 		return 0, &app.Error{Code: app.ETooLarge, Field: "files", Message: fmt.Sprintf("A change has at most %d MiB of text.", MaxCatalogChange>>20), Hint: "Make it in several steps."}
 	}
-	if utf8.RuneCountInString(c.Note) > MaxCatalogNote {
-		return 0, &app.Error{Code: app.ETooLarge, Field: "note", Message: fmt.Sprintf("A note has at most %d characters.", MaxCatalogNote)}
+	if utf8.RuneCountInString(c.Note) > maxCatalogNote {
+		return 0, &app.Error{Code: app.ETooLarge, Field: "note", Message: fmt.Sprintf("A note has at most %d characters.", maxCatalogNote)}
 	}
 	for _, k := range c.Remove {
 		if err := k.CheckKind(); err != nil {
@@ -239,7 +239,7 @@ func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText
 	slices.SortFunc(d.Entries, func(x, y CatalogRevision) int { return template.CompareKeys(x.CatalogKey, y.CatalogKey) })
 	for k, r := range d.own {
 		if _, other := touched[k]; !other && !gone[k] {
-			next = append(next, r.Entry())
+			next = append(next, r.entry())
 		}
 	}
 	for _, t := range touched {

@@ -59,8 +59,8 @@ type CatalogRevision struct {
 	Revision int64 `json:"-"` // of the tenant's catalog, that it came with
 }
 
-// Entry gives the version as text to be read.
-func (r CatalogRevision) Entry() CatalogText {
+// entry gives the version as text to be read.
+func (r CatalogRevision) entry() CatalogText {
 	return CatalogText{CatalogKey: r.CatalogKey, Text: r.Text, Trusted: r.Trusted, Coopr: r.Coopr}
 }
 
@@ -69,7 +69,7 @@ const (
 	MaxCatalogText    = 256 << 10 // bytes of an entry
 	MaxCatalogChange  = 1 << 20   // bytes of a change
 	MaxCatalogEntries = 5000      // own ones of a tenant
-	MaxCatalogNote    = 1000      // characters
+	maxCatalogNote    = 1000      // characters
 	KeptCatalogTexts  = 200       // versions of an entry whose text is kept
 )
 

@@ -190,7 +190,7 @@ func (t *tenantCatalog) within(base *apptemplate.Catalog, now time.Time, old tim
 func textsOf(own []CatalogRevision) []CatalogText {
 	texts := make([]CatalogText, 0, len(own))
 	for _, r := range own {
-		texts = append(texts, r.Entry())
+		texts = append(texts, r.entry())
 	}
 	return texts
 }

@@ -216,8 +216,8 @@ func (a *Channels) ChatTenant(ctx context.Context, w ChatWorkspace, channel stri
 	return c.Tenant, nil
 }
 
-// ChatTenants gives all tenants in whose name a workspace speaks somewhere; its own first.
-func (a *Channels) ChatTenants(ctx context.Context, w ChatWorkspace) ([]string, error) {
+// chatTenants gives all tenants in whose name a workspace speaks somewhere; its own first.
+func (a *Channels) chatTenants(ctx context.Context, w ChatWorkspace) ([]string, error) {
 	list, err := a.Store.Workspaces(ctx, w.Kind, w.Tenant)
 	if err != nil {
 		return nil, err

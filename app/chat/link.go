@@ -64,7 +64,7 @@ func (a *Links) ChatHomeTenant(ctx context.Context, w ChatWorkspace, external st
 	if err != nil {
 		return "", err
 	}
-	all, err := a.Channels.ChatTenants(ctx, w)
+	all, err := a.Channels.chatTenants(ctx, w)
 	if err == nil && slices.Contains(all, i.Tenant) {
 		return i.Tenant, nil
 	}

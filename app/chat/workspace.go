@@ -59,8 +59,8 @@ const (
 	ChatRemoved   ChatState = "removed" // the app was removed there, or here
 )
 
-// InstallLife is how long an installation that was begun can be ended.
-const InstallLife = 10 * time.Minute
+// installLife is how long an installation that was begun can be ended.
+const installLife = 10 * time.Minute
 
 // refreshBefore is how long before its end a token is refreshed; Slack's live for 12 hours.
 const refreshBefore = 2 * time.Hour
@@ -122,7 +122,7 @@ type ChatInstall struct {
 const linkSilent = 5 * time.Minute
 
 // StartChatInstall begins an installation into a workspace. What it gives goes to the chat and comes back from there: it works
-// once, within InstallLife, and for the same sign-in only, so that nobody can have a workspace of their own installed by an admin
+// once, within installLife, and for the same sign-in only, so that nobody can have a workspace of their own installed by an admin
 // who was sent a link. Only a hash of it is kept.
 func (a *Workspaces) StartChatInstall(ctx context.Context, actor app.Actor) (state string, err error) {
 	if err := actor.Authorize("StartChatInstall"); err != nil {
@@ -134,7 +134,7 @@ func (a *Workspaces) StartChatInstall(ctx context.Context, actor app.Actor) (sta
 	}
 	state = strings.ToLower(rand.Text() + rand.Text())
 	now := a.Now()
-	return state, a.Store.SaveChatInstall(ctx, identity.HashToken(state), ChatInstall{Tenant: actor.Tenant, User: actor.Name(), Session: session, At: now, ExpiresAt: now.Add(InstallLife)})
+	return state, a.Store.SaveChatInstall(ctx, identity.HashToken(state), ChatInstall{Tenant: actor.Tenant, User: actor.Name(), Session: session, At: now, ExpiresAt: now.Add(installLife)})
 }
 
 // InstallChat ends an installation: exchange gets the tokens from the chat once the state has proved to be the actor's.

@@ -36,8 +36,8 @@ func NewAccess(c AccessConfig) *Access { return &Access{AccessConfig: c} }
 
 // How long a certificate for a cluster's machines may hold.
 const (
-	DefaultCertificateTime = time.Hour
-	MaxCertificateTime     = 8 * time.Hour
+	defaultCertificateTime = time.Hour
+	maxCertificateTime     = 8 * time.Hour
 	minCertificateTime     = time.Minute
 	// certificateSkew is by how much a machine's clock may be behind ours.
 	certificateSkew = time.Minute
@@ -54,7 +54,7 @@ type Certificate struct {
 }
 
 // ClusterCertificate signs a public key, so that its holder gets into the cluster's machines for ttl from now, but not beyond
-// the end of the lease; 0 is DefaultCertificateTime. It is for those who may change the cluster, and stands in the audit.
+// the end of the lease; 0 is defaultCertificateTime. It is for those who may change the cluster, and stands in the audit.
 // EInvalid names the field ttl or public_key; EConflict where there is no machine, or the lease is over.
 func (a *Access) ClusterCertificate(ctx context.Context, actor app.Actor, cluster, publicKey string, ttl time.Duration) (Certificate, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterCertificate", cluster)
@@ -105,11 +105,11 @@ func (a *Access) ClusterCertificate(ctx context.Context, actor app.Actor, cluste
 // certificateEnd gives when a certificate that is made now ends, in whole seconds as certificates have it.
 func certificateEnd(c app.Cluster, now time.Time, ttl time.Duration) (time.Time, error) {
 	if ttl == 0 {
-		ttl = DefaultCertificateTime
+		ttl = defaultCertificateTime
 	}
-	if ttl < minCertificateTime || ttl > MaxCertificateTime {
+	if ttl < minCertificateTime || ttl > maxCertificateTime {
 		return time.Time{}, &app.Error{Code: app.EInvalid, Field: "ttl",
-			Message: fmt.Sprintf("A certificate holds from 1 minute to %d hours, not %s.", int(MaxCertificateTime.Hours()), ttl),
+			Message: fmt.Sprintf("A certificate holds from 1 minute to %d hours, not %s.", int(maxCertificateTime.Hours()), ttl),
 			Hint:    "Ask for a new one when it has ended."}
 	}
 	until := now.Add(ttl)

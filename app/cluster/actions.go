@@ -14,8 +14,8 @@ type Actions struct {
 	LostNodes []app.OperationKind `json:"lost_nodes"`
 }
 
-// Whole has lists that are there, since those that aren't would be written as null.
-func (a Actions) Whole() Actions {
+// whole has lists that are there, since those that aren't would be written as null.
+func (a Actions) whole() Actions {
 	for _, list := range []*[]app.OperationKind{&a.Cluster, &a.Nodes, &a.LostNodes} {
 		if *list == nil {
 			*list = []app.OperationKind{}
@@ -27,7 +27,7 @@ func (a Actions) Whole() Actions {
 // Of leaves out what an actor may not do.
 func (a Actions) Of(actor app.Actor, c app.Cluster) Actions {
 	if c.Pool > 0 && actor.Via != app.ViaServer { // see MayChange
-		return Actions{}.Whole()
+		return Actions{}.whole()
 	}
 	for _, list := range []*[]app.OperationKind{&a.Cluster, &a.Nodes, &a.LostNodes} {
 		*list = slices.DeleteFunc(*list, func(k app.OperationKind) bool { return !actor.MayIn(k.UseCase(), c) })
@@ -61,7 +61,7 @@ func ActionsOf(v ClusterView, open Unfinished) Actions {
 	p := NewPlight(v, open)
 	stays := slices.ContainsFunc(v.Nodes, func(n app.Node) bool { return n.Status != app.NodeDeleted && !n.Leaving })
 	if v.Status != app.ClusterActive && v.Status != app.ClusterFailed || p.Latest.ID != 0 && !p.Latest.Status.Ended() || !stays {
-		return a.Whole()
+		return a.whole()
 	}
 	for _, k := range app.Amendments {
 		switch {
@@ -71,7 +71,7 @@ func ActionsOf(v ClusterView, open Unfinished) Actions {
 			continue
 		}
 		a.Cluster = append(a.Cluster, k)
-		if !slices.Contains(AmendFields[k], "nodes") {
+		if !slices.Contains(amendFields[k], "nodes") {
 			continue
 		}
 		if k != app.OperationResize || p.nodes > 1 { // the last node stays
@@ -81,7 +81,7 @@ func ActionsOf(v ClusterView, open Unfinished) Actions {
 			a.LostNodes = append(a.LostNodes, k)
 		}
 	}
-	return a.Whole()
+	return a.whole()
 }
 
 // Amends tells whether a change of a kind can be asked of a failed cluster. Services can be started and stopped where that leaves nothing

@@ -73,7 +73,7 @@ func shown(v any, there, secret bool) string {
 	}
 	text, isText := v.(string)
 	if !isText {
-		b, err := json.Marshal(Concealed(v))
+		b, err := json.Marshal(concealed(v))
 		if err != nil {
 			return appsecret.HiddenValue
 		}
@@ -88,8 +88,8 @@ func shown(v any, there, secret bool) string {
 	return phrase.CutText(text, mostValueShown)
 }
 
-// Concealed hides within a list or map what may be secret.
-func Concealed(v any) any {
+// concealed hides within a list or map what may be secret.
+func concealed(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -97,13 +97,13 @@ func Concealed(v any) any {
 			if appsecret.SecretKey.MatchString(k) {
 				x = appsecret.HiddenValue
 			}
-			out[k] = Concealed(x)
+			out[k] = concealed(x)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = Concealed(x)
+			out[i] = concealed(x)
 		}
 		return out
 	case string:

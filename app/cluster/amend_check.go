@@ -18,8 +18,8 @@ const (
 	MostConfig     = 512 << 10 // bytes of a configuration, as JSON
 )
 
-// AmendFields are the fields that count for each kind, beside on_failure and plan_hash.
-var AmendFields = map[app.OperationKind][]string{
+// amendFields are the fields that count for each kind, beside on_failure and plan_hash.
+var amendFields = map[app.OperationKind][]string{
 	app.OperationResize:         {"size", "nodes", "hardware", "image"},
 	app.OperationAddServices:    {"services", "hardware", "image"},
 	app.OperationRemoveServices: {"services"},
@@ -34,7 +34,7 @@ var AmendFields = map[app.OperationKind][]string{
 
 // Check refuses what makes no sense whatever the cluster is like.
 func (m Amendment) Check() error {
-	fields, known := AmendFields[m.Kind]
+	fields, known := amendFields[m.Kind]
 	if !known {
 		kinds := make([]string, len(app.Amendments))
 		for i, k := range app.Amendments {

@@ -58,8 +58,8 @@ type Creates struct {
 // NewCreates returns Creates on top of their needs.
 func NewCreates(c CreatesConfig) *Creates { return &Creates{CreatesConfig: c} }
 
-// CheckOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
-func (r ClusterRequest) CheckOwners(actor app.Actor) error {
+// checkOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
+func (r ClusterRequest) checkOwners(actor app.Actor) error {
 	if r.Visibility != "" {
 		if err := r.Visibility.Check(); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r ClusterRequest)
 			return Answer{}, err
 		}
 	}
-	if err := r.CheckOwners(actor); err != nil {
+	if err := r.checkOwners(actor); err != nil {
 		return Answer{}, err
 	}
 	if err := r.OnFailure.Check(); err != nil {
@@ -161,7 +161,7 @@ func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r ClusterR
 	case err != nil:
 		return ClusterView{}, err
 	case answer.Cluster == nil:
-		return ClusterView{}, &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("Request %d waits for %s.", answer.Request.ID, answer.Request.Approvers()),
+		return ClusterView{}, &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("Request %d waits for %s.", answer.Request.ID, answer.Request.approvers()),
 			Hint: "The cluster is made when they have approved."}
 	}
 	return *answer.Cluster, nil
@@ -186,7 +186,7 @@ func (a *Creates) weigh(ctx context.Context, actor app.Actor, r ClusterRequest) 
 	if t, err := c.TemplateFor(actor, r.Template); err != nil {
 		return w, err
 	} else if t != nil {
-		if err := t.CheckImmutable(r.Override(t)); err != nil {
+		if err := t.CheckImmutable(r.override(t)); err != nil {
 			return w, err
 		}
 	}
@@ -227,7 +227,7 @@ func (a *Creates) facts(ctx context.Context, actor app.Actor, r ClusterRequest, 
 	f := policy.Facts{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
 		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
-		Provider: p.Layout.Provider, CPU: d.MostCPU(p.Layout), Now: a.Now(), TimeZone: zone,
+		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Now: a.Now(), TimeZone: zone,
 	}
 	for s := range d.Definition.Services {
 		f.Services = append(f.Services, s)
@@ -251,7 +251,7 @@ func (a *Creates) newRequest(actor app.Actor, r ClusterRequest, w Weighed) NewRe
 }
 
 func TermsOf(d Draft, p Preview) Terms {
-	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.Cpu(p.Layout)}
+	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout)}
 }
 
 func Keep(w Weighed) Kept {

@@ -86,8 +86,8 @@ type ClusterSecrets struct {
 	PrivateKey []byte
 }
 
-// LossStore notes of clusters that machines of them are gone; see OrphanStore.MarkFound in app/fleet for the way back.
-type LossStore interface {
+// lossStore notes of clusters that machines of them are gone; see OrphanStore.MarkFound in app/fleet for the way back.
+type lossStore interface {
 	// MarkLost sets an active cluster to failed with a message, because machines of it are gone. One that is asleep stays so; its owner is told.
 	MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error
 }
@@ -141,16 +141,16 @@ func (d Definition) IsStopped(node, service string) bool {
 	return slices.Contains(d.Stopped[node], service)
 }
 
-// PresentParameters gives the values that the parameters of the configuration have by now, by name, as people write them: those that
+// presentParameters gives the values that the parameters of the configuration have by now, by name, as people write them: those that
 // were given, and else what the configuration says. Those that are nowhere said are left out. Of a template that the actor does not
 // see, or that is gone, only what was given is known. What may be secret is HiddenValue.
-func (d Definition) PresentParameters(t *template.Template) map[string]any {
+func (d Definition) presentParameters(t *template.Template) map[string]any {
 	out := map[string]any{}
 	if t == nil {
 		for name, v := range d.Parameters {
 			out[name] = v
 		}
-		return Concealed(out).(map[string]any)
+		return concealed(out).(map[string]any)
 	}
 	for _, p := range t.Parameters {
 		if !p.Configures() {
@@ -169,7 +169,7 @@ func (d Definition) PresentParameters(t *template.Template) map[string]any {
 			out[p.Name] = v
 		}
 	}
-	return Concealed(out).(map[string]any)
+	return concealed(out).(map[string]any)
 }
 
 // CheckImmutable is that of the template that the cluster was made from.
@@ -177,8 +177,8 @@ func (d Definition) CheckImmutable(o template.Override) error {
 	return template.CheckImmutable("The cluster's template", d.Immutable, d.Config, o)
 }
 
-// Override is what a request wants otherwise than the template.
-func (r ClusterRequest) Override(t *template.Template) template.Override {
+// override is what a request wants otherwise than the template.
+func (r ClusterRequest) override(t *template.Template) template.Override {
 	o := template.Override{Config: r.Config}
 	d := t.Defaults
 	for part, different := range map[string]bool{

@@ -19,24 +19,24 @@ type Draft struct {
 	Catalog    int64                `json:"-"` // the revision of the tenant's own entries that it was made by
 }
 
-// Most is what a layout costs per hour where its machines have to be of the dearest other hardware.
-func (d Draft) Most(l layout.Layout) (n float64) {
+// most is what a layout costs per hour where its machines have to be of the dearest other hardware.
+func (d Draft) most(l layout.Layout) (n float64) {
 	for _, g := range l.Groups {
 		n += float64(g.Count) * d.Definition.Highest(g.Hardware, d.Definition.FallbackHardware).CostPerHour
 	}
 	return math.Round(n*1e9) / 1e9
 }
 
-// Cpu counts the virtual cores of a layout; nodes of unknown size count as none.
-func (d Draft) Cpu(l layout.Layout) (n float64) {
+// cpu counts the virtual cores of a layout; nodes of unknown size count as none.
+func (d Draft) cpu(l layout.Layout) (n float64) {
 	for _, g := range l.Groups {
 		n += float64(g.Count) * d.Definition.Hardware[g.Hardware].CPU
 	}
 	return n
 }
 
-// MostCPU is cpu where the machines are of the largest hardware that they may be of.
-func (d Draft) MostCPU(l layout.Layout) (n float64) {
+// mostCPU is cpu where the machines are of the largest hardware that they may be of.
+func (d Draft) mostCPU(l layout.Layout) (n float64) {
 	for _, g := range l.Groups {
 		n += float64(g.Count) * d.Definition.Highest(g.Hardware, d.Definition.FallbackHardware).CPU
 	}

@@ -98,7 +98,7 @@ func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (Home, error) {
 	if err := a.Masks.maskNotices(ctx, actor, h.Notices); err != nil {
 		return h, err
 	}
-	return h, a.Masks.MaskSummaries(ctx, actor, h.Clusters)
+	return h, a.Masks.maskSummaries(ctx, actor, h.Clusters)
 }
 
 // Notices gives what the actor was told before a number, newest first: admins all of the tenant, others what names them or

@@ -30,7 +30,7 @@ func (a *Views) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterF
 	}
 	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
 	if err == nil {
-		err = a.Masks.MaskSummaries(ctx, actor, p.Clusters)
+		err = a.Masks.maskSummaries(ctx, actor, p.Clusters)
 	}
 	if app.CodeOf(err) == app.ENotFound {
 		e := app.Errorf(app.EInvalid, "There is no cluster %q after which others could follow.", f.After)

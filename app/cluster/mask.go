@@ -37,8 +37,8 @@ type Masks struct {
 // NewMasks returns Masks on top of their needs.
 func NewMasks(c MasksConfig) *Masks { return &Masks{MasksConfig: c} }
 
-// Masked are the terms without values of the configuration.
-func (t *AmendTerms) Masked() *AmendTerms {
+// masked are the terms without values of the configuration.
+func (t *AmendTerms) masked() *AmendTerms {
 	if t == nil {
 		return nil
 	}
@@ -94,10 +94,10 @@ func (a *Masks) MaskRequests(ctx context.Context, actor app.Actor, list []Reques
 		if may {
 			continue
 		}
-		r.Terms.Amended = r.Terms.Amended.Masked()
+		r.Terms.Amended = r.Terms.Amended.masked()
 		if r.Offer != nil {
 			o := *r.Offer
-			o.Amended = o.Amended.Masked()
+			o.Amended = o.Amended.masked()
 			r.Offer = &o
 		}
 	}

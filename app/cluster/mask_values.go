@@ -135,7 +135,7 @@ func maskedValues(c app.Cluster, t *template.Template, all []Definition, reads b
 			v.Show(t.Defaults.Config)
 		}
 		for _, d := range all {
-			v.Show(d.PresentParameters(t))
+			v.Show(d.presentParameters(t))
 		}
 	}
 	for _, d := range all {
@@ -206,8 +206,8 @@ func MaskView(m *secret.Redactor, v *ClusterView) {
 	}
 }
 
-// MaskSummaries does so for lists. Only clusters with messages cost anything.
-func (a *Masks) MaskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
+// maskSummaries does so for lists. Only clusters with messages cost anything.
+func (a *Masks) maskSummaries(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
 	told := func(s app.ClusterSummary) bool {
 		return s.Message != "" || s.Operation != nil && s.Operation.Message != ""
 	}

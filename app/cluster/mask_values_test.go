@@ -46,14 +46,14 @@ func TestMaskedValues(t *testing.T) {
 
 func TestMaskedTerms(t *testing.T) {
 	terms := &AmendTerms{Changes: []app.ValueChange{{Path: "config.greeting", Before: "hello", After: "Copperfield 9"}, {Path: "services.web.start", Before: "there", After: "changed"}, {Path: "config.new", After: "value"}}}
-	masked := terms.Masked()
+	masked := terms.masked()
 	if masked.Changes[0].Before != secret.HiddenValue || masked.Changes[0].After != secret.HiddenValue || masked.Changes[1].After != "changed" || masked.Changes[2].Before != "" || masked.Changes[2].After != secret.HiddenValue {
 		t.Errorf("%+v", masked.Changes)
 	}
 	if terms.Changes[0].After != "Copperfield 9" {
 		t.Error("what others read is changed too")
 	}
-	if (*AmendTerms)(nil).Masked() != nil {
+	if (*AmendTerms)(nil).masked() != nil {
 		t.Error("nothing is something")
 	}
 }

@@ -112,7 +112,7 @@ func shop() *template.Template {
 }
 
 func TestParametersAreLaidIntoTheConfiguration(t *testing.T) {
-	r, s, err := ClusterRequest{Parameters: map[string]any{"title": "Hi", "safe": "on"}}.Settled(shop())
+	r, s, err := ClusterRequest{Parameters: map[string]any{"title": "Hi", "safe": "on"}}.settled(shop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestParametersAreLaidIntoTheConfiguration(t *testing.T) {
 	// What the request says itself counts.
 	r = ClusterRequest{Parameters: map[string]any{"title": "Hi"}}
 	r.Size, r.Hardware = 5, "small"
-	if r, _, err = r.Settled(shop()); err != nil || r.Size != 5 || r.Hardware != "small" {
+	if r, _, err = r.settled(shop()); err != nil || r.Size != 5 || r.Hardware != "small" {
 		t.Errorf("%+v, %v", r.LayoutRequest, err)
 	}
 	if merged := template.MergeConfig(shop().Defaults.Config, s.Config); !reflect.DeepEqual(merged["web"], map[string]any{"port": 80, "name": "x"}) {
@@ -153,7 +153,7 @@ func TestWrongParametersAreRefusedWithTheirPlace(t *testing.T) {
 		{"with dots in the key", ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"security.enabled": "true"}}, "config.security.enabled", "parameter safe sets", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := c.r.Settled(shop())
+			_, _, err := c.r.settled(shop())
 			if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != c.field || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Hint, c.hint) {
 				t.Errorf("got %+v", err)
 			}
@@ -163,7 +163,7 @@ func TestWrongParametersAreRefusedWithTheirPlace(t *testing.T) {
 		t.Errorf("%d complaints, want all 3", n)
 	}
 	beside := ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"web": map[string]any{"name": "y"}}}
-	if _, _, err := beside.Settled(shop()); err != nil {
+	if _, _, err := beside.settled(shop()); err != nil {
 		t.Errorf("configuration beside a parameter: %v", err)
 	}
 }
@@ -205,11 +205,11 @@ func TestImmutablePartsStay(t *testing.T) {
 	}
 	r := ClusterRequest{}
 	r.Services, r.Provider = []string{"db", "web"}, "other"
-	if err := tmpl.CheckImmutable(r.Override(tmpl)); err != nil {
+	if err := tmpl.CheckImmutable(r.override(tmpl)); err != nil {
 		t.Errorf("the same services in another order: %v", err)
 	}
 	r.Services = []string{"web"}
-	if e := app.AsError(tmpl.CheckImmutable(r.Override(tmpl))); e == nil || e.Field != "services" {
+	if e := app.AsError(tmpl.CheckImmutable(r.override(tmpl))); e == nil || e.Field != "services" {
 		t.Errorf("other services: %+v", e)
 	}
 	all := &template.Template{Immutable: []string{"config"}, Defaults: tmpl.Defaults}

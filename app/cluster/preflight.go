@@ -109,8 +109,8 @@ const (
 	mostAskingOf   = 4                      // of them for one tenant
 )
 
-// AboutScript is what a finding about a script is about; see Finding.
-const AboutScript = "script"
+// aboutScript is what a finding about a script is about; see Finding.
+const aboutScript = "script"
 
 // foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
 func (a *Creates) foresee(ctx context.Context, tenant string, d Draft, p *Preview) error {
@@ -300,7 +300,7 @@ func (a *Preflight) scriptProblems(d Definition) (problems []family.Finding) {
 	}
 	check := func(subject, where, script string) {
 		if fault := a.faults.of(script, a.CheckScript); fault != nil && len(problems) < family.MostChanges {
-			problems = append(problems, family.Finding{About: AboutScript, Subject: subject, Warning: fault.Warning, Code: app.EScript, Hint: asSentence(fault.Hint),
+			problems = append(problems, family.Finding{About: aboutScript, Subject: subject, Warning: fault.Warning, Code: app.EScript, Hint: asSentence(fault.Hint),
 				Message: asSentence(fmt.Sprintf("%s: line %d, column %d of the script: %s", where, fault.Line, fault.Column, fault.Message))})
 		}
 	}

@@ -60,7 +60,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	var set template.Settled
 	if t := c.Templates[r.Template]; t != nil {
 		var err error
-		if r, set, err = r.Settled(t); err != nil {
+		if r, set, err = r.settled(t); err != nil {
 			return Draft{}, Preview{}, err
 		}
 		if err := template.CheckSize(r.Size); err != nil {
@@ -110,7 +110,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
-	if layout.MostPerHour = d.Most(layout); layout.MostPerHour == layout.CostPerHour {
+	if layout.MostPerHour = d.most(layout); layout.MostPerHour == layout.CostPerHour {
 		layout.MostPerHour = 0
 	}
 	if words := template.FallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour); words != "" {

@@ -103,21 +103,21 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 // mayReview tells whether somebody may say something to a request that waits at all.
 func (r Request) mayReview(a app.Actor) error {
 	if r.Requester == a.Name() {
-		return &app.Error{Code: app.EForbidden, Reason: "own_request", Message: "Nobody approves what he asked for himself.", Hint: "Ask somebody else who may: " + r.Approvers() + "."}
+		return &app.Error{Code: app.EForbidden, Reason: "own_request", Message: "Nobody approves what he asked for himself.", Hint: "Ask somebody else who may: " + r.approvers() + "."}
 	}
 	if !slices.ContainsFunc(r.Needs, func(n policy.Need) bool { return n.Fits(a) }) {
-		return &app.Error{Code: app.EForbidden, Reason: "not_approver", Message: "This request does not wait for you.", Hint: "It waits for " + r.Approvers() + "."}
+		return &app.Error{Code: app.EForbidden, Reason: "not_approver", Message: "This request does not wait for you.", Hint: "It waits for " + r.approvers() + "."}
 	}
 	for _, v := range r.Reviews {
 		if v.Round == r.Round && v.Who == a.Name() {
-			return &app.Error{Code: app.EConflict, Reason: "reviewed", Message: "You have said something to this request already.", Hint: "Somebody else has to go on: " + r.Approvers() + "."}
+			return &app.Error{Code: app.EConflict, Reason: "reviewed", Message: "You have said something to this request already.", Hint: "Somebody else has to go on: " + r.approvers() + "."}
 		}
 	}
 	return nil
 }
 
-// Approvers says who has to approve yet.
-func (r Request) Approvers() string {
+// approvers says who has to approve yet.
+func (r Request) approvers() string {
 	var all []string
 	for _, n := range r.want() {
 		all = append(all, n.Missing())
@@ -194,7 +194,7 @@ func (r *Request) count() {
 func (r *Request) confirm(m RequestMove) (o RequestOutcome, err error) {
 	switch {
 	case r.Status != RequestOffered || r.Offer == nil:
-		return o, &app.Error{Code: app.EConflict, Reason: "not_offered", Message: "There is no offer to confirm.", Hint: "The request waits for " + r.Approvers() + "."}
+		return o, &app.Error{Code: app.EConflict, Reason: "not_offered", Message: "There is no offer to confirm.", Hint: "The request waits for " + r.approvers() + "."}
 	case m.Who.Name() != r.Requester:
 		return o, &app.Error{Code: app.EForbidden, Reason: "not_requester", Message: "Only " + r.Requester + ", who asked, can take the offer."}
 	}

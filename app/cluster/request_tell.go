@@ -58,7 +58,7 @@ func (r Request) groups() (all []string) {
 
 // toApprovers asks them to decide.
 func (r Request) toApprovers(at time.Time, title string, groups []string) app.Notice {
-	n := r.notice(app.NoticeApproval, at, title, fmt.Sprintf("%s asks for %s (%s). It waits for %s.", r.Requester, r.Title(), r.Terms.price(), r.Approvers()))
+	n := r.notice(app.NoticeApproval, at, title, fmt.Sprintf("%s asks for %s (%s). It waits for %s.", r.Requester, r.Title(), r.Terms.price(), r.approvers()))
 	n.Groups, n.Act, n.ActionName = groups, app.RequestSubject(r.ID), "Decide"
 	return n
 }
@@ -85,7 +85,7 @@ func (r Request) tellReview(m RequestMove) []app.Notice {
 	case len(r.want()) == 0:
 		return []app.Notice{r.toRequester(m.Now, "Approved: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s approved it, and it runs now. %s", who, m.Reason)))}
 	}
-	return []app.Notice{r.toRequester(m.Now, "One approval more: "+r.Title(), fmt.Sprintf("%s approved it. It still waits for %s.", who, r.Approvers()))}
+	return []app.Notice{r.toRequester(m.Now, "One approval more: "+r.Title(), fmt.Sprintf("%s approved it. It still waits for %s.", who, r.approvers()))}
 }
 
 func (r Request) tellConfirm(m RequestMove, run bool) []app.Notice {
@@ -101,7 +101,7 @@ func (r Request) tellWithdrawn(m RequestMove) []app.Notice {
 
 func (r Request) tellBroken(m RequestMove) []app.Notice {
 	n := r.notice(app.NoticeAlarm, m.Now, "Somebody broke the glass: "+r.Title(),
-		fmt.Sprintf("%s let it run without the approvals that it waited for (%s): %s", m.Who.Name(), r.Approvers(), m.Reason))
+		fmt.Sprintf("%s let it run without the approvals that it waited for (%s): %s", m.Who.Name(), r.approvers(), m.Reason))
 	n.Users, n.Groups = []string{r.Requester}, r.groups()
 	return []app.Notice{n}
 }

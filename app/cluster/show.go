@@ -30,7 +30,7 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 		return v, err
 	}
 	v.Access = c.Access
-	v.Actions = Actions{}.Whole()
+	v.Actions = Actions{}.whole()
 	if v.Build, err = a.Store.BuildOf(ctx, actor.Tenant, c.ID); err != nil {
 		return ClusterView{}, err
 	}
@@ -63,7 +63,7 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 	if err != nil {
 		return ClusterView{}, err
 	}
-	v.Parameters = d.PresentParameters(catalog.For(actor).Templates[c.Template])
+	v.Parameters = d.presentParameters(catalog.For(actor).Templates[c.Template])
 	v.MadeFrom, err = a.Catalogs.VersionUsed(ctx, actor, c.Template, d.Template)
 	return v, err
 }
@@ -98,7 +98,7 @@ func (a *Views) Clusters(ctx context.Context, actor app.Actor, f app.ClusterFilt
 	if err != nil {
 		return nil, err
 	}
-	return list, a.Masks.MaskSummaries(ctx, actor, list)
+	return list, a.Masks.maskSummaries(ctx, actor, list)
 }
 
 // Limits of what one answer holds.

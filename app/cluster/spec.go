@@ -199,7 +199,7 @@ func hides(key string, v any) bool {
 	if text, is := v.(string); is && text != "" && app.SecretReference.ReplaceAllString(text, "") == "" {
 		return false
 	}
-	return secret.SecretKey.MatchString(key) || !template.SameValue(v, Concealed(v))
+	return secret.SecretKey.MatchString(key) || !template.SameValue(v, concealed(v))
 }
 
 // leaseText writes a length of time as ParseLength reads it, to the minute.

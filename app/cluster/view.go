@@ -146,8 +146,8 @@ type LogFilter struct {
 	Limit     int // 0: 500; at most 5000
 }
 
-// Settled gives the request with what parameters set where it says nothing itself, and what they come to.
-func (r ClusterRequest) Settled(t *template.Template) (ClusterRequest, template.Settled, error) {
+// settled gives the request with what parameters set where it says nothing itself, and what they come to.
+func (r ClusterRequest) settled(t *template.Template) (ClusterRequest, template.Settled, error) {
 	s, err := t.Settle(r.Parameters)
 	if err != nil {
 		return r, s, err

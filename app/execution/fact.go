@@ -40,8 +40,8 @@ func NewFacts(c FactsConfig) *Facts { return &Facts{FactsConfig: c} }
 
 // Limits of what one action may tell.
 const (
-	MaxFacts     = 50
-	MaxFactValue = 4 << 10 // bytes
+	maxFacts     = 50
+	maxFactValue = 4 << 10 // bytes
 )
 
 // NodeFact is what a service's action told of a node, such as the key with which others join it.
@@ -54,8 +54,8 @@ type NodeFact struct {
 	At      time.Time `json:"at"`
 }
 
-// SecretFact tells by its name whether a fact is one that nobody may see.
-func SecretFact(name string) bool {
+// secretFact tells by its name whether a fact is one that nobody may see.
+func secretFact(name string) bool {
 	for _, end := range []string{"secret", "token", "password", "key", "cookie"} {
 		if name == end || strings.HasSuffix(name, "_"+end) {
 			return true
@@ -66,18 +66,18 @@ func SecretFact(name string) bool {
 
 // CheckFacts refuses what is too much, or could not be spoken of. The error is EInvalid.
 func CheckFacts(facts map[string]string) error {
-	if len(facts) > MaxFacts {
+	if len(facts) > maxFacts {
 		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told more than is kept: " + phrase.Count(len(facts), "value") + ".",
-			Hint: "It may tell " + phrase.Count(MaxFacts, "value") + "."}
+			Hint: "It may tell " + phrase.Count(maxFacts, "value") + "."}
 	}
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		switch {
 		case !app.FactPattern.MatchString(name):
 			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value with a name that cannot be spoken of: " + template.Quoted(phrase.CutText(name, 80)) + ".",
 				Hint: "Names begin with a letter and have lower-case letters, digits and _ only, 64 at most."}
-		case len(facts[name]) > MaxFactValue:
+		case len(facts[name]) > maxFactValue:
 			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value that is too long: " + name + ".",
-				Hint: "A value may have " + resource.Bytes(MaxFactValue) + "."}
+				Hint: "A value may have " + resource.Bytes(maxFactValue) + "."}
 		case strings.ContainsRune(facts[name], 0) || !utf8.ValidString(facts[name]):
 			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value that is no text: " + name + "."}
 		}
@@ -96,7 +96,7 @@ func factsOf(r *Report) map[string]app.AnswerValue {
 	}
 	values := make(map[string]app.AnswerValue, len(r.Facts))
 	for name, v := range r.Facts {
-		values[name] = app.AnswerValue{Text: v, Secret: SecretFact(name)}
+		values[name] = app.AnswerValue{Text: v, Secret: secretFact(name)}
 	}
 	return values
 }

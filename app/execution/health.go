@@ -76,10 +76,10 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 		n.NextAt = now.Add(c.After)
 	}
 	if c.Braked {
-		n.Tell = d.Tell(now, fmt.Sprintf("Cluster %s is not repaired by itself.", d.Cluster.Name), c.Note)
+		n.Tell = d.tell(now, fmt.Sprintf("Cluster %s is not repaired by itself.", d.Cluster.Name), c.Note)
 	}
 	if c.Failure > d.Failures {
-		n.Tell = d.Tell(now, fmt.Sprintf("The repair of cluster %s did not succeed.", d.Cluster.Name), c.Note)
+		n.Tell = d.tell(now, fmt.Sprintf("The repair of cluster %s did not succeed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
 		answer, err := a.Updates.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, appcluster.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
@@ -88,16 +88,16 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 			begun = true
 			n.Operation, n.Note = answer.Operation, fmt.Sprintf("Operation %d repairs %s.", answer.Operation, listWords(c.Nodes))
 		case err == nil: // it waits for an approval
-			n.NextAt, n.Note = now.Add(FirstRepairGap), "A repair waits for an approval."
+			n.NextAt, n.Note = now.Add(firstRepairGap), "A repair waits for an approval."
 		case code == app.EConflict: // an operation is under way
 			n.Note = app.AsError(err).ForPeople()
 		case code == app.EInternal || code == app.ETransient || code == app.ETimeout || code == app.ERateLimit:
 			return false, err
 		default:
 			n.Failures++
-			n.NextAt = now.Add(min(FirstRepairGap<<min(n.Failures-1, 10), LongRepairGap))
+			n.NextAt = now.Add(min(firstRepairGap<<min(n.Failures-1, 10), longRepairGap))
 			n.Note = "It cannot be repaired by itself: " + app.AsError(err).ForPeople()
-			n.Tell = d.Tell(now, fmt.Sprintf("Cluster %s cannot be repaired by itself.", d.Cluster.Name), n.Note)
+			n.Tell = d.tell(now, fmt.Sprintf("Cluster %s cannot be repaired by itself.", d.Cluster.Name), n.Note)
 		}
 	}
 	return begun, a.Store.NoteRepair(ctx, n)

@@ -220,5 +220,5 @@ func (a *Service) ReportRound(ctx context.Context, w app.WorkerID, r RoundReport
 			}
 		}
 	}
-	return a.Rounds.EndRound(ctx, RoundOutcome{RoundReport: r.Bounded(), Tenant: w.Tenant, Worker: w.Name, Now: a.Now(), Need: need})
+	return a.Rounds.EndRound(ctx, RoundOutcome{RoundReport: r.bounded(), Tenant: w.Tenant, Worker: w.Name, Now: a.Now(), Need: need})
 }

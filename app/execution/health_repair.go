@@ -53,8 +53,8 @@ const (
 	// RepairWindow is how long nodes that were repaired by themselves count against the brake of their tenant.
 	RepairWindow   = time.Hour
 	repairLook     = 30 * time.Second // until it is looked again whether something that is in the way has gone
-	FirstRepairGap = 10 * time.Minute // after a repair that failed; it doubles with each
-	LongRepairGap  = 6 * time.Hour
+	firstRepairGap = 10 * time.Minute // after a repair that failed; it doubles with each
+	longRepairGap  = 6 * time.Hour
 )
 
 // brake is how many of so many nodes may be ill: the share of them, and one in any case.
@@ -72,7 +72,7 @@ func (d RepairDue) Choose() RepairChoice {
 			c.Failure, c.Judged = 0, true
 		default:
 			c.Failure, c.Judged = d.Failures+1, true
-			c.After = min(FirstRepairGap<<min(c.Failure-1, 10), LongRepairGap)
+			c.After = min(firstRepairGap<<min(c.Failure-1, 10), longRepairGap)
 			c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. The next try is %s later.", d.Repair, d.RepairStatus, c.After)
 			if d.RepairVeto != "" {
 				c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. %s The next try is %s later.", d.Repair, d.RepairStatus, d.RepairVeto, c.After)
@@ -109,8 +109,8 @@ func (d RepairDue) Choose() RepairChoice {
 	return c
 }
 
-// Tell is a notice about a repair that is not made, or went wrong.
-func (d RepairDue) Tell(at time.Time, title, text string) *app.Notice {
+// tell is a notice about a repair that is not made, or went wrong.
+func (d RepairDue) tell(at time.Time, title, text string) *app.Notice {
 	return &app.Notice{At: at, Tenant: d.Cluster.Tenant, Kind: app.NoticeHealth, Cluster: d.Cluster.ID, Users: []string{d.Cluster.Owner}, About: app.ClusterSubject(d.Cluster.ID),
 		Title: title, Text: text}
 }

@@ -31,8 +31,8 @@ const (
 	shortReasonText = 100
 )
 
-// Bounded gives the report within its limits.
-func (r RoundReport) Bounded() RoundReport {
+// bounded gives the report within its limits.
+func (r RoundReport) bounded() RoundReport {
 	most := template.MaxHealthReason
 	if len(r.Findings) > manyFindings {
 		most = shortReasonText

@@ -9,24 +9,24 @@ import (
 	"muster/app/template"
 )
 
-// SameAnswer tells whether one answer counts for both.
-func (q Question) SameAnswer(other Question) bool {
+// sameAnswer tells whether one answer counts for both.
+func (q Question) sameAnswer(other Question) bool {
 	return q.Person.Once && q.Operation == other.Operation && q.Service == other.Service && q.Action == other.Action
 }
 
-// Look fills in what the question is for somebody who looks.
-func (q *Question) Look(actor app.Actor) {
-	q.Mine, q.Waits = q.State == QuestionOpen && q.MayAnswer(actor) == nil, q.WhoInWords()
+// look fills in what the question is for somebody who looks.
+func (q *Question) look(actor app.Actor) {
+	q.Mine, q.Waits = q.State == QuestionOpen && q.mayAnswer(actor) == nil, q.whoInWords()
 }
 
-// MayAnswer tells whether the actor may answer the question; EForbidden says whom it waits for.
-func (q Question) MayAnswer(a app.Actor) error {
+// mayAnswer tells whether the actor may answer the question; EForbidden says whom it waits for.
+func (q Question) mayAnswer(a app.Actor) error {
 	if err := a.Authorize("AnswerStep"); err != nil {
 		return err
 	}
 	if q.forbids(a.User) || q.forbids(a.Name()) {
 		return &app.Error{Code: app.EForbidden, Reason: "requester", Message: "You asked for this yourself, so somebody else has to answer.",
-			Hint: "It waits for " + q.WhoInWords() + "."}
+			Hint: "It waits for " + q.whoInWords() + "."}
 	}
 	at := a.Home == ""
 	switch {
@@ -37,7 +37,7 @@ func (q Question) MayAnswer(a app.Actor) error {
 	case at && slices.ContainsFunc(q.Person.Groups(), func(g string) bool { return slices.Contains(a.Groups, g) }):
 		return nil
 	}
-	return &app.Error{Code: app.EForbidden, Reason: "not_asked", Message: "You are not among those who may answer this.", Hint: "It waits for " + q.WhoInWords() + "."}
+	return &app.Error{Code: app.EForbidden, Reason: "not_asked", Message: "You are not among those who may answer this.", Hint: "It waits for " + q.whoInWords() + "."}
 }
 
 // QuestionQuery narrows the questions that somebody looks at.
@@ -77,11 +77,11 @@ func (a *Questions) Questions(ctx context.Context, actor app.Actor, q QuestionQu
 		}
 		for _, one := range all {
 			f.After = one.Number
-			one.Look(actor)
+			one.look(actor)
 			if q.Mine && !one.Mine {
 				continue
 			}
-			if i := slices.IndexFunc(list, one.SameAnswer); i >= 0 {
+			if i := slices.IndexFunc(list, one.sameAnswer); i >= 0 {
 				list[i].Same++
 				continue
 			}
@@ -115,7 +115,7 @@ func (a *Questions) AnswerStep(ctx context.Context, actor app.Actor, cluster str
 		return Question{}, err
 	}
 	q.Access = c.Access
-	if err := q.MayAnswer(actor); err != nil {
+	if err := q.mayAnswer(actor); err != nil {
 		return Question{}, err
 	}
 	n := NewAnswer{Tenant: actor.Tenant, Operation: s.Operation, Index: s.Index, Attempt: s.Attempt, Refuse: s.Refuse, Who: actor, Now: a.Now()}
@@ -128,6 +128,6 @@ func (a *Questions) AnswerStep(ctx context.Context, actor app.Actor, cluster str
 		return Question{}, err
 	}
 	q.Access = c.Access
-	q.Look(actor)
+	q.look(actor)
 	return q, nil
 }

@@ -23,7 +23,7 @@ func (q Question) notice(at time.Time, title string) app.Notice {
 	if q.Person.GoesOn() {
 		then = "it goes on by itself"
 	}
-	n.Text = strings.TrimSpace(q.Person.Help + fmt.Sprintf("\n\nIt waits for %s, until %s; then %s.", q.WhoInWords(), q.Until.UTC().Format("2 Jan 15:04 UTC"), then))
+	n.Text = strings.TrimSpace(q.Person.Help + fmt.Sprintf("\n\nIt waits for %s, until %s; then %s.", q.whoInWords(), q.Until.UTC().Format("2 Jan 15:04 UTC"), then))
 	return n
 }
 
@@ -53,8 +53,8 @@ func (q Question) forbids(user string) bool {
 	return q.Person.Not == template.PersonRequester && user == q.Requester
 }
 
-// WhoInWords names whom the question waits for.
-func (q Question) WhoInWords() string {
+// whoInWords names whom the question waits for.
+func (q Question) whoInWords() string {
 	p := q.Person
 	if p.Owners() && q.forbids(q.Owner) {
 		p.Who = append(p.Groups(), template.PersonAdmins)

@@ -62,7 +62,7 @@ type Finish struct {
 	Fallbacks []appcluster.HardwareFallback
 }
 
-// NodeUpdate changes a node. Empty fields stay as they are.
+// nodeUpdate changes a node. Empty fields stay as they are.
 type NodeUpdate struct {
 	Status  app.NodeStatus
 	Machine *family.Machine

@@ -154,7 +154,7 @@ func (f *waitFacts) asked(s app.Step) (WaitReason, string, time.Time) {
 			if q.Person.GoesOn() {
 				then = "then it goes on by itself"
 			}
-			return WaitPerson, fmt.Sprintf("It waits for %s, for %s more (%s): %s", q.WhoInWords(), phrase.Length(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
+			return WaitPerson, fmt.Sprintf("It waits for %s, for %s more (%s): %s", q.whoInWords(), phrase.Length(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
 		}
 	}
 	return WaitPerson, "It waits for a person's answer.", time.Time{}

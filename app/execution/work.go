@@ -17,12 +17,12 @@ import (
 
 // stepTime is how long one attempt may take where its service says nothing.
 const (
-	MachineStepTime = 10 * time.Minute
-	ServiceStepTime = 30 * time.Minute
+	machineStepTime = 10 * time.Minute
+	serviceStepTime = 30 * time.Minute
 )
 
-// NodeUpdate is what a success means for the node.
-func (r Report) NodeUpdate() *NodeUpdate {
+// nodeUpdate is what a success means for the node.
+func (r Report) nodeUpdate() *NodeUpdate {
 	if r.Err != nil {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) 
 	fs := make([]Finish, len(reports))
 	for i, r := range reports {
 		facts := factsOf(&r) // which may fail the step
-		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.NodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
+		fs[i] = Finish{Fence: r.Fence, Now: now, Err: r.Err, Retry: r.Retry, Node: r.nodeUpdate(), Seen: r.Seen, Unasked: r.Unasked && r.Err != nil, Pooled: r.Pooled,
 			Contract: r.Contract.Bounded(), Facts: facts, Changes: comparedBy(r)}
 		if r.WantNext {
 			fs[i].ClaimFor = ClaimFor
@@ -235,7 +235,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 	}
 	as := &Assignment{
 		Fence: fenceOf(c.Step), Tenant: c.Tenant, Worker: w.Name, Epoch: c.Epoch, StepID: c.Step.ID, Tries: c.Step.Tries,
-		Action: c.Step.Action, Service: c.Step.Service, Node: c.Node, Cluster: c.Cluster, Deadline: c.Deadline, Timeout: MachineStepTime, Trace: c.Trace,
+		Action: c.Step.Action, Service: c.Step.Service, Node: c.Node, Cluster: c.Cluster, Deadline: c.Deadline, Timeout: machineStepTime, Trace: c.Trace,
 	}
 	if !c.TriedAt.IsZero() {
 		as.Age = max(a.Now().Sub(c.TriedAt), 0)
@@ -284,7 +284,7 @@ func (a *Service) assign(ctx context.Context, w app.WorkerID, c *ClaimedStep) (*
 			return nil, app.Errorf(app.EInternal, "service %s has no action %s", as.Service, as.Action)
 		}
 		if as.Timeout = as.Call.Timeout; as.Timeout == 0 {
-			as.Timeout = ServiceStepTime
+			as.Timeout = serviceStepTime
 		}
 		if as.Config, as.Hosts, as.Secrets, err = oc.expand(ctx, a, c.Cluster, c.Node); err != nil {
 			return nil, err

@@ -25,7 +25,7 @@ func (a *Service) assignHook(ctx context.Context, as *Assignment, c *ClaimedStep
 	as.Service = "hook." + h.Name
 	as.Call = &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": h.Script}, Timeout: h.Timeout}
 	if as.Timeout = h.Timeout; as.Timeout == 0 {
-		as.Timeout = ServiceStepTime
+		as.Timeout = serviceStepTime
 	}
 	return nil
 }

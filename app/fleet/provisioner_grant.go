@@ -52,8 +52,8 @@ func (g ProvisionerGrant) Check() (ProvisionerGrant, error) {
 	return g, CheckTags(g.Tags)
 }
 
-// Only returns the tenants that a registration is limited to; nil if it is for every tenant.
-func (g ProvisionerGrant) Only() []string {
+// only returns the tenants that a registration is limited to; nil if it is for every tenant.
+func (g ProvisionerGrant) only() []string {
 	if slices.Contains(g.Tenants, AllTenants) {
 		return nil
 	}

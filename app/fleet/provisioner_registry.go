@@ -136,7 +136,7 @@ func (r *registry) Register(ctx context.Context, reg Registration) (Registered, 
 	}
 	r.last = now
 	return Registered{ID: id, Installation: installation}, r.app.Store.AddProvisioner(ctx, app.Provisioner{ID: id, Name: reg.Name, Host: phrase.Clip(reg.Host),
-		Version: phrase.Clip(reg.Version), Token: r.token, Only: r.grant.Only(), Tags: reg.Tags, Slots: reg.Slots, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now})
+		Version: phrase.Clip(reg.Version), Token: r.token, Only: r.grant.only(), Tags: reg.Tags, Slots: reg.Slots, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now})
 }
 
 // succeed ends what earlier runs of this server have left.
@@ -215,7 +215,7 @@ func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
 		return app.Errorf(app.ETooLarge, "A heartbeat names at most %d workers that ended, not %d.", maxEnded, len(b.Ended))
 	}
 	for _, name := range b.Ended {
-		if rest, ok := strings.CutPrefix(name, execution.WorkerPrefix(b.ID)); !ok || len(rest) != WorkerLetters {
+		if rest, ok := strings.CutPrefix(name, execution.WorkerPrefix(b.ID)); !ok || len(rest) != workerLetters {
 			return app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", phrase.Clip(name))
 		}
 		if _, err := r.app.Store.ReleaseClaims(ctx, name, now); err != nil {
@@ -225,12 +225,12 @@ func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
 	return nil
 }
 
-// WorkerLetters is how many letters follow the prefix in a worker's name, so that no name begins another.
-const WorkerLetters = 10
+// workerLetters is how many letters follow the prefix in a worker's name, so that no name begins another.
+const workerLetters = 10
 
 // NewWorkerName gives a name that no worker ever had.
 func NewWorkerName(provisioner string) string {
-	return execution.WorkerPrefix(provisioner) + strings.ToLower(rand.Text()[:WorkerLetters])
+	return execution.WorkerPrefix(provisioner) + strings.ToLower(rand.Text()[:workerLetters])
 }
 
 // ordersFor gives orders without tokens.
@@ -281,7 +281,7 @@ func (a *Registries) workerToken(ctx context.Context, provisioner, tenant string
 	if err != nil {
 		return "", err
 	}
-	b, err := json.Marshal(WorkerGrant{Provisioner: provisioner, Tenant: tenant, Expires: a.Now().Add(workerTokenTime).Unix()})
+	b, err := json.Marshal(workerGrant{Provisioner: provisioner, Tenant: tenant, Expires: a.Now().Add(workerTokenTime).Unix()})
 	if err != nil {
 		return "", err
 	}
@@ -301,7 +301,7 @@ func (a *Registries) CoordinatorOfToken(ctx context.Context, token string) (exec
 	if err != nil || !hmac.Equal(mac, app.Sign(key, text)) {
 		return nil, execution.ErrWorkerToken
 	}
-	var g WorkerGrant
+	var g workerGrant
 	b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(text, workerMark))
 	if err = errors.Join(err, json.Unmarshal(b, &g)); err != nil {
 		return nil, execution.ErrWorkerToken

@@ -32,7 +32,7 @@ func (a *Provisioners) CreateProvisionerToken(ctx context.Context, actor app.Act
 	if err != nil {
 		return "", err
 	}
-	for _, tenant := range grant.Only() {
+	for _, tenant := range grant.only() {
 		if _, err := a.Store.Tenant(ctx, tenant); err != nil {
 			return "", err
 		}
@@ -57,8 +57,8 @@ func (a *Provisioners) RevokeProvisionerToken(ctx context.Context, actor app.Act
 	return a.Store.RevokeProvisionerToken(ctx, name, actor.User, a.Now())
 }
 
-// WorkerGrant is what a worker's token is for.
-type WorkerGrant struct {
+// workerGrant is what a worker's token is for.
+type workerGrant struct {
 	Provisioner string `json:"p"`
 	Tenant      string `json:"t"`
 	Expires     int64  `json:"e"` // Unix seconds

@@ -45,8 +45,8 @@ func (r *NodeReport) Bounded() *NodeReport {
 	return out
 }
 
-// NodeReportStore gives the latest report of each node, as a Finish brought it.
-type NodeReportStore interface {
+// nodeReportStore gives the latest report of each node, as a Finish brought it.
+type nodeReportStore interface {
 	// NodeReports gives the reports of a cluster's nodes that are not gone, in number order, or of one node where one is named;
 	// none is an empty list.
 	NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]NodeReport, error)

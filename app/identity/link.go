@@ -163,7 +163,7 @@ func (a *Links) ActorOfIdentity(ctx context.Context, kind, external string) (app
 	if err != nil {
 		return app.Actor{}, err
 	}
-	actor, err := u.AtPortal()
+	actor, err := u.atPortal()
 	actor.Via = ""
 	return actor, err
 }

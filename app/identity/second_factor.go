@@ -204,7 +204,7 @@ func (a *SignIns) stillPending(ctx context.Context, pending Session) (User, erro
 		return u, again
 	}
 	now := a.Now()
-	if err == nil && (now.Sub(pending.At) >= PendingSignIn || pending.At.Sub(now) > app.ClockSlack || u.CreatedAt.After(pending.At) || pending.Mark != u.PasswordMark() || !u.SecondFactor) {
+	if err == nil && (now.Sub(pending.At) >= PendingSignIn || pending.At.Sub(now) > app.ClockSlack || u.CreatedAt.After(pending.At) || pending.Mark != u.passwordMark() || !u.SecondFactor) {
 		return u, again
 	}
 	return u, err
@@ -227,7 +227,7 @@ func (a *SignIns) FinishSignIn(ctx context.Context, pending Session, p FactorPro
 	if err != nil {
 		return Session{}, err
 	}
-	who, err := u.AtPortal()
+	who, err := u.atPortal()
 	if err != nil {
 		return Session{}, err
 	}

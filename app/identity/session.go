@@ -47,8 +47,8 @@ func NewSessions(c SessionsConfig) *Sessions { return &Sessions{SessionsConfig: 
 const (
 	SessionIdle = 12 * time.Hour
 	SessionLife = 7 * 24 * time.Hour
-	SessionKept = 30 * 24 * time.Hour
-	MostShown   = 200 // sign-ins in one list
+	sessionKept = 30 * 24 * time.Hour
+	mostShown   = 200 // sign-ins in one list
 )
 
 // SignInHow says by what somebody proved who they are.
@@ -105,28 +105,28 @@ func (s Session) Over(u User, now time.Time) error {
 		return gone("revoked", "This sign-in was ended.")
 	case u.Tenant != s.Tenant || u.Name != s.User || u.CreatedAt.After(s.At):
 		return gone("account_gone", "The account of this sign-in is gone.")
-	case s.Mark != u.PasswordMark():
+	case s.Mark != u.passwordMark():
 		return gone("password_changed", "The password was changed.")
 	case s.How == ByPassword && u.SecondFactor && s.Second == "": // it began before there was one, or at a server that doesn't know of them
 		return gone(app.SecondFactorReason, "A second factor was added to this account.")
 	case !now.Before(s.Ends()):
 		return gone("expired", "You were signed out, since a sign-in does not hold for ever.")
 	}
-	_, err := u.AtPortal()
+	_, err := u.atPortal()
 	return err
 }
 
-// PasswordMark tells one password from another without telling anything of either.
-func (u User) PasswordMark() string {
+// passwordMark tells one password from another without telling anything of either.
+func (u User) passwordMark() string {
 	sum := sha256.Sum256([]byte("sign-in\x00" + u.PasswordHash))
 	return hex.EncodeToString(sum[:12])
 }
 
-// AtPortal gives the actor that a person of this account is, who has signed in.
-func (u User) AtPortal() (app.Actor, error) {
+// atPortal gives the actor that a person of this account is, who has signed in.
+func (u User) atPortal() (app.Actor, error) {
 	switch {
 	case u.Disabled():
-		return app.Actor{}, ErrDisabled()
+		return app.Actor{}, errDisabled()
 	case u.Role == app.RoleRobot:
 		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "robot", Message: "Robots do not sign in.", Hint: "They use API tokens."}
 	}
@@ -136,17 +136,17 @@ func (u User) AtPortal() (app.Actor, error) {
 	return a, nil
 }
 
-// Session is a sign-in of an account that begins now.
-func (u User) Session(now time.Time, how SignInHow, v Visit) Session {
-	return Session{Tenant: u.Tenant, User: u.Name, At: now, SeenAt: now, From: v.From, Browser: v.Browser, How: how, ProvenAt: now, Mark: u.PasswordMark()}
+// session is a sign-in of an account that begins now.
+func (u User) session(now time.Time, how SignInHow, v Visit) Session {
+	return Session{Tenant: u.Tenant, User: u.Name, At: now, SeenAt: now, From: v.From, Browser: v.Browser, How: how, ProvenAt: now, Mark: u.passwordMark()}
 }
 
 // beginSession signs a person in, whose proof was accepted just now.
 func (a *Sessions) beginSession(ctx context.Context, u User, how SignInHow, provider string, second app.FactorKind, v Visit) (Session, error) {
-	if _, err := u.AtPortal(); err != nil {
+	if _, err := u.atPortal(); err != nil {
 		return Session{}, err
 	}
-	s := u.Session(a.Now(), how, v)
+	s := u.session(a.Now(), how, v)
 	s.Provider, s.Second = provider, second
 	var err error
 	s.ID, err = a.Store.BeginSession(ctx, s)
@@ -167,13 +167,13 @@ func (a *Sessions) ActorOfSession(ctx context.Context, id int64, v Visit) (app.A
 	if err := s.Over(u, now); err != nil {
 		return app.Actor{}, err
 	}
-	if now.Sub(s.SeenAt) >= SeenEvery && !v.Looking {
+	if now.Sub(s.SeenAt) >= seenEvery && !v.Looking {
 		// That it cannot be noted keeps nobody from working, nor for long.
 		note, cancel := context.WithTimeout(ctx, time.Second)
 		_ = a.Store.SawSession(note, s, now)
 		cancel()
 	}
-	actor, err := u.AtPortal()
+	actor, err := u.atPortal()
 	actor.Session, actor.ProvenAt, actor.SeenAt, actor.From = strconv.FormatInt(s.ID, 10), s.ProvenAt, now, v.From
 	return actor, err
 }
@@ -205,7 +205,7 @@ func (a *Sessions) Sessions(ctx context.Context, actor app.Actor, user string) (
 		return nil, err
 	}
 	now := a.Now()
-	all, err := a.Store.SignIns(ctx, actor.Tenant, user, now.Add(-SessionLife), MostShown)
+	all, err := a.Store.SignIns(ctx, actor.Tenant, user, now.Add(-SessionLife), mostShown)
 	live := []Session{}
 	for _, s := range all {
 		if s.Over(u, now) == nil {
@@ -245,6 +245,6 @@ func (a *Sessions) RevokeAllSessions(ctx context.Context, actor app.Actor, user 
 // KnownAddress tells whether a user has signed in from an address lately, so that a flood of wrong passwords from elsewhere
 // does not lock them out.
 func (a *Sessions) KnownAddress(ctx context.Context, tenant, user, address string) bool {
-	known, err := a.Store.SignedInFrom(ctx, tenant, user, address, a.Now().Add(-SessionKept))
+	known, err := a.Store.SignedInFrom(ctx, tenant, user, address, a.Now().Add(-sessionKept))
 	return known && err == nil
 }

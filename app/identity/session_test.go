@@ -13,7 +13,7 @@ func TestSessionsEnd(t *testing.T) {
 	begun := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	u := User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: begun}
 	rapid.Check(t, func(t *rapid.T) {
-		s := Session{Tenant: "t", User: "ada", At: begun, SeenAt: begun, Mark: u.PasswordMark()}
+		s := Session{Tenant: "t", User: "ada", At: begun, SeenAt: begun, Mark: u.passwordMark()}
 		now := begun
 		for range 60 {
 			now = now.Add(time.Duration(rapid.IntRange(0, 14*60).Draw(t, "minutes")) * time.Minute)
@@ -35,7 +35,7 @@ func TestSessionsEnd(t *testing.T) {
 func TestWhatEndsASignIn(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	good := User{Tenant: "t", Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: now}
-	s := Session{Tenant: "t", User: "ada", At: now, SeenAt: now, Mark: good.PasswordMark()}
+	s := Session{Tenant: "t", User: "ada", At: now, SeenAt: now, Mark: good.passwordMark()}
 	for reason, spoil := range map[string]func(*Session, *User){
 		"":                 func(*Session, *User) {},
 		"revoked":          func(s *Session, _ *User) { s.RevokedAt = now },
@@ -52,7 +52,7 @@ func TestWhatEndsASignIn(t *testing.T) {
 			t.Errorf("%q gives %v", reason, err)
 		}
 	}
-	if (User{}).PasswordMark() == good.PasswordMark() || len(good.PasswordMark()) < 20 {
+	if (User{}).passwordMark() == good.passwordMark() || len(good.passwordMark()) < 20 {
 		t.Error("marks do not tell passwords apart")
 	}
 }

@@ -63,10 +63,10 @@ func (a *SignIns) SignIn(ctx context.Context, tenant, user, password string, v V
 		return Session{}, err
 	}
 	if u.SecondFactor {
-		if _, err := u.AtPortal(); err != nil {
+		if _, err := u.atPortal(); err != nil {
 			return Session{}, err
 		}
-		return u.Session(a.Now(), ByPassword, v), &app.Error{Code: app.EForbidden, Reason: app.SecondFactorReason, Message: "This account needs a second factor beside the password.",
+		return u.session(a.Now(), ByPassword, v), &app.Error{Code: app.EForbidden, Reason: app.SecondFactorReason, Message: "This account needs a second factor beside the password.",
 			Hint: "Sign in at the portal, which asks for it; programs use an API token."}
 	}
 	return a.Sessions.beginSession(ctx, u, ByPassword, "", "", v)

@@ -59,7 +59,7 @@ func (a *Passwords) ChangePassword(ctx context.Context, actor app.Actor, old, wa
 		return &app.Error{Code: app.EInvalid, Field: "new", Message: "That is the password that you have."}
 	}
 	u.PasswordHash = HashPassword(wanted)
-	return a.Store.ChangePassword(ctx, actor, id, u.PasswordHash, u.PasswordMark(), a.Now())
+	return a.Store.ChangePassword(ctx, actor, id, u.PasswordHash, u.passwordMark(), a.Now())
 }
 
 // withPassword gives the account and the sign-in of somebody who has a password here; EConflict where there is none, with what

@@ -72,11 +72,11 @@ func (a *Tokens) ActorOfToken(ctx context.Context, token, from string) (app.Acto
 	now := a.Now()
 	switch {
 	case u.Disabled():
-		return app.Actor{}, ErrDisabled()
+		return app.Actor{}, errDisabled()
 	case t.Expired(now):
 		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "This token has expired.", Hint: "Make a new one."}
 	}
-	if now.Sub(t.UsedAt) >= SeenEvery {
+	if now.Sub(t.UsedAt) >= seenEvery {
 		// That it cannot be noted keeps nobody from working, nor for long.
 		note, cancel := context.WithTimeout(ctx, time.Second)
 		_ = a.Store.UsedToken(note, t, now, from)

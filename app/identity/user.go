@@ -36,9 +36,9 @@ func (u User) Actor() app.Actor {
 	return app.Actor{Tenant: u.Tenant, User: u.Name, Role: u.Role, Groups: u.Groups}
 }
 
-// SeenEvery is how exactly it is known when users and tokens were last used.
-const SeenEvery = time.Minute
+// seenEvery is how exactly it is known when users and tokens were last used.
+const seenEvery = time.Minute
 
-func ErrDisabled() error {
+func errDisabled() error {
 	return &app.Error{Code: app.EUnauthorized, Reason: "disabled", Message: "This account is disabled.", Hint: "Ask an admin of your tenant."}
 }

@@ -43,7 +43,7 @@ type Backfills struct {
 // NewBackfills returns Backfills on top of their needs.
 func NewBackfills(c BackfillsConfig) *Backfills { return &Backfills{BackfillsConfig: c} }
 
-func (d TopUpDue) Tell(at time.Time, title, text string) *app.Notice {
+func (d TopUpDue) tell(at time.Time, title, text string) *app.Notice {
 	c := d.Cluster
 	return &app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID), Title: title, Text: text}
 }
@@ -109,7 +109,7 @@ func (a *Backfills) topUp(ctx context.Context, d TopUpDue) (begun bool, err erro
 			return false, wait(d.Note, longTopUpGap)
 		case err == nil && (r.Status == appcluster.RequestDenied || r.Status == appcluster.RequestWithdrawn):
 			n.Off = true
-			n.Tell = d.Tell(now, fmt.Sprintf("Cluster %s is not topped up any more.", d.Cluster.Name), fmt.Sprintf("Request %d was %s.", r.ID, r.Status))
+			n.Tell = d.tell(now, fmt.Sprintf("Cluster %s is not topped up any more.", d.Cluster.Name), fmt.Sprintf("Request %d was %s.", r.ID, r.Status))
 			return false, wait(fmt.Sprintf("Request %d was %s.", r.ID, r.Status), longTopUpGap)
 		}
 	}

@@ -12,19 +12,19 @@ import (
 	"muster/app/phrase"
 )
 
-// AheadMonths is how many months a money limit is checked for: the running one and the next two. That is all of them. What
+// aheadMonths is how many months a money limit is checked for: the running one and the next two. That is all of them. What
 // is committed per hour only falls as leases end, so that no later month can be dearer than the dearer of the next two, one of
 // which has 31 days.
-const AheadMonths = 3
+const aheadMonths = 3
 
 // QuotaMonths are the months that money per month is checked for.
-func QuotaMonths(now time.Time) [AheadMonths]app.Month {
+func QuotaMonths(now time.Time) [aheadMonths]app.Month {
 	m := app.MonthOf(now)
-	return [AheadMonths]app.Month{m, m.Next(), m.Next().Next()}
+	return [aheadMonths]app.Month{m, m.Next(), m.Next().Next()}
 }
 
-// CommitsByMonth is what a reservation is going to cost in each of the months.
-func (r Reservation) CommitsByMonth(now time.Time) (cost [AheadMonths]float64) {
+// commitsByMonth is what a reservation is going to cost in each of the months.
+func (r Reservation) commitsByMonth(now time.Time) (cost [aheadMonths]float64) {
 	for i, m := range QuotaMonths(now) {
 		cost[i] = r.CostPerHour * app.Overlap(now, r.Until, m.Start, m.End).Hours()
 	}
@@ -32,9 +32,9 @@ func (r Reservation) CommitsByMonth(now time.Time) (cost [AheadMonths]float64) {
 }
 
 // Commits is what it is going to cost from now on until its lease or the month ends.
-func (r Reservation) Commits(now time.Time) float64 { return r.CommitsByMonth(now)[0] }
+func (r Reservation) Commits(now time.Time) float64 { return r.commitsByMonth(now)[0] }
 
-func (r Reservation) Amounts() Amounts {
+func (r Reservation) amounts() Amounts {
 	clusters := 1.0
 	if r.Pool {
 		clusters = 0
@@ -85,7 +85,7 @@ type QuotaStanding struct {
 	// Used is without the reservation. Its PerMonth is of no use here: Months has it, spent and committed, for the running
 	// month and the next two.
 	Used   Amounts
-	Months [AheadMonths]float64
+	Months [aheadMonths]float64
 }
 
 // QuotaBreach is a limit that a reservation would not keep.
@@ -102,15 +102,15 @@ type QuotaBreach struct {
 // holds for the limits that the old owner came under too.
 func CheckQuota(r Reservation, had *Reservation, all []QuotaStanding, now time.Time) *QuotaBreach {
 	var before Amounts
-	var beforeMonths [AheadMonths]float64
+	var beforeMonths [aheadMonths]float64
 	if had != nil {
-		before, beforeMonths = had.Amounts(), had.CommitsByMonth(now)
+		before, beforeMonths = had.amounts(), had.commitsByMonth(now)
 	}
-	after, months := r.Amounts(), r.CommitsByMonth(now)
+	after, months := r.amounts(), r.commitsByMonth(now)
 	for _, s := range all {
 		before, beforeMonths := before, beforeMonths
 		if had != nil && had.Owner != r.Owner && !s.covers(*had) {
-			before, beforeMonths = Amounts{}, [AheadMonths]float64{}
+			before, beforeMonths = Amounts{}, [aheadMonths]float64{}
 		}
 		for _, m := range Measures {
 			limit, limited := s.Limits.Of(m)

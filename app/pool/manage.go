@@ -11,8 +11,8 @@ import (
 	"muster/app/cluster"
 )
 
-// Lay lays what was asked for over a pool.
-func (p *Pool) Lay(r PoolRequest) {
+// lay lays what was asked for over a pool.
+func (p *Pool) lay(r PoolRequest) {
 	if r.Count != nil {
 		p.Count = *r.Count
 	}
@@ -78,7 +78,7 @@ func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r PoolRequest
 	if r.Count == nil {
 		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "count", Message: "A pool needs a count: how many machines are to be ready."}
 	}
-	p.Lay(r)
+	p.lay(r)
 	if err := a.CheckPool(ctx, p); err != nil {
 		return PoolView{}, err
 	}
@@ -116,7 +116,7 @@ func (a *Service) changePool(ctx context.Context, actor app.Actor, r PoolRequest
 	if err != nil {
 		return PoolView{}, err
 	}
-	p.Lay(r)
+	p.lay(r)
 	if act == "pool.change" {
 		// A pool whose hardware is not in the catalog any more can still be given back.
 		if err := a.CheckPool(ctx, p); err != nil {

@@ -77,8 +77,8 @@ type PoolMachine struct {
 	Price      float64   `json:"price_per_hour"`
 }
 
-// Standing tells whether the machine is, or may be, there and the pool's.
-func (m PoolMachine) Standing() bool { return m.State != PoolHanded && m.State != PoolGone }
+// standing tells whether the machine is, or may be, there and the pool's.
+func (m PoolMachine) standing() bool { return m.State != PoolHanded && m.State != PoolGone }
 
 // PoolView is a pool with its machines, the oldest first; those that are handed out or gone are only counted.
 type PoolView struct {

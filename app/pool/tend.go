@@ -62,8 +62,8 @@ type Reconciler struct {
 // NewReconciler returns one on top of what c holds.
 func NewReconciler(c ReconcilerConfig) *Reconciler { return &Reconciler{ReconcilerConfig: c} }
 
-// Emptied tells that nothing is to stay in the pool.
-func (p Pool) Emptied() bool { return p.Mode == PoolDrained || p.Mode == PoolDeleted }
+// emptied tells that nothing is to stay in the pool.
+func (p Pool) emptied() bool { return p.Mode == PoolDrained || p.Mode == PoolDeleted }
 
 // How pools are refilled.
 const (
@@ -160,9 +160,9 @@ func (t *poolTurn) retire(ctx context.Context, machines []PoolMachine) error {
 			continue
 		case PoolMaking, PoolReady:
 			// Where the catalog does not say what a machine would be like now, what is there stays for as long as it may.
-			keep = !t.Emptied() && (t.specErr != nil || m.Shape == t.spec.shape) && t.now.Before(m.ExpiresAt)
+			keep = !t.emptied() && (t.specErr != nil || m.Shape == t.spec.shape) && t.now.Before(m.ExpiresAt)
 		case PoolPromised:
-			if !t.Emptied() {
+			if !t.emptied() {
 				continue
 			}
 			// A promise may be broken at any time: the machine is made as ever then.

@@ -239,8 +239,8 @@ func CheckRefs(types []template.ResourceType, automator string, refs []template.
 	wrong := func(message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Reason: "resource", Message: message, Hint: hint}
 	}
-	if len(refs) > MaxActionRefs {
-		return wrong(fmt.Sprintf("An action has at most %d resources, not %d.", MaxActionRefs, len(refs)), "Put what belongs together into one archive.")
+	if len(refs) > maxActionRefs {
+		return wrong(fmt.Sprintf("An action has at most %d resources, not %d.", maxActionRefs, len(refs)), "Put what belongs together into one archive.")
 	}
 	if len(refs) > 0 && len(types) == 0 {
 		return wrong("The automator "+automator+" has no resources.", "")

@@ -63,7 +63,7 @@ func (a *Service) ImportResource(ctx context.Context, actor app.Actor, p Resourc
 		return ResourceVersion{}, err
 	}
 	defer taken.Close()
-	p.Source = ResourceSource{Git: RedactGit(p.Source.Git), Ref: p.Source.Ref, Folder: p.Source.Folder, Secret: p.Source.Secret, Commit: commit}
+	p.Source = ResourceSource{Git: redactGit(p.Source.Git), Ref: p.Source.Ref, Folder: p.Source.Folder, Secret: p.Source.Secret, Commit: commit}
 	return a.keepVersion(ctx, actor, p, t, taken)
 }
 
@@ -201,8 +201,8 @@ func cleanFileName(s string) string {
 	return s
 }
 
-// RedactGit gives the address of a repository without what may be secret.
-func RedactGit(s string) string {
+// redactGit gives the address of a repository without what may be secret.
+func redactGit(s string) string {
 	if before, rest, ok := strings.Cut(s, "://"); ok {
 		host, tail, slash := strings.Cut(rest, "/")
 		if _, h, user := cutLast(host, "@"); user {

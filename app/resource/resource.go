@@ -203,7 +203,7 @@ func ParseResourceRef(s string) (template.ResourceRef, error) {
 // Bounds of resources.
 const (
 	MaxResources      = 2000    // of one tenant
-	MaxActionRefs     = 20      // resources that one service action names
+	maxActionRefs     = 20      // resources that one service action names
 	maxCommonRefs     = 200     // resources that an action has without naming any
 	MaxResourceFiles  = 50_000  // entries of an archive
 	maxResourceNote   = 500     // letters

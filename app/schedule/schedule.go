@@ -193,8 +193,8 @@ type ScheduleDue struct {
 	Due      time.Time // as it stands in the store
 }
 
-// ScheduleStore keeps when clusters go to sleep and wake.
-type ScheduleStore interface {
+// scheduleStore keeps when clusters go to sleep and wake.
+type scheduleStore interface {
 	// ClusterSchedule gives that of a cluster; the zero one where it has none.
 	ClusterSchedule(ctx context.Context, tenant, cluster string) (ClusterSchedule, error)
 	// SetSchedule writes one in place of what was there; without times it takes it away.

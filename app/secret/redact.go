@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-const ShortestSecret = 6 // bytes; what is shorter would hide half of every log
+const shortestSecret = 6 // bytes; what is shorter would hide half of every log
 
 // Redactor takes values out of texts, in the forms in which programs print them: plain, each line of one with several, base64 at any
 // alignment and wrapped as base64(1) does, hex, escaped for URLs, JSON and shells. Its cost is one look into a table for each byte of a
@@ -32,7 +32,7 @@ func NewRedactor(secrets []string) *Redactor {
 	seen := map[string]bool{}
 	for _, s := range secrets {
 		for _, form := range formsOf(s) {
-			if len(form) < ShortestSecret || seen[form] {
+			if len(form) < shortestSecret || seen[form] {
 				continue
 			}
 			seen[form] = true
@@ -53,7 +53,7 @@ func NewRedactor(secrets []string) *Redactor {
 
 // formsOf returns all forms in which a secret may appear, without those that are too short.
 func formsOf(secret string) []string {
-	if len(secret) < ShortestSecret {
+	if len(secret) < shortestSecret {
 		return nil
 	}
 	plain := []string{secret}
@@ -67,7 +67,7 @@ func formsOf(secret string) []string {
 	}
 	var all []string
 	for _, p := range plain {
-		if len(p) < ShortestSecret {
+		if len(p) < shortestSecret {
 			continue
 		}
 		all = append(all, p, hex.EncodeToString([]byte(p)), strings.ToUpper(hex.EncodeToString([]byte(p))),
@@ -104,7 +104,7 @@ func base64Forms(secret string) (all []string) {
 			text := enc.EncodeToString(append(make([]byte, before), secret...))
 			from := []int{0, 2, 3}[before] // characters that the bytes before have a part in
 			to := (before + len(secret)) * 8 / 6
-			if to-from >= ShortestSecret+2 {
+			if to-from >= shortestSecret+2 {
 				all = append(all, text[from:to])
 			}
 		}

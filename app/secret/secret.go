@@ -11,8 +11,8 @@ import (
 	"muster/app/template"
 )
 
-// SecretStore keeps tenants' secrets, sealed.
-type SecretStore interface {
+// secretStore keeps tenants' secrets, sealed.
+type secretStore interface {
 	// SetSecret keeps a value, in place of the one that has the name. EConflict where the tenant has too many.
 	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
 	// DeleteSecret is ENotFound where there is none.

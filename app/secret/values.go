@@ -72,7 +72,7 @@ func (l *Values) walk(v any, keyed bool) {
 			l.seen[m[1]] = true
 		}
 		for _, part := range inText.Split(text, -1) {
-			if part = strings.TrimSpace(part); len(part) >= ShortestSecret && (hidden || !l.shown[part]) {
+			if part = strings.TrimSpace(part); len(part) >= shortestSecret && (hidden || !l.shown[part]) {
 				l.seen[part] = true
 			}
 		}

@@ -80,10 +80,10 @@ type HookLast struct {
 	Error    string        `json:"error,omitempty"`
 }
 
-// HookFormats are those of notices, the default first; OperationFormats those of lifecycle hooks.
+// HookFormats are those of notices, the default first; operationFormats those of lifecycle hooks.
 var (
 	HookFormats      = []HookFormat{HookMuster, HookSlack, HookMail}
-	OperationFormats = []HookFormat{HookMuster, HookCoopr}
+	operationFormats = []HookFormat{HookMuster, HookCoopr}
 )
 
 // The limits of hooks.
@@ -236,7 +236,7 @@ func (a *Service) CheckHook(r HookRequest) (HookChange, error) {
 		}
 		c.Kinds = &kinds
 	}
-	if r.Format != "" && !slices.Contains(HookFormats, r.Format) && !slices.Contains(OperationFormats, r.Format) {
+	if r.Format != "" && !slices.Contains(HookFormats, r.Format) && !slices.Contains(operationFormats, r.Format) {
 		return wrong("format", fmt.Sprintf("There is no format %q.", phrase.Clip(string(r.Format))), "There are: "+template.Joined(HookFormats)+", and coopr for hooks of operations.")
 	}
 	if r.Script != "" && a.CheckScript != nil {

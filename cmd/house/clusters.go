@@ -52,14 +52,14 @@ const day = 24 * time.Hour
 // story is what was asked for within a month.
 var story = []asked{
 	{33, "elif", "kafka", "events", 6, 60 * day, stands, 0},
-	{32, User, "web-shop", "staging", 7, 30 * day, deleted, 12},
+	{32, user, "web-shop", "staging", 7, 30 * day, deleted, 12},
 	{30, "farid", "spark", "churn-q3", 9, 3 * day, deleted, 2.6},
 	{28.6, "hiro", "accounting", "books-2025", 2, 60 * day, deleted, 21},
 	{27.1, "greta", "web-shop", "load-test-1", 15, 3 * day, deleted, 1.2},
 	{25.2, "jonas", "kafka", "clicks", 5, 30 * day, deleted, 9},
 	{23, "builds", "build-runners", "runners-main", 8, 14 * day, deleted, 13},
 	{21.3, "farid", "spark", "recommendations", 12, 3 * day, deleted, 2.9},
-	{20, User, "web-shop", "integration", 5, 30 * day, stands, 0},
+	{20, user, "web-shop", "integration", 5, 30 * day, stands, 0},
 	{18.4, "ines", "web-shop", "translations", 4, 12 * day, deleted, 8},
 	{16.5, "greta", "web-shop", "load-test-2", 14, 3 * day, deleted, 2},
 	{14.2, "elif", "spark", "fraud-model", 10, 3 * day, deleted, 2.5},
@@ -71,7 +71,7 @@ var story = []asked{
 	{6.3, "farid", "spark", "basket-analysis", 8, 3 * day, undone, 0},
 	{6.1, "farid", "spark", "basket-analysis", 8, 3 * day, deleted, 2.7},
 	{5.2, "jonas", "spark", "page-speed", 6, 3 * day, deleted, 2},
-	{3.8, User, "web-shop", "payments", 6, 12 * day, stands, 0},
+	{3.8, user, "web-shop", "payments", 6, 12 * day, stands, 0},
 	{2.2, "elif", "spark", "attribution", 9, 3 * day, stands, 0},
 	{1.2, "hiro", "accounting", "books-2026", 2, 60 * day, asks, 0},
 	{0.9, "greta", "web-shop", "checkout-fix", 5, 3 * day, breaks, 0},
@@ -80,9 +80,9 @@ var story = []asked{
 	{0.6, "ines", "web-shop", "wishlist", 4, 3 * day, loses, 0},
 	{0.5, "jonas", "kafka", "clicks-replay", 4, 7 * day, held, 0},
 	{0.3, "farid", "spark", "pricing-study", 18, 3 * day, upForReview, 0},
-	{0.2, User, "web-shop", "black-friday", 24, 12 * day, upForReview, 0},
+	{0.2, user, "web-shop", "black-friday", 24, 12 * day, upForReview, 0},
 	{0.1, "elif", "kafka", "events", 9, 0, grows, 0},
-	{0.02, User, "web-shop", "demo-for-sales", 7, 3 * day, runs, 0},
+	{0.02, user, "web-shop", "demo-for-sales", 7, 3 * day, runs, 0},
 }
 
 // Settle fills an empty house: people, rules, and what was asked for in the month before now. The clock stands at now afterwards.
@@ -161,15 +161,15 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 	}
 	for answer.Request.Status == cluster.RequestWaiting && q.fate != upForReview {
 		if q.fate == denied {
-			h.Clock.Move(40 * time.Minute)
-			_, err := h.Services.Operation.Requests.Review(ctx, h.actor(Approver), answer.Request.ID,
+			h.Clock.move(40 * time.Minute)
+			_, err := h.Services.Operation.Requests.Review(ctx, h.actor(approver), answer.Request.ID,
 				operation.ReviewRequest{Verdict: cluster.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
 					Reason: "Twelve nodes were enough last year. Ask again with fewer."})
 			return "", err
 		}
-		h.Clock.Move(20 * time.Minute)
-		reviewer := h.actor(Approver)
-		if who.User == Approver {
+		h.Clock.move(20 * time.Minute)
+		reviewer := h.actor(approver)
+		if who.User == approver {
 			reviewer = h.actor(Admin)
 		}
 		if answer.Request, err = h.Services.Operation.Requests.Review(ctx, reviewer, answer.Request.ID,
@@ -205,7 +205,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 // after is what people do with a cluster that they have.
 func (h *House) after(ctx context.Context, w *worker, q asked, id string) error {
 	who := h.owner(q.owner)
-	h.Clock.Move(time.Hour)
+	h.Clock.move(time.Hour)
 	switch q.fate {
 	case sleeps:
 		p, err := h.Services.Operation.Sleeping.PreviewSleep(ctx, who, id)
@@ -247,7 +247,7 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 			Zone: "Europe/Berlin"}); err != nil {
 			return err
 		}
-		h.Clock.Move(5 * time.Hour)
+		h.Clock.move(5 * time.Hour)
 		if _, err := h.Services.Operation.Updates.Amend(ctx, who, id,
 			cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"workers": 16}, Batch: 2}); err != nil {
 			return err
@@ -278,7 +278,7 @@ func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor
 	if err := w.work(ctx, 0); err != nil || !gone {
 		return err
 	}
-	h.Clock.Move(40 * time.Second)
+	h.Clock.move(40 * time.Second)
 	_, err := h.Store.MarkNodes(ctx, Tenant, id, []string{"n4"}, nil, h.Clock.Now())
 	return err
 }
@@ -295,7 +295,7 @@ func (h *House) grow(ctx context.Context, w *worker, who app.Actor, q asked) err
 			return err
 		}
 		if a.Request.Status == cluster.RequestWaiting {
-			if _, err := h.Services.Operation.Requests.Review(ctx, h.actor(Approver), a.Request.ID,
+			if _, err := h.Services.Operation.Requests.Review(ctx, h.actor(approver), a.Request.ID,
 				operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: a.Request.Terms.PlanHash}); err != nil {
 				return err
 			}

@@ -22,8 +22,8 @@ import (
 //go:embed catalog
 var files embed.FS
 
-// CatalogDir is where its catalog says that it is.
-const CatalogDir = "/srv/muster/catalog"
+// catalogDir is where its catalog says that it is.
+const catalogDir = "/srv/muster/catalog"
 
 // House is such a Muster. Make it with Open, and Close it.
 type House struct {
@@ -64,8 +64,8 @@ func (c *Clock) Set(at time.Time) {
 	c.at = at
 }
 
-// Move lets time pass.
-func (c *Clock) Move(d time.Duration) {
+// move lets time pass.
+func (c *Clock) move(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
@@ -86,7 +86,7 @@ func Open(ctx context.Context, where string, clock *Clock, log *slog.Logger) (*H
 		return nil, err
 	}
 	reader := catalog.NewReader(families.CatalogOptions(nil), families.All())
-	if h.catalog, err = reader.LoadFS(catalog.Source{Name: CatalogDir, FS: tree}); err != nil {
+	if h.catalog, err = reader.LoadFS(catalog.Source{Name: catalogDir, FS: tree}); err != nil {
 		return nil, fmt.Errorf("house: %w", err)
 	}
 	if h.Store, err = store.Open(ctx, where, make([]byte, store.KeySize)); err != nil {

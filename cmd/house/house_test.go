@@ -55,7 +55,7 @@ func TestAMonthOfWorkIsInTheHouse(t *testing.T) {
 			t.Errorf("no cluster is %s: %v", s, states)
 		}
 	}
-	waiting, err := h.Services.Operation.Requests.Requests(t.Context(), h.actor(Approver), cluster.RequestFilter{View: cluster.RequestsInbox})
+	waiting, err := h.Services.Operation.Requests.Requests(t.Context(), h.actor(approver), cluster.RequestFilter{View: cluster.RequestsInbox})
 	if err != nil || len(waiting) == 0 {
 		t.Errorf("nothing waits for approval: %v", err)
 	}

@@ -57,7 +57,7 @@ func firstKnown(known map[string]string, names ...string) string {
 // known gives values for the parameters of routes: by name, or by pattern and name, or, with ?, what comes behind the path.
 func (h *House) known(ctx context.Context) (map[string]string, error) {
 	boss := h.actor(Admin)
-	k := map[string]string{"template": "web-shop", "user": User, "policy": "big-clusters", "hook": "on-call", "pool": "runners", "tenants": "research", "group": "shop", "kind": "template", "name": "web-shop",
+	k := map[string]string{"template": "web-shop", "user": user, "policy": "big-clusters", "hook": "on-call", "pool": "runners", "tenants": "research", "group": "shop", "kind": "template", "name": "web-shop",
 		"/admin/catalog/provider/{name}/check name": "frankfurt", "/admin/catalog/provider/{name}/offers name": "frankfurt",
 		"/clusters/{id}/{power:sleep|wake} power": "sleep", "/admin/hooks/{hook}/deliveries/{delivery} hook": "chargeback"}
 	for name, patterns := range map[string][]string{
@@ -82,7 +82,7 @@ func (h *House) known(ctx context.Context) (map[string]string, error) {
 	}
 	k["/clusters/{id}/diff?"] = "?with=" + k["other"]
 	k["/clusters/{id}/clone?"], k["/clusters/{id}/change?"] = "?name=payments-2", "?kind=resize&size=8"
-	requests, err := h.Services.Operation.Requests.Requests(ctx, h.actor(Approver), cluster.RequestFilter{View: cluster.RequestsInbox, Limit: 1})
+	requests, err := h.Services.Operation.Requests.Requests(ctx, h.actor(approver), cluster.RequestFilter{View: cluster.RequestsInbox, Limit: 1})
 	if err != nil {
 		return nil, err
 	}

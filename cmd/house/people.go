@@ -17,15 +17,15 @@ import (
 // Tenant is where the company is, Password is everybody's.
 const (
 	Tenant   = app.DefaultTenant
-	Password = "correct horse battery staple"
+	password = "correct horse battery staple"
 )
 
 // People by what they do.
 const (
 	Operator = "ada"   // looks after the installation
 	Admin    = "bruno" // looks after the tenant
-	Approver = "carla"
-	User     = "dan"
+	approver = "carla"
+	user     = "dan"
 )
 
 var people = []struct {
@@ -35,8 +35,8 @@ var people = []struct {
 }{
 	{Operator, "Ada Lindqvist", app.RoleSuperadmin, []string{"platform"}},
 	{Admin, "Bruno Keller", app.RoleAdmin, []string{"platform"}},
-	{Approver, "Carla Mendes", app.RoleApprover, []string{"finance"}},
-	{User, "Dan Okafor", app.RoleUser, []string{"shop"}},
+	{approver, "Carla Mendes", app.RoleApprover, []string{"finance"}},
+	{user, "Dan Okafor", app.RoleUser, []string{"shop"}},
 	{"elif", "Elif Aydin", app.RoleUser, []string{"data"}},
 	{"farid", "Farid Haddad", app.RoleUser, []string{"data"}},
 	{"greta", "Greta Holm", app.RoleUser, []string{"shop"}},
@@ -61,7 +61,7 @@ func (h *House) settle(ctx context.Context) error {
 	if _, err := h.Services.Catalog.RecordCatalog(ctx, "house"); err != nil {
 		return err
 	}
-	hash := identity.HashPassword(Password)
+	hash := identity.HashPassword(password)
 	for _, p := range people {
 		if err := h.Store.CreateUser(ctx, identity.User{Tenant: Tenant, Name: p.name, FullName: p.full, Email: p.name + "@example.com", Role: p.role, PasswordHash: hash,
 			CreatedAt: h.Clock.Now()}); err != nil {
@@ -147,7 +147,7 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 		identity.NewAPIToken{Label: "build system", User: "builds", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, Days: 90}); err != nil {
 		return err
 	}
-	for name, label := range map[string]string{User: "laptop", Operator: "terraform"} {
+	for name, label := range map[string]string{user: "laptop", Operator: "terraform"} {
 		if _, _, err := h.Services.Identity.Tokens.CreateToken(ctx, h.actor(name), identity.NewAPIToken{Label: label, Days: 30}); err != nil {
 			return err
 		}

@@ -106,7 +106,7 @@ func (h *House) plain(t *testing.T, s *Site, user string) *plain {
 // Everything that people come for goes without a script: links, forms as they stand on the pages, and where these lead.
 func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 	h, site := served(t)
-	dan, carla, bruno, hiro := h.plain(t, site, User), h.plain(t, site, Approver), h.plain(t, site, Admin), h.plain(t, site, "hiro")
+	dan, carla, bruno, hiro := h.plain(t, site, user), h.plain(t, site, approver), h.plain(t, site, Admin), h.plain(t, site, "hiro")
 	w := &worker{h: h, id: workerOf("fra-1")}
 
 	// Ask for what somebody has to approve.

@@ -26,7 +26,7 @@ func TestPagesShowNothingRaw(t *testing.T) {
 	places, seen := 0, 0
 	theirs := regexp.MustCompile(`(runs/|"(run_)?id": )\d+`) // GitHub's numbers
 	file := regexp.MustCompile(`[\w./-]*\.yaml:\d+`)
-	for _, who := range []string{Operator, Admin, User} {
+	for _, who := range []string{Operator, Admin, user} {
 		v, err := site.SignIn(t.Context(), who)
 		if err != nil {
 			t.Fatal(err)
@@ -47,14 +47,14 @@ func TestPagesShowNothingRaw(t *testing.T) {
 				if found := raw.FindString(theirs.ReplaceAllString(text, "")); found != "" {
 					t.Errorf("%s shows %s %q: %.200s", p.Address, who, found, text)
 				}
-				for _, dir := range []string{CatalogDir, filepath.Dir(h.where)} {
+				for _, dir := range []string{catalogDir, filepath.Dir(h.where)} {
 					if bytes.Contains([]byte(text), []byte(dir)) {
 						t.Errorf("%s shows %s a directory of the server: %.200s", p.Address, who, text)
 					}
 				}
 				for _, place := range file.FindAllString(text, -1) {
 					places++
-					if who == User || filepath.IsAbs(place) {
+					if who == user || filepath.IsAbs(place) {
 						t.Errorf("%s shows %s where it is written: %s", p.Address, who, place)
 					}
 				}

@@ -24,7 +24,7 @@ func TestRestingPagesLeaveTheDatabaseAlone(t *testing.T) {
 			t.Fatalf("no cluster is at rest: %v", err)
 		}
 		in := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/signin",
-			strings.NewReader(url.Values{"tenant": {Tenant}, "user": {Operator}, "password": {Password}}.Encode()))
+			strings.NewReader(url.Values{"tenant": {Tenant}, "user": {Operator}, "password": {password}}.Encode()))
 		in.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		signedIn := httptest.NewRecorder()
 		h.Portal.ServeHTTP(signedIn, in)

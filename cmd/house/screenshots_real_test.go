@@ -124,7 +124,7 @@ func TestScreenshots(t *testing.T) {
 	for i, part := range parts {
 		who := Operator
 		if i == 0 {
-			who = User
+			who = user
 		}
 		t.Run("", func(t *testing.T) {
 			b := portaltest.Open(t, site.URL)
@@ -140,7 +140,7 @@ func TestScreenshots(t *testing.T) {
 			}
 			b.Open("/signin?next=%2Fclusters")
 			b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector("details") && (document.querySelector("details").open = true)`))
-			b.Do(chromedp.SendKeys(chromedp.ID("user"), who), chromedp.SendKeys(chromedp.ID("password"), Password), chromedp.Submit(chromedp.ID("password")))
+			b.Do(chromedp.SendKeys(chromedp.ID("user"), who), chromedp.SendKeys(chromedp.ID("password"), password), chromedp.Submit(chromedp.ID("password")))
 			b.Until(`location.pathname=="/clusters"`)
 			for _, s := range part {
 				b.Size(wide, 900)

@@ -54,7 +54,7 @@ func (s *Site) SignIn(ctx context.Context, user string) (*Visitor, error) {
 	// It asks for compressed pages and takes them as they come, as a browser does.
 	v := &Visitor{s, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/signin", bytes.NewBufferString(url.Values{"tenant": {Tenant}, "user": {user}, "password": {Password}}.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/signin", bytes.NewBufferString(url.Values{"tenant": {Tenant}, "user": {user}, "password": {password}}.Encode()))
 	if err != nil {
 		return nil, err
 	}

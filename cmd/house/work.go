@@ -43,7 +43,7 @@ func (w *worker) work(ctx context.Context, rounds int) error {
 		if len(list)+len(w.holds) == 0 {
 			return nil
 		}
-		w.h.Clock.Move(w.round / 4)
+		w.h.Clock.move(w.round / 4)
 		if err := w.say(ctx, list); err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (w *worker) work(ctx context.Context, rounds int) error {
 			w.holds = list // these stay under way
 			return nil
 		}
-		w.h.Clock.Move(w.round * 3 / 4)
+		w.h.Clock.move(w.round * 3 / 4)
 		for part := range slices.Chunk(list, execution.MaxClaims) {
 			reports := make([]execution.Report, len(part))
 			for j, as := range part {

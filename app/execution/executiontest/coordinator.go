@@ -26,13 +26,13 @@ type Desk struct {
 	Of func(tenant string) execution.Coordinator
 }
 
-// DeskSettings are what the suite's provider is set up with.
-var DeskSettings = map[string]any{"text": "sesame", "number": 8, "part": 0.5, "on": true, "list": []any{1, "two"}, "map": map[string]any{"depth": 2}}
+// deskSettings are what the suite's provider is set up with.
+var deskSettings = map[string]any{"text": "sesame", "number": 8, "part": 0.5, "on": true, "list": []any{1, "two"}, "map": map[string]any{"depth": 2}}
 
 // DeskCatalog is the catalog of the app that a desk leads to.
 func DeskCatalog() *template.Catalog {
 	c := template.NewCatalog()
-	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake", Settings: DeskSettings}
+	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake", Settings: deskSettings}
 	return c
 }
 
@@ -129,7 +129,7 @@ func (t *deskTest) assignment() {
 	if as.Action != app.ActionCreate || as.Tenant != "t1" || as.Worker != w.Name || as.Fence.Attempt != 1 {
 		t.Errorf("%+v", as)
 	}
-	if !reflect.DeepEqual(as.Provider.Settings, DeskSettings) {
+	if !reflect.DeepEqual(as.Provider.Settings, deskSettings) {
 		t.Errorf("settings: %#v", as.Provider.Settings)
 	}
 	if as.Machine.Tags[family.TagTenant] != "t1" || as.Machine.Intent == "" || string(as.Machine.HostKey) != "host key of n1" || as.Timeout <= 0 {
