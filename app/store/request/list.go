@@ -74,7 +74,7 @@ func (s *Store) Requests(ctx context.Context, tenant string, f appcluster.Reques
 	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE `+where+` ORDER BY r.id DESC LIMIT ?`, append(args, min(f.Limit, 1000))...)
 }
 
-// OpenRequests implements all.Store.
+// OpenRequests lists the requests of a tenant that are still to be decided, the oldest first.
 func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]appcluster.Request, error) {
 	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') ORDER BY r.id LIMIT ?`, tenant, limit)
 }
