@@ -30,11 +30,11 @@ type Urgency int
 
 // The urgencies, the least first.
 const (
-	UrgentDetails Urgency = iota // what stands beneath cards
-	UrgentRunning                // how far things are
-	UrgentHomes
-	UrgentTold  // what people are told directly
-	UrgentEnded // how things have ended, and who has to decide
+	urgentDetails Urgency = iota // what stands beneath cards
+	urgentRunning                // how far things are
+	urgentHomes
+	urgentTold  // what people are told directly
+	urgentEnded // how things have ended, and who has to decide
 )
 
 // Show is one call to the chat that wants to be made.

@@ -84,18 +84,18 @@ func (s *cardSource) show(ctx context.Context, c chat.ChatCard, now time.Time) *
 		}
 		return nil
 	case !current && (c.Message == "" || now.Sub(c.ShownAt) >= cardEvery):
-		urgency := UrgentRunning
+		urgency := urgentRunning
 		if ended {
-			urgency = UrgentEnded
+			urgency = urgentEnded
 		}
 		return &Show{Urgency: urgency, Since: c.ShownAt, Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.edit(ctx, c)) }}
 	}
-	tell := &Show{Urgency: UrgentDetails, Since: s.told[c.ID], Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.tell(ctx, c)) }}
+	tell := &Show{Urgency: urgentDetails, Since: s.told[c.ID], Do: func(ctx context.Context) error { return s.postpone(ctx, c, s.tell(ctx, c)) }}
 	switch {
 	case detailed:
 		return nil
 	case current && ended: // the last of it; it takes its turn with the cards that run
-		tell.Urgency, tell.Since = UrgentRunning, c.ShownAt
+		tell.Urgency, tell.Since = urgentRunning, c.ShownAt
 		return tell
 	case now.Sub(s.told[c.ID]) >= threadEvery:
 		return tell

@@ -33,7 +33,7 @@ func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 		name := h.Team + "/" + h.Person
 		known[name] = true
 		if best == nil && s.pauses.over(name, now) && now.Sub(h.ShownAt) >= homeEvery {
-			best = &Show{Urgency: UrgentHomes, Since: h.StaleAt, Do: func(ctx context.Context) error { return s.publish(ctx, h) }}
+			best = &Show{Urgency: urgentHomes, Since: h.StaleAt, Do: func(ctx context.Context) error { return s.publish(ctx, h) }}
 		}
 	}
 	s.pauses.keep(known)

@@ -82,7 +82,7 @@ func (s *reviewSource) Next(ctx context.Context, now time.Time) (best *Show, soo
 		}
 		soon = true
 		if best == nil || c.ShownAt.Before(best.Since) {
-			best = &Show{Urgency: UrgentEnded, Since: c.ShownAt, Do: func(ctx context.Context) error { return s.show(ctx, c) }}
+			best = &Show{Urgency: urgentEnded, Since: c.ShownAt, Do: func(ctx context.Context) error { return s.show(ctx, c) }}
 		}
 	}
 	return best, soon, nil

@@ -42,7 +42,7 @@ func (s *tellSource) Next(ctx context.Context, now time.Time) (*Show, bool, erro
 		return nil, false, err
 	}
 	t := list[0]
-	return &Show{Urgency: UrgentTold, Since: t.Notice.At, Do: func(ctx context.Context) error { return s.tell(ctx, t) }}, true, nil
+	return &Show{Urgency: urgentTold, Since: t.Notice.At, Do: func(ctx context.Context) error { return s.tell(ctx, t) }}, true, nil
 }
 
 func (s *tellSource) tell(ctx context.Context, t chat.ChatTell) error {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Talker is what a chat's transport hands to the bot, and what it gets back for it. Every method may be called from several
+// talker is what a chat's transport hands to the bot, and what it gets back for it. Every method may be called from several
 // goroutines, works until it is done or ctx ends, and puts what goes wrong into its answer: the transport answers its chat in
 // time by itself, and shows what comes later where the chat lets it.
-type Talker interface {
+type talker interface {
 	// Say answers what somebody typed behind the bot's name.
 	Say(ctx context.Context, p Person, text string) Answer
 	// Press does what stands behind a button of a message, a home or a modal; value is the button's own.
@@ -51,7 +51,7 @@ type (
 	}
 )
 
-var _ Talker = (*Bot)(nil)
+var _ talker = (*Bot)(nil)
 
 // Modal is a window that asks for something, or only shows something where Submit is empty. A transport opens it with the
 // trigger of what was said or pressed.

@@ -37,7 +37,7 @@ type auditPage struct {
 	More    bool       `json:"more" doc:"There are entries behind the last one"`
 }
 
-func (p *Service) APIList(ctx context.Context, in *auditListInput) (*site.Body[auditPage], error) {
+func (p *Service) apiList(ctx context.Context, in *auditListInput) (*site.Body[auditPage], error) {
 	f, err := in.filter()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -55,7 +55,7 @@ type auditExportInput struct {
 	Format string `query:"format" enum:"csv,jsonl" default:"jsonl" doc:"In which form"`
 }
 
-func (p *Service) APIExport(ctx context.Context, in *auditExportInput) (*huma.StreamResponse, error) {
+func (p *Service) apiExport(ctx context.Context, in *auditExportInput) (*huma.StreamResponse, error) {
 	f, err := in.filter()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -78,7 +78,7 @@ type auditVerifyInput struct {
 	Tenant string `query:"tenant" maxLength:"64" doc:"Superadmins: of which tenant, * for all; otherwise your own"`
 }
 
-func (p *Service) APIVerify(ctx context.Context, in *auditVerifyInput) (*site.Body[auditProofs], error) {
+func (p *Service) apiVerify(ctx context.Context, in *auditVerifyInput) (*site.Body[auditProofs], error) {
 	all, err := p.Audit.VerifyAudit(ctx, site.Caller(ctx), in.Tenant)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -90,7 +90,7 @@ type secretList struct {
 	Secrets []app.Secret `json:"secrets"`
 }
 
-func (p *Service) APISecretList(ctx context.Context, _ *struct{}) (*site.Body[secretList], error) {
+func (p *Service) apiSecretList(ctx context.Context, _ *struct{}) (*site.Body[secretList], error) {
 	all, err := p.Secrets.Secrets(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -108,14 +108,14 @@ type secretSetInput struct {
 	RawBody []byte `contentType:"application/octet-stream"`
 }
 
-func (p *Service) APISecretSet(ctx context.Context, in *secretSetInput) (*struct{}, error) {
+func (p *Service) apiSecretSet(ctx context.Context, in *secretSetInput) (*struct{}, error) {
 	if err := p.Secrets.SetSecret(ctx, site.Caller(ctx), in.Name, in.RawBody); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
-func (p *Service) APISecretDelete(ctx context.Context, in *SecretName) (*struct{}, error) {
+func (p *Service) apiSecretDelete(ctx context.Context, in *SecretName) (*struct{}, error) {
 	if err := p.Secrets.DeleteSecret(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}

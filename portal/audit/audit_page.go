@@ -115,7 +115,7 @@ func proofWords(p identity.AuditProof) string {
 	return fmt.Sprintf("%s: broken at entry %d. %s", p.Tenant, p.Broken, p.Why)
 }
 
-// SecretList is the names of a tenant's secrets.
+// secretList is the names of a tenant's secrets.
 type SecretList struct {
 	Now     time.Time
 	Secrets []app.Secret

@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-func (p *Service) SecretList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) secretList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.showSecrets(w, r, a, "", nil)
 }
 
@@ -30,7 +30,7 @@ func (p *Service) showSecrets(w http.ResponseWriter, r *http.Request, a app.Acto
 	return nil
 }
 
-func (p *Service) SecretSet(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) secretSet(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name := strings.TrimSpace(r.PostFormValue("name"))
 	// Browsers send line ends as CR LF; files that are pasted had LF.
 	value := strings.ReplaceAll(r.PostFormValue("value"), "\r\n", "\n")
@@ -44,7 +44,7 @@ func (p *Service) SecretSet(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return nil
 }
 
-func (p *Service) SecretDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) secretDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := p.Secrets.DeleteSecret(r.Context(), a, chi.URLParam(r, "secret")); err != nil {
 		if e := app.AsError(err); e.Code == app.EConflict {
 			return p.showSecrets(w, r, a, "", e)

@@ -15,8 +15,8 @@ type BuildHookName struct {
 	Name string `path:"name" maxLength:"63" doc:"The build hook's name"`
 }
 
-// BuildDeliveryName is in the path of what is about one delivery.
-type BuildDeliveryName struct {
+// buildDeliveryName is in the path of what is about one delivery.
+type buildDeliveryName struct {
 	BuildHookName
 	Delivery int64 `path:"delivery" minimum:"1" doc:"The delivery's number"`
 }
@@ -38,8 +38,8 @@ type buildTryInput struct {
 	Body build.BuildTrial
 }
 
-// BuildHookPage asks for a part of a hook's deliveries.
-type BuildHookPage struct {
+// buildHookPage asks for a part of a hook's deliveries.
+type buildHookPage struct {
 	BuildHookName
 	webhook.HookPageQuery
 }
@@ -86,21 +86,21 @@ type buildExtendInput struct {
 	Body buildExtension
 }
 
-func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[buildHookList], error) {
+func (p *Service) apiHookList(ctx context.Context, _ *struct{}) (*site.Body[buildHookList], error) {
 	all, err := p.BuildHooks.BuildHooks(ctx, site.Caller(ctx))
 	return site.Answered[buildHookList](ctx, p.Site)(buildHookList{site.OrEmpty(all), site.OrEmpty(p.BuildHooks.BuildSystems())}, err)
 }
 
-func (p *Service) APIHookShow(ctx context.Context, in *BuildHookName) (*site.Body[build.BuildHook], error) {
+func (p *Service) apiHookShow(ctx context.Context, in *BuildHookName) (*site.Body[build.BuildHook], error) {
 	return site.Answered[build.BuildHook](ctx, p.Site)(p.BuildHooks.BuildHook(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) APIHookSave(ctx context.Context, in *buildHookSaveInput) (*site.Body[build.SavedBuildHook], error) {
+func (p *Service) apiHookSave(ctx context.Context, in *buildHookSaveInput) (*site.Body[build.SavedBuildHook], error) {
 	in.Body.Name = in.Name
 	return site.Answered[build.SavedBuildHook](ctx, p.Site)(p.BuildHooks.SaveBuildHook(ctx, site.Caller(ctx), in.Body))
 }
 
-func (p *Service) APIRulesSave(ctx context.Context, in *buildRulesInput) (*site.Body[build.BuildHook], error) {
+func (p *Service) apiRulesSave(ctx context.Context, in *buildRulesInput) (*site.Body[build.BuildHook], error) {
 	if _, err := p.BuildHooks.BuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -108,18 +108,18 @@ func (p *Service) APIRulesSave(ctx context.Context, in *buildRulesInput) (*site.
 	return site.Answered[build.BuildHook](ctx, p.Site)(s.BuildHook, err)
 }
 
-func (p *Service) APIHookDelete(ctx context.Context, in *BuildHookName) (*struct{}, error) {
+func (p *Service) apiHookDelete(ctx context.Context, in *BuildHookName) (*struct{}, error) {
 	if err := p.BuildHooks.DeleteBuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
-func (p *Service) APITry(ctx context.Context, in *buildTryInput) (*site.Body[build.BuildTried], error) {
+func (p *Service) apiTry(ctx context.Context, in *buildTryInput) (*site.Body[build.BuildTried], error) {
 	return site.Answered[build.BuildTried](ctx, p.Site)(p.BuildHooks.TryBuild(ctx, site.Caller(ctx), in.Name, in.Body))
 }
 
-func (p *Service) APIDeliveryList(ctx context.Context, in *BuildHookPage) (*site.Body[buildDeliveryList], error) {
+func (p *Service) apiDeliveryList(ctx context.Context, in *buildHookPage) (*site.Body[buildDeliveryList], error) {
 	all, err := p.BuildHooks.BuildDeliveries(ctx, site.Caller(ctx), in.Name, in.Before, in.Limit)
 	out := buildDeliveryList{Deliveries: site.OrEmpty(all)}
 	if len(all) == in.Limit {
@@ -128,15 +128,15 @@ func (p *Service) APIDeliveryList(ctx context.Context, in *BuildHookPage) (*site
 	return site.Answered[buildDeliveryList](ctx, p.Site)(out, err)
 }
 
-func (p *Service) APIDelivery(ctx context.Context, in *BuildDeliveryName) (*site.Body[build.BuildTaken], error) {
+func (p *Service) apiDelivery(ctx context.Context, in *buildDeliveryName) (*site.Body[build.BuildTaken], error) {
 	return site.Answered[build.BuildTaken](ctx, p.Site)(p.BuildHooks.BuildDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
-func (p *Service) APIReplay(ctx context.Context, in *BuildDeliveryName) (*site.Body[build.BuildTaken], error) {
+func (p *Service) apiReplay(ctx context.Context, in *buildDeliveryName) (*site.Body[build.BuildTaken], error) {
 	return site.Answered[build.BuildTaken](ctx, p.Site)(p.BuildHooks.ReplayBuild(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
-func (p *Service) APIList(ctx context.Context, in *buildListInput) (*site.Body[buildList], error) {
+func (p *Service) apiList(ctx context.Context, in *buildListInput) (*site.Body[buildList], error) {
 	all, err := p.Builds.BuildList(ctx, site.Caller(ctx), build.BuildFilter{Hook: in.Hook, Key: in.Key, Build: in.Build, Cluster: in.Cluster, Live: in.Live, Before: in.Before, Limit: in.Limit})
 	out := buildList{Builds: site.OrEmpty(all)}
 	if len(all) == in.Limit {
@@ -145,15 +145,15 @@ func (p *Service) APIList(ctx context.Context, in *buildListInput) (*site.Body[b
 	return site.Answered[buildList](ctx, p.Site)(out, err)
 }
 
-func (p *Service) APIShow(ctx context.Context, in *buildShowInput) (*site.Body[build.BuildView], error) {
+func (p *Service) apiShow(ctx context.Context, in *buildShowInput) (*site.Body[build.BuildView], error) {
 	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Builds.AwaitBuild(ctx, site.Caller(ctx), in.Build, time.Duration(in.Wait)*time.Second)))
 }
 
-func (p *Service) APIEnd(ctx context.Context, in *BuildNumber) (*site.Body[build.BuildView], error) {
+func (p *Service) apiEnd(ctx context.Context, in *BuildNumber) (*site.Body[build.BuildView], error) {
 	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Builds.EndBuild(ctx, site.Caller(ctx), in.Build)))
 }
 
-func (p *Service) APIExtend(ctx context.Context, in *buildExtendInput) (*site.Body[build.BuildView], error) {
+func (p *Service) apiExtend(ctx context.Context, in *buildExtendInput) (*site.Body[build.BuildView], error) {
 	by, err := template.ParseLength(in.Body.By)
 	if err != nil {
 		return nil, p.Fail(ctx, err)

@@ -11,7 +11,7 @@ import (
 	"muster/portal/webhook"
 )
 
-// HookList is the page of a tenant's build hooks, with the form for a new one and the builds that live.
+// hookList is the page of a tenant's build hooks, with the form for a new one and the builds that live.
 type HookList struct {
 	Now     time.Time
 	Hooks   []build.BuildHook
@@ -44,7 +44,7 @@ func (f HookForm) Error(field string) page.Complaint {
 	return page.Complaint{}
 }
 
-// HookShow is the page of one build hook.
+// hookShow is the page of one build hook.
 type HookShow struct {
 	Now        time.Time
 	Hook       build.BuildHook

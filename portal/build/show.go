@@ -17,7 +17,7 @@ import (
 
 func buildHookAddress(name string) string { return "/admin/builds/" + name }
 
-func (p *Service) HookList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.showBuildHooks(w, r, a, http.StatusOK, HookForm{Owner: a.User})
 }
 
@@ -34,8 +34,8 @@ func (p *Service) showBuildHooks(w http.ResponseWriter, r *http.Request, a app.A
 	return nil
 }
 
-// HookMake makes a hook; what is wrong with it is said beside the field.
-func (p *Service) HookMake(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// hookMake makes a hook; what is wrong with it is said beside the field.
+func (p *Service) hookMake(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (p *Service) savedBuildHook(w http.ResponseWriter, r *http.Request, a app.A
 	return nil
 }
 
-func (p *Service) HookShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.showBuildHook(w, r, a, http.StatusOK, chi.URLParam(r, "hook"), nil)
 }
 
@@ -116,14 +116,14 @@ func (p *Service) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Ac
 	return nil
 }
 
-func (p *Service) HookSwitch(on bool) site.MemberHandler {
+func (p *Service) hookSwitch(on bool) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		return p.changeBuildHook(w, r, a, build.BuildHookRequest{Enabled: &on})
 	}
 }
 
-// HookSecret makes a new secret, or takes the one that the build system has made.
-func (p *Service) HookSecret(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// hookSecret makes a new secret, or takes the one that the build system has made.
+func (p *Service) hookSecret(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func (p *Service) HookSecret(w http.ResponseWriter, r *http.Request, a app.Actor
 	})
 }
 
-// HookStatuses keeps the token and the API's URL that commit statuses are written with, or removes the token.
-func (p *Service) HookStatuses(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// hookStatuses keeps the token and the API's URL that commit statuses are written with, or removes the token.
+func (p *Service) hookStatuses(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -188,8 +188,8 @@ func (p *Service) changeBuildHook(w http.ResponseWriter, r *http.Request, a app.
 	return p.savedBuildHook(w, r, a, saved)
 }
 
-// HookRules saves rules, checks them, or tries them with a delivery that was kept. The text as it was typed is never lost.
-func (p *Service) HookRules(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// hookRules saves rules, checks them, or tries them with a delivery that was kept. The text as it was typed is never lost.
+func (p *Service) hookRules(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (p *Service) HookRules(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return show(answer.Status)
 }
 
-func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	h, err := p.BuildHooks.BuildHook(r.Context(), a, chi.URLParam(r, "hook"))
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Ac
 	return nil
 }
 
-func (p *Service) HookDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := p.BuildHooks.DeleteBuildHook(r.Context(), a, chi.URLParam(r, "hook")); err != nil {
 		return err
 	}
@@ -248,8 +248,8 @@ func (p *Service) HookDelete(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-// HookEnd ends a build: its cluster is given back.
-func (p *Service) HookEnd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// hookEnd ends a build: its cluster is given back.
+func (p *Service) hookEnd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := strconv.ParseInt(chi.URLParam(r, "build"), 10, 64)
 	if err != nil || id <= 0 {
 		return site.ErrNoSuchPage
@@ -261,7 +261,7 @@ func (p *Service) HookEnd(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	return nil
 }
 
-func (p *Service) DeliveryShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) deliveryShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := webhookpage.DeliveryID(r)
 	if err != nil {
 		return err
@@ -275,8 +275,8 @@ func (p *Service) DeliveryShow(w http.ResponseWriter, r *http.Request, a app.Act
 	return nil
 }
 
-// DeliveryReplay runs a delivery again, against today's rules.
-func (p *Service) DeliveryReplay(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// deliveryReplay runs a delivery again, against today's rules.
+func (p *Service) deliveryReplay(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := webhookpage.DeliveryID(r)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ type catalogFileList struct {
 	Files []catalog.CatalogFile `json:"files" nullable:"false"`
 }
 
-func (p *Service) APIList(ctx context.Context, in *catalogListInput) (*site.Body[catalogItemList], error) {
+func (p *Service) apiList(ctx context.Context, in *catalogListInput) (*site.Body[catalogItemList], error) {
 	list, err := p.Catalogs.CatalogItems(ctx, site.Caller(ctx), in.Kind, in.Query)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -65,7 +65,7 @@ func (p *Service) APIList(ctx context.Context, in *catalogListInput) (*site.Body
 	return &site.Body[catalogItemList]{Body: catalogItemList{site.OrEmpty(list)}}, nil
 }
 
-func (p *Service) APIShow(ctx context.Context, in *CatalogPath) (*site.Body[catalog.CatalogSource], error) {
+func (p *Service) apiShow(ctx context.Context, in *CatalogPath) (*site.Body[catalog.CatalogSource], error) {
 	s, err := p.Catalogs.CatalogSource(ctx, site.Caller(ctx), in.key())
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -73,7 +73,7 @@ func (p *Service) APIShow(ctx context.Context, in *CatalogPath) (*site.Body[cata
 	return &site.Body[catalog.CatalogSource]{Body: s}, nil
 }
 
-func (p *Service) APIHistory(ctx context.Context, in *CatalogPath) (*site.Body[catalogRevisionList], error) {
+func (p *Service) apiHistory(ctx context.Context, in *CatalogPath) (*site.Body[catalogRevisionList], error) {
 	list, err := p.Catalogs.CatalogHistory(ctx, site.Caller(ctx), in.key())
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -81,15 +81,15 @@ func (p *Service) APIHistory(ctx context.Context, in *CatalogPath) (*site.Body[c
 	return &site.Body[catalogRevisionList]{Body: catalogRevisionList{site.OrEmpty(list)}}, nil
 }
 
-func (p *Service) APICheck(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
+func (p *Service) apiCheck(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
 	return p.catalogReport(ctx)(p.Catalogs.CheckCatalog(ctx, site.Caller(ctx), in.Body))
 }
 
-func (p *Service) APIApply(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
+func (p *Service) apiApply(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
 	return p.catalogReport(ctx)(p.Catalogs.ApplyCatalog(ctx, site.Caller(ctx), in.Body))
 }
 
-func (p *Service) APIRevert(ctx context.Context, in *catalogRevertInput) (*site.Body[catalog.CatalogReport], error) {
+func (p *Service) apiRevert(ctx context.Context, in *catalogRevertInput) (*site.Body[catalog.CatalogReport], error) {
 	return p.catalogReport(ctx)(p.Catalogs.RevertCatalog(ctx, site.Caller(ctx), in.key(), in.Body.Number, in.Body.Note))
 }
 
@@ -102,7 +102,7 @@ func (p *Service) catalogReport(ctx context.Context) func(catalog.CatalogReport,
 	}
 }
 
-func (p *Service) APITry(ctx context.Context, in *catalogTryInput) (*site.Body[cluster.Preview], error) {
+func (p *Service) apiTry(ctx context.Context, in *catalogTryInput) (*site.Body[cluster.Preview], error) {
 	v, err := p.Trials.TryCatalog(ctx, site.Caller(ctx), in.Body.Change, in.Body.Request)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -110,7 +110,7 @@ func (p *Service) APITry(ctx context.Context, in *catalogTryInput) (*site.Body[c
 	return &site.Body[cluster.Preview]{Body: v}, nil
 }
 
-func (p *Service) APIExport(ctx context.Context, in *catalogExportInput) (*site.Body[catalogFileList], error) {
+func (p *Service) apiExport(ctx context.Context, in *catalogExportInput) (*site.Body[catalogFileList], error) {
 	files, err := p.Catalogs.ExportCatalog(ctx, site.Caller(ctx), in.All)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -118,7 +118,7 @@ func (p *Service) APIExport(ctx context.Context, in *catalogExportInput) (*site.
 	return &site.Body[catalogFileList]{Body: catalogFileList{site.OrEmpty(files)}}, nil
 }
 
-func (p *Service) APIFamilies(ctx context.Context, _ *struct{}) (*site.Body[catalog.Families], error) {
+func (p *Service) apiFamilies(ctx context.Context, _ *struct{}) (*site.Body[catalog.Families], error) {
 	f, err := p.Catalogs.CatalogFamilies(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)

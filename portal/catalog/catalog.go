@@ -52,8 +52,8 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	}
 	l.Items = slices.DeleteFunc(items, func(i catalog.CatalogItem) bool { return l.Own && !i.Own || l.Kind != "" && i.Kind != l.Kind })
 	if l.Kind != "" {
-		from := min((l.Page-1)*CatalogPage, len(l.Items))
-		to := min(from+CatalogPage, len(l.Items))
+		from := min((l.Page-1)*catalogPage, len(l.Items))
+		to := min(from+catalogPage, len(l.Items))
 		l.More = to < len(l.Items)
 		l.Items = l.Items[from:to]
 	}
@@ -132,7 +132,7 @@ func versionTexts(all []catalog.CatalogRevision, from, to int) (before, after st
 
 // catalogDiff compares two texts by line, and by value where both can be read.
 func (p *Service) catalogDiff(before, after string) *Diff {
-	d := NewDiff(before, after)
+	d := newDiff(before, after)
 	was, err := p.Texts.Tree(before)
 	if err != nil {
 		return d

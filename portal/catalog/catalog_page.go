@@ -29,8 +29,8 @@ type List struct {
 // catalogFew is how many entries of a kind are shown where all kinds are.
 const catalogFew = 5
 
-// CatalogPage is how many entries of one kind stand on a page.
-const CatalogPage = 50
+// catalogPage is how many entries of one kind stand on a page.
+const catalogPage = 50
 
 func (l List) kinds() []string {
 	if l.Kind != "" {

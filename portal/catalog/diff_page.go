@@ -30,8 +30,8 @@ const (
 	diffMost    = 600 // changes; of texts that differ in more, all is gone and all is new
 )
 
-// NewDiff compares two texts line by line. Texts that say the same give no hunks.
-func NewDiff(before, after string) *Diff {
+// newDiff compares two texts line by line. Texts that say the same give no hunks.
+func newDiff(before, after string) *Diff {
 	a, b := textLines(before), textLines(after)
 	aw, bw := YAMLWords(before), YAMLWords(after)
 	d := &Diff{}

@@ -81,7 +81,7 @@ func (b *formBuilder) field(kind, label string, path ...any) *Field {
 // fieldValue is what a field shows of a part of the text.
 func fieldValue(kind string, n *catalog.CatalogNode) string {
 	switch kind {
-	case FieldNames, FieldWholes:
+	case fieldNames, fieldWholes:
 		return strings.Join(n.Names(), ", ")
 	case FieldLines:
 		return strings.Join(n.Names(), "\n")
@@ -99,7 +99,7 @@ func fieldValue(kind string, n *catalog.CatalogNode) string {
 }
 
 func (b *formBuilder) text(label string, path ...any) *Field {
-	return b.field(FieldText, label, path...)
+	return b.field(fieldText, label, path...)
 }
 
 func (b *formBuilder) whole(label string, path ...any) *Field {
@@ -107,7 +107,7 @@ func (b *formBuilder) whole(label string, path ...any) *Field {
 }
 
 func (b *formBuilder) number(label string, path ...any) *Field {
-	return b.field(FieldNumber, label, path...)
+	return b.field(fieldNumber, label, path...)
 }
 
 // span is a length of time.
@@ -118,7 +118,7 @@ func (b *formBuilder) span(label, such string, path ...any) *Field {
 }
 
 func (b *formBuilder) list(label, kind string, path ...any) *Field {
-	f := b.field(FieldNames, label, path...)
+	f := b.field(fieldNames, label, path...)
 	f.List, f.Placeholder = "names-"+kind, "a, b, c"
 	return f
 }

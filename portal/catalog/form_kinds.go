@@ -26,7 +26,7 @@ func (b *formBuilder) template() {
 	b.section("What people may choose instead", "Where a list is empty, everything is allowed.", b.list("Services", template.KindService, "compatibility", "services"),
 		b.list("Hardware", template.KindHardware, "compatibility", "hardware"), b.list("Images", template.KindImage, "compatibility", "images"))
 
-	sizes := b.field(FieldWholes, "Only these sizes", "constraints", "size", "one_of")
+	sizes := b.field(fieldWholes, "Only these sizes", "constraints", "size", "one_of")
 	sizes.Placeholder, sizes.Wide = "3, 5, 7", true
 	s = b.section("Size", "", b.whole("Fewest nodes", "constraints", "size", "min"), b.whole("Most nodes", "constraints", "size", "max"), sizes,
 		b.tick("Equal nodes may differ in hardware and image", "constraints", "mixed_hardware"), b.whole("Zones differ by at most", "constraints", "zones", "max_skew"))
@@ -107,8 +107,8 @@ func (b *formBuilder) parameters() {
 			title = "Parameter " + strconv.Itoa(i+1)
 		}
 		kind := b.choose("Type", "choose one", plainWords(template.ParameterTypes), at("type")...)
-		fields := []*Field{b.text("Name", at("name")...), b.text("Title", at("label")...), kind, b.field(FieldScalar, "Default", at("default")...),
-			b.field(FieldScalar, "Least", at("min")...), b.field(FieldScalar, "Greatest", at("max")...)}
+		fields := []*Field{b.text("Name", at("name")...), b.text("Title", at("label")...), kind, b.field(fieldScalar, "Default", at("default")...),
+			b.field(fieldScalar, "Least", at("min")...), b.field(fieldScalar, "Greatest", at("max")...)}
 		if kind.Value == "choice" {
 			fields = append(fields, b.options(i))
 		}
@@ -125,7 +125,7 @@ func (b *formBuilder) parameters() {
 
 // options are names; one that has a label is left to the text.
 func (b *formBuilder) options(i int) *Field {
-	f := b.field(FieldNames, "Options", "parameters", i, "options")
+	f := b.field(fieldNames, "Options", "parameters", i, "options")
 	for _, x := range itemsOf(b.tree.At("parameters", i, "options")) {
 		if x.Map {
 			f.Fixed, f.Value, f.Help = true, "", "They have labels; change them in the text."
@@ -225,7 +225,7 @@ func (b *formBuilder) setting(d family.Field, path ...any) *Field {
 			f.Placeholder = "a, b, c"
 		}
 	default:
-		f = b.field(FieldScalar, label, path...)
+		f = b.field(fieldScalar, label, path...)
 		f.Placeholder = d.Default
 	}
 	f.Help, f.Told = d.Help, true

@@ -46,17 +46,17 @@ type Add struct {
 
 // The kinds of fields.
 const (
-	FieldText   = "text"
+	fieldText   = "text"
 	FieldArea   = "area"
 	FieldCode   = "code"
-	FieldNames  = "names"  // names, separated by commas
+	fieldNames  = "names"  // names, separated by commas
 	FieldGroups = "groups" // a group of names in each line
 	FieldLines  = "lines"  // a text in each line
 	FieldWhole  = "whole"
-	// FieldWholes are whole numbers, separated by commas.
-	FieldWholes = "wholes"
-	FieldNumber = "number"
-	FieldScalar = "scalar" // a number or a truth value where it looks like one
+	// fieldWholes are whole numbers, separated by commas.
+	fieldWholes = "wholes"
+	fieldNumber = "number"
+	fieldScalar = "scalar" // a number or a truth value where it looks like one
 	FieldTick   = "tick"
 	FieldSelect = "select"
 	FieldSecret = "secret"
@@ -132,7 +132,7 @@ func (f *Field) mode() string {
 	switch f.Kind {
 	case FieldWhole:
 		return "numeric"
-	case FieldNumber:
+	case fieldNumber:
 		return "decimal"
 	}
 	return "text"

@@ -22,8 +22,8 @@ func (b *formBuilder) service() {
 	b.section("What it takes of its node", "", b.number("Cores", "needs", "cpu"), b.number("Memory, GiB", "needs", "memory_gb"), b.number("Disk, GiB", "needs", "disk_gb"))
 	command := b.text("Command", "health", "command")
 	command.Wide = true
-	b.section("Health", "One of command, TCP and HTTP says whether it works.", command, b.field(FieldScalar, "TCP port", "health", "tcp"),
-		b.field(FieldScalar, "HTTP port", "health", "http", "port"), b.text("HTTP path", "health", "http", "path"), b.whole("HTTP status", "health", "http", "status"),
+	b.section("Health", "One of command, TCP and HTTP says whether it works.", command, b.field(fieldScalar, "TCP port", "health", "tcp"),
+		b.field(fieldScalar, "HTTP port", "health", "http", "port"), b.text("HTTP path", "health", "http", "path"), b.whole("HTTP status", "health", "http", "status"),
 		b.span("Each check at most", "5s", "health", "timeout"), b.span("After a start, within", "1m", "health", "wait"), b.whole("Failures in a row", "health", "failures"))
 	b.section("Configuration", "", b.list("Keys that it reads", "reads", "reads"))
 	b.linkRows()
@@ -62,7 +62,7 @@ func (b *formBuilder) action(name, title string) {
 			continue
 		}
 		for _, f := range d.Fields {
-			field := b.field(FieldText, f.Label, "actions", name, "fields", f.Name)
+			field := b.field(fieldText, f.Label, "actions", name, "fields", f.Name)
 			if f.Kind() == family.FieldLines || len(field.Value) > 80 || strings.Contains(field.Value, "\n") {
 				field.Kind, field.Wide = FieldCode, true
 			}

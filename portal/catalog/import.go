@@ -17,7 +17,7 @@ import (
 // CatalogLimit is how much a form of the catalog may send: an upload, or what was uploaded on its way to the next step.
 const CatalogLimit = 12 << 20
 
-func (p *Service) ImportShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) importShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !a.May("ApplyCatalog") {
 		return &app.Error{Code: app.EForbidden, Message: "Only admins write the catalog.", Hint: "Ask an admin of your tenant."}
 	}

@@ -48,7 +48,7 @@ func sameValue(x *Field, value string) bool {
 		return (value == "true") == (x.Value == "true")
 	case FieldSwitch:
 		return (value == "true") == x.On()
-	case FieldNames, FieldWholes:
+	case fieldNames, fieldWholes:
 		return slices.Equal(splitNames(value), splitNames(x.Value))
 	case FieldCode, FieldArea, FieldGroups, FieldLines:
 		return strings.TrimRight(value, "\n") == strings.TrimRight(x.Value, "\n")
@@ -74,7 +74,7 @@ func setsOf(x *Field, value string, in url.Values) []catalog.CatalogSet {
 	if !multiline(x.Kind) {
 		value = strings.TrimSpace(value)
 	}
-	if value == "" || x.Kind == FieldTick && value != "true" || (x.Kind == FieldNames || x.Kind == FieldWholes) && len(splitNames(value)) == 0 {
+	if value == "" || x.Kind == FieldTick && value != "true" || (x.Kind == fieldNames || x.Kind == fieldWholes) && len(splitNames(value)) == 0 {
 		return []catalog.CatalogSet{set}
 	}
 	switch x.Kind {
@@ -82,11 +82,11 @@ func setsOf(x *Field, value string, in url.Values) []catalog.CatalogSet {
 		set.Value = true
 	case FieldSwitch:
 		set.Value = value == "true"
-	case FieldWhole, FieldNumber, FieldScalar:
+	case FieldWhole, fieldNumber, fieldScalar:
 		set.Value = plainValue(x.Kind, value)
-	case FieldNames:
+	case fieldNames:
 		set.Value = splitNames(value)
-	case FieldWholes:
+	case fieldWholes:
 		var list []any
 		for _, word := range splitNames(value) {
 			list = append(list, plainValue(FieldWhole, word))
@@ -125,7 +125,7 @@ func plainValue(kind, value string) any {
 			return x
 		}
 	}
-	if kind == FieldScalar && (value == "true" || value == "false") {
+	if kind == fieldScalar && (value == "true" || value == "false") {
 		return value == "true"
 	}
 	return value

@@ -73,7 +73,7 @@ func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if s.Replaces {
 		v.Save = "Use the installation's again"
 	}
-	v.Diff = NewDiff(s.Text, "")
+	v.Diff = newDiff(s.Text, "")
 	p.showReview(w, r, status, v)
 	return nil
 }
@@ -85,8 +85,8 @@ func orNone(err error) (page.Complaint, error) {
 	return catalogRefused(err)
 }
 
-// Revert shows what an older version would change, and saves it again.
-func (p *Service) Revert(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// revert shows what an older version would change, and saves it again.
+func (p *Service) revert(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
 	number, err := strconv.Atoi(chi.URLParam(r, "number"))
 	if err != nil {

@@ -7,7 +7,7 @@ func Routes(p *Service) []site.Route {
 	const kind = "/admin/catalog/{kind:template|service|image|hardware|provider}"
 	return []site.Route{
 		site.Show("/admin/catalog", p.List),
-		site.Show("/admin/catalog/import", p.ImportShow),
+		site.Show("/admin/catalog/import", p.importShow),
 		site.Submit("/admin/catalog/import", p.Import),
 		site.Show("/admin/catalog/export", p.Export),
 		site.Show(kind, p.List),
@@ -19,22 +19,22 @@ func Routes(p *Service) []site.Route {
 		site.Show("/admin/catalog/{kind:template}/{name}/publish", p.Publish),
 		site.Show(kind+"/{name}/remove", p.Remove),
 		site.Submit(kind+"/{name}/remove", p.Remove),
-		site.Show(kind+"/{name}/revert/{number}", p.Revert),
-		site.Submit(kind+"/{name}/revert/{number}", p.Revert),
+		site.Show(kind+"/{name}/revert/{number}", p.revert),
+		site.Submit(kind+"/{name}/revert/{number}", p.revert),
 	}
 }
 
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/catalog", p.APIList, site.About("List the entries of the tenant's catalog, for admins")),
-		site.Get("/catalog/families", p.APIFamilies, site.About("Say which kinds of clouds and tools there are, with their fields")),
-		site.Get("/catalog/export", p.APIExport, site.About("Get the tenant's own entries as files")),
-		site.Post("/catalog/check", p.APICheck, site.About("Say what a change of the tenant's catalog would do, and all that is wrong with it")),
-		site.Post("/catalog/apply", p.APIApply, site.About("Change the tenant's catalog: all of it, or, where something is wrong, nothing")),
-		site.Post("/catalog/try", p.APITry, site.About("Work out what a create would do as if a change of the catalog were saved")),
-		site.Get("/catalog/{kind}/{name}", p.APIShow, site.About("Show an entry of the tenant's catalog with its text")),
-		site.Get("/catalog/{kind}/{name}/history", p.APIHistory, site.About("List the versions of an own entry")),
-		site.Post("/catalog/{kind}/{name}/revert", p.APIRevert, site.About("Save an older version of an own entry again")),
+		site.Get("/catalog", p.apiList, site.About("List the entries of the tenant's catalog, for admins")),
+		site.Get("/catalog/families", p.apiFamilies, site.About("Say which kinds of clouds and tools there are, with their fields")),
+		site.Get("/catalog/export", p.apiExport, site.About("Get the tenant's own entries as files")),
+		site.Post("/catalog/check", p.apiCheck, site.About("Say what a change of the tenant's catalog would do, and all that is wrong with it")),
+		site.Post("/catalog/apply", p.apiApply, site.About("Change the tenant's catalog: all of it, or, where something is wrong, nothing")),
+		site.Post("/catalog/try", p.apiTry, site.About("Work out what a create would do as if a change of the catalog were saved")),
+		site.Get("/catalog/{kind}/{name}", p.apiShow, site.About("Show an entry of the tenant's catalog with its text")),
+		site.Get("/catalog/{kind}/{name}/history", p.apiHistory, site.About("List the versions of an own entry")),
+		site.Post("/catalog/{kind}/{name}/revert", p.apiRevert, site.About("Save an older version of an own entry again")),
 	}
 }

@@ -39,41 +39,41 @@ type slackApprovalsInput struct {
 	}
 }
 
-func (p *Service) APISlackShow(ctx context.Context, _ *struct{}) (*site.Body[chat.ChatHouse], error) {
+func (p *Service) apiSlackShow(ctx context.Context, _ *struct{}) (*site.Body[chat.ChatHouse], error) {
 	return site.Answered[chat.ChatHouse](ctx, p.Site)(p.Chats.ChatHouse(ctx, site.Caller(ctx), slackKind))
 }
 
-func (p *Service) APISlackChange(ctx context.Context, in *slackChangeInput) (*site.Body[chat.ChatWorkspace], error) {
+func (p *Service) apiSlackChange(ctx context.Context, in *slackChangeInput) (*site.Body[chat.ChatWorkspace], error) {
 	return site.Answered[chat.ChatWorkspace](ctx, p.Site)(p.Chats.ChangeWorkspace(ctx, site.Caller(ctx), slackKind, in.Team, in.Body.Email))
 }
 
-func (p *Service) APISlackRemove(ctx context.Context, in *SlackTeam) (*struct{}, error) {
+func (p *Service) apiSlackRemove(ctx context.Context, in *SlackTeam) (*struct{}, error) {
 	if err := p.Chats.RemoveWorkspace(ctx, site.Caller(ctx), slackKind, in.Team); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
-func (p *Service) APISlackChannel(ctx context.Context, in *slackChannelInput) (*site.Body[chat.ChatChannel], error) {
+func (p *Service) apiSlackChannel(ctx context.Context, in *slackChannelInput) (*site.Body[chat.ChatChannel], error) {
 	return site.Answered[chat.ChatChannel](ctx, p.Site)(p.Chats.UseChannel(ctx, site.Caller(ctx), chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Body.Tenant,
 		Name: phrase.CutText(in.Body.Name, 80)}))
 }
 
-func (p *Service) APISlackChannelReset(ctx context.Context, in *SlackChannel) (*struct{}, error) {
+func (p *Service) apiSlackChannelReset(ctx context.Context, in *SlackChannel) (*struct{}, error) {
 	if err := p.Chats.ResetChannel(ctx, site.Caller(ctx), slackKind, in.Team, in.Channel); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
-func (p *Service) APISlackApprovals(ctx context.Context, in *slackApprovalsInput) (*struct{}, error) {
+func (p *Service) apiSlackApprovals(ctx context.Context, in *slackApprovalsInput) (*struct{}, error) {
 	if err := p.Chats.SetApprovals(ctx, site.Caller(ctx), chat.ChatApprovals{Kind: slackKind, Team: in.Body.Team, Channel: in.Body.Channel}); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
-func (p *Service) APISlackApprovalsEnd(ctx context.Context, _ *struct{}) (*struct{}, error) {
+func (p *Service) apiSlackApprovalsEnd(ctx context.Context, _ *struct{}) (*struct{}, error) {
 	if err := p.Chats.SetApprovals(ctx, site.Caller(ctx), chat.ChatApprovals{Kind: slackKind}); err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -27,7 +27,7 @@ type Chat interface {
 	Exchange(ctx context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error)
 }
 
-func (p *Service) SlackShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) slackShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.showSlack(w, r, a, http.StatusOK, SlackForm{})
 }
 
@@ -57,7 +57,7 @@ func (p *Service) slackDone(w http.ResponseWriter, r *http.Request, a app.Actor,
 	return nil
 }
 
-func (p *Service) SlackEmail(on bool) site.MemberHandler {
+func (p *Service) slackEmail(on bool) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		_, err := p.Chats.ChangeWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"), on)
 		done := "Members are linked by links only."
@@ -68,12 +68,12 @@ func (p *Service) SlackEmail(on bool) site.MemberHandler {
 	}
 }
 
-func (p *Service) SlackRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) slackRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	err := p.Chats.RemoveWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"))
 	return p.slackDone(w, r, a, SlackForm{}, "Muster has forgotten the workspace's tokens. Remove the app there, too.", err)
 }
 
-func (p *Service) SlackChannel(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) slackChannel(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (p *Service) SlackChannel(w http.ResponseWriter, r *http.Request, a app.Act
 	return p.slackDone(w, r, a, in, done, err)
 }
 
-func (p *Service) SlackChannelReset(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) slackChannelReset(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (p *Service) SlackChannelReset(w http.ResponseWriter, r *http.Request, a ap
 	return p.slackDone(w, r, a, SlackForm{}, "The channel speaks for its workspace's tenant again.", err)
 }
 
-func (p *Service) SlackApprovals(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) slackApprovals(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (p *Service) SlackApprovals(w http.ResponseWriter, r *http.Request, a app.A
 	return p.slackDone(w, r, a, in, done, err)
 }
 
-// SlackInstall sends an admin to Slack, who comes back to slackInstalled. It changes nothing yet.
-func (p *Service) SlackInstall(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// slackInstall sends an admin to Slack, who comes back to slackInstalled. It changes nothing yet.
+func (p *Service) slackInstall(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if p.Chat == nil || !p.Chat.Installs() {
 		return &app.Error{Code: app.EConflict, Message: "Muster cannot be installed into workspaces here.", Hint: "That takes SLACK_CLIENT_ID and SLACK_CLIENT_SECRET; see docs/slack.md."}
 	}
@@ -120,7 +120,7 @@ func (p *Service) SlackInstall(w http.ResponseWriter, r *http.Request, a app.Act
 	return nil
 }
 
-func (p *Service) SlackInstalled(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) slackInstalled(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if p.Chat == nil || !p.Chat.Installs() {
 		return site.ErrNoSuchPage
 	}

@@ -32,7 +32,7 @@ func (p *accessPages) routes() []site.Route {
 func (p *accessPages) operations() []site.Operation {
 	return []site.Operation{
 		site.Get("/clusters/{id}/inventory", p.APIInventory,
-			site.About("Tell how the machines of a cluster are reached, in a form for other tools"), site.Files("The inventory", "text/plain", site.MediaJSON), InventoryForm),
+			site.About("Tell how the machines of a cluster are reached, in a form for other tools"), site.Files("The inventory", "text/plain", site.MediaJSON), inventoryForm),
 		site.Get("/clusters/{id}/key", p.APIKey, site.About("Get the private SSH key of a cluster")),
 		site.Post("/clusters/{id}/certificate", p.APICertificate, site.About("Get an SSH certificate that opens a cluster for a while")),
 	}
@@ -95,8 +95,8 @@ type inventoryInput struct {
 	KnownHosts string `query:"known_hosts" maxLength:"255" doc:"Where the format known_hosts is kept; the formats ssh and ansible name it, so that ssh can check the host keys"`
 }
 
-// InventoryForm describes the format json. newAPI puts the schema into the document.
-func InventoryForm(o *huma.Operation) {
+// inventoryForm describes the format json. newAPI puts the schema into the document.
+func inventoryForm(o *huma.Operation) {
 	o.Responses["200"].Content[site.MediaJSON].Schema = &huma.Schema{Ref: "#/components/schemas/Inventory"}
 }
 

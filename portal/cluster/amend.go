@@ -20,7 +20,7 @@ func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.Cl
 		return nil, err
 	}
 	n := &ClusterForm{Catalog: c}
-	panel := NewChangePanel(v, c.Templates[v.Template], Addable(n, v, nil))
+	panel := newChangePanel(v, c.Templates[v.Template], Addable(n, v, nil))
 	panel.Use = !a.MayIn("Amend", v.Cluster)
 	op := (*app.Operation)(nil)
 	if len(v.Operations) > 0 {

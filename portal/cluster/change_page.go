@@ -65,8 +65,8 @@ func (p ChangePanel) sickSentence() string {
 	return fmt.Sprintf("%s lost or unhealthy: %s.", page.CountOf(len(p.Sick), "node is", "nodes are"), cluster.NodesInWords(p.Sick))
 }
 
-// NewChangePanel gives what can be asked of a cluster. Addable are services that the template allows.
-func NewChangePanel(v cluster.ClusterView, t *template.Template, addable []page.Choice) *ChangePanel {
+// newChangePanel gives what can be asked of a cluster. Addable are services that the template allows.
+func newChangePanel(v cluster.ClusterView, t *template.Template, addable []page.Choice) *ChangePanel {
 	p := &ChangePanel{View: v, Addable: addable}
 	if t != nil {
 		p.Sizes = page.Sizes(t.Constraints.Size)

@@ -58,25 +58,25 @@ func (f Create) others() (list []*apptemplate.Template) {
 	return list
 }
 
-// QuotaChange is a limit before and after.
-type QuotaChange struct {
+// quotaChange is a limit before and after.
+type quotaChange struct {
 	quota.Bar
 	After float64
 }
 
 // changes are the limits that apply, with what the cluster would take of each.
-func (f Create) changes() (list []QuotaChange) {
+func (f Create) changes() (list []quotaChange) {
 	for _, l := range f.Left {
-		list = append(list, QuotaChange{quota.Bar{Measure: l.Measure, Used: l.Used, Limit: l.Limit}, l.Used + f.Adds.Of(l.Measure)})
+		list = append(list, quotaChange{quota.Bar{Measure: l.Measure, Used: l.Used, Limit: l.Limit}, l.Used + f.Adds.Of(l.Measure)})
 	}
 	return list
 }
 
 // Over tells whether the limit would be broken.
-func (q QuotaChange) Over() bool { return q.After > q.Limit*(1+1e-9)+1e-9 }
+func (q quotaChange) Over() bool { return q.After > q.Limit*(1+1e-9)+1e-9 }
 
 // Words say what is used, what would be, and of how much.
-func (q QuotaChange) Words() string {
+func (q quotaChange) Words() string {
 	s := quota.Amount(q.Used) + " → " + quota.Amount(q.After) + " of " + quota.Amount(q.Limit)
 	if q.Over() {
 		s += ", too much"
@@ -84,7 +84,7 @@ func (q QuotaChange) Words() string {
 	return s
 }
 
-func (q QuotaChange) afterWidth() string { return quota.Bar{Used: q.After, Limit: q.Limit}.Width() }
+func (q quotaChange) afterWidth() string { return quota.Bar{Used: q.After, Limit: q.Limit}.Width() }
 
 // Error gives the complaint about a field, empty where there is none.
 func (f Create) Error(field string) page.Complaint { return f.Errors[field] }

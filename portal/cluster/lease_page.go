@@ -81,8 +81,8 @@ func (l LeaseBox) DateField(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04")
 }
 
-// Warned says of a warning whether it was given.
-func (l LeaseBox) Warned(w operation.LeaseWarned) string {
+// warned says of a warning whether it was given.
+func (l LeaseBox) warned(w operation.LeaseWarned) string {
 	switch {
 	case !w.SentAt.IsZero():
 		return "told " + page.Ago(l.Now, w.SentAt)
@@ -98,7 +98,7 @@ func (l LeaseBox) Warned(w operation.LeaseWarned) string {
 func (l LeaseBox) warnedSentence() string {
 	var all []string
 	for _, w := range l.Outlook.Warnings {
-		all = append(all, phrase.Length(w.Before)+" ("+l.Warned(w)+")")
+		all = append(all, phrase.Length(w.Before)+" ("+l.warned(w)+")")
 	}
 	return "Warnings before the end: " + strings.Join(all, ", ") + "."
 }

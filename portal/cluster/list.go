@@ -69,7 +69,7 @@ func (p *lists) List(w http.ResponseWriter, r *http.Request, a app.Actor) error 
 	if c, err := p.Catalogs.Catalog(r.Context(), a); err == nil {
 		l.Offer(c)
 	}
-	if l.Moving() {
+	if l.moving() {
 		f.Refresh = 5
 	}
 	p.Render(w, r, status, ListPage(f, l))

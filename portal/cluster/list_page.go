@@ -43,8 +43,8 @@ func (l *List) Offer(c *template.Catalog) {
 	l.Providers = with(slices.Collect(maps.Keys(c.Providers)), l.Filter.Provider)
 }
 
-// Moving tells whether anything on the page is about to change by itself.
-func (l List) Moving() bool {
+// moving tells whether anything on the page is about to change by itself.
+func (l List) moving() bool {
 	return slices.ContainsFunc(l.Page.Clusters, func(c app.ClusterSummary) bool { return Running(c.Operation) })
 }
 

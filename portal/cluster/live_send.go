@@ -115,10 +115,10 @@ func (l *live) plan(ctx context.Context, out *site.Stream, c Show) error {
 	case "timeline":
 		rows := make([]Part, len(c.Gantt.Rows))
 		for i, r := range c.Gantt.Rows {
-			rows[i] = Part{ID: "tl-" + r.ID(), Component: GanttRowPicture(c.Still(), r)}
+			rows[i] = Part{ID: "tl-" + r.ID(), Component: GanttRowPicture(c.still(), r)}
 		}
 		l.drawn.Span = c.Gantt.Span
-		if err := l.rows(ctx, out, Part{ID: "gantt", Component: GanttPicture(c.Still())}, rows, c.Gantt.Span.String()); err != nil {
+		if err := l.rows(ctx, out, Part{ID: "gantt", Component: GanttPicture(c.still())}, rows, c.Gantt.Span.String()); err != nil {
 			return err
 		}
 	}
@@ -352,7 +352,7 @@ func Digests(ctx context.Context, c Show) (string, error) {
 		}
 	}
 	if c.Picture == "timeline" {
-		if err := add("gantt", GanttPicture(c.Still())); err != nil {
+		if err := add("gantt", GanttPicture(c.still())); err != nil {
 			return "", err
 		}
 	}

@@ -187,7 +187,7 @@ func (n *ClusterForm) options(in url.Values) {
 	v.Images = n.Choices("image", Allowed(n.Catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
 	v.Prefers, v.OnFailures = preferences(v.Prefer, t.Defaults.Prefer), FailureChoices(v.OnFailure, true, t.Survivors)
 	v.Leases = leases(t.Lease, v.Lease)
-	v.Visibilities, v.Groups = VisibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
+	v.Visibilities, v.Groups = visibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
 	n.parameters(in, typed, said)
 	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || !SameNames(v.Services, t.Defaults.Services))
 }

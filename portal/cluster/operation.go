@@ -21,7 +21,7 @@ func (p *clusterPage) draw(ctx context.Context, a app.Actor, c *Show, d site.Dra
 			return err
 		}
 	}
-	c.Draw(d.Kind, *op, d.From)
+	c.draw(d.Kind, *op, d.From)
 	return nil
 }
 

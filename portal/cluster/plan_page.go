@@ -19,8 +19,8 @@ var pictures = []picture{{"graph", "Graph"}, {"timeline", "Timeline"}, {"matrix"
 // matrixCells is up to how many steps the page of a cluster shows each of them at first.
 const matrixCells = 240
 
-// Draw prepares the picture that an address asks for; "" is what suits the plan.
-func (c *Show) Draw(kind string, op app.Operation, from int) {
+// draw prepares the picture that an address asks for; "" is what suits the plan.
+func (c *Show) draw(kind string, op app.Operation, from int) {
 	c.PlanOf, c.PlanFrom = op.ID, from
 	acts := 0
 	for _, s := range c.Steps {
@@ -102,8 +102,8 @@ func (c Show) operationSentence(o app.Operation) string {
 	return s + "."
 }
 
-// Still is the same without the line that shows where now is: that moves by itself.
-func (c Show) Still() Show {
+// still is the same without the line that shows where now is: that moves by itself.
+func (c Show) still() Show {
 	c.Gantt.NowX = -1
 	return c
 }

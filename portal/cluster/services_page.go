@@ -26,8 +26,8 @@ type ServiceLine struct {
 	Links       []app.Link
 }
 
-// NewServiceLines gives the services of a cluster by name. Links are shown with the services that declare them.
-func NewServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind, name string) string) []ServiceLine {
+// newServiceLines gives the services of a cluster by name. Links are shown with the services that declare them.
+func newServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind, name string) string) []ServiceLine {
 	var list []ServiceLine
 	at := map[string]int{}
 	for _, n := range standingNodes(v) {

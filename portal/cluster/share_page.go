@@ -7,8 +7,8 @@ import (
 
 var visibilityWords = map[app.Visibility]string{app.VisiblePrivate: "Private", app.VisibleTenant: "Everyone in the tenant"}
 
-// VisibilityChoices are the options for a new cluster.
-func VisibilityChoices(chosen string) []page.Choice {
+// visibilityChoices are the options for a new cluster.
+func visibilityChoices(chosen string) []page.Choice {
 	out := []page.Choice{{Label: "the tenant's default"}}
 	for _, v := range app.Visibilities {
 		out = append(out, page.Choice{Value: string(v), Label: visibilityWords[v], Chosen: string(v) == chosen})

@@ -100,7 +100,7 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 	if err != nil {
 		return c, err
 	}
-	c.Services = NewServiceLines(c.View, catalog, site.TitlesOf(catalog))
+	c.Services = newServiceLines(c.View, catalog, site.TitlesOf(catalog))
 	op := c.Operation()
 	if op == nil {
 		return c, nil

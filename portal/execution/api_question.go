@@ -16,7 +16,7 @@ type questionList struct {
 	Questions []execution.Question `json:"questions" nullable:"false"`
 }
 
-func (p *Service) APIQuestionList(ctx context.Context, in *questionListInput) (*site.Body[questionList], error) {
+func (p *Service) apiQuestionList(ctx context.Context, in *questionListInput) (*site.Body[questionList], error) {
 	list, err := p.Questions.Questions(ctx, site.Caller(ctx), execution.QuestionQuery{Cluster: in.Cluster, Mine: in.Mine})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -29,7 +29,7 @@ type answerInput struct {
 	Body execution.StepAnswer
 }
 
-func (p *Service) APIQuestionAnswer(ctx context.Context, in *answerInput) (*site.Body[execution.Question], error) {
+func (p *Service) apiQuestionAnswer(ctx context.Context, in *answerInput) (*site.Body[execution.Question], error) {
 	q, err := p.Questions.AnswerStep(ctx, site.Caller(ctx), in.ID, in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)

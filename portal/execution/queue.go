@@ -9,15 +9,15 @@ import (
 	"muster/portal/site"
 )
 
-// QueueShow tells admins what waits in their tenant.
-func (p *Service) QueueShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// queueShow tells admins what waits in their tenant.
+func (p *Service) queueShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q, err := p.readQueue(r.Context(), a)
 	if err != nil {
 		return err
 	}
 	f := p.AdminFrame(r, "Queue")
 	f.Live = true
-	if q.Moving() {
+	if q.moving() {
 		f.Refresh = 5
 	}
 	p.Render(w, r, http.StatusOK, QueuePage(f, q))
@@ -34,8 +34,8 @@ func (p *Service) QueueLive(ctx context.Context, a app.Actor, _ *url.URL) ([]sit
 	return []site.LiveOne{{ID: "list", HTML: QueuePart(q)}}, err
 }
 
-// QueuesShow tells superadmins what waits in which tenant.
-func (p *Service) QueuesShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// queuesShow tells superadmins what waits in which tenant.
+func (p *Service) queuesShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q, err := p.Queues.Queues(r.Context(), a)
 	if err != nil {
 		return err

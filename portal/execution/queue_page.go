@@ -15,14 +15,14 @@ func PlaceWords(w execution.Wait) string {
 	return strconv.Itoa(w.Position)
 }
 
-// QueueShow is what waits in a tenant.
+// queueShow is what waits in a tenant.
 type QueueShow struct {
 	Now   time.Time
 	Queue execution.Queue
 }
 
-// Moving tells whether anything on the page is about to change by itself.
-func (q QueueShow) Moving() bool { return len(q.Queue.Operations) > 0 }
+// moving tells whether anything on the page is about to change by itself.
+func (q QueueShow) moving() bool { return len(q.Queue.Operations) > 0 }
 
 // known is a number that may not be known.
 func known(n int) string {
@@ -39,7 +39,7 @@ func since(now time.Time, g execution.WaitGroup) string {
 	return page.Ago(now, g.Oldest)
 }
 
-// QueuesShow is what waits in all tenants.
+// queuesShow is what waits in all tenants.
 type QueuesShow struct {
 	Now    time.Time
 	Queues execution.Queues

@@ -9,15 +9,15 @@ import (
 // Routes are its pages.
 func Routes(p *Service) []site.Route {
 	return []site.Route{
-		site.Show("/queue", p.QueueShow),
-		site.Show("/admin/queues", p.QueuesShow),
+		site.Show("/queue", p.queueShow),
+		site.Show("/admin/queues", p.queuesShow),
 	}
 }
 
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/questions", p.APIQuestionList, site.About("List the steps at which operations wait for people")),
-		site.Post("/clusters/{id}/answers", p.APIQuestionAnswer, site.About("Answer what an operation asks: let it go on, or refuse"), site.Answers(http.StatusOK)),
+		site.Get("/questions", p.apiQuestionList, site.About("List the steps at which operations wait for people")),
+		site.Post("/clusters/{id}/answers", p.apiQuestionAnswer, site.About("Answer what an operation asks: let it go on, or refuse"), site.Answers(http.StatusOK)),
 	}
 }

@@ -14,7 +14,7 @@ type provisionerList struct {
 	}
 }
 
-func (p *Service) APIProvisionerList(ctx context.Context, _ *struct{}) (*provisionerList, error) {
+func (p *Service) apiProvisionerList(ctx context.Context, _ *struct{}) (*provisionerList, error) {
 	all, err := p.Provisioners.Provisioners(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -36,7 +36,7 @@ type drained struct {
 	}
 }
 
-func (p *Service) APIProvisionerDrain(ctx context.Context, in *provisionerName) (*drained, error) {
+func (p *Service) apiProvisionerDrain(ctx context.Context, in *provisionerName) (*drained, error) {
 	n, err := p.Provisioners.DrainProvisioner(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -52,7 +52,7 @@ type provisionerTokenList struct {
 	}
 }
 
-func (p *Service) APIProvisionerTokenList(ctx context.Context, _ *struct{}) (*provisionerTokenList, error) {
+func (p *Service) apiProvisionerTokenList(ctx context.Context, _ *struct{}) (*provisionerTokenList, error) {
 	all, err := p.Provisioners.ProvisionerTokens(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -78,7 +78,7 @@ type provisionerToken struct {
 	}
 }
 
-func (p *Service) APIProvisionerTokenCreate(ctx context.Context, in *provisionerTokenAsk) (*provisionerToken, error) {
+func (p *Service) apiProvisionerTokenCreate(ctx context.Context, in *provisionerTokenAsk) (*provisionerToken, error) {
 	token, err := p.Provisioners.CreateProvisionerToken(ctx, site.Caller(ctx), in.Body.Name,
 		fleet.ProvisionerGrant{Tenants: in.Body.Tenants, Tags: in.Body.Tags, Slots: in.Body.Slots})
 	if err != nil {
@@ -98,7 +98,7 @@ type revoked struct {
 	}
 }
 
-func (p *Service) APIProvisionerTokenRevoke(ctx context.Context, in *provisionerName) (*revoked, error) {
+func (p *Service) apiProvisionerTokenRevoke(ctx context.Context, in *provisionerName) (*revoked, error) {
 	if err := p.Provisioners.RevokeProvisionerToken(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) SettingsShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) settingsShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f, err := p.Installation.Settings(r.Context(), a)
 	if err != nil {
 		return err
@@ -19,7 +19,7 @@ func (p *Service) SettingsShow(w http.ResponseWriter, r *http.Request, a app.Act
 	return nil
 }
 
-func (p *Service) ProviderHealthShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) providerHealthShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	all, err := p.Installation.ProviderHealth(r.Context(), a)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (p *Service) ProviderHealthLive(ctx context.Context, a app.Actor, _ *url.UR
 	return []site.LiveOne{{ID: "accounts", HTML: ProviderHealthPart(ProviderHealth{Now: p.Now(), Accounts: all})}}, err
 }
 
-func (p *Service) APISettings(ctx context.Context, _ *struct{}) (*site.Body[fleet.ServerFacts], error) {
+func (p *Service) apiSettings(ctx context.Context, _ *struct{}) (*site.Body[fleet.ServerFacts], error) {
 	f, err := p.Installation.Settings(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -47,7 +47,7 @@ type providerHealthList struct {
 	Providers []fleet.ProviderHealth `json:"providers" nullable:"false"`
 }
 
-func (p *Service) APIProviderHealth(ctx context.Context, _ *struct{}) (*site.Body[providerHealthList], error) {
+func (p *Service) apiProviderHealth(ctx context.Context, _ *struct{}) (*site.Body[providerHealthList], error) {
 	all, err := p.Installation.ProviderHealth(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)

@@ -13,7 +13,7 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) ClusterReceipt(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) clusterReceipt(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	receipt, err := p.receipt(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (p *Service) ReceiptLive(ctx context.Context, a app.Actor, at *url.URL) ([]
 	return []site.LiveOne{{ID: "proof", HTML: ReceiptProof(receipt)}, {ID: "sums", HTML: ReceiptSums(receipt)}}, err
 }
 
-func (p *Service) OrphanList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) orphanList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	l, err := p.orphans(r.Context(), a, r.URL)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (p *Service) OrphansLive(ctx context.Context, a app.Actor, at *url.URL) ([]
 	return []site.LiveOne{{ID: "summary", HTML: OrphanSummary(l)}, {ID: "lists", HTML: OrphanListPart(l)}}, err
 }
 
-func (p *Service) OrphanDecide(d fleet.OrphanDecision) site.MemberHandler {
+func (p *Service) orphanDecide(d fleet.OrphanDecision) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if _, err := p.Machines.DecideOrphan(r.Context(), a, chi.URLParam(r, "orphan"), d); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (p *Service) OrphanDecide(d fleet.OrphanDecision) site.MemberHandler {
 	}
 }
 
-func (p *Service) OrphanMode(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) orphanMode(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ type orphanMode struct {
 	Mode fleet.OrphanMode `json:"mode" enum:"off,report,delete" doc:"What happens to orphans by themselves"`
 }
 
-func (p *Service) APIReceipt(ctx context.Context, in *site.IDInput) (*site.Body[fleet.Receipt], error) {
+func (p *Service) apiReceipt(ctx context.Context, in *site.IDInput) (*site.Body[fleet.Receipt], error) {
 	receipt, err := p.Machines.Receipt(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -107,7 +107,7 @@ func (p *Service) APIReceipt(ctx context.Context, in *site.IDInput) (*site.Body[
 	return &site.Body[fleet.Receipt]{Body: receipt}, nil
 }
 
-func (p *Service) APIOrphanList(ctx context.Context, in *orphanListInput) (*site.Body[fleet.OrphanReport], error) {
+func (p *Service) apiOrphanList(ctx context.Context, in *orphanListInput) (*site.Body[fleet.OrphanReport], error) {
 	report, err := p.Machines.Orphans(ctx, site.Caller(ctx), in.Gone)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -116,7 +116,7 @@ func (p *Service) APIOrphanList(ctx context.Context, in *orphanListInput) (*site
 	return &site.Body[fleet.OrphanReport]{Body: report}, nil
 }
 
-func (p *Service) APIOrphanDecide(ctx context.Context, in *orphanInput) (*site.Body[fleet.Orphan], error) {
+func (p *Service) apiOrphanDecide(ctx context.Context, in *orphanInput) (*site.Body[fleet.Orphan], error) {
 	o, err := p.Machines.DecideOrphan(ctx, site.Caller(ctx), in.Orphan, in.Body.Decision)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -124,7 +124,7 @@ func (p *Service) APIOrphanDecide(ctx context.Context, in *orphanInput) (*site.B
 	return &site.Body[fleet.Orphan]{Body: o}, nil
 }
 
-func (p *Service) APIOrphanMode(ctx context.Context, in *orphanModeInput) (*site.Body[orphanMode], error) {
+func (p *Service) apiOrphanMode(ctx context.Context, in *orphanModeInput) (*site.Body[orphanMode], error) {
 	if err := p.Machines.SetOrphanMode(ctx, site.Caller(ctx), in.Body.Mode); err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -38,7 +38,7 @@ func until(l fleet.ReceiptLine) string {
 	return page.Stamp(l.GoneAt)
 }
 
-// OrphanList is the page of machines that nobody stands behind.
+// orphanList is the page of machines that nobody stands behind.
 type OrphanList struct {
 	Now    time.Time
 	Report fleet.OrphanReport

@@ -12,12 +12,12 @@ import (
 	"muster/portal/site"
 )
 
-// SurveyTime is how long a cloud may take to tell about an account.
-const SurveyTime = 2 * time.Minute
+// surveyTime is how long a cloud may take to tell about an account.
+const surveyTime = 2 * time.Minute
 
 // ProviderCheck looks at an account now, and says what it found.
 func (p *Service) ProviderCheck(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(SurveyTime + site.RequestTime))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(surveyTime + site.RequestTime))
 	name := chi.URLParam(r, "name")
 	found, err := p.Installation.CheckProvider(r.Context(), a, name)
 	if err != nil {
@@ -27,9 +27,9 @@ func (p *Service) ProviderCheck(w http.ResponseWriter, r *http.Request, a app.Ac
 	return nil
 }
 
-// ProviderOffers tells what an account can make.
-func (p *Service) ProviderOffers(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(SurveyTime + site.RequestTime))
+// providerOffers tells what an account can make.
+func (p *Service) providerOffers(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(surveyTime + site.RequestTime))
 	name := chi.URLParam(r, "name")
 	offers, err := p.Installation.ProviderOffers(r.Context(), a, name)
 	if err != nil {
@@ -43,8 +43,8 @@ type providerName struct {
 	Name string `path:"name" maxLength:"255" doc:"The provider, by its name in the catalog"`
 }
 
-func (p *Service) APIProviderCheck(ctx context.Context, in *providerName) (*site.Body[fleet.ProviderCheck], error) {
-	ctx, cancel := context.WithTimeout(ctx, SurveyTime)
+func (p *Service) apiProviderCheck(ctx context.Context, in *providerName) (*site.Body[fleet.ProviderCheck], error) {
+	ctx, cancel := context.WithTimeout(ctx, surveyTime)
 	defer cancel()
 	found, err := p.Installation.CheckProvider(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
@@ -54,8 +54,8 @@ func (p *Service) APIProviderCheck(ctx context.Context, in *providerName) (*site
 	return &site.Body[fleet.ProviderCheck]{Body: found}, nil
 }
 
-func (p *Service) APIProviderOffers(ctx context.Context, in *providerName) (*site.Body[family.Offers], error) {
-	ctx, cancel := context.WithTimeout(ctx, SurveyTime)
+func (p *Service) apiProviderOffers(ctx context.Context, in *providerName) (*site.Body[family.Offers], error) {
+	ctx, cancel := context.WithTimeout(ctx, surveyTime)
 	defer cancel()
 	offers, err := p.Installation.ProviderOffers(ctx, site.Caller(ctx), in.Name)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-func (p *Service) ProvisionerList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) provisionerList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	l, err := p.provisioners(r.Context(), a)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (p *Service) ProvisionersLive(ctx context.Context, a app.Actor, _ *url.URL)
 	return []site.LiveOne{{ID: "summary", HTML: ProvisionerSummary(l)}, {ID: "list", HTML: ProvisionerListPart(l)}}, err
 }
 
-func (p *Service) ProvisionerDrain(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) provisionerDrain(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if _, err := p.Provisioners.DrainProvisioner(r.Context(), a, chi.URLParam(r, "provisioner")); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"muster/portal/page"
 )
 
-// ProvisionerList is the page of who carries out steps.
+// provisionerList is the page of who carries out steps.
 type ProvisionerList struct {
 	Now          time.Time
 	Provisioners []app.Provisioner // those alive first

@@ -10,7 +10,7 @@ import (
 	"muster/portal/site"
 )
 
-func (p *Service) ClusterChecks(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) clusterChecks(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -24,13 +24,13 @@ func (p *Service) ClusterChecks(w http.ResponseWriter, r *http.Request, a app.Ac
 	return nil
 }
 
-// ChecksInput names a cluster and perhaps a node.
-type ChecksInput struct {
+// checksInput names a cluster and perhaps a node.
+type checksInput struct {
 	site.IDInput
 	Node string `query:"node" maxLength:"64" doc:"Only this node"`
 }
 
-func (p *Service) APIChecks(ctx context.Context, in *ChecksInput) (*site.Body[[]health.NodeReport], error) {
+func (p *Service) apiChecks(ctx context.Context, in *checksInput) (*site.Body[[]health.NodeReport], error) {
 	reports, err := p.Health.NodeReports(ctx, site.Caller(ctx), in.ID, in.Node)
 	if err != nil {
 		return nil, p.Fail(ctx, err)

@@ -13,8 +13,8 @@ import (
 	"muster/portal/site"
 )
 
-// ClusterHealth tells how a cluster is, and to those who may change it where it is not what it should be.
-func (p *Service) ClusterHealth(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterHealth tells how a cluster is, and to those who may change it where it is not what it should be.
+func (p *Service) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	view, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -37,8 +37,8 @@ func (p *Service) ClusterHealth(w http.ResponseWriter, r *http.Request, a app.Ac
 	return nil
 }
 
-// ClusterHealthCheck has the next check start at once.
-func (p *Service) ClusterHealthCheck(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterHealthCheck has the next check start at once.
+func (p *Service) clusterHealthCheck(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id := chi.URLParam(r, "id")
 	if _, err := p.Health.CheckHealth(r.Context(), a, id); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (p *Service) ClusterHealthCheck(w http.ResponseWriter, r *http.Request, a a
 	return nil
 }
 
-func (p *Service) APICheck(ctx context.Context, in *site.IDInput) (*site.Body[health.ClusterHealth], error) {
+func (p *Service) apiCheck(ctx context.Context, in *site.IDInput) (*site.Body[health.ClusterHealth], error) {
 	h, err := p.Health.CheckHealth(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -55,7 +55,7 @@ func (p *Service) APICheck(ctx context.Context, in *site.IDInput) (*site.Body[he
 	return &site.Body[health.ClusterHealth]{Body: h}, nil
 }
 
-func (p *Service) APIClusterHealth(ctx context.Context, in *site.IDInput) (*site.Body[health.ClusterHealth], error) {
+func (p *Service) apiClusterHealth(ctx context.Context, in *site.IDInput) (*site.Body[health.ClusterHealth], error) {
 	h, err := p.Health.Health(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -63,7 +63,7 @@ func (p *Service) APIClusterHealth(ctx context.Context, in *site.IDInput) (*site
 	return &site.Body[health.ClusterHealth]{Body: h}, nil
 }
 
-func (p *Service) APIClusterDrift(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.Drift], error) {
+func (p *Service) apiClusterDrift(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.Drift], error) {
 	d, err := p.Drifts.Drift(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -71,7 +71,7 @@ func (p *Service) APIClusterDrift(ctx context.Context, in *site.IDInput) (*site.
 	return &site.Body[appoperation.Drift]{Body: d}, nil
 }
 
-func (p *Service) APIClusterFacts(ctx context.Context, in *site.IDInput) (*site.Body[[]execution.NodeFact], error) {
+func (p *Service) apiClusterFacts(ctx context.Context, in *site.IDInput) (*site.Body[[]execution.NodeFact], error) {
 	list, err := p.Health.ClusterFacts(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)

@@ -9,8 +9,8 @@ import (
 	"muster/portal/site"
 )
 
-// AdminHome says what wants attention, and leads to all of them.
-func (p *Service) AdminHome(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// adminHome says what wants attention, and leads to all of them.
+func (p *Service) adminHome(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f := p.AdminFrame(r, "Admin")
 	if len(f.Sections()) == 0 {
 		return &app.Error{Code: app.EForbidden, Message: "There is nothing for you to look after here.", Hint: "Ask an admin of your tenant."}

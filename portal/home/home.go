@@ -30,7 +30,7 @@ func (p *Service) Home(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	}
 	f := p.Frame(r, "Home")
 	f.At, f.Live, f.Styles, f.Scripts = "home", true, templatepage.UserStyles, []string{"home.js"}
-	if h.Moving() {
+	if h.moving() {
 		f.Refresh = 10
 	}
 	p.Render(w, r, http.StatusOK, HomePage(f, h))
@@ -101,7 +101,7 @@ func (p *Service) monthOf(ctx context.Context, a app.Actor, of string) (*MonthCo
 	if err != nil {
 		return nil, err
 	}
-	return NewMonthCost(of, CostTitle(of, a), u, p.Now()), nil
+	return newMonthCost(of, CostTitle(of, a), u, p.Now()), nil
 }
 
 // Cost is the part of the home that is fetched when the page stands, since it has to look at everything in the tenant.

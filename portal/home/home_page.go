@@ -71,8 +71,8 @@ func (h Home) Summary() string {
 // Hidden is how many of the actor's clusters are not shown.
 func (h Home) Hidden() int { return h.Home.Live() - len(h.Home.Clusters) }
 
-// Moving tells whether something on the page is about to change by itself.
-func (h Home) Moving() bool {
+// moving tells whether something on the page is about to change by itself.
+func (h Home) moving() bool {
 	for _, c := range h.Home.Clusters {
 		if cluster.Running(c.Operation) {
 			return true
@@ -127,8 +127,8 @@ type DayBar struct {
 // MonthHeight is the height of the picture.
 const MonthHeight = 72
 
-// NewMonthCost draws usage by day of the month that now is in.
-func NewMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
+// newMonthCost draws usage by day of the month that now is in.
+func newMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
 	m := &MonthCost{ID: id, Title: title, Sum: u.Total}
 	month := app.MonthOf(now)
 	cost := map[time.Time]float64{}

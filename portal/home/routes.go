@@ -8,6 +8,6 @@ func Routes(p *Service) []site.Route {
 		site.Show("/", p.Home),
 		site.Show("/home/cost", p.Cost),
 		site.Show("/search", p.Search),
-		site.Show("/admin", p.AdminHome),
+		site.Show("/admin", p.adminHome),
 	}
 }

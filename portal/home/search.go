@@ -28,7 +28,7 @@ func (p *Service) Search(w http.ResponseWriter, r *http.Request, a app.Actor) er
 			return err
 		}
 	}
-	if one, only := s.Only(); only && one.Exact {
+	if one, only := s.only(); only && one.Exact {
 		http.Redirect(w, r, one.Path, http.StatusSeeOther)
 		return nil
 	}

@@ -20,8 +20,8 @@ type Hit struct {
 	Exact             bool // it has just the name or id that was looked for
 }
 
-// Only is what was found, where it is just one thing.
-func (s Search) Only() (one Hit, only bool) {
+// only is what was found, where it is just one thing.
+func (s Search) only() (one Hit, only bool) {
 	for _, k := range s.Kinds {
 		if only && len(k.Hits) > 0 || len(k.Hits) > 1 {
 			return Hit{}, false

@@ -7,8 +7,8 @@ import (
 	"muster/portal/site"
 )
 
-// DevicePath is the page where the code of a device is entered.
-const DevicePath = "/device"
+// devicePath is the page where the code of a device is entered.
+const devicePath = "/device"
 
 type apiDeviceAsk struct {
 	Agent string `header:"User-Agent"`
@@ -32,7 +32,7 @@ func (p *devices) APIStart(ctx context.Context, in *apiDeviceAsk) (*site.Body[ap
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[apiDeviceCodes]{Body: apiDeviceCodes{DeviceCode: c.Device, UserCode: c.User, Path: DevicePath, ExpiresIn: int(c.ExpiresIn.Seconds()),
+	return &site.Body[apiDeviceCodes]{Body: apiDeviceCodes{DeviceCode: c.Device, UserCode: c.User, Path: devicePath, ExpiresIn: int(c.ExpiresIn.Seconds()),
 		Interval: int(c.Interval.Seconds())}}, nil
 }
 

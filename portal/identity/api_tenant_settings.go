@@ -12,8 +12,8 @@ import (
 // tenantFileLimit is how much a request may send that brings in the settings of a tenant: the file as JSON writes it, and values for its places.
 const tenantFileLimit = settings.MaxTenantFile + 8<<20
 
-// Large is the limit of what brings in a file of settings.
-func Large(o *huma.Operation) { o.MaxBodyBytes = tenantFileLimit }
+// large is the limit of what brings in a file of settings.
+func large(o *huma.Operation) { o.MaxBodyBytes = tenantFileLimit }
 
 type tenantImportInput struct{ Body settings.TenantImport }
 
@@ -25,9 +25,9 @@ type tenantSettings struct {
 func (p *tenantSettings) operations() []site.Operation {
 	return []site.Operation{
 		site.Get(site.TenantSettingsPath, p.APIExport, site.About("Export all settings of the tenant as a file, without any secret")),
-		site.Post(site.TenantSettingsPath+"/check", p.APICheck, site.About("Say what a file of settings would change, and all that is wrong with it"), Large),
+		site.Post(site.TenantSettingsPath+"/check", p.APICheck, site.About("Say what a file of settings would change, and all that is wrong with it"), large),
 		site.Post(site.TenantSettingsPath+"/apply", p.APIImport,
-			site.About("Bring in a file of settings: all of it, or, where something is wrong, nothing"), Large),
+			site.About("Bring in a file of settings: all of it, or, where something is wrong, nothing"), large),
 	}
 }
 

@@ -19,8 +19,8 @@ type devices struct {
 
 func (p *devices) routes() []site.Route {
 	return []site.Route{
-		site.Show(DevicePath, p.Ask),
-		site.Submit(DevicePath, p.Answer),
+		site.Show(devicePath, p.Ask),
+		site.Submit(devicePath, p.Answer),
 	}
 }
 

@@ -113,7 +113,7 @@ func (p *factors) show(w http.ResponseWriter, r *http.Request, a app.Actor, stat
 	switch {
 	case p.Keys == nil:
 	case !keysPossible(p.Site, r):
-		in.KeysNeed = KeysNeedName
+		in.KeysNeed = keysNeedName
 	case !a.Fresh(p.Now(), app.FreshWithin-adding):
 		in.KeysNeed = KeysNeedProof
 	default:

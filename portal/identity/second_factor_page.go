@@ -53,7 +53,7 @@ type KeysNeed string
 
 // What may be needed.
 const (
-	KeysNeedName  KeysNeed = "name"  // another address of the portal
+	keysNeedName  KeysNeed = "name"  // another address of the portal
 	KeysNeedProof KeysNeed = "proof" // of who it is
 )
 

@@ -21,7 +21,7 @@ func (p *stepUps) routes() []site.Route {
 	return []site.Route{
 		site.Show("/step-up", p.Ask).For(site.Adders),
 		site.Submit("/step-up", p.Confirm).For(site.Adders),
-		site.Show(AfterProof, p.Continue).For(site.Adders),
+		site.Show(afterProof, p.Continue).For(site.Adders),
 	}
 }
 
@@ -37,7 +37,7 @@ func (p *stepUps) SendToStepUp(w http.ResponseWriter, r *http.Request) error {
 		if u, err := url.Parse(r.Referer()); err == nil && (u.Host == r.Host || p.URL != "" && u.Scheme+"://"+u.Host == p.URL) {
 			back = site.Local(u.RequestURI())
 		}
-		if back == AfterProof { // which shows a form once
+		if back == afterProof { // which shows a form once
 			back = "/"
 		}
 		p.keepForm(w, r, back)

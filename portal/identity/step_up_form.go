@@ -28,7 +28,7 @@ const (
 	FormKept   = 10 * time.Minute
 	MostKept   = 32 << 10 // bytes of all fields
 	mostFields = 200
-	AfterProof = "/step-up/continue"
+	afterProof = "/step-up/continue"
 )
 
 // neverKept are names of fields whose values nobody should find written down anywhere. A form with one is not kept at all.
@@ -117,7 +117,7 @@ func (p *stepUps) formOf(w http.ResponseWriter, r *http.Request, take bool) *kep
 // goOn redirects after a step-up: to the kept form if it was sent from that page, otherwise to the page.
 func (p *stepUps) goOn(w http.ResponseWriter, r *http.Request, next string) {
 	if f := p.formOf(w, r, false); f != nil && f.Back == next {
-		next = AfterProof
+		next = afterProof
 	}
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }

@@ -103,7 +103,7 @@ func (f AmendForm) batches() bool {
 
 func (a Amend) path(rest string) string { return "/clusters/" + a.View.ID + "/change" + rest }
 
-// AmendPreview is what an amendment would do, drawn.
+// amendPreview is what an amendment would do, drawn.
 type AmendPreview struct {
 	cluster.AmendPreview
 	Ask      cluster.Amendment
@@ -131,8 +131,8 @@ type AmendPart struct {
 // amendNodes is how many nodes are drawn.
 const amendNodes = 96
 
-// NewAmendPreview draws what an amendment would do.
-func NewAmendPreview(p cluster.AmendPreview, ask cluster.Amendment, v cluster.ClusterView, now time.Time, title func(kind, name string) string) *AmendPreview {
+// newAmendPreview draws what an amendment would do.
+func newAmendPreview(p cluster.AmendPreview, ask cluster.Amendment, v cluster.ClusterView, now time.Time, title func(kind, name string) string) *AmendPreview {
 	out := &AmendPreview{AmendPreview: p, Ask: ask, Timeline: plan.NewTimeline(p.Plan)}
 	if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
 		out.left = left
@@ -250,16 +250,16 @@ func (p AmendPreview) more() string {
 	return "+" + page.Cost(d)
 }
 
-// Field is a hidden field of a form.
-type Field struct{ Name, Value string }
+// field is a hidden field of a form.
+type field struct{ Name, Value string }
 
 // fields carry what was asked into the form that does it.
-func (p AmendPreview) fields() []Field {
+func (p AmendPreview) fields() []field {
 	m := p.Ask
-	out := []Field{{"kind", string(m.Kind)}, {"plan_hash", p.PlanHash}}
+	out := []field{{"kind", string(m.Kind)}, {"plan_hash", p.PlanHash}}
 	add := func(name, value string) {
 		if value != "" && value != "0" {
-			out = append(out, Field{name, value})
+			out = append(out, field{name, value})
 		}
 	}
 	add("size", strconv.Itoa(m.Size))
@@ -288,7 +288,7 @@ func (p AmendPreview) fields() []Field {
 		add("overlay", string(b))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Parameters)) {
-		out = append(out, Field{template.ParameterField{Parameter: apptemplate.Parameter{Name: name}}.Field(), apptemplate.ParameterValueText(m.Parameters[name])})
+		out = append(out, field{template.ParameterField{Parameter: apptemplate.Parameter{Name: name}}.Field(), apptemplate.ParameterValueText(m.Parameters[name])})
 	}
 	return out
 }

@@ -41,24 +41,24 @@ type waitingInput struct {
 	Limit int    `query:"limit" minimum:"0" maximum:"500" doc:"At most so many steps; 0 means 50"`
 }
 
-func (p *Service) APICancel(ctx context.Context, in *cancelInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiCancel(ctx context.Context, in *cancelInput) (*site.Body[cluster.ClusterView], error) {
 	rollBack := in.Body != nil && in.Body.RollBack
 	return p.AnswerCluster(ctx)(p.Operations.CancelOperation(ctx, site.Caller(ctx), in.ID, in.Operation, rollBack))
 }
 
-func (p *Service) APIPause(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiPause(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
 	return p.AnswerCluster(ctx)(p.Operations.PauseOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
-func (p *Service) APIResume(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiResume(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
 	return p.AnswerCluster(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
-func (p *Service) APINodeRetry(ctx context.Context, in *nodeInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiNodeRetry(ctx context.Context, in *nodeInput) (*site.Body[cluster.ClusterView], error) {
 	return p.AnswerCluster(ctx)(p.Operations.RetryNode(ctx, site.Caller(ctx), in.ID, in.Node))
 }
 
-func (p *Service) APIRollBackShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.RollBackPreview], error) {
+func (p *Service) apiRollBackShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.RollBackPreview], error) {
 	v, err := p.RollBacks.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -67,7 +67,7 @@ func (p *Service) APIRollBackShow(ctx context.Context, in *OperationInput) (*sit
 	return &site.Body[appoperation.RollBackPreview]{Body: v}, nil
 }
 
-func (p *Service) APIRollBack(ctx context.Context, in *rollBackInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiRollBack(ctx context.Context, in *rollBackInput) (*site.Body[cluster.ClusterView], error) {
 	hash := ""
 	if in.Body != nil {
 		hash = in.Body.PlanHash
@@ -75,7 +75,7 @@ func (p *Service) APIRollBack(ctx context.Context, in *rollBackInput) (*site.Bod
 	return p.AnswerCluster(ctx)(p.RollBacks.RollBack(ctx, site.Caller(ctx), in.ID, in.Operation, hash))
 }
 
-func (p *Service) APIWaiting(ctx context.Context, in *waitingInput) (*site.Body[execution.Waiting], error) {
+func (p *Service) apiWaiting(ctx context.Context, in *waitingInput) (*site.Body[execution.Waiting], error) {
 	w, err := p.Queues.Waiting(ctx, site.Caller(ctx), in.ID, execution.WaitingFilter{Node: in.Node, Step: in.Step, From: in.From, Limit: in.Limit})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -84,7 +84,7 @@ func (p *Service) APIWaiting(ctx context.Context, in *waitingInput) (*site.Body[
 	return &site.Body[execution.Waiting]{Body: w}, nil
 }
 
-func (p *Service) APIQueue(ctx context.Context, _ *struct{}) (*site.Body[execution.Queue], error) {
+func (p *Service) apiQueue(ctx context.Context, _ *struct{}) (*site.Body[execution.Queue], error) {
 	q, err := p.Queues.Queue(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -93,7 +93,7 @@ func (p *Service) APIQueue(ctx context.Context, _ *struct{}) (*site.Body[executi
 	return &site.Body[execution.Queue]{Body: q}, nil
 }
 
-func (p *Service) APIQueues(ctx context.Context, _ *struct{}) (*site.Body[execution.Queues], error) {
+func (p *Service) apiQueues(ctx context.Context, _ *struct{}) (*site.Body[execution.Queues], error) {
 	q, err := p.Queues.Queues(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)

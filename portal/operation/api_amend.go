@@ -63,7 +63,7 @@ type amendInput struct {
 	Body cluster.Amendment
 }
 
-func (p *Service) APIAmendPreview(ctx context.Context, in *amendInput) (*site.Body[cluster.AmendPreview], error) {
+func (p *Service) apiAmendPreview(ctx context.Context, in *amendInput) (*site.Body[cluster.AmendPreview], error) {
 	v, err := p.Amendments.PreviewAmend(ctx, site.Caller(ctx), in.ID, in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -79,7 +79,7 @@ type clusterConfig struct {
 	Config map[string]any `json:"config" doc:"Values that may be secret are hidden"`
 }
 
-func (p *Service) APIClusterConfig(ctx context.Context, in *site.IDInput) (*site.Body[clusterConfig], error) {
+func (p *Service) apiClusterConfig(ctx context.Context, in *site.IDInput) (*site.Body[clusterConfig], error) {
 	config, err := p.Specs.ClusterConfig(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -87,7 +87,7 @@ func (p *Service) APIClusterConfig(ctx context.Context, in *site.IDInput) (*site
 	return &site.Body[clusterConfig]{Body: clusterConfig{config}}, nil
 }
 
-func (p *Service) APIAmend(ctx context.Context, in *amendInput) (*site.Amended, error) {
+func (p *Service) apiAmend(ctx context.Context, in *amendInput) (*site.Amended, error) {
 	answer, err := p.Amendments.Amend(ctx, site.Caller(ctx), in.ID, in.Body)
 	return p.AnswerAmend(ctx, in.ID, answer, err)
 }

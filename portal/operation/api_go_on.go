@@ -21,7 +21,7 @@ type topUpInput struct {
 	Body appoperation.TopUpOrder
 }
 
-func (p *Service) APIGoOnShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.GoOnPreview], error) {
+func (p *Service) apiGoOnShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.GoOnPreview], error) {
 	v, err := p.Partials.PreviewGoOn(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -33,7 +33,7 @@ func (p *Service) APIGoOnShow(ctx context.Context, in *OperationInput) (*site.Bo
 	return &site.Body[appoperation.GoOnPreview]{Body: v}, nil
 }
 
-func (p *Service) APIGoOn(ctx context.Context, in *goOnInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiGoOn(ctx context.Context, in *goOnInput) (*site.Body[cluster.ClusterView], error) {
 	hash, noTopUp := "", false
 	if in.Body != nil {
 		hash, noTopUp = in.Body.PlanHash, in.Body.NoTopUp
@@ -41,6 +41,6 @@ func (p *Service) APIGoOn(ctx context.Context, in *goOnInput) (*site.Body[cluste
 	return p.AnswerCluster(ctx)(p.Partials.GoOn(ctx, site.Caller(ctx), in.ID, in.Operation, hash, noTopUp))
 }
 
-func (p *Service) APITopUp(ctx context.Context, in *topUpInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiTopUp(ctx context.Context, in *topUpInput) (*site.Body[cluster.ClusterView], error) {
 	return p.AnswerCluster(ctx)(p.Backfills.SetTopUp(ctx, site.Caller(ctx), in.ID, in.Body))
 }

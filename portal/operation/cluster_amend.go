@@ -11,10 +11,10 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// AmendShow shows what an amendment would do that an address asks for, or the form to ask for one.
-func (p *Service) AmendShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// amendShow shows what an amendment would do that an address asks for, or the form to ask for one.
+func (p *Service) amendShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !slices.Contains(app.Amendments, app.OperationKind(r.URL.Query().Get("kind"))) {
-		return p.AmendBack(w, r, a)
+		return p.amendBack(w, r, a)
 	}
 	f, err := p.newAmendForm(r.Context(), a, chi.URLParam(r, "id"), r.URL.Query())
 	if err != nil {
@@ -23,8 +23,8 @@ func (p *Service) AmendShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return p.showAmend(w, r, a, f, http.StatusOK)
 }
 
-// AmendPreview is amendShow for what does not belong into an address.
-func (p *Service) AmendPreview(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// amendPreview is amendShow for what does not belong into an address.
+func (p *Service) amendPreview(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f, err := p.postedAmendForm(r, a)
 	if err != nil {
 		return err
@@ -32,8 +32,8 @@ func (p *Service) AmendPreview(w http.ResponseWriter, r *http.Request, a app.Act
 	return p.showAmend(w, r, a, f, http.StatusOK)
 }
 
-// AmendBack leads to where amendments are asked for.
-func (p *Service) AmendBack(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// amendBack leads to where amendments are asked for.
+func (p *Service) amendBack(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -42,8 +42,8 @@ func (p *Service) AmendBack(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return nil
 }
 
-// Amend does what was shown.
-func (p *Service) Amend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// amend does what was shown.
+func (p *Service) amend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f, err := p.postedAmendForm(r, a)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *Service) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor,
 		e := app.AsError(err)
 		switch {
 		case err == nil:
-			f.page.Preview = NewAmendPreview(v, ask, f.page.View, f.page.Now, f.title)
+			f.page.Preview = newAmendPreview(v, ask, f.page.View, f.page.Now, f.title)
 		case refusal(e):
 			f.refused(e)
 			status = max(status, site.StatusOf(err))

@@ -10,20 +10,20 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-func (p *Service) ClusterPause(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) clusterPause(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.ToCluster(w, r)(p.Operations.PauseOperation(r.Context(), a, chi.URLParam(r, "id"), 0))
 }
 
-func (p *Service) ClusterResume(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) clusterResume(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.ToCluster(w, r)(p.Operations.ResumeOperation(r.Context(), a, chi.URLParam(r, "id"), 0))
 }
 
-func (p *Service) NodeRetry(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) nodeRetry(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.ToCluster(w, r)(p.Operations.RetryNode(r.Context(), a, chi.URLParam(r, "id"), chi.URLParam(r, "node")))
 }
 
-// ClusterCancelAsk asks what shall become of what was made.
-func (p *Service) ClusterCancelAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterCancelAsk asks what shall become of what was made.
+func (p *Service) clusterCancelAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	c, err := p.cluster.Page.ReadCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (p *Service) ClusterCancelAsk(w http.ResponseWriter, r *http.Request, a app
 	return nil
 }
 
-func (p *Service) ClusterCancel(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) clusterCancel(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func (p *Service) ClusterCancel(w http.ResponseWriter, r *http.Request, a app.Ac
 	return p.ToCluster(w, r)(p.Operations.CancelOperation(r.Context(), a, chi.URLParam(r, "id"), 0, then != ""))
 }
 
-// ClusterRollBackAsk shows the plan of a roll-back; what is shown is what runs.
-func (p *Service) ClusterRollBackAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterRollBackAsk shows the plan of a roll-back; what is shown is what runs.
+func (p *Service) clusterRollBackAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.askRollBack(w, r, a, http.StatusOK, "")
 }
 
@@ -75,7 +75,7 @@ func (p *Service) askRollBack(w http.ResponseWriter, r *http.Request, a app.Acto
 	return nil
 }
 
-func (p *Service) ClusterRollBack(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) clusterRollBack(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}

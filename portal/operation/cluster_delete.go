@@ -9,7 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-func (p *Service) ClusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) clusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	view, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (p *Service) ClusterDeleteAsk(w http.ResponseWriter, r *http.Request, a app
 	return nil
 }
 
-func (p *Service) ClusterDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) clusterDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	view, err := p.Deletes.DeleteCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// ClusterGoOnAsk shows what it would be to go on with the machines that came; what is shown is what runs.
-func (p *Service) ClusterGoOnAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterGoOnAsk shows what it would be to go on with the machines that came; what is shown is what runs.
+func (p *Service) clusterGoOnAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.askGoOn(w, r, a, http.StatusOK, "")
 }
 
@@ -30,7 +30,7 @@ func (p *Service) askGoOn(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	return nil
 }
 
-func (p *Service) ClusterGoOn(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) clusterGoOn(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -41,8 +41,8 @@ func (p *Service) ClusterGoOn(w http.ResponseWriter, r *http.Request, a app.Acto
 	return p.ToCluster(w, r)(view, err)
 }
 
-// ClusterTopUp says whether the nodes that a cluster lacks are asked for again, and when.
-func (p *Service) ClusterTopUp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterTopUp says whether the nodes that a cluster lacks are asked for again, and when.
+func (p *Service) clusterTopUp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// ClusterPlan is the page of the latest operation.
-func (p *Service) ClusterPlan(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterPlan is the page of the latest operation.
+func (p *Service) clusterPlan(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.operationPage(w, r, a, 0)
 }
 
-// ClusterOperation is the page of one operation, for good.
-func (p *Service) ClusterOperation(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterOperation is the page of one operation, for good.
+func (p *Service) clusterOperation(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	n, err := strconv.ParseInt(chi.URLParam(r, "operation"), 10, 64)
 	if err != nil || n < 1 {
 		return app.Errorf(app.ENotFound, "%q is not the number of an operation.", chi.URLParam(r, "operation"))
@@ -46,8 +46,8 @@ func (p *Service) operationPage(w http.ResponseWriter, r *http.Request, a app.Ac
 	return nil
 }
 
-// ClusterHistory lists all that was asked of a cluster.
-func (p *Service) ClusterHistory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// clusterHistory lists all that was asked of a cluster.
+func (p *Service) clusterHistory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
 		return err

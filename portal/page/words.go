@@ -152,8 +152,8 @@ func UpperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Shorten cuts a text that has no room.
-func Shorten(s string, most int) string {
+// shorten cuts a text that has no room.
+func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}

@@ -305,8 +305,8 @@ func stateOf(steps []app.Step, some []int) ShapeState {
 	return sum
 }
 
-// States gives how the shapes are by now. The steps are those that the graph was drawn from.
-func (g Graph) States(steps []app.Step) []ShapeState {
+// states gives how the shapes are by now. The steps are those that the graph was drawn from.
+func (g Graph) states(steps []app.Step) []ShapeState {
 	out := make([]ShapeState, len(g.Shapes))
 	for i, s := range g.Shapes {
 		out[i] = stateOf(steps, s.Steps)
@@ -318,10 +318,10 @@ func (g Graph) States(steps []app.Step) []ShapeState {
 func ShapeID(i int) string { return "g" + strconv.Itoa(i) }
 
 // Words says on what, and how far: "×12, 9 done".
-func (s Shape) Words() string { return s.SubWords(s.ShapeState) }
+func (s Shape) Words() string { return s.subWords(s.ShapeState) }
 
-// SubWords is Words for another state.
-func (s Shape) SubWords(now ShapeState) string {
+// subWords is Words for another state.
+func (s Shape) subWords(now ShapeState) string {
 	if now.Total > 1 {
 		return fmt.Sprintf("%s, %d done", s.On, now.Done)
 	}

@@ -133,7 +133,7 @@ func TestGraphFoldsAlike(t *testing.T) {
 	for i := range steps {
 		steps[i].State = app.StepSucceeded
 	}
-	if now := g.States(steps); now[1].State != app.StepSucceeded || now[1].Done != 20 {
+	if now := g.states(steps); now[1].State != app.StepSucceeded || now[1].Done != 20 {
 		t.Errorf("when all is done it is %+v", now[1])
 	}
 	steps = nil

@@ -41,7 +41,7 @@ type policyZone struct {
 	TimeZone string `json:"time_zone" maxLength:"64" doc:"Such as Europe/Berlin"`
 }
 
-func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[policyList], error) {
+func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[policyList], error) {
 	list, err := p.Policies.PolicyList(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -53,7 +53,7 @@ func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[policyLi
 	return &site.Body[policyList]{Body: policyList{zone, site.OrEmpty(list), site.OrEmpty(p.Policies.PolicyWords())}}, nil
 }
 
-func (p *Service) APIShow(ctx context.Context, in *PolicyPath) (*site.Body[policyVersions], error) {
+func (p *Service) apiShow(ctx context.Context, in *PolicyPath) (*site.Body[policyVersions], error) {
 	all, err := p.Policies.Policy(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -61,7 +61,7 @@ func (p *Service) APIShow(ctx context.Context, in *PolicyPath) (*site.Body[polic
 	return &site.Body[policyVersions]{Body: policyVersions{site.OrEmpty(all)}}, nil
 }
 
-func (p *Service) APISave(ctx context.Context, in *policyInput) (*site.Body[apppolicy.Policy], error) {
+func (p *Service) apiSave(ctx context.Context, in *policyInput) (*site.Body[apppolicy.Policy], error) {
 	if in.Body.Name != in.Name {
 		return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "name", Message: "The policy has another name than the address.", Hint: "A policy cannot be renamed; make a new one and delete the old."})
 	}
@@ -72,14 +72,14 @@ func (p *Service) APISave(ctx context.Context, in *policyInput) (*site.Body[appp
 	return &site.Body[apppolicy.Policy]{Body: saved}, nil
 }
 
-func (p *Service) APIDelete(ctx context.Context, in *PolicyPath) (*site.Body[policyDeleted], error) {
+func (p *Service) apiDelete(ctx context.Context, in *PolicyPath) (*site.Body[policyDeleted], error) {
 	if err := p.Policies.DeletePolicy(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[policyDeleted]{Body: policyDeleted{in.Name}}, nil
 }
 
-func (p *Service) APITry(ctx context.Context, in *tryInput) (*site.Body[apppolicy.Trial], error) {
+func (p *Service) apiTry(ctx context.Context, in *tryInput) (*site.Body[apppolicy.Trial], error) {
 	t, err := p.Policies.TryPolicy(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -87,7 +87,7 @@ func (p *Service) APITry(ctx context.Context, in *tryInput) (*site.Body[apppolic
 	return &site.Body[apppolicy.Trial]{Body: t}, nil
 }
 
-func (p *Service) APIZone(ctx context.Context, in *zoneInput) (*site.Body[policyZone], error) {
+func (p *Service) apiZone(ctx context.Context, in *zoneInput) (*site.Body[policyZone], error) {
 	if err := p.Policies.SetPolicyZone(ctx, site.Caller(ctx), in.Body.TimeZone); err != nil {
 		return nil, p.Fail(ctx, err)
 	}

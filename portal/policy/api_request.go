@@ -18,7 +18,7 @@ type Asked struct {
 	Body     any
 }
 
-func (p *Service) APIClusterCreate(ctx context.Context, in *RequestInput) (*Asked, error) {
+func (p *Service) apiClusterCreate(ctx context.Context, in *RequestInput) (*Asked, error) {
 	answer, err := p.ask(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -82,7 +82,7 @@ type breakGlassInput struct {
 	}
 }
 
-func (p *Service) APIRequestList(ctx context.Context, in *requestListInput) (*site.Body[requestList], error) {
+func (p *Service) apiRequestList(ctx context.Context, in *requestListInput) (*site.Body[requestList], error) {
 	list, err := p.Requests.Requests(ctx, site.Caller(ctx), cluster.RequestFilter{View: in.View, Status: in.Status, Before: in.Before, Limit: in.Limit})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -90,23 +90,23 @@ func (p *Service) APIRequestList(ctx context.Context, in *requestListInput) (*si
 	return &site.Body[requestList]{Body: requestList{site.OrEmpty(list)}}, nil
 }
 
-func (p *Service) APIRequestShow(ctx context.Context, in *RequestPath) (*site.Body[cluster.Request], error) {
+func (p *Service) apiRequestShow(ctx context.Context, in *RequestPath) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.Request(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APIRequestReview(ctx context.Context, in *reviewInput) (*site.Body[cluster.Request], error) {
+func (p *Service) apiRequestReview(ctx context.Context, in *reviewInput) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.Review(ctx, site.Caller(ctx), in.ID, in.Body))
 }
 
-func (p *Service) APIRequestConfirm(ctx context.Context, in *confirmInput) (*site.Body[cluster.Request], error) {
+func (p *Service) apiRequestConfirm(ctx context.Context, in *confirmInput) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.Confirm(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash))
 }
 
-func (p *Service) APIRequestWithdraw(ctx context.Context, in *withdrawInput) (*site.Body[cluster.Request], error) {
+func (p *Service) apiRequestWithdraw(ctx context.Context, in *withdrawInput) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.Withdraw(ctx, site.Caller(ctx), in.ID, in.Body.Reason))
 }
 
-func (p *Service) APIRequestBreakGlass(ctx context.Context, in *breakGlassInput) (*site.Body[cluster.Request], error) {
+func (p *Service) apiRequestBreakGlass(ctx context.Context, in *breakGlassInput) (*site.Body[cluster.Request], error) {
 	return p.request(ctx)(p.Requests.BreakGlass(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash, in.Body.Reason))
 }
 

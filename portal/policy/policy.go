@@ -63,7 +63,7 @@ func (p *Service) New(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	for _, q := range list {
 		last = max(last, q.Order)
 	}
-	return p.showPolicy(w, r, a, http.StatusOK, Edit{New: true, Form: NewForm(apppolicy.Policy{Order: last - last%10 + 10, Enabled: true, Effect: apppolicy.PolicyRefuse})})
+	return p.showPolicy(w, r, a, http.StatusOK, Edit{New: true, Form: newForm(apppolicy.Policy{Order: last - last%10 + 10, Enabled: true, Effect: apppolicy.PolicyRefuse})})
 }
 
 func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -72,7 +72,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if err != nil {
 		return err
 	}
-	e := Edit{Name: name, Versions: versions, Form: NewForm(versions[0])}
+	e := Edit{Name: name, Versions: versions, Form: newForm(versions[0])}
 	if versions[0].Deleted {
 		e.Form.Version = "0"
 	}

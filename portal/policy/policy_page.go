@@ -40,8 +40,8 @@ type Form struct {
 	User, UserRole, Groups, Template, Nodes, CPU, CostPerHour, Lease, Provider, Past string
 }
 
-// NewForm fills the form in with a policy.
-func NewForm(p policy.Policy) Form {
+// newForm fills the form in with a policy.
+func newForm(p policy.Policy) Form {
 	f := Form{Name: p.Name, About: p.About, Order: strconv.Itoa(p.Order), When: p.When, Effect: string(p.Effect), Reason: p.Reason, LeaseCap: p.LeaseCap,
 		Version: strconv.Itoa(p.Version), Enabled: p.Enabled, Count: "1"}
 	if a := p.Approval; a != nil {

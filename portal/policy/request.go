@@ -29,7 +29,7 @@ func (p *Service) Submit(ctx context.Context, a app.Actor, r cluster.ClusterRequ
 // pageOfRequests is how many requests a page lists.
 const pageOfRequests = 50
 
-func (p *Service) RequestList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) requestList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	l, err := p.requests(r.Context(), a, r.URL)
 	if err != nil {
 		return err
@@ -68,12 +68,12 @@ func (p *Service) RequestsLive(ctx context.Context, a app.Actor, at *url.URL) ([
 	return []site.LiveOne{{ID: "waits", HTML: RequestListSummary(l)}, {ID: "lists", HTML: RequestListPart(l)}}, err
 }
 
-func (p *Service) RequestShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) requestShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.showRequest(w, r, a, http.StatusOK, RequestForm{})
 }
 
-// RequestBack leads from where a form was answered to the request itself, for those who load that page again.
-func (p *Service) RequestBack(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
+// requestBack leads from where a form was answered to the request itself, for those who load that page again.
+func (p *Service) requestBack(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
 	id, err := requestID(r)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (p *Service) requestPage(ctx context.Context, a app.Actor, id int64, form R
 	if err != nil {
 		return s, err
 	}
-	return NewRequestShow(q, a, form, p.Now(), site.TitlesOf(c)), nil
+	return newRequestShow(q, a, form, p.Now(), site.TitlesOf(c)), nil
 }
 
 func (p *Service) RequestLive(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error) {
@@ -138,8 +138,8 @@ func requestNumber(text string) (int64, error) {
 	return id, nil
 }
 
-// RequestAct carries out what a form of a request's page asks for, and leads back to it.
-func (p *Service) RequestAct(act func(ctx context.Context, a app.Actor, id int64, form RequestForm) error) site.MemberHandler {
+// requestAct carries out what a form of a request's page asks for, and leads back to it.
+func (p *Service) requestAct(act func(ctx context.Context, a app.Actor, id int64, form RequestForm) error) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if err := site.Form(r); err != nil {
 			return err
@@ -166,7 +166,7 @@ func (p *Service) RequestAct(act func(ctx context.Context, a app.Actor, id int64
 	}
 }
 
-func (p *Service) RequestReview(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
+func (p *Service) requestReview(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
 	v := appoperation.ReviewRequest{Verdict: cluster.Verdict(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
 	if v.Verdict == cluster.VerdictConditions {
 		var err error
@@ -200,17 +200,17 @@ func parseSpan(text, field string) (time.Duration, error) {
 	return d, nil
 }
 
-func (p *Service) RequestConfirm(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
+func (p *Service) requestConfirm(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
 	_, err := p.Requests.Confirm(ctx, a, id, f.PlanHash)
 	return err
 }
 
-func (p *Service) RequestWithdraw(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
+func (p *Service) requestWithdraw(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
 	_, err := p.Requests.Withdraw(ctx, a, id, f.Reason)
 	return err
 }
 
-func (p *Service) RequestBreakGlass(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
+func (p *Service) requestBreakGlass(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
 	_, err := p.Requests.BreakGlass(ctx, a, id, f.PlanHash, f.Reason)
 	return err
 }

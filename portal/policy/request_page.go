@@ -14,7 +14,7 @@ import (
 	"muster/portal/plan"
 )
 
-// RequestList is the page of requests: first those that wait for the actor.
+// requestList is the page of requests: first those that wait for the actor.
 type RequestList struct {
 	Now      time.Time
 	Actor    app.Actor
@@ -105,7 +105,7 @@ type RequestForm struct {
 	Field, Message, Hint               string
 }
 
-// RequestShow is the page of one request.
+// requestShow is the page of one request.
 type RequestShow struct {
 	cluster.Request
 	Actor app.Actor
@@ -118,8 +118,8 @@ type RequestShow struct {
 	Review, Withdraw, Confirm, Break bool
 }
 
-// NewRequestShow draws a request for an actor.
-func NewRequestShow(r cluster.Request, a app.Actor, form RequestForm, now time.Time, title func(kind, name string) string) RequestShow {
+// newRequestShow draws a request for an actor.
+func newRequestShow(r cluster.Request, a app.Actor, form RequestForm, now time.Time, title func(kind, name string) string) RequestShow {
 	s := RequestShow{Request: r, Actor: a, Form: form, Now: now}
 	drawn := plan.NewPreview(cluster.Preview{Template: r.Asked.Template, Layout: r.Terms.Layout}, title)
 	s.Racks, s.At = drawn.Racks, drawn.At

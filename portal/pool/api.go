@@ -46,7 +46,7 @@ func ageOf(nanoseconds *int64) *time.Duration {
 	return &d
 }
 
-func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[poolList], error) {
+func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[poolList], error) {
 	all, err := p.Pools.Pools(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -54,28 +54,28 @@ func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[poolList
 	return &site.Body[poolList]{Body: poolList{site.OrEmpty(all)}}, nil
 }
 
-func (p *Service) APIShow(ctx context.Context, in *PoolName) (*site.Body[pool.PoolView], error) {
+func (p *Service) apiShow(ctx context.Context, in *PoolName) (*site.Body[pool.PoolView], error) {
 	return site.Answered[pool.PoolView](ctx, p.Site)(p.Pools.Pool(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) APICreate(ctx context.Context, in *poolCreateInput) (*site.Body[pool.PoolView], error) {
+func (p *Service) apiCreate(ctx context.Context, in *poolCreateInput) (*site.Body[pool.PoolView], error) {
 	b := in.Body
 	return site.Answered[pool.PoolView](ctx, p.Site)(p.Pools.CreatePool(ctx, site.Caller(ctx), pool.PoolRequest{Name: b.Name, Hardware: b.Hardware, Image: b.Image, Provider: b.Provider,
 		Zone: b.Zone, Count: &b.Count, MaxAge: ageOf(b.MaxAge), Mode: b.Mode}))
 }
 
-func (p *Service) APIChange(ctx context.Context, in *poolChangeInput) (*site.Body[pool.PoolView], error) {
+func (p *Service) apiChange(ctx context.Context, in *poolChangeInput) (*site.Body[pool.PoolView], error) {
 	return site.Answered[pool.PoolView](ctx, p.Site)(p.Pools.ChangePool(ctx, site.Caller(ctx), pool.PoolRequest{Name: in.Name, Count: in.Body.Count, MaxAge: ageOf(in.Body.MaxAge), Mode: in.Body.Mode}))
 }
 
-func (p *Service) APIDrain(ctx context.Context, in *PoolName) (*site.Body[pool.PoolView], error) {
+func (p *Service) apiDrain(ctx context.Context, in *PoolName) (*site.Body[pool.PoolView], error) {
 	return site.Answered[pool.PoolView](ctx, p.Site)(p.Pools.DrainPool(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) APIDelete(ctx context.Context, in *PoolName) (*site.Body[pool.PoolReceipt], error) {
+func (p *Service) apiDelete(ctx context.Context, in *PoolName) (*site.Body[pool.PoolReceipt], error) {
 	return site.Answered[pool.PoolReceipt](ctx, p.Site)(p.Pools.DeletePool(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) APIReceipt(ctx context.Context, in *PoolName) (*site.Body[pool.PoolReceipt], error) {
+func (p *Service) apiReceipt(ctx context.Context, in *PoolName) (*site.Body[pool.PoolReceipt], error) {
 	return site.Answered[pool.PoolReceipt](ctx, p.Site)(p.Pools.PoolReceipt(ctx, site.Caller(ctx), in.Name))
 }

@@ -99,7 +99,7 @@ func poolComplaint(in *Form, err error) (int, error) {
 	return http.StatusUnprocessableEntity, nil
 }
 
-func (p *Service) Create(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) create(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q, in, err := poolRequest(r)
 	if err == nil {
 		_, err = p.Pools.CreatePool(r.Context(), a, q)
@@ -132,7 +132,7 @@ func (p *Service) Change(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	return nil
 }
 
-func (p *Service) Drain(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) drain(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Pools.DrainPool(r.Context(), a, chi.URLParam(r, "pool"))
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (p *Service) Drain(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	return nil
 }
 
-func (p *Service) DeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) deleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !a.May("DeletePool") {
 		return &app.Error{Code: app.EForbidden, Message: "Only admins delete pools."}
 	}

@@ -10,11 +10,11 @@ import (
 func Routes(p *Service) []site.Route {
 	return []site.Route{
 		site.Show("/admin/pools", p.List),
-		site.Submit("/admin/pools", p.Create),
+		site.Submit("/admin/pools", p.create),
 		site.Show("/admin/pools/{pool}", p.Show),
 		site.Submit("/admin/pools/{pool}", p.Change),
-		site.Submit("/admin/pools/{pool}/drain", p.Drain),
-		site.Show("/admin/pools/{pool}/delete", p.DeleteAsk),
+		site.Submit("/admin/pools/{pool}/drain", p.drain),
+		site.Show("/admin/pools/{pool}/delete", p.deleteAsk),
 		site.Submit("/admin/pools/{pool}/delete", p.Delete),
 	}
 }
@@ -22,12 +22,12 @@ func Routes(p *Service) []site.Route {
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/pools", p.APIList, site.About("List the pools of machines that are made ahead of time, for admins")),
-		site.Post("/pools", p.APICreate, site.About("Have machines made ahead of time"), site.Answers(http.StatusCreated)),
-		site.Get("/pools/{name}", p.APIShow, site.About("Show a pool with its machines")),
-		site.Patch("/pools/{name}", p.APIChange, site.About("Change how many machines a pool has, how old they get, or whether it is refilled")),
-		site.Post("/pools/{name}/drain", p.APIDrain, site.About("Give all machines of a pool back"), site.Answers(http.StatusAccepted)),
-		site.Delete("/pools/{name}", p.APIDelete, site.About("Delete a pool: its machines are given back"), site.Answers(http.StatusAccepted)),
-		site.Get("/pools/{name}/receipt", p.APIReceipt, site.About("Tell what a pool has had at its provider, and what that cost")),
+		site.Get("/pools", p.apiList, site.About("List the pools of machines that are made ahead of time, for admins")),
+		site.Post("/pools", p.apiCreate, site.About("Have machines made ahead of time"), site.Answers(http.StatusCreated)),
+		site.Get("/pools/{name}", p.apiShow, site.About("Show a pool with its machines")),
+		site.Patch("/pools/{name}", p.apiChange, site.About("Change how many machines a pool has, how old they get, or whether it is refilled")),
+		site.Post("/pools/{name}/drain", p.apiDrain, site.About("Give all machines of a pool back"), site.Answers(http.StatusAccepted)),
+		site.Delete("/pools/{name}", p.apiDelete, site.About("Delete a pool: its machines are given back"), site.Answers(http.StatusAccepted)),
+		site.Get("/pools/{name}/receipt", p.apiReceipt, site.About("Tell what a pool has had at its provider, and what that cost")),
 	}
 }

@@ -20,7 +20,7 @@ func (b *Browser) Picture(most int) []byte {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	small, err := Fewer(full, most)
+	small, err := fewer(full, most)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -37,9 +37,9 @@ func (b *Browser) Wide() int64 {
 	return wide
 }
 
-// Fewer gives a PNG with the colours that are on it most, each other one in the nearest of them, cut at a height. Pages have few colours
+// fewer gives a PNG with the colours that are on it most, each other one in the nearest of them, cut at a height. Pages have few colours
 // beside the soft edges of letters, so nobody sees it.
-func Fewer(picture []byte, height int) ([]byte, error) {
+func fewer(picture []byte, height int) ([]byte, error) {
 	in, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
 		return nil, err

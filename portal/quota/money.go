@@ -27,7 +27,7 @@ type quotaKeyInput struct {
 	Name  string               `query:"name" maxLength:"128" doc:"Of the group or user"`
 }
 
-func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[quotaList], error) {
+func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[quotaList], error) {
 	all, err := p.Quotas.Quotas(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -35,7 +35,7 @@ func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[quotaLis
 	return &site.Body[quotaList]{Body: quotaList{site.OrEmpty(all)}}, nil
 }
 
-func (p *Service) APILeft(ctx context.Context, _ *struct{}) (*site.Body[apppolicy.QuotaLeft], error) {
+func (p *Service) apiLeft(ctx context.Context, _ *struct{}) (*site.Body[apppolicy.QuotaLeft], error) {
 	left, err := p.Quotas.QuotaLeft(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -44,7 +44,7 @@ func (p *Service) APILeft(ctx context.Context, _ *struct{}) (*site.Body[apppolic
 	return &site.Body[apppolicy.QuotaLeft]{Body: left}, nil
 }
 
-func (p *Service) APISet(ctx context.Context, in *quotaInput) (*site.Body[apppolicy.QuotaUse], error) {
+func (p *Service) apiSet(ctx context.Context, in *quotaInput) (*site.Body[apppolicy.QuotaUse], error) {
 	q, err := p.setQuota(ctx, site.Caller(ctx), apppolicy.Quota{Scope: in.Body.Scope, Name: in.Body.Name, Limits: in.Body.Limits})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -52,7 +52,7 @@ func (p *Service) APISet(ctx context.Context, in *quotaInput) (*site.Body[apppol
 	return &site.Body[apppolicy.QuotaUse]{Body: q}, nil
 }
 
-func (p *Service) APIDelete(ctx context.Context, in *quotaKeyInput) (*struct{}, error) {
+func (p *Service) apiDelete(ctx context.Context, in *quotaKeyInput) (*struct{}, error) {
 	if err := p.deleteQuota(ctx, site.Caller(ctx), in.Scope, in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -80,11 +80,11 @@ type leaseInput struct {
 	Body template.LeaseRequest
 }
 
-func (p *Service) APILeaseShow(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.LeaseOutlook], error) {
+func (p *Service) apiLeaseShow(ctx context.Context, in *site.IDInput) (*site.Body[appoperation.LeaseOutlook], error) {
 	return p.outlook(ctx)(p.Leases.LeaseOutlook(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *Service) APILeaseExtend(ctx context.Context, in *leaseInput) (*site.Body[appoperation.LeaseOutlook], error) {
+func (p *Service) apiLeaseExtend(ctx context.Context, in *leaseInput) (*site.Body[appoperation.LeaseOutlook], error) {
 	return p.outlook(ctx)(p.Leases.ExtendLease(ctx, site.Caller(ctx), in.ID, in.Body))
 }
 

@@ -96,8 +96,8 @@ func Title(q policy.Quota) string {
 	return "User " + q.Name
 }
 
-// LeftWords says what is left by a limit: "12 of 50 nodes left (the tenant)".
-func LeftWords(l policy.QuotaLine) string {
+// leftWords says what is left by a limit: "12 of 50 nodes left (the tenant)".
+func leftWords(l policy.QuotaLine) string {
 	what := map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes", policy.MeasureCPU: "cores",
 		policy.MeasurePerHour: "per hour", policy.MeasurePerMonth: "for this month"}[l.Measure]
 	whose := l.Whose()
@@ -119,7 +119,7 @@ func quotaLink(q policy.Quota) string {
 func leftSentence(lines []policy.QuotaLine) string {
 	var all []string
 	for _, l := range lines {
-		all = append(all, LeftWords(l))
+		all = append(all, leftWords(l))
 	}
 	return "Left for you before this: " + strings.Join(all, "; ") + "."
 }

@@ -39,7 +39,7 @@ func UsageForms(o *huma.Operation) {
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Usage"}}, "text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 }
 
-func (p *Service) APIUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
+func (p *Service) apiUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
 	f, err := usageFilter(url.Values{"from": {in.From}, "to": {in.To}, "by": {string(in.By)}, "step": {string(in.Step)}})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -82,7 +82,7 @@ func usageFilter(q url.Values) (f usage.UsageFilter, err error) {
 	return f, err
 }
 
-func (p *Service) UsageShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
 	v := Usage{Now: p.Now(), Actor: a, All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
 	if !q.Has("by") {

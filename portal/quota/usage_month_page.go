@@ -12,16 +12,16 @@ import (
 
 // The ranges of time that can be chosen by a link.
 const (
-	ThisMonth = "month"
-	LastMonth = "last-month"
-	LastDays  = "week"
+	thisMonth = "month"
+	lastMonth = "last-month"
+	lastDays  = "week"
 )
 
 // UsageRange is one of them.
 type UsageRange struct{ Name, Words string }
 
 // UsageRanges are all of them.
-var UsageRanges = []UsageRange{{ThisMonth, "This month"}, {LastMonth, "Last month"}, {LastDays, "Last 7 days"}}
+var UsageRanges = []UsageRange{{thisMonth, "This month"}, {lastMonth, "Last month"}, {lastDays, "Last 7 days"}}
 
 // UsageChoices are what costs can be stacked by with a link; the form has more.
 var UsageChoices = []usage.UsageBy{usage.UsageByTemplate, usage.UsageByProvider, usage.UsageByUser}

@@ -13,9 +13,9 @@ import (
 func rangeDays(name string, now time.Time) (from, to string) {
 	month := app.MonthOf(now)
 	switch name {
-	case LastMonth:
+	case lastMonth:
 		return app.MonthOf(month.Start.Add(-time.Hour)).Start.Format(time.DateOnly), month.Start.AddDate(0, 0, -1).Format(time.DateOnly)
-	case LastDays:
+	case lastDays:
 		return now.UTC().AddDate(0, 0, -6).Format(time.DateOnly), ""
 	}
 	return month.Start.Format(time.DateOnly), ""
@@ -24,7 +24,7 @@ func rangeDays(name string, now time.Time) (from, to string) {
 // usageRange finds out which range is asked for, and writes its days where they were not typed.
 func usageRange(q url.Values, now time.Time) (name string, err error) {
 	if name = q.Get("range"); name == "" && q.Get("from") == "" && q.Get("to") == "" {
-		name = ThisMonth
+		name = thisMonth
 	}
 	for _, r := range UsageRanges {
 		from, to := rangeDays(r.Name, now)
@@ -45,7 +45,7 @@ func usageRange(q url.Values, now time.Time) (name string, err error) {
 
 // ahead gives the forecast that belongs to what is shown; nil where there is none.
 func (p *Service) ahead(ctx context.Context, a app.Actor, v Usage) (*usage.UsageAhead, error) {
-	if v.Range != ThisMonth {
+	if v.Range != thisMonth {
 		return nil, nil
 	}
 	look := p.Usage.UsageAhead

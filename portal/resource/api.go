@@ -75,7 +75,7 @@ type ResourceVersionPath struct {
 	Version int64 `path:"version" minimum:"0" doc:"The version's number; 0 is the one in use"`
 }
 
-type ResourceListInput struct {
+type resourceListInput struct {
 	Family string `query:"family" enum:"automator,provider" doc:"Only those of such"`
 	Member string `query:"member" maxLength:"100" doc:"Only those of this automator or type of provider"`
 	Type   string `query:"type" maxLength:"100" doc:"Only those of this type"`
@@ -97,12 +97,12 @@ type resourceFileList struct {
 	Files []resource.ResourceFile `json:"files"`
 }
 
-func (p *Service) APITypes(ctx context.Context, _ *struct{}) (*site.Body[resourceTypeList], error) {
+func (p *Service) apiTypes(ctx context.Context, _ *struct{}) (*site.Body[resourceTypeList], error) {
 	all, err := p.Resources.ResourceTypes(ctx, site.Caller(ctx))
 	return site.Answered[resourceTypeList](ctx, p.Site)(resourceTypeList{site.OrEmpty(all)}, err)
 }
 
-func (p *Service) APIList(ctx context.Context, in *ResourceListInput) (*site.Body[resourceList], error) {
+func (p *Service) apiList(ctx context.Context, in *resourceListInput) (*site.Body[resourceList], error) {
 	list, more, err := p.Resources.Resources(ctx, site.Caller(ctx), resource.ResourceFilter{Family: resource.ResourceFamily(in.Family), Member: in.Member, Type: in.Type, Search: in.Search,
 		After: in.After, Limit: in.Limit})
 	out := resourceList{Resources: site.OrEmpty(list)}
@@ -112,7 +112,7 @@ func (p *Service) APIList(ctx context.Context, in *ResourceListInput) (*site.Bod
 	return site.Answered[resourceList](ctx, p.Site)(out, err)
 }
 
-func (p *Service) APIShow(ctx context.Context, in *ResourcePath) (*site.Body[resource.ResourceInfo], error) {
+func (p *Service) apiShow(ctx context.Context, in *ResourcePath) (*site.Body[resource.ResourceInfo], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -136,7 +136,7 @@ func (in *resourcePushInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (p *Service) APIPush(ctx context.Context, in *resourcePushInput) (*site.Body[resource.ResourceVersion], error) {
+func (p *Service) apiPush(ctx context.Context, in *resourcePushInput) (*site.Body[resource.ResourceVersion], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -159,7 +159,7 @@ type resourceImportInput struct {
 	}
 }
 
-func (p *Service) APIImport(ctx context.Context, in *resourceImportInput) (*site.Body[resource.ResourceVersion], error) {
+func (p *Service) apiImport(ctx context.Context, in *resourceImportInput) (*site.Body[resource.ResourceVersion], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -169,11 +169,11 @@ func (p *Service) APIImport(ctx context.Context, in *resourceImportInput) (*site
 		resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{Git: b.Git, Ref: b.Ref, Folder: b.Folder, Secret: b.Secret}, Note: b.Note, Stage: b.Stage}))
 }
 
-func (p *Service) APIStage(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
+func (p *Service) apiStage(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
 	return p.resourceMark(ctx, in, p.Versions.StageResource)
 }
 
-func (p *Service) APIRecall(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
+func (p *Service) apiRecall(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
 	return p.resourceMark(ctx, in, p.Versions.RecallResource)
 }
 
@@ -185,7 +185,7 @@ func (p *Service) resourceMark(ctx context.Context, in *ResourceVersionPath, mar
 	return site.Answered[resource.ResourceInfo](ctx, p.Site)(mark(ctx, site.Caller(ctx), id, in.Version))
 }
 
-func (p *Service) APIDelete(ctx context.Context, in *ResourceVersionPath) (*struct{}, error) {
+func (p *Service) apiDelete(ctx context.Context, in *ResourceVersionPath) (*struct{}, error) {
 	id, err := in.id()
 	if err == nil {
 		err = p.Versions.DeleteResource(ctx, site.Caller(ctx), id, in.Version)
@@ -204,7 +204,7 @@ type resourceSyncInput struct {
 	}
 }
 
-func (p *Service) APISync(ctx context.Context, in *resourceSyncInput) (*site.Body[resource.ResourceSync], error) {
+func (p *Service) apiSync(ctx context.Context, in *resourceSyncInput) (*site.Body[resource.ResourceSync], error) {
 	f := resource.ResourceFilter{Family: resource.ResourceFamily(in.Body.Family), Member: in.Body.Member}
 	return site.Answered[resource.ResourceSync](ctx, p.Site)(p.Versions.SyncResources(ctx, site.Caller(ctx), f, in.Body.DryRun))
 }
@@ -215,7 +215,7 @@ type resourceDiffInput struct {
 	To   int64 `query:"to" minimum:"0" doc:"Another one's"`
 }
 
-func (p *Service) APIDiff(ctx context.Context, in *resourceDiffInput) (*site.Body[resource.ResourceDiff], error) {
+func (p *Service) apiDiff(ctx context.Context, in *resourceDiffInput) (*site.Body[resource.ResourceDiff], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -223,7 +223,7 @@ func (p *Service) APIDiff(ctx context.Context, in *resourceDiffInput) (*site.Bod
 	return site.Answered[resource.ResourceDiff](ctx, p.Site)(p.Resources.DiffResource(ctx, site.Caller(ctx), id, in.From, in.To))
 }
 
-func (p *Service) APIFiles(ctx context.Context, in *ResourceVersionPath) (*site.Body[resourceFileList], error) {
+func (p *Service) apiFiles(ctx context.Context, in *ResourceVersionPath) (*site.Body[resourceFileList], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -237,7 +237,7 @@ type resourceContentInput struct {
 	Range string `header:"Range" maxLength:"100" doc:"bytes=N- goes on from the byte N"`
 }
 
-func (p *Service) APIContent(ctx context.Context, in *resourceContentInput) (*huma.StreamResponse, error) {
+func (p *Service) apiContent(ctx context.Context, in *resourceContentInput) (*huma.StreamResponse, error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)

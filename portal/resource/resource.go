@@ -251,8 +251,8 @@ func (p *Service) Sync(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// VersionAct carries out a button of a version.
-func (p *Service) VersionAct(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// versionAct carries out a button of a version.
+func (p *Service) versionAct(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := resource.ParseResourceID(chi.URLParam(r, "resource"))
 	n, e := strconv.ParseInt(chi.URLParam(r, "version"), 10, 64)
 	if err != nil || e != nil {
@@ -273,7 +273,7 @@ func (p *Service) VersionAct(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-func (p *Service) Download(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) download(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := resource.ParseResourceID(chi.URLParam(r, "resource"))
 	n, e := strconv.ParseInt(chi.URLParam(r, "version"), 10, 64)
 	if err != nil || e != nil {

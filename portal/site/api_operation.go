@@ -20,27 +20,27 @@ type Note = func(*huma.Operation)
 
 // Get is an operation of that method.
 func Get[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
-	return Operation{http.MethodGet, path, EndpointOf(handler), notes}
+	return Operation{http.MethodGet, path, endpointOf(handler), notes}
 }
 
 // Post is an operation of that method.
 func Post[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
-	return Operation{http.MethodPost, path, EndpointOf(handler), notes}
+	return Operation{http.MethodPost, path, endpointOf(handler), notes}
 }
 
 // Put is an operation of that method.
 func Put[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
-	return Operation{http.MethodPut, path, EndpointOf(handler), notes}
+	return Operation{http.MethodPut, path, endpointOf(handler), notes}
 }
 
 // Patch is an operation of that method.
 func Patch[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
-	return Operation{http.MethodPatch, path, EndpointOf(handler), notes}
+	return Operation{http.MethodPatch, path, endpointOf(handler), notes}
 }
 
 // Delete is an operation of that method.
 func Delete[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
-	return Operation{http.MethodDelete, path, EndpointOf(handler), notes}
+	return Operation{http.MethodDelete, path, endpointOf(handler), notes}
 }
 
 // An Endpoint is a handler without its types: In and Out are structs, and Call takes and returns pointers to them.
@@ -49,7 +49,7 @@ type Endpoint struct {
 	Call    func(ctx context.Context, in any) (any, error)
 }
 
-func EndpointOf[I, O any](handler func(context.Context, *I) (*O, error)) Endpoint {
+func endpointOf[I, O any](handler func(context.Context, *I) (*O, error)) Endpoint {
 	return Endpoint{reflect.TypeFor[I](), reflect.TypeFor[O](), func(ctx context.Context, in any) (any, error) {
 		out, err := handler(ctx, in.(*I))
 		if out == nil { // a nil *O would not be nil as any

@@ -20,7 +20,7 @@ type TemplateList struct {
 	Templates []*template.Template `json:"templates" nullable:"false"`
 }
 
-func (p *Service) APIList(ctx context.Context, _ *struct{}) (*site.Body[TemplateList], error) {
+func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[TemplateList], error) {
 	c, err := p.Catalogs.Catalog(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -47,7 +47,7 @@ type templateVersionList struct {
 	Versions []catalog.TemplateVersion `json:"versions" nullable:"false"`
 }
 
-func (p *Service) APIShow(ctx context.Context, in *TemplateInput) (*site.Body[catalog.TemplateView], error) {
+func (p *Service) apiShow(ctx context.Context, in *TemplateInput) (*site.Body[catalog.TemplateView], error) {
 	v, err := p.Templates.Template(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -56,7 +56,7 @@ func (p *Service) APIShow(ctx context.Context, in *TemplateInput) (*site.Body[ca
 	return &site.Body[catalog.TemplateView]{Body: v}, nil
 }
 
-func (p *Service) APIVersions(ctx context.Context, in *TemplateInput) (*site.Body[templateVersionList], error) {
+func (p *Service) apiVersions(ctx context.Context, in *TemplateInput) (*site.Body[templateVersionList], error) {
 	list, err := p.Templates.TemplateVersions(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -64,7 +64,7 @@ func (p *Service) APIVersions(ctx context.Context, in *TemplateInput) (*site.Bod
 	return &site.Body[templateVersionList]{Body: templateVersionList{site.OrEmpty(list)}}, nil
 }
 
-func (p *Service) APIDiff(ctx context.Context, in *templateDiffInput) (*site.Body[catalog.TemplateDiff], error) {
+func (p *Service) apiDiff(ctx context.Context, in *templateDiffInput) (*site.Body[catalog.TemplateDiff], error) {
 	d, err := p.Templates.TemplateChanges(ctx, site.Caller(ctx), in.Name, in.From, in.To)
 	if err != nil {
 		return nil, p.Fail(ctx, err)

@@ -21,7 +21,7 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if err != nil {
 		return err
 	}
-	l := NewList(c, r.URL.Query(), p.Prices(r, a), a.May("CreateCluster"))
+	l := newList(c, r.URL.Query(), p.Prices(r, a), a.May("CreateCluster"))
 	if r.Header.Get("HX-Request") != "" {
 		p.Render(w, r, http.StatusOK, ListPart(l))
 		return nil

@@ -93,8 +93,8 @@ func serviceTitle(c *template.Catalog, name string) string {
 	return name
 }
 
-// NewList gives the cards that fit what is looked for: all words of the search, the provider and the service.
-func NewList(c *template.Catalog, in url.Values, prices map[string]float64, may bool) List {
+// newList gives the cards that fit what is looked for: all words of the search, the provider and the service.
+func newList(c *template.Catalog, in url.Values, prices map[string]float64, may bool) List {
 	l := List{Query: strings.TrimSpace(in.Get("q")), Provider: in.Get("provider"), Service: in.Get("service")}
 	cards := NewCards(c, prices, may)
 	l.All = len(cards)

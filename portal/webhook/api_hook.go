@@ -47,7 +47,7 @@ type noticeList struct {
 	Next    int64         `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
 }
 
-func (p *Service) APINoticeList(ctx context.Context, in *HookPageQuery) (*site.Body[noticeList], error) {
+func (p *Service) apiNoticeList(ctx context.Context, in *HookPageQuery) (*site.Body[noticeList], error) {
 	all, err := p.Notices.Notices(ctx, site.Caller(ctx), in.Before, in.Limit)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -59,7 +59,7 @@ func (p *Service) APINoticeList(ctx context.Context, in *HookPageQuery) (*site.B
 	return &site.Body[noticeList]{Body: out}, nil
 }
 
-func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[hookList], error) {
+func (p *Service) apiHookList(ctx context.Context, _ *struct{}) (*site.Body[hookList], error) {
 	all, err := p.Hooks.Hooks(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -67,27 +67,27 @@ func (p *Service) APIHookList(ctx context.Context, _ *struct{}) (*site.Body[hook
 	return &site.Body[hookList]{Body: hookList{site.OrEmpty(all)}}, nil
 }
 
-func (p *Service) APIHookShow(ctx context.Context, in *HookName) (*site.Body[webhook.Hook], error) {
+func (p *Service) apiHookShow(ctx context.Context, in *HookName) (*site.Body[webhook.Hook], error) {
 	return site.Answered[webhook.Hook](ctx, p.Site)(p.Hooks.Hook(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) APIHookSave(ctx context.Context, in *hookSaveInput) (*site.Body[webhook.SavedHook], error) {
+func (p *Service) apiHookSave(ctx context.Context, in *hookSaveInput) (*site.Body[webhook.SavedHook], error) {
 	in.Body.Name = in.Name
 	return site.Answered[webhook.SavedHook](ctx, p.Site)(p.Hooks.SaveHook(ctx, site.Caller(ctx), in.Body))
 }
 
-func (p *Service) APIHookDelete(ctx context.Context, in *HookName) (*struct{}, error) {
+func (p *Service) apiHookDelete(ctx context.Context, in *HookName) (*struct{}, error) {
 	if err := p.Hooks.DeleteHook(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
-func (p *Service) APIHookTest(ctx context.Context, in *HookName) (*site.Body[webhook.HookDelivery], error) {
+func (p *Service) apiHookTest(ctx context.Context, in *HookName) (*site.Body[webhook.HookDelivery], error) {
 	return site.Answered[webhook.HookDelivery](ctx, p.Site)(p.Hooks.TestHook(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) APIHookDeliveryList(ctx context.Context, in *hookPageOf) (*site.Body[hookDeliveryList], error) {
+func (p *Service) apiHookDeliveryList(ctx context.Context, in *hookPageOf) (*site.Body[hookDeliveryList], error) {
 	all, err := p.Hooks.HookDeliveries(ctx, site.Caller(ctx), in.Name, in.Before, in.Limit)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -99,10 +99,10 @@ func (p *Service) APIHookDeliveryList(ctx context.Context, in *hookPageOf) (*sit
 	return &site.Body[hookDeliveryList]{Body: out}, nil
 }
 
-func (p *Service) APIHookDelivery(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.HookDelivery], error) {
+func (p *Service) apiHookDelivery(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.HookDelivery], error) {
 	return site.Answered[webhook.HookDelivery](ctx, p.Site)(p.Hooks.HookDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
-func (p *Service) APIHookResend(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.HookDelivery], error) {
+func (p *Service) apiHookResend(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.HookDelivery], error) {
 	return site.Answered[webhook.HookDelivery](ctx, p.Site)(p.Hooks.Redeliver(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }

@@ -84,7 +84,7 @@ type Delivery struct {
 	Delivery webhook.HookDelivery
 }
 
-// NoticeList is the page of what somebody was told.
+// noticeList is the page of what somebody was told.
 type NoticeList struct {
 	Now     time.Time
 	Notices []app.Notice
@@ -93,12 +93,12 @@ type NoticeList struct {
 	Hooks   bool // a way to the hooks is shown
 }
 
-// NoticePage is how many notices a page shows.
-const NoticePage = 30
+// noticePage is how many notices a page shows.
+const noticePage = 30
 
 // Older is where the next page begins; 0: there is none.
 func (l NoticeList) Older() int64 {
-	if len(l.Notices) < NoticePage {
+	if len(l.Notices) < noticePage {
 		return 0
 	}
 	return l.Notices[len(l.Notices)-1].ID

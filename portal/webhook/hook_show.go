@@ -19,12 +19,12 @@ import (
 
 func hookPath(name string) string { return "/admin/hooks/" + name }
 
-func (p *Service) NoticeList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) noticeList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	before, err := Number(r, "before")
 	if err != nil {
 		return err
 	}
-	all, err := p.Notices.Notices(r.Context(), a, before, NoticePage)
+	all, err := p.Notices.Notices(r.Context(), a, before, noticePage)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func Number(r *http.Request, name string) (int64, error) {
 	return n, nil
 }
 
-func (p *Service) HookList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookList(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.showHooks(w, r, a, http.StatusOK, Form{New: true, Format: webhook.HookMuster})
 }
 
@@ -62,7 +62,7 @@ func (p *Service) showHooks(w http.ResponseWriter, r *http.Request, a app.Actor,
 	return nil
 }
 
-func (p *Service) HookShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.showHook(w, r, a, http.StatusOK, chi.URLParam(r, "hook"), nil, "")
 }
 
@@ -110,8 +110,8 @@ func (p *Service) HookLive(ctx context.Context, a app.Actor, at *url.URL) ([]sit
 	return []site.LiveOne{{ID: "list", HTML: DeliveriesPart(s)}}, err
 }
 
-// HookSave makes a hook, or changes one; what is wrong with it is said beside the field.
-func (p *Service) HookSave(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+// hookSave makes a hook, or changes one; what is wrong with it is said beside the field.
+func (p *Service) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
@@ -162,13 +162,13 @@ func (p *Service) saved(w http.ResponseWriter, r *http.Request, a app.Actor, s w
 	return nil
 }
 
-func (p *Service) HookSwitch(on bool) site.MemberHandler {
+func (p *Service) hookSwitch(on bool) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		return p.changeHook(w, r, a, webhook.HookRequest{Enabled: &on})
 	}
 }
 
-func (p *Service) HookRotate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookRotate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.changeHook(w, r, a, webhook.HookRequest{Rotate: true})
 }
 
@@ -185,7 +185,7 @@ func (p *Service) changeHook(w http.ResponseWriter, r *http.Request, a app.Actor
 	return p.saved(w, r, a, saved)
 }
 
-func (p *Service) HookTest(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookTest(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name := chi.URLParam(r, "hook")
 	if _, err := p.Hooks.TestHook(r.Context(), a, name); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (p *Service) HookTest(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return nil
 }
 
-func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	h, err := p.Hooks.Hook(r.Context(), a, chi.URLParam(r, "hook"))
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (p *Service) HookDeleteAsk(w http.ResponseWriter, r *http.Request, a app.Ac
 	return nil
 }
 
-func (p *Service) HookDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := p.Hooks.DeleteHook(r.Context(), a, chi.URLParam(r, "hook")); err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func DeliveryID(r *http.Request) (int64, error) {
 	return id, nil
 }
 
-func (p *Service) HookDelivery(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookDelivery(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := DeliveryID(r)
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (p *Service) HookDelivery(w http.ResponseWriter, r *http.Request, a app.Act
 	return nil
 }
 
-func (p *Service) HookResend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
+func (p *Service) hookResend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := DeliveryID(r)
 	if err != nil {
 		return err

@@ -55,9 +55,6 @@ func newPostgresSession(c *pgx.ConnConfig) *postgresSession {
 // errUndone says that a transaction is known not to have happened.
 var errUndone = errors.New("the database was lost before the commit")
 
-// postgresBatches are small because more savepoints in one transaction slow everybody down.
-var postgresBatches = batches{most: 60, optimistic: true}
-
 func (s *postgresSession) again(err error) bool {
 	var pg *pgconn.PgError
 	switch {

@@ -44,6 +44,9 @@ type batches struct {
 	optimistic bool // a batch is tried without a savepoint for each write first
 }
 
+// postgresBatches are small because more savepoints in one transaction slow all of them down.
+var postgresBatches = batches{most: 60, optimistic: true}
+
 // session is the writer's connection to one kind of database. Its transactions see all that was committed before they
 // began, by whichever server, and no other server commits before they end.
 type session interface {

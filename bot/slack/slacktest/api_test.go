@@ -168,8 +168,8 @@ func TestRatesOfMethodsAndChannels(t *testing.T) {
 func TestWhereMessagesMayGo(t *testing.T) {
 	o := newOurs(t, func(c *Config) { c.Scopes = []string{"chat:write", "users:read"} })
 	ada, ops := o.w.User("ada"), o.w.Channel("ops")
-	for channel, want := range map[string]string{"C999": "channel_not_found", o.w.Channel("away").Kick().ID: "not_in_channel", o.w.Channel("old").Archive().ID: "is_archived",
-		o.w.Channel("secret").Private().Kick().ID: "channel_not_found", o.w.User("robot").Robot().ID: "cannot_dm_bot", o.w.User("eve").Stranger("T9").ID: "channel_not_found"} {
+	for channel, want := range map[string]string{"C999": "channel_not_found", o.w.Channel("away").kick().ID: "not_in_channel", o.w.Channel("old").archive().ID: "is_archived",
+		o.w.Channel("secret").Private().kick().ID: "channel_not_found", o.w.User("robot").Robot().ID: "cannot_dm_bot", o.w.User("eve").Stranger("T9").ID: "channel_not_found"} {
 		if answer, _ := o.call("chat.postMessage", "channel", channel, "text", "x"); answer["error"] != want {
 			t.Errorf("%s is answered %v instead of %s", channel, answer, want)
 		}
@@ -467,7 +467,7 @@ func TestHistory(t *testing.T) {
 	if len(found) != 2 || !strings.Contains(text(found[0]), `"key":"k"`) || str(found[1].(object)["text"]) != "one" {
 		t.Errorf("the history is %v", answer)
 	}
-	if answer, _ := o.call("conversations.history", "channel", o.w.Channel("away").Kick().ID); answer["error"] != "not_in_channel" {
+	if answer, _ := o.call("conversations.history", "channel", o.w.Channel("away").kick().ID); answer["error"] != "not_in_channel" {
 		t.Errorf("elsewhere: %v", answer)
 	}
 }

@@ -53,8 +53,8 @@ func (o Outcome) ok() bool { return o.Err == nil && o.Status == http.StatusOK }
 // Answered tells whether the app has answered in time, and well.
 func (o Outcome) Answered() bool { return o.ok() }
 
-// Late tells whether the app has not answered in time.
-func (o Outcome) Late() bool { return errors.Is(o.Err, context.DeadlineExceeded) }
+// late tells whether the app has not answered in time.
+func (o Outcome) late() bool { return errors.Is(o.Err, context.DeadlineExceeded) }
 
 // Sign gives the headers by which Slack proves that it sends a body.
 func (s *core) Sign(h http.Header, at time.Time, body []byte) {
@@ -165,7 +165,7 @@ func (d *Delivery) again(attempt int, reason string) Outcome {
 	var o Outcome
 	switch {
 	case cut:
-		o.Err = ErrCut
+		o.Err = errCut
 	case s.c.Socket:
 		o = s.sockets.send(d, attempt, reason)
 	default:

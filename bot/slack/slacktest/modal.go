@@ -69,8 +69,8 @@ func (v *View) Until(words ...string) *View {
 	return v
 }
 
-// Buttons are the labels that can be pressed.
-func (v *View) Buttons() []string {
+// buttons are the labels that can be pressed.
+func (v *View) buttons() []string {
 	v.s.mu.Lock()
 	defer v.s.mu.Unlock()
 	return labels(list(v.body["blocks"]))

@@ -80,8 +80,8 @@ func (r *Reply) Answer(words ...string) (m *Message) {
 // Says tells whether an answer says all of these by now.
 func (r *Reply) Says(words ...string) bool { return newest(r.told(), words) != nil }
 
-// Silent tells whether nothing was answered so far.
-func (r *Reply) Silent() bool { return len(r.told()) == 0 }
+// silent tells whether nothing was answered so far.
+func (r *Reply) silent() bool { return len(r.told()) == 0 }
 
 // who is somebody as interactions name them; the lock is held.
 func (u *User) who() object {
@@ -173,8 +173,8 @@ func (m *Message) Link(label string) string {
 // Press presses what has this label in a message, and agrees where the app asks whether that is meant.
 func (u *User) Press(m *Message, label string) *Reply { u.w.s.t.Helper(); return u.act(m, label, "") }
 
-// Choose chooses an option of a menu in a message, which is known by its placeholder.
-func (u *User) Choose(m *Message, label, option string) *Reply {
+// choose chooses an option of a menu in a message, which is known by its placeholder.
+func (u *User) choose(m *Message, label, option string) *Reply {
 	u.w.s.t.Helper()
 	return u.act(m, label, option)
 }
@@ -281,8 +281,8 @@ func (p Seat) Shares(domain string, links ...string) *Message {
 	return m
 }
 
-// Composes writes links without sending them off yet, of which an app is told too where it says so.
-func (p Seat) Composes(domain string, links ...string) *Message {
+// composes writes links without sending them off yet, of which an app is told too where it says so.
+func (p Seat) composes(domain string, links ...string) *Message {
 	s := p.u.w.s
 	s.mu.Lock()
 	m := &Message{channel: p.c, TS: s.stamp(), by: p.u, to: p.u, unfurls: object{"id": s.next("unfurl"), "links": links}}

@@ -81,11 +81,11 @@ func (w *Workspace) Channels() (list []*Channel) {
 // Private makes the channel one that only its members see.
 func (c *Channel) Private() *Channel { c.set(func() { c.private = true }); return c }
 
-// Archive ends the channel.
-func (c *Channel) Archive() *Channel { c.set(func() { c.archived = true }); return c }
+// archive ends the channel.
+func (c *Channel) archive() *Channel { c.set(func() { c.archived = true }); return c }
 
-// Kick takes the app out of the channel.
-func (c *Channel) Kick() *Channel { c.set(func() { c.bot = false }); return c }
+// kick takes the app out of the channel.
+func (c *Channel) kick() *Channel { c.set(func() { c.bot = false }); return c }
 
 // Share shares the channel with another workspace.
 func (c *Channel) Share(with string) *Channel { c.set(func() { c.shared = with }); return c }

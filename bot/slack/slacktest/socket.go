@@ -118,14 +118,14 @@ func (k *sockets) Dialer() *websocket.Dialer {
 		p := k.pipes
 		k.connMu.Unlock()
 		if cut || p == nil {
-			return nil, ErrCut
+			return nil, errCut
 		}
 		here, there := net.Pipe()
 		select {
 		case p.ends <- there:
 			return here, nil
 		case <-p.done:
-			return nil, ErrCut
+			return nil, errCut
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -297,7 +297,7 @@ func (k *sockets) send(d *Delivery, attempt int, reason string) (o Outcome) {
 			continue
 		}
 		if c == nil {
-			o.Err, o.Took = ErrCut, time.Since(began)
+			o.Err, o.Took = errCut, time.Since(began)
 			return o
 		}
 		k.core.mu.Lock()

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// ErrCut is what the app's calls end with while there is no connection.
-var ErrCut = errors.New("slacktest: no route to Slack")
+// errCut is what the app's calls end with while there is no connection.
+var errCut = errors.New("slacktest: no route to Slack")
 
 // hosts are those of Slack. Everything else an app has no business with.
 var hosts = map[string]bool{"slack.com": true, "www.slack.com": true, "hooks.slack.com": true}
@@ -47,14 +47,14 @@ func (s *Slack) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	s.mu.Unlock()
 	if cut {
-		return nil, ErrCut
+		return nil, errCut
 	}
 	c := r.Clone(r.Context())
 	c.Body, c.RequestURI = io.NopCloser(bytes.NewReader(body)), r.URL.RequestURI()
 	w := httptest.NewRecorder()
 	s.serve(w, c, body)
 	if w.Code == lost {
-		return nil, ErrCut
+		return nil, errCut
 	}
 	resp := w.Result()
 	resp.Request = r

@@ -22,8 +22,8 @@ type Request struct {
 	Now     time.Time
 }
 
-// Sum is the HMAC-SHA256 over all parts, one after the other.
-func Sum(key []byte, parts ...[]byte) []byte {
+// sum is the HMAC-SHA256 over all parts, one after the other.
+func sum(key []byte, parts ...[]byte) []byte {
 	m := hmac.New(sha256.New, key)
 	for _, p := range parts {
 		m.Write(p)
@@ -31,8 +31,8 @@ func Sum(key []byte, parts ...[]byte) []byte {
 	return m.Sum(nil)
 }
 
-// Fits tells whether given is what sign makes with one of the secrets.
-func (r Request) Fits(given string, sign func(secret string) string) bool {
+// fits tells whether given is what sign makes with one of the secrets.
+func (r Request) fits(given string, sign func(secret string) string) bool {
 	fits := 0
 	for _, secret := range r.Secrets {
 		if secret != "" {
@@ -44,7 +44,7 @@ func (r Request) Fits(given string, sign func(secret string) string) bool {
 
 // HexFits tells whether given is the HMAC-SHA256 in lower-case hexadecimal over the parts, with one of the secrets.
 func (r Request) HexFits(given string, parts ...[]byte) bool {
-	return r.Fits(given, func(secret string) string { return hex.EncodeToString(Sum([]byte(secret), parts...)) })
+	return r.fits(given, func(secret string) string { return hex.EncodeToString(sum([]byte(secret), parts...)) })
 }
 
 // Token tells whether given is one of the secrets itself; how long they are stays hidden.
@@ -53,7 +53,7 @@ func (r Request) Token(given string) bool {
 		sum := sha256.Sum256([]byte(s))
 		return string(sum[:])
 	}
-	return r.Fits(hash(given), hash)
+	return r.fits(hash(given), hash)
 }
 
 // Unique names a delivery by what is signed of it: parts are told apart, so "a", "bc" is not "ab", "c".

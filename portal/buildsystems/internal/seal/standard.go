@@ -11,8 +11,8 @@ import (
 
 // The headers of Standard Webhooks.
 const (
-	StandardID        = "Webhook-Id"
-	StandardTimestamp = "Webhook-Timestamp"
+	standardID        = "Webhook-Id"
+	standardTimestamp = "Webhook-Timestamp"
 	StandardSignature = "Webhook-Signature"
 )
 
@@ -28,20 +28,20 @@ func (r Request) Standard() (id string, at time.Time, err error) {
 	if given == "" {
 		return "", time.Time{}, Missing(StandardSignature, "Sign it as standardwebhooks.com says, with the secret of this hook.")
 	}
-	id, stamp := r.Header(StandardID), r.Header(StandardTimestamp)
-	for _, h := range [][2]string{{StandardID, id}, {StandardTimestamp, stamp}} {
+	id, stamp := r.Header(standardID), r.Header(standardTimestamp)
+	for _, h := range [][2]string{{standardID, id}, {standardTimestamp, stamp}} {
 		if h[1] == "" {
 			return "", time.Time{}, Missing(h[0], "")
 		}
 	}
 	// Without a dot in it, what is signed can be taken apart in one way only.
 	if len(id) > 256 || strings.ContainsFunc(id, notInID) {
-		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: StandardID, Message: "The id in " + StandardID + " may have up to 256 letters, digits, - and _."}
+		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: standardID, Message: "The id in " + standardID + " may have up to 256 letters, digits, - and _."}
 	}
 	if strings.HasPrefix(id, app.BuildCallbackMark) {
-		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: StandardID, Message: "The id in " + StandardID + " is that of one of Muster's own callbacks."}
+		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: standardID, Message: "The id in " + standardID + " is that of one of Muster's own callbacks."}
 	}
-	if at, err = Time(StandardTimestamp, stamp); err != nil {
+	if at, err = Time(standardTimestamp, stamp); err != nil {
 		return "", time.Time{}, err
 	}
 	fits := false
@@ -50,20 +50,20 @@ func (r Request) Standard() (id string, at time.Time, err error) {
 		if !v1 || mac == "" || i >= maxSignatures {
 			continue
 		}
-		one := r.Fits(mac, func(secret string) string {
+		one := r.fits(mac, func(secret string) string {
 			text, marked := strings.CutPrefix(secret, webhook.HookSecretMark)
 			key, err := base64.StdEncoding.DecodeString(text)
 			if !marked || err != nil || len(key) == 0 {
 				return "" // mac is not empty
 			}
-			return base64.StdEncoding.EncodeToString(Sum(key, []byte(id+"."+stamp+"."), r.Body))
+			return base64.StdEncoding.EncodeToString(sum(key, []byte(id+"."+stamp+"."), r.Body))
 		})
 		fits = fits || one
 	}
 	if !fits {
 		return "", time.Time{}, Wrong(StandardSignature)
 	}
-	if err := r.Fresh(StandardTimestamp, at); err != nil {
+	if err := r.Fresh(standardTimestamp, at); err != nil {
 		return "", time.Time{}, err
 	}
 	return id, at, nil
