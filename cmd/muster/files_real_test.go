@@ -31,10 +31,10 @@ import (
 // TestRealBuildScript and deploy/check.
 var fileUses = map[string][2]string{
 	// Spreadsheets. sheet refuses cells that would be formulas.
-	"cluster.clusterExport": {`page "/clusters?format=csv" >f; sheet f; rows f "SELECT name, template, nodes, status FROM t WHERE name = 'web'"`, "web|web|3|active\n"},
-	"quota.UsageShow":       {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
-	"list-usage":            {`api "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
-	"policy.UsageCommand":   {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"cluster.export":      {`page "/clusters?format=csv" >f; sheet f; rows f "SELECT name, template, nodes, status FROM t WHERE name = 'web'"`, "web|web|3|active\n"},
+	"quota.usageShow":     {`page "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"list-usage":          {`api "/usage?format=csv&by=template&step=none" >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
+	"policy.UsageCommand": {`muster usage --csv --by template --step none >f; sheet f; rows f "SELECT template, node_hours + 0 > 0 FROM t"`, "web|1\n"},
 	"audit.sendAudit": {`page "/admin/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3, count(DISTINCT hash) = count(*), sum(token = '''=1+1') > 0 FROM t"
 		page /admin/audit/export | jq -s 'length > 3 and all(.hash != "")'`, "1|1|1\ntrue\n"},
 	"get-audit-export":            {`api "/audit/export?format=csv" >f; sheet f; rows f "SELECT count(*) > 3 FROM t"; api /audit/export | jq -s 'length > 3'`, "1\ntrue\n"},
@@ -67,11 +67,11 @@ var fileUses = map[string][2]string{
 	"catalog.pull": {`muster resource pull shell/archive/site@1 -O - | tar -tz; muster resource pull shell/archive/site@1 -O f >/dev/null; cmp f ../site.tar.gz`, "site/index.html\n"},
 
 	// What other programs read.
-	"cluster.LogDownload": {`curl -fsS -b "$jar" -OJ "$site/clusters/$id/logs/download"; test -s *.log; grep -cvE '^[0-9-]{10}T[0-9:]{8}Z [^ ]+ [a-z]+ \| ' *.log || true`, "0\n"},
-	"/metrics":            {`curl -fsS -H "Authorization: Bearer $token" "$site/metrics" | promtool check metrics`, ""},
-	"openapi":             {`curl -fsS "$site/api/v1/openapi.json" | jq -r '.openapi[:2], (.paths | length > 100)'`, "3.\ntrue\n"},
-	"catalog schema":      {`muster catalog schema | jq -r '."$schema"[:8]'`, "https://\n"},
-	"man":                 {`muster man m >/dev/null; groff -man -ww -Tutf8 -z m/*.1 && ls m | wc -l | awk '{ print ($1 > 100) }'`, "1\n"},
+	"cluster.Download": {`curl -fsS -b "$jar" -OJ "$site/clusters/$id/logs/download"; test -s *.log; grep -cvE '^[0-9-]{10}T[0-9:]{8}Z [^ ]+ [a-z]+ \| ' *.log || true`, "0\n"},
+	"/metrics":         {`curl -fsS -H "Authorization: Bearer $token" "$site/metrics" | promtool check metrics`, ""},
+	"openapi":          {`curl -fsS "$site/api/v1/openapi.json" | jq -r '.openapi[:2], (.paths | length > 100)'`, "3.\ntrue\n"},
+	"catalog schema":   {`muster catalog schema | jq -r '."$schema"[:8]'`, "https://\n"},
+	"man":              {`muster man m >/dev/null; groff -man -ww -Tutf8 -z m/*.1 && ls m | wc -l | awk '{ print ($1 > 100) }'`, "1\n"},
 	"completion": {`muster completion bash >f; bash -c '. ./f; complete -p muster' | grep -o '__start_muster muster'
 		for s in zsh fish; do if command -v $s >/dev/null; then muster completion $s >f.$s; $s -n f.$s; fi; done`, "__start_muster muster\n"},
 }
