@@ -272,7 +272,8 @@ func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation in
 	return c, err
 }
 
-// Definitions implements cluster.MaskStore.
+// Definitions implements cluster.MaskStore. Here and below, the tenant is no plain column for SQLite, which would read all clusters of the tenant
+// by its index otherwise.
 func (s *Store) Definitions(ctx context.Context, tenant string, clusters []string) (map[string][]appcluster.Definition, error) {
 	type sealed struct {
 		cluster, place string
@@ -290,7 +291,7 @@ func (s *Store) Definitions(ctx context.Context, tenant string, clusters []strin
 		r.place = db.DefinitionPlace(r.cluster)
 		rows = append(rows, r)
 		return err
-	}, `SELECT id, sealed_definition FROM clusters WHERE tenant = ? AND id IN (`+list+`)`, append([]any{tenant}, ids...)...)
+	}, `SELECT id, sealed_definition FROM clusters WHERE tenant || '' = ? AND id IN (`+list+`)`, append([]any{tenant}, ids...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +342,7 @@ func (s *Store) DefinitionStates(ctx context.Context, tenant string, clusters []
 		states[cluster] = fmt.Sprintf("%d %x", changes, sum[:12])
 		return nil
 	}, `SELECT id, sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c
-		WHERE c.tenant = ? AND c.id IN (`+db.Marks(len(clusters))+`)`, args...)
+		WHERE c.tenant || '' = ? AND c.id IN (`+db.Marks(len(clusters))+`)`, args...)
 	return states, err
 }
 
