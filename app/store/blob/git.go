@@ -217,7 +217,7 @@ func (g *gitRun) failed(ctx context.Context, act, said string, err error) error 
 	switch {
 	case strings.Contains(said, "couldn't find remote ref") || strings.Contains(said, "not our ref") || strings.Contains(said, "no such remote ref"):
 		e.Field, e.Message, e.Hint = "ref", "The repository has no such tag, branch or commit.", "Commits are only given by some servers; name a tag."
-	case strings.Contains(said, "could not read Username") || strings.Contains(said, "Authentication failed") || strings.Contains(said, "403"):
+	case strings.Contains(said, "could not read Username") || strings.Contains(said, "Authentication failed") || strings.Contains(said, "returned error: 403"):
 		e.Code, e.Message, e.Hint = app.EInvalid, "The repository does not let us in.", "Put user:token into a secret, and name that."
 	case strings.Contains(said, "Not a valid object name") || strings.Contains(said, "not a tree object"):
 		e.Field, e.Message = "folder", "The repository has no such folder."
