@@ -31,8 +31,8 @@ type BuildTried struct {
 	Words  string         `json:"words,omitempty"`
 	Layout *layout.Layout `json:"layout,omitempty"`  // of the cluster
 	Refuse string         `json:"refused,omitempty"` // why the cluster would not be made
-	// Callback is where the build would be told how it stands, without what may be secret; NoCallback why nobody would be, where somebody
-	// was meant to.
+	// Callback is the URL that would receive the build's status, without parts that may be secret. NoCallback says why no status would be
+	// sent although the request asks for it.
 	Callback   string `json:"callback,omitempty"`
 	NoCallback string `json:"no_callback,omitempty"`
 }

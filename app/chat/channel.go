@@ -47,7 +47,7 @@ type Channels struct {
 // NewChannels returns them on top of what c holds.
 func NewChannels(c ChannelsConfig) *Channels { return &Channels{ChannelsConfig: c} }
 
-// ChatChannel is a channel that belongs to another tenant than its workspace, once somebody of both wants that.
+// ChatChannel is a channel assigned to a tenant other than its workspace's. A member of each tenant must agree.
 type ChatChannel struct {
 	Kind    string    `json:"kind"`
 	Team    string    `json:"team"`
@@ -132,7 +132,7 @@ func (a *Channels) UseChannel(ctx context.Context, actor app.Actor, c ChatChanne
 		c.Host, c.Guest = actor.Name(), actor.Name()
 		return c, nil
 	}
-	if c.Host != "" { // whoever asks from the other side learns nothing of which tenants there are
+	if c.Host != "" { // members of the other tenant must not learn which tenants exist
 		if _, err := a.Store.Tenant(ctx, c.Tenant); err != nil {
 			return c, err
 		}
@@ -161,7 +161,7 @@ func (a *Channels) ResetChannel(ctx context.Context, actor app.Actor, kind, team
 }
 
 // SetApprovals says in which channel the tenant's requests are shown to those who approve them; with no channel nowhere. The channel
-// must speak for the tenant: what is asked for is nobody else's to read.
+// must speak for the tenant: requests must not be shown to other tenants.
 func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p ChatApprovals) error {
 	if err := actor.Authorize("SetApprovals"); err != nil {
 		return err

@@ -29,10 +29,10 @@ type Homes struct {
 // NewHomes returns them on top of what c holds.
 func NewHomes(c HomesConfig) *Homes { return &Homes{HomesConfig: c} }
 
-// ChatHome is somebody's own page in a chat.
+// ChatHome is a person's App Home in a chat workspace.
 type ChatHome struct {
 	Kind, Team, Person string
-	Tenant, User       string // "" of those who are linked to no account
+	Tenant, User       string // "" for people without a linked account
 	Shown              string // a digest of what it shows
 	ShownAt, OpenedAt  time.Time
 	StaleAt            time.Time // since when something may have changed; zero: nothing has

@@ -14,8 +14,8 @@ import (
 // LinkStore keeps who of a workspace is whom here.
 type LinkStore interface {
 	Identity(ctx context.Context, kind string, external string) (identity.Identity, identity.User, error)
-	// LinkByEmail ties an identity that is linked to nobody to the one account of its tenant that has an address from an identity
-	// provider, unless it is disabled or of one of the roles, and gives whether it did.
+	// LinkByEmail links an unlinked identity to the only account of its tenant with this address, if an identity provider confirmed it and
+	// the account is enabled and has none of the excluded roles. It reports whether an account was linked.
 	LinkByEmail(ctx context.Context, who app.Actor, i identity.Identity, email string, except []app.Role) (bool, error)
 	// NoteLink notes how a server is connected; Links gives those noted since.
 	NoteLink(ctx context.Context, l ChatLink) error
@@ -43,9 +43,9 @@ func (a *Links) NoteChatLink(ctx context.Context, l ChatLink) error {
 	return a.Store.NoteLink(ctx, l)
 }
 
-// LinkByEmail ties somebody of a chat to the account of a tenant that an identity provider has verified the same address of, and
-// gives whether there was one. Admins are left out, since whoever looks after a chat could otherwise become one; so are accounts
-// that share an address.
+// LinkByEmail links a chat user to the account of the tenant for which an identity provider has verified the same address, and reports
+// whether there was one. Admins are excluded: otherwise the administrator of a chat workspace could become one. Accounts that share an
+// address are excluded too.
 func (a *Links) LinkByEmail(ctx context.Context, kind, external, label, tenant, email string) (bool, error) {
 	if identity.CheckEmail(email) != nil || email == "" {
 		return false, nil

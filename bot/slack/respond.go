@@ -105,7 +105,7 @@ func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Per
 	}
 	for _, o := range a.Started {
 		if o.Tenant != p.Tenant {
-			channel = at.user // what is another tenant's is nobody else's to read
+			channel = at.user // answers about another tenant are shown to the person only
 		}
 		card := chat.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user}
 		if err := rs.follows.FollowInChat(ctx, card); err != nil {
