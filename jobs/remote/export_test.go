@@ -67,3 +67,11 @@ func (p *Pool) Idle() int {
 }
 
 func WrapperFor(input string) string { return invocation{input: input}.wrapper() }
+
+// ExitWithoutHello is what a command's end is reported as when the exit code arrives without any of the wrapper's own lines.
+func (c *Conn) ExitWithoutHello(code int) error {
+	r := &running{conn: c, code: code, sink: newSink(nil, c.set), drained: make(chan struct{})}
+	close(r.drained)
+	_, err := r.wait(context.Background())
+	return err
+}

@@ -98,7 +98,7 @@ func (r *running) wait(ctx context.Context) (int, error) {
 		if r.resident != nil {
 			return 0, r.conn.openError(ctx, errRefused)
 		}
-		if r.code == ownRefusal && r.last.String() == "" {
+		if r.last.String() == "" && (r.code == ownRefusal || r.conn.endsSoon()) {
 			return 0, r.conn.lost(nil)
 		}
 		return 0, r.neverStarted()
@@ -163,14 +163,22 @@ func (r *running) cut() error {
 	if r.pid.Load() != 0 {
 		return r.conn.lost(nil)
 	}
-	// A connection that is lost ends its sessions first and says so afterwards.
+	if r.conn.endsSoon() {
+		return r.conn.lost(nil)
+	}
+	return r.conn.openError(context.Background(), errRefused)
+}
+
+// endsSoon reports whether the connection has ended or ends within goneGrace: a lost connection ends its sessions first, and
+// some of what they said may be missing.
+func (c *Conn) endsSoon() bool {
 	t := time.NewTimer(goneGrace)
 	defer t.Stop()
 	select {
-	case <-r.conn.gone:
-		return r.conn.lost(nil)
+	case <-c.gone:
+		return true
 	case <-t.C:
-		return r.conn.openError(context.Background(), errRefused)
+		return false
 	}
 }
 

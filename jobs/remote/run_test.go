@@ -400,6 +400,17 @@ func TestRunNoShell(t *testing.T) {
 	wantCode(t, err, app.ECredentials, "may not run commands", "This account is not available")
 }
 
+// An exit code may arrive while the lines before it are lost with the connection. That is no verdict on the account.
+func TestExitCodeOfALostConnection(t *testing.T) {
+	t.Parallel()
+	c := dial(t, remotetest.Start(t, remotetest.Options{}).Target())
+	wantCode(t, c.ExitWithoutHello(0), app.ECredentials, "may not run commands")
+	_ = c.Close()
+	for _, code := range []int{0, 1, 125} {
+		wantCode(t, c.ExitWithoutHello(code), app.ETransient, "was lost")
+	}
+}
+
 func TestRunNoisyLogin(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Line: func(l string) string { return "printf noise >&2; " + l }})
