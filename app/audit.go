@@ -7,12 +7,12 @@ import (
 )
 
 // Deed is an entry of the audit: who did what to what. Entries of a tenant are numbered from 1 without gaps, and each holds a
-// hash over itself and the hash before it, so that nobody can change or take out one unseen.
+// hash over itself and the hash before it, so that no one can change or take out one unseen.
 type Deed struct {
 	Tenant string    `json:"tenant"`
 	Number int64     `json:"number"`
 	At     time.Time `json:"at"`
-	Who    string    `json:"who"` // "muster" where nobody asked
+	Who    string    `json:"who"` // "muster" where no one asked
 	Via    Via       `json:"via,omitempty"`
 	From   string    `json:"from,omitempty"`  // the address it was asked from
 	Token  string    `json:"token,omitempty"` // label of the API token, where it was one
@@ -23,7 +23,7 @@ type Deed struct {
 	Hash   string `json:"hash"` // hex
 }
 
-// Change gives what was before and after, where the deed says so; nil where there is nothing to say.
+// Change returns what was before and after, where the deed says so; nil where there is nothing to say.
 func (d Deed) Change() (before, after any) {
 	var both struct{ Before, After any }
 	if json.Unmarshal([]byte(d.Detail), &both) != nil {
@@ -51,7 +51,7 @@ type AuditFilter struct {
 // Acting is the key under which a context carries who acts.
 type Acting struct{}
 
-// In gives a context that carries the actor, for records only: what it may do is asked of the actor that use cases are given.
+// In returns a context that carries the actor, for records only: what it may do is asked of the actor that use cases are given.
 func (a Actor) In(ctx context.Context) context.Context { return context.WithValue(ctx, Acting{}, a) }
 
 // AuditOf narrows a filter to what the actor may see.

@@ -324,7 +324,7 @@ var PermissionTable = map[string]permission{
 	"RevokeProvisionerToken": {ScopeAdmin, All, No, No, No, No, No, proofNever},
 }
 
-// Of gives how far a role gets.
+// Of returns how far a role gets.
 func (p permission) Of(r Role) reach {
 	switch r {
 	case RoleSuperadmin:
@@ -344,7 +344,7 @@ func (p permission) Of(r Role) reach {
 }
 
 // Authorize tells whether the actor may do such a thing at all; EForbidden says who may. A use case that is not in the table is
-// nobody's.
+// no one's.
 func (a Actor) Authorize(useCase string) error {
 	if _, err := a.Reach(useCase); err != nil {
 		return err
@@ -455,7 +455,7 @@ func (a Actor) within(useCase string, c Cluster) error {
 	return e
 }
 
-// System is Muster itself, acting in a tenant on behalf of nobody.
+// System is Muster itself, acting in a tenant on behalf of no one.
 func System(tenant, name string) Actor {
 	return Actor{Tenant: tenant, User: name, Role: RoleAdmin, Via: ViaServer}
 }

@@ -22,7 +22,7 @@ type Permission struct {
 	Proof   string          `json:"proof"` // whether people who are signed in must have just proved who they are: never, partly, always
 }
 
-// Permissions gives the authorisation table, by name of the use case.
+// Permissions returns the authorisation table, by name of the use case.
 func Permissions() []Permission {
 	words := map[reach]string{No: ReachNone, Own: ReachOwn, use: ReachUse, see: ReachSee, All: ReachAll}
 	var list []Permission

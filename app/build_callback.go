@@ -10,7 +10,7 @@ const (
 	// BuildCallbackMark begins the message ids of callbacks. No hook takes a delivery with such an id, so that what we have signed cannot be
 	// sent back to us.
 	BuildCallbackMark = "muster_callback_"
-	// BuildCallbackNone is what a rule says that wants nobody to be told, whatever the event says.
+	// BuildCallbackNone is what a rule says that wants no one to be told, whatever the event says.
 	BuildCallbackNone = "none"
 
 	MaxCallbackText = 2000 // bytes of a rule's callback

@@ -38,7 +38,7 @@ type Cluster struct {
 	CreatedAt   time.Time      `json:"created_at"`
 	ExpiresAt   time.Time      `json:"expires_at,omitzero"` // zero: never
 	DeletedAt   time.Time      `json:"deleted_at,omitzero"`
-	// Pool is the number of the pool whose machine it is; 0 for an ordinary cluster. No list shows such a cluster, and nobody changes it.
+	// Pool is the number of the pool whose machine it is; 0 for an ordinary cluster. No list shows such a cluster, and no one changes it.
 	Pool int64 `json:"-"`
 
 	Visibility Visibility `json:"visibility"`
@@ -67,7 +67,7 @@ type Node struct {
 	Image     string            `json:"image"`
 	Zone      string            `json:"zone,omitempty"` // that the layout chose; "" leaves it to the provider
 	Services  []string          `json:"services"`
-	Stopped   []string          `json:"stopped,omitempty"` // of the services, those that somebody has stopped; in a ClusterView only
+	Stopped   []string          `json:"stopped,omitempty"` // of the services, those that someone has stopped; in a ClusterView only
 	Status    NodeStatus        `json:"status"`
 	MachineID string            `json:"machine_id,omitempty"` // the provider's own id
 	Addresses map[string]string `json:"addresses,omitempty"`  // by kind: access_v4, bind_v4
@@ -102,7 +102,7 @@ func (n Node) State() string {
 	return string(n.Status)
 }
 
-// Counting gives those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that
+// Counting returns those of the nodes that configurations speak of: none that leaves. While the whole cluster is deleted, those that
 // are gone already count, so that what is stopped last still finds its configuration as it was.
 func Counting(nodes []Node) []Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Leaving })
@@ -114,7 +114,7 @@ const (
 	AddressBind   = "bind_v4"
 )
 
-// Address gives the address of a kind, falling back to the other kind; "" where none is known.
+// Address returns the address of a kind, falling back to the other kind; "" where none is known.
 func (n Node) Address(kind string) string {
 	if a := n.Addresses[kind]; a != "" {
 		return a

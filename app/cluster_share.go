@@ -40,10 +40,8 @@ var accessWords = []string{"", "reader", "user", "co-owner", "owner"}
 
 func (a Access) String() string { return accessWords[a] }
 
-// MarshalText implements encoding.TextMarshaler.
 func (a Access) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (a *Access) UnmarshalText(text []byte) error {
 	i := slices.Index(accessWords, string(text))
 	if i < 0 {

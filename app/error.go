@@ -42,7 +42,7 @@ const (
 // its services cannot reach another.
 const ReasonCloudBroken = "cloud_broken"
 
-// CloudBroken is how people are told of it, behind the name of the cloud.
+// CloudBroken is how people are notified of it, behind the name of the cloud.
 const CloudBroken = "isn't working properly right now"
 
 // Error is the one error type that carries a meaning. Message is a full sentence for the person who asked. Hint, when
@@ -58,7 +58,7 @@ type Error struct {
 	Err        error         `json:"-"`
 }
 
-// Error gives the message, followed by the cause when there is one.
+// Error returns the message, followed by the cause when there is one.
 func (e *Error) Error() string {
 	if cause := e.Cause(); cause != "" {
 		return joinCauses(e.Message + ": " + cause)
@@ -101,7 +101,7 @@ func (e *Error) Advised() string {
 	return strings.TrimRight(e.ForPeople(), ". ") + ". " + e.Hint
 }
 
-// Unwrap gives the cause, or nil.
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf makes an Error with a code and a formatted message; %w keeps the cause.
@@ -123,7 +123,7 @@ type quiet struct{ error }
 
 func (q quiet) Unwrap() error { return q.error }
 
-// CodeOf gives the code of the first Error in the chain, "" for nil, and EInternal for anything else.
+// CodeOf returns the code of the first Error in the chain, "" for nil, and EInternal for anything else.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -141,7 +141,7 @@ const ReasonKeyLost = "key_lost"
 // IsKeyLost reports whether a value can't be decrypted because its key is lost. Machines can be deleted without it.
 func IsKeyLost(err error) bool { return AsError(err).Reason == ReasonKeyLost }
 
-// AsError gives the first Error in the chain. Anything without one becomes an EInternal whose message hides the cause.
+// AsError returns the first Error in the chain. Anything without one becomes an EInternal whose message hides the cause.
 func AsError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

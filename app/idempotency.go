@@ -32,14 +32,14 @@ func (n *Allowances) Add(x Allowance) {
 	}
 }
 
-// List gives them.
+// List returns them.
 func (n *Allowances) List() []Allowance {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.all)
 }
 
-// Noting gives the actor for a request whose answer is kept, and what it will have been allowed.
+// Noting returns the actor for a request whose answer is kept, and what it will have been allowed.
 func (a Actor) Noting() (Actor, *Allowances) {
 	a.Noted = &Allowances{}
 	return a, a.Noted
@@ -75,12 +75,12 @@ type KeptAnswer struct {
 
 type onceKey struct{}
 
-// Once gives a context whose first write notes, in its own transaction, that the request of the key has changed something.
+// Once returns a context whose first write notes, in its own transaction, that the request of the key has changed something.
 func Once(ctx context.Context, k IdempotencyKey) context.Context {
 	return context.WithValue(ctx, onceKey{}, k)
 }
 
-// OnceOf gives the key that a context carries.
+// OnceOf returns the key that a context carries.
 func OnceOf(ctx context.Context) (k IdempotencyKey, ok bool) {
 	k, ok = ctx.Value(onceKey{}).(IdempotencyKey)
 	return k, ok

@@ -27,7 +27,7 @@ func (r Role) Known() bool { return slices.Contains(Roles, r) }
 // Rules tells whether the role looks after a tenant or the installation.
 func (r Role) Rules() bool { return r == RoleSuperadmin || r == RoleAdmin }
 
-// Via is the face through which somebody asks.
+// Via is the face through which someone asks.
 type Via string
 
 // The faces.

@@ -20,7 +20,7 @@ type SignedCertificate struct {
 
 // Keys makes SSH keys and certificates.
 type Keys interface {
-	// NewKey gives a fresh ed25519 key: the private part as OpenSSH PEM, the public part in authorized_keys form.
+	// NewKey returns a fresh ed25519 key: the private part as OpenSSH PEM, the public part in authorized_keys form.
 	// It is called by several goroutines at the same time.
 	NewKey(comment string) (private []byte, public string, err error)
 	// SignCertificate makes an SSH user certificate with a private key (OpenSSH PEM) that machines trust. EInvalid with the

@@ -23,7 +23,7 @@ func TestLeaseMoves(t *testing.T) {
 		ask    template.LeaseRequest
 		want   time.Time
 		beyond string // what the template has against it
-		wrong  string // what nobody may
+		wrong  string // what no one may
 	}{
 		"by a bit":                          {template.Lease{}, at(2 * h), template.LeaseRequest{By: 4 * h}, at(6 * h), "", ""},
 		"until":                             {template.Lease{}, at(2 * h), template.LeaseRequest{Until: at(9 * h)}, at(9 * h), "", ""},

@@ -7,7 +7,7 @@ import (
 // Month is a month of the calendar in UTC: from Start up to End, which is the start of the next.
 type Month struct{ Start, End time.Time }
 
-// MonthOf gives the month that a moment is in.
+// MonthOf returns the month that a moment is in.
 func MonthOf(t time.Time) Month {
 	t = t.UTC()
 	start := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)

@@ -11,16 +11,16 @@ type NoticeKind string
 // The kinds of notice.
 const (
 	NoticeLease     NoticeKind = "lease"     // a lease ends soon, has ended, or cannot be ended
-	NoticeApproval  NoticeKind = "approval"  // a request waits for somebody, or was decided on
+	NoticeApproval  NoticeKind = "approval"  // a request waits for someone, or was decided on
 	NoticeBudget    NoticeKind = "budget"    // a budget or quota is nearly used up
-	NoticeAlarm     NoticeKind = "alarm"     // somebody broke the glass, or what should never happen has happened
-	NoticeCluster   NoticeKind = "cluster"   // a cluster was given to somebody else, or was to sleep or wake by its schedule and did not
+	NoticeAlarm     NoticeKind = "alarm"     // someone broke the glass, or what should never happen has happened
+	NoticeCluster   NoticeKind = "cluster"   // a cluster was given to someone else, or was to sleep or wake by its schedule and did not
 	NoticeReady     NoticeKind = "ready"     // a cluster is ready to use
 	NoticeFailed    NoticeKind = "failed"    // an operation on a cluster failed
 	NoticeLost      NoticeKind = "lost"      // machines of a cluster are gone or stopped
 	NoticePool      NoticeKind = "pool"      // a pool of machines cannot be refilled
 	NoticeHook      NoticeKind = "hook"      // notices do not reach one of the tenant's hooks any more
-	NoticeQuestion  NoticeKind = "question"  // an operation waits for somebody's answer
+	NoticeQuestion  NoticeKind = "question"  // an operation waits for someone's answer
 	NoticeResource  NoticeKind = "resource"  // other versions of resources are in use
 	NoticeAccount   NoticeKind = "account"   // an admin removed the second factors of someone's account, a recovery code was used, or many wrong codes were entered
 	NoticeTest      NoticeKind = "test"      // only ever sent by the test of a hook
@@ -59,9 +59,9 @@ type Notice struct {
 type noticeStore interface {
 	// Notify writes a notice by itself, for what is not told by another transaction.
 	Notify(ctx context.Context, n Notice) error
-	// Notices gives those of a tenant after a number, oldest first, at most limit.
+	// Notices returns those of a tenant after a number, oldest first, at most limit.
 	Notices(ctx context.Context, tenant string, after int64, limit int) ([]Notice, error)
-	// NoticesFor gives those of a tenant before a number, newest first; before 0 is from the newest on. With a reader only
+	// NoticesFor returns those of a tenant before a number, newest first; before 0 is from the newest on. With a reader only
 	// those that name it or one of the groups.
 	NoticesFor(ctx context.Context, tenant string, r *NoticeReader, before int64, limit int) ([]Notice, error)
 }

@@ -133,7 +133,7 @@ func (k OperationKind) UseCase() string {
 func (n Node) AskedHardware() string { return phrase.FirstOf(n.InsteadOf, n.Hardware) }
 
 // GrowsNodes tells of operations that make machines for nodes which have had none: only these may be of other hardware than the layout
-// chose. A node that is made anew has its price already, and its like.
+// chose. A node that is made again has its price already, and its like.
 func (k OperationKind) GrowsNodes() bool {
 	switch k {
 	case OperationCreate, OperationResize, OperationAddServices, OperationGoOn:
@@ -142,7 +142,7 @@ func (k OperationKind) GrowsNodes() bool {
 	return false
 }
 
-// GivesBack tells whether an operation is there to give machines back. Hooks are told of it, but nothing of them is run on
+// GivesBack tells whether an operation is there to give machines back. Hooks are notified of it, but nothing of them is run on
 // its nodes, which may not answer any more, and no missing answer keeps it.
 func (k OperationKind) GivesBack() bool { return k == OperationDelete || k == OperationRollBack }
 

@@ -25,13 +25,13 @@ type LiveIntent struct {
 	Cluster string
 	Node    string
 	Machine string
-	Over    bool // its cluster was deleted: nobody wants it any more
+	Over    bool // its cluster was deleted: no one wants it any more
 }
 
 // Operates tells whether an actor looks after the installation as a whole.
 func (a Actor) Operates() bool { return a.Role == RoleSuperadmin }
 
-// MayHandleOrphans gives the tenant whose orphans the actor may see or decide on; "" is all of them.
+// MayHandleOrphans returns the tenant whose orphans the actor may see or decide on; "" is all of them.
 func (a Actor) MayHandleOrphans(useCase string) (tenant string, err error) {
 	if err := a.Authorize(useCase); err != nil || !a.Operates() {
 		return a.Tenant, err

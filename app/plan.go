@@ -20,7 +20,7 @@ const (
 	ActionStart      Action = "start"
 	ActionStop       Action = "stop"
 	ActionRemove     Action = "remove"
-	// ActionReload has a running service read its configuration anew.
+	// ActionReload has a running service read its configuration again.
 	ActionReload Action = "reload"
 	// ActionCheck waits until the service is healthy, by its own health check. No service defines it.
 	ActionCheck Action = "check"

@@ -10,7 +10,7 @@ import (
 // ProvisionerState is the state of a provisioner's registration.
 type ProvisionerState string
 
-// The states of a registration. Of the last three none is left again: the process registers anew.
+// The states of a registration. Of the last three none is left again: the process registers again.
 const (
 	ProvisionerActive   ProvisionerState = "active"
 	ProvisionerDraining ProvisionerState = "draining" // its workers end what they have and take nothing new
@@ -34,7 +34,7 @@ const (
 	MaxTags  = 32
 )
 
-// Provisioner is a process that runs one worker for each tenant that the server gives it. ID is new with each
+// Provisioner is a process that runs one worker for each tenant that the server returns it. ID is new with each
 // registration; the names of its workers begin with it.
 type Provisioner struct {
 	ID           string            `json:"id"`

@@ -33,7 +33,7 @@ func CheckSecretName(name string) error {
 		Hint: "A name begins with a capital letter and has at most 64 capital letters, digits and underscores, as in REGISTRY_TOKEN."}
 }
 
-// SecretNames gives the names that values refer to as ${secret:NAME}, sorted, each once.
+// SecretNames returns the names that values refer to as ${secret:NAME}, sorted, each once.
 func SecretNames(values ...any) []string {
 	found := map[string]bool{}
 	var walk func(v any)

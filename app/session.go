@@ -2,7 +2,7 @@ package app
 
 import "strconv"
 
-// SessionID gives the id of the sign-in that the actor asks from, or an error for actors that have none, such as tokens.
+// SessionID returns the id of the sign-in that the actor asks from, or an error for actors that have none, such as tokens.
 func (a Actor) SessionID() (int64, error) {
 	id, err := strconv.ParseInt(a.Session, 10, 64)
 	if err != nil || a.Token != "" {
@@ -20,7 +20,7 @@ func (a Actor) AtHome() Actor {
 	return a
 }
 
-// Meaning gives the actor and the user meant: the one named, or the actor's own account where none is.
+// Meaning returns the actor and the user meant: the one named, or the actor's own account where none is.
 func (a Actor) Meaning(user string) (Actor, string) {
 	if user == "" {
 		return a.AtHome(), a.User

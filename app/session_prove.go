@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// How long a proof of who somebody is counts: for what is risky, and for what is risky for others, such as an approval.
+// How long a proof of who someone is counts: for what is risky, and for what is risky for others, such as an approval.
 const (
 	FreshWithin      = 15 * time.Minute
 	FreshForApproval = 5 * time.Minute

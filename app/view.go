@@ -13,7 +13,7 @@ type ClusterFilter struct {
 	Owner   string // only those of this user
 	Limit   int    // 0: 200; at most 1000
 
-	Status   ClusterStatus // only those of this status; ClusterDeleted gives those that are gone
+	Status   ClusterStatus // only those of this status; ClusterDeleted returns those that are gone
 	Template string        // only those of this template
 	Provider string        // only those at this provider
 	Text     string        // only those that have it in name, id, owner or template, in small letters or large

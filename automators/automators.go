@@ -50,14 +50,14 @@ func Configure(s Settings) {
 	settings.is = s
 }
 
-// Names gives the names of all members, sorted.
+// Names returns the names of all members, sorted.
 func Names() []string {
 	all := slices.AppendSeq(plugged.Names(), maps.Keys(list))
 	slices.Sort(all)
 	return all
 }
 
-// Descriptors gives what each member says of itself, sorted by name.
+// Descriptors returns what each member says of itself, sorted by name.
 func Descriptors() []family.Descriptor {
 	var out []family.Descriptor
 	for _, name := range Names() {

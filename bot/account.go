@@ -15,7 +15,7 @@ type accounts struct {
 	tenant string
 }
 
-// actor gives who somebody is. People of other tenants are turned away, whatever they may do at home: this chat is not theirs.
+// actor returns who someone is. People of other tenants are turned away, whatever they may do at home: this chat is not theirs.
 func (ac accounts) actor(ctx context.Context, p Person) (app.Actor, error) {
 	a, err := ac.people.ActorOfIdentity(ctx, p.Kind, p.External)
 	if err != nil {
@@ -29,7 +29,7 @@ func (ac accounts) actor(ctx context.Context, p Person) (app.Actor, error) {
 	return a, nil
 }
 
-// link gives somebody the way to link themselves to their account.
+// link returns someone the way to link themselves to their account.
 func (ac accounts) link(ctx context.Context, r request) (Answer, error) {
 	at, err := ac.people.LinkStart(ctx, r.person.Kind, r.person.External, r.person.Label)
 	if err != nil {

@@ -151,7 +151,7 @@ func (am amendments) ask(ctx context.Context, r request, cluster string, m appcl
 	return a, nil
 }
 
-// amended tells what became of an amendment.
+// amended tells what happened to an amendment.
 func (r reader) amended(answer appcluster.AmendAnswer, err error) (Answer, error) {
 	switch {
 	case err != nil:

@@ -85,7 +85,7 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	return a
 }
 
-// high tells that approvals take a fresh proof of who somebody is.
+// high tells that approvals take a fresh proof of who someone is.
 func high(q cluster.Request) bool {
 	return slices.ContainsFunc(q.Needs, func(n policy.Need) bool { return n.High && !n.Met() })
 }

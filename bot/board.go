@@ -20,7 +20,7 @@ const (
 // Poster shows cards in a chat. ENotFound says that a card cannot be shown there, now or later; ERateLimit, with RetryAfter,
 // that nothing can be shown for a while. What else it can do it says by Threads, Teller and Publisher.
 type Poster interface {
-	// Post shows a card in a channel or, where that is closed to the bot, to the person; it gives where and by which name.
+	// Post shows a card in a channel or, where that is closed to the bot, to the person; it returns where and by which name.
 	Post(ctx context.Context, channel, person string, c Card) (where, message string, err error)
 	Edit(ctx context.Context, channel, message string, c Card) error
 }
@@ -47,7 +47,7 @@ type Show struct {
 
 // Source is a kind of message that a Board keeps true.
 type Source interface {
-	// Next gives what of it is to be shown now before all else; nil for nothing. Soon tells that there will be something before long.
+	// Next returns what of it is to be shown now before all else; nil for nothing. Soon tells that there will be something before long.
 	Next(ctx context.Context, now time.Time) (s *Show, soon bool, err error)
 }
 
@@ -94,7 +94,7 @@ func (b *Board) renew() {
 	}
 }
 
-// zone is the time zone of somebody of the workspace.
+// zone is the time zone of someone of the workspace.
 func (b *Board) zone(ctx context.Context, person string) string {
 	if z, ok := b.Poster.(Zones); ok {
 		return z.Zone(ctx, person)
@@ -158,7 +158,7 @@ func (b *Board) tend(ctx context.Context) time.Duration {
 		return wait
 	}
 	b.next = b.Now().Add(callEvery)
-	// What was begun is ended also when the server is: a message that nobody noted would be posted twice.
+	// What was begun is ended also when the server is: a message that no one noted would be posted twice.
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
 	if err := best.Do(call); app.CodeOf(err) == app.ERateLimit {

@@ -24,7 +24,7 @@ type Cards interface {
 
 // Details are the steps of an operation, for the thread beneath its card.
 type Details interface {
-	// ChatSteps gives those that have ended or failed, in the order in which they did; the newest where there are too many.
+	// ChatSteps returns those that have ended or failed, in the order in which they did; the newest where there are too many.
 	ChatSteps(ctx context.Context, c chat.ChatCard) ([]app.Step, error)
 }
 
@@ -165,7 +165,7 @@ func (s *cardSource) tell(ctx context.Context, c chat.ChatCard) error {
 			err = s.threads.EditReply(ctx, c.Channel, c.Thread, a)
 		}
 	}
-	// What cannot be shown beneath the card keeps nobody from seeing the card itself.
+	// What cannot be shown beneath the card keeps no one from seeing the card itself.
 	if err != nil && app.CodeOf(err) != app.ENotFound {
 		return err
 	}

@@ -22,7 +22,6 @@ type homeSource struct {
 	pauses    pauses
 }
 
-// Next implements Source.
 func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon bool, err error) {
 	list, err := s.homes.StaleHomes(ctx, s.board.Kind, s.board.Team)
 	if err != nil {

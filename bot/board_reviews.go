@@ -19,7 +19,7 @@ type Reviews interface {
 	ChatRequest(ctx context.Context, c chat.ChatReview) (cluster.Request, error)
 }
 
-// ReviewPoster shows answers that everybody in a channel sees. Errors have the codes of Poster's.
+// ReviewPoster shows answers that everyone in a channel sees. Errors have the codes of Poster's.
 type ReviewPoster interface {
 	Show(ctx context.Context, channel string, a Answer) (message string, err error)
 	EditReply(ctx context.Context, channel, message string, a Answer) error

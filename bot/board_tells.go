@@ -32,7 +32,6 @@ type tellSource struct {
 	teller Teller
 }
 
-// Next implements Source.
 func (s *tellSource) Next(ctx context.Context, now time.Time) (*Show, bool, error) {
 	if err := s.tells.GatherChat(ctx, s.board.Kind); err != nil {
 		return nil, false, err
@@ -62,7 +61,7 @@ func (s *tellSource) tell(ctx context.Context, t chat.ChatTell) error {
 	return err
 }
 
-// send gives what becomes of it: sending, where that is not known.
+// send returns what happens to it: sending, where that is not known.
 func (s *tellSource) send(ctx context.Context, t chat.ChatTell) (chat.ChatTellState, time.Duration, error) {
 	b := s.board.Bot
 	if t.Thread != "" {
@@ -98,7 +97,7 @@ func (s *tellSource) send(ctx context.Context, t chat.ChatTell) (chat.ChatTellSt
 	return chat.ChatTellSending, 0, err
 }
 
-// beneath tells something beneath a cluster's card, for all who read it there. Nobody can look whether it is there already, so after an
+// beneath tells something beneath a cluster's card, for all who read it there. No one can look whether it is there already, so after an
 // unclear answer it's sent again: better twice than never.
 func (s *tellSource) beneath(ctx context.Context, t chat.ChatTell) (chat.ChatTellState, time.Duration, error) {
 	threads, can := s.teller.(Threads)
@@ -124,5 +123,5 @@ func (s *tellSource) beneath(ctx context.Context, t chat.ChatTell) (chat.ChatTel
 	return chat.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
 }
 
-// usualCommand is how the bot is called where it is not known how somebody calls it.
+// usualCommand is how the bot is called where it is not known how someone calls it.
 const usualCommand = "/muster"

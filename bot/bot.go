@@ -61,7 +61,7 @@ func New(c Config) *Bot {
 	return b
 }
 
-// Person is somebody of a chat, who the chat has proved to us.
+// Person is someone of a chat, who the chat has proved to us.
 type Person struct {
 	Kind     string // of chat: "slack"
 	External string // see app.Identity
@@ -116,7 +116,7 @@ type Asked struct {
 	Request int64
 }
 
-// request is one thing that somebody asks, on its way.
+// request is one thing that someone asks, on its way.
 type request struct {
 	reader
 	person  Person
@@ -136,7 +136,7 @@ func (b *Bot) request(p Person, who app.Actor) request {
 	return request{reader: reader{b.voice.to(p), b.site}, person: p, actor: who}
 }
 
-// Say answers what somebody typed behind the bot's name.
+// Say answers what someone typed behind the bot's name.
 func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
 	words, err := split(text)
 	if err != nil {

@@ -94,7 +94,7 @@ func (v voice) pace(o app.Operation, now time.Time) string {
 }
 
 // cardButtons are what can be done about an operation where its card is shown. Who presses one needs the right to it; the
-// buttons are the same for everybody who reads the card.
+// buttons are the same for everyone who reads the card.
 func cardButtons(o app.Operation, p chat.ChatProgress) []Button {
 	if !o.Status.Ended() || o.Status == app.OperationSucceeded {
 		return nil

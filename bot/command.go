@@ -24,7 +24,7 @@ type command struct {
 // deedFunc does what stands behind a button.
 type deedFunc func(ctx context.Context, r request, d deed) (Answer, error)
 
-// join gives all commands, in the order in which help shows them, and all deeds, each with the noun's part that does it.
+// join returns all commands, in the order in which help shows them, and all deeds, each with the noun's part that does it.
 func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
 	catalogs, amendments := catalogs{u.Catalogs}, amendments{u.Clusters, u.Amendments}
 	operations, leases, plans := operations{u.Operations, u.RollBacks}, leases{u.Leases}, plans{u.Clusters, u.Activity, b.creates}
@@ -97,7 +97,7 @@ var examples = map[string][]string{
 	"channel": {"channel", "channel use acme", "channel reset"},
 }
 
-// find gives a command by its word; for a word that is none EInvalid, with the nearest.
+// find returns a command by its word; for a word that is none EInvalid, with the nearest.
 func (b *Bot) find(p Person, word string) (command, error) {
 	var names []string
 	for _, c := range b.commands {

@@ -9,18 +9,18 @@ import (
 // goroutines, works until it is done or ctx ends, and puts what goes wrong into its answer: the transport answers its chat in
 // time by itself, and shows what comes later where the chat lets it.
 type talker interface {
-	// Say answers what somebody typed behind the bot's name.
+	// Say answers what someone typed behind the bot's name.
 	Say(ctx context.Context, p Person, text string) Answer
 	// Press does what stands behind a button of a message, a home or a modal; value is the button's own.
 	Press(ctx context.Context, p Person, value string) Answer
-	// Fill gives a modal as it is to be shown after something in it was chosen, typed or pressed: Form.Changed says what.
+	// Fill returns a modal as it is to be shown after something in it was chosen, typed or pressed: Form.Changed says what.
 	// Fields that keep their names keep what was typed.
 	Fill(ctx context.Context, p Person, f Form) Modal
 	// Submit does what a modal is for.
 	Submit(ctx context.Context, p Person, f Form) Submitted
-	// Choices gives what can be chosen in the field Form.Changed, whose choices are Asked for, after some letters; at most 100.
+	// Choices returns what can be chosen in the field Form.Changed, whose choices are Asked for, after some letters; at most 100.
 	Choices(ctx context.Context, p Person, f Form, typed string) []Choice
-	// Home gives somebody's own page within the chat, and has it kept fresh by a Board from then on. People who are not linked
+	// Home returns someone's own page within the chat, and has it kept fresh by a Board from then on. People who are not linked
 	// get a page that tells them how.
 	Home(ctx context.Context, p Person) Home
 	// Unfurl says in a few words what some links lead to: those of the portal's pages of clusters that the person who wrote
@@ -29,7 +29,7 @@ type talker interface {
 }
 
 // What a Board asks of a poster beside Poster; one that lacks a power is not asked for it. Every call counts within the budget
-// of its workspace, and errors have the codes of Poster's. Person is as the chat knows somebody within the workspace.
+// of its workspace, and errors have the codes of Poster's. Person is as the chat knows someone within the workspace.
 type (
 	// Threads says more beneath a message.
 	Threads interface {
@@ -41,7 +41,7 @@ type (
 		Tell(ctx context.Context, person, key string, a Answer) error
 		Told(ctx context.Context, person, key string, since time.Time) (bool, error)
 	}
-	// Zones knows in which time zone somebody is; "" where that is not known.
+	// Zones knows in which time zone someone is; "" where that is not known.
 	Zones interface {
 		Zone(ctx context.Context, person string) string
 	}
@@ -86,7 +86,7 @@ const (
 	FieldMany   FieldKind = "many"   // any of Choices
 )
 
-// Field is something that somebody fills in.
+// Field is something that someone fills in.
 type Field struct {
 	Name        string // unique within a modal
 	Kind        FieldKind
@@ -94,7 +94,7 @@ type Field struct {
 	Placeholder string
 	Values      []string // what stands in it at first; of choices their values
 	Choices     []Choice
-	Asked       bool // there are too many choices: they are asked for while somebody types; see Talker.Choices
+	Asked       bool // there are too many choices: they are asked for while someone types; see Talker.Choices
 	Optional    bool
 	Live        bool // what is filled in is told at once: see Talker.Fill
 	Most        int  // letters of text; 0: what the chat takes
@@ -104,7 +104,7 @@ type Field struct {
 // Choice is one that can be made.
 type Choice struct{ Name, Value, Hint string }
 
-// Form is what stands in a modal when somebody has changed something in it, or sends it off.
+// Form is what stands in a modal when someone has changed something in it, or sends it off.
 type Form struct {
 	ID, Note string
 	Values   map[string][]string // by field; one that is empty has none
@@ -112,7 +112,7 @@ type Form struct {
 	Pressed  string              // the value of a button within the modal that was pressed; "" for none
 }
 
-// Submitted is what becomes of a modal that was sent off. At most one of Errors, Modal and Answer is set; with none of them
+// Submitted is what happens to a modal that was sent off. At most one of Errors, Modal and Answer is set; with none of them
 // it only closes.
 type Submitted struct {
 	Errors map[string]string // by field; the modal stays as it is, with these at the fields
@@ -123,7 +123,7 @@ type Submitted struct {
 	Channel string
 }
 
-// Home is somebody's own page within the chat.
+// Home is someone's own page within the chat.
 type Home struct{ Parts []Part }
 
 // Unfurl is what is shown beneath a link.

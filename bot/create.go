@@ -172,7 +172,7 @@ func (c *createForm) parameters() []apptemplate.Parameter {
 	return c.template.Parameters[:min(len(c.template.Parameters), mostFields)]
 }
 
-// standard is a parameter's value where nobody has said another one.
+// standard is a parameter's value where no one has said another one.
 func standard(p apptemplate.Parameter) string {
 	switch {
 	case p.Default != nil:

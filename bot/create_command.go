@@ -49,13 +49,13 @@ func parseCreate(words []string) (q cluster.ClusterRequest, ok bool, err error) 
 	return q, true, nil
 }
 
-// isLength tells whether a word is a length of time such as 8h or 1d12h, and not a name or a number of nodes.
+// isLength tells whether a word is a duration such as 8h or 1d12h, and not a name or a number of nodes.
 func isLength(word string) bool {
 	_, err := apptemplate.ParseLength(word)
 	return err == nil && word[0] >= '0' && word[0] <= '9'
 }
 
-// fitted gives a request that was typed in one line the template's least size, where it says none and no parameter sets it. Asks
+// fitted returns a request that was typed in one line the template's least size, where it says none and no parameter sets it. Asks
 // tells that the template has parameters which must be filled in first.
 func (cr *creates) fitted(ctx context.Context, r request, q cluster.ClusterRequest) (_ cluster.ClusterRequest, asks bool, err error) {
 	c, err := cr.catalogs.Catalog(ctx, r.actor)
@@ -117,7 +117,7 @@ func (cr *creates) create(ctx context.Context, r request) (Answer, error) {
 	return r.created(answer), nil
 }
 
-// created tells what became of a create.
+// created tells what happened to a create.
 func (r reader) created(answer cluster.Answer) Answer {
 	if answer.Cluster == nil {
 		a := r.asked(answer.Request)

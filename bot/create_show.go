@@ -66,7 +66,7 @@ func (cr *creates) show(ctx context.Context, r request, c *createForm, p *cluste
 }
 
 // part shows a field, with what is wrong with it above: where a complaint cannot be said at the field itself, it is not lost.
-// Nobody is blamed for a field that they have not seen yet.
+// No one is blamed for a field that they have not seen yet.
 func (c *createForm) part(f Field) Part {
 	p := Part{Field: &f}
 	_, seen := c.form.Values[f.Name]
@@ -206,7 +206,7 @@ func optionChoices(options []template.ParameterOption, typed string) []Choice {
 	return matching(optionChoicesAll(options), typed)
 }
 
-// matching gives the choices that fit some letters: those that begin with them, then those that have them anywhere.
+// matching returns the choices that fit some letters: those that begin with them, then those that have them anywhere.
 func matching(all []Choice, typed string) []Choice {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	var first, rest []Choice

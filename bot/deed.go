@@ -26,7 +26,7 @@ type deed struct {
 	By        int64             `json:"by,omitempty"`   // seconds by which a lease moves
 	End       int64             `json:"end,omitempty"`  // where the lease ended when that was shown, in seconds since 1970
 	Template  string            `json:"template,omitempty"`
-	// Beside says that what becomes of it is told beside the message with the button; see Answer.Beside.
+	// Beside says that what happens to it is told beside the message with the button; see Answer.Beside.
 	Beside bool `json:"beside,omitempty"`
 }
 
@@ -65,7 +65,7 @@ func (d deed) button(name string, danger bool) Button {
 // mostDeed is what a chat takes behind a button, in bytes.
 const mostDeed = 2000
 
-// asking is button for what somebody has written down: it may be too much for one.
+// asking is button for what someone has written down: it may be too much for one.
 func (d deed) asking(name string, danger bool) (Button, error) {
 	b := d.button(name, danger)
 	if len(b.Value) > mostDeed {

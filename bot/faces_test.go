@@ -105,7 +105,7 @@ func (h *hall) EndTell(_ context.Context, id int64, s chat.ChatTellState, _ time
 	return nil
 }
 
-// held is what happens when nobody has ended what was begun: it is due again.
+// held is what happens when no one has ended what was begun: it is due again.
 func (h *hall) held() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 
 // Limits of a home.
 const (
-	homeEvery    = 10 * time.Second // a home is shown anew at most that often
+	homeEvery    = 10 * time.Second // a home is shown again at most that often
 	homeClusters = 20
 	homeRequests = 10
 	homeEnds     = 8
@@ -33,7 +33,6 @@ type homes struct {
 	clusters  Clusters
 }
 
-// Home implements Talker.
 func (b *Bot) Home(ctx context.Context, p Person) Home {
 	since := b.now()
 	h, who := b.home(ctx, p)
@@ -64,7 +63,7 @@ func (h Home) digest() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// home makes somebody's page; who is nobody where they are not linked.
+// home makes someone's page; who is no one where they are not linked.
 func (b *Bot) home(ctx context.Context, p Person) (Home, app.Actor) {
 	actor, err := b.accounts.actor(ctx, p)
 	if err != nil {

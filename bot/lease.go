@@ -41,7 +41,7 @@ func (ls leases) move(ctx context.Context, r request) (Answer, error) {
 	return r.leaseShown(o, "The lease of "+o.Name+" was moved", false), nil
 }
 
-// extend is what a button does. One that was shown before the lease was moved moves it no further: somebody has seen to it.
+// extend is what a button does. One that was shown before the lease was moved moves it no further: someone has seen to it.
 func (ls leases) extend(ctx context.Context, r request, d deed) (Answer, error) {
 	o, err := ls.leases.LeaseOutlook(ctx, r.actor, d.Cluster)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 func urlWord(s string) string { return url.QueryEscape(s) }
 
-// read gives what a form remembers; what cannot be read is as good as nothing, since the form asks again for all of it.
+// read returns what a form remembers; what cannot be read is as good as nothing, since the form asks again for all of it.
 func (f Form) read() (n note) {
 	if json.Unmarshal([]byte(f.Note), &n) != nil {
 		return note{}
@@ -18,7 +18,6 @@ func (f Form) read() (n note) {
 	return n
 }
 
-// Fill implements Talker.
 func (b *Bot) Fill(ctx context.Context, p Person, f Form) Modal {
 	m, err := b.fill(ctx, p, f)
 	if err != nil {
@@ -40,7 +39,6 @@ func (b *Bot) fill(ctx context.Context, p Person, f Form) (Modal, error) {
 
 var errNoForm = &app.Error{Code: app.EInvalid, Message: "This form is not known any more.", Hint: "Close it, and type the command again."}
 
-// Choices implements Talker.
 func (b *Bot) Choices(ctx context.Context, p Person, f Form, typed string) []Choice {
 	actor, err := b.accounts.actor(ctx, p)
 	if err != nil || f.ID != modalCreate {
@@ -53,7 +51,7 @@ func (b *Bot) Choices(ctx context.Context, p Person, f Form, typed string) []Cho
 	return list
 }
 
-// Submit implements Talker. Nothing is made that nobody has seen: where the plan is not the one that the modal shows, it is shown
+// Submit implements Talker. Nothing is made that no one has seen: where the plan is not the one that the modal shows, it is shown
 // first.
 func (b *Bot) Submit(ctx context.Context, p Person, f Form) Submitted {
 	s, err := b.submit(ctx, p, f)

@@ -13,7 +13,7 @@ type notices struct {
 	requests Requests
 }
 
-// told is a notice as a message to somebody.
+// told is a notice as a message to someone.
 func (ns notices) told(ctx context.Context, r request, n app.Notice) Answer {
 	a := Answer{Title: n.Title}
 	if n.Text != "" {

@@ -13,7 +13,7 @@ import (
 	"muster/app/template"
 )
 
-// modalQuestion names the modal in which somebody answers what a step asks.
+// modalQuestion names the modal in which someone answers what a step asks.
 const modalQuestion = "question"
 
 // mostQuestions is how many questions are shown at once.
@@ -22,7 +22,7 @@ const mostQuestions = 8
 // questions are what manual steps ask people.
 type questions struct{ questions Questions }
 
-// list shows what somebody may answer, with a button for each.
+// list shows what someone may answer, with a button for each.
 func (qs questions) list(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) > 1 {
 		return Answer{}, r.usage()
@@ -147,7 +147,7 @@ func questionField(p template.Parameter) Field {
 	return f
 }
 
-// submit gives the answer, for the attempt that was shown.
+// submit returns the answer, for the attempt that was shown.
 func (qs questions) submit(ctx context.Context, r request, f Form) (s Submitted, err error) {
 	var d deed
 	if json.Unmarshal([]byte(f.Note), &d) != nil {

@@ -49,7 +49,7 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("refused: %+v, %+v", last, d)
 	}
 
-	// Somebody was faster, or the step is asked anew.
+	// Someone was faster, or the step is asked again.
 	given := len(s.answers)
 	s.asks[0].Attempt = 3
 	if d = b.Submit(t.Context(), ada, form); d.Modal == nil || !strings.Contains(d.Modal.text(), "Nobody is asked this any more.") {

@@ -62,7 +62,7 @@ func (r request) reviewOf(name string) (id int64, reason string, err error) {
 	return id, reason, nil
 }
 
-// approveAsk shows what would be approved: nobody says yes to what they have not seen.
+// approveAsk shows what would be approved: no one says yes to what they have not seen.
 func (rs requests) approveAsk(ctx context.Context, r request) (Answer, error) {
 	id, reason, err := r.reviewOf("approve")
 	if err != nil {
@@ -167,7 +167,7 @@ func (rs requests) deny(ctx context.Context, r request) (Answer, error) {
 	return rs.reviewed(ctx, r, q)
 }
 
-// reviewed tells what became of a request that somebody has decided on. What runs by that has a card.
+// reviewed tells what happened to a request that someone has decided on. What runs by that has a card.
 func (rs requests) reviewed(ctx context.Context, r request, q cluster.Request) (Answer, error) {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: r.terms(q), Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
 	if q.Status != cluster.RequestAccepted || q.Cluster == "" {

@@ -37,7 +37,7 @@ func (s *site) sorry(p Person, err error) Answer {
 	return a
 }
 
-// Page gives the address of the page of a subject; "" where there is none.
+// Page returns the address of the page of a subject; "" where there is none.
 func (s *site) Page(about app.Subject) string {
 	if path := s.pages(about); path != "" {
 		return strings.TrimRight(s.url(), "/") + path

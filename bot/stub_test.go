@@ -39,7 +39,7 @@ func someCatalog() *template.Catalog {
 
 func (s *stub) Catalog(context.Context, app.Actor) (*template.Catalog, error) { return s.catalog, nil }
 
-// Preview gives another plan for another request, as a planner does.
+// Preview returns another plan for another request, as a planner does.
 func (s *stub) Preview(_ context.Context, _ app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
 	s.previews++
 	if r.Size > 8 {

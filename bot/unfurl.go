@@ -11,7 +11,7 @@ import (
 // mostUnfurled is how many links of one message are told about.
 const mostUnfurled = 5
 
-// Unfurl implements Talker. What it says is seen by everybody who reads there, whoever they are: the cluster's name, how it
+// Unfurl implements Talker. What it says is seen by everyone who reads there, whoever they are: the cluster's name, how it
 // stands and how large it is; no owner, cost, addresses or messages.
 func (b *Bot) Unfurl(ctx context.Context, p Person, urls []string) []Unfurl {
 	actor, err := b.accounts.actor(ctx, p)
@@ -58,7 +58,7 @@ func word(c app.Cluster, op *app.Operation) string {
 	return c.StatusWord(op)
 }
 
-// clusterOf gives the cluster whose page of our own portal an address leads to.
+// clusterOf returns the cluster whose page of our own portal an address leads to.
 func (s *site) clusterOf(address string) (id string, ok bool) {
 	at, err := url.Parse(address)
 	ours, e := url.Parse(s.Page(app.ClusterSubject("")))

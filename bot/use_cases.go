@@ -48,11 +48,11 @@ func (u UseCases) Check() {
 }
 
 type (
-	// People says which account somebody of a chat has.
+	// People says which account someone of a chat has.
 	People interface {
-		// LinkStart gives the path of a one-time link that ties somebody of a chat to an account.
+		// LinkStart returns the path of a one-time link that ties someone of a chat to an account.
 		LinkStart(ctx context.Context, kind, external, label string) (app.Subject, error)
-		// ActorOfIdentity gives who somebody of a chat is; EUnauthorized, reason "not_linked", where they have no account.
+		// ActorOfIdentity returns who someone of a chat is; EUnauthorized, reason "not_linked", where they have no account.
 		ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error)
 	}
 	// Catalogs are what clusters can be created from.
@@ -114,7 +114,7 @@ type (
 	Queues interface {
 		Waiting(ctx context.Context, a app.Actor, cluster string, f execution.WaitingFilter) (execution.Waiting, error)
 	}
-	// Quotas says how much more somebody may have.
+	// Quotas says how much more someone may have.
 	Quotas interface {
 		QuotaLeft(ctx context.Context, a app.Actor) (policy.QuotaLeft, error)
 	}
@@ -129,13 +129,13 @@ type (
 	// Channels says whose the channels of a workspace are, and gives them to other tenants.
 	Channels interface {
 		ChatTenant(ctx context.Context, w chat.ChatWorkspace, channel string) (string, error)
-		// UseChannel notes that the side of the actor wants a channel to be a tenant's, and gives what is agreed by now.
+		// UseChannel notes that the side of the actor wants a channel to be a tenant's, and returns what is agreed by now.
 		UseChannel(ctx context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error)
 		ResetChannel(ctx context.Context, a app.Actor, kind, team, channel string) error
 	}
 	// Homes keeps people's own pages within a chat fresh.
 	Homes interface {
-		// HomeShown notes what somebody's home shows, as it was worked out at a time.
+		// HomeShown notes what someone's home shows, as it was worked out at a time.
 		HomeShown(ctx context.Context, h chat.ChatHome, since time.Time) error
 	}
 )

@@ -32,7 +32,7 @@ var unwanted = []string{
 	"cloud.google.com/go/monitoring", "github.com/cncf/xds", "github.com/envoyproxy", "gocloud.dev", "google.golang.org/api", "google.golang.org/grpc",
 }
 
-// goCommand runs a command of Go for one platform, whichever the test runs on, and gives its output.
+// goCommand runs a command of Go for one platform, whichever the test runs on, and returns its output.
 func goCommand(t *testing.T, args ...string) []byte {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "go", args...)

@@ -117,7 +117,7 @@ func (g page) add(heading string) {
 	g.anchors[name] = true
 }
 
-// target gives the file that a link leads to and the part of it after #. ok is false for what is not in this module.
+// target returns the file that a link leads to and the part of it after #. ok is false for what is not in this module.
 func target(from, to string) (file, anchor string, ok bool) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "" || u.Host != "" {

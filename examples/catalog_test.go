@@ -202,7 +202,7 @@ func TestEveryServiceIsLookedAt(t *testing.T) {
 	}
 }
 
-// scripts gives each script with the library in its place, by service and action.
+// scripts returns each script with the library in its place, by service and action.
 func scripts(t *testing.T, c *apptemplate.Catalog) map[string]string {
 	t.Helper()
 	_, rest, found := strings.Cut(c.Services["base"].Actions[app.ActionInstall].Fields["script"], "<<'LIB'\n")
@@ -253,7 +253,7 @@ func TestEveryScriptIsShell(t *testing.T) {
 	}
 }
 
-// shellcheck looks at scripts, and gives what it found.
+// shellcheck looks at scripts, and returns what it found.
 func shellcheck(ctx context.Context, t *testing.T, all map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -68,7 +68,7 @@ func TestDaemonIsKnownByWhenItBegan(t *testing.T) {
 		}
 	}
 
-	// The number of the one that is gone belongs to somebody else now: to this test.
+	// The number of the one that is gone belongs to someone else now: to this test.
 	_, when, _ := strings.Cut(string(kept), " ")
 	for _, text := range []string{fmt.Sprintf("%d %s", os.Getpid(), when), fmt.Sprintf("%d \n", os.Getpid()), fmt.Sprintf("%d\n", os.Getpid()), string(kept), "\n"} {
 		if err := os.WriteFile(record, []byte(text), 0o600); err != nil {

@@ -313,7 +313,7 @@ func (m *mortal) amend(id string, a cluster.Amendment) {
 	}
 }
 
-// picture is all that somebody could tell of the end of an operation: of the cluster, its nodes, its machines, what runs on them,
+// picture is all that someone could tell of the end of an operation: of the cluster, its nodes, its machines, what runs on them,
 // what is reserved for it. What differs from one time to the next, such as ids of machines, is left out.
 func (m *mortal) picture(v cluster.ClusterView) string {
 	m.Helper()

@@ -12,7 +12,7 @@ import (
 )
 
 // amended previews and asks for an amendment, waits for its end, and checks that what was shown is what ran, step for step. It
-// gives what scripts have noted meanwhile.
+// returns what scripts have noted meanwhile.
 func (e *engine) amended(id string, m cluster.Amendment) (cluster.ClusterView, []string) {
 	e.Helper()
 	before := len(e.effects())

@@ -15,7 +15,7 @@ import (
 	"muster/providers/fake"
 )
 
-// closedPort is a port at which nobody listens.
+// closedPort is a port at which no one listens.
 func closedPort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

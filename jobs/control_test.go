@@ -242,7 +242,7 @@ func TestRollBackByItselfIsBegunOnce(t *testing.T) {
 
 func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
 	e := newEngine(t, nil)
-	// The machine of n1 is made, and nobody learns of it; n2's is refused.
+	// The machine of n1 is made, and no one learns of it; n2's is refused.
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "refused"}, Happens: true, Node: "n1"})
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "too many"}, Node: "n2"})
 	id := e.create(2).ID

@@ -25,7 +25,7 @@ import (
 	fleetpage "muster/portal/fleet"
 )
 
-// newDesk gives an app on a store of its own, with one provisioner registered.
+// newDesk returns an app on a store of its own, with one provisioner registered.
 func newDesk(t *testing.T) (executiontest.Desk, *store.Store, fleet.Registry) {
 	t.Helper()
 	s := storetest.Open(t)
@@ -61,7 +61,7 @@ func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// overHTTPS lets workers reach the desk over TLS, with the tokens that the server gives them.
+// overHTTPS lets workers reach the desk over TLS, with the tokens that the server returns them.
 func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, *store.Store, *httptest.Server) {
 	t.Helper()
 	desk, s, r := newDesk(t)

@@ -39,7 +39,7 @@ func (w *waits) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.next.ServeHTTP(rw, r)
 }
 
-// hurryTown gives a desk behind a server, which can be closed, and a worker that waits.
+// hurryTown returns a desk behind a server, which can be closed, and a worker that waits.
 func hurryTown(t *testing.T) (desk executiontest.Desk, s *store.Store, api *fleetpage.WorkerAPI, seen *waits, worker func(tenant string) (app.WorkerID, *coordinator.Remote)) {
 	t.Helper()
 	desk, s, r := newDesk(t)
@@ -102,7 +102,7 @@ func until(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// settled begins a worker's waits, and gives what tells of a cancel after its first one, which always does.
+// settled begins a worker's waits, and returns what tells of a cancel after its first one, which always does.
 func settled(t *testing.T, seen *waits, w app.WorkerID, r *coordinator.Remote) (told <-chan struct{}, stop func()) {
 	t.Helper()
 	open, all := seen.open.Load(), seen.all.Load()
@@ -123,7 +123,7 @@ func TestCancelReachesAWorkerOverHTTPSAtOnce(t *testing.T) {
 	notTold, stopOther := settled(t, seen, other, server)
 	defer stopOther()
 	seen.all.Store(0)
-	for i, name := range []string{"one", "two", "three"} { // the later ones may come while nobody waits
+	for i, name := range []string{"one", "two", "three"} { // the later ones may come while no one waits
 		cancelOne(t, desk, s, "t1", name)
 		if !isTold(told, hangs) {
 			t.Fatalf("cancel %d was not told", i+1)

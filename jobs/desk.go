@@ -11,7 +11,7 @@ import (
 )
 
 // desk is where all steps of a worker meet the server: what many ask for at the same time goes into one message. While a
-// message is under way the next one gathers, so nobody waits for company, and a thousand steps cost a few messages.
+// message is under way the next one gathers, so no one waits for company, and a thousand steps cost a few messages.
 type desk struct {
 	worker app.WorkerID
 	coord  execution.Coordinator
@@ -53,7 +53,7 @@ func (d *desk) claim() (*execution.Assignment, error) {
 	return c.as, c.err
 }
 
-// report ends a step, and gives the node's next one if there is one for us. The server is told with patience: an outcome
+// report ends a step, and returns the node's next one if there is one for us. The server is told with patience: an outcome
 // that does not arrive would be work done twice.
 func (d *desk) report(r execution.Report) (*execution.Assignment, error) {
 	g := &reporting{report: r, answer: make(chan claimed, 1)}

@@ -28,7 +28,7 @@ func full(flavor, node string, times int) fake.Outcome {
 	return fake.Outcome{Err: &app.Error{Code: app.ECapacity, Message: "there is no room"}, Flavor: flavor, Node: node, Times: times}
 }
 
-// flavors gives what the cloud was asked for, for a node, in order.
+// flavors returns what the cloud was asked for, for a node, in order.
 func (e *engine) flavors(node string) (out []string) {
 	for _, c := range e.cloud.Calls() {
 		if c.Verb == fake.Create && c.Node == node {
@@ -114,7 +114,7 @@ func (l *looksAt) CheckAccount(_ context.Context, needs family.AccountNeeds) ([]
 	return []family.Finding{{About: family.AboutQuota, OK: true, Message: "There is room."}}, nil
 }
 
-// TestOtherHardwareGoesRound asks for all of it once, tells that none was to be had, and begins anew when it is resumed.
+// TestOtherHardwareGoesRound asks for all of it once, tells that none was to be had, and begins again when it is resumed.
 func TestOtherHardwareGoesRound(t *testing.T) {
 	e := newEngine(t, withFallback)
 	for _, flavor := range []string{"s", "m", "l"} {

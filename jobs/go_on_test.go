@@ -35,7 +35,7 @@ func (e *engine) wanting(size int, choice app.FailureChoice, s template.Survival
 	return v
 }
 
-// noRoom has the cloud refuse, once, the machine of the last node that will have a service when so many nodes are asked for. It gives that node.
+// noRoom has the cloud refuse, once, the machine of the last node that will have a service when so many nodes are asked for. It returns that node.
 func (e *engine) noRoom(size int, service string) (node string) {
 	e.Helper()
 	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
@@ -70,7 +70,7 @@ func (e *engine) reserved() (n int) {
 	return n
 }
 
-// owner gives the cluster's owner an account, as everybody has who asks for clusters.
+// owner returns the cluster's owner an account, as everyone has who asks for clusters.
 func (e *engine) owner() {
 	e.Helper()
 	if err := e.store.CreateUser(e.ctx, identity.User{Tenant: app.DefaultTenant, Name: "ada", Role: app.RoleSuperadmin, PasswordHash: "x"}); err != nil {
@@ -311,7 +311,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 		t.Fatalf("size %d, %d machines, top-up %+v", v.Size, e.machines(), u)
 	}
 
-	// Somebody resizes it by hand: that is what is wanted now.
+	// Someone resizes it by hand: that is what is wanted now.
 	if _, err := e.app.Operation.Updates.Amend(t.Context(), e.admin, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 3}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,10 @@ type feed chan struct{}
 
 func (f feed) Watch(app.Topic) (<-chan struct{}, func()) { return f, func() {} }
 
-// The clock asks seldom where nobody is looked after, in time where somebody is, and at once when somebody comes to be.
+// The clock asks seldom where no one is looked after, in time where someone is, and at once when someone comes to be.
 func TestHealthClock(t *testing.T) {
 	for name, tc := range map[string]struct {
-		next        time.Duration // from each question; 0: nobody is looked after
+		next        time.Duration // from each question; 0: no one is looked after
 		least, most int           // questions in ten minutes
 	}{
 		"nobody":        {0, 40, 42},

@@ -155,7 +155,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	}
 }
 
-// drifts checks what is told of a cluster whose n2 is sick, also after the catalog has changed.
+// drifts checks what is notified of a cluster whose n2 is sick, also after the catalog has changed.
 func (e *engine) drifts(id string) {
 	e.Helper()
 	tell := func(a *appall.Services) string {

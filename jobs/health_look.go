@@ -17,7 +17,7 @@ import (
 // healthSlack is what a node gets beyond the longest of its checks to begin and to answer.
 const healthSlack = 10 * time.Second
 
-// look carries out checks on a node, all in one command and at the same time, and gives what is wrong by service: "" where
+// look carries out checks on a node, all in one command and at the same time, and returns what is wrong by service: "" where
 // nothing is. The error is for when the node could not be asked. All of it ends within the longest time limit and some slack.
 func look(ctx context.Context, sh family.Shell, n family.NodeContext, address string, checks []nodeCheck) (map[string]string, error) {
 	longest := time.Duration(0)

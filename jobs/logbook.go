@@ -39,7 +39,7 @@ func startLogBook(worker app.WorkerID, coord execution.Coordinator, log *slog.Lo
 	return b
 }
 
-// of gives the output of one attempt.
+// of returns the output of one attempt.
 func (b *logBook) of(f app.Fence) family.Output {
 	return func(s app.Stream, line string) {
 		if len(line) > logLine {

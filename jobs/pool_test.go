@@ -76,7 +76,7 @@ func (e *engine) set(r pool.PoolRequest) {
 	}
 }
 
-// keys gives the keys by which a pool opens its machines, by machine.
+// keys returns the keys by which a pool opens its machines, by machine.
 func (p *pooled) keys(v pool.PoolView) map[string][]byte {
 	p.Helper()
 	keys := map[string][]byte{}
@@ -262,7 +262,7 @@ func TestAPromiseThatIsNotKept(t *testing.T) {
 	p := newPooled(t)
 	p.pool("base", 3)
 	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
-	_ = p.worker.Close() // nobody begins anything
+	_ = p.worker.Close() // no one begins anything
 	c := p.create(2)
 	v, err := p.app.Pool.Pools.Pool(p.ctx, p.admin, "base")
 	if err != nil || v.Promised != 2 || v.Ready != 1 {

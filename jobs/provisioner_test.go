@@ -12,7 +12,7 @@ import (
 	"muster/jobs/provisioner"
 )
 
-// office is a server that gives orders as a test says, at once.
+// office is a server that returns orders as a test says, at once.
 type office struct {
 	mu       sync.Mutex
 	orders   fleet.Orders

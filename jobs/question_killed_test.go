@@ -15,7 +15,7 @@ import (
 	"muster/app/template"
 )
 
-// The server and its worker die at the end of every step, while people are asked, and just after they have answered: nobody is asked
+// The server and its worker die at the end of every step, while people are asked, and just after they have answered: no one is asked
 // twice, nothing is answered by itself, and what was typed gets to the steps that speak of it.
 func TestQuestionsOutliveServers(t *testing.T) {
 	t.Parallel()

@@ -366,7 +366,7 @@ func TestOnlyAClustersOwnAccountLosesItsMachines(t *testing.T) {
 	}
 }
 
-// pair is an engine whose account is looked at, and what became of machines that went.
+// pair is an engine whose account is looked at, and what happened to machines that went.
 type pair struct {
 	*engine
 	ids  []string // of clusters

@@ -19,7 +19,7 @@ import (
 // hasty is a policy that waits a moment only.
 var hasty = fleet.OrphanPolicy{Mode: fleet.OrphansDelete, Settle: 50 * time.Millisecond, Most: 5, Share: 0.25}
 
-// reconciler gives one that looks often; change alters it first.
+// reconciler returns one that looks often; change alters it first.
 func (e *engine) reconciler(change func(*reconcile.Reconciler)) (stop func()) {
 	e.Helper()
 	installation, err := e.store.Installation(e.ctx)
@@ -75,7 +75,7 @@ func (e *engine) passes(n int) {
 	}
 }
 
-// put makes a machine in the cloud behind everybody's back.
+// put makes a machine in the cloud behind everyone's back.
 func (e *engine) put(id string, tags map[string]string) {
 	installation, err := e.store.Installation(e.ctx)
 	if err != nil {
@@ -307,7 +307,7 @@ func TestLostMachinesThatComeBack(t *testing.T) {
 	e.delete(v.ID)
 }
 
-// A machine that starts anew is away for a moment, which is no reason to call its cluster failed.
+// A machine that starts again is away for a moment, which is no reason to call its cluster failed.
 func TestMachineThatWasAwayForALookIsNotLost(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
@@ -435,7 +435,7 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 	}
 }
 
-// manyClouds gives accounts by name, and an error for the others.
+// manyClouds returns accounts by name, and an error for the others.
 type manyClouds map[string]family.Provider
 
 func (m manyClouds) Provider(_ context.Context, spec template.ProviderSpec) (family.Provider, error) {

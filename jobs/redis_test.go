@@ -8,7 +8,7 @@ import (
 	"muster/jobs/queue"
 )
 
-// redisForTest gives the address of a Redis of the test's own: here one inside the process.
+// redisForTest returns the address of a Redis of the test's own: here one inside the process.
 func redisForTest(t *testing.T) string {
 	t.Helper()
 	r, err := queue.StartEmbeddedRedis("secret")

@@ -13,7 +13,7 @@ import (
 	"muster/jobs/remote"
 )
 
-// verdict is what becomes of a failed attempt.
+// verdict is what happens to a failed attempt.
 type verdict int
 
 // The verdicts.
@@ -43,7 +43,7 @@ const (
 	reasonImageRoom = "image_no_room"  // a container engine's disk is full: pulling or building again would fill it again
 )
 
-// policy alone decides what becomes of a failed attempt. A reason goes before the rule of its code. A service's time
+// policy alone decides what happens to a failed attempt. A reason goes before the rule of its code. A service's time
 // limit (its action's timeout in the catalog) and those of machine actions say when an attempt has failed.
 var policy = []rule{
 	// The world outside: what passes.
@@ -64,7 +64,7 @@ var policy = []rule{
 	{code: app.EScript, reason: reasonUnhealthy, verdict: ask, // it has been waited for as long as the service says
 		advice: "The service runs but doesn't answer as it should. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."},
 	{code: app.EInternal, verdict: again, tries: 3, first: time.Second},
-	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // somebody else is at work on the same thing
+	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // someone else is at work on the same thing
 	{code: app.EConflict, reason: reasonImageRoom, verdict: ask, advice: "Make room on the host's disk; then resume."},
 
 	// The world outside: what a person has to put right.
@@ -87,10 +87,10 @@ var policy = []rule{
 }
 
 // patience is how long a step is tried at all, counted from its first try since the operation was last resumed: "again"
-// does not go on for ever, whatever its reason. A longer time limit of a service still has its first try.
+// does not go on forever, whatever its reason. A longer time limit of a service still has its first try.
 const patience = 6 * time.Hour
 
-// retryOf is retry for a claimed step, and gives the error a hint where the policy knows one and nobody else did.
+// retryOf is retry for a claimed step, and gives the error a hint where the policy knows one and no one else did.
 func retryOf(e *app.Error, as *execution.Assignment) app.Retry {
 	p := ruleOf(e, as.Action)
 	r := p.decide(e, as.Tries, as.Age)
@@ -106,7 +106,7 @@ func retryOf(e *app.Error, as *execution.Assignment) app.Retry {
 	return r
 }
 
-// ruleOf gives the rule of an error that a step has met. A deletion goes on for as long as time can help, since what it leaves costs money.
+// ruleOf returns the rule of an error that a step has met. A deletion goes on for as long as time can help, since what it leaves costs money.
 func ruleOf(e *app.Error, a app.Action) rule {
 	p := ruleFor(e)
 	switch {
@@ -152,11 +152,11 @@ func (p rule) decide(e *app.Error, tries int, age time.Duration) app.Retry {
 	return r
 }
 
-// Tries gives how often a step is tried whose attempts fail with a code, for people who are told which attempt failed; 0
+// Tries returns how often a step is tried whose attempts fail with a code, for people who are told which attempt failed; 0
 // where it is not tried again.
 func Tries(c app.Code) int { return ruleFor(&app.Error{Code: c}).tries }
 
-// ruleFor gives the rule of an error's reason, or else that of its code; a code that is not listed is never tried again.
+// ruleFor returns the rule of an error's reason, or else that of its code; a code that is not listed is never tried again.
 func ruleFor(e *app.Error) rule {
 	found := rule{code: e.Code}
 	for _, p := range policy {

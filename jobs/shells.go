@@ -9,9 +9,9 @@ import (
 
 // Shells opens shells on nodes. Without one of its own a worker goes over SSH; simulations bring another.
 type Shells interface {
-	// Get gives a shell on the machine. Call release when done, with healthy false when the connection broke.
+	// Get returns a shell on the machine. Call release when done, with healthy false when the connection broke.
 	Get(ctx context.Context, t remote.Target) (sh family.Shell, release func(healthy bool), err error)
-	// Await logs in until it works, keeps the connection for those who Get it next, and gives the machine's host key.
+	// Await logs in until it works, keeps the connection for those who Get it next, and returns the machine's host key.
 	Await(ctx context.Context, t remote.Target) (hostKey string, err error)
 	Close() error
 }

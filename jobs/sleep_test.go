@@ -24,7 +24,7 @@ func sleepers(e *engine, c *template.Catalog) {
 	c.Hardware["small"].Providers["cloud"] = flavor
 }
 
-// since gives what was done after so many effects, without the nodes.
+// since returns what was done after so many effects, without the nodes.
 func (e *engine) since(n int) []string {
 	var out []string
 	for _, line := range e.effects()[n:] {

@@ -59,7 +59,7 @@ func (w *actions) onNode(ctx context.Context, as *execution.Assignment, f func(f
 	return err
 }
 
-// nodeClaim is what the node is told of the step's claim. A worker that stops, or that has lost its claim, leaves a service
+// nodeClaim is what the node is notified of the step's claim. A worker that stops, or that has lost its claim, leaves a service
 // action running: the next attempt takes it over. Whoever is cancelled or over time ends it.
 func (w *actions) nodeClaim(as *execution.Assignment) remote.Claim {
 	return remote.Claim{

@@ -219,7 +219,7 @@ func (w *actions) awaitLogin(ctx context.Context, p family.Provider, as *executi
 	}
 }
 
-// change is what became of a machine while logging in was tried: it is gone or has stopped, or is somewhere else.
+// change is what happened to a machine while logging in was tried: it is gone or has stopped, or is somewhere else.
 type change struct {
 	machine family.Machine
 	err     error
@@ -283,7 +283,7 @@ func (p *progress) say(what string, try int, why string) {
 	p.out(family.StreamSystem, fmt.Sprintf("Waiting for %s (attempt %d, %s so far): %s", what, try, phrase.Length(now.Sub(p.began)), why))
 }
 
-// login is told of tries to log in.
+// login is notified of tries to log in.
 func (p *progress) login(t remote.Target) func(int, error) {
 	return func(try int, err error) { p.say("SSH on "+t.String(), try, app.AsError(err).ForPeople()) }
 }

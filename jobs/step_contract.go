@@ -108,7 +108,7 @@ type facts struct {
 	heard time.Time           // when the node told its time
 }
 
-// one gives the only value of a key, "" where it did not say.
+// one returns the only value of a key, "" where it did not say.
 func (f facts) one(key string) string {
 	if v := f.said[key]; len(v) > 0 {
 		return v[0]

@@ -116,7 +116,7 @@ done
 }
 `
 
-// script gives the script with what it is to look for.
+// script returns the script with what it is to look for.
 func (c contract) script() string {
 	var peers, names4, names6 []string
 	for _, e := range c.names() {

@@ -64,7 +64,7 @@ func adopt(ctx context.Context, p family.Provider, as *execution.Assignment, m *
 	return nil
 }
 
-// walled tells whether the provider makes the firewall that the cluster has. Where it makes none, nobody waits for one: the preview said so.
+// walled tells whether the provider makes the firewall that the cluster has. Where it makes none, no one waits for one: the preview said so.
 func walled(p family.Provider, as *execution.Assignment) bool {
 	_, makes := family.PowerOf[family.Sharer](p)
 	return as.Machine.Firewall != nil && makes
@@ -74,7 +74,7 @@ func walled(p family.Provider, as *execution.Assignment) bool {
 // node's name. It
 // can be interrupted anywhere: whichever key the machine knows by then is tried, the new one is there and has been tried before the old one goes, and
 // only when the
-// old one is refused it is over. The machine proves itself by the same host key all the time. A machine that was made anew meanwhile knows the new key only.
+// old one is refused it is over. The machine proves itself by the same host key all the time. A machine that was made again meanwhile knows the new key only.
 func (w *actions) takeOver(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	shells, ok := w.Shells.(handoverShells)
 	if !ok || remote.SameKey(as.FromPool.Key, as.SSHKey) || len(as.FromPool.Key) == 0 {

@@ -13,7 +13,7 @@ import (
 	"muster/providers/sandbox"
 )
 
-// A machine with an OpenSSH of its own is taken over from a pool, also by those who begin anew where somebody was killed.
+// A machine with an OpenSSH of its own is taken over from a pool, also by those who begin again where someone was killed.
 func TestTakeOverOfASandbox(t *testing.T) {
 	n, old := sandboxNode(t, sandbox.ModeNamespaces)
 	own, _, err := remote.Keys{}.NewKey("own")
@@ -26,7 +26,7 @@ func TestTakeOverOfASandbox(t *testing.T) {
 	n.Hostname = "web-7-n1.internal"
 	as := &execution.Assignment{Node: n, Epoch: 1, Cluster: app.Cluster{ID: "web-7"}, SSHKey: own, FromPool: &execution.FromPool{Pool: "base", Key: old}}
 	out := func(s app.Stream, line string) { t.Log(s, line) }
-	// Somebody was killed when both keys were there.
+	// Someone was killed when both keys were there.
 	if _, err := shells.Await(t.Context(), target(n, old)); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"muster/app/template"
 )
 
-// standing is a provider whose machines stand; adopting gives err.
+// standing is a provider whose machines stand; adopting returns err.
 type standing struct {
 	family.Provider
 	err error

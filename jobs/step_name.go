@@ -8,7 +8,7 @@ import (
 	"muster/app/family"
 )
 
-// setName has the provider's DNS lead from a node's name to its machine, where the account names a zone. A name outside of the zone is told of, and
+// setName has the provider's DNS lead from a node's name to its machine, where the account names a zone. A name outside of the zone is notified of, and
 // has no record.
 func setName(ctx context.Context, p family.Provider, as *execution.Assignment, m family.Machine, out family.Output) error {
 	n, ok := family.PowerOf[family.Namer](p)

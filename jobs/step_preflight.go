@@ -26,7 +26,7 @@ type preflights struct {
 }
 
 type preflight struct {
-	turn  chan struct{} // holds one thing where it is nobody's turn
+	turn  chan struct{} // holds one thing where it is no one's turn
 	until time.Time
 	err   error
 }
@@ -43,7 +43,7 @@ func (k *preflight) begin(ctx context.Context) error {
 
 func (k *preflight) end() { k.turn <- struct{}{} }
 
-// of gives the look that is kept by a key.
+// of returns the look that is kept by a key.
 func (f *preflights) of(key string) *preflight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +58,7 @@ func (f *preflights) of(key string) *preflight {
 	return f.looks[key]
 }
 
-// look looks at an account, unless somebody has done so just now; those who want the same wait for one look. Before the first machines of an operation it is
+// look looks at an account, unless someone has done so just now; those who want the same wait for one look. Before the first machines of an operation it is
 // for all that the operation has to make, and else for the one machine. An account that cannot be looked at is none of our business here: its create will tell.
 func (f *preflights) look(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output) error {
 	if !looks(p) {
@@ -110,7 +110,7 @@ func operationKey(as *execution.Assignment) string {
 	return fmt.Sprintf("%s\x00operation %d", as.Provider.Account(), as.Fence.Operation)
 }
 
-// good keeps that all is well, unless somebody is looking now.
+// good keeps that all is well, unless someone is looking now.
 func (k *preflight) good(until time.Time) {
 	select {
 	case <-k.turn:
@@ -140,7 +140,7 @@ func (k *preflight) ask(ctx context.Context, p family.Provider, as *execution.As
 
 // begun tells whether the cluster has more machines by now than when the operation's were counted: then quotas have less left, and so much less is
 // needed. Where
-// the provider does not tell, nobody can say that it would refuse.
+// the provider does not tell, no one can say that it would refuse.
 func begun(ctx context.Context, p family.Provider, as *execution.Assignment) bool {
 	tags := as.Machine.Tags
 	there, err := p.List(ctx, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagCluster: tags[family.TagCluster]})

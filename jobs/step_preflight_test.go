@@ -59,7 +59,7 @@ func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
 	}
 }
 
-// Warnings, and a look that fails, keep nobody from trying.
+// Warnings, and a look that fails, keep no one from trying.
 func TestAccountThatCannotBeLookedAtIsTried(t *testing.T) {
 	for name, cloud := range map[string]*looking{
 		"warnings": {found: []family.Finding{{About: family.AboutQuota, Warning: true, Code: app.EQuota, Message: "The quota cannot be told."}}},
@@ -77,7 +77,7 @@ func TestAccountThatCannotBeLookedAtIsTried(t *testing.T) {
 	}
 }
 
-// failure gives what is said of the steps that failed.
+// failure returns what is said of the steps that failed.
 func (e *engine) failure(cluster string) string {
 	e.Helper()
 	steps, err := e.app.Cluster.Activity.Steps(e.ctx, e.admin, cluster, 0)

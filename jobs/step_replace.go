@@ -30,7 +30,7 @@ func replaces(as *execution.Assignment) bool {
 func numberOf(as *execution.Assignment) int { return 1 + len(as.Replacements) }
 
 // hopeless tells whether a failed wait is the machine's own fault, so that another one may do better. A host key that is not the expected one is none
-// of these: somebody may be
+// of these: someone may be
 // in between, and a person has to look. A key that is refused may be the image's fault, which the next machine shows: there is one more try.
 func hopeless(as *execution.Assignment, err error) bool {
 	switch e := app.AsError(err); {

@@ -50,7 +50,7 @@ muster_root=$muster_root/.resources
 mkdir -p "$muster_root" || exit 1
 `
 
-// bring sees to it that a step's resources lie on its node, and gives the directory in which they are found by name. A node that has
+// bring sees to it that a step's resources lie on its node, and returns the directory in which they are found by name. A node that has
 // them already costs one command.
 func (w *actions) bring(ctx context.Context, as *execution.Assignment, sh family.Shell, out family.Output) (dir string, err error) {
 	refs := as.Call.Resources
@@ -110,7 +110,7 @@ func (w *actions) put(ctx context.Context, as *execution.Assignment, from execut
 	return err
 }
 
-// pour gives a resource as a plain tar: what leads out of it, or grows beyond bounds, ends the stream. Its last entry says that all came before.
+// pour returns a resource as a plain tar: what leads out of it, or grows beyond bounds, ends the stream. Its last entry says that all came before.
 func pour(ctx context.Context, file *os.File, p placed) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {

@@ -10,7 +10,7 @@ import (
 	"muster/jobs/internal/loop"
 )
 
-// sleeper gives the provider of a step, which has to be able to stop machines.
+// sleeper returns the provider of a step, which has to be able to stop machines.
 func (w *actions) sleeper(ctx context.Context, as *execution.Assignment) (family.Provider, family.Sleeper, error) {
 	p, err := w.Providers.Provider(ctx, as.Provider)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 // Providers opens the accounts that steps name.
 type Providers interface {
-	// Provider gives the account of a spec; the same one for the same spec. Errors are those of the family.
+	// Provider returns the account of a spec; the same one for the same spec. Errors are those of the family.
 	Provider(ctx context.Context, spec template.ProviderSpec) (family.Provider, error)
 }
 
@@ -41,8 +41,8 @@ type WorkerConfig struct {
 	Guard     func(ctx context.Context, network, address string) (net.Conn, error)
 	Resources *cache.Resources // nil: none are brought to nodes
 	Log       *slog.Logger
-	Meter     observe.Meter  // nil: nobody counts
-	Tracer    observe.Tracer // nil: nobody follows
+	Meter     observe.Meter  // nil: no one counts
+	Tracer    observe.Tracer // nil: no one follows
 }
 
 // Worker carries out steps of one tenant. A bell wakes a free slot; one that finds a step wakes another, and each goes from
@@ -235,7 +235,7 @@ func (w *Worker) goesOn() bool {
 	return w.ctx.Err() == nil && !w.drains && !w.slots.over()
 }
 
-// carryOut does one step and reports it. It gives the node's next step, if there is one for us.
+// carryOut does one step and reports it. It returns the node's next step, if there is one for us.
 func (w *Worker) carryOut(as *execution.Assignment) (*execution.Assignment, error) {
 	ctx, cancel := context.WithTimeoutCause(w.ctx, as.Timeout, errOverTime)
 	defer cancel()

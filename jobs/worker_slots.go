@@ -14,7 +14,7 @@ type slots struct {
 	mu    sync.Mutex
 	most  int
 	taken int
-	freed chan struct{} // closed, and made anew, when there may be a free one
+	freed chan struct{} // closed, and made again, when there may be a free one
 }
 
 func newSlots(most int) *slots { return &slots{most: most, freed: make(chan struct{})} }

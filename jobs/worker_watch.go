@@ -12,7 +12,7 @@ import (
 	"muster/jobs/remote"
 )
 
-// begin begins to count, to follow and to name an attempt of a step. Ended is told of its end.
+// begin begins to count, to follow and to name an attempt of a step. Ended is notified of its end.
 func (w *actions) begin(ctx context.Context, as *execution.Assignment) (context.Context, func(r execution.Report, took time.Duration)) {
 	ctx = observe.At(ctx, observe.Place{Cluster: as.Cluster.ID, Operation: as.Fence.Operation, Step: as.StepID, Node: as.Node.Name, Attempt: as.Fence.Attempt})
 	ctx, end := observe.Begin(observe.WithTrace(ctx, as.Trace), w.Tracer, "step "+string(as.Action), observe.Fact{Name: observe.FactKind, Value: "consumer"},
@@ -38,7 +38,7 @@ func (w *actions) begin(ctx context.Context, as *execution.Assignment) (context.
 	}
 }
 
-// watched gives what follows the commands of a claim; nil where nobody wants to know. What a command reads is nobody's business here.
+// watched returns what follows the commands of a claim; nil where no one wants to know. What a command reads is no one's business here.
 func (w *actions) watched(as *execution.Assignment) func(ctx context.Context, verb string) (context.Context, func(exit int, err error)) {
 	if w.Tracer == nil {
 		return nil

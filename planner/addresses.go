@@ -10,7 +10,7 @@ import (
 // everywhere begins the ids of joins that join what is done on all nodes.
 const everywhere = "all"
 
-// named gives the services of the cluster among those whose names or addresses the configuration speaks of.
+// named returns the services of the cluster among those whose names or addresses the configuration speaks of.
 func (s *services) named(references []string) []*service {
 	var named []*service
 	for _, name := range references {
@@ -22,7 +22,7 @@ func (s *services) named(references []string) []*service {
 }
 
 // await lets the first service actions wait until all machines are confirmed whose names or addresses the
-// configuration speaks of. All later ones come after those. Confirm gives the step that confirms a node's machine, if there
+// configuration speaks of. All later ones come after those. Confirm returns the step that confirms a node's machine, if there
 // is one.
 func (g *graph) await(prefix string, named []*service, confirm func(node int) (int, bool), first []int) {
 	if len(named) == 0 || len(first) == 0 {

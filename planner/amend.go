@@ -9,15 +9,15 @@ import (
 	"muster/app/plan"
 )
 
-// amend plans what becomes of a cluster that stands, whatever the kind: the nodes say what is to be done, and this puts it
+// amend plans what happens to a cluster that stands, whatever the kind: the nodes say what is to be done, and this puts it
 // in order. It goes in waves, each of which is over before the next one begins:
 //
 //  1. what comes up: new nodes, services that are added, services that are started again;
-//  2. work on what stays, batch after batch, and machines that are made anew where that goes in batches, those first;
+//  2. work on what stays, batch after batch, and machines that are made again where that goes in batches, those first;
 //  3. what goes: services that are stopped or removed, and nodes.
 //
 // So a load balancer learns of new servers when they run, and forgets old ones before they stop. Without batches, machines
-// that are made anew belong to the first wave. Starts and stops are never batched, since what depends on what orders them over all
+// that are made again belong to the first wave. Starts and stops are never batched, since what depends on what orders them over all
 // nodes.
 func amend(g *graph, r plan.PlanRequest) error {
 	if err := checkAmendment(r); err != nil {
@@ -129,7 +129,7 @@ func (a *amendment) goDown() {
 	w.close("")
 }
 
-// split gives nodes batch by batch.
+// split returns nodes batch by batch.
 func (a *amendment) split(nodes []int) func(yield func([]int) bool) {
 	size := a.batch
 	if size == 0 {
@@ -138,7 +138,7 @@ func (a *amendment) split(nodes []int) func(yield func([]int) bool) {
 	return slices.Chunk(nodes, size)
 }
 
-// nextBatch gives what the ids of a middle wave's joins begin with.
+// nextBatch returns what the ids of a middle wave's joins begin with.
 func (a *amendment) nextBatch() string {
 	a.batches++
 	return a.batchName()
@@ -152,7 +152,7 @@ func (a *amendment) batchName() string {
 	return fmt.Sprintf("batch.%d", a.batches)
 }
 
-// nextGate gives the id of the join behind the latest batch.
+// nextGate returns the id of the join behind the latest batch.
 func (a *amendment) nextGate() string { return fmt.Sprintf("batch.%d", a.batches+1) }
 
 func (a *amendment) service(name string) *service { return a.list[a.byName[name]] }
@@ -161,7 +161,7 @@ func startsOnly(w plan.ServiceWork) bool { return w == plan.WorkStart }
 func stopsOnly(w plan.ServiceWork) bool  { return w == plan.WorkStop || w == plan.WorkStopConfigure }
 func staysUp(w plan.ServiceWork) bool    { return !startsOnly(w) && !stopsOnly(w) }
 
-// workOf gives the services of a node that work of some kinds is done to, by name.
+// workOf returns the services of a node that work of some kinds is done to, by name.
 func workOf(n plan.PlanNode, kind func(plan.ServiceWork) bool) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(n.Work)) {

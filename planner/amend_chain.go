@@ -39,19 +39,19 @@ func (s *service) workActions(w plan.ServiceWork) []app.Action {
 	case app.ActionStart, app.ActionReload, app.ActionInstall:
 		return append(actions, app.ActionCheck)
 	case app.ActionConfigure:
-		if w == plan.WorkUpgrade { // what was installed anew runs, though nothing starts it
+		if w == plan.WorkUpgrade { // what was installed again runs, though nothing starts it
 			return append(actions, app.ActionCheck)
 		}
 	}
 	return actions
 }
 
-// only gives those of some actions that the service has.
+// only returns those of some actions that the service has.
 func (s *service) only(actions ...app.Action) []app.Action {
 	return slices.DeleteFunc(slices.Clone(actions), func(a app.Action) bool { return !s.has(a) })
 }
 
-// make plans a machine and all of its services. One that is made anew is given back first.
+// make plans a machine and all of its services. One that is made again is given back first.
 func (w *wave) make(n int) {
 	create := w.act(n, "", app.ActionCreate)
 	if w.nodes[n].Change == plan.NodeReplaced {
@@ -63,7 +63,7 @@ func (w *wave) make(n int) {
 	w.fresh(n, w.nodes[n].Services)
 }
 
-// prepare plans that a machine is made ready for its services' automators. It gives the step.
+// prepare plans that a machine is made ready for its services' automators. It returns the step.
 func (w *wave) prepare(n int) int {
 	step := w.act(n, "", app.ActionBootstrap)
 	w.bootstrap[n] = step

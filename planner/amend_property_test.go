@@ -14,7 +14,7 @@ import (
 
 var allWork = []plan.ServiceWork{plan.WorkConfigure, plan.WorkReload, plan.WorkRestart, plan.WorkStop, plan.WorkStart, plan.WorkUpgrade, plan.WorkStopConfigure}
 
-// drawAmendment draws a small cluster and what becomes of it: every change, every kind of work, in batches or not.
+// drawAmendment draws a small cluster and what happens to it: every change, every kind of work, in batches or not.
 func drawAmendment(t *rapid.T) plan.PlanRequest {
 	r := drawProblem(t)
 	r.Kind = rapid.SampledFrom(app.Amendments).Draw(t, "kind")

@@ -51,7 +51,7 @@ func (a *amendment) wave(name string) *wave {
 	return w
 }
 
-// chain plans actions of a service on a node, one after the other, the first one behind some steps. It gives their steps.
+// chain plans actions of a service on a node, one after the other, the first one behind some steps. It returns their steps.
 func (w *wave) chain(n int, s *service, actions []app.Action, behind ...int) []int {
 	steps := make([]int, 0, len(actions))
 	put := func(m mark, step int) { w.marked[m][s.number] = append(w.marked[m][s.number], step) }
@@ -174,7 +174,7 @@ func (w *wave) order() {
 	}
 }
 
-// action gives what steps of one kind do. Where some services start and others only reload, it is the start.
+// action returns what steps of one kind do. Where some services start and others only reload, it is the start.
 func (w *wave) action(steps []int) app.Action {
 	action := w.steps[steps[0]].Action
 	for _, step := range steps {

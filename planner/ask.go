@@ -13,7 +13,7 @@ import (
 const betweenBatches = "batches"
 
 // markQuestions notes which steps a person carries out: those whose service says so, and those between batches. It is called before
-// the plan is ranked, since nobody knows how long people take: that is told apart from the expected duration.
+// the plan is ranked, since no one knows how long people take: that is told apart from the expected duration.
 func (g *graph) markQuestions(r plan.PlanRequest) map[string]*template.Person {
 	questions := map[string]*template.Person{}
 	for i := range g.steps {
@@ -34,7 +34,7 @@ func (g *graph) markQuestions(r plan.PlanRequest) map[string]*template.Person {
 	return questions
 }
 
-// texts gives the configuration with what people are asked beside it, so that the macros in both are checked, and nobody is asked
+// texts returns the configuration with what people are asked beside it, so that the macros in both are checked, and no one is asked
 // before the machines are confirmed whose addresses the question speaks of.
 func texts(r plan.PlanRequest) map[string]any {
 	var all []any
@@ -60,7 +60,7 @@ func texts(r plan.PlanRequest) map[string]any {
 	return config
 }
 
-// unasked gives services without what people do. A cluster falls asleep and wakes when nobody is there, often by a schedule; as with
+// unasked returns services without what people do. A cluster falls asleep and wakes when no one is there, often by a schedule; as with
 // scripts of hooks, that is left out then.
 func unasked(services map[string]*template.Service) map[string]*template.Service {
 	out := make(map[string]*template.Service, len(services))

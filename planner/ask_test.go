@@ -138,7 +138,7 @@ func TestPeopleLookBetweenBatches(t *testing.T) {
 	}
 }
 
-// A cluster falls asleep and wakes when nobody is there, so nobody is asked.
+// A cluster falls asleep and wakes when no one is there, so no one is asked.
 func TestNobodyIsAskedAtNight(t *testing.T) {
 	nodes := []plan.PlanNode{{Name: "n1", Services: []string{"db", "web"}}}
 	for _, kind := range []app.OperationKind{app.OperationSleep, app.OperationWake} {

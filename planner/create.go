@@ -54,7 +54,7 @@ func (s *services) macros(config map[string]any) (*template.MacroConfig, error) 
 	return m, m.Check(s.count)
 }
 
-// count gives how many nodes have a service.
+// count returns how many nodes have a service.
 func (s *services) count(name string) int {
 	if i, ok := s.byName[name]; ok {
 		return len(s.list[i].nodes)
@@ -155,7 +155,7 @@ func (c *creation) follow(a *service) {
 	}
 }
 
-// behind gives, by number, the acts that are over on all their nodes once an act is.
+// behind returns, by number, the acts that are over on all their nodes once an act is.
 func (c *creation) behind(at act) bits {
 	if known, ok := c.over[at]; ok {
 		return known

@@ -15,7 +15,7 @@ func Why(p plan.Plan, step, need int) string {
 	return why(p, step, need, func(node string) []string { return servicesOn(p, node) })
 }
 
-// servicesOn gives the services that have steps on a node, sorted.
+// servicesOn returns the services that have steps on a node, sorted.
 func servicesOn(p plan.Plan, node string) []string {
 	var on []string
 	for _, s := range p.Steps {

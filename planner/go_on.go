@@ -13,7 +13,7 @@ import (
 //
 //   - machine steps are not done again;
 //   - of the services that the operation before brought (PlanNode.Begun) what has not succeeded is done; those that have to read the
-//     configuration anew are configured anew, and all after that is done again, or they are reloaded where they run already;
+//     configuration again are configured again, and all after that is done again, or they are reloaded where they run already;
 //   - services that come to a node only now are set up from the beginning, behind its preparation for what they need;
 //   - other services have done to them what the node says, as in an amendment.
 //
@@ -59,8 +59,8 @@ func goOn(g *graph, r plan.PlanRequest) error {
 	return nil
 }
 
-// left gives what is left to do of setting up a service, of which some actions have succeeded. With work it has to read the
-// configuration anew.
+// left returns what is left to do of setting up a service, of which some actions have succeeded. With work it has to read the
+// configuration again.
 func (s *service) left(done map[app.Action]bool, work plan.ServiceWork) []app.Action {
 	all := s.only(createActions...)
 	open := slices.IndexFunc(all, func(a app.Action) bool { return !done[a] })
@@ -75,7 +75,7 @@ func (s *service) left(done map[app.Action]bool, work plan.ServiceWork) []app.Ac
 	return all[open:]
 }
 
-// doneBy gives the actions of services that have succeeded in the operation before, and refuses what does not fit together: EInvalid,
+// doneBy returns the actions of services that have succeeded in the operation before, and refuses what does not fit together: EInvalid,
 // reason "go_on".
 func doneBy(r plan.PlanRequest) (map[placed]map[app.Action]bool, error) {
 	done, unmade, begun := map[placed]map[app.Action]bool{}, map[string]string{}, map[string]string{}

@@ -141,7 +141,7 @@ func leftOf(r plan.PlanRequest) (w *wanted, steps map[string]bool, ok bool) {
 }
 
 // whole checks that each service of each node that stays has had all its actions, in this operation or the one before, that what has
-// to read the configuration anew does, and that nothing else was done to lost nodes than to give them back.
+// to read the configuration again does, and that nothing else was done to lost nodes than to give them back.
 func whole(t *rapid.T, r plan.PlanRequest, q plan.Plan) {
 	before, now := map[string]bool{}, map[string]bool{}
 	for _, s := range r.Went {

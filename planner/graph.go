@@ -42,7 +42,7 @@ var actionOrder = func() map[app.Action]int {
 	return order
 }()
 
-// act adds a step of a node; service is "" for machine actions. It gives the step's place in steps.
+// act adds a step of a node; service is "" for machine actions. It returns the step's place in steps.
 func (g *graph) act(node int, service string, action app.Action) int {
 	name := g.nodes[node].Name
 	id := name + "." + string(action)

@@ -67,7 +67,7 @@ func stepIDs(p plan.Plan) string {
 	return strings.Join(all, "\n")
 }
 
-// TestNoHookWhereMachinesAreGivenBack: a script on a machine that does not answer would keep it for ever.
+// TestNoHookWhereMachinesAreGivenBack: a script on a machine that does not answer would keep it forever.
 func TestNoHookWhereMachinesAreGivenBack(t *testing.T) {
 	r := plan.PlanRequest{Kind: app.OperationDelete, Nodes: []plan.PlanNode{{Name: "n1"}}, Hooks: []template.OperationHook{script("a", template.HookBefore)}}
 	p, err := planner.New().Plan(r)

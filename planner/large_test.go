@@ -96,7 +96,7 @@ func TestEdgesOfRollBacksGrowWithStepsOnly(t *testing.T) {
 		for _, s := range p.Steps {
 			edges += len(s.Needs)
 		}
-		// On each old node the store is configured, stopped and started, and the load on it configured and loaded anew; new machines go.
+		// On each old node the store is configured, stopped and started, and the load on it configured and loaded again; new machines go.
 		if p.Acts() != 2000*5+500 || edges > 3*len(p.Steps) {
 			t.Errorf("in batches of %d: %d acts, %d steps, %d edges", batch, p.Acts(), len(p.Steps), edges)
 		}

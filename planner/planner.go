@@ -12,7 +12,7 @@ type Planner struct{}
 
 var _ appplan.Planner = Planner{}
 
-// New gives a planner.
+// New returns a planner.
 func New() Planner { return Planner{} }
 
 // kinds says how each kind of operation is planned.
@@ -65,7 +65,7 @@ func (Planner) Plan(r appplan.PlanRequest) (appplan.Plan, error) {
 	return p, nil
 }
 
-// set gives the names sorted and each once. It copies only where they are not so already, and never changes its input.
+// set returns the names sorted and each once. It copies only where they are not so already, and never changes its input.
 func set(names []string) []string {
 	for i := 1; i < len(names); i++ {
 		if names[i-1] >= names[i] {

@@ -230,7 +230,7 @@ func parseService(t testing.TB, name string, words []string) *template.Service {
 	return s
 }
 
-// ids gives the ids of steps, in order.
+// ids returns the ids of steps, in order.
 func ids(p plan.Plan, steps []int) []string {
 	out := make([]string, len(steps))
 	for i, n := range steps {

@@ -91,7 +91,7 @@ func (d *drawing) count() int {
 	return len(d.nodes)
 }
 
-// length is how long the plan takes, with what nobody knows.
+// length is how long the plan takes, with what no one knows.
 func (d *drawing) length() string {
 	text := d.plan.Duration().String()
 	if people := d.plan.PeopleInWords(); people != "" {
@@ -100,7 +100,7 @@ func (d *drawing) length() string {
 	return text
 }
 
-// services gives the services that have steps on a node, sorted.
+// services returns the services that have steps on a node, sorted.
 func (d *drawing) services(node string) []string {
 	var names []string
 	for _, i := range d.steps[node] {

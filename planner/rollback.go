@@ -106,7 +106,7 @@ func (b *back) undo(s app.Step) error {
 	return nil
 }
 
-// latest gives steps in order, each once, and of those on one node the last: the others come before it.
+// latest returns steps in order, each once, and of those on one node the last: the others come before it.
 func (b *back) latest(steps []int) []int {
 	slices.Sort(steps)
 	last := map[string]int{}

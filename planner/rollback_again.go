@@ -9,7 +9,7 @@ import (
 )
 
 // again plans what comes up again: services that were only stopped, those that were removed, and nodes that were given back,
-// whose machines are made anew. It gives the last of these steps.
+// whose machines are made again. It returns the last of these steps.
 func (b *back) again(r plan.PlanRequest) ([]int, error) {
 	up := map[placed][]app.Action{} // by service: what brings it up
 	for at, d := range b.done {

@@ -112,7 +112,7 @@ func (m machines) String() string {
 	return out
 }
 
-// beforeOf is what stood before an amendment, and the nodes as a roll-back is told of them.
+// beforeOf is what stood before an amendment, and the nodes as a roll-back is notified of them.
 func beforeOf(r plan.PlanRequest) (machines, []plan.PlanNode) {
 	m, nodes := machines{}, []plan.PlanNode(nil)
 	for _, n := range r.Nodes {
@@ -278,7 +278,7 @@ func TestARollBackOfAnythingIsAPlan(t *testing.T) {
 		for _, n := range r.Nodes {
 			for _, s := range slices.Concat(n.Services, n.Removed) {
 				stood := n.Change != plan.NodeNew && !slices.Contains(n.Added, s) && n.Work[s] != plan.WorkStart
-				// What came up anew without having been stopped looks as if it was only started.
+				// What came up again without having been stopped looks as if it was only started.
 				unclear := r.Services[s].Actions[app.ActionStop] == nil
 				if end := last[n.Name+"."+s]; stood && !unclear && end.Action == app.ActionStop && back.Services[s].Actions[app.ActionStart] != nil {
 					t.Fatalf("%s is the last of it, though it ran\n%s\n%s", end.ID, listing(p), listing(q))

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stepsOf are a plan's steps as the ledger gives them: joins left out, needs with joins replaced by what they join.
+// stepsOf are a plan's steps as the ledger returns them: joins left out, needs with joins replaced by what they join.
 func stepsOf(p plan.Plan, attempt func(plan.PlanStep) int) []app.Step {
 	var steps []app.Step
 	for i, s := range p.Steps {
@@ -61,7 +61,7 @@ func TestARollBackOfACreateGivesMachinesBack(t *testing.T) {
 			t.Errorf("%s waits for %v; machines are given back all at once", s.ID, s.Needs)
 		}
 	}
-	// One whose create was asked for and failed may still have been made; one that nobody asked for was not.
+	// One whose create was asked for and failed may still have been made; one that no one asked for was not.
 	p = rollBackOf(t, r, stepsOf(create, func(s plan.PlanStep) int {
 		if s.ID == "n2.create" {
 			return 3

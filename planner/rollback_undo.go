@@ -82,7 +82,7 @@ func (b *back) look(steps []app.Step) error {
 	return nil
 }
 
-// undoing gives the acts that undo a step, in order; none where there is nothing to undo, or no way to.
+// undoing returns the acts that undo a step, in order; none where there is nothing to undo, or no way to.
 func (b *back) undoing(s app.Step) []app.Action {
 	if !begun(s) {
 		return nil
@@ -111,8 +111,8 @@ func (b *back) undoing(s app.Step) []app.Action {
 	return slices.DeleteFunc(actions, func(a app.Action) bool { return svc.Actions[a] == nil })
 }
 
-// putBack gives the acts that undo a step of a service that was on the node before and stays there. What was begun of the
-// others decides too: a configuration is put back while the service does not run, or before it reads it anew.
+// putBack returns the acts that undo a step of a service that was on the node before and stays there. What was begun of the
+// others decides too: a configuration is put back while the service does not run, or before it reads it again.
 func (b *back) putBack(action app.Action, d *deeds, svc *template.Service) []app.Action {
 	restarted := d.only(app.ActionStop, app.ActionStart, app.ActionCheck)
 	configure := func(then ...app.Action) []app.Action {
@@ -125,7 +125,7 @@ func (b *back) putBack(action app.Action, d *deeds, svc *template.Service) []app
 	case app.ActionStart:
 		switch {
 		case d.only(app.ActionStart, app.ActionCheck):
-			// It did not run before; where there is no stop, it was to start anew.
+			// It did not run before; where there is no stop, it was to start again.
 			return []app.Action{app.ActionStop}
 		case restarted && !b.changed, d.begun[app.ActionInstall] && !d.begun[app.ActionStop]:
 			return nil // there is nothing new that it could have read, or see install

@@ -49,7 +49,7 @@ func (s *service) has(a app.Action) bool {
 	return ok
 }
 
-// last gives the action after which an action has had its effect: what has been started works once it is healthy. It is
+// last returns the action after which an action has had its effect: what has been started works once it is healthy. It is
 // false where the service has neither.
 func (s *service) last(a app.Action) (app.Action, bool) {
 	if a == app.ActionStart && s.has(app.ActionCheck) {
@@ -123,7 +123,7 @@ func servicesOf(r plan.PlanRequest) (*services, error) {
 	return s, nil
 }
 
-// wants gives the names that a service depends on in a phase, each with the word for it.
+// wants returns the names that a service depends on in a phase, each with the word for it.
 func (s *service) wants(p phase) map[string]string {
 	d := s.entry.Install
 	if p == phaseRuntime {
@@ -208,7 +208,7 @@ func (s *services) link(p phase, a, b *service) string {
 	return a.name + " depends on " + b.name
 }
 
-// before gives the services whose action must precede an action of a under a rule, without those that are already
+// before returns the services whose action must precede an action of a under a rule, without those that are already
 // implied by another: where a dependency lacks the action, the search goes on to what that depends on.
 func (s *services) before(a *service, r rule) []int {
 	return s.nearest(a, r.phase, false, func(b *service) bool {
@@ -217,7 +217,7 @@ func (s *services) before(a *service, r rule) []int {
 	})
 }
 
-// nearest gives the services that a depends on in a phase, or that depend on a, by the shortest ways: where one is not
+// nearest returns the services that a depends on in a phase, or that depend on a, by the shortest ways: where one is not
 // wanted, the search goes on behind it. What is behind another one that was found is left out.
 func (s *services) nearest(a *service, p phase, dependents bool, wanted func(b *service) bool) []int {
 	var found []int

@@ -41,7 +41,7 @@ func sleepWhere(g *graph, r plan.PlanRequest, runs func(node, service string) bo
 }
 
 // wake plans that a cluster wakes: its machines start and prove who they are, and then its services start, those that others
-// need first. They are configured anew before, since machines may have other addresses than they had.
+// need first. They are configured again before, since machines may have other addresses than they had.
 func wake(g *graph, r plan.PlanRequest) error {
 	a, err := standing(g, r)
 	if err != nil {
@@ -96,7 +96,7 @@ func powerOf(steps []app.Step) app.Action {
 
 // undoPower plans the opposite of a sleep or of a wake that did not get to its end. To wake a machine that runs does nothing, so all
 // of them are woken. Of a wake, only those services are stopped that it may have begun to start: a machine that did not wake answers
-// nobody.
+// no one.
 func undoPower(g *graph, r plan.PlanRequest, act app.Action) error {
 	if act == app.ActionSleep {
 		return wake(g, r)

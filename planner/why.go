@@ -125,7 +125,7 @@ var done = map[app.Action]struct{ be, has, is string }{
 	app.ActionRemove:     {"be removed", "is removed", "is removed"},
 }
 
-// between gives the reason for an order between two services.
+// between returns the reason for an order between two services.
 func between(s, n plan.PlanStep) string {
 	where := ""
 	if n.Join {
@@ -148,7 +148,7 @@ func between(s, n plan.PlanStep) string {
 	return fmt.Sprintf("%s %s after %s %s%s, which it needs at runtime", s.Service, done[s.Action].is, n.Service, done[n.Action].has, where)
 }
 
-// namesAddress gives the reason for a wait for confirmed machines that are not one's own.
+// namesAddress returns the reason for a wait for confirmed machines that are not one's own.
 func namesAddress(s, n plan.PlanStep, on func(node string) []string) string {
 	switch {
 	case n.Join && n.Service != "":

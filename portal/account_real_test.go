@@ -66,7 +66,7 @@ func TestSignInByProviderInABrowser(t *testing.T) {
 	b.Until(`location.pathname=="/signin"&&!document.querySelector("#notice")`)
 }
 
-// TestPasswordInABrowser is the story of somebody whose password was made by somebody else.
+// TestPasswordInABrowser is the story of someone whose password was made by someone else.
 func TestPasswordInABrowser(t *testing.T) {
 	w := newTown(t)
 	secret, err := w.app.Identity.Users.ResetUserPassword(t.Context(), w.as("root"), "ada")

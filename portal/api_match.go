@@ -18,9 +18,9 @@ import (
 )
 
 // The API's answers carry an ETag (RFC 9110): a program that has the answer already asks with If-None-Match and is told so in few bytes, and
-// one that changes what it has read sends If-Match, so that what somebody else has changed meanwhile is not overwritten.
+// one that changes what it has read sends If-Match, so that what someone else has changed meanwhile is not overwritten.
 
-// tagOf gives the entity tag of an answer.
+// tagOf returns the entity tag of an answer.
 func tagOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
@@ -36,7 +36,7 @@ func matches(list, tag string) bool {
 	return false
 }
 
-// tagged gives answers of what reads their tag, and those that the sender has already no body.
+// tagged returns answers of what reads their tag, and those that the sender has already no body.
 func (p *Portal) tagged(ctx huma.Context, next func(huma.Context)) {
 	if m := ctx.Method(); (m != http.MethodGet && m != http.MethodHead) || ctx.Operation().Metadata[site.MetaStream] == true {
 		next(ctx)
@@ -83,7 +83,7 @@ func (p *Portal) matching(ctx huma.Context, next func(huma.Context)) {
 		Hint: "Read it again, make your change to what it is now, and send that with the new ETag."})
 }
 
-// reading gives what the sender of a change would read at the same address.
+// reading returns what the sender of a change would read at the same address.
 func (p *Portal) reading(ctx context.Context, r *http.Request) ([]byte, int) {
 	get := r.Clone(context.WithValue(ctx, chi.RouteCtxKey, nil))
 	get.Method, get.Body, get.ContentLength = http.MethodGet, http.NoBody, 0
@@ -104,7 +104,6 @@ type readAnswer struct {
 	body   bytes.Buffer
 }
 
-// Header implements http.ResponseWriter.
 func (a *readAnswer) Header() http.Header { return a.header }
 
 // WriteHeader implements http.ResponseWriter: the status that comes first counts.
@@ -114,13 +113,12 @@ func (a *readAnswer) WriteHeader(status int) {
 	}
 }
 
-// Write implements http.ResponseWriter.
 func (a *readAnswer) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.body.Write(b)
 }
 
-// turns are locks by name, there only while somebody has or wants them.
+// turns are locks by name, there only while someone has or wants them.
 type turns struct {
 	mu  sync.Mutex
 	all map[string]*turn
@@ -133,7 +131,7 @@ type turn struct {
 
 func newTurns() *turns { return &turns{all: map[string]*turn{}} }
 
-// hold waits until nobody else has the name. Free gives it back.
+// hold waits until no one else has the name. Free returns it.
 func (h *turns) hold(name string) (free func()) {
 	h.mu.Lock()
 	one := h.all[name]

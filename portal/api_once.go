@@ -115,7 +115,7 @@ type recorded struct {
 	kind   string
 }
 
-// Unwrap gives the context that it stands before, for humachi.
+// Unwrap returns the context that it stands before, for humachi.
 func (c *recorded) Unwrap() huma.Context { return c.humaContext }
 
 func (c *recorded) BodyReader() io.Reader { return c.in }

@@ -16,7 +16,7 @@ import (
 	catalogpage "muster/portal/catalog"
 )
 
-// all gives what the page's fields hold, those of text areas among them.
+// all returns what the page's fields hold, those of text areas among them.
 func (a seen) all() url.Values {
 	v := a.fields()
 	for d := range a.tree().Descendants() {
@@ -378,7 +378,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 		t.Fatalf("%v", got)
 	}
 
-	// Somebody else saves meanwhile.
+	// Someone else saves meanwhile.
 	in = a.all()
 	in.Set("f/label", "Mine")
 	in.Set("do", "review")

@@ -13,7 +13,7 @@ import (
 	"muster/portal/site"
 )
 
-// hidden gives the fields of the form that does what is shown.
+// hidden returns the fields of the form that does what is shown.
 func (a seen) hidden() url.Values {
 	a.t.Helper()
 	v := url.Values{}

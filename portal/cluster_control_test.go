@@ -88,7 +88,7 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 		t.Fatalf("the plan that is shown is not named: %q", hash)
 	}
 
-	// Somebody resumes and it fails again, further on: what was shown is not what would run.
+	// Someone resumes and it fails again, further on: what was shown is not what would run.
 	s.post("/clusters/"+id+"/resume", nil)
 	s.f.advance(id, 25)
 	s.f.failStep(id, "n6.nodemanager.start", "It does not start.")

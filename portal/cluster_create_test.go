@@ -104,7 +104,7 @@ func (c *counted) Solve(ctx context.Context, in *template.Catalog, r layout.Layo
 	return c.Solver.Solve(ctx, in, r)
 }
 
-// take gives what was counted since the last time.
+// take returns what was counted since the last time.
 func (c *counted) take() string {
 	return fmt.Sprintf("%d catalogs, %d revisions, %d solves, %d views", c.catalogs.Swap(0), c.revisions.Swap(0), c.solves.Swap(0), c.views.Swap(0))
 }

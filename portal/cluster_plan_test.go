@@ -10,7 +10,7 @@ import (
 	"muster/app"
 )
 
-// first gives the first element of a kind below another one.
+// first returns the first element of a kind below another one.
 func first(n *html.Node, tag string) *html.Node {
 	for d := range n.Descendants() {
 		if d.Type == html.ElementNode && d.Data == tag {
@@ -123,7 +123,7 @@ func TestAccessPage(t *testing.T) {
 	s.get(path+"/access").lacks("Download the SSH key", "cluster certificate")
 }
 
-// TestRestingPageLearnsOfMore leaves a page open on a cluster at rest; somebody else asks for something.
+// TestRestingPageLearnsOfMore leaves a page open on a cluster at rest; someone else asks for something.
 func TestRestingPageLearnsOfMore(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)

@@ -16,7 +16,7 @@ import (
 )
 
 // TestBrowserCluster is the story of one cluster's pages: watch its plan as a graph, look for a line, follow a link to it, take an
-// inventory along, and leave the page open until somebody else asks for something.
+// inventory along, and leave the page open until someone else asks for something.
 func TestBrowserCluster(t *testing.T) {
 	f := newFake(time.Now)
 	p := New(Config{UseCases: useCases(f), Version: "1.0.0", Logger: quiet()})
@@ -84,7 +84,7 @@ func TestBrowserCluster(t *testing.T) {
 	b.Until(`document.querySelector("#sentence").textContent.includes("failed")`)
 	eventually(t, func() bool { return f.watching(app.ClusterTopic(v.ID)) == 1 })
 
-	// What is half typed stays while somebody else does something, and what they do is seen soon.
+	// What is half typed stays while someone else does something, and what they do is seen soon.
 	script(`document.body.insertAdjacentHTML("beforeend", '<button id="elsewhere">elsewhere</button>');
 		const part = document.querySelector("#more");
 		part.insertAdjacentHTML("beforeend", '<form action="/x"><input id="typed" name="typed"></form>');

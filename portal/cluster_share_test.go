@@ -56,7 +56,7 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	cy.get("/clusters").reads(200, "web")
 	cy.get("/clusters").lacks("Private")
 
-	// Whoever removes itself, or gives a private cluster away, is led to what is left.
+	// Whoever removes itself, or returns a private cluster away, is led to what is left.
 	share(http.StatusSeeOther, url.Values{"who": {"cy"}, "access": {"co-owner"}, "visibility": {"private"}})
 	if a := cy.post("/clusters/web-1/sharing", url.Values{"remove": {"cy"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
 		t.Errorf("who removes itself is led to %s with %d", a.header.Get("Location"), a.status)

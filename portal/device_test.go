@@ -50,7 +50,7 @@ func TestDeviceIsLetIn(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	// Looking at the page lets nobody in.
+	// Looking at the page lets no one in.
 	if got := w.reason(c.Device); got != "authorization_pending" {
 		t.Errorf("before the answer: %q", got)
 	}

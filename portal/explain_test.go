@@ -89,7 +89,7 @@ func explainingSite(t *testing.T, fails error) *testSite {
 	return visit(t, func(c *Config) { c.UseCases = useCases(explaining{fakeOf(c), fails}) })
 }
 
-// links gives the addresses of the links on a page, by their text.
+// links returns the addresses of the links on a page, by their text.
 func (a seen) links() map[string]string {
 	out := map[string]string{}
 	for d := range a.tree().Descendants() {

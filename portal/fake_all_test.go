@@ -73,7 +73,7 @@ type everything interface {
 	site.Metering
 }
 
-// useCases gives what a portal asks for from one value that has all of it.
+// useCases returns what a portal asks for from one value that has all of it.
 func useCases(m everything) site.UseCases {
 	return site.UseCases{
 		SignIns:        m,

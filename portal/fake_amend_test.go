@@ -20,7 +20,7 @@ import (
 type workshop struct {
 	*fake
 	newer   bool                // the catalog has something newer than clusters were made of
-	sick    []string            // nodes that a repair makes anew
+	sick    []string            // nodes that a repair makes again
 	refuses *policy.Decision    // what policies say; nil: nothing
 	amended []cluster.Amendment // what Amend was called with
 	waits   bool                // amendments wait for approvals

@@ -12,7 +12,7 @@ import (
 	"muster/app/plan"
 )
 
-// current gives the latest operation of a cluster, if it allows the act.
+// current returns the latest operation of a cluster, if it allows the act.
 func (f *fake) current(a app.Actor, id string, act app.Act) (*cluster.ClusterView, *app.Operation, error) {
 	if _, err := f.view(id); err != nil {
 		return nil, nil, err

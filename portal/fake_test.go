@@ -436,7 +436,7 @@ func (f *fake) find(id string) *cluster.ClusterView {
 	return nil
 }
 
-// view gives a copy that later changes do not reach.
+// view returns a copy that later changes do not reach.
 func (f *fake) view(id string) (cluster.ClusterView, error) {
 	if f.broken != nil {
 		return cluster.ClusterView{}, f.broken

@@ -209,7 +209,7 @@ func (a seen) lacks(unwanted ...string) {
 	}
 }
 
-// find gives the element with an id; nil where there is none.
+// find returns the element with an id; nil where there is none.
 func (a seen) find(id string) *html.Node {
 	for d := range a.tree().Descendants() {
 		if attr(d, "id") == id {
@@ -230,7 +230,7 @@ func (a seen) at(id string) string {
 	return words(n)
 }
 
-// fields gives what the page's inputs and selects hold, by name, as a browser would send it.
+// fields returns what the page's inputs and selects hold, by name, as a browser would send it.
 func (a seen) fields() url.Values {
 	v := url.Values{}
 	for d := range a.tree().Descendants() {

@@ -12,7 +12,7 @@ import (
 	"muster/portal/portaltest"
 )
 
-// TestBrowserHome looks at the home of somebody new, of somebody with much, and of an admin.
+// TestBrowserHome looks at the home of someone new, of someone with much, and of an admin.
 func TestBrowserHome(t *testing.T) {
 	h := newHomely(newFake(time.Now))
 	p := New(Config{UseCases: useCases(h), Version: "1.0.0", Logger: quiet()})

@@ -81,7 +81,7 @@ func (h *homely) TemplatePrices(context.Context, app.Actor) (map[string]float64,
 	return h.prices, nil
 }
 
-// furnish gives ada a cluster of each kind, and much that waits for her.
+// furnish returns ada a cluster of each kind, and much that waits for her.
 func (h *homely) furnish() error {
 	ctx, now := context.Background(), h.now()
 	for i, r := range []cluster.ClusterRequest{

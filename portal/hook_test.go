@@ -133,7 +133,7 @@ func (f *hooked) Notices(_ context.Context, a app.Actor, before int64, limit int
 	return list, nil
 }
 
-// hooksAt signs somebody in to a portal with two hooks: one that works and one that was stopped.
+// hooksAt signs someone in to a portal with two hooks: one that works and one that was stopped.
 func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 	t.Helper()
 	var f *hooked

@@ -75,7 +75,7 @@ func TestBrowserHouse(t *testing.T) {
 	}
 }
 
-// TestBrowserOvernight leaves a page open: the sign-in ends, the server is another one, nobody looks.
+// TestBrowserOvernight leaves a page open: the sign-in ends, the server is another one, no one looks.
 func TestBrowserOvernight(t *testing.T) {
 	f, p, b := houseOf(t, "root")
 	p.live.attend = 100 * time.Millisecond

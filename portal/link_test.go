@@ -110,7 +110,7 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 	if ada.who("U1") != "default/ada" {
 		t.Errorf("the identity is that of %q now", ada.who("U1"))
 	}
-	ada.get(again).reads(http.StatusOK, "Is this you too?") // one's own may be linked anew
+	ada.get(again).reads(http.StatusOK, "Is this you too?") // one's own may be linked again
 
 	remove := url.Values{"kind": {"slack"}, "external": {"U1"}}
 	for _, other := range []*town{eve, zoe} {

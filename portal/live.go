@@ -34,9 +34,9 @@ const (
 //  2. A reader of those parts is added to livePages, under the path of the page. It gets the page's own address, and only reads.
 //  3. The handler sets f.Live = true before it renders, so that list.js is loaded.
 //
-// list.js opens one event stream, GET /live?page=PATH?QUERY, closes it while nobody looks, replaces what is not as it was, and
+// list.js opens one event stream, GET /live?page=PATH?QUERY, closes it while no one looks, replaces what is not as it was, and
 // keeps focus, ticks and unfolded details. The stream is woken by the store, at most once a second; tenants in which
-// nothing happens cost nothing but one look a minute for each page that somebody looks at.
+// nothing happens cost nothing but one look a minute for each page that someone looks at.
 type liveRead func(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error)
 
 // livePage is a page that moves by itself.
@@ -57,7 +57,7 @@ func (p nouns) livePages() map[string]livePage {
 	return map[string]livePage{
 		"/":      {read: p.home.Live},
 		"/admin": {read: p.home.AdminLive, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
-		// Calls wake nobody.
+		// Calls wake no one.
 		"/admin/provider-health": {read: p.fleet.ProviderHealthLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/admin/queues":          {read: p.execution.QueuesLive, wakes: ofInstallation},
 		"/admin/hooks/*":         {read: p.webhook.HookLive},
@@ -136,7 +136,7 @@ func (p *liveUpdates) stream(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	out, err := site.OpenStream(w, p.Meter)
 	if err != nil {
-		return nil // the reader is gone; there is nobody to tell
+		return nil // the reader is gone; there is no one to tell
 	}
 	out.Add("", "version", []byte(p.Version))
 	if err := l.run(r.Context(), out, first, changed); err != nil {
@@ -277,7 +277,7 @@ func (p *liveUpdates) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// look reads the page and gives what is not as it was sent.
+// look reads the page and returns what is not as it was sent.
 func (l *liveState) look(ctx context.Context) (liveLooked, error) {
 	ctx, cancel := context.WithTimeout(ctx, site.RequestTime)
 	defer cancel()

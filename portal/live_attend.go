@@ -79,7 +79,7 @@ func (s *attendance) run(ctx context.Context, k attendKey, at *attending, every 
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.all[k] == at { // who signs in again is looked at anew
+		if s.all[k] == at { // who signs in again is looked at again
 			delete(s.all, k)
 		}
 		for gone := range at.pages {

@@ -20,7 +20,7 @@ import (
 )
 
 // While nothing happens an open page is told that the line stands, and is read once in a while, since it says how long ago things were;
-// a page that nobody looks at, whose script closes the line, asks for nothing at all.
+// a page that no one looks at, whose script closes the line, asks for nothing at all.
 func TestRestingPagesAskForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(time.Now)
@@ -88,7 +88,7 @@ func (w *told) count(what string) int {
 	return strings.Count(all, what)
 }
 
-// However many pages somebody has open, one look tells all of them whether the sign-in still counts.
+// However many pages someone has open, one look tells all of them whether the sign-in still counts.
 func TestPagesOfASignInShareALook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s attendance

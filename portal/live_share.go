@@ -28,7 +28,7 @@ func liveRoom(a app.Actor, wakes []app.Topic) string {
 	return fmt.Sprintf("%q %q", a.Tenant, wakes)
 }
 
-// drawn gives the page as it is, as far as is known that something happened.
+// drawn returns the page as it is, as far as is known that something happened.
 func (l *liveState) drawn(ctx context.Context) (*drawnPage, error) {
 	// The actor with all that there is to it: whoever may something else sees something else.
 	d, mine, err := l.p.drawn.Get(ctx, fmt.Sprintf("%#v %q", l.a, l.at.String()), l.p.Rooms.Now(l.room), func(ctx context.Context) (*drawnPage, error) {

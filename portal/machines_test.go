@@ -13,7 +13,7 @@ import (
 	"muster/app/fleet"
 )
 
-// accounting is a Muster that also accounts for machines. It has one orphan that is due and one that nobody knows.
+// accounting is a Muster that also accounts for machines. It has one orphan that is due and one that no one knows.
 type accounting struct {
 	*fake
 	decided map[string]fleet.OrphanDecision
@@ -66,7 +66,7 @@ func (f *accounting) SetOrphanMode(_ context.Context, _ app.Actor, m fleet.Orpha
 	return nil
 }
 
-// accounts signs somebody in to a portal that accounts for machines.
+// accounts signs someone in to a portal that accounts for machines.
 func accounts(t *testing.T, user string) (*testSite, *accounting) {
 	t.Helper()
 	var f *accounting

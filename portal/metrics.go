@@ -14,7 +14,7 @@ import (
 // metricsPath is where monitoring looks.
 const metricsPath = "/metrics"
 
-// metricsShow answers monitoring that has the token of somebody who looks after the installation. Nobody else learns more than that.
+// metricsShow answers monitoring that has the token of someone who looks after the installation. No one else learns more than that.
 func (p *Portal) metricsShow(w http.ResponseWriter, r *http.Request) {
 	refuse := func(err error) {
 		if app.CodeOf(err) == app.EUnauthorized {

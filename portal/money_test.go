@@ -155,7 +155,7 @@ func (f *treasurer) UsageAheadOfAll(ctx context.Context, a app.Actor) (appusage.
 	return u, err
 }
 
-// treasury signs somebody in to a portal that counts money.
+// treasury signs someone in to a portal that counts money.
 func treasury(t *testing.T, user string) (*testSite, *treasurer) {
 	t.Helper()
 	var f *treasurer

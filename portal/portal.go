@@ -51,7 +51,7 @@ type Config struct {
 	APIRate int
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
-	// Meter counts requests and streams, and Tracer follows requests; nil: nobody does.
+	// Meter counts requests and streams, and Tracer follows requests; nil: no one does.
 	Meter  observe.Meter
 	Tracer observe.Tracer
 }

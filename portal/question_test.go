@@ -124,7 +124,7 @@ func TestWhoMayAnswer(t *testing.T) {
 				if list[0].Mine {
 					may = append(may, user)
 				}
-				// Nobody is let through by an answer that is wrong for another reason: the right to give it is looked at first.
+				// No one is let through by an answer that is wrong for another reason: the right to give it is looked at first.
 				_, err = o.app.Execution.Questions.AnswerStep(t.Context(), o.actor(user), q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt + 1})
 				if forbidden := app.CodeOf(err) == app.EForbidden; forbidden == list[0].Mine {
 					t.Errorf("%s, who may answer (%t), is told %v", user, list[0].Mine, err)

@@ -73,7 +73,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// at gives the portal as a user sees it, signed in.
+// at returns the portal as a user sees it, signed in.
 func (o *office) at(user string) *testSite {
 	o.Helper()
 	if s := o.sites[user]; s != nil {
@@ -85,7 +85,7 @@ func (o *office) at(user string) *testSite {
 	return s
 }
 
-// actor gives who a user is for the use cases.
+// actor returns who a user is for the use cases.
 func (o *office) actor(user string) app.Actor {
 	o.Helper()
 	u, err := o.store.User(o.Context(), app.DefaultTenant, user)
@@ -340,7 +340,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	boss.get("/admin/policies").lacks("small")
 }
 
-// TestARequestsPageIsLive follows the page of a request while somebody else approves it.
+// TestARequestsPageIsLive follows the page of a request while someone else approves it.
 func TestARequestsPageIsLive(t *testing.T) {
 	o := newOffice(t)
 	o.rules(officeRules...)

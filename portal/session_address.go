@@ -13,7 +13,7 @@ type proxies []netip.Prefix
 
 const mostHops = 32
 
-// visitor gives the address of whoever asks. X-Forwarded-For counts only where the request comes from a believed proxy; it is
+// visitor returns the address of whoever asks. X-Forwarded-For counts only where the request comes from a believed proxy; it is
 // read from its end, where the nearest proxy writes, up to the first address that is not a believed proxy's: what stands before
 // that can be anybody's invention.
 func (p proxies) visitor(r *http.Request) string {

@@ -25,7 +25,7 @@ var _ scs.Store = (*memory)(nil)
 
 func newMemory() *memory { return &memory{m: map[string]kept{}} }
 
-// Find gives the session of a token, and whether there is one.
+// Find returns the session of a token, and whether there is one.
 func (s *memory) Find(token string) ([]byte, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -103,7 +103,7 @@ func (w *town) as(user string) app.Actor {
 	return u.Actor()
 }
 
-// ends gives the numbers in the buttons that end a sign-in.
+// ends returns the numbers in the buttons that end a sign-in.
 func (a seen) ends() []string {
 	var ids []string
 	for d := range a.tree().Descendants() {
@@ -214,7 +214,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.enter("ada")
-	// A password that somebody else sets ends all sign-ins, and must be changed first of all.
+	// A password that someone else sets ends all sign-ins, and must be changed first of all.
 	secret, err := w.app.Identity.Users.ResetUserPassword(t.Context(), w.as("root"), "ada")
 	if err != nil || w.in() {
 		t.Fatalf("after a reset the sign-in counts: %v", err)

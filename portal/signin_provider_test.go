@@ -177,7 +177,7 @@ func (w watcher) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(r)
 }
 
-// by signs somebody in at the provider, beginning at a path of the portal, and gives where that ends.
+// by signs someone in at the provider, beginning at a path of the portal, and returns where that ends.
 func (w *town) by(s *sso, path, user string) (seen, *url.URL) {
 	w.t.Helper()
 	a, at := w.travel(path)
@@ -281,7 +281,7 @@ func TestProviderAnswersCountOnceAndHere(t *testing.T) {
 	a, _ = w.travel(answer.RequestURI())
 	a.reads(http.StatusUnauthorized, told)
 
-	// Somebody else's answer does not sign in the one who is led to it.
+	// Someone else's answer does not sign in the one who is led to it.
 	victim := w.another()
 	victim.travel("/signin/sso")
 	a, _ = victim.travel(answer.RequestURI())

@@ -47,7 +47,7 @@ func (s *testSite) follow(path string, headers ...string) *reader {
 
 func (r *reader) close() { r.stop(); _ = r.body.Close() }
 
-// next gives the next event; ok is false when the stream has ended.
+// next returns the next event; ok is false when the stream has ended.
 func (r *reader) next() (e event, ok bool) {
 	r.t.Helper()
 	var data []string

@@ -37,7 +37,7 @@ func (f withTemplates) TemplateChanges(_ context.Context, _ app.Actor, name stri
 	return catalog.TemplateDiff{Name: name, From: 1, To: 2, Changes: []app.ValueChange{{Path: "defaults.config.web.port", Before: "80", After: "<b>81"}}}, nil
 }
 
-// parametered gives the fake's template web parameters of every type.
+// parametered returns the fake's template web parameters of every type.
 func parametered(f *fake) {
 	t := f.catalog.Templates["web"]
 	t.Parameters = []template.Parameter{

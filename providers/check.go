@@ -14,7 +14,7 @@ import (
 )
 
 // Check validates a spec against its member's descriptor without opening anything. The error is an *app.Error EInvalid
-// whose Field is "type" or "settings.<name>" and whose Hint gives the nearest name that exists. Values of settings never
+// whose Field is "type" or "settings.<name>" and whose Hint returns the nearest name that exists. Values of settings never
 // stand in the message where their field is secret.
 func Check(spec template.ProviderSpec) error {
 	m, ok := lookUp(spec.Type)
@@ -86,7 +86,7 @@ func checkOwn(spec template.ProviderSpec, m member) error {
 var saidToAll = []string{"os", "os_version", "firewall"}
 
 // CheckExtra looks at what a hardware type, or an image type, says for accounts of a type beside the flavor or the image. The error is an
-// *app.Error EInvalid whose Field is extra.<name> and whose Hint gives the nearest name that exists. Types that declare nothing take anything,
+// *app.Error EInvalid whose Field is extra.<name> and whose Hint returns the nearest name that exists. Types that declare nothing take anything,
 // and heed none of it.
 func CheckExtra(typ string, image bool, extra map[string]string) error {
 	fields := memberOf(typ).Descriptor.FlavorFields

@@ -26,15 +26,15 @@ var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second,
 
 // Budget shares the calls that an account takes among all of Muster. Whoever opens accounts hands one over.
 type Budget interface {
-	// Take waits until the account may be asked once more. Where that is not soon, it does not wait but gives ERateLimit
+	// Take waits until the account may be asked once more. Where that is not soon, it does not wait but returns ERateLimit
 	// with the reason "budget" and RetryAfter: nothing was asked then.
 	Take(ctx context.Context, account string, rate template.Rate) error
-	// Exhausted tells everybody that the cloud itself does not want to be asked before so long.
+	// Exhausted tells everyone that the cloud itself does not want to be asked before so long.
 	Exhausted(ctx context.Context, account string, rate template.Rate, d time.Duration)
 }
 
 // listener is a power that a Budget may have: to be told how calls ended, with nil or with an error that has a code. Without it,
-// nobody is told.
+// no one is told.
 type listener interface {
 	Told(account string, err error)
 }
@@ -75,7 +75,7 @@ var (
 // ListsLate passes on what the member says.
 func (g *guarded) ListsLate() time.Duration { return family.ListsLate(g.inner) }
 
-// Unwrap gives the member itself; see As.
+// Unwrap returns the member itself; see As.
 func (g *guarded) Unwrap() family.Provider { return g.inner }
 
 // Has passes on what the member has. All of the powers may be asked for all the same: without one, its default holds.
@@ -99,7 +99,7 @@ func (g *guarded) Has(power any) (ok bool) {
 	return ok
 }
 
-// Create refuses a spec that would make a machine which nobody could find again.
+// Create refuses a spec that would make a machine which no one could find again.
 func (g *guarded) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	if spec.Intent == "" || spec.Tags[family.TagIntent] != spec.Intent {
 		return family.Machine{}, app.Errorf(app.EInternal, "%s: create: tag %s must carry the intent", g.name, family.TagIntent)
@@ -170,7 +170,7 @@ func (g *guarded) Wake(ctx context.Context, id string) error {
 	return g.power(ctx, "wake", id, family.Sleeper.Wake)
 }
 
-// Adopt gives a machine of ours to another node, where the member can: to do nothing is the default. It refuses what would make a machine that nobody
+// Adopt returns a machine of ours to another node, where the member can: to do nothing is the default. It refuses what would make a machine that no one
 // could find again.
 func (g *guarded) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	a, ok := family.PowerOf[family.Adopter](g.inner)
@@ -276,7 +276,7 @@ func (g *guarded) NameZone() string {
 	return n.NameZone()
 }
 
-// SetName refuses names of machines that nobody would know for ours; to do nothing is the default.
+// SetName refuses names of machines that no one would know for ours; to do nothing is the default.
 func (g *guarded) SetName(ctx context.Context, m family.Machine) error {
 	n, ok := family.PowerOf[family.Namer](g.inner)
 	if !ok {
@@ -356,7 +356,7 @@ func timed[T any](ctx context.Context, g *guarded, limit time.Duration, verb str
 		return v, nil
 	}
 	defer func() {
-		if ctx.Err() == nil { // where somebody asked to stop, it says nothing of the account
+		if ctx.Err() == nil { // where someone asked to stop, it says nothing of the account
 			g.told(coded(ctx, g.name, verb, err))
 		}
 	}()

@@ -29,7 +29,7 @@ import (
 	"muster/providers/internal/account"
 )
 
-// Every field says who may set it, or a tenant could set what nobody has thought about.
+// Every field says who may set it, or a tenant could set what no one has thought about.
 func TestEveryFieldSaysWhoMaySetIt(t *testing.T) {
 	n := 0
 	for name, m := range members {
@@ -105,7 +105,7 @@ func TestATenantSetsNoneOfTheInstallationsSettings(t *testing.T) {
 	t.Logf("%d settings refused, %d parts of credentials needed", refused, needed)
 }
 
-// planted gives this process the identity of a host at Google and at AWS, whose tokens are handed out by a server that counts what it is sent.
+// planted returns this process the identity of a host at Google and at AWS, whose tokens are handed out by a server that counts what it is sent.
 func planted(t *testing.T) (address string, sent *atomic.Int64) {
 	sent = &atomic.Int64{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -24,7 +24,7 @@ func newHost() *program.Host[member] {
 		}}
 }
 
-// memberOf gives a member by its name, and the zero member where there is none. Those of the family itself come first.
+// memberOf returns a member by its name, and the zero member where there is none. Those of the family itself come first.
 func memberOf(kind string) member {
 	m, _ := lookUp(kind)
 	return m

@@ -27,8 +27,8 @@ type Env struct {
 	DataDir      string         // a directory for this provider alone; made when it is needed
 	Logger       *slog.Logger   // nil means no logging
 	Budget       Budget         // shares the account's calls with the rest of Muster; nil means no limit
-	Meter        observe.Meter  // counts its calls; nil: nobody does
-	Tracer       observe.Tracer // follows them; nil: nobody does
+	Meter        observe.Meter  // counts its calls; nil: no one does
+	Tracer       observe.Tracer // follows them; nil: no one does
 	// Guard says where the APIs of tenants' own accounts may be; nil: at public addresses alone.
 	Guard *netguard.Guard
 
@@ -105,14 +105,14 @@ func joined(a, b map[string]member) map[string]member {
 	return all
 }
 
-// Names gives the names of all members, sorted.
+// Names returns the names of all members, sorted.
 func Names() []string {
 	all := slices.AppendSeq(plugged.Names(), maps.Keys(members))
 	slices.Sort(all)
 	return all
 }
 
-// Descriptors gives what each member says of itself, sorted by name.
+// Descriptors returns what each member says of itself, sorted by name.
 func Descriptors() []family.Descriptor {
 	var out []family.Descriptor
 	for _, name := range Names() {
@@ -127,7 +127,7 @@ func Sleeps(kind string) bool { return memberOf(kind).Descriptor.Sleeps }
 // Firewalls tells whether a type of provider makes firewalls for clusters.
 func Firewalls(kind string) bool { return memberOf(kind).Descriptor.Firewalls }
 
-// RateOf gives how many calls an account takes: what the catalog says, or what is usual for its type.
+// RateOf returns how many calls an account takes: what the catalog says, or what is usual for its type.
 func RateOf(spec template.ProviderSpec) template.Rate {
 	if spec.Rate.Limited() {
 		return spec.Rate

@@ -26,7 +26,7 @@ func provider(kind string, settings map[string]any) template.ProviderSpec {
 	return template.ProviderSpec{About: template.About{Name: "here"}, Type: kind, Settings: settings}
 }
 
-// guard opens a fake cloud through the front door, and gives the cloud behind it as well.
+// guard opens a fake cloud through the front door, and returns the cloud behind it as well.
 func guard(t *testing.T) (family.Provider, *fake.Cloud) {
 	t.Helper()
 	t.Cleanup(func() { fake.Forget(t.Name()) })

@@ -104,7 +104,7 @@ func (b *block) take(p *problem, name string, c template.ServiceConstraint, writ
 	b.images = keep(b.images, p.images, c.Images)
 }
 
-// keep gives the candidates (numbers in names) that a list accepts; an empty list accepts all.
+// keep returns the candidates (numbers in names) that a list accepts; an empty list accepts all.
 func keep(candidates []int, names, list []string) []int {
 	if len(list) == 0 {
 		return candidates

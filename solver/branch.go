@@ -196,7 +196,7 @@ func wholeUses(shares []share) ([]use, bool) {
 	return uses, true
 }
 
-// branchingPattern gives a pattern of which the solution has a fraction.
+// branchingPattern returns a pattern of which the solution has a fraction.
 func branchingPattern(shares []share, palettes int) (*pattern, float64) {
 	var best *pattern
 	var bestSum float64

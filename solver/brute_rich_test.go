@@ -100,7 +100,7 @@ func (e *enumerate) listKinds() {
 	e.counts = make([]int, len(e.kinds))
 }
 
-// accepted gives the kinds that a set of services can be.
+// accepted returns the kinds that a set of services can be.
 func (e *enumerate) accepted(bits int, on []string) []plainKind {
 	var out []plainKind
 	for _, h := range sorted(e.c.Hardware) {

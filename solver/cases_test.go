@@ -89,7 +89,7 @@ func inWords(groups []layout.NodeGroup) string {
 	return b.String()
 }
 
-// broken gives the first constraint that a layout breaks, read off the template without the solver's help; "" if none.
+// broken returns the first constraint that a layout breaks, read off the template without the solver's help; "" if none.
 func broken(c *template.Catalog, r layout.LayoutRequest, l layout.Layout) string {
 	t := c.Templates[r.Template]
 	services := r.Services

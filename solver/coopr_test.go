@@ -180,7 +180,7 @@ func definitionFiles(t *testing.T, folder string) *cooprDefinitions {
 	return d
 }
 
-// referenceExamples reads Coopr's answers, or gives nil where there are none beside the checkout.
+// referenceExamples reads Coopr's answers, or returns nil where there are none beside the checkout.
 func referenceExamples(t *testing.T) []example {
 	t.Helper()
 	file, err := os.Open(filepath.Join(reference, "solver-cases.jsonl"))
@@ -214,7 +214,7 @@ func referenceExamples(t *testing.T) []example {
 	return out
 }
 
-// example gives the answer we want. Where Coopr's has a quirk it is the better one: whatever was asked for is placed,
+// example returns the answer we want. Where Coopr's has a quirk it is the better one: whatever was asked for is placed,
 // unless its minimum was written as 0.
 func (c *cooprCase) example(shared *cooprDefinitions) example {
 	e := example{name: c.Name, catalog: template.NewCatalog()}

@@ -95,7 +95,7 @@ func (c *counter) after(k kind, count int) (bool, bitset.Set) {
 	return c.oracle.coverable(need, c.n-count)
 }
 
-// next gives the most preferred kind of which a layout of what is left can have a node. There is one as long as what is
+// next returns the most preferred kind of which a layout of what is left can have a node. There is one as long as what is
 // left can be made at all.
 func (c *counter) next() (kind, bool) {
 	open := bitset.New(c.f.words)

@@ -51,7 +51,7 @@
 //
 // The most preferred kind is a heaviest independent set (search.go, kinds.go), found by branch and bound. While nodes
 // are plenty it is taken as it is. Where they are just enough, a kind may leave a rest that cannot be made. Then the
-// oracle's core, which is a set of blocks that alone prove it, gives a clause: the kind must have at least one block of
+// oracle's core, which is a set of blocks that alone prove it, returns a clause: the kind must have at least one block of
 // those that it lacked. Clauses are made as small as can be, several are learned from one failure, and they rule out
 // at once all kinds that would fail for the same reason.
 //

@@ -124,7 +124,7 @@ func (x *extras) atLeast(b, u int) bool {
 	return !slices.ContainsFunc(x.cuts, func(c cut) bool { return c.weight[b] < c.weight[u] })
 }
 
-// welcome tells whether to take b, which is in nobody's way, can do no harm.
+// welcome tells whether to take b, which is in no one's way, can do no harm.
 func (x *extras) welcome(b int, chosen bitset.Set) bool {
 	for _, c := range x.cuts {
 		if c.weight[b] < 0 {

@@ -71,7 +71,7 @@ type typed struct {
 	room   load.Load
 }
 
-// typesInUse gives the types in order of name, without those that would never be chosen because an earlier one is
+// typesInUse returns the types in order of name, without those that would never be chosen because an earlier one is
 // accepted by the same blocks and perhaps more.
 func (f *family) typesInUse(types int, room func(t int) load.Load, accepts func(block int) []int) []typed {
 	all := make([]typed, types)

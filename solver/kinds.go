@@ -12,7 +12,7 @@ type kind struct {
 	hardware, image int
 }
 
-// finder gives kinds in order of preference: more services first, then hardware name, image name, service names.
+// finder returns kinds in order of preference: more services first, then hardware name, image name, service names.
 //
 // Whether a kind will do is for its caller to judge. What makes one fail is kept as clauses: sets of blocks of which a
 // kind must have at least one.
@@ -38,7 +38,7 @@ type choice struct {
 	judge func(blocks bitset.Set) bool
 }
 
-// preferred gives the most preferred kind, or false where there is none.
+// preferred returns the most preferred kind, or false where there is none.
 func (d *finder) preferred(c choice) (kind, bool) {
 	most := int64(math.MaxInt64)
 	for !d.w.ended {
@@ -77,7 +77,7 @@ func (d *finder) heaviest(c choice, most int64) (top int64, blocks bitset.Set, a
 	return top, blocks, at, fit
 }
 
-// firstByName gives, among the sets as heavy as blocks that pass the judge, the one whose names come first. Blocks are
+// firstByName returns, among the sets as heavy as blocks that pass the judge, the one whose names come first. Blocks are
 // numbered by name, so it goes through them in order and keeps each one that some such set has together with those
 // kept before. blocks is always such a set.
 func (d *finder) firstByName(c choice, blocks, fit bitset.Set, weight int64) bitset.Set {

@@ -103,7 +103,7 @@ type rest struct {
 	shut      []*variety
 }
 
-// after gives what is left when count nodes of a variety are taken off.
+// after returns what is left when count nodes of a variety are taken off.
 func (m *mixer) after(st rest, v *variety, count int64) rest {
 	out := rest{st.n - count, slices.Clone(st.low), slices.Clone(st.high), st.shut}
 	for i := range m.rows {
@@ -233,7 +233,7 @@ func (m *mixer) fits(blocks bitset.Set, pal int) bool {
 	return blocks.SubsetOf(p.blocks) && m.f.sum(blocks).Within(p.room)
 }
 
-// rivals gives a variety of each other kind with the same blocks: those that may not be where v is, if nodes with the same
+// rivals returns a variety of each other kind with the same blocks: those that may not be where v is, if nodes with the same
 // services have the same types.
 func (m *mixer) rivals(v *variety) (out []*variety) {
 	if !m.single {
@@ -250,7 +250,7 @@ func (m *mixer) rivals(v *variety) (out []*variety) {
 	return out
 }
 
-// clash gives two of the varieties that have the same blocks and different types, where no layout may have both.
+// clash returns two of the varieties that have the same blocks and different types, where no layout may have both.
 func (m *mixer) clash(n int, at func(i int) *variety) (a, b *variety) {
 	if !m.single {
 		return nil, nil
@@ -277,7 +277,7 @@ func (m *mixer) roomOf(pal int, most int64) load.Load {
 	return room
 }
 
-// names gives the services of a variety's blocks, by name.
+// names returns the services of a variety's blocks, by name.
 func (m *mixer) names(v *variety) (out []string) {
 	for b := v.blocks.Next(0); b >= 0; b = v.blocks.Next(b + 1) {
 		out = append(out, m.p.blocks[b].services...)

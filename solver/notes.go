@@ -12,7 +12,7 @@ import (
 	"muster/solver/internal/request"
 )
 
-// WithNotes gives a solver whose layouts say why they are as they are and not otherwise: what was preferred, what keeps each
+// WithNotes returns a solver whose layouts say why they are as they are and not otherwise: what was preferred, what keeps each
 // service from being on more nodes, and where the choice of hardware and zones comes from. Notes that a layout has already
 // are left alone.
 func WithNotes(s layout.Solver) layout.Solver { return noting{s} }
@@ -21,7 +21,7 @@ type noting struct{ layout.Solver }
 
 var _ layout.Solver = noting{}
 
-// Solve gives the layout of the inner solver, with notes.
+// Solve returns the layout of the inner solver, with notes.
 func (n noting) Solve(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) (layout.Layout, error) {
 	l, err := n.Solver.Solve(ctx, c, r)
 	if err != nil || len(l.Notes) > 0 {
@@ -94,7 +94,7 @@ func (n *noter) preference() {
 	}
 }
 
-// unpriced warns of hardware in the layout that is cheap only because nobody knows what it costs.
+// unpriced warns of hardware in the layout that is cheap only because no one knows what it costs.
 func (n *noter) unpriced() {
 	var names []string
 	for h, name := range n.p.hardware {
@@ -107,7 +107,7 @@ func (n *noter) unpriced() {
 	}
 }
 
-// kinds gives the different sets of services.
+// kinds returns the different sets of services.
 func (n *noter) kinds() (out [][]string) {
 	for _, g := range n.l.Groups {
 		if !slices.ContainsFunc(out, func(k []string) bool { return slices.Equal(k, g.Services) }) {

@@ -21,7 +21,7 @@ func (p *problem) refusal(o obstacle) *app.Error {
 		humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"), o.sentence)
 }
 
-// obstacle looks for what makes the whole problem impossible. It gives false where a layout exists.
+// obstacle looks for what makes the whole problem impossible. It returns false where a layout exists.
 func (c *counter) obstacle() (obstacle, bool) {
 	if len(c.f.palettes) == 0 {
 		return obstacle{c.p.everywhere, fmt.Sprintf("no hardware type that may be used here (%s) is large enough for %s, which "+

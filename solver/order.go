@@ -60,7 +60,7 @@ func (o *order) with(at spot, v *variety, count int64, exactly bool) spot {
 	return spot{at.st, append(slices.Clone(at.extra), r), at.left - count}
 }
 
-// layout fills what is left in the preferred way that passes final. It gives nil where there is none.
+// layout fills what is left in the preferred way that passes final. It returns nil where there is none.
 func (m *mixer) layout(st rest, final func([]use) bool) []use {
 	o := &order{m: m, final: final}
 	for _, r := range m.rows {
@@ -170,7 +170,7 @@ func (o *order) count(at spot, v *variety) int64 {
 	return low
 }
 
-// next gives the most preferred variety of which a layout of what is left can have a node.
+// next returns the most preferred variety of which a layout of what is left can have a node.
 func (o *order) next(at spot) *variety {
 	size := int64(len(o.m.p.services))
 	for !o.m.w.ended {
@@ -199,7 +199,7 @@ func (o *order) next(at spot) *variety {
 	return nil
 }
 
-// on gives a variety on a palette with so many services of which a layout of what is left can have a node; nil where there
+// on returns a variety on a palette with so many services of which a layout of what is left can have a node; nil where there
 // is none.
 func (o *order) on(at spot, pal int, size int64) *variety {
 	m := o.m
@@ -338,7 +338,7 @@ func (o *order) cut(c *cutWorth, pal int, size int64) cut {
 	return out
 }
 
-// prepare sets the search up for varieties on a palette with at most size services, and gives the blocks to choose from.
+// prepare sets the search up for varieties on a palette with at most size services, and returns the blocks to choose from.
 func (o *order) prepare(pal int, size int64) bitset.Set {
 	m := o.m
 	x := &extras{}
@@ -390,7 +390,7 @@ func (o *order) heaviest(size int64) (pal int, blocks bitset.Set, top int64) {
 	return 0, nil, 0
 }
 
-// firstByName gives, among the varieties on the palette of v with as many services that pass the judge, the one whose
+// firstByName returns, among the varieties on the palette of v with as many services that pass the judge, the one whose
 // names come first.
 func (o *order) firstByName(at spot, v *variety) *variety {
 	m := o.m

@@ -10,13 +10,13 @@ import (
 	"muster/solver/internal/load"
 )
 
-// arranger finds a place for each node of a layout: a zone, or a host. It divides groups by place, in their order, and gives
+// arranger finds a place for each node of a layout: a zone, or a host. It divides groups by place, in their order, and returns
 // false, leaving them as they are, where that cannot be done.
 type arranger interface {
 	place(groups *[]layout.NodeGroup) bool
 }
 
-// arranger gives what nodes need a place of; nil where that is nothing.
+// arranger returns what nodes need a place of; nil where that is nothing.
 func (p *problem) arranger(w *watch) arranger {
 	switch {
 	case p.pool != nil:
@@ -258,7 +258,7 @@ func (s *hosting) state(j int) string {
 	return string(key)
 }
 
-// alike gives for each seat the nearest earlier one that is in the same state, -1 where there is none.
+// alike returns for each seat the nearest earlier one that is in the same state, -1 where there is none.
 func (s *hosting) alike() []int {
 	last := map[string]int{}
 	out := make([]int, len(s.seats))
@@ -441,7 +441,7 @@ type flow struct {
 	seen  []bool
 }
 
-// push sends up to n nodes of a guest and gives how many.
+// push sends up to n nodes of a guest and returns how many.
 func (f *flow) push(g, n int) int {
 	for sink := range f.room {
 		if f.room[sink] > 0 && f.takes(g, sink) {

@@ -11,7 +11,7 @@ import (
 	"muster/solver/internal/request"
 )
 
-// Possible gives nil where Solve finds a layout, without looking for the preferred one, which can take far longer. The error is
+// Possible returns nil where Solve finds a layout, without looking for the preferred one, which can take far longer. The error is
 // what Solve would give, save that the words of a refusal may be other ones.
 func (s *Solver) Possible(ctx context.Context, catalog *template.Catalog, r layout.LayoutRequest) error {
 	p, err := narrow(catalog, r)

@@ -50,7 +50,7 @@ func (p *problem) mixerFor(w *watch) *mixer {
 	return m
 }
 
-// prices gives what each hardware candidate costs, in whole numbers without a common divisor.
+// prices returns what each hardware candidate costs, in whole numbers without a common divisor.
 func (p *problem) prices() []int64 {
 	const digits = 1e9
 	out := make([]int64, len(p.hardware))

@@ -54,7 +54,7 @@ type ratio struct{ service, per, of int }
 // mostNodes is the most that is solved for, whoever asks. It is more than a cluster can have, since explanations look for layouts around it.
 const mostNodes = 4 * template.MaxNodes
 
-// narrow checks the request in the order in which Coopr does, and gives the problem that is left.
+// narrow checks the request in the order in which Coopr does, and returns the problem that is left.
 func narrow(c *template.Catalog, r layout.LayoutRequest) (*problem, error) {
 	if r.Size <= 0 {
 		return nil, request.Refuse(app.EInvalid, request.BadRequest, "size", "cluster size must be greater than 0")
@@ -194,7 +194,7 @@ func (p *problem) takeServices(c *template.Catalog, t *template.Template, r layo
 	return nil
 }
 
-// missing gives a line for every requirement that neither a service's name nor what a service provides fulfils.
+// missing returns a line for every requirement that neither a service's name nor what a service provides fulfils.
 func (p *problem) missing(c *template.Catalog) []string {
 	have := make(map[string]bool, len(p.services))
 	for _, name := range p.services {
@@ -217,7 +217,7 @@ func (p *problem) missing(c *template.Catalog) []string {
 	return lines
 }
 
-// conflicts gives a line for every service that names another one of the cluster as its enemy. As in Coopr only
+// conflicts returns a line for every service that names another one of the cluster as its enemy. As in Coopr only
 // services' own names count here, not what they provide.
 func (p *problem) conflicts(c *template.Catalog) []string {
 	var lines []string

@@ -55,7 +55,7 @@ type node struct {
 	tight                bool      // whether that is too little for all that may still be taken
 }
 
-// best takes blocks out of avail, none of which may conflict with chosen. It gives the greatest weight that can be
+// best takes blocks out of avail, none of which may conflict with chosen. It returns the greatest weight that can be
 // reached with at most limit blocks and what was taken, or nil where that is less than need. It looks no further once it
 // has enough. After the watch has ended the answer means nothing.
 func (s *search) best(avail, chosen bitset.Set, need, enough int64, limit int) (int64, bitset.Set) {
@@ -125,7 +125,7 @@ func (s *search) take(n *node, b int) bool {
 	return true
 }
 
-// reduce settles what is certain. It gives false where a clause cannot be fulfilled.
+// reduce settles what is certain. It returns false where a clause cannot be fulfilled.
 func (s *search) reduce(n *node) bool {
 	for {
 		again, ok := s.heed(n)
@@ -235,8 +235,8 @@ func (s *search) reduceAt(n *node, b int) bool {
 	return dropped
 }
 
-// bound gives a weight that cannot be exceeded: the blocks are covered by cliques, of which each gives one block; and
-// where room is short, no part of a block gives more for its share of the room than the best ones do.
+// bound returns a weight that cannot be exceeded: the blocks are covered by cliques, of which each returns one block; and
+// where room is short, no part of a block returns more for its share of the room than the best ones do.
 func (s *search) bound(n *node) int64 {
 	most := s.cliqueBound(n)
 	if n.tight {
@@ -334,7 +334,7 @@ func (s *search) cliqueBound(n *node) int64 {
 		}
 		return sum
 	}
-	// A group of which every block that is left was counted in full gives one of them up.
+	// A group of which every block that is left was counted in full returns one of them up.
 	for _, g := range s.f.groups {
 		if !g.Within2(n.avail, n.chosen) || !g.Within2(alone, n.chosen) {
 			continue

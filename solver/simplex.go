@@ -64,7 +64,7 @@ type simplex struct {
 	u       []float64
 }
 
-// clone gives a program with the same basis that shares nothing that changes.
+// clone returns a program with the same basis that shares nothing that changes.
 func (l *simplex) clone() *simplex {
 	c := *l
 	c.inverse = make([][]float64, len(l.inverse))
@@ -79,7 +79,7 @@ func (l *simplex) clone() *simplex {
 // stale is after how many pivots a basis is not used for the next program, lest rounding add up.
 const stale = 1500
 
-// rebase makes the program one for what is left now, with the basis that it has; run mends what does not fit. It gives
+// rebase makes the program one for what is left now, with the basis that it has; run mends what does not fit. It returns
 // false where the basis cannot serve.
 func (l *simplex) rebase(st rest, g goal) bool {
 	if l.pivots > stale || slices.ContainsFunc(l.basis, func(j int) bool { return j < -len(l.sides) }) {
@@ -131,7 +131,7 @@ func (l *simplex) shutOut(kinds []*variety) {
 
 func (l *simplex) isShut(v *variety) bool { return v.kind < len(l.closed) && l.closed[v.kind] }
 
-// barred gives the sets that are not worth looking for on a palette: kinds that may not be used, and those that rows
+// barred returns the sets that are not worth looking for on a palette: kinds that may not be used, and those that rows
 // count, of which all varieties are in the pool.
 func (l *simplex) barred(pal int) (out []bitset.Set) {
 	m := l.m
@@ -243,7 +243,7 @@ const (
 	noAnswer outcome = iota // the time was over
 	solved
 	empty
-	unfit // the basis is of no use: begin anew
+	unfit // the basis is of no use: begin again
 )
 
 // newSimplex states what is left; the bounds of the branches' rows are in st too, after those of the rows.
@@ -294,7 +294,7 @@ func (m *mixer) newSimplex(st rest, extra []row, g goal) *simplex {
 	return l
 }
 
-// coef gives the column of a pool entry.
+// coef returns the column of a pool entry.
 func (l *simplex) coef(j int) []entry {
 	for len(l.coefs) <= j {
 		v := l.m.pool[len(l.coefs)]
@@ -433,7 +433,7 @@ func (l *simplex) entering(second, anyone bool) (int, bool) {
 
 const someColumns = 256
 
-// pivot brings a column into the basis and gives how far it moved.
+// pivot brings a column into the basis and returns how far it moved.
 func (l *simplex) pivot(j int, second bool) float64 {
 	k := len(l.sides)
 	l.transform(j)
@@ -497,7 +497,7 @@ func (l *simplex) transform(j int) {
 	}
 }
 
-// shares gives how many nodes of each variety the solution has, in fractions.
+// shares returns how many nodes of each variety the solution has, in fractions.
 func (l *simplex) shares() []share {
 	var out []share
 	for i, j := range l.basis {
@@ -771,7 +771,7 @@ func (l *simplex) priceAt(t *worth, size [2]int64) (fresh bool) {
 	return fresh
 }
 
-// open gives the blocks that may be worth having on palette p.
+// open returns the blocks that may be worth having on palette p.
 func (m *mixer) open(t *worth, p int, avail bitset.Set, least int64, x *extras) {
 	avail.CopyFrom(m.f.palettes[p].blocks)
 	for b := avail.Next(0); b >= 0; b = avail.Next(b + 1) {

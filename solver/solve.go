@@ -22,7 +22,7 @@ var _ applayout.Solver = (*Solver)(nil)
 // New makes a solver.
 func New() *Solver { return &Solver{} }
 
-// Solve gives the preferred layout for the request, see the package comment. A request that cannot be asked is EInvalid
+// Solve returns the preferred layout for the request, see the package comment. A request that cannot be asked is EInvalid
 // or ENotFound, one that no layout answers is ENoLayout (the Reason says more, see app.Solver), and a context
 // that ends first, for whatever cause, is ETimeout.
 func (*Solver) Solve(ctx context.Context, catalog *template.Catalog, r applayout.LayoutRequest) (applayout.Layout, error) {

@@ -39,7 +39,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// writer gives equal blocks of text the same name.
+// writer returns equal blocks of text the same name.
 type writer struct {
 	out   strings.Builder
 	names map[string]string

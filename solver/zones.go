@@ -33,7 +33,7 @@ func (p *problem) zoner(w *watch) *zoner {
 	return z
 }
 
-// assign gives, for each group, the number of nodes in each zone; nil where the rule cannot be kept.
+// assign returns, for each group, the number of nodes in each zone; nil where the rule cannot be kept.
 func (z *zoner) assign(groups []layout.NodeGroup) [][]int {
 	tags := make([][]int, len(groups)) // per group: which of the counted things it adds to
 	things := max(1, len(z.spread))
@@ -57,7 +57,7 @@ func (z *zoner) assign(groups []layout.NodeGroup) [][]int {
 	return z.search(groups, tags, things)
 }
 
-// deal gives nodes out one by one, after as many for each zone as go evenly.
+// deal deals nodes out one by one, after as many for each zone as go evenly.
 func (z *zoner) deal(groups []layout.NodeGroup, tags [][]int, counts [][]int) [][]int {
 	nodes := make([]int, len(z.zones))
 	out := make([][]int, len(groups))

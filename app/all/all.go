@@ -313,7 +313,7 @@ type Config struct {
 	CheckScript func(script string) *template.ScriptFault // what keeps a shell from reading a script, nil for nothing; nil: scripts are not read before they run
 	LeaseGrace  time.Duration                             // for how long a deletion may stay paused after the cluster's lease has ended; 0: DefaultLeaseGrace
 
-	// How steps are carried out, and what people are told of why one waits; nil: not known, or for Workers what the provisioners say.
+	// How steps are carried out, and what people are notified of why one waits; nil: not known, or for Workers what the provisioners say.
 	Provisioned bool // by provisioners, which register; what none of them can take is refused
 	Workers     execution.Workforce
 	Budgets     execution.Budgets

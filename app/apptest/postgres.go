@@ -54,7 +54,7 @@ func StartPostgres(settings ...string) (p *Postgres, err error) {
 	return p, nil
 }
 
-// postgresPlace is where the files go: into memory where there is room for them and nobody asks for what a disk would keep. Every database is some
+// postgresPlace is where the files go: into memory where there is room for them and no one asks for what a disk would keep. Every database is some
 // 700 files, and ext4 takes fifteen times as long for them.
 func postgresPlace(settings []string) string {
 	const shm, room = "/dev/shm", 2 << 30
@@ -172,7 +172,7 @@ func (p *Postgres) Close() error {
 	return errors.Join(p.stop(syscall.SIGQUIT), os.RemoveAll(p.Dir))
 }
 
-// SQL says something to a database and gives the answer, unaligned.
+// SQL says something to a database and returns the answer, unaligned.
 func (p *Postgres) SQL(database, text string) (string, error) {
 	out, err := p.command("psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", text).CombinedOutput()
 	if err != nil {
@@ -189,7 +189,7 @@ func (p *Postgres) Make(name, template string) error {
 	return p.run("createdb", "-T", template, name)
 }
 
-// Fresh makes a database for a test, like the template where that is not "", and gives its address.
+// Fresh makes a database for a test, like the template where that is not "", and returns its address.
 func (p *Postgres) Fresh(t testing.TB, template string) string {
 	t.Helper()
 	name := fmt.Sprintf("test%d", p.count.Add(1))

@@ -55,7 +55,7 @@ type entry struct {
 	Link string
 }
 
-// List looks through the whole archive and gives its files and links in the order of their names, with hashes of their contents.
+// List looks through the whole archive and returns its files and links in the order of their names, with hashes of their contents.
 // Directories are not listed.
 func List(ctx context.Context, s Source) ([]resource.ResourceFile, error) {
 	files := []resource.ResourceFile{}
@@ -96,7 +96,7 @@ func walk(ctx context.Context, s Source, each func(e entry, r io.Reader) error) 
 	return s.walk(ctx, top, each)
 }
 
-// top gives the folder to take off.
+// top returns the folder to take off.
 func (s Source) top(ctx context.Context) (string, error) {
 	if s.Name == "" {
 		return "", nil
@@ -453,7 +453,6 @@ type bounded struct {
 	err     error // that is not the end
 }
 
-// Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.n += int64(n)

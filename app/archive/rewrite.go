@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// epoch is when everything was made that is written anew: the same archive gives the same bytes.
+// epoch is when everything was made that is written again: the same archive returns the same bytes.
 var epoch = time.Unix(1, 0).UTC()
 
-// Rewrite writes an archive anew as a plain tar: directories, files and links only, by root, below the folder. Files keep the
+// Rewrite writes an archive again as a plain tar: directories, files and links only, by root, below the folder. Files keep the
 // execute bits that they have; whoever may not read is given the right to, since who runs a service is not known.
 func Rewrite(ctx context.Context, s Source, folder string, to *tar.Writer) error {
 	return walk(ctx, s, func(e entry, r io.Reader) error {

@@ -10,7 +10,7 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Client gives a client whose requests have plain bodies. It is not a client of the SDK's own any more, so what is to be set about that has to be set
+// Client returns a client whose requests have plain bodies. It is not a client of the SDK's own any more, so what is to be set about that has to be set
 // before; nil is
 // http.DefaultClient.
 func Client(c Doer) Doer {
@@ -22,7 +22,6 @@ func Client(c Doer) Doer {
 
 type client struct{ inner Doer }
 
-// Do implements Doer.
 func (c client) Do(r *http.Request) (*http.Response, error) { return c.inner.Do(Plain(r)) }
 
 // CloseIdleConnections passes on, where there are connections to close.
@@ -32,7 +31,7 @@ func (c client) CloseIdleConnections() {
 	}
 }
 
-// Plain gives a request with the same body, as a reader and no more. The one that is given stays as it is.
+// Plain returns a request with the same body, as a reader and no more. The one that is given stays as it is.
 func Plain(r *http.Request) *http.Request {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r

@@ -9,7 +9,7 @@ import (
 // The phases. BuildOther is of events that are no part of a build, such as a push or a deployment that was asked for: rules may
 // act upon them, and nothing ends by itself with them.
 const (
-	BuildQueued  app.BuildPhase = "queued"  // it waits for somebody to run it
+	BuildQueued  app.BuildPhase = "queued"  // it waits for someone to run it
 	BuildRunning app.BuildPhase = "running" // it runs
 	BuildEnded   app.BuildPhase = "ended"   // however it ended; nothing of it runs any more
 	BuildOther   app.BuildPhase = "other"
@@ -62,10 +62,10 @@ type BuildSystem struct {
 
 // BuildSystems knows the build systems. It is pure: it reads no clock and opens nothing.
 type BuildSystems interface {
-	// Systems gives all, sorted by name.
+	// Systems returns all, sorted by name.
 	Systems() []BuildSystem
 	// Verify looks whether a delivery was signed with one of the secrets (two while one is replaced), in constant time over the body
-	// as it came, and how old its signed time is. header gives a header's first value, "" for none. Errors: EUnauthorized without a
+	// as it came, and how old its signed time is. header returns a header's first value, "" for none. Errors: EUnauthorized without a
 	// signature, with a wrong one, or with a time beyond BuildClockSkew, and they say which; EInvalid for headers that make no sense;
 	// ENotFound for a system that is not known.
 	Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (BuildDelivery, error)

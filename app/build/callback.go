@@ -20,7 +20,7 @@ type BuildCall struct {
 	Why   string // why nowhere, where there was to be one
 }
 
-// BuildCallbacks is where a build is told, and what became of that.
+// BuildCallbacks is where a build is told, and what happened to that.
 type BuildCallbacks struct {
 	URL  string          `json:"url,omitempty"` // without what may be secret
 	Why  string          `json:"why,omitempty"` // why no callback is sent, or none any more
@@ -45,13 +45,13 @@ type BuildCallback struct {
 	Error  string        `json:"error,omitempty"`
 }
 
-// News is what is told of a build as it stands.
+// News is what is notified of a build as it stands.
 func (b Build) News(now time.Time, nodes []app.BuildNode) app.BuildNews {
 	return app.BuildNews{At: now, Build: b.ID, Hook: b.Hook, Key: b.Key, Name: b.Event.Build, Job: b.Event.Job, State: b.State, Words: b.Words, Cluster: b.Cluster,
 		Nodes: nodes, HookID: b.HookID}
 }
 
-// Line says in one line what became of it.
+// Line says in one line what happened to it.
 func (c BuildCallback) Line(now time.Time) string {
 	tries := fmt.Sprintf("%d attempts", c.Attempts)
 	if c.Attempts == 1 {
@@ -158,7 +158,7 @@ func (a *Hooks) checkCallback(r BuildRule) error {
 	return nil
 }
 
-// toldOf gives what is to be told of a build that has moved; nil for nothing.
+// toldOf returns what is to be notified of a build that has moved; nil for nothing.
 func (a *Reconciler) toldOf(ctx context.Context, was DueBuild, b Build, now time.Time) (*app.BuildNews, error) {
 	if (b.Callback == nil || b.Callback.URL == "") && !was.Of.Statuses || b.State == was.State || !b.State.Told() {
 		return nil, nil

@@ -21,7 +21,7 @@ import (
 // HookStore keeps hooks with their secrets.
 type HookStore interface {
 	BuildHook(ctx context.Context, tenant string, name string) (BuildHook, error)
-	// BuildHookAt gives the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
+	// BuildHookAt returns the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
 	BuildHookAt(ctx context.Context, id string, now time.Time) (h BuildHook, secrets []string, err error)
 	BuildHooks(ctx context.Context, tenant string) ([]BuildHook, error)
 	// DeleteBuildHook ends all builds of a hook with it.
@@ -153,7 +153,7 @@ func (a *Hooks) BuildHooks(ctx context.Context, actor app.Actor) ([]BuildHook, e
 	return all, err
 }
 
-// BuildHook gives one; ENotFound where there is none of the name.
+// BuildHook returns one; ENotFound where there is none of the name.
 func (a *Hooks) BuildHook(ctx context.Context, actor app.Actor, name string) (BuildHook, error) {
 	if err := actor.Authorize("BuildHook"); err != nil {
 		return BuildHook{}, err
@@ -313,7 +313,7 @@ func (a *Hooks) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHook
 
 func unprintableButSpace(r rune) bool { return r != ' ' && webhook.Unprintable(r) }
 
-// findUser gives an account of a tenant, or ENotFound.
+// findUser returns an account of a tenant, or ENotFound.
 type findUser func(ctx context.Context, tenant, name string) (identity.User, error)
 
 // checkBuildOwner refuses owners that could not act, and those who may more than the one who names them.
@@ -337,7 +337,7 @@ func checkBuildOwner(ctx context.Context, actor app.Actor, name string, users fi
 	return nil
 }
 
-// buildOwner gives as whom a hook acts; why is set where it cannot.
+// buildOwner returns as whom a hook acts; why is set where it cannot.
 func (a *Hooks) buildOwner(ctx context.Context, h BuildHook) (owner app.Actor, why string, err error) {
 	u, err := a.Store.User(ctx, h.Tenant, h.Owner)
 	switch {

@@ -66,7 +66,7 @@ type Build struct {
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	// Callback is where its progress is reported; nil when no callback was asked for.
 	Callback *BuildCallbacks `json:"callback,omitempty"`
-	// Statuses are what its commit was made to show, and what became of that.
+	// Statuses are what its commit was made to show, and what happened to that.
 	Statuses []BuildCallback `json:"statuses,omitempty"`
 
 	// How it goes on; see TendBuilds.

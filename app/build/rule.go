@@ -189,7 +189,7 @@ type BuildRuleEngine interface {
 	EventWords() []policy.PolicyWord
 	// CheckRule tells what is wrong with the CEL of a rule: EInvalid with the field, and line and column in the message.
 	CheckRule(r BuildRule) error
-	// JudgeRule says whether a rule matches, and what it would ask for. An error means that nobody can tell.
+	// JudgeRule says whether a rule matches, and what it would ask for. An error means that no one can tell.
 	JudgeRule(ctx context.Context, r BuildRule, e app.BuildEvent) (BuildJudgement, error)
 	// KeyOf evaluates the key of a rule alone.
 	KeyOf(ctx context.Context, r BuildRule, e app.BuildEvent) (string, error)

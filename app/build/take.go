@@ -23,13 +23,13 @@ type IntakeStore interface {
 	// BuildDelivery gives one with its body, and what makes it the same.
 	BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d BuildTaken, uniq string, err error)
 	BuildHook(ctx context.Context, tenant string, name string) (BuildHook, error)
-	// BuildHookAt gives the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
+	// BuildHookAt returns the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
 	BuildHookAt(ctx context.Context, id string, now time.Time) (h BuildHook, secrets []string, err error)
-	// BuildTokenKey gives what tokens of a hook's builds are made from.
+	// BuildTokenKey returns what tokens of a hook's builds are made from.
 	BuildTokenKey(ctx context.Context, id string) ([]byte, error)
 	// NoteBuildRefused notes why a delivery was not taken, at most once in ten seconds for each hook.
 	NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error
-	// NoteBuildTaken writes what became of a delivery later: Outcome and Words.
+	// NoteBuildTaken writes what happened to a delivery later: Outcome and Words.
 	NoteBuildTaken(ctx context.Context, d BuildTaken) error
 	NoteDeed(ctx context.Context, d app.Deed) error
 	// TakeBuild does what an order says, and keeps the delivery. EConflict, reason "replayed", where there was one with the same Uniq;
@@ -59,7 +59,7 @@ type Intake struct {
 // NewIntake returns one on top of what c holds.
 func NewIntake(c IntakeConfig) *Intake { return &Intake{IntakeConfig: c} }
 
-// BuildOutcome is what became of a delivery.
+// BuildOutcome is what happened to a delivery.
 type BuildOutcome string
 
 // BuildTaken is what is kept of a delivery that was signed right.
@@ -160,7 +160,7 @@ var errBuildSigned = &app.Error{Code: app.EUnauthorized, Reason: "signature", Me
 // nobodyHere stands for hooks that are not there, so that their deliveries take as long to be refused as others.
 const nobodyHere = "whsec_bm9ib2R5IGlzIGhlcmUsIG5vYm9keSBhdCBhbGwgaGVyZQ=="
 
-// TakeBuild takes what was sent to a hook's address, on behalf of nobody: what it may do is what the hook's owner may. header gives the
+// TakeBuild takes what was sent to a hook's address, on behalf of no one: what it may do is what the hook's owner may. header returns the
 // first value of a header. EUnauthorized where the hook is not known or the signature is not right, the same for both; EConflict, reason
 // "replayed", where it was taken before; EInvalid where the body is not what the system sends; EForbidden where the hook is switched off.
 func (a *Intake) TakeBuild(ctx context.Context, id string, header func(string) string, body []byte, from string) (BuildReceipt, error) {
@@ -223,7 +223,7 @@ func (a *Intake) buildReceipt(ctx context.Context, h BuildHook, done BuildDone) 
 	return r, nil
 }
 
-// buildToken opens one build. It follows from the hook's own key, so that everybody who signs for a build is given the same.
+// buildToken opens one build. It follows from the hook's own key, so that everyone who signs for a build is given the same.
 func buildToken(key []byte, id int64) string {
 	m := hmac.New(sha256.New, key)
 	m.Write([]byte("build " + strconv.FormatInt(id, 10)))
@@ -296,7 +296,7 @@ type weighedBuild struct {
 type BuildLook struct {
 	Rule    string `json:"rule"`
 	Matched bool   `json:"matched"`
-	Words   string `json:"words,omitempty"` // why nobody can tell, or why it does nothing
+	Words   string `json:"words,omitempty"` // why no one can tell, or why it does nothing
 }
 
 // reopening are the words of systems for a pull request that was closed and is not any more.
@@ -358,7 +358,7 @@ func (a *Intake) weighBuild(ctx context.Context, h BuildHook, e app.BuildEvent) 
 	return w
 }
 
-// endsOf gives what ends with a build, or with a job of it. A cluster that is for the whole of a build goes with the whole.
+// endsOf returns what ends with a build, or with a job of it. A cluster that is for the whole of a build goes with the whole.
 func (a *Intake) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []BuildEnd {
 	if e.Job == "" && e.JobID == "" {
 		return []BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
@@ -379,7 +379,7 @@ func (a *Intake) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []Bu
 	return ends
 }
 
-// extendFor moves the lease where an order says so; what becomes of it stands with the delivery.
+// extendFor moves the lease where an order says so; what happens to it stands with the delivery.
 func (a *Intake) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) {
 	if o.Extend == "" || done.Build == nil {
 		return
@@ -423,7 +423,7 @@ func (a *Intake) BuildDelivery(ctx context.Context, actor app.Actor, hook string
 }
 
 // ReplayBuild runs a kept delivery again, against today's rules. A build that has a cluster gets no second one, one that has ended none
-// at all; one that was refused or failed may begin anew.
+// at all; one that was refused or failed may begin again.
 func (a *Intake) ReplayBuild(ctx context.Context, actor app.Actor, hook string, id int64) (BuildTaken, error) {
 	if err := actor.Authorize("ReplayBuild"); err != nil {
 		return BuildTaken{}, err

@@ -18,7 +18,7 @@ type ReconcilerStore interface {
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
-	// DueBuilds gives builds of all tenants of which something is to be done by now, and when the next one is due; zero: none is known.
+	// DueBuilds returns builds of all tenants of which something is to be done by now, and when the next one is due; zero: none is known.
 	DueBuilds(ctx context.Context, now time.Time, limit int) (due []DueBuild, next time.Time, err error)
 	// MoveBuild writes how a build stands, unless something has happened to it since it was read; done tells which. When it leaves its
 	// place, the next one of its rule is looked at. Of notice and tell, what is not nil is queued with it.
@@ -40,7 +40,7 @@ type ReconcilerConfig struct {
 	Hooks *Hooks
 }
 
-// Reconciler gets clusters for builds that wait, and gives them back.
+// Reconciler gets clusters for builds that wait, and returns them.
 type Reconciler struct {
 	ReconcilerConfig
 }
@@ -89,8 +89,8 @@ const (
 	buildsAtOnce    = 100
 )
 
-// TendBuilds goes on with builds, of all tenants: gives clusters to those whose turn it is, follows them until they are ready, and gives
-// them back when their builds have ended. It gives how many it went on with, and when it is to be called again though nothing happens; zero
+// TendBuilds goes on with builds, of all tenants: gives clusters to those whose turn it is, follows them until they are ready, and returns
+// them back when their builds have ended. It returns how many it went on with, and when it is to be called again though nothing happens; zero
 // where nothing is known. Several servers may call it at the same time. A build to which nothing happens costs nothing.
 func (a *Reconciler) TendBuilds(ctx context.Context) (moved int, next time.Time, err error) {
 	now := a.Now()
@@ -155,7 +155,7 @@ func buildRetry(tries int) time.Duration {
 	return min(buildFirstRetry<<min(max(tries-1, 0), 10), buildLastRetry)
 }
 
-// turnOf gives a waiting build its cluster where its turn has come. claimed says that the store has moved it already.
+// turnOf creates the cluster of a waiting build where its turn has come. claimed says that the store has moved it already.
 func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Time) (claimed bool, err error) {
 	switch {
 	case !b.EndAt.IsZero():
@@ -306,7 +306,7 @@ func (a *Reconciler) followBuild(ctx context.Context, d DueBuild, b *Build, now 
 	return nil
 }
 
-// giveBuildBack begins the delete of a build's cluster, and sees it gone. It needs nobody's leave: machines cost money.
+// giveBuildBack begins the delete of a build's cluster, and sees it gone. It needs no one's leave: machines cost money.
 func (a *Reconciler) giveBuildBack(ctx context.Context, d DueBuild, b *Build, now time.Time) error {
 	c, err := a.Store.Cluster(ctx, b.Tenant, b.Cluster)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 // AccessStore knows builds and the keys of their tokens.
 type AccessStore interface {
 	Build(ctx context.Context, tenant string, id int64) (Build, error)
-	// BuildHookAt gives the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
+	// BuildHookAt returns the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
 	BuildHookAt(ctx context.Context, id string, now time.Time) (h BuildHook, secrets []string, err error)
-	// BuildTokenKey gives what tokens of a hook's builds are made from.
+	// BuildTokenKey returns what tokens of a hook's builds are made from.
 	BuildTokenKey(ctx context.Context, id string) ([]byte, error)
 	EndBuild(ctx context.Context, who app.Actor, b Build, words string, now time.Time) error
 }
@@ -49,7 +49,7 @@ type BuildKey struct {
 var errBuildToken = &app.Error{Code: app.EUnauthorized, Reason: "token", Message: "There is no such build, or the token is not its own.",
 	Hint: "A token is given with the answer to each signed delivery that is about the build."}
 
-// buildOfToken gives the build that a token is for. It opens that one, and nothing else.
+// buildOfToken returns the build that a token is for. It opens that one, and nothing else.
 func (a *Access) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error) {
 	key, err := a.Store.BuildTokenKey(ctx, k.Hook)
 	switch {
@@ -128,7 +128,7 @@ func (a *Access) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration
 	return a.Builds.buildView(ctx, app.Actor{Tenant: b.Tenant}, k.Build)
 }
 
-// BuildClusterBy gives the cluster of a build that is ready, to whoever has the build's token.
+// BuildClusterBy returns the cluster of a build that is ready, to whoever has the build's token.
 func (a *Access) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.ClusterView, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *Access) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.Cluste
 	return a.Views.Cluster(ctx, owner, b.Cluster)
 }
 
-// BuildKeyBy gives the private key of a build's cluster, as ClusterKey does, to whoever has the build's token. It stands in the audit.
+// BuildKeyBy returns the private key of a build's cluster, as ClusterKey does, to whoever has the build's token. It stands in the audit.
 func (a *Access) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem []byte, err error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {

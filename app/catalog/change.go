@@ -14,7 +14,7 @@ import (
 	"muster/app/template"
 )
 
-// applyTries is how often a change is worked out anew that others were faster than.
+// applyTries is how often a change is worked out again that others were faster than.
 const applyTries = 5
 
 // CheckCatalog says what a change would do. Nothing is saved.
@@ -181,7 +181,7 @@ func (c CatalogChange) check() (asOf int64, err error) {
 	return asOf, nil
 }
 
-// lay lays the texts over the own entries as they are. It notes those that become other than they are, and gives all, and where those that
+// lay lays the texts over the own entries as they are. It notes those that become other than they are, and returns all, and where those that
 // the change holds are written. Comments are part of what an author saves, so a text with other ones is a new version of the entry; for clusters
 // nothing changes by it, since versions of templates are told apart by what they say. A text that is only laid out otherwise is no version at all.
 func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText, compare func(saved, text string) TextDifference) (next []CatalogText, touched map[template.CatalogKey]CatalogText) {
@@ -303,7 +303,7 @@ func (a *Service) checkAccounts(ctx context.Context, actor app.Actor, d *catalog
 	return nil
 }
 
-// sameAccount tells whether two specs are of one account. Which settings tell accounts apart nobody but the cloud knows, so all count.
+// sameAccount tells whether two specs are of one account. Which settings tell accounts apart no one but the cloud knows, so all count.
 func sameAccount(a, b *template.ProviderSpec) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -14,7 +14,7 @@ import (
 // changesShown is how many fields of an entry a report names.
 const changesShown = 200
 
-// describe says what becomes of each entry.
+// describe says what happens to each entry.
 func (a *Service) describe(ctx context.Context, actor app.Actor, d *catalogDraft) error {
 	if len(d.Entries) == 0 {
 		return nil

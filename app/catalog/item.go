@@ -47,7 +47,7 @@ func (a *Service) CatalogItems(ctx context.Context, actor app.Actor, kind, query
 	return items, nil
 }
 
-// CatalogSource gives one entry with its text; ENotFound where there is none.
+// CatalogSource returns one entry with its text; ENotFound where there is none.
 func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k template.CatalogKey) (CatalogSource, error) {
 	if err := actor.Authorize("CatalogSource"); err != nil {
 		return CatalogSource{}, err
@@ -82,7 +82,7 @@ func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k template
 	return s, nil
 }
 
-// CatalogHistory gives versions of an own entry, newest first (none: empty).
+// CatalogHistory returns versions of an own entry, newest first (none: empty).
 func (a *Service) CatalogHistory(ctx context.Context, actor app.Actor, k template.CatalogKey) ([]CatalogRevision, error) {
 	if err := actor.Authorize("CatalogHistory"); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (a *Service) CatalogHistory(ctx context.Context, actor app.Actor, k templat
 	return a.Own.OwnCatalogHistory(ctx, actor.Tenant, k, historyShown)
 }
 
-// CatalogFamilies gives the descriptors for forms.
+// CatalogFamilies returns the descriptors for forms.
 func (a *Service) CatalogFamilies(_ context.Context, actor app.Actor) (Families, error) {
 	if err := actor.Authorize("CatalogFamilies"); err != nil {
 		return Families{}, err
@@ -104,7 +104,7 @@ func (a *Service) CatalogFamilies(_ context.Context, actor app.Actor) (Families,
 	return a.Reader.Families(), nil
 }
 
-// ExportCatalog gives own entries as files named kind/name.yaml; all: also the installation's.
+// ExportCatalog returns own entries as files named kind/name.yaml; all: also the installation's.
 func (a *Service) ExportCatalog(ctx context.Context, actor app.Actor, all bool) ([]CatalogFile, error) {
 	if err := actor.Authorize("ExportCatalog"); err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (v *catalogView) item(k template.CatalogKey) CatalogItem {
 	return item
 }
 
-// Catalog gives what is published. Every signed-in person may read it; it shows no settings of providers, and drafts to admins only.
+// Catalog returns what is published. Every signed-in person may read it; it shows no settings of providers, and drafts to admins only.
 func (a *Service) Catalog(ctx context.Context, actor app.Actor) (*template.Catalog, error) {
 	if err := actor.Authorize("Catalog"); err != nil {
 		return nil, err

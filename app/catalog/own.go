@@ -51,7 +51,7 @@ type CatalogRevision struct {
 	Note   string    `json:"note,omitempty"`
 	Gone   bool      `json:"gone,omitempty"`
 	Text   string    `json:"text,omitempty"` // "" of versions that are so old that their text is not kept
-	// Trusted versions were saved by somebody who looks after the installation: they may use providers whose machines are on Muster's
+	// Trusted versions were saved by someone who looks after the installation: they may use providers whose machines are on Muster's
 	// own hosts.
 	Trusted bool `json:"trusted,omitempty"`
 	// Coopr tells that it came from Coopr, whose definitions were never checked: a broken rule is only a warning.
@@ -59,7 +59,7 @@ type CatalogRevision struct {
 	Revision int64 `json:"-"` // of the tenant's catalog, that it came with
 }
 
-// entry gives the version as text to be read.
+// entry returns the version as text to be read.
 func (r CatalogRevision) entry() CatalogText {
 	return CatalogText{CatalogKey: r.CatalogKey, Text: r.Text, Trusted: r.Trusted, Coopr: r.Coopr}
 }
@@ -134,7 +134,7 @@ type CatalogProblem struct {
 	template.CatalogKey
 }
 
-// CatalogEdit is what becomes of one entry.
+// CatalogEdit is what happens to one entry.
 type CatalogEdit struct {
 	template.CatalogKey
 	Act    string        `json:"act"`              // add, change, remove
@@ -169,7 +169,7 @@ type CatalogReader interface {
 	Split(files []CatalogFile) ([]CatalogText, []CatalogProblem)
 	// Compare tells how the text of an entry differs from what is saved.
 	Compare(saved, text string) TextDifference
-	// Write gives an entry of a catalog in Muster's own form; false where there is none. Read of what it wrote gives the same entry,
+	// Write returns an entry of a catalog in Muster's own form; false where there is none. Read of what it wrote returns the same entry,
 	// but for settings of the installation's providers that are secret, or come from the environment: they are left out.
 	Write(c *template.Catalog, k template.CatalogKey) (text string, ok bool)
 	// Families says what providers and automators there are.
@@ -251,7 +251,7 @@ func (u ProviderUse) Refusal(provider string) *app.Error {
 		Hint:    "Delete these first. Labels, zones, rate and provisioner can be changed at any time, and so can the values of secrets."}
 }
 
-// ProviderSecretName names the secret that holds a setting of an own provider, where nobody has chosen another name: hetzner and
+// ProviderSecretName names the secret that holds a setting of an own provider, where no one has chosen another name: hetzner and
 // api-token give PROVIDER_HETZNER_API_TOKEN.
 func ProviderSecretName(provider, field string) string {
 	name := strings.Map(func(r rune) rune {

@@ -11,18 +11,18 @@ import (
 
 // OwnCatalogStore keeps the own entries of tenants.
 type OwnCatalogStore interface {
-	// OwnCatalog gives the newest versions of a tenant's own entries, those that are gone left out, in order, and the revision.
+	// OwnCatalog returns the newest versions of a tenant's own entries, those that are gone left out, in order, and the revision.
 	OwnCatalog(ctx context.Context, tenant string) ([]CatalogRevision, int64, error)
-	// OwnCatalogHistory gives versions of an entry, newest first, with text, at most limit.
+	// OwnCatalogHistory returns versions of an entry, newest first, with text, at most limit.
 	OwnCatalogHistory(ctx context.Context, tenant string, k template.CatalogKey, limit int) ([]CatalogRevision, error)
-	// OwnCatalogRevision gives the number that grows with every change of a tenant's own entries; 0 where there never was one. Tenant ""
-	// gives one that grows with the changes of all.
+	// OwnCatalogRevision returns the number that grows with every change of a tenant's own entries; 0 where there never was one. Tenant ""
+	// returns one that grows with the changes of all.
 	OwnCatalogRevision(ctx context.Context, tenant string) (int64, error)
-	// OwnCatalogVersion gives one; ENotFound where there is none.
+	// OwnCatalogVersion returns one; ENotFound where there is none.
 	OwnCatalogVersion(ctx context.Context, tenant string, k template.CatalogKey, number int) (CatalogRevision, error)
-	// OwnProviders gives the newest versions of own providers, of all tenants.
+	// OwnProviders returns the newest versions of own providers, of all tenants.
 	OwnProviders(ctx context.Context) (map[string][]CatalogRevision, error)
-	// SaveOwnCatalog writes new versions, with their audit, and gives the new revision. EConflict, reason catalog_moved, where the tenant's
+	// SaveOwnCatalog writes new versions, with their audit, and returns the new revision. EConflict, reason catalog_moved, where the tenant's
 	// catalog is not of the revision that the change was worked out on; reason catalog_changed where one of the entries has changed since
 	// AsOf; reason in_use where something stands at one of Accounts.
 	SaveOwnCatalog(ctx context.Context, who app.Actor, s OwnCatalogSave) (revision int64, err error)
@@ -30,12 +30,12 @@ type OwnCatalogStore interface {
 
 // VersionStore keeps every state in which entries were published.
 type VersionStore interface {
-	// RecordCatalog writes those of the versions that are not what was last written of their entries, with their numbers. It gives
+	// RecordCatalog writes those of the versions that are not what was last written of their entries, with their numbers. It returns
 	// how many.
 	RecordCatalog(ctx context.Context, versions []template.CatalogVersion) (int, error)
 	// RecordTemplates keeps what templates of a tenant are that are made of own entries, where that is not what was kept last.
 	RecordTemplates(ctx context.Context, tenant string, versions []template.CatalogVersion) error
-	// TemplateHistory gives the versions of a template as a tenant sees them: those of the installation, and its own. Newest first, numbered
+	// TemplateHistory returns the versions of a template as a tenant sees them: those of the installation, and its own. Newest first, numbered
 	// by their time.
 	TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]template.CatalogVersion, error)
 }

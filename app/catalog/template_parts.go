@@ -15,7 +15,7 @@ type TemplateView struct {
 	Parts    []template.TemplatePart `json:"parts"`
 }
 
-// Template gives a template that the actor may see, or for admins a part of templates; ENotFound where there is none.
+// Template returns a template that the actor may see, or for admins a part of templates; ENotFound where there is none.
 func (a *Service) Template(ctx context.Context, actor app.Actor, name string) (TemplateView, error) {
 	if err := actor.Authorize("Template"); err != nil {
 		return TemplateView{}, err

@@ -15,7 +15,7 @@ import (
 // usual size takes far less.
 const priceTime = 30 * time.Millisecond
 
-// TemplatePrices gives what the smallest cluster of each template costs per hour, as the template says where nobody says anything
+// TemplatePrices returns what the smallest cluster of each template costs per hour, as the template says where no one says anything
 // else. Templates whose smallest cluster has no price, or for which something has to be said first, are left out. Prices are
 // those of the catalog, before policies.
 func (a *Service) TemplatePrices(ctx context.Context, actor app.Actor) (map[string]float64, error) {
@@ -66,7 +66,7 @@ type templatePrices struct {
 // mostPriced is how many catalogs' prices are kept.
 const mostPriced = 64
 
-// of gives the prices that are known, and works out more of them for a while.
+// of returns the prices that are known, and works out more of them for a while.
 func (p *templatePrices) of(c *template.Catalog, clock func() time.Time, price func(*template.Template) float64) map[string]float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

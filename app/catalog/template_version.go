@@ -11,13 +11,13 @@ import (
 	apptemplate "muster/app/template"
 )
 
-// RecordCatalog keeps what a server has just published, as far as it was not kept before. It gives how many entries are new or
+// RecordCatalog keeps what a server has just published, as far as it was not kept before. It returns how many entries are new or
 // have changed.
 func (a *Service) RecordCatalog(ctx context.Context, server string) (int, error) {
 	return a.Versions.RecordCatalog(ctx, a.Config.Catalog().Versions(server, a.Now()))
 }
 
-// TemplateVersion is a version of a template that somebody looks at.
+// TemplateVersion is a version of a template that someone looks at.
 type TemplateVersion struct {
 	apptemplate.CatalogVersion
 	// Template is what it said. What is not published any more may be of a form that this version of Muster does not know whole.
@@ -26,7 +26,7 @@ type TemplateVersion struct {
 	Stands bool `json:"stands"`
 }
 
-// TemplateVersions gives all versions of a template, newest first: to all but admins those that were no drafts. ENotFound where
+// TemplateVersions returns all versions of a template, newest first: to all but admins those that were no drafts. ENotFound where
 // there never was such a template.
 func (a *Service) TemplateVersions(ctx context.Context, actor app.Actor, name string) ([]TemplateVersion, error) {
 	if err := actor.Authorize("TemplateVersions"); err != nil {
@@ -113,7 +113,7 @@ type TemplateDiff struct {
 	Changes []app.ValueChange `json:"changes"`
 }
 
-// VersionUsed gives nil for clusters of which it is not known.
+// VersionUsed returns nil for clusters of which it is not known.
 func (a *Service) VersionUsed(ctx context.Context, actor app.Actor, template, hash string) (*apptemplate.MadeFrom, error) {
 	if hash == "" {
 		return nil, nil

@@ -31,7 +31,7 @@ type tenantCatalogs struct {
 }
 
 type tenantCatalog struct {
-	mu       sync.Mutex // held while it is read anew
+	mu       sync.Mutex // held while it is read again
 	base     *apptemplate.Catalog
 	revision int64
 	catalog  *apptemplate.Catalog
@@ -39,7 +39,7 @@ type tenantCatalog struct {
 	used     int64
 }
 
-// slot gives where a tenant's catalog is remembered. Of too many, those go that were not asked for the longest.
+// slot returns where a tenant's catalog is remembered. Of too many, those go that were not asked for the longest.
 func (c *tenantCatalogs) slot(tenant string) *tenantCatalog {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ type trial struct {
 	catalog *apptemplate.Catalog
 }
 
-// Trying gives a context in which a tenant's catalog is another one. Nothing is saved by it.
+// Trying returns a context in which a tenant's catalog is another one. Nothing is saved by it.
 func Trying(ctx context.Context, tenant string, c *apptemplate.Catalog) context.Context {
 	return context.WithValue(ctx, triedCatalog{}, trial{tenant, c})
 }
@@ -99,7 +99,7 @@ type held struct {
 	revision int64
 }
 
-// HoldCatalog gives a context within which a tenant's catalog is looked up once: what is read from a form, solved, planned and shown goes
+// HoldCatalog returns a context within which a tenant's catalog is looked up once: what is read from a form, solved, planned and shown goes
 // by the same catalog. It is for one request. One that was refused because the catalog has changed needs another context.
 func HoldCatalog(ctx context.Context) context.Context {
 	if ctx.Value(heldCatalog{}) != nil {
@@ -108,19 +108,19 @@ func HoldCatalog(ctx context.Context) context.Context {
 	return context.WithValue(ctx, heldCatalog{}, &held{})
 }
 
-// CatalogOf gives the catalog of a tenant: the installation's with the tenant's own entries over it.
+// CatalogOf returns the catalog of a tenant: the installation's with the tenant's own entries over it.
 func (a *Service) CatalogOf(ctx context.Context, tenant string) (*apptemplate.Catalog, error) {
 	c, _, err := a.CatalogAt(ctx, tenant, 0)
 	return c, err
 }
 
-// CatalogSoon is catalogOf where it does no harm to be behind for a moment. It mostly asks nobody.
+// CatalogSoon is catalogOf where it does no harm to be behind for a moment. It mostly asks no one.
 func (a *Service) CatalogSoon(ctx context.Context, tenant string) (*apptemplate.Catalog, error) {
 	c, _, err := a.CatalogAt(ctx, tenant, catalogFresh)
 	return c, err
 }
 
-// CatalogAt also gives the revision of the tenant's own entries. It looks at it unless that was done within old, or the context holds one.
+// CatalogAt also returns the revision of the tenant's own entries. It looks at it unless that was done within old, or the context holds one.
 func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duration) (*apptemplate.Catalog, int64, error) {
 	if t, ok := ctx.Value(triedCatalog{}).(trial); ok && t.tenant == tenant {
 		return t.catalog, 0, nil
@@ -177,7 +177,7 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 	return c, revision, nil
 }
 
-// within gives the catalog where it was looked at so short a time ago; nil where not.
+// within returns the catalog where it was looked at so short a time ago; nil where not.
 func (t *tenantCatalog) within(base *apptemplate.Catalog, now time.Time, old time.Duration) (*apptemplate.Catalog, int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -202,7 +202,7 @@ type ownProviders struct {
 	list     []*apptemplate.ProviderSpec
 }
 
-// OwnProviders gives the own providers of all tenants, for what looks after accounts. It costs a read of one row while nothing changes.
+// OwnProviders returns the own providers of all tenants, for what looks after accounts. It costs a read of one row while nothing changes.
 // What is given is not changed.
 func (a *Service) OwnProviders(ctx context.Context) ([]*apptemplate.ProviderSpec, error) {
 	if a.Reader == nil {
@@ -304,7 +304,7 @@ func (a *Service) CheckHost(c *apptemplate.Catalog, provider string, services, s
 		Hint:    "Choose another provider, or ask a superadmin to save or push it, or to allow it with --tenant-host-access."}
 }
 
-// bringsIn tells whether an image may have something run on the provider's host that nobody who looks after the installation has put there.
+// bringsIn tells whether an image may have something run on the provider's host that no one who looks after the installation has put there.
 func (a *Service) bringsIn(spec *apptemplate.ProviderSpec, i apptemplate.Image) bool {
 	list := a.Reader.Families().Providers
 	at := slices.IndexFunc(list, func(d family.Descriptor) bool { return d.Name == spec.Type })
@@ -323,7 +323,7 @@ func (a *Service) bringsIn(spec *apptemplate.ProviderSpec, i apptemplate.Image) 
 	})
 }
 
-// AccountOf gives the name of the account that a tenant's provider is, as far as that is known.
+// AccountOf returns the name of the account that a tenant's provider is, as far as that is known.
 func (a *Service) AccountOf(ctx context.Context, tenant, provider string) string {
 	if c, err := a.CatalogSoon(ctx, tenant); err == nil && c.Providers[provider] != nil {
 		return c.Providers[provider].Account()

@@ -2,7 +2,7 @@ package catalog
 
 // CatalogTexts reads and changes the text of one entry, value by value, so that a form can stand beside it. It is pure; app/file/catalog is one.
 type CatalogTexts interface {
-	// Tree gives what a text says. EInvalid where it is no YAML, or holds more than one document; an empty text gives an empty mapping.
+	// Tree returns what a text says. EInvalid where it is no YAML, or holds more than one document; an empty text returns an empty mapping.
 	Tree(text string) (*CatalogNode, error)
 	// Set changes values of a text, one after the other, and leaves all else as it was written, comments and spaces too, as far as that can
 	// be. EInvalid where the text cannot be read, or a path leads through something that is neither a mapping nor a list.
@@ -30,7 +30,7 @@ type CatalogNode struct {
 	Line  int    // where it begins, from 1; of the value of a key, the key's
 }
 
-// At gives a part of it; nil where there is none.
+// At returns a part of it; nil where there is none.
 func (n *CatalogNode) At(path ...any) *CatalogNode {
 	for _, p := range path {
 		if n == nil {

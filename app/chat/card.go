@@ -13,7 +13,7 @@ import (
 
 // CardStore keeps cards, and knows what they show.
 type CardStore interface {
-	// Cards gives those of a kind with their operations as they are now, oldest first.
+	// Cards returns those of a kind with their operations as they are now, oldest first.
 	Cards(ctx context.Context, kind string, limit int) ([]ChatCard, error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	// DropCard forgets a card; one that is gone is success.
@@ -22,7 +22,7 @@ type CardStore interface {
 	// SaveCard keeps a card that is not posted yet. One of the same operation in the same channel stays as it is. Those made
 	// before a time are dropped.
 	SaveCard(ctx context.Context, c ChatCard, before time.Time) error
-	// ShownCard notes channel, messages, and what is shown since when. What is told of the cluster later goes beneath the newest
+	// ShownCard notes channel, messages, and what is shown since when. What is notified of the cluster later goes beneath the newest
 	// card of a channel.
 	ShownCard(ctx context.Context, c ChatCard) error
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
@@ -108,7 +108,7 @@ func (a *Cards) FollowInChat(ctx context.Context, c ChatCard) error {
 // mostCards is how many cards of a kind are tended at once.
 const mostCards = 1000
 
-// ChatCards gives the cards of a kind that are not at their end, oldest first.
+// ChatCards returns the cards of a kind that are not at their end, oldest first.
 func (a *Cards) ChatCards(ctx context.Context, kind string) ([]ChatCard, error) {
 	return a.Store.Cards(ctx, kind, mostCards)
 }
@@ -173,7 +173,7 @@ func (a *Cards) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, e
 	return p, nil
 }
 
-// ChatSteps gives the steps that a card's operation is through with, in plan order; none of an operation that has too many to be
+// ChatSteps returns the steps that a card's operation is through with, in plan order; none of an operation that has too many to be
 // told one by one.
 func (a *Cards) ChatSteps(ctx context.Context, c ChatCard) ([]app.Step, error) {
 	if c.Total > mostChatSteps {

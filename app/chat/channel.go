@@ -14,12 +14,12 @@ import (
 
 // ChannelStore keeps channels, and where approvals are asked for.
 type ChannelStore interface {
-	// Approvals gives it; ENotFound where it is nowhere.
+	// Approvals returns it; ENotFound where it is nowhere.
 	Approvals(ctx context.Context, tenant string) (ChatApprovals, error)
-	// Channel gives one; ENotFound where it belongs to its workspace.
+	// Channel returns one; ENotFound where it belongs to its workspace.
 	Channel(ctx context.Context, kind, team, channel string) (ChatChannel, error)
 	ChatLinks(ctx context.Context, kind string, since time.Time) ([]ChatLink, error)
-	// DropChannel gives a channel back to its workspace; ENotFound where it is so already.
+	// DropChannel returns a channel to its workspace; ENotFound where it is so already.
 	DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error
 	// SaveChannel notes that a side wants a channel to be the tenant's. Agreement to another tenant is dropped by that.
 	SaveChannel(ctx context.Context, who app.Actor, c ChatChannel) (ChatChannel, error)
@@ -28,7 +28,7 @@ type ChannelStore interface {
 	Tenant(ctx context.Context, name string) (identity.Tenant, error)
 	// Workspace gives the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
 	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
-	// Workspaces gives those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
+	// Workspaces returns those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
 	// of a workspace to its own tenant, to others theirs.
 	Workspaces(ctx context.Context, kind, tenant string) ([]ChatWorkspace, error)
 }
@@ -79,7 +79,7 @@ type ChatHouse struct {
 	Links      []ChatLink      `json:"links,omitempty"`
 }
 
-// ChatHouse gives what there is about a chat in the actor's tenant.
+// ChatHouse returns what there is about a chat in the actor's tenant.
 func (a *Channels) ChatHouse(ctx context.Context, actor app.Actor, kind string) (h ChatHouse, err error) {
 	if err := actor.Authorize("ChatHouse"); err != nil {
 		return h, err
@@ -140,7 +140,7 @@ func (a *Channels) UseChannel(ctx context.Context, actor app.Actor, c ChatChanne
 	return a.Store.SaveChannel(ctx, actor, c)
 }
 
-// ResetChannel gives a channel back to the tenant of its workspace, for admins of either.
+// ResetChannel returns a channel to the tenant of its workspace, for admins of either.
 func (a *Channels) ResetChannel(ctx context.Context, actor app.Actor, kind, team, channel string) error {
 	if err := actor.Authorize("ResetChannel"); err != nil {
 		return err
@@ -201,7 +201,7 @@ func checkChannel(id string) error {
 	return nil
 }
 
-// ChatTenant gives in whose name a channel of a workspace speaks.
+// ChatTenant returns in whose name a channel of a workspace speaks.
 func (a *Channels) ChatTenant(ctx context.Context, w ChatWorkspace, channel string) (string, error) {
 	if channel == "" {
 		return w.Tenant, nil
@@ -216,7 +216,7 @@ func (a *Channels) ChatTenant(ctx context.Context, w ChatWorkspace, channel stri
 	return c.Tenant, nil
 }
 
-// chatTenants gives all tenants in whose name a workspace speaks somewhere; its own first.
+// chatTenants returns all tenants in whose name a workspace speaks somewhere; its own first.
 func (a *Channels) chatTenants(ctx context.Context, w ChatWorkspace) ([]string, error) {
 	list, err := a.Store.Workspaces(ctx, w.Kind, w.Tenant)
 	if err != nil {

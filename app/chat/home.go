@@ -11,7 +11,7 @@ type HomeStore interface {
 	DropHome(ctx context.Context, kind, team, person string) error
 	// SaveHome keeps a home that was shown, and is stale no more if nothing has happened since a time.
 	SaveHome(ctx context.Context, h ChatHome, since time.Time) error
-	// StaleHomes gives those of a workspace ("" for all) that were opened after a time, the one shown longest ago first.
+	// StaleHomes returns those of a workspace ("" for all) that were opened after a time, the one shown longest ago first.
 	StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]ChatHome, error)
 }
 
@@ -43,7 +43,7 @@ func (a *Homes) HomeShown(ctx context.Context, h ChatHome, since time.Time) erro
 	return a.Store.SaveHome(ctx, h, since)
 }
 
-// StaleHomes gives the homes of a workspace that may have changed.
+// StaleHomes returns the homes of a workspace that may have changed.
 func (a *Homes) StaleHomes(ctx context.Context, kind, team string) ([]ChatHome, error) {
 	return a.Store.StaleHomes(ctx, kind, team, a.Now().Add(-chatHomeKept), mostTells)
 }

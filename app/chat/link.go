@@ -17,7 +17,7 @@ type LinkStore interface {
 	// LinkByEmail links an unlinked identity to the only account of its tenant with this address, if an identity provider confirmed it and
 	// the account is enabled and has none of the excluded roles. It reports whether an account was linked.
 	LinkByEmail(ctx context.Context, who app.Actor, i identity.Identity, email string, except []app.Role) (bool, error)
-	// NoteLink notes how a server is connected; Links gives those noted since.
+	// NoteLink notes how a server is connected; Links returns those noted since.
 	NoteLink(ctx context.Context, l ChatLink) error
 }
 
@@ -54,7 +54,7 @@ func (a *Links) LinkByEmail(ctx context.Context, kind, external, label, tenant, 
 	return a.Store.LinkByEmail(ctx, app.System(tenant, chatServer), i, email, []app.Role{app.RoleSuperadmin, app.RoleAdmin, app.RoleRobot})
 }
 
-// ChatHomeTenant gives in whose name a workspace speaks to somebody where there is no channel, as in a home or directly: that of their account
+// ChatHomeTenant returns in whose name a workspace speaks to someone where there is no channel, as in a home or directly: that of their account
 // where it is one of the workspace's, else the workspace's own.
 func (a *Links) ChatHomeTenant(ctx context.Context, w ChatWorkspace, external string) (string, error) {
 	i, _, err := a.Store.Identity(ctx, w.Kind, external)

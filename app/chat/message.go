@@ -11,14 +11,14 @@ import (
 
 // MessageStore keeps what was said, and what is to be.
 type MessageStore interface {
-	// BeginTell notes that something is being sent that is due and has been tried so often; false where somebody else does so. Until
-	// another time nobody else will.
+	// BeginTell notes that something is being sent that is due and has been tried so often; false where someone else does so. Until
+	// another time no one else will.
 	BeginTell(ctx context.Context, t ChatTell, now, until time.Time) (bool, error)
 	// ChatOnce notes digests of what was said, and tells whether all of them were new. Those from before a time are forgotten.
 	ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error)
-	// ChatTells gives what is due in a workspace ("" for all), oldest first.
+	// ChatTells returns what is due in a workspace ("" for all), oldest first.
 	ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]ChatTell, error)
-	// EndTell notes what became of it; of what waits, until when.
+	// EndTell notes what happened to it; of what waits, until when.
 	EndTell(ctx context.Context, id int64, s ChatTellState, next time.Time) error
 	// GatherChat goes through what has happened since it was last asked. It notes what is to be told to whom: each notice of the
 	// kinds to each person of the chat who is linked to an account that it names, of a question also to the members of its groups; and it marks homes as
@@ -46,9 +46,9 @@ type Messages struct {
 func NewMessages(c MessagesConfig) *Messages { return &Messages{MessagesConfig: c} }
 
 const (
-	// chatTellKept is how long it is known what somebody was told, and how late they are told at most.
+	// chatTellKept is how long it is known what someone was told, and how late they are told at most.
 	chatTellKept = 14 * 24 * time.Hour
-	// chatTellLate is how old a notice may be that somebody is still told directly.
+	// chatTellLate is how old a notice may be that someone is still told directly.
 	chatTellLate = 2 * 24 * time.Hour
 	// chatHomeKept is how long a home is kept fresh after it was opened.
 	chatHomeKept = 14 * 24 * time.Hour
@@ -56,7 +56,7 @@ const (
 	mostChatSteps = 2000
 )
 
-// ChatTellState is how far it is to tell somebody something.
+// ChatTellState is how far it is to tell someone something.
 type ChatTellState string
 
 // The states.
@@ -67,7 +67,7 @@ const (
 	ChatTellDropped ChatTellState = "dropped" // it cannot be told, or is too late
 )
 
-// ChatTell is a notice that somebody is to be told directly in a chat.
+// ChatTell is a notice that someone is to be told directly in a chat.
 type ChatTell struct {
 	ID           int64
 	Kind, Team   string
@@ -97,7 +97,7 @@ func (a *Messages) GatherChat(ctx context.Context, kind string) error {
 // mostTells is how many are looked at at once.
 const mostTells = 50
 
-// ChatTells gives what people of a workspace are to be told now.
+// ChatTells returns what people of a workspace are to be told now.
 func (a *Messages) ChatTells(ctx context.Context, kind, team string) ([]ChatTell, error) {
 	return a.Store.ChatTells(ctx, kind, team, a.Now(), mostTells)
 }
@@ -105,13 +105,13 @@ func (a *Messages) ChatTells(ctx context.Context, kind, team string) ([]ChatTell
 // TooLate tells whether it would only confuse whoever is told.
 func (t ChatTell) TooLate(now time.Time) bool { return now.Sub(t.Notice.At) > chatTellLate }
 
-// BeginTell notes that something is being sent, unless somebody else does that already.
+// BeginTell notes that something is being sent, unless someone else does that already.
 func (a *Messages) BeginTell(ctx context.Context, t ChatTell, hold time.Duration) (bool, error) {
 	now := a.Now()
 	return a.Store.BeginTell(ctx, t, now, now.Add(hold))
 }
 
-// EndTell notes what became of it; after is when it is tried again.
+// EndTell notes what happened to it; after is when it is tried again.
 func (a *Messages) EndTell(ctx context.Context, id int64, s ChatTellState, after time.Duration) error {
 	return a.Store.EndTell(ctx, id, s, a.Now().Add(after))
 }

@@ -10,7 +10,7 @@ import (
 
 // ReviewStore keeps where requests are shown.
 type ReviewStore interface {
-	// ChatReviews gives those of a workspace whose end was not shown, with their requests as they are now, oldest first.
+	// ChatReviews returns those of a workspace whose end was not shown, with their requests as they are now, oldest first.
 	ChatReviews(ctx context.Context, kind, team string, limit int) ([]ChatReview, error)
 	// OpenReviews makes a message, not posted yet, for every open request of a tenant with a channel for them that has none, of
 	// workspaces of a kind. Those made before a time whose end was shown are dropped.
@@ -68,7 +68,7 @@ func (a *Reviews) OpenChatReviews(ctx context.Context, kind string) error {
 	return a.Store.OpenReviews(ctx, kind, now, now.Add(-chatCardKept))
 }
 
-// ChatReviews gives the messages of a workspace that show requests, until their end was shown.
+// ChatReviews returns the messages of a workspace that show requests, until their end was shown.
 func (a *Reviews) ChatReviews(ctx context.Context, kind, team string) ([]ChatReview, error) {
 	return a.Store.ChatReviews(ctx, kind, team, mostReviews)
 }
@@ -78,7 +78,7 @@ func (a *Reviews) ChatReviewed(ctx context.Context, c ChatReview, ended bool) er
 	return a.Store.ShownReview(ctx, c, ended || !c.Status.Open())
 }
 
-// ChatRequest gives the request that such a message shows. Whoever reads the approvers' channel sees it: the admins of the tenant
+// ChatRequest returns the request that such a message shows. Whoever reads the approvers' channel sees it: the admins of the tenant
 // have chosen it for that.
 func (a *Reviews) ChatRequest(ctx context.Context, c ChatReview) (cluster.Request, error) {
 	return a.Store.Request(ctx, c.Tenant, c.Request)

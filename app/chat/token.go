@@ -18,9 +18,9 @@ type TokenStore interface {
 	Refreshed(ctx context.Context, kind, team string, version int64, t ChatTokens, at time.Time) error
 	// Workspace gives the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
 	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
-	// WorkspaceTokens gives them; ENotFound where there are none.
+	// WorkspaceTokens returns them; ENotFound where there are none.
 	WorkspaceTokens(ctx context.Context, kind, team string) (ChatTokens, error)
-	// WorkspacesDue gives connected ones whose tokens end before a time and can be refreshed.
+	// WorkspacesDue returns connected ones whose tokens end before a time and can be refreshed.
 	WorkspacesDue(ctx context.Context, kind string, before time.Time) ([]ChatWorkspace, error)
 }
 
@@ -38,12 +38,12 @@ type Tokens struct {
 // NewTokens returns them on top of what c holds.
 func NewTokens(c TokensConfig) *Tokens { return &Tokens{TokensConfig: c} }
 
-// What a chat's own face asks for, on behalf of nobody.
+// What a chat's own face asks for, on behalf of no one.
 
 // slackServer stands in the audit for what a chat told by itself, such as that our app was removed there.
 const chatServer = "chat"
 
-// ChatTokens gives the tokens of a workspace; ECredentials where there are none.
+// ChatTokens returns the tokens of a workspace; ECredentials where there are none.
 func (a *Tokens) ChatTokens(ctx context.Context, kind, team string) (ChatTokens, error) {
 	t, err := a.Store.WorkspaceTokens(ctx, kind, team)
 	if app.CodeOf(err) == app.ENotFound {
@@ -52,13 +52,13 @@ func (a *Tokens) ChatTokens(ctx context.Context, kind, team string) (ChatTokens,
 	return t, err
 }
 
-// ChatTokensDue gives the workspaces whose tokens are to be refreshed by now, long before they end.
+// ChatTokensDue returns the workspaces whose tokens are to be refreshed by now, long before they end.
 func (a *Tokens) ChatTokensDue(ctx context.Context, kind string) ([]ChatWorkspace, error) {
 	return a.Store.WorkspacesDue(ctx, kind, a.Now().Add(refreshBefore))
 }
 
-// RefreshChatTokens has the tokens of a workspace refreshed if they are due and nobody else is at it, and gives those that count then.
-// A refresh token works once, so it is held by one server at a time; refresh asks the chat, and gives ECredentials where the chat takes the
+// RefreshChatTokens has the tokens of a workspace refreshed if they are due and no one else is at it, and returns those that count then.
+// A refresh token works once, so it is held by one server at a time; refresh asks the chat, and returns ECredentials where the chat takes the
 // token no more. Where the server dies between the chat's answer and our note of it, the next try fails by that: the workspace
 // is marked broken, and has to be installed again.
 func (a *Tokens) RefreshChatTokens(ctx context.Context, kind, team, holder string, refresh func(ctx context.Context, token string) (ChatTokens, error)) (ChatTokens, error) {

@@ -30,7 +30,7 @@ type WorkspaceStore interface {
 	UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error
 	// Workspace gives the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
 	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
-	// Workspaces gives those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
+	// Workspaces returns those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
 	// of a workspace to its own tenant, to others theirs.
 	Workspaces(ctx context.Context, kind, tenant string) ([]ChatWorkspace, error)
 }
@@ -65,7 +65,7 @@ const installLife = 10 * time.Minute
 // refreshBefore is how long before its end a token is refreshed; Slack's live for 12 hours.
 const refreshBefore = 2 * time.Hour
 
-// refreshHeld is for how long nobody else refreshes a token while one server does.
+// refreshHeld is for how long no one else refreshes a token while one server does.
 const refreshHeld = time.Minute
 
 // ChatWorkspace is a workspace of a chat that Muster was installed into. Its tokens are never part of it.
@@ -94,7 +94,7 @@ type ChatWorkspace struct {
 	Channels []ChatChannel `json:"channels,omitempty"`
 }
 
-// ChatHealth is how a workspace was doing lately.
+// ChatHealth is how a workspace was doing recently.
 type ChatHealth struct {
 	EventAt      time.Time `json:"event_at,omitzero"` // when it was heard from last
 	Error        string    `json:"error,omitempty"`   // the last one
@@ -122,7 +122,7 @@ type ChatInstall struct {
 const linkSilent = 5 * time.Minute
 
 // StartChatInstall begins an installation into a workspace. What it gives goes to the chat and comes back from there: it works
-// once, within installLife, and for the same sign-in only, so that nobody can have a workspace of their own installed by an admin
+// once, within installLife, and for the same sign-in only, so that no one can have a workspace of their own installed by an admin
 // who was sent a link. Only a hash of it is kept.
 func (a *Workspaces) StartChatInstall(ctx context.Context, actor app.Actor) (state string, err error) {
 	if err := actor.Authorize("StartChatInstall"); err != nil {
@@ -169,7 +169,7 @@ func (w ChatWorkspace) CheckWorkspace(who app.Actor) error {
 		Hint: "Its admins can remove it there first, or give you a channel of it."}
 }
 
-// own gives a workspace of the actor's tenant; of others nothing is told.
+// own returns a workspace of the actor's tenant; of others nothing is told.
 func (a *Workspaces) ownWorkspace(ctx context.Context, actor app.Actor, kind, team string) (ChatWorkspace, error) {
 	w, err := a.Store.Workspace(ctx, kind, team, "")
 	if err == nil && w.Tenant != actor.Tenant {
@@ -210,7 +210,7 @@ func (a *Workspaces) RemoveWorkspace(ctx context.Context, actor app.Actor, kind,
 // A channel that is given to a tenant belongs to it as soon as an admin of that tenant and one of the workspace's want it; superadmins
 // are both.
 
-// ChatWorkspace gives the workspace of a team, or else that of its organisation; ENotFound where Muster was installed in neither.
+// ChatWorkspace returns the workspace of a team, or else that of its organisation; ENotFound where Muster was installed in neither.
 func (a *Workspaces) ChatWorkspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error) {
 	return a.Store.Workspace(ctx, kind, team, enterprise)
 }

@@ -102,7 +102,7 @@ func (a *Access) ClusterCertificate(ctx context.Context, actor app.Actor, cluste
 	return Certificate{Certificate: signed.Line, User: users[0], ValidUntil: until, Serial: strconv.FormatUint(signed.Serial, 10)}, nil
 }
 
-// certificateEnd gives when a certificate that is made now ends, in whole seconds as certificates have it.
+// certificateEnd returns when a certificate that is made now ends, in whole seconds as certificates have it.
 func certificateEnd(c app.Cluster, now time.Time, ttl time.Duration) (time.Time, error) {
 	if ttl == 0 {
 		ttl = defaultCertificateTime
@@ -140,7 +140,7 @@ func loginUsers(nodes []app.Node) []string {
 	return users
 }
 
-// ClusterKey gives the user and private key that open a cluster's machines, to those who may change the cluster.
+// ClusterKey returns the user and private key that open a cluster's machines, to those who may change the cluster.
 func (a *Access) ClusterKey(ctx context.Context, actor app.Actor, cluster string) (user string, pem []byte, err error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterKey", cluster)
 	if err != nil {

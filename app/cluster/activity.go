@@ -9,7 +9,7 @@ import (
 
 // ActivityStore is what Activity needs of the database.
 type ActivityStore interface {
-	// Events gives a cluster's events after a number, oldest first.
+	// Events returns a cluster's events after a number, oldest first.
 	Events(ctx context.Context, tenant string, cluster string, after int64, limit int) ([]app.Event, error)
 	Logs(ctx context.Context, tenant string, cluster string, f LogFilter) ([]app.LogLine, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
@@ -35,7 +35,7 @@ type Activity struct {
 // NewActivity returns Activity on top of their needs.
 func NewActivity(c ActivityConfig) *Activity { return &Activity{ActivityConfig: c} }
 
-// Steps gives the steps of an operation of the cluster in plan order; operation 0 is the latest.
+// Steps returns the steps of an operation of the cluster in plan order; operation 0 is the latest.
 func (a *Activity) Steps(ctx context.Context, actor app.Actor, cluster string, operation int64) ([]app.Step, error) {
 	return a.stepsBy(ctx, actor, "Steps", cluster, operation, a.Store.Steps)
 }
@@ -45,7 +45,7 @@ func (a *Activity) StepGraph(ctx context.Context, actor app.Actor, cluster strin
 	return a.stepsBy(ctx, actor, "StepGraph", cluster, operation, a.Store.StepsAndJoins)
 }
 
-// stepsBy finds an operation that may be looked at, and gives what read says of it.
+// stepsBy finds an operation that may be looked at, and returns what read says of it.
 func (a *Activity) stepsBy(ctx context.Context, actor app.Actor, act, cluster string, operation int64, read func(ctx context.Context, tenant string, operation int64) ([]app.Step, error)) ([]app.Step, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, act, cluster)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *Activity) stepsBy(ctx context.Context, actor app.Actor, act, cluster st
 	return nil, app.Errorf(app.ENotFound, "Cluster %q has no operation %d.", c.Name, operation)
 }
 
-// Events gives what happened to a cluster after a number, oldest first; limit 0 means 1,000, which is also the most.
+// Events returns what happened to a cluster after a number, oldest first; limit 0 means 1,000, which is also the most.
 func (a *Activity) Events(ctx context.Context, actor app.Actor, cluster string, after int64, limit int) ([]app.Event, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Events", cluster)
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *Activity) Events(ctx context.Context, actor app.Actor, cluster string, 
 	return events, err
 }
 
-// Logs gives lines of a cluster's log.
+// Logs returns lines of a cluster's log.
 func (a *Activity) Logs(ctx context.Context, actor app.Actor, cluster string, f LogFilter) ([]app.LogLine, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Logs", cluster)
 	if err != nil {

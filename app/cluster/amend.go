@@ -19,7 +19,7 @@ type Amendment struct {
 	Size int `json:"size,omitempty"`
 	// Services are those to add or to remove, or that something is done to; empty means all, where that makes sense.
 	Services []string `json:"services,omitempty"`
-	// Nodes are those that go (resize), that are made anew (repair), or that something is done on; empty leaves the choice
+	// Nodes are those that go (resize), that are made again (repair), or that something is done on; empty leaves the choice
 	// to Muster, or means all.
 	Nodes    []string `json:"nodes,omitempty"`
 	Hardware string   `json:"hardware,omitempty"` // of new nodes
@@ -38,7 +38,7 @@ type Amendment struct {
 	OnFailure  app.FailureChoice `json:"on_failure,omitempty"`
 	template.Survival
 	PlanHash string `json:"plan_hash,omitempty"` // of the preview that was shown; "" takes what comes
-	// TopUp marks what Muster asks by itself to have all nodes that were wanted; nobody else can.
+	// TopUp marks what Muster asks by itself to have all nodes that were wanted; no one else can.
 	TopUp bool `json:"top_up,omitempty"`
 }
 
@@ -88,7 +88,7 @@ type AmendedNode struct {
 	Why      string                      `json:"why,omitempty"`  // why this one, where there was a choice
 }
 
-// AmendAnswer is what became of an amendment: an operation of the cluster, or a request that waits for approvals.
+// AmendAnswer is what happened to an amendment: an operation of the cluster, or a request that waits for approvals.
 type AmendAnswer struct {
 	Request   *Request     `json:"request,omitempty"`
 	Cluster   *ClusterView `json:"cluster,omitempty"`
@@ -105,7 +105,7 @@ type ClusterChange struct {
 	CostPerHour float64
 	New         []app.NewNode
 	// Nodes are, by name, the services of standing nodes that have others from now on. What is named here stays, also where it
-	// was leaving; where its machine was given back meanwhile, it is planned again, and the plan has to make it anew.
+	// was leaving; where its machine was given back meanwhile, it is planned again, and the plan has to make it again.
 	Nodes   map[string][]string
 	Leaving []string // nodes that are given back; no configuration names them any more
 	// Reservation is that of the cluster afterwards: nodes, cores and cost count, and Groups where they are set. Until the
@@ -120,7 +120,7 @@ func (c *ClusterChange) LeavingNodes() []string {
 	return c.Leaving
 }
 
-// RefusedBy is what is told of a policy's no.
+// RefusedBy is what is notified of a policy's no.
 func RefusedBy(d policy.Decision, request int64) error {
 	return &app.Error{Code: app.EForbidden, Reason: "policy", Message: d.Reason,
 		Hint: fmt.Sprintf("That is what the policy %s says. Request %d keeps what was asked for.", d.Policy, request)}

@@ -18,7 +18,7 @@ const (
 	mostValueShown   = 200 // bytes of a value
 )
 
-// ChangesOf gives the values that differ between two definitions, in order of path.
+// ChangesOf returns the values that differ between two definitions, in order of path.
 func ChangesOf(was, is Definition) []app.ValueChange {
 	changes := []app.ValueChange{}
 	differences("config", was.Config, is.Config, false, &changes)

@@ -134,7 +134,7 @@ func (m Amendment) checkNeeded() error {
 	return nil
 }
 
-// said gives the names of the fields that are set, beside those that count for every kind.
+// said returns the names of the fields that are set, beside those that count for every kind.
 func (m Amendment) said() (fields []string) {
 	for _, f := range []struct {
 		name string

@@ -48,7 +48,7 @@ func (p AmendPreview) Title() string {
 	return phrase.Upper(p.Kind.Verb())
 }
 
-// Effects say what becomes of whom, each in a sentence: "n4 and n5 are made." There are none where nothing is to be done.
+// Effects say what happens to whom, each in a sentence: "n4 and n5 are made." There are none where nothing is to be done.
 func (p AmendPreview) Effects() []string {
 	var out []string
 	say := func(nodes []string, one, many string) {
@@ -91,7 +91,7 @@ func (n AmendedNode) Touched() bool {
 	return n.Change != "" || len(n.Added)+len(n.Removed)+len(n.Work) > 0
 }
 
-// named gives the nodes with a change.
+// named returns the nodes with a change.
 func (p AmendPreview) named(c plan.NodeChange) []string {
 	var out []string
 	for _, n := range p.Nodes {
@@ -102,7 +102,7 @@ func (p AmendPreview) named(c plan.NodeChange) []string {
 	return out
 }
 
-// standing gives those that stay and of which something is true.
+// standing returns those that stay and of which something is true.
 func (p AmendPreview) standing(is func(AmendedNode) bool) []string {
 	var out []string
 	for _, n := range p.Nodes {
@@ -113,7 +113,7 @@ func (p AmendPreview) standing(is func(AmendedNode) bool) []string {
 	return out
 }
 
-// moved gives services of all nodes, sorted, each once.
+// moved returns services of all nodes, sorted, each once.
 func (p AmendPreview) moved(of func(AmendedNode) []string) []string {
 	all := map[string]bool{}
 	for _, n := range p.Nodes {

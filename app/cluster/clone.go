@@ -35,7 +35,7 @@ func (a *Creates) cloned(ctx context.Context, actor app.Actor, useCase, cluster,
 	if err != nil {
 		return ClusterRequest{}, err
 	}
-	if err := actor.MayChange(useCase, c); err != nil { // its configuration is not everybody's to have
+	if err := actor.MayChange(useCase, c); err != nil { // its configuration is not everyone's to have
 		return ClusterRequest{}, err
 	}
 	name = strings.TrimSpace(name)

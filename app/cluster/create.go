@@ -25,7 +25,7 @@ type CreateStore interface {
 	// EConflict where a live cluster of the tenant has the name. Where n.Request is set, it is kept too, and gets its number.
 	CreateCluster(ctx context.Context, n NewCluster) (app.Operation, error)
 	KeepRequest(ctx context.Context, n NewRequest) (Request, error)
-	// NextClusterNumber gives a number that no cluster has had.
+	// NextClusterNumber returns a number that no cluster has had.
 	NextClusterNumber(ctx context.Context) (int64, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
 }
@@ -71,7 +71,7 @@ func (r ClusterRequest) checkOwners(actor app.Actor) error {
 	return &app.Error{Code: app.EInvalid, Field: "group", Message: fmt.Sprintf("You are not in the group %.70q.", r.Group), Hint: "A cluster can belong to a group of yours."}
 }
 
-// Ask takes a request for a cluster. The layout is solved and the plan made anew, policies are asked, and then it is one of
+// Ask takes a request for a cluster. The layout is solved and the plan made again, policies are asked, and then it is one of
 //
 //   - accepted: request, cluster, nodes, intents, operation and plan are written in one transaction
 //   - waiting for approvals: the request is written with all that is needed to run just what was shown; nothing is made
@@ -261,7 +261,7 @@ func Keep(w Weighed) Kept {
 	return k
 }
 
-// DraftCluster gives names, keys and intents to everything.
+// DraftCluster returns names, keys and intents to everything.
 func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (NewCluster, error) {
 	number, err := a.Store.NextClusterNumber(ctx)
 	if err != nil {

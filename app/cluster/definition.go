@@ -31,14 +31,14 @@ type Definition struct {
 	Services map[string]*template.Service `json:"services"`
 	Hardware map[string]template.Flavor   `json:"hardware"`
 	Images   map[string]template.Image    `json:"images"`
-	// Stopped are the services that somebody has stopped, by node; see IsStopped.
+	// Stopped are the services that someone has stopped, by node; see IsStopped.
 	Stopped map[string][]string      `json:"stopped,omitempty"`
 	Hooks   []template.OperationHook `json:"hooks,omitempty"`  // the template's
-	Health  *template.HealthPolicy   `json:"health,omitempty"` // the template's; nil: nobody looks
+	Health  *template.HealthPolicy   `json:"health,omitempty"` // the template's; nil: no one looks
 	// Survivors is what the template wants where not all machines come; nil: what was asked for fails.
 	Survivors *template.Survivors `json:"survivors,omitempty"`
 	Firewall  *template.Firewall  `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
-	Batches   *template.Person    `json:"batches,omitempty"`  // the template's; nil: nobody looks between batches
+	Batches   *template.Person    `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
 	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which stands in Hardware.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
 }
@@ -75,7 +75,7 @@ type NewOperation struct {
 	AsOf time.Time
 	// TopUp says that Muster asks for it by itself, to have all nodes that were wanted.
 	TopUp bool
-	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: somebody may just have
+	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: someone may just have
 	// moved the end.
 	LeaseOver bool
 }
@@ -100,7 +100,7 @@ type HardwareFallback struct {
 	CPU       float64 // of To
 	// More is by how much per hour, and MoreCPU by how many cores, the cluster grows; below 0 where it shrinks.
 	More, MoreCPU float64
-	// Retry is what becomes of the attempt where it is taken, and Err how it ended; nil leaves it as it is.
+	// Retry is what happens to the attempt where it is taken, and Err how it ended; nil leaves it as it is.
 	Retry app.Retry
 	Err   *app.Error
 }
@@ -136,12 +136,12 @@ func ValueAt(m map[string]any, keys []string) any {
 	return m[keys[len(keys)-1]]
 }
 
-// IsStopped tells whether somebody has stopped a service on a node, and nobody has started it since.
+// IsStopped tells whether someone has stopped a service on a node, and no one has started it since.
 func (d Definition) IsStopped(node, service string) bool {
 	return slices.Contains(d.Stopped[node], service)
 }
 
-// presentParameters gives the values that the parameters of the configuration have by now, by name, as people write them: those that
+// presentParameters returns the values that the parameters of the configuration have by now, by name, as people write them: those that
 // were given, and else what the configuration says. Those that are nowhere said are left out. Of a template that the actor does not
 // see, or that is gone, only what was given is known. What may be secret is HiddenValue.
 func (d Definition) presentParameters(t *template.Template) map[string]any {
@@ -217,7 +217,7 @@ func (d *Definition) TakeFallbacks(c *template.Catalog, t *template.Template, pr
 	}
 }
 
-// NextOf gives the hardware to ask for after a node's own, of which there is none to be had, in order. It goes round: the last is what the
+// NextOf returns the hardware to ask for after a node's own, of which there is none to be had, in order. It goes round: the last is what the
 // layout chose, unless the node is of that. Nil where there is no other.
 func (d Definition) NextOf(n app.Node) []string {
 	asked := n.AskedHardware()
@@ -232,7 +232,7 @@ func (d Definition) NextOf(n app.Node) []string {
 	return next
 }
 
-// Highest gives the flavor of some hardware with the price and the cores of the dearest and the largest that a machine may be instead.
+// Highest returns the flavor of some hardware with the price and the cores of the dearest and the largest that a machine may be instead.
 func (d Definition) Highest(hardware string, fallbacks map[string][]string) template.Flavor {
 	f := d.Hardware[hardware]
 	for _, other := range fallbacks[hardware] {

@@ -32,7 +32,7 @@ type Deletes struct {
 // NewDeletes returns Deletes on top of their needs.
 func NewDeletes(c DeletesConfig) *Deletes { return &Deletes{DeletesConfig: c} }
 
-// DeleteCluster gives back every machine of a cluster. What runs on it is told to stop first. Asking again while it is
+// DeleteCluster returns every machine of a cluster. What runs on it is told to stop first. Asking again while it is
 // being deleted, or after, changes nothing.
 func (a *Deletes) DeleteCluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "DeleteCluster", id)
@@ -83,7 +83,7 @@ func (a *Deletes) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 }
 
 // A delete that failed is tried again after as long as it has been going on, within these bounds, for as long as it
-// takes: nobody may be looking any more, and machines cost money.
+// takes: no one may be looking any more, and machines cost money.
 const (
 	LeastDeleteWait = time.Minute
 	MostDeleteWait  = time.Hour

@@ -21,7 +21,7 @@ func TestSmaller(t *testing.T) {
 		{apptemplate.Flavor{CPU: 1, MemoryGB: 8, DiskGB: 20}, "1 core instead of 2"},
 		{apptemplate.Flavor{CPU: 4, MemoryGB: 2}, "2 GiB of memory instead of 4"},
 		{apptemplate.Flavor{CPU: 4, DiskGB: 10.5}, "10.5 GiB of disk instead of 20"},
-		{apptemplate.Flavor{}, ""}, // nobody says how large it is
+		{apptemplate.Flavor{}, ""}, // no one says how large it is
 	} {
 		if got := c.is.Smaller(small); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.is, got, c.want)

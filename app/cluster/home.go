@@ -9,7 +9,7 @@ import (
 
 // DashboardStore is what Dashboard needs of the database.
 type DashboardStore interface {
-	// Home gives a Home without nil in it, also for somebody who has nothing.
+	// Home returns a Home without nil in it, also for someone who has nothing.
 	Home(ctx context.Context, q HomeQuery) (Home, error)
 	NoticesFor(ctx context.Context, tenant string, r *app.NoticeReader, before int64, limit int) ([]app.Notice, error)
 }
@@ -35,10 +35,10 @@ const (
 	mostHomeLeases   = 5
 	mostHomeNotices  = 6
 	homeLeases       = 3 * 24 * time.Hour // leases that end within it are shown
-	amongNotices     = 1000               // of the tenant's newest notices those that are meant for somebody are shown
+	amongNotices     = 1000               // of the tenant's newest notices those that are meant for someone are shown
 )
 
-// Home is what somebody has, in short, for the page that they begin with.
+// Home is what someone has, in short, for the page that they begin with.
 type Home struct {
 	// Standing says how many live clusters there are of each status, and CostPerHour what all of them cost.
 	Standing    map[app.ClusterStatus]int `json:"standing"`
@@ -69,7 +69,7 @@ type HomeQuery struct {
 	Reader        app.NoticeReader
 }
 
-// Home gives what the actor has in the tenant in which it acts.
+// Home returns what the actor has in the tenant in which it acts.
 func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (Home, error) {
 	if err := actor.Authorize("Home"); err != nil {
 		return Home{}, err
@@ -101,7 +101,7 @@ func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (Home, error) {
 	return h, a.Masks.maskSummaries(ctx, actor, h.Clusters)
 }
 
-// Notices gives what the actor was told before a number, newest first: admins all of the tenant, others what names them or
+// Notices returns what the actor was told before a number, newest first: admins all of the tenant, others what names them or
 // one of their groups.
 func (a *Dashboard) Notices(ctx context.Context, actor app.Actor, before int64, limit int) ([]app.Notice, error) {
 	r, err := actor.Reach("Notices")

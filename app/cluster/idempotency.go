@@ -11,7 +11,7 @@ import (
 type RepeatStore interface {
 	// BeginOnce takes a key for a request, which the fingerprint tells from others. Nil says: carry it out. What is kept is its answer, and
 	// nothing is to be done. It is EInvalid, reason idempotency_key, where the key was used for another request, EConflict, reason
-	// in_progress, while that is carried out, and EConflict, reason answer_lost, where it was carried out and nobody kept the answer.
+	// in_progress, while that is carried out, and EConflict, reason answer_lost, where it was carried out and no one kept the answer.
 	BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte, now time.Time) (*app.KeptAnswer, error)
 	// EndOnce keeps the answer.
 	EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error

@@ -12,7 +12,7 @@ type ClusterPage struct {
 	Next     string               `json:"next,omitempty"`
 }
 
-// ClusterPage gives the clusters of the actor's tenant that a filter lets through, and how to ask for more of them.
+// ClusterPage returns the clusters of the actor's tenant that a filter lets through, and how to ask for more of them.
 func (a *Views) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterFilter) (p ClusterPage, err error) {
 	if err := actor.Authorize("ClusterPage"); err != nil {
 		return p, err

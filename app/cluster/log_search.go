@@ -15,7 +15,7 @@ type LogPage struct {
 	Next  int64         `json:"next,omitempty"`
 }
 
-// How much one search looks through. Somebody who looks for what is rare is told how far that was, and may go on.
+// How much one search looks through. Someone who looks for what is rare is told how far that was, and may go on.
 const (
 	searchBatch = 5000
 	searchMost  = 200_000
@@ -25,7 +25,7 @@ const (
 // maxLogText is how long a text may be that is looked for.
 const maxLogText = 200
 
-// SearchLogs gives lines of a cluster's log that have a text, whatever its case; "" gives all. It looks through so many lines at most
+// SearchLogs returns lines of a cluster's log that have a text, whatever its case; "" returns all. It looks through so many lines at most
 // and says where to go on.
 func (a *Activity) SearchLogs(ctx context.Context, actor app.Actor, cluster string, f LogFilter) (LogPage, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SearchLogs", cluster)

@@ -9,7 +9,7 @@ import (
 	"muster/app/template"
 )
 
-// ranker gives one step that takes as long as is known, or a minute.
+// ranker returns one step that takes as long as is known, or a minute.
 type ranker struct{}
 
 func (ranker) Plan(r plan.PlanRequest) (plan.Plan, error) {

@@ -67,7 +67,7 @@ func (a *Plans) IsPlan(plan appplan.Plan, r appplan.PlanRequest, hash string) (b
 	return err == nil && guessed.RankedHash() == hash, err
 }
 
-// ErrOr gives the error, or another one where there is none.
+// ErrOr returns the error, or another one where there is none.
 func ErrOr(err, other error) error {
 	if err != nil {
 		return err

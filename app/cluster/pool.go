@@ -59,7 +59,7 @@ func MachineShape(provider string, f template.Flavor, i template.Image) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// PoolWants gives what new nodes need.
+// PoolWants returns what new nodes need.
 func PoolWants(provider string, nodes []app.NewNode, d Definition) []PoolWant {
 	shapes := map[[2]string]string{}
 	wants := make([]PoolWant, len(nodes))

@@ -182,7 +182,7 @@ type preflightQuestion struct {
 	ask func(context.Context) ([]family.Finding, error)
 }
 
-// ask gives what is known of a question, and asks it where nothing is. It waits for a moment only: the question goes on without it, and the next one
+// ask returns what is known of a question, and asks it where nothing is. It waits for a moment only: the question goes on without it, and the next one
 // to ask finds
 // the answer.
 func (f *preflights) ask(ctx context.Context, now func() time.Time, tenant, account, key string, ask func(context.Context) ([]family.Finding, error)) (AccountAnswer, []family.Finding) {
@@ -203,7 +203,7 @@ func (f *preflights) ask(ctx context.Context, now func() time.Time, tenant, acco
 	}
 }
 
-// turn gives the answer that is kept, or what to wait for.
+// turn returns the answer that is kept, or what to wait for.
 func (f *preflights) turn(ctx context.Context, now func() time.Time, tenant, account string, q preflightQuestion) (preflightAnswer, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -244,7 +244,7 @@ func (f *preflights) run(ctx context.Context, now func() time.Time, account stri
 	}
 }
 
-// answered keeps an answer, and gives the turn that follows; nil for none.
+// answered keeps an answer, and returns the turn that follows; nil for none.
 func (f *preflights) answered(account string, t *preflightTurn, a preflightAnswer, now time.Time) (next *preflightTurn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 )
 
 // TestPreviewsAskAccountsSparingly: an account has one question at a time, of those that wait the latest, and its answers are kept for a while;
-// nobody waits long, and
+// no one waits long, and
 // an answer to one tenant is none to another.
 func TestPreviewsAskAccountsSparingly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 			})
 			return a, found, time.Since(begun)
 		}
-		// Somebody types sizes, faster than the account answers.
+		// Someone types sizes, faster than the account answers.
 		for _, size := range []string{"1", "2", "3", "4"} {
 			if a, _, waited := ask("a", "x", size); a.State != AccountChecking || waited != preflightWait {
 				t.Errorf("size %s: %s after %v", size, a.State, waited)
@@ -92,7 +92,7 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 		if a, _, waited := ask("a", "x", "6"); a.State != AccountChecked || waited != 0 {
 			t.Errorf("after it: %+v", a)
 		}
-		// A tenant with many accounts that hang does not take the turns of others, and none hangs for ever.
+		// A tenant with many accounts that hang does not take the turns of others, and none hangs forever.
 		takes = time.Hour
 		for i := range mostAskingOf {
 			ask("a", strconv.Itoa(i), "")

@@ -156,7 +156,7 @@ func define(c *template.Catalog, t *template.Template, l applayout.Layout, confi
 	return d
 }
 
-// LinksOf gives the template's links and then those of its services, each URL once.
+// LinksOf returns the template's links and then those of its services, each URL once.
 func LinksOf(t *template.Template, services map[string]*template.Service) (links []app.Link) {
 	add := func(more []app.Link) {
 		for _, l := range more {

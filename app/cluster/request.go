@@ -25,17 +25,17 @@ const (
 	RequestWaiting   RequestStatus = "waiting"   // for approvals
 	RequestOffered   RequestStatus = "offered"   // approved with conditions: who asked has to confirm
 	RequestDenied    RequestStatus = "denied"    // by a person
-	RequestExpired   RequestStatus = "expired"   // nobody decided in time
+	RequestExpired   RequestStatus = "expired"   // no one decided in time
 	RequestWithdrawn RequestStatus = "withdrawn" // by who asked, or by an admin
 )
 
 // RequestStatuses are all of them.
 var RequestStatuses = []RequestStatus{RequestWaiting, RequestOffered, RequestAccepted, RequestRefused, RequestDenied, RequestExpired, RequestWithdrawn}
 
-// Open tells whether somebody still has to decide.
+// Open tells whether someone still has to decide.
 func (s RequestStatus) Open() bool { return s == RequestWaiting || s == RequestOffered }
 
-// Request is what somebody asked for. It is kept for ever. One that is open is not in the ledger and holds no worker.
+// Request is what someone asked for. It is kept forever. One that is open is not in the ledger and holds no worker.
 type Request struct {
 	ID        int64             `json:"id"`
 	Tenant    string            `json:"tenant"`
@@ -72,14 +72,14 @@ type Terms struct {
 	Layout   layout.Layout   `json:"layout"`
 	Steps    int             `json:"steps"`
 	Duration time.Duration   `json:"duration"` // estimate
-	// People is what the duration does not say, such as "plus waiting for a person (up to 2 h)"; "" where nobody is asked.
+	// People is what the duration does not say, such as "plus waiting for a person (up to 2 h)"; "" where no one is asked.
 	People string        `json:"people,omitempty"`
-	Lease  time.Duration `json:"lease"` // 0: for ever
+	Lease  time.Duration `json:"lease"` // 0: forever
 	Cost   float64       `json:"cost,omitempty"`
 	CPU    float64       `json:"cpu,omitempty"` // virtual cores, as far as they are known
 	// Seal is the digest of all that was kept to be run: layout, definition, lease.
 	Seal string `json:"seal,omitempty"`
-	// Amended is what becomes of a cluster that stands; the layout is then that of afterwards, and the lease what is left of it.
+	// Amended is what happens to a cluster that stands; the layout is then that of afterwards, and the lease what is left of it.
 	Amended *AmendTerms `json:"amended,omitempty"`
 }
 
@@ -102,7 +102,7 @@ const (
 	VerdictBreak      Verdict = "break_glass"
 )
 
-// Review is what somebody said about a request, and in which round. Counts are the policies whose approval it counts for.
+// Review is what someone said about a request, and in which round. Counts are the policies whose approval it counts for.
 type Review struct {
 	Who      string    `json:"who"`
 	At       time.Time `json:"at"`
@@ -151,7 +151,7 @@ type NewRequest struct {
 	Build   *app.BuildClaim // that it is for, nil for none
 }
 
-// Answer is what became of an asking: a cluster, or a request that waits.
+// Answer is what happened to an asking: a cluster, or a request that waits.
 type Answer struct {
 	Request Request      `json:"request"`
 	Cluster *ClusterView `json:"cluster,omitempty"`
@@ -175,7 +175,7 @@ type RequestFilter struct {
 	Status    RequestStatus // "" means any
 	Requester string        // "" means anybody
 	Bare      bool          // of the inbox: nothing but what says whom they wait for, for those who count them
-	Open      bool          // only those that somebody still has to decide on
+	Open      bool          // only those that someone still has to decide on
 	Before    int64         // only those with a smaller number; 0: from the newest on
 	Limit     int           // 0: 100; at most 1000
 
@@ -195,12 +195,12 @@ func (r Request) Reservation() policy.Reservation {
 	return q
 }
 
-// want gives the needs that are not met.
+// want returns the needs that are not met.
 func (r Request) want() []policy.Need {
 	return slices.DeleteFunc(slices.Clone(r.Needs), policy.Need.Met)
 }
 
-// WaitsFor tells whether a request waits for somebody: to approve it, or to confirm what was offered.
+// WaitsFor tells whether a request waits for someone: to approve it, or to confirm what was offered.
 func (r Request) WaitsFor(a app.Actor) bool {
 	switch r.Status {
 	case RequestOffered:
@@ -249,7 +249,7 @@ func (r Request) NoConditions() error {
 		Hint: "Approve it as it is, or deny it and say what would be all right."}
 }
 
-// endLapsed is what becomes of a request whose cluster has changed.
+// endLapsed is what happens to a request whose cluster has changed.
 func (r *Request) endLapsed(m RequestMove) (o RequestOutcome) {
 	r.Status, r.Message = RequestExpired, phrase.FirstOf(m.Reason, "The cluster has changed since.")
 	o.Notices = r.tellExpired(m.Now)

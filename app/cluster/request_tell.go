@@ -37,7 +37,7 @@ func (r Request) notice(kind app.NoticeKind, at time.Time, title, text string) a
 	return app.Notice{At: at, Tenant: r.Tenant, Kind: kind, Cluster: r.Cluster, Request: r.ID, Title: title, Text: text, About: app.RequestSubject(r.ID)}
 }
 
-// toRequester is told to who asked. Somebody of another tenant is told under the name that stands in records.
+// toRequester is told to who asked. Someone of another tenant is told under the name that stands in records.
 func (r Request) toRequester(at time.Time, title, text string) app.Notice {
 	n := r.notice(app.NoticeApproval, at, title, text)
 	n.Users = []string{r.Requester}

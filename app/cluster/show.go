@@ -8,7 +8,7 @@ import (
 	"muster/app/template"
 )
 
-// Cluster gives a cluster of the actor's tenant by id or, among live ones, by name; ENotFound where there is none.
+// Cluster returns a cluster of the actor's tenant by id or, among live ones, by name; ENotFound where there is none.
 func (a *Views) Cluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
 	c, err := a.Finder.AuthorizedCluster(ctx, actor, "Cluster", id)
 	if err != nil {

@@ -65,7 +65,7 @@ type SpecExport struct {
 	Groups  []layout.NodeGroup `json:"groups"`
 }
 
-// ExportCluster gives the spec of a cluster to those who may change it. Values that may be secret are left out; references to
+// ExportCluster returns the spec of a cluster to those who may change it. Values that may be secret are left out; references to
 // secrets are not secret.
 func (a *Specs) ExportCluster(ctx context.Context, actor app.Actor, cluster string) (SpecExport, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ExportCluster", cluster)
@@ -150,7 +150,7 @@ func groupsOf(nodes []app.Node) []layout.NodeGroup {
 	return groups
 }
 
-// difference gives what has to be laid over base to get full, as far as that can be said: what full lacks is not.
+// difference returns what has to be laid over base to get full, as far as that can be said: what full lacks is not.
 func difference(base, full map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, v := range full {
@@ -202,7 +202,7 @@ func hides(key string, v any) bool {
 	return secret.SecretKey.MatchString(key) || !template.SameValue(v, concealed(v))
 }
 
-// leaseText writes a length of time as ParseLength reads it, to the minute.
+// leaseText writes a duration as ParseLength reads it, to the minute.
 func leaseText(d time.Duration) string {
 	text := ""
 	for _, u := range []struct {
@@ -229,7 +229,7 @@ func (s ClusterSpec) Request() (ClusterRequest, error) {
 	return r, err
 }
 
-// leaseLength reads the lease: nil where nothing is said, 0 for ever.
+// leaseLength reads the lease: nil where nothing is said, 0 forever.
 func (s ClusterSpec) leaseLength() (*time.Duration, error) {
 	switch s.Lease {
 	case "":

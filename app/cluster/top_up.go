@@ -10,12 +10,12 @@ import (
 // TopUp is what a cluster lacks of the nodes that were wanted, since only some of the machines came, and when they are asked for again.
 type TopUp struct {
 	Wanted int  `json:"wanted"`        // nodes
-	Off    bool `json:"off,omitempty"` // somebody said that it is enough
+	Off    bool `json:"off,omitempty"` // someone said that it is enough
 	// NextAt is when they are asked for next; zero while something else is under way, the cluster sleeps, or it is off.
 	NextAt  time.Time `json:"next_at,omitzero"`
 	TriedAt time.Time `json:"tried_at,omitzero"` // last
 	Tries   int       `json:"tries"`             // since it last grew
-	Note    string    `json:"note,omitempty"`    // what became of the last try
+	Note    string    `json:"note,omitempty"`    // what happened to the last try
 	Request int64     `json:"request,omitempty"` // that waits for approval
 	// Operation is the last that was begun for it; 0 for none.
 	Operation int64 `json:"operation,omitempty"`

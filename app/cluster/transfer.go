@@ -12,7 +12,7 @@ import (
 
 // OwnershipStore is what Ownership needs of the database.
 type OwnershipStore interface {
-	// RenameCluster gives a live cluster another name. EConflict where another live cluster of the tenant has it as name or id, or
+	// RenameCluster returns a live cluster another name. EConflict where another live cluster of the tenant has it as name or id, or
 	// an open request asks for it.
 	RenameCluster(ctx context.Context, r ClusterRename) error
 	// TransferCluster transfers a live cluster to another owner, with its reservation, or to a group, and writes the notices. EInvalid where the tenant
@@ -37,7 +37,7 @@ type Ownership struct {
 // NewOwnership returns Ownership on top of their needs.
 func NewOwnership(c OwnershipConfig) *Ownership { return &Ownership{OwnershipConfig: c} }
 
-// ClusterTransfer gives a cluster to another owner, as the store takes it.
+// ClusterTransfer returns a cluster to another owner, as the store takes it.
 type ClusterTransfer struct {
 	Tenant  string
 	Cluster string
@@ -48,14 +48,14 @@ type ClusterTransfer struct {
 	Now     time.Time
 }
 
-// TransferCluster gives a cluster to another user of its tenant, who can have clusters: not disabled, and not a viewer. What it takes
+// TransferCluster returns a cluster to another user of its tenant, who can have clusters: not disabled, and not a viewer. What it takes
 // of quotas is the new owner's from then on, in the same transaction, so a quota can refuse it. Both are told. Usage stays with
 // whoever owned the cluster when its machines were made.
 //
 // To group:NAME, it is given to the members of a group: each may do what the owner may. The person who owned it stays responsible for it,
 // with quotas and notices, until a member transfers it to another person.
 //
-// Whoever was given the cluster's SSH key still has it, and configuration that names the owner does so until it is written anew.
+// Whoever was given the cluster's SSH key still has it, and configuration that names the owner does so until it is written again.
 func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (ClusterView, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "TransferCluster", cluster)
 	if err != nil {
@@ -106,7 +106,7 @@ func (t ClusterTransfer) Accepts(heir identity.User) error {
 	return nil
 }
 
-// Tell gives the notices of a transfer: one for each of the two, save for whoever did it.
+// Tell returns the notices of a transfer: one for each of the two, save for whoever did it.
 func (t ClusterTransfer) Tell(c app.Cluster) (list []app.Notice) {
 	if t.To == t.From {
 		if t.Group == "" {

@@ -119,7 +119,7 @@ type Plight struct {
 	Open   Unfinished        `json:"-"` // what the latest operation has not done, where it did not end well
 }
 
-// UndoneKind gives the kind of what a roll-back undoes; "" for another operation.
+// UndoneKind returns the kind of what a roll-back undoes; "" for another operation.
 func UndoneKind(ops []app.Operation, o app.Operation) app.OperationKind {
 	for _, of := range ops {
 		if o.Kind == app.OperationRollBack && of.ID == o.Undoes {
@@ -174,7 +174,7 @@ func (p Plight) partial() bool {
 	return !p.Open.Other && p.Open.Machines > 0 && p.Open.Machines < p.nodes
 }
 
-// Ways gives the ways on that can work with the machines that are there, the best first. Of a cluster that hasn't failed there are none.
+// Ways returns the ways on that can work with the machines that are there, the best first. Of a cluster that hasn't failed there are none.
 func (p Plight) Ways() (ways []WayKind) {
 	if p.status != app.ClusterFailed {
 		return nil
@@ -226,7 +226,7 @@ func (a *Views) PlightOf(ctx context.Context, c app.Cluster) (p Plight, err erro
 	return NewPlight(v, u), err
 }
 
-// LatestBegun gives the latest operation that has begun or is to: what was called off before has done nothing. Operations are newest first.
+// LatestBegun returns the latest operation that has begun or is to: what was called off before has done nothing. Operations are newest first.
 func LatestBegun(ops []app.Operation) app.Operation {
 	for _, o := range ops {
 		if !o.Status.Ended() || !o.StartedAt.IsZero() {

@@ -29,13 +29,13 @@ type ViewStore interface {
 	// Nodes gives them in number order: those that the cluster has, is to have, or is giving back. Those that an operation which
 	// has succeeded gave back are no part of it any more and left out, here as in View; receipts and reports keep their names.
 	// So what has the status deleted is left of an operation that has not ended well, or the whole cluster is gone. A machine that is
-	// made anew is planned again from when the old one was given back.
+	// made again is planned again from when the old one was given back.
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
-	// TopUpOf gives what a cluster lacks; nil for nothing.
+	// TopUpOf returns what a cluster lacks; nil for nothing.
 	TopUpOf(ctx context.Context, tenant string, cluster string) (*TopUp, error)
 	Unfinished(ctx context.Context, tenant string, operation int64) (Unfinished, error)
-	// View gives a cluster with its nodes and operations as they were at one moment. Links are left out.
+	// View returns a cluster with its nodes and operations as they were at one moment. Links are left out.
 	View(ctx context.Context, tenant string, id string) (ClusterView, error)
 }
 
@@ -57,7 +57,7 @@ type Views struct {
 func NewViews(c ViewsConfig) *Views { return &Views{ViewsConfig: c} }
 
 // ClusterRequest asks for a cluster. Empty fields of LayoutRequest mean the template's defaults. Lease nil means the
-// template's initial lease; 0 means for ever, where the template allows it. Config is merged over the template's.
+// template's initial lease; 0 means forever, where the template allows it. Config is merged over the template's.
 // PlanHash, when set, must be the hash of the plan that is made now, so that what was previewed is what runs.
 type ClusterRequest struct {
 	layout.LayoutRequest
@@ -85,7 +85,7 @@ type Preview struct {
 	Plan     plan.Plan     `json:"plan"`
 	PlanHash string        `json:"plan_hash"`
 	Duration time.Duration `json:"duration"`       // estimate, on unlimited workers
-	Lease    time.Duration `json:"lease"`          // 0: for ever
+	Lease    time.Duration `json:"lease"`          // 0: forever
 	Cost     float64       `json:"cost,omitempty"` // over the whole lease; 0 when it has no end or no price is known
 	// Decision is what policies say about it; nil where none applies. Lease and cost are as they leave it.
 	Decision *policy.Decision `json:"decision,omitempty"`
@@ -112,7 +112,7 @@ type ClusterView struct {
 	MadeFrom *template.MadeFrom `json:"made_from,omitempty"`
 	// Parameters are the values that the template's parameters have by now, as far as they set configuration, by name.
 	Parameters map[string]any `json:"parameters,omitempty"`
-	// Health is nil where nobody looks after the cluster.
+	// Health is nil where no one looks after the cluster.
 	Health *health.ClusterHealth `json:"health,omitempty"`
 	// Build is what it was made for; nil where that is no build, or one that is long forgotten.
 	Build *ClusterBuild `json:"build,omitempty"`
@@ -120,7 +120,7 @@ type ClusterView struct {
 	Trouble *Trouble `json:"trouble,omitempty"`
 	// Actions are the changes that its state and the reader's rights allow; forms and buttons offer these and no others.
 	Actions Actions `json:"actions"`
-	// TopUp is nil where the cluster has all the nodes that were asked for, or nobody wants the others any more.
+	// TopUp is nil where the cluster has all the nodes that were asked for, or no one wants the others any more.
 	TopUp *TopUp `json:"top_up,omitempty"`
 }
 
@@ -146,7 +146,7 @@ type LogFilter struct {
 	Limit     int // 0: 500; at most 5000
 }
 
-// settled gives the request with what parameters set where it says nothing itself, and what they come to.
+// settled returns the request with what parameters set where it says nothing itself, and what they come to.
 func (r ClusterRequest) settled(t *template.Template) (ClusterRequest, template.Settled, error) {
 	s, err := t.Settle(r.Parameters)
 	if err != nil {

@@ -34,7 +34,7 @@ type Coordinator interface {
 	// unless a next step was handed out in an answer that the worker may not have got: then it is handed out again. The
 	// error is for when nothing of the message is known to have happened; the same message may then be sent again.
 	Report(ctx context.Context, w app.WorkerID, reports []Report) ([]Reported, error)
-	// Hosts gives the names that the node of a held step must be able to resolve: Assignment.Hosts, which does not travel
+	// Hosts returns the names that the node of a held step must be able to resolve: Assignment.Hosts, which does not travel
 	// with every step of a big cluster. EStale where the fence does not hold.
 	Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]family.HostEntry, error)
 	// Log appends lines. Lines with an old fence are dropped silently.
@@ -43,7 +43,7 @@ type Coordinator interface {
 
 // ResourceFetcher is the part of the contract by which contents of resources come to workers.
 type ResourceFetcher interface {
-	// FetchResource gives a content that a held step needs, from an offset on. Close it. EStale where the fence does not hold, ENotFound where
+	// FetchResource returns a content that a held step needs, from an offset on. Close it. EStale where the fence does not hold, ENotFound where
 	// the step does not need it. Whoever reads checks the hash of the whole.
 	FetchResource(ctx context.Context, w app.WorkerID, f app.Fence, hash string, from int64) (io.ReadCloser, error)
 	// HoldResources tells which contents the worker's host has of its tenant.

@@ -15,11 +15,11 @@ import (
 	"muster/app/template"
 )
 
-// FactStore gives what services told, as a Finish brought it.
+// FactStore returns what services told, as a Finish brought it.
 type FactStore interface {
-	// FactList gives all that nodes of a cluster which are not gone told, by node number, service and name.
+	// FactList returns all that nodes of a cluster which are not gone told, by node number, service and name.
 	FactList(ctx context.Context, tenant, cluster string, limit int) ([]NodeFact, error)
-	// FactsNamed gives those of the given names that nodes of a cluster told: of each name those of the given nodes, and that of the first node that
+	// FactsNamed returns those of the given names that nodes of a cluster told: of each name those of the given nodes, and that of the first node that
 	// told it.
 	FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) ([]NodeFact, error)
 }
@@ -54,7 +54,7 @@ type NodeFact struct {
 	At      time.Time `json:"at"`
 }
 
-// secretFact tells by its name whether a fact is one that nobody may see.
+// secretFact tells by its name whether a fact is one that no one may see.
 func secretFact(name string) bool {
 	for _, end := range []string{"secret", "token", "password", "key", "cookie"} {
 		if name == end || strings.HasSuffix(name, "_"+end) {
@@ -85,7 +85,7 @@ func CheckFacts(facts map[string]string) error {
 	return nil
 }
 
-// factsOf gives what a step told that has succeeded. Where that breaks the rules, which a worker has checked before, the step fails.
+// factsOf returns what a step told that has succeeded. Where that breaks the rules, which a worker has checked before, the step fails.
 func factsOf(r *Report) map[string]app.AnswerValue {
 	if len(r.Facts) == 0 || r.Err != nil {
 		return nil
@@ -101,7 +101,7 @@ func factsOf(r *Report) map[string]app.AnswerValue {
 	return values
 }
 
-// giveFacts puts what services told on nodes that a configuration is expanded for, and gives those values that are secret. What the node
+// giveFacts puts what services told on nodes that a configuration is expanded for, and returns those values that are secret. What the node
 // itself told counts; where it told nothing of that name, what the first node told that did.
 func (a *Facts) giveFacts(ctx context.Context, c app.Cluster, names []app.FactName, to []*app.Node) (secret []string, err error) {
 	if len(names) == 0 {

@@ -17,13 +17,13 @@ import (
 type HealthStore interface {
 	// CheckHealth has the next round of a live cluster be due at once, unless one is under way.
 	CheckHealth(ctx context.Context, r CheckRequest) error
-	// ClusterHealth gives how a cluster is; nil where nobody looks after it.
+	// ClusterHealth returns how a cluster is; nil where no one looks after it.
 	ClusterHealth(ctx context.Context, tenant, cluster string) (*health.ClusterHealth, error)
 	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]health.NodeReport, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
-	// NoteRepair keeps what became of the last look at a cluster that is to be repaired.
+	// NoteRepair keeps what happened to the last look at a cluster that is to be repaired.
 	NoteRepair(ctx context.Context, n RepairNote) error
-	// RepairsDue gives clusters of which nodes have been ill for so long that they are to be repaired by themselves now.
+	// RepairsDue returns clusters of which nodes have been ill for so long that they are to be repaired by themselves now.
 	RepairsDue(ctx context.Context, now time.Time, limit int) ([]RepairDue, error)
 }
 
@@ -103,7 +103,7 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 	return begun, a.Store.NoteRepair(ctx, n)
 }
 
-// Health tells how a cluster and its nodes are. Where nobody looks after it, the state is unknown and Note says why.
+// Health tells how a cluster and its nodes are. Where no one looks after it, the state is unknown and Note says why.
 func (a *Health) Health(ctx context.Context, actor app.Actor, cluster string) (health.ClusterHealth, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Health", cluster)
 	if err != nil {

@@ -26,7 +26,7 @@ type roundBell struct {
 	waits map[string][]chan struct{} // by tenant
 }
 
-// wait gives a channel that is closed at the next ring.
+// wait returns a channel that is closed at the next ring.
 func (b *roundBell) wait(tenant string) (rung <-chan struct{}, stop func()) {
 	c := make(chan struct{})
 	b.mu.Lock()
@@ -68,7 +68,6 @@ func (a *Service) RingRounds(ctx context.Context) (next time.Time, err error) {
 	return due.Next, nil
 }
 
-// AwaitRound implements HealthKeeper.
 func (a *Service) AwaitRound(ctx context.Context, w app.WorkerID) (*HealthRound, error) {
 	return a.awaitRound(ctx, w, func(context.Context) ([]string, error) { return nil, nil })
 }
@@ -81,7 +80,6 @@ func (g *granted) AwaitRound(ctx context.Context, w app.WorkerID) (*HealthRound,
 	return g.app.awaitRound(ctx, w, g.takes)
 }
 
-// ReportRound implements HealthKeeper.
 func (g *granted) ReportRound(ctx context.Context, w app.WorkerID, r RoundReport) error {
 	if err := g.check(w); err != nil {
 		return err
@@ -206,7 +204,6 @@ func (x *healthExpander) checks(n app.Node) []RoundCheck {
 	return out
 }
 
-// ReportRound implements HealthKeeper.
 func (a *Service) ReportRound(ctx context.Context, w app.WorkerID, r RoundReport) error {
 	need := map[string]int{}
 	if len(r.Findings) > 0 {

@@ -27,7 +27,7 @@ type RepairDue struct {
 	Repairing   int64 // an operation that repairs another cluster of the tenant by itself, and has not ended; 0 for none
 }
 
-// RepairNote keeps what became of it.
+// RepairNote keeps what happened to it.
 type RepairNote struct {
 	Tenant    string
 	Cluster   string

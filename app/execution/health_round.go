@@ -31,7 +31,7 @@ const (
 	shortReasonText = 100
 )
 
-// bounded gives the report within its limits.
+// bounded returns the report within its limits.
 func (r RoundReport) bounded() RoundReport {
 	most := template.MaxHealthReason
 	if len(r.Findings) > manyFindings {

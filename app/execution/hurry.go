@@ -5,7 +5,7 @@ import "muster/app"
 // Hurrier is a Coordinator that can tell a worker to ask for directives now and not only with its next heartbeat, because
 // something was cancelled.
 type Hurrier interface {
-	// Hurry gives a channel that gets a (coalesced) value whenever steps of the worker's tenant may have been told to stop, by
+	// Hurry returns a channel that gets a (coalesced) value whenever steps of the worker's tenant may have been told to stop, by
 	// whichever server. It may miss one: heartbeats tell the same, later. Call stop, which may be done twice.
 	Hurry(w app.WorkerID) (told <-chan struct{}, stop func())
 }
@@ -15,7 +15,6 @@ var (
 	_ Hurrier = (*granted)(nil)
 )
 
-// Hurry implements Hurrier.
 func (a *Service) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
 	return a.Steps.Watch(app.StopsTopic(w.Tenant))
 }

@@ -9,7 +9,7 @@ import (
 	"muster/app/execution"
 )
 
-// A cancel reaches the workers inside a server at once, and nobody of another tenant.
+// A cancel reaches the workers inside a server at once, and no one of another tenant.
 func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
 	o := office.NewPlain(t)
 	n := apptest.NewCluster("t1", "c-t1", 1, o.Clock.Now(), apptest.Chain(1))

@@ -65,7 +65,6 @@ func (g *granted) takes(ctx context.Context) (except []string, err error) {
 	return except, nil
 }
 
-// Claim implements Coordinator.
 func (g *granted) Claim(ctx context.Context, w app.WorkerID, most int) ([]*Assignment, error) {
 	if err := g.check(w); err != nil {
 		return nil, err
@@ -99,7 +98,6 @@ func (g *granted) Report(ctx context.Context, w app.WorkerID, reports []Report) 
 	return g.app.Report(ctx, w, reports)
 }
 
-// Hosts implements Coordinator.
 func (g *granted) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]family.HostEntry, error) {
 	if err := g.check(w); err != nil {
 		return nil, err
@@ -107,7 +105,6 @@ func (g *granted) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]fam
 	return g.app.Hosts(ctx, w, f)
 }
 
-// Log implements Coordinator.
 func (g *granted) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) error {
 	if err := g.check(w); err != nil {
 		return err
@@ -115,14 +112,13 @@ func (g *granted) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) 
 	return g.app.Log(ctx, w, lines)
 }
 
-// awaitTime is how long AwaitWork waits at most, LookEvery how often it looks although nobody woke it: what is queued may have
+// awaitTime is how long AwaitWork waits at most, LookEvery how often it looks although no one woke it: what is queued may have
 // grown old, or another server may have queued it.
 const (
 	awaitTime = 20 * time.Second
 	LookEvery = time.Second
 )
 
-// AwaitWork implements WorkWaiter.
 func (g *granted) AwaitWork(ctx context.Context, w app.WorkerID, patience time.Duration) (bool, error) {
 	if err := g.check(w); err != nil {
 		return false, err

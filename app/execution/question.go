@@ -13,13 +13,13 @@ import (
 // QuestionStore keeps questions. They are opened and closed in the transactions that move their steps.
 type QuestionStore interface {
 	// AnswerQuestion writes an answer and moves its step on, and with it all that the answer counts for, in one transaction.
-	// EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more.
+	// EConflict, reason "answered", says who was faster; "not_asked" that no one is asked any more.
 	AnswerQuestion(ctx context.Context, n NewAnswer) (Question, error)
-	// Answers gives the values that were last answered on some nodes of a cluster.
+	// Answers returns the values that were last answered on some nodes of a cluster.
 	Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]NodeAnswer, error)
-	// Question gives one; ENotFound where that step asks nobody.
+	// Question returns one; ENotFound where that step asks no one.
 	Question(ctx context.Context, tenant string, operation int64, index int) (Question, error)
-	// Questions gives a tenant's questions, oldest first.
+	// Questions returns a tenant's questions, oldest first.
 	Questions(ctx context.Context, tenant string, f QuestionFilter) ([]Question, error)
 }
 
@@ -41,13 +41,13 @@ func NewQuestions(c QuestionsConfig) *Questions { return &Questions{QuestionsCon
 // QuestionState is what has become of a question.
 type QuestionState string
 
-// The states of a question. What was withdrawn by a pause is asked anew with the resume.
+// The states of a question. What was withdrawn by a pause is asked again with the resume.
 const (
 	QuestionLater     QuestionState = "later" // its turn has not come
 	QuestionOpen      QuestionState = "open"
 	QuestionAnswered  QuestionState = "answered"
 	QuestionRefused   QuestionState = "refused"
-	QuestionOverdue   QuestionState = "overdue"   // nobody answered in time
+	QuestionOverdue   QuestionState = "overdue"   // no one answered in time
 	QuestionWithdrawn QuestionState = "withdrawn" // the operation was paused, cancelled or taken over
 )
 

@@ -14,7 +14,7 @@ func (q Question) sameAnswer(other Question) bool {
 	return q.Person.Once && q.Operation == other.Operation && q.Service == other.Service && q.Action == other.Action
 }
 
-// look fills in what the question is for somebody who looks.
+// look fills in what the question is for someone who looks.
 func (q *Question) look(actor app.Actor) {
 	q.Mine, q.Waits = q.State == QuestionOpen && q.mayAnswer(actor) == nil, q.whoInWords()
 }
@@ -40,14 +40,14 @@ func (q Question) mayAnswer(a app.Actor) error {
 	return &app.Error{Code: app.EForbidden, Reason: "not_asked", Message: "You are not among those who may answer this.", Hint: "It waits for " + q.whoInWords() + "."}
 }
 
-// QuestionQuery narrows the questions that somebody looks at.
+// QuestionQuery narrows the questions that someone looks at.
 type QuestionQuery struct {
 	Cluster string // its id or name; "" is all of the tenant
 	Mine    bool   // only those that the actor may answer
 	Limit   int    // 0: as many as one answer lists; of those that are asked for, the oldest
 }
 
-// Questions gives what people are asked at the moment, oldest first, at most 500. Where one answer counts for several nodes, they are
+// Questions returns what people are asked at the moment, oldest first, at most 500. Where one answer counts for several nodes, they are
 // one question.
 func (a *Questions) Questions(ctx context.Context, actor app.Actor, q QuestionQuery) ([]Question, error) {
 	if err := actor.Authorize("Questions"); err != nil {
@@ -97,7 +97,7 @@ func (a *Questions) Questions(ctx context.Context, actor app.Actor, q QuestionQu
 }
 
 // AnswerStep answers a question about a cluster: the step goes on, with values, or fails for good, with a reason. The answer names the
-// attempt that was shown. EConflict, reason "answered", says who was faster; "not_asked" that nobody is asked any more. EForbidden
+// attempt that was shown. EConflict, reason "answered", says who was faster; "not_asked" that no one is asked any more. EForbidden
 // says whom it waits for. EInvalid names the field values.NAME that is wrong.
 func (a *Questions) AnswerStep(ctx context.Context, actor app.Actor, cluster string, s StepAnswer) (Question, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "AnswerStep", cluster)

@@ -37,7 +37,7 @@ func (q Question) TellReminder(now time.Time) app.Notice {
 	return q.notice(now, "Still waiting for an answer: "+q.Title()+": "+q.Person.Ask)
 }
 
-// TellOverdue is what is told when nobody has answered in time.
+// TellOverdue is what is told when no one has answered in time.
 func (q Question) TellOverdue(now time.Time) app.Notice {
 	n := q.notice(now, "Nobody has answered in time: "+q.Title()+": "+q.Person.Ask)
 	n.Act, n.ActionName = app.Subject{}, ""
@@ -48,7 +48,7 @@ func (q Question) TellOverdue(now time.Time) app.Notice {
 	return n
 }
 
-// forbids tells whether somebody may not answer because of Person.Not.
+// forbids tells whether someone may not answer because of Person.Not.
 func (q Question) forbids(user string) bool {
 	return q.Person.Not == template.PersonRequester && user == q.Requester
 }

@@ -8,7 +8,7 @@ import (
 	"muster/app/template"
 )
 
-// giveAnswers puts what people have typed on nodes that a configuration is expanded for, and gives those values that are secret.
+// giveAnswers puts what people have typed on nodes that a configuration is expanded for, and returns those values that are secret.
 // Asked are the services whose answers the configuration names, all the nodes of the cluster. What was answered on the node itself
 // counts; where it does not have the service, what was answered on the first node that has.
 func (a *Questions) giveAnswers(ctx context.Context, c app.Cluster, asked []string, all *template.MacroCluster, to []*app.Node) (secret []string, err error) {

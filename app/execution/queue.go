@@ -16,16 +16,16 @@ type WaitStore interface {
 	Logs(ctx context.Context, tenant string, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	Provisioners(ctx context.Context) ([]app.Provisioner, error)
-	// Questions gives a tenant's questions, oldest first.
+	// Questions returns a tenant's questions, oldest first.
 	Questions(ctx context.Context, tenant string, f QuestionFilter) ([]Question, error)
 	// QueueLines lists the tenant's operations that have not ended, in the order in which they were requested, and of those that run the
 	// steps that wait out a back-off, by error code, and that wait for a person.
 	QueueLines(ctx context.Context, tenant string, now time.Time) (QueueRows, error)
-	// QueueTenants gives the tenants in which an operation has not ended, at most limit of them, and how many more there are: the one
+	// QueueTenants returns the tenants in which an operation has not ended, at most limit of them, and how many more there are: the one
 	// whose oldest operation was asked for first goes first.
 	QueueTenants(ctx context.Context, limit int) (some []QueueTenant, more int, err error)
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
-	// WaitingRows gives what waits of an operation of the tenant: the counts, and a page of steps with what they wait for.
+	// WaitingRows returns what waits of an operation of the tenant: the counts, and a page of steps with what they wait for.
 	WaitingRows(ctx context.Context, tenant string, operation int64, f WaitingFilter, now time.Time) (WaitingRows, error)
 }
 
@@ -43,7 +43,7 @@ type WaitsConfig struct {
 	// Provisioned says that steps are carried out by provisioners, which register. What none of them can take is refused.
 	Provisioned bool
 	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
-	// What people are told of why something waits; nil: not known, or for Workers what the provisioners say.
+	// What people are notified of why something waits; nil: not known, or for Workers what the provisioners say.
 	Workers Workforce
 }
 

@@ -75,7 +75,7 @@ func (a *Waits) Queues(ctx context.Context, actor app.Actor) (Queues, error) {
 	return out, nil
 }
 
-// helpful says what somebody could do about what waits; what goes on by itself needs nothing. What keeps most comes first.
+// helpful says what someone could do about what waits; what goes on by itself needs nothing. What keeps most comes first.
 func helpful(q Queue) string {
 	for _, h := range []struct {
 		reason WaitReason

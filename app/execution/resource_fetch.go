@@ -17,7 +17,6 @@ var (
 // maxHeldBlobs is how many contents of a tenant a provisioner tells of.
 const maxHeldBlobs = 10_000
 
-// FetchResource implements ResourceFetcher.
 func (a *Service) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence, hash string, from int64) (io.ReadCloser, error) {
 	step, cluster, _, err := a.Steps.HeldStep(ctx, w, f)
 	if err != nil {
@@ -58,7 +57,6 @@ func (a *Service) holdBlobs(ctx context.Context, tenant, provisioner string, has
 	return a.Steps.HoldBlobs(ctx, tenant, provisioner, hashes, a.Now())
 }
 
-// FetchResource implements ResourceFetcher.
 func (g *granted) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence, hash string, from int64) (io.ReadCloser, error) {
 	if err := g.check(w); err != nil {
 		return nil, err
@@ -66,7 +64,6 @@ func (g *granted) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence
 	return g.app.FetchResource(ctx, w, f, hash, from)
 }
 
-// HoldResources implements ResourceFetcher.
 func (g *granted) HoldResources(ctx context.Context, w app.WorkerID, hashes []string) error {
 	if err := g.check(w); err != nil {
 		return err

@@ -26,7 +26,7 @@ type StepStore interface {
 	// next step queued, and the operation and cluster move on when nothing is left. The answers are in the order of fs;
 	// one of an old fence, or of another tenant's step, is EStale.
 	FinishSteps(ctx context.Context, w app.WorkerID, fs []Finish) ([]Finished, error)
-	// HeldStep gives a step that the worker holds by this fence, with its cluster and node; EStale where it does not.
+	// HeldStep returns a step that the worker holds by this fence, with its cluster and node; EStale where it does not.
 	HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error)
 	HoldBlobs(ctx context.Context, tenant string, provisioner string, hashes []string, at time.Time) error
 	Provisioner(ctx context.Context, id string) (app.Provisioner, error)
@@ -36,7 +36,7 @@ type StepStore interface {
 
 // RoundStore keeps which rounds of health checks are due.
 type RoundStore interface {
-	// ClaimRound gives the round that has been due longest; nil for none. Clusters that are not to be looked at now (an operation
+	// ClaimRound returns the round that has been due longest; nil for none. Clusters that are not to be looked at now (an operation
 	// is under way, they sleep) are put off until their next turn.
 	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
 	// EndRound keeps what a round has found. EStale where it is not the worker's any more.
@@ -52,11 +52,11 @@ type InputStore interface {
 	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (cluster.Definition, error)
 	Installation(ctx context.Context) (string, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
-	// OperationHooks gives the hooks whose scripts an operation runs.
+	// OperationHooks returns the hooks whose scripts an operation runs.
 	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 	// ToMake counts, by kind, the nodes whose machines an operation is to make now: those of create steps that have not ended, whose machine is not there and is
-	// promised by no pool. Of an operation that also gives machines back, only those that wait for no other step; of one that goes on with as many machines as
+	// promised by no pool. Of an operation that also returns machines, only those that wait for no other step; of one that goes on with as many machines as
 	// come, none. Standing counts the nodes of the cluster that have a machine.
 	ToMake(ctx context.Context, tenant string, operation int64) (kinds []NodeKind, standing int, err error)
 }

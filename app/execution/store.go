@@ -37,7 +37,7 @@ type ClaimQuery struct {
 	Except []string      // sorted: providers whose steps the worker may not take
 }
 
-// Finished is what became of one Finish.
+// Finished is what happened to one Finish.
 type Finished struct {
 	Next *ClaimedStep
 	Err  *app.Error // EStale

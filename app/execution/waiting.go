@@ -20,10 +20,10 @@ const (
 	WaitSlots     WaitReason = "slots"     // every slot of the tenant is busy
 	WaitWorkers   WaitReason = "workers"   // no worker is connected that could take it
 	WaitTurn      WaitReason = "turn"      // it is about to be taken
-	WaitPaused    WaitReason = "paused"    // somebody paused the operation
+	WaitPaused    WaitReason = "paused"    // someone paused the operation
 	WaitOperation WaitReason = "operation" // for the operation before it on the same cluster
 	WaitHook      WaitReason = "hook"      // for the answer of a hook
-	WaitPerson    WaitReason = "person"    // for somebody's answer
+	WaitPerson    WaitReason = "person"    // for someone's answer
 	WaitMachine   WaitReason = "machine"   // a step is at work, and waits for a machine to come up
 )
 

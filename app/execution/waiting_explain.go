@@ -77,7 +77,7 @@ func (f *waitFacts) sentence(w *Waiting) string {
 	return fmt.Sprintf("%s is running: %s, %s.", kind, howMany(w.Running, "step is at work", "steps are at work"), howMany(w.Total, "waits", "wait"))
 }
 
-// person gives what a person is asked; "" where nobody is.
+// person returns what a person is asked; "" where no one is.
 func (w *Waiting) person() string {
 	for _, g := range w.Groups {
 		if g.Reason == WaitPerson {

@@ -6,7 +6,7 @@ import (
 	"muster/app"
 )
 
-// workforce gives what the tenant has of workers for steps of a provider, "" for any; nil where that is not known.
+// workforce returns what the tenant has of workers for steps of a provider, "" for any; nil where that is not known.
 func (a *Waits) workforce(ctx context.Context, tenant, provider string) *WorkerCount {
 	if a.Workers != nil {
 		if n, err := a.Workers.Workforce(ctx, tenant); err == nil {

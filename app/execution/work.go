@@ -113,7 +113,6 @@ func fenceOf(s app.Step) app.Fence {
 	return app.Fence{Operation: s.Operation, Index: s.Index, Attempt: s.Attempt}
 }
 
-// Heartbeat implements Coordinator.
 func (a *Service) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]Directive, error) {
 	if len(held) > MaxHeld {
 		return nil, app.Errorf(app.ETooLarge, "A heartbeat holds at most %d fences, not %d.", MaxHeld, len(held))
@@ -127,7 +126,6 @@ func (a *Service) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fenc
 	return all, err
 }
 
-// Report implements Coordinator.
 func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) ([]Reported, error) {
 	if len(reports) > MaxClaims {
 		return nil, app.Errorf(app.ETooLarge, "A message holds at most %d reports, not %d.", MaxClaims, len(reports))
@@ -166,7 +164,7 @@ func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) 
 	return answers, nil
 }
 
-// fallbacks gives the other hardware that a node's machine may be asked for next, where a create has failed for want of room or by a limit
+// fallbacks returns the other hardware that a node's machine may be asked for next, where a create has failed for want of room or by a limit
 // of the account, and the cluster's template names any. After the last of them all are asked again, from the first, as the retry says that
 // the worker decided on; until then none of it counts as a try. Where it cannot be found out, the attempt ends as if there were none: the
 // other reports of the message must not wait for that.
@@ -197,7 +195,6 @@ func (a *Service) fallbacks(ctx context.Context, w app.WorkerID, r Report) (list
 	return list
 }
 
-// Hosts implements Coordinator.
 func (a *Service) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]family.HostEntry, error) {
 	step, cluster, node, err := a.Steps.HeldStep(ctx, w, f)
 	if err != nil {
@@ -215,7 +212,6 @@ func (a *Service) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]fam
 	return hosts, err
 }
 
-// Log implements Coordinator.
 func (a *Service) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) error {
 	if len(lines) > MaxLogs {
 		return app.Errorf(app.ETooLarge, "A message holds at most %d lines, not %d.", MaxLogs, len(lines))

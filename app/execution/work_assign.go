@@ -44,7 +44,7 @@ func (a *Service) assignFromPool(ctx context.Context, as *Assignment) error {
 	return err
 }
 
-// comparedBy gives what a comparison found, by our own rules, whoever sent it; nil where there was none.
+// comparedBy returns what a comparison found, by our own rules, whoever sent it; nil where there was none.
 func comparedBy(r Report) *family.Changes {
 	if r.Changes == nil || r.Err != nil {
 		return nil

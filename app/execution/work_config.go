@@ -17,15 +17,15 @@ import (
 )
 
 // configCache keeps what the steps of an operation share, so that a big cluster is not read and its configuration not
-// expanded for every step anew. It holds secrets in memory for as long as an operation's steps are handed out.
+// expanded for every step again. It holds secrets in memory for as long as an operation's steps are handed out.
 type configCache struct {
 	mu   sync.Mutex
 	kept map[int64]*list.Element // of *operationConfig
 	used list.List               // the one that was used last stands in front
 }
 
-// maxConfigs is how many operations are kept; the one that nobody has asked for longest makes room. Where more run at the
-// same time, each of their steps reads its cluster anew.
+// maxConfigs is how many operations are kept; the one that no one has asked for longest makes room. Where more run at the
+// same time, each of their steps reads its cluster again.
 const maxConfigs = 2048
 
 // operationConfig is what the steps of one operation share.
@@ -70,7 +70,7 @@ func (cc *configCache) get(ctx context.Context, a *Service, c *ClaimedStep) (*op
 	return cc.keep(oc), nil
 }
 
-// look gives what is kept of an operation, or nil.
+// look returns what is kept of an operation, or nil.
 func (cc *configCache) look(id int64) *operationConfig {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
@@ -100,9 +100,9 @@ func (cc *configCache) keep(oc *operationConfig) *operationConfig {
 	return oc
 }
 
-// expand gives the cluster's configuration for a node, and the names that the node must be able to resolve. What does
+// expand returns the cluster's configuration for a node, and the names that the node must be able to resolve. What does
 // not depend on the node is expanded once: the planner sees to it that no service step runs before every address that
-// the configuration names is known. Secret are the values in it that people have typed, or services told, and nobody may see.
+// the configuration names is known. Secret are the values in it that people have typed, or services told, and no one may see.
 func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster, n app.Node) (config map[string]any, hosts []family.HostEntry, secret []string, err error) {
 	oc.mu.Lock()
 	defer oc.mu.Unlock()

@@ -54,7 +54,7 @@ func (c *Changes) Add(text string) {
 
 // Shell is a way to act on one node. Errors are *Error: ETransient (connection lost), ETimeout, EHostKey, ECredentials.
 type Shell interface {
-	// Run runs a command line with sh on the node until it ends, streaming both its outputs line by line, and gives
+	// Run runs a command line with sh on the node until it ends, streaming both its outputs line by line, and returns
 	// its exit code. The error is for when there is no exit code to tell. When ctx ends, the command is killed.
 	Run(ctx context.Context, cmd Command, out Output) (exit int, err error)
 	// Put writes a file with the given permissions, replacing it as a whole or not at all.
@@ -68,8 +68,8 @@ type Command struct {
 	Stdin io.Reader
 	Sudo  bool
 	// Once is for the command that does a step's work. Where an earlier attempt of the same step has done the same (line
-	// and input) with exit code 0, it is not done again: Run gives 0, and the lines may be lost. Where one is still
-	// running, Run waits for it and gives its exit code. So Line and Stdin must be the same in every attempt, and no more
+	// and input) with exit code 0, it is not done again: Run returns 0, and the lines may be lost. Where one is still
+	// running, Run waits for it and returns its exit code. So Line and Stdin must be the same in every attempt, and no more
 	// may be made of the outputs than to show them. Stdin must know its length (Len) and be short, 8 MiB at most. Line may
 	// be run by a fork of a shell, see Fork. It then finds a path in the variable muster_scratch: files whose
 	// names begin with it and a dot are seen by this user alone, and emptied when the command has ended, however it did.
@@ -122,7 +122,7 @@ type ServiceCall struct {
 	Services []string
 	Peers    []HostEntry
 	// Tell takes what the action found out, once it has succeeded: names as identifiers (a-z, 0-9 and _, a letter first, 64 at most), values as
-	// texts of at most 4 KiB, 50 of them. Later steps speak of them as %fact.<service>.<name>%. nil where nobody listens.
+	// texts of at most 4 KiB, 50 of them. Later steps speak of them as %fact.<service>.<name>%. nil where no one listens.
 	Tell func(facts map[string]string)
 }
 

@@ -21,9 +21,9 @@ type Provider interface {
 	// It returns as soon as the machine exists; it need not answer yet. After an error the machine may or may not
 	// exist: List by tag tells.
 	Create(ctx context.Context, spec MachineSpec) (Machine, error)
-	// Describe gives the machine as it is now; ENotFound where it does not exist (any more).
+	// Describe returns the machine as it is now; ENotFound where it does not exist (any more).
 	Describe(ctx context.Context, id string) (Machine, error)
-	// List gives every machine that carries all of the tags; none is an empty list and no error.
+	// List returns every machine that carries all of the tags; none is an empty list and no error.
 	List(ctx context.Context, tags map[string]string) ([]Machine, error)
 	// Delete removes the machine with all that was made for it, and returns when it is gone or sure to go. An absent
 	// machine is success.
@@ -60,11 +60,11 @@ type ProviderCloser interface {
 // Without it, lists are taken to be true at once. Who draws a conclusion from a machine that is missing looks twice, so
 // long apart.
 type LateLister interface {
-	// ListsLate gives how long a list may lag behind; at most a minute is waited for.
+	// ListsLate returns how long a list may lag behind; at most a minute is waited for.
 	ListsLate() time.Duration
 }
 
-// ListsLate gives how long lists of a provider may lag behind, at most a minute; 0 where they do not.
+// ListsLate returns how long lists of a provider may lag behind, at most a minute; 0 where they do not.
 func ListsLate(p Provider) time.Duration {
 	if l, ok := p.(LateLister); ok {
 		return min(max(l.ListsLate(), 0), time.Minute)
@@ -197,7 +197,7 @@ const (
 	SetByInstallation SetBy = "installation"
 )
 
-// Kind gives the type. Where none is said, it is read off the field: a choice where it has options, true or false where those are the options, a
+// Kind returns the type. Where none is said, it is read off the field: a choice where it has options, true or false where those are the options, a
 // whole number where
 // that is the default, and text else.
 func (f Field) Kind() FieldType {

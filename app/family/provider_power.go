@@ -12,15 +12,15 @@ import (
 // AccountChecker is a Provider that can tell before anything is made whether its account will do. Without it, only the settings' form is
 // checked.
 type AccountChecker interface {
-	// CheckAccount looks at everything that it can, whatever it finds first, and changes nothing in the account. It gives an error only
+	// CheckAccount looks at everything that it can, whatever it finds first, and changes nothing in the account. It returns an error only
 	// where it could not even begin; what is wrong with the account is a finding.
 	CheckAccount(ctx context.Context, needs AccountNeeds) ([]Finding, error)
 }
 
-// AccountNeeds is what somebody wants to make in an account; where it is empty, the account is looked at on its own.
+// AccountNeeds is what someone wants to make in an account; where it is empty, the account is looked at on its own.
 type AccountNeeds struct {
 	Machines []MachineNeed `json:"machines,omitempty"`
-	// Each tells that the machines are not to be made together: they are kinds that somebody may make one of, such as all that a catalog names. Whether there is
+	// Each tells that the machines are not to be made together: they are kinds that someone may make one of, such as all that a catalog names. Whether there is
 	// room is looked at for each of them by itself, never for their sum, and a kind without room is a warning, as long as there is one that has some.
 	Each bool `json:"each,omitempty"`
 }
@@ -59,7 +59,7 @@ type Finding struct {
 
 // Offerer is a Provider that can say what it has to offer. Without it, flavors and images are typed by hand.
 type Offerer interface {
-	// Offers gives what the account can make now.
+	// Offers returns what the account can make now.
 	Offers(ctx context.Context) (Offers, error)
 }
 
@@ -108,11 +108,11 @@ type SharedThing struct {
 // the machines of its cluster alone. Delete removes the records of the machine, and Sharer tells of those whose machine went by other means. Records of others
 // are never changed.
 type Namer interface {
-	// NameZone gives the zone's name, such as clusters.example.org; "" where the account names none.
+	// NameZone returns the zone's name, such as clusters.example.org; "" where the account names none.
 	NameZone() string
 	// SetName has the machine's Hostname lead to its addresses: to access_v4 (or bind_v4, where there is none) and, where there is one, access_v6. What it led to
 	// before is replaced, and a name that the intent among Tags had before goes. Doing it again changes nothing. EInvalid for a name that is not in the zone,
-	// EConflict for one that has records of somebody else's.
+	// EConflict for one that has records of someone else's.
 	SetName(ctx context.Context, m Machine) error
 }
 
@@ -129,7 +129,7 @@ type Empowered interface {
 	Has(power any) bool
 }
 
-// PowerOf gives an optional power of a provider, such as Sleeper, where it has that.
+// PowerOf returns an optional power of a provider, such as Sleeper, where it has that.
 func PowerOf[T any](p Provider) (T, bool) {
 	t, ok := p.(T)
 	if e, choosy := p.(Empowered); ok && choosy && !e.Has((*T)(nil)) {

@@ -30,7 +30,7 @@ type BalanceHost struct {
 type BalanceRules struct {
 	Most int             // slots of one tenant; 0: no limit
 	Own  map[string]int  // of those tenants that have a limit of their own, whatever Most is
-	Keep map[string]bool // tenants without demand that keep what they have as long as nobody else needs it
+	Keep map[string]bool // tenants without demand that keep what they have as long as no one else needs it
 }
 
 // Balance assigns the slots of provisioners to tenants. The answer holds, for each host, the slots of each tenant that has
@@ -39,7 +39,7 @@ type BalanceRules struct {
 // Shares are max-min fair: no tenant could have more without one that has no more than it getting less, whatever tags are
 // asked for. Where a slot is left for one of several, the tenant whose operation is nearest to its end gets it, so short
 // demands do not wait behind long ones. As little as possible moves: a tenant keeps the slots that it has where it has them,
-// more than its demand even, until somebody else needs them. New slots are taken where most are free.
+// more than its demand even, until someone else needs them. New slots are taken where most are free.
 func Balance(demands []Demand, hosts []BalanceHost, rules BalanceRules) map[string]map[string]int {
 	b := newBalance(demands, hosts, rules)
 	targets := b.fairShares()
@@ -75,7 +75,7 @@ type balance struct {
 	names  []string           // tenants with demand
 	free   []int              // slots of each host that serve no demand
 	counts bool               // only how many slots are found matters yet, not which
-	shares []map[string]int   // what each host gives, in the end
+	shares []map[string]int   // what each host returns, in the end
 }
 
 func newBalance(demands []Demand, hosts []BalanceHost, rules BalanceRules) *balance {
@@ -140,7 +140,7 @@ func (b *balance) fairShares() map[*want]int {
 	first := func(x, y string) int { return cmp.Or(cmp.Compare(rest[x], rest[y]), cmp.Compare(x, y)) }
 	hungry := slices.SortedFunc(slices.Values(b.names), first)
 	b.counts = true
-	// Every round gives one slot to each of those that are left, so they always have the same number.
+	// Every round returns one slot to each of those that are left, so they always have the same number.
 	for level := 0; len(hungry) > 0; level++ {
 		hungry = slices.DeleteFunc(hungry, func(name string) bool { return !b.most(name, level) || !b.oneMore(name) })
 	}
@@ -164,7 +164,7 @@ func (b *balance) oneMore(tenant string) bool {
 }
 
 // roomiest picks the host with a free slot where a demand is served best: one that it has already, then the one with the
-// most room that nobody holds, then the one with the most room.
+// most room that no one holds, then the one with the most room.
 func (b *balance) roomiest(w *want) (best int, ok bool) {
 	var bestOwn bool
 	var bestRoom, bestFree int
@@ -246,7 +246,7 @@ func (b *balance) fill(targets map[*want]int) {
 	}
 }
 
-// keepSpare lets tenants keep what they hold beyond their demand, as far as the slots serve nobody else; in turns.
+// keepSpare lets tenants keep what they hold beyond their demand, as far as the slots serve no one else; in turns.
 func (b *balance) keepSpare() {
 	b.shares = make([]map[string]int, len(b.hosts))
 	totals := map[string]int{}
@@ -271,7 +271,7 @@ func (b *balance) keepSpare() {
 	}
 }
 
-// giveSpare gives slots that nobody needs to those who are at work on the same host, so that more work finds them there.
+// giveSpare returns slots that no one needs to those who are at work on the same host, so that more work finds them there.
 func (b *balance) giveSpare() {
 	totals := map[string]int{}
 	for _, shares := range b.shares {
@@ -290,7 +290,7 @@ func (b *balance) giveSpare() {
 	}
 }
 
-// inTurns gives the free slots of a host to tenants, one each, as long as they may take more.
+// inTurns returns the free slots of a host to tenants, one each, as long as they may take more.
 func (b *balance) inTurns(h int, totals map[string]int, tenants []string, takes func(string) bool) {
 	for more := true; more; {
 		more = false

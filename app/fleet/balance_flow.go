@@ -70,7 +70,7 @@ func (b *balance) follow(to *hop) {
 	}
 }
 
-// take gives a free slot of a host to a demand.
+// take returns a free slot of a host to a demand.
 func (b *balance) take(w *want, h int) {
 	w.got++
 	w.flow[h]++

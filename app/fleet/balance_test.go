@@ -117,7 +117,7 @@ func drawProblem(t *rapid.T) problem {
 	return p
 }
 
-// served gives, for every tenant, the most of its demand that an assignment can serve: the slots that a tenant has on a host
+// served returns, for every tenant, the most of its demand that an assignment can serve: the slots that a tenant has on a host
 // are good for whichever of its demands the host's tags allow.
 func served(p problem, shares map[string]map[string]int, tenant string) int {
 	var wants []fleet.Demand
@@ -256,7 +256,7 @@ func tenantsOf(p problem) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// fairest tries every way to give each slot to a demand, and gives the lexicographically greatest sorted list of what
+// fairest tries every way to give each slot to a demand, and returns the lexicographically greatest sorted list of what
 // the tenants get.
 func fairest(p problem) []int {
 	tenants := tenantsOf(p)

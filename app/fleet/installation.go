@@ -85,7 +85,7 @@ func (a *Installation) Settings(ctx context.Context, actor app.Actor) (ServerFac
 	return a.Facts(ctx)
 }
 
-// AccountCalls is what is known of the calls that went to a provider account lately, from all workers and servers.
+// AccountCalls is what is known of the calls that went to a provider account recently, from all workers and servers.
 type AccountCalls struct {
 	LastAt    time.Time        `json:"last_at,omitzero"`
 	LastError string           `json:"last_error,omitempty"`
@@ -100,7 +100,7 @@ type AccountCalls struct {
 
 // CallBook knows what calls went to accounts.
 type CallBook interface {
-	// AccountCalls gives what is known; the zero value for an account of which nothing is. ETransient where nobody can be asked.
+	// AccountCalls returns what is known; the zero value for an account of which nothing is. ETransient where no one can be asked.
 	AccountCalls(ctx context.Context, account string, rate template.Rate) (AccountCalls, error)
 }
 

@@ -20,14 +20,14 @@ type MachineStore interface {
 	// DecideOrphan keeps what a person said, and writes an audit row. ENotFound where the tenant ("" for all) has no such
 	// orphan, EConflict where it is gone.
 	DecideOrphan(ctx context.Context, tenant, id string, d OrphanDecision, who app.Actor, now time.Time) (Orphan, error)
-	// OrphanMode gives what an admin has set; OrphansDelete where nobody has.
+	// OrphanMode returns what an admin has set; OrphansDelete where no one has.
 	OrphanMode(ctx context.Context) (OrphanMode, error)
-	// Orphans gives those of a tenant, or of all tenants where it is "", the oldest first; with gone also those that went
+	// Orphans returns those of a tenant, or of all tenants where it is "", the oldest first; with gone also those that went
 	// within the last thirty days.
 	Orphans(ctx context.Context, tenant string, gone bool) ([]Orphan, error)
 	// Proof returns At, How and CheckedAt of the proof of a cluster's end; the zero Proof where there is none.
 	Proof(ctx context.Context, tenant, cluster string) (Proof, error)
-	// Resources gives all that was ever made for a cluster, in the order in which it was made.
+	// Resources returns all that was ever made for a cluster, in the order in which it was made.
 	Resources(ctx context.Context, tenant, cluster string) ([]Resource, error)
 	SetOrphanMode(ctx context.Context, m OrphanMode, who app.Actor, now time.Time) error
 }
@@ -47,7 +47,7 @@ type Machines struct {
 // NewMachines returns them on top of what c holds.
 func NewMachines(c MachinesConfig) *Machines { return &Machines{MachinesConfig: c} }
 
-// OrphanKind says why nobody stands behind a machine that carries our installation's tag.
+// OrphanKind says why no one stands behind a machine that carries our installation's tag.
 type OrphanKind string
 
 // The kinds.
@@ -78,7 +78,7 @@ const (
 	OrphanGone     OrphanState = "gone"     // it is not there any more
 )
 
-// Orphan is a machine of ours that nobody stands behind. Tenant, Cluster and Node are what its tags say.
+// Orphan is a machine of ours that no one stands behind. Tenant, Cluster and Node are what its tags say.
 type Orphan struct {
 	ID        string      `json:"id"` // see OrphanID
 	Provider  string      `json:"provider"`
@@ -99,7 +99,7 @@ type Orphan struct {
 	GoneAt    time.Time   `json:"gone_at,omitzero"`
 	Price     float64     `json:"price_per_hour"` // 0: not known
 	Cost      float64     `json:"cost"`           // so far
-	// Decided is who said that it is to be deleted or kept; "" where nobody did.
+	// Decided is who said that it is to be deleted or kept; "" where no one did.
 	Decided  string         `json:"decided,omitempty"`
 	Decision OrphanDecision `json:"decision,omitempty"`
 	Error    string         `json:"error,omitempty"` // why it could not be deleted the last time
@@ -219,7 +219,7 @@ type OrphanReport struct {
 	Unlisted int           `json:"unlisted,omitempty"` // accounts that could not be listed: there may be more orphans in them
 }
 
-// Orphans lists machines of ours that nobody stands behind.
+// Orphans lists machines of ours that no one stands behind.
 func (a *Machines) Orphans(ctx context.Context, actor app.Actor, gone bool) (OrphanReport, error) {
 	tenant, err := actor.MayHandleOrphans("Orphans")
 	if err != nil {

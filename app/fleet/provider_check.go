@@ -59,7 +59,7 @@ func (a *Installation) ProviderOffers(ctx context.Context, actor app.Actor, name
 	return a.Accounts.Offers(ctx, spec)
 }
 
-// account gives a provider of the actor's catalog with the tenant's secrets in its settings.
+// account returns a provider of the actor's catalog with the tenant's secrets in its settings.
 func (a *Installation) account(ctx context.Context, actor app.Actor, name string) (template.ProviderSpec, *template.Catalog, error) {
 	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {

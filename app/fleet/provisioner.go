@@ -17,7 +17,7 @@ type ProvisionerStore interface {
 	BusyProvisioners(ctx context.Context) ([]app.Provisioner, error)
 	// CreateProvisionerToken keeps a token's hash; EConflict where the name is taken.
 	CreateProvisionerToken(ctx context.Context, t ProvisionerToken, hash []byte) error
-	// DrainProvisioners drains those alive of that name or id, and gives how many; ENotFound where there are none.
+	// DrainProvisioners drains those alive of that name or id, and returns how many; ENotFound where there are none.
 	DrainProvisioners(ctx context.Context, name, who string, now time.Time) (int, error)
 	ProvisionerTokens(ctx context.Context) ([]ProvisionerToken, error)
 	// RevokeProvisionerToken forgets a token and ends all that registered with it; ENotFound.
@@ -79,7 +79,7 @@ type ProviderDemand struct {
 	Rest     time.Duration // to the end of that operation which is nearest to its end
 }
 
-// Share gives a tenant slots of a provisioner; 0 takes them away.
+// Share returns a tenant slots of a provisioner; 0 takes them away.
 type Share struct {
 	Provisioner string
 	Tenant      string
@@ -127,7 +127,7 @@ type WorkerOrder struct {
 }
 
 // Registry is the contract between a provisioner and the server. EStale, reason "replaced": the registration has ended, since
-// the provisioner was not heard of for too long; it drops what it has and registers anew. EUnauthorized: the token was
+// the provisioner was not heard of for too long; it drops what it has and registers again. EUnauthorized: the token was
 // revoked.
 type Registry interface {
 	Register(ctx context.Context, r Registration) (Registered, error)
@@ -144,7 +144,7 @@ func (a *Provisioners) Provisioners(ctx context.Context, actor app.Actor) ([]app
 	return a.Store.BusyProvisioners(ctx)
 }
 
-// DrainProvisioner lets the provisioners of a name, or of an id, end what they have, and then themselves. It gives how many.
+// DrainProvisioner lets the provisioners of a name, or of an id, end what they have, and then themselves. It returns how many.
 func (a *Provisioners) DrainProvisioner(ctx context.Context, actor app.Actor, name string) (int, error) {
 	if err := actor.Authorize("DrainProvisioner"); err != nil {
 		return 0, err

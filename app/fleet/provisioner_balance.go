@@ -14,11 +14,11 @@ import (
 	"muster/app/template"
 )
 
-// idleKept is how long a tenant that has nothing to do keeps its workers, when nobody else needs their slots.
+// idleKept is how long a tenant that has nothing to do keeps its workers, when no one else needs their slots.
 const idleKept = 15 * time.Second
 
 const (
-	// roundsAhead is how soon a tenant's next round of health checks is due for it to keep its workers, when nobody else needs their
+	// roundsAhead is how soon a tenant's next round of health checks is due for it to keep its workers, when no one else needs their
 	// slots, and roundPatience how long one may be due until a slot is asked for where its provider can be reached.
 	roundsAhead   = 5 * time.Minute
 	roundPatience = 10 * time.Second
@@ -42,7 +42,7 @@ type Balancer struct {
 	Most int
 	// Alone says that there is no other server: a provisioner inside a server is then this one's, and alive.
 	Alone bool
-	// Mono is a clock that nobody sets, such as time.Now, whose times Go compares without regard to the wall clock. The app's may be set.
+	// Mono is a clock that no one sets, such as time.Now, whose times Go compares without regard to the wall clock. The app's may be set.
 	Mono func() time.Time
 
 	heard    map[string]sighting
@@ -55,7 +55,7 @@ type sighting struct {
 	at   time.Time
 }
 
-// Once brings everything up to date. It gives what it changed.
+// Once brings everything up to date. It returns what it changed.
 func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
 	l, err := b.Store.Load(ctx)
 	if err != nil {
@@ -92,10 +92,10 @@ func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
 	return changes, nil
 }
 
-// listen gives the provisioners that were not heard of for too long.
+// listen returns the provisioners that were not heard of for too long.
 func (b *Balancer) listen(all []app.Provisioner) (lost []app.Provisioner) {
 	now := b.Mono()
-	// Who was frozen has heard nobody meanwhile, which says nothing about the others.
+	// Who was frozen has heard no one meanwhile, which says nothing about the others.
 	if now.Sub(b.listened) > app.ProvisionerSilence/2 {
 		b.heard = nil
 	}
@@ -119,7 +119,7 @@ func (b *Balancer) listen(all []app.Provisioner) (lost []app.Provisioner) {
 // tenantProvider names a provider as a tenant knows it.
 type tenantProvider struct{ tenant, name string }
 
-// specs gives the providers that are asked for. One that is in the catalog no more is absent.
+// specs returns the providers that are asked for. One that is in the catalog no more is absent.
 func (b *Balancer) specs(ctx context.Context, l Load, rounds []execution.RoundDemand) (map[tenantProvider]*template.ProviderSpec, error) {
 	specs := map[tenantProvider]*template.ProviderSpec{}
 	add := func(tenant, name string) error {
@@ -142,7 +142,7 @@ func (b *Balancer) specs(ctx context.Context, l Load, rounds []execution.RoundDe
 	return specs, nil
 }
 
-// decide gives what must change.
+// decide returns what must change.
 func (b *Balancer) decide(l Load, rounds []execution.RoundDemand, providers map[tenantProvider]*template.ProviderSpec) (changes []Share) {
 	now := b.Now()
 	busy := map[string]bool{}
@@ -189,7 +189,7 @@ func (b *Balancer) decide(l Load, rounds []execution.RoundDemand, providers map[
 	return changes
 }
 
-// sharesOf gives what changes for one provisioner.
+// sharesOf returns what changes for one provisioner.
 func (b *Balancer) sharesOf(p app.Provisioner, shares map[string]int, busy map[string]bool, idle map[string]time.Time, now time.Time) (changes []Share) {
 	before := map[string]int{}
 	for _, t := range p.Tenants {

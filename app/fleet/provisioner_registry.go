@@ -23,17 +23,17 @@ import (
 // RegistryStore keeps which provisioners there are.
 type RegistryStore interface {
 	AddProvisioner(ctx context.Context, p app.Provisioner) error
-	// EndProvisioner gives a registration that is alive its last state, and forgets those that ended a day ago.
+	// EndProvisioner returns a registration that is alive its last state, and forgets those that ended a day ago.
 	EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error
 	Installation(ctx context.Context) (string, error)
-	// Provisioner gives a registration, without its tenants' running steps, or ENotFound.
+	// Provisioner returns a registration, without its tenants' running steps, or ENotFound.
 	Provisioner(ctx context.Context, id string) (app.Provisioner, error)
-	// ProvisionerTokenOf gives the token of a hash, or ENotFound.
+	// ProvisionerTokenOf returns the token of a hash, or ENotFound.
 	ProvisionerTokenOf(ctx context.Context, hash []byte) (ProvisionerToken, error)
-	// Provisioners gives all that are kept, those alive first, by name, without their tenants' running steps.
+	// Provisioners returns all that are kept, those alive first, by name, without their tenants' running steps.
 	Provisioners(ctx context.Context) ([]app.Provisioner, error)
 	ReleaseClaims(ctx context.Context, prefix string, now time.Time) (int, error)
-	// TouchProvisioner notes that it was heard of, and begins to drain it where that is asked. It gives the registration as
+	// TouchProvisioner notes that it was heard of, and begins to drain it where that is asked. It returns the registration as
 	// it is then; one that has ended stays so.
 	TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error)
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
@@ -63,11 +63,11 @@ const (
 	idLetters  = 12
 	maxEnded   = 1000             // workers that a heartbeat names as ended
 	maxWait    = 10 * time.Second // for new orders
-	rareTouch  = 30 * time.Second // how often a provisioner that nobody else watches is noted as heard of
+	rareTouch  = 30 * time.Second // how often a provisioner that no one else watches is noted as heard of
 	maxNameLen = 100
 )
 
-// errProvisionerToken is for tokens that nobody has (any more).
+// errProvisionerToken is for tokens that no one has (any more).
 var errProvisionerToken = &app.Error{Code: app.EUnauthorized, Reason: "provisioner_token", Message: "This provisioner token is not valid (any more).",
 	Hint: "Create a new one on the server: muster provisioner token create NAME --for-tenant TENANT"}
 
@@ -83,7 +83,7 @@ type registry struct {
 
 var _ Registry = (*registry)(nil)
 
-// RegistryOfToken gives the contract to whoever has a provisioner token; EUnauthorized for anything else.
+// RegistryOfToken returns the contract to whoever has a provisioner token; EUnauthorized for anything else.
 func (a *Registries) RegistryOfToken(ctx context.Context, token string) (Registry, error) {
 	if !strings.HasPrefix(token, provisionerMark) {
 		return nil, errProvisionerToken
@@ -98,14 +98,13 @@ func (a *Registries) RegistryOfToken(ctx context.Context, token string) (Registr
 	return &registry{app: a, token: t.Name, grant: t.ProvisionerGrant}, nil
 }
 
-// LocalRegistry gives the contract to the one provisioner inside a server, whose ids begin with prefix (LocalPrefix and the name
+// LocalRegistry returns the contract to the one provisioner inside a server, whose ids begin with prefix (LocalPrefix and the name
 // of the server). Alone says that there is no other server, so that it need not prove every two seconds that it lives. It is for
 // one goroutine.
 func (a *Registries) LocalRegistry(prefix string, alone bool) Registry {
 	return &registry{app: a, local: prefix, alone: alone}
 }
 
-// Register implements Registry.
 func (r *registry) Register(ctx context.Context, reg Registration) (Registered, error) {
 	if reg.Name = strings.TrimSpace(reg.Name); !printable(reg.Name) {
 		return Registered{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A provisioner needs a name of 1 to 100 letters."}
@@ -159,7 +158,7 @@ func printable(s string) bool {
 	return s != "" && len(s) <= maxNameLen && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// own gives a registration of this token, whether or not it still stands.
+// own returns a registration of this token, whether or not it still stands.
 func (r *registry) own(ctx context.Context, id string) (app.Provisioner, error) {
 	p, err := r.app.Store.Provisioner(ctx, id)
 	if app.CodeOf(err) == app.ENotFound || err == nil && p.Token != r.token {
@@ -168,7 +167,6 @@ func (r *registry) own(ctx context.Context, id string) (app.Provisioner, error) 
 	return p, err
 }
 
-// Beat implements Registry.
 func (r *registry) Beat(ctx context.Context, b Beat) (Orders, error) {
 	p, err := r.own(ctx, b.ID)
 	if err != nil {
@@ -209,7 +207,7 @@ func (r *registry) Beat(ctx context.Context, b Beat) (Orders, error) {
 }
 
 // release frees the claims of workers whose processes have ended. Their provisioner waited for that end, so none of them acts
-// any more, and nobody needs to wait until the claims run out.
+// any more, and no one needs to wait until the claims run out.
 func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
 	if len(b.Ended) > maxEnded {
 		return app.Errorf(app.ETooLarge, "A heartbeat names at most %d workers that ended, not %d.", maxEnded, len(b.Ended))
@@ -228,12 +226,12 @@ func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
 // workerLetters is how many letters follow the prefix in a worker's name, so that no name begins another.
 const workerLetters = 10
 
-// NewWorkerName gives a name that no worker ever had.
+// NewWorkerName returns a name that no worker ever had.
 func NewWorkerName(provisioner string) string {
 	return execution.WorkerPrefix(provisioner) + strings.ToLower(rand.Text()[:workerLetters])
 }
 
-// ordersFor gives orders without tokens.
+// ordersFor returns orders without tokens.
 func ordersFor(p app.Provisioner) Orders {
 	o := Orders{Drain: p.State == app.ProvisionerDraining, Workers: []WorkerOrder{}}
 	h := sha256.New()
@@ -253,7 +251,7 @@ func ordersFor(p app.Provisioner) Orders {
 
 func (r *registry) withTokens(ctx context.Context, p app.Provisioner, o Orders) (Orders, error) {
 	if r.token == "" {
-		return o, nil // within the process nobody asks for one
+		return o, nil // within the process no one asks for one
 	}
 	for i := range o.Workers {
 		token, err := r.app.workerToken(ctx, p.ID, o.Workers[i].Tenant)
@@ -265,7 +263,6 @@ func (r *registry) withTokens(ctx context.Context, p app.Provisioner, o Orders) 
 	return o, nil
 }
 
-// Leave implements Registry.
 func (r *registry) Leave(ctx context.Context, id string) error {
 	if _, err := r.own(ctx, id); err != nil {
 		if app.CodeOf(err) == app.EStale {
@@ -289,7 +286,7 @@ func (a *Registries) workerToken(ctx context.Context, provisioner, tenant string
 	return text + "." + base64.RawURLEncoding.EncodeToString(app.Sign(key, text)), nil
 }
 
-// CoordinatorOfToken gives the worker's contract as the token of a worker allows it: for one tenant and the workers of one
+// CoordinatorOfToken returns the worker's contract as the token of a worker allows it: for one tenant and the workers of one
 // provisioner. EUnauthorized for anything else.
 func (a *Registries) CoordinatorOfToken(ctx context.Context, token string) (execution.Coordinator, error) {
 	key, err := a.WorkerKeys.Get(ctx, a.Store)
@@ -319,7 +316,7 @@ func (a *Registries) CoordinatorOfToken(ctx context.Context, token string) (exec
 	return a.Executions.Grant(p, g.Tenant, false), nil
 }
 
-// CoordinatorOf gives the same to workers inside this process.
+// CoordinatorOf returns the same to workers inside this process.
 func (a *Registries) CoordinatorOf(provisioner, tenant string) execution.Coordinator {
 	return a.Executions.Grant(app.Provisioner{ID: provisioner}, tenant, true)
 }

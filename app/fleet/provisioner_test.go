@@ -25,7 +25,7 @@ func (o *plain) code(err error, want app.Code) {
 // anything is what most tests' tokens allow.
 var anything = fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}}
 
-// token makes a provisioner token and gives what it opens.
+// token makes a provisioner token and returns what it opens.
 func (o *plain) token(name string) fleet.Registry {
 	o.Helper()
 	token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(o.Context(), office.Root, name, anything)
@@ -48,7 +48,7 @@ func (o *plain) rebalance() {
 	o.Must(err)
 }
 
-// orders gives what a provisioner is to do, in words.
+// orders returns what a provisioner is to do, in words.
 func (o *plain) orders(r fleet.Registry, id string) (string, fleet.Orders) {
 	o.Helper()
 	orders, err := r.Beat(o.Context(), fleet.Beat{ID: id})

@@ -120,7 +120,7 @@ type ReceiptLine struct {
 	Cost     float64       `json:"cost"`
 }
 
-// Receipt gives what the cluster has had at its provider, and what that cost.
+// Receipt returns what the cluster has had at its provider, and what that cost.
 func (a *Machines) Receipt(ctx context.Context, actor app.Actor, cluster string) (Receipt, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Receipt", cluster)
 	if err != nil {

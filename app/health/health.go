@@ -16,10 +16,10 @@ type HealthState string
 
 // The states of health.
 const (
-	HealthUnknown     HealthState = "unknown"     // nobody has looked yet
+	HealthUnknown     HealthState = "unknown"     // no one has looked yet
 	HealthHealthy     HealthState = "healthy"     // all that was looked at works
 	HealthSick        HealthState = "sick"        // a service fails its check again and again; of a cluster: a node is sick or unreachable
-	HealthUnreachable HealthState = "unreachable" // nobody gets in, again and again
+	HealthUnreachable HealthState = "unreachable" // no one gets in, again and again
 )
 
 // missesToUnreachable is how often in a row a node must not have answered to count as unreachable.
@@ -126,7 +126,7 @@ type ClusterHealth struct {
 	Note        string                `json:"note,omitempty"` // what automatic repair waits for
 }
 
-// Of gives the health of a node by its name.
+// Of returns the health of a node by its name.
 func (h *ClusterHealth) Of(node string) NodeHealth {
 	for _, n := range h.Nodes {
 		if n.Node == node {
@@ -188,7 +188,7 @@ func (h *ClusterHealth) Sum(nodes int, looked bool) {
 // LostMachines is how the message of a cluster begins of which machines are gone.
 const LostMachines = "Lost machines: "
 
-// LostNodes gives the nodes whose machines a cluster is said to have lost.
+// LostNodes returns the nodes whose machines a cluster is said to have lost.
 func LostNodes(c app.Cluster, nodes []app.Node) (lost []string) {
 	for _, n := range nodes {
 		if n.Lost() {

@@ -11,7 +11,7 @@ import (
 // NodeReport says what a node was found to be, measured by what every service may assume of its node. It is made when the
 // node is bootstrapped, and again when it is given the names of its peers.
 type NodeReport struct {
-	Node   string          `json:"node,omitempty"` // where it is told of several nodes
+	Node   string          `json:"node,omitempty"` // where it is notified of several nodes
 	Checks []app.NodeCheck `json:"checks"`         // in the order in which they are told
 	At     time.Time       `json:"at"`
 }
@@ -28,7 +28,7 @@ const (
 	maxCheckText  = 1000 // bytes
 )
 
-// Bounded gives the report within its limits; nil of none.
+// Bounded returns the report within its limits; nil of none.
 func (r *NodeReport) Bounded() *NodeReport {
 	if r == nil {
 		return nil
@@ -45,9 +45,9 @@ func (r *NodeReport) Bounded() *NodeReport {
 	return out
 }
 
-// nodeReportStore gives the latest report of each node, as a Finish brought it.
+// nodeReportStore returns the latest report of each node, as a Finish brought it.
 type nodeReportStore interface {
-	// NodeReports gives the reports of a cluster's nodes that are not gone, in number order, or of one node where one is named;
+	// NodeReports returns the reports of a cluster's nodes that are not gone, in number order, or of one node where one is named;
 	// none is an empty list.
 	NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]NodeReport, error)
 }
@@ -55,7 +55,7 @@ type nodeReportStore interface {
 // MaxNodeReports is how many reports are told at once.
 const MaxNodeReports = 1000
 
-// Failed gives the checks of a level that are not OK.
+// Failed returns the checks of a level that are not OK.
 func (r *NodeReport) Failed(level app.NodeLevel) []app.NodeCheck {
 	var all []app.NodeCheck
 	for _, c := range r.Checks {

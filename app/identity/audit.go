@@ -11,14 +11,14 @@ import (
 
 // AuditStore keeps the audit. Entries are added in the transaction of what they tell.
 type AuditStore interface {
-	// Audit gives entries by time, the newest first unless the filter says otherwise. At most f.Limit.
+	// Audit returns entries by time, the newest first unless the filter says otherwise. At most f.Limit.
 	Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error)
-	// AuditTenants gives the tenants that have a chain, sorted.
+	// AuditTenants returns the tenants that have a chain, sorted.
 	AuditTenants(ctx context.Context) ([]string, error)
 	// NoteDeed adds an entry about something that changed no other row. The number, the hash and empty fields about who asks
 	// are filled in.
 	NoteDeed(ctx context.Context, d app.Deed) error
-	// VerifyAudit walks a tenant's chain from its beginning. It gives the end of what is whole, and what is wrong behind it.
+	// VerifyAudit walks a tenant's chain from its beginning. It returns the end of what is whole, and what is wrong behind it.
 	VerifyAudit(ctx context.Context, tenant string) (AuditProof, error)
 }
 
@@ -55,13 +55,13 @@ type AuditProof struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// Acting gives the actor that a context carries; ok is false where nobody asks but Muster itself.
+// Acting returns the actor that a context carries; ok is false where no one asks but Muster itself.
 func Acting(ctx context.Context) (a app.Actor, ok bool) {
 	a, ok = ctx.Value(app.Acting{}).(app.Actor)
 	return a, ok
 }
 
-// Audit gives a page of the audit: admins that of their tenant, superadmins that of any. More tells that there are entries
+// Audit returns a page of the audit: admins that of their tenant, superadmins that of any. More tells that there are entries
 // behind the last one.
 func (a *AuditLog) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter) (list []app.Deed, more bool, err error) {
 	if err := actor.Authorize("Audit"); err != nil {
@@ -87,7 +87,7 @@ func (a *AuditLog) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter
 	return list, false, nil
 }
 
-// ExportAudit calls each for every entry that the filter chooses, the oldest first, page by page. That somebody has taken it
+// ExportAudit calls each for every entry that the filter chooses, the oldest first, page by page. That someone has taken it
 // is itself noted, before the first.
 func (a *AuditLog) ExportAudit(ctx context.Context, actor app.Actor, f app.AuditFilter, each func(app.Deed) error) error {
 	if err := actor.Authorize("ExportAudit"); err != nil {

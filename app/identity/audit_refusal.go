@@ -32,14 +32,14 @@ func (r *refusals) take(tenant string, now time.Time) (ok bool, left int) {
 	return r.of[tenant] <= mostRefusals, left
 }
 
-// Refusal is that somebody was not allowed something.
+// Refusal is that someone was not allowed something.
 type Refusal struct {
 	Actor app.Actor
 	What  string // a path, or a word
 	Why   error
 }
 
-// NoteRefusal writes into the audit that somebody was refused. At most 30 a
+// NoteRefusal writes into the audit that someone was refused. At most 30 a
 // minute of each tenant are written. Faces call it; what is not of interest to security is left out.
 func (a *AuditLog) NoteRefusal(ctx context.Context, r Refusal) {
 	actor, code := r.Actor, app.CodeOf(r.Why)

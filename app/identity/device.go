@@ -17,9 +17,9 @@ type DeviceStore interface {
 	AddDevice(ctx context.Context, hash, userHash []byte, d Device, mostFrom, most int) error
 	// AnswerDevice notes what the actor said to one that is not over. ENotFound where there is none, EConflict where it was answered.
 	AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer DeviceAnswer, scopes []app.Scope, at time.Time) error
-	// Device gives an ask by what people type, whether it is over or not, or ENotFound.
+	// Device returns an ask by what people type, whether it is over or not, or ENotFound.
 	Device(ctx context.Context, userHash []byte) (Device, error)
-	// TakeDevice ends an ask that was answered, once. Where it was allowed, it keeps the token that issue gives, by the hash beside it; a number
+	// TakeDevice ends an ask that was answered, once. Where it was allowed, it keeps the token that issue returns, by the hash beside it; a number
 	// is put behind its label where the account has one of that label. ENotFound, EConflict, EForbidden and ERateLimit as PollDevice says.
 	TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(DeviceTaken) (Token, []byte), most int) (Token, error)
 }
@@ -51,9 +51,9 @@ const (
 // deviceLetters have no vowels, so that no word comes about, and nothing that is taken for another letter.
 const deviceLetters = "BCDFGHJKLMNPQRSTVWXZ"
 
-// Device is a program that wants to act for somebody, who is shown this before saying yes or no.
+// Device is a program that wants to act for someone, who is shown this before saying yes or no.
 type Device struct {
-	Host   string      // what it calls its host; nobody has checked that
+	Host   string      // what it calls its host; no one has checked that
 	From   string      // the address that it asked from
 	Agent  string      // what program it says that it is
 	Wanted []app.Scope // what it asked for
@@ -63,7 +63,7 @@ type Device struct {
 	Answer    DeviceAnswer
 }
 
-// DeviceAnswer is what somebody said to a device.
+// DeviceAnswer is what someone said to a device.
 type DeviceAnswer string
 
 // The answers; "" is none yet.
@@ -80,14 +80,14 @@ type DeviceCodes struct {
 	Interval  time.Duration
 }
 
-// DeviceTaken is what became of an ask: the account and what it gave, for the token that is about to be made.
+// DeviceTaken is what happened to an ask: the account and what it gave, for the token that is about to be made.
 type DeviceTaken struct {
 	Device
 	Tenant, User string
 	Scopes       []app.Scope
 }
 
-// StartDevice begins the sign-in of a program. It asks for nobody: who says yes at the portal is the account. The scopes are a wish.
+// StartDevice begins the sign-in of a program. It asks for no one: who says yes at the portal is the account. The scopes are a wish.
 func (a *Devices) StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (DeviceCodes, error) {
 	if host == "" {
 		host = "a host without a name"
@@ -117,7 +117,7 @@ func (a *Devices) StartDevice(ctx context.Context, host, agent, from string, wan
 	return c, nil
 }
 
-// cutText gives at most n bytes of what somebody sent, without what does not show.
+// cutText returns at most n bytes of what someone sent, without what does not show.
 func cutText(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\u202e' || r == '\u2066' || r == '\u2067' || r == '\u2068' {
@@ -131,7 +131,7 @@ func cutText(s string, n int) string {
 	return s
 }
 
-// userCode gives the hash of what somebody typed, however it is written.
+// userCode returns the hash of what someone typed, however it is written.
 func userCode(code string) []byte {
 	return HashToken(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(deviceLetters, r) {
@@ -181,7 +181,7 @@ func (a *Devices) AnswerDevice(ctx context.Context, actor app.Actor, code string
 	return err
 }
 
-// PollDevice gives a program the token that somebody has allowed, once. Before, it is EConflict with the reason authorization_pending;
+// PollDevice gives a program the token that someone has allowed, once. Before, it is EConflict with the reason authorization_pending;
 // ERateLimit and slow_down for who looks too often; EForbidden and access_denied after a no; ENotFound and expired_token where it is over, was
 // fetched already, or never was.
 func (a *Devices) PollDevice(ctx context.Context, code string) (Token, string, error) {

@@ -16,7 +16,7 @@ import (
 type GroupStore interface {
 	// DeleteGroup drops a group and who was put into it here; what other sources say stays. ENotFound where it was not made here.
 	DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error
-	// Groups gives those of a tenant by name, with those that only come from elsewhere.
+	// Groups returns those of a tenant by name, with those that only come from elsewhere.
 	Groups(ctx context.Context, tenant string) ([]Group, error)
 	// SaveGroup makes or changes a group of the actor's tenant; EInvalid names a member that there is no account for.
 	SaveGroup(ctx context.Context, who app.Actor, c GroupChange, at time.Time) (Group, error)
@@ -41,7 +41,7 @@ type Group struct {
 	Name    string   `json:"name"`
 	About   string   `json:"about,omitempty"`
 	Members []Member `json:"members"` // by name
-	// CreatedAt is zero for a group that nobody made here: it came with its members from elsewhere.
+	// CreatedAt is zero for a group that no one made here: it came with its members from elsewhere.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	CreatedBy string    `json:"created_by,omitempty"`
 }
@@ -62,7 +62,7 @@ type GroupChange struct {
 	Remove  []string  `json:"remove,omitempty"`
 }
 
-// ExternalGroups gives what may be kept of the groups that a source names: sorted, each once.
+// ExternalGroups returns what may be kept of the groups that a source names: sorted, each once.
 func ExternalGroups(groups []string) []string {
 	kept := []string{}
 	for _, g := range groups {

@@ -14,13 +14,13 @@ import (
 
 // IdentityStore keeps identities and the links that lead to them.
 type IdentityStore interface {
-	// Identities gives those of a user, in the order of kind and label.
+	// Identities returns those of a user, in the order of kind and label.
 	Identities(ctx context.Context, tenant, user string) ([]Identity, error)
-	// Identity gives an identity and its account as it is now; ENotFound where either is gone.
+	// Identity returns an identity and its account as it is now; ENotFound where either is gone.
 	Identity(ctx context.Context, kind, external string) (Identity, User, error)
-	// Link gives a link, used or not, or ENotFound.
+	// Link returns a link, used or not, or ENotFound.
 	Link(ctx context.Context, hash []byte) (IdentityLink, error)
-	// RemoveIdentity unties one of a user, or gives ENotFound.
+	// RemoveIdentity unties one of a user, or returns ENotFound.
 	RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error
 	// SaveLink keeps a link by its token's hash, drops old ones, and ends all others for the same identity.
 	SaveLink(ctx context.Context, hash []byte, l IdentityLink) error
@@ -51,7 +51,7 @@ const (
 	MaxLabel    = 200
 )
 
-// Identity is who somebody is elsewhere, such as a Slack user, tied to an account.
+// Identity is who someone is elsewhere, such as a Slack user, tied to an account.
 type Identity struct {
 	Kind     string    `json:"kind"`     // "slack"
 	External string    `json:"external"` // unique among its kind, such as T024BE7LD/U2147483697
@@ -67,9 +67,9 @@ type IdentityLink struct {
 	At, ExpiresAt, UsedAt time.Time
 }
 
-// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and gives its page. It is told to nobody but that owner.
+// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and returns its page. It is told to no one but that owner.
 // It works once, within LinkLife, and the next one for the same identity replaces it. What
-// stands in it is 256 random bits, of which only a hash is kept: nobody can make one up, or read one from a copy of the
+// stands in it is 256 random bits, of which only a hash is kept: no one can make one up, or read one from a copy of the
 // database.
 func (a *Links) LinkStart(ctx context.Context, kind, external, label string) (link app.Subject, err error) {
 	switch {
@@ -125,7 +125,7 @@ func (a *Links) ConfirmLink(ctx context.Context, actor app.Actor, token string) 
 	return a.Store.UseLink(ctx, actor, HashToken(token), a.Now())
 }
 
-// Unusable says why a link cannot be used at a time, or gives nil. Stores ask it in the transaction that uses the link.
+// Unusable says why a link cannot be used at a time, or returns nil. Stores ask it in the transaction that uses the link.
 func (l IdentityLink) Unusable(now time.Time) error { return l.usable(now) }
 
 func (l IdentityLink) usable(now time.Time) error {
@@ -153,7 +153,7 @@ func (i Identity) Taken(by app.Actor) error {
 	return e
 }
 
-// ActorOfIdentity gives who an identity elsewhere stands for, with role and groups as they are now; EUnauthorized where it is
+// ActorOfIdentity returns who an identity elsewhere stands for, with role and groups as they are now; EUnauthorized where it is
 // linked to no account. The face adds Via and From.
 func (a *Links) ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error) {
 	_, u, err := a.Store.Identity(ctx, kind, external)

@@ -23,7 +23,7 @@ const (
 // hashes limits how many passwords are hashed at the same time, and so how much memory strangers can make us use.
 var hashes = make(chan struct{}, 4)
 
-// HashPassword gives the argon2id hash in PHC string form.
+// HashPassword returns the argon2id hash in PHC string form.
 func HashPassword(password string) string {
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt) // never fails: crypto/rand ends the process instead
@@ -57,10 +57,10 @@ func passwordFits(hash, password string) bool {
 	return subtle.ConstantTimeCompare([]byte(phc(salt, argon(password, salt))), []byte(hash)) == 1
 }
 
-// NewPassword gives a random password that people can type: 26 letters and digits, 130 bits.
+// NewPassword returns a random password that people can type: 26 letters and digits, 130 bits.
 func NewPassword() string { return strings.ToLower(rand.Text()) }
 
-// NewToken gives a random API token.
+// NewToken returns a random API token.
 func NewToken() string { return "muster_" + strings.ToLower(rand.Text()+rand.Text()) }
 
 // HashToken is what is kept of a token. Tokens are random, so a plain hash is enough.

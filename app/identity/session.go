@@ -12,20 +12,20 @@ import (
 
 // SessionStore keeps sign-ins.
 type SessionStore interface {
-	// BeginSession writes a sign-in and the audit of it, drops old records, and gives its id.
+	// BeginSession writes a sign-in and the audit of it, drops old records, and returns its id.
 	BeginSession(ctx context.Context, s Session) (int64, error)
-	// RevokeSessions ends those of a user: the one with the id, or, where that is 0, all but one (0: all). It gives how many were
+	// RevokeSessions ends those of a user: the one with the id, or, where that is 0, all but one (0: all). It returns how many were
 	// not ended already.
 	RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (int, error)
 	// SawSession notes that a sign-in, and so its user, was there.
 	SawSession(ctx context.Context, s Session, at time.Time) error
-	// Session gives a sign-in and its account as it is now, with its groups, in one statement; ENotFound where either is gone.
+	// Session returns a sign-in and its account as it is now, with its groups, in one statement; ENotFound where either is gone.
 	Session(ctx context.Context, id int64) (Session, User, error)
-	// SignIns gives the sign-ins of a user that began after a time, newest first, whether they count any more or not.
+	// SignIns returns the sign-ins of a user that began after a time, newest first, whether they count any more or not.
 	SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]Session, error)
 	// SignedInFrom tells whether a user has signed in from an address after a time.
 	SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error)
-	// User gives an account with its groups, or ENotFound.
+	// User returns an account with its groups, or ENotFound.
 	User(ctx context.Context, tenant, name string) (User, error)
 }
 
@@ -51,7 +51,7 @@ const (
 	mostShown   = 200 // sign-ins in one list
 )
 
-// SignInHow says by what somebody proved who they are.
+// SignInHow says by what someone proved who they are.
 type SignInHow string
 
 // The ways.
@@ -64,7 +64,7 @@ const (
 type Visit struct {
 	From    string // the address
 	Browser string // in a few words for people, such as "Firefox on Linux"
-	Looking bool   // nobody asked for anything: a page looks whether it is still wanted
+	Looking bool   // no one asked for anything: a page looks whether it is still wanted
 }
 
 // Session is a sign-in of a person.
@@ -87,7 +87,7 @@ type Session struct {
 	This      bool           `json:"this,omitempty"` // the one that asks
 }
 
-// Ends is when it ends by itself, if nobody uses it until then.
+// Ends is when it ends by itself, if no one uses it until then.
 func (s Session) Ends() time.Time {
 	if idle := s.SeenAt.Add(SessionIdle); idle.Before(s.At.Add(SessionLife)) {
 		return idle
@@ -95,7 +95,7 @@ func (s Session) Ends() time.Time {
 	return s.At.Add(SessionLife)
 }
 
-// Over says why a sign-in of an account does not count, or gives nil.
+// Over says why a sign-in of an account does not count, or returns nil.
 func (s Session) Over(u User, now time.Time) error {
 	gone := func(reason, message string) error {
 		return &app.Error{Code: app.EUnauthorized, Reason: reason, Message: message, Hint: "Sign in again."}
@@ -122,7 +122,7 @@ func (u User) passwordMark() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// atPortal gives the actor that a person of this account is, who has signed in.
+// atPortal returns the actor that a person of this account is, who has signed in.
 func (u User) atPortal() (app.Actor, error) {
 	switch {
 	case u.Disabled():
@@ -153,7 +153,7 @@ func (a *Sessions) beginSession(ctx context.Context, u User, how SignInHow, prov
 	return s, err
 }
 
-// ActorOfSession gives who a sign-in stands for, with role and groups as they are now. EUnauthorized says why it does not count
+// ActorOfSession returns who a sign-in stands for, with role and groups as they are now. EUnauthorized says why it does not count
 // any more: revoked, expired, password_changed, disabled, account_gone.
 func (a *Sessions) ActorOfSession(ctx context.Context, id int64, v Visit) (app.Actor, error) {
 	s, u, err := a.Store.Session(ctx, id)
@@ -168,7 +168,7 @@ func (a *Sessions) ActorOfSession(ctx context.Context, id int64, v Visit) (app.A
 		return app.Actor{}, err
 	}
 	if now.Sub(s.SeenAt) >= seenEvery && !v.Looking {
-		// That it cannot be noted keeps nobody from working, nor for long.
+		// That it cannot be noted keeps no one from working, nor for long.
 		note, cancel := context.WithTimeout(ctx, time.Second)
 		_ = a.Store.SawSession(note, s, now)
 		cancel()
@@ -229,7 +229,7 @@ func (a *Sessions) RevokeSession(ctx context.Context, actor app.Actor, user stri
 	return err
 }
 
-// RevokeAllSessions ends all sign-ins of a user but the one that asks, and gives how many.
+// RevokeAllSessions ends all sign-ins of a user but the one that asks, and returns how many.
 func (a *Sessions) RevokeAllSessions(ctx context.Context, actor app.Actor, user string) (int, error) {
 	actor, user = actor.Meaning(user)
 	if err := actor.MayTouch("RevokeAllSessions", user, "that sign-in"); err != nil {
@@ -242,7 +242,7 @@ func (a *Sessions) RevokeAllSessions(ctx context.Context, actor app.Actor, user 
 	return a.Store.RevokeSessions(ctx, actor, user, 0, except, a.Now())
 }
 
-// KnownAddress tells whether a user has signed in from an address lately, so that a flood of wrong passwords from elsewhere
+// KnownAddress tells whether a user has signed in from an address recently, so that a flood of wrong passwords from elsewhere
 // does not lock them out.
 func (a *Sessions) KnownAddress(ctx context.Context, tenant, user, address string) bool {
 	known, err := a.Store.SignedInFrom(ctx, tenant, user, address, a.Now().Add(-sessionKept))

@@ -12,7 +12,7 @@ import (
 type StepUpStore interface {
 	// ProveSession notes that a person has proved again who they are, in the sign-in that the actor asks from.
 	ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error
-	// UserOfSubject gives the name of a person's account in a tenant, or ENotFound.
+	// UserOfSubject returns the name of a person's account in a tenant, or ENotFound.
 	UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error)
 }
 
@@ -51,7 +51,7 @@ func (a *StepUps) StepUp(ctx context.Context, actor app.Actor, password string, 
 	return a.Store.ProveSession(ctx, actor, id, a.Now())
 }
 
-// StepUpBy is StepUp for who has just signed in again at an identity provider. EForbidden where that was somebody else.
+// StepUpBy is StepUp for who has just signed in again at an identity provider. EForbidden where that was someone else.
 func (a *StepUps) StepUpBy(ctx context.Context, actor app.Actor, issuer, subject string) error {
 	actor = actor.AtHome()
 	if err := actor.Authorize("StepUpBy"); err != nil {

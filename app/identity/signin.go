@@ -19,7 +19,7 @@ type SignInStore interface {
 	// SecondFactors returns the confirmed ones of an account, oldest first: keys with what is known of them, apps without their secret.
 	SecondFactors(ctx context.Context, tenant, user string) (SecondFactors, error)
 	Tenant(ctx context.Context, name string) (Tenant, error)
-	// User gives an account with its groups, or ENotFound.
+	// User returns an account with its groups, or ENotFound.
 	User(ctx context.Context, tenant, name string) (User, error)
 }
 

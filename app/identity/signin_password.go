@@ -16,7 +16,7 @@ type PasswordStore interface {
 	ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error
 	// SetPassword sets that of an account of the actor's tenant, and ends its tokens and sign-ins.
 	SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
-	// User gives an account with its groups, or ENotFound.
+	// User returns an account with its groups, or ENotFound.
 	User(ctx context.Context, tenant, name string) (User, error)
 }
 
@@ -62,7 +62,7 @@ func (a *Passwords) ChangePassword(ctx context.Context, actor app.Actor, old, wa
 	return a.Store.ChangePassword(ctx, actor, id, u.PasswordHash, u.passwordMark(), a.Now())
 }
 
-// withPassword gives the account and the sign-in of somebody who has a password here; EConflict where there is none, with what
+// withPassword returns the account and the sign-in of someone who has a password here; EConflict where there is none, with what
 // to do instead.
 func (a *Passwords) withPassword(ctx context.Context, actor app.Actor, useCase, instead string) (u User, home app.Actor, session int64, err error) {
 	home = actor.AtHome()
@@ -81,7 +81,7 @@ func (a *Passwords) withPassword(ctx context.Context, actor app.Actor, useCase, 
 	return u, home, session, err
 }
 
-// passwordGood says what is wrong with a password that somebody chose. Length is what counts; the rest keeps out what is
+// passwordGood says what is wrong with a password that someone chose. Length is what counts; the rest keeps out what is
 // tried first.
 func passwordGood(user, wanted string) error {
 	bad := func(message, hint string) error {

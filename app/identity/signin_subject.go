@@ -30,7 +30,7 @@ type Subject struct {
 }
 
 // SignInBy signs in who has proved at an identity provider who they are. Where several tenants are open to them, one must be
-// named; "" gives EConflict with reason choose_tenant. EForbidden where none is.
+// named; "" returns EConflict with reason choose_tenant. EForbidden where none is.
 func (a *SignIns) SignInBy(ctx context.Context, s Subject, tenant string, v Visit) (Session, error) {
 	if s.Issuer == "" || s.ID == "" {
 		return Session{}, app.Errorf(app.EUnauthorized, "The identity provider did not say who you are.")

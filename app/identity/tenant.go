@@ -12,7 +12,7 @@ import (
 	"muster/app/catalog"
 )
 
-// TenantStore keeps tenants. One that was deleted is ENotFound, and its name is taken for ever.
+// TenantStore keeps tenants. One that was deleted is ENotFound, and its name is taken forever.
 type TenantStore interface {
 	ChangeTenant(ctx context.Context, who app.Actor, name string, c TenantChange, at time.Time) (Tenant, error)
 	// CreateTenant writes a tenant, its first admin where there is one, and a copy of another tenant's settings.
@@ -20,7 +20,7 @@ type TenantStore interface {
 	// DeleteTenant drops it with its users, tokens and groups; EConflict says what keeps it. Receipts, usage and audit stay.
 	DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error
 	Tenant(ctx context.Context, name string) (Tenant, error)
-	// TenantNames gives only their names, in order.
+	// TenantNames returns only their names, in order.
 	TenantNames(ctx context.Context) ([]string, error)
 	// Tenants gives them by name, with what they have.
 	Tenants(ctx context.Context) ([]Tenant, error)
@@ -82,7 +82,7 @@ type TenantLeft struct {
 	Unproven []string // deleted clusters of which it is not proven that nothing is left
 	Orphans  []string // orphaned machines
 	Intents  []string // nodes of deleted clusters whose machine may stand
-	Requests []string // that wait for somebody
+	Requests []string // that wait for someone
 }
 
 // Nothing tells that nothing keeps it.
@@ -151,7 +151,7 @@ func (a *Tenants) Tenants(ctx context.Context, actor app.Actor) ([]Tenant, error
 	return a.Store.Tenants(ctx)
 }
 
-// TenantNames gives the names of all tenants in which the actor may act.
+// TenantNames returns the names of all tenants in which the actor may act.
 func (a *Tenants) TenantNames(ctx context.Context, actor app.Actor) ([]string, error) {
 	if err := actor.Authorize("TenantNames"); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (a *Tenants) Tenant(ctx context.Context, actor app.Actor, name string) (Ten
 	return a.Store.Tenant(ctx, name)
 }
 
-// CreateTenant makes a tenant, and its first admin where one is named, whose one-time password it gives; else "".
+// CreateTenant makes a tenant, and its first admin where one is named, whose one-time password it returns; else "".
 func (a *Tenants) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant) (t Tenant, password string, err error) {
 	if err := actor.Authorize("CreateTenant"); err != nil {
 		return t, "", err
@@ -249,7 +249,7 @@ func (a *Tenants) DeleteTenant(ctx context.Context, actor app.Actor, name string
 	return a.Store.DeleteTenant(ctx, actor, name, a.Now())
 }
 
-// ActIn gives the actor as it acts in another tenant. Only superadmins may; others do not learn whether there is such a one.
+// ActIn returns the actor as it acts in another tenant. Only superadmins may; others do not learn whether there is such a one.
 func (a *Tenants) ActIn(ctx context.Context, actor app.Actor, tenant string) (app.Actor, error) {
 	if err := actor.Authorize("ActIn"); err != nil {
 		return actor, err

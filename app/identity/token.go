@@ -10,21 +10,21 @@ import (
 
 // TokenStore keeps tokens.
 type TokenStore interface {
-	// AddToken keeps a token's hash and gives the token with its number. EConflict where the user has one of that label, or too
+	// AddToken keeps a token's hash and returns the token with its number. EConflict where the user has one of that label, or too
 	// many; EForbidden where the user is not there any more, disabled, or, with robots, no robot.
 	AddToken(ctx context.Context, who app.Actor, t Token, hash []byte, robots bool, most int) (Token, error)
 	// ReplaceToken keeps a token's hash. The newest token of the same user and label replaces the older.
 	ReplaceToken(ctx context.Context, who app.Actor, t Token, hash []byte) error
 	// RevokeToken drops one; ENotFound where the tenant has none of that number.
 	RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error
-	// Superadmin gives an enabled superadmin, the one called admin before others, or ENotFound.
+	// Superadmin returns an enabled superadmin, the one called admin before others, or ENotFound.
 	Superadmin(ctx context.Context) (User, error)
 	Token(ctx context.Context, tenant string, id int64) (Token, error)
-	// Tokens gives those of a tenant's user, or of all where that is "", newest first.
+	// Tokens returns those of a tenant's user, or of all where that is "", newest first.
 	Tokens(ctx context.Context, tenant, user string) ([]Token, error)
 	// UsedToken notes when, and from which address, a token was last used, and that its user was there.
 	UsedToken(ctx context.Context, t Token, at time.Time, from string) error
-	// UserOfToken gives the token of a hash, with its account as it is now, or ENotFound.
+	// UserOfToken returns the token of a hash, with its account as it is now, or ENotFound.
 	UserOfToken(ctx context.Context, hash []byte) (User, Token, error)
 }
 
@@ -60,7 +60,7 @@ type Token struct {
 // Expired tells whether it has ended.
 func (t Token) Expired(now time.Time) bool { return !t.ExpiresAt.IsZero() && !now.Before(t.ExpiresAt) }
 
-// ActorOfToken gives the actor of an API token, or EUnauthorized; from is the address that it was sent from.
+// ActorOfToken returns the actor of an API token, or EUnauthorized; from is the address that it was sent from.
 func (a *Tokens) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
 	u, t, err := a.Store.UserOfToken(ctx, HashToken(token))
 	if app.CodeOf(err) == app.ENotFound {
@@ -77,7 +77,7 @@ func (a *Tokens) ActorOfToken(ctx context.Context, token, from string) (app.Acto
 		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "This token has expired.", Hint: "Make a new one."}
 	}
 	if now.Sub(t.UsedAt) >= seenEvery {
-		// That it cannot be noted keeps nobody from working, nor for long.
+		// That it cannot be noted keeps no one from working, nor for long.
 		note, cancel := context.WithTimeout(ctx, time.Second)
 		_ = a.Store.UsedToken(note, t, now, from)
 		cancel()

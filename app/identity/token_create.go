@@ -40,7 +40,7 @@ func (a *Tokens) Tokens(ctx context.Context, actor app.Actor, user string) ([]To
 	return a.Store.Tokens(ctx, actor.Tenant, user)
 }
 
-// CreateToken makes a token of the actor's own, and gives it; it cannot be read again.
+// CreateToken makes a token of the actor's own, and returns it; it cannot be read again.
 func (a *Tokens) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToken) (Token, string, error) {
 	actor = actor.AtHome()
 	if err := actor.Authorize("CreateToken"); err != nil {
@@ -63,7 +63,7 @@ func (a *Tokens) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToken
 	return a.addToken(ctx, actor, n, scopes, false)
 }
 
-// CreateRobotToken makes a token of a robot of the tenant, and gives it; it cannot be read again.
+// CreateRobotToken makes a token of a robot of the tenant, and returns it; it cannot be read again.
 func (a *Tokens) CreateRobotToken(ctx context.Context, actor app.Actor, n NewAPIToken) (Token, string, error) {
 	if err := actor.Authorize("CreateRobotToken"); err != nil {
 		return Token{}, "", err
@@ -98,7 +98,7 @@ func (a *Tokens) addToken(ctx context.Context, actor app.Actor, n NewAPIToken, s
 	return t, secret, nil
 }
 
-// scopesFor gives the scopes of a token in order, with read; none may be one that the role has no use for.
+// scopesFor returns the scopes of a token in order, with read; none may be one that the role has no use for.
 func scopesFor(r app.Role, wanted []app.Scope) ([]app.Scope, error) {
 	for _, s := range wanted {
 		var known, useful []string

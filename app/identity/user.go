@@ -31,7 +31,7 @@ type User struct {
 // Disabled tells that neither its sessions nor its tokens count.
 func (u User) Disabled() bool { return !u.DisabledAt.IsZero() }
 
-// Actor gives what the user acts as.
+// Actor returns what the user acts as.
 func (u User) Actor() app.Actor {
 	return app.Actor{Tenant: u.Tenant, User: u.Name, Role: u.Role, Groups: u.Groups}
 }

@@ -19,7 +19,7 @@ type UserStore interface {
 	AddUser(ctx context.Context, who app.Actor, u User) error
 	ChangeUser(ctx context.Context, who app.Actor, name string, c UserChange, at time.Time) (User, error)
 	CountUsers(ctx context.Context) (int, error)
-	// CreateUser adds an account on behalf of nobody; EConflict where the name is taken. Its tenant comes to be with it.
+	// CreateUser adds an account on behalf of no one; EConflict where the name is taken. Its tenant comes to be with it.
 	CreateUser(ctx context.Context, u User) error
 	// DeleteUser drops an account with its tokens and memberships. Its live clusters become those of another one; EConflict names
 	// them where none is given.
@@ -27,7 +27,7 @@ type UserStore interface {
 	// ResetPassword sets a password that its user must change, and ends all sign-ins and tokens. EConflict for accounts that have none.
 	ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
 	UserView(ctx context.Context, tenant, name string) (UserView, error)
-	// Users gives accounts of a tenant by name, with their groups, and whether there are more.
+	// Users returns accounts of a tenant by name, with their groups, and whether there are more.
 	Users(ctx context.Context, tenant string, f UserFilter) (users []User, more bool, err error)
 }
 
@@ -45,7 +45,7 @@ type Users struct {
 // NewUsers returns them on top of what c holds.
 func NewUsers(c UsersConfig) *Users { return &Users{UsersConfig: c} }
 
-// MayManage tells whether an actor may change, reset or delete an account: nobody does so with one that is mightier.
+// MayManage tells whether an actor may change, reset or delete an account: no one does so with one that is mightier.
 func (u User) MayManage(who app.Actor) error {
 	if u.Role.Above(who.Role) {
 		return &app.Error{Code: app.EForbidden, Reason: "role", Message: fmt.Sprintf("%s is %s; only a %s can change that account.", u.Name, u.Role, u.Role)}
@@ -138,7 +138,7 @@ func (o Others) Spare(u User) error {
 	return nil
 }
 
-// Apply gives an account as the change wants it, or says why it may not be. Groups are the store's to judge.
+// Apply returns an account as the change wants it, or says why it may not be. Groups are the store's to judge.
 func (c UserChange) Apply(who app.Actor, u User, others Others, at time.Time) (User, error) {
 	if err := u.MayManage(who); err != nil {
 		return u, err
@@ -287,7 +287,7 @@ func (a *Users) ResetUserPassword(ctx context.Context, actor app.Actor, name str
 	return password, a.Store.ResetPassword(ctx, actor, name, HashPassword(password), a.Now())
 }
 
-// DeleteUser drops an account of the tenant with its tokens. EConflict while it owns live clusters and nobody is named who gets
+// DeleteUser drops an account of the tenant with its tokens. EConflict while it owns live clusters and no one is named who gets
 // them.
 func (a *Users) DeleteUser(ctx context.Context, actor app.Actor, name, transferTo string) error {
 	if err := actor.Authorize("DeleteUser"); err != nil {

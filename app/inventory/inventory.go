@@ -110,7 +110,7 @@ func NewInventory(v appcluster.ClusterView, files InventoryFiles) (Inventory, er
 	return i, nil
 }
 
-// File gives the inventory in a form: its text, the name of its file and its kind. EInvalid (field format) for a form that there is not.
+// File returns the inventory in a form: its text, the name of its file and its kind. EInvalid (field format) for a form that there is not.
 func (i Inventory) File(f InventoryFormat) (text, name, kind string, err error) {
 	const plain = "text/plain; charset=utf-8"
 	stem := "muster-" + i.Cluster
@@ -138,7 +138,7 @@ func (i Inventory) File(f InventoryFormat) (text, name, kind string, err error) 
 	return "", "", "", &app.Error{Code: app.EInvalid, Field: "format", Message: fmt.Sprintf("There is no inventory %q.", f), Hint: "One of " + strings.Join(names, ", ") + "."}
 }
 
-// groupNames gives Ansible's name of each service's group. Ansible allows letters, digits and _ only, and has two names of its own.
+// groupNames returns Ansible's name of each service's group. Ansible allows letters, digits and _ only, and has two names of its own.
 func (i Inventory) groupNames() (services []string, group map[string]string) {
 	group, taken := map[string]string{}, map[string]bool{"all": true, "ungrouped": true, i.clusterGroup(): true}
 	for s := range i.Groups {

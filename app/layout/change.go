@@ -38,7 +38,7 @@ type ChangeRequest struct {
 	Prefer     template.Preference `json:"prefer,omitempty"`
 }
 
-// LayoutChange is what becomes of each node, in number order, new ones last.
+// LayoutChange is what happens to each node, in number order, new ones last.
 type LayoutChange struct {
 	Nodes       []ChangedNode `json:"nodes"`
 	Touched     int           `json:"touched"` // machines that something is done to, new and gone ones included

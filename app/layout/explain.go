@@ -9,9 +9,9 @@ import (
 
 // Explainer says why there is no layout. It is pure, like Solver, and calls nothing but it.
 type Explainer interface {
-	// Explain gives why the request has no layout. For a request that cannot even be asked (an unknown service, a missing
+	// Explain returns why the request has no layout. For a request that cannot even be asked (an unknown service, a missing
 	// dependency) Problems holds all that is wrong at once; else Conflict is a smallest set of constraints that cannot
-	// hold together, and Fixes are changes that were each checked by solving. A request that has a layout gives an empty
+	// hold together, and Fixes are changes that were each checked by solving. A request that has a layout returns an empty
 	// Explanation. The error is only that of a done ctx before anything could be said: ETimeout.
 	Explain(ctx context.Context, c *template.Catalog, r LayoutRequest) (Explanation, error)
 }

@@ -32,7 +32,7 @@ type Layout struct {
 	Groups      []NodeGroup `json:"layout"`
 	CostPerHour float64     `json:"cost_per_hour"`
 	// MostPerHour is what it costs where its machines have to be of the dearest other hardware that the template allows; 0 where they
-	// are what the layout says. No solver gives it.
+	// are what the layout says. No solver returns it.
 	MostPerHour float64 `json:"most_per_hour,omitempty"`
 	// Gap is how far, as a fraction, the cost may be above the least possible: 0 where it is proven to be the least.
 	// It is set for cheapest only, when the time was over before the proof was done.

@@ -39,7 +39,7 @@ func (a *slowAnswer[V]) goodAt(now time.Time) bool {
 	return !now.Before(a.begun) && now.Before(a.until)
 }
 
-// Get gives an answer that is kept, or works it out.
+// Get returns an answer that is kept, or works it out.
 func (s *SlowAnswers[K, V]) Get(ctx context.Context, clock func() time.Time, key K, work func(context.Context) (V, error)) (V, error) {
 	for {
 		now := clock()

@@ -34,7 +34,7 @@ func TestSlowAnswersAreKeptForAWhile(t *testing.T) {
 			t.Error("an error is lost")
 		}
 		get("wrong", ask(time.Second, nil), 7)
-		// Those who ask meanwhile get the same, and one who goes away takes nobody along.
+		// Those who ask meanwhile get the same, and one who goes away takes no one along.
 		gone, leave := context.WithCancel(t.Context())
 		go func() {
 			_, _ = s.Get(gone, time.Now, "together", func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })

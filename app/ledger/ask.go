@@ -7,8 +7,8 @@ import (
 	"muster/app/phrase"
 )
 
-// offer puts a ready step where somebody takes it: before the person who is asked, or in the line of its node. While the
-// operation is paused nobody is asked; its resume offers it again.
+// offer puts a ready step where someone takes it: before the person who is asked, or in the line of its node. While the
+// operation is paused no one is asked; its resume offers it again.
 func (s *Set) offer(st *Step) {
 	switch {
 	case st.AskFor == 0:
@@ -49,8 +49,8 @@ func (s *Set) goOn(st *Step) {
 	s.tell(st, "")
 }
 
-// sweepAsked ends a question that nobody has answered in time. A deadline that no question can have was written before the clock was
-// set back: the person gets the whole time anew, since to fail would be worse than to wait.
+// sweepAsked ends a question that no one has answered in time. A deadline that no question can have was written before the clock was
+// set back: the person gets the whole time again, since to fail would be worse than to wait.
 func (s *Set) sweepAsked(st *Step) bool {
 	switch {
 	case st.Deadline.After(s.now.Add(st.AskFor + FarFuture)):

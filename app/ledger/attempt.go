@@ -10,7 +10,7 @@ import (
 )
 
 // maxLostTries is how often a step's worker may vanish: then it is left to a person rather than to yet another worker.
-// Restarts of a server count too, since nobody knows whether the step was why it ended.
+// Restarts of a server count too, since no one knows whether the step was why it ended.
 const maxLostTries = 10
 
 const lostText = "The worker that carried this out was not heard of any more."
@@ -138,7 +138,7 @@ func (s *Set) hand(st *Step, w wish) {
 	}
 }
 
-// handAgain gives once more the step of a node that a worker was handed in an answer which it never got.
+// handAgain returns once more the step of a node that a worker was handed in an answer which it never got.
 func (s *Set) handAgain(a again) {
 	for _, st := range s.nodes[a.node] {
 		if st.State == app.StepRunning && st.Worker == a.worker {
@@ -162,7 +162,7 @@ func (s *Set) mayGoOn(o *Operation) bool {
 }
 
 // Share divides a number of slots among operations that have steps queued: each next slot goes to the one with the fewest
-// running, among equals to the one that comes first in the order given. It gives how many each gets.
+// running, among equals to the one that comes first in the order given. It returns how many each gets.
 func Share(ops []*Operation, slots int) []int {
 	type place struct{ at, running, left int }
 	var places []place

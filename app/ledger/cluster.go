@@ -6,13 +6,13 @@ import (
 	"muster/app"
 )
 
-// After is what becomes of a cluster.
+// After is what happens to a cluster.
 type After struct {
 	Status  app.ClusterStatus
 	Message string
 }
 
-// ClusterAfter gives what an operation that has ended makes of its cluster; false where it changes nothing, because it never
+// ClusterAfter returns what an operation that has ended makes of its cluster; false where it changes nothing, because it never
 // began. Of a roll-back, undone is the kind of what it undoes, and nodesLeft how many nodes have a machine, or may have: a create
 // that is undone leaves nothing, anything else leaves a cluster.
 func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After, bool) {
@@ -52,7 +52,7 @@ func CheckUndo(o, later *Operation) error {
 		Hint:    "One that failed or was cancelled can be. Cancel it first."}
 }
 
-// Turn orders operations that have equally many steps running, the smallest first: what gives machines back, then what is
+// Turn orders operations that have equally many steps running, the smallest first: what returns machines, then what is
 // short.
 func Turn(o app.Operation) int {
 	if o.Kind == app.OperationDelete || o.Kind == app.OperationRollBack {

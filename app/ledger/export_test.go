@@ -58,7 +58,7 @@ func OperationWaitsFor(o *Operation) Wait {
 	return Wait{}
 }
 
-// Count counts steps anew.
+// Count counts steps again.
 func Count(steps []Step) Counts {
 	o := Operation{Unfinished: len(steps)}
 	for _, s := range steps {

@@ -51,10 +51,10 @@ func (l *loaded) add(st *Step) *Step {
 	return st
 }
 
-// Step gives a step of the set, or nil.
+// Step returns a step of the set, or nil.
 func (l *loaded) Step(k Key) *Step { return l.steps[k] }
 
-// Operation gives an operation of the set, or nil.
+// Operation returns an operation of the set, or nil.
 func (l *loaded) Operation(id int64) *Operation { return l.ops[id] }
 
 // Err tells whether the set was asked to do what the tables do not allow, which is a fault of the program. Such a set
@@ -96,7 +96,7 @@ func (l *loaded) knows(n Node) (taken, waited bool) {
 	return taken, waited
 }
 
-// of gives the loaded steps of an operation in plan order.
+// of returns the loaded steps of an operation in plan order.
 func (l *loaded) of(operation int64) []*Step {
 	var steps []*Step
 	for k, st := range l.steps {

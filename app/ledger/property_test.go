@@ -379,7 +379,7 @@ func (w *world) comesToAnEnd(t *rapid.T) {
 	}
 }
 
-// latest gives a cluster's last operation that was ever begun.
+// latest returns a cluster's last operation that was ever begun.
 func (w *world) latest(cluster string) (latest int64) {
 	for _, id := range w.ids() {
 		if o := w.book.Operations[id]; o.Cluster == cluster && !o.StartedAt.IsZero() {

@@ -30,13 +30,13 @@ type Step struct {
 	Queued    time.Time     // queued: since when it waits for a worker
 	Rung      time.Time     // queued: when the doorbell was rung; zero is the outbox
 	AskFor    time.Duration // for how long a person is asked; 0: a worker carries it out
-	GoOn      bool          // it goes on where nobody answers in time; else it fails
+	GoOn      bool          // it goes on where no one answers in time; else it fails
 	Epoch     int64         // of the claim that was just made; not kept
 	Was       app.StepState
 	changed   bool
 }
 
-// Key gives the step's name.
+// Key returns the step's name.
 func (s *Step) Key() Key { return Key{s.Operation, s.Index} }
 
 // Operation is a row of an operation with the ledger's own counts, which are always those of its steps.
@@ -78,7 +78,7 @@ func (o *Operation) tally(join bool, s app.StepState, n int) {
 // Counts is what Operation counts.
 type Counts struct{ Total, Done, Unfinished, Active, Queued, Running int }
 
-// Counts gives the counts of an operation.
+// Counts returns the counts of an operation.
 func (o *Operation) Counts() Counts {
 	return Counts{o.Total, o.Done, o.Unfinished, o.Active, o.Queued, o.Running}
 }

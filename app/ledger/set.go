@@ -10,7 +10,7 @@ import (
 // Rows gives a Set the rows that it lacks. What there is not is left out.
 type Rows interface {
 	Steps(keys []Key) ([]Step, error)
-	// Successors gives every edge that begins at one of the steps.
+	// Successors returns every edge that begins at one of the steps.
 	Successors(of []Key) ([]Edge, error)
 	// Live names the ready, queued and running steps of nodes.
 	Live(nodes []Node) ([]Key, error)
@@ -70,7 +70,7 @@ type Rival struct {
 	Running   int
 }
 
-// New gives an empty set.
+// New returns an empty set.
 func New(now time.Time) *Set {
 	return &Set{loaded: loaded{ops: map[int64]*Operation{}, steps: map[Key]*Step{}, nodes: map[Node][]*Step{}}, now: now, isTouch: map[Node]bool{},
 		wishes: map[Node]wish{}, handed: map[int]*Step{}, rivals: map[string][]Rival{}}
@@ -180,7 +180,7 @@ func (s *Set) ready(st *Step) {
 	s.offer(st)
 }
 
-// serve gives free nodes their best ready step: to the worker that just served the node, if it wants and may have it,
+// serve returns free nodes their best ready step: to the worker that just served the node, if it wants and may have it,
 // else to the queue.
 func (s *Set) serve(rows Rows) error {
 	if len(s.touched) == 0 {
@@ -244,7 +244,7 @@ func (s *Set) lacking(rows Rows) ([]Key, error) {
 	return append(keys, first...), err
 }
 
-// next gives the ready step of an idle node with the longest way to go, or nil.
+// next returns the ready step of an idle node with the longest way to go, or nil.
 func (s *Set) next(n Node) *Step {
 	var best *Step
 	for _, st := range s.nodes[n] {
@@ -304,7 +304,7 @@ func (s *Set) Start(o *Operation) {
 	}
 }
 
-// Changed gives the steps to be saved: first those that leave their node, then those that take it.
+// Changed returns the steps to be saved: first those that leave their node, then those that take it.
 func (s *Set) Changed() (leaving, taking []*Step) {
 	for _, st := range s.order {
 		if OnNode(st.State) && !OnNode(st.Was) {
@@ -316,7 +316,7 @@ func (s *Set) Changed() (leaving, taking []*Step) {
 	return leaving, taking
 }
 
-// ChangedOperations gives the operations to be saved, in the order of their ids, and those of which the status changed.
+// ChangedOperations returns the operations to be saved, in the order of their ids, and those of which the status changed.
 func (s *Set) ChangedOperations() (changed, turned []*Operation) {
 	for _, id := range s.ids() {
 		o := s.ops[id]
@@ -330,11 +330,11 @@ func (s *Set) ChangedOperations() (changed, turned []*Operation) {
 	return changed, turned
 }
 
-// Changes gives what people are told about steps, in order.
+// Changes returns what people are told about steps, in order.
 func (s *Set) Changes() []Change { return s.changes }
 
-// Claimed gives the steps that were claimed, in order.
+// Claimed returns the steps that were claimed, in order.
 func (s *Set) Claimed() []*Step { return s.claimed }
 
-// Handed gives the step that a Finish with this tag was handed, or nil.
+// Handed returns the step that a Finish with this tag was handed, or nil.
 func (s *Set) Handed(tag int) *Step { return s.handed[tag] }

@@ -20,8 +20,8 @@ const (
 	paused      StepEvent = "paused"        // the operation was
 	resumed     StepEvent = "resumed"       // a person wants it tried again
 	asked       StepEvent = "asked"         // a person is
-	answered    StepEvent = "answered"      // go on; also where nobody said anything, and that is to mean so
-	refusal     StepEvent = "refused"       // by the person, or nobody answered in time
+	answered    StepEvent = "answered"      // go on; also where no one said anything, and that is to mean so
+	refusal     StepEvent = "refused"       // by the person, or no one answered in time
 )
 
 var stepTable = map[app.StepState]map[StepEvent]app.StepState{

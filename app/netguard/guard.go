@@ -29,7 +29,7 @@ type Guard struct {
 
 var _ webhook.HookGuard = (*Guard)(nil)
 
-// Addresses that are nobody's on the Internet, or lead somewhere else than they say, beside those that netip names itself.
+// Addresses that are no one's on the Internet, or lead somewhere else than they say, beside those that netip names itself.
 var special = []struct {
 	prefix netip.Prefix
 	word   string
@@ -92,7 +92,7 @@ func (g *Guard) named(a netip.Addr) bool {
 
 const allowHint = "Only the operator can allow it, with --tenant-networks."
 
-// check gives EForbidden for an address that may not be spoken to; plain says that it would be over http.
+// check returns EForbidden for an address that may not be spoken to; plain says that it would be over http.
 func (g *Guard) check(host string, a netip.Addr, plain bool) error {
 	a = a.Unmap()
 	if g.named(a) {
@@ -112,7 +112,6 @@ func (g *Guard) check(host string, a netip.Addr, plain bool) error {
 	return nil
 }
 
-// CheckURL implements app.HookGuard.
 func (g *Guard) CheckURL(u *url.URL) error {
 	plain := u.Scheme != "https"
 	if plain && len(g.Allow) == 0 {
@@ -131,7 +130,7 @@ func (g *Guard) CheckURL(u *url.URL) error {
 	return nil
 }
 
-// literal gives the address that a host is. localhost is one too.
+// literal returns the address that a host is. localhost is one too.
 func literal(host string) (netip.Addr, error) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {

@@ -47,7 +47,7 @@ type Reading struct {
 type Gauging struct {
 	Name    string // of the question, for people: it is named where it could not be answered
 	Metrics []*Metric
-	// Read gives the readings as they are now; a metric without one has none.
+	// Read returns the readings as they are now; a metric without one has none.
 	Read func(ctx context.Context) ([]Reading, error)
 }
 
@@ -58,7 +58,7 @@ func (uncounted) Add(*Metric, float64, ...string) {}
 
 func (uncounted) Took(*Metric, time.Duration, ...string) {}
 
-// MeterOf gives m, or where that is nil one that does nothing.
+// MeterOf returns m, or where that is nil one that does nothing.
 func MeterOf(m Meter) Meter {
 	if m == nil {
 		return uncounted{}

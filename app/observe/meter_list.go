@@ -60,7 +60,7 @@ var AllMetrics = []*Metric{
 	MetricCalls, MetricCallTime, MetricThrottled, MetricBudgetWait, MetricDials,
 }
 
-// What is asked of the ledger when somebody looks.
+// What is asked of the ledger when someone looks.
 var (
 	LevelSteps       = &Metric{Name: "muster_queue_steps", Kind: MetricLevel, Labels: []string{"state"}, Help: "Steps of operations under way: ready (for their node), queued (for a worker) or running."}
 	LevelOldest      = &Metric{Name: "muster_queue_oldest_seconds", Kind: MetricLevel, Help: "How long that queued step has been ready to be handed out which has been so for longest; 0 where none is. Steps that back off or whose operation is paused are not queued; those of a tenant that has all the slots it may have are left out."}

@@ -2,10 +2,10 @@ package observe
 
 import "context"
 
-// Tracer follows what one request leads to, from the face through the queue to the node. Nil where nobody wants to know.
+// Tracer follows what one request leads to, from the face through the queue to the node. Nil where no one wants to know.
 type Tracer interface {
 	// Begin begins a span below the one that ctx is in, or below that of TraceOf(ctx) where ctx comes from another process or time.
-	// The context that it gives is in the new span, and TraceOf of it names that one. Call end once.
+	// The context that it returns is in the new span, and TraceOf of it names that one. Call end once.
 	Begin(ctx context.Context, name string, facts ...Fact) (in context.Context, end func(err error, facts ...Fact))
 }
 
@@ -28,7 +28,7 @@ func Begin(ctx context.Context, t Tracer, name string, facts ...Fact) (context.C
 
 type traceKey struct{}
 
-// WithTrace gives a context that belongs to a trace: its W3C traceparent, as in 00-<trace>-<span>-01. "" leaves it as it is.
+// WithTrace returns a context that belongs to a trace: its W3C traceparent, as in 00-<trace>-<span>-01. "" leaves it as it is.
 func WithTrace(ctx context.Context, traceparent string) context.Context {
 	if traceparent == "" {
 		return ctx
@@ -36,7 +36,7 @@ func WithTrace(ctx context.Context, traceparent string) context.Context {
 	return context.WithValue(ctx, traceKey{}, traceparent)
 }
 
-// TraceOf gives the traceparent of a context; "" where it belongs to no trace.
+// TraceOf returns the traceparent of a context; "" where it belongs to no trace.
 func TraceOf(ctx context.Context) string {
 	t, _ := ctx.Value(traceKey{}).(string)
 	return t
@@ -54,10 +54,10 @@ type Place struct {
 
 type placeKey struct{}
 
-// At gives a context whose log lines are about a place.
+// At returns a context whose log lines are about a place.
 func At(ctx context.Context, p Place) context.Context { return context.WithValue(ctx, placeKey{}, p) }
 
-// PlaceOf gives the place of a context; the zero value where it has none.
+// PlaceOf returns the place of a context; the zero value where it has none.
 func PlaceOf(ctx context.Context) Place {
 	p, _ := ctx.Value(placeKey{}).(Place)
 	return p

@@ -57,7 +57,7 @@ func empties(v reflect.Value, deep int, leaveOut bool, one func() bool) {
 }
 
 // TestEmptyListsAreNoChange compares definitions which differ only in that lists and maps are empty in one, and missing in the other: as they
-// come from the catalog, and as the database gives them.
+// come from the catalog, and as the database returns them.
 func TestEmptyListsAreNoChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		choices := rapid.SliceOfN(rapid.Bool(), 64, 64).Draw(t, "one entry")

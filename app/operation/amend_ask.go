@@ -40,10 +40,10 @@ type Submitter struct {
 // NewSubmitter returns Submitter on top of their needs.
 func NewSubmitter(c SubmitterConfig) *Submitter { return &Submitter{SubmitterConfig: c} }
 
-// Amend changes a cluster that stands, as PreviewAmend has shown. The change is worked out anew, policies are asked, and then it is
+// Amend changes a cluster that stands, as PreviewAmend has shown. The change is worked out again, policies are asked, and then it is
 // one of
 //
-//   - accepted: operation, plan and what becomes of the cluster are written in one transaction
+//   - accepted: operation, plan and what happens to the cluster are written in one transaction
 //   - waiting for approvals: the request is written; nothing is done
 //   - refused by a policy: EForbidden, reason "policy", with the policy's own words. The request is kept nevertheless
 //
@@ -70,7 +70,7 @@ func (a *Updates) Amend(ctx context.Context, actor app.Actor, cluster string, m 
 
 var errTopUp = appcluster.WrongAmend("top_up", "Only Muster sets top_up, when it requests missing nodes again.", "Leave it out. To have them requested now, use top-up of the cluster.")
 
-// amend is Amend of somebody who may.
+// amend is Amend of someone who may.
 func (a *Updates) amend(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Amendment) (appcluster.AmendAnswer, error) {
 	d, err := a.weighAmend(ctx, actor, c, m)
 	if err != nil {
@@ -193,7 +193,7 @@ func (d *amended) newNode(n appcluster.AmendedNode) app.NewNode {
 	return app.NewNode{Node: node, Intent: strings.ToLower(rand.Text())}
 }
 
-// without gives the names of a that are not in b.
+// without returns the names of a that are not in b.
 func without(a, b []string) (out []string) {
 	for _, name := range a {
 		if !slices.Contains(b, name) {

@@ -46,7 +46,7 @@ func overlay(base, over map[string]any) map[string]any {
 	return out
 }
 
-// addOverrides is overlay that keeps the nulls: what was taken out stays out when the template is laid under it anew.
+// addOverrides is overlay that keeps the nulls: what was taken out stays out when the template is laid under it again.
 func addOverrides(base, over map[string]any) map[string]any {
 	out := maps.Clone(base)
 	if out == nil {

@@ -176,7 +176,7 @@ func (a *Builder) checkSecretsAfter(ctx context.Context, d *amended) error {
 	return a.Preflight.CheckSecretsOf(ctx, d.Tenant, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
 }
 
-// orNone gives a list that is there, since one that is not would be written as null.
+// orNone returns a list that is there, since one that is not would be written as null.
 func orNone(names []string) []string {
 	if names == nil {
 		return []string{}
@@ -212,7 +212,7 @@ func (d *amended) note(format string, args ...any) {
 	d.notes = append(d.notes, fmt.Sprintf(format, args...))
 }
 
-// checkMachines refuses what needs machines that nobody could make.
+// checkMachines refuses what needs machines that no one could make.
 func (d *amended) checkMachines(ctx context.Context, a *Builder) error {
 	if !d.nodes.anyOf(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
 		return nil

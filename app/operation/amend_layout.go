@@ -25,7 +25,7 @@ func resize(ctx context.Context, a *Builder, d *amended) error {
 	return d.change(ctx, a, layout.ChangeRequest{Nodes: d.standingNodes(), Size: d.ask.Size, Hardware: d.ask.Hardware, Image: d.ask.Image})
 }
 
-// dropNodes gives back just the nodes that were named, where the others can stay as they are.
+// dropNodes returns just the nodes that were named, where the others can stay as they are.
 func dropNodes(ctx context.Context, a *Builder, d *amended) error {
 	left := len(d.nodes) - len(d.ask.Nodes)
 	switch {
@@ -127,7 +127,7 @@ func (d *amended) onlyOfRemoved(l app.Link) bool {
 	return slices.ContainsFunc(d.ask.Services, func(s string) bool { return d.was.Services[s] != nil && in(d.was.Services[s].Links) })
 }
 
-// standingNodes gives what stands, as the changer knows it: with the hardware that the layout chose, since constraints are about that.
+// standingNodes returns what stands, as the changer knows it: with the hardware that the layout chose, since constraints are about that.
 func (d *amended) standingNodes() []layout.StandingNode {
 	out := make([]layout.StandingNode, 0, len(d.standing.nodes))
 	for _, n := range d.standing.nodes {
@@ -179,7 +179,7 @@ func (d *amended) takeTypes(hardware, image string) {
 	}
 }
 
-// hardwareOf gives what hardware a node is of that the changer speaks of.
+// hardwareOf returns what hardware a node is of that the changer speaks of.
 func (d *amended) hardwareOf(n layout.ChangedNode) string {
 	if !n.New {
 		if is := d.node(n.Name); is != nil {

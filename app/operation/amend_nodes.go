@@ -11,12 +11,12 @@ import (
 // amendedNodes are the nodes of a cluster that changes: in number order, new ones last.
 type amendedNodes []cluster.AmendedNode
 
-// after gives those that there are afterwards.
+// after returns those that there are afterwards.
 func (l amendedNodes) after() amendedNodes {
 	return slices.DeleteFunc(slices.Clone(l), func(n cluster.AmendedNode) bool { return n.Change == plan.NodeGone })
 }
 
-// services gives the services on them, sorted, each once.
+// services returns the services on them, sorted, each once.
 func (l amendedNodes) services() []string {
 	all := map[string]bool{}
 	for _, n := range l {

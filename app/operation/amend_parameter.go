@@ -82,7 +82,7 @@ func (d *amended) layBack(p template.Parameter, t *template.Template, set *templ
 	}
 }
 
-// keepWhereThere gives a map with the values of another one at those places that it has itself. So what was once asked for beside the
+// keepWhereThere returns a map with the values of another one at those places that it has itself. So what was once asked for beside the
 // template does not come before a parameter at the next upgrade, and what was not is left to the parameter.
 func keepWhereThere(base, over map[string]any) map[string]any {
 	out := maps.Clone(base)

@@ -12,7 +12,7 @@ import (
 	"muster/app/template"
 )
 
-// reach finds which services that stay where they are have to read the configuration anew, and says so in their nodes' work:
+// reach finds which services that stay where they are have to read the configuration again, and says so in their nodes' work:
 // a key that they read has another value, or names a service of which other nodes have it, or nodes with other addresses.
 func (d *amended) reach() {
 	moved := d.movedServices()
@@ -100,7 +100,7 @@ func (d *amended) movedServices() map[string]bool {
 	return moved
 }
 
-// changedKeys gives the keys at the top of a configuration whose value is another one, or whose macros speak of a service that
+// changedKeys returns the keys at the top of a configuration whose value is another one, or whose macros speak of a service that
 // has moved; sorted.
 func changedKeys(was, is map[string]any, moved map[string]bool) []string {
 	keys := map[string]bool{}
@@ -118,7 +118,7 @@ func changedKeys(was, is map[string]any, moved map[string]bool) []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// macroServices gives the services that macros in a value speak of, in any way, sorted.
+// macroServices returns the services that macros in a value speak of, in any way, sorted.
 func macroServices(value any) []string {
 	named := map[string]bool{}
 	var walk func(v any)

@@ -99,7 +99,7 @@ func (d *amended) clearLeft() {
 	slices.SortStableFunc(d.nodes, func(a, b cluster.AmendedNode) int { return health.NodesInOrder(a.Name, b.Name) })
 }
 
-// unfinished gives the nodes that the latest operation has not made to the end, and of others what it has not done, by service.
+// unfinished returns the nodes that the latest operation has not made to the end, and of others what it has not done, by service.
 func (d *amended) unfinished() (unmade map[string]bool, undone map[string]map[string][]app.Action) {
 	unmade, undone = map[string]bool{}, map[string]map[string][]app.Action{}
 	for _, st := range d.open {
@@ -140,7 +140,7 @@ func lostNames(nodes []string) string {
 }
 
 // sickNodes returns the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
-// have found to be sick or unreachable lately.
+// have found to be sick or unreachable recently.
 func (a *Builder) sickNodes(ctx context.Context, s *standing) ([]string, error) {
 	sick := health.LostNodes(s.Cluster, s.nodes)
 	h, err := a.Views.ClusterHealth(ctx, s.Cluster, s.nodes)

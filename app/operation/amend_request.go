@@ -58,7 +58,7 @@ func (d *amended) keep() cluster.Kept {
 	return cluster.Kept{Definition: d.definition, PlanHash: d.preview.PlanHash, Hooks: d.preview.Plan.Hooks, Amendment: &m, Follows: d.latest.ID, Owner: d.Owner}
 }
 
-// readyAmend works an amendment that was approved out anew. EConflict, reason "cluster_changed", where that does not give just what
+// readyAmend works an amendment that was approved out again. EConflict, reason "cluster_changed", where that does not give just what
 // was shown: then the request is to end.
 func (a *Requests) readyAmend(ctx context.Context, r cluster.Request) (cluster.NewOperation, error) {
 	k, err := a.Store.KeptRequest(ctx, r.Tenant, r.ID)
@@ -120,7 +120,7 @@ func clusterChanged(why string) error {
 func (a *Requests) lapse(ctx context.Context, r cluster.Request, why error) error {
 	_, err := a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestLapse, Who: app.System(r.Tenant, app.Retrier), Now: a.Now(),
 		Reason: cutReason(app.AsError(why).ForPeople())})
-	if app.CodeOf(err) == app.EConflict { // somebody was faster
+	if app.CodeOf(err) == app.EConflict { // someone was faster
 		err = nil
 	}
 	return err

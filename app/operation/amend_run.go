@@ -44,7 +44,7 @@ func setRunning(_ context.Context, _ *Builder, d *amended) error {
 	return nil
 }
 
-// asked gives the services that were asked for: all that are on the nodes where none is named.
+// asked returns the services that were asked for: all that are on the nodes where none is named.
 func (d *amended) asked() []string {
 	if len(d.ask.Services) > 0 {
 		return d.ask.Services

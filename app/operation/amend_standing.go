@@ -140,7 +140,7 @@ func (s *standing) index() {
 	}
 }
 
-// node gives a node that stands by its name, or nil.
+// node returns a node that stands by its name, or nil.
 func (s *standing) node(name string) *app.Node {
 	if i, stands := s.places[name]; stands {
 		return &s.nodes[i]
@@ -171,7 +171,7 @@ func (s *standing) checkServices(names []string) error {
 	return nil
 }
 
-// servicesOn gives the services on nodes, sorted, each once.
+// servicesOn returns the services on nodes, sorted, each once.
 func servicesOn(nodes []app.Node) []string {
 	all := map[string]bool{}
 	for _, n := range nodes {

@@ -3,13 +3,13 @@ package operation
 import "muster/app/plan"
 
 // keepStopped notes which services are stopped from now on, and lets those that were stopped before stay so: they are configured
-// anew where that is needed, and neither reloaded nor looked at.
+// again where that is needed, and neither reloaded nor looked at.
 func (d *amended) keepStopped() {
 	stopped := map[string][]string{}
 	for i := range d.nodes {
 		n := &d.nodes[i]
 		if !n.Stays() {
-			continue // what is made anew runs
+			continue // what is made again runs
 		}
 		for _, s := range n.Services {
 			switch was := d.was.IsStopped(n.Name, s); n.Work[s] {

@@ -8,7 +8,7 @@ import (
 	"muster/app/cluster"
 )
 
-// What somebody has stopped stays so, until somebody starts it.
+// What someone has stopped stays so, until someone starts it.
 func TestStoppedServicesStaySo(t *testing.T) {
 	f := newFarm(t)
 	v := f.Shop(4, nil)
@@ -33,7 +33,7 @@ func TestStoppedServicesStaySo(t *testing.T) {
 	f.Carried(cluster.Amendment{Kind: app.OperationResize, Size: 5})
 	stopped("map[n3:[web]]")
 	f.Carried(cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"n3"}})
-	stopped("map[]") // it was made anew
+	stopped("map[]") // it was made again
 	f.Carried(cluster.Amendment{Kind: app.OperationStop})
 	stopped("map[n1:[db] n2:[lb] n3:[web] n4:[web] n5:[web]]")
 	f.Carried(cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}})

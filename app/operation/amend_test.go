@@ -28,7 +28,7 @@ func (f *farm) refused(m cluster.Amendment, field, words string) {
 	}
 }
 
-// nodes gives "n1: db, n2: web".
+// nodes returns "n1: db, n2: web".
 func nodesOf(v cluster.ClusterView) string {
 	var all []string
 	for _, n := range v.Nodes {

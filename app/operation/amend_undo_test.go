@@ -11,7 +11,7 @@ import (
 	"muster/app/plan"
 )
 
-// failed amends, has a step fail for good, and gives the preview of the roll-back.
+// failed amends, has a step fail for good, and returns the preview of the roll-back.
 func (f *farm) failed(m cluster.Amendment, step string) operation.RollBackPreview {
 	f.Helper()
 	f.FailAt = step
@@ -28,7 +28,7 @@ func (f *farm) failed(m cluster.Amendment, step string) operation.RollBackPrevie
 	return p
 }
 
-// undone rolls back as it was shown, and gives the steps in the order in which they ended.
+// undone rolls back as it was shown, and returns the steps in the order in which they ended.
 func (f *farm) undone(p operation.RollBackPreview) []string {
 	f.Helper()
 	if _, err := f.Services.Operation.RollBacks.RollBack(f.Context(), f.Who, "shop", 0, p.PlanHash); err != nil {
@@ -41,7 +41,7 @@ func (f *farm) undone(p operation.RollBackPreview) []string {
 	return done
 }
 
-// TestAShrunkClusterIsRolledBack: a machine that was given back already is made anew with its services, and the load balancer is told of it.
+// TestAShrunkClusterIsRolledBack: a machine that was given back already is made again with its services, and the load balancer is notified of it.
 func TestAShrunkClusterIsRolledBack(t *testing.T) {
 	f := newFarm(t)
 	before := f.Shop(5, nil)

@@ -157,7 +157,7 @@ func (d *amended) noteServices(t *template.Template) {
 var setUpActions = []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionInitialize, app.ActionStart}
 
 // setUpOtherwise tells whether a service that is set up by the new entry comes out otherwise. A new stop or removal is only
-// known from then on. Resources that an action does not name do not count: they are all that the tenant has in use, and mostly somebody else's.
+// known from then on. Resources that an action does not name do not count: they are all that the tenant has in use, and mostly someone else's.
 func setUpOtherwise(was, is *template.Service) bool {
 	return slices.ContainsFunc(setUpActions, func(a app.Action) bool {
 		x, y := was.Actions[a], is.Actions[a]

@@ -183,7 +183,7 @@ func (a *Builder) checkSleeps(ctx context.Context, c app.Cluster) error {
 	}
 	spec := catalog.Providers[c.Provider]
 	if spec == nil || a.Sleeps == nil || a.Sleeps(spec.Type) {
-		return nil // a provider that is gone is told of by the steps
+		return nil // a provider that is gone is notified of by the steps
 	}
 	return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("The provider %s cannot stop machines and keep them.", c.Provider),
 		Hint: "Shorten the lease or delete the cluster instead; its spec can be exported and used again."}
@@ -214,7 +214,7 @@ func powerNotes(c app.Cluster, kind app.OperationKind, d appcluster.Definition, 
 	return notes
 }
 
-// servicesOf gives the services of nodes, sorted.
+// servicesOf returns the services of nodes, sorted.
 func servicesOf(nodes []app.Node) []string {
 	var names []string
 	for _, n := range nodes {

@@ -24,7 +24,7 @@ type ServiceChanges struct {
 // comparedActions are those that a comparison asks a service's tool about, the first that the service has and the tool can tell of.
 var comparedActions = []app.Action{app.ActionConfigure, app.ActionInstall, app.ActionStart}
 
-// Compared gives the action of a service of which its tool can say what it would change, as dryRuns tells of automators, which may be nil; "" where
+// Compared returns the action of a service of which its tool can say what it would change, as dryRuns tells of automators, which may be nil; "" where
 // there is none.
 func Compared(dryRuns func(automator string) bool, s *template.Service) app.Action {
 	if s == nil || dryRuns == nil {
@@ -38,7 +38,7 @@ func Compared(dryRuns func(automator string) bool, s *template.Service) app.Acti
 	return ""
 }
 
-// compare has the tools of services say what they would change on nodes. It is felt by nobody.
+// compare has the tools of services say what they would change on nodes. It is felt by no one.
 func compare(_ context.Context, a *Builder, d *amended) error {
 	if err := d.checkServices(d.ask.Services); err != nil {
 		return err

@@ -16,7 +16,7 @@ type DriftStore interface {
 	Definition(ctx context.Context, tenant string, cluster string) (appcluster.Definition, error)
 	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]apphealth.NodeReport, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
-	// ServiceChanges gives what was found of a cluster's nodes that are not gone, by node number and service.
+	// ServiceChanges returns what was found of a cluster's nodes that are not gone, by node number and service.
 	ServiceChanges(ctx context.Context, tenant string, cluster string, limit int) ([]ServiceChanges, error)
 }
 
@@ -75,7 +75,7 @@ type DriftItem struct {
 // mostDrift is how many things of one kind are told by themselves.
 const mostDrift = 50
 
-// DriftUnwatched is the note of a cluster whose health nobody looks at.
+// DriftUnwatched is the note of a cluster whose health no one looks at.
 const DriftUnwatched = "No health checks configured, so the state of the nodes isn't known."
 
 // Drift compares a cluster with what it should be. Nothing is asked of the cloud or of nodes for it: it tells what is

@@ -17,13 +17,13 @@ import (
 
 // PartialStore is what Partials needs of the database.
 type PartialStore interface {
-	// ChangeOf gives what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
+	// ChangeOf returns what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
 	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
 	// A roll-back is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
 	// where the cluster is gone.
 	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.ClusterChange, after appcluster.ClusterChange, err error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
-	// GoOnsDue gives, of all tenants, the operations that failed, whose OnFailure goes on with fewer machines, that no other operation
+	// GoOnsDue returns, of all tenants, the operations that failed, whose OnFailure goes on with fewer machines, that no other operation
 	// has followed, and that were not judged since they failed, oldest first.
 	GoOnsDue(ctx context.Context, limit int) ([]app.Operation, error)
 	// JudgeGoOn notes that such an operation cannot be gone on with, and why: in its message and its cluster's, in the feed and in a notice.
@@ -137,7 +137,7 @@ func (a *Partials) GoOn(ctx context.Context, actor app.Actor, cluster string, op
 	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
-// goOnFailed goes on with what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It gives
+// goOnFailed goes on with what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It returns
 // how many it began. It can be called again and again, by several servers: the store takes one go-on of an operation.
 func (a *Partials) goOnFailed(ctx context.Context) (begun int, errs []error) {
 	due, err := a.Store.GoOnsDue(ctx, appcluster.TidyAtOnce)

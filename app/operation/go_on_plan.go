@@ -200,7 +200,7 @@ func (s *survival) lacks(err error) error {
 	return app.NoGoOn("Resume it, or roll it back.", "With %d of %s the template's constraints do not hold: %s", came, phrase.Several(len(s.nodes), "machine"), e.ForPeople())
 }
 
-// readAnew finds which services have to read the configuration anew, since it speaks of nodes that did not come: against what the
+// readAnew finds which services have to read the configuration again, since it speaks of nodes that did not come: against what the
 // operation wanted where that brought the service, and against what stood before on all other nodes.
 func (s *survival) readAnew() {
 	config, services := s.definition.Config, s.nodes.after().services()
@@ -241,7 +241,7 @@ type placedServices struct {
 	services []string
 }
 
-// movedBetween gives the services that are on other nodes than before.
+// movedBetween returns the services that are on other nodes than before.
 func movedBetween(was, is []placedServices) map[string]bool {
 	on := func(list []placedServices) map[string][]string {
 		by := map[string][]string{}

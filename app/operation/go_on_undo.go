@@ -8,7 +8,7 @@ import (
 	"muster/app/cluster"
 )
 
-// undoneBy gives the operation that is undone where another one is rolled back: a go-on goes together with what it went on with.
+// undoneBy returns the operation that is undone where another one is rolled back: a go-on goes together with what it went on with.
 func (a *RollBacks) undoneBy(ctx context.Context, c app.Cluster, o app.Operation) (app.Operation, error) {
 	if o.Kind != app.OperationGoOn {
 		return o, nil
@@ -25,7 +25,7 @@ func (a *RollBacks) undoneBy(ctx context.Context, c app.Cluster, o app.Operation
 	return o, app.Errorf(app.EInternal, "operation %d, which %d goes on with, is not there", o.GoesOn, o.ID)
 }
 
-// stepsToUndo gives what is to be undone where an operation is rolled back.
+// stepsToUndo returns what is to be undone where an operation is rolled back.
 func (a *RollBacks) stepsToUndo(ctx context.Context, o, undone app.Operation, nodes []app.Node) ([]app.Step, error) {
 	steps, err := a.Store.StepsAndJoins(ctx, o.Tenant, undone.ID)
 	if err != nil || o.ID == undone.ID {
@@ -38,7 +38,7 @@ func (a *RollBacks) stepsToUndo(ctx context.Context, o, undone app.Operation, no
 	return stepsTogether(steps, more, nodes), nil
 }
 
-// stepsTogether gives the steps of an operation and of the one that went on with it as if they had been one. A step of both was begun
+// stepsTogether returns the steps of an operation and of the one that went on with it as if they had been one. A step of both was begun
 // where either has begun it. What only the second one does comes behind. Machines that the second one has given back are gone; those
 // that it has still to give back count as made.
 func stepsTogether(first, second []app.Step, nodes []app.Node) []app.Step {

@@ -21,9 +21,9 @@ type LeaseStore interface {
 	// Leader tells whether a server leads, which is the one that ends leases, until when by the database's clock, and what that
 	// clock says. Known is false where there can be only one server.
 	Leader(ctx context.Context) (until time.Time, clock time.Time, known bool, err error)
-	// LeaseTimes gives when a lease was set last and when it ends.
+	// LeaseTimes returns when a lease was set last and when it ends.
 	LeaseTimes(ctx context.Context, tenant string, cluster string) (template.LeaseTimes, error)
-	// LeaseWarnings gives the warnings that were given of a cluster's present end, by how long before it.
+	// LeaseWarnings returns the warnings that were given of a cluster's present end, by how long before it.
 	LeaseWarnings(ctx context.Context, tenant string, cluster string) (map[time.Duration]time.Time, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	// SetLease moves the end of a lease, and with it what is reserved. EConflict where it is not what it was, or the cluster is
@@ -65,7 +65,7 @@ type LeaseChange struct {
 }
 
 // ExtendLease moves the end of a cluster's lease, nearer or further away. Its owner may, within what the template allows;
-// admins may do more, with a reason. It takes more of budgets, or gives some back, so a quota can refuse it. A cluster that is
+// admins may do more, with a reason. It takes more of budgets, or returns some, so a quota can refuse it. A cluster that is
 // being deleted is EConflict; one whose lease has ended but whose delete has not begun can still be saved.
 func (a *Leases) ExtendLease(ctx context.Context, actor app.Actor, cluster string, r template.LeaseRequest) (LeaseOutlook, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ExtendLease", cluster)
@@ -114,7 +114,7 @@ func (a *Leases) ExtendLease(ctx context.Context, actor app.Actor, cluster strin
 }
 
 // leaseFixed says that the template of a cluster does not let leases be changed, nearer or further away; nil where it does. Admins may,
-// with a reason, as with the template's other rules: somebody must be able to give machines back early.
+// with a reason, as with the template's other rules: someone must be able to give machines back early.
 func (a *Leases) leaseFixed(ctx context.Context, c app.Cluster) (*app.Error, error) {
 	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if err != nil || !slices.Contains(d.Immutable, "lease") {

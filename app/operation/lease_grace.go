@@ -77,8 +77,8 @@ func (v *Overdue) Text(o app.Operation, now time.Time) string {
 		phrase.SecondsText(now.Sub(v.lease)), who, phrase.SecondsText(v.goesOn.Sub(now)))
 }
 
-// ResumeOverdue goes on with paused deletions of clusters whose lease ended, once the grace is over: machines that nobody wants
-// cost money, and a pause that was forgotten would keep them for ever.
+// ResumeOverdue goes on with paused deletions of clusters whose lease ended, once the grace is over: machines that no one wants
+// cost money, and a pause that was forgotten would keep them forever.
 func (a *PausedDeletes) ResumeOverdue(ctx context.Context, try func(error)) error {
 	now, grace := a.Now(), a.leaseGrace()
 	paused, err := a.Store.OverdueDeletes(ctx, now.Add(-grace), cluster.TidyAtOnce)

@@ -31,7 +31,7 @@ type LeaseOutlook struct {
 type LeaseObstacle struct {
 	Kind LeaseObstacleKind `json:"kind"`
 	Text string            `json:"text"`           // what it is, and what happens then, for people
-	Stop bool              `json:"stops"`          // somebody has to do something; else it only takes longer
+	Stop bool              `json:"stops"`          // someone has to do something; else it only takes longer
 	At   time.Time         `json:"since,omitzero"` // where that is known
 }
 
@@ -45,7 +45,7 @@ const (
 	ObstacleAccount      LeaseObstacleKind = "account"       // the provider cannot be reached
 	ObstacleProvider     LeaseObstacleKind = "provider"      // it is not in the catalog any more
 	ObstacleProvisioner  LeaseObstacleKind = "provisioner"   // none could carry it out
-	ObstacleLeader       LeaseObstacleKind = "leader"        // no server leads, so nobody ends leases
+	ObstacleLeader       LeaseObstacleKind = "leader"        // no server leads, so no one ends leases
 	ObstacleClock        LeaseObstacleKind = "clock"         // this server's differs from the database's
 )
 

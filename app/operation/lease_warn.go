@@ -19,10 +19,10 @@ import (
 
 // LeaseWarningStore is what LeaseWarnings needs of the database.
 type LeaseWarningStore interface {
-	// LeasesToWarn gives clusters of all tenants whose next warning is due, found by an index.
+	// LeasesToWarn returns clusters of all tenants whose next warning is due, found by an index.
 	LeasesToWarn(ctx context.Context, now time.Time, limit int) ([]LeaseDue, error)
 	// WarnLease writes that a lease was looked at: the notice, where before is not 0, and when it is to be looked at next, zero for
-	// never. It does nothing, and gives false, where the lease was moved or somebody else has done it.
+	// never. It does nothing, and returns false, where the lease was moved or someone else has done it.
 	WarnLease(ctx context.Context, d LeaseDue, before time.Duration, next time.Time, n app.Notice) (bool, error)
 }
 
@@ -55,14 +55,14 @@ type LeaseWarned struct {
 	Before time.Duration `json:"before"` // the end
 	At     time.Time     `json:"at"`     // when people are warned
 	SentAt time.Time     `json:"sent_at,omitzero"`
-	// Skipped says that nobody was there to give it in time, so that a later one was given.
+	// Skipped says that no one was there to give it in time, so that a later one was given.
 	Skipped bool `json:"skipped,omitempty"`
 }
 
 // warnAtOnce is how many leases are looked at in one go.
 const warnAtOnce = 200
 
-// WarnLeases gives the warnings that are due, of all tenants.
+// WarnLeases returns the warnings that are due, of all tenants.
 func (a *LeaseWarnings) WarnLeases(ctx context.Context) error {
 	now := a.Now()
 	due, err := a.Store.LeasesToWarn(ctx, now, warnAtOnce)
@@ -105,8 +105,8 @@ func (a *LeaseWarnings) leaseNotice(ctx context.Context, d LeaseDue, now time.Ti
 	return n, err
 }
 
-// leaseLink leads to the page that extends the lease by one step. It is signed, so that nobody can be led to such a page by
-// somebody else; it is no right: the page asks who is there, and a press of its button extends.
+// leaseLink leads to the page that extends the lease by one step. It is signed, so that no one can be led to such a page by
+// someone else; it is no right: the page asks who is there, and a press of its button extends.
 func (a *Leases) leaseLink(ctx context.Context, c app.Cluster) (app.Subject, error) {
 	key, err := a.WorkerKeys.Get(ctx, a.Store)
 	if err != nil {

@@ -17,13 +17,13 @@ import (
 // RequestStore is what Requests needs of the database.
 type RequestStore interface {
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
-	// KeptRequest gives what is needed to run it; ENotFound where it is not open.
+	// KeptRequest returns what is needed to run it; ENotFound where it is not open.
 	KeptRequest(ctx context.Context, tenant string, id int64) (cluster.Kept, error)
 	// MoveRequest applies a move, as Request.Move says, and writes all that follows in one transaction: the request, its
 	// review, notices, an audit row, and where the request runs now its cluster with operation and plan. ErrNotReady where
 	// it would run and m.Cluster is nil: make one and try again.
 	MoveRequest(ctx context.Context, m cluster.RequestMove) (cluster.Request, error)
-	// OpenRequestsBare gives those that are open and have a greater number than after, oldest first, with nothing but what WaitsFor looks at.
+	// OpenRequestsBare returns those that are open and have a greater number than after, oldest first, with nothing but what WaitsFor looks at.
 	OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]cluster.Request, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
 	// ReadableRequest is Request for one that the reader may see: it asked, would own the cluster, may decide or could have,
@@ -31,9 +31,9 @@ type RequestStore interface {
 	ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (cluster.Request, error)
 	// Requests gives them with reviews, newest first.
 	Requests(ctx context.Context, tenant string, f cluster.RequestFilter) ([]cluster.Request, error)
-	// RequestsDue gives open ones, of all tenants, that are to be looked after by now.
+	// RequestsDue returns open ones, of all tenants, that are to be looked after by now.
 	RequestsDue(ctx context.Context, now time.Time, limit int) ([]cluster.Request, error)
-	// RequestsNumbered gives those of the numbers that there are, oldest first.
+	// RequestsNumbered returns those of the numbers that there are, oldest first.
 	RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]cluster.Request, error)
 	User(ctx context.Context, tenant string, name string) (identity.User, error)
 }
@@ -101,7 +101,7 @@ func (a *Requests) Review(ctx context.Context, actor app.Actor, id int64, v Revi
 	return a.move(ctx, m)
 }
 
-// offer solves and prices a request anew, with an approver's conditions.
+// offer solves and prices a request again, with an approver's conditions.
 func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (*cluster.Offer, *cluster.Kept, error) {
 	r, err := a.request(ctx, actor, id)
 	if err != nil {
@@ -161,7 +161,7 @@ func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v Revie
 	return &cluster.Offer{Terms: terms, By: actor.Name(), At: a.Now(), Reason: v.Reason}, &kept, nil
 }
 
-// Confirm takes what was offered to the actor. It runs at once where nobody else has to approve.
+// Confirm takes what was offered to the actor. It runs at once where no one else has to approve.
 func (a *Requests) Confirm(ctx context.Context, actor app.Actor, id int64, planHash string) (cluster.Request, error) {
 	if err := actor.Authorize("Confirm"); err != nil {
 		return cluster.Request{}, err
@@ -238,7 +238,7 @@ func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r clus
 }
 
 // ready makes what a request needs to run: just what was shown. The definition and the layout that were kept are planned
-// again; EConflict where that gives another plan, or where they are not what was kept.
+// again; EConflict where that returns another plan, or where they are not what was kept.
 func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewCluster, error) {
 	changed := &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "What would run is not what was shown, so nothing was made.",
 		Hint: "Deny or withdraw the request, and ask anew."}
@@ -277,7 +277,7 @@ func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewClu
 	return n, err
 }
 
-// checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or nobody speaks to it.
+// checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or no one speaks to it.
 func (a *Requests) checkStanding(ctx context.Context, tenant string, k cluster.Kept) error {
 	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {

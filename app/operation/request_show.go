@@ -9,7 +9,7 @@ import (
 	"muster/app/cluster"
 )
 
-// mostOpen is how many open requests of a tenant are looked at to find those that wait for somebody.
+// mostOpen is how many open requests of a tenant are looked at to find those that wait for someone.
 const mostOpen = 1000
 
 // openAtOnce is how many of them at a time.
@@ -74,7 +74,7 @@ func (a *Requests) inbox(ctx context.Context, actor app.Actor, limit int, bare b
 	return a.Store.RequestsNumbered(ctx, actor.Tenant, ids)
 }
 
-// Request gives a request of the actor's tenant; ENotFound where there is none.
+// Request returns a request of the actor's tenant; ENotFound where there is none.
 func (a *Requests) Request(ctx context.Context, actor app.Actor, id int64) (cluster.Request, error) {
 	if err := actor.Authorize("Request"); err != nil {
 		return cluster.Request{}, err

@@ -341,7 +341,7 @@ func TestANameIsAskedForOnce(t *testing.T) {
 	b.Wait(b.Actor("bob", app.RoleUser), "web", 4)
 }
 
-// Everybody reviews everything at the same time, again and again: each request runs once at most, and those that run have two
+// Everyone reviews everything at the same time, again and again: each request runs once at most, and those that run have two
 // approvals of different people, none of whom asked.
 func TestParallelReviewsRunARequestOnce(t *testing.T) {
 	b := office.NewBureau(t)

@@ -121,7 +121,7 @@ func (a *RollBacks) rollBack(ctx context.Context, c app.Cluster, o app.Operation
 var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: more has happened since.",
 	Hint: "Look at the new preview and ask again."}
 
-// planRollBack gives what a roll-back would do, and what it makes of the cluster; nil where the operation has changed nothing of
+// planRollBack returns what a roll-back would do, and what it makes of the cluster; nil where the operation has changed nothing of
 // that.
 func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *appcluster.ClusterChange, error) {
 	undone, err := a.undoneBy(ctx, c, o)
@@ -172,13 +172,13 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 		}
 		anew[s.Node] = anew[s.Node] || s.Action == app.ActionCreate
 	}
-	// What the operation gave back is made anew, after what may be left of it is gone.
+	// What the operation gave back is made again, after what may be left of it is gone.
 	p.GivesBack = slices.DeleteFunc(p.GivesBack, func(node string) bool { return anew[node] })
 	p.Untouched = len(nodes) - len(touched)
 	return p, change, nil
 }
 
-// undoChange gives the change that puts back what an operation has made of its cluster, nil where it made nothing of it, and what
+// undoChange returns the change that puts back what an operation has made of its cluster, nil where it made nothing of it, and what
 // the roll-back is planned by.
 func (a *RollBacks) undoChange(ctx context.Context, c app.Cluster, o app.Operation) (change *appcluster.ClusterChange, had appcluster.ClusterChange, err error) {
 	had, made, err := a.Store.ChangeOf(ctx, c.Tenant, o.ID)
@@ -205,7 +205,7 @@ func (a *RollBacks) undoChange(ctx context.Context, c app.Cluster, o app.Operati
 }
 
 // UndoFailed does what is to become by itself of operations that did not end well, of all tenants: it begins the roll-back of those
-// that failed or were cancelled and whose requester wanted that, and goes on with those of which only machines are missing. It gives how
+// that failed or were cancelled and whose requester wanted that, and goes on with those of which only machines are missing. It returns how
 // many it began. It can be called again and again, by several servers: the store takes one such operation after another one, and
 // only while nothing else has followed it.
 func (a *RollBacks) UndoFailed(ctx context.Context) (begun int, err error) {

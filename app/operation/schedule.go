@@ -42,7 +42,7 @@ type Schedules struct {
 // NewSchedules returns Schedules on top of their needs.
 func NewSchedules(c SchedulesConfig) *Schedules { return &Schedules{SchedulesConfig: c} }
 
-// Schedule gives when a cluster goes to sleep and wakes.
+// Schedule returns when a cluster goes to sleep and wakes.
 func (a *Schedules) Schedule(ctx context.Context, actor app.Actor, cluster string) (schedule.ClusterSchedule, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Schedule", cluster)
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *Schedules) Schedule(ctx context.Context, actor app.Actor, cluster strin
 // "schedule", as SleepCluster and WakeCluster do, and policies are asked each time. They are asked now, too, about the next sleep and
 // the next wake, as if the actor asked for them then: EForbidden, reason "policy", where one refuses. While something else is under way it is tried
 // again for an hour, and then left out
-// and told, as is what nobody was there to do in time.
+// and told, as is what no one was there to do in time.
 func (a *Schedules) SetSchedule(ctx context.Context, actor app.Actor, cluster string, s schedule.Schedule) (schedule.ClusterSchedule, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetSchedule", cluster)
 	if err != nil {
@@ -131,7 +131,7 @@ func (a *Schedules) allowsSchedule(ctx context.Context, actor app.Actor, c app.C
 // scheduler is whose name stands at what is done by a schedule.
 const scheduler = "schedule"
 
-// RunSchedules puts to sleep and wakes what is due, of all tenants. It gives how many it began. Several servers may call it at the
+// RunSchedules puts to sleep and wakes what is due, of all tenants. It returns how many it began. Several servers may call it at the
 // same time: a cluster has one operation at a time, and one that sleeps already is left as it is.
 func (a *Schedules) RunSchedules(ctx context.Context) (begun int, err error) {
 	now := a.Now()

@@ -13,7 +13,7 @@ type TopUpDue struct {
 	appcluster.TopUp
 }
 
-// TopUpNote keeps what became of a try that began no operation, or of a person's word.
+// TopUpNote keeps what happened to a try that began no operation, or of a person's word.
 type TopUpNote struct {
 	Tenant, Cluster string
 	Now             time.Time

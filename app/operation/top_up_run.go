@@ -14,14 +14,14 @@ import (
 
 // BackfillStore is what Backfills needs of the database.
 type BackfillStore interface {
-	// NoteTopUp writes down what became of a try. It is false where something else was faster.
+	// NoteTopUp writes down what happened to a try. It is false where something else was faster.
 	NoteTopUp(ctx context.Context, n TopUpNote) (bool, error)
 	// Request gives one with its reviews; ENotFound where the tenant has none of that number.
 	Request(ctx context.Context, tenant string, id int64) (appcluster.Request, error)
 	// SetTopUp carries out a person's order. EConflict where the cluster lacks nothing, and for now while something is under way
 	// or the cluster sleeps.
 	SetTopUp(ctx context.Context, c TopUpChange) error
-	// TopUpsDue gives those that are to be tried by now, of all tenants, of clusters whose lease has not ended.
+	// TopUpsDue returns those that are to be tried by now, of all tenants, of clusters whose lease has not ended.
 	TopUpsDue(ctx context.Context, now time.Time, limit int) ([]TopUpDue, error)
 	User(ctx context.Context, tenant string, name string) (identity.User, error)
 }
@@ -48,7 +48,7 @@ func (d TopUpDue) tell(at time.Time, title, text string) *app.Notice {
 	return &app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID), Title: title, Text: text}
 }
 
-// SetTopUp says whether, and when, the nodes that a cluster lacks are asked for again. An empty order begins anew where it was off.
+// SetTopUp says whether, and when, the nodes that a cluster lacks are asked for again. An empty order begins again where it was off.
 func (a *Backfills) SetTopUp(ctx context.Context, actor app.Actor, cluster string, o TopUpOrder) (appcluster.ClusterView, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetTopUp", cluster)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *Backfills) SetTopUp(ctx context.Context, actor app.Actor, cluster strin
 	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
-// RunTopUps asks again for the nodes that clusters lack, where it is time, of all tenants. It gives how many operations it began. Several
+// RunTopUps asks again for the nodes that clusters lack, where it is time, of all tenants. It returns how many operations it began. Several
 // servers may do this at the same time: a cluster takes one operation of two.
 func (a *Backfills) RunTopUps(ctx context.Context) (begun int, err error) {
 	due, err := a.Store.TopUpsDue(ctx, a.Now(), appcluster.TidyAtOnce)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Length writes a length of time as people say it, with its two greatest units: 3 d 4 h, 2 h, 15 min.
+// Length writes a duration as people say it, with its two greatest units: 3 d 4 h, 2 h, 15 min.
 func Length(d time.Duration) string {
 	day := 24 * time.Hour
 	units := []struct {

@@ -9,7 +9,7 @@ import (
 // longestName is the longest name that is compared with others, in bytes.
 const longestName = 256
 
-// Nearest gives the candidate with the fewest typing errors between it and what was written, up to a third of its
+// Nearest returns the candidate with the fewest typing errors between it and what was written, up to a third of its
 // length; the first by name among equals, "" where none is near.
 func Nearest(written string, candidates []string) string {
 	best, least := "", -1
@@ -64,7 +64,7 @@ func EditDistance(a, b string) int {
 	return last[len(b)]
 }
 
-// DidYouMean gives the hint for a name that is not among those that there are.
+// DidYouMean returns the hint for a name that is not among those that there are.
 func DidYouMean(written string, there []string, otherwise string) string {
 	if near := Nearest(written, there); near != "" {
 		return fmt.Sprintf("Did you mean %s?", near)

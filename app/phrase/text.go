@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// CutText gives the first runes of a text, with a sign where something is left out.
+// CutText returns the first runes of a text, with a sign where something is left out.
 func CutText(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {

@@ -29,7 +29,7 @@ func (k PaceKey) Kind() string {
 	return strings.Join([]string{string(k.Action), k.Service, k.Version, k.Provider, k.Type, k.Hardware, k.Image}, kindParts)
 }
 
-// wider gives the next wider kind, of which less is known for certain: the same in the whole installation, then the service's action
+// wider returns the next wider kind, of which less is known for certain: the same in the whole installation, then the service's action
 // wherever it is, or the machine's with that type of provider. It tells false where there is none.
 func (k PaceKey) wider() (PaceKey, bool) {
 	wide := PaceKey{Action: k.Action, Service: k.Service}
@@ -46,7 +46,7 @@ func (k PaceKey) wider() (PaceKey, bool) {
 	return PaceKey{}, false
 }
 
-// Widths gives the kind and all that are wider, the narrowest first. There are three at most.
+// Widths returns the kind and all that are wider, the narrowest first. There are three at most.
 func (k PaceKey) Widths() []PaceKey {
 	all := []PaceKey{k}
 	for wider, ok := k.wider(); ok; wider, ok = wider.wider() {
@@ -106,7 +106,7 @@ func (t Tally) Typical() time.Duration {
 	return seconds(math.Exp(t.Mean))
 }
 
-// Range gives between what four of five times lie. It is wider where little is known.
+// Range returns between what four of five times lie. It is wider where little is known.
 func (t Tally) Range() (low, high time.Duration) {
 	if t.Runs <= 0 {
 		return 0, 0
@@ -137,7 +137,7 @@ func (p Pace) usual() Tally {
 // Paces are what is known, by kind of step. They are data: the same paces give the same plan.
 type Paces map[PaceKey]Pace
 
-// Known gives the tally of the narrowest kind of which anything is known; its Runs are 0 where nothing is.
+// Known returns the tally of the narrowest kind of which anything is known; its Runs are 0 where nothing is.
 func (p Paces) Known(k PaceKey) Tally {
 	if len(p) == 0 {
 		return Tally{}

@@ -22,7 +22,7 @@ type Plan struct {
 	Resources []string `json:"resources,omitempty"`
 	// Fallbacks are, by hardware, what machines of it may be made of instead where none is to be had.
 	Fallbacks map[string][]string `json:"fallbacks,omitempty"`
-	// Questions are what people are asked in it, by the names that PlanStep.Asks gives.
+	// Questions are what people are asked in it, by the names that PlanStep.Asks returns.
 	Questions map[string]*template.Person `json:"questions,omitempty"`
 	// Expects is how long all of it takes on unlimited workers.
 	Expects app.Expectation `json:"expects,omitzero"`
@@ -92,7 +92,7 @@ func (p Plan) hash(without func(*PlanStep)) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// NeedsOf gives the steps that step i really waits for, with joins replaced by what they join, in order, each once. Of a
+// NeedsOf returns the steps that step i really waits for, with joins replaced by what they join, in order, each once. Of a
 // big plan that may be most of it: for all steps together, ask for the first few.
 func (p Plan) NeedsOf(i int) []int {
 	needs, _ := p.FirstNeeds(i, len(p.Steps))
@@ -164,7 +164,7 @@ type PlanNode struct {
 	Removed  []string               // that a node which stands had
 	Work     map[string]ServiceWork // by service that is neither added nor removed
 	// Begun are, where an operation goes on after another one, the services that this one brought to the node. What it has not
-	// done with them is done; with work, they have to read the configuration anew.
+	// done with them is done; with work, they have to read the configuration again.
 	Begun []string
 	// Lost says that its machine is gone, so that nothing can be done on it. A roll-back, a sleep and a wake leave it out, and no names are
 	// written there; what was made of it is given back all the same.
@@ -187,7 +187,7 @@ func PlanNodes(l layout.Layout) []PlanNode {
 	return nodes
 }
 
-// FallbacksOf gives those of the fallbacks that a plan may come to use.
+// FallbacksOf returns those of the fallbacks that a plan may come to use.
 func (r PlanRequest) FallbacksOf() map[string][]string {
 	if !r.Kind.GrowsNodes() {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"muster/app/template"
 )
 
-// Question gives what a person is asked at a step of the plan; nil where a worker carries it out.
+// Question returns what a person is asked at a step of the plan; nil where a worker carries it out.
 func (p Plan) Question(i int) *template.Person {
 	if name := p.Steps[i].Asks; name != "" {
 		return p.Questions[name]
@@ -27,7 +27,7 @@ func (p Plan) WaitsForPeople() (questions int, longest time.Duration) {
 }
 
 // PeopleInWords is what the expected duration does not say: "plus waiting for people (3 questions, up to 1 d each)"; "" where
-// nobody is asked.
+// no one is asked.
 func (p Plan) PeopleInWords() string {
 	n, longest := p.WaitsForPeople()
 	switch n {

@@ -4,14 +4,14 @@ import (
 	"muster/app/phrase"
 )
 
-// NodeChange is what becomes of a node.
+// NodeChange is what happens to a node.
 type NodeChange string
 
 // The changes of a node; "" for one that stands and stays.
 const (
 	NodeNew      NodeChange = "new"      // it is made
 	NodeGone     NodeChange = "gone"     // its services stop, and its machine is given back
-	NodeReplaced NodeChange = "replaced" // its machine is given back and made anew, with name, host key and services as they were
+	NodeReplaced NodeChange = "replaced" // its machine is given back and made again, with name, host key and services as they were
 )
 
 // ServiceWork is what is done to a service on a node that has it before and after.

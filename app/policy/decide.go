@@ -34,7 +34,7 @@ type Decision struct {
 // be decided before that is worked out, or worked out again.
 type Change struct {
 	Policy string        `json:"policy"`
-	From   time.Duration `json:"from"` // the lease; 0: for ever
+	From   time.Duration `json:"from"` // the lease; 0: forever
 	To     time.Duration `json:"to"`
 	Reason string        `json:"reason,omitempty"`
 }
@@ -88,7 +88,7 @@ func (n Need) Who() string {
 	return who
 }
 
-// Fits tells whether somebody may approve here, whoever asked.
+// Fits tells whether someone may approve here, whoever asked.
 func (n Need) Fits(a app.Actor) bool {
 	switch {
 	case n.Group != "" && slices.Contains(a.Groups, n.Group):

@@ -13,12 +13,12 @@ import (
 // PolicyEffect is what a policy does where it applies.
 type PolicyEffect string
 
-// Approval says who has to approve, and what happens while nobody does. Who asked never counts, and nobody counts twice.
+// Approval says who has to approve, and what happens while no one does. Who asked never counts, and no one counts twice.
 type Approval struct {
 	Count int      `json:"count"`
 	Group string   `json:"group,omitempty"`
 	Role  app.Role `json:"role,omitempty"`
-	// High makes approvers prove anew who they are.
+	// High makes approvers prove again who they are.
 	High bool `json:"high,omitempty"`
 	// ExpireAfter ends the request; 0 means three days. RemindAfter and EscalateAfter are counted from the asking; 0: never.
 	ExpireAfter   time.Duration `json:"expire_after,omitempty"`
@@ -43,7 +43,7 @@ type Facts struct {
 	Nodes       int               `json:"nodes"`
 	CPU         float64           `json:"cpu"` // virtual cores of all nodes; those of unknown size count as 0
 	CostPerHour float64           `json:"cost_per_hour"`
-	Lease       time.Duration     `json:"lease"` // 0: for ever
+	Lease       time.Duration     `json:"lease"` // 0: forever
 	Provider    string            `json:"provider"`
 	Hardware    []string          `json:"hardware"`
 	Now         time.Time         `json:"now"`
@@ -106,7 +106,7 @@ type Policy struct {
 	Effect  PolicyEffect `json:"effect"`
 	// Reason is told to the person who asked. Parts such as ${nodes} are CEL.
 	Reason string `json:"reason,omitempty"`
-	// LeaseCap is CEL that gives a duration: no lease is longer. For rewrite.
+	// LeaseCap is CEL that returns a duration: no lease is longer. For rewrite.
 	LeaseCap string `json:"lease_cap,omitempty"`
 	// Approval is who has to approve. For approve.
 	Approval *Approval `json:"approval,omitempty"`
@@ -130,7 +130,7 @@ type PolicyEngine interface {
 	Words() []PolicyWord
 	// Check tells what is wrong with the CEL of a policy: EInvalid with the field, and line and column in the message.
 	Check(p Policy) error
-	// Judge says whether a policy applies. It is bounded in time and cost; an error means that nobody can tell.
+	// Judge says whether a policy applies. It is bounded in time and cost; an error means that no one can tell.
 	Judge(ctx context.Context, p Policy, f Facts) (Judgement, error)
 }
 

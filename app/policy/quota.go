@@ -15,13 +15,13 @@ import (
 
 // QuotaStore keeps quotas and what is reserved of them.
 type QuotaStore interface {
-	// DeleteQuota gives ENotFound where there is none.
+	// DeleteQuota returns ENotFound where there is none.
 	DeleteQuota(ctx context.Context, who app.Actor, scope QuotaScope, name string, now time.Time) error
-	// QuotaLimits gives the same quotas without what is used, and costs as much as there are.
+	// QuotaLimits returns the same quotas without what is used, and costs as much as there are.
 	QuotaLimits(ctx context.Context, tenant string) ([]Quota, error)
-	// QuotaLines gives the limits that apply to an owner who is in groups.
+	// QuotaLines returns the limits that apply to an owner who is in groups.
 	QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]QuotaLine, error)
-	// Quotas gives those of a tenant with how much is used, in the order of QuotaScopes and then by name.
+	// Quotas returns those of a tenant with how much is used, in the order of QuotaScopes and then by name.
 	Quotas(ctx context.Context, tenant string, now time.Time) ([]QuotaUse, error)
 	// SetQuota writes one in place of what was there.
 	SetQuota(ctx context.Context, who app.Actor, q Quota) error
@@ -82,7 +82,7 @@ type Amounts struct {
 	PerMonth float64 `json:"per_month"`
 }
 
-// Of gives the amount of a measure.
+// Of returns the amount of a measure.
 func (a Amounts) Of(m Measure) float64 {
 	switch m {
 	case MeasureClusters:
@@ -97,7 +97,7 @@ func (a Amounts) Of(m Measure) float64 {
 	return a.PerMonth
 }
 
-// QuotaLine is one limit that applies to somebody.
+// QuotaLine is one limit that applies to someone.
 type QuotaLine struct {
 	Measure Measure    `json:"measure"`
 	Scope   QuotaScope `json:"scope"`
@@ -152,7 +152,7 @@ func (l *Limits) at(m Measure) **float64 {
 	return &l.PerMonth
 }
 
-// Of gives the limit of a measure, and whether there is one.
+// Of returns the limit of a measure, and whether there is one.
 func (l Limits) Of(m Measure) (limit float64, limited bool) {
 	if p := *l.at(m); p != nil {
 		return *p, true
@@ -160,13 +160,13 @@ func (l Limits) Of(m Measure) (limit float64, limited bool) {
 	return 0, false
 }
 
-// With gives the limits with one of them changed.
+// With returns the limits with one of them changed.
 func (l Limits) With(m Measure, limit float64) Limits {
 	*l.at(m) = &limit
 	return l
 }
 
-// Without gives those limits that others do not set.
+// Without returns those limits that others do not set.
 func (l Limits) Without(others Limits) Limits {
 	for _, m := range Measures {
 		if _, is := others.Of(m); is {
@@ -181,7 +181,7 @@ func (l Limits) None() bool {
 	return !slices.ContainsFunc(Measures, func(m Measure) bool { _, is := l.Of(m); return is })
 }
 
-// Quota is what somebody may have at most.
+// Quota is what someone may have at most.
 type Quota struct {
 	Scope     QuotaScope `json:"scope"`
 	Name      string     `json:"name,omitempty"` // of the group or user
@@ -197,7 +197,7 @@ type QuotaUse struct {
 	Used Amounts `json:"used"`
 }
 
-// QuotaLeft is what is left for somebody: all limits that apply, and of each measure the one that leaves least.
+// QuotaLeft is what is left for someone: all limits that apply, and of each measure the one that leaves least.
 type QuotaLeft struct {
 	User     string      `json:"user"`
 	Month    string      `json:"month"` // that money per month is about, such as 2026-11
@@ -205,7 +205,7 @@ type QuotaLeft struct {
 	Tightest []QuotaLine `json:"tightest"`
 }
 
-// ReservationOf gives what a cluster takes, with the groups that its owner is in.
+// ReservationOf returns what a cluster takes, with the groups that its owner is in.
 func ReservationOf(c app.Cluster, nodes []app.NewNode, hardware map[string]template.Flavor, groups []string) Reservation {
 	r := Reservation{Tenant: c.Tenant, Cluster: c.ID, Owner: c.Owner, Groups: slices.Clone(groups), Nodes: len(nodes), CostPerHour: c.CostPerHour,
 		From: c.CreatedAt, Until: c.ExpiresAt}
@@ -274,7 +274,7 @@ func (a *Quotas) QuotaLeft(ctx context.Context, actor app.Actor) (QuotaLeft, err
 // leftKey is of whom it was added up what is left, and what the limits were.
 type leftKey struct{ tenant, user, groups, limits string }
 
-// quotaLines gives the limits that apply to the actor. Where thousands of machines have to be added up, an answer is given again for a while, as
+// quotaLines returns the limits that apply to the actor. Where thousands of machines have to be added up, an answer is given again for a while, as
 // long as the limits are the same: what is asked for is checked against the sums themselves, when it is accepted.
 func (a *Quotas) quotaLines(ctx context.Context, actor app.Actor, now time.Time) ([]QuotaLine, error) {
 	limits, err := a.Store.QuotaLimits(ctx, actor.Tenant)

@@ -97,7 +97,7 @@ type QuotaBreach struct {
 	now    time.Time
 }
 
-// CheckQuota gives the first limit that a reservation would break; nil for none. Had is the one in whose place it comes, nil
+// CheckQuota returns the first limit that a reservation would break; nil for none. Had is the one in whose place it comes, nil
 // where it is new: what does not grow is not held against a limit that was lowered since. Where the owner is another one now, that
 // holds for the limits that the old owner came under too.
 func CheckQuota(r Reservation, had *Reservation, all []QuotaStanding, now time.Time) *QuotaBreach {
@@ -235,7 +235,7 @@ func (b *QuotaBreach) fits(r Reservation, holders []QuotaHolder) string {
 	return phrase.Upper(phrase.OrList(ways)) + "."
 }
 
-// longest gives the lease, from now, that a budget would still allow; 0 for none that is worth it.
+// longest returns the lease, from now, that a budget would still allow; 0 for none that is worth it.
 func (b *QuotaBreach) longest(r Reservation) time.Duration {
 	const worth = 10 * time.Minute
 	if b.Measure != MeasurePerMonth || r.CostPerHour <= 0 {
@@ -270,7 +270,7 @@ func be(m Measure, x float64) string {
 	return Quantity(x) + " are"
 }
 
-// LinesOf gives the limits of quotas that apply, with what is left; months are those of now.
+// LinesOf returns the limits of quotas that apply, with what is left; months are those of now.
 func LinesOf(all []QuotaStanding) []QuotaLine {
 	lines := []QuotaLine{}
 	for _, s := range all {

@@ -33,7 +33,7 @@ func (d Decision) Words() string {
 // Same tells whether two decisions come to the same for who asked.
 func (d Decision) Same(o Decision) bool { return d.Words() == o.Words() }
 
-// PolicyList gives the policies of the actor's tenant, in the order in which they are looked at.
+// PolicyList returns the policies of the actor's tenant, in the order in which they are looked at.
 func (a *Service) PolicyList(ctx context.Context, actor app.Actor) ([]Policy, error) {
 	if err := actor.Authorize("PolicyList"); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (a *Service) PolicyList(ctx context.Context, actor app.Actor) ([]Policy, er
 	return a.Store.Policies(ctx, actor.Tenant)
 }
 
-// Policy gives a policy with all of its versions, the newest first; ENotFound where there never was one.
+// Policy returns a policy with all of its versions, the newest first; ENotFound where there never was one.
 func (a *Service) Policy(ctx context.Context, actor app.Actor, name string) ([]Policy, error) {
 	if err := actor.Authorize("Policy"); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (a *Service) TryPolicy(ctx context.Context, actor app.Actor, t Try) (Trial,
 	return out, nil
 }
 
-// with gives policies with a draft among them.
+// with returns policies with a draft among them.
 func with(policies []Policy, draft Policy, remove bool) []Policy {
 	out := slices.DeleteFunc(slices.Clone(policies), func(p Policy) bool { return p.Name == draft.Name })
 	if !remove {

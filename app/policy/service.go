@@ -11,16 +11,16 @@ import (
 type PolicyStore interface {
 	// DeletePolicy keeps the versions, for those who look back. ENotFound where none stands.
 	DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error
-	// PastFacts gives the newest requests of a tenant, with their facts, the newest first.
+	// PastFacts returns the newest requests of a tenant, with their facts, the newest first.
 	PastFacts(ctx context.Context, tenant string, limit int) ([]PastRequest, error)
-	// Policies gives those of a tenant that stand, in the order in which they are looked at.
+	// Policies returns those of a tenant that stand, in the order in which they are looked at.
 	Policies(ctx context.Context, tenant string) ([]Policy, error)
-	// PolicyVersions gives all versions of a policy, the newest first; none is an empty list.
+	// PolicyVersions returns all versions of a policy, the newest first; none is an empty list.
 	PolicyVersions(ctx context.Context, tenant, name string) ([]Policy, error)
 	// SavePolicy writes a new version. EConflict where p.Version is set and is not the current one, or there are too many.
 	SavePolicy(ctx context.Context, p Policy, who app.Actor, now time.Time) (Policy, error)
 	SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error
-	// TimeZone gives the zone by which policies of a tenant tell weekday and hour; "UTC" where none was set.
+	// TimeZone returns the zone by which policies of a tenant tell weekday and hour; "UTC" where none was set.
 	TimeZone(ctx context.Context, tenant string) (string, error)
 }
 

@@ -8,7 +8,7 @@ import (
 	"muster/app"
 )
 
-// TimeZone gives the zone by which policies of a tenant tell weekday and hour.
+// TimeZone returns the zone by which policies of a tenant tell weekday and hour.
 func (a *Service) TimeZone(ctx context.Context, tenant string) (string, error) {
 	return a.Store.TimeZone(ctx, tenant)
 }
@@ -21,7 +21,7 @@ func (a *Service) PolicyZone(ctx context.Context, actor app.Actor) (string, erro
 	return a.TimeZone(ctx, actor.Tenant)
 }
 
-// SetPolicyZone sets it; EInvalid for a zone that nobody knows.
+// SetPolicyZone sets it; EInvalid for a zone that no one knows.
 func (a *Service) SetPolicyZone(ctx context.Context, actor app.Actor, zone string) error {
 	if err := actor.Authorize("SetPolicyZone"); err != nil {
 		return err

@@ -129,7 +129,7 @@ func (a *Service) changePool(ctx context.Context, actor app.Actor, r PoolRequest
 	return a.pool(ctx, actor.Tenant, r.Name)
 }
 
-// DrainPool gives all machines of a pool back and makes none, until it is switched on again.
+// DrainPool returns all machines of a pool and makes none, until it is switched on again.
 func (a *Service) DrainPool(ctx context.Context, actor app.Actor, name string) (PoolView, error) {
 	if err := actor.Authorize("DrainPool"); err != nil {
 		return PoolView{}, err
@@ -137,7 +137,7 @@ func (a *Service) DrainPool(ctx context.Context, actor app.Actor, name string) (
 	return a.changePool(ctx, actor, PoolRequest{Name: name, Mode: PoolDrained}, "pool.drain")
 }
 
-// DeletePool gives all machines of a pool back; when its provider has nothing of it any more, the pool is gone. PoolReceipt tells of that. Once more
+// DeletePool returns all machines of a pool; when its provider has nothing of it any more, the pool is gone. PoolReceipt tells of that. Once more
 // changes nothing.
 func (a *Service) DeletePool(ctx context.Context, actor app.Actor, name string) (PoolReceipt, error) {
 	if err := actor.Authorize("DeletePool"); err != nil {

@@ -12,7 +12,7 @@ import (
 	"muster/app/template"
 )
 
-// PoolMode says what becomes of a pool.
+// PoolMode says what happens to a pool.
 type PoolMode string
 
 // The modes of a pool.

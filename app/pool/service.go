@@ -18,10 +18,10 @@ type PoolStore interface {
 	CreatePool(ctx context.Context, who app.Actor, p Pool) (Pool, error)
 	// Pool gives a live one by name, or, with ended, the one that ended last; ENotFound.
 	Pool(ctx context.Context, tenant, name string, ended bool) (Pool, error)
-	// PoolMachines gives those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
+	// PoolMachines returns those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
 	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)
 	PoolReceipt(ctx context.Context, pool int64, now time.Time) (PoolReceipt, error)
-	// PoolViews gives those of a tenant that are live, by name, without their machines.
+	// PoolViews returns those of a tenant that are live, by name, without their machines.
 	PoolViews(ctx context.Context, tenant string, today time.Time) ([]PoolView, error)
 }
 

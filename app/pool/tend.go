@@ -22,12 +22,12 @@ import (
 
 // StockStore keeps the machines of pools.
 type StockStore interface {
-	// DuePools gives the pools of all tenants that something is to be done about by now.
+	// DuePools returns the pools of all tenants that something is to be done about by now.
 	DuePools(ctx context.Context, now time.Time, limit int) ([]Pool, error)
 	// EndPool ends a pool that is being deleted and has no machine any more.
 	EndPool(ctx context.Context, p Pool, now time.Time) error
 	NextClusterNumber(ctx context.Context) (int64, error)
-	// PoolMachines gives those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
+	// PoolMachines returns those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
 	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)
 	// RestPool notes when a pool is due next, and its trouble, unless something has happened to it since p was read. With a notice, people are told.
 	RestPool(ctx context.Context, p Pool, n *app.Notice) error
@@ -52,7 +52,7 @@ type ReconcilerConfig struct {
 	Pools *Service
 }
 
-// Reconciler fills pools, and gives back what they have too much.
+// Reconciler fills pools, and returns what they have too much.
 type Reconciler struct {
 	ReconcilerConfig
 
@@ -70,7 +70,7 @@ const (
 	poolAtOnce     = 10 // machines under way; after a failure one, until one has come up
 	poolFirstRetry = 10 * time.Second
 	poolLastRetry  = 10 * time.Minute
-	poolTellAfter  = 2 // failures in a row, so that nobody is woken by one
+	poolTellAfter  = 2 // failures in a row, so that no one is woken by one
 )
 
 // poolCatalog remembers by which catalog pools were last looked at.
@@ -80,7 +80,7 @@ type poolCatalog struct {
 }
 
 // TendPools does what is due about pools, of all tenants: machines that are lacking are made, those that are too old, too many, of another shape than the
-// catalog says by now, or of no use any more are given back. It gives how many machines it began with. A pool is due when something has happened to it, or at a
+// catalog says by now, or of no use any more are given back. It returns how many machines it began with. A pool is due when something has happened to it, or at a
 // time that it knows, so one to which nothing happens costs nothing. Several servers may call it at the same time.
 func (a *Reconciler) TendPools(ctx context.Context) (begun int, err error) {
 	now := a.Now()
@@ -150,7 +150,7 @@ func (a *Reconciler) tendPool(ctx context.Context, p Pool, now time.Time) (begun
 	return t.begun, t.rest(ctx)
 }
 
-// retire gives back what is of no use.
+// retire returns what is of no use.
 func (t *poolTurn) retire(ctx context.Context, machines []PoolMachine) error {
 	var errs []error
 	for _, m := range machines {

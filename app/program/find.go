@@ -15,7 +15,7 @@ const namePattern = `^[a-z][a-z0-9-]{0,31}$`
 
 var nameForm = regexp.MustCompile(namePattern)
 
-// Find gives the executable files of a directory whose names begin with a prefix, by what follows it, sorted. Files that are not executable are left
+// Find returns the executable files of a directory whose names begin with a prefix, by what follows it, sorted. Files that are not executable are left
 // alone: a README may
 // lie there as well.
 func Find(dir, prefix string) (names []string, paths map[string]string, err error) {
@@ -43,7 +43,7 @@ func Find(dir, prefix string) (names []string, paths map[string]string, err erro
 	return names, paths, nil
 }
 
-// Vet refuses a program that somebody else could have written, or could exchange: it would run with all that Muster may do. It is to be looked at again before
+// Vet refuses a program that someone else could have written, or could exchange: it would run with all that Muster may do. It is to be looked at again before
 // each start. Errors are EInvalid, or EForbidden with the reason "untrusted".
 func Vet(path, prefix string) error {
 	if name, ok := strings.CutPrefix(filepath.Base(path), prefix); !ok || !nameForm.MatchString(name) {

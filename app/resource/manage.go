@@ -13,7 +13,7 @@ import (
 	"muster/app"
 )
 
-// Resources gives a page of the tenant's resources, and tells whether there are more.
+// Resources returns a page of the tenant's resources, and tells whether there are more.
 func (a *Service) Resources(ctx context.Context, actor app.Actor, f ResourceFilter) (list []ResourceInfo, more bool, err error) {
 	if err := actor.Authorize("Resources"); err != nil {
 		return nil, false, err
@@ -174,7 +174,7 @@ func (a *Service) DiffResource(ctx context.Context, actor app.Actor, id Resource
 	return d, nil
 }
 
-// OpenResource gives the content of a version from an offset on; number 0 is the active one. Close it. Reading it from its beginning
+// OpenResource returns the content of a version from an offset on; number 0 is the active one. Close it. Reading it from its beginning
 // to its end finds out whether it is what was pushed: the last read fails where it is not.
 func (a *Service) OpenResource(ctx context.Context, actor app.Actor, id ResourceID, number, offset int64) (ResourceInfo, ResourceVersion, io.ReadCloser, error) {
 	if err := actor.Authorize("OpenResource"); err != nil {
@@ -217,7 +217,6 @@ type checkedContent struct {
 	sum  hash.Hash
 }
 
-// Read implements io.Reader.
 func (c *checkedContent) Read(b []byte) (int, error) {
 	n, err := c.ReadCloser.Read(b)
 	_, _ = c.sum.Write(b[:n])

@@ -14,7 +14,7 @@ import (
 )
 
 // Pin puts into services which contents their resources are now; what is pinned already stays. Entries that change are copies, the map is
-// the caller's own. An error says which service needs what is not there; what nobody named and is not in use any more is left out.
+// the caller's own. An error says which service needs what is not there; what no one named and is not in use any more is left out.
 func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*template.Service) error {
 	type place struct {
 		service string
@@ -75,7 +75,7 @@ func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*t
 // Common names, for actions that name no resource at all, those that their automator has for all actions: the tenant's that are in use, of the types that
 // say so. Coopr's services rely on that, which find all cookbooks on their nodes. Services of a cluster that stands are kept out: what stands keeps
 // what it has.
-// The notes tell what of it is left out: nobody asked for these, so nobody is refused for their sake.
+// The notes tell what of it is left out: no one asked for these, so no one is refused for their sake.
 func (a *Service) Common(ctx context.Context, tenant string, services, stand map[string]*template.Service) (notes []string, err error) {
 	known := map[string][]template.ResourceRef{} // by automator
 	for _, name := range slices.Sorted(maps.Keys(services)) {
@@ -145,7 +145,7 @@ func (a *Service) commonOf(ctx context.Context, tenant, automator string) (refs 
 // commonPage is how many resources are read at once.
 const commonPage = 1000
 
-// chooseCommon gives those that an action can have side by side, and says which it leaves out: one whose name an earlier one has, since both would
+// chooseCommon returns those that an action can have side by side, and says which it leaves out: one whose name an earlier one has, since both would
 // have the same place on
 // the node, and what is too many.
 func chooseCommon(automator string, all []template.ResourceRef) (refs []template.ResourceRef, notes []string) {
@@ -202,7 +202,7 @@ func pinned(services map[string]*template.Service) iter.Seq2[*template.ServiceAc
 	}
 }
 
-// PinnedIn gives the pinned resources of services, by hash.
+// PinnedIn returns the pinned resources of services, by hash.
 func PinnedIn(services map[string]*template.Service) map[string]template.ResourceRef {
 	all := map[string]template.ResourceRef{}
 	for _, r := range pinned(services) {
@@ -221,7 +221,7 @@ func ResourcesOf(services map[string]*template.Service) []string {
 	return slices.Compact(all)
 }
 
-// ByName gives the resources that an action names itself, or those that it has without naming them.
+// ByName returns the resources that an action names itself, or those that it has without naming them.
 func ByName(refs []template.ResourceRef, common bool) []template.ResourceRef {
 	return slices.DeleteFunc(slices.Clone(refs), func(r template.ResourceRef) bool { return r.Common != common })
 }

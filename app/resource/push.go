@@ -138,7 +138,7 @@ func (a *Service) resourceType(id ResourceID) (template.ResourceType, error) {
 }
 
 // keepVersion looks into a content, keeps it and writes its version. Dying in between leaves at most an announced content, which is
-// swept when nobody has needed it for a while.
+// swept when no one has needed it for a while.
 func (a *Service) keepVersion(ctx context.Context, actor app.Actor, p ResourcePush, t template.ResourceType, taken TakenBlob) (ResourceVersion, error) {
 	p.Source.Trusted = actor.Role == app.RoleSuperadmin
 	if p.Hash != "" && !strings.EqualFold(p.Hash, taken.Hash()) {
@@ -201,7 +201,7 @@ func cleanFileName(s string) string {
 	return s
 }
 
-// redactGit gives the address of a repository without what may be secret.
+// redactGit returns the address of a repository without what may be secret.
 func redactGit(s string) string {
 	if before, rest, ok := strings.Cut(s, "://"); ok {
 		host, tail, slash := strings.Cut(rest, "/")
@@ -244,7 +244,7 @@ func Bytes(n int64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") + " " + units[u]
 }
 
-// ResourceTypes gives what members of families declare, by family and member.
+// ResourceTypes returns what members of families declare, by family and member.
 func (a *Service) ResourceTypes(_ context.Context, actor app.Actor) ([]ResourceTypes, error) {
 	if err := actor.Authorize("ResourceTypes"); err != nil {
 		return nil, err

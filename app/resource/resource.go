@@ -215,12 +215,12 @@ const (
 // BlobStore keeps contents by name. Errors are *Error: ENotFound, ETransient, ECapacity, ECredentials.
 type BlobStore interface {
 	// Take reads all of r into a temporary place, and finds its hash on the way; more than limit bytes are ETooLarge, 0 is no
-	// limit. Close what it gives. What breaks off leaves nothing.
+	// limit. Close what it returns. What breaks off leaves nothing.
 	Take(ctx context.Context, r io.Reader, limit int64) (TakenBlob, error)
 	// Fetch takes a git repository at a tag, branch or commit as a tar.gz of its files. The credential is user:token, "" for none.
-	// The same commit gives the same bytes.
+	// The same commit returns the same bytes.
 	Fetch(ctx context.Context, source ResourceSource, credential string, limit int64) (taken TakenBlob, commit string, err error)
-	// Open gives a content from an offset on. ENotFound where it is not there. Whoever reads checks the hash.
+	// Open returns a content from an offset on. ENotFound where it is not there. Whoever reads checks the hash.
 	Open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
 	// Delete removes a content; one that is not there is success.
 	Delete(ctx context.Context, name string) error

@@ -124,7 +124,7 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 			if got := brought(f.Definition(), "db", app.ActionStart); len(got) > 0 {
 				t.Errorf("one of shell's has %v", got)
 			}
-			// Services that are added are told of the same.
+			// Services that are added are notified of the same.
 			q := f.Preview(cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
 			if !strings.Contains(strings.Join(q.Notes, " "), c.note) {
 				t.Errorf("added services say %q, want %q", q.Notes, c.note)

@@ -9,15 +9,15 @@ import (
 
 // ContentStore knows which contents there are; they themselves are elsewhere, see BlobStore.
 type ContentStore interface {
-	// AnnounceBlob says that a content is about to be kept, and gives the name that it is to have. EQuota where the tenant's contents would be more than
+	// AnnounceBlob says that a content is about to be kept, and returns the name that it is to have. EQuota where the tenant's contents would be more than
 	// most bytes together; 0 is no limit. For a while from now on
-	// the content is not taken for one that nobody needs.
+	// the content is not taken for one that no one needs.
 	AnnounceBlob(ctx context.Context, tenant string, b Blob, most int64, at time.Time) (name string, err error)
-	// BlobFiles gives what is in a content, or ENotFound.
+	// BlobFiles returns what is in a content, or ENotFound.
 	BlobFiles(ctx context.Context, tenant, hash string) ([]ResourceFile, error)
 	// BlobGone forgets a content that was removed.
 	BlobGone(ctx context.Context, b GoingBlob) error
-	// BlobName gives where a content of the tenant is kept, or ENotFound.
+	// BlobName returns where a content of the tenant is kept, or ENotFound.
 	BlobName(ctx context.Context, tenant, hash string) (name string, size int64, err error)
 	// BlobsOf counts the contents of a tenant, and their bytes.
 	BlobsOf(ctx context.Context, tenant string) (n int, size int64, err error)
@@ -43,7 +43,7 @@ type ResourceStore interface {
 	RecallResource(ctx context.Context, who app.Actor, id ResourceID, number int64, at time.Time) error
 	// ResourceInfo gives one with its versions, or ENotFound.
 	ResourceInfo(ctx context.Context, tenant string, id ResourceID) (ResourceInfo, error)
-	// ResourceInfos gives those that a filter chooses, by family, member, type and name, without versions; at most f.Limit.
+	// ResourceInfos returns those that a filter chooses, by family, member, type and name, without versions; at most f.Limit.
 	ResourceInfos(ctx context.Context, tenant string, f ResourceFilter) ([]ResourceInfo, error)
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 	// StageResource marks the version to be in use from the next sync on, and no other of the resource; RecallResource takes the

@@ -14,9 +14,9 @@ const (
 	strayBatch  = 500
 )
 
-// SweepResources removes contents that nobody refers to: no version, and no cluster that is not gone. What it sees so, it must have seen
-// so before; a content that is being uploaded counts as seen anew. Beside that it removes what lies in the store
-// under the installation's name and is known to nobody. It gives how many contents it removed.
+// SweepResources removes contents that no one refers to: no version, and no cluster that is not gone. What it sees so, it must have seen
+// so before; a content that is being uploaded counts as seen again. Beside that it removes what lies in the store
+// under the installation's name and is known to no one. It returns how many contents it removed.
 func (a *Service) SweepResources(ctx context.Context, after time.Duration) (removed int, err error) {
 	if a.Blobs == nil {
 		return 0, nil
@@ -47,7 +47,7 @@ func (a *Service) SweepResources(ctx context.Context, after time.Duration) (remo
 	return removed + strays, err
 }
 
-// sweepStrays removes what is known to nobody.
+// sweepStrays removes what is known to no one.
 func (a *Service) sweepStrays(ctx context.Context, after time.Duration) (removed int, err error) {
 	installation, err := a.Contents.Installation(ctx)
 	if err != nil {

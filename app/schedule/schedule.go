@@ -105,7 +105,7 @@ func (s Schedule) location() (*time.Location, error) {
 	return zone, nil
 }
 
-// After gives when a kind comes next after a moment; zero for never.
+// After returns when a kind comes next after a moment; zero for never.
 func (s Schedule) After(kind app.OperationKind, t time.Time) time.Time {
 	text := s.Sleep
 	if kind == app.OperationWake {
@@ -118,7 +118,7 @@ func (s Schedule) After(kind app.OperationKind, t time.Time) time.Time {
 	return next(text, zone, t)
 }
 
-// Next gives the next times after a moment, sooner first.
+// Next returns the next times after a moment, sooner first.
 func (s Schedule) Next(t time.Time, n int) []ScheduledTime {
 	list := []ScheduledTime{}
 	sleep, wake := s.After(app.OperationSleep, t), s.After(app.OperationWake, t)
@@ -158,7 +158,7 @@ func onFace(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// ofFace gives when a zone's clock shows a face: the first time where it does so twice, and where it jumps over it, as long after the
+// ofFace returns when a zone's clock shows a face: the first time where it does so twice, and where it jumps over it, as long after the
 // jump as the face is after the time at which it jumps.
 func ofFace(face time.Time, zone *time.Location) time.Time {
 	const day = 24 * time.Hour
@@ -195,14 +195,14 @@ type ScheduleDue struct {
 
 // scheduleStore keeps when clusters go to sleep and wake.
 type scheduleStore interface {
-	// ClusterSchedule gives that of a cluster; the zero one where it has none.
+	// ClusterSchedule returns that of a cluster; the zero one where it has none.
 	ClusterSchedule(ctx context.Context, tenant, cluster string) (ClusterSchedule, error)
 	// SetSchedule writes one in place of what was there; without times it takes it away.
 	SetSchedule(ctx context.Context, c ScheduleChange) error
-	// DueSchedules gives those of live clusters, of all tenants, of which something is to be done by now.
+	// DueSchedules returns those of live clusters, of all tenants, of which something is to be done by now.
 	DueSchedules(ctx context.Context, now time.Time, limit int) ([]ScheduleDue, error)
 	// MoveSchedule notes that what came until a moment was done or left out, when to look again, and what people are told (Kind "" for
-	// nothing). It is false, and nothing happens, where somebody else was faster.
+	// nothing). It is false, and nothing happens, where someone else was faster.
 	MoveSchedule(ctx context.Context, d ScheduleDue, until, due time.Time, n app.Notice) (bool, error)
 }
 
@@ -213,7 +213,7 @@ func (s Schedule) Soonest(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// Latest gives what came last after one moment and by another, and when; "" for nothing. Of several that were missed only the last
+// Latest returns what came last after one moment and by another, and when; "" for nothing. Of several that were missed only the last
 // one makes a difference.
 func (s Schedule) Latest(after, by time.Time) (kind app.OperationKind, at time.Time) {
 	for _, k := range []app.OperationKind{app.OperationSleep, app.OperationWake} {
@@ -230,7 +230,7 @@ func (s Schedule) Latest(after, by time.Time) (kind app.OperationKind, at time.T
 	return kind, at
 }
 
-// Missed is what people are told of something that was not done.
+// Missed is what people are notified of something that was not done.
 func (d ScheduleDue) Missed(kind app.OperationKind, at, now time.Time, why string) app.Notice {
 	c := d.Cluster
 	verb := map[app.OperationKind]string{app.OperationSleep: "go to sleep", app.OperationWake: "wake"}[kind]

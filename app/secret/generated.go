@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A generated secret is a password that nobody sets: ${secret:generated/NAME} in the configuration or the actions of a catalog. It is
+// A generated secret is a password that no one sets: ${secret:generated/NAME} in the configuration or the actions of a catalog. It is
 // another one in every cluster, the same on all of its nodes and for all of its life, and gone with the cluster.
 //
 // It follows from the cluster's own SSH key and the name, so that there is nothing to keep, seal, rotate or wipe beside that key. Whoever
@@ -35,7 +35,7 @@ func CutGenerated(names []string) (set, generated []string) {
 	return set, generated
 }
 
-// GeneratedValues gives what the names stand for in the cluster that has the key: 26 characters of a-z and 2-7, with 128 bits.
+// GeneratedValues returns what the names stand for in the cluster that has the key: 26 characters of a-z and 2-7, with 128 bits.
 // Nothing for none, and where there is no key.
 func GeneratedValues(key []byte, names []string) map[string]string {
 	out := make(map[string]string, len(names))

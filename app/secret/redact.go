@@ -86,7 +86,7 @@ func formsOf(secret string) []string {
 	return all
 }
 
-// base64Forms gives what of the base64 of anything that holds the secret depends on the secret alone, at each of the three places
+// base64Forms returns what of the base64 of anything that holds the secret depends on the secret alone, at each of the three places
 // where it may begin, and the lines into which the secret's own is wrapped.
 func base64Forms(secret string) (all []string) {
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {

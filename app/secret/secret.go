@@ -17,9 +17,9 @@ type secretStore interface {
 	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
 	// DeleteSecret is ENotFound where there is none.
 	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
-	// Secrets gives a tenant's, by name.
+	// Secrets returns a tenant's, by name.
 	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
-	// SecretValues gives the values of those of the names that there are, and notes that they were used.
+	// SecretValues returns the values of those of the names that there are, and notes that they were used.
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 }
 
@@ -68,7 +68,7 @@ func (a *Service) DeleteSecret(ctx context.Context, actor app.Actor, name string
 	return a.Store.DeleteSecret(ctx, actor, name, a.Now())
 }
 
-// WithSecrets gives a value in which references stand for the tenant's secrets. What has none is given back itself, not
+// WithSecrets returns a value in which references stand for the tenant's secrets. What has none is given back itself, not
 // copied; nothing is changed. A value that was put in is not looked into again.
 func WithSecrets[T any](value T, secrets map[string]string) T {
 	if out, ok := putSecrets(value, secrets).(T); ok {
@@ -147,7 +147,7 @@ func MissingSecret(tenant, name, where string) error {
 		Hint: fmt.Sprintf("An admin sets it with `muster secret set %s`, or on the page Secrets.", name)}
 }
 
-// SecretValues gives what names stand for, or says which is missing.
+// SecretValues returns what names stand for, or says which is missing.
 func (a *Service) SecretValues(ctx context.Context, tenant string, names []string, where string) (map[string]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -164,7 +164,7 @@ func (a *Service) SecretValues(ctx context.Context, tenant string, names []strin
 	return values, nil
 }
 
-// SecretsOf gives the spec of a provider with a tenant's secrets in its settings, for what looks after accounts. It is EInvalid
+// SecretsOf returns the spec of a provider with a tenant's secrets in its settings, for what looks after accounts. It is EInvalid
 // where the tenant does not have one of them.
 func (a *Service) SecretsOf(ctx context.Context, tenant string, spec template.ProviderSpec) (template.ProviderSpec, error) {
 	values, err := a.SecretValues(ctx, tenant, app.SecretNames(spec.Settings), "Provider "+spec.Name)

@@ -17,10 +17,10 @@ import (
 
 // TenantSettingsStore keeps what is done together.
 type TenantSettingsStore interface {
-	// TenantMark gives a digest of all settings of a tenant: another one as soon as any of them is other than it was.
+	// TenantMark returns a digest of all settings of a tenant: another one as soon as any of them is other than it was.
 	TenantMark(ctx context.Context, tenant string) (string, error)
 	// Together carries out act where the tenant's mark is still that one, else it is EConflict, reason tenant_moved. What act changes
-	// in this store by way of the context that it is given happens all at once, or, where act gives an error, not at all; what it reads
+	// in this store by way of the context that it is given happens all at once, or, where act returns an error, not at all; what it reads
 	// is as it was before. Act may be called more than once, and must not wait for anything but this store. Facts are for the audit.
 	Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error
 }

@@ -144,7 +144,7 @@ func (a *Service) hookSettings(ctx context.Context, tenant string, s *TenantSett
 	return nil
 }
 
-// placeNames gives places names, each once.
+// placeNames returns places names, each once.
 type placeNames map[string]bool
 
 func (p placeNames) next(kind, name, what string) template.SecretPlace {

@@ -148,7 +148,7 @@ func (in TenantImport) check() error {
 	return nil
 }
 
-// placesOf gives the names of all places.
+// placesOf returns the names of all places.
 func placesOf(s TenantSettings) map[string]bool {
 	var all []template.SecretPlace
 	for _, place := range s.Secrets {
@@ -169,7 +169,7 @@ func placesOf(s TenantSettings) map[string]bool {
 	return names
 }
 
-// filled gives what is to stand at a place of something new; "" where that is not known, which is a problem.
+// filled returns what is to stand at a place of something new; "" where that is not known, which is a problem.
 func (p *tenantPlan) filled(path string, place template.SecretPlace) string {
 	name, ok := place.Name()
 	switch {

@@ -205,7 +205,7 @@ func (p *tenantPlan) buildHooks(ctx context.Context) error {
 	})
 }
 
-// user gives an account as it will be.
+// user returns an account as it will be.
 func (p *tenantPlan) user(ctx context.Context, tenant, name string) (identity.User, error) {
 	if w, ok := p.want.Users[name]; ok {
 		u := identity.User{Tenant: tenant, Name: name, Role: w.Role}

@@ -62,7 +62,7 @@ func (p *tenantPlan) tenant(context.Context) error {
 	return nil
 }
 
-// people are accounts. New ones get a password that nobody knows: it is reset, or they sign in elsewhere.
+// people are accounts. New ones get a password that no one knows: it is reset, or they sign in elsewhere.
 func (p *tenantPlan) people(context.Context) error {
 	return eachPart(p, "users", p.want.Users, p.is.Users, func(path, name string, w UserSettings, is *UserSettings) error {
 		if is == nil {
@@ -78,7 +78,7 @@ func (p *tenantPlan) people(context.Context) error {
 			_, err := p.a.People.ChangeUser(ctx, p.actor, name, c, p.at)
 			return err
 		})
-		if w.Role.Mighty() && !w.Disabled { // before those that stop to be: somebody has to be left
+		if w.Role.Mighty() && !w.Disabled { // before those that stop to be: someone has to be left
 			last := len(p.steps) - 1
 			p.steps[last].turn = turnTenant
 		}
@@ -169,7 +169,7 @@ func (p *tenantPlan) quotas(context.Context) error {
 	})
 }
 
-// written gives policies as the file has them.
+// written returns policies as the file has them.
 func (p *tenantPlan) written(policies map[string]policy.Policy) map[string]any {
 	if policies == nil {
 		return nil

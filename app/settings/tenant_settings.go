@@ -51,10 +51,9 @@ type TenantSettings struct {
 
 func placeOf(name string) template.SecretPlace { return template.SecretPlace("${secret:" + name + "}") }
 
-// TimeLength is a length of time that is written as people do: 90m, 24h, 3d.
+// TimeLength is a duration that is written as people do: 90m, 24h, 3d.
 type TimeLength time.Duration
 
-// MarshalText implements encoding.TextMarshaler.
 func (l TimeLength) MarshalText() ([]byte, error) {
 	d := time.Duration(l)
 	if d == 0 || d%time.Second != 0 {
@@ -63,7 +62,6 @@ func (l TimeLength) MarshalText() ([]byte, error) {
 	return []byte(phrase.LengthWords(d)), nil
 }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (l *TimeLength) UnmarshalText(text []byte) error {
 	d, err := template.ParseLength(string(text))
 	if err != nil {
@@ -112,7 +110,7 @@ func settingsOfHook(h webhook.Hook) HookSettings {
 		OnTimeout: h.OnTimeout, Script: h.Script, Disabled: h.State == webhook.HookOff}
 }
 
-// BuildHookSettings are a BuildHook. Its address is made anew where it is brought in.
+// BuildHookSettings are a BuildHook. Its address is made again where it is brought in.
 type BuildHookSettings struct {
 	System   string               `json:"system"`
 	Owner    string               `json:"owner"`
@@ -164,7 +162,7 @@ type TenantProblem struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
-// TenantEdit is what becomes of one thing.
+// TenantEdit is what happens to one thing.
 type TenantEdit struct {
 	Part   string                `json:"part"`             // users, groups, …; as in the file
 	Name   string                `json:"name,omitempty"`   // "" of what the tenant has one of
@@ -177,7 +175,7 @@ type TenantEdit struct {
 // TenantImport is what an admin wants of the settings of a tenant. All of it happens, or nothing.
 type TenantImport struct {
 	File string `json:"file"`
-	// Fill gives the values of places that the tenant has nothing for yet, by name. What it has stays as it is.
+	// Fill returns the values of places that the tenant has nothing for yet, by name. What it has stays as it is.
 	Fill map[string]string `json:"fill,omitempty"`
 	// Prune also removes what the file does not hold, in the parts that it speaks of.
 	Prune bool `json:"prune,omitempty"`
@@ -214,15 +212,15 @@ type TenantFile struct {
 
 // TenantFiles reads and writes the file of settings; app/file/tenantfile is one. It is pure.
 type TenantFiles interface {
-	// ReadTenant also gives where each part stands, by its path. Problems are errors; with one, the settings are not whole.
+	// ReadTenant also returns where each part stands, by its path. Problems are errors; with one, the settings are not whole.
 	ReadTenant(text string) (TenantSettings, map[string]TenantPlace, []TenantProblem)
-	// WriteTenant gives the same text for the same settings. ReadTenant of what it wrote gives the same settings.
+	// WriteTenant returns the same text for the same settings. ReadTenant of what it wrote returns the same settings.
 	WriteTenant(s TenantSettings) string
-	// Policy gives a policy as the file has it, as a value that JSON can be made of: what differs is told in its words.
+	// Policy returns a policy as the file has it, as a value that JSON can be made of: what differs is told in its words.
 	Policy(p policy.Policy) any
 }
 
-// TenantMoved is what Together gives where the mark is another one.
+// TenantMoved is what Together returns where the mark is another one.
 func TenantMoved() error {
 	return &app.Error{Code: app.EConflict, Reason: "tenant_moved", Field: "as_of", Message: "The settings of the tenant were changed by somebody else meanwhile.",
 		Hint: "Look at what the file would do now, and import it then."}

@@ -149,7 +149,7 @@ func runLedger(b *testing.B, where string, clusters, nodes, size int, plan func(
 	b.ReportMetric(0, "ns/op")
 }
 
-// report ends all held steps well, and gives those that were handed over.
+// report ends all held steps well, and returns those that were handed over.
 func report(b *testing.B, s *store.Store, w app.WorkerID, held []*execution.ClaimedStep) (next []*execution.ClaimedStep) {
 	fs := make([]execution.Finish, len(held))
 	for i, c := range held {

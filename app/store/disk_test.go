@@ -7,7 +7,7 @@ import (
 	"muster/app/store/db"
 )
 
-// onDisk gives an empty store of SQLite in a file, which is closed when the test ends.
+// onDisk returns an empty store of SQLite in a file, which is closed when the test ends.
 func onDisk(t *testing.T) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "muster.db"), make([]byte, db.KeySize))

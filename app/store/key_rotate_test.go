@@ -46,7 +46,7 @@ func openBy(t testing.TB, where string, k db.KeyKeeper) *store.Store {
 
 var admin = app.Actor{Tenant: "t", User: "ada", Role: app.RoleAdmin, Via: app.ViaAPI, From: "192.0.2.7"}
 
-// fill gives a store clusters and secrets.
+// fill returns a store clusters and secrets.
 func fill(t testing.TB, s *store.Store, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
@@ -81,7 +81,7 @@ func checkFilled(t testing.TB, s *store.Store, n int) {
 	}
 }
 
-// under gives how many values each key seals.
+// under returns how many values each key seals.
 func under(t testing.TB, s *store.Store) (newest, others int, uses []db.KeyUse) {
 	t.Helper()
 	uses, err := s.KeyUses(t.Context())
@@ -163,7 +163,7 @@ func TestRotationGoesOnWhereItStopped(t *testing.T) {
 	rotates(t, filepath.Join(t.TempDir(), "muster.db"), keeper(t, 1))
 }
 
-// A database from before there were data keys: its values open, and the rotation seals them anew.
+// A database from before there were data keys: its values open, and the rotation seals them again.
 func TestValuesOfTheFirstFormOpenAndAreSealedAnew(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "muster.db")
 	s := openBy(t, file, keeper(t, 1))

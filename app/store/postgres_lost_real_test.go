@@ -181,7 +181,7 @@ func TestPostgresConnectionsLostAtRandom(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Duration(rand.IntN(5000)) * time.Microsecond)
-		if i%2 == 0 { // PostgreSQL hears, and nobody hears what it says
+		if i%2 == 0 { // PostgreSQL hears, and no one hears what it says
 			c.silence()
 			time.Sleep(time.Duration(rand.IntN(10)) * time.Millisecond)
 		}
@@ -309,7 +309,7 @@ func TestPostgresLeaderHangs(t *testing.T) {
 	next("one", true) // the first comes back
 }
 
-// A server that hangs in the middle of a transaction holds the others up for seconds, not for ever.
+// A server that hangs in the middle of a transaction holds the others up for seconds, not forever.
 func TestPostgresServerHangsInAWrite(t *testing.T) {
 	one, c, where := throughCable(t)
 	two := open(t, where)

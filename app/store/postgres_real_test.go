@@ -30,7 +30,7 @@ var postgres = sync.OnceValues(func() (*apptest.Postgres, error) {
 
 const template = "muster_template"
 
-// fresh gives the address of a database of the test's own, with empty tables.
+// fresh returns the address of a database of the test's own, with empty tables.
 func fresh(t testing.TB) string {
 	t.Helper()
 	p, err := postgres()

@@ -88,7 +88,7 @@ func TestPostgresServersTellEachOther(t *testing.T) {
 	}
 	create("another")
 	wait("who watches", other)
-	// A new connection wakes everybody, since nobody knows what was missed. Once it stands, only who is meant is woken.
+	// A new connection wakes everyone, since no one knows what was missed. Once it stands, only who is meant is woken.
 	for i := 0; ; i++ {
 		drain(other)
 		drain(two.Committed())

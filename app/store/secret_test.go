@@ -84,7 +84,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 		t.Error("the catalog itself was changed")
 	}
 
-	// Nobody reads them back, and the files of the database hold nothing of them.
+	// No one reads them back, and the files of the database hold nothing of them.
 	list, err := a.Secret.Secrets(ctx, admin)
 	text, _ := json.Marshal(list)
 	if err != nil || len(list) != 3 || list[0].UsedAt == nil || strings.Contains(string(text), "planted") {

@@ -63,7 +63,7 @@ type (
 	fleetStore       = fleet.Store
 )
 
-// Store implements the stores of all domains on SQLite or PostgreSQL. Parts are embedded by value where nobody calls them back by their
+// Store implements the stores of all domains on SQLite or PostgreSQL. Parts are embedded by value where no one calls them back by their
 // address: by pointer, the compiler would write each of their methods twice, for Store and for *Store.
 type Store struct {
 	*db.DB

@@ -19,7 +19,7 @@ type Catalog struct {
 	Written map[string]*Template
 }
 
-// NewCatalog gives an empty catalog whose maps can be written to.
+// NewCatalog returns an empty catalog whose maps can be written to.
 func NewCatalog() *Catalog {
 	return &Catalog{
 		Providers: map[string]*ProviderSpec{},
@@ -40,13 +40,13 @@ type About struct {
 	Icon        string `json:"icon,omitempty"`
 	Origin      Origin `json:"-"`
 	// Lines says on which lines of Origin.File parts of the entry are written, by their path in our own form, such as
-	// constraints.services.db.min or constraints.must_coexist[0]. Parts that nobody has to be pointed at are absent.
+	// constraints.services.db.min or constraints.must_coexist[0]. Parts that no one has to be pointed at are absent.
 	Lines map[string]int `json:"-"`
 	// Taken says of the parts that come from other entries, by the same paths, where they are written.
 	Taken map[string]Origin `json:"-"`
 	// From names the entries that they come from, by the same paths.
 	From map[string]string `json:"-"`
-	// Untrusted entries are a tenant's own, saved by somebody who does not look after the installation: nothing of them may run on
+	// Untrusted entries are a tenant's own, saved by someone who does not look after the installation: nothing of them may run on
 	// Muster's own hosts. Of a template it counts for all that it is made of.
 	Untrusted bool `json:"-"`
 }
@@ -78,7 +78,7 @@ type Origin struct {
 	Line int
 }
 
-// String gives "file:line", "file", or "" where nothing is known.
+// String returns "file:line", "file", or "" where nothing is known.
 func (o Origin) String() string {
 	if o.Line == 0 {
 		return o.File

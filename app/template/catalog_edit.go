@@ -9,7 +9,7 @@ import (
 	"muster/app/phrase"
 )
 
-// InWords writes what is a length of time, or no limit, as people do. The paths are of what is under a path of the entry; "" is the entry.
+// InWords writes what is a duration, or no limit, as people do. The paths are of what is under a path of the entry; "" is the entry.
 func InWords(text map[string]string, under string) {
 	for path, v := range text {
 		last := path[strings.LastIndexByte(path, '.')+1:]
@@ -29,7 +29,7 @@ func InWords(text map[string]string, under string) {
 	}
 }
 
-// TemplatesSince gives the templates that are to be kept as versions after a change: those that are made of own entries, and those that were
+// TemplatesSince returns the templates that are to be kept as versions after a change: those that are made of own entries, and those that were
 // and are the installation's again.
 func (c *Catalog) TemplatesSince(before, base *Catalog, by string, at time.Time) []CatalogVersion {
 	list := c.TemplatesBeside(base, by, at)

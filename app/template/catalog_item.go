@@ -22,7 +22,7 @@ func (k CatalogKey) CheckKind() error {
 	return e
 }
 
-// String gives "kind name".
+// String returns "kind name".
 func (k CatalogKey) String() string { return k.Kind + " " + k.Name }
 
 func CompareKeys(a, b CatalogKey) int {
@@ -54,7 +54,7 @@ func (c *Catalog) Keys() (list []CatalogKey) {
 	return list
 }
 
-// Entry gives an entry as it is written; nil where there is none.
+// Entry returns an entry as it is written; nil where there is none.
 func (c *Catalog) Entry(k CatalogKey) any {
 	switch k.Kind {
 	case KindTemplate:
@@ -100,7 +100,7 @@ func (c *Catalog) About(k CatalogKey) *About {
 	return nil
 }
 
-// References gives by entry which others name it, in order.
+// References returns by entry which others name it, in order.
 func (c *Catalog) References() map[CatalogKey][]CatalogKey {
 	by := map[CatalogKey][]CatalogKey{}
 	for _, user := range slices.SortedFunc(slices.Values(c.Keys()), CompareKeys) {
@@ -115,7 +115,7 @@ func (c *Catalog) References() map[CatalogKey][]CatalogKey {
 	return by
 }
 
-// named gives the entries that one names.
+// named returns the entries that one names.
 func (c *Catalog) named(k CatalogKey) (list []CatalogKey) {
 	add := func(kind string, names ...string) {
 		for _, n := range names {

@@ -36,7 +36,7 @@ func (s ProviderSpec) HasSecrets() bool { return len(app.SecretNames(s.Settings)
 // SecretPlace is where a secret belongs: ${secret:NAME}.
 type SecretPlace string
 
-// Name gives the name that the place has; false where the text is no place.
+// Name returns the name that the place has; false where the text is no place.
 func (p SecretPlace) Name() (string, bool) {
 	name, begins := strings.CutPrefix(string(p), "${secret:")
 	name, ends := strings.CutSuffix(name, "}")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TemplatesBeside gives the templates that are not those of another catalog, to be kept as versions.
+// TemplatesBeside returns the templates that are not those of another catalog, to be kept as versions.
 func (c *Catalog) TemplatesBeside(base *Catalog, by string, at time.Time) (list []CatalogVersion) {
 	add := func(t *Template) {
 		text := CatalogText(t)

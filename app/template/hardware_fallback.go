@@ -34,7 +34,7 @@ type Placed struct {
 	Services []string `json:"-"`
 }
 
-// Fallbacks gives, by the hardware of some nodes, what else their machines may be made of at a provider, in the template's order. Left
+// Fallbacks returns, by the hardware of some nodes, what else their machines may be made of at a provider, in the template's order. Left
 // out is what the provider does not have or has smaller, what services of these nodes are not to be on, and what the template allows
 // only a number of nodes of, since how many of them there will be is not known beforehand.
 func (t *Template) Fallbacks(c *Catalog, provider string, nodes []Placed) map[string][]string {

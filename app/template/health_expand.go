@@ -9,7 +9,7 @@ import (
 	"muster/app/phrase"
 )
 
-// Expand gives the check as a node carries it out: macros and references to the configuration replaced. Config is that of the
+// Expand returns the check as a node carries it out: macros and references to the configuration replaced. Config is that of the
 // node, expanded. EInvalid (reason "health") where something that it names is not there, or makes no sense there.
 func (h *HealthCheck) Expand(c MacroCluster, n app.Node, config map[string]any) (*HealthCheck, error) {
 	out := *h

@@ -15,7 +15,7 @@ import (
 // as config.ssl.
 var ImmutableParts = []string{"config", "services", "provider", "hardware", "image", "dns_suffix", "lease"}
 
-// Override is what somebody wants to be otherwise than it is. Only what is set counts, so leave out what stays.
+// Override is what someone wants to be otherwise than it is. Only what is set counts, so leave out what stays.
 type Override struct {
 	Config map[string]any // is laid over the configuration, map by map
 	Parts  []string       // of ImmutableParts, without config, that would be others
@@ -105,7 +105,7 @@ func sameJSON(a, b any) bool {
 }
 
 // WrittenAlike tells whether two values are the same once they're written down and read again. An empty list or map is the same as none: the
-// catalog has the one and the database gives the other. A pointer to nothing in particular is not the same as nil.
+// catalog has the one and the database returns the other. A pointer to nothing in particular is not the same as nil.
 func WrittenAlike(a, b any) bool { return alike(reflect.ValueOf(a), reflect.ValueOf(b)) }
 
 var marshaler = reflect.TypeFor[json.Marshaler]()

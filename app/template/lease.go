@@ -16,7 +16,7 @@ type LeaseTimes struct {
 	Until time.Time
 }
 
-// Warnings gives when people are warned, by how long before the end. None is earlier than half of the lease: who has
+// Warnings returns when people are warned, by how long before the end. None is earlier than half of the lease: who has
 // just set an end needs no reminder of it.
 func (l LeaseTimes) Warnings() []time.Duration {
 	var out []time.Duration
@@ -28,7 +28,7 @@ func (l LeaseTimes) Warnings() []time.Duration {
 	return out
 }
 
-// NextWarning gives when the next warning after now is due, zero for none.
+// NextWarning returns when the next warning after now is due, zero for none.
 func (l LeaseTimes) NextWarning(now time.Time) time.Time {
 	for _, before := range l.Warnings() {
 		if at := l.Until.Add(-before); at.After(now) {
@@ -38,8 +38,8 @@ func (l LeaseTimes) NextWarning(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// DueWarning gives the latest warning that is due at a moment, by how long before the end; 0 where none is, or where the
-// lease has ended. Those before it that nobody was there to give are left out.
+// DueWarning returns the latest warning that is due at a moment, by how long before the end; 0 where none is, or where the
+// lease has ended. Those before it that no one was there to give are left out.
 func (l LeaseTimes) DueWarning(now time.Time) time.Duration {
 	var due time.Duration
 	for _, before := range l.Warnings() {
@@ -66,7 +66,7 @@ func MergeConfig(base, over map[string]any) map[string]any {
 	return out
 }
 
-// LengthFor gives how long a new cluster may live; 0 is for ever. The rules are Coopr's: without an initial lease in the
+// LengthFor returns how long a new cluster may live; 0 is forever. The rules are Coopr's: without an initial lease in the
 // template anything goes, with one it is also the longest.
 func (l Lease) LengthFor(asked *time.Duration) (time.Duration, error) {
 	switch {

@@ -14,7 +14,7 @@ type LeaseRequest struct {
 	By      time.Duration `json:"by,omitempty"` // below 0 shortens
 	Until   time.Time     `json:"until,omitzero"`
 	Forever bool          `json:"forever,omitempty"`
-	// Reason says why an admin goes beyond what the template allows; nobody else can.
+	// Reason says why an admin goes beyond what the template allows; no one else can.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -29,7 +29,7 @@ type LeaseOffer struct {
 	Refusal string `json:"refusal,omitempty"`
 }
 
-// The longest that somebody may write down, which is far more than anybody means, and the least that is worth a button.
+// The longest that someone may write down, which is far more than anybody means, and the least that is worth a button.
 const (
 	longestLease    = 100 * 365 * 24 * time.Hour
 	leastExtend     = time.Minute
@@ -112,7 +112,7 @@ func (l Lease) most(created, was, now time.Time) string {
 	return fmt.Sprintf("It can be extended until %s now; an admin can do more, with a reason.", app.Moment(latest))
 }
 
-// latest gives the furthest end that is allowed now; endless where there is no limit.
+// latest returns the furthest end that is allowed now; endless where there is no limit.
 func (l Lease) latest(created, was, now time.Time) (until time.Time, endless bool) {
 	base := was
 	if base.Before(now) {

@@ -9,7 +9,7 @@ import (
 	"muster/app"
 )
 
-// ParseLength reads a length of time as people write it: 90m, 4h, 1d12h, 2w; a minus in front makes it negative. Weeks have
+// ParseLength reads a duration as people write it: 90m, 4h, 1d12h, 2w; a minus in front makes it negative. Weeks have
 // seven days, days 24 hours. EInvalid says what would be right.
 func ParseLength(text string) (time.Duration, error) {
 	rest, negative := strings.CutPrefix(strings.TrimSpace(text), "-")

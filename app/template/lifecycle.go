@@ -43,9 +43,9 @@ const (
 	MaxHookScript      = 64 << 10 // bytes
 	maxHookServices    = 100
 	// DeleteVetoes is how often a cluster's deletion can be vetoed. The next one that is asked for goes ahead, whatever hooks
-	// say: machines cost money, and somebody must be able to give them back.
+	// say: machines cost money, and someone must be able to give them back.
 	DeleteVetoes = 2
-	// MaxNewsNodes is how many nodes a hook is told of.
+	// MaxNewsNodes is how many nodes a hook is notified of.
 	MaxNewsNodes = 200
 )
 
@@ -103,7 +103,7 @@ func HookStepID(node, hook string) string { return node + hookStep + hook }
 // HookOfStepID is the hook of HookStepID.
 func HookOfStepID(node, id string) string { return strings.TrimPrefix(id, node+hookStep) }
 
-// HookOfStep gives the hook that a step runs.
+// HookOfStep returns the hook that a step runs.
 func HookOfStep(s app.Step) string { return HookOfStepID(s.Node, s.ID) }
 
 // Check says what is wrong with a lifecycle hook; the field is that of the hook. It is EInvalid, or nil.

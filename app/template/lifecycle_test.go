@@ -29,7 +29,7 @@ func TestHooksNameEveryKindOfOperation(t *testing.T) {
 	}
 }
 
-// TestScriptsOfAGoOn: a script that is about it alone would never run, so nobody can ask for it; one after any operation runs in it.
+// TestScriptsOfAGoOn: a script that is about it alone would never run, so no one can ask for it; one after any operation runs in it.
 func TestScriptsOfAGoOn(t *testing.T) {
 	h := OperationHook{Name: "warm", When: HookAfter, Operations: []app.OperationKind{app.OperationCreate, app.OperationGoOn}, Script: "true"}
 	if e := h.Check(); e == nil || e.Code != app.EInvalid || e.Field != "operations" || !strings.Contains(e.Hint, "create and resize") {

@@ -78,7 +78,7 @@ type macroItem struct {
 func (v *macroValue) done() bool { return v.text == nil && v.fields == nil && v.items == nil }
 
 // ParseMacros reads the macros in the string values of a configuration made of map[string]any, []any and plain values,
-// as JSON gives them; keys are left alone. The configuration is kept, not copied: do not change it afterwards. EInvalid
+// as JSON returns them; keys are left alone. The configuration is kept, not copied: do not change it afterwards. EInvalid
 // (reason "macro") says which place is wrong and what would be right.
 func ParseMacros(config map[string]any) (*MacroConfig, error) {
 	m := &MacroConfig{}
@@ -179,17 +179,17 @@ func (s *macroSyntax) at(path string) *app.Error {
 	}
 }
 
-// References gives the services whose host names or addresses are named, sorted: all their nodes must be there before
+// References returns the services whose host names or addresses are named, sorted: all their nodes must be there before
 // the configuration can be expanded. It may name services that are not on the cluster.
 func (m *MacroConfig) References() []string { return slices.Clone(m.named) }
 
-// Asked gives the services whose answers are named, sorted.
+// Asked returns the services whose answers are named, sorted.
 func (m *MacroConfig) Asked() []string { return m.asked }
 
-// Told gives the facts that are named, sorted.
+// Told returns the facts that are named, sorted.
 func (m *MacroConfig) Told() []app.FactName { return m.told }
 
-// Check tells, before any node exists, whether every [index] will find its node. NodesWith gives how many nodes have a
+// Check tells, before any node exists, whether every [index] will find its node. NodesWith returns how many nodes have a
 // service; services on no node are no problem, since their macros stay as written. The error is EInvalid, reason
 // "macro_index".
 func (m *MacroConfig) Check(nodesWith func(service string) int) error {

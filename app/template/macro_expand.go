@@ -12,7 +12,7 @@ import (
 )
 
 // MacroCluster is what macros can speak of. Nodes may come in any order and are not changed. NewMacroCluster prepares
-// one for repeated use; a literal works as well, and is prepared anew at each call.
+// one for repeated use; a literal works as well, and is prepared again at each call.
 type MacroCluster struct {
 	Owner string
 	Nodes []app.Node
@@ -93,7 +93,7 @@ func (e *macroEval) value(m *macro, path string) (text string, ok bool, err erro
 	return m.join(list), true, nil
 }
 
-// of gives a node's host name or address.
+// of returns a node's host name or address.
 func (m *macro) of(n app.Node, path string) (string, error) {
 	value, what := n.Hostname, "host name"
 	if m.kind == macroIPs || m.kind == macroIPSelf {
@@ -144,7 +144,7 @@ type SharedConfig struct {
 	ranks macroRanks
 }
 
-// macroRanks gives, by service and node name, a node's rank among those with the service.
+// macroRanks returns, by service and node name, a node's rank among those with the service.
 type macroRanks map[string]map[string]int
 
 // Shared expands all that is the same for every node, once for the whole cluster. EConflict (reason "incomplete") tells
@@ -222,7 +222,7 @@ func (m *macro) self(node app.Node, ranks macroRanks, path string) (string, erro
 	return m.join([]string{value}), nil
 }
 
-// expand replaces the macros that have a value and gives what is left to do. It copies only objects and lists in which
+// expand replaces the macros that have a value and returns what is left to do. It copies only objects and lists in which
 // something was replaced.
 func (v *macroValue) expand(value func(m *macro, path string) (string, bool, error)) (macroValue, error) {
 	switch {

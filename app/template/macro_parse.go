@@ -57,7 +57,7 @@ type macroSyntax struct {
 
 const macroPlainHint = "A % opens a macro wherever another % follows in the same text; %% does not, and stays as written."
 
-// SplitMacros takes a text apart. A text without macros gives no parts. Coopr's rule: a pair %% neither starts nor ends
+// SplitMacros takes a text apart. A text without macros returns no parts. Coopr's rule: a pair %% neither starts nor ends
 // a macro and stays as written; between one single % and the next there must be a macro; a last single % with no other
 // after it is plain text, as in "100%".
 func SplitMacros(text string) ([]macroPart, *macroSyntax) {
@@ -248,7 +248,7 @@ func macroNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
-// macroName fills in what a name means. It gives what is wrong with the name, or "".
+// macroName fills in what a name means. It returns what is wrong with the name, or "".
 func macroName(name string, m *macro) string {
 	const noService = "the name of a service is missing"
 	service := func(kind macroKind, s string) string {

@@ -82,7 +82,7 @@ const (
 
 var parameterName = regexp.MustCompile(parameterNameForm)
 
-// Value reads a value in the form in which people, JSON or YAML give it: a text, or a number or truth value as such. It gives
+// Value reads a value in the form in which people, JSON or YAML give it: a text, or a number or truth value as such. It returns
 // nil for none: nil, and of all types but text the empty text. The error is EInvalid with Field "parameters.NAME".
 func (p Parameter) Value(given any) (any, error) {
 	v, wrong := p.Read(given)
@@ -92,7 +92,7 @@ func (p Parameter) Value(given any) (any, error) {
 	return v, nil
 }
 
-// Read gives the value, or what is wrong with it.
+// Read returns the value, or what is wrong with it.
 func (p Parameter) Read(given any) (v any, wrong string) {
 	if s, ok := given.(string); given == nil || ok && s == "" && p.Type != ParameterText {
 		return nil, ""

@@ -9,7 +9,7 @@ import (
 	"muster/app/phrase"
 )
 
-// CheckParameters says all that is wrong with a template's parameters as they are declared. At gives the place of each problem
+// CheckParameters says all that is wrong with a template's parameters as they are declared. At returns the place of each problem
 // in them, such as [0].min.
 func CheckParameters(all []Parameter) (problems []ParameterProblem) {
 	say := func(i int, key, hint, format string, args ...any) {

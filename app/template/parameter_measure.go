@@ -26,7 +26,7 @@ func (t ParameterType) noun() string {
 	return "a " + string(t)
 }
 
-// measure gives a number, a size in bytes or a duration in seconds as a number to compare, and the value to keep: numbers as
+// measure returns a number, a size in bytes or a duration in seconds as a number to compare, and the value to keep: numbers as
 // such, sizes and durations as they were written.
 func (p Parameter) measure(given any) (n float64, kept any, ok bool) {
 	text, isText := given.(string)

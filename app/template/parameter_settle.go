@@ -33,7 +33,7 @@ func (t *Template) Settle(given map[string]any) (Settled, error) {
 	return s, nil
 }
 
-// Complaints gives all that is wrong with values of the template's parameters, in their order; unknown ones come last.
+// Complaints returns all that is wrong with values of the template's parameters, in their order; unknown ones come last.
 func (t *Template) Complaints(given map[string]any) []*app.Error {
 	_, wrong := t.settle(given)
 	return wrong

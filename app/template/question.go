@@ -14,12 +14,12 @@ type Person struct {
 	Ask    string        `json:"ask"`
 	Help   string        `json:"help,omitempty"` // what is to be done by hand, and how
 	Fields []PersonField `json:"fields,omitempty"`
-	// Who may answer beside admins: PersonOwner, PersonAdmins (nobody else) and names of groups; none is the owner.
+	// Who may answer beside admins: PersonOwner, PersonAdmins (no one else) and names of groups; none is the owner.
 	Who []string `json:"who,omitempty"`
-	// Not is "requester" where whoever asked for the operation may not answer; "" excludes nobody.
+	// Not is "requester" where whoever asked for the operation may not answer; "" excludes no one.
 	Not     string        `json:"not,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"` // 0 is defaultAnswerTime
-	// OnTimeout is what becomes of the step where nobody answers in time; "" is AnswerFail.
+	// OnTimeout is what happens to the step where no one answers in time; "" is AnswerFail.
 	OnTimeout AnswerChoice `json:"on_timeout,omitempty"`
 	// Once lets one answer count for all nodes on which the same is asked in an operation.
 	Once bool `json:"once,omitempty"`
@@ -28,11 +28,11 @@ type Person struct {
 // PersonField is a value that the person types.
 type PersonField struct {
 	Parameter
-	// Secret values are shown to nobody, and do not get into logs.
+	// Secret values are shown to no one, and do not get into logs.
 	Secret bool `json:"secret,omitempty"`
 }
 
-// AnswerChoice is what becomes of a step where nobody answers in time.
+// AnswerChoice is what happens to a step where no one answers in time.
 type AnswerChoice string
 
 // The choices.
@@ -55,7 +55,7 @@ const (
 const (
 	defaultAnswerTime = 24 * time.Hour
 	minAnswerTime     = time.Minute
-	maxAnswerTime     = 30 * 24 * time.Hour // so that nothing stays half done, and is paid for, for ever
+	maxAnswerTime     = 30 * 24 * time.Hour // so that nothing stays half done, and is paid for, forever
 	maxQuestionText   = 2000                // bytes of a question, and of its help
 	MaxQuestionFields = 20
 	maxQuestionWho    = 20
@@ -72,7 +72,7 @@ func (p *Person) AnswerTime() time.Duration {
 	return p.Timeout
 }
 
-// GoesOn tells whether the step goes on where nobody answers in time.
+// GoesOn tells whether the step goes on where no one answers in time.
 func (p *Person) GoesOn() bool { return p.OnTimeout == AnswerGoOn }
 
 // Groups are the groups whose members may answer.

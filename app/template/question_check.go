@@ -77,7 +77,7 @@ func (p *Person) checkFields(wrong func(field, hint, format string, args ...any)
 	return nil
 }
 
-// Settle checks what was typed, and gives the values of all fields as texts, defaults among them. Given are values in the form in
+// Settle checks what was typed, and returns the values of all fields as texts, defaults among them. Given are values in the form in
 // which people or JSON give them. The error is EInvalid with the Field "values.NAME" of the first that is wrong; nothing in it shows
 // a secret value.
 func (p *Person) Settle(given map[string]any) (map[string]app.AnswerValue, error) {
@@ -134,7 +134,7 @@ func (f PersonField) value(given any) (any, error) {
 	return nil, &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "values." + f.Name, Message: fmt.Sprintf("%s: %s.", f.Title(), wrong), Hint: f.Hint()}
 }
 
-// Expand gives a copy with macros expanded for the step's node; nil for a question about the whole cluster. Where something cannot
+// Expand returns a copy with macros expanded for the step's node; nil for a question about the whole cluster. Where something cannot
 // be expanded yet, it stays as it is written: to be asked like that is better than not at all.
 func (p Person) Expand(c MacroCluster, node *app.Node) Person {
 	for _, text := range []*string{&p.Ask, &p.Help} {

@@ -14,12 +14,12 @@ type TemplateState string
 
 // The states of a template; "" is published.
 const (
-	TemplateDraft      TemplateState = "draft"      // admins see it and may try it, nobody else
-	TemplatePublished  TemplateState = "published"  // everybody sees it
+	TemplateDraft      TemplateState = "draft"      // admins see it and may try it, no one else
+	TemplatePublished  TemplateState = "published"  // everyone sees it
 	TemplateDeprecated TemplateState = "deprecated" // it works, and whoever uses it is told what to use instead
 )
 
-// InState gives the state in a word, published where nothing else is said.
+// InState returns the state in a word, published where nothing else is said.
 func (t *Template) InState() TemplateState {
 	if t.State == "" {
 		return TemplatePublished
@@ -41,7 +41,7 @@ func (t *Template) Warnings() []string {
 	return nil
 }
 
-// For gives what an actor may see of the catalog: to all but admins drafts do not exist. The catalog itself is not changed.
+// For returns what an actor may see of the catalog: to all but admins drafts do not exist. The catalog itself is not changed.
 func (c *Catalog) For(actor app.Actor) *Catalog {
 	if actor.SeesDrafts() {
 		return c
@@ -74,7 +74,7 @@ func withoutTemplates(all map[string]*Template, out func(*Template) bool) map[st
 	return left
 }
 
-// Offered gives the templates in the order in which people are offered them: deprecated ones last, then by title and name.
+// Offered returns the templates in the order in which people are offered them: deprecated ones last, then by title and name.
 func (c *Catalog) Offered() []*Template {
 	list := make([]*Template, 0, len(c.Templates))
 	for _, t := range c.Templates {
@@ -84,7 +84,7 @@ func (c *Catalog) Offered() []*Template {
 	return list
 }
 
-// TemplateFor gives a template that the actor may make a cluster of. The solver is left to say that there is none of the name;
+// TemplateFor returns a template that the actor may make a cluster of. The solver is left to say that there is none of the name;
 // then it is nil.
 func (c *Catalog) TemplateFor(actor app.Actor, name string) (*Template, error) {
 	if w := c.Written[name]; w != nil && w.Partial {

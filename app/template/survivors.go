@@ -28,7 +28,7 @@ type Survival struct {
 // NodeShare is a number of nodes, "3", or a part of those that were asked for, "60%". Parts are rounded up; "" is none.
 type NodeShare string
 
-// Of gives the number, of so many. It is 0 for "" and for what Check refuses.
+// Of returns the number, of so many. It is 0 for "" and for what Check refuses.
 func (s NodeShare) Of(nodes int) int {
 	if text, isShare := strings.CutSuffix(string(s), "%"); isShare {
 		percent, err := strconv.Atoi(text)
@@ -69,7 +69,7 @@ func (s Survival) Check(c app.FailureChoice) error {
 	return nil
 }
 
-// Settled gives what holds where a request says nothing: what the template says. Size is how many nodes are asked for. It is EInvalid
+// Settled returns what holds where a request says nothing: what the template says. Size is how many nodes are asked for. It is EInvalid
 // where more are wanted at the least than asked for.
 func (t *Survivors) Settled(c app.FailureChoice, s Survival, size int) (app.FailureChoice, Survival, error) {
 	said := s

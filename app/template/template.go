@@ -22,7 +22,7 @@ type Template struct {
 	Hooks         []OperationHook  `json:"hooks,omitempty"` // lifecycle hooks, in the order in which their scripts run
 	Extends       string           `json:"extends,omitempty"`
 	Includes      []string         `json:"includes,omitempty"`
-	// Partial marks what is only a part of other templates: nobody makes clusters of it.
+	// Partial marks what is only a part of other templates: no one makes clusters of it.
 	Partial    bool        `json:"partial,omitempty"`
 	Parameters []Parameter `json:"parameters,omitempty"`
 	// Immutable are the parts that neither requests nor templates made from this one may say otherwise; see ImmutableParts.
@@ -30,15 +30,15 @@ type Template struct {
 	State      TemplateState `json:"state,omitempty"`       // "" means published
 	Version    string        `json:"version,omitempty"`     // in its authors' own words
 	ReplacedBy string        `json:"replaced_by,omitempty"` // the template to use instead of a deprecated one
-	// Health says how clusters are looked after; nil: nobody looks.
+	// Health says how clusters are looked after; nil: no one looks.
 	Health *HealthPolicy `json:"health,omitempty"`
-	// Survivors says what becomes of creates and growths of which not all machines come; nil: they fail.
+	// Survivors says what happens to creates and growths of which not all machines come; nil: they fail.
 	Survivors *Survivors `json:"survivors,omitempty"`
 	// Firewall says what reaches clusters from outside; nil: whatever the account does by itself.
 	Firewall *Firewall `json:"firewall,omitempty"`
 	// FallbackHardware lists, by hardware, what machines may be made of instead where none of it is to be had, in this order.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
-	// Batches is what a person is asked between the batches in which nodes are changed; nil: nobody is.
+	// Batches is what a person is asked between the batches in which nodes are changed; nil: no one is.
 	Batches *Person `json:"batches,omitempty"`
 }
 
@@ -150,7 +150,7 @@ func (r SizeRange) Refusal(n int) string {
 	return fmt.Sprintf("Choose %s (you entered %d).", strings.Replace(r.Words(), " to ", "–", 1), n)
 }
 
-// Lease says how long clusters may live. 0 means: Initial for ever, Max no limit, Step any.
+// Lease says how long clusters may live. 0 means: Initial forever, Max no limit, Step any.
 type Lease struct {
 	Initial time.Duration `json:"initial"`
 	Max     time.Duration `json:"max"`

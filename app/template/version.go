@@ -78,7 +78,7 @@ func (c *Catalog) Versions(by string, at time.Time) (list []CatalogVersion) {
 	return list
 }
 
-// Flatten gives the values of a JSON text by path. Lists of plain values are one value, since their places mean nothing; other
+// Flatten returns the values of a JSON text by path. Lists of plain values are one value, since their places mean nothing; other
 // lists are told apart by the names in them, or else by place.
 func Flatten(text string) (map[string]string, error) {
 	dec := json.NewDecoder(strings.NewReader(text))

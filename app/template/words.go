@@ -28,7 +28,7 @@ func (r SizeRange) Words() string {
 }
 
 // Lengths are those that people use and the lease allows, for a list to choose from; what it begins with is left out, and 0 is
-// for ever.
+// forever.
 func (l Lease) Lengths() []time.Duration {
 	const day = 24 * time.Hour
 	var out []time.Duration

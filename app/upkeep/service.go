@@ -15,7 +15,7 @@ import (
 type Store interface {
 	// Of what others keep.
 	ControlOperation(ctx context.Context, c app.Control) (app.Operation, error)
-	// ExpiredClusters gives live clusters whose lease has ended before now and that are not being deleted, of all tenants.
+	// ExpiredClusters returns live clusters whose lease has ended before now and that are not being deleted, of all tenants.
 	ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error)
 	FailedDeletes(ctx context.Context, now time.Time, least time.Duration, most time.Duration, limit int) ([]app.Operation, error)
 }

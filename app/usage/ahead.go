@@ -23,13 +23,13 @@ type CommitmentQuery struct {
 
 // CommitmentStore adds up what is committed.
 type CommitmentStore interface {
-	// Commitments gives what the clusters and pools that stand cost per hour: those that outlast the end as one, and those whose
+	// Commitments returns what the clusters and pools that stand cost per hour: those that outlast the end as one, and those whose
 	// lease ends before it as one for each day, with the end at which all of that day together have cost as much as they do.
 	// Requests that wait, and leases that have ended, are not in it.
 	Commitments(ctx context.Context, q CommitmentQuery) ([]Commitment, error)
 }
 
-// UsageAhead is what the clusters that stand will still cost until the month ends, if nobody makes, deletes or extends one: each
+// UsageAhead is what the clusters that stand will still cost until the month ends, if no one makes, deletes or extends one: each
 // costs its price per hour until its lease ends.
 type UsageAhead struct {
 	From    time.Time   `json:"from"` // now

@@ -46,7 +46,7 @@ const (
 // UsageSteps are all of them.
 var UsageSteps = []UsageStep{UsageWhole, UsageHour, UsageDay, UsageWeek, UsageMonth}
 
-// Start gives the beginning of the part that a moment is in.
+// Start returns the beginning of the part that a moment is in.
 func (s UsageStep) Start(t time.Time) time.Time {
 	t = t.UTC()
 	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
@@ -61,7 +61,7 @@ func (s UsageStep) Start(t time.Time) time.Time {
 	return day
 }
 
-// Next gives the beginning of the part after the one that begins at start.
+// Next returns the beginning of the part after the one that begins at start.
 func (s UsageStep) Next(start time.Time) time.Time {
 	switch s {
 	case UsageHour:
@@ -125,7 +125,7 @@ type Usage struct {
 	To    time.Time   `json:"to"`
 	By    UsageBy     `json:"by"`
 	Step  UsageStep   `json:"step"`
-	User  string      `json:"user,omitempty"` // of whom alone it is; "" for everybody
+	User  string      `json:"user,omitempty"` // of whom alone it is; "" for everyone
 	Lines []UsageLine `json:"lines"`
 	Total UsageSum    `json:"total"`
 }
@@ -163,8 +163,8 @@ type UsageStore interface {
 	Usage(ctx context.Context, q UsageQuery, f func(UsageDelta) error) error
 }
 
-// Usage gives what the tenant's machines have used, from how long they really stood and what they cost when they were made. Users
-// get their own, and by tenant or by nothing the sums of everybody in it; admins and approvers get all, but approvers by cluster only
+// Usage returns what the tenant's machines have used, from how long they really stood and what they cost when they were made. Users
+// get their own, and by tenant or by nothing the sums of everyone in it; admins and approvers get all, but approvers by cluster only
 // those that they may see.
 func (a *Service) Usage(ctx context.Context, actor app.Actor, f UsageFilter) (Usage, error) {
 	if err := actor.Authorize("Usage"); err != nil {
@@ -185,7 +185,7 @@ func (a *Service) Usage(ctx context.Context, actor app.Actor, f UsageFilter) (Us
 	return a.usage(ctx, q, f)
 }
 
-// UsageOfAll gives what the machines of all tenants have used.
+// UsageOfAll returns what the machines of all tenants have used.
 func (a *Service) UsageOfAll(ctx context.Context, actor app.Actor, f UsageFilter) (Usage, error) {
 	if err := actor.Authorize("UsageOfAll"); err != nil {
 		return Usage{}, err

@@ -48,7 +48,7 @@ type Hook struct {
 	URL    string           `json:"url"`
 	Kinds  []app.NoticeKind `json:"kinds,omitempty"` // sorted; none: all
 	Format HookFormat       `json:"format"`
-	// Of a lifecycle hook, which is told of operations and no notices; see OperationHook.
+	// Of a lifecycle hook, which is notified of operations and no notices; see OperationHook.
 	When       template.HookPhase  `json:"when,omitempty"`
 	Operations []app.OperationKind `json:"operations,omitempty"` // sorted; none: all
 	Timeout    time.Duration       `json:"timeout,omitempty"`
@@ -66,7 +66,7 @@ type Hook struct {
 	OldUntil  time.Time `json:"old_until,omitzero"` // until when the secret before signs too
 	Failures  int       `json:"failures"`           // deliveries in a row that failed
 	Waiting   int       `json:"waiting"`            // deliveries that are still to be made
-	Last      *HookLast `json:"last,omitempty"`     // what became of the latest attempt; nil: there was none yet
+	Last      *HookLast `json:"last,omitempty"`     // what happened to the latest attempt; nil: there was none yet
 	NextAt    time.Time `json:"next_at,omitzero"`   // when the delivery is tried again that the others wait behind
 }
 
@@ -149,7 +149,7 @@ type HookChange struct {
 
 // HookGuard says where hooks may lead.
 type HookGuard interface {
-	// CheckURL gives EInvalid or EForbidden, in words, for an address that no delivery would ever be made to. Names are not
+	// CheckURL returns EInvalid or EForbidden, in words, for an address that no delivery would ever be made to. Names are not
 	// looked up.
 	CheckURL(u *url.URL) error
 }
@@ -162,7 +162,7 @@ func (a *Service) Hooks(ctx context.Context, actor app.Actor) ([]Hook, error) {
 	return a.Store.Hooks(ctx, actor.Tenant)
 }
 
-// Hook gives one; ENotFound where there is none of the name.
+// Hook returns one; ENotFound where there is none of the name.
 func (a *Service) Hook(ctx context.Context, actor app.Actor, name string) (Hook, error) {
 	if err := actor.Authorize("Hook"); err != nil {
 		return Hook{}, err
@@ -340,7 +340,7 @@ func CheckRecipients(text string) (string, error) {
 // longestShown is how long a part of a path may be before it is taken for a secret.
 const longestShown = 16
 
-// RedactURL gives a URL without what may be secret: user and password, the query, the fragment, and long parts of the path.
+// RedactURL returns a URL without what may be secret: user and password, the query, the fragment, and long parts of the path.
 func RedactURL(u *url.URL) string {
 	parts := strings.Split(u.EscapedPath(), "/")
 	for i, p := range parts {

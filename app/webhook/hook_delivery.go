@@ -44,7 +44,7 @@ type HookDelivery struct {
 	Notice    int64          `json:"notice,omitempty"` // 0: a test
 	Kind      app.NoticeKind `json:"kind"`
 	Title     string         `json:"title"`
-	Operation int64          `json:"operation,omitempty"` // of a lifecycle hook: what it is told of
+	Operation int64          `json:"operation,omitempty"` // of a lifecycle hook: what it is notified of
 	Build     int64          `json:"-"`                   // of a build's callback, which belongs to no hook of notices
 	Holds     bool           `json:"holds,omitempty"`     // the operation waits for the answer
 	Vetoed    bool           `json:"vetoed,omitempty"`    // the answer was no
@@ -93,7 +93,7 @@ type DueDelivery struct {
 	Err      error // why it cannot be made; its attempt is to be ended
 }
 
-// DeliveryEnd is what became of an attempt.
+// DeliveryEnd is what happened to an attempt.
 type DeliveryEnd struct {
 	Delivery int64
 	Hook     int64

@@ -12,7 +12,7 @@ import (
 type HookStore interface {
 	DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error
 	Hook(ctx context.Context, tenant, name string) (Hook, error)
-	// HookDeliveries gives those of a hook before a number, newest first; before 0 is from the newest on.
+	// HookDeliveries returns those of a hook before a number, newest first; before 0 is from the newest on.
 	HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]HookDelivery, error)
 	// HookDelivery gives one with its attempts.
 	HookDelivery(ctx context.Context, tenant, hook string, id int64) (HookDelivery, error)

@@ -18,7 +18,7 @@ type Ansible struct{}
 
 var _ family.DryRunner = Ansible{}
 
-// New gives the automator.
+// New returns the automator.
 func New() Ansible { return Ansible{} }
 
 // Descriptor carries out app.Automator.

@@ -89,10 +89,10 @@ func merged(under, over map[string]any) map[string]any {
 	return out
 }
 
-// attributes gives all attributes of a run, as JSON with sorted keys: the cluster configuration with the service's own attributes merged over
+// attributes returns all attributes of a run, as JSON with sorted keys: the cluster configuration with the service's own attributes merged over
 // it stands at the top, and once more as coopr.cluster, together with all nodes; coopr has what else Coopr told; muster has the same and what only
 // Muster knows. Where
-// configuration or service say something below coopr or muster themselves, both are there, and what is told of the cluster wins. outputs is muster.outputs.
+// configuration or service say something below coopr or muster themselves, both are there, and what is notified of the cluster wins. outputs is muster.outputs.
 func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
 	own, err := readAttributes(call.Fields["json_attributes"])
 	if err != nil {
@@ -124,10 +124,10 @@ func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
 	return out, nil
 }
 
-// cutAttributes gives all attributes in two parts, between which the place of the file for facts belongs: that is known on the node only.
+// cutAttributes returns all attributes in two parts, between which the place of the file for facts belongs: that is known on the node only.
 func cutAttributes(call family.ServiceCall) (before, after string, err error) {
 	for n := 0; ; n++ {
-		mark := fmt.Sprintf("muster-outputs-%d", n) // the first that nobody else has written
+		mark := fmt.Sprintf("muster-outputs-%d", n) // the first that no one else has written
 		text, err := attributes(call, mark)
 		if err != nil {
 			return "", "", err

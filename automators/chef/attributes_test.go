@@ -35,7 +35,7 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// The configuration and what the service says of coopr itself are both there, and what is told of the cluster wins.
+// The configuration and what the service says of coopr itself are both there, and what is notified of the cluster wins.
 func TestAttributesKeepWhatTheServiceSaysOfCoopr(t *testing.T) {
 	b, err := attributes(family.ServiceCall{NodeContext: family.NodeContext{Cluster: "c1", Hostname: "h"}, Config: map[string]any{"coopr": map[string]any{"own": 1}},
 		Fields: map[string]string{"json_attributes": `{"coopr": {"hostname": "other", "node": 1}}`}}, "/out")

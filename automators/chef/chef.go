@@ -29,7 +29,7 @@ type Chef struct{ packages []Package }
 
 var _ family.DryRunner = Chef{}
 
-// New gives the automator. Packages are those of Chef or Cinc that nodes may get where their distribution has none: see ParsePackage.
+// New returns the automator. Packages are those of Chef or Cinc that nodes may get where their distribution has none: see ParsePackage.
 func New(packages ...Package) Chef { return Chef{packages} }
 
 // Descriptor carries out app.Automator.

@@ -251,7 +251,7 @@ func (r *standInRun) role(name string) (role standInRole, err error) {
 	return role, nil
 }
 
-// under gives attributes with others under them.
+// under returns attributes with others under them.
 func under(attributes, defaults map[string]any) map[string]any {
 	out := maps.Clone(attributes)
 	if out == nil {

@@ -65,7 +65,7 @@ func (s onNode) dryRun(t TB) {
 	}
 }
 
-// files gives what lies on the node, by path, without what the shell keeps of its own.
+// files returns what lies on the node, by path, without what the shell keeps of its own.
 func (s onNode) files(t TB) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -118,7 +118,7 @@ func (s onNode) tell(t TB) {
 			t.Errorf("attempt %d says\n%s", attempt, h.text())
 		}
 	}
-	// Nobody listens: nothing is wrong.
+	// No one listens: nothing is wrong.
 	if err := s.New().Run(t.Context(), s.under(remote.Claim{Place: "tells", Epoch: 3, Operation: 1, Index: 1}), s.call("tells", s.Tells), nil); err != nil {
 		t.Error(err)
 	}

@@ -267,7 +267,7 @@ func (s onNode) together(t TB) {
 	all.Wait()
 }
 
-// slow starts the slow action, waits until it is under way and gives its end.
+// slow starts the slow action, waits until it is under way and returns its end.
 func (s onNode) slow(ctx context.Context, t TB) <-chan error {
 	t.Helper()
 	going := make(chan struct{})
@@ -408,7 +408,7 @@ func (s onNode) ended(t TB, before map[string]string) {
 	t.Errorf("what was cancelled goes on: %q", left)
 }
 
-// processes gives the command lines of what runs on this node, by number, where there is a /proc. The shell's own helper, which waits for commands,
+// processes returns the command lines of what runs on this node, by number, where there is a /proc. The shell's own helper, which waits for commands,
 // is none of them.
 func (s onNode) processes() map[string]string {
 	all := map[string]string{}
@@ -423,7 +423,7 @@ func (s onNode) processes() map[string]string {
 	return all
 }
 
-// commandLines gives the command lines on this machine that hold a text, where there is a /proc.
+// commandLines returns the command lines on this machine that hold a text, where there is a /proc.
 func commandLines(text string) []string {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	var out []string

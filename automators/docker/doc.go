@@ -2,7 +2,7 @@
 // service's one
 // container shall be. Fields are those of Coopr's automator of the same name, read as Coopr's services mean them, and a few more.
 //
-// A container is made anew when what it is made of has changed; labels tell. Values of its environment come in a file that goes away with the
+// A container is made again when what it is made of has changed; labels tell. Values of its environment come in a file that goes away with the
 // command, or in the
 // environment of one command; credentials of a registry come on standard input. The engine itself keeps the environment of containers, as long as
 // they are there.

@@ -20,7 +20,7 @@ type Docker struct{}
 
 var _ family.DryRunner = Docker{}
 
-// New gives the automator.
+// New returns the automator.
 func New() Docker { return Docker{} }
 
 // Descriptor carries out app.Automator.

@@ -91,7 +91,7 @@ func (n realNode) call(service string, action app.Action, fields ...string) fami
 	return c
 }
 
-// do carries out an action, and gives what it found out.
+// do carries out an action, and returns what it found out.
 func (n realNode) do(t *testing.T, c family.ServiceCall) (facts map[string]string) {
 	t.Helper()
 	c.Tell = func(f map[string]string) { facts = f }

@@ -25,9 +25,9 @@ const (
 	realPassword = "r3g1stry-pa55word"
 )
 
-// registry is as much of an image registry as a pull needs: manifests and blobs, for everybody at one address, and for those with a password at another.
+// registry is as much of an image registry as a pull needs: manifests and blobs, for everyone at one address, and for those with a password at another.
 type registry struct {
-	host      string // for everybody
+	host      string // for everyone
 	closed    string // for those with a password
 	blobs     map[string][]byte
 	manifests map[string]string // by repository:tag, the digest

@@ -37,7 +37,7 @@ var (
 // dryAutomator is that of a program that can say what an action would change.
 type dryAutomator struct{ *Automator }
 
-// New gives the automator of a program: a *dryAutomator where it has that power. Close ends the processes that it keeps.
+// New returns the automator of a program: a *dryAutomator where it has that power. Close ends the processes that it keeps.
 func New(p Program, log *slog.Logger) interface {
 	family.Automator
 	Close() error
@@ -64,7 +64,7 @@ func (a *Automator) Close() error {
 	return nil
 }
 
-// take gives a process: one that waits for work, or a new one.
+// take returns a process: one that waits for work, or a new one.
 func (a *Automator) take() (*process, error) {
 	a.mu.Lock()
 	for len(a.idle) > 0 {

@@ -40,7 +40,7 @@ func install(t testing.TB, name, text string) string {
 	return path
 }
 
-// example gives the example's program, installed.
+// example returns the example's program, installed.
 func example(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -98,7 +98,7 @@ echo '{"id":1,"result":{"protocol":1,"name":"odd","description":"odd","fields":[
 `+then+"\n")
 }
 
-// odd gives an automator whose process has not been asked to describe itself: its first answer is that to check, and so on.
+// odd returns an automator whose process has not been asked to describe itself: its first answer is that to check, and so on.
 func odd(t testing.TB, script string, change func(*times)) *dryAutomator {
 	t.Helper()
 	times := usualTimes

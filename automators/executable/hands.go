@@ -160,7 +160,7 @@ func (h *hands) put(ctx context.Context, a putAsk) (any, error) {
 
 // scratch makes the directory for files that go away. It is the login user's, who puts files there, and the same for all attempts of a step, since
 // commands that run
-// once must be. What nobody has removed goes away with the next directory, when it is a day old.
+// once must be. What no one has removed goes away with the next directory, when it is a day old.
 func (h *hands) scratch(ctx context.Context) error {
 	if h.dir != "" {
 		return nil

@@ -17,7 +17,7 @@ import (
 type process struct {
 	life  *program.Process
 	lines chan []byte   // what it writes; closed at the end
-	stop  chan struct{} // closed when nobody reads lines any more
+	stop  chan struct{} // closed when no one reads lines any more
 	once  sync.Once
 
 	mu    sync.Mutex

@@ -223,7 +223,7 @@ func (f *failure) err(what string, last *node.LastLine) *app.Error {
 	return e
 }
 
-// times are how long a program may take where nobody else says so.
+// times are how long a program may take where no one else says so.
 type times struct {
 	describe time.Duration // to say what it is, from its start
 	check    time.Duration // to check fields

@@ -38,7 +38,7 @@ func TestHieraData(t *testing.T) {
 	}
 }
 
-// The same call gives the same text, which sh can read, and which says nothing about who listens.
+// The same call returns the same text, which sh can read, and which says nothing about who listens.
 func TestScript(t *testing.T) {
 	c := call(map[string]string{"classes": "web it_s", "manifest": "notify { 'it''s': }", "tags": "a b", "version": "6.24"})
 	c.Config = map[string]any{"it's": "\"$x\" `y` \\"}

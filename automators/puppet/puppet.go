@@ -18,7 +18,7 @@ type Puppet struct{}
 
 var _ family.DryRunner = Puppet{}
 
-// New gives the automator.
+// New returns the automator.
 func New() Puppet { return Puppet{} }
 
 // Descriptor carries out app.Automator.

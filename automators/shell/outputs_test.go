@@ -57,7 +57,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// A script that speaks of no outputs costs one command, as ever, and so does one to which nobody listens.
+// A script that speaks of no outputs costs one command, as ever, and so does one to which no one listens.
 func TestOutputsCost(t *testing.T) {
 	s, sh := connect(t, remotetest.Options{})
 	listening := call("true", nil)

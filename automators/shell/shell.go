@@ -19,7 +19,7 @@ type Shell struct{}
 
 var _ family.Automator = Shell{}
 
-// New gives the automator.
+// New returns the automator.
 func New() Shell { return Shell{} }
 
 // Descriptor carries out app.Automator.

@@ -323,7 +323,7 @@ func TestWithoutRoot(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Nobody may pass through the directories of tests, which belong to root.
+		// No one may pass through the directories of tests, which belong to root.
 		for dir := filepath.Dir(s.Home); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
 			if err := os.Chmod(dir, 0o755); err != nil {
 				t.Fatal(err)

@@ -111,7 +111,7 @@ func unsure(text string) bool {
 
 var errTooDeep = errors.New("nested too deeply")
 
-// shallow gives a script to the parser, as long as the parser has not called itself too often: it reads where it is.
+// shallow returns a script to the parser, as long as the parser has not called itself too often: it reads where it is.
 type shallow struct{ r io.Reader }
 
 func (s *shallow) Read(p []byte) (int, error) {

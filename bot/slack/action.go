@@ -15,7 +15,7 @@ import (
 	"muster/bot"
 )
 
-// heardAction does what somebody has pressed, chosen or sent off.
+// heardAction does what someone has pressed, chosen or sent off.
 func (dp *dispatcher) heardAction(ctx context.Context, how delivery, payload []byte) reply {
 	var c slack.InteractionCallback
 	if err := json.Unmarshal(payload, &c); err != nil {
@@ -100,7 +100,7 @@ func triggerName(at place) string {
 	return "trigger " + at.trigger
 }
 
-// changed works out a modal anew in which something was chosen, typed or pressed. It may be asked twice: nothing is done by it.
+// changed works out a modal again in which something was chosen, typed or pressed. It may be asked twice: nothing is done by it.
 func (dp *dispatcher) changed(_ context.Context, _ delivery, p bot.Person, at place, c slack.InteractionCallback, act *slack.BlockAction) reply {
 	if c.View.ID == "" || c.View.Type != slack.VTModal {
 		return reply{}
@@ -145,7 +145,7 @@ func (dp *dispatcher) submitted(ctx context.Context, how delivery, p bot.Person,
 	}
 	var taken atomic.Bool
 	now := make(chan bot.Submitted, 1)
-	// settled gives what becomes of the modal; one that is too long for an acknowledgement is shown a moment later.
+	// settled returns what happens to the modal; one that is too long for an acknowledgement is shown a moment later.
 	settled := func(d bot.Submitted) reply {
 		r := submission(d)
 		r.small = moment()
@@ -205,7 +205,7 @@ func view(m bot.Modal) *slack.ModalViewRequest {
 	return &v
 }
 
-// submission is what becomes of a modal, as a reply.
+// submission is what happens to a modal, as a reply.
 func submission(d bot.Submitted) reply {
 	switch {
 	case len(d.Errors) > 0:
@@ -216,7 +216,7 @@ func submission(d bot.Submitted) reply {
 	return reply{body: slack.NewClearViewSubmissionResponse()}
 }
 
-// suggested gives what can be chosen in a field while somebody types. There is no later for it.
+// suggested returns what can be chosen in a field while someone types. There is no later for it.
 func (dp *dispatcher) suggested(ctx context.Context, p bot.Person, at place, c slack.InteractionCallback) reply {
 	none := reply{body: map[string]any{"options": []any{}}}
 	now := make(chan []bot.Choice, 1)

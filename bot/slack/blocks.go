@@ -8,7 +8,7 @@ import (
 	"muster/bot"
 )
 
-// The names of what people press or fill in begin with what becomes of it; the rest only lead somewhere.
+// The names of what people press or fill in begin with what happens to it; the rest only lead somewhere.
 const (
 	actionDo   = "do"   // bot.Talker.Press
 	actionFill = "fill" // bot.Talker.Fill

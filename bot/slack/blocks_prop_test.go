@@ -204,7 +204,7 @@ func TestNothingHostileBreaksABlock(t *testing.T) {
 	}
 }
 
-// TestNothingIsCutWithinALetter gives builders nothing but one letter many times: each text then has only whole ones.
+// TestNothingIsCutWithinALetter returns builders nothing but one letter many times: each text then has only whole ones.
 func TestNothingIsCutWithinALetter(t *testing.T) {
 	for name, build := range builders {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {

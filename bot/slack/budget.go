@@ -138,7 +138,7 @@ func (b *budget) heard() {
 	b.heardAt, b.dirty = b.now(), true
 }
 
-// health gives how the workspace does, and whether that is another thing than the last time.
+// health returns how the workspace does, and whether that is another thing than the last time.
 func (b *budget) health() (h chat.ChatHealth, changed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -159,7 +159,7 @@ func (b *budget) health() (h chat.ChatHealth, changed bool) {
 	return h, changed
 }
 
-// tooMany is an answer as Slack gives it, without asking Slack.
+// tooMany is an answer as Slack returns it, without asking Slack.
 func tooMany(r *http.Request, wait time.Duration) *http.Response {
 	return &http.Response{StatusCode: http.StatusTooManyRequests, Status: "429 Too Many Requests", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
 		Header: http.Header{"Retry-After": {strconv.Itoa(int((wait + time.Second - 1) / time.Second))}}, Body: io.NopCloser(bytes.NewReader(nil))}

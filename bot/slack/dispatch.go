@@ -73,7 +73,7 @@ func (dp *dispatcher) first(ctx context.Context, names ...string) (bool, *reply)
 	return first, nil
 }
 
-// heardCommand answers what somebody typed: at once where that is possible, else through the address that Slack gives for it.
+// heardCommand answers what someone typed: at once where that is possible, else through the address that Slack returns for it.
 func (dp *dispatcher) heardCommand(ctx context.Context, how delivery, c slash) reply {
 	p, ok := person(c.Team, c.Domain, c.User, c.Name, c.Command)
 	if !ok {
@@ -93,7 +93,7 @@ func (dp *dispatcher) heardCommand(ctx context.Context, how delivery, c slash) r
 		return dp.replies.of(how, trigger)
 	}
 	place := place{team: c.Team, enterprise: c.Enterprise, channel: c.Channel, user: c.User, response: c.Response, trigger: c.Trigger}
-	var taken atomic.Bool // by whoever gives the answer, or by who has left without one
+	var taken atomic.Bool // by whoever returns the answer, or by who has left without one
 	now := make(chan bot.Answer, 1)
 	begun := dp.workers.begin(func(ctx context.Context) {
 		a, shown := dp.say(ctx, p, place, c.Text)

@@ -104,7 +104,7 @@ func (e *estate) account(tenant, name string, role app.Role) app.Actor {
 	return app.Actor{Tenant: tenant, User: name, Role: role, Session: strconv.FormatInt(id, 10), ProvenAt: now, SeenAt: now}
 }
 
-// install goes through Slack's page as somebody of the workspace, and comes back as an admin.
+// install goes through Slack's page as someone of the workspace, and comes back as an admin.
 func (e *estate) install(a app.Actor, w *slacktest.Workspace) (state string, err error) {
 	e.Helper()
 	if state, err = e.app.Chat.Workspaces.StartChatInstall(e.Context(), a); err != nil {
@@ -374,7 +374,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 		if got := fmt.Sprint(card.Buttons()); strings.Contains(got, "Approve…") || !strings.Contains(got, "Deny…") {
 			t.Errorf("of a high risk one can press %s", got)
 		}
-		// What nobody decides on ends, and says so.
+		// What no one decides on ends, and says so.
 		time.Sleep(61 * time.Minute)
 		if _, err := e.app.Upkeep.Expire(t.Context()); err != nil {
 			t.Fatal(err)

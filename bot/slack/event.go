@@ -146,7 +146,7 @@ func (dp *dispatcher) gone(ctx context.Context, o outer, why string) reply {
 	return reply{}
 }
 
-// home shows somebody their own page.
+// home shows someone their own page.
 func (dp *dispatcher) home(ctx context.Context, at place, e inner) {
 	if e.Tab != "" && e.Tab != "home" {
 		return
@@ -191,7 +191,7 @@ func (dp *dispatcher) mentioned(ctx context.Context, at place, e inner) {
 	a, _ := dp.say(ctx, p, at, typedText.Replace(strings.TrimPrefix(e.Text, name)))
 	w, err := dp.teams.workspace(ctx, at.team, at.enterprise)
 	if err != nil {
-		return // nobody there could be told anything
+		return // no one there could be told anything
 	}
 	dp.tell(ctx, w, at.channel, at.user, a)
 }
@@ -224,7 +224,7 @@ func (dp *dispatcher) links(ctx context.Context, at place, e inner) {
 	}
 }
 
-// unlessDone waits, or gives false where ctx ends before.
+// unlessDone waits, or returns false where ctx ends before.
 func unlessDone(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -6,7 +6,7 @@ import (
 	"muster/app/chat"
 )
 
-// Fresh gives the tokens of a workspace, and sees to new ones where they end soon, as every call does.
+// Fresh returns the tokens of a workspace, and sees to new ones where they end soon, as every call does.
 func (s *Server) Fresh(ctx context.Context, team string) (chat.ChatTokens, error) {
 	return s.teams.fresh(ctx, team)
 }

@@ -23,13 +23,11 @@ func answerMessage(a bot.Answer) []slack.MsgOption {
 	return []slack.MsgOption{slack.MsgOptionText(summary, false), slack.MsgOptionBlocks(blocks...), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl()}
 }
 
-// Reply implements bot.Threads.
 func (p poster) Reply(ctx context.Context, channel, message string, a bot.Answer) (string, error) {
 	_, ts, err := p.api.PostMessageContext(ctx, channel, append(answerMessage(a), slack.MsgOptionTS(message))...)
 	return ts, coded(err)
 }
 
-// EditReply implements bot.Threads.
 func (p poster) EditReply(ctx context.Context, channel, reply string, a bot.Answer) error {
 	_, _, _, err := p.api.UpdateMessageContext(ctx, channel, reply, answerMessage(a)...)
 	return coded(err)
@@ -38,17 +36,15 @@ func (p poster) EditReply(ctx context.Context, channel, reply string, a bot.Answ
 // toldEvent marks messages that tell people directly, with the key by which they are found again.
 const toldEvent = "muster_notice"
 
-// Tell implements bot.Teller.
 func (p poster) Tell(ctx context.Context, person, key string, a bot.Answer) error {
 	_, _, err := p.api.PostMessageContext(ctx, person, append(answerMessage(a),
 		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: toldEvent, EventPayload: map[string]any{"key": key}}))...)
 	return coded(err)
 }
 
-// mostLooked is how many of the newest messages to somebody are looked through for one that may have been sent.
+// mostLooked is how many of the newest messages to someone are looked through for one that may have been sent.
 const mostLooked = 100
 
-// Told implements bot.Teller.
 func (p poster) Told(ctx context.Context, person, key string, since time.Time) (bool, error) {
 	c, _, _, err := p.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{person}, ReturnIM: true})
 	if err != nil {
@@ -64,7 +60,6 @@ func (p poster) Told(ctx context.Context, person, key string, since time.Time) (
 	}), nil
 }
 
-// Publish implements bot.Publisher.
 func (p poster) Publish(ctx context.Context, person string, h bot.Home) error {
 	_, err := p.api.PublishViewContext(ctx, slack.PublishViewContextRequest{UserID: person, View: homeView(h)})
 	return coded(err)
@@ -77,7 +72,7 @@ func (p poster) open(ctx context.Context, trigger string, m bot.Modal) error {
 }
 
 // renew shows a modal in the place of one that is open. With a hash it does so only where that is still as it was then: where
-// somebody has typed on since, a newer answer is under way, and ECancelled is nothing to worry about.
+// someone has typed on since, a newer answer is under way, and ECancelled is nothing to worry about.
 func (p poster) renew(ctx context.Context, view, hash string, m bot.Modal) error {
 	_, err := p.api.UpdateViewContext(ctx, modalView(m), "", hash, view)
 	if reason(err) == "hash_conflict" {

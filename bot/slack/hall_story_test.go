@@ -129,7 +129,7 @@ func (h *hall) end() {
 	stop()
 }
 
-// person makes somebody with an account, and links both.
+// person makes someone with an account, and links both.
 func (h *hall) person(name string, role app.Role) *slacktest.User {
 	h.Helper()
 	if err := h.store.CreateUser(h.Context(), identity.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {

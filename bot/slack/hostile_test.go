@@ -15,7 +15,7 @@ import (
 // wholes are what people see as one letter each, and what a cut in the wrong place would break.
 var wholes = []string{"👩‍👩‍👧‍👦", "🏳️‍🌈", "e\u0301\u0323", "🇩🇪", "👍🏽", "நி", "한", "😀"}
 
-// nasty are names that somebody may have given to something.
+// nasty are names that someone may have given to something.
 var nasty = []string{"", " ", "<!channel>", "<!here|all>", "<@U1>", "<#C1>", "<!subteam^S1>", "&lt;!channel&gt;", "&amp;", "<https://evil.example|your bank>", "https://evil.example",
 	"*bold* _leaning_ ~gone~ `code` ```block```", "> said", ":rotating_light:", "a\nb", "a\r\nb\tc", "\x00", "\x1b[31mred", "\u202eevil", "\u2067\u2066", "\ufeff", "\u2028", "\xff\xfe", "\xc3", "\xed\xa0\x80",
 	`"quoted" \ back`, "</script>", "%s%n", "{}", "@channel", "@here", "@everyone"}

@@ -37,29 +37,24 @@ func (h house) with(ctx context.Context, f func(p poster) error) error {
 	return err
 }
 
-// Post implements bot.Poster.
 func (h house) Post(ctx context.Context, channel, person string, c bot.Card) (where, ts string, err error) {
 	err = h.with(ctx, func(p poster) error { where, ts, err = p.Post(ctx, channel, person, c); return err })
 	return where, ts, err
 }
 
-// Edit implements bot.Poster.
 func (h house) Edit(ctx context.Context, channel, ts string, c bot.Card) error {
 	return h.with(ctx, func(p poster) error { return p.Edit(ctx, channel, ts, c) })
 }
 
-// Reply implements bot.Threads.
 func (h house) Reply(ctx context.Context, channel, message string, a bot.Answer) (ts string, err error) {
 	err = h.with(ctx, func(p poster) error { ts, err = p.Reply(ctx, channel, message, a); return err })
 	return ts, err
 }
 
-// EditReply implements bot.Threads.
 func (h house) EditReply(ctx context.Context, channel, ts string, a bot.Answer) error {
 	return h.with(ctx, func(p poster) error { return p.EditReply(ctx, channel, ts, a) })
 }
 
-// Show implements bot.ReviewPoster.
 func (h house) Show(ctx context.Context, channel string, a bot.Answer) (ts string, err error) {
 	err = h.with(ctx, func(p poster) error {
 		_, ts, err = p.api.PostMessageContext(ctx, channel, answerMessage(a)...)
@@ -68,23 +63,19 @@ func (h house) Show(ctx context.Context, channel string, a bot.Answer) (ts strin
 	return ts, err
 }
 
-// Tell implements bot.Teller.
 func (h house) Tell(ctx context.Context, person, key string, a bot.Answer) error {
 	return h.with(ctx, func(p poster) error { return p.Tell(ctx, person, key, a) })
 }
 
-// Told implements bot.Teller.
 func (h house) Told(ctx context.Context, person, key string, since time.Time) (told bool, err error) {
 	err = h.with(ctx, func(p poster) error { told, err = p.Told(ctx, person, key, since); return err })
 	return told, err
 }
 
-// Publish implements bot.Publisher.
 func (h house) Publish(ctx context.Context, person string, home bot.Home) error {
 	return h.with(ctx, func(p poster) error { return p.Publish(ctx, person, home) })
 }
 
-// Zone implements bot.Zones.
 func (h house) Zone(ctx context.Context, person string) string {
 	u, err := h.people.info(ctx, h.w, h.w.Team+"/"+person, person)
 	if err != nil {

@@ -134,7 +134,7 @@ func element(f bot.Field, act string, placeholder *slack.TextBlockObject) slack.
 	return e
 }
 
-// onEnter has what is typed told when somebody ends it, and not at each letter.
+// onEnter has what is typed told when someone ends it, and not at each letter.
 var onEnter = &slack.DispatchActionConfig{TriggerActionsOn: []string{"on_enter_pressed"}}
 
 // options are choices as Slack takes them: at most a hundred, each with a value that is whole.

@@ -13,7 +13,7 @@ import (
 	"muster/app/phrase"
 )
 
-// The portal's addresses for installing; they need somebody who has signed in there.
+// The portal's addresses for installing; they need someone who has signed in there.
 const (
 	InstallPath = Path + "install"
 	OAuthPath   = Path + "oauth"
@@ -90,13 +90,13 @@ func (oa *oauth) tokens(r *slack.OAuthV2Response) (t chat.ChatTokens, err error)
 	return t, nil
 }
 
-// portal gives an address of the portal.
+// portal returns an address of the portal.
 func (oa *oauth) portal(path string) string { return strings.TrimRight(oa.url(), "/") + path }
 
 // brokenTokens are what Slack says of a refresh token that will never be taken again.
 var brokenTokens = map[string]bool{"invalid_refresh_token": true, "token_revoked": true, "token_expired": true, "account_inactive": true, "invalid_grant": true}
 
-// oauthError gives an error of Slack's page its code. Neither code nor tokens stand in it.
+// oauthError returns an error of Slack's page its code. Neither code nor tokens stand in it.
 func oauthError(err error) error {
 	word := reason(err)
 	switch {

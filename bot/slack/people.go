@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	peopleKept = 5 * time.Minute // what Slack says of somebody
+	peopleKept = 5 * time.Minute // what Slack says of someone
 	mostPeople = 10000
 )
 
-// people are what Slack has said of persons lately: whether they are full members of a workspace.
+// people are what Slack has said of persons recently: whether they are full members of a workspace.
 type people struct {
 	*base
 	teams    *teams
@@ -35,7 +35,7 @@ type seen struct {
 	at   time.Time
 }
 
-// get asks about somebody, or remembers. What was asked while Slack told of a change is not kept.
+// get asks about someone, or remembers. What was asked while Slack told of a change is not kept.
 func (ps *people) get(ctx context.Context, key string, now func() time.Time, ask func(ctx context.Context) (*slack.User, error)) (slack.User, error) {
 	ps.mu.Lock()
 	k, ok := ps.known[key]
@@ -59,7 +59,7 @@ func (ps *people) get(ctx context.Context, key string, now func() time.Time, ask
 	return *u, nil
 }
 
-// forgetUser drops what is known of somebody, in every workspace: an organisation tells of a change once.
+// forgetUser drops what is known of someone, in every workspace: an organisation tells of a change once.
 func (ps *people) forgetUser(user string) {
 	if user == "" {
 		return
@@ -102,7 +102,7 @@ func (ps *people) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Perso
 	return err
 }
 
-// info is what Slack says of somebody, asked at most once in peopleKept.
+// info is what Slack says of someone, asked at most once in peopleKept.
 func (ps *people) info(ctx context.Context, w chat.ChatWorkspace, external, user string) (slack.User, error) {
 	return ps.get(ctx, w.Team+"/"+external, ps.now, func(ctx context.Context) (*slack.User, error) {
 		ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
@@ -120,7 +120,7 @@ func stranger(message string) error {
 	return &app.Error{Code: app.EForbidden, Reason: "not_member", Message: message, Hint: "Only full members of the workspace that Muster is installed in can use it."}
 }
 
-// refusal says why somebody may not use Muster in a workspace; nil where they may.
+// refusal says why someone may not use Muster in a workspace; nil where they may.
 func refusal(w chat.ChatWorkspace, u slack.User) error {
 	same := u.TeamID == "" || u.TeamID == w.Team || w.Enterprise != "" && u.Enterprise.EnterpriseID == w.Enterprise
 	switch {

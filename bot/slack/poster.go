@@ -27,7 +27,6 @@ func cardMessage(c bot.Card) []slack.MsgOption {
 // closed are what Slack says of channels that the bot may not write to; the person may be told directly.
 var closed = []string{"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "restricted_action_read_only_channel", "not_allowed_token_type"}
 
-// Post implements bot.Poster.
 func (p poster) Post(ctx context.Context, channel, person string, c bot.Card) (where, ts string, err error) {
 	where, ts, err = p.api.PostMessageContext(ctx, channel, cardMessage(c)...)
 	if slices.Contains(closed, reason(err)) {
@@ -36,7 +35,6 @@ func (p poster) Post(ctx context.Context, channel, person string, c bot.Card) (w
 	return where, ts, coded(err)
 }
 
-// Edit implements bot.Poster.
 func (p poster) Edit(ctx context.Context, channel, ts string, c bot.Card) error {
 	_, _, _, err := p.api.UpdateMessageContext(ctx, channel, ts, cardMessage(c)...)
 	return coded(err)
@@ -63,7 +61,7 @@ func detailed(err error) error {
 // gone are what Slack says of messages and places that never come back.
 var gone = append([]string{"message_not_found", "cant_update_message", "edit_window_closed", "user_not_found", "messages_tab_disabled", "cannot_dm_bot"}, closed...)
 
-// coded gives an error of Slack's API its code. The bot's token never stands in one.
+// coded returns an error of Slack's API its code. The bot's token never stands in one.
 func coded(err error) error {
 	var limited *slack.RateLimitedError
 	switch {

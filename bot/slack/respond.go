@@ -44,7 +44,7 @@ func person(team, domain, user, name, command string) (bot.Person, bool) {
 		Label: "Slack user " + phrase.CutText(name, 60) + " (" + user + ") of workspace " + phrase.CutText(domain, 60)}, true
 }
 
-// enter lets somebody in: of which workspace they are, that they are a full member of it, and in whose name the place speaks.
+// enter lets someone in: of which workspace they are, that they are a full member of it, and in whose name the place speaks.
 func (rs *responder) enter(ctx context.Context, p bot.Person, at place) (chat.ChatWorkspace, bot.Person, error) {
 	w, err := rs.teams.workspace(ctx, at.team, at.enterprise)
 	if err != nil {
@@ -133,7 +133,7 @@ func (rs *responder) open(ctx context.Context, w chat.ChatWorkspace, trigger str
 	return err == nil
 }
 
-// renew shows a modal in place of one that is open; with a hash only where that was not changed since, else it gives true.
+// renew shows a modal in place of one that is open; with a hash only where that was not changed since, else it returns true.
 func (rs *responder) renew(ctx context.Context, w chat.ChatWorkspace, view, hash string, m bot.Modal) (stale bool) {
 	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
 	defer cancel()
@@ -152,7 +152,7 @@ func (rs *responder) renew(ctx context.Context, w chat.ChatWorkspace, view, hash
 var answerHosts = map[string]bool{"hooks.slack.com": true, "hooks.slack-gov.com": true}
 
 // post answers through the address that Slack gave, which works for half an hour, and which knows what it answers. Where there is
-// none, it gives false.
+// none, it returns false.
 func (rs *responder) post(address string, a bot.Answer, replace bool) bool {
 	u, err := url.Parse(address)
 	if err != nil || !rs.answersAt(u) {
@@ -177,7 +177,7 @@ func (rs *responder) post(address string, a bot.Answer, replace bool) bool {
 	return err == nil
 }
 
-// tell says something to somebody: in a channel for their eyes, or directly.
+// tell says something to someone: in a channel for their eyes, or directly.
 func (rs *responder) tell(ctx context.Context, w chat.ChatWorkspace, channel, user string, a bot.Answer) {
 	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
 	defer cancel()
@@ -196,7 +196,7 @@ func (rs *responder) tell(ctx context.Context, w chat.ChatWorkspace, channel, us
 	}
 }
 
-// shown tells somebody what became of what they pressed: in the message, beside it, in the modal, or directly.
+// shown tells someone what happened to what they pressed: in the message, beside it, in the modal, or directly.
 func (rs *responder) shown(ctx context.Context, w chat.ChatWorkspace, p bot.Person, at place, a bot.Answer, v slack.View) {
 	switch {
 	case v.ID != "" && v.Type == slack.VTModal:

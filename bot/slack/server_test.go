@@ -292,7 +292,7 @@ func TestNothingIsDoneTwice(t *testing.T) {
 	if w := r.send(r.ask("/slack/commands", body, time.Now())); !strings.Contains(w.Body.String(), "shop: creating") {
 		t.Errorf("answered %d %s", w.Code, w.Body)
 	}
-	retry := r.ask("/slack/commands", body, time.Now().Add(time.Second)) // signed anew
+	retry := r.ask("/slack/commands", body, time.Now().Add(time.Second)) // signed again
 	retry.Header.Set("X-Slack-Retry-Num", "1")
 	for _, q := range []*http.Request{r.ask("/slack/commands", body, time.Now()), retry} {
 		if w := r.send(q); w.Code != 200 || w.Body.Len() != 0 {
@@ -405,7 +405,7 @@ func TestEvents(t *testing.T) {
 	if h := r.muster.houses(); len(h.gone) != 2 || h.gone[0] != "T7" {
 		t.Errorf("gone are %v", h.gone)
 	}
-	// The token of a setting is nobody's to take.
+	// The token of a setting is no one's to take.
 	_ = r.send(r.ask("/slack/commands", r.command("U1", "help"), time.Now()))
 	send(`{"type":"event_callback","team_id":"T1","event_id":"Ev8","event":{"type":"app_uninstalled"}}`, 200)
 	if h := r.muster.houses(); len(h.gone) != 2 {

@@ -18,7 +18,7 @@ const (
 // window is how far the time of a request may be from ours.
 const window = 5 * time.Minute
 
-// sign gives the signature, in version 0, of a body as it came.
+// sign returns the signature, in version 0, of a body as it came.
 func sign(secret []byte, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte("v0:" + timestamp + ":"))

@@ -42,7 +42,7 @@ type socketReceiver struct {
 	dialer      *websocket.Dialer
 }
 
-// listen hears Slack over a websocket until ctx ends. It is opened anew whenever it is lost, with a pause that grows, and before
+// listen hears Slack over a websocket until ctx ends. It is opened again whenever it is lost, with a pause that grows, and before
 // Slack ends it. Nothing is lost by that: an envelope is acknowledged when its act was noted, and what is not acknowledged
 // Slack sends again, to whichever server.
 func (ln *socketReceiver) listen(ctx context.Context) {

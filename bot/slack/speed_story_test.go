@@ -189,7 +189,7 @@ func TestManyOperationsAndASlackThatRefuses(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 			switch i {
-			case 1: // the server is started anew
+			case 1: // the server is started again
 				h.slack.Calm()
 				h.end()
 				h.work(n/10, broken)
@@ -283,7 +283,7 @@ func TestStrangersOfAllKinds(t *testing.T) {
 		if h.socket {
 			return
 		}
-		// Over HTTP everybody can knock: what is not signed, or was changed, is not heard.
+		// Over HTTP everyone can knock: what is not signed, or was changed, is not heard.
 		h.ada.In(ops).Says("/muster list").Answer("Clusters")
 		d := h.slack.Delivered("slash_commands")
 		for name, at := range map[string]time.Time{"old": time.Now().Add(-5*time.Minute - time.Second), "new": time.Now().Add(5*time.Minute + time.Second)} {

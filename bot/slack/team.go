@@ -30,7 +30,7 @@ type teams struct {
 	learnAt  time.Time
 }
 
-// budget gives the budget of a workspace; "" is the one of the setting before its name is known.
+// budget returns the budget of a workspace; "" is the one of the setting before its name is known.
 func (ts *teams) budget(team string) *budget {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -56,7 +56,7 @@ func (ts *teams) fixedTeam() chat.ChatWorkspace {
 var errNotInstalled = &app.Error{Code: app.EForbidden, Reason: "not_installed", Message: "Muster is not installed in this workspace, or not any more.",
 	Hint: "An admin of Muster can install it on the page “Slack” of the portal."}
 
-// workspace gives the workspace of a request. A server that has one token as a setting, and none of its own to install others, takes what
+// workspace returns the workspace of a request. A server that has one token as a setting, and none of its own to install others, takes what
 // Slack has signed for it: only that workspace's app knows the signing secret.
 func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.ChatWorkspace, error) {
 	fixed := ts.fixedTeam()
@@ -79,7 +79,7 @@ func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.C
 	return w, err
 }
 
-// learnAgain is how long nobody asks Slack again which workspace the token of the setting is of.
+// learnAgain is how long no one asks Slack again which workspace the token of the setting is of.
 const learnAgain = time.Minute
 
 // learn asks Slack which workspace the token of the setting is of, and keeps it; without Team where Slack does not say.
@@ -122,7 +122,7 @@ func (ts *teams) clientOf(token, team string) *slack.Client {
 	return slack.New(token, slack.OptionAPIURL(ts.apiURL), slack.OptionHTTPClient(client))
 }
 
-// api gives a client for a workspace, with the token that counts now.
+// api returns a client for a workspace, with the token that counts now.
 func (ts *teams) api(ctx context.Context, w chat.ChatWorkspace) (*slack.Client, error) {
 	if w.Fixed {
 		return ts.clientOf(ts.token, w.Team), nil
@@ -134,7 +134,7 @@ func (ts *teams) api(ctx context.Context, w chat.ChatWorkspace) (*slack.Client, 
 	return ts.clientOf(t.Access, w.Team), nil
 }
 
-// fresh gives the tokens of a workspace; those that end soon are refreshed before, by one server.
+// fresh returns the tokens of a workspace; those that end soon are refreshed before, by one server.
 func (ts *teams) fresh(ctx context.Context, team string) (chat.ChatTokens, error) {
 	t, err := ts.tokens.ChatTokens(ctx, kind, team)
 	if err == nil && !t.ExpiresAt.IsZero() && t.ExpiresAt.Sub(ts.now()) < refreshSoon {
@@ -146,7 +146,7 @@ func (ts *teams) fresh(ctx context.Context, team string) (chat.ChatTokens, error
 // refreshSoon is how near the end of a token must be that whoever needs it sees to a new one. Before that Tend does.
 const refreshSoon = 30 * time.Minute
 
-// poster gives a poster for a workspace.
+// poster returns a poster for a workspace.
 func (ts *teams) poster(ctx context.Context, w chat.ChatWorkspace) (poster, error) {
 	api, err := ts.api(ctx, w)
 	return poster{api}, err

@@ -15,7 +15,7 @@ type children struct {
 	none  chan chan struct{} // closes what it is sent once there are none
 }
 
-// adoptChildren also has those for whom nobody else waits come to this process.
+// adoptChildren also has those for whom no one else waits come to this process.
 func adoptChildren() (*children, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func (l line) print(w io.Writer) {
 	fmt.Fprintf(w, "%-62s %9s %-8s %12s  %s\n", l.name, fine(l.value), l.unit, limit, compared)
 }
 
-// fine gives a number with three digits, and without an exponent.
+// fine returns a number with three digits, and without an exponent.
 func fine(x float64) string {
 	switch {
 	case x >= 100:
@@ -47,13 +47,13 @@ func fine(x float64) string {
 // enginePatience is how long one scenario may take before it counts as failed.
 const enginePatience = 5 * time.Minute
 
-// scenario measures something of the engine that gives several figures.
+// scenario measures something of the engine that returns several figures.
 type scenario struct {
 	name    string
 	measure func(ctx context.Context, add func(line)) error
 }
 
-// runEngine measures and prints. It gives how many figures are over a limit, and how many scenarios failed.
+// runEngine measures and prints. It returns how many figures are over a limit, and how many scenarios failed.
 func runEngine(ctx context.Context, w io.Writer, only string) (over, wrong int) {
 	fmt.Fprintf(w, "\nthe engine, with a real Redis, SQLite on disk and workers in this process; CPU in user and system mode, Redis included\n\n")
 	fmt.Fprintf(w, "%-62s %9s %-8s %12s  %s\n", "figure", "value", "unit", "limit", "compared with")

@@ -90,7 +90,7 @@ func (f *farm) cloud() (family.Provider, error) {
 	return fake.Provider("cloud", map[string]any{"url": f.URL, "secret": f.Secret})
 }
 
-// ask gives a number that the farm counts: "connections" so far, commands that wait ("busy"), microseconds of CPU time that machines have
+// ask returns a number that the farm counts: "connections" so far, commands that wait ("busy"), microseconds of CPU time that machines have
 // "used" whose connections have ended. Asked to "open", it lets those that wait end.
 func (f *farm) ask(what string) (n int, err error) {
 	resp, err := http.Get(f.URL + "/" + what)

@@ -16,7 +16,7 @@ import (
 	"muster/solver/solvertest"
 )
 
-// figure is one thing to measure. Prepare makes the problem, which is not measured, and gives the act, which fails where
+// figure is one thing to measure. Prepare makes the problem, which is not measured, and returns the act, which fails where
 // the answer is not what it must be.
 type figure struct {
 	name     string
@@ -125,7 +125,7 @@ func growthOf(c *template.Catalog, size int) func() func(context.Context) error 
 	}
 }
 
-// groupOf gives the group of the i-th node, from 0.
+// groupOf returns the group of the i-th node, from 0.
 func groupOf(l applayout.Layout, i int) applayout.NodeGroup {
 	for _, g := range l.Groups {
 		if i < g.Count {

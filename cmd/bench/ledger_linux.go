@@ -104,7 +104,7 @@ func bigCluster(ctx context.Context, nodes int) (c cost, accepted time.Duration,
 	return c, accepted, float64(r.store.Commits()-before) / float64(nodes*stepsOfEight), err
 }
 
-// manyClusters measures so many clusters at once, spread unevenly over tenants that have as many slots each. It gives the
+// manyClusters measures so many clusters at once, spread unevenly over tenants that have as many slots each. It returns the
 // mean time from request to ready of each tenant, fastest first, as a share of what it would be if all waited alike.
 func manyClusters(ctx context.Context, clusters, nodes int) (c cost, worst float64, err error) {
 	tools, err := shellTools()

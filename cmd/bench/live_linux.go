@@ -24,7 +24,7 @@ const (
 	perReader   = 20                     // pages of one person
 	timesOfLive = 260                    // of clusters whose create or growth is under way, of which two have steps that run
 	listed      = 10                     // clusters of a list that change in turn
-	listEvery   = 2 * time.Second        // one of them does: a list is told of more than one thing a second at once
+	listEvery   = 2 * time.Second        // one of them does: a list is notified of more than one thing a second at once
 )
 
 // livePages opens pages of clusters that are being made, lets steps say something and end, and measures how late that arrives. With the
@@ -140,7 +140,7 @@ type busyCluster struct {
 	fence   app.Fence
 }
 
-// underWay gives clusters in which steps run.
+// underWay returns clusters in which steps run.
 func underWay(ctx context.Context, h *house.House, most int) (all []busyCluster, err error) {
 	for _, name := range []string{"demo-for-sales", "events", "clicks-replay"} {
 		for k := 0; k <= timesOfLive && len(all) < most; k++ {
@@ -175,14 +175,14 @@ func underWay(ctx context.Context, h *house.House, most int) (all []busyCluster,
 	return all, nil
 }
 
-// happen writes lines of steps, in turn, and gives how many.
+// happen writes lines of steps, in turn, and returns how many.
 func happen(ctx context.Context, h *house.House, busy []busyCluster) (sent int, err error) {
 	tick := time.NewTicker(liveEvery)
 	defer tick.Stop()
 	begun := time.Now()
 	for at := 0; time.Since(begun) < liveFor; {
 		var lines []app.LogLine
-		for range max(1, len(busy)/40) { // each is told of something every ten seconds
+		for range max(1, len(busy)/40) { // each is notified of something every ten seconds
 			f := busy[at%len(busy)].fence
 			at++
 			now := time.Now()
@@ -203,7 +203,7 @@ func happen(ctx context.Context, h *house.House, busy []busyCluster) (sent int, 
 	return sent, nil
 }
 
-// rename renames clusters on the first page of the list, in turn, and gives how often.
+// rename renames clusters on the first page of the list, in turn, and returns how often.
 func rename(ctx context.Context, h *house.House) (sent int, err error) {
 	who := app.Actor{Tenant: house.Tenant, User: house.Admin, Role: app.RoleAdmin, Via: app.ViaPortal}
 	list, err := h.Services.Cluster.Views.ClusterPage(ctx, who, app.ClusterFilter{Limit: listed})

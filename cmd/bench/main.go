@@ -71,7 +71,7 @@ func main() {
 	}
 }
 
-// run measures and prints. It gives how many figures are over a limit, and how many got a wrong answer.
+// run measures and prints. It returns how many figures are over a limit, and how many got a wrong answer.
 func run(ctx context.Context, w io.Writer, all []figure, only string, budget time.Duration) (over, wrong int, err error) {
 	base, err := measure(budget, func() error { reference(); return nil })
 	if err != nil {

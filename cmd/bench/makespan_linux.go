@@ -87,7 +87,7 @@ func makespan(ctx context.Context, nodes int) (s span, err error) {
 	return s, err
 }
 
-// paths gives the longest path through a plan, and how long it takes in stages, each of which begins when all of the one
+// paths returns the longest path through a plan, and how long it takes in stages, each of which begins when all of the one
 // before has ended; a step is in the first stage that comes after those of its needs, as in Coopr.
 func paths(p plan.Plan) (critical, staged time.Duration) {
 	ends := make([]time.Duration, len(p.Steps))

@@ -64,7 +64,7 @@ func memory(act func() error) (uint64, error) {
 	return min(allocated, peak()), err
 }
 
-// watchHeap looks at the heap every millisecond. What it gives ends that, and gives by how much the heap grew at most.
+// watchHeap looks at the heap every millisecond. What it returns ends that, and returns by how much the heap grew at most.
 func watchHeap() func() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	look := func() uint64 {

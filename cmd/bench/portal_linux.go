@@ -84,7 +84,7 @@ const (
 	firstByteLimit = 50 // ms
 )
 
-// firstBytes opens every page as somebody who may see all, in a tenant with 10,000 clusters.
+// firstBytes opens every page as someone who may see all, in a tenant with 10,000 clusters.
 func firstBytes(ctx context.Context, where string, add func(line)) error {
 	h, leave, err := crowded(ctx, where, timesOfPages)
 	if err != nil {

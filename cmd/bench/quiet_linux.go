@@ -144,7 +144,7 @@ func (q *quiet) carryOut(ch ssh.Channel, line string) (status uint32) {
 	return 0
 }
 
-// ask has this host answer what a node is asked about itself, until it has answered once. Where it does not, it gives what was
+// ask has this host answer what a node is asked about itself, until it has answered once. Where it does not, it returns what was
 // said against it.
 func (q *quiet) ask(line string) (facts, said []byte, status uint32) {
 	q.mu.Lock()

@@ -23,7 +23,7 @@ import (
 // they cost is not the server's.
 const readersVariable = "MUSTER_BENCH_READERS"
 
-// reading is what readers are to read: streams, each with the cookie of somebody who has signed in.
+// reading is what readers are to read: streams, each with the cookie of someone who has signed in.
 type reading struct {
 	URL     string
 	Streams []streamOf
@@ -173,7 +173,7 @@ func startReaders(ctx context.Context, r reading) (*readers, error) {
 	return p, nil
 }
 
-// stop ends it, and gives what arrived.
+// stop ends it, and returns what arrived.
 func (p *readers) stop() (a arrived, err error) {
 	_ = p.in.Close()
 	text, err := p.out.ReadBytes('\n')

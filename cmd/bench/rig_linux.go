@@ -202,7 +202,7 @@ func status(name string) int {
 	return 0
 }
 
-// watchMemory looks a hundred times a second at how much memory this process holds that is its own, and gives the most when it is told to
+// watchMemory looks a hundred times a second at how much memory this process holds that is its own, and returns the most when it is told to
 // stop, in bytes. Pages of the program's file do not count: the kernel keeps one copy of them for all processes, drops them when it needs
 // room, and how many are mapped goes with how much the program can do, not with what was done.
 func watchMemory() (stop func() int) {

@@ -39,7 +39,7 @@ func (t *table) wrong(f figure, err error) { fmt.Fprintf(t.w, "%-62s WRONG: %v\n
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// digits gives a number with two digits or three, and without an exponent.
+// digits returns a number with two digits or three, and without an exponent.
 func digits(x float64) string {
 	switch {
 	case x >= 10:

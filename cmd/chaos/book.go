@@ -84,7 +84,7 @@ func (b *book) done(name string) {
 	b.promises[name].checked = true
 }
 
-// open gives the promises that are still owed, by name.
+// open returns the promises that are still owed, by name.
 func (b *book) open() []promise {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,7 +98,7 @@ func (b *book) open() []promise {
 	return all
 }
 
-// counts gives how many clusters were accepted and how many of those were to be deleted.
+// counts returns how many clusters were accepted and how many of those were to be deleted.
 func (b *book) counts() (clusters, deletes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -125,7 +125,7 @@ func (h *harness) count(v appcluster.ClusterView, did done) {
 	}
 }
 
-// How long machines that nobody wants may stay by themselves, and after it was decided that they go.
+// How long machines that no one wants may stay by themselves, and after it was decided that they go.
 const (
 	strayTime  = 5 * time.Second
 	orphanTime = 30 * time.Second
@@ -182,7 +182,7 @@ func (h *harness) giveUp(ctx context.Context, s stray) error {
 // stray is a machine that should not be there, or one that should and is not, in words.
 type stray struct{ machine, text string }
 
-// straysAfter gives those that are still there after a while.
+// straysAfter returns those that are still there after a while.
 func (h *harness) straysAfter(ctx context.Context, d time.Duration) (wrong []stray, err error) {
 	for deadline := time.Now().Add(d); ; sleep(ctx, 100*time.Millisecond) {
 		if wrong, err = h.strays(ctx); err != nil || len(wrong) == 0 || time.Now().After(deadline) {
@@ -191,7 +191,7 @@ func (h *harness) straysAfter(ctx context.Context, d time.Duration) (wrong []str
 	}
 }
 
-// strays gives machines that no living cluster owns, and nodes whose machine is not there, in words.
+// strays returns machines that no living cluster owns, and nodes whose machine is not there, in words.
 func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 	all, err := h.world.machines()
 	if err != nil {

@@ -195,7 +195,7 @@ func (c *client) steps(ctx context.Context, id string, operation int64) ([]app.S
 	return out.Steps, err
 }
 
-// orphan gives the machine's entry among those that nobody stands behind; false where Muster does not list it.
+// orphan returns the machine's entry among those that no one stands behind; false where Muster does not list it.
 func (c *client) orphan(ctx context.Context, machine string) (fleet.Orphan, bool, error) {
 	var out struct{ Orphans []fleet.Orphan }
 	err := c.patiently(ctx, http.MethodGet, "/orphans", nil, &out)

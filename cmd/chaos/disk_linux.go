@@ -49,7 +49,7 @@ func (d *smallDisk) fill() (free func() error, err error) {
 	return func() error { return os.Remove(name) }, nil
 }
 
-// close gives the disk up after what is on it was copied to another place ("": nowhere).
+// close returns the disk up after what is on it was copied to another place ("": nowhere).
 func (d *smallDisk) close(copyTo string) error {
 	var err error
 	if copyTo != "" {

@@ -15,7 +15,7 @@ import (
 	"muster/providers/fake"
 )
 
-// fault is one way in which something breaks. Make breaks it, says what it did, and gives how long it stays like that and
+// fault is one way in which something breaks. Make breaks it, says what it did, and returns how long it stays like that and
 // what makes it well again (nil: it is over at once). It returns "" where there was nothing to break.
 type fault struct {
 	name   string
@@ -310,7 +310,7 @@ func lateLists(_ context.Context, h *harness, r *rand.Rand) (string, time.Durati
 // latest is how much later a machine may come than it was asked for.
 const latest = 8 * time.Second
 
-// lateMachine lets a create be answered with an error, and the machine appear when nobody expects it any more.
+// lateMachine lets a create be answered with an error, and the machine appear when no one expects it any more.
 func lateMachine(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
 	d := between(r, 500*time.Millisecond, latest)
 	h.late = true

@@ -10,7 +10,7 @@ import (
 // insideVariable tells a chaos that it has a mount namespace of its own.
 const insideVariable = "MUSTER_CHAOS_INSIDE"
 
-// inNamespace runs this program once more with mounts of its own, so that whatever ends it, they end with it; it gives its
+// inNamespace runs this program once more with mounts of its own, so that whatever ends it, they end with it; it returns its
 // exit code. False: there is no need, or it cannot be done, which who wants to mount will be told.
 func inNamespace() (exit int, did bool) {
 	if os.Geteuid() != 0 || os.Getenv(insideVariable) != "" {

@@ -16,7 +16,7 @@ import (
 	"syscall"
 )
 
-// addPostgres prepares a PostgreSQL of its own, which is killed and started again like the rest. It gives where it listens.
+// addPostgres prepares a PostgreSQL of its own, which is killed and started again like the rest. It returns where it listens.
 func (y *system) addPostgres(s setup) (address string, err error) {
 	bin, err := postgresPrograms()
 	if err != nil {

@@ -31,7 +31,7 @@ type process struct {
 	clock   string       // the file that steps its clock
 	before  func() error // what has to be done before it is started; nil means nothing
 
-	// died is told when it ended although nobody killed it.
+	// died is told when it ended although no one killed it.
 	died func(name string, how error)
 
 	mu     sync.Mutex
@@ -158,7 +158,7 @@ func (p *process) stop() error {
 	}
 }
 
-// freePort gives a port of 127.0.0.1 where nobody listens now.
+// freePort returns a port of 127.0.0.1 where no one listens now.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -167,7 +167,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// children gives the processes that a process has started, where the system tells.
+// children returns the processes that a process has started, where the system tells.
 func children(pid int) (pids []int) {
 	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, f := range files {
@@ -181,7 +181,7 @@ func children(pid int) (pids []int) {
 	return pids
 }
 
-// signalChild sends a signal to one process that p has started; what it gives sends another to the same one. Nil where there
+// signalChild sends a signal to one process that p has started; what it returns sends another to the same one. Nil where there
 // is none.
 func (p *process) signalChild(choose func(n int) int, sig syscall.Signal) func(syscall.Signal) {
 	p.mu.Lock()

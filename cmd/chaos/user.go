@@ -14,7 +14,7 @@ import (
 	"muster/app/cluster"
 )
 
-// user is somebody who uses clusters, one at a time: makes one, does something to it on the way or waits for it, and gives
+// user is someone who uses clusters, one at a time: makes one, does something to it on the way or waits for it, and returns
 // it back. What is done follows from the seed; a build that does not offer it yet is asked for something else.
 type user struct {
 	h    *harness
@@ -128,7 +128,7 @@ func (u *user) create(ctx context.Context, r cluster.ClusterRequest) (id string,
 	}
 }
 
-// patient waits for the cluster and gives it back.
+// patient waits for the cluster and returns it.
 func (u *user) patient(ctx context.Context, name, id string) error {
 	if err := u.untilActive(ctx, id); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (u *user) keeper(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// hasty gives it back before it is there.
+// hasty returns it before it is there.
 func (u *user) hasty(ctx context.Context, name, id string) error {
 	u.midway(ctx, id)
 	return u.delete(ctx, name, id)
@@ -276,7 +276,7 @@ func (u *user) act(ctx context.Context, id, act string) error {
 	}
 }
 
-// delete gives a cluster back and waits until it is gone. A delete that fails is resumed.
+// delete returns a cluster and waits until it is gone. A delete that fails is resumed.
 func (u *user) delete(ctx context.Context, name, id string) error {
 	if v, err := u.h.client.cluster(ctx, id); err != nil || v.Status == app.ClusterDeleted {
 		return err // a roll-back has left nothing of it

@@ -13,7 +13,7 @@ import (
 	"muster/app/cluster"
 )
 
-// changeful waits for the cluster, changes it a few times, now and then thinks better of it, and gives it back.
+// changeful waits for the cluster, changes it a few times, now and then thinks better of it, and returns it.
 func (u *user) changeful(ctx context.Context, name, id string) error {
 	if err := u.untilActive(ctx, id); err != nil {
 		return err

@@ -25,7 +25,7 @@ type world interface {
 	env() []string
 	// machines are those that exist, whoever knows of them.
 	machines() ([]family.Machine, error)
-	// effects gives the files of effects of a cluster's nodes, whether or not their machines are still there.
+	// effects returns the files of effects of a cluster's nodes, whether or not their machines are still there.
 	effects(cluster string) ([]string, error)
 	// progress grows whenever something is asked of a machine or of the account.
 	progress() int

@@ -15,7 +15,7 @@ import (
 	"muster/app/webhook"
 )
 
-// fate is what becomes of a cluster.
+// fate is what happens to a cluster.
 type fate int
 
 const (
@@ -23,7 +23,7 @@ const (
 	deleted
 	breaks      // its create fails on one node
 	runs        // its create is under way
-	held        // the same, and somebody has paused it
+	held        // the same, and someone has paused it
 	asks        // a person is asked something
 	sleeps      // it was put to sleep
 	grows       // it is being made larger
@@ -148,7 +148,7 @@ func (h *House) owner(name string) app.Actor {
 	return h.actor(name)
 }
 
-// ask makes one request, and lets happen what becomes of it.
+// ask makes one request, and lets happen what happens to it.
 func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err error) {
 	who := h.owner(q.owner)
 	if q.fate == grows {
@@ -304,7 +304,7 @@ func (h *House) grow(ctx context.Context, w *worker, who app.Actor, q asked) err
 	return w.work(ctx, 4)
 }
 
-// aftermath is what others found: machines that nobody stands behind, deliveries that did not arrive.
+// aftermath is what others found: machines that no one stands behind, deliveries that did not arrive.
 func (h *House) aftermath(ctx context.Context, now time.Time) error {
 	h.Clock.Set(now.Add(-20 * time.Minute))
 	at := h.Clock.Now()

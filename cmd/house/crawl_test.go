@@ -28,7 +28,7 @@ func (h *House) answered(method, path string) bool {
 
 var said = regexp.MustCompile(`(?s)role="alert"|class="(problem|problem-error|notice)"|class="complaint"[^>]*>\s*<strong>`)
 
-// rubbish is what nobody would type.
+// rubbish is what no one would type.
 func rubbish(f Field) string {
 	switch f.Type {
 	case "number":

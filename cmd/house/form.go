@@ -59,7 +59,7 @@ func words(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// Forms gives the forms of a page at an address.
+// Forms returns the forms of a page at an address.
 func Forms(address string, body []byte) ([]Form, error) {
 	doc, err := html.Parse(bytes.NewReader(body))
 	if err != nil {
@@ -192,7 +192,7 @@ func labelled(n *html.Node, labels map[string]bool) bool {
 // errNoForm says that a page has no form as it was looked for.
 var errNoForm = errors.New("there is no such form")
 
-// Find gives the form of a page with a button of some words, or that leads to a path.
+// Find returns the form of a page with a button of some words, or that leads to a path.
 func Find(forms []Form, what string) (Form, error) {
 	for _, f := range forms {
 		path, _, _ := strings.Cut(f.Action, "?")
@@ -223,7 +223,7 @@ func (f Form) Fill(pairs ...string) (Form, error) {
 	return f, nil
 }
 
-// Press gives the form as it is sent by a button of these words.
+// Press returns the form as it is sent by a button of these words.
 func (f Form) Press(button string) (Form, error) {
 	i := slices.Index(f.Words, button)
 	if i < 0 {

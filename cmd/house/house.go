@@ -44,7 +44,7 @@ type Clock struct {
 	from time.Time // of the real time, once it goes
 }
 
-// NewClock gives a clock that stands.
+// NewClock returns a clock that stands.
 func NewClock(at time.Time) *Clock { return &Clock{at: at} }
 
 // Now gives the time.

@@ -17,7 +17,7 @@ type Page struct{ Pattern, Address string }
 
 var parameter = regexp.MustCompile(`([a-z-]*)/\{([a-z_]+)(:[^}]*)?\}`)
 
-// Pages gives every page that people open, with something on it: the route table, filled in. What is downloaded, followed live, or leads
+// Pages returns every page that people open, with something on it: the route table, filled in. What is downloaded, followed live, or leads
 // elsewhere is no page.
 func (h *House) Pages(ctx context.Context) ([]Page, error) {
 	known, err := h.known(ctx)
@@ -54,7 +54,7 @@ func firstKnown(known map[string]string, names ...string) string {
 	return "none"
 }
 
-// known gives values for the parameters of routes: by name, or by pattern and name, or, with ?, what comes behind the path.
+// known returns values for the parameters of routes: by name, or by pattern and name, or, with ?, what comes behind the path.
 func (h *House) known(ctx context.Context) (map[string]string, error) {
 	boss := h.actor(Admin)
 	k := map[string]string{"template": "web-shop", "user": user, "policy": "big-clusters", "hook": "on-call", "pool": "runners", "tenants": "research", "group": "shop", "kind": "template", "name": "web-shop",

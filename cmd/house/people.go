@@ -14,7 +14,7 @@ import (
 	"muster/app/webhook"
 )
 
-// Tenant is where the company is, Password is everybody's.
+// Tenant is where the company is, Password is everyone's.
 const (
 	Tenant   = app.DefaultTenant
 	password = "correct horse battery staple"
@@ -46,7 +46,7 @@ var people = []struct {
 	{"kim", "Kim Larsen", app.RoleViewer, nil},
 }
 
-// actor gives one of them, as they act in the portal.
+// actor returns one of them, as they act in the portal.
 func (h *House) actor(name string) app.Actor {
 	for _, p := range people {
 		if p.name == name {
@@ -157,7 +157,7 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 			return err
 		}
 	}
-	// One that is inside the server lives as long as that does; the others say so every other second, which nobody does here.
+	// One that is inside the server lives as long as that does; the others say so every other second, which no one does here.
 	if err := h.staff(ctx, "fra-1"); err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 	dan, carla, bruno, hiro := h.plain(t, site, user), h.plain(t, site, approver), h.plain(t, site, Admin), h.plain(t, site, "hiro")
 	w := &worker{h: h, id: workerOf("fra-1")}
 
-	// Ask for what somebody has to approve.
+	// Ask for what someone has to approve.
 	dan.open("/clusters/new?template=web-shop")
 	dan.send("Preview", "name", "plain", "size", "18")
 	dan.says("18 nodes")
@@ -118,7 +118,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 	if !strings.HasPrefix(request, "/requests/") {
 		t.Fatalf("asking leads to %s: %.600s", request, dan.text())
 	}
-	// Somebody else does.
+	// Someone else does.
 	carla.open(request)
 	carla.send("Approve")
 	// It is made, and the page says how far it is, again and again.

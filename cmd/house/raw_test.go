@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// raw is what a page shows where a value was printed as a program keeps it: lengths of time in nanoseconds or as Go writes them, and what Go
+// raw is what a page shows where a value was printed as a program keeps it: durations in nanoseconds or as Go writes them, and what Go
 // prints of what isn't there.
 var raw = regexp.MustCompile(`\b[0-9]{10,}\b|\b\d+(h|m)\d+(\.\d+)?(m|s)\b|\b0s\b|<nil>|%!|map\[|&\{|\b0001-01-01\b`)
 

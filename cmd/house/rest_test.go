@@ -15,7 +15,7 @@ import (
 	"muster/app/store/db"
 )
 
-// Pages that are open while nothing happens cost the database next to nothing, and those that nobody looks at, nothing.
+// Pages that are open while nothing happens cost the database next to nothing, and those that no one looks at, nothing.
 func TestRestingPagesLeaveTheDatabaseAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := settled(t)

@@ -35,7 +35,7 @@ type shot struct{ name, address, title, group string }
 // few are tried where no folder is given.
 var few = []string{"cluster-active", "clusters", "failed-machine-lost", "home"}
 
-// asUser are those that say most to somebody who has clusters; the others are seen by who may see all.
+// asUser are those that say most to someone who has clusters; the others are seen by who may see all.
 var asUser = []string{"home", "account", "account-tokens-new", "templates", "templates-template", "clusters-new", "new-cluster-filled", "notices"}
 
 // nightly are those that there is a picture by night of.

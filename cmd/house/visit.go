@@ -39,13 +39,13 @@ func (h *House) Serve(ctx context.Context, wrap func(http.Handler) http.Handler)
 // Close ends it, and what is open with it.
 func (s *Site) Close() error { return s.server.Close() }
 
-// Visitor is a browser of somebody who has signed in, as far as HTTP goes.
+// Visitor is a browser of someone who has signed in, as far as HTTP goes.
 type Visitor struct {
 	Site   *Site
 	Client *http.Client
 }
 
-// SignIn signs somebody in with everybody's password.
+// SignIn signs someone in with everyone's password.
 func (s *Site) SignIn(ctx context.Context, user string) (*Visitor, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {

@@ -22,7 +22,7 @@ var unaudited = map[string]string{
 	"Sessions":      "it lists one's own sign-ins", "Identities": "it lists who one is elsewhere", "ShowLink": "it shows what a link would tie together", "ShowDevice": "it shows who asks",
 }
 
-// Whatever somebody changes stands in the audit, under their name, with an act; and no chain is broken by it.
+// Whatever someone changes stands in the audit, under their name, with an act; and no chain is broken by it.
 func TestEveryChangeIsInTheAudit(t *testing.T) {
 	m := newMatrix(t)
 	tries, seen := allTries(), 0

@@ -7,7 +7,7 @@ import (
 	"muster/app/schedule"
 )
 
-// What becomes of clusters, in the matrix.
+// What happens to clusters, in the matrix.
 var lifeTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
 	"RenameCluster": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Cluster.Ownership.RenameCluster(ctx, s.actor, s.cluster(), s.fresh("renamed"))

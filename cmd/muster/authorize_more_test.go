@@ -120,7 +120,7 @@ func (s *scene) request() int64 {
 	return a.Request.ID
 }
 
-// device has a program ask, and gives the code that its person would type.
+// device has a program ask, and returns the code that its person would type.
 func (s *scene) device() string {
 	c, err := s.server.Services.Identity.Devices.StartDevice(s.t.Context(), s.fresh("host"), "muster", s.fresh("from"), nil)
 	s.must(err)

@@ -64,7 +64,7 @@ var resourceTries = map[string]func(ctx context.Context, a *all.Services, s *sce
 	"ImportResource": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Resource.ImportResource(ctx, s.actor, resource.ResourcePush{ResourceID: resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "archive", Name: s.fresh("imported")},
 			Source: resource.ResourceSource{Git: "https://127.0.0.1:1/none.git", Ref: "v1"}})
-		if app.AsError(err).Field == "git" { // let in as far as to where nobody answers
+		if app.AsError(err).Field == "git" { // let in as far as to where no one answers
 			err = nil
 		}
 		return err

@@ -77,14 +77,14 @@ func newMatrix(t testing.TB) *matrix {
 	if _, _, err := s.Services.Identity.Tenants.CreateTenant(t.Context(), app.Actor{Tenant: here, User: "root", Role: app.RoleSuperadmin}, identity.NewTenant{Name: there}); err != nil {
 		t.Fatal(err)
 	}
-	// Somebody who could carry it out, and never does.
+	// Someone who could carry it out, and never does.
 	if _, err := s.Services.Fleet.Registries.LocalRegistry(s.LocalWorkers(), true).Register(t.Context(), fleet.Registration{Name: "idle", Host: "h", Version: cli.VersionName(), Slots: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return &matrix{t: t, server: s}
 }
 
-// fresh gives a name that nothing has yet.
+// fresh returns a name that nothing has yet.
 func (m *matrix) fresh(kind string) string {
 	m.serial++
 	return fmt.Sprintf("%s%d", kind, m.serial)
@@ -387,7 +387,7 @@ var elsewhere = map[string]string{
 	"ResetChannel":           "chat_test.go: it takes an admin of either of two tenants",
 }
 
-// ofNobody are use cases about what a user has, who need not be there: of somebody unknown there is nothing.
+// ofNobody are use cases about what a user has, who need not be there: of someone unknown there is nothing.
 var ofNobody = map[string]bool{"Identities": true, "RevokeAllSessions": true, "Tokens": true}
 
 // between are methods that services of domains call of each other, with an actor who was let through already. No face may call them; see

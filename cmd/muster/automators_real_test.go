@@ -22,7 +22,7 @@ import (
 )
 
 // TestRealPuppetAndAnsible takes two services from the catalog to machines of their own: Puppet sets up one with a module, Ansible the other with a role.
-// Both are used, what one found out is known to the other, a comparison sees what somebody has changed by hand, and the secret lies where it is to
+// Both are used, what one found out is known to the other, a comparison sees what someone has changed by hand, and the secret lies where it is to
 // lie and nowhere else.
 func TestRealPuppetAndAnsible(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestRealPuppetAndAnsible(t *testing.T) {
 		t.Error("the secret is in the log")
 	}
 
-	// Nothing would change; then somebody changes both pages by hand, which a comparison sees and leaves as it is.
+	// Nothing would change; then someone changes both pages by hand, which a comparison sees and leaves as it is.
 	compared := func(want ...string) {
 		t.Helper()
 		p.amend(v.ID, cluster.Amendment{Kind: app.OperationCompare})

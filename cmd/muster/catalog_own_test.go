@@ -119,7 +119,7 @@ func TestTenantsAdminsDoNotReachTheServer(t *testing.T) {
 			}
 		})
 	}
-	// Own services on machines of the host: only where somebody who looks after the installation has saved them.
+	// Own services on machines of the host: only where someone who looks after the installation has saved them.
 	const text = `kind: service
 name: mine
 actions: {install: id}
@@ -194,7 +194,7 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 	}
 }
 
-// An own provider that would act as the server's host is not saved; one that an older version saved is opened by nobody: not when an admin looks at
+// An own provider that would act as the server's host is not saved; one that an older version saved is opened by no one: not when an admin looks at
 // it, and not by
 // what looks after accounts by itself.
 func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
@@ -277,7 +277,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 	}
 }
 
-// Undo, prune and conflicts: all or nothing, and nobody overwrites what they have not seen.
+// Undo, prune and conflicts: all or nothing, and no one overwrites what they have not seen.
 func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	m := newMatrix(t)
 	a, ctx, ada := m.server.Services, t.Context(), tenantAdmin(here)

@@ -33,7 +33,7 @@ func TestBrowserCatalogStory(t *testing.T) {
 	b := portaltest.Open(t, p.client().Settings().URL)
 	b.Scheme(false)
 	js := func(script string) { t.Helper(); b.Do(chromedp.Evaluate[chromedp.Void](script)) }
-	// replace types over a part of the text, as somebody with a keyboard does.
+	// replace types over a part of the text, as someone with a keyboard does.
 	replace := func(old, now string) {
 		t.Helper()
 		js(`{const t = document.getElementById("text"); t.focus(); const i = t.value.indexOf(` + strconv.Quote(old) + `); t.setSelectionRange(i, i + ` + strconv.Quote(old) + `.length)}`)
@@ -105,7 +105,7 @@ func TestBrowserCatalogStory(t *testing.T) {
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d clusters: %v", len(list), err)
 	}
-	// Machines of the fake cloud answer nobody, so that it is made is all that there is to see.
+	// Machines of the fake cloud answer no one, so that it is made is all that there is to see.
 	b.Open("/clusters/" + list[0].ID)
 	b.Until(`document.querySelector("main").textContent.includes("greeting")`)
 	if c := list[0]; c.Template != "greeting" || c.Owner != "ada" || c.Operation == nil || c.Operation.Kind != app.OperationCreate {

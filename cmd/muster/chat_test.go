@@ -9,7 +9,7 @@ import (
 	"muster/app/identity"
 )
 
-// A channel goes to another tenant when somebody of both sides wants that, and comes back when either does.
+// A channel goes to another tenant when someone of both sides wants that, and comes back when either does.
 func TestChannelsByConsent(t *testing.T) {
 	m := newMatrix(t)
 	a, ctx := m.server.Services, t.Context()

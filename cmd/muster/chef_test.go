@@ -19,7 +19,7 @@ import (
 	"muster/cmd/muster/server"
 )
 
-// packed gives a folder as a tar.gz.
+// packed returns a folder as a tar.gz.
 func packed(t *testing.T, folder string) *bytes.Buffer {
 	t.Helper()
 	var b bytes.Buffer
@@ -55,7 +55,7 @@ func (w *town) push(resource string, content *bytes.Buffer) appresource.Resource
 	return v
 }
 
-// said gives what the cluster's steps have said since, each line with its step.
+// said returns what the cluster's steps have said since, each line with its step.
 func (w *town) said(id string) string {
 	w.Helper()
 	found, err := w.server.Services.Cluster.Activity.Logs(w.Context(), w.admin(""), id, cluster.LogFilter{Tail: true, Limit: 1000})

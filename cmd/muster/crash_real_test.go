@@ -13,7 +13,7 @@ import (
 	"muster/app"
 )
 
-// realRedis starts a Redis server on a free loopback port and gives its address, and a way to say something to it.
+// realRedis starts a Redis server on a free loopback port and returns its address, and a way to say something to it.
 func realRedis(t *testing.T) (url string, say func(words ...string)) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -15,7 +15,7 @@ import (
 	"muster/cmd/muster/server"
 )
 
-// firstBlock gives the first block of code in a language that a page has.
+// firstBlock returns the first block of code in a language that a page has.
 func firstBlock(t *testing.T, page, language string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("../../docs", page))

@@ -33,7 +33,7 @@ type fakeServer struct {
 	http *http.Server
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and made anew whenever something happens
+	changed chan struct{} // closed and made again whenever something happens
 	views   map[string]*cluster.ClusterView
 	events  []app.Event
 	logs    []app.LogLine

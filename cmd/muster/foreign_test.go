@@ -111,7 +111,7 @@ func newForeign(t testing.TB) *foreign {
 	return f
 }
 
-// visitor is somebody of the first tenant, with a session and a token.
+// visitor is someone of the first tenant, with a session and a token.
 type visitor struct {
 	actor  app.Actor
 	client *http.Client

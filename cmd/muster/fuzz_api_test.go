@@ -139,7 +139,7 @@ func (z *fuzzer) here(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// somebody makes a new user to ask as, since users end themselves, too.
+// someone makes a new user to ask as, since users end themselves, too.
 func (z *fuzzer) somebody() string {
 	z.serial++
 	u := identity.User{Tenant: there, Name: fmt.Sprintf("fuzz%d", z.serial), Role: app.RoleAdmin, CreatedAt: time.Now()}
@@ -315,7 +315,7 @@ func (z *fuzzer) value(s *schema, depth int) any {
 	return z.anything(depth)
 }
 
-// named gives a value that something of this name may have, so that more than its first check is tried.
+// named returns a value that something of this name may have, so that more than its first check is tried.
 func (z *fuzzer) named(name string, s *schema, depth int) any {
 	known := map[string][]string{"template": {"web"}, "provider": {"sandbox"}, "hardware": {"small"}, "image": {"linux"}, "when": {"true", "nodes > 3"},
 		"role": {"developer", "admin"}, "url": {"https://127.0.0.1:9/x"}, "size": nil}[name]

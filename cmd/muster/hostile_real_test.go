@@ -89,7 +89,7 @@ func TestRealHostileConnectionsAreSurvived(t *testing.T) {
 	if held-before > 1<<30 {
 		t.Errorf("the connections cost %d MB", (held-before)>>20)
 	}
-	// Who has sent no whole request is sent away, soon enough for nobody to collect connections.
+	// Who has sent no whole request is sent away, soon enough for no one to collect connections.
 	for i, c := range all {
 		_ = c.SetReadDeadline(began.Add(2 * hangs))
 		if _, err := io.Copy(io.Discard, c); err != nil && strings.Contains(err.Error(), "timeout") {

@@ -14,7 +14,7 @@ import (
 	"muster/app/cluster"
 )
 
-// sender gives what sends requests of the API with a token; headers are names and values in turn.
+// sender returns what sends requests of the API with a token; headers are names and values in turn.
 func sender(t *testing.T, site, token string) func(method, path, body string, headers ...string) (int, http.Header, string) {
 	return func(method, path, body string, headers ...string) (int, http.Header, string) {
 		t.Helper()

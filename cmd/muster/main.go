@@ -18,7 +18,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run carries out one command line and gives the exit code. It never calls os.Exit, so that tests can call it.
+// run carries out one command line and returns the exit code. It never calls os.Exit, so that tests can call it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &cli.Context{Stdin: stdin, Stdout: stdout, Stderr: stderr, Patience: cli.ServerPatience}
 	return execute(ctx, c, args)

@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// receive gives a script that has a file named answer an address, RECEIVER: what is sent there is answered with the status and the text in
+// receive returns a script that has a file named answer an address, RECEIVER: what is sent there is answered with the status and the text in
 // that file, and written to the file told.
 func receive(env *testscript.Env) error {
 	answer := filepath.Join(env.WorkDir, "answer")

@@ -14,7 +14,7 @@ import (
 	"muster/app/layout"
 )
 
-// What /config hides from somebody is hidden in logs, errors, events and messages too, through every door that shows them.
+// What /config hides from someone is hidden in logs, errors, events and messages too, through every door that shows them.
 func TestLogsHideWhatConfigHides(t *testing.T) {
 	s := crowdedServer(t, "", nil)
 	ctx := t.Context()

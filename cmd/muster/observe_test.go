@@ -79,7 +79,7 @@ func newSpanCollector(t *testing.T) *spanCollector {
 	return c
 }
 
-// find gives the first span of a name in a trace; any trace where that is "".
+// find returns the first span of a name in a trace; any trace where that is "".
 func (c *spanCollector) find(trace, name string) *tracedSpan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +185,7 @@ func fetched(t *testing.T, url string) string {
 	return string(b)
 }
 
-// Metrics are nobody's but superadmins', and no listener is open that was not asked for.
+// Metrics are no one's but superadmins', and no listener is open that was not asked for.
 func TestMetricsAreClosedToStrangers(t *testing.T) {
 	m := newMatrix(t)
 	if m.server.Sides.Metrics != "" || m.server.Sides.Pprof != "" {

@@ -15,7 +15,7 @@ import (
 )
 
 // TestBrowserEveryPage opens every page that there is, with something on it, as a superadmin: none is too wide for a phone,
-// none says that it is not there, and all can be used by everybody, as far as axe-core sees.
+// none says that it is not there, and all can be used by everyone, as far as axe-core sees.
 func TestBrowserEveryPage(t *testing.T) {
 	t.Parallel()
 	const password = "correct horse battery staple"

@@ -18,7 +18,7 @@ import (
 // goish are words that only make sense to those who wrote the program.
 var goish = regexp.MustCompile(`strconv|Go struct|Go value|unmarshal|!!|x509:|(?:^|[^\w.-])(?:json|yaml|time): |net/url|dial tcp|listen tcp|lookup tcp|parsing "|pflag|<nil>|%!`)
 
-// answerTo runs a command line offline and gives its exit code and what it says on stderr.
+// answerTo runs a command line offline and returns its exit code and what it says on stderr.
 func answerTo(t testing.TB, args ...string) (int, string) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -38,7 +38,7 @@ func typedFlags(c *cobra.Command, each func(c *cobra.Command, f *pflag.Flag)) {
 	}
 }
 
-// TestFlagsRefuseNonsenseInPlainWords gives every flag that is a number, a length of time or a choice what it cannot be.
+// TestFlagsRefuseNonsenseInPlainWords returns every flag that is a number, a duration or a choice what it cannot be.
 func TestFlagsRefuseNonsenseInPlainWords(t *testing.T) {
 	asked := 0
 	typedFlags(rootCommand(&cli.Context{}), func(c *cobra.Command, f *pflag.Flag) {
@@ -59,7 +59,7 @@ func TestFlagsRefuseNonsenseInPlainWords(t *testing.T) {
 	}
 }
 
-// FuzzFlags gives every typed flag any text.
+// FuzzFlags returns every typed flag any text.
 func FuzzFlags(f *testing.F) {
 	for _, s := range []string{"", "1", "x", "1h", "-1", "1e9", "true", "a=b", "\"", "5 days", "0x", "١"} {
 		f.Add(s)

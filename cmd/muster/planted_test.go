@@ -315,7 +315,7 @@ func (r *plantedRun) crawl(cluster string) {
 		path := todo[0]
 		todo = todo[1:]
 		if seen[path] || strings.HasSuffix(path, "/key") {
-			continue // it gives a key to its owner, which is what it is for
+			continue // it returns a key to its owner, which is what it is for
 		}
 		seen[path] = true
 		b := r.open(path)
@@ -506,7 +506,7 @@ func TestPlantedSecretsAreFound(t *testing.T) {
 // A secret that is missing is told at the preview, with how to set it; and a request cannot refer to one.
 func TestSecretsAreAskedForAtThePreview(t *testing.T) {
 	r := newPlantedRun(t, "")
-	r.start("one") // without somebody to carry it out, that would be told first
+	r.start("one") // without someone to carry it out, that would be told first
 	ask := func(config map[string]any) *app.Error {
 		t.Helper()
 		_, err := r.server.Services.Cluster.Creates.Preview(t.Context(), r.admin(""), appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 1}, Config: config})

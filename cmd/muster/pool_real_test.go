@@ -163,7 +163,7 @@ type poolWalk struct {
 	ada app.Actor
 }
 
-// create makes a cluster and gives how long its operation took.
+// create makes a cluster and returns how long its operation took.
 func (p *poolWalk) create(name string, size int) (cluster.ClusterView, time.Duration) {
 	p.Helper()
 	v, err := p.s.Services.Cluster.Creates.CreateCluster(p.Context(), p.ada, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "marks", Size: size}})
@@ -207,7 +207,7 @@ func (p *poolWalk) full(count int) pool.PoolView {
 	}
 }
 
-// tidy gives all machines back.
+// tidy returns all machines.
 func (p *poolWalk) tidy() {
 	ctx := context.WithoutCancel(p.Context())
 	if _, err := p.s.Services.Pool.Pools.DeletePool(ctx, p.ada, "base"); err != nil && app.CodeOf(err) != app.ENotFound {

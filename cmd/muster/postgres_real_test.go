@@ -191,7 +191,7 @@ func TestRealPostgresOneServerIsLeft(t *testing.T) {
 	}
 }
 
-// A server that hangs holds up nobody for long, and does no harm when it wakes.
+// A server that hangs holds up no one for long, and does no harm when it wakes.
 func TestRealPostgresServerFrozen(t *testing.T) {
 	f := newFleet(t, 2)
 	f.create(f.servers[0], "early", 5)

@@ -38,7 +38,7 @@ type town struct {
 	effect string // where the service's scripts write
 	token  string
 	log    *safeBuffer
-	redis  string // what provisioners are told of; "": nothing
+	redis  string // what provisioners are notified of; "": nothing
 }
 
 const slowService = `
@@ -155,7 +155,7 @@ func (h *helper) wait() error {
 	return h.end
 }
 
-// worker gives the process of a tenant's worker; 0 where there is none.
+// worker returns the process of a tenant's worker; 0 where there is none.
 func (h *helper) worker(tenant string) int {
 	children, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, f := range children {
@@ -173,7 +173,7 @@ func (h *helper) worker(tenant string) int {
 	return 0
 }
 
-// find gives a provisioner that is alive.
+// find returns a provisioner that is alive.
 func (w *town) find(name string) *app.Provisioner {
 	all, err := w.server.Services.Fleet.Provisioners.Provisioners(w.Context(), w.admin(""))
 	if err != nil {
@@ -310,7 +310,7 @@ func TestProvisionerServesEveryTenant(t *testing.T) {
 func TestWorkersWithoutTheirRedisAskTheServer(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, "")
-	w.redis = "redis://127.0.0.1:1/0" // nobody is there
+	w.redis = "redis://127.0.0.1:1/0" // no one is there
 	w.start("h1")
 	began := time.Now()
 	v := w.create("", "c", 5)

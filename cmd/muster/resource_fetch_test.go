@@ -163,7 +163,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "comes to the node, from the server") {
 		t.Errorf("said %s, want %s", said, says)
 	}
-	// What was under way when it was cut comes twice; begun anew it would be all that came until then.
+	// What was under way when it was cut comes twice; begun again it would be all that came until then.
 	if !cut || came < size || came > size+cutAt/2 {
 		t.Errorf("of a content of %d bytes %d came, cut: %t", size, came, cut)
 	}
@@ -265,7 +265,7 @@ func (w *town) muster(args ...string) (string, error) {
 	return string(out), err
 }
 
-// put pushes over REST as a program would, and gives the status and what the answer says.
+// put pushes over REST as a program would, and returns the status and what the answer says.
 func (w *town) put(name, hash string, content []byte) (status int, says string) {
 	w.Helper()
 	s, err := cli.ReadClientSettings(w.server.Data)

@@ -138,7 +138,7 @@ func help(cmd *cobra.Command, args []string) error {
 }
 
 // checkEmpty refuses flags that say who asks whom and are given as nothing, as --token "$TOKEN" is where that is not set: what the host's own
-// settings say would take their place, and the command would be carried out as somebody else or elsewhere.
+// settings say would take their place, and the command would be carried out as someone else or elsewhere.
 func checkEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"token", "server", "profile", "ca-fingerprint", "tenant"}, f.Name) && f.Value.Type() == "string" && f.Value.String() == "" && err == nil {
@@ -191,7 +191,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// nearestFlag gives the flag of cmd whose name is closest to name, or "" where none is close.
+// nearestFlag returns the flag of cmd whose name is closest to name, or "" where none is close.
 func nearestFlag(cmd *cobra.Command, name string) string {
 	best, near := "", 3
 	consider := func(f *pflag.Flag) {

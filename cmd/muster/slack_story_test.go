@@ -23,7 +23,7 @@ import (
 
 const slackSecret = "the secret by which slack signs"
 
-// manifest gives the app as Slack knows it from the file by which people make it there.
+// manifest returns the app as Slack knows it from the file by which people make it there.
 func manifest(t *testing.T) slacktest.Config {
 	t.Helper()
 	b, err := os.ReadFile("../../deploy/slack/manifest.yaml")
@@ -108,7 +108,7 @@ func (w *chatTown) account(name string, role app.Role) app.Actor {
 	return app.Actor{Tenant: app.DefaultTenant, User: name, Role: role}
 }
 
-// link links somebody to an account, as they would by opening the link that they are given.
+// link links someone to an account, as they would by opening the link that they are given.
 func (w *chatTown) link(u *slacktest.User, a app.Actor) {
 	w.Helper()
 	m := u.In(w.ops).Says("/muster link").Answer("Open this within 10 minutes")

@@ -43,7 +43,7 @@ func (s *story) comes(b *portaltest.Browser, name string, role app.Role) {
 	b.Until(`location.pathname!="/account/password" && document.querySelector("main")`)
 }
 
-// asksFrom has a policy that clusters of more nodes than that need somebody's approval.
+// asksFrom has a policy that clusters of more nodes than that need someone's approval.
 func (s *story) asksFrom(nodes string) {
 	s.t.Helper()
 	if _, err := s.client().Policies.Save(s.t.Context(), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: `kind == "create" && nodes > ` + nodes,
@@ -58,7 +58,7 @@ func js(s string) string {
 }
 
 // TestBrowserNewClusterStory fills in the form for a new cluster: the preview follows the typing, what cannot be says why not and what
-// would work, what is wrong stands beside its field with nothing lost, and a link brings somebody else the same form.
+// would work, what is wrong stands beside its field with nothing lost, and a link brings someone else the same form.
 func TestBrowserNewClusterStory(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
@@ -137,7 +137,7 @@ func TestBrowserNewClusterStory(t *testing.T) {
 	b.Until(`!document.querySelector("#new [aria-invalid=true]") && document.querySelector("#preview .primary")`)
 	preview("4 nodes")
 
-	// Somebody else opens the link, and has the same before them.
+	// Someone else opens the link, and has the same before them.
 	b.Until(`document.getElementById("share-link").href.includes("size=4") && document.getElementById("share-link").href.includes("name=shop-2")`)
 	link := b.Eval(`(a => a.pathname + a.search)(document.getElementById("share-link"))`)
 	words := b.Text("#preview .figures")

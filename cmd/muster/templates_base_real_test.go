@@ -18,7 +18,7 @@ import (
 	"muster/app/layout"
 )
 
-// person is somebody with an SSH key of their own, who signs in to nodes as people do: past Muster.
+// person is someone with an SSH key of their own, who signs in to nodes as people do: past Muster.
 type person struct {
 	name, key, public string
 }
@@ -124,7 +124,7 @@ func TestRealTemplateMesh(t *testing.T) {
 		}
 	}
 
-	// One whose machine dies comes back with the same keys, which nobody had to be told.
+	// One whose machine dies comes back with the same keys, which no one had to be told.
 	p.dies(v.Nodes[0])
 	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{v.Nodes[0].Name}})
 	p.meets(v)

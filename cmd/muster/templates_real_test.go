@@ -72,7 +72,7 @@ func (p *process) password(v cluster.ClusterView, service string) string {
 
 func address(n app.Node) string { return n.Address(app.AddressAccess) }
 
-// tool runs a program of this host's with secrets in its environment, and gives what it says.
+// tool runs a program of this host's with secrets in its environment, and returns what it says.
 func tool(ctx context.Context, env []string, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, hangs)
 	defer cancel()
@@ -128,7 +128,7 @@ func TestRealTemplateRedis(t *testing.T) {
 		p.until("on "+n.Name, "kept", func() (string, error) { return redis(n, "get", "word") })
 	}
 
-	// The primary's machine dies: the sentinels choose another one, which takes writes. Made anew, it follows.
+	// The primary's machine dies: the sentinels choose another one, which takes writes. Made again, it follows.
 	p.dies(first)
 	var second app.Node
 	p.until("a new primary takes writes", "OK", func() (string, error) {
@@ -181,7 +181,7 @@ func TestRealTemplatePostgreSQL(t *testing.T) {
 	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
 	followed("kept")
 
-	// The primary's machine dies with its disk. Made anew, it has its data from a replica, and both follow it.
+	// The primary's machine dies with its disk. Made again, it has its data from a replica, and both follow it.
 	p.dies(primary)
 	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{primary.Name}})
 	if out, err := sql(of(v, "postgresql")[0], "insert into words values ('newer')"); err != nil {
@@ -254,7 +254,7 @@ func TestRealTemplateRabbitMQ(t *testing.T) {
 	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
 	p.until("after growing", "4 of 4", func() (string, error) { return running(v.Nodes[3]) })
 
-	// One that holds the queue dies: the others still have it. Made anew, it is one of them again.
+	// One that holds the queue dies: the others still have it. Made again, it is one of them again.
 	victim := v.Nodes[0]
 	p.dies(victim)
 	p.until("without the first", "kept", func() (string, error) { return get(v.Nodes[1]) })

@@ -127,7 +127,7 @@ func (p *process) image() string {
 	return file
 }
 
-// forgetGroups removes, when the test ends, the empty control groups of containers: they are the host's, and of a machine that died nobody is left to do it.
+// forgetGroups removes, when the test ends, the empty control groups of containers: they are the host's, and of a machine that died no one is left to do it.
 func (p *process) forgetGroups(containers string) {
 	p.t.Cleanup(func() {
 		for _, id := range strings.Fields(containers) {

@@ -195,7 +195,7 @@ func upgrade(t *testing.T, program string, env ...string) {
 		return times
 	}
 	t.Cleanup(p.tidy)
-	t.Cleanup(func() { _ = os.WriteFile(filepath.Join(here, "go-on"), nil, 0o600) }) // nothing waits for ever
+	t.Cleanup(func() { _ = os.WriteFile(filepath.Join(here, "go-on"), nil, 0o600) }) // nothing waits forever
 	p.start()
 	standing := create("standing", "quick", 1)
 	active(standing)

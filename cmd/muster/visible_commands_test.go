@@ -27,7 +27,7 @@ import (
 )
 
 // hostile is a text that does something to a terminal or its reader wherever it is shown as it is: it sets the clipboard and the title, makes
-// a link, wipes the screen, hides what follows, begins its line anew and turns the reading direction.
+// a link, wipes the screen, hides what follows, begins its line again and turns the reading direction.
 const hostile = "EVIL\x1b]52;c;aGk=\a\x1b]0;t\a\x1b]8;;x:y\x1b\\\x1b[2J\x1b[8m\x1b[0mz\u009b31m\u0085\r\b\x7f\u202e\u2066\u061c\u200e\U000e0041"
 
 // local are commands that ask no server. They are run all the same.
@@ -184,7 +184,7 @@ func arguments(cmd *cobra.Command, path string, words map[string]string) []strin
 
 var ownSequences = regexp.MustCompile("\x1b\\[(0|1|2|31|32|33|36)m|\x1b\\[\\?(1049|25)[hl]|\x1b\\[[HKJ]|\r\x1b\\[K|\x1b\\[K\r\n")
 
-// obeyed gives what a terminal would obey in a text, with what is before it.
+// obeyed returns what a terminal would obey in a text, with what is before it.
 func obeyed(text string, own bool) string {
 	if own {
 		text = ownSequences.ReplaceAllString(text, "")
@@ -221,7 +221,7 @@ func runHostile(t *testing.T, s *hostileServer, terminal bool, args []string) re
 	return result{code, string(<-read), errOut.String()}
 }
 
-// openTerminal gives both ends of a terminal that passes bytes on as they are.
+// openTerminal returns both ends of a terminal that passes bytes on as they are.
 func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

@@ -109,7 +109,7 @@ func (p *process) amend(id string, m cluster.Amendment) (cluster.ClusterView, cl
 	return v, shown
 }
 
-// of gives the nodes that have a service.
+// of returns the nodes that have a service.
 func of(v cluster.ClusterView, service string) (nodes []app.Node) {
 	for _, n := range v.Nodes {
 		if slices.Contains(n.Services, service) {
@@ -218,7 +218,7 @@ func TestRealWalkOfASite(t *testing.T) {
 	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"nginx"}, Batch: 1})
 	p.answers(url, "Welcome", of(v, "nginx"))
 
-	// Until here nobody may have noticed anything; a machine that dies may cost somebody an answer.
+	// Until here no one may have noticed anything; a machine that dies may cost someone an answer.
 	asked, wrong := stop()
 	t.Logf("%d visits", asked)
 	if len(wrong) > 0 || asked < 100 {

@@ -20,7 +20,7 @@ func main() {
 	os.Exit(run(build.Main.Path, os.Args[1:], os.Stdout, os.Stderr, goVet))
 }
 
-// run returns the exit code. The arguments are those that go vet gives a tool: -V=full, -flags, or flags and the description of one package.
+// run returns the exit code. The arguments are those that go vet returns a tool: -V=full, -flags, or flags and the description of one package.
 func run(module string, args []string, out, errs io.Writer, vet func(args []string, out, errs io.Writer) error) int {
 	skip, err := foreign(module, args)
 	switch {

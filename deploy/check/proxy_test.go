@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// freePort gives a port of this host that nobody listens on.
+// freePort returns a port of this host that no one listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -18,13 +18,13 @@ import (
 func spacing(r template.Rate) time.Duration { return time.Duration(float64(time.Second) / r.PerSecond) }
 func slack(r template.Rate) time.Duration   { return spacing(r) * time.Duration(max(r.Burst, 1)-1) }
 
-// bucketArgs are spacing, slack and one more length of time, in microseconds, then how long to keep the bucket, in
+// bucketArgs are spacing, slack and one more duration, in microseconds, then how long to keep the bucket, in
 // milliseconds.
 func bucketArgs(r template.Rate, d time.Duration) []any {
 	return []any{max(spacing(r).Microseconds(), 1), slack(r).Microseconds(), d.Microseconds(), (budgetKept + loop.LongestAsked).Milliseconds()}
 }
 
-// All scripts go by Redis's own clock, the only one that everybody shares. Numbers are written with %.0f: Lua would round
+// All scripts go by Redis's own clock, the only one that everyone shares. Numbers are written with %.0f: Lua would round
 // them to 14 digits. A due moment further away than any of our own doing comes from a clock that was set back.
 const bucketRead = `
 local time = redis.call('TIME')
@@ -33,7 +33,7 @@ local kept = redis.call('HMGET', KEYS[1], 'due', 'queue', 'slack')
 local due, queue = tonumber(kept[1]), tonumber(kept[2]) or 0
 `
 
-// takeScript gives {1, wait} where the call has its turn within the wait that it bears, and then the turn is taken; or {0,
+// takeScript returns {1, wait} where the call has its turn within the wait that it bears, and then the turn is taken; or {0,
 // wait}, where wait is a place behind those who were turned away before, one for each spacing.
 var takeScript = redis.NewScript(bucketRead + `
 local spacing, slack, bears, keep = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

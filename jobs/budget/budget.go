@@ -20,7 +20,7 @@ import (
 
 // Budget shares the calls that a provider account takes among all workers and servers of an installation: a token bucket
 // for each account in Redis, kept as the time at which the next call is due. A bucket that is new, or that was lost with
-// Redis, begins empty, so that nobody can ask more often than allowed by losing it. While Redis is away, each process has a
+// Redis, begins empty, so that no one can ask more often than allowed by losing it. While Redis is away, each process has a
 // bucket of its own with a cautious share.
 type Budget struct {
 	client   redis.UniversalClient
@@ -34,7 +34,7 @@ type Budget struct {
 	trouble loop.Trouble
 	calls   callBook
 
-	Meter observe.Meter // nil: nobody counts; set before the first call
+	Meter observe.Meter // nil: no one counts; set before the first call
 }
 
 var (
@@ -53,7 +53,7 @@ const (
 	budgetKept = 24 * time.Hour
 )
 
-// New gives the budget that is kept in the queue's Redis; without a queue (nil) the process keeps to its part of each rate
+// New returns the budget that is kept in the queue's Redis; without a queue (nil) the process keeps to its part of each rate
 // by itself. It needs no closing.
 func New(q *queue.Queue, log *slog.Logger) *Budget {
 	if q == nil {
@@ -64,7 +64,7 @@ func New(q *queue.Queue, log *slog.Logger) *Budget {
 		own: map[string]*bucket{}}
 }
 
-// Take waits for the account's turn, for up to two seconds. Where it is further away, it gives ERateLimit with the reason
+// Take waits for the account's turn, for up to two seconds. Where it is further away, it returns ERateLimit with the reason
 // "budget" and RetryAfter, spread so that those who wait come back one after the other.
 func (b *Budget) Take(ctx context.Context, account string, rate template.Rate) error {
 	if err := ctx.Err(); err != nil {
@@ -108,7 +108,7 @@ func (b *Budget) grant(ctx context.Context, account string, granted bool, wait t
 // Reason says that our own rate budget for the account was empty: nothing was asked.
 const Reason = "budget"
 
-// Metered is an account as metrics name it: those of tenants are told apart by nobody.
+// Metered is an account as metrics name it: those of tenants are told apart by no one.
 func Metered(account string) string {
 	if _, name, of := strings.Cut(account, "/"); of {
 		return name
@@ -120,7 +120,7 @@ func inSeconds(d time.Duration) string {
 	return fmt.Sprintf("%d s", int((d+time.Second-1)/time.Second))
 }
 
-// Exhausted empties the account's bucket for everybody until the cloud wants to be asked again, but for a quarter of an
+// Exhausted empties the account's bucket for everyone until the cloud wants to be asked again, but for a quarter of an
 // hour at most.
 func (b *Budget) Exhausted(ctx context.Context, account string, rate template.Rate, d time.Duration) {
 	d = min(d, loop.LongestAsked)

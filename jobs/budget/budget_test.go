@@ -16,7 +16,7 @@ import (
 	"muster/jobs/queue"
 )
 
-// budgets gives several of them, as several processes have, on one Redis whose clock stands still until it is set.
+// budgets returns several of them, as several processes have, on one Redis whose clock stands still until it is set.
 func budgets(t *testing.T, n int) ([]*Budget, *miniredis.Miniredis) {
 	t.Helper()
 	r := miniredis.RunT(t)
@@ -45,7 +45,7 @@ func TestManyClientsTogetherKeepToTheRate(t *testing.T) {
 	for step := range 100 {
 		now := time.Duration(step) * tick
 		r.SetTime(began.Add(now))
-		if step == 27 || step == 50 { // the bucket is lost, and with it what it knew: nobody may gain by that
+		if step == 27 || step == 50 { // the bucket is lost, and with it what it knew: no one may gain by that
 			r.FlushAll()
 			lost++
 		}

@@ -54,7 +54,7 @@ func (f Fetch) path() string {
 	return filepath.Join(f.Cache.Dir, hex.EncodeToString(sum[:10]), f.Ref.Hash)
 }
 
-// Open gives the content, fetched if it is not there yet, and whether it was. Close the file.
+// Open returns the content, fetched if it is not there yet, and whether it was. Close the file.
 func (f Fetch) Open(ctx context.Context) (file *os.File, fetched bool, err error) {
 	if len(f.Ref.Hash) != sha256.Size*2 || strings.ContainsAny(f.Ref.Hash, "/.") {
 		return nil, false, app.Errorf(app.EInternal, "%.80q is not the hash of a content", f.Ref.Hash)

@@ -20,7 +20,7 @@ import (
 	"muster/app/template"
 )
 
-// cupboard gives contents as a server does, and counts what it was asked.
+// cupboard returns contents as a server does, and counts what it was asked.
 type cupboard struct {
 	mu    sync.Mutex
 	all   map[string][]byte
@@ -72,7 +72,7 @@ func (s *cupboard) shelved(name string, size int) template.ResourceRef {
 	return ref
 }
 
-// takes asks a cache for a content, and gives what the file holds.
+// takes asks a cache for a content, and returns what the file holds.
 func takes(t *testing.T, c *Resources, s *cupboard, ref template.ResourceRef, tenant string) (content []byte, fetched bool, err error) {
 	t.Helper()
 	file, fetched, err := Fetch{From: s, As: &execution.Assignment{}, ID: app.WorkerID{Tenant: tenant, Name: "w1"}, Ref: ref, Cache: c}.Open(t.Context())
@@ -104,7 +104,7 @@ func TestCacheFetchesOnceForEachTenant(t *testing.T) {
 	ref := s.shelved("site", 100_000)
 	wants(t, c, s, ref, "acme", true)
 	wants(t, c, s, ref, "acme", false)
-	wants(t, c, s, ref, "other", true)                                      // nobody learns by a hash what another tenant has
+	wants(t, c, s, ref, "other", true)                                      // no one learns by a hash what another tenant has
 	wants(t, &Resources{Dir: c.Dir, Limit: c.Limit}, s, ref, "acme", false) // another process, or the same one started again
 	if !slices.Equal(s.froms, []int64{0, 0}) || !slices.Equal(s.held, []string{ref.Hash}) {
 		t.Errorf("asked from %v, told to hold %q", s.froms, s.held)
@@ -158,7 +158,7 @@ func TestCacheRefusesWhatWasChangedOnItsWay(t *testing.T) {
 	}
 }
 
-// What the disk has changed is fetched anew: a byte, or its end.
+// What the disk has changed is fetched again: a byte, or its end.
 func TestCacheFetchesAnewWhatTheDiskHasChanged(t *testing.T) {
 	s, c := &cupboard{}, newCache(t, 1<<20)
 	ref := s.shelved("site", 100_000)

@@ -52,7 +52,7 @@ const (
 // NewHTTP makes a client whose connections are kept, and noticed when they are dead. TLS may be nil.
 func NewHTTP(t *tls.Config) *http.Client {
 	return &http.Client{
-		// A redirect could lead the token to somebody else.
+		// A redirect could lead the token to someone else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, TLSClientConfig: t, ForceAttemptHTTP2: true,
@@ -65,7 +65,7 @@ func NewHTTP(t *tls.Config) *http.Client {
 }
 
 // Claim implements execution.Coordinator. The same question is asked three times, so that steps handed out in an answer that was
-// lost are known to somebody.
+// lost are known to someone.
 func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*execution.Assignment, error) {
 	m := wire.ClaimMessage{Worker: w, Most: most, Nonce: rand.Text()}
 	var answer wire.ClaimAnswer
@@ -91,14 +91,12 @@ func (r *Remote) Claim(ctx context.Context, w app.WorkerID, most int) ([]*execut
 	return steps, nil
 }
 
-// Heartbeat implements execution.Coordinator.
 func (r *Remote) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
 	var answer wire.HeartbeatAnswer
 	err := r.ask(ctx, "heartbeat", wire.HeartbeatMessage{Worker: w, Held: held}, &answer)
 	return answer.Directives, err
 }
 
-// Report implements execution.Coordinator.
 func (r *Remote) Report(ctx context.Context, w app.WorkerID, reports []execution.Report) ([]execution.Reported, error) {
 	m := wire.ReportsMessage{Worker: w, Reports: make([]wire.ReportMessage, len(reports))}
 	for i, rep := range reports {
@@ -119,19 +117,16 @@ func (r *Remote) Report(ctx context.Context, w app.WorkerID, reports []execution
 	return done, nil
 }
 
-// Hosts implements execution.Coordinator.
 func (r *Remote) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]family.HostEntry, error) {
 	var answer wire.HostsAnswer
 	err := r.ask(ctx, "hosts", wire.HostsMessage{Worker: w, Fence: f}, &answer)
 	return answer.Hosts, err
 }
 
-// Log implements execution.Coordinator.
 func (r *Remote) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) error {
 	return r.ask(ctx, "log", wire.LogMessage{Worker: w, Lines: lines}, &wire.Empty{})
 }
 
-// AwaitWork implements execution.WorkWaiter.
 func (r *Remote) AwaitWork(ctx context.Context, w app.WorkerID, patience time.Duration) (bool, error) {
 	var answer wire.AwaitAnswer
 	ctx, cancel := context.WithTimeout(ctx, awaitAnswer)
@@ -140,7 +135,6 @@ func (r *Remote) AwaitWork(ctx context.Context, w app.WorkerID, patience time.Du
 	return answer.Work, err
 }
 
-// AwaitRound implements execution.HealthKeeper.
 func (r *Remote) AwaitRound(ctx context.Context, w app.WorkerID) (*execution.HealthRound, error) {
 	var answer wire.RoundAnswer
 	ctx, cancel := context.WithTimeout(ctx, awaitAnswer)
@@ -149,24 +143,20 @@ func (r *Remote) AwaitRound(ctx context.Context, w app.WorkerID) (*execution.Hea
 	return answer.Round, err
 }
 
-// ReportRound implements execution.HealthKeeper.
 func (r *Remote) ReportRound(ctx context.Context, w app.WorkerID, report execution.RoundReport) error {
 	return r.ask(ctx, "round_end", wire.RoundEndMessage{Worker: w, Report: report}, &wire.Empty{})
 }
 
-// Register implements fleet.Registry.
 func (r *Remote) Register(ctx context.Context, reg fleet.Registration) (out fleet.Registered, err error) {
 	err = r.ask(ctx, "register", reg, &out)
 	return out, err
 }
 
-// Beat implements fleet.Registry.
 func (r *Remote) Beat(ctx context.Context, b fleet.Beat) (out fleet.Orders, err error) {
 	err = r.ask(ctx, "beat", b, &out)
 	return out, err
 }
 
-// Leave implements fleet.Registry.
 func (r *Remote) Leave(ctx context.Context, id string) error {
 	return r.ask(ctx, "leave", wire.LeaveMessage{ID: id}, &wire.Empty{})
 }

@@ -20,7 +20,6 @@ var _ execution.ResourceFetcher = (*Remote)(nil)
 // fetchPause is how long a content that comes may stand still.
 const fetchPause = time.Minute
 
-// FetchResource implements execution.ResourceFetcher.
 func (r *Remote) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence, hash string, from int64) (io.ReadCloser, error) {
 	b, err := json.Marshal(wire.FetchMessage{Worker: w, Fence: f, Hash: hash, From: from})
 	if err != nil {
@@ -53,7 +52,6 @@ func (r *Remote) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence,
 	return &moving{r: resp.Body, cancel: cancel, remote: r, still: time.AfterFunc(fetchPause, cancel)}, nil
 }
 
-// HoldResources implements execution.ResourceFetcher.
 func (r *Remote) HoldResources(ctx context.Context, w app.WorkerID, hashes []string) error {
 	return r.ask(ctx, "resource_held", wire.HoldMessage{Worker: w, Hashes: hashes}, &wire.Empty{})
 }
@@ -66,7 +64,6 @@ type moving struct {
 	still  *time.Timer
 }
 
-// Read implements io.Reader.
 func (m *moving) Read(b []byte) (int, error) {
 	n, err := m.r.Read(b)
 	if n > 0 {
@@ -78,7 +75,6 @@ func (m *moving) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (m *moving) Close() error {
 	m.still.Stop()
 	m.cancel()

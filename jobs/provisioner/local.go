@@ -34,10 +34,8 @@ func StartLocal(c jobs.WorkerConfig, server execution.WorkWaiter) (WorkerHandle,
 	return l, nil
 }
 
-// Update implements WorkerHandle.
 func (l *localWorker) Update(o fleet.WorkerOrder) { l.Resize(o.Slots) }
 
-// Drain implements WorkerHandle.
 func (l *localWorker) Drain() {
 	l.draining.Do(func() {
 		go func() {
@@ -47,8 +45,6 @@ func (l *localWorker) Drain() {
 	})
 }
 
-// Stop implements WorkerHandle.
 func (l *localWorker) Stop() { l.end() }
 
-// Done implements WorkerHandle.
 func (l *localWorker) Done() <-chan struct{} { return l.done }

@@ -21,7 +21,7 @@ type WorkerHandle interface {
 	Done() <-chan struct{}      // closed when it has ended for certain: it acts no more
 }
 
-// Provisioner registers with the server and runs one worker for each tenant that the server gives it.
+// Provisioner registers with the server and runs one worker for each tenant that the server returns it.
 type Provisioner struct {
 	Registration fleet.Registration
 	Server       fleet.Registry
@@ -30,7 +30,7 @@ type Provisioner struct {
 	// DrainTime is how long steps under way may take to end once the provisioner shall; then they are given back.
 	DrainTime time.Duration
 	Log       *slog.Logger
-	// OnRegister, when set, is told of each registration.
+	// OnRegister, when set, is notified of each registration.
 	OnRegister func(fleet.Registered)
 
 	registered fleet.Registered
@@ -68,7 +68,7 @@ const (
 	settle   = 50 * time.Millisecond
 )
 
-// answerToBeat is what became of a heartbeat.
+// answerToBeat is what happened to a heartbeat.
 type answerToBeat struct {
 	orders fleet.Orders
 	told   int // how many ended workers the server knows of now
@@ -88,7 +88,7 @@ func (p *Provisioner) Run(ctx context.Context) error {
 	}
 }
 
-// registration registers and lives by it until it ends; again says to register anew.
+// registration registers and lives by it until it ends; again says to register again.
 func (p *Provisioner) registration(ctx context.Context) (again bool, err error) {
 	if again, err := p.register(ctx); p.registered.ID == "" {
 		return again, err
@@ -138,7 +138,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 		case <-asked:
 			drain()
 		case <-limit:
-			if p.DrainTime > 0 { // else nobody was to be waited for
+			if p.DrainTime > 0 { // else no one was to be waited for
 				p.Log.Warn("steps take longer than the provisioner may wait; they are given back")
 			}
 			p.stopAll()
@@ -289,7 +289,7 @@ func (p *Provisioner) crashed(tenant string) {
 	}
 }
 
-// gone is told of a worker that ended.
+// gone is notified of a worker that ended.
 func (p *Provisioner) gone(k *keptWorker) {
 	if strings.HasPrefix(k.name, execution.WorkerPrefix(p.registered.ID)) { // else of a registration that has ended: its claims run out
 		p.ended = append(p.ended, k.name)
@@ -318,7 +318,7 @@ func (p *Provisioner) stopAll() {
 	for k := range p.leaving {
 		k.Stop()
 	}
-	p.known = "" // what is ordered is to be looked at anew
+	p.known = "" // what is ordered is to be looked at again
 }
 
 // dropAll ends every worker and waits until they have.

@@ -12,7 +12,7 @@ import (
 
 const (
 	sweepEvery = 500 * time.Millisecond
-	// A bell that nobody answered for so long is rung again, in case the queue lost it without losing everything.
+	// A bell that no one answered for so long is rung again, in case the queue lost it without losing everything.
 	bellPatience = 30 * time.Second
 	expireEvery  = 5 * time.Second
 	ringBatch    = 500
@@ -22,18 +22,18 @@ const (
 
 // Ledger keeps which steps are queued, and whose bell was rung.
 type Ledger interface {
-	// Unrung gives queued steps whose doorbell is to be rung, in no order.
+	// Unrung returns queued steps whose doorbell is to be rung, in no order.
 	Unrung(ctx context.Context, limit int) ([]execution.Bell, error)
 	// MarkRung notes that doorbells were rung.
 	MarkRung(ctx context.Context, bells []execution.Bell, now time.Time) error
-	// Unheard counts, for each tenant, the queued steps whose bell was rung before then and that nobody claimed.
+	// Unheard counts, for each tenant, the queued steps whose bell was rung before then and that no one claimed.
 	Unheard(ctx context.Context, before time.Time) (map[string]int, error)
 	// Unring forgets the tenant's bells rung before then, or those of all tenants where it is "": they are to be rung
-	// again. It gives how many. A bell of a far future, rung before the clock was set back, counts as rung before.
+	// again. It returns how many. A bell of a far future, rung before the clock was set back, counts as rung before.
 	Unring(ctx context.Context, tenant string, before time.Time) (int, error)
-	// SweepSteps takes back claims that ran out, and queues ready steps whose time has come. It gives how many moved.
+	// SweepSteps takes back claims that ran out, and queues ready steps whose time has come. It returns how many moved.
 	SweepSteps(ctx context.Context, now time.Time) (int, error)
-	// Committed gives a channel that gets a (coalesced) value after every commit that may have queued steps.
+	// Committed returns a channel that gets a (coalesced) value after every commit that may have queued steps.
 	Committed() <-chan struct{}
 }
 
@@ -42,10 +42,10 @@ type Dispatcher struct {
 	Ledger Ledger
 	Queue  *Queue
 	Expire func(ctx context.Context) (int, error)
-	Undo   func(ctx context.Context) (int, error) // begins the roll-backs that are due; nil: somebody else does
+	Undo   func(ctx context.Context) (int, error) // begins the roll-backs that are due; nil: someone else does
 	Log    *slog.Logger
 	Now    func() time.Time
-	Meter  observe.Meter // nil: nobody counts
+	Meter  observe.Meter // nil: no one counts
 }
 
 // Run works until ctx ends.
@@ -114,7 +114,7 @@ func (d *Dispatcher) ring(ctx context.Context) error {
 	}
 }
 
-// ringAll rings bells and gives how many of them need no more thought. A tenant whose queue holds maxBells already gets no
+// ringAll rings bells and returns how many of them need no more thought. A tenant whose queue holds maxBells already gets no
 // more: they are for waking idle workers, and those who work go from step to step by themselves.
 func (d *Dispatcher) ringAll(ctx context.Context, bells []execution.Bell) (int, error) {
 	room := map[string]int{}
@@ -165,8 +165,8 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 	return d.ringAgain(ctx, now.Add(-bellPatience))
 }
 
-// ringAgain rings for steps that nobody came for, unless the bells rung for them are still in the queue: where all
-// workers are busy for long, more bells would bring nobody, only fill Redis.
+// ringAgain rings for steps that no one came for, unless the bells rung for them are still in the queue: where all
+// workers are busy for long, more bells would bring no one, only fill Redis.
 func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
 	unheard, err := d.Ledger.Unheard(ctx, before)
 	if err != nil {

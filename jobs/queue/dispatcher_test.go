@@ -11,7 +11,7 @@ import (
 	"muster/app/store/storetest"
 )
 
-// newDispatcher gives a dispatcher on a store with one cluster whose nodes are all queued. Nobody works.
+// newDispatcher returns a dispatcher on a store with one cluster whose nodes are all queued. No one works.
 func newDispatcher(t *testing.T, nodes int) (*Dispatcher, *apptest.Clock) {
 	t.Helper()
 	s := storetest.Open(t)
@@ -32,7 +32,7 @@ func newDispatcher(t *testing.T, nodes int) (*Dispatcher, *apptest.Clock) {
 	return &Dispatcher{Ledger: s, Queue: q, Log: slog.New(slog.DiscardHandler), Now: clock.Now}, clock
 }
 
-// waiting gives the number of bells in the queue once the outbox is empty.
+// waiting returns the number of bells in the queue once the outbox is empty.
 func waiting(t *testing.T, d *Dispatcher) int {
 	t.Helper()
 	if err := d.ring(t.Context()); err != nil {

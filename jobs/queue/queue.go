@@ -44,7 +44,7 @@ func Open(url, installation string) (*Queue, error) {
 	return &Queue{client: client, tasks: asynq.NewClientFromRedisClient(client), installation: installation}, nil
 }
 
-// AnswerTime is how long Redis may take for one answer. Nothing is lost when it takes longer, and nobody else shall wait.
+// AnswerTime is how long Redis may take for one answer. Nothing is lost when it takes longer, and no one else shall wait.
 const AnswerTime = 2 * time.Second
 
 // patient bounds the time that a Redis which is away or hangs can cost, unless the address says otherwise.
@@ -68,7 +68,7 @@ func hideURL(err error, url string) string {
 	return "it cannot be read"
 }
 
-// Redis gives the connection, for what else servers of an installation share, and how keys of the installation begin.
+// Redis returns the connection, for what else servers of an installation share, and how keys of the installation begin.
 func (q *Queue) Redis() (client redis.UniversalClient, prefix string) {
 	return q.client, "muster:" + q.installation + ":"
 }
@@ -109,7 +109,7 @@ func (q *Queue) Waiting(ctx context.Context, tenant string) (int, error) {
 }
 
 // Lost tells, once, that what was in Redis is gone: it was flushed, restarted empty, or replaced. The first call after
-// opening tells so too, since nobody knows what happened before.
+// opening tells so too, since no one knows what happened before.
 func (q *Queue) Lost(ctx context.Context) (bool, error) {
 	key := "muster:" + q.installation + ":mark"
 	got, err := q.client.Get(ctx, key).Result()
@@ -143,7 +143,7 @@ const stopTime = time.Second
 // Listener hears a tenant's bells.
 type Listener struct{ server *asynq.Server }
 
-// Listen calls heard for each bell of a tenant, for at most so many at a time. Stop it, and close it once nobody is needed any more.
+// Listen calls heard for each bell of a tenant, for at most so many at a time. Stop it, and close it once no one is needed any more.
 func (q *Queue) Listen(ctx context.Context, tenant string, atOnce int, log *slog.Logger, heard func()) (*Listener, error) {
 	l := &Listener{asynq.NewServerFromRedisClient(q.client, asynq.Config{
 		Concurrency: atOnce, Queues: map[string]int{q.name(tenant): 1}, TaskCheckInterval: checkEvery,
@@ -154,7 +154,7 @@ func (q *Queue) Listen(ctx context.Context, tenant string, atOnce int, log *slog
 	return l, l.server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { heard(); return nil }))
 }
 
-// Stop ends the wait for bells. A Redis that hangs keeps nobody.
+// Stop ends the wait for bells. A Redis that hangs keeps no one.
 func (l *Listener) Stop() {
 	stopped := make(chan struct{})
 	go func() { defer close(stopped); l.server.Stop() }()

@@ -29,7 +29,7 @@ type pass struct {
 }
 
 // run compares the account. The list is made before the ledger is read, so that a machine that is made in between is not
-// taken for one that nobody wants.
+// taken for one that no one wants.
 func (p *pass) run(ctx context.Context) error {
 	name := p.account.Provider
 	cloud, spec, err := p.open(ctx, name)
@@ -71,7 +71,7 @@ func (p *pass) run(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// list gives the account's machines of ours.
+// list returns the account's machines of ours.
 func (p *pass) list(ctx context.Context, cloud family.Provider, spec *template.ProviderSpec) ([]family.Machine, error) {
 	machines, err := cloud.List(ctx, map[string]string{family.TagInstallation: p.Installation})
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *pass) learn(ctx context.Context, live map[string]app.LiveIntent, machin
 	return errors.Join(errs...)
 }
 
-// sort finds the machines that nobody stands behind.
+// sort finds the machines that no one stands behind.
 func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machines []family.Machine) (orphans []fleet.Orphan, err error) {
 	running := map[string]bool{}
 	for _, m := range machines {
@@ -206,7 +206,7 @@ func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet
 	return errors.Join(errs...)
 }
 
-// remove deletes an orphan, after one more look at the ledger: somebody may stand behind it by now.
+// remove deletes an orphan, after one more look at the ledger: someone may stand behind it by now.
 func (p *pass) remove(ctx context.Context, cloud family.Provider, o fleet.Orphan) error {
 	if o.Kind != fleet.OrphanUnknown {
 		live, err := p.Orphans.IntentsOf(ctx, p.name)
@@ -242,7 +242,7 @@ func (p *pass) failedToRemove(ctx context.Context, o fleet.Orphan, cause error) 
 	return errors.Join(cause, p.Orphans.OrphanDeleted(ctx, o.ID, time.Now(), app.AsError(cause).ForPeople()))
 }
 
-// price gives what a node's machine costs in an hour; 0 where that is not known.
+// price returns what a node's machine costs in an hour; 0 where that is not known.
 func (p *pass) price(ctx context.Context, tenant, cluster, node string) float64 {
 	if tenant == "" || cluster == "" {
 		return 0

@@ -126,7 +126,7 @@ func (r *Reconciler) clearShared(ctx context.Context, name string, clusters []ap
 	return removed, kept, nil
 }
 
-// left gives the ids of machines by cluster that the account lists. Where it lists late, it is asked twice, and what either
+// left returns the ids of machines by cluster that the account lists. Where it lists late, it is asked twice, and what either
 // list shows counts.
 func (r *Reconciler) left(ctx context.Context, name string, clusters []app.Cluster) (left map[string][]string, times string, err error) {
 	cloud, spec, err := r.open(ctx, name)

@@ -19,7 +19,7 @@ import (
 // Defaults of a Reconciler.
 const (
 	reconcileEvery = 10 * time.Minute
-	reconcileGap   = 10 * time.Second // least time between two passes over an account that nobody asked for
+	reconcileGap   = 10 * time.Second // least time between two passes over an account that no one asked for
 	passTime       = 5 * time.Minute  // longest pass over one account
 	reconcileTick  = time.Second
 	// watchEvery is how often accounts with machines of clusters are listed to notice those that are gone. With the second look that
@@ -36,7 +36,7 @@ const _ = uint(time.Minute - watchEvery - reconcileGap - 2*reconcileTick)
 
 // Reconciler compares each provider account with the ledger, both ways, and proves that nothing is left of clusters that
 // were deleted. Clusters whose machines are gone are marked as failed, and as active again once they are back. Machines of
-// ours that nobody stands behind are listed as orphans; what becomes of them is the policy's to say (app.OrphanPolicy).
+// ours that no one stands behind are listed as orphans; what happens to them is the policy's to say (app.OrphanPolicy).
 // What it saw is kept in the store, so that a restart forgets no first sighting, and several servers can each have one: they
 // take turns account by account.
 //
@@ -50,7 +50,7 @@ type Reconciler struct {
 	Proofs       ProofStore
 	Providers    jobs.Providers
 	Catalog      func() *template.Catalog
-	// Own gives the providers that tenants have of their own; nil: none do.
+	// Own returns the providers that tenants have of their own; nil: none do.
 	Own func(context.Context) ([]*template.ProviderSpec, error)
 	// Used tells whether a machine was ever asked for in an account, so that others are not asked anything; nil: all are looked at.
 	Used func(ctx context.Context, account string) (bool, error)
@@ -61,7 +61,7 @@ type Reconciler struct {
 	Policy    fleet.OrphanPolicy // zero: app.DefaultOrphanPolicy; its mode is what an admin has set in the store
 	Every     time.Duration      // between two comparisons with the ledger; zero: ten minutes
 	Watch     time.Duration      // between two looks for lost machines; zero: three quarters of a minute. No longer than Every
-	Meter     observe.Meter      // nil: nobody counts
+	Meter     observe.Meter      // nil: no one counts
 
 	mu      sync.Mutex
 	known   map[string]*template.ProviderSpec // accounts, by name
@@ -227,7 +227,7 @@ func (r *Reconciler) look(ctx context.Context, name string, mode fleet.OrphanMod
 	r.next[name] = at
 }
 
-// theLater gives the later of two times.
+// theLater returns the later of two times.
 func theLater(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -235,7 +235,7 @@ func theLater(a, b time.Time) time.Time {
 	return b
 }
 
-// gap is the least time between two looks at an account that nobody asked for.
+// gap is the least time between two looks at an account that no one asked for.
 func (r *Reconciler) gap() time.Duration { return min(reconcileGap, r.Watch) }
 
 func (r *Reconciler) fullAt(name string) time.Time {

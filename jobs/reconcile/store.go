@@ -27,7 +27,7 @@ type OrphanStore interface {
 	NoteResources(ctx context.Context, provider, intent string, at time.Time, seen []app.Seen) error
 }
 
-// ClusterStore keeps what clusters should have, and what became of their machines.
+// ClusterStore keeps what clusters should have, and what happened to their machines.
 type ClusterStore interface {
 	ClustersChanged(ctx context.Context, after int64) (clusters []string, latest int64, err error)
 	ExpectedMachines(ctx context.Context, provider, tenant string, clusters []string, f func(fleet.ExpectedMachine) error) error

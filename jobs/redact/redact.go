@@ -11,7 +11,7 @@ const longPiece = 32 << 10 // a line so long may be a piece of one that goes on 
 // Redactor takes the secrets that a step was given out of what it says; see app.Redactor. It is made for one step.
 type Redactor struct{ values *secret.Redactor }
 
-// New gives nil where there is nothing to hide; that redactor hides nothing.
+// New returns nil where there is nothing to hide; that redactor hides nothing.
 func New(secrets []string) *Redactor {
 	values := secret.NewRedactor(secrets)
 	if values == nil {
@@ -20,7 +20,7 @@ func New(secrets []string) *Redactor {
 	return &Redactor{values}
 }
 
-// Hide gives the text without secrets; skip bytes at its beginning are looked at, and left out.
+// Hide returns the text without secrets; skip bytes at its beginning are looked at, and left out.
 func (r *Redactor) Hide(text string, skip int) string {
 	if r == nil {
 		return text[skip:]
@@ -28,7 +28,7 @@ func (r *Redactor) Hide(text string, skip int) string {
 	return r.values.HideAfter(text, skip)
 }
 
-// Over gives an output that passes everything on without secrets. A secret over the border of two pieces of a very long line is
+// Over returns an output that passes everything on without secrets. A secret over the border of two pieces of a very long line is
 // hidden in the second; the log keeps only the beginning of the first.
 func (r *Redactor) Over(out family.Output) family.Output {
 	if r == nil {
@@ -41,7 +41,7 @@ func (r *Redactor) Over(out family.Output) family.Output {
 	}
 }
 
-// Error hides secrets in what is told of a failure.
+// Error hides secrets in what is notified of a failure.
 func (r *Redactor) Error(e *app.Error) *app.Error {
 	if r == nil || e == nil {
 		return e
@@ -58,5 +58,4 @@ func (r *Redactor) Error(e *app.Error) *app.Error {
 
 type hiddenError string
 
-// Error implements error.
 func (h hiddenError) Error() string { return string(h) }

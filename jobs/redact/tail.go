@@ -14,7 +14,7 @@ type tails struct {
 
 func newTails() *tails { return &tails{of: map[app.Stream]string{}} }
 
-// swap gives the end of the line before, and keeps that of this one.
+// swap returns the end of the line before, and keeps that of this one.
 func (t *tails) swap(s app.Stream, line string, most int) (before string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

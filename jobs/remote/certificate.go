@@ -33,7 +33,7 @@ func (Keys) SignCertificate(private []byte, o app.CertificateOrder) (app.SignedC
 	}
 	ca, err := ssh.ParsePrivateKey(private)
 	if err != nil {
-		// The error is left out: nobody knows what a parser says of a private key.
+		// The error is left out: no one knows what a parser says of a private key.
 		return app.SignedCertificate{}, app.Errorf(app.EInternal, "the cluster's key cannot be read")
 	}
 	var serial [8]byte

@@ -30,7 +30,7 @@ func order(t *testing.T, user string) (ssh.Signer, app.CertificateOrder) {
 		From: time.Now().Add(-time.Minute), Until: time.Now().Add(time.Hour)}
 }
 
-// certified signs an order and gives what proves itself with it.
+// certified signs an order and returns what proves itself with it.
 func certified(t *testing.T, ca []byte, key ssh.Signer, o app.CertificateOrder) ssh.Signer {
 	t.Helper()
 	signed, err := remote.Keys{}.SignCertificate(ca, o)

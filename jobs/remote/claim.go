@@ -27,7 +27,7 @@ type Claim struct {
 	// Leave tells, when ctx has ended, whether a command that runs Once shall go on without us, for the next attempt of
 	// the step to take over. Nil and false: it is ended, as any other command is.
 	Leave func(ctx context.Context) bool
-	// Watch is told when a command ("run") or a file ("put") begins, and by what it gives how that ended. Nil: nobody is.
+	// Watch is told when a command ("run") or a file ("put") begins, and by what it returns how that ended. Nil: no one is.
 	Watch func(ctx context.Context, verb string) (in context.Context, ended func(exit int, err error))
 }
 
@@ -41,13 +41,13 @@ type claimable interface {
 }
 
 // ReasonOccupied is why a command under a claim was not begun: what another step of the same operation runs Once is still
-// under way, though nobody hears it. To end it would be to do a part of it twice.
+// under way, though no one hears it. To end it would be to do a part of it twice.
 const ReasonOccupied = "occupied"
 
-// Under gives a shell whose commands run under a claim. The first of them ends whatever commands of older claims are left on the
+// Under returns a shell whose commands run under a claim. The first of them ends whatever commands of older claims are left on the
 // node, except those that run Once for the same operation. One of another step is waited for: the error is ETransient with
-// ReasonOccupied. One of the same step is not run again when it has succeeded before: Run gives 0 at
-// once, and what it had said after its connection was lost; when it still runs, Run waits for it and gives its outcome.
+// ReasonOccupied. One of the same step is not run again when it has succeeded before: Run returns 0 at
+// once, and what it had said after its connection was lost; when it still runs, Run waits for it and returns its outcome.
 // A shell that is not one of this package comes back as it is.
 func Under(sh family.Shell, c Claim) family.Shell {
 	if s, ok := sh.(claimable); ok && c.Epoch > 0 {
@@ -90,7 +90,7 @@ func (s claimed) Put(ctx context.Context, path string, mode fs.FileMode, r io.Re
 
 var placeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)
 
-// settings gives what the script that checks the claim on the node has to know.
+// settings returns what the script that checks the claim on the node has to know.
 func (c *Claim) settings(cmd family.Command, in input) (string, error) {
 	if !placeName.MatchString(c.Place) {
 		return "", app.Errorf(app.EInvalid, "%q cannot be the name of a place for claims.", c.Place)

@@ -60,7 +60,7 @@ const makePlace = `[ -d "$d" ] || ( umask 022; [ -d "${d%/.claims/*}" ] || mkdir
 // older one's record and waits for it or ends it. A process id is believed only where the process has the token in its
 // command line, since numbers come again; a command line is empty for a moment while its process becomes another program.
 // And whoever finds a process gone looks once more whether it has ended meanwhile. Where a run's connection seems to be there
-// still, its outputs are read along after a second: its worker may be frozen, and nobody else would empty them.
+// still, its outputs are read along after a second: its worker may be frozen, and no one else would empty them.
 const claimScript = `t=$2
 ` + stateRoot + `d=$d/.claims/$p
 ` + makePlace + `no() { echo "$t $1" >&2; exit 125; }

@@ -56,7 +56,7 @@ func defaults() settings {
 	}
 }
 
-// Dial connects, proves both sides and gives the connection; Close it. It gives up after 15 seconds, or when ctx ends.
+// Dial connects, proves both sides and returns the connection; Close it. It gives up after 15 seconds, or when ctx ends.
 // A machine that is not there is ETransient, one that shows another key than t.HostKey is EHostKey, one that refuses
 // our key is ECredentials with reason "auth_refused".
 func Dial(ctx context.Context, t Target) (*Conn, error) {
@@ -94,7 +94,7 @@ func dial(ctx context.Context, t Target, set settings) (*Conn, error) {
 	if !stop() && err == nil {
 		err = limited.Err()
 		_ = g.conn.Close()
-		go ssh.DiscardRequests(g.reqs) // ends with the connection, as does the list of channels, which nobody fills
+		go ssh.DiscardRequests(g.reqs) // ends with the connection, as does the list of channels, which no one fills
 	}
 	if err != nil {
 		_ = raw.Close()
@@ -103,7 +103,7 @@ func dial(ctx context.Context, t Target, set settings) (*Conn, error) {
 	return newConn(t, g, set), nil
 }
 
-// greeted is what a handshake gives.
+// greeted is what a handshake returns.
 type greeted struct {
 	conn  ssh.Conn
 	chans <-chan ssh.NewChannel

@@ -16,7 +16,7 @@ import (
 // by f, whatever
 // it lets in: the key itself, or certificates that it has signed. The file is replaced by a move, so that whoever logs in at that moment sees it as
 // it was or as it will
-// be. A file that would hold nothing then is left as it is, unless all is set: nobody could come in any more.
+// be. A file that would hold nothing then is left as it is, unless all is set: no one could come in any more.
 const forgetScript = `umask 077
 [ -n "$HOME" ] || { echo 'the user has no home' >&2; exit 1; }
 IFS= read -r k || [ -n "$k" ] || exit 1
@@ -95,7 +95,7 @@ const nameScript = `[ "$(cat /etc/hostname 2>/dev/null)" = "$h" ] || printf '%s\
 [ "$(uname -n)" = "$h" ] || hostname "$h" 2>/dev/null || hostnamectl set-hostname "$h" 2>/dev/null || sysctl -qw kernel.hostname="$h" 2>/dev/null || exit 3
 `
 
-// SetHostname gives a machine of its own another host name. Doing it again changes nothing. Where it cannot be done, it is EInvalid with reason "not_named".
+// SetHostname changes a machine's host name. Doing it again changes nothing. Where it cannot be done, it is EInvalid with reason "not_named".
 func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) error {
 	if !hostName.MatchString(name) {
 		return app.Errorf(app.EInvalid, "%.80q cannot be a host name.", name)
@@ -115,7 +115,7 @@ func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) e
 	return &app.Error{Code: app.EInvalid, Reason: "not_named", Message: fmt.Sprintf("The machine did not take its name (exit code %d): %s", exit, &last)}
 }
 
-// WaitAny is Wait for a machine of which it is not known by which of several keys it is opened: all are tried in turn, the first that is let in gives the
+// WaitAny is Wait for a machine of which it is not known by which of several keys it is opened: all are tried in turn, the first that is let in returns the
 // connection and its place in ts. Only where all were refused for 30 seconds it is ECredentials.
 func WaitAny(ctx context.Context, ts ...Target) (*Conn, int, error) {
 	return waitAny(ctx, defaults(), ts...)

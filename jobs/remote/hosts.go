@@ -152,7 +152,7 @@ func writeHosts(ctx context.Context, sh family.Shell, h hostsWrite) error {
 	}
 }
 
-// hostsBlock gives the lines between the marks. They go into a file that everything on the machine trusts, so nothing
+// hostsBlock returns the lines between the marks. They go into a file that everything on the machine trusts, so nothing
 // but addresses and names gets in.
 func hostsBlock(entries []family.HostEntry) (string, error) {
 	var b strings.Builder

@@ -17,7 +17,6 @@ type Keys struct{}
 
 var _ app.Keys = Keys{}
 
-// NewKey implements app.Keys.
 func (Keys) NewKey(comment string) (private []byte, public string, err error) {
 	pub, priv, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	outputMax   = 8 << 20         // bytes of both outputs of one command that are passed on
 	outputBurst = 1 << 20         // bytes that may come as fast as they like
 	outputRate  = 256 << 10       // bytes a second after that
-	drainGrace  = 2 * time.Second // of silence, after which outputs that nobody closes are left alone
+	drainGrace  = 2 * time.Second // of silence, after which outputs that no one closes are left alone
 
 	chunkFirst = 1 << 10 // bytes that a reader begins with, and keeps while it waits for a quiet command
 )
@@ -142,7 +142,7 @@ func (s *sink) working(by int64) {
 	s.busy.Add(by)
 }
 
-// readLines gives the lines of r to pass until r ends, and tells when it begins and ceases to work (1, -1).
+// readLines returns the lines of r to pass until r ends, and tells when it begins and ceases to work (1, -1).
 func readLines(r io.Reader, working func(by int64), pass func(line []byte)) {
 	// It grows with what comes and shrinks again: thousands of commands may wait at the same time.
 	buf := make([]byte, 0, chunkFirst)
@@ -178,7 +178,7 @@ func readLines(r io.Reader, working func(by int64), pass func(line []byte)) {
 	}
 }
 
-// resized gives a buffer that begins with rest, which is the end of buf, and has room behind it.
+// resized returns a buffer that begins with rest, which is the end of buf, and has room behind it.
 func resized(buf, rest []byte, full bool) []byte {
 	size := cap(buf)
 	switch {
@@ -193,7 +193,7 @@ func resized(buf, rest []byte, full bool) []byte {
 	return append(make([]byte, 0, size), rest...)
 }
 
-// cutAt gives a cut <= limit that does not go through a character, nor through a token, whose rest may be about to come.
+// cutAt returns a cut <= limit that does not go through a character, nor through a token, whose rest may be about to come.
 func cutAt(b []byte, limit int) int {
 	if i := limit - tokenSize + bytes.LastIndexByte(b[limit-tokenSize:limit], tokenPrefix[0]); i >= limit-tokenSize {
 		if n := min(limit-i, len(tokenPrefix)); string(b[i:i+n]) == tokenPrefix[:n] {

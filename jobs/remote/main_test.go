@@ -104,7 +104,7 @@ func (h *heard) all() []string {
 	return append([]string(nil), h.lines...)
 }
 
-// of gives the text of one stream's lines.
+// of returns the text of one stream's lines.
 func (h *heard) of(s app.Stream) []string {
 	var out []string
 	for _, l := range h.all() {

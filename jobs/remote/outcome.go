@@ -302,7 +302,7 @@ func (r *running) neverStarted() error {
 	}
 }
 
-// signalNumber gives the number that POSIX and Linux give to a signal name of RFC 4254; 0 for any other.
+// signalNumber returns the number that POSIX and Linux give to a signal name of RFC 4254; 0 for any other.
 func signalNumber(name string) int { return signalNumbers[name] }
 
 var signalNumbers = map[string]int{

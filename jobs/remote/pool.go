@@ -13,7 +13,7 @@ import (
 type PoolOptions struct {
 	TTL     time.Duration   // how long an idle connection is kept; 0 means 30 seconds
 	MaxIdle int             // how many idle connections are kept, the youngest ones; 0 means 256
-	Dialed  func(err error) // told how each attempt to connect by Get ended; nil: nobody is
+	Dialed  func(err error) // told how each attempt to connect by Get ended; nil: no one is
 }
 
 // Pool keeps connections, so that the steps of a node share one. Targets are the same when address, port, user, private
@@ -49,7 +49,7 @@ const (
 	pingLimit   = 3 * time.Second
 )
 
-// NewPool gives an empty pool. Close it.
+// NewPool returns an empty pool. Close it.
 func NewPool(opt PoolOptions) *Pool {
 	return newPool(opt, defaults())
 }
@@ -64,7 +64,7 @@ func newPool(opt PoolOptions, set settings) *Pool {
 	return &Pool{opt: opt, set: set, kept: make(map[string]*kept), all: make(map[*Conn]struct{})}
 }
 
-// Get gives a shell on the machine, over the connection that is kept or a new one; errors are those of Dial. Call
+// Get returns a shell on the machine, over the connection that is kept or a new one; errors are those of Dial. Call
 // release when done, with healthy false when the connection is not to be used again, which is the case after ETransient;
 // calling it twice does no harm. Closing the shell does nothing. Two callers that ask for the same machine at the same
 // time share one connection.
@@ -102,7 +102,7 @@ func (p *Pool) Get(ctx context.Context, t Target) (sh family.Shell, release func
 
 // Adopt hands over a connection that was made otherwise, by Wait, as if Get had made it for t with the host key that the
 // connection has seen. The caller does not use or close c any more. It comes in place of one that was kept: where a machine was made
-// anew with the same address and key, the old connection leads nowhere.
+// again with the same address and key, the old connection leads nowhere.
 func (p *Pool) Adopt(t Target, c *Conn) {
 	t.HostKey = c.HostKey()
 	k := &kept{id: t.identity(), users: 1, ready: make(chan struct{}), conn: c}

@@ -192,7 +192,7 @@ func TestPoolAdopts(t *testing.T) {
 	if s.Dials() != 1 {
 		t.Errorf("%d dials, want 1", s.Dials())
 	}
-	// A second one comes in its place: the machine may have been made anew.
+	// A second one comes in its place: the machine may have been made again.
 	later, err := remote.Dial(t.Context(), s.Target())
 	if err != nil {
 		t.Fatal(err)

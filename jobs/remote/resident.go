@@ -18,7 +18,7 @@ import (
 // after the other, each in a process group of its own. A session for every command would cost the node more than most
 // commands do: a fork of sshd, a login shell, and the wrapper to read.
 //
-// It is a bash, since no other usual sh gives its children groups of their own without a terminal. Where there is
+// It is a bash, since no other usual sh returns its children groups of their own without a terminal. Where there is
 // none, where two commands are run at the same time, where sudo is needed, the input is no text, or a claim is to be looked at closely, a
 // session of its own is taken. Everything that holds for a command there holds here as well. There are two differences. The
 // environment is that of the resident, so a command does not see what one before it has changed in the files that a login reads. And what
@@ -26,7 +26,7 @@ import (
 // no more is made than to show it, follow one that ran once. As soon as such lines are noticed, a new resident is taken.
 //
 // What it is sent stands at residentScript. Both outputs of the command end with the words "token end code", after the last
-// line or behind what is left of one. Where that could be missed, since somebody
+// line or behind what is left of one. Where that could be missed, since someone
 // else reads its outputs or a process of its group is left, the resident ends instead, with the command's exit code.
 type resident struct {
 	token string
@@ -49,7 +49,7 @@ func (v invocation) fitsResident(in input) bool {
 		len(v.line) > 0 && strings.IndexByte(v.line, 0) < 0
 }
 
-// ask gives what is sent to have it carried out, see residentScript.
+// ask returns what is sent to have it carried out, see residentScript.
 func (s *resident) ask(v invocation, in input) []byte {
 	name, script := v.function(len(in.data) > 0)
 	line := v.line
@@ -152,7 +152,7 @@ func (s *resident) read(stream app.Stream, in io.Reader) {
 	}
 }
 
-// end takes the end of the command out of a line, and gives what stands before it.
+// end takes the end of the command out of a line, and returns what stands before it.
 func (r *running) end(line []byte) (before []byte, code int, found bool) {
 	i := bytes.LastIndex(line, []byte(" end "))
 	if i < 0 {
@@ -193,7 +193,7 @@ type residence struct {
 	none bool // there can be none on this machine
 }
 
-// borrow gives the resident of the connection to who has a command for it; nil where none can be had now.
+// borrow returns the resident of the connection to who has a command for it; nil where none can be had now.
 func (h *residence) borrow(once bool) *resident {
 	h.mu.Lock()
 	defer h.mu.Unlock()

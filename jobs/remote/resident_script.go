@@ -11,7 +11,7 @@ import (
 // command line and the input. The other tells it the process group of each command, and when that has ended, eight characters each.
 //
 // Each command has a process of its own between the resident and itself, which sees it to its end where the resident is killed.
-// 7 and 8 are the other ends of both outputs, held so that what runs once can go on when nobody reads them any more.
+// 7 and 8 are the other ends of both outputs, held so that what runs once can go on when no one reads them any more.
 const residentScript = `u=$1
 case $BASH_VERSION in ""|[1-3].*|4.0*) exit 126 ;; esac
 set -m
@@ -228,7 +228,7 @@ exit "$c"
 	return b.String()
 }
 
-// function gives the name of the function that a resident needs for it, and its text.
+// function returns the name of the function that a resident needs for it, and its text.
 func (v invocation) function(text bool) (name, script string) {
 	name = "muster_run"
 	if text {

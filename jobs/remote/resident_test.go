@@ -297,7 +297,7 @@ func TestResidentForks(t *testing.T) {
 	})
 }
 
-// On a full disk the ends of commands cannot be recorded. Once there is room again, nobody waits for a command that does not run: the
+// On a full disk the ends of commands cannot be recorded. Once there is room again, no one waits for a command that does not run: the
 // record of one that was never begun names the resident, which stays.
 func TestResidentOnFullDisk(t *testing.T) {
 	t.Parallel()

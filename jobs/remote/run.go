@@ -17,7 +17,7 @@ import (
 const (
 	// killAfter is how long a command that was told to end is waited for.
 	killAfter = 7 * time.Second
-	// aloneMost bounds how long a command that runs once may go on when nobody is there any more.
+	// aloneMost bounds how long a command that runs once may go on when no one is there any more.
 	aloneMost = 24 * time.Hour
 )
 
@@ -110,7 +110,7 @@ func (c *Conn) session(ctx context.Context, v invocation, in input, sink *sink, 
 	case <-ctx.Done():
 		if r.abandoned.CompareAndSwap(false, true) {
 			r.giveBack()
-			return 0, ended(ctx, "the command") // whoever opens a door that nobody wants any more closes it
+			return 0, ended(ctx, "the command") // whoever opens a door that no one wants any more closes it
 		}
 		err = <-r.opened
 	}
@@ -241,7 +241,7 @@ func (r *running) talkTo(s *resident, message []byte) {
 	}
 }
 
-// giveBack gives back the resident, if one was borrowed.
+// giveBack returns the resident, if one was borrowed.
 func (r *running) giveBack() {
 	if r.resident != nil {
 		r.conn.residence.giveBack(r.keep)

@@ -24,7 +24,7 @@ type Target struct {
 	Guard func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// String gives "user@address:port", which is safe to print.
+// String returns "user@address:port", which is safe to print.
 func (t Target) String() string {
 	return t.user() + "@" + t.endpoint()
 }

@@ -35,7 +35,7 @@ func tell(ctx context.Context, try int, err error) {
 // nextPause is the pause after one so long.
 func nextPause(d time.Duration) time.Duration { return min(d*3/2, waitMost) }
 
-// patient gives a try of that number longer to connect than those before it.
+// patient returns a try of that number longer to connect than those before it.
 func patient(set settings, try int) settings {
 	set.connect = min(connectFirst<<min(try-1, 10), set.dialLimit)
 	return set

@@ -15,7 +15,7 @@ import (
 	"muster/jobs/remote/remotetest"
 )
 
-// waiting opens so many connections to a server in another process, runs a command on each that does not end, and gives how
+// waiting opens so many connections to a server in another process, runs a command on each that does not end, and returns how
 // many bytes, goroutines and threads that takes here.
 func waiting(t testing.TB, n int) (heap, resident float64, goroutines, threads int) {
 	target := remotetest.Quiet(t)
@@ -66,7 +66,7 @@ func waiting(t testing.TB, n int) (heap, resident float64, goroutines, threads i
 	return (heapAfter - heapBefore) / float64(n), (residentAfter - residentBefore) / float64(n), (runtime.NumGoroutine() - routines) / n, threads
 }
 
-// inUse gives the bytes of heap and stacks, those that the kernel counts, and the threads of this process.
+// inUse returns the bytes of heap and stacks, those that the kernel counts, and the threads of this process.
 func inUse(t testing.TB) (heap, resident float64, threads int) {
 	runtime.GC()
 	runtime.GC()

@@ -13,7 +13,7 @@ import (
 	"muster/app/phrase"
 )
 
-// wrapper gives what runs on the node around a command line. It has only the parts that this command needs, since the node
+// wrapper returns what runs on the node around a command line. It has only the parts that this command needs, since the node
 // reads all of it, and that takes a shell longer than one would think. Its arguments are: 1 itself, 2 a token, 3 how far it
 // is (n or y, which asks for root; s, under sudo; l, leading a group), 4 how to treat the standard input, 5 the command line,
 // 6 the script that checks the claim, 7 the record of this run, 8 how many seconds a command that runs once may go on
@@ -37,7 +37,7 @@ import (
 //
 // A resident shell has a function instead, without the parts that it sees to itself: see residentFunction.
 //
-// Where the command was asked to go, whatever is left of its group goes with the wrapper, since nobody would see to it later.
+// Where the command was asked to go, whatever is left of its group goes with the wrapper, since no one would see to it later.
 // It is asked twice: a shell that has just forked loses a signal. The watcher of the lifeline is killed outright in the end: one that was only just
 // forked may lose a milder signal, and
 // would then end what the command had left behind. The wrapper holds no backslash and nothing else that login shells which
@@ -159,7 +159,7 @@ kill -KILL "$w"
 	return b.String()
 }
 
-// readInput gives the part that takes the standard input as the wrapper is told to, and leaves the lifeline open.
+// readInput returns the part that takes the standard input as the wrapper is told to, and leaves the lifeline open.
 func (v invocation) readInput() string {
 	switch {
 	case v.input == inputStream:
@@ -246,7 +246,7 @@ type invocation struct {
 	variable bool
 }
 
-// request gives the payload of the request to run it. A login shell that is known to be an sh need not start another one
+// request returns the payload of the request to run it. A login shell that is known to be an sh need not start another one
 // to read the wrapper. It is put together in one piece, since it is by far the longest thing that is said to a node.
 func (v invocation) request(plainShell bool) ([]byte, error) {
 	line := phrase.ShellQuote(v.line)
@@ -311,7 +311,7 @@ func killer(pid int) string {
 		"kill -KILL -" + p + " 2>/dev/null || kill -KILL " + p
 }
 
-// newToken gives a word that no command says by accident.
+// newToken returns a word that no command says by accident.
 func newToken() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -15,7 +15,7 @@ const (
 	buildsForget   = time.Hour
 )
 
-// BuildTender gives builds their clusters, and takes them back, as soon as something happens to one.
+// BuildTender creates the clusters of builds, and deletes them, as soon as something happens to one.
 type BuildTender struct {
 	Tend   func(ctx context.Context) (moved int, next time.Time, err error)
 	Forget func(ctx context.Context, now time.Time) (int, error)

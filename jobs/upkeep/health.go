@@ -60,7 +60,7 @@ type Mender struct {
 	Repair func(ctx context.Context) (begun int, err error)
 	Every  time.Duration // 0: every five seconds
 	Log    *slog.Logger
-	Meter  observe.Meter // nil: nobody counts
+	Meter  observe.Meter // nil: no one counts
 }
 
 // Run works until ctx ends.

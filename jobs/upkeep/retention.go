@@ -20,8 +20,8 @@ const (
 // Retention forgets old events and logs, a few at a time.
 type Retention struct {
 	Store  cluster.RetentionStore
-	Events time.Duration // 0: for ever
-	Logs   time.Duration // after the operation has ended; 0: for ever
+	Events time.Duration // 0: forever
+	Logs   time.Duration // after the operation has ended; 0: forever
 	Log    *slog.Logger
 	Now    func() time.Time
 	Every  time.Duration // zero: an hour

@@ -10,13 +10,13 @@ import (
 	"muster/jobs/internal/loop"
 )
 
-// Sweeper removes contents of resources that nobody needs any more.
+// Sweeper removes contents of resources that no one needs any more.
 type Sweeper struct {
 	Sweep func(ctx context.Context, after time.Duration) (removed int, err error)
 	Log   *slog.Logger
 	Every time.Duration // zero: an hour
 	After time.Duration // zero: app.SweptAfter
-	Meter observe.Meter // nil: nobody counts
+	Meter observe.Meter // nil: no one counts
 }
 
 // Run works until ctx ends, at once and then from time to time.

@@ -39,7 +39,7 @@ type Portal struct {
 	Path func(app.Subject) string // the page of a subject, from Base; "" where there is none
 }
 
-// url gives the address of the page of a subject.
+// url returns the address of the page of a subject.
 func (p Portal) url(s app.Subject) string {
 	if path := p.Path(s); p.Base != "" && path != "" {
 		return strings.TrimSuffix(p.Base, "/") + path
@@ -47,7 +47,7 @@ func (p Portal) url(s app.Subject) string {
 	return ""
 }
 
-// body gives what is sent of a notice.
+// body returns what is sent of a notice.
 func body(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	if d.News != nil {
 		return newsBody(d, p)

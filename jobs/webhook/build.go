@@ -30,7 +30,7 @@ type buildData struct {
 	More int `json:"more_nodes,omitempty"`
 }
 
-// buildBody gives what a build is told. A cluster with more nodes than there is room for is told of with fewer of them.
+// buildBody returns what a build is told. A cluster with more nodes than there is room for is notified of with fewer of them.
 func buildBody(n app.BuildNews, p Portal) ([]byte, *app.Error) {
 	d := buildData{Build: n.Build, Hook: n.Hook, Key: n.Key, Name: n.Name, Job: n.Job, State: n.State, Words: short(n.Words, longestText), Cluster: n.Cluster, Nodes: n.Nodes,
 		URL: p.url(app.BuildSubject(n.HookID, n.Build))}

@@ -44,7 +44,7 @@ type Deliverer struct {
 	Portal func() Portal // where links lead
 	Log    *slog.Logger
 	Now    func() time.Time
-	Meter  observe.Meter  // nil: nobody counts
+	Meter  observe.Meter  // nil: no one counts
 	Chance func() float64 // from 0 to 1, to spread retries; nil: at random
 }
 
@@ -132,7 +132,7 @@ func (d *Deliverer) claim(ctx context.Context, now time.Time, busy map[string]in
 	return due, next, err
 }
 
-// deliver makes one attempt and writes down what became of it.
+// deliver makes one attempt and writes down what happened to it.
 func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 	e := webhook.DeliveryEnd{Delivery: one.ID, Hook: one.HookID, Holder: d.Name, Attempt: one.Attempts}
 	m, err := messageOf(one, d.Portal())
@@ -167,7 +167,7 @@ func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 	d.write(ctx, e)
 }
 
-// messageOf gives what is sent for a delivery.
+// messageOf returns what is sent for a delivery.
 func messageOf(one webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	if one.Err != nil {
 		return Message{}, nil // what there is of it isn't whole

@@ -16,8 +16,8 @@ import (
 // longestReason is how much of a hook's no is shown to people, in bytes.
 const longestReason = 300
 
-// veto gives why the one that was asked says no; "" where the answer was no answer to the question: that the address is not the
-// right one, that nobody may speak there, or that it shall be asked again.
+// veto returns why the one that was asked says no; "" where the answer was no answer to the question: that the address is not the
+// right one, that no one may speak there, or that it shall be asked again.
 func veto(a answer) string {
 	switch a.Status {
 	case http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
@@ -43,7 +43,7 @@ func veto(a answer) string {
 	return reason
 }
 
-// newsBody gives what a lifecycle hook is sent. A cluster with more nodes than there is room for is told of with fewer of them.
+// newsBody returns what a lifecycle hook is sent. A cluster with more nodes than there is room for is notified of with fewer of them.
 func newsBody(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	n := *d.News
 	for {

@@ -99,7 +99,7 @@ func TestCooprsPayload(t *testing.T) {
 	}
 }
 
-// TestNewsFit: a cluster with more than there is room for is told of with fewer nodes.
+// TestNewsFit: a cluster with more than there is room for is notified of with fewer nodes.
 func TestNewsFit(t *testing.T) {
 	n := newsOf(200)
 	for i := range n.Nodes {

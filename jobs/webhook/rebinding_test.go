@@ -31,7 +31,7 @@ func (r *rebinding) LookupNetIP(context.Context, string, string) (list []netip.A
 	return list, nil
 }
 
-// A name that leads inside is refused, whatever it led to before; nobody is spoken to.
+// A name that leads inside is refused, whatever it led to before; no one is spoken to.
 func TestRebinding(t *testing.T) {
 	hit := atomic.Int64{}
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hit.Add(1) }))

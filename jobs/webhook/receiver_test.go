@@ -49,7 +49,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		r.t.Errorf("the body could not be read: %v", err)
 	}
-	// header names are those that the standard gives
+	// header names are those that the standard returns
 	id, stamp := req.Header.Get("webhook-id"), req.Header.Get("webhook-timestamp")
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(r.secret, "whsec_"))
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.in <- g
 }
 
-// next gives the next message that was answered.
+// next returns the next message that was answered.
 func (r *receiver) next() got {
 	r.t.Helper()
 	select {

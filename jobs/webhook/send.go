@@ -90,7 +90,7 @@ func NewSender(c SenderConfig) *Sender {
 }
 
 // Send posts a message. The error says in words why it was not taken: EForbidden for an address that may not be spoken to,
-// ETransient and ETimeout where nobody answered, EHostKey for a certificate that does not fit, ECredentials for 401 and 403,
+// ETransient and ETimeout where no one answered, EHostKey for a certificate that does not fit, ECredentials for 401 and 403,
 // ENotFound with the reason "gone" for 410, ERateLimit for 429, EInvalid for any other answer that trying again cannot help.
 func (s *Sender) Send(ctx context.Context, m Message) (answer, *app.Error) {
 	began := time.Now()
@@ -142,7 +142,7 @@ func (s *Sender) send(ctx context.Context, m Message) (a answer, _ *app.Error) {
 	return a, judge(resp, now)
 }
 
-// readable gives the beginning of an answer as text.
+// readable returns the beginning of an answer as text.
 func readable(b []byte) string {
 	cut := len(b) > webhook.ResponseKept
 	if cut {

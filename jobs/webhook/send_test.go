@@ -30,7 +30,7 @@ func sender(limit time.Duration) *Sender {
 
 func TestSend(t *testing.T) {
 	rec := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ got) { _, _ = w.Write([]byte("thanks\x00\xff")) })
-	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // which is nobody's business
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // which is no one's business
 	a, err := sender(0).Send(t.Context(), message(rec.srv.URL+"/in?token=x"))
 	if err != nil || a.Status != 200 || a.Text != "thanks\uFFFD\uFFFD" || a.Took <= 0 {
 		t.Errorf("%+v, %v", a, err)
@@ -46,7 +46,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// The example of the standard's own documents, so that we sign as everybody does.
+// The example of the standard's own documents, so that we sign as everyone does.
 func TestSignature(t *testing.T) {
 	key, err := webhook.HookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {

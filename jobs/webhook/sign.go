@@ -16,7 +16,7 @@ const (
 	HeaderSignature = "Webhook-Signature"
 )
 
-// Sign gives the value of the header webhook-signature: of each secret one signature over id, time (in Unix seconds) and
+// Sign returns the value of the header webhook-signature: of each secret one signature over id, time (in Unix seconds) and
 // body.
 func Sign(id string, at time.Time, body []byte, secrets ...[]byte) string {
 	var all []string

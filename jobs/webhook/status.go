@@ -18,7 +18,7 @@ type statusAPI struct {
 	states map[app.CommitState]string
 	words  int // characters of a description
 	name   int // characters of a status's name; the APIs take 255 bytes
-	// request gives path and body.
+	// request returns path and body.
 	request func(s app.CommitStatus, state, target string) (path string, body map[string]string)
 	header  func(token string) map[string]string
 }
@@ -46,7 +46,7 @@ var statusAPIs = map[string]statusAPI{
 	},
 }
 
-// statusMessage gives what is sent to write a commit status. The host is the hook's, never the event's.
+// statusMessage returns what is sent to write a commit status. The host is the hook's, never the event's.
 func statusMessage(d webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	s := *d.Told.Status
 	api, known := statusAPIs[s.System]

@@ -7,7 +7,7 @@ import (
 	"muster/portal/wire"
 )
 
-// Of gives the page of a subject, from the portal's root; "" where there is none.
+// Of returns the page of a subject, from the portal's root; "" where there is none.
 func Of(s app.Subject) string {
 	at := place(s)
 	if at != "" && s.Query != "" {
@@ -68,7 +68,7 @@ func place(s app.Subject) string {
 // BuildHook is where deliveries to a build hook go.
 func BuildHook(id string) string { return Of(app.Subject{Kind: app.SubjectBuildHook, ID: id}) }
 
-// Notices gives notices as the API does, with where they lead.
+// Notices returns notices as the API does, with where they lead.
 func Notices(list []app.Notice) []wire.Notice {
 	out := make([]wire.Notice, len(list))
 	for i, n := range list {

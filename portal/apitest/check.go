@@ -50,7 +50,7 @@ func newDescription(doc *huma.OpenAPI) *description {
 	return d
 }
 
-// find gives the path that an address is of. As in the router, a literal one that does not have the method leaves it to one with a parameter.
+// find returns the path that an address is of. As in the router, a literal one that does not have the method leaves it to one with a parameter.
 func (d *description) find(method, at string) (found route, ok bool) {
 	segments := strings.Split(at, "/")
 	for _, p := range d.paths() {

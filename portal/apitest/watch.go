@@ -37,7 +37,6 @@ type watcher struct {
 	inspect Inspect
 }
 
-// Run implements Runner.
 func (w watcher) Run() int {
 	file, err := os.CreateTemp("", "api-faults")
 	if err == nil {
@@ -141,7 +140,6 @@ type bounded struct {
 
 var _ io.Writer = (*bounded)(nil)
 
-// Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > bodyLimit {
 		b.cut = true

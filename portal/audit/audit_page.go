@@ -23,7 +23,7 @@ type List struct {
 	Proofs  []identity.AuditProof
 }
 
-// with gives the page's address with something else in its query.
+// with returns the page's address with something else in its query.
 func (l List) with(path string, pairs ...string) string {
 	q := url.Values{}
 	for _, k := range []string{"tenant", "who", "act", "object", "from", "to"} {

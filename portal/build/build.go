@@ -165,7 +165,7 @@ func buildKeyOf(r *http.Request) (appbuild.BuildKey, error) {
 	return appbuild.BuildKey{Hook: chi.URLParam(r, "hook"), Build: id, Token: strings.TrimSpace(token)}, nil
 }
 
-// byBuild gives a handler's answer about the build that a request names.
+// byBuild returns a handler's answer about the build that a request names.
 func byBuild[T any](r *http.Request, ask func(k appbuild.BuildKey) (T, error)) (any, int, error) {
 	k, err := buildKeyOf(r)
 	if err != nil {

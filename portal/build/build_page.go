@@ -36,7 +36,7 @@ type HookForm struct {
 	Complaint           page.Complaint
 }
 
-// Error gives the complaint about a field.
+// Error returns the complaint about a field.
 func (f HookForm) Error(field string) page.Complaint {
 	if f.Field == field {
 		return f.Complaint

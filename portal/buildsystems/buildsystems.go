@@ -31,7 +31,7 @@ var list = map[string]member{
 
 // member is one build system.
 type member interface {
-	// About gives what forms and docs need; its Events are sorted.
+	// About returns what forms and docs need; its Events are sorted.
 	About() build.BuildSystem
 	// Verify looks at signature and headers. It sets Event, ID, Unique and SentAt.
 	Verify(r seal.Request) (build.BuildDelivery, error)
@@ -47,7 +47,7 @@ type Family struct{}
 
 var _ build.BuildSystems = Family{}
 
-// Systems gives what each member says of itself, sorted by name.
+// Systems returns what each member says of itself, sorted by name.
 func (Family) Systems() []build.BuildSystem {
 	var all []build.BuildSystem
 	for _, name := range slices.Sorted(maps.Keys(list)) {

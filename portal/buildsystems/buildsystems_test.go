@@ -111,7 +111,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzVerify: nobody without the secret gets in, whatever the headers are.
+// FuzzVerify: no one without the secret gets in, whatever the headers are.
 func FuzzVerify(f *testing.F) {
 	seeds(f, func(system string, body []byte) { f.Add(system, "v1,abc= sha256=00", "1763812800", "id", body) })
 	f.Add("buildkite", "timestamp=1763812800,signature=00", "", "", []byte("{}"))

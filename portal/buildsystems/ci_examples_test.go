@@ -284,7 +284,7 @@ func TestScriptPlacesItsFiles(t *testing.T) {
 	}
 }
 
-// A build that is cancelled gives its cluster back.
+// A build that is cancelled returns its cluster.
 func TestScriptEndsWhenItIsStopped(t *testing.T) {
 	for _, shell := range shells {
 		d := newDoor(t, "generic")

@@ -75,7 +75,7 @@ func key(s string) string {
 	return strings.ToValidUTF8(s[:build.MaxBuildKey-len(end)], "") + end
 }
 
-// secure gives an address that a person may be sent to, "" for any other.
+// secure returns an address that a person may be sent to, "" for any other.
 func secure(s string) string {
 	if len(s) > build.MaxBuildField || s != plain(s) {
 		return ""

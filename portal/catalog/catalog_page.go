@@ -212,7 +212,7 @@ type Review struct {
 	Report  catalog.CatalogReport
 	Secrets []string // that were stored
 	Problem page.Complaint
-	// Mine and Theirs are both texts where somebody has saved meanwhile.
+	// Mine and Theirs are both texts where someone has saved meanwhile.
 	Conflict bool
 	Theirs   catalog.CatalogSource
 	Editable bool // the text goes back into the editor

@@ -110,7 +110,7 @@ func (b *formBuilder) number(label string, path ...any) *Field {
 	return b.field(fieldNumber, label, path...)
 }
 
-// span is a length of time.
+// span is a duration.
 func (b *formBuilder) span(label, such string, path ...any) *Field {
 	f := b.text(label, path...)
 	f.Placeholder = such
@@ -162,7 +162,7 @@ func (b *formBuilder) length(path ...any) int {
 	return 0
 }
 
-// without gives those of all names that have no row yet.
+// without returns those of all names that have no row yet.
 func without(all, have []string) (out []string) {
 	for _, n := range all {
 		if !slices.Contains(have, n) {

@@ -74,7 +74,7 @@ func itemsOf(n *catalog.CatalogNode) []*catalog.CatalogNode {
 	return n.Items
 }
 
-// plainWords gives words of any kind as texts.
+// plainWords returns words of any kind as texts.
 func plainWords[S ~string](words []S) (out []string) {
 	for _, w := range words {
 		out = append(out, string(w))

@@ -146,7 +146,7 @@ func (f *Field) input() string {
 	return "number"
 }
 
-// shown is the value for somebody who reads.
+// shown is the value for someone who reads.
 func (f *Field) shown() string {
 	if f.Kind == FieldSelect {
 		for _, c := range f.Choices {

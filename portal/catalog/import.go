@@ -118,7 +118,7 @@ func (u *unpacked) uploads(f *multipart.Form) error {
 	return nil
 }
 
-// Export gives the own entries, or all, as an archive that can be imported again.
+// Export returns the own entries, or all, as an archive that can be imported again.
 func (p *Service) Export(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	files, err := p.Catalogs.ExportCatalog(r.Context(), a, r.URL.Query().Get("all") == "true")
 	if err != nil {

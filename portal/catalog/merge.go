@@ -16,7 +16,7 @@ func typed(in url.Values, name string) string {
 	return strings.ReplaceAll(in.Get(name), "\r\n", "\n")
 }
 
-// catalogChanges gives what was changed in the fields since they were made from a text, and the fields that were.
+// catalogChanges returns what was changed in the fields since they were made from a text, and the fields that were.
 func catalogChanges(f Form, in url.Values) (sets []catalog.CatalogSet, fields []*Field) {
 	look := func(x *Field) {
 		value := typed(in, x.Name)

@@ -78,7 +78,7 @@ func (e *catalogEditor) nameFits() bool {
 	return true
 }
 
-// save saves what was reviewed. Where somebody else has saved meanwhile, both texts are shown.
+// save saves what was reviewed. Where someone else has saved meanwhile, both texts are shown.
 func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Values, saved string) error {
 	if !e.nameFits() {
 		return e.show(w, r, in)
@@ -168,7 +168,7 @@ func (p *Service) Publish(w http.ResponseWriter, r *http.Request, a app.Actor) e
 
 var notInSecretNames = regexp.MustCompile(`[^A-Z0-9]+`)
 
-// secrets stores what was typed into fields for secrets, and writes references to it into the text. It gives their names.
+// secrets stores what was typed into fields for secrets, and writes references to it into the text. It returns their names.
 func (e *catalogEditor) secrets(ctx context.Context, in url.Values) (stored []string, err error) {
 	keep := e.p.Secrets
 	f := e.formOf(e.tree)

@@ -18,7 +18,7 @@ type entrySchema struct {
 	root map[string]any
 }
 
-// of gives the schema of a kind; nil where the text is no schema.
+// of returns the schema of a kind; nil where the text is no schema.
 func (s *entrySchema) of(text, kind string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ type SlackForm struct {
 	page.Complaint
 }
 
-// Error gives the complaint about one form; of a button without a form "".
+// Error returns the complaint about one form; of a button without a form "".
 func (f SlackForm) Error(about string) page.Complaint {
 	if f.About == about {
 		return f.Complaint

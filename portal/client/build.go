@@ -45,13 +45,13 @@ func (c *BuildHooks) Save(ctx context.Context, r build.BuildHookRequest) (s buil
 	return s, err
 }
 
-// SetRules gives a build hook other rules.
+// SetRules returns a build hook other rules.
 func (c *BuildHooks) SetRules(ctx context.Context, name string, rules []build.BuildRule) (h build.BuildHook, err error) {
 	err = c.client.Call(ctx, http.MethodPut, buildHookPath(name, "rules"), nil, map[string]any{"rules": rules}, &h)
 	return h, err
 }
 
-// Delete deletes a build hook, and gives back the clusters of its builds.
+// Delete deletes a build hook, and returns the clusters of its builds.
 func (c *BuildHooks) Delete(ctx context.Context, name string) error {
 	return c.client.Call(ctx, http.MethodDelete, buildHookPath(name), nil, nil, nil)
 }
@@ -73,7 +73,7 @@ func (c *BuildHooks) Deliveries(ctx context.Context, name string, before int64, 
 	return out.Deliveries, out.Next, err
 }
 
-// Delivery gives one delivery with its body.
+// Delivery returns one delivery with its body.
 func (c *BuildHooks) Delivery(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
 	err = c.client.CallInto(ctx, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err
@@ -107,7 +107,7 @@ func (c *Builds) List(ctx context.Context, f build.BuildFilter) (list []build.Bu
 	return out.Builds, out.Next, err
 }
 
-// Get gives a build with its cluster; it is waited for, for at most so many seconds.
+// Get returns a build with its cluster; it is waited for, for at most so many seconds.
 func (c *Builds) Get(ctx context.Context, id int64, wait int) (v build.BuildView, err error) {
 	err = c.client.CallInto(ctx, buildPath(id), url.Values{"wait": {strconv.Itoa(wait)}}, &v)
 	return v, err

@@ -38,7 +38,7 @@ func (c *Client) Download(ctx context.Context, path string, q url.Values, to io.
 	return nil
 }
 
-// CallInto reads. A server that answers that it cannot for the moment, as while its database is started anew, is asked again.
+// CallInto reads. A server that answers that it cannot for the moment, as while its database is started again, is asked again.
 func (c *Client) CallInto(ctx context.Context, path string, q url.Values, out any) error {
 	for pause := readPause; ; pause *= 2 {
 		status, err := c.try(ctx, http.MethodGet, path, q, nil, out)
@@ -152,7 +152,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, in, 
 	return resp.StatusCode, nil
 }
 
-// newRequest gives a request of the API that says who asks.
+// newRequest returns a request of the API that says who asks.
 func (c *Client) newRequest(ctx context.Context, method, path string, q url.Values, body io.Reader) (*http.Request, error) {
 	address := strings.TrimSuffix(c.Settings().URL, "/") + "/api/v1" + path
 	if len(q) > 0 {

@@ -24,13 +24,13 @@ func (c *Catalog) List(ctx context.Context, kind, query string) ([]catalog.Catal
 	return out.Items, err
 }
 
-// Get gives an entry as it is written.
+// Get returns an entry as it is written.
 func (c *Catalog) Get(ctx context.Context, k template.CatalogKey) (s catalog.CatalogSource, err error) {
 	err = c.client.CallInto(ctx, entryPath(k), nil, &s)
 	return s, err
 }
 
-// History gives the versions of an own entry, newest first.
+// History returns the versions of an own entry, newest first.
 func (c *Catalog) History(ctx context.Context, k template.CatalogKey) ([]catalog.CatalogRevision, error) {
 	var out struct{ Versions []catalog.CatalogRevision }
 	err := c.client.CallInto(ctx, entryPath(k)+"/history", nil, &out)
@@ -59,7 +59,7 @@ func (c *Catalog) Try(ctx context.Context, change catalog.CatalogChange, request
 	return p, err
 }
 
-// Export gives the tenant's own entries as files, or with all the installation's, too.
+// Export returns the tenant's own entries as files, or with all the installation's, too.
 func (c *Catalog) Export(ctx context.Context, all bool) ([]catalog.CatalogFile, error) {
 	q := url.Values{}
 	if all {

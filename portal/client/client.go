@@ -25,7 +25,7 @@ type Client struct {
 	HTTP  *http.Client
 	ActIn string // the tenant in which a superadmin acts; "": that of the token
 	Agent string // what the program says that it is; "": what net/http says
-	// Reload finds the settings anew; nil where they cannot change. A server that was started again may have another address or token.
+	// Reload finds the settings again; nil where they cannot change. A server that was started again may have another address or token.
 	Reload func() (Settings, error)
 
 	Audit             *Audit
@@ -77,7 +77,7 @@ const (
 // ListLimit is the greatest number of clusters that a server tells at once.
 const ListLimit = 1000
 
-// New gives a client for a server. It does not reach out yet. Settings that cannot be right are EInvalid.
+// New returns a client for a server. It does not reach out yet. Settings that cannot be right are EInvalid.
 func New(s Settings) (*Client, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -126,14 +126,14 @@ func New(s Settings) (*Client, error) {
 	return c, nil
 }
 
-// Settings gives those in use.
+// Settings returns those in use.
 func (c *Client) Settings() Settings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.settings
 }
 
-// Renew finds the settings anew and tells whether they have changed; those that cannot be found stay. The CA stays in any case.
+// Renew finds the settings again and tells whether they have changed; those that cannot be found stay. The CA stays in any case.
 func (c *Client) Renew() bool {
 	if c.Reload == nil {
 		return false

@@ -33,7 +33,7 @@ func ExampleNew() {
 	// Output: https://muster.example.com
 }
 
-// talking gives a client of a server that answers so.
+// talking returns a client of a server that answers so.
 func talking(t *testing.T, answer http.HandlerFunc) *client.Client {
 	t.Helper()
 	srv := httptest.NewServer(answer)

@@ -24,7 +24,7 @@ func ClusterPath(id string, rest ...string) string {
 // Clusters creates, reads and deletes clusters.
 type Clusters part
 
-// Get gives a cluster by its id or name; ENotFound where there is none that one may see.
+// Get returns a cluster by its id or name; ENotFound where there is none that one may see.
 func (c *Clusters) Get(ctx context.Context, id string) (v cluster.ClusterView, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id), nil, &v)
 	return v, err
@@ -36,7 +36,7 @@ func (c *Clusters) Delete(ctx context.Context, id string) (v cluster.ClusterView
 	return v, err
 }
 
-// List lists them, in as many calls as that takes; f.Limit 0 is what a server gives at once.
+// List lists them, in as many calls as that takes; f.Limit 0 is what a server returns at once.
 func (c *Clusters) List(ctx context.Context, f app.ClusterFilter) (all []app.ClusterSummary, err error) {
 	q := url.Values{}
 	if f.Deleted {
@@ -63,7 +63,7 @@ func (c *Clusters) List(ctx context.Context, f app.ClusterFilter) (all []app.Clu
 	}
 }
 
-// Key gives the user and the private key (OpenSSH PEM) that let one into the nodes of a cluster.
+// Key returns the user and the private key (OpenSSH PEM) that let one into the nodes of a cluster.
 func (c *Clusters) Key(ctx context.Context, id string) (user string, pem []byte, err error) {
 	var out struct {
 		User       string `json:"user"`
@@ -73,7 +73,7 @@ func (c *Clusters) Key(ctx context.Context, id string) (user string, pem []byte,
 	return out.User, []byte(out.PrivateKey), err
 }
 
-// Events gives what came after a number; where nothing has, it waits for up to wait before it gives nothing.
+// Events returns what came after a number; where nothing has, it waits for up to wait before it returns nothing.
 func (c *Clusters) Events(ctx context.Context, id string, after int64, wait time.Duration) ([]app.Event, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+callTimeout)
 	defer cancel()
@@ -85,7 +85,7 @@ func (c *Clusters) Events(ctx context.Context, id string, after int64, wait time
 	return out.Events, err
 }
 
-// Logs gives a page of what steps have said.
+// Logs returns a page of what steps have said.
 func (c *Clusters) Logs(ctx context.Context, id string, f cluster.LogFilter) (found cluster.LogPage, err error) {
 	q := url.Values{}
 	set := func(name, value string) {
@@ -126,7 +126,7 @@ func (c *Clusters) Transfer(ctx context.Context, id, to string) (v cluster.Clust
 	return v, err
 }
 
-// Certificate gets an SSH certificate for a public key; ttl is a length of time in words, "" the usual one.
+// Certificate gets an SSH certificate for a public key; ttl is a duration in words, "" the usual one.
 func (c *Clusters) Certificate(ctx context.Context, id, publicKey, ttl string) (cert cluster.Certificate, err error) {
 	in := map[string]string{"public_key": publicKey}
 	if ttl != "" {
@@ -136,7 +136,7 @@ func (c *Clusters) Certificate(ctx context.Context, id, publicKey, ttl string) (
 	return cert, err
 }
 
-// NodeReports gives what nodes were found to be at bootstrap; node "" is all.
+// NodeReports returns what nodes were found to be at bootstrap; node "" is all.
 func (c *Clusters) NodeReports(ctx context.Context, id, node string) (all []health.NodeReport, err error) {
 	path := ClusterPath(id, "checks")
 	if node != "" {

@@ -25,7 +25,7 @@ func (c *Devices) Start(ctx context.Context, host string, scopes []app.Scope) (c
 	return codes, err
 }
 
-// Poll gives the token that somebody has allowed, once. The reasons of its errors are those of RFC 8628: authorization_pending,
+// Poll returns the token that someone has allowed, once. The reasons of its errors are those of RFC 8628: authorization_pending,
 // slow_down, access_denied and expired_token.
 func (c *Devices) Poll(ctx context.Context, deviceCode string) (m MadeToken, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/device/token", nil, map[string]string{"device_code": deviceCode}, &m)

@@ -38,7 +38,7 @@ func (c *Webhooks) Delete(ctx context.Context, name string) error {
 	return c.client.Call(ctx, http.MethodDelete, hookPath(name), nil, nil, nil)
 }
 
-// Test sends a test notice and says what became of it.
+// Test sends a test notice and says what happened to it.
 func (c *Webhooks) Test(ctx context.Context, name string) (d webhook.HookDelivery, err error) {
 	err = c.client.Call(ctx, http.MethodPost, hookPath(name, "test"), nil, nil, &d)
 	return d, err
@@ -55,7 +55,7 @@ func (c *Webhooks) Deliveries(ctx context.Context, name string, before int64, li
 	return out.Deliveries, out.Next, err
 }
 
-// Delivery gives one delivery with every answer.
+// Delivery returns one delivery with every answer.
 func (c *Webhooks) Delivery(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
 	err = c.client.CallInto(ctx, hookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err

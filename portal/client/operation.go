@@ -26,7 +26,7 @@ func (c *Operations) Cancel(ctx context.Context, id string, rollBack bool) (clus
 	return c.Act(ctx, id, 0, "cancel", map[string]bool{"roll_back": rollBack})
 }
 
-// RollBackPreview gives what the roll-back of a cluster's latest operation would do.
+// RollBackPreview returns what the roll-back of a cluster's latest operation would do.
 func (c *Operations) RollBackPreview(ctx context.Context, id string) (p appoperation.RollBackPreview, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id, "operations", "0", "roll-back"), nil, &p)
 	return p, err
@@ -43,7 +43,7 @@ func (c *Operations) RetryNode(ctx context.Context, id, node string) (v cluster.
 	return v, err
 }
 
-// AmendPreview gives what an amendment of a cluster would do.
+// AmendPreview returns what an amendment of a cluster would do.
 func (c *Operations) AmendPreview(ctx context.Context, id string, m cluster.Amendment) (p cluster.AmendPreview, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations", "preview"), nil, m, &p)
 	return p, err
@@ -86,7 +86,7 @@ func (c *Operations) Power(ctx context.Context, id string, kind app.OperationKin
 	return answer, err
 }
 
-// Steps gives the steps of an operation; 0 means the latest one.
+// Steps returns the steps of an operation; 0 means the latest one.
 func (c *Operations) Steps(ctx context.Context, id string, operation int64) ([]app.Step, error) {
 	q := url.Values{}
 	if operation != 0 {

@@ -23,7 +23,7 @@ type PolicyList struct {
 	Words    []policy.PolicyWord `json:"words"`
 }
 
-// Versions gives the versions of a policy, newest first.
+// Versions returns the versions of a policy, newest first.
 func (c *Policies) Versions(ctx context.Context, name string) ([]policy.Policy, error) {
 	var out struct {
 		Versions []policy.Policy `json:"versions"`

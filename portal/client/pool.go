@@ -25,7 +25,7 @@ func (c *Pools) List(ctx context.Context) ([]pool.PoolView, error) {
 	return out.Pools, err
 }
 
-// Get gives a pool with its machines.
+// Get returns a pool with its machines.
 func (c *Pools) Get(ctx context.Context, name string) (v pool.PoolView, err error) {
 	err = c.client.CallInto(ctx, poolPath(name), nil, &v)
 	return v, err
@@ -43,13 +43,13 @@ func (c *Pools) Change(ctx context.Context, name string, change map[string]any) 
 	return v, err
 }
 
-// Drain gives all machines of a pool back, and has none made.
+// Drain returns all machines of a pool, and has none made.
 func (c *Pools) Drain(ctx context.Context, name string) (v pool.PoolView, err error) {
 	err = c.client.Call(ctx, http.MethodPost, poolPath(name, "drain"), nil, nil, &v)
 	return v, err
 }
 
-// Delete gives all machines of a pool back, and deletes it.
+// Delete returns all machines of a pool, and deletes it.
 func (c *Pools) Delete(ctx context.Context, name string) (r pool.PoolReceipt, err error) {
 	err = c.client.Call(ctx, http.MethodDelete, poolPath(name), nil, nil, &r)
 	return r, err

@@ -28,7 +28,7 @@ func (c *Queues) Get(ctx context.Context) (q execution.Queue, err error) {
 	return q, err
 }
 
-// List gives what waits in all tenants, for superadmins.
+// List returns what waits in all tenants, for superadmins.
 func (c *Queues) List(ctx context.Context) (q execution.Queues, err error) {
 	err = c.client.CallInto(ctx, "/queues", nil, &q)
 	return q, err

@@ -42,7 +42,7 @@ func (c *Requests) List(ctx context.Context, f appcluster.RequestFilter) ([]appc
 	return out.Requests, err
 }
 
-// Get gives one request.
+// Get returns one request.
 func (c *Requests) Get(ctx context.Context, id int64) (r appcluster.Request, err error) {
 	err = c.client.CallInto(ctx, requestPath(id, ""), nil, &r)
 	return r, err

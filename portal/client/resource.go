@@ -59,7 +59,7 @@ func (c *Resources) Types(ctx context.Context) ([]resource.ResourceTypes, error)
 	return out.Types, err
 }
 
-// Get gives a resource with its versions.
+// Get returns a resource with its versions.
 func (c *Resources) Get(ctx context.Context, id resource.ResourceID) (r resource.ResourceInfo, err error) {
 	err = c.client.CallInto(ctx, resourcePath(id), nil, &r)
 	return r, err
@@ -195,7 +195,6 @@ type counted struct {
 	err  error
 }
 
-// Read implements io.Reader.
 func (c *counted) Read(b []byte) (int, error) {
 	n, err := c.r.Read(b)
 	if c.n += int64(n); c.seen != nil {

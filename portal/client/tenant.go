@@ -17,7 +17,7 @@ func (c *Tenants) List(ctx context.Context) ([]identity.Tenant, error) {
 	return out.Tenants, err
 }
 
-// Get gives a tenant by its name.
+// Get returns a tenant by its name.
 func (c *Tenants) Get(ctx context.Context, name string) (t identity.Tenant, err error) {
 	err = c.client.CallInto(ctx, "/tenants/"+url.PathEscape(name), nil, &t)
 	return t, err

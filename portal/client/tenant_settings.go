@@ -10,7 +10,7 @@ import (
 // TenantSettings exports and imports the settings of a tenant as a file.
 type TenantSettings part
 
-// Export gives the settings of the tenant as a file, without any secret.
+// Export returns the settings of the tenant as a file, without any secret.
 func (c *TenantSettings) Export(ctx context.Context) (f settings.TenantFile, err error) {
 	err = c.client.CallInto(ctx, "/tenant-settings", nil, &f)
 	return f, err

@@ -11,7 +11,7 @@ import (
 // Tokens are API tokens.
 type Tokens part
 
-// End ends the token that the client has, and gives its number.
+// End ends the token that the client has, and returns its number.
 func (c *Tokens) End(ctx context.Context) (int64, error) {
 	var out struct{ Revoked int64 }
 	err := c.client.Call(ctx, http.MethodDelete, "/token", nil, nil, &out)

@@ -15,7 +15,7 @@ import (
 
 const fingerprintMark = "sha256:"
 
-// readFingerprint gives the bytes of a fingerprint as people write it.
+// readFingerprint returns the bytes of a fingerprint as people write it.
 func readFingerprint(text string) ([]byte, error) {
 	digits, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(text)), fingerprintMark)
 	b, err := hex.DecodeString(strings.ReplaceAll(digits, ":", ""))
@@ -26,7 +26,7 @@ func readFingerprint(text string) ([]byte, error) {
 	return b, nil
 }
 
-// Trust gives what a client checks a server by: the CA of that fingerprint, or those that the host trusts where it is "". A
+// Trust returns what a client checks a server by: the CA of that fingerprint, or those that the host trusts where it is "". A
 // CA with a fingerprint signs for one Muster alone, so its signature says more than any name.
 func Trust(fingerprint string) (*tls.Config, error) {
 	if fingerprint == "" {

@@ -10,7 +10,7 @@ import (
 // Users are the accounts of a tenant.
 type Users part
 
-// List gives all accounts that a filter leaves, page by page.
+// List returns all accounts that a filter leaves, page by page.
 func (c *Users) List(ctx context.Context, f identity.UserFilter) (all []identity.User, err error) {
 	q := url.Values{"limit": {"500"}}
 	if f.Search != "" {
@@ -37,7 +37,7 @@ func (c *Users) List(ctx context.Context, f identity.UserFilter) (all []identity
 
 func userPath(name string) string { return "/users/" + url.PathEscape(name) }
 
-// Get gives an account with what it owns.
+// Get returns an account with what it owns.
 func (c *Users) Get(ctx context.Context, name string) (v identity.UserView, err error) {
 	err = c.client.CallInto(ctx, userPath(name), nil, &v)
 	return v, err
@@ -61,7 +61,7 @@ func (c *Users) Change(ctx context.Context, name string, change identity.UserCha
 	return v, err
 }
 
-// ResetPassword gives somebody a new one-time password, and ends their sign-ins.
+// ResetPassword returns someone a new one-time password, and ends their sign-ins.
 func (c *Users) ResetPassword(ctx context.Context, name string) (string, error) {
 	var out struct{ Password string }
 	err := c.client.Call(ctx, http.MethodPost, userPath(name)+"/reset-password", nil, nil, &out)

@@ -10,7 +10,7 @@ import (
 	"muster/portal/site"
 )
 
-// changePanel gives what can be asked of a cluster; nil for nothing.
+// changePanel returns what can be asked of a cluster; nil for nothing.
 func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.ClusterView) (*ChangePanel, error) {
 	if v.Status == app.ClusterDeleted || !a.MayIn("AmendServices", v.Cluster) {
 		return nil, nil

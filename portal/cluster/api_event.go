@@ -40,7 +40,7 @@ func (p *events) operations() []site.Operation {
 	}
 }
 
-// APIList gives events as a list, after a wait where that was asked for, or as a stream.
+// APIList returns events as a list, after a wait where that was asked for, or as a stream.
 func (p *events) APIList(ctx context.Context, in *eventListInput) (*huma.StreamResponse, error) {
 	a := site.Caller(ctx)
 	streamed := strings.Contains(in.Accept, "text/event-stream")

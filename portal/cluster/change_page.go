@@ -19,7 +19,7 @@ type ChangePanel struct {
 	Sizes   string // how many nodes the template allows, in words; "" where it is not known any more
 	Addable []page.Choice
 	Newer   string   // what the catalog has that is newer, in a few words; "" for nothing
-	Sick    []string // nodes that a repair would make anew
+	Sick    []string // nodes that a repair would make again
 }
 
 // Can tells whether a kind of change can be asked of the cluster as it is.
@@ -60,12 +60,12 @@ func (p ChangePanel) serviceLink(kind app.OperationKind, service string) string 
 	return p.link(kind, "services", service)
 }
 
-// sickSentence says which nodes a repair would make anew.
+// sickSentence says which nodes a repair would make again.
 func (p ChangePanel) sickSentence() string {
 	return fmt.Sprintf("%s lost or unhealthy: %s.", page.CountOf(len(p.Sick), "node is", "nodes are"), cluster.NodesInWords(p.Sick))
 }
 
-// newChangePanel gives what can be asked of a cluster. Addable are services that the template allows.
+// newChangePanel returns what can be asked of a cluster. Addable are services that the template allows.
 func newChangePanel(v cluster.ClusterView, t *template.Template, addable []page.Choice) *ChangePanel {
 	p := &ChangePanel{View: v, Addable: addable}
 	if t != nil {

@@ -33,7 +33,7 @@ func (p *creates) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		return again(http.StatusUnprocessableEntity, "")
 	}
 	if n.hash == "" {
-		// Nothing is made that nobody has seen.
+		// Nothing is made that no one has seen.
 		return again(http.StatusUnprocessableEntity, "Have a look at the plan first. Create stands below it.")
 	}
 	answer, err := p.policy.Submit(held, a, n.request)

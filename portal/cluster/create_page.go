@@ -86,7 +86,7 @@ func (q quotaChange) Words() string {
 
 func (q quotaChange) afterWidth() string { return quota.Bar{Used: q.After, Limit: q.Limit}.Width() }
 
-// Error gives the complaint about a field, empty where there is none.
+// Error returns the complaint about a field, empty where there is none.
 func (f Create) Error(field string) page.Complaint { return f.Errors[field] }
 
 // SizeHint says how many nodes the template allows.

@@ -146,7 +146,7 @@ func Running(op *app.Operation) bool { return op != nil && !op.Status.Ended() }
 
 func servicesLine(s []string) string { return strings.Join(s, ", ") }
 
-// DeleteMany asks whether several clusters are to be deleted, or tells what became of it.
+// DeleteMany asks whether several clusters are to be deleted, or tells what happened to it.
 type DeleteMany struct {
 	Now      time.Time
 	Clusters []app.ClusterSummary // that will be, or are being, deleted

@@ -15,7 +15,7 @@ import (
 
 // Live is the event stream of a cluster's page. It begins with how things are, as far as the page does not show that
 // already, so a reader that was away misses nothing; log lines go on after the number in Last-Event-ID, or in the query where the
-// page was just loaded. A cluster at rest keeps it open, so that a page learns of what somebody else asks for; only one that is gone
+// page was just loaded. A cluster at rest keeps it open, so that a page learns of what someone else asks for; only one that is gone
 // for good ends it by "end". Events: part (HTML of elements with ids, which take the place of those), steps (JSON), log (JSON), end.
 func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	l := &live{p: p, a: a, id: chi.URLParam(r, "id")}
@@ -36,7 +36,7 @@ func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	}
 	out, err := site.OpenStream(w, p.Meter)
 	if err != nil {
-		return nil // the reader is gone; there is nobody to tell
+		return nil // the reader is gone; there is no one to tell
 	}
 	out.Add(strconv.FormatInt(l.after, 10), "open", []byte("open"))
 	rest, err := l.send(r.Context(), out, c)
@@ -54,7 +54,7 @@ type rest int
 
 const (
 	moving  rest = iota
-	resting      // nothing happens until somebody asks for something
+	resting      // nothing happens until someone asks for something
 	over         // nothing will ever happen again
 )
 
@@ -150,7 +150,7 @@ func (l *live) look(ctx context.Context, out *site.Stream) (rest, error) {
 	return l.send(ctx, out, c)
 }
 
-// read gives what the page shows. A page of logs needs no more than whether something happens.
+// read returns what the page shows. A page of logs needs no more than whether something happens.
 func (l *live) read(ctx context.Context) (c Show, err error) {
 	ctx, cancel := context.WithTimeout(ctx, site.RequestTime)
 	defer cancel()

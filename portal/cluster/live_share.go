@@ -34,7 +34,7 @@ func (l *live) logKey() string {
 	return fmt.Sprintf("%q %q %q %q %q %q %q %d", l.a.Tenant, l.a.Home, l.a.User, l.a.Role, l.id, l.node, l.step, l.after)
 }
 
-// shareLook gives the cluster as it is, as far as the page knows that something happened, and whether it was read for this page.
+// shareLook returns the cluster as it is, as far as the page knows that something happened, and whether it was read for this page.
 func (l *live) shareLook(ctx context.Context) (*sharedLook, bool, error) {
 	since := l.p.Rooms.Now(l.id)
 	return l.p.looks.Get(ctx, l.keyOf(), since, func(ctx context.Context) (*sharedLook, error) {

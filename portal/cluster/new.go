@@ -112,7 +112,7 @@ type ClusterForm struct {
 }
 
 // NewClusterForm reads what was typed, and what may be chosen. Nothing that was typed is lost, even where it is wrong;
-// only the options of another template than the chosen one begin anew.
+// only the options of another template than the chosen one begin again.
 func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *ClusterForm {
 	n := &ClusterForm{Catalog: c, groups: groups, hash: in.Get("plan_hash")}
 	v := &n.View
@@ -231,7 +231,7 @@ func preferences(chosen string, standard template.Preference) []page.Choice {
 		standard = template.PreferPacked
 	}
 	for i := range out {
-		if out[i].Value == string(standard) { // what nobody chose stays open to the template
+		if out[i].Value == string(standard) { // what no one chose stays open to the template
 			out[i].Value, out[i].Label = "", out[i].Label+" (default)"
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	planpage "muster/portal/plan"
 )
 
-// share is the address of the form as it is filled in, for somebody else to open. What is as the template has it is left out, and
+// share is the address of the form as it is filled in, for someone else to open. What is as the template has it is left out, and
 // what is secret.
 func (n *ClusterForm) share() string {
 	v, t := &n.View, n.View.Template

@@ -78,7 +78,7 @@ func (p *questions) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.L
 	return []site.LiveOne{{ID: "lists", HTML: executionpage.QuestionListPart(l)}}, err
 }
 
-// questionsOf gives the forms of a cluster's page.
+// questionsOf returns the forms of a cluster's page.
 func questionsOf(p *site.Site, ctx context.Context, a app.Actor, cluster string) (forms []executionpage.QuestionForm, err error) {
 	list, err := p.Questions.Questions(ctx, a, execution.QuestionQuery{Cluster: cluster})
 	for _, q := range list {

@@ -20,13 +20,13 @@ type ServiceLine struct {
 	Nodes       []string // that have it
 	Ready       int      // of them, how many answer
 	Lost        int      // of them, how many have no machine any more
-	Stopped     []string // of them, where somebody has stopped it
+	Stopped     []string // of them, where someone has stopped it
 	Sick        []string // of them, where its check fails or the machine is lost
 	Why         string   // what is wrong on the first of those
 	Links       []app.Link
 }
 
-// newServiceLines gives the services of a cluster by name. Links are shown with the services that declare them.
+// newServiceLines returns the services of a cluster by name. Links are shown with the services that declare them.
 func newServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind, name string) string) []ServiceLine {
 	var list []ServiceLine
 	at := map[string]int{}

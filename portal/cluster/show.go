@@ -65,7 +65,7 @@ func (p *clusterPage) Show(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return err
 	}
 	f := p.ClusterFrame(r, c.View.Name)
-	if c.Running() && len(c.Questions) == 0 { // else what somebody types would be gone
+	if c.Running() && len(c.Questions) == 0 { // else what someone types would be gone
 		f.Refresh = 5
 	}
 	p.Render(w, r, http.StatusOK, ShowPage(f, c))

@@ -252,7 +252,7 @@ func (c Show) busy() bool {
 	return c.Running() || c.View.Status == app.ClusterPending
 }
 
-// lately is how many operations the cluster's page lists.
+// recently is how many operations the cluster's page lists.
 const lately = 3
 
 // waits tells whether there is something to say of why steps wait.
@@ -304,7 +304,7 @@ func (c Show) canWake() bool {
 	return !c.Tabs.Gone && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
 }
 
-// healthOf is the health of a node; the zero value where nobody looks.
+// healthOf is the health of a node; the zero value where no one looks.
 func (c Show) healthOf(n app.Node) health.NodeHealth {
 	if c.View.Health == nil || n.Status != app.NodeReady {
 		return health.NodeHealth{}

@@ -119,7 +119,7 @@ func doingWords(c Show, op *app.Operation) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// moves counts the nodes that the latest operation makes, and those that it gives back.
+// moves counts the nodes that the latest operation makes, and those that it returns.
 func nodeMoves(c Show) (comes, goes int) {
 	made, gone := map[string]bool{}, map[string]bool{}
 	for _, s := range c.Steps {

@@ -54,7 +54,7 @@ func (f QuestionForm) About() string {
 }
 
 // until says when the wait ends, and what happens then. It names the moment and not the time that is left, so that the form stays as it is
-// while somebody types.
+// while someone types.
 func (f QuestionForm) until() string {
 	then := "the step fails"
 	if f.Person.GoesOn() {
@@ -66,7 +66,7 @@ func (f QuestionForm) until() string {
 // QuestionsShown is how many forms a cluster's page has; the rest is on a page of its own.
 const QuestionsShown = 5
 
-// QuestionList is the page of all that waits for somebody.
+// QuestionList is the page of all that waits for someone.
 type QuestionList struct {
 	Now    time.Time
 	Mine   []QuestionForm

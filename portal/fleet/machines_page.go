@@ -38,7 +38,7 @@ func until(l fleet.ReceiptLine) string {
 	return page.Stamp(l.GoneAt)
 }
 
-// orphanList is the page of machines that nobody stands behind.
+// orphanList is the page of machines that no one stands behind.
 type OrphanList struct {
 	Now    time.Time
 	Report fleet.OrphanReport
@@ -77,7 +77,7 @@ func modeWords(m fleet.OrphanMode) string {
 	return "deleted when seen twice"
 }
 
-// why says why nobody stands behind a machine.
+// why says why no one stands behind a machine.
 func why(k fleet.OrphanKind) string {
 	switch k {
 	case fleet.OrphanEnded:

@@ -17,7 +17,7 @@ type ProvisionerList struct {
 	Provisioners []app.Provisioner // those alive first
 }
 
-// Alive gives those that are registered now.
+// Alive returns those that are registered now.
 func (l ProvisionerList) Alive() []app.Provisioner {
 	return slices.DeleteFunc(slices.Clone(l.Provisioners), func(p app.Provisioner) bool { return !p.State.Alive() })
 }

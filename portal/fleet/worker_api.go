@@ -25,12 +25,12 @@ import (
 // WorkerPath is where workers and provisioners find the server.
 const WorkerPath = "/worker/v1/"
 
-// Office is what workers and provisioners on other hosts ask for. Errors are *app.Error, EUnauthorized for tokens that nobody
+// Office is what workers and provisioners on other hosts ask for. Errors are *app.Error, EUnauthorized for tokens that no one
 // has (any more).
 type Office interface {
-	// RegistryOfToken gives the provisioner's contract to whoever has the token of one.
+	// RegistryOfToken returns the provisioner's contract to whoever has the token of one.
 	RegistryOfToken(ctx context.Context, token string) (fleet.Registry, error)
-	// CoordinatorOfToken gives the worker's contract, bound to what the token is for. It is an app.WorkWaiter too.
+	// CoordinatorOfToken returns the worker's contract, bound to what the token is for. It is an app.WorkWaiter too.
 	CoordinatorOfToken(ctx context.Context, token string) (execution.Coordinator, error)
 }
 
@@ -44,7 +44,7 @@ const (
 	claimKept = 15 * time.Second
 )
 
-// WorkerAPI answers workers and provisioners on other hosts. It knows nobody but those with a token of their own, and gives
+// WorkerAPI answers workers and provisioners on other hosts. It knows no one but those with a token of their own, and returns
 // each no more than that token is for.
 type WorkerAPI struct {
 	office Office
@@ -70,7 +70,7 @@ type claimAnswer struct {
 	err    error
 }
 
-// NewWorkerAPI makes it. Meter counts its requests; nil: nobody does. Close it.
+// NewWorkerAPI makes it. Meter counts its requests; nil: no one does. Close it.
 func NewWorkerAPI(o Office, log *slog.Logger, m observe.Meter) *WorkerAPI {
 	a := &WorkerAPI{office: o, log: log, mux: http.NewServeMux(), claims: map[string]*claimAnswer{}, lines: map[string]*hurryLine{}}
 	a.open, a.close = context.WithCancel(context.Background())
@@ -216,8 +216,8 @@ func (a *WorkerAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	writeMessage(w, r, how.Status, refusalMessage{wire.MessageOf(e)})
 }
 
-// claim gives steps. What was handed out to a question is given again to the same question: its answer may have been lost,
-// and nobody would know of the steps until their claims ran out.
+// claim returns steps. What was handed out to a question is given again to the same question: its answer may have been lost,
+// and no one would know of the steps until their claims ran out.
 func (a *WorkerAPI) claim(ctx context.Context, c execution.Coordinator, m wire.ClaimMessage) (wire.ClaimAnswer, error) {
 	if m.Nonce == "" || len(m.Nonce) > 100 {
 		return wire.ClaimAnswer{}, app.Errorf(app.EInvalid, "A claim needs a nonce of at most 100 letters.")

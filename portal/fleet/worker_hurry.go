@@ -25,8 +25,8 @@ type hurryLine struct {
 	tenant string
 	told   <-chan struct{}
 	stop   func()
-	missed bool          // told, or it may have been, while nobody waited
-	next   chan struct{} // closed when another wait takes the place of the one under way; nil while nobody waits
+	missed bool          // told, or it may have been, while no one waited
+	next   chan struct{} // closed when another wait takes the place of the one under way; nil while no one waits
 	left   time.Time     // when the last one ended
 }
 
@@ -68,7 +68,7 @@ func (a *WorkerAPI) hurry(ctx context.Context, c execution.Coordinator, m wire.H
 	return wire.HurryAnswer{Told: told}, nil
 }
 
-// hurryLine gives the worker's line and begins a wait on it, which ends when next is closed.
+// hurryLine returns the worker's line and begins a wait on it, which ends when next is closed.
 func (a *WorkerAPI) hurryLine(from execution.Hurrier, w app.WorkerID) (line *hurryLine, next chan struct{}, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -106,7 +106,7 @@ func (a *WorkerAPI) hurryLine(from execution.Hurrier, w app.WorkerID) (line *hur
 	return line, line.next, nil
 }
 
-// whileOpen gives a context that ends when the server stops, too.
+// whileOpen returns a context that ends when the server stops, too.
 func (a *WorkerAPI) whileOpen(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(a.open, cancel)

@@ -46,7 +46,7 @@ func (c Checks) Sentence() string {
 	return text + "All are as services need them."
 }
 
-// Ordered gives the nodes with trouble first.
+// Ordered returns the nodes with trouble first.
 func (c Checks) Ordered() []health.NodeReport {
 	trouble := func(r health.NodeReport) int {
 		return 100*len(r.Failed(health.NodeRequired)) + len(r.Failed(health.NodeAdvised))

@@ -8,7 +8,7 @@ import (
 	"muster/app/webhook"
 )
 
-// needs are what wants somebody's attention, of what the actor may see. What cannot be told is left out, and logged: the page leads on
+// needs are what wants someone's attention, of what the actor may see. What cannot be told is left out, and logged: the page leads on
 // all the same.
 func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 	var all []Need

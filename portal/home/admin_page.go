@@ -1,6 +1,6 @@
 package home
 
-// Need is a number of things that want somebody's attention.
+// Need is a number of things that want someone's attention.
 type Need struct {
 	Count     int
 	One, Many string // what they are, after the number

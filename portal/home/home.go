@@ -19,7 +19,7 @@ import (
 const (
 	homeRequests = 6
 	homeCards    = 4
-	// Somebody with more live clusters than this waits for no sum of their costs: a script fetches it.
+	// Someone with more live clusters than this waits for no sum of their costs: a script fetches it.
 	homeSums = 300
 )
 
@@ -67,7 +67,7 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 	return h, nil
 }
 
-// homeMoving gathers what may change while somebody looks.
+// homeMoving gathers what may change while someone looks.
 func (p *Service) homeMoving(ctx context.Context, a app.Actor) (h Home, err error) {
 	h = Home{Now: p.Now(), Actor: a, New: a.May("CreateCluster")}
 	if h.Home, err = p.Dashboard.Home(ctx, a); err != nil {
@@ -95,7 +95,7 @@ func (p *Service) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.Liv
 	}, nil
 }
 
-// monthOf gives what this month's machines have cost day by day: those of the actor, or of everybody in the tenant.
+// monthOf returns what this month's machines have cost day by day: those of the actor, or of everyone in the tenant.
 func (p *Service) monthOf(ctx context.Context, a app.Actor, of string) (*MonthCost, error) {
 	u, err := p.Usage.Usage(ctx, a, usage.UsageFilter{Mine: of == "mine", Step: usage.UsageDay})
 	if err != nil {

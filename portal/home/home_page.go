@@ -99,7 +99,7 @@ func (h Home) waits() int { return len(h.Inbox) + len(h.Asked) }
 func shownRequests(l []appcluster.Request) []appcluster.Request    { return l[:min(len(l), homeShown)] }
 func shownAsked(l []appexecution.Question) []appexecution.Question { return l[:min(len(l), homeShown)] }
 
-// askedWords says what somebody is asked.
+// askedWords says what someone is asked.
 func askedWords(q appexecution.Question) string {
 	f := execution.QuestionForm{Question: q}
 	return f.About()
@@ -191,7 +191,7 @@ func percentOf(done, total int) string {
 	return strconv.Itoa(int(math.Floor(100 * float64(done) / float64(total))))
 }
 
-// CostTitle says whose costs they are: those of the actor, or "tenant", of everybody.
+// CostTitle says whose costs they are: those of the actor, or "tenant", of everyone.
 func CostTitle(of string, a app.Actor) string {
 	if of == "tenant" {
 		return "All of " + a.Tenant + " this month"

@@ -103,7 +103,7 @@ func (p Password) at(field string) page.Complaint {
 	return p.Complaint
 }
 
-// StepUp is the page on which somebody proves again who they are. With a Path that is done there.
+// StepUp is the page on which someone proves again who they are. With a Path that is done there.
 type StepUp struct {
 	Next        string
 	Label, Path string

@@ -11,7 +11,7 @@ import (
 	"muster/portal/site"
 )
 
-// atHome is somebody in the tenant of their own account, wherever they act.
+// atHome is someone in the tenant of their own account, wherever they act.
 func atHome(a app.Actor) app.Actor {
 	a.Tenant, a.Home = homeOf(a), ""
 	return a

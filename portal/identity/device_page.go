@@ -9,7 +9,7 @@ import (
 	"muster/portal/page"
 )
 
-// Device is the page on which somebody lets a program act for them, or does not. Without a Device it asks for the code.
+// Device is the page on which someone lets a program act for them, or does not. Without a Device it asks for the code.
 type Device struct {
 	Code      string
 	Device    *identity.Device

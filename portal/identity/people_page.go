@@ -127,7 +127,7 @@ type GroupForm struct {
 	Wrong                page.Complaint
 }
 
-// form gives the form of a group: what was typed, or what stands.
+// form returns the form of a group: what was typed, or what stands.
 func (l GroupList) form(g identity.Group) GroupForm {
 	if l.Open == g.Name && l.Form.Name != "" {
 		return l.Form
@@ -230,7 +230,7 @@ func (l TenantList) form(t identity.Tenant) TenantForm {
 	return TenantForm{Name: t.Name, About: t.About, Slots: slotNumber(t.Slots)}
 }
 
-// newForm gives the form of a new tenant.
+// newForm returns the form of a new tenant.
 func (l TenantList) newForm() TenantForm {
 	if l.Open == "+" {
 		return l.Form
@@ -245,7 +245,7 @@ func (f TenantForm) at(field string) page.Complaint {
 	return f.Wrong
 }
 
-// newForm gives the form of a new group.
+// newForm returns the form of a new group.
 func (l GroupList) newForm() GroupForm {
 	if l.Open == "+" {
 		return l.Form

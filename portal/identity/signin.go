@@ -121,8 +121,8 @@ type limiter struct {
 	attempts *attempts
 }
 
-// attempt lets a password be tried, within the limits, or gives how long to wait. What fails for another reason than the
-// password is held against nobody.
+// attempt lets a password be tried, within the limits, or returns how long to wait. What fails for another reason than the
+// password is held against no one.
 func (p *limiter) attempt(r *http.Request, tenant, user string, try func() error) (wait time.Duration, err error) {
 	key := AttemptKey{site.Address(r), tenant + "/" + user}
 	known := false

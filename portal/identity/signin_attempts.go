@@ -15,7 +15,7 @@ import (
 // user, since many people may sit behind it.
 //
 // An account alone is never locked: whoever knows its name could lock its owner out. But while it is tried from many addresses,
-// each address where its owner has not been lately may try once only, and after very many of those the rest must wait. Owners
+// each address where its owner has not been recently may try once only, and after very many of those the rest must wait. Owners
 // get in from where they were before, all the time.
 const (
 	AttemptsPerUser    = 5
@@ -24,7 +24,7 @@ const (
 	AttemptsInCrowd    = 300
 	attemptsAway       = 200 // departures to identity providers from one address
 	AttemptsWindow     = 5 * time.Minute
-	AttemptsKept       = 20_000 // entries; more are the work of somebody who wants to fill our memory
+	AttemptsKept       = 20_000 // entries; more are the work of someone who wants to fill our memory
 )
 
 // AttemptKey is what attempts are counted by: an address with a user, an address alone, or a user alone.
@@ -60,8 +60,8 @@ func (t *attempts) Crowded(user string) bool {
 	return e != nil && t.now().Before(e.until) && e.count >= attemptsTillCrowd
 }
 
-// Begin counts an attempt and gives 0, or gives how long to wait before another is allowed. Known says that the user was at
-// that address lately. Counting at the beginning keeps many attempts at the same moment from slipping through. What is refused is
+// Begin counts an attempt and returns 0, or returns how long to wait before another is allowed. Known says that the user was at
+// that address recently. Counting at the beginning keeps many attempts at the same moment from slipping through. What is refused is
 // not kept, so that an address beyond its limit cannot fill the table with names.
 func (t *attempts) Begin(k AttemptKey, known bool) (wait time.Duration) {
 	t.mu.Lock()
@@ -85,7 +85,7 @@ func (t *attempts) Begin(k AttemptKey, known bool) (wait time.Duration) {
 	return 0
 }
 
-// Leave counts a departure to an identity provider, each of which has us keep something, and gives 0 or how long to wait.
+// Leave counts a departure to an identity provider, each of which has us keep something, and returns 0 or how long to wait.
 func (t *attempts) Leave(address string) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,7 +109,7 @@ func (t *attempts) forgive(k AttemptKey) {
 }
 
 // Forget clears a user at an address after a success. The address keeps its other failures, or an attacker with one
-// account of his own could try for ever; so does the account, which is still being tried from elsewhere.
+// account of his own could try forever; so does the account, which is still being tried from elsewhere.
 func (t *attempts) Forget(k AttemptKey) {
 	t.forgive(k)
 	t.mu.Lock()
@@ -117,7 +117,7 @@ func (t *attempts) Forget(k AttemptKey) {
 	delete(t.M, k.keys()[0])
 }
 
-// at gives the tally of a key, which is empty where there is none that counts.
+// at returns the tally of a key, which is empty where there is none that counts.
 func (t *attempts) at(k AttemptKey, now time.Time) tally {
 	if e := t.M[k]; e != nil && now.Before(e.until) {
 		return *e

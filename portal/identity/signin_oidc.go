@@ -15,13 +15,13 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// How long somebody may be away at an identity provider, and how many times at once, as with several windows.
+// How long someone may be away at an identity provider, and how many times at once, as with several windows.
 const (
 	AwayTime = 10 * time.Minute
 	mostAway = 5
 )
 
-// away is somebody who was sent to an identity provider.
+// away is someone who was sent to an identity provider.
 type away struct {
 	Provider string    `json:"p"`
 	State    string    `json:"s"`
@@ -31,7 +31,7 @@ type away struct {
 	At       time.Time `json:"a"`
 }
 
-// choosing is somebody who has proved who they are, and has still to say which tenant it shall be.
+// choosing is someone who has proved who they are, and has still to say which tenant it shall be.
 type choosing struct {
 	Subject identity.Subject `json:"s"`
 	Next    string           `json:"n"`
@@ -43,7 +43,7 @@ const keyChoosing = "choosing"
 var errNotAway = &app.Error{Code: app.EUnauthorized, Reason: "state",
 	Message: "This sign-in was not begun in this browser, was used already, or took too long.", Hint: "Begin again."}
 
-// providerNamed gives an identity provider by its name, or nil.
+// providerNamed returns an identity provider by its name, or nil.
 func providerNamed(p *site.Site, name string) site.IdentityProvider {
 	for _, e := range p.Elsewhere {
 		if e.Name() == name {
@@ -53,7 +53,7 @@ func providerNamed(p *site.Site, name string) site.IdentityProvider {
 	return nil
 }
 
-// cameBy gives the identity provider that a session began with; "" for a password.
+// cameBy returns the identity provider that a session began with; "" for a password.
 func cameBy(p *site.Site, r *http.Request) string {
 	return p.Sessions.GetString(r.Context(), site.KeyBy)
 }
@@ -101,7 +101,7 @@ func (p *providers) sendAway(w http.ResponseWriter, r *http.Request, stepUp bool
 	return nil
 }
 
-// away gives those of this browser who are away and may come back yet.
+// away returns those of this browser who are away and may come back yet.
 func (p *providers) away(r *http.Request) []away {
 	var all []away
 	if json.Unmarshal([]byte(p.Sessions.GetString(r.Context(), site.KeyAway)), &all) != nil {
@@ -118,7 +118,7 @@ func (p *providers) putAway(r *http.Request, all []away) {
 	}
 	p.Sessions.Put(r.Context(), site.KeyAway, string(b))
 	if p.SignInOf(r) == 0 {
-		// A session of nobody need not be kept for longer.
+		// A session of no one need not be kept for longer.
 		p.Sessions.SetDeadline(r.Context(), time.Now().Add(2*AwayTime))
 	}
 }
@@ -137,7 +137,7 @@ func (p *providers) back(r *http.Request, provider, state string) (away, bool) {
 	return found, true
 }
 
-// Return takes somebody in who comes back from an identity provider.
+// Return takes someone in who comes back from an identity provider.
 func (p *providers) Return(w http.ResponseWriter, r *http.Request) error {
 	from := providerNamed(p.Site, chi.URLParam(r, "provider"))
 	if from == nil {
@@ -184,7 +184,7 @@ func (p *providers) admit(w http.ResponseWriter, r *http.Request, s identity.Sub
 	return nil
 }
 
-// chooses gives who has still to choose a tenant in this browser.
+// chooses returns who has still to choose a tenant in this browser.
 func (p *providers) chooses(r *http.Request) (choosing, bool) {
 	var c choosing
 	err := json.Unmarshal([]byte(p.Sessions.GetString(r.Context(), keyChoosing)), &c)
@@ -213,7 +213,7 @@ func (p *providers) ChooseTenant(w http.ResponseWriter, r *http.Request) error {
 	return p.admit(w, r, c.Subject, r.PostForm.Get("tenant"), site.Local(c.Next))
 }
 
-// Leave sends somebody who has signed out here to sign out there too.
+// Leave sends someone who has signed out here to sign out there too.
 func (p *providers) Leave(w http.ResponseWriter, r *http.Request) error {
 	from := providerNamed(p.Site, chi.URLParam(r, "provider"))
 	if from == nil {
@@ -227,7 +227,7 @@ func (p *providers) Leave(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signInTrouble says on the page where people sign in why it did not work. What is nobody's business is logged only.
+// signInTrouble says on the page where people sign in why it did not work. What is no one's business is logged only.
 func signInTrouble(p *site.Site, w http.ResponseWriter, r *http.Request, next string, err error) error {
 	if _, here := p.Actor(r); here {
 		return err // there is no such page for who has signed in

@@ -15,17 +15,17 @@ type SignIn struct {
 	Tenant, User, Next string
 	Error, Hint        string
 	Field              string // "user" or "password": where the error belongs
-	Notice             string // why somebody is here again
+	Notice             string // why someone is here again
 	Trouble            page.Complaint
 	Elsewhere          []Elsewhere
-	// LeaveLabel and LeavePath lead to where somebody who has signed out here may do so too.
+	// LeaveLabel and LeavePath lead to where someone who has signed out here may do so too.
 	LeaveLabel, LeavePath string
 }
 
 // Elsewhere is an identity provider on the sign-in page.
 type Elsewhere struct{ Label, Path string }
 
-// only gives the sign-in error where it belongs to the field.
+// only returns the sign-in error where it belongs to the field.
 func only(s SignIn, field string) page.Complaint {
 	if s.Field != field {
 		return page.Complaint{}

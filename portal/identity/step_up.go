@@ -33,7 +33,7 @@ func (p *stepUps) SendToStepUp(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodGet, http.MethodHead:
 		back = site.Local(r.URL.RequestURI())
 	default:
-		// Our pages tell our own pages where people come from, and nobody else.
+		// Our pages tell our own pages where people come from, and no one else.
 		if u, err := url.Parse(r.Referer()); err == nil && (u.Host == r.Host || p.URL != "" && u.Scheme+"://"+u.Host == p.URL) {
 			back = site.Local(u.RequestURI())
 		}
@@ -45,7 +45,7 @@ func (p *stepUps) SendToStepUp(w http.ResponseWriter, r *http.Request) error {
 	return StepUpFor(w, r, back)
 }
 
-// StepUpFor sends somebody to prove who they are, and then to a page.
+// StepUpFor sends someone to prove who they are, and then to a page.
 func StepUpFor(w http.ResponseWriter, r *http.Request, back string) error {
 	to := "/step-up?next=" + url.QueryEscape(back)
 	if r.Header.Get("HX-Request") != "" {
@@ -117,7 +117,7 @@ func (p *providers) StepUp(w http.ResponseWriter, r *http.Request, _ app.Actor) 
 	return p.sendAway(w, r, true)
 }
 
-// steppedUp takes somebody who has signed in again at an identity provider.
+// steppedUp takes someone who has signed in again at an identity provider.
 func (p *stepUps) steppedUp(w http.ResponseWriter, r *http.Request, s identity.Subject, next string) error {
 	a, err := p.Whoever(r)
 	if app.CodeOf(err) == app.EUnauthorized {
@@ -133,7 +133,7 @@ func (p *stepUps) steppedUp(w http.ResponseWriter, r *http.Request, s identity.S
 	return nil
 }
 
-// homeOf is the tenant of somebody's account, wherever they act.
+// homeOf is the tenant of someone's account, wherever they act.
 func homeOf(a app.Actor) string {
 	if a.Home != "" {
 		return a.Home

@@ -18,7 +18,7 @@ import (
 	"muster/portal/site"
 )
 
-// A form that asks for a proof is kept until the proof is there, so that nobody has to write it twice. It is in the session of whoever sent
+// A form that asks for a proof is kept until the proof is there, so that no one has to write it twice. It is in the session of whoever sent
 // it, encrypted by a key that only the browser has: neither the database nor the browser alone can show it.
 
 const (
@@ -31,7 +31,7 @@ const (
 	afterProof = "/step-up/continue"
 )
 
-// neverKept are names of fields whose values nobody should find written down anywhere. A form with one is not kept at all.
+// neverKept are names of fields whose values no one should find written down anywhere. A form with one is not kept at all.
 var neverKept = regexp.MustCompile(`(?i)passw|secret|token|credential|private|api_?-?key`)
 
 // keptForm is what was sent.
@@ -51,7 +51,7 @@ func (p *stepUps) keepForm(w http.ResponseWriter, r *http.Request, back string) 
 		return
 	}
 	if len(r.PostForm) == 0 && r.ContentLength != 0 {
-		return // somebody else has read it, and what is sent again must not be less than it was
+		return // someone else has read it, and what is sent again must not be less than it was
 	}
 	if len(r.PostForm) > mostFields || len(r.PostForm.Encode()) > MostKept || slices.ContainsFunc(slices.Collect(maps.Keys(r.PostForm)), neverKept.MatchString) {
 		return

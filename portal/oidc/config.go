@@ -107,7 +107,7 @@ func (c Config) check() error {
 	return nil
 }
 
-// safeURL lets only addresses through that nobody on the way can change: https, or this host.
+// safeURL lets only addresses through that no one on the way can change: https, or this host.
 func safeURL(text string) error {
 	u, err := url.Parse(text)
 	switch {

@@ -55,7 +55,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestGrants checks with any rules and groups that nobody gets what no rule of theirs gives.
+// TestGrants checks with any rules and groups that no one gets what no rule of theirs returns.
 func TestGrants(t *testing.T) {
 	roles := []app.Role{app.RoleAdmin, app.RoleApprover, app.RoleUser, app.RoleViewer}
 	rapid.Check(t, func(t *rapid.T) {

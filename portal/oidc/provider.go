@@ -24,7 +24,7 @@ const (
 	answerTime = 10 * time.Second // within which a provider answers one request
 	answerSize = 1 << 20          // bytes of one answer
 	knownFor   = time.Hour        // what a provider says of itself is asked again after
-	giveUpFor  = 5 * time.Second  // after a failure nobody waits for the next one
+	giveUpFor  = 5 * time.Second  // after a failure no one waits for the next one
 )
 
 // Provider is an identity provider. Its methods may be called from several goroutines.
@@ -68,7 +68,7 @@ func New(c Config) (*Provider, error) {
 	return &Provider{c: c, client: bounded(c.HTTP)}, nil
 }
 
-// bounded gives a client whose requests and answers have an end, and which is led nowhere else.
+// bounded returns a client whose requests and answers have an end, and which is led nowhere else.
 func bounded(from *http.Client) *http.Client {
 	c := http.Client{}
 	if from != nil {
@@ -106,7 +106,7 @@ func (p *Provider) Name() string { return p.c.Name }
 // Label is the provider's name for people.
 func (p *Provider) Label() string { return p.c.Label }
 
-// ask gives what the provider says of itself. What was known before still holds while it does not answer.
+// ask returns what the provider says of itself. What was known before still holds while it does not answer.
 func (p *Provider) ask(ctx context.Context) (*told, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +148,7 @@ func (p *Provider) oauth(t *told) *oauth2.Config {
 		Scopes: append([]string{oidc.ScopeOpenID}, p.c.Scopes...)}
 }
 
-// begun is what is remembered of somebody who was sent to the provider.
+// begun is what is remembered of someone who was sent to the provider.
 type begun struct {
 	Nonce    string    `json:"n"`
 	Verifier string    `json:"v"`

@@ -170,7 +170,7 @@ func (l *liar) provider(change ...func(*Config)) *Provider {
 	return p
 }
 
-// leave is a person who signs in at the provider and is sent back; it gives what must be remembered, and the answer.
+// leave is a person who signs in at the provider and is sent back; it returns what must be remembered, and the answer.
 func (l *liar) leave(p *Provider, again bool) (secret string, answer url.Values) {
 	l.t.Helper()
 	to, state, secret, err := p.Start(context.Background(), again)
@@ -302,7 +302,7 @@ func TestSignatures(t *testing.T) {
 		l.mu.Lock()
 		l.keys = []*rsa.PrivateKey{twoKeys[1]}
 		l.mu.Unlock()
-		// go-oidc gives the keys that it fetched to who asked, and only then puts them away: for a moment the old ones are still
+		// go-oidc returns the keys that it fetched to who asked, and only then puts them away: for a moment the old ones are still
 		// what the next one is given.
 		_, err := l.tryUntil(p, func(err error) bool { return err == nil })
 		if err != nil {

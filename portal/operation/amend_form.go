@@ -137,7 +137,7 @@ func (f *changeForm) readBatch(in url.Values) {
 
 func (f *changeForm) readOnFailure(in url.Values) {
 	if f.ask.Kind == app.OperationRepair {
-		return // what it gives back is gone
+		return // what it returns is gone
 	}
 	f.ask.OnFailure = app.FailureChoice(in.Get("on_failure"))
 	makes := f.ask.Kind == app.OperationResize
@@ -157,7 +157,7 @@ func (f *changeForm) readOnFailure(in url.Values) {
 	}
 }
 
-// chosen gives each value once, in order.
+// chosen returns each value once, in order.
 func chosen(values []string) []string {
 	values = slices.DeleteFunc(slices.Clone(values), func(s string) bool { return s == "" })
 	slices.Sort(values)
@@ -294,7 +294,7 @@ func configText(config map[string]any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// difference gives what, laid over base map by map, makes edited of it; null takes a key out.
+// difference returns what, laid over base map by map, makes edited of it; null takes a key out.
 func difference(base, edited map[string]any) map[string]any {
 	out := map[string]any{}
 	for k := range base {

@@ -115,7 +115,7 @@ type AmendPreview struct {
 	lost     []string      // nodes whose machines are gone already
 }
 
-// AmendNode is a node with what becomes of it.
+// AmendNode is a node with what happens to it.
 type AmendNode struct {
 	cluster.AmendedNode
 	Hardware, Image string // as people call them
@@ -178,7 +178,7 @@ func newAmendPreview(p cluster.AmendPreview, ask cluster.Amendment, v cluster.Cl
 	return out
 }
 
-// Sign marks the node: + for one that comes, − for one that goes, ± for one that is made anew, ~ for one that changes.
+// Sign marks the node: + for one that comes, − for one that goes, ± for one that is made again, ~ for one that changes.
 func (n AmendNode) Sign() string {
 	switch n.Change {
 	case appplan.NodeNew:
@@ -191,7 +191,7 @@ func (n AmendNode) Sign() string {
 	return "~"
 }
 
-// Word says what becomes of the node.
+// Word says what happens to the node.
 func (n AmendNode) Word() string {
 	switch n.Change {
 	case appplan.NodeNew:

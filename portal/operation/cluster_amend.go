@@ -52,7 +52,7 @@ func (p *Service) amend(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		return p.showAmend(w, r, a, f, http.StatusUnprocessableEntity)
 	}
 	if f.ask.PlanHash == "" {
-		// Nothing is done that nobody has seen.
+		// Nothing is done that no one has seen.
 		f.page.Notice = "Have a look at what it would do first."
 		return p.showAmend(w, r, a, f, http.StatusUnprocessableEntity)
 	}

@@ -34,7 +34,7 @@ type Pages struct {
 	URL             func(from int) string
 }
 
-// Cut gives the bounds of what is shown.
+// Cut returns the bounds of what is shown.
 func (p Pages) Cut() (from, to int) {
 	from = min(max(p.From, 0), max(p.All-1, 0))
 	from -= from % p.Size

@@ -5,7 +5,7 @@ import "muster/app"
 // Frame is what stands around every page.
 type Frame struct {
 	Title   string
-	Actor   *app.Actor // nil: nobody is signed in
+	Actor   *app.Actor // nil: no one is signed in
 	Version string
 	Note    string   // what everyone should know about this installation, such as that it is a sandbox; "" for nothing
 	Refresh int      // seconds after which a browser without JavaScript loads the page again; 0: never

@@ -45,7 +45,7 @@ type Section struct {
 	Text    string // what it is for, in a sentence
 	Group   string // one of SectionGroups
 	UseCase string // who may this may see it
-	Open    int    // how many things there wait for somebody
+	Open    int    // how many things there wait for someone
 }
 
 // The groups of sections, in the order in which they are shown.

@@ -145,7 +145,7 @@ func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q 
 	return g
 }
 
-// forecast gives when each step began and ended, or is expected to.
+// forecast returns when each step began and ended, or is expected to.
 func forecast(now time.Time, op app.Operation, steps []app.Step) (begin, end []time.Time) {
 	begin, end = make([]time.Time, len(steps)), make([]time.Time, len(steps))
 	free := map[string]time.Time{}
@@ -233,7 +233,7 @@ func (g Gantt) Ticks() []ganttTick {
 	return out
 }
 
-// TriesFromLog gives the earlier tries of a step from what it said in them.
+// TriesFromLog returns the earlier tries of a step from what it said in them.
 func TriesFromLog(s app.Step, lines []app.LogLine) []Try {
 	by := map[int]Try{}
 	for _, l := range lines {

@@ -37,7 +37,7 @@ func WithExpected(steps []app.Step) []app.Step {
 	return steps
 }
 
-// depths gives for each step the longest way to it from the beginning, in acts.
+// depths returns for each step the longest way to it from the beginning, in acts.
 func depths(steps []app.Step) []int {
 	depth := make([]int, len(steps))
 	for i, s := range steps {
@@ -55,7 +55,7 @@ func depths(steps []app.Step) []int {
 	return depth
 }
 
-// fold gives each step that acts a shape: one of its own where they are few, else one that it shares with those alike. Steps of
+// fold returns each step that acts a shape: one of its own where they are few, else one that it shares with those alike. Steps of
 // one shape are of one layer, and what is needed is of an earlier one or the same. Joins have -1.
 func fold(steps []app.Step, most int) (of []int, layer []int) {
 	depth := depths(steps)
@@ -118,7 +118,7 @@ func group(steps []app.Step, layerOf func(i int) int, name func(s app.Step) stri
 	return of, layer, true
 }
 
-// nodeKinds gives nodes on which the same is done the same name.
+// nodeKinds returns nodes on which the same is done the same name.
 func nodeKinds(steps []app.Step) map[string]string {
 	acts := map[string][]string{}
 	for _, s := range steps {
@@ -139,7 +139,7 @@ func nodeKinds(steps []app.Step) map[string]string {
 	return kinds
 }
 
-// longestPath gives the steps of the longest path of a plan, in order; none where nothing is known of how long its steps take.
+// longestPath returns the steps of the longest path of a plan, in order; none where nothing is known of how long its steps take.
 func longestPath(steps []app.Step) []int {
 	next := make([]int, len(steps)) // 1 + the successor with the most ahead of it
 	first := -1

@@ -207,7 +207,7 @@ func (g *Graph) inLayers() []int {
 	return order
 }
 
-// place gives shapes their places: layers side by side, and within a layer each near to what it needs and what needs it.
+// place returns shapes their places: layers side by side, and within a layer each near to what it needs and what needs it.
 func (g *Graph) place() {
 	var layers [][]int
 	last := -1
@@ -305,7 +305,7 @@ func stateOf(steps []app.Step, some []int) ShapeState {
 	return sum
 }
 
-// states gives how the shapes are by now. The steps are those that the graph was drawn from.
+// states returns how the shapes are by now. The steps are those that the graph was drawn from.
 func (g Graph) states(steps []app.Step) []ShapeState {
 	out := make([]ShapeState, len(g.Shapes))
 	for i, s := range g.Shapes {

@@ -56,7 +56,7 @@ func drawnPlan(t *rapid.T) []app.Step {
 }
 
 // TestGraphProperty: each step is in one shape, no two shapes overlap, lines lead onwards, there are never too many, and the same
-// plan gives the same picture.
+// plan returns the same picture.
 func TestGraphProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := drawnPlan(t)

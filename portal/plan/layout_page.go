@@ -16,7 +16,7 @@ type Rack struct {
 	Cost            float64 // per hour, of all nodes of the group
 }
 
-// Grid gives the picture of a group that is too large for tiles.
+// Grid returns the picture of a group that is too large for tiles.
 func (r Rack) Grid() Grid {
 	g := Grid{Columns: 40, Per: (r.Count + mostGridCells - 1) / mostGridCells}
 	cells := (r.Count + g.Per - 1) / g.Per

@@ -58,10 +58,10 @@ var States = []app.StepState{
 var order = []app.Action{app.ActionCreate, app.ActionWake, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionInstall, app.ActionConfigure, app.ActionInitialize,
 	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionCompare, app.ActionNames, app.ActionStop, app.ActionRemove, app.ActionDelete}
 
-// anew is the order within a group where something is ended before it begins again, as in a restart or a repair.
+// again is the order within a group where something is ended before it begins again, as in a restart or a repair.
 var anew = append([]app.Action{app.ActionStop, app.ActionRemove, app.ActionDelete}, order[:len(order)-3]...)
 
-// matrixRows is how many nodes are drawn; a page with more helps nobody. Nodes in trouble are drawn first.
+// matrixRows is how many nodes are drawn; a page with more helps no one. Nodes in trouble are drawn first.
 const matrixRows = 60
 
 // NewMatrix lays the steps of one operation out. Groups come in the order in which their first steps stand in the

@@ -49,7 +49,7 @@ func (k *pacedKinds) of(action app.Action, service string) *Paced {
 	return &k.list[i]
 }
 
-// PacesOfPlan gives the kinds of steps of a plan that was not begun, in the order of their first steps.
+// PacesOfPlan returns the kinds of steps of a plan that was not begun, in the order of their first steps.
 func PacesOfPlan(p plan.Plan) []Paced {
 	var k pacedKinds
 	for _, s := range p.Steps {
@@ -64,7 +64,7 @@ func PacesOfPlan(p plan.Plan) []Paced {
 	return k.list[:min(len(k.list), mostPaced)]
 }
 
-// PacesOfSteps gives those of a plan at work, with what its steps took so far. Attempts that failed are not counted.
+// PacesOfSteps returns those of a plan at work, with what its steps took so far. Attempts that failed are not counted.
 func PacesOfSteps(steps []app.Step) []Paced {
 	var k pacedKinds
 	known := false

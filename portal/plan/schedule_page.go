@@ -151,7 +151,7 @@ type Bar struct {
 	Left, Width string
 	Action      app.Action
 	Title       string
-	Asks        bool // a person carries it out; nobody knows how long that takes
+	Asks        bool // a person carries it out; no one knows how long that takes
 }
 
 // Words is what happens to a service on a node, in order: "app: install, configure, start". Service is "" for the
@@ -311,7 +311,7 @@ func percent(d, total time.Duration) string {
 	return strconv.FormatFloat(100*float64(d)/float64(total), 'f', 2, 64) + "%"
 }
 
-// sortedNodes gives the keys in node order: n2 before n10, and names that are not of that form last.
+// sortedNodes returns the keys in node order: n2 before n10, and names that are not of that form last.
 func sortedNodes[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
 	for n := range m {

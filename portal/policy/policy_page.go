@@ -52,7 +52,7 @@ func newForm(p policy.Policy) Form {
 	return f
 }
 
-// spanField writes a length of time as one would type it.
+// spanField writes a duration as one would type it.
 func spanField(d time.Duration) string {
 	switch {
 	case d == 0:
@@ -67,7 +67,7 @@ func spanField(d time.Duration) string {
 	return d.String()
 }
 
-// Error gives the complaint about a field, empty where there is none.
+// Error returns the complaint about a field, empty where there is none.
 func (e Edit) Error(field string) page.Complaint { return e.Errors[field] }
 
 // Effects are what a policy can do, with a word for each.

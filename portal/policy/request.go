@@ -183,7 +183,7 @@ func (p *Service) requestReview(ctx context.Context, a app.Actor, id int64, f Re
 	return err
 }
 
-// parseSpan reads a length of time as people write it: 90m, 8h, 7d; 0 for "".
+// parseSpan reads a duration as people write it: 90m, 8h, 7d; 0 for "".
 func parseSpan(text, field string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil

@@ -18,7 +18,7 @@ import (
 type RequestList struct {
 	Now      time.Time
 	Actor    app.Actor
-	All      bool // of everybody, not only the actor's own
+	All      bool // of everyone, not only the actor's own
 	Inbox    []cluster.Request
 	Requests []cluster.Request
 	Older    int64 // the number from which on there are older ones; 0: none
@@ -202,7 +202,7 @@ func effectMark(e policy.PolicyEffect) string {
 	return "queued"
 }
 
-// bad gives the complaint of a form, where it is that one.
+// bad returns the complaint of a form, where it is that one.
 func (s RequestShow) bad(acts ...string) page.Complaint {
 	if s.Form.Message == "" || !slices.Contains(acts, s.Form.Act) {
 		return page.Complaint{}
@@ -219,7 +219,7 @@ func (s RequestShow) elsewhere() string {
 	return strings.TrimSpace(s.Form.Message + " " + s.Form.Hint)
 }
 
-// typed gives what was typed into a form, where it is that one.
+// typed returns what was typed into a form, where it is that one.
 func (s RequestShow) typed(text string, acts ...string) string {
 	if slices.Contains(acts, s.Form.Act) {
 		return text

@@ -51,7 +51,7 @@ func OpenFor(t testing.TB, url string, limit time.Duration) *Browser {
 	return b
 }
 
-// Another is somebody else in the same Chromium: a tab of a browser context of its own, which shares no cookie with the first. It ends with it.
+// Another is someone else in the same Chromium: a tab of a browser context of its own, which shares no cookie with the first. It ends with it.
 func (b *Browser) Another() *Browser {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.Ctx, chromedp.WithNewBrowserContext())
@@ -78,7 +78,7 @@ func (b *Browser) Keys(text string) {
 	}))
 }
 
-// Tab presses Tab until what css finds has the focus, as somebody does who has no mouse. It fails where that cannot be reached, and where on
+// Tab presses Tab until what css finds has the focus, as someone does who has no mouse. It fails where that cannot be reached, and where on
 // the way the focus is on nothing that can be seen.
 func (b *Browser) Tab(css string) {
 	b.t.Helper()
@@ -103,16 +103,16 @@ func (b *Browser) Tab(css string) {
 	b.t.Fatalf("Tab does not lead to %s", css)
 }
 
-// Value gives what is typed or chosen in the field of an id.
+// Value returns what is typed or chosen in the field of an id.
 func (b *Browser) Value(id string) string {
 	b.t.Helper()
 	return b.Eval(`document.getElementById(` + quote(id) + `).value`)
 }
 
-// Focused gives the id of the element that has the focus, "" where it has none.
+// Focused returns the id of the element that has the focus, "" where it has none.
 func (b *Browser) Focused() string { b.t.Helper(); return b.Eval(`document.activeElement.id`) }
 
-// Eval gives what an expression comes to, which must be a text.
+// Eval returns what an expression comes to, which must be a text.
 func (b *Browser) Eval(js string) string {
 	b.t.Helper()
 	s, err := chromedp.Run(b.Ctx, chromedp.Evaluate[string](js))
@@ -163,7 +163,7 @@ func (b *Browser) Open(path string) {
 	}
 }
 
-// Text gives what stands in the first element that css finds, with single spaces; "" where there is none.
+// Text returns what stands in the first element that css finds, with single spaces; "" where there is none.
 func (b *Browser) Text(css string) string {
 	b.t.Helper()
 	q, _ := json.Marshal(css)

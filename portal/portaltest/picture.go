@@ -27,7 +27,7 @@ func (b *Browser) Picture(most int) []byte {
 	return small
 }
 
-// Wide gives how wide the page is beside its window.
+// Wide returns how wide the page is beside its window.
 func (b *Browser) Wide() int64 {
 	b.t.Helper()
 	wide, err := chromedp.Run(b.Ctx, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`))
@@ -37,8 +37,8 @@ func (b *Browser) Wide() int64 {
 	return wide
 }
 
-// fewer gives a PNG with the colours that are on it most, each other one in the nearest of them, cut at a height. Pages have few colours
-// beside the soft edges of letters, so nobody sees it.
+// fewer returns a PNG with the colours that are on it most, each other one in the nearest of them, cut at a height. Pages have few colours
+// beside the soft edges of letters, so no one sees it.
 func fewer(picture []byte, height int) ([]byte, error) {
 	in, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {

@@ -78,7 +78,7 @@ type MonthLine struct {
 	Ahead          bool
 }
 
-// Month draws it; nil where there is nothing to come to be told of, or days are not what is shown.
+// Month draws it; nil where there is nothing to come to be notified of, or days are not what is shown.
 func (u Usage) Month() *Month {
 	if u.Ahead == nil || u.Usage.Step != usage.UsageDay {
 		return nil

@@ -233,7 +233,7 @@ func keyWords(by usage.UsageBy, key string) string {
 	return key
 }
 
-// sortedKeys gives the keys with the greatest first.
+// sortedKeys returns the keys with the greatest first.
 func sortedKeys(m map[string]float64) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

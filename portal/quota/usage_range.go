@@ -9,7 +9,7 @@ import (
 	"muster/app/usage"
 )
 
-// rangeDays gives a range as it would be typed: its first day, and its last, "" where it goes on until now.
+// rangeDays returns a range as it would be typed: its first day, and its last, "" where it goes on until now.
 func rangeDays(name string, now time.Time) (from, to string) {
 	month := app.MonthOf(now)
 	switch name {
@@ -43,7 +43,7 @@ func usageRange(q url.Values, now time.Time) (name string, err error) {
 	return "", nil
 }
 
-// ahead gives the forecast that belongs to what is shown; nil where there is none.
+// ahead returns the forecast that belongs to what is shown; nil where there is none.
 func (p *Service) ahead(ctx context.Context, a app.Actor, v Usage) (*usage.UsageAhead, error) {
 	if v.Range != thisMonth {
 		return nil, nil

@@ -44,7 +44,6 @@ type steady struct {
 	rc *http.ResponseController
 }
 
-// Read implements io.Reader.
 func (s steady) Read(b []byte) (int, error) {
 	_ = s.rc.SetReadDeadline(time.Now().Add(site.UploadPause))
 	return s.r.Read(b)

@@ -42,7 +42,7 @@ type Form struct {
 	Complaint                          page.Complaint
 }
 
-// Error gives the complaint about a field.
+// Error returns the complaint about a field.
 func (f Form) Error(field string) page.Complaint {
 	if f.Field == field {
 		return f.Complaint

@@ -38,7 +38,7 @@ func Still(ctx context.Context) error {
 	return nil
 }
 
-// Caller gives whose token the request carried.
+// Caller returns whose token the request carried.
 func Caller(ctx context.Context) app.Actor {
 	a, _ := ctx.Value(ActorKey{}).(app.Actor)
 	return a

@@ -16,7 +16,7 @@ type Amended struct {
 	Body     appcluster.AmendAnswer
 }
 
-// AnswerAmend says what became of something that was asked of a cluster.
+// AnswerAmend says what happened to something that was asked of a cluster.
 func (p *Site) AnswerAmend(ctx context.Context, cluster string, answer appcluster.AmendAnswer, err error) (*Amended, error) {
 	if err != nil {
 		return nil, p.Fail(ctx, err)

@@ -118,7 +118,7 @@ func Files(description string, kinds ...string) Note {
 	}
 }
 
-// Open lets everybody in. It stands before About.
+// Open lets everyone in. It stands before About.
 func Open(o *huma.Operation) { o.Security = []map[string][]string{} }
 
 // Streaming keeps the time limit of requests away from an operation that takes as long as it takes.
@@ -147,5 +147,5 @@ func EitherAmend(o *huma.Operation) {
 	}
 }
 
-// Slow lets an operation take longer than others, as it speaks to somebody else.
+// Slow lets an operation take longer than others, as it speaks to someone else.
 func Slow(o *huma.Operation) { o.Metadata = map[string]any{MetaStream: true} }

@@ -6,7 +6,7 @@ import (
 	"muster/app"
 )
 
-// ActingIn gives the actor in the tenant that a request names.
+// ActingIn returns the actor in the tenant that a request names.
 func (p *Site) ActingIn(ctx context.Context, a app.Actor, tenant string) (app.Actor, error) {
 	if tenant == "" || tenant == a.Tenant {
 		return a, nil

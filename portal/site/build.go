@@ -4,7 +4,7 @@ import "muster/app/build"
 
 // RuleTexts reads and writes rules of build hooks as people write them.
 type RuleTexts interface {
-	// Read gives the rules of a text; EInvalid, with the place, where it is none.
+	// Read returns the rules of a text; EInvalid, with the place, where it is none.
 	Read(text string) ([]build.BuildRule, error)
 	Write(rules []build.BuildRule) (string, error)
 }

@@ -23,7 +23,7 @@ type room struct {
 	leave func()
 }
 
-// Enter wakes a page by what it gives, until it leaves.
+// Enter wakes a page by what it returns, until it leaves.
 func (s *Rooms) Enter(cluster string, watch func() (<-chan struct{}, func())) (changed <-chan struct{}, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ type jointRead[V any] struct {
 	err   error
 }
 
-// Get gives what was read after all that happened up to since, and not long ago. Whoever comes first reads for all: only that one
+// Get returns what was read after all that happened up to since, and not long ago. Whoever comes first reads for all: only that one
 // reads. What is given is shared, and not to be changed.
 func (s *Joint[V]) Get(ctx context.Context, key string, since int64, read func(context.Context) (V, error)) (v V, mine bool, err error) {
 	s.mu.Lock()
@@ -150,7 +150,7 @@ func (s *Joint[V]) run(ctx context.Context, key string, k *jointRead[V], read fu
 	k.value, k.err = read(ctx)
 }
 
-// ClusterFacts are what is the same of a cluster for everybody of a role.
+// ClusterFacts are what is the same of a cluster for everyone of a role.
 type ClusterFacts struct {
 	Steps   []app.Step
 	Waiting execution.Waiting

@@ -10,7 +10,7 @@ import (
 	planpage "muster/portal/plan"
 )
 
-// Graph gives the steps of an operation for its picture; operation 0 is the latest.
+// Graph returns the steps of an operation for its picture; operation 0 is the latest.
 func (p *Site) Graph(ctx context.Context, a app.Actor, cluster string, operation int64) (steps []app.Step, err error) {
 	steps, err = p.Feed.StepGraph(ctx, a, cluster, operation)
 	return planpage.WithExpected(steps), err

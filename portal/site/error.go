@@ -62,7 +62,7 @@ var statuses = map[app.Code]answer{
 	app.EInternal:     {http.StatusInternalServerError, "Something broke"},
 }
 
-// Known finds what may be told of an error and how it is answered. Only what has a code is told; everything else is
+// Known finds what may be notified of an error and how it is answered. Only what has a code is told; everything else is
 // "internal error".
 func Known(err error) (*app.Error, answer) {
 	var tooLarge *http.MaxBytesError
@@ -96,7 +96,7 @@ func StatusOf(err error) int {
 	return a.Status
 }
 
-// LogError keeps what people are not shown. A request that its sender gave up is nobody's mistake.
+// LogError keeps what people are not shown. A request that its sender gave up is no one's mistake.
 func (p *Site) LogError(r *http.Request, err error, status int) {
 	if status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		p.Log.ErrorContext(r.Context(), "request failed", "error", err, "method", r.Method, "path", r.URL.Path,
@@ -168,13 +168,13 @@ func NewProblem(e *app.Error, a answer) *Problem {
 	}
 }
 
-// Error gives the sentence.
+// Error returns the sentence.
 func (b *Problem) Error() string { return b.Detail }
 
-// GetStatus gives the HTTP status; huma asks for it.
+// GetStatus returns the HTTP status; huma asks for it.
 func (b *Problem) GetStatus() int { return b.Status }
 
-// GetHeaders gives the headers that belong to the problem; huma asks for them.
+// GetHeaders returns the headers that belong to the problem; huma asks for them.
 func (b *Problem) GetHeaders() http.Header {
 	h := http.Header{}
 	RetryAfter(h, &app.Error{RetryAfter: b.retry})

@@ -17,7 +17,7 @@ var packers = sync.Pool{New: func() any {
 }}
 
 // WritePage writes a body, packed where the reader takes that. Only what was asked for with GET is: an answer to a form may show a secret
-// beside what somebody else has typed, and its length would tell of it.
+// beside what someone else has typed, and its length would tell of it.
 func WritePage(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")

@@ -7,7 +7,7 @@ import (
 	"muster/app/execution"
 )
 
-// Asking counts what waits for somebody's answer. Where it cannot be told, nothing is shown.
+// Asking counts what waits for someone's answer. Where it cannot be told, nothing is shown.
 func (p *Site) Asking(ctx context.Context, a app.Actor) int {
 	list, err := p.Questions.Questions(ctx, a, execution.QuestionQuery{Mine: true, Limit: inboxShown})
 	if err != nil {

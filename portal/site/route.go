@@ -10,7 +10,7 @@ type Route struct {
 	Method, Pattern string
 	Who             Audience
 	Member          MemberHandler    // for those who are signed in
-	Page            Handler          // for everybody
+	Page            Handler          // for everyone
 	Plain           http.HandlerFunc // what needs neither: it answers as it is
 	Time            time.Duration    // 0: as long as it takes, while the sign-in counts
 }
@@ -34,7 +34,7 @@ func Submit(pattern string, h MemberHandler) Route {
 	return Route{Method: http.MethodPost, Pattern: pattern, Member: h, Time: RequestTime}
 }
 
-// ShowAll is a page for everybody.
+// ShowAll is a page for everyone.
 func ShowAll(pattern string, h Handler) Route {
 	return Route{Method: http.MethodGet, Pattern: pattern, Page: h, Time: RequestTime}
 }

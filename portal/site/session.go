@@ -11,7 +11,7 @@ import (
 	"muster/app/identity"
 )
 
-// The keys of a session. It holds no more than the number of the sign-in, so that what somebody may is looked up at every
+// The keys of a session. It holds no more than the number of the sign-in, so that what someone may is looked up at every
 // request; beside it what a page is to say once, and who is away at an identity provider.
 const (
 	keySignIn = "signin"
@@ -35,7 +35,7 @@ func (p *Site) Enter(ctx context.Context, s identity.Session) error {
 	return nil
 }
 
-// SignInOf gives the number of the sign-in that the browser's session stands for; 0 for none.
+// SignInOf returns the number of the sign-in that the browser's session stands for; 0 for none.
 func (p *Site) SignInOf(r *http.Request) int64 {
 	id, _ := p.Sessions.Get(r.Context(), keySignIn).(int64)
 	return id
@@ -47,12 +47,12 @@ type PresenceKey struct{}
 type Presence struct {
 	once  sync.Once
 	actor app.Actor
-	err   error // EUnauthorized where nobody is signed in
+	err   error // EUnauthorized where no one is signed in
 }
 
 var errNobody = &app.Error{Code: app.EUnauthorized, Message: "You are not signed in."}
 
-// Whoever gives who is signed in, or EUnauthorized. On pages outside of a session there is nobody.
+// Whoever returns who is signed in, or EUnauthorized. On pages outside of a session there is no one.
 func (p *Site) Whoever(r *http.Request) (app.Actor, error) {
 	here, ok := r.Context().Value(PresenceKey{}).(*Presence)
 	if !ok {
@@ -76,7 +76,7 @@ func (p *Site) Whoever(r *http.Request) (app.Actor, error) {
 	return here.actor, here.err
 }
 
-// Actor gives who is signed in, for what is shown around a page.
+// Actor returns who is signed in, for what is shown around a page.
 func (p *Site) Actor(r *http.Request) (app.Actor, bool) {
 	a, err := p.Whoever(r)
 	return a, err == nil
@@ -94,10 +94,10 @@ type (
 	MemberHandler func(w http.ResponseWriter, r *http.Request, a app.Actor) error
 )
 
-// KeyNext is the page that somebody wanted before they were led to what must be done first.
+// KeyNext is the page that someone wanted before they were led to what must be done first.
 const KeyNext = "next"
 
-// Local gives a path of this site to go to, "/" for anything that could lead elsewhere.
+// Local returns a path of this site to go to, "/" for anything that could lead elsewhere.
 func Local(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t\x00") {
 		return "/"

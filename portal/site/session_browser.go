@@ -3,7 +3,7 @@ package site
 import "strings"
 
 // BrowserOf says in a few words which browser a header speaks of. Browsers claim to be each other, so the order counts; what is
-// not known is "a browser" or the name that a program gives itself.
+// not known is "a browser" or the name that a program returns itself.
 func BrowserOf(agent string) string {
 	has := func(words ...string) bool {
 		for _, w := range words {

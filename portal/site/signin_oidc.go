@@ -13,7 +13,7 @@ type IdentityProvider interface {
 	Name() string
 	Label() string
 	// Start gives where to send the browser, the state by which its return is known, and what Finish needs to check the answer,
-	// which is kept for nobody but us. Again asks that the person proves anew who they are.
+	// which is kept for no one but us. Again asks that the person proves again who they are.
 	Start(ctx context.Context, again bool) (to, state, secret string, err error)
 	// Finish checks the answer that the browser has brought, and says who it was.
 	Finish(ctx context.Context, secret string, answer url.Values) (identity.Subject, error)

@@ -23,7 +23,7 @@ const (
 	StreamGap     = 200 * time.Millisecond // between two updates
 	streamRetry   = 2 * time.Second        // a reader whose stream broke comes back after
 	StreamsByUser = 24                     // pages of a person
-	AsksByUser    = 400                    // streams and waits of somebody's programs: a build system is one user, with a wait for each of its builds
+	AsksByUser    = 400                    // streams and waits of someone's programs: a build system is one user, with a wait for each of its builds
 )
 
 // Stream writes server-sent events.
@@ -99,12 +99,12 @@ type Streams struct {
 	Open  map[string]int
 }
 
-// Take counts in a page of a person, or gives ERateLimit. Free gives it back.
+// Take counts in a page of a person, or returns ERateLimit. Free returns it.
 func (s *Streams) Take(a app.Actor) (free func(), err error) {
 	return s.count(a.Tenant+"/"+a.User, StreamsByUser, errStreamsFull)
 }
 
-// TakeAsk is take for programs, which are counted apart, so that they take nobody's pages away.
+// TakeAsk is take for programs, which are counted apart, so that they take no one's pages away.
 func (s *Streams) TakeAsk(a app.Actor) (free func(), err error) {
 	return s.count("api "+a.Tenant+"/"+a.User, AsksByUser, errAsksFull)
 }

@@ -9,7 +9,7 @@ import (
 // KeyActIn is the tenant in which a superadmin acts, in the session.
 const KeyActIn = "act_in"
 
-// actingBySession gives the actor in the tenant that its session names. Where that is gone, or the actor may not any more, it is
+// actingBySession returns the actor in the tenant that its session names. Where that is gone, or the actor may not any more, it is
 // at home again.
 func (p *Site) actingBySession(ctx context.Context, a app.Actor) (app.Actor, error) {
 	tenant := p.Sessions.GetString(ctx, KeyActIn)

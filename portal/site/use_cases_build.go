@@ -14,7 +14,7 @@ type BuildHooks interface {
 	BuildSystems() []appbuild.BuildSystem
 	BuildHooks(ctx context.Context, a app.Actor) ([]appbuild.BuildHook, error)
 	BuildHook(ctx context.Context, a app.Actor, name string) (appbuild.BuildHook, error)
-	// SaveBuildHook makes a hook or changes the one of the name, and gives the secret where one was made.
+	// SaveBuildHook makes a hook or changes the one of the name, and returns the secret where one was made.
 	SaveBuildHook(ctx context.Context, a app.Actor, r appbuild.BuildHookRequest) (appbuild.SavedBuildHook, error)
 	DeleteBuildHook(ctx context.Context, a app.Actor, name string) error
 	CheckBuildRules(ctx context.Context, a app.Actor, rules []appbuild.BuildRule) error

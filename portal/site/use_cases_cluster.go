@@ -11,7 +11,7 @@ import (
 
 // Clusters shows clusters, one or many.
 type Clusters interface {
-	// ClusterPage gives those that a filter lets through, a page of them at a time; ClusterCounts how many there are by status.
+	// ClusterPage returns those that a filter lets through, a page of them at a time; ClusterCounts how many there are by status.
 	ClusterPage(ctx context.Context, a app.Actor, f app.ClusterFilter) (appcluster.ClusterPage, error)
 	ClusterCounts(ctx context.Context, a app.Actor, f app.ClusterFilter) (app.ClusterCounts, error)
 	Cluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
@@ -31,13 +31,13 @@ type Deletes interface {
 type Ownership interface {
 	// RenameCluster gives a cluster another name; its id and host names stay.
 	RenameCluster(ctx context.Context, a app.Actor, cluster, name string) (appcluster.ClusterView, error)
-	// TransferCluster gives a cluster to another user of its tenant.
+	// TransferCluster returns a cluster to another user of its tenant.
 	TransferCluster(ctx context.Context, a app.Actor, cluster, to string) (appcluster.ClusterView, error)
 }
 
 // ClusterAccess lets people into a cluster's nodes.
 type ClusterAccess interface {
-	// ClusterKey gives the user and the private key (OpenSSH PEM) that open a shell on the cluster's nodes.
+	// ClusterKey returns the user and the private key (OpenSSH PEM) that open a shell on the cluster's nodes.
 	ClusterKey(ctx context.Context, a app.Actor, cluster string) (user string, pem []byte, err error)
 	// ClusterCertificate lets the holder of a public key into the cluster's nodes for a while; ttl 0 is the usual time.
 	ClusterCertificate(ctx context.Context, a app.Actor, cluster, publicKey string, ttl time.Duration) (appcluster.Certificate, error)
@@ -46,11 +46,11 @@ type ClusterAccess interface {
 // Creates are what makes clusters, or asks for them where people have to approve.
 type Creates interface {
 	Preview(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Preview, error)
-	// Explain gives an empty explanation for a request that has a layout.
+	// Explain returns an empty explanation for a request that has a layout.
 	Explain(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (layout.Explanation, error)
-	// Ask gives the cluster, or the request that waits. A policy's refusal is EForbidden, reason "policy".
+	// Ask returns the cluster, or the request that waits. A policy's refusal is EForbidden, reason "policy".
 	Ask(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Answer, error)
-	// SubmitRequest is Ask, and gives only the id of the cluster.
+	// SubmitRequest is Ask, and returns only the id of the cluster.
 	SubmitRequest(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Answer, error)
 	PreviewClone(ctx context.Context, a app.Actor, cluster, name string) (appcluster.Preview, error)
 	CloneCluster(ctx context.Context, a app.Actor, cluster, name, planHash string) (appcluster.Answer, error)
@@ -58,7 +58,7 @@ type Creates interface {
 
 // Specs are what to ask for to get clusters like those that exist.
 type Specs interface {
-	// ClusterConfig gives a cluster's configuration to those who may amend it; what may be secret is app.HiddenValue.
+	// ClusterConfig returns a cluster's configuration to those who may amend it; what may be secret is app.HiddenValue.
 	ClusterConfig(ctx context.Context, a app.Actor, cluster string) (map[string]any, error)
 	// ExportCluster gives what to ask for to get such a cluster, without what may be secret.
 	ExportCluster(ctx context.Context, a app.Actor, cluster string) (appcluster.SpecExport, error)
@@ -76,13 +76,13 @@ type Sharing interface {
 
 // Feed is what happens inside a cluster.
 type Feed interface {
-	// Steps gives the steps of an operation in the order of the plan; operation 0 is the latest.
+	// Steps returns the steps of an operation in the order of the plan; operation 0 is the latest.
 	Steps(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
 	StepGraph(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
-	// Events gives at most limit entries of the feed after a number, oldest first.
+	// Events returns at most limit entries of the feed after a number, oldest first.
 	Events(ctx context.Context, a app.Actor, cluster string, after int64, limit int) ([]app.Event, error)
 	Logs(ctx context.Context, a app.Actor, cluster string, f appcluster.LogFilter) ([]app.LogLine, error)
-	// SearchLogs gives lines that have a text, whatever its case, and says where to go on.
+	// SearchLogs returns lines that have a text, whatever its case, and says where to go on.
 	SearchLogs(ctx context.Context, a app.Actor, cluster string, f appcluster.LogFilter) (appcluster.LogPage, error)
 	// Watch wakes the reader of changed whenever the topic wakes, such as when events or log lines of a cluster were written; several may come as one.
 	// Stop ends it and may be called twice.

@@ -21,9 +21,9 @@ type Health interface {
 
 // Questions are steps that people carry out.
 type Questions interface {
-	// Questions gives what people are asked at the moment, oldest first.
+	// Questions returns what people are asked at the moment, oldest first.
 	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]execution.Question, error)
-	// AnswerStep is EConflict, reason "answered", where somebody was faster.
+	// AnswerStep is EConflict, reason "answered", where someone was faster.
 	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.Question, error)
 }
 
@@ -33,6 +33,6 @@ type Queues interface {
 	Waiting(ctx context.Context, a app.Actor, cluster string, f execution.WaitingFilter) (execution.Waiting, error)
 	// Queue tells admins what waits in their tenant.
 	Queue(ctx context.Context, a app.Actor) (execution.Queue, error)
-	// Queues gives all tenants in which something is under way.
+	// Queues returns all tenants in which something is under way.
 	Queues(ctx context.Context, a app.Actor) (execution.Queues, error)
 }

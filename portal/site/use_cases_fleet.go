@@ -24,16 +24,16 @@ type Provisioners interface {
 	Provisioners(ctx context.Context, a app.Actor) ([]app.Provisioner, error)
 	DrainProvisioner(ctx context.Context, a app.Actor, name string) (int, error)
 	ProvisionerTokens(ctx context.Context, a app.Actor) ([]fleet.ProvisionerToken, error)
-	// CreateProvisionerToken gives the token, which cannot be read again.
+	// CreateProvisionerToken returns the token, which cannot be read again.
 	CreateProvisionerToken(ctx context.Context, a app.Actor, name string, grant fleet.ProvisionerGrant) (string, error)
 	RevokeProvisionerToken(ctx context.Context, a app.Actor, name string) error
 }
 
 // Machines account for what was made at providers.
 type Machines interface {
-	// Receipt gives what a cluster has had at its provider, and what that cost.
+	// Receipt returns what a cluster has had at its provider, and what that cost.
 	Receipt(ctx context.Context, a app.Actor, cluster string) (fleet.Receipt, error)
-	// Orphans lists machines of ours that nobody stands behind; with gone also those that went lately. EForbidden for
+	// Orphans lists machines of ours that no one stands behind; with gone also those that went recently. EForbidden for
 	// anybody but admins.
 	Orphans(ctx context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error)
 	DecideOrphan(ctx context.Context, a app.Actor, id string, d fleet.OrphanDecision) (fleet.Orphan, error)

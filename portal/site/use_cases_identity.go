@@ -16,11 +16,11 @@ type SignIns interface {
 	// PendingFactors and FinishSignIn take the session that SignIn left pending; EUnauthorized with reason expired where the password must be entered again.
 	PendingFactors(ctx context.Context, pending identity.Session) (identity.SecondFactors, error)
 	FinishSignIn(ctx context.Context, pending identity.Session, f identity.FactorProof, v identity.Visit) (identity.Session, error)
-	// ActorOfSession gives who a sign-in stands for now; EUnauthorized where it does not count any more, saying why.
+	// ActorOfSession returns who a sign-in stands for now; EUnauthorized where it does not count any more, saying why.
 	ActorOfSession(ctx context.Context, id int64, v identity.Visit) (app.Actor, error)
 	// SignOut ends a sign-in; one that is over is success.
 	SignOut(ctx context.Context, id int64) error
-	// ActorOfToken gives whom a bearer token stands for; EUnauthorized for a token that nobody has. From is where it came from.
+	// ActorOfToken returns whom a bearer token stands for; EUnauthorized for a token that no one has. From is where it came from.
 	ActorOfToken(ctx context.Context, token, from string) (app.Actor, error)
 	// KnownAddress tells whether an account was signed in to from an address before.
 	KnownAddress(ctx context.Context, tenant, user, address string) bool
@@ -59,7 +59,7 @@ type Factors interface {
 
 // Users say who works in a tenant, and as what.
 type Users interface {
-	// Users gives accounts by name, and whether there are more.
+	// Users returns accounts by name, and whether there are more.
 	Users(ctx context.Context, a app.Actor, f identity.UserFilter) ([]identity.User, bool, error)
 	User(ctx context.Context, a app.Actor, name string) (identity.UserView, error)
 	// CreateUser gives the one-time password, which cannot be read again; "" for robots.
@@ -80,7 +80,7 @@ type Groups interface {
 
 // Tokens are with what programs act here.
 type Tokens interface {
-	// Tokens gives the actor's own, or for admins those of the tenant; user narrows it.
+	// Tokens returns the actor's own, or for admins those of the tenant; user narrows it.
 	Tokens(ctx context.Context, a app.Actor, user string) ([]identity.Token, error)
 	// CreateToken and CreateRobotToken give the token, which cannot be read again.
 	CreateToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error)
@@ -107,7 +107,7 @@ type Tenants interface {
 	ChangeTenant(ctx context.Context, a app.Actor, name string, c identity.TenantChange) (identity.Tenant, error)
 	// DeleteTenant is EConflict as long as anything of it may stand in a cloud.
 	DeleteTenant(ctx context.Context, a app.Actor, name string) error
-	// ActIn gives the actor as it acts in another tenant.
+	// ActIn returns the actor as it acts in another tenant.
 	ActIn(ctx context.Context, a app.Actor, tenant string) (app.Actor, error)
 }
 
@@ -126,6 +126,6 @@ type Audit interface {
 	Audit(ctx context.Context, a app.Actor, f app.AuditFilter) ([]app.Deed, bool, error)
 	ExportAudit(ctx context.Context, a app.Actor, f app.AuditFilter, each func(app.Deed) error) error
 	VerifyAudit(ctx context.Context, a app.Actor, tenant string) ([]identity.AuditProof, error)
-	// NoteRefusal keeps that somebody was refused.
+	// NoteRefusal keeps that someone was refused.
 	NoteRefusal(ctx context.Context, r identity.Refusal)
 }

@@ -52,7 +52,7 @@ type Drifts interface {
 type Amendments interface {
 	// PreviewAmend works out what an amendment would do. EConflict where the cluster cannot be amended as it is now.
 	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendPreview, error)
-	// Amend gives the operation, or the request that waits; neither where the cluster is so already. EConflict, reason
+	// Amend returns the operation, or the request that waits; neither where the cluster is so already. EConflict, reason
 	// plan_changed, where another plan was shown; EForbidden, reason policy, where a policy refuses.
 	Amend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendAnswer, error)
 }

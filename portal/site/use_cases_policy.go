@@ -11,7 +11,7 @@ import (
 // Policies decide on requests.
 type Policies interface {
 	PolicyList(ctx context.Context, a app.Actor) ([]apppolicy.Policy, error)
-	// Policy gives all versions of a policy, the newest first.
+	// Policy returns all versions of a policy, the newest first.
 	Policy(ctx context.Context, a app.Actor, name string) ([]apppolicy.Policy, error)
 	SavePolicy(ctx context.Context, a app.Actor, p apppolicy.Policy) (apppolicy.Policy, error)
 	DeletePolicy(ctx context.Context, a app.Actor, name string) error

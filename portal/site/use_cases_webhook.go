@@ -12,12 +12,12 @@ import (
 type Hooks interface {
 	Hooks(ctx context.Context, a app.Actor) ([]webhook.Hook, error)
 	Hook(ctx context.Context, a app.Actor, name string) (webhook.Hook, error)
-	// SaveHook makes a hook or changes the one of the name, and gives the secret where one was made.
+	// SaveHook makes a hook or changes the one of the name, and returns the secret where one was made.
 	SaveHook(ctx context.Context, a app.Actor, r webhook.HookRequest) (webhook.SavedHook, error)
 	DeleteHook(ctx context.Context, a app.Actor, name string) error
 	// TestHook sends a test notice; the delivery that comes back is still waiting.
 	TestHook(ctx context.Context, a app.Actor, name string) (webhook.HookDelivery, error)
-	// HookDeliveries gives those of a hook before a number, newest first.
+	// HookDeliveries returns those of a hook before a number, newest first.
 	HookDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]webhook.HookDelivery, error)
 	HookDelivery(ctx context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error)
 	Redeliver(ctx context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error)
@@ -25,14 +25,14 @@ type Hooks interface {
 
 // Notices are what people were told.
 type Notices interface {
-	// Notices gives those before a number, newest first; 0 is from the newest on.
+	// Notices returns those before a number, newest first; 0 is from the newest on.
 	Notices(ctx context.Context, a app.Actor, before int64, limit int) ([]app.Notice, error)
 }
 
 // Chats are those that Muster is installed in.
 type Chats interface {
 	ChatHouse(ctx context.Context, a app.Actor, kind string) (chat.ChatHouse, error)
-	// StartChatInstall gives what has to come back with the tokens; it is bound to the actor's sign-in.
+	// StartChatInstall returns what has to come back with the tokens; it is bound to the actor's sign-in.
 	StartChatInstall(ctx context.Context, a app.Actor) (state string, err error)
 	InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error)
 	ChangeWorkspace(ctx context.Context, a app.Actor, kind, team string, email bool) (chat.ChatWorkspace, error)

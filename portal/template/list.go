@@ -15,7 +15,7 @@ func (p *Service) Prices(r *http.Request, a app.Actor) map[string]float64 {
 	return known
 }
 
-// List shows the templates that fit what is looked for; while somebody types, only those.
+// List shows the templates that fit what is looked for; while someone types, only those.
 func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	c, err := p.Catalogs.Catalog(r.Context(), a)
 	if err != nil {

@@ -93,7 +93,7 @@ func serviceTitle(c *template.Catalog, name string) string {
 	return name
 }
 
-// newList gives the cards that fit what is looked for: all words of the search, the provider and the service.
+// newList returns the cards that fit what is looked for: all words of the search, the provider and the service.
 func newList(c *template.Catalog, in url.Values, prices map[string]float64, may bool) List {
 	l := List{Query: strings.TrimSpace(in.Get("q")), Provider: in.Get("provider"), Service: in.Get("service")}
 	cards := NewCards(c, prices, may)
@@ -180,7 +180,7 @@ type Sigil struct {
 	Hue   int
 }
 
-// SigilOf gives the same sign for the same name, on every page and day.
+// SigilOf returns the same sign for the same name, on every page and day.
 func SigilOf(name string) (s Sigil) {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))

@@ -19,7 +19,7 @@ type ParameterField struct {
 // Field is the name of the field. It has no dot, since it is looked for by its id.
 func (f ParameterField) Field() string { return f.Prefix + "set-" + f.Name }
 
-// standard is the value where nobody says one, as a form has it.
+// standard is the value where no one says one, as a form has it.
 func (f ParameterField) standard() string {
 	switch {
 	case f.Default != nil:
@@ -58,7 +58,7 @@ func (f ParameterField) origin() string {
 
 func (f ParameterField) DescribedBy() string { return "hint-" + f.Field() + " err-" + f.Field() }
 
-// HintText is the help that the template gives, and what values are right.
+// HintText is the help that the template returns, and what values are right.
 func (f ParameterField) HintText() string {
 	switch {
 	case f.Type == template.ParameterBoolean, f.Type == template.ParameterChoice, f.Type == template.ParameterText && f.Min == "" && f.Max == "" && f.Pattern == "" && f.Help != "":

@@ -45,7 +45,7 @@ func orDash(s string) string {
 	return s
 }
 
-// standard is the value that a parameter has where nobody says one.
+// standard is the value that a parameter has where no one says one.
 func standard(p template.Parameter) string {
 	switch {
 	case p.Default != nil:

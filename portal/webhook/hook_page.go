@@ -30,7 +30,7 @@ type Form struct {
 	Complaint     page.Complaint
 }
 
-// Error gives the complaint about a field.
+// Error returns the complaint about a field.
 func (f Form) Error(field string) page.Complaint {
 	if f.Field == field {
 		return f.Complaint
@@ -84,7 +84,7 @@ type Delivery struct {
 	Delivery webhook.HookDelivery
 }
 
-// noticeList is the page of what somebody was told.
+// noticeList is the page of what someone was told.
 type NoticeList struct {
 	Now     time.Time
 	Notices []app.Notice
@@ -284,7 +284,7 @@ func ReadableJSON(text string) string {
 	return text
 }
 
-// title gives what a delivery is about; its notice may be forgotten already.
+// title returns what a delivery is about; its notice may be forgotten already.
 func title(d webhook.HookDelivery) string {
 	if d.Title == "" {
 		return "Notice " + strconv.FormatInt(d.Notice, 10)

@@ -34,7 +34,7 @@ func MessageOf(e *app.Error) *ErrorMessage {
 	return &ErrorMessage{Code: e.Code, Reason: e.Reason, Message: e.Message, Hint: e.Hint, Field: e.Field, RetryAfter: e.RetryAfter, Cause: e.Cause()}
 }
 
-// Error gives the error back; nil stays nil. Of causes only the text is left.
+// Error returns the error; nil stays nil. Of causes only the text is left.
 func (m *ErrorMessage) Error() *app.Error {
 	if m == nil {
 		return nil
@@ -81,7 +81,7 @@ func MessageOfAssignment(as *execution.Assignment) (*AssignmentMessage, error) {
 	return m, nil
 }
 
-// Unpack gives the assignment; nil stays nil. Whole numbers among the settings are ints, as they are when a catalog is read.
+// Unpack returns the assignment; nil stays nil. Whole numbers among the settings are ints, as they are when a catalog is read.
 func (m *AssignmentMessage) Unpack() (*execution.Assignment, error) {
 	if m == nil {
 		return nil, nil

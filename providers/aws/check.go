@@ -14,7 +14,7 @@ import (
 	appfamily "muster/app/family"
 )
 
-// CheckAccount implements app.AccountChecker. It looks everything up anew. What would make something is only asked as a dry run.
+// CheckAccount implements app.AccountChecker. It looks everything up again. What would make something is only asked as a dry run.
 func (c *cloud) CheckAccount(ctx context.Context, needs appfamily.AccountNeeds) ([]appfamily.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (s *survey) network(ctx context.Context, needs appfamily.AccountNeeds) {
 	}
 }
 
-// placesOf gives where machines are wanted, and how many; of kinds that are looked at for themselves, one.
+// placesOf returns where machines are wanted, and how many; of kinds that are looked at for themselves, one.
 func (s *survey) placesOf(ctx context.Context, needs appfamily.AccountNeeds) (out []place) {
 	told, zones := map[string]bool{}, map[string]bool{"": true, s.options.zone: true}
 	for _, need := range needs.Machines {
@@ -234,7 +234,7 @@ func (s *survey) placements(ctx context.Context, needs appfamily.AccountNeeds) {
 	}
 }
 
-// all gives what the account and the needed hardware types name, each once.
+// all returns what the account and the needed hardware types name, each once.
 func (s *survey) all(needs appfamily.AccountNeeds, of func(options) []string) (out []string) {
 	add := func(names []string) {
 		for _, n := range names {

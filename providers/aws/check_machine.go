@@ -76,13 +76,13 @@ func (s *survey) flavor(ctx context.Context, need appfamily.MachineNeed, o optio
 	s.right(appfamily.AboutFlavor, name, "Instance type %s is offered in %s, with %d vCPUs and %.4g GB.", name, strings.Join(zones, ", "), vcpus(kind), memoryGB(kind))
 }
 
-// offered gives the zones that have an instance type.
+// offered returns the zones that have an instance type.
 func (c *calls) offered(ctx context.Context, name string) (zones []string, err error) {
 	byZone, err := c.offerings(ctx, types.Filter{Name: ref("instance-type"), Values: []string{name}})
 	return byZone[name], err
 }
 
-// offerings gives the zones of instance types, sorted.
+// offerings returns the zones of instance types, sorted.
 func (c *calls) offerings(ctx context.Context, filters ...types.Filter) (map[string][]string, error) {
 	out := map[string][]string{}
 	err := pages(func(token *string) (*string, error) {
@@ -136,7 +136,7 @@ func (s *survey) permissions(ctx context.Context, needs appfamily.AccountNeeds) 
 	}
 }
 
-// pair gives the first instance type and image, of those that are named each by itself, that can be used together.
+// pair returns the first instance type and image, of those that are named each by itself, that can be used together.
 func (s *survey) pair(ctx context.Context, needs appfamily.AccountNeeds) (appfamily.MachineNeed, bool) {
 	var usable []template.Image
 	found := map[string]types.Image{}

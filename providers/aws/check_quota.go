@@ -99,7 +99,7 @@ func (s *survey) quota(ctx context.Context, needs appfamily.AccountNeeds) {
 	}
 }
 
-// unasked says what is needed where nobody tells what is left.
+// unasked says what is needed where no one tells what is left.
 func (s *survey) unasked(demands map[string]*demand, each bool, why, hint string) {
 	for _, code := range slices.Sorted(maps.Keys(demands)) {
 		d, needed := demands[code], ""

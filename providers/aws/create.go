@@ -16,7 +16,7 @@ import (
 	appfamily "muster/app/family"
 )
 
-// Create implements app.Provider. A machine of the intent is looked for by its tag; what was made so lately that EC2 does not show it yet is
+// Create implements app.Provider. A machine of the intent is looked for by its tag; what was made so recently that EC2 does not show it yet is
 // given by the client token, which is made of the intent.
 func (c *cloud) Create(ctx context.Context, spec appfamily.MachineSpec) (appfamily.Machine, error) {
 	w, err := c.want(spec)
@@ -35,7 +35,7 @@ func (c *cloud) Create(ctx context.Context, spec appfamily.MachineSpec) (appfami
 		if stands, err = c.launch(ctx, w, in, subnets, used); err != nil {
 			c.forget(err)
 			if !slices.ContainsFunc(w.options.groups, func(id string) bool { return strings.Contains(err.Error(), id) }) {
-				err = unknownYet(err) // the cluster's own group: somebody may just have removed it, after the last machine before this one
+				err = unknownYet(err) // the cluster's own group: someone may just have removed it, after the last machine before this one
 			}
 			return appfamily.Machine{}, err
 		}
@@ -164,7 +164,7 @@ func (c *cloud) shown(ctx context.Context, i types.Instance) (*types.Instance, e
 	return &i, nil
 }
 
-// stillborn gives the error for an instance that EC2 took, and then ended by itself. Its reason is a word as of an error, after who is to blame.
+// stillborn returns the error for an instance that EC2 took, and then ended by itself. Its reason is a word as of an error, after who is to blame.
 func stillborn(i types.Instance) error {
 	e := app.Errorf(app.ETransient, "EC2 ended instance %s as soon as it was made%s.", value(i.InstanceId), reasonOf(i))
 	if i.StateReason == nil {
@@ -181,7 +181,7 @@ func stillborn(i types.Instance) error {
 	return e
 }
 
-// token gives the key of idempotency for one generation of an intent in one place: EC2 takes 64 characters, and wants the same request with it.
+// token returns the key of idempotency for one generation of an intent in one place: EC2 takes 64 characters, and wants the same request with it.
 func token(spec appfamily.MachineSpec, subnet string, spot bool, generation int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t %d", spec.Tags[appfamily.TagInstallation], spec.Intent, subnet, spot, generation))
 	return hex.EncodeToString(sum[:])

@@ -31,7 +31,7 @@ func mustCreate(t testing.TB, c *cloud, s appfamily.MachineSpec) appfamily.Machi
 	return m
 }
 
-// form gives what RunInstances was asked for a machine.
+// form returns what RunInstances was asked for a machine.
 func (r *testRegion) form(t *testing.T, id string) url.Values {
 	t.Helper()
 	r.sim.mu.Lock()

@@ -56,7 +56,7 @@ var Descriptor = appfamily.Descriptor{
 	ImageFields:  []appfamily.Field{rootDiskGB},
 }
 
-// with gives a field of the account, which has a default.
+// with returns a field of the account, which has a default.
 func with(f appfamily.Field, otherwise string) appfamily.Field {
 	f.Default = otherwise
 	return f

@@ -271,7 +271,7 @@ func (s *simulated) byID(id string) *simInstance {
 	return nil
 }
 
-// known gives instances that a call names, as far as EC2 knows of them.
+// known returns instances that a call names, as far as EC2 knows of them.
 func (s *simulated) known(f url.Values) (out []*simInstance, err error) {
 	for _, id := range list(f, "InstanceId") {
 		if !instanceForm.MatchString(id) {

@@ -47,7 +47,7 @@ type simulated struct {
 	zones      []*simZone     // of Route 53; the first is the suite's
 	busy       int            // how many changes of zones come while another is made
 	oneMessage bool           // what is wrong with a batch is told in the form of other errors
-	// meanwhile is what somebody else does to a zone just before the next change of it.
+	// meanwhile is what someone else does to a zone just before the next change of it.
 	meanwhile  func(*simZone)
 	pageOfSets int   // how many sets a page has; 3 where it is 0
 	batches    []int // how many changes each batch had
@@ -118,7 +118,6 @@ func simulate() *simulated {
 	return s
 }
 
-// ServeHTTP implements http.Handler.
 func (s *simulated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	if err != nil {
@@ -202,7 +201,7 @@ func (s *simulated) answer(r *http.Request, body []byte, action string, f url.Va
 
 var authorization = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=([A-Z0-9]+)/(\d{8})/([a-z0-9-]+)/([a-z0-9]+)/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
 
-// signed checks a call's signature by making it anew.
+// signed checks a call's signature by making it again.
 func (s *simulated) signed(r *http.Request, body []byte, service, region string) error {
 	m := authorization.FindStringSubmatch(r.Header.Get("Authorization"))
 	if m == nil {
@@ -315,7 +314,7 @@ func tagSet(tags map[string]string) string {
 	return items("tagSet", out)
 }
 
-// filtered tells whether something passes the call's filters; get gives the values of one, or that there is no such filter.
+// filtered tells whether something passes the call's filters; get returns the values of one, or that there is no such filter.
 func filtered(f url.Values, tags map[string]string, get func(name string) (string, bool)) (ok bool, err error) {
 	ok = true
 	each(f, "Filter", func(of func(string) string, sub url.Values) {
@@ -365,7 +364,7 @@ func pattern(p string) *regexp.Regexp {
 	return regexp.MustCompile("(?s)^" + b.String() + "$")
 }
 
-// paged gives one page, in the form of EC2's lists.
+// paged returns one page, in the form of EC2's lists.
 func paged(f url.Values, name string, all []string, least, most int) (string, error) {
 	from, size := 0, most
 	if t := f.Get("NextToken"); t != "" {

@@ -15,7 +15,7 @@ import (
 	"muster/providers/internal/account"
 )
 
-// The services that are spoken to, as people are told of them.
+// The services that are spoken to, as people are notified of them.
 const (
 	serviceEC2 = "EC2"
 	serviceDNS = "Route 53"
@@ -88,7 +88,7 @@ var hints = []struct{ begins, hint string }{
 // hintRecords is for what Route 53 does not allow.
 const hintRecords = "Add the missing action to the policy of the key or role; docs/providers/aws.md has a policy for DNS records to paste."
 
-// codeOf gives an API error of a service its code. What came from the network stays as it is: the family's wrapper knows it.
+// codeOf returns an API error of a service its code. What came from the network stays as it is: the family's wrapper knows it.
 func codeOf(service string, err error) error {
 	if err == nil {
 		return nil
@@ -140,7 +140,7 @@ const (
 	reasonBusy   = "PriorRequestNotComplete" // and for a zone that another change is being made of
 )
 
-// refusedBatch gives the error for changes of a hosted zone, none of which were made; nil for any other. Route 53 says in sentences why.
+// refusedBatch returns the error for changes of a hosted zone, none of which were made; nil for any other. Route 53 says in sentences why.
 func refusedBatch(err error) *app.Error {
 	var batch *types.InvalidChangeBatch
 	if !errors.As(err, &batch) {
@@ -163,7 +163,7 @@ func refusedBatch(err error) *app.Error {
 	return e
 }
 
-// keyless tells whether a call was not even sent for want of credentials, and not because STS could not be reached or nobody waited.
+// keyless tells whether a call was not even sent for want of credentials, and not because STS could not be reached or no one waited.
 func keyless(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "get identity:") && !strings.Contains(text, "operation error STS") &&
@@ -187,7 +187,7 @@ func codeFor(word, message string, status int) app.Code {
 	return app.EInvalid
 }
 
-// sentence gives a service's words to people. What is encoded in them is long and of no use to anybody without another permission.
+// sentence returns a service's words to people. What is encoded in them is long and of no use to anybody without another permission.
 func sentence(service, word, message string) string {
 	message, _, _ = strings.Cut(message, " Encoded authorization failure message:")
 	if message == "" {

@@ -21,10 +21,10 @@ import (
 // tagMade tells when a group was made, which EC2 does not.
 const tagMade = "muster-made-at"
 
-// ours is the description of rules that Muster made. Rules that somebody else added to a group are left alone.
+// ours is the description of rules that Muster made. Rules that someone else added to a group are left alone.
 const ours = "muster"
 
-// groupName gives the name of a cluster's group. Names are unique within a VPC: two that are made at once cannot both be.
+// groupName returns the name of a cluster's group. Names are unique within a VPC: two that are made at once cannot both be.
 func groupName(installation, cluster string) string {
 	whole := "muster-" + installation + "-" + cluster
 	clean := strings.Map(func(r rune) rune {
@@ -46,7 +46,7 @@ type firewalls struct {
 	tuning tuning
 }
 
-// ensure gives the group of the spec's cluster, with the rules that it shall have.
+// ensure returns the group of the spec's cluster, with the rules that it shall have.
 func (f *firewalls) ensure(ctx context.Context, w wanted, vpc string) (string, error) {
 	wants, err := rulesOf(*w.spec.Firewall, w.options.sshFrom)
 	if err != nil {
@@ -86,7 +86,7 @@ func (f *firewalls) find(ctx context.Context, vpc, name string) (*types.Security
 	return &out.SecurityGroups[0], nil
 }
 
-// findSoon finds a group that was just made, maybe by somebody else.
+// findSoon finds a group that was just made, maybe by someone else.
 func (f *firewalls) findSoon(ctx context.Context, vpc, name string) (group *types.SecurityGroup, err error) {
 	const unknown = "InvalidGroup.NotFound"
 	err = f.tuning.patiently(ctx, func() (err error) {
@@ -121,7 +121,7 @@ func (f *firewalls) setRules(ctx context.Context, g *types.SecurityGroup, wants 
 	}
 	if len(missing) > 0 {
 		err := add(missing)
-		if because(err, "InvalidPermission.Duplicate") { // somebody else is adding them too: then all but the known ones
+		if because(err, "InvalidPermission.Duplicate") { // someone else is adding them too: then all but the known ones
 			for _, p := range missing {
 				if err = add([]types.IpPermission{p}); because(err, "InvalidPermission.Duplicate") {
 					err = nil
@@ -144,7 +144,7 @@ func (f *firewalls) setRules(ctx context.Context, g *types.SecurityGroup, wants 
 	return nil
 }
 
-// unknownYet gives the error for a group of our own that EC2 still does not know.
+// unknownYet returns the error for a group of our own that EC2 still does not know.
 func unknownYet(err error) error {
 	if because(err, "InvalidGroup.NotFound") {
 		return app.Errorf(app.ETransient, "EC2 does not know the cluster's security group yet: %s", app.AsError(err).Message)
@@ -164,7 +164,7 @@ func (r rule) same(o rule) bool {
 	return r.protocol == o.protocol && r.from == o.from && r.to == o.to && r.source == o.source
 }
 
-// rulesOf gives the rules of a firewall, with SSH; EInvalid for what is not one.
+// rulesOf returns the rules of a firewall, with SSH; EInvalid for what is not one.
 func rulesOf(f template.Firewall, sshFrom []netip.Prefix) (out []rule, err error) {
 	add := func(r rule) {
 		if !slices.ContainsFunc(out, r.same) {
@@ -216,7 +216,7 @@ func ports(text string) (from, to int32, err error) {
 	return int32(a), int32(b), nil
 }
 
-// permission gives a rule in EC2's form.
+// permission returns a rule in EC2's form.
 func (r rule) permission() types.IpPermission {
 	p := types.IpPermission{IpProtocol: &r.protocol}
 	if r.protocol != "-1" {
@@ -233,7 +233,7 @@ func (r rule) permission() types.IpPermission {
 	return p
 }
 
-// rulesFrom gives a group's permissions one by one.
+// rulesFrom returns a group's permissions one by one.
 func rulesFrom(ps []types.IpPermission) (out []rule) {
 	for _, p := range ps {
 		r := rule{protocol: value(p.IpProtocol), from: -1, to: -1}

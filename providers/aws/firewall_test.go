@@ -11,7 +11,7 @@ import (
 	"muster/app/template"
 )
 
-// rules gives those of the group of the suite's cluster, in words.
+// rules returns those of the group of the suite's cluster, in words.
 func (r *testRegion) rules(t *testing.T) (out []string) {
 	t.Helper()
 	r.sim.mu.Lock()
@@ -44,7 +44,7 @@ func TestFirewallRules(t *testing.T) {
 		t.Errorf("groups %v", list(f, "NetworkInterface.1.SecurityGroupId"))
 	}
 
-	// The template has changed, and somebody has added a rule by hand.
+	// The template has changed, and someone has added a rule by hand.
 	r.sim.mu.Lock()
 	for _, g := range r.sim.groups {
 		if strings.HasPrefix(g.name, "muster-") {

@@ -16,7 +16,7 @@ var (
 	ownerForm = regexp.MustCompile(`^([0-9]{12}|self|amazon|aws-marketplace)$`)
 )
 
-// image gives the image that a name means: ami-…, or name:OWNER/PATTERN for the newest whose name fits. A pattern always has an owner, for
+// image returns the image that a name means: ami-…, or name:OWNER/PATTERN for the newest whose name fits. A pattern always has an owner, for
 // anybody may publish an image by any name. EInvalid where there is none.
 func (c *cloud) image(ctx context.Context, name string) (types.Image, error) {
 	return c.images.get(name, func() (types.Image, error) {
@@ -62,7 +62,7 @@ func (c *cloud) image(ctx context.Context, name string) (types.Image, error) {
 	})
 }
 
-// rootSize gives the size of an image's root disk in GB; 0 where it has none on EBS.
+// rootSize returns the size of an image's root disk in GB; 0 where it has none on EBS.
 func rootSize(i types.Image) int {
 	for _, m := range i.BlockDeviceMappings {
 		if m.Ebs != nil && value(m.DeviceName) == value(i.RootDeviceName) {

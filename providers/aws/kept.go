@@ -19,7 +19,7 @@ type keptOne[T any] struct {
 	until time.Time
 }
 
-// get gives what is kept under a key, or asks. Errors are not kept.
+// get returns what is kept under a key, or asks. Errors are not kept.
 func (k *kept[T]) get(key string, ask func() (T, error)) (T, error) {
 	k.mu.Lock()
 	one, ok := k.of[key]

@@ -26,7 +26,7 @@ const (
 	longestValue = 256
 )
 
-// tagsOf gives the tags of a machine, ours among them; EInvalid for what EC2 does not take.
+// tagsOf returns the tags of a machine, ours among them; EInvalid for what EC2 does not take.
 func tagsOf(spec appfamily.MachineSpec, user, hostKey string) (map[string]string, error) {
 	tags := maps.Clone(spec.Tags)
 	for _, k := range []string{tagHostname, tagUser, tagHostKey} {
@@ -58,7 +58,7 @@ func tagsOf(spec appfamily.MachineSpec, user, hostKey string) (map[string]string
 	return tags, nil
 }
 
-// tagged gives tags in EC2's form, sorted so that the same request is made from the same spec.
+// tagged returns tags in EC2's form, sorted so that the same request is made from the same spec.
 func tagged(tags map[string]string) []types.Tag {
 	out := make([]types.Tag, 0, len(tags))
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
@@ -85,7 +85,7 @@ func gone(i types.Instance) bool {
 	return i.State.Name == types.InstanceStateNameTerminated || i.State.Name == types.InstanceStateNameShuttingDown
 }
 
-// reasonOf gives EC2's reason for the state of an instance, for the end of a sentence; "" where there is none.
+// reasonOf returns EC2's reason for the state of an instance, for the end of a sentence; "" where there is none.
 func reasonOf(i types.Instance) string {
 	if i.StateReason == nil || value(i.StateReason.Code) == "" {
 		return ""
@@ -93,7 +93,7 @@ func reasonOf(i types.Instance) string {
 	return ": " + strings.TrimSuffix(strings.TrimPrefix(value(i.StateReason.Message), value(i.StateReason.Code)+": "), ".") + " (" + value(i.StateReason.Code) + ")"
 }
 
-// machine gives an instance in Muster's terms.
+// machine returns an instance in Muster's terms.
 func machine(i types.Instance) appfamily.Machine {
 	m := appfamily.Machine{ID: value(i.InstanceId), OwnRoot: true, Addresses: map[string]string{}, Tags: tagsFrom(i.Tags), MadeAt: madeAt(i), State: appfamily.MachineStarting,
 		Note: string(i.InstanceType)}

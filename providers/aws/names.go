@@ -26,10 +26,8 @@ type dns struct {
 	pace        pace          // of Route 53
 }
 
-// NameZone implements app.Namer.
 func (d *dns) NameZone() string { return records.Plain(d.settings.Text("dns_zone")) }
 
-// SetName implements app.Namer.
 func (d *dns) SetName(ctx context.Context, m appfamily.Machine) error {
 	return d.inZone(ctx, func(ctx context.Context, z *hosted) error { return records.Keep(ctx, z, d.NameZone(), m) })
 }
@@ -53,7 +51,7 @@ func (c *cloud) dropNames(ctx context.Context, id string) error {
 	return err
 }
 
-// sharedNames gives the names that are claimed with all of the tags.
+// sharedNames returns the names that are claimed with all of the tags.
 func (d *dns) sharedNames(ctx context.Context, tags map[string]string) (out []appfamily.SharedThing, err error) {
 	if d.NameZone() == "" {
 		return nil, nil
@@ -85,7 +83,7 @@ func (c *cloud) dropShared(ctx context.Context, id string) error {
 
 // inZone does something with the account's zone, one thing at a time, since Route 53 takes one change of a zone at a time. Its time counts from its
 // turn: many may wait
-// for theirs. A zone that was made anew has another ID, so it is looked for once more; and what came of sets that were read before is seen to once more.
+// for theirs. A zone that was made again has another ID, so it is looked for once more; and what came of sets that were read before is seen to once more.
 func (d *dns) inZone(ctx context.Context, do func(context.Context, *hosted) error) error {
 	came := time.Now()
 	select {

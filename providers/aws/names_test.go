@@ -129,7 +129,7 @@ func TestAZoneThatGoes(t *testing.T) {
 	m := r.machine(t, c, "one")
 	mustName(t, c, m)
 	r.with(func(s *simulated) { s.zones[0] = plainZone("Z0000000A", "suite.test.") })
-	mustName(t, c, m) // it was made anew, with another ID
+	mustName(t, c, m) // it was made again, with another ID
 	if got := r.named(m.Hostname); len(got) != 1 {
 		t.Errorf("it leads to %q", got)
 	}
@@ -148,7 +148,7 @@ func TestAZoneThatGoes(t *testing.T) {
 	}
 }
 
-// What somebody else does between our look and our change is not undone. Route 53 has two forms of saying so.
+// What someone else does between our look and our change is not undone. Route 53 has two forms of saying so.
 func TestSomebodyElseIsAtTheZone(t *testing.T) {
 	for _, oneMessage := range []bool{false, true} {
 		t.Run(fmt.Sprintf("one message %t", oneMessage), func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestSomebodyElseIsAtTheZone(t *testing.T) {
 	}
 }
 
-// Many names at once do not each read the zone: what was read, with what became of it, is there for the next.
+// Many names at once do not each read the zone: what was read, with what happened to it, is there for the next.
 func TestManyNamesInALargeZone(t *testing.T) {
 	const sets, page, names = 3000, 300, 100
 	r := newRegion(t)
@@ -334,7 +334,7 @@ func TestTheTimeOfATurn(t *testing.T) {
 		t.Errorf("a zone that does not answer: %v", err)
 	}
 	c.dns.tuning.turn = quick.turn
-	mustName(t, c, m) // and nobody knows what became of it
+	mustName(t, c, m) // and no one knows what happened to it
 	if got := r.named(m.Hostname); !slices.Equal(got, []string{"A 198.51.100.7"}) {
 		t.Errorf("it leads to %q", got)
 	}
@@ -409,7 +409,7 @@ func TestWhatRoute53Refuses(t *testing.T) {
 		if e.Code != app.ECredentials || !strings.Contains(e.Message, "not authorized to perform: route53:"+action) || e.Hint != hintRecords {
 			t.Errorf("%v (%s)", e, e.Hint)
 		}
-		// The machine stays while its names do, and nobody is told that nothing is left.
+		// The machine stays while its names do, and no one is told that nothing is left.
 		if err := c.Delete(t.Context(), m.ID); app.CodeOf(err) != app.ECredentials {
 			t.Errorf("delete without %s: %v", action, err)
 		}
@@ -424,7 +424,7 @@ func TestWhatRoute53Refuses(t *testing.T) {
 	if _, err := c.Describe(t.Context(), m.ID); err != nil {
 		t.Error(err)
 	}
-	// A role that is not given is told of as such.
+	// A role that is not given is notified of as such.
 	role := r.open(t, map[string]any{"dns_zone": "suite.test", "role_arn": "arn:aws:iam::222222222222:role/other", "external_id": "x"})
 	if e := app.AsError(role.SetName(t.Context(), m)); e.Code != app.ECredentials || e.Hint == hintRecords {
 		t.Errorf("%v (%s)", e, e.Hint)
@@ -466,7 +466,7 @@ func TestLeftoverNames(t *testing.T) {
 	if things := told(); len(things) > 0 || len(r.named(m.Hostname)) > 0 {
 		t.Errorf("%+v is left", things)
 	}
-	// Without a zone in the settings nobody looks for names.
+	// Without a zone in the settings no one looks for names.
 	asked := r.sim.asked["ListResourceRecordSets"]
 	if things, err := r.open(t, nil).Shared(t.Context(), tags); err != nil || len(things) > 0 || r.sim.asked["ListResourceRecordSets"] != asked {
 		t.Errorf("%+v, %v", things, err)

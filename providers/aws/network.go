@@ -13,7 +13,7 @@ import (
 	"muster/app"
 )
 
-// subnets gives those that a machine may be put into, one for each zone, in the order in which they are tried. With a zone it is one.
+// subnets returns those that a machine may be put into, one for each zone, in the order in which they are tried. With a zone it is one.
 // EInvalid where there is none.
 func (c *cloud) subnets(ctx context.Context, o options, zone string) ([]types.Subnet, error) {
 	found, err := c.known(ctx, o)
@@ -47,7 +47,7 @@ func in(zone string) string {
 	return "in zone " + zone
 }
 
-// known gives all subnets that the settings lead to: in their order where they are named, and otherwise by zone, the zone's default first.
+// known returns all subnets that the settings lead to: in their order where they are named, and otherwise by zone, the zone's default first.
 func (c *cloud) known(ctx context.Context, o options) ([]types.Subnet, error) {
 	return c.networks.get(fmt.Sprint(o.vpc, o.subnets), func() (found []types.Subnet, err error) {
 		ask := &ec2.DescribeSubnetsInput{}

@@ -83,7 +83,7 @@ func describe(k types.InstanceTypeInfo) string {
 	return strings.Join(parts, ", ")
 }
 
-// offeredImages gives the account's own images, and the newest of the well-known ones.
+// offeredImages returns the account's own images, and the newest of the well-known ones.
 func (c *calls) offeredImages(ctx context.Context) (out []appfamily.ImageOffer, err error) {
 	available := types.Filter{Name: ref("state"), Values: []string{"available"}}
 	own, err := c.listImages(ctx, &ec2.DescribeImagesInput{Owners: []string{"self"}, Filters: []types.Filter{available}})

@@ -65,7 +65,7 @@ var (
 	_ appfamily.Namer          = (*cloud)(nil)
 )
 
-// Open gives the account that the settings name. It asks nobody.
+// Open returns the account that the settings name. It asks no one.
 func Open(ctx context.Context, settings map[string]any, via account.Network) (appfamily.Provider, error) {
 	return open(ctx, settings, production, via)
 }
@@ -92,7 +92,7 @@ func open(ctx context.Context, settings map[string]any, t tuning, via account.Ne
 	return c, nil
 }
 
-// config gives the SDK's: with keys in the settings, nothing of the process's environment counts.
+// config returns the SDK's: with keys in the settings, nothing of the process's environment counts.
 func (c *cloud) config(ctx context.Context) (sdk.Config, error) {
 	s := c.settings
 	never := func() sdk.Retryer { return sdk.NopRetryer{} }
@@ -126,7 +126,7 @@ func (c *cloud) config(ctx context.Context) (sdk.Config, error) {
 	return conf, nil
 }
 
-// client gives an HTTP client of the account's own, so that closing it lets go of its connections alone. trust is nil for what the host trusts.
+// client returns an HTTP client of the account's own, so that closing it lets go of its connections alone. trust is nil for what the host trusts.
 func client(via account.Network, trust *tls.Config) *http.Client {
 	t := via.Transport()
 	t.ResponseHeaderTimeout, t.IdleConnTimeout, t.MaxIdleConnsPerHost, t.TLSClientConfig = time.Minute, time.Minute, 16, trust
@@ -136,12 +136,10 @@ func client(via account.Network, trust *tls.Config) *http.Client {
 // transport hides what the SDK's request bodies are: see awsbody.
 type transport struct{ *http.Transport }
 
-// RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.Transport.RoundTrip(awsbody.Plain(r))
 }
 
-// ListsLate implements app.LateLister.
 func (c *cloud) ListsLate() time.Duration { return c.tuning.late }
 
 // Close lets go of idle connections.
@@ -150,7 +148,7 @@ func (c *cloud) Close() error {
 	return nil
 }
 
-// pause waits, or gives the context's error.
+// pause waits, or returns the context's error.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

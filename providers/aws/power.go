@@ -14,7 +14,6 @@ import (
 // stopFor is how many times longer than lists are late a machine that stops is waited for, before it can be started.
 const stopFor = 12
 
-// Sleep implements app.Sleeper.
 func (c *cloud) Sleep(ctx context.Context, id string) error {
 	i, err := c.instance(ctx, id)
 	if err != nil {
@@ -72,7 +71,7 @@ func (c *cloud) Wake(ctx context.Context, id string) error {
 	return err
 }
 
-// kind gives what EC2 says of an instance type; EInvalid for one that it does not know.
+// kind returns what EC2 says of an instance type; EInvalid for one that it does not know.
 func (c *cloud) kind(ctx context.Context, name types.InstanceType) (types.InstanceTypeInfo, error) {
 	return c.kinds.get(string(name), func() (types.InstanceTypeInfo, error) {
 		out, err := c.ec2.describeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []types.InstanceType{name}})

@@ -81,7 +81,7 @@ var families = map[string]family{
 	"x":   {"X", "L-7295265B", "L-E3A00192"},
 }
 
-// familyOf gives an instance type's; the zero value where it is not known.
+// familyOf returns an instance type's; the zero value where it is not known.
 func familyOf(kind string) family {
 	kind = strings.ToLower(kind)
 	if i := strings.IndexFunc(kind, func(r rune) bool { return r < 'a' || r > 'z' }); i >= 0 {
@@ -90,7 +90,7 @@ func familyOf(kind string) family {
 	return families[kind]
 }
 
-// quota gives the code and the name of a family's quota; "" where there is none.
+// quota returns the code and the name of a family's quota; "" where there is none.
 func (f family) quota(spot bool) (code, name string) {
 	if spot {
 		return f.spot, "All " + f.name + " Spot Instance Requests"

@@ -13,7 +13,6 @@ import (
 	appfamily "muster/app/family"
 )
 
-// Describe implements app.Provider.
 func (c *cloud) Describe(ctx context.Context, id string) (appfamily.Machine, error) {
 	i, err := c.instance(ctx, id)
 	if err != nil {
@@ -22,7 +21,6 @@ func (c *cloud) Describe(ctx context.Context, id string) (appfamily.Machine, err
 	return machine(i), nil
 }
 
-// List implements app.Provider.
 func (c *cloud) List(ctx context.Context, tags map[string]string) ([]appfamily.Machine, error) {
 	filters := append(tagFilters(tags), types.Filter{Name: ref("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"}})
 	found, err := c.instances(ctx, filters)
@@ -39,7 +37,7 @@ func (c *cloud) List(ctx context.Context, tags map[string]string) ([]appfamily.M
 	return out, nil
 }
 
-// instance gives an instance that exists; ENotFound for any other.
+// instance returns an instance that exists; ENotFound for any other.
 func (c *cloud) instance(ctx context.Context, id string) (types.Instance, error) {
 	if err := ctx.Err(); err != nil {
 		return types.Instance{}, err
@@ -87,7 +85,7 @@ func (c *cloud) instances(ctx context.Context, filters []types.Filter) (found []
 	return found, err
 }
 
-// standing gives the machine of an intent, nil where there is none, and the client tokens of those that were deleted and that EC2 still shows.
+// standing returns the machine of an intent, nil where there is none, and the client tokens of those that were deleted and that EC2 still shows.
 func (c *cloud) standing(ctx context.Context, spec appfamily.MachineSpec) (m *types.Instance, used []string, err error) {
 	found, err := c.instances(ctx, tagFilters(map[string]string{appfamily.TagInstallation: spec.Tags[appfamily.TagInstallation], appfamily.TagIntent: spec.Intent}))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // hosted is the account's hosted zone for whoever has its turn. What was read of it is kept for those who come next: changes name what they begin
 // with, so that Route 53
-// refuses them where somebody else has changed that since it was read.
+// refuses them where someone else has changed that since it was read.
 type hosted struct {
 	hostedZone
 	dns     *dns
@@ -38,7 +38,7 @@ type keptSets struct {
 	until time.Time // for those who came after it had begun; those who came before may use it as if they had read it themselves
 }
 
-// all gives every set of the zone. Names cannot be looked for by how they begin, nor types without a name.
+// all returns every set of the zone. Names cannot be looked for by how they begin, nor types without a name.
 func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
 	k := &z.dns.sets
 	older := k.begun.Before(z.came)
@@ -67,7 +67,7 @@ func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
 	return k.sets, nil
 }
 
-// look reads what a name has anew, where the rest is older: a batch that creates its A record is not refused for the AAAA record that somebody else
+// look reads what a name has again, where the rest is older: a batch that creates its A record is not refused for the AAAA record that someone else
 // has made there, nor
 // one that changes it for a claim that is gone.
 func (z *hosted) look(ctx context.Context, name string) ([]types.ResourceRecordSet, error) {
@@ -91,7 +91,7 @@ func (z *hosted) look(ctx context.Context, name string) ([]types.ResourceRecordS
 	return k.sets, nil
 }
 
-// forget has the zone be read anew.
+// forget has the zone be read again.
 func (z *hosted) forget() { z.dns.sets, z.using = keptSets{}, false }
 
 // doubtful tells whether what was done with the zone is to be done again with what it has now: sets that were read before are good for a change that
@@ -102,7 +102,6 @@ func (z *hosted) doubtful(err error) bool {
 	return z.older && !z.changed && (err == nil || code == app.EConflict || because(err, reasonMoved, reasonBatch) && code != app.EQuota)
 }
 
-// Sets implements records.Zone.
 func (z *hosted) Sets(ctx context.Context, name, kind string) ([]records.Set, error) {
 	all, err := z.all(ctx)
 	stands := func(r types.ResourceRecordSet) bool { return names(r, name, kind) }
@@ -128,17 +127,15 @@ func routed(r types.ResourceRecordSet) bool {
 	return r.AliasTarget != nil || r.SetIdentifier != nil || r.TrafficPolicyInstanceId != nil
 }
 
-// Write implements records.Zone.
 func (z *hosted) Write(ctx context.Context, s records.Set) error {
 	return z.Change(ctx, []records.Set{s})
 }
 
-// Remove implements records.Zone.
 func (z *hosted) Remove(ctx context.Context, name, kind string) error {
 	return z.Change(ctx, []records.Set{{Name: name, Type: kind}})
 }
 
-// Change implements records.Batcher. ETransient where somebody else has changed the zone since it was read.
+// Change implements records.Batcher. ETransient where someone else has changed the zone since it was read.
 func (z *hosted) Change(ctx context.Context, all []records.Set) error {
 	has, err := z.all(ctx)
 	if err != nil {
@@ -152,12 +149,12 @@ func (z *hosted) Change(ctx context.Context, all []records.Set) error {
 			return nil
 		}
 		if code := app.CodeOf(err); code != app.ERateLimit && code != app.ECredentials && !because(err, reasonBusy) {
-			z.forget() // it is not as it was, or nobody knows whether it is
+			z.forget() // it is not as it was, or no one knows whether it is
 		}
 		if !because(err, reasonMoved) || tries == 3 || slices.ContainsFunc(batch, func(c types.Change) bool { return c.Action != types.ChangeActionDelete }) {
 			return err
 		}
-		// What was to go may be gone already. The rest is still to go as it was read: what is other by now may be somebody else's, and Route 53 refuses that again.
+		// What was to go may be gone already. The rest is still to go as it was read: what is other by now may be someone else's, and Route 53 refuses that again.
 		now, err := z.all(ctx)
 		if err != nil {
 			return err
@@ -193,9 +190,9 @@ func (z *hosted) submit(ctx context.Context, batch []types.Change) error {
 	}, reasonBusy)
 }
 
-// batchOf gives the changes from what a zone has to what is wanted. What is to go, or to become other, is deleted, which has to name it just as it
+// batchOf returns the changes from what a zone has to what is wanted. What is to go, or to become other, is deleted, which has to name it just as it
 // stands; and what is
-// new is created, for which nothing may stand there. UPSERT would write over what somebody else has changed. Sets with a routing policy are somebody else's.
+// new is created, for which nothing may stand there. UPSERT would write over what someone else has changed. Sets with a routing policy are someone else's.
 func batchOf(has []types.ResourceRecordSet, wants []records.Set) (out []types.Change) {
 	for _, want := range wants {
 		i := slices.IndexFunc(has, func(r types.ResourceRecordSet) bool { return names(r, want.Name, want.Type) && !routed(r) })

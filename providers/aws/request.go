@@ -13,7 +13,7 @@ import (
 	"muster/providers/internal/userdata"
 )
 
-// defaultUser is who Muster logs in as where the catalog names nobody: user data makes it, whatever the image's own is called.
+// defaultUser is who Muster logs in as where the catalog names no one: user data makes it, whatever the image's own is called.
 const defaultUser = "muster"
 
 // wanted is a machine that was asked for, with all that can be told without asking EC2.
@@ -41,7 +41,7 @@ func (c *cloud) want(spec appfamily.MachineSpec) (w wanted, err error) {
 	return w, err
 }
 
-// request gives what RunInstances is asked, but for the subnet, the market and the client token.
+// request returns what RunInstances is asked, but for the subnet, the market and the client token.
 func (w wanted) request(image types.Image, groups []string) (*ec2.RunInstancesInput, error) {
 	o := w.options
 	disks, err := w.disks(image)
@@ -83,7 +83,7 @@ func (w wanted) request(image types.Image, groups []string) (*ec2.RunInstancesIn
 	return in, nil
 }
 
-// disks gives the image's own, all of them gone with the machine, the root disk as it is wanted, and the data disk.
+// disks returns the image's own, all of them gone with the machine, the root disk as it is wanted, and the data disk.
 func (w wanted) disks(image types.Image) ([]types.BlockDeviceMapping, error) {
 	o, root := w.options, value(image.RootDeviceName)
 	has := rootSize(image)
@@ -134,7 +134,7 @@ func (o options) key() *string {
 	return nil
 }
 
-// free gives the first name for a disk that the image does not use, of those that AWS recommends.
+// free returns the first name for a disk that the image does not use, of those that AWS recommends.
 func free(used []string) string {
 	for letter := 'f'; letter <= 'p'; letter++ {
 		name := "/dev/sd" + string(letter)
@@ -145,7 +145,7 @@ func free(used []string) string {
 	return "/dev/sdq"
 }
 
-// markets gives how a machine is to be paid for, in the order in which it is tried: spot or not.
+// markets returns how a machine is to be paid for, in the order in which it is tried: spot or not.
 func (o options) markets() []bool {
 	switch o.spot {
 	case spotYes:
@@ -156,7 +156,7 @@ func (o options) markets() []bool {
 	return []bool{false}
 }
 
-// bought gives the request for a market. A spot request is for one time, and leaves nothing behind.
+// bought returns the request for a market. A spot request is for one time, and leaves nothing behind.
 func bought(in ec2.RunInstancesInput, spot bool, tags map[string]string) ec2.RunInstancesInput {
 	if !spot {
 		return in

@@ -19,7 +19,7 @@ type recordCalls struct {
 	changeResourceRecordSets call[route53.ChangeResourceRecordSetsInput, route53.ChangeResourceRecordSetsOutput]
 }
 
-// recordCallsOf gives Route 53 for the partition of the account's region: it is one for all of a partition's regions, and the SDK knows where.
+// recordCallsOf returns Route 53 for the partition of the account's region: it is one for all of a partition's regions, and the SDK knows where.
 func (d *dns) recordCallsOf(conf sdk.Config) recordCalls {
 	r := route53.NewFromConfig(conf, func(o *route53.Options) {
 		if to, err := url.Parse(d.settings.Text("route53_url")); err == nil && to.Host != "" {
@@ -34,7 +34,7 @@ func (d *dns) recordCallsOf(conf sdk.Config) recordCalls {
 	}
 }
 
-// paced gives an action that waits for its turn. Its errors have a code, but those of the network.
+// paced returns an action that waits for its turn. Its errors have a code, but those of the network.
 func paced[I, O any](d *dns, ask func(context.Context, *I, ...func(*route53.Options)) (*O, error)) call[I, O] {
 	return func(ctx context.Context, in *I) (*O, error) {
 		if err := d.pace.turn(ctx, d.tuning.apart); err != nil {
@@ -53,7 +53,6 @@ type elsewhere struct {
 	to url.URL
 }
 
-// ResolveEndpoint implements route53.EndpointResolverV2.
 func (e elsewhere) ResolveEndpoint(ctx context.Context, p route53.EndpointParameters) (smithyendpoints.Endpoint, error) {
 	p.Endpoint = nil
 	out, err := e.EndpointResolverV2.ResolveEndpoint(ctx, p)
@@ -67,7 +66,7 @@ type pace struct {
 	next time.Time
 }
 
-// turn waits until the last call was so long ago, or gives the context's error.
+// turn waits until the last call was so long ago, or returns the context's error.
 func (p *pace) turn(ctx context.Context, apart time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err

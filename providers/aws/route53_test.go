@@ -169,7 +169,7 @@ func sorted(name string) string {
 	return strings.Join(labels, ".") + "."
 }
 
-// dotted gives a name with the dot at its end, which may be left out of a question.
+// dotted returns a name with the dot at its end, which may be left out of a question.
 func dotted(name string) string {
 	if name == "" || strings.HasSuffix(name, ".") {
 		return name
@@ -177,7 +177,7 @@ func dotted(name string) string {
 	return name + "."
 }
 
-// limit reads how many a page may have; Route 53 gives as many at most, here it gives few.
+// limit reads how many a page may have; Route 53 returns as many at most, here it returns few.
 func limit(text string, most int) (int, error) {
 	n, err := most, error(nil)
 	if text != "" {
@@ -189,7 +189,7 @@ func limit(text string, most int) (int, error) {
 	return min(n, most), nil
 }
 
-// listZones gives two zones a page.
+// listZones returns two zones a page.
 func (s *simulated) listZones(r *http.Request) (string, error) {
 	q := r.URL.Query()
 	n, err := limit(q.Get("maxitems"), 2)
@@ -224,7 +224,7 @@ func (a simSet) compare(b simSet) int {
 	return cmp.Or(cmp.Compare(sorted(a.Name), sorted(b.Name)), cmp.Compare(a.Type, b.Type), cmp.Compare(a.SetIdentifier, b.SetIdentifier))
 }
 
-// listSets gives three sets a page, unless the test wants more.
+// listSets returns three sets a page, unless the test wants more.
 func (s *simulated) listSets(r *http.Request, z *simZone) (string, error) {
 	q := r.URL.Query()
 	n, err := limit(q.Get("maxitems"), cmp.Or(s.pageOfSets, 3))
@@ -341,7 +341,7 @@ func (a simSet) equal(b simSet) bool {
 	return a.TTL == b.TTL && slices.Equal(a.values(), b.values()) && a.Weight == b.Weight && (a.Alias == nil) == (b.Alias == nil)
 }
 
-// named gives what a name leads to in the suite's zone, and take puts something there.
+// named returns what a name leads to in the suite's zone, and take puts something there.
 func (r *testRegion) named(name string) (out []string) {
 	r.sim.mu.Lock()
 	defer r.sim.mu.Unlock()

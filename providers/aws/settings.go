@@ -39,7 +39,7 @@ type options struct {
 	sshFrom            []netip.Prefix
 }
 
-// options gives those for a flavor and an image, which override the account's settings.
+// options returns those for a flavor and an image, which override the account's settings.
 func (c *cloud) options(flavor template.Flavor, image template.Image) (options, error) {
 	return optionsOf(c.settings.With(only(image.Extra, Descriptor.ImageFields), only(flavor.Extra, Descriptor.FlavorFields)))
 }

@@ -24,7 +24,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) (out []appfa
 			has := tagsFrom(g.Tags)
 			made, ok := has[tagMade]
 			if !ok || !carries(has, tags) {
-				continue // one that somebody made by hand
+				continue // one that someone made by hand
 			}
 			delete(has, tagMade)
 			at, _ := time.Parse(time.RFC3339, made)

@@ -105,7 +105,7 @@ func (r *testRegion) reset() {
 	r.sim.next = next
 }
 
-// lags sets for how long EC2 does not show what was made, and gives what it was before.
+// lags sets for how long EC2 does not show what was made, and returns what it was before.
 func (r *testRegion) lags(d time.Duration) (before time.Duration) {
 	r.sim.mu.Lock()
 	defer r.sim.mu.Unlock()
@@ -124,7 +124,7 @@ func (r *testRegion) refuse(action, code, message string) (undo func()) {
 	}
 }
 
-// behind gives the names of the groups that an instance is in.
+// behind returns the names of the groups that an instance is in.
 func (r *testRegion) behind(id string) (out []string) {
 	r.sim.mu.Lock()
 	defer r.sim.mu.Unlock()

@@ -42,7 +42,7 @@ func (h adoption[S]) adopted(t S) {
 	})
 }
 
-// pooled makes a machine as pools do, and gives what it is to become.
+// pooled makes a machine as pools do, and returns what it is to become.
 func (h adoption[S]) pooled(t S, p family.Provider) (family.Machine, family.MachineSpec) {
 	t.Helper()
 	spec, _ := h.Spec(t, "pooled")

@@ -15,7 +15,7 @@ import (
 type endpoint[S T[S]] struct{ Harness[S] }
 
 // lostAnswers holds Create to one call per intent, whatever becomes of the answer: after it, a machine that was made is listed by its intent,
-// and asking again gives it.
+// and asking again returns it.
 func (h endpoint[S]) lostAnswers(t S) {
 	if h.Faults == nil {
 		t.Skip("the member speaks to no endpoint")
@@ -67,7 +67,7 @@ func unclear(t TB, err error) {
 	t.Helper()
 	var e *app.Error
 	if !errors.As(err, &e) {
-		return // the family's wrapper gives network failures and time-outs their code
+		return // the family's wrapper returns network failures and time-outs their code
 	}
 	if e.Code != app.ETransient && e.Code != app.ETimeout {
 		t.Errorf("a call whose answer was lost ends with %q: %v", e.Code, err)
@@ -150,7 +150,7 @@ func (h endpoint[S]) refusals(t S) {
 type Refusal struct {
 	Name string
 	Code app.Code
-	// Arrange has the endpoint refuse from now on, and gives what ends that.
+	// Arrange has the endpoint refuse from now on, and returns what ends that.
 	Arrange func() (undo func())
 }
 

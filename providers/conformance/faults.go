@@ -62,10 +62,10 @@ func (f *Faults) Disarm() (left int) {
 	return left
 }
 
-// Created gives how many calls that make a machine have come, and Calls how many of any kind.
+// Created returns how many calls that make a machine have come, and Calls how many of any kind.
 func (f *Faults) Created() int { f.mu.Lock(); defer f.mu.Unlock(); return f.created }
 
-// Calls gives how many calls of any kind have come.
+// Calls returns how many calls of any kind have come.
 func (f *Faults) Calls() int { f.mu.Lock(); defer f.mu.Unlock(); return f.calls }
 
 func (f *Faults) next(r *http.Request) Fault {

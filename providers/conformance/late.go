@@ -13,7 +13,7 @@ import (
 type Late struct {
 	// Lag is for how long a list lacks a machine that was made; no longer than what the member says by app.LateLister, and long enough for a few calls.
 	Lag time.Duration
-	// Open gives the same account, each time as another process would see it.
+	// Open returns the same account, each time as another process would see it.
 	Open func() family.Provider
 }
 

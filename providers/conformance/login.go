@@ -80,7 +80,7 @@ func dial(m family.Machine, k Keys) (*ssh.Client, error) {
 	})
 }
 
-// ask logs in, runs one command and gives its standard output without the last line break.
+// ask logs in, runs one command and returns its standard output without the last line break.
 func (h Harness[S]) ask(t TB, m family.Machine, k Keys, command string) string {
 	t.Helper()
 	c := dialFor(t, m, k, h.patience(), h.pause())

@@ -122,7 +122,7 @@ func (p *Prover) Cleanup(f func()) {
 	p.cleanups = append(p.cleanups, f)
 }
 
-// Helper does nothing: nobody asks for lines.
+// Helper does nothing: no one asks for lines.
 func (p *Prover) Helper() {}
 
 // Error fails the check, which goes on.

@@ -22,9 +22,9 @@ const Installation = "suite"
 
 // Harness says how to get at a member.
 type Harness[S T[S]] struct {
-	// Open gives an account without any machine, and leaves none behind when the test ends.
+	// Open returns an account without any machine, and leaves none behind when the test ends.
 	Open func(t S) family.Provider
-	// Reopen gives the same account once more, as another process would see it. Nil where there is no such thing.
+	// Reopen returns the same account once more, as another process would see it. Nil where there is no such thing.
 	Reopen func(t S) family.Provider
 	// Flavor and Image are names that the account knows.
 	Flavor, Image string
@@ -53,13 +53,13 @@ type Harness[S T[S]] struct {
 	// Behind names, as the endpoint has it, the firewalls that hold for a machine, by their names among what a cluster shares. Members that make firewalls for
 	// a simulated endpoint need it.
 	Behind func(t S, id string) []string
-	// Named gives, as the endpoint has it, what a name in the account's DNS zone leads to, sorted, such as "A 192.0.2.7"; Take has somebody else put a record at a
+	// Named returns, as the endpoint has it, what a name in the account's DNS zone leads to, sorted, such as "A 192.0.2.7"; Take has someone else put a record at a
 	// name. Members that keep names need both.
 	Named func(t S, name string) []string
 	Take  func(t S, name, kind, data string)
-	// Left names all that the endpoint holds, whoever made it, but what an account has from its beginning. Nil where nobody can tell.
+	// Left names all that the endpoint holds, whoever made it, but what an account has from its beginning. Nil where no one can tell.
 	Left func(t S) []string
-	// Late gives an account without any machine whose lists lag behind, until the test ends. Members that list late and speak to a simulated endpoint need it;
+	// Late returns an account without any machine whose lists lag behind, until the test ends. Members that list late and speak to a simulated endpoint need it;
 	// nil for those whose lists are true at once.
 	Late func(t S) Late
 	// Vanish has a machine go by other means than ours, as when someone deletes it in the cloud's own console. Members that speak to a simulated
@@ -208,7 +208,7 @@ func atOnce[T any](n int, do func(i int) (T, error)) ([]T, error) {
 	return out, first
 }
 
-// done gives a context that has already been cancelled.
+// done returns a context that has already been cancelled.
 func done(t TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

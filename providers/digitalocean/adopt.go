@@ -14,7 +14,7 @@ import (
 	"github.com/digitalocean/godo"
 )
 
-// Adopt gives a droplet other tags and another name, and puts it behind its new cluster's firewall. Tags are put on one after the other: the firewall's
+// Adopt returns a droplet other tags and another name, and puts it behind its new cluster's firewall. Tags are put on one after the other: the firewall's
 // comes first, and the others count from when the last of them is there.
 func (c *cloud) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	release, err := c.locks.Lock(ctx, intentKey(spec.Tags))
@@ -50,7 +50,7 @@ func (c *cloud) Adopt(ctx context.Context, id string, spec family.MachineSpec) e
 	return c.rename(ctx, d, spec.Hostname)
 }
 
-// retag writes a droplet's own tags anew. What of an earlier try would come between is taken away before, and the former ones afterwards.
+// retag writes a droplet's own tags again. What of an earlier try would come between is taken away before, and the former ones afterwards.
 func (c *cloud) retag(ctx context.Context, d *godo.Droplet, tags map[string]string) error {
 	k := readCard(d.Tags)
 	current, err := k.write()

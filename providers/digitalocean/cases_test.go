@@ -23,7 +23,7 @@ func (w *world) spec(t *testing.T, intent string) family.MachineSpec {
 	return s
 }
 
-// count gives how often a call came.
+// count returns how often a call came.
 func (w *world) count(call string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -73,7 +73,7 @@ func (s *survey) size(n family.MachineNeed, zone string) {
 	}
 }
 
-// image gives an image of DigitalOcean or of the account; nil where it told what is wrong.
+// image returns an image of DigitalOcean or of the account; nil where it told what is wrong.
 func (s *survey) image(ctx context.Context, name string) *godo.Image {
 	var i *godo.Image
 	var err error

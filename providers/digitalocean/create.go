@@ -90,7 +90,7 @@ func (c *cloud) Create(ctx context.Context, spec family.MachineSpec) (family.Mac
 	return o.machine(d), nil
 }
 
-// notCreated clears up after a droplet that was not created, or of which nobody knows whether it was; the error is the one that it is given.
+// notCreated clears up after a droplet that was not created, or of which no one knows whether it was; the error is the one that it is given.
 func notCreated(ctx context.Context, c *cloud, err error, key string, volumes []string) error {
 	if refused(err) && len(volumes) > 0 {
 		_ = c.volumes.delete(ctx, volumes[0]) // what the refusal says counts; Shared tells of what is left
@@ -168,7 +168,7 @@ func (o *order) machine(d *godo.Droplet) family.Machine {
 	return m
 }
 
-// find gives the intent's droplet, nil where there is none. One that was just made is asked for by its id, and after a call that was not answered it is looked
+// find returns the intent's droplet, nil where there is none. One that was just made is asked for by its id, and after a call that was not answered it is looked
 // for twice: lists lag behind, and DigitalOcean has no key of idempotency.
 func (c *cloud) find(ctx context.Context, tags map[string]string, key string) (*godo.Droplet, error) {
 	d, err := c.listed(ctx, tags)
@@ -193,7 +193,7 @@ func (c *cloud) find(ctx context.Context, tags map[string]string, key string) (*
 	return d, err
 }
 
-// listed gives the intent's droplet as lists show it. Where there are several, it is the one that was made first, for every caller.
+// listed returns the intent's droplet as lists show it. Where there are several, it is the one that was made first, for every caller.
 func (c *cloud) listed(ctx context.Context, tags map[string]string) (*godo.Droplet, error) {
 	found, err := c.droplets(ctx, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagIntent: tags[family.TagIntent]})
 	if err != nil || len(found) == 0 {

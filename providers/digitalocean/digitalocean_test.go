@@ -75,7 +75,7 @@ func (w *world) openLate(t *testing.T, times timing, more ...string) *cloud {
 	return c
 }
 
-// change does something to the account, and gives what undoes it.
+// change does something to the account, and returns what undoes it.
 func (w *world) change(do func(s *sim) (undo func())) func() (undo func()) {
 	return func() func() {
 		w.mu.Lock()

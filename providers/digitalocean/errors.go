@@ -22,7 +22,7 @@ const (
 	whenToAsk = time.Minute
 )
 
-// failure gives an error of the SDK its code. Scope is the one that the call needs, such as droplet:create. What never came to an answer is left to
+// failure returns an error of the SDK its code. Scope is the one that the call needs, such as droplet:create. What never came to an answer is left to
 // the family's
 // wrapper.
 func failure(scope string, err error) error {
@@ -72,7 +72,7 @@ func refusal(scope string, answer *godo.ErrorResponse) *app.Error {
 	return e
 }
 
-// unprocessable tells apart what DigitalOcean gives the same status.
+// unprocessable tells apart what DigitalOcean returns the same status.
 func unprocessable(e *app.Error, said string) {
 	has := func(words ...string) bool {
 		for _, w := range words {

@@ -36,7 +36,7 @@ type firewalls struct {
 }
 
 // ensure makes the cluster's firewall where there is none. It is put on by a tag, so it holds for each droplet from the moment that it exists. It is
-// looked for each time: a machine without it would be open to everybody.
+// looked for each time: a machine without it would be open to everyone.
 func (fs *firewalls) ensure(ctx context.Context, spec family.MachineSpec) error {
 	wanted, err := fs.request(spec)
 	if err != nil {
@@ -57,7 +57,7 @@ func (fs *firewalls) ensure(ctx context.Context, spec family.MachineSpec) error 
 	if err == nil {
 		return nil
 	}
-	if r != nil && r.StatusCode == http.StatusConflict { // names are unique: somebody else was faster
+	if r != nil && r.StatusCode == http.StatusConflict { // names are unique: someone else was faster
 		if there, err := fs.has(ctx, wanted); there || err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func firewallName(installation, cluster string) string {
 	return strings.Join(append(words, hash(installation, cluster)), "-")
 }
 
-// Shared gives the firewalls, the volumes that no machine has, as where a machine was asked for in vain, and the names in the account's DNS zone.
+// Shared returns the firewalls, the volumes that no machine has, as where a machine was asked for in vain, and the names in the account's DNS zone.
 func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
 	wanted := make(map[string]string, 2)
 	for _, name := range []string{family.TagInstallation, family.TagCluster} {
@@ -159,7 +159,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]family.Sh
 	return append(out, names...), err
 }
 
-// firewallTags gives the tags that a firewall stands for; nil for one of others.
+// firewallTags returns the tags that a firewall stands for; nil for one of others.
 func firewallTags(f *godo.Firewall) map[string]string {
 	for _, t := range f.Tags {
 		if tags, ok := readFirewallTag(t); ok && f.Name == firewallName(tags[family.TagInstallation], tags[family.TagCluster]) {
@@ -169,7 +169,6 @@ func firewallTags(f *godo.Firewall) map[string]string {
 	return nil
 }
 
-// DeleteShared implements app.Sharer.
 func (c *cloud) DeleteShared(ctx context.Context, id string) error {
 	if c.zone != "" {
 		was, err := records.DropShared(ctx, c.domain(), id, func(tags map[string]string) (bool, error) {

@@ -71,7 +71,7 @@ func note(d *godo.Droplet) string {
 	return text
 }
 
-// droplet gives a droplet; ENotFound for an id that none can have.
+// droplet returns a droplet; ENotFound for an id that none can have.
 func (c *cloud) droplet(ctx context.Context, id string) (*godo.Droplet, error) {
 	n, ok := number(id)
 	if !ok {
@@ -84,7 +84,7 @@ func (c *cloud) droplet(ctx context.Context, id string) (*godo.Droplet, error) {
 	return d, err
 }
 
-// droplets gives those that carry all of the tags. The cloud looks for one tag, the one that the fewest have.
+// droplets returns those that carry all of the tags. The cloud looks for one tag, the one that the fewest have.
 func (c *cloud) droplets(ctx context.Context, tags map[string]string) ([]godo.Droplet, error) {
 	list := c.api.Droplets.List
 	for _, name := range []string{family.TagIntent, family.TagInstallation} {
@@ -96,7 +96,7 @@ func (c *cloud) droplets(ctx context.Context, tags map[string]string) ([]godo.Dr
 		}
 	}
 	all, err := pages(ctx, "droplet:read", list)
-	if absent(err) { // nobody carries that tag yet
+	if absent(err) { // no one carries that tag yet
 		return nil, nil
 	}
 	return slices.DeleteFunc(all, func(d godo.Droplet) bool { return !carries(readCard(d.Tags).tags, tags) }), err
@@ -111,7 +111,6 @@ func carries(has, wanted map[string]string) bool {
 	return true
 }
 
-// Describe implements app.Provider.
 func (c *cloud) Describe(ctx context.Context, id string) (family.Machine, error) {
 	if err := ctx.Err(); err != nil {
 		return family.Machine{}, err
@@ -123,7 +122,6 @@ func (c *cloud) Describe(ctx context.Context, id string) (family.Machine, error)
 	return machine(d), nil
 }
 
-// List implements app.Provider.
 func (c *cloud) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	found, err := c.droplets(ctx, tags)
 	if err != nil {

@@ -20,10 +20,8 @@ type zone struct {
 
 var _ records.Zone = zone{}
 
-// NameZone implements app.Namer.
 func (c *cloud) NameZone() string { return c.zone }
 
-// SetName implements app.Namer.
 func (c *cloud) SetName(ctx context.Context, m family.Machine) error {
 	release, err := c.locks.Lock(ctx, "name "+m.Hostname)
 	if err != nil {
@@ -56,7 +54,6 @@ func (c *cloud) dropNames(ctx context.Context, tags map[string]string) error {
 	return nil
 }
 
-// Sets implements records.Zone.
 func (z zone) Sets(ctx context.Context, name, kind string) ([]records.Set, error) {
 	all, err := z.list(ctx, name, kind)
 	if err != nil {
@@ -91,7 +88,7 @@ func (z zone) list(ctx context.Context, name, kind string) ([]godo.DomainRecord,
 	}), err
 }
 
-// whole gives the whole of a record's name, which DigitalOcean tells without the domain's.
+// whole returns the whole of a record's name, which DigitalOcean tells without the domain's.
 func (z zone) whole(name string) string {
 	if name == "@" || name == "" {
 		return z.name
@@ -132,7 +129,6 @@ func (z zone) Write(ctx context.Context, s records.Set) error {
 	return z.delete(ctx, all)
 }
 
-// Remove implements records.Zone.
 func (z zone) Remove(ctx context.Context, name, kind string) error {
 	all, err := z.list(ctx, name, kind)
 	if err != nil {

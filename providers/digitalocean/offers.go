@@ -13,7 +13,7 @@ import (
 	"muster/app/template"
 )
 
-// Offers gives the regions and sizes that are available now, and the images of DigitalOcean and of the account.
+// Offers returns the regions and sizes that are available now, and the images of DigitalOcean and of the account.
 func (c *cloud) Offers(ctx context.Context) (family.Offers, error) {
 	out := family.Offers{Currency: "USD"}
 	regions, err := pages(ctx, "regions:read", c.api.Regions.List)

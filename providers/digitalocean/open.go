@@ -49,7 +49,7 @@ var (
 	_ family.Namer          = (*cloud)(nil)
 )
 
-// Open gives the account of the settings. It asks nothing yet.
+// Open returns the account of the settings. It asks nothing yet.
 func Open(settings map[string]any, via account.Network) (family.Provider, error) {
 	return open(settings, usual, via)
 }
@@ -82,7 +82,6 @@ func open(raw map[string]any, t timing, via account.Network) (*cloud, error) {
 		volumes: volumes{api: api, look: t.look}, firewalls: firewalls{api: api, sshFrom: s.sshFrom}}, nil
 }
 
-// ListsLate implements app.LateLister.
 func (c *cloud) ListsLate() time.Duration { return c.timing.late }
 
 // Close lets go of idle connections.
@@ -91,7 +90,7 @@ func (c *cloud) Close() error {
 	return nil
 }
 
-// wait waits, or gives the context's error.
+// wait waits, or returns the context's error.
 func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -31,7 +31,7 @@ func (r *recent) remember(intent string, id int) {
 	r.made[intent] = made{id, time.Now()}
 }
 
-// find gives the droplet that this process asked for a short while ago for an intent.
+// find returns the droplet that this process asked for a short while ago for an intent.
 func (r *recent) find(intent string) (made, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -84,7 +84,7 @@ func (s *sim) deleteRecord(c *call) {
 	c.answer(204, nil)
 }
 
-// named gives what the zone has for a name and beside it, as text.
+// named returns what the zone has for a name and beside it, as text.
 func (s *sim) named(name string) (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *sim) named(name string) (out []string) {
 	return out
 }
 
-// take has somebody else put a record at a name.
+// take has someone else put a record at a name.
 func (s *sim) take(name, kind, data string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

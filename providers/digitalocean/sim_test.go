@@ -179,7 +179,7 @@ func (c *call) one(name string, v map[string]any) {
 	c.answer(200, map[string]any{name: v})
 }
 
-// list gives one page, with links to the others.
+// list returns one page, with links to the others.
 func (c *call) list(name string, all []map[string]any) {
 	q := c.r.URL.Query()
 	page, size := atoi(q.Get("page"), 1), atoi(q.Get("per_page"), 20)
@@ -267,7 +267,7 @@ func (s *sim) getKey(c *call) { c.one("ssh_key", s.keyOf(c.id())) }
 
 var simTag = regexp.MustCompile(`^[a-zA-Z0-9:_-]{1,255}$`)
 
-// useTag makes a tag where there is none, and gives its canonical form: the case in which it came first stays.
+// useTag makes a tag where there is none, and returns its canonical form: the case in which it came first stays.
 func (s *sim) useTag(name string) (string, bool) {
 	if !simTag.MatchString(name) {
 		return "", false
@@ -399,7 +399,7 @@ func (s *sim) left() []string {
 	return out
 }
 
-// serve gives the address of a simulated account, which is exchanged by what it is handed.
+// serve returns the address of a simulated account, which is exchanged by what it is handed.
 func serve(t *testing.T, wrap func(http.Handler) http.Handler, now func() *sim) string {
 	t.Helper()
 	h := wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now().routes().ServeHTTP(w, r) }))

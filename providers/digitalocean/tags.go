@@ -13,12 +13,12 @@ import (
 )
 
 // Tags of droplets are flat: letters, digits, colons, hyphens and underscores, at most 255, and the case of letters does not tell two apart. A tag stays
-// in the account when nobody carries it any more. So a droplet of ours carries
+// in the account when no one carries it any more. So a droplet of ours carries
 //
 //	muster-installation:<value>            one in the account for all machines of an installation
 //	muster-intent:<value>                  its own, by which it is found, and which goes with it
 //	muster-own:<hash>:<n>:<key>:<value>…   all the rest, cut into pieces where it is long; its own, since the hash is of its intent
-//	muster-own:<hash>:<turn><n><last>:…    the same, written anew later, as when it left a pool: the highest turn that has all its pieces counts
+//	muster-own:<hash>:<turn><n><last>:…    the same, written again later, as when it left a pool: the highest turn that has all its pieces counts
 //	muster-firewall:<installation>:<cluster>  where it is behind a firewall, which is put on by this tag
 //
 // Names and values keep small letters, digits and hyphens; every other byte is written as _ and two hexadecimal digits.
@@ -42,10 +42,10 @@ type card struct {
 	volume bool
 	user   string
 	key    string // in authorized_keys form
-	turn   int    // how often it was written anew, since tags are put on one after the other
+	turn   int    // how often it was written again, since tags are put on one after the other
 }
 
-// write gives the tags of a droplet; EInvalid for more than they can hold.
+// write returns the tags of a droplet; EInvalid for more than they can hold.
 func (k card) write() ([]string, error) {
 	var out []string
 	rest := make([]string, 0, 2*len(k.tags)+6)
@@ -182,7 +182,7 @@ func firewallTag(installation, cluster string) string {
 	return firewallPrefix + escape(installation) + ":" + escape(cluster)
 }
 
-// readFirewallTag gives the tags that a firewall's tag stands for.
+// readFirewallTag returns the tags that a firewall's tag stands for.
 func readFirewallTag(t string) (map[string]string, bool) {
 	rest, ok := strings.CutPrefix(t, firewallPrefix)
 	installation, cluster, cut := strings.Cut(rest, ":")
@@ -240,7 +240,7 @@ const (
 	ed25519Head = "\x00\x00\x00\x0b" + ed25519Kind + "\x00\x00\x00\x20"
 )
 
-// rawKey gives the key itself of a line of kind ed25519, in hexadecimal digits; "" for other kinds.
+// rawKey returns the key itself of a line of kind ed25519, in hexadecimal digits; "" for other kinds.
 func rawKey(line string) string {
 	fields := strings.Fields(line)
 	if len(fields) < 2 || fields[0] != ed25519Kind {

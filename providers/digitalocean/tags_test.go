@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A card that is written anew counts when it is whole, and until then the one before it does.
+// A card that is written again counts when it is whole, and until then the one before it does.
 func TestTagsWrittenAnew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fixed := map[string]string{family.TagIntent: "i", family.TagInstallation: "n"}

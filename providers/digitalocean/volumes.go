@@ -23,7 +23,7 @@ type volumes struct {
 	look time.Duration // between looks at one that is being detached
 }
 
-// find gives the volume of a name in a region, nil where there is none.
+// find returns the volume of a name in a region, nil where there is none.
 func (vs *volumes) find(ctx context.Context, name, region string) (*godo.Volume, error) {
 	found, err := pages(ctx, "block_storage:read", func(ctx context.Context, o *godo.ListOptions) ([]godo.Volume, *godo.Response, error) {
 		return vs.api.Storage.ListVolumes(ctx, &godo.ListVolumeParams{Name: name, Region: region, ListOptions: o})
@@ -35,7 +35,7 @@ func (vs *volumes) find(ctx context.Context, name, region string) (*godo.Volume,
 	return &found[i], nil
 }
 
-// ensure gives the id of the order's volume, which is made where there is none.
+// ensure returns the id of the order's volume, which is made where there is none.
 func (vs *volumes) ensure(ctx context.Context, o *order) (string, error) {
 	name := volumeName(o.spec.Tags)
 	v, err := vs.find(ctx, name, o.region)

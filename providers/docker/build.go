@@ -33,7 +33,7 @@ func builtName(text string) string {
 	return builtNames + hex.EncodeToString(sum[:])
 }
 
-// imageName gives the name that the engine knows an image by, or will know it by.
+// imageName returns the name that the engine knows an image by, or will know it by.
 func (s settings) imageName(image template.Image) (string, error) {
 	text := image.Extra[dockerfile]
 	switch {
@@ -107,7 +107,7 @@ func (e *engine) built(ctx context.Context, h *heard, text, name string) error {
 
 func second(_ int, err error) error { return err }
 
-// size gives the bytes of an image; ENotFound where the engine does not have it.
+// size returns the bytes of an image; ENotFound where the engine does not have it.
 func (e *engine) size(ctx context.Context, h *heard, name string) (int64, error) {
 	i, err := e.api.ImageInspect(ctx, name)
 	return i.Size, failure(ctx, h, err)

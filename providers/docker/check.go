@@ -15,7 +15,6 @@ import (
 	"muster/app/template"
 )
 
-// CheckAccount implements app.AccountChecker.
 func (e *engine) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	var found []family.Finding
 	ok := func(about, subject, format string, args ...any) {
@@ -165,7 +164,7 @@ func (e *engine) canBuild(ctx context.Context, h *heard, image template.Image) (
 	return "The image is built for the first machine, of " + strings.Join(from, ", ") + ".", nil
 }
 
-// Offers gives the images that the engine has, and sizes up to the whole host. Containers cost nothing of their own.
+// Offers returns the images that the engine has, and sizes up to the whole host. Containers cost nothing of their own.
 func (e *engine) Offers(ctx context.Context) (family.Offers, error) {
 	var out family.Offers
 	ctx, h, err := e.asking(ctx)

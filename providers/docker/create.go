@@ -98,7 +98,7 @@ func (e *engine) order(spec family.MachineSpec) (*order, error) {
 	return o, err
 }
 
-// shortEnough gives a host name that the kernel takes.
+// shortEnough returns a host name that the kernel takes.
 func shortEnough(hostname string) string {
 	if len(hostname) <= 63 {
 		return hostname

@@ -116,7 +116,7 @@ func (o *settings) readImages(s account.Settings) (err error) {
 	return nil
 }
 
-// readTLS gives nil where none is spoken. No part of a key stands in a message.
+// readTLS returns nil where none is spoken. No part of a key stands in a message.
 func readTLS(s account.Settings, scheme string) (*tls.Config, error) {
 	ca, cert, key := s.Text("ca"), s.Text("cert"), s.Text("key")
 	switch {
@@ -149,7 +149,7 @@ type size struct {
 
 var flavorForm = regexp.MustCompile(`^([0-9]{1,4}(?:\.[0-9]{1,2})?)cpu-([0-9]{1,6})(mb|gb)$`)
 
-// readFlavor gives a flavor's size; false where it has none of these forms.
+// readFlavor returns a flavor's size; false where it has none of these forms.
 func readFlavor(name string) (size, bool) {
 	if name == "unlimited" {
 		return size{}, true

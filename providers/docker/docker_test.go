@@ -173,7 +173,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// testCA gives a certificate in PEM form.
+// testCA returns a certificate in PEM form.
 func testCA(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewTLSServer(http.NotFoundHandler())

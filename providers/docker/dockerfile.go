@@ -29,7 +29,7 @@ var (
 	stageForm = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
 )
 
-// bases gives the images that a Dockerfile begins with, each once. What engines may read in two ways, and what would reach for something that is in
+// bases returns the images that a Dockerfile begins with, each once. What engines may read in two ways, and what would reach for something that is in
 // none of these
 // images, is EInvalid: what a build begins with is then known before it begins.
 func bases(text string) (list []string, err error) {
@@ -75,7 +75,7 @@ func bases(text string) (list []string, err error) {
 	return list, nil
 }
 
-// instruction looks at one, and gives the images and the stages that there are with it.
+// instruction looks at one, and returns the images and the stages that there are with it.
 func instruction(text string, line int, images, stages []string) ([]string, []string, error) {
 	words := strings.Fields(text)
 	what := strings.ToUpper(words[0])

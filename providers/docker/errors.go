@@ -50,7 +50,7 @@ func ask(r *http.Request) error {
 	return nil
 }
 
-// code gives the status of the last answer, 0 where there was none.
+// code returns the status of the last answer, 0 where there was none.
 func (h *heard) code() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,7 +60,7 @@ func (h *heard) code() int {
 // whenToAsk is for proxies that refuse calls without saying until when.
 const whenToAsk = 30 * time.Second
 
-// failure gives an error of the client its code. The client wraps lost connections in errors of its own, without their causes.
+// failure returns an error of the client its code. The client wraps lost connections in errors of its own, without their causes.
 func failure(ctx context.Context, h *heard, err error) error {
 	if err == nil {
 		return nil

@@ -37,7 +37,7 @@ const (
 	reasonNoRoom  = "image_no_room" // jobs/retry.go has a rule for it
 )
 
-// noRoom is for an engine whose disk is full: EConflict, since somebody has to make room there. It is not ECapacity, for which other hardware is
+// noRoom is for an engine whose disk is full: EConflict, since someone has to make room there. It is not ECapacity, for which other hardware is
 // asked: on the same
 // engine, where the image would be pulled or built again.
 func noRoom(message string) *app.Error {
@@ -67,7 +67,7 @@ func (e *engine) provide(ctx context.Context, h *heard, image template.Image, na
 	return err
 }
 
-// turn waits until an image is nobody else's to fetch. It is told where that takes long.
+// turn waits until an image is no one else's to fetch. It is told where that takes long.
 func (e *engine) turn(ctx context.Context, name string) (func(), error) {
 	told := time.AfterFunc(time.Second, func() {
 		family.Tell(ctx, family.StreamSystem, "Another machine's step is fetching the image "+name+"; waiting for it.")
@@ -111,7 +111,7 @@ func (e *engine) pulled(ctx context.Context, h *heard, name string) error {
 	return nil
 }
 
-// auth gives what a registry is shown for an image: nothing, unless it is the registry that the account has a password for. Who is for people.
+// auth returns what a registry is shown for an image: nothing, unless it is the registry that the account has a password for. Who is for people.
 func (e *engine) auth(name string) (header, who string, err error) {
 	named, err := reference.ParseNormalizedNamed(name)
 	if err != nil {
@@ -195,7 +195,7 @@ func follow(ctx context.Context, r io.Reader) error {
 	}
 }
 
-// notPulled gives the error of a pull its code, by what the registry or the engine said.
+// notPulled returns the error of a pull its code, by what the registry or the engine said.
 func (e *engine) notPulled(ctx context.Context, h *heard, name string, err error) error {
 	var s said
 	if !errors.As(err, &s) && h.code() < 400 {

@@ -37,7 +37,7 @@ func shaOf(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// newRegistry packs the layer of an engine's image, as docker save gives it.
+// newRegistry packs the layer of an engine's image, as docker save returns it.
 func newRegistry(t *testing.T, layer []byte) (*tinyRegistry, string) {
 	t.Helper()
 	var packed bytes.Buffer

@@ -13,7 +13,7 @@ import (
 	"muster/providers/providertest"
 )
 
-// machineOf creates a machine of an image, and gives the lines that were told meanwhile.
+// machineOf creates a machine of an image, and returns the lines that were told meanwhile.
 func machineOf(t *testing.T, e *engine, intent string, image template.Image) (family.Machine, []string, error) {
 	t.Helper()
 	s, _ := providertest.Harness{Flavor: "unlimited", Image: image.Image}.Spec(t, intent)

@@ -95,7 +95,6 @@ func (e *engine) machine(c *container.InspectResponse) family.Machine {
 	return m
 }
 
-// Describe implements app.Provider.
 func (e *engine) Describe(ctx context.Context, id string) (family.Machine, error) {
 	ctx, _, err := e.asking(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ var (
 	_ family.Offerer        = (*engine)(nil)
 )
 
-// Open gives the engine of the settings. It asks nothing yet.
+// Open returns the engine of the settings. It asks nothing yet.
 func Open(settings map[string]any) (family.Provider, error) { return open(settings) }
 
 func open(raw map[string]any) (*engine, error) {

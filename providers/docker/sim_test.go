@@ -36,7 +36,7 @@ type sim struct {
 
 // simRemote is an image at a registry.
 type simRemote struct {
-	user, password string // "" lets everybody in
+	user, password string // "" lets everyone in
 	says           string // instead of the image
 }
 

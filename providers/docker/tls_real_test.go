@@ -27,7 +27,7 @@ type authority struct {
 	pem  string
 }
 
-// sign gives a certificate and its key in PEM form; a nil authority signs itself.
+// sign returns a certificate and its key in PEM form; a nil authority signs itself.
 func (a *authority) sign(t *testing.T, name string) (*authority, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -57,7 +57,7 @@ func (a *authority) sign(t *testing.T, name string) (*authority, string) {
 	return &authority{made, key, pemOf(raw)}, string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: b}))
 }
 
-// A real engine that wants certificates lets in who has one of its CA, and nobody else.
+// A real engine that wants certificates lets in who has one of its CA, and no one else.
 func TestARealEngineBehindTLS(t *testing.T) {
 	var none *authority
 	ca, _ := none.sign(t, "ca")

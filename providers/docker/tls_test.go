@@ -67,7 +67,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// clientPair gives a certificate that has signed itself, its key, and a pool that knows it.
+// clientPair returns a certificate that has signed itself, its key, and a pool that knows it.
 func clientPair(t *testing.T) (cert, key string, known *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

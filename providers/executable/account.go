@@ -48,7 +48,7 @@ type begin struct {
 	err  error
 }
 
-// Open gives an account. Its process is started by the first call.
+// Open returns an account. Its process is started by the first call.
 func Open(program Program, name string, settings map[string]any, env Env) (family.Provider, error) {
 	return open(program, name, settings, env, usualTimes), nil
 }
@@ -85,7 +85,7 @@ func (a *account) ask(ctx context.Context, verb string, params, result any) erro
 	return p.ask(ctx, verb, params, result)
 }
 
-// ready gives the process, which it starts where there is none.
+// ready returns the process, which it starts where there is none.
 func (a *account) ready(ctx context.Context) (*process, error) {
 	b, err := a.begin()
 	if err != nil {

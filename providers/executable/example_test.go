@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// example gives the example's program, in a directory where it may be started from.
+// example returns the example's program, in a directory where it may be started from.
 func example(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {

@@ -59,7 +59,7 @@ func (a *account) Create(ctx context.Context, spec family.MachineSpec) (family.M
 	return a.askMachine(ctx, verbCreate, specLine(spec))
 }
 
-// Describe gives a machine as it is now.
+// Describe returns a machine as it is now.
 func (a *account) Describe(ctx context.Context, id string) (family.Machine, error) {
 	m, err := a.askMachine(ctx, verbMachine, idParams{id})
 	if err == nil && m.ID != id {
@@ -77,7 +77,7 @@ func (a *account) askMachine(ctx context.Context, verb string, params any) (fami
 	return m, told(err)
 }
 
-// List gives the machines with all of the tags.
+// List returns the machines with all of the tags.
 func (a *account) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	if tags == nil {
 		tags = map[string]string{}
@@ -105,7 +105,7 @@ func (a *account) Wake(ctx context.Context, id string) error {
 	return a.ask(ctx, verbWake, idParams{id}, &nothing{})
 }
 
-// Adopt gives a machine to another node.
+// Adopt returns a machine to another node.
 func (a *account) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	return a.ask(ctx, verbAdopt, adoptParams{id, specLine(spec)}, &nothing{})
 }
@@ -123,7 +123,7 @@ func (a *account) CheckAccount(ctx context.Context, needs family.AccountNeeds) (
 	return found, told(err)
 }
 
-// Offers gives what can be made.
+// Offers returns what can be made.
 func (a *account) Offers(ctx context.Context) (family.Offers, error) {
 	var o family.Offers
 	if err := a.ask(ctx, verbOffers, nothing{}, &o); err != nil {

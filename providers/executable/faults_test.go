@@ -190,7 +190,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// One that does not read what it is asked keeps nobody from giving up, nor Muster from ending.
+// One that does not read what it is asked keeps no one from giving up, nor Muster from ending.
 func TestDeafness(t *testing.T) {
 	a, _, _ := oddAccount(t, "deaf")
 	var all sync.WaitGroup
@@ -279,7 +279,7 @@ func TestTheEnd(t *testing.T) {
 	}
 }
 
-// alive tells whether a process runs; one that has ended and that nobody has asked after does not.
+// alive tells whether a process runs; one that has ended and that no one has asked after does not.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -12,7 +12,7 @@ import (
 	"muster/app/program"
 )
 
-// times are how long a program may take where nobody else says so.
+// times are how long a program may take where no one else says so.
 type times struct {
 	describe time.Duration // to say what it is, from its start
 	open     time.Duration // to take the settings
@@ -43,7 +43,7 @@ type process struct {
 	mu      sync.Mutex
 	last    uint64
 	pending map[uint64]chan answer
-	odd     bool  // an answer came that nobody had asked for
+	odd     bool  // an answer came that no one had asked for
 	why     error // it is dead
 }
 
@@ -100,7 +100,7 @@ func (p *process) read(line []byte) error {
 	return nil
 }
 
-// take hands an answer to who waits for it. One that comes too late is nobody's any more; one that nobody asked for is a mistake.
+// take hands an answer to who waits for it. One that comes too late is no one's any more; one that no one asked for is a mistake.
 func (p *process) take(a answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,7 +237,7 @@ func (p *process) forget(id uint64) {
 	delete(p.pending, id)
 }
 
-// cancel tells the program that nobody waits any more. Where it does not read, that is not waited for either.
+// cancel tells the program that no one waits any more. Where it does not read, that is not waited for either.
 func (p *process) cancel(id uint64) {
 	text, err := json.Marshal(request{Verb: verbCancel, Params: cancelParams{id}})
 	if err != nil {

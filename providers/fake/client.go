@@ -34,8 +34,8 @@ var (
 // answerLimit bounds an answer, in bytes.
 const answerLimit = 64 << 20
 
-// Provider gives the account that the settings name: one of another process where they have a url, and otherwise the one
-// that Open gives.
+// Provider returns the account that the settings name: one of another process where they have a url, and otherwise the one
+// that Open returns.
 func Provider(name string, settings map[string]any) (family.Provider, error) {
 	if text(settings, "url") == "" {
 		return Open(name, settings)
@@ -65,43 +65,36 @@ func checkURL(settings map[string]any) error {
 	return nil
 }
 
-// Create implements app.Provider.
 func (c *client) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	a, err := c.ask(ctx, Create, question{Spec: &spec})
 	return a.Machine, err
 }
 
-// Describe implements app.Provider.
 func (c *client) Describe(ctx context.Context, id string) (family.Machine, error) {
 	a, err := c.ask(ctx, Describe, question{ID: id})
 	return a.Machine, err
 }
 
-// List implements app.Provider.
 func (c *client) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	a, err := c.ask(ctx, List, question{Tags: tags})
 	return a.Machines, err
 }
 
-// Delete implements app.Provider.
 func (c *client) Delete(ctx context.Context, id string) error {
 	_, err := c.ask(ctx, Delete, question{ID: id})
 	return err
 }
 
-// Adopt implements app.Adopter.
 func (c *client) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	_, err := c.ask(ctx, Adopt, question{ID: id, Spec: &spec})
 	return err
 }
 
-// Sleep implements app.Sleeper.
 func (c *client) Sleep(ctx context.Context, id string) error {
 	_, err := c.ask(ctx, Sleep, question{ID: id})
 	return err
 }
 
-// Wake implements app.Sleeper.
 func (c *client) Wake(ctx context.Context, id string) error {
 	_, err := c.ask(ctx, Wake, question{ID: id})
 	return err

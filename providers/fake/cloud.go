@@ -69,7 +69,7 @@ var (
 	named   = make(map[string]*Cloud)
 )
 
-// Named gives the account of that name, the same one each time within this process.
+// Named returns the account of that name, the same one each time within this process.
 func Named(name string) *Cloud {
 	namedMu.Lock()
 	defer namedMu.Unlock()
@@ -173,7 +173,6 @@ func (c *Cloud) build(spec family.MachineSpec) (*machine, error) {
 
 func machineID(serial int) string { return fmt.Sprintf("fake-%d", serial) }
 
-// ListsLate implements app.LateLister.
 func (c *Cloud) ListsLate() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,7 +191,7 @@ func (c *Cloud) view(m *machine) family.Machine {
 	return out
 }
 
-// Describe gives a machine; ENotFound where it does not exist.
+// Describe returns a machine; ENotFound where it does not exist.
 func (c *Cloud) Describe(ctx context.Context, id string) (family.Machine, error) {
 	return run(ctx, c, Call{Verb: Describe, ID: id}, func() (family.Machine, error) {
 		m := c.machines[id]
@@ -203,7 +202,7 @@ func (c *Cloud) Describe(ctx context.Context, id string) (family.Machine, error)
 	})
 }
 
-// List gives the machines that carry all of the tags, by id. Those younger than the list lag are not in it yet.
+// List returns the machines that carry all of the tags, by id. Those younger than the list lag are not in it yet.
 func (c *Cloud) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	return run(ctx, c, Call{Verb: List}, func() ([]family.Machine, error) {
 		var out []family.Machine
@@ -261,7 +260,7 @@ func (c *Cloud) Wake(ctx context.Context, id string) error {
 	return err
 }
 
-// Adopt gives a machine to another node; one that does not exist is ENotFound.
+// Adopt returns a machine to another node; one that does not exist is ENotFound.
 func (c *Cloud) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	_, err := run(ctx, c, Call{Verb: Adopt, ID: id}, func() (any, error) {
 		m := c.machines[id]
@@ -290,7 +289,7 @@ func (c *Cloud) add(m *machine) {
 	c.intents[intent] = append(c.intents[intent], m.ID)
 }
 
-// tagged gives those machines that may carry the tags: where they name an intent, all but its own are left out, so that a
+// tagged returns those machines that may carry the tags: where they name an intent, all but its own are left out, so that a
 // call costs the same in an account of ten thousand.
 func (c *Cloud) tagged(tags map[string]string) iter.Seq2[string, *machine] {
 	intent, named := tags[family.TagIntent]

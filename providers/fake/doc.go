@@ -3,5 +3,5 @@
 // whose effect happens though the answer is lost, calls that hang, machines that die, lists that lag behind.
 //
 // Its machines do not answer by themselves; Bind points them to an SSH server that a test has started, or to Nodes, which
-// are such servers, each with a directory of its own. Serve gives an account to other processes, which it outlives.
+// are such servers, each with a directory of its own. Serve returns an account to other processes, which it outlives.
 package fake

@@ -132,7 +132,7 @@ func (m *node) serve(raw net.Conn) {
 }
 
 // session runs one command the way sshd does: the exit status is sent as soon as the command has ended, the channel is
-// closed when nobody holds its outputs any more, and a command whose client has gone is left to itself.
+// closed when no one holds its outputs any more, and a command whose client has gone is left to itself.
 func (m *node) session(conn ssh.Conn, ch ssh.Channel, reqs <-chan *ssh.Request) {
 	var cmd *exec.Cmd
 	var work sync.WaitGroup
@@ -165,7 +165,7 @@ func (m *node) session(conn ssh.Conn, ch ssh.Channel, reqs <-chan *ssh.Request) 
 	work.Wait()
 }
 
-// start gives nil where the command cannot be started.
+// start returns nil where the command cannot be started.
 func (m *node) start(line string, conn ssh.Conn, ch ssh.Channel, work *sync.WaitGroup) *exec.Cmd {
 	home := filepath.Join(m.dir, "home")
 	cmd := exec.Command("/bin/sh", "-c", line)

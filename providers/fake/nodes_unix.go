@@ -36,10 +36,10 @@ type Nodes struct {
 	work   sync.WaitGroup
 }
 
-// NewNodes gives nodes whose directories are made below dir: <cluster>/<node>.<intent>.<number>, one for each machine.
+// NewNodes returns nodes whose directories are made below dir: <cluster>/<node>.<intent>.<number>, one for each machine.
 func NewNodes(dir string) *Nodes { return &Nodes{dir: dir, nodes: make(map[string]*node)} }
 
-// Bind starts a server for a machine. Where it cannot, the machine has an address where nobody answers.
+// Bind starts a server for a machine. Where it cannot, the machine has an address where no one answers.
 func (n *Nodes) Bind(spec family.MachineSpec) Endpoint {
 	nowhere := Endpoint{Address: "127.0.0.1", Port: 1}
 	n.mu.Lock()
@@ -128,7 +128,7 @@ func (n *Nodes) Close() error {
 	return nil
 }
 
-// Busy gives how many commands run now.
+// Busy returns how many commands run now.
 func (n *Nodes) Busy() (commands int) {
 	for _, m := range n.all() {
 		commands += m.busy()
@@ -136,7 +136,7 @@ func (n *Nodes) Busy() (commands int) {
 	return commands
 }
 
-// Commands gives how many commands were started so far.
+// Commands returns how many commands were started so far.
 func (n *Nodes) Commands() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -149,7 +149,7 @@ func (n *Nodes) count() {
 	n.ran++
 }
 
-// Cut ends all connections of some nodes, as a network does that breaks: those that run commands first. It gives how many
+// Cut ends all connections of some nodes, as a network does that breaks: those that run commands first. It returns how many
 // nodes had connections to lose.
 func (n *Nodes) Cut(nodes int) (cut int) {
 	all := n.all()
@@ -170,7 +170,7 @@ func (n *Nodes) LoseExits(commands int) {
 	n.lose = commands
 }
 
-// LostExits gives how many commands have ended unheard so far.
+// LostExits returns how many commands have ended unheard so far.
 func (n *Nodes) LostExits() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -30,5 +30,4 @@ var (
 // Offers implements app.Offerer. It is the same for every account.
 func (c *Cloud) Offers(ctx context.Context) (family.Offers, error) { return offered, ctx.Err() }
 
-// Offers implements app.Offerer.
 func (c *client) Offers(ctx context.Context) (family.Offers, error) { return offered, ctx.Err() }

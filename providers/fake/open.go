@@ -40,7 +40,7 @@ func Check(settings map[string]any) error {
 	return apply(New(""), settings)
 }
 
-// Open gives the named account of this process, set up as the settings say.
+// Open returns the named account of this process, set up as the settings say.
 func Open(name string, settings map[string]any) (*Cloud, error) {
 	account := text(settings, "account")
 	if account == "" {
@@ -130,7 +130,7 @@ func invalid(field, format string, args ...any) error {
 	return e
 }
 
-// publicLine gives the authorized_keys form of the public half of a private key.
+// publicLine returns the authorized_keys form of the public half of a private key.
 func publicLine(private []byte) (string, error) {
 	signer, err := ssh.ParsePrivateKey(private)
 	if err != nil {

@@ -37,10 +37,10 @@ type Outcome struct {
 	Happens bool          // the effect happens all the same: the reply is lost, not the request
 	Hangs   bool          // no answer until the caller's context is done
 	Delay   time.Duration // before anything happens, added to the verb's own
-	Late    time.Duration // what is made comes to be only so much later; nobody can see or delete it before
+	Late    time.Duration // what is made comes to be only so much later; no one can see or delete it before
 	Node    string        // only for machines whose TagNode is this; "" for all
 	Flavor  string        // only for machines that are asked for of this flavor; "" for all
-	Times   int           // for so many calls; 0 means one, below 0 for ever
+	Times   int           // for so many calls; 0 means one, below 0 forever
 }
 
 type rule struct {
@@ -121,7 +121,7 @@ func (c *Cloud) SetRate(perSecond float64, burst int) {
 // RefuseFor makes the cloud refuse every call for so long, with ERateLimit and when to come back.
 func (c *Cloud) RefuseFor(d time.Duration) { c.set(func() { c.throttle.until = time.Now().Add(d) }) }
 
-// Refused gives how many calls were refused because there were too many.
+// Refused returns how many calls were refused because there were too many.
 func (c *Cloud) Refused() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,12 +172,12 @@ func (c *Cloud) Stop(id string) {
 // Vanish takes a machine away behind everyone's back. Unknown ids are ignored.
 func (c *Cloud) Vanish(id string) { c.set(func() { delete(c.machines, id) }) }
 
-// Put adds a machine as somebody else would, without a call; it replaces one of the same id.
+// Put adds a machine as someone else would, without a call; it replaces one of the same id.
 func (c *Cloud) Put(m family.Machine) {
 	c.set(func() { c.add(&machine{Machine: m, made: time.Now()}) })
 }
 
-// Machines gives all machines as they are, by id, without a call and without lag.
+// Machines returns all machines as they are, by id, without a call and without lag.
 func (c *Cloud) Machines() []family.Machine {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,14 +191,14 @@ func (c *Cloud) Machines() []family.Machine {
 	return out
 }
 
-// Calls gives the calls so far, in the order in which they came.
+// Calls returns the calls so far, in the order in which they came.
 func (c *Cloud) Calls() []Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.calls)
 }
 
-// Count gives the number of calls of a verb so far.
+// Count returns the number of calls of a verb so far.
 func (c *Cloud) Count(v Verb) int {
 	n := 0
 	for _, call := range c.Calls() {

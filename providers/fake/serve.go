@@ -41,7 +41,7 @@ type answer struct {
 	Late time.Duration `json:"late,omitempty"`
 }
 
-// Serve gives the account to other processes, over HTTP, so that it outlives them: a provider of type fake whose setting
+// Serve returns the account to other processes, over HTTP, so that it outlives them: a provider of type fake whose setting
 // url leads here is a client of it. Who asks must know the secret. Orders work as within the process; what was asked for
 // happens although the one who asked is gone by then.
 func (c *Cloud) Serve(secret string) http.Handler {

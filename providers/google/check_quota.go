@@ -114,7 +114,7 @@ func (s *survey) quotas(ctx context.Context, project *gcp.Project, each bool) {
 
 func isCPUs(metric string) bool { return strings.HasSuffix(metric, ofSeries) || metric == spotCPUs }
 
-// counted gives the metric that a region counts a need under: where a series has no quota of its own, and where spot machines have none, they count
+// counted returns the metric that a region counts a need under: where a series has no quota of its own, and where spot machines have none, they count
 // as others do.
 func counted(quotas []*gcp.Quota, metric string) string {
 	if isCPUs(metric) && limitOf(quotas, metric) == 0 {

@@ -63,7 +63,7 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 }
 
 // insert asks for the machine and waits until it is known whether there is room. Where the call was answered with an operation that had ended, of a
-// machine that is gone or was never made, it is asked for anew: the cloud knows the request from an earlier try.
+// machine that is gone or was never made, it is asked for again: the cloud knows the request from an earlier try.
 func (p *Provider) insert(ctx context.Context, zone string, wanted *gcp.Instance, request string) error {
 	op, err := p.api.InsertInstance(ctx, p.project, zone, wanted, request)
 	if err != nil {

@@ -133,7 +133,7 @@ func (c *cloud) image(path string) *gcp.Image {
 	return newest
 }
 
-// find gives the machine that a call is about, or answers that there is none.
+// find returns the machine that a call is about, or answers that there is none.
 func (c *cloud) find(w http.ResponseWriter, r *http.Request) *gcp.Instance {
 	at := r.PathValue("zone") + "/" + r.PathValue("name")
 	i := c.instances[at]

@@ -18,7 +18,7 @@ func (c *cloud) listManaged(w http.ResponseWriter, r *http.Request) {
 	reply(w, out)
 }
 
-// listSets gives three sets a page.
+// listSets returns three sets a page.
 func (c *cloud) listSets(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("type") != "" && q.Get("name") == "" {
@@ -85,7 +85,7 @@ func (c *cloud) deleteSet(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]any{})
 }
 
-// named gives what a name leads to, and take puts something there.
+// named returns what a name leads to, and take puts something there.
 func (c *cloud) named(name string) (out []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -147,7 +147,7 @@ func (c *cloud) keyFile() string {
 	return string(b)
 }
 
-// token gives a token for an assertion that the key has signed.
+// token returns a token for an assertion that the key has signed.
 func (c *cloud) token(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -260,7 +260,7 @@ func (c *cloud) tick() {
 	}
 }
 
-// begin gives an operation, or the one that the request id has begun before.
+// begin returns an operation, or the one that the request id has begun before.
 func (c *cloud) begin(w http.ResponseWriter, r *http.Request, kind, target string, effect func()) *operation {
 	c.next++
 	zone := r.PathValue("zone")

@@ -18,7 +18,7 @@ import (
 // comeBack is when to ask again where the cloud does not say: its rates are counted by the minute.
 const comeBack = 20 * time.Second
 
-// coded gives an answer's error its code. What never was an answer goes up as it is.
+// coded returns an answer's error its code. What never was an answer goes up as it is.
 func coded(err error) error {
 	var login *auth.Error
 	var answer *gcp.Error
@@ -100,7 +100,7 @@ func refusedLogin(login *auth.Error) error {
 
 var descriptionForm = regexp.MustCompile(`"error_description"\s*:\s*"([^"\\]{1,200})`)
 
-// failed gives the error of an operation that ended with one.
+// failed returns the error of an operation that ended with one.
 func failed(code, message string, status int64) *app.Error {
 	e := &app.Error{Code: app.EInternal, Message: message}
 	if e.Message == "" {

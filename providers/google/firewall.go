@@ -14,7 +14,7 @@ import (
 	"muster/providers/internal/records"
 )
 
-// Priorities of our rules. The last one closes a cluster's machines against whatever a network lets in to everybody by rules of a lower rank, as
+// Priorities of our rules. The last one closes a cluster's machines against whatever a network lets in to everyone by rules of a lower rank, as
 // those are that the network "default" is born with (65534).
 const (
 	opening = 1000
@@ -127,7 +127,7 @@ func (p *Provider) ensureFirewall(ctx context.Context, spec family.MachineSpec, 
 	return nil
 }
 
-// networkFor gives the network's path; where only the subnetwork is known, the cloud says it.
+// networkFor returns the network's path; where only the subnetwork is known, the cloud says it.
 func (p *Provider) networkFor(ctx context.Context, c choices, zone string) (string, error) {
 	if path := p.networkPath(c); path != "" {
 		return path, nil
@@ -143,7 +143,7 @@ func (p *Provider) networkFor(ctx context.Context, c choices, zone string) (stri
 	return trimmed(s.Network), nil
 }
 
-// rules gives the rules of a project whose names begin so.
+// rules returns the rules of a project whose names begin so.
 func (p *Provider) rules(ctx context.Context, project, prefix string) (map[string]*gcp.Firewall, error) {
 	out := map[string]*gcp.Firewall{}
 	err := p.api.Firewalls(ctx, project, "name eq "+prefix+".*", func(page *gcp.FirewallList) error {

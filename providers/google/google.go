@@ -118,7 +118,7 @@ func Check(settings map[string]any) error {
 	return nil
 }
 
-// Open gives the project that the settings name. It asks nothing yet.
+// Open returns the project that the settings name. It asks nothing yet.
 func Open(_ context.Context, name string, settings map[string]any, via account.Network) (*Provider, error) {
 	return open(name, settings, "", usual, via)
 }

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // quick are pauses for a cloud whose operations take milliseconds.
 var quick = pauses{operation: 2 * time.Millisecond, machine: 2 * time.Millisecond}
 
-// open gives an account on the cloud; settings go before the usual ones.
+// open returns an account on the cloud; settings go before the usual ones.
 func (c *cloud) open(t *testing.T, settings map[string]any) *Provider {
 	t.Helper()
 	return c.openLate(t, settings, quick)

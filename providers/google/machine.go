@@ -35,7 +35,7 @@ func place(id string) (zone, name string, ok bool) {
 
 func absent(id string) error { return app.Errorf(app.ENotFound, "there is no machine %q", id) }
 
-// Describe gives the machine as it is now.
+// Describe returns the machine as it is now.
 func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	i, err := p.instance(ctx, id)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, err
 	return p.whole(ctx, i)
 }
 
-// instance gives what stands under an id; ENotFound where nothing does.
+// instance returns what stands under an id; ENotFound where nothing does.
 func (p *Provider) instance(ctx context.Context, id string) (*gcp.Instance, error) {
 	zone, name, ok := place(id)
 	if !ok {
@@ -57,7 +57,7 @@ func (p *Provider) instance(ctx context.Context, id string) (*gcp.Instance, erro
 	return i, err
 }
 
-// whole gives the machine, and says that it runs only when it has done its first start: until then its SSH server shows a host key of its own.
+// whole returns the machine, and says that it runs only when it has done its first start: until then its SSH server shows a host key of its own.
 func (p *Provider) whole(ctx context.Context, i *gcp.Instance) (family.Machine, error) {
 	m := machine(i)
 	if m.State != family.MachineRunning {
@@ -164,7 +164,7 @@ func metaOf(i *gcp.Instance) map[string]string {
 	return out
 }
 
-// tagsOf gives the exact tags. Where somebody took them away, those among the labels are left, so that the machine is still known as ours.
+// tagsOf returns the exact tags. Where someone took them away, those among the labels are left, so that the machine is still known as ours.
 func tagsOf(i *gcp.Instance, meta map[string]string) map[string]string {
 	var tags map[string]string
 	if json.Unmarshal([]byte(meta[metaTags]), &tags) == nil && tags != nil {
@@ -183,7 +183,7 @@ func stateOf(status string) family.MachineState {
 	return family.MachineStarting // PROVISIONING, STAGING, REPAIRING
 }
 
-// List gives every machine that carries all of the tags, in all zones.
+// List returns every machine that carries all of the tags, in all zones.
 func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	all, err := p.instances(ctx, tags)
 	if err != nil {
@@ -196,7 +196,7 @@ func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.M
 	return out, nil
 }
 
-// instances gives those that carry all of the tags, by id. A zone that does not answer is an error: what is in it would be missing.
+// instances returns those that carry all of the tags, by id. A zone that does not answer is an error: what is in it would be missing.
 func (p *Provider) instances(ctx context.Context, tags map[string]string) ([]*gcp.Instance, error) {
 	var out []*gcp.Instance
 	err := p.api.Instances(ctx, p.project, filterOf(tags), func(page *gcp.InstanceAggregatedList) error {

@@ -284,7 +284,7 @@ func TestFirewallRules(t *testing.T) {
 		if !slices.Equal(inside.SourceTags, []string{tag}) || closed.Denied[0].IPProtocol != "all" || closed.Priority <= ssh.Priority || closed.Priority >= 65534 {
 			t.Errorf("%+v, %+v", inside, closed)
 		}
-		// Somebody opens one by hand, and another is switched off.
+		// Someone opens one by hand, and another is switched off.
 		ssh.SourceRanges, inside.Disabled = []string{"0.0.0.0/0"}, true
 	})
 	before := c.calls("POST", "/firewalls")

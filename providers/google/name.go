@@ -56,7 +56,7 @@ const hashed = "x-"
 // ours are the tags that machines are looked for by.
 var ours = []string{family.TagInstallation, family.TagTenant, family.TagCluster, family.TagNode, family.TagIntent}
 
-// labelValue gives a value as it is where a label can hold it, else a hash of it. Either way one value has one label.
+// labelValue returns a value as it is where a label can hold it, else a hash of it. Either way one value has one label.
 func labelValue(v string) string {
 	if plainValue.MatchString(v) && !strings.HasPrefix(v, hashed) {
 		return v
@@ -64,7 +64,7 @@ func labelValue(v string) string {
 	return hashed + digest(v)[:40]
 }
 
-// labelsOf gives the labels of a machine: our own tags, and of others those that labels can hold, for bills and for people.
+// labelsOf returns the labels of a machine: our own tags, and of others those that labels can hold, for bills and for people.
 func labelsOf(tags map[string]string) map[string]string {
 	const most = 60 // of 64, to leave room for what others add
 	out := make(map[string]string, len(tags))

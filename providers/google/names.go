@@ -24,10 +24,8 @@ type managed struct {
 
 var _ records.Zone = managed{}
 
-// NameZone implements app.Namer.
 func (p *Provider) NameZone() string { return records.Plain(p.settings.Text("dns_zone")) }
 
-// SetName implements app.Namer.
 func (p *Provider) SetName(ctx context.Context, m family.Machine) error {
 	z, err := p.managedZone(ctx)
 	if err != nil {
@@ -117,7 +115,6 @@ func (z managed) Sets(ctx context.Context, name, kind string) ([]records.Set, er
 	return out, coded(err)
 }
 
-// Write implements records.Zone.
 func (z managed) Write(ctx context.Context, s records.Set) error {
 	there, err := z.Sets(ctx, s.Name, s.Type)
 	if err != nil {
@@ -140,7 +137,6 @@ func (z managed) Write(ctx context.Context, s records.Set) error {
 	return err
 }
 
-// Remove implements records.Zone.
 func (z managed) Remove(ctx context.Context, name, kind string) error {
 	there, err := z.Sets(ctx, name, kind)
 	if err != nil || len(there) == 0 {

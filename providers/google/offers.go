@@ -13,7 +13,7 @@ import (
 // offered are the projects whose public images are listed; images of others can be named all the same.
 var offered = []string{"debian-cloud", "ubuntu-os-cloud"}
 
-// Offers gives all zones, the machine types of the region of the account's zone, and images: the project's own, and the families of Debian and
+// Offers returns all zones, the machine types of the region of the account's zone, and images: the project's own, and the families of Debian and
 // Ubuntu. The Compute API knows no prices.
 func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
 	var out family.Offers
@@ -45,7 +45,7 @@ func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
 	return out, nil
 }
 
-// flavors gives the machine types of some zones.
+// flavors returns the machine types of some zones.
 func (p *Provider) flavors(ctx context.Context, zones []string) ([]family.FlavorOffer, error) {
 	all := map[string]*family.FlavorOffer{}
 	for _, zone := range zones {
@@ -72,7 +72,7 @@ func (p *Provider) flavors(ctx context.Context, zones []string) ([]family.Flavor
 	return out, nil
 }
 
-// images gives the newest image of each family of a project, and what has no family by its path.
+// images returns the newest image of each family of a project, and what has no family by its path.
 func (p *Provider) images(ctx context.Context, project string) ([]family.ImageOffer, error) {
 	newest := map[string]*gcp.Image{}
 	err := p.api.Images(ctx, project, func(page *gcp.ImageList) error {

@@ -60,7 +60,7 @@ func (p *Provider) done(ctx context.Context, id string, op *gcp.Operation, err e
 	return err
 }
 
-// Adopt gives the machine other tags and another name: in its metadata, which says what they are, and in its labels, which it is found by. Who is let in,
+// Adopt returns the machine other tags and another name: in its metadata, which says what they are, and in its labels, which it is found by. Who is let in,
 // a file of the machine says; its host name in the cloud cannot be changed.
 func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	i, err := p.instance(ctx, id)
@@ -95,7 +95,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 	if meta[metaTags] != string(tags) || meta[metaHostname] != spec.Hostname {
 		meta[metaTags], meta[metaHostname] = string(tags), spec.Hostname
 		m := metadata(meta)
-		m.Fingerprint = i.Metadata.Fingerprint // somebody else's change in between is not written over
+		m.Fingerprint = i.Metadata.Fingerprint // someone else's change in between is not written over
 		op, err := p.api.SetMetadata(ctx, p.project, zone, i.Name, m, freshID())
 		if err := p.done(ctx, id, op, err); err != nil {
 			return err

@@ -29,7 +29,7 @@ type choices struct {
 	sshFrom             []string
 }
 
-// read gives the choices, or EInvalid.
+// read returns the choices, or EInvalid.
 func read(s account.Settings) (choices, error) {
 	c := choices{network: s.Text("network"), subnetwork: s.Text("subnetwork"), serviceAccount: s.Text("service_account"), scopes: s.List("scopes"),
 		rootType: s.Text("root_disk_type"), sshFrom: s.List("ssh_from")}
@@ -99,7 +99,7 @@ func trimmed(v string) string {
 	return strings.Trim(v, "/")
 }
 
-// networkPath gives the path of the network; "" where the subnetwork says it.
+// networkPath returns the path of the network; "" where the subnetwork says it.
 func (p *Provider) networkPath(c choices) string {
 	switch n := trimmed(c.network); {
 	case n == "" && c.subnetwork != "":
@@ -115,7 +115,7 @@ func (p *Provider) networkPath(c choices) string {
 	}
 }
 
-// subnetworkPath gives the path of the subnetwork in a zone's region; "" where none is set.
+// subnetworkPath returns the path of the subnetwork in a zone's region; "" where none is set.
 func (p *Provider) subnetworkPath(c choices, zone string) string {
 	switch n := trimmed(c.subnetwork); {
 	case n == "":
@@ -129,7 +129,7 @@ func (p *Provider) subnetworkPath(c choices, zone string) string {
 	}
 }
 
-// in gives the project and the name of a path, and the region of one that has it.
+// in returns the project and the name of a path, and the region of one that has it.
 func in(path string) (project, region, name string) {
 	parts := strings.Split(trimmed(path), "/")
 	for i := 0; i+1 < len(parts); i++ {
@@ -174,7 +174,7 @@ var publishers = []struct{ prefix, project string }{
 	{"rhel-", "rhel-cloud"}, {"sles-", "suse-cloud"}, {"opensuse-", "opensuse-cloud"}, {"fedora-", "fedora-cloud"},
 }
 
-// imagePath gives the path of an image: a family of a publisher or of the project itself, PROJECT/FAMILY, or a path as it is. EInvalid for others.
+// imagePath returns the path of an image: a family of a publisher or of the project itself, PROJECT/FAMILY, or a path as it is. EInvalid for others.
 func (p *Provider) imagePath(image string) (string, error) {
 	v := trimmed(image)
 	parts := strings.Split(v, "/")

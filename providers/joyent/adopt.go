@@ -9,7 +9,7 @@ import (
 	"muster/app/family"
 )
 
-// Adopt gives the machine other tags, another host name and its new cluster's firewall. Who is let in, a file of the machine says; its name in the cloud
+// Adopt returns the machine other tags, another host name and its new cluster's firewall. Who is let in, a file of the machine says; its name in the cloud
 // stays, which its intent is known by. Tags of before that the new ones lack stay in the cloud, but not among the exact ones.
 func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	m, err := p.get(ctx, id)

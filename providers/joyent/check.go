@@ -135,7 +135,7 @@ func (s *survey) image(all []cloudapi.Image, name string, kind *cloudapi.Package
 	}
 }
 
-// Offers gives packages, and Linux images by name. CloudAPI knows no prices.
+// Offers returns packages, and Linux images by name. CloudAPI knows no prices.
 func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
 	var out family.Offers
 	packages, err := p.api.ListPackages(ctx)

@@ -141,7 +141,7 @@ func notFound(what string) answer { return answer{404, "ResourceNotFound", what 
 
 var authorization = regexp.MustCompile(`^Signature keyId="/acme/(?:users/([a-z]+)/)?keys/([^"]+)",algorithm="([a-z0-9-]+)",headers="date",signature="([^"]+)"$`)
 
-// signed checks the signature, and gives what its user may; nil is nobody.
+// signed checks the signature, and returns what its user may; nil is no one.
 func (c *cloud) signed(r *http.Request) []string {
 	m := authorization.FindStringSubmatch(r.Header.Get("Authorization"))
 	at, err := http.ParseTime(r.Header.Get("Date"))

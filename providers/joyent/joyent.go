@@ -108,7 +108,7 @@ func signerOf(s account.Settings) (*cloudapi.Signer, error) {
 	return cloudapi.NewSigner(s.Text("account"), s.Text("user"), s.Text("key_id"), []byte(s.Text("key")+"\n"))
 }
 
-// Open gives the account that the settings name. It asks nothing yet.
+// Open returns the account that the settings name. It asks nothing yet.
 func Open(_ context.Context, name string, settings map[string]any, via account.Network) (*Provider, error) {
 	return open(name, settings, usual, via)
 }
@@ -163,7 +163,7 @@ const comeBack = 20 * time.Second
 // slowDown is CloudAPI's own status for too many calls.
 const slowDown = 420
 
-// coded gives an answer's error its code. What never was an answer goes up as it is.
+// coded returns an answer's error its code. What never was an answer goes up as it is.
 func coded(err error) error {
 	var answer *cloudapi.Error
 	if !errors.As(err, &answer) {

@@ -280,7 +280,7 @@ func TestFirewallsAreMadeOnce(t *testing.T) {
 	}
 	p := c.open(t, nil)
 	c.with(func() {
-		for id, r := range c.rules { // and somebody switches one off
+		for id, r := range c.rules { // and someone switches one off
 			r.Enabled = false
 			c.rules[id] = r
 			break

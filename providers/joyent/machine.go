@@ -31,7 +31,7 @@ const silence = 5 * time.Minute
 
 func absent(id string) error { return app.Errorf(app.ENotFound, "there is no machine %q", id) }
 
-// get gives what stands under an id; ENotFound where nothing does. What was deleted is told for a while.
+// get returns what stands under an id; ENotFound where nothing does. What was deleted is told for a while.
 func (p *Provider) get(ctx context.Context, id string) (cloudapi.Machine, error) {
 	if !uuidForm.MatchString(id) {
 		return cloudapi.Machine{}, absent(id)
@@ -43,7 +43,7 @@ func (p *Provider) get(ctx context.Context, id string) (cloudapi.Machine, error)
 	return m, err
 }
 
-// Describe gives the machine as it is now.
+// Describe returns the machine as it is now.
 func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	m, err := p.get(ctx, id)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, err
 	return machine(m), nil
 }
 
-// List gives every machine that carries all of the tags. The cloud is asked by ours; the exact ones are for us to see.
+// List returns every machine that carries all of the tags. The cloud is asked by ours; the exact ones are for us to see.
 func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	all, err := p.machines(ctx, tags)
 	var out []family.Machine
@@ -93,7 +93,7 @@ func carries(has, wanted map[string]string) bool {
 	return true
 }
 
-// tagsOf gives the exact tags. Where somebody took them out of the metadata, the cloud's own are left, so that the machine is still known as ours.
+// tagsOf returns the exact tags. Where someone took them out of the metadata, the cloud's own are left, so that the machine is still known as ours.
 func tagsOf(m cloudapi.Machine) map[string]string {
 	var tags map[string]string
 	switch v := m.Metadata[metaTags].(type) {

@@ -13,7 +13,7 @@ import (
 	stack "muster/providers/internal/openstack"
 )
 
-// Adopt gives a server other tags and another name, and its ports the security groups that Create would have given them, the cluster's firewall among
+// Adopt returns a server other tags and another name, and its ports the security groups that Create would have given them, the cluster's firewall among
 // them. The firewall comes first: what carries the cluster's tags is behind it.
 func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	o := order{spec: spec}
@@ -102,7 +102,7 @@ func (p *Provider) enclose(ctx context.Context, s *stack.Session, one *stack.Ser
 	return nil
 }
 
-// redescribe writes the tags of a server's floating IPs anew. Where they lead is said once more, since some clouds take a change without it for one to nowhere.
+// redescribe writes the tags of a server's floating IPs again. Where they lead is said once more, since some clouds take a change without it for one to nowhere.
 func redescribe(ctx context.Context, s *stack.Session, server string, tags map[string]string) error {
 	if s.Network == nil {
 		return nil

@@ -70,7 +70,7 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 	return f, nil
 }
 
-// distinct gives what there is, sorted and once.
+// distinct returns what there is, sorted and once.
 func distinct(all []string) []string {
 	all = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" })
 	slices.Sort(all)

@@ -34,7 +34,7 @@ type rule struct {
 // self stands for the group that a rule belongs to, before it is made.
 const self = "self"
 
-// rulesOf gives all rules of a cluster's group: the firewall's own, SSH, everything among the cluster's machines, and everything that goes out.
+// rulesOf returns all rules of a cluster's group: the firewall's own, SSH, everything among the cluster's machines, and everything that goes out.
 func rulesOf(f template.Firewall, sshFrom []netip.Prefix) ([]rule, error) {
 	out := []rule{
 		{direction: rules.DirEgress, ether: rules.EtherType4}, {direction: rules.DirEgress, ether: rules.EtherType6},
@@ -112,7 +112,7 @@ func groupName(tags map[string]string) string {
 	return name
 }
 
-// group gives the id of the cluster's group, which is made where it is missing, with the rules that it is to have.
+// group returns the id of the cluster's group, which is made where it is missing, with the rules that it is to have.
 func (p *Provider) group(ctx context.Context, s *stack.Session, o order) (string, error) {
 	if err := s.Needs("network", s.Network); err != nil {
 		return "", err
@@ -143,13 +143,13 @@ func (p *Provider) group(ctx context.Context, s *stack.Session, o order) (string
 			found = []groups.SecGroup{*mine}
 		}
 		if found[0].ID != mine.ID {
-			_ = groups.Delete(ctx, s.Network, mine.ID).ExtractErr() // if it stays, it is told of as something shared
+			_ = groups.Delete(ctx, s.Network, mine.ID).ExtractErr() // if it stays, it is notified of as something shared
 		}
 	}
 	return found[0].ID, bring(ctx, s, found[0], o.rules)
 }
 
-// clusterGroups gives a cluster's groups, the one that counts first.
+// clusterGroups returns a cluster's groups, the one that counts first.
 func clusterGroups(ctx context.Context, s *stack.Session, tags map[string]string) ([]groups.SecGroup, error) {
 	all, err := listGroups(ctx, s, groups.ListOpts{Name: groupName(tags)})
 	all = slices.DeleteFunc(all, func(g groups.SecGroup) bool {
@@ -163,7 +163,7 @@ func clusterGroups(ctx context.Context, s *stack.Session, tags map[string]string
 	return all, err
 }
 
-// ready gives 0 for a group that has its rules.
+// ready returns 0 for a group that has its rules.
 func ready(g groups.SecGroup) int {
 	if slices.ContainsFunc(g.Rules, func(r rules.SecGroupRule) bool { return r.Direction == string(rules.DirIngress) }) {
 		return 0

@@ -100,7 +100,7 @@ func TestDescriptionsFit(t *testing.T) {
 	}
 }
 
-// A group that is tidied away between its making and the server's is made anew when the machine is asked for again.
+// A group that is tidied away between its making and the server's is made again when the machine is asked for again.
 func TestTheGroupGoesMeanwhile(t *testing.T) {
 	s, h := harness(t, nil)
 	p := h.Open(t)

@@ -32,7 +32,7 @@ func written(tags map[string]string, names ...string) string {
 	}
 }
 
-// read gives the tags in a description; nil where they are not ours.
+// read returns the tags in a description; nil where they are not ours.
 func read(description string) map[string]string {
 	v, err := url.ParseQuery(description)
 	if err != nil || v.Get(family.TagInstallation) == "" {
@@ -45,7 +45,7 @@ func read(description string) map[string]string {
 	return tags
 }
 
-// floatings gives the floating IPs that were made for machines of ours, with their tags.
+// floatings returns the floating IPs that were made for machines of ours, with their tags.
 func floatings(ctx context.Context, s *stack.Session, wanted func(floatingips.FloatingIP, map[string]string) bool) ([]floatingips.FloatingIP, error) {
 	var found []floatingips.FloatingIP
 	err := stack.Whole(func() error {
@@ -153,7 +153,7 @@ func fourths(all []ports.IP) (v4 []string) {
 	return v4
 }
 
-// release gives back the floating IPs of a server.
+// release returns the floating IPs of a server.
 func release(ctx context.Context, s *stack.Session, server string) error {
 	if s.Network == nil {
 		return nil

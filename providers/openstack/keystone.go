@@ -12,7 +12,7 @@ import (
 	stack "muster/providers/internal/openstack"
 )
 
-// auth gives what asks Keystone for a token.
+// auth returns what asks Keystone for a token.
 func (w way) auth(client *http.Client) stack.Auth {
 	return func(ctx context.Context) (stack.Token, error) {
 		at := strings.TrimRight(w.authURL, "/")

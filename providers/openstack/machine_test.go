@@ -76,7 +76,7 @@ func TestAccessIsTheFloatingIP(t *testing.T) {
 	}
 }
 
-// A floating IP whose server went by other means is told of, and can be removed.
+// A floating IP whose server went by other means is notified of, and can be removed.
 func TestIdleFloatingIPsAreShared(t *testing.T) {
 	s, h := harness(t, nil)
 	p := s.open(t, nil)
@@ -102,7 +102,7 @@ func TestIdleFloatingIPsAreShared(t *testing.T) {
 	}
 }
 
-// Where the server is gone already, Delete still gives its floating IP back.
+// Where the server is gone already, Delete still releases its floating IP.
 func TestDeleteOfALostServer(t *testing.T) {
 	s, h := harness(t, nil)
 	p := s.open(t, nil)
@@ -147,7 +147,7 @@ func TestARefusedTokenIsRenewed(t *testing.T) {
 	}
 }
 
-// A password that is changed while the account is open is told of as such.
+// A password that is changed while the account is open is notified of as such.
 func TestNoLoopWithoutCredentials(t *testing.T) {
 	s, _ := harness(t, nil)
 	p := s.open(t, nil)

@@ -22,10 +22,8 @@ type zone struct {
 
 var _ records.Zone = zone{}
 
-// NameZone implements app.Namer.
 func (p *Provider) NameZone() string { return records.Plain(p.settings.Text("dns_zone")) }
 
-// SetName implements app.Namer.
 func (p *Provider) SetName(ctx context.Context, m family.Machine) error {
 	done, err := p.turns.Take(ctx, "name "+m.Hostname)
 	if err != nil {
@@ -99,7 +97,7 @@ func (p *Provider) dropNames(ctx context.Context, s *stack.Session, id string) e
 	})
 }
 
-// list gives the sets of a zone that are not on their way out.
+// list returns the sets of a zone that are not on their way out.
 func (z zone) list(ctx context.Context, name, kind string) ([]recordsets.RecordSet, error) {
 	o := recordsets.ListOpts{Type: kind}
 	if name != "" {
@@ -119,7 +117,6 @@ func (z zone) list(ctx context.Context, name, kind string) ([]recordsets.RecordS
 	}), err
 }
 
-// Sets implements records.Zone.
 func (z zone) Sets(ctx context.Context, name, kind string) ([]records.Set, error) {
 	all, err := z.list(ctx, name, kind)
 	out := make([]records.Set, 0, len(all))
@@ -133,7 +130,6 @@ func (z zone) Sets(ctx context.Context, name, kind string) ([]records.Set, error
 	return out, err
 }
 
-// Write implements records.Zone.
 func (z zone) Write(ctx context.Context, s records.Set) error {
 	there, err := z.list(ctx, s.Name, s.Type)
 	if err != nil {
@@ -157,7 +153,6 @@ func (z zone) Write(ctx context.Context, s records.Set) error {
 	return err
 }
 
-// Remove implements records.Zone.
 func (z zone) Remove(ctx context.Context, name, kind string) error {
 	all, err := z.list(ctx, name, kind)
 	for _, r := range all {

@@ -22,12 +22,12 @@ type network struct {
 	Up       bool     `json:"admin_state_up"`
 }
 
-// network gives the network that a name or id stands for.
+// network returns the network that a name or id stands for.
 func (p *Provider) network(ctx context.Context, s *stack.Session, name string) (network, error) {
 	return p.networks.Get(name, func() (network, error) { return lookUp(ctx, s, name) })
 }
 
-// pool gives the external network that floating IPs are taken from.
+// pool returns the external network that floating IPs are taken from.
 func (p *Provider) pool(ctx context.Context, s *stack.Session, name string) (network, error) {
 	n, err := p.network(ctx, s, name)
 	if err == nil && !n.External {
@@ -83,7 +83,7 @@ func listNetworks(ctx context.Context, s *stack.Session, o networks.ListOpts) ([
 	return all, err
 }
 
-// order gives the names of the account's networks in their order, for a server that is on several. Where they cannot be had now, the server's
+// order returns the names of the account's networks in their order, for a server that is on several. Where they cannot be had now, the server's
 // addresses are told all the same.
 func (p *Provider) order(ctx context.Context, s *stack.Session, one *stack.Server) []string {
 	if len(one.Addresses) < 2 {

@@ -122,10 +122,9 @@ func Check(settings map[string]any) error {
 // Close lets go of connections.
 func (p *Provider) Close() error { p.sessions.Close(); return nil }
 
-// ListsLate implements app.LateLister.
 func (p *Provider) ListsLate() time.Duration { return p.pace.Late }
 
-// Describe gives a server as it is now.
+// Describe returns a server as it is now.
 func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Machine, error) {
 		one, err := stack.Get(ctx, s, id)
@@ -136,7 +135,7 @@ func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, err
 	})
 }
 
-// List gives the servers that carry all of the tags.
+// List returns the servers that carry all of the tags.
 func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]family.Machine, error) {
 		all, err := stack.All(ctx, s, tags)
@@ -177,7 +176,7 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 	return err
 }
 
-// Offers gives flavors, images and zones.
+// Offers returns flavors, images and zones.
 func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
 	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Offers, error) { return stack.Offers(ctx, s, false) })
 }

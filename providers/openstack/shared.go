@@ -20,7 +20,7 @@ const (
 	kindFloating = "floating_ip"
 )
 
-// Shared lists the clusters' security groups, floating IPs that lead nowhere any more, as when somebody deleted a server by other means, and
+// Shared lists the clusters' security groups, floating IPs that lead nowhere any more, as when someone deleted a server by other means, and
 // the names in the account's DNS zone.
 func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
 	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]family.SharedThing, error) {

@@ -49,7 +49,7 @@ func Dial(t testing.TB, m family.Machine, k Keys) *ssh.Client {
 	return conformance.Dial(t, m, k)
 }
 
-// Lacking gives, of what was found about quotas, the subjects of warnings, sorted and once, and the messages of errors.
+// Lacking returns, of what was found about quotas, the subjects of warnings, sorted and once, and the messages of errors.
 func Lacking(found []family.Finding) (warned, wrong []string) {
 	for _, f := range found {
 		switch {

@@ -41,7 +41,7 @@ type number string
 
 func (n *number) UnmarshalJSON(b []byte) error { *n = number(strings.Trim(string(b), `"`)); return nil }
 
-// domain gives the id of one of the account's domains; "" where there is none by that name.
+// domain returns the id of one of the account's domains; "" where there is none by that name.
 func (d cloudDNS) domain(ctx context.Context, name string) (string, error) {
 	var in struct {
 		Domains []struct {
@@ -60,7 +60,7 @@ func (d cloudDNS) domain(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// mostRecords gives how many records the account may have in a domain; -1 where that is not told.
+// mostRecords returns how many records the account may have in a domain; -1 where that is not told.
 func (d cloudDNS) mostRecords(ctx context.Context) (int, error) {
 	var in struct {
 		Absolute struct {
@@ -79,7 +79,7 @@ func (d cloudDNS) mostRecords(ctx context.Context) (int, error) {
 	return -1, err
 }
 
-// records gives all records of a domain. They are not searched for: a search by a name with an underscore in it finds nothing, and that is the form
+// records returns all records of a domain. They are not searched for: a search by a name with an underscore in it finds nothing, and that is the form
 // of our claims.
 func (d cloudDNS) records(ctx context.Context, domain string) ([]record, error) {
 	var in struct {
@@ -212,7 +212,7 @@ type fault struct {
 	Failed  struct{ Faults []fault }    `json:"failedItems"` // of several that were to be deleted
 }
 
-// coded gives the end of a job its code.
+// coded returns the end of a job its code.
 func (f fault) coded() error {
 	if len(f.Failed.Faults) > 0 {
 		return f.Failed.Faults[0].coded() // never more than one is deleted at once

@@ -144,7 +144,7 @@ func (p *Provider) options(ctx context.Context, s *stack.Session, spec family.Ma
 	return opts, nil
 }
 
-// machine gives a server in the family's words. With RackConnect, it has started when the automation is done, and that says also how it is reached.
+// machine returns a server in the family's words. With RackConnect, it has started when the automation is done, and that says also how it is reached.
 func (p *Provider) machine(one *stack.Server) family.Machine {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(one.Addresses)), func(n string) bool { return n == "public" || n == "private" })
 	m := one.Machine(append(names, "private", "public")) // isolated networks first: what is on them is the account's alone
@@ -157,7 +157,7 @@ func (p *Provider) machine(one *stack.Server) family.Machine {
 	}
 	status := one.Metadata["rackconnect_automation_status"]
 	if p.waits && !slices.Contains([]string{"DEPLOYED", "FAILED", "UNPROCESSABLE"}, status) {
-		delete(m.Addresses, app.AddressAccess) // the automation gives another one
+		delete(m.Addresses, app.AddressAccess) // the automation returns another one
 	}
 	if !p.waits || m.State != family.MachineRunning {
 		return m

@@ -27,10 +27,8 @@ type zone struct {
 
 var _ records.Zone = (*zone)(nil)
 
-// NameZone implements app.Namer.
 func (p *Provider) NameZone() string { return records.Plain(p.settings.Text("dns_zone")) }
 
-// SetName implements app.Namer.
 func (p *Provider) SetName(ctx context.Context, m family.Machine) error {
 	done, err := p.turns.Take(ctx, "name "+m.Hostname)
 	if err != nil {
@@ -93,7 +91,7 @@ func (p *Provider) dropNames(ctx context.Context, s *stack.Session, id string) e
 	})
 }
 
-// Shared gives the names in the account's domain, of machines that stand and of those that went by other means.
+// Shared returns the names in the account's domain, of machines that stand and of those that went by other means.
 func (p *Provider) Shared(ctx context.Context, tags map[string]string) ([]family.SharedThing, error) {
 	return stack.With(ctx, p.sessions, func(s *stack.Session) (out []family.SharedThing, err error) {
 		err = p.inZone(ctx, s, func(z *zone) error {
@@ -118,7 +116,7 @@ func (p *Provider) DeleteShared(ctx context.Context, thing string) error {
 	return err
 }
 
-// list gives the records of a name, of a type or of both.
+// list returns the records of a name, of a type or of both.
 func (z *zone) list(ctx context.Context, name, kind string) ([]record, error) {
 	if !z.read {
 		all, err := z.dns.records(ctx, z.id)
@@ -136,7 +134,6 @@ func (z *zone) list(ctx context.Context, name, kind string) ([]record, error) {
 	return some, nil
 }
 
-// Sets implements records.Zone.
 func (z *zone) Sets(ctx context.Context, name, kind string) ([]records.Set, error) {
 	all, err := z.list(ctx, name, kind)
 	var out []records.Set
@@ -153,7 +150,7 @@ func (z *zone) Sets(ctx context.Context, name, kind string) ([]records.Set, erro
 
 // Write implements records.Zone. A call whose answer was lost may still be worked on, and then what is wanted is in its own way, or what is changed
 // is gone: it is
-// looked at anew.
+// looked at again.
 func (z *zone) Write(ctx context.Context, s records.Set) error {
 	var err error
 	for range 3 {
@@ -212,7 +209,6 @@ func (z *zone) put(r record) {
 	}
 }
 
-// Remove implements records.Zone.
 func (z *zone) Remove(ctx context.Context, name, kind string) error {
 	all, err := z.list(ctx, name, kind)
 	if err != nil {

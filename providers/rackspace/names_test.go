@@ -33,7 +33,7 @@ func TestNamesAmongMany(t *testing.T) {
 		if err := s.named(t, p, "web-1"); err != nil {
 			t.Fatal(err)
 		}
-		s.Take("web-1."+fake.Zone, "A", "203.0.113.99") // beside our claim: a job whose call nobody heard of
+		s.Take("web-1."+fake.Zone, "A", "203.0.113.99") // beside our claim: a job whose call no one heard of
 	}
 	if err := s.named(t, p, "web-1"); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestCloudDNSSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
-// Roles that cannot delete records are told of.
+// Roles that cannot delete records are notified of.
 func TestRolesForNames(t *testing.T) {
 	for role, doubted := range map[string]bool{"identity:user-admin": false, "dnsaas:admin": false, "dnsaas:creator": true, "nova:admin": true} {
 		s := simulate(t)

@@ -120,10 +120,9 @@ func Check(settings map[string]any) error {
 // Close lets go of connections.
 func (p *Provider) Close() error { p.sessions.Close(); return nil }
 
-// ListsLate implements app.LateLister.
 func (p *Provider) ListsLate() time.Duration { return p.pace.Late }
 
-// Describe gives a server as it is now.
+// Describe returns a server as it is now.
 func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Machine, error) {
 		one, err := stack.Get(ctx, s, id)
@@ -134,7 +133,7 @@ func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, err
 	})
 }
 
-// List gives the servers of the region that carry all of the tags.
+// List returns the servers of the region that carry all of the tags.
 func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	return stack.With(ctx, p.sessions, func(s *stack.Session) ([]family.Machine, error) {
 		all, err := stack.All(ctx, s, tags)
@@ -171,7 +170,7 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 	return err
 }
 
-// Adopt gives a server other tags and another name.
+// Adopt returns a server other tags and another name.
 func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	if err := p.makeable(spec); err != nil {
 		return err
@@ -186,7 +185,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 	return err
 }
 
-// Offers gives flavors and images; flavors go by their ids, such as general1-4.
+// Offers returns flavors and images; flavors go by their ids, such as general1-4.
 func (p *Provider) Offers(ctx context.Context) (family.Offers, error) {
 	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Offers, error) {
 		offers, err := stack.Offers(ctx, s, true)

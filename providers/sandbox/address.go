@@ -54,7 +54,7 @@ func (l layout) claim(ctx context.Context, id string, network netip.Prefix, from
 	return netip.Addr{}, app.Errorf(app.ECapacity, "no address is free in %s", network)
 }
 
-// release gives back whatever addresses a machine has claimed.
+// release returns whatever addresses a machine has claimed.
 func (l layout) release(id string) {
 	entries, _ := os.ReadDir(l.addresses())
 	for _, e := range entries {

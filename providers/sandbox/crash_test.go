@@ -19,7 +19,7 @@ import (
 const crashDir = "SANDBOX_TEST_CRASH_DIR"
 
 func makeUntilKilled(dir string) error {
-	t := new(testing.T) // only for keys; it reports to nobody
+	t := new(testing.T) // only for keys; it reports to no one
 	p, err := Open(context.Background(), "crash", nil, Env{DataDir: dir})
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func TestKilledWhileMakingMachines(t *testing.T) {
 	}
 }
 
-// killed runs makeUntilKilled in another process, kills that some time after it has opened the sandbox, and gives the
+// killed runs makeUntilKilled in another process, kills that some time after it has opened the sandbox, and returns the
 // machines that it had reported by then.
 func killed(t *testing.T, dir string, after time.Duration) (made []string) {
 	t.Helper()

@@ -210,7 +210,7 @@ func (f *fileServer) Lstat(r *sftp.Request) (sftp.ListerAt, error) {
 	return infoList{info}, nil
 }
 
-// Readlink gives a link's text.
+// Readlink returns a link's text.
 func (f *fileServer) Readlink(name string) (string, error) {
 	p, err := f.local(name)
 	if err != nil {
@@ -222,7 +222,7 @@ func (f *fileServer) Readlink(name string) (string, error) {
 // infoList is a list that is handed out piece by piece.
 type infoList []os.FileInfo
 
-// ListAt gives the entries from an offset on.
+// ListAt returns the entries from an offset on.
 func (l infoList) ListAt(to []os.FileInfo, offset int64) (int, error) {
 	if offset >= int64(len(l)) {
 		return 0, io.EOF

@@ -23,7 +23,7 @@ func identify(pid int) (*initProcess, error) {
 	return &initProcess{PID: pid, Start: start, Boot: boot}, err
 }
 
-// alive says whether it still runs. One that has ended but that nobody has waited for does not.
+// alive says whether it still runs. One that has ended but that no one has waited for does not.
 func (p *initProcess) alive() bool {
 	if p == nil || p.PID <= 1 {
 		return false
@@ -88,7 +88,7 @@ func (p *initProcess) reap() {
 	}
 }
 
-// procStat gives a process's start time in clock ticks after boot, and its state letter.
+// procStat returns a process's start time in clock ticks after boot, and its state letter.
 func procStat(pid int) (start uint64, state byte, err error) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

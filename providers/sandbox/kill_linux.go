@@ -56,7 +56,7 @@ const chaseTime = 10 * time.Millisecond
 // mostBorn limits how many processes are taken for new at once: more have been started only where this one was not let run.
 const mostBorn = 64
 
-// newborn gives, for the time given, the numbers of processes as they are started, wherever on this host.
+// newborn returns, for the time given, the numbers of processes as they are started, wherever on this host.
 func newborn(d time.Duration) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		f, err := os.Open("/proc/loadavg")
@@ -72,7 +72,7 @@ func newborn(d time.Duration) iter.Seq[int] {
 					return
 				}
 			}
-			last = next // also where the numbers began anew: those that were passed over then the next look finds
+			last = next // also where the numbers began again: those that were passed over then the next look finds
 		}
 	}
 }
@@ -116,7 +116,7 @@ type processes struct {
 }
 
 // nodeProcesses takes a look. Those in ended, by their number and the time of their start, had ended
-// before it, though nobody has waited for them; it adds to them.
+// before it, though no one has waited for them; it adds to them.
 func nodeProcesses(id, dir string, ended map[int]uint64) (found processes) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -66,7 +66,7 @@ func (l layout) lockNode(ctx context.Context, id string, make bool) (unlock func
 const unbegunWait = 100 * time.Millisecond
 
 // removeUnbegun removes a machine's directory that has no record, and at most one that was being written when its writer
-// was killed, unless somebody is about to fill it. Nothing was made for such a machine: the record comes first.
+// was killed, unless someone is about to fill it. Nothing was made for such a machine: the record comes first.
 func (l layout) removeUnbegun(ctx context.Context, id string) {
 	f, err := os.Open(l.node(id))
 	if err != nil {
@@ -110,7 +110,7 @@ func flock(ctx context.Context, f *os.File) error {
 	}
 }
 
-// tryLock takes the lock of a file at once, or gives nil where another holds it.
+// tryLock takes the lock of a file at once, or returns nil where another holds it.
 func tryLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {

@@ -58,7 +58,7 @@ func suite(mode string) (providertest.Harness, map[string]string) {
 	return h, dirs
 }
 
-// dataDir gives a directory that is emptied of machines, and then checked, when the test ends.
+// dataDir returns a directory that is emptied of machines, and then checked, when the test ends.
 func dataDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -172,7 +172,7 @@ func dial(t testing.TB, m family.Machine, k providertest.Keys) *ssh.Client {
 	return c
 }
 
-// sh runs a command and gives all that it printed.
+// sh runs a command and returns all that it printed.
 func sh(t testing.TB, c *ssh.Client, format string, args ...any) string {
 	t.Helper()
 	s, err := c.NewSession()

@@ -37,8 +37,8 @@ var baseDirs = map[string]fs.FileMode{
 	"var/spool": 0o755, "var/tmp": 0o777 | fs.ModeSticky,
 }
 
-// hostBase gives the name, in the data directory, of the lower directory of machines made from this host: a root without programs. It is built when it is
-// first needed, and anew when what it was built from has changed.
+// hostBase returns the name, in the data directory, of the lower directory of machines made from this host: a root without programs. It is built when it is
+// first needed, and again when what it was built from has changed.
 func (l layout) hostBase(ctx context.Context) (string, error) {
 	name := "host-" + hostPrint()
 	base := filepath.Join(l.dir, name)
@@ -141,7 +141,7 @@ func copyTreeTop(root, tree string) error {
 	return os.Mkdir(filepath.Join(root, tree), 0o755)
 }
 
-// copyTree copies regular files that everybody may read, directories and symbolic links (as they are).
+// copyTree copies regular files that everyone may read, directories and symbolic links (as they are).
 func copyTree(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
@@ -214,7 +214,7 @@ func writeAccounts(root string) error {
 	return nil
 }
 
-// systemEntries gives the entries of passwd or group that belong to the system rather than to people, save root's.
+// systemEntries returns the entries of passwd or group that belong to the system rather than to people, save root's.
 func systemEntries(path string, fields int) [][]string {
 	f, err := os.Open(path)
 	if err != nil {

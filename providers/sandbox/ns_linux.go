@@ -113,7 +113,7 @@ func (n *namespaces) alive(r *record) (bool, string) {
 	return false, note
 }
 
-// lastLine gives the end of a log, "" where there is none.
+// lastLine returns the end of a log, "" where there is none.
 func lastLine(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {

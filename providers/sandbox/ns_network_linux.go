@@ -41,7 +41,7 @@ func (n *network) device(id string) string {
 	return "mv" + n.hash + strings.TrimPrefix(id, "sb-")[:8]
 }
 
-// ensure gives the bridge's network, making the bridge if it is not there. The caller's record must stand, since a
+// ensure returns the bridge's network, making the bridge if it is not there. The caller's record must stand, since a
 // bridge without any machine is removed.
 func (n *network) ensure(ctx context.Context) (netip.Prefix, error) {
 	unlock, err := lockFile(ctx, n.files.lock())
@@ -75,7 +75,7 @@ func (n *network) ensure(ctx context.Context) (netip.Prefix, error) {
 	return p, nil
 }
 
-// standing gives the network of the bridge that is there; not valid where there is none.
+// standing returns the network of the bridge that is there; not valid where there is none.
 func (n *network) standing() (netip.Prefix, error) {
 	ifi, err := net.InterfaceByName(n.bridge)
 	if err != nil {
@@ -129,7 +129,7 @@ func overlaps(used []netip.Prefix, p netip.Prefix) bool {
 	return false
 }
 
-// usedNetworks gives those of the host's own addresses and those it has routes to, save the default route.
+// usedNetworks returns those of the host's own addresses and those it has routes to, save the default route.
 func usedNetworks() ([]netip.Prefix, error) {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
@@ -173,7 +173,7 @@ func parseRoute(line string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte(to)), bits), bits > 0
 }
 
-// plug gives the thread tid, which is in its new network namespace, the other end of a cable. It runs on the host's side.
+// plug returns the thread tid, which is in its new network namespace, the other end of a cable. It runs on the host's side.
 func (n *network) plug(ctx context.Context, id string, a netip.Addr, tid int) error {
 	dev := n.device(id)
 	if _, err := os.Stat("/sys/class/net/" + dev); err == nil {
@@ -183,7 +183,7 @@ func (n *network) plug(ctx context.Context, id string, a netip.Addr, tid int) er
 		}
 	}
 	return runIP(ctx,
-		// The hardware address follows from the address, so that nobody remembers a wrong one when it is used again.
+		// The hardware address follows from the address, so that no one remembers a wrong one when it is used again.
 		fmt.Sprintf("link add %s numtxqueues 1 numrxqueues 1 type veth peer name eth0 address %s numtxqueues 1 numrxqueues 1 netns %d",
 			dev, hardwareAddress(a), tid),
 		fmt.Sprintf("link set %s addrgenmode none master %s up", dev, n.bridge),

@@ -241,7 +241,7 @@ func TestNamespacesMachineThatDied(t *testing.T) {
 	}
 
 	// The host was started again, and the number is another's now.
-	// The kernel tells start times in ticks of 10 ms; within one, only a number that nobody can reuse so fast tells them apart.
+	// The kernel tells start times in ticks of 10 ms; within one, only a number that no one can reuse so fast tells them apart.
 	time.Sleep(50 * time.Millisecond)
 	bystander := exec.Command("sleep", "600")
 	if err := bystander.Start(); err != nil {
@@ -302,7 +302,7 @@ func TestNamespacesFailedCreateLeavesNothing(t *testing.T) {
 	needNamespaces(t)
 	dir := dataDir(t)
 	p := open(t, dir, ModeNamespaces)
-	// An address that belongs to nobody's machine does not matter; a base that cannot be mounted does.
+	// An address that belongs to no one's machine does not matter; a base that cannot be mounted does.
 	if err := os.WriteFile(filepath.Join(dir, "host-"+hostPrint()), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

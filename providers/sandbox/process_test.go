@@ -484,7 +484,7 @@ func TestSandboxIsBounded(t *testing.T) {
 	t.Run("disk", func(t *testing.T) {
 		p := bounded(t, "max_disk_gb", 1)
 		m, k := create(t, p, "first")
-		p.usage.limit.maxDiskGB = 0 // nobody wants a test to write a gigabyte
+		p.usage.limit.maxDiskGB = 0 // no one wants a test to write a gigabyte
 		p.usage.disk.at = time.Time{}
 		sh(t, dial(t, m, k), "echo something > file")
 		full(t, p, "max_disk_gb")

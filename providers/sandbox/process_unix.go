@@ -23,7 +23,7 @@ import (
 	"muster/app"
 )
 
-// process makes machines that are SSH servers inside this process. A machine whose files are there but that nobody
+// process makes machines that are SSH servers inside this process. A machine whose files are there but that no one
 // serves is stopped; opening the provider serves it again.
 type process struct {
 	files layout
@@ -97,7 +97,7 @@ func userName() string {
 	return u.Username
 }
 
-// listen finds an address where nobody listens yet, be it another sandbox or something else.
+// listen finds an address where no one listens yet, be it another sandbox or something else.
 func (p *process) listen(ctx context.Context, id string) (net.Listener, error) {
 	var config net.ListenConfig
 	if runtime.GOOS != "linux" {

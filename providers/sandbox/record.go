@@ -129,7 +129,7 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	return err
 }
 
-// ids gives the machines that have a directory, sorted; some may be half made or half gone.
+// ids returns the machines that have a directory, sorted; some may be half made or half gone.
 func (l layout) ids() ([]string, error) {
 	entries, err := os.ReadDir(l.nodes())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -124,7 +124,7 @@ func (p *Provider) chooseMode(ctx context.Context) error {
 // against namespaces.
 func (p *Provider) Mode() (mode, why string) { return p.mode, p.why }
 
-// takeUp hands each kind its machines. Records that cannot be read are told of and left for a person to look at.
+// takeUp hands each kind its machines. Records that cannot be read are notified of and left for a person to look at.
 func (p *Provider) takeUp(ctx context.Context) {
 	p.files.sweep()
 	ids, err := p.files.ids()
@@ -176,7 +176,7 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 	case r.Ready:
 		return p.view(r), nil
 	default:
-		// A crash left it half made. Removing it takes the lock's directory away too, so begin anew.
+		// A crash left it half made. Removing it takes the lock's directory away too, so begin again.
 		if err := p.remove(ctx, r); err != nil {
 			return family.Machine{}, fmt.Errorf("what an earlier try left: %w", err)
 		}
@@ -275,7 +275,7 @@ func (p *Provider) admit(ctx context.Context, r *record) error {
 	return p.files.save(r)
 }
 
-// Describe gives a machine as it is now; ENotFound where there is none.
+// Describe returns a machine as it is now; ENotFound where there is none.
 func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	if err := ctx.Err(); err != nil {
 		return family.Machine{}, err
@@ -307,7 +307,7 @@ func (p *Provider) view(r *record) family.Machine {
 	return r.machine(family.MachineStopped, note)
 }
 
-// List gives the machines that carry all of the tags, by id.
+// List returns the machines that carry all of the tags, by id.
 func (p *Provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	ids, err := p.files.ids()
 	if err != nil {

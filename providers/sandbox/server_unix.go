@@ -73,7 +73,7 @@ func (s *server) close() error {
 	return nil
 }
 
-// shut tells everything to end. The lock goes too, so that the machine is nobody's from here on.
+// shut tells everything to end. The lock goes too, so that the machine is no one's from here on.
 func (s *server) shut() {
 	s.cancel()
 	_ = s.listener.Close()

@@ -129,7 +129,7 @@ func (s *session) request(r *ssh.Request, started bool) bool {
 	return false
 }
 
-// prepare gives what is to run for a request, nil if it is malformed or asks for something unknown.
+// prepare returns what is to run for a request, nil if it is malformed or asks for something unknown.
 func (s *session) prepare(r *ssh.Request) func(context.Context) {
 	var p struct{ Text string }
 	if r.Type != "shell" && ssh.Unmarshal(r.Payload, &p) != nil {
@@ -150,7 +150,7 @@ func (s *session) prepare(r *ssh.Request) func(context.Context) {
 	return nil
 }
 
-// start starts a command at once, so that signals that follow find it, and gives what waits for it. Nil if it cannot
+// start starts a command at once, so that signals that follow find it, and returns what waits for it. Nil if it cannot
 // be started.
 func (s *session) start(cmd *exec.Cmd) func(context.Context) {
 	if s.cmd != nil || s.server.dismissed() {
@@ -239,7 +239,7 @@ func (s *session) attend(ctx context.Context, p *plumbing) {
 		s.end(ended)
 	}
 	close(s.done)
-	// Whatever it left in the background may hold the pipes open for ever; only what is in them by now is waited for.
+	// Whatever it left in the background may hold the pipes open forever; only what is in them by now is waited for.
 	p.lastCall()
 	output.Wait()
 	s.exit(exitStatus(s.cmd.ProcessState))

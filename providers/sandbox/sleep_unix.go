@@ -27,7 +27,7 @@ func (p *Provider) Sleep(ctx context.Context, id string) error {
 		e.Reason, e.Hint = "cannot_sleep", "Let the sandbox's data directory be on a file system that an overlay can stand on, such as ext4."
 		return e
 	}
-	r.Asleep = true // from here on nobody takes it up again by themselves
+	r.Asleep = true // from here on no one takes it up again by themselves
 	if err := p.files.save(r); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 	return b.rouse(ctx, r)
 }
 
-// hold gives a machine that Create has finished, under its lock; ENotFound where there is none.
+// hold returns a machine that Create has finished, under its lock; ENotFound where there is none.
 func (p *Provider) hold(ctx context.Context, id string) (*record, func(), error) {
 	absent := app.Errorf(app.ENotFound, "the sandbox has no machine %q", id)
 	if err := ctx.Err(); err != nil {

@@ -183,7 +183,7 @@ func has(n int) string {
 	return fmt.Sprintf("%d machines are", n)
 }
 
-// room counts what is free. That all machines of a flavor are in use is what they are for, where nobody wants one now.
+// room counts what is free. That all machines of a flavor are in use is what they are for, where no one wants one now.
 func (s *survey) room(n family.MachineNeed, w *wish, each bool) {
 	fit, free := 0, 0
 	for i, v := range s.views {

@@ -93,7 +93,7 @@ func (p *provider) who(w *wish, spec family.MachineSpec) error {
 	return nil
 }
 
-// shortEnough gives a host name that kernels take.
+// shortEnough returns a host name that kernels take.
 func shortEnough(hostname string) string {
 	if len(hostname) > 64 {
 		hostname, _, _ = strings.Cut(hostname, ".")
@@ -101,7 +101,7 @@ func shortEnough(hostname string) string {
 	return hostname[:min(len(hostname), 64)]
 }
 
-// rounds is how often it is looked again where somebody else was faster.
+// rounds is how often it is looked again where someone else was faster.
 const rounds = 6
 
 // Create implements app.Provider: it takes a free machine by writing a record there where there is none, and makes it ready. Who comes back after a
@@ -184,7 +184,7 @@ func (p *provider) create(ctx context.Context, w *wish, spec family.MachineSpec)
 	return &m, nil
 }
 
-// holder gives the machine that an intent has: one that is ready before others, those in the order of the inventory.
+// holder returns the machine that an intent has: one that is ready before others, those in the order of the inventory.
 func holder(views []*view, spec family.MachineSpec) *view {
 	var best *view
 	for _, v := range views {

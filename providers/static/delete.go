@@ -11,7 +11,7 @@ import (
 	"muster/app/phrase"
 )
 
-// errChanged says that somebody else has changed the machine's record: look again.
+// errChanged says that someone else has changed the machine's record: look again.
 var errChanged = app.Errorf(app.ETransient, "Somebody else has changed the machine's record meanwhile.")
 
 func changed(err error) bool { return errors.Is(err, errChanged) }
@@ -67,7 +67,7 @@ func (p *provider) giveBack(ctx context.Context, v *view) error {
 	var err error
 	if v.rec.State != wiping || v.rec.Failed != "" {
 		next := v.rec.with(func(r *record) { r.State, r.Failed = wiping, "" })
-		// Nobody of those who had it comes in from here on.
+		// No one of those who had it comes in from here on.
 		if v, err = p.change(ctx, v, next, "", letIn("", next.Token, next.Keys)); err != nil {
 			return err
 		}
@@ -93,7 +93,6 @@ func (p *provider) giveBack(ctx context.Context, v *view) error {
 	return p.memory.note(v.machine, nil)
 }
 
-// Adopt implements app.Adopter.
 func (p *provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	w := new(wish)
 	if err := p.who(w, spec); err != nil {

@@ -40,7 +40,7 @@ type settings struct {
 	byName                 map[string]*machine
 }
 
-// longestScript stays below what the family gives a whole verb.
+// longestScript stays below what the family returns a whole verb.
 const longestScript = 540
 
 // Check validates settings beyond what the descriptor says; the error is EInvalid.

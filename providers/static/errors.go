@@ -8,7 +8,7 @@ import (
 	"muster/providers/static/internal/shell"
 )
 
-// heard gives what a script said, its exit code, and the error that the code stands for. exitChanged, and exitFailed of an admin's script, are for
+// heard returns what a script said, its exit code, and the error that the code stands for. exitChanged, and exitFailed of an admin's script, are for
 // the caller to tell.
 func (p *provider) heard(m *machine, r shell.Result) (string, int, error) {
 	_, out, greeted := strings.Cut(string(r.Out), greeting+"\n")
@@ -54,7 +54,7 @@ func (p *provider) speechless(m *machine, said string, exit int) error {
 	return e
 }
 
-// lastLine gives the end of what was said, for a sentence.
+// lastLine returns the end of what was said, for a sentence.
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
@@ -75,7 +75,7 @@ func lastLine(s string) string {
 	return s
 }
 
-// tail gives the last two lines of an admin's script.
+// tail returns the last two lines of an admin's script.
 func tail(out string) string {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) > 2 {

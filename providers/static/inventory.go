@@ -174,7 +174,7 @@ func readAddress(text string) (string, error) {
 	return a.String(), nil
 }
 
-// sizes gives the capacities of a flavor: the least that any of its machines says. Differs names those of them that its machines do not all say alike.
+// sizes returns the capacities of a flavor: the least that any of its machines says. Differs names those of them that its machines do not all say alike.
 func sizes(machines []*machine, flavor string) (f template.Flavor, differs []string) {
 	f.Flavor = flavor
 	for _, word := range sizeWords {

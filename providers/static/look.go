@@ -86,7 +86,7 @@ func each(n int, do func(int)) {
 	work.Wait()
 }
 
-// unseen is the error of machines of which nothing is known, nil where there is none: what they are used for nobody can tell.
+// unseen is the error of machines of which nothing is known, nil where there is none: what they are used for no one can tell.
 func unseen(views []*view) error {
 	var names []string
 	var first *app.Error
@@ -108,7 +108,6 @@ func unseen(views []*view) error {
 	return &e
 }
 
-// List implements app.Provider.
 func (p *provider) List(ctx context.Context, tags map[string]string) ([]family.Machine, error) {
 	views, err := p.lookAll(ctx)
 	if err != nil {
@@ -135,7 +134,6 @@ func carries(has, wanted map[string]string) bool {
 	return true
 }
 
-// Describe implements app.Provider.
 func (p *provider) Describe(ctx context.Context, id string) (family.Machine, error) {
 	v, err := p.find(ctx, id)
 	if err != nil {

@@ -22,7 +22,7 @@ type memory struct {
 	seen map[string]*remembered // by the machine's name
 }
 
-// remembered is bound to the address: a machine that was moved is asked anew, and one that took its place proves itself anew.
+// remembered is bound to the address: a machine that was moved is asked again, and one that took its place proves itself again.
 type remembered struct {
 	At     string  `json:"at"`
 	Pinned string  `json:"pinned,omitempty"`
@@ -34,7 +34,7 @@ func newMemory(dir string) *memory { return &memory{dir: dir, seen: map[string]*
 
 func (m *memory) file(name string) string { return filepath.Join(m.dir, name+".json") }
 
-// load gives what is known of a machine. m.mu is held.
+// load returns what is known of a machine. m.mu is held.
 func (m *memory) load(of *machine) (*remembered, error) {
 	if r := m.seen[of.name]; r != nil && r.At == of.at() {
 		return r, nil
@@ -111,7 +111,7 @@ func (m *memory) note(of *machine, rec *record) error {
 	return m.save(of, &remembered{At: r.At, Pinned: r.Pinned, Seen: true, Record: rec})
 }
 
-// last gives what was last known, and whether anything was.
+// last returns what was last known, and whether anything was.
 func (m *memory) last(of *machine) (*record, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +122,7 @@ func (m *memory) last(of *machine) (*record, bool, error) {
 	return r.Record, r.Seen, nil
 }
 
-// hostKey gives the key that a machine is held to, "" where none is known yet.
+// hostKey returns the key that a machine is held to, "" where none is known yet.
 func (m *memory) hostKey(of *machine) (string, error) {
 	if of.hostKey != "" {
 		return of.hostKey, nil

@@ -43,7 +43,7 @@ var (
 	_ family.Offerer        = (*provider)(nil)
 )
 
-// Open gives the machines of the settings. It asks none of them yet.
+// Open returns the machines of the settings. It asks none of them yet.
 func Open(raw map[string]any, env Env) (family.Provider, error) { return open(raw, env) }
 
 func open(raw map[string]any, env Env) (*provider, error) {
@@ -66,7 +66,7 @@ func open(raw map[string]any, env Env) (*provider, error) {
 // Close ends the connections.
 func (p *provider) Close() error { return p.pool.Close() }
 
-// run has a machine run a body, and gives what it says after the greeting. An exit code that is not 0 is an error with a code.
+// run has a machine run a body, and returns what it says after the greeting. An exit code that is not 0 is an error with a code.
 func (p *provider) run(ctx context.Context, m *machine, body string) (string, int, error) {
 	key, err := p.memory.hostKey(m)
 	if err != nil {

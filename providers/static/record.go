@@ -30,7 +30,7 @@ type state string
 const (
 	taking state = "taking" // reserved, and being made ready
 	ready  state = "ready"
-	wiping state = "wiping" // given back; nobody gets it before this record is gone
+	wiping state = "wiping" // given back; no one gets it before this record is gone
 )
 
 func newToken() string {

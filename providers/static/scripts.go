@@ -10,7 +10,7 @@ import (
 
 // What scripts end with beside 0.
 const (
-	exitBusy    = 71 // somebody else holds the machine
+	exitBusy    = 71 // someone else holds the machine
 	exitChanged = 73 // the record is not the one that was expected
 	exitRoom    = 75 // the record cannot be written
 	exitFailed  = 76 // the admin's script failed
@@ -109,7 +109,7 @@ func blob(key string) string {
 	return fields[1]
 }
 
-// letIn is the line of a script that lets in the holder of key and of none of those before, nor whom those have certified; "" is nobody.
+// letIn is the line of a script that lets in the holder of key and of none of those before, nor whom those have certified; "" is no one.
 func letIn(key, token string, before []string) string {
 	line := ""
 	if key != "" {

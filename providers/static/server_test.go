@@ -33,7 +33,7 @@ type box struct {
 	work                  sync.WaitGroup
 
 	silent     atomic.Bool // it accepts connections and says nothing
-	refuse     atomic.Bool // it lets nobody in
+	refuse     atomic.Bool // it lets no one in
 	handshakes *counter
 	runs       atomic.Int64
 

@@ -343,7 +343,7 @@ func TestAMachineThatHangs(t *testing.T) {
 	}
 }
 
-// A connection that is cut is made anew, and host keys and our own key are looked at each time.
+// A connection that is cut is made again, and host keys and our own key are looked at each time.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 1)

@@ -50,7 +50,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// empty gives back all machines of an account that a test has left, over connections of its own.
+// empty returns all machines of an account that a test has left, over connections of its own.
 func empty(t *testing.T, was *provider) {
 	t.Helper()
 	p := &provider{settings: was.settings, pool: newPool(was), memory: newMemory(""), log: was.log, after: func(string) error { return nil }}

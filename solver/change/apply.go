@@ -50,7 +50,7 @@ func (m *model) carryOut(fates []fate, counts []int) layout.LayoutChange {
 	return out
 }
 
-// state writes down what becomes of every node.
+// state writes down what happens to every node.
 func (m *model) state(met []*fate, fresh []*fate) layout.LayoutChange {
 	var out layout.LayoutChange
 	highest := 0
@@ -78,7 +78,7 @@ func (m *model) state(met []*fate, fresh []*fate) layout.LayoutChange {
 	return out
 }
 
-// without gives the names of a that are not in b.
+// without returns the names of a that are not in b.
 func without(a, b []string) []string {
 	var out []string
 	for _, s := range a {

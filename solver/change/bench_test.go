@@ -70,7 +70,7 @@ var changeProblems = []struct {
 	}), 3},
 }
 
-// someServices gives the services that do not stand.
+// someServices returns the services that do not stand.
 func someServices(c *template.Catalog, n int) []string { return c.Templates["t"].Defaults.Services[:n] }
 
 // bigChange is a layout of 20 services on 1,000 nodes, without the first of them, that is to be changed.

@@ -94,7 +94,7 @@ func (b *changeBrute) fine(set int, hardware, image, zone string) bool {
 	return true
 }
 
-// company gives the services that must be wherever one of set is.
+// company returns the services that must be wherever one of set is.
 func (b *changeBrute) company(set int) int {
 	for range b.services {
 		for _, g := range b.t.Constraints.MustCoexist {
@@ -196,7 +196,7 @@ func (b *changeBrute) newNodes(set int) (out []bruteNew) {
 	return out
 }
 
-// likeStanding gives the types of new nodes: those of all that stand, if all services accept them.
+// likeStanding returns the types of new nodes: those of all that stand, if all services accept them.
 func (b *changeBrute) likeStanding() (hardware, images []string) {
 	hardware, images = []string{"h0", "h1"}, []string{"i0"}
 	one := b.r.Nodes[0].Hardware
@@ -364,7 +364,7 @@ func (b *changeBrute) score() ([]int, applayout.Layout) {
 	return []int{total, touched, len(b.fresh), odd}, layout
 }
 
-// changeBreaks gives what Check finds wrong, but for what is allowed where something stands: nodes that were left
+// changeBreaks returns what Check finds wrong, but for what is allowed where something stands: nodes that were left
 // empty, and equal services on other types.
 func changeBreaks(c *template.Catalog, r applayout.ChangeRequest, services []string, l applayout.Layout) []string {
 	wrong := solvertest.Check(c, applayout.LayoutRequest{Template: r.Template, Services: services}, l)

@@ -26,8 +26,8 @@ var _ layout.Changer = (*Changer)(nil)
 // New makes a changer.
 func New() *Changer { return &Changer{} }
 
-// Change gives the change that touches the fewest machines; among those with the fewest new ones; among those that put
-// or drop the fewest services where nobody asked for it; then the preferred one. Where the size is left open, as few
+// Change returns the change that touches the fewest machines; among those with the fewest new ones; among those that put
+// or drop the fewest services where no one asked for it; then the preferred one. Where the size is left open, as few
 // nodes are added as can be, before all else. Nodes go only where a smaller size is asked for, or services may move.
 //
 // A template's wish that nodes with the same services be of the same types is kept among new nodes; those that stand
@@ -74,7 +74,7 @@ func changed(ctx context.Context, c *template.Catalog, r layout.ChangeRequest) (
 	return out, nil
 }
 
-// decide gives what may become of nodes, and for how many it does.
+// decide returns what may become of nodes, and for how many it does.
 func (m *model) decide(ctx context.Context) ([]fate, []int, error) {
 	w := &deadline{ctx: ctx, ended: ctx.Err() != nil}
 	fates, all := m.fates(manyOptions)
@@ -183,7 +183,7 @@ func (m *model) takeNodes() error {
 	return nil
 }
 
-// numberOf gives the number at the end of a node's name, or -1.
+// numberOf returns the number at the end of a node's name, or -1.
 func numberOf(name string) int {
 	start := strings.LastIndexFunc(name, func(r rune) bool { return r < '0' || r > '9' }) + 1
 	n, err := strconv.Atoi(name[start:])
@@ -265,7 +265,7 @@ func (m *model) blame(err error) error {
 	return &e
 }
 
-// orphans gives a line for each service that requires something which only removed services gave.
+// orphans returns a line for each service that requires something which only removed services gave.
 func (m *model) orphans() []string {
 	gives := func(s, need string) bool {
 		service := m.c.Services[s]

@@ -21,7 +21,7 @@ type chooser struct {
 	p     *wholeProgram
 }
 
-// choose gives how many nodes meet each fate, or false where there is no way, or where the deadline has passed.
+// choose returns how many nodes meet each fate, or false where there is no way, or where the deadline has passed.
 func (m *model) choose(fates []fate, w *deadline) ([]int, bool) {
 	s := &chooser{m: m, fates: fates, of: make([][]int, len(m.classes)), at: make([]int, len(fates))}
 	var tops []int
@@ -249,7 +249,7 @@ func (s *chooser) pack() {
 	flush()
 }
 
-// kinds gives the number of nodes of each kind, in order of preference.
+// kinds returns the number of nodes of each kind, in order of preference.
 func (s *chooser) kinds() []weighed {
 	top := -1
 	for _, f := range s.fates {
@@ -353,7 +353,7 @@ func (s *chooser) byNumber() {
 	}), false)
 }
 
-// counts gives the answer, per fate.
+// counts returns the answer, per fate.
 func (s *chooser) counts() []int {
 	out := make([]int, len(s.fates))
 	for at, fates := range s.of {

@@ -9,7 +9,7 @@ import (
 	"muster/solver"
 )
 
-// grownBySolver finds the new nodes of a change that leaves those that stand alone. It gives false where the change is
+// grownBySolver finds the new nodes of a change that leaves those that stand alone. It returns false where the change is
 // of another sort.
 func (m *model) grownBySolver(ctx context.Context) ([]fate, []int, bool) {
 	count, ok := m.untouched()
@@ -27,7 +27,7 @@ func (m *model) grownBySolver(ctx context.Context) ([]fate, []int, bool) {
 	return nil, nil, false
 }
 
-// polished chooses the new nodes of an answer anew, among all that they can be.
+// polished chooses the new nodes of an answer again, among all that they can be.
 func (m *model) polished(ctx context.Context, fates []fate, counts []int) ([]fate, []int) {
 	if m.mayGo() && !m.moves {
 		return fates, counts
@@ -59,7 +59,7 @@ func (m *model) polished(ctx context.Context, fates []fate, counts []int) ([]fat
 
 // newBySolver finds the preferred new nodes beside standing ones that have each unit so often, with the solver that
 // makes whole layouts: it is exact however many kinds of node there can be. What stands is taken off the minima and
-// maxima. It gives false where constraints would have to count old and new nodes together.
+// maxima. It returns false where constraints would have to count old and new nodes together.
 func (m *model) newBySolver(ctx context.Context, count []int, grow int) ([]fate, []int, bool) {
 	limits := m.t.Constraints
 	if limits.Zones != nil || limits.MixedHardware || len(limits.Hardware) > 0 || m.r.Prefer == template.PreferCheapest {
@@ -103,7 +103,7 @@ func (m *model) newBySolver(ctx context.Context, count []int, grow int) ([]fate,
 	return fates, counts, true
 }
 
-// untouched gives on how many nodes each unit stands, or false where some node cannot stay just as it is.
+// untouched returns on how many nodes each unit stands, or false where some node cannot stay just as it is.
 func (m *model) untouched() ([]int, bool) {
 	count := make([]int, len(m.units))
 	for _, c := range m.classes {

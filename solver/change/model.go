@@ -229,7 +229,7 @@ func (m *model) allowed(s bitset.Set, on machineType) bool {
 	return m.mayBe(s, on)
 }
 
-// names gives the services of a node with the units of s, by name.
+// names returns the services of a node with the units of s, by name.
 func (m *model) names(s bitset.Set) []string {
 	out := slices.Clone(m.everywhere)
 	for u := s.Next(0); u >= 0; u = s.Next(u + 1) {
@@ -337,7 +337,7 @@ func (m *model) takeTypes() {
 	}
 }
 
-// wanted gives the type that the request names; else that of all standing nodes, if all services accept it; else the
+// wanted returns the type that the request names; else that of all standing nodes, if all services accept it; else the
 // template's own choice, "" for any.
 func (m *model) wanted(asked, usual string, of func(layout.StandingNode) string, lists func(unit) []nameList) string {
 	if asked != "" {

@@ -18,7 +18,7 @@ type fate struct {
 	zone     string
 	services []string
 	touched  bool
-	odd      int // services put on a standing node, or taken off, though nobody asked for that
+	odd      int // services put on a standing node, or taken off, though no one asked for that
 	kind     int
 }
 
@@ -82,7 +82,7 @@ func (m *model) stay(at int, s bitset.Set) fate {
 	return o
 }
 
-// setsOf gives the sets of units that a standing node may come to have. What may not share a node now stays out of
+// setsOf returns the sets of units that a standing node may come to have. What may not share a node now stays out of
 // each other's way only where services may move.
 func (m *model) setsOf(c alike, may bitset.Set, limit int) ([]bitset.Set, bool) {
 	base, free := c.stays, may
@@ -128,8 +128,8 @@ func (m *model) all() bitset.Set {
 	return s
 }
 
-// setsWithin gives base with all that may join it out of free. Sets that may share stay so when a unit is taken away, so
-// none is missed. It gives false where there are more than limit.
+// setsWithin returns base with all that may join it out of free. Sets that may share stay so when a unit is taken away, so
+// none is missed. It returns false where there are more than limit.
 func setsWithin(base, free bitset.Set, limit int, fine func(s bitset.Set, u int) bool) ([]bitset.Set, bool) {
 	var out []bitset.Set
 	var grow func(s bitset.Set, from int) bool
@@ -155,7 +155,7 @@ func setsWithin(base, free bitset.Set, limit int, fine func(s bitset.Set, u int)
 	return out, complete
 }
 
-// few gives the sets that matter most where there are too many: as it is, with one more or one less, and filled up.
+// few returns the sets that matter most where there are too many: as it is, with one more or one less, and filled up.
 func (m *model) few(c alike, base, free bitset.Set, fine func(s bitset.Set, u int) bool) []bitset.Set {
 	known := map[string]bool{}
 	var out []bitset.Set
@@ -212,7 +212,7 @@ func setKey(s bitset.Set) string {
 	return string(b)
 }
 
-// mayCome gives the units that may be put on standing nodes: those asked for; and, where no node goes, those that a
+// mayCome returns the units that may be put on standing nodes: those asked for; and, where no node goes, those that a
 // minimum, a ratio or a zone rule may need on more nodes. There is no reason for others to.
 func (m *model) mayCome() bitset.Set {
 	s := bitset.New(m.words())
@@ -288,7 +288,7 @@ func (m *model) newNodes(many int) (list []fate, all bool) {
 	return list, all
 }
 
-// carefree gives the units that every new node has, since each is preferred with them and nothing stands against it.
+// carefree returns the units that every new node has, since each is preferred with them and nothing stands against it.
 func (m *model) carefree() bitset.Set {
 	s := bitset.New(m.words())
 	for i, u := range m.units {
@@ -317,7 +317,7 @@ func (m *model) carefree() bitset.Set {
 	return s
 }
 
-// machinesFor gives the types that a new node with the units of s may be: all of them where hardware may be mixed, else
+// machinesFor returns the types that a new node with the units of s may be: all of them where hardware may be mixed, else
 // the first, which is the cheapest one where that is preferred.
 func (m *model) machinesFor(s bitset.Set) []machineType {
 	var fit []machineType

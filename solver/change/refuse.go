@@ -47,7 +47,7 @@ func (m refused) still() string {
 	return " while nothing that stands may move"
 }
 
-// held gives the first reason it finds, "" where it finds none.
+// held returns the first reason it finds, "" where it finds none.
 func (m refused) held(w *deadline) string {
 	if why := m.misfits(); why != "" {
 		return why
@@ -95,7 +95,7 @@ func (m refused) nodeNames(c alike) []string {
 	return out
 }
 
-// nodesWith gives the names of the standing nodes with a service.
+// nodesWith returns the names of the standing nodes with a service.
 func (m refused) nodesWith(service string) []string {
 	var out []string
 	for _, n := range m.standing {
@@ -191,7 +191,7 @@ func joinNonEmpty(by string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
 }
 
-// smallest gives the least number of nodes that can be reached.
+// smallest returns the least number of nodes that can be reached.
 func (m refused) smallest(w *deadline) (int, bool) {
 	other := *m.model
 	open, sizes := refused{&other}, m.t.Constraints.Size
@@ -211,7 +211,7 @@ func (m refused) smallest(w *deadline) (int, bool) {
 	return open.reached(w)
 }
 
-// reached gives the number of nodes of the change found, or false where there is none.
+// reached returns the number of nodes of the change found, or false where there is none.
 func (m refused) reached(w *deadline) (int, bool) {
 	if m.low > m.high {
 		return 0, false

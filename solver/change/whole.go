@@ -27,7 +27,7 @@ type wholeProgram struct {
 	t      [][]float64 // per row, per column
 	rules  []keptSum   // what a whole-number answer is checked against
 	best   []int       // the best answer so far, per variable
-	steps  int         // of the simplex, since all values were computed anew
+	steps  int         // of the simplex, since all values were computed again
 	slope  []float64   // room for slopes, per column
 	used   []int       // room for the columns that a pivot touches
 }
@@ -70,7 +70,7 @@ func (s weighed) of(x []int) float64 {
 	return v
 }
 
-// open gives the variables of s that are not fixed.
+// open returns the variables of s that are not fixed.
 func (p *wholeProgram) open(s weighed) []int {
 	var out []int
 	for i, at := range s.at {
@@ -81,7 +81,7 @@ func (p *wholeProgram) open(s weighed) []int {
 	return out
 }
 
-// keep states that s is from lo to hi. It gives false where no value of the variables can do that.
+// keep states that s is from lo to hi. It returns false where no value of the variables can do that.
 func (p *wholeProgram) keep(s weighed, lo, hi float64) bool {
 	lo, hi = lo-s.always, hi-s.always
 	least, most := 0.0, 0.0
@@ -134,7 +134,7 @@ func (p *wholeProgram) drop(z int) {
 }
 
 // least finds the answer with the smallest s, starting from the best one so far, which is one of those asked for. It
-// gives false where there is none, or where the deadline has passed before one was found.
+// returns false where there is none, or where the deadline has passed before one was found.
 func (p *wholeProgram) least(s weighed, fractions bool) bool {
 	if p.best != nil && len(p.open(s)) == 0 {
 		return true
@@ -203,7 +203,7 @@ func (p *wholeProgram) over() bool {
 	return p.w.ended
 }
 
-// broken gives the variable furthest from a whole number, or -1.
+// broken returns the variable furthest from a whole number, or -1.
 func (p *wholeProgram) broken() int {
 	at, far := -1, wholeness
 	for i, v := range p.x[:p.vars] {
@@ -230,7 +230,7 @@ func (p *wholeProgram) accept(s weighed) {
 	}
 }
 
-// simplex brings all variables between their bounds, then z to its least value. It gives false where that cannot be.
+// simplex brings all variables between their bounds, then z to its least value. It returns false where that cannot be.
 func (p *wholeProgram) simplex(z int) bool {
 	p.settle()
 	slope := p.slope[:len(p.others)]
@@ -253,7 +253,7 @@ func (p *wholeProgram) simplex(z int) bool {
 }
 
 // settle brings the variables that are not basic to their bounds, which may have changed. Now and then it computes the
-// basic ones anew, so that roundings do not add up.
+// basic ones again, so that roundings do not add up.
 func (p *wholeProgram) settle() {
 	for c, v := range p.others {
 		goal := p.lo[v]
@@ -364,7 +364,7 @@ func (p *wholeProgram) step(c int, up, careful bool) {
 	p.pivot(row, c)
 }
 
-// goal gives the bound at which v stops a step in which it changes at that rate. One that is outside already stops it
+// goal returns the bound at which v stops a step in which it changes at that rate. One that is outside already stops it
 // where it comes in, and not at all where it goes further out.
 func (p *wholeProgram) goal(v int, rate float64) (bound float64, hi, stops bool) {
 	lo, top, x := p.lo[v], p.hi[v], p.x[v]

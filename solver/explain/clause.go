@@ -81,7 +81,7 @@ func (q *question) list() {
 	q.listCompatible()
 }
 
-// unnamed gives the services that no constraint names, so that they go on every node.
+// unnamed returns the services that no constraint names, so that they go on every node.
 func (q *question) unnamed() map[string]bool {
 	c := q.template.Constraints
 	out := map[string]bool{}

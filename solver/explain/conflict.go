@@ -7,7 +7,7 @@ import "slices"
 var leftOutFirst = []string{kindSize, kindCompatibility, kindZones, kindHosts, kindRatio, kindImage, kindHardware, kindResources,
 	kindMust, kindCant, kindMax, kindPlaced, kindMin}
 
-// smallest gives clauses out of some that have no layout, of which each is needed: without any one of them there is a
+// smallest returns clauses out of some that have no layout, of which each is needed: without any one of them there is a
 // layout. minimal is false where the time was over before that was proven. nil where there is a layout.
 func (q *question) smallest(some []*clause) (core []*clause, minimal bool) {
 	f := &filter{q: q, kept: map[*clause]bool{}}
@@ -35,12 +35,12 @@ type filter struct {
 	dense int // how many clauses in a row were found to be needed
 }
 
-// now gives what is kept, in the order in which people should read it.
+// now returns what is kept, in the order in which people should read it.
 func (f *filter) now() []*clause {
 	return slices.DeleteFunc(slices.Clone(f.q.clauses), func(k *clause) bool { return !f.kept[k] })
 }
 
-// settle leaves out as many of the chunk's clauses as can be; needed says that not all of them can be. It gives false
+// settle leaves out as many of the chunk's clauses as can be; needed says that not all of them can be. It returns false
 // where none is left. Where one clause after another is needed, nothing is gained by asking about many of them at once.
 func (f *filter) settle(chunk []*clause, needed bool) bool {
 	if len(chunk) == 0 || f.q.ended {

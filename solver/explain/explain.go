@@ -24,7 +24,7 @@ type decider interface {
 
 var _ decider = (*solver.Solver)(nil)
 
-// ask gives nil where there is a layout, else the error of the solver.
+// ask returns nil where there is a layout, else the error of the solver.
 func ask(ctx context.Context, s layout.Solver, c *template.Catalog, r layout.LayoutRequest) error {
 	if d, can := s.(decider); can {
 		return d.Possible(ctx, c, r)
@@ -41,7 +41,7 @@ func New(s layout.Solver) *Explainer { return &Explainer{solver: s} }
 // mostFixes is how many changes are offered at most.
 const mostFixes = 5
 
-// Explain gives why the request has no layout, see app.Explainer. Where ctx ends on the way, what is known by then is
+// Explain returns why the request has no layout, see app.Explainer. Where ctx ends on the way, what is known by then is
 // given: a conflict that may be larger than need be (Minimal is false), and the fixes found so far.
 //
 // Pairs of services that all exclude each other are told in one clause; each of them was proven to be needed.
@@ -51,7 +51,7 @@ func (x *Explainer) Explain(ctx context.Context, c *template.Catalog, r layout.L
 	return e, err
 }
 
-// explain gives each clause by itself.
+// explain returns each clause by itself.
 func (x *Explainer) explain(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) (layout.Explanation, error) {
 	err := ask(ctx, x.solver, c, r)
 	switch app.CodeOf(err) {

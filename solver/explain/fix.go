@@ -26,7 +26,7 @@ type rankedFix struct {
 // triesPerRank is how many changes of one rank are tried in vain, or found, before others get their turn.
 const triesPerRank = 8
 
-// fixes gives changes that were each checked by solving: first those of one thing only, of every rank the first that
+// fixes returns changes that were each checked by solving: first those of one thing only, of every rank the first that
 // works and then more, else one of several things.
 func (q *question) fixes(core []*clause) []layout.Fix {
 	m := &mender{q: q}
@@ -59,7 +59,7 @@ func (q *question) fixes(core []*clause) []layout.Fix {
 	return out
 }
 
-// remedies gives all single changes worth trying for a conflict.
+// remedies returns all single changes worth trying for a conflict.
 func (m *mender) remedies(core []*clause) []remedy {
 	var out []remedy
 	var about []string
@@ -90,7 +90,7 @@ func (m *mender) remedies(core []*clause) []remedy {
 	return out
 }
 
-// of gives the remedies of a clause among others; those of the size depend on the others.
+// of returns the remedies of a clause among others; those of the size depend on the others.
 func (m *mender) of(k *clause, among []*clause) []remedy {
 	if k.Kind == kindSize {
 		return m.resize(slices.DeleteFunc(slices.Clone(among), func(o *clause) bool { return o == k }))
@@ -98,7 +98,7 @@ func (m *mender) of(k *clause, among []*clause) []remedy {
 	return k.remedies
 }
 
-// next goes on with the remedies of one rank until one works, and gives those that are left.
+// next goes on with the remedies of one rank until one works, and returns those that are left.
 func (m *mender) next(list []remedy) []remedy {
 	for tries := 0; len(list) > 0 && tries < triesPerRank && !m.q.ended; tries++ {
 		r := list[0]
@@ -147,7 +147,7 @@ func (m *mender) keep(w *world, rank, steps int, text string) bool {
 
 func (m *mender) world() *world { return &world{c: m.q.catalog, r: m.q.request} }
 
-// least gives the least number of steps that works, up to most, if more steps always work as well; 0 where even most
+// least returns the least number of steps that works, up to most, if more steps always work as well; 0 where even most
 // does not. It looks near 1 first, since what is short is mostly short by little.
 func least(most int, works func(step int) bool) int {
 	if most < 1 || !works(most) {
@@ -168,7 +168,7 @@ func least(most int, works func(step int) bool) int {
 	return high
 }
 
-// resize gives the changes of size towards sizes on which the clauses have a layout.
+// resize returns the changes of size towards sizes on which the clauses have a layout.
 func (m *mender) resize(clauses []*clause) []remedy {
 	q := m.q
 	d, asked := q.draft(clauses), q.request.Size
@@ -256,7 +256,7 @@ func (q *question) drop(service string, from []string) (gone, left []string) {
 	return gone, left
 }
 
-// bigger gives hardware that the provider does not have yet, on which the services of a conflict fit one by one, or all at
+// bigger returns hardware that the provider does not have yet, on which the services of a conflict fit one by one, or all at
 // once.
 func (m *mender) bigger(core []*clause) []remedy {
 	q := m.q
@@ -353,7 +353,7 @@ func (m *mender) withoutSome(core []*clause) {
 	m.single(withoutThese(gone, left))
 }
 
-// mostNamed gives the service that most clauses name, the first by name among equals.
+// mostNamed returns the service that most clauses name, the first by name among equals.
 func mostNamed(core []*clause) string {
 	times := map[string]int{}
 	top := ""

@@ -18,7 +18,7 @@ func (q *question) pooled() bool {
 }
 
 // listHosts lists the pool and what the template says about hosts. None of it says who else is on them, since that may be
-// somebody else's business.
+// someone else's business.
 func (q *question) listHosts() {
 	if !q.pooled() {
 		return
@@ -138,7 +138,7 @@ func (q *question) moreHosts() []remedy {
 	return out
 }
 
-// unpooled is what leaves nothing of a pool; nobody is offered it by itself, as no pool is endless.
+// unpooled is what leaves nothing of a pool; no one is offered it by itself, as no pool is endless.
 func unpooled(provider string) remedy {
 	return remedy{rank: rankNever, steps: 1, text: says("as many hosts as are needed for provider %s", provider),
 		apply: func(w *world, _ int) {

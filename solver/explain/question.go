@@ -37,7 +37,7 @@ func newQuestion(ctx context.Context, s layout.Solver, c *apptemplate.Catalog, r
 	return q
 }
 
-// askedFor gives the services of the request, by name and each once.
+// askedFor returns the services of the request, by name and each once.
 func askedFor(t *apptemplate.Template, r layout.LayoutRequest) []string {
 	services := slices.Clone(r.Services)
 	if len(services) == 0 {
@@ -47,7 +47,7 @@ func askedFor(t *apptemplate.Template, r layout.LayoutRequest) []string {
 	return slices.Compact(services)
 }
 
-// byPrice gives the hardware that the provider has, what costs least first; what has no known price comes last.
+// byPrice returns the hardware that the provider has, what costs least first; what has no known price comes last.
 func (q *question) byPrice() []string {
 	price := func(name string) float64 {
 		if c := q.catalog.Hardware[name].Providers[q.provider].CostPerHour; c > 0 {
@@ -174,7 +174,7 @@ func (q *question) draft(clauses []*clause) *draft {
 	return d
 }
 
-// limit gives the constraint of a service, which is at first that it may be anywhere or nowhere.
+// limit returns the constraint of a service, which is at first that it may be anywhere or nowhere.
 func (d *draft) limit(s string) *apptemplate.ServiceConstraint {
 	if d.written[s] == nil {
 		d.written[s] = &apptemplate.ServiceConstraint{MinSet: true, Max: apptemplate.Unlimited}

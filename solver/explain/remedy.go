@@ -39,7 +39,7 @@ type world struct {
 	edited bool // more than the request was changed
 }
 
-// template gives the template, to change it.
+// template returns the template, to change it.
 func (w *world) template() *template.Template {
 	if !w.edited {
 		c, t := *w.c, *w.c.Templates[w.r.Template]

@@ -69,7 +69,7 @@ func (x *Explainer) mend(ctx context.Context, c *template.Catalog, r layout.Layo
 	return fixes
 }
 
-// solved gives what helps a request that can be asked, told from where it started: of several changes those that only
+// solved returns what helps a request that can be asked, told from where it started: of several changes those that only
 // ask otherwise, where there are any.
 func (a attempt) solved(from layout.LayoutRequest, fixes []layout.Fix) []layout.Fix {
 	asking := slices.ContainsFunc(fixes, func(f layout.Fix) bool { return f.Request != nil })
@@ -104,7 +104,7 @@ func (a attempt) told(from, to layout.LayoutRequest, more string) string {
 	return humanize.And(texts)
 }
 
-// best gives the attempt with the least doubt, among those the one that is farthest, among those the oldest.
+// best returns the attempt with the least doubt, among those the one that is farthest, among those the oldest.
 func best(open []attempt) int {
 	at := 0
 	for i, a := range open {

@@ -63,7 +63,7 @@ type story struct {
 	tell func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest)
 }
 
-// only gives a template these constraints and no others but the size.
+// only returns a template these constraints and no others but the size.
 func only(t *apptemplate.Template, c apptemplate.Constraints) {
 	c.Size = t.Constraints.Size
 	if c.Services == nil {

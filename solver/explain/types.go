@@ -8,7 +8,7 @@ import (
 	"muster/solver/internal/request"
 )
 
-// with gives a list with one more; an empty list, which allows everything, stays as it is.
+// with returns a list with one more; an empty list, which allows everything, stays as it is.
 func with(list []string, name string) []string {
 	if len(list) == 0 || slices.Contains(list, name) {
 		return list

@@ -143,7 +143,7 @@ func (k *checker) company(g layout.NodeGroup) {
 	}
 }
 
-// unconstrained gives the services of the cluster that no constraint names. What a service needs and how nodes are
+// unconstrained returns the services of the cluster that no constraint names. What a service needs and how nodes are
 // spread over zones does not count: it says nothing about which nodes a service is on.
 func (k *checker) unconstrained() []string {
 	named := map[string]bool{}

@@ -11,7 +11,7 @@ import (
 // Template is the name of the one template of every catalog.
 const Template = "t"
 
-// New gives a catalog of a provider, three types of hardware and of image, and services that nothing constrains yet.
+// New returns a catalog of a provider, three types of hardware and of image, and services that nothing constrains yet.
 func New(services int) (*template.Catalog, *template.Template) {
 	c := template.NewCatalog()
 	c.Providers["p"] = &template.ProviderSpec{About: template.About{Name: "p"}, Type: "fake"}
@@ -40,7 +40,7 @@ func Between(low, high int) template.ServiceConstraint {
 	return template.ServiceConstraint{Min: low, MinSet: true, Max: high}
 }
 
-// Loose gives services each with a minimum or a maximum, some of which exclude another or want a type.
+// Loose returns services each with a minimum or a maximum, some of which exclude another or want a type.
 func Loose(services int) *template.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(1))
@@ -60,7 +60,7 @@ func Loose(services int) *template.Catalog {
 	return c
 }
 
-// Grouped gives services in groups of two to five that can't coexist, or in pairs that must.
+// Grouped returns services in groups of two to five that can't coexist, or in pairs that must.
 func Grouped(services, groups int, cant bool) *template.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(2))
@@ -80,7 +80,7 @@ func Grouped(services, groups int, cant bool) *template.Catalog {
 	return c
 }
 
-// Pairs gives services in random pairs that can't coexist, each with bounds that bound draws.
+// Pairs returns services in random pairs that can't coexist, each with bounds that bound draws.
 func Pairs(services, pairs int, seed int64, bound func(*rand.Rand) template.ServiceConstraint) *template.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(seed))
@@ -105,7 +105,7 @@ func Bounds(low, spread, high, highSpread int) func(*rand.Rand) template.Service
 	}
 }
 
-// Exclusive gives services of which no two may share a node, each on at least so many.
+// Exclusive returns services of which no two may share a node, each on at least so many.
 func Exclusive(services, least int) *template.Catalog {
 	c, t := New(services)
 	for i, a := range t.Defaults.Services {
@@ -139,7 +139,7 @@ func Ring(services, least int) *template.Catalog {
 	return c
 }
 
-// Priced gives services with minima, each of which may be on about half of many types of hardware, all with prices of
+// Priced returns services with minima, each of which may be on about half of many types of hardware, all with prices of
 // their own. A few pairs exclude each other.
 func Priced(services, hardware int, seed int64) *template.Catalog {
 	c, t := New(services)

@@ -134,7 +134,7 @@ func (b *Bureau) SQL(query string, args ...any) {
 	}
 }
 
-// reads gives a number out of the database.
+// reads returns a number out of the database.
 func (b *Bureau) Number(query string, args ...any) (n int) {
 	b.Helper()
 	db, err := sql.Open("sqlite", "file:"+b.file+"?_pragma=busy_timeout(5000)")

@@ -64,7 +64,7 @@ func NewFarm(t *testing.T) *Farm {
 	return f
 }
 
-// Work carries out all that can be, and gives the ids of the steps in the order in which they ended.
+// Work carries out all that can be, and returns the ids of the steps in the order in which they ended.
 func (f *Farm) Work() (done []string) {
 	f.Helper()
 	w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}

@@ -22,7 +22,7 @@ import (
 type Desk struct {
 	Services    *appall.Services
 	Provisioner string // a registration that is alive
-	// Of gives the contract as a worker of that tenant has it.
+	// Of returns the contract as a worker of that tenant has it.
 	Of func(tenant string) execution.Coordinator
 }
 
@@ -36,7 +36,7 @@ func DeskCatalog() *template.Catalog {
 	return c
 }
 
-// CoordinatorSuite is what every way to the coordinator passes. open gives a desk of a fresh app; its store is at hand.
+// CoordinatorSuite is what every way to the coordinator passes. open returns a desk of a fresh app; its store is at hand.
 func CoordinatorSuite(t *testing.T, open func(t *testing.T) (Desk, *store.Store)) {
 	for _, c := range []struct {
 		name string

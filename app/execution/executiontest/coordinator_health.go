@@ -12,7 +12,7 @@ import (
 	"muster/app/template"
 )
 
-// rounds: a worker that waits gets the round with all that it needs; what it reports counts once, and nobody else's does.
+// rounds: a worker that waits gets the round with all that it needs; what it reports counts once, and no one else's does.
 func (t *deskTest) rounds() {
 	n := apptest.NewCluster("t1", "looked", 1, t.Services.Execution.Coordinator.Now().Add(-time.Hour), apptest.Chain(1))
 	n.Definition.Health = &template.HealthPolicy{Interval: time.Minute}

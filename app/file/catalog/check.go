@@ -107,7 +107,7 @@ func fieldPath(path []any) (words string) {
 	return words
 }
 
-// parts gives the names under which a template knows where a part of it is written, the nearest first.
+// parts returns the names under which a template knows where a part of it is written, the nearest first.
 func parts(t *template.Template, path []any) (names []string) {
 	for n := len(path); n > 0; n-- {
 		name := ""

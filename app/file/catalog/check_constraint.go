@@ -29,7 +29,7 @@ func (c *checker) resources(e *form.Entry, needs template.Resources) {
 	}
 }
 
-// largest gives the most of a resource that any hardware offers, and which it is: "" where one does not say what it
+// largest returns the most of a resource that any hardware offers, and which it is: "" where one does not say what it
 // offers, or there is none.
 func (c *checker) largest(offer func(template.Flavor) float64) (most float64, which string) {
 	for _, e := range sortedEntries(c.entries) {

@@ -19,7 +19,7 @@ type Script struct {
 	path  []any
 }
 
-// scriptsOf gives the scripts of entries.
+// scriptsOf returns the scripts of entries.
 func scriptsOf(list []*form.Entry) (all []Script) {
 	for _, e := range list {
 		if e.Broken {

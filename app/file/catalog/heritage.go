@@ -54,7 +54,7 @@ func (c *checker) whole(list []*form.Entry) {
 	}
 }
 
-// of gives the layers of a template, what comes first first: those of its parent, of what it includes, and itself. False says
+// of returns the layers of a template, what comes first first: those of its parent, of what it includes, and itself. False says
 // that it cannot be made whole.
 func (h *heirs) of(e *form.Entry) ([]form.Layer, bool) {
 	if l, done := h.layers[e]; done || h.broken[e] {

@@ -150,7 +150,7 @@ func LintFS(o Options, sources ...Source) Report {
 	return r
 }
 
-// lintEntries also gives the entries.
+// lintEntries also returns the entries.
 func lintEntries(o Options, sources []Source) (Report, map[form.Key]*form.Entry) {
 	out := &form.Reporter{}
 	all := map[form.Key]*form.Entry{}
@@ -321,7 +321,7 @@ func (r *sourceReader) keep(e *form.Entry) {
 	r.entries[e.Key] = e
 }
 
-// bytes reads a regular file (also behind a symbolic link) up to the limit; a pipe would block for ever.
+// bytes reads a regular file (also behind a symbolic link) up to the limit; a pipe would block forever.
 func (r *sourceReader) bytes(name string) ([]byte, error) {
 	info, err := fs.Stat(r.source.FS, name)
 	if err != nil {
@@ -354,7 +354,7 @@ func (r *sourceReader) problem(name string, s form.Severity, message, hint strin
 	r.out.Add(form.Problem{Origin: template.Origin{File: r.shown(name)}, Severity: s, Message: message, Hint: hint})
 }
 
-// reason gives the bare cause, since the file is named already.
+// reason returns the bare cause, since the file is named already.
 func reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -363,7 +363,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// sortedEntries gives entries in the order of kinds, then names, so that the same catalog gives the same words.
+// sortedEntries returns entries in the order of kinds, then names, so that the same catalog returns the same words.
 func sortedEntries(entries map[form.Key]*form.Entry) []*form.Entry {
 	list := make([]*form.Entry, 0, len(entries))
 	for _, e := range entries {

@@ -45,7 +45,7 @@ func (c *checker) ownProvider(e *form.Entry, p *template.ProviderSpec) {
 	}
 }
 
-// ownSettings gives the settings that refer to secrets.
+// ownSettings returns the settings that refer to secrets.
 func (c *checker) ownSettings(e *form.Entry, p *template.ProviderSpec) map[string]bool {
 	referred := map[string]bool{}
 	var walk func(x any, path []any)
@@ -92,7 +92,7 @@ func (r *Reader) providerDoc(p *template.ProviderSpec) *form.ProviderDoc {
 	}
 	d.Settings = map[string]any{}
 	var settings map[string]any
-	if e := r.writtenAs(p); e != nil { // else they hold what the environment did, and nobody knows where
+	if e := r.writtenAs(p); e != nil { // else they hold what the environment did, and no one knows where
 		if k, n := form.Descend(e.Node, settingsPath(e)); k != nil {
 			nodes := 0
 			settings, _ = (&form.Decoder{Out: &form.Reporter{}, Nodes: &nodes, Lenient: true, Private: true}).Plain(form.Follow(n), "").(map[string]any)
@@ -113,7 +113,7 @@ func settingsPath(e *form.Entry) []string {
 	return []string{"settings"}
 }
 
-// writtenAs gives how a provider of the installation was written; nil where this reader did not read it.
+// writtenAs returns how a provider of the installation was written; nil where this reader did not read it.
 func (r *Reader) writtenAs(p *template.ProviderSpec) *form.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -41,7 +41,7 @@ type base struct {
 // keptBases is enough for a catalog and the one before it.
 const keptBases = 2
 
-// NewReader gives a reader that checks by the same options as Load, and by what the families say of themselves.
+// NewReader returns a reader that checks by the same options as Load, and by what the families say of themselves.
 func NewReader(o Options, f appcatalog.Families) *Reader {
 	r := &Reader{options: o, families: f, secret: map[string]bool{}, hosts: map[string]bool{}}
 	for _, d := range f.Providers {
@@ -56,10 +56,9 @@ func NewReader(o Options, f appcatalog.Families) *Reader {
 	return r
 }
 
-// Families implements app.CatalogReader.
 func (r *Reader) Families() appcatalog.Families { return r.families }
 
-// Load is the package's Load. The reader remembers how what it gives was written.
+// Load is the package's Load. The reader remembers how what it returns was written.
 func (r *Reader) Load(dirs ...string) (*template.Catalog, error) {
 	sources := make([]Source, len(dirs))
 	for i, d := range dirs {
@@ -190,7 +189,6 @@ func (r *Reader) base(c *template.Catalog) *base {
 // OwnFile is the name by which problems name the text of an own entry.
 func ownFile(k template.CatalogKey) string { return k.Kind + "/" + k.Name + ".yaml" }
 
-// Read implements app.CatalogReader.
 func (r *Reader) Read(installation *template.Catalog, tenant string, own []appcatalog.CatalogText) (*template.Catalog, []appcatalog.CatalogProblem) {
 	if len(own) == 0 {
 		return installation, nil
@@ -215,7 +213,7 @@ func (r *Reader) Read(installation *template.Catalog, tenant string, own []appca
 	return laid(installation, list), r.problems(out, c.entries)
 }
 
-// anew gives copies of those of the installation's templates that are made of own ones, to be made whole again.
+// again returns copies of those of the installation's templates that are made of own ones, to be made whole again.
 func (c *checker) anew(b *base, own []*form.Entry) (list []*form.Entry) {
 	next := make([]string, 0, len(own))
 	for _, e := range own {
@@ -379,7 +377,7 @@ func readOwn(t appcatalog.CatalogText) readText {
 	return r
 }
 
-// problems gives those that concern the tenant. What is wrong with the installation's entries because of own ones keeps nobody from saving.
+// problems returns those that concern the tenant. What is wrong with the installation's entries because of own ones keeps no one from saving.
 func (r *Reader) problems(out *form.Reporter, entries map[form.Key]*form.Entry) []appcatalog.CatalogProblem {
 	list := []appcatalog.CatalogProblem{}
 	for _, p := range out.Sorted() {

@@ -5,7 +5,7 @@ import (
 	"muster/app/template"
 )
 
-// Write gives an entry of a catalog in Muster's own form, as a person would write it; false where there is none. Of the installation's
+// Write returns an entry of a catalog in Muster's own form, as a person would write it; false where there is none. Of the installation's
 // providers it leaves out what is secret, and what comes from the server's environment.
 func (r *Reader) Write(c *template.Catalog, k template.CatalogKey) (string, bool) {
 	switch form.Kind(k.Kind) {

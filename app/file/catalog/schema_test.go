@@ -101,7 +101,7 @@ func documents(t *testing.T, file string) []any {
 	}
 }
 
-// bent gives copies of x in which one value, anywhere, is another one, missing, or beside an unknown key.
+// bent returns copies of x in which one value, anywhere, is another one, missing, or beside an unknown key.
 func bent(x any) []any {
 	out := []any{nil, true, -1, 0, 7, 2.5, "", "text", "1h", []any{}, []any{"text"}, []any{7}, map[string]any{}, map[string]any{"text": "text"}}
 	switch x := x.(type) {

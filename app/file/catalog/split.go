@@ -13,7 +13,6 @@ import (
 	"muster/app/template"
 )
 
-// Split implements app.CatalogReader.
 func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []catalog.CatalogProblem) {
 	s := &splitter{reader: r, out: &form.Reporter{}, first: map[template.CatalogKey]catalog.CatalogText{}}
 	for _, f := range files {

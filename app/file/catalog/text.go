@@ -79,7 +79,7 @@ func unreadable(err error) error {
 	return e
 }
 
-// treeOf gives the app's word for a node. Aliases are not followed, so that a small text stays a small tree.
+// treeOf returns the app's word for a node. Aliases are not followed, so that a small text stays a small tree.
 func treeOf(n *yaml.Node, line int) *catalog.CatalogNode {
 	out := &catalog.CatalogNode{Line: line}
 	switch n.Kind {
@@ -104,7 +104,7 @@ func treeOf(n *yaml.Node, line int) *catalog.CatalogNode {
 	return out
 }
 
-// put changes the tree. It gives the path to what has become other: where parents were made, or were emptied, the highest of them.
+// put changes the tree. It returns the path to what has become other: where parents were made, or were emptied, the highest of them.
 func put(root *yaml.Node, k form.Kind, s catalog.CatalogSet) (touched []any, err error) {
 	n := root
 	for i, p := range s.Path {

@@ -11,7 +11,7 @@ import (
 	"muster/app/file/catalog/form"
 )
 
-// setOne changes one value. Only the lines of what has become other are written anew; where that would not say the same, all of it is.
+// setOne changes one value. Only the lines of what has become other are written again; where that would not say the same, all of it is.
 func setOne(text string, s catalog.CatalogSet) (string, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	was, err := oneDocument(text)
@@ -75,7 +75,7 @@ func isBlock(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0
 }
 
-// span gives the lines of a key with its value, counted from 0, the end not included.
+// span returns the lines of a key with its value, counted from 0, the end not included.
 func span(lines []string, key *yaml.Node) (begin, end int) {
 	begin = key.Line - 1
 	end = begin + 1
@@ -121,7 +121,7 @@ func insertLines(text string, old, fresh *yaml.Node, key string) (string, bool) 
 	return strings.Join(slices.Insert(lines, at, part...), "\n"), true
 }
 
-// pair gives the lines of a key with its value. Comments above and below it are no part of them.
+// pair returns the lines of a key with its value. Comments above and below it are no part of them.
 func pair(n *yaml.Node, key string, column int) ([]string, bool) {
 	k, v := form.Child(n, key)
 	name := *k
@@ -155,7 +155,6 @@ func same(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor && slices.EqualFunc(a.Content, b.Content, same)
 }
 
-// Compare implements app.CatalogReader.
 func (*Reader) Compare(saved, text string) catalog.TextDifference {
 	if saved == text {
 		return catalog.TextSame

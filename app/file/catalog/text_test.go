@@ -79,7 +79,7 @@ func TestValuesAreSetWhereTheyStand(t *testing.T) {
 	}
 }
 
-// difference gives the lines that only one of two texts has.
+// difference returns the lines that only one of two texts has.
 func difference(a, b string) (gone, come string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {

@@ -97,7 +97,7 @@ func groupsNode(fresh, old *yaml.Node, groups [][]string) {
 	}
 }
 
-// keyOrder gives the keys that may stand at a place, as they are usually ordered; nil where any may.
+// keyOrder returns the keys that may stand at a place, as they are usually ordered; nil where any may.
 func keyOrder(k form.Kind, path []any) (out []string) {
 	if !form.IsKind(k) {
 		return []string{"kind", "name", "label", "description"}

@@ -95,5 +95,4 @@ func (f policyForm) policy(name string) policy.Policy {
 	return p
 }
 
-// Policy implements settings.TenantFiles.
 func (Files) Policy(p policy.Policy) any { return formOfPolicy(p) }

@@ -12,12 +12,10 @@ import (
 	"muster/app/settings"
 )
 
-// Files implements app.TenantFiles.
 type Files struct{}
 
 var _ settings.TenantFiles = Files{}
 
-// ReadTenant implements app.TenantFiles.
 func (Files) ReadTenant(text string) (s settings.TenantSettings, places map[string]settings.TenantPlace, problems []settings.TenantProblem) {
 	f := yamlfile.Parse(text)
 	f.Complete = true
@@ -61,7 +59,7 @@ func form(f *yamlfile.File) bool {
 	return false
 }
 
-// sorted gives the keys of a map of texts in the order in which people look for them: versions by number, all else by letter.
+// sorted returns the keys of a map of texts in the order in which people look for them: versions by number, all else by letter.
 func sorted(keys []string) []string {
 	slices.SortFunc(keys, func(a, b string) int {
 		x, errX := strconv.Atoi(a)

@@ -15,7 +15,6 @@ import (
 const head = `The settings of a tenant of Muster: muster tenant import FILE --dry-run says what they would change.
 There is no secret in here: ${secret:NAME} is a place for one. docs/tenant-settings.md explains the form.`
 
-// WriteTenant implements app.TenantFiles.
 func (Files) WriteTenant(s settings.TenantSettings) string {
 	root := write(reflect.ValueOf(formOf(s)))
 	root.HeadComment = head
@@ -28,7 +27,7 @@ func (Files) WriteTenant(s settings.TenantSettings) string {
 	return b.String()
 }
 
-// write gives the node of a value; nil for one that is left out.
+// write returns the node of a value; nil for one that is left out.
 func write(v reflect.Value) *yaml.Node {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

@@ -30,7 +30,7 @@ func wrong(t reflect.Type) string {
 	return "{SEEKRIT: x}"
 }
 
-// TestEveryMistakeInAFileIsToldWithItsPlace gives every field of every kind of file a value that it cannot have, all in one text: each is told,
+// TestEveryMistakeInAFileIsToldWithItsPlace returns every field of every kind of file a value that it cannot have, all in one text: each is told,
 // with its line and path, and the value is not.
 func TestEveryMistakeInAFileIsToldWithItsPlace(t *testing.T) {
 	for _, into := range []any{&build.BuildRule{}, &policy.Policy{}, &policy.Approval{}, &settings.TenantSettings{}} {

@@ -68,7 +68,7 @@ func (b *Book) Submit(op app.Operation, p plan.Plan, cancel bool) int64 {
 	return op.ID
 }
 
-// OperationsOf gives a cluster's operations in the order of their ids.
+// OperationsOf returns a cluster's operations in the order of their ids.
 func (b *Book) OperationsOf(cluster string) (ids []int64) {
 	for _, id := range slices.Sorted(maps.Keys(b.Operations)) {
 		if b.Operations[id].Cluster == cluster {
@@ -98,7 +98,7 @@ func (b *Book) startNext(now time.Time, cluster string) {
 	}
 }
 
-// StepsOf gives an operation's steps in plan order.
+// StepsOf returns an operation's steps in plan order.
 func (b *Book) StepsOf(operation int64) []ledger.Step {
 	steps := make([]ledger.Step, 0, len(b.keys[operation]))
 	for _, k := range b.keys[operation] {
@@ -167,7 +167,7 @@ func (b *Book) rivals(tenant string) (rivals []ledger.Rival) {
 	return rivals[:min(2, len(rivals))]
 }
 
-// Sweep takes back what is lost and lets go on what is due. It gives how many moved.
+// Sweep takes back what is lost and lets go on what is due. It returns how many moved.
 func (b *Book) Sweep(now time.Time) (moved int) {
 	set := ledger.New(now)
 	for _, id := range slices.Sorted(maps.Keys(b.Operations)) {
@@ -247,7 +247,6 @@ func (b *Book) save(now time.Time, set *ledger.Set) {
 	}
 }
 
-// Steps implements ledger.Rows.
 func (b *Book) Steps(keys []ledger.Key) (steps []ledger.Step, err error) {
 	for _, k := range keys {
 		if st, ok := b.Of[k]; ok {
@@ -257,7 +256,6 @@ func (b *Book) Steps(keys []ledger.Key) (steps []ledger.Step, err error) {
 	return steps, nil
 }
 
-// Successors implements ledger.Rows.
 func (b *Book) Successors(of []ledger.Key) (edges []ledger.Edge, err error) {
 	for _, k := range of {
 		edges = append(edges, b.edges[k]...)
@@ -265,7 +263,6 @@ func (b *Book) Successors(of []ledger.Key) (edges []ledger.Edge, err error) {
 	return edges, nil
 }
 
-// Live implements ledger.Rows.
 func (b *Book) Live(nodes []ledger.Node) (keys []ledger.Key, err error) {
 	for _, n := range nodes {
 		for _, k := range b.nodes[n] {
@@ -277,7 +274,6 @@ func (b *Book) Live(nodes []ledger.Node) (keys []ledger.Key, err error) {
 	return keys, nil
 }
 
-// First implements ledger.Rows.
 func (b *Book) First(lines []ledger.Line, now time.Time) (keys []ledger.Key, err error) {
 	for _, l := range lines {
 		var best *ledger.Step

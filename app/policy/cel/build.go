@@ -39,7 +39,6 @@ var eventWords = []policy.PolicyWord{
 	{Name: "event.payload", Type: "a map", Text: "the whole of what was sent; ask has(event.payload.x) first for what may be missing"},
 }
 
-// Builds implements app.BuildRuleEngine.
 type Builds struct{ engine *Engine }
 
 var _ build.BuildRuleEngine = (*Builds)(nil)
@@ -58,10 +57,8 @@ func NewBuilds() *Builds {
 	return &Builds{e}
 }
 
-// EventWords implements app.BuildRuleEngine.
 func (b *Builds) EventWords() []policy.PolicyWord { return slices.Clone(eventWords) }
 
-// CheckRule implements app.BuildRuleEngine.
 func (b *Builds) CheckRule(r build.BuildRule) error {
 	if err := b.check("when", r.When, truthy); err != nil {
 		return err
@@ -173,7 +170,6 @@ func splitIn(field, words string) ([]piece, error) {
 	return pieces, nil
 }
 
-// JudgeRule implements app.BuildRuleEngine.
 func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEvent) (j build.BuildJudgement, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library is not ours
@@ -220,7 +216,6 @@ func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEv
 	return j, nil
 }
 
-// KeyOf implements app.BuildRuleEngine.
 func (b *Builds) KeyOf(ctx context.Context, r build.BuildRule, e app.BuildEvent) (k string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -282,7 +277,7 @@ func (b *Builds) expandOne(ctx context.Context, field, text string, facts map[st
 	return strings.ToValidUTF8(out.String(), "?"), nil
 }
 
-// plain gives a value that a parameter can have.
+// plain returns a value that a parameter can have.
 func plain(v any) any {
 	if r, ok := v.(ref.Val); ok {
 		switch x := r.Value().(type) {

@@ -69,7 +69,6 @@ func New() *Engine {
 	return &Engine{env: env, known: map[key]compiled{}, words: names()}
 }
 
-// Check implements app.PolicyEngine.
 func (e *Engine) Check(p policy.Policy) error {
 	if _, err := e.compile("when", p.When, truth); err != nil {
 		return err
@@ -94,7 +93,6 @@ func (e *Engine) Check(p policy.Policy) error {
 	return nil
 }
 
-// Judge implements app.PolicyEngine.
 func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Facts) (j policy.Judgement, err error) {
 	defer func() {
 		// The library is not ours: a mistake in it must refuse a request, not end the server.
@@ -182,7 +180,7 @@ func (e *Engine) eval(ctx context.Context, field, text string, want kind, facts 
 	return out, nil
 }
 
-// compile gives the program of an expression.
+// compile returns the program of an expression.
 func (e *Engine) compile(field, text string, want kind) (cel.Program, error) {
 	k := key{text, want}
 	e.mu.Lock()
@@ -228,7 +226,7 @@ func (e *Engine) build(text string, want kind) (p cel.Program, err error) {
 	return p, nil
 }
 
-// activation gives facts their names in CEL.
+// activation returns facts their names in CEL.
 func (e *Engine) activation(f policy.Facts) map[string]any {
 	zone := e.zone(f.TimeZone)
 	name, local := zone.String(), f.Now.In(zone)

@@ -45,7 +45,6 @@ var vocabulary = []struct {
 	{"hour", cel.IntType, "the hour of the day in that zone, 0 to 23"},
 }
 
-// Words implements app.PolicyEngine.
 func (e *Engine) Words() (all []policy.PolicyWord) {
 	for _, v := range vocabulary {
 		all = append(all, policy.PolicyWord{Name: v.name, Type: typeWords(v.is), Text: v.text})
@@ -130,7 +129,7 @@ type fault struct {
 	message, hint string
 }
 
-// Error gives the message without its place.
+// Error returns the message without its place.
 func (f *fault) Error() string { return f.message }
 
 // explain puts the first complaint of the compiler in our words.
@@ -186,7 +185,7 @@ func names() []string {
 	return all
 }
 
-// nearest gives the word that was probably meant, "" where none is near.
+// nearest returns the word that was probably meant, "" where none is near.
 func nearest(word string, known []string) string {
 	best, least := "", max(2, len(word)/3)+1
 	for _, n := range known {

@@ -22,7 +22,6 @@ func scanDeed(row db.Scanner) (d app.Deed, hash []byte, err error) {
 	return d, hash, err
 }
 
-// Audit implements identity.AuditStore.
 func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	add := func(cond string, more ...any) { where, args = append(where, cond), append(args, more...) }
@@ -76,7 +75,6 @@ func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error
 	return list, err
 }
 
-// AuditTenants implements identity.AuditStore.
 func (s *Store) AuditTenants(ctx context.Context) (all []string, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var t string
@@ -87,7 +85,6 @@ func (s *Store) AuditTenants(ctx context.Context) (all []string, err error) {
 	return all, err
 }
 
-// NoteDeed implements identity.AuditStore.
 func (s *Store) NoteDeed(ctx context.Context, d app.Deed) error {
 	return s.Write(ctx, func(t *db.Tx) error { return t.Chain(d) })
 }

@@ -22,7 +22,7 @@ import (
 type Config struct {
 	// URL is the place, such as s3://BUCKET?region=eu-central-1; "" is Dir.
 	URL string
-	// Dir is where contents are kept without a URL. Spool is where they come in; nobody else uses it.
+	// Dir is where contents are kept without a URL. Spool is where they come in; no one else uses it.
 	Dir, Spool string
 	// Git says how repositories are read; the zero value is what production wants.
 	Git GitOptions
@@ -71,7 +71,6 @@ func (s *Store) Name() string { return s.name }
 // Close lets go of connections.
 func (s *Store) Close() error { return s.place.close() }
 
-// Open implements resource.BlobStore.
 func (s *Store) Open(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -83,13 +82,12 @@ func (s *Store) Open(ctx context.Context, name string, from int64) (io.ReadClose
 	return reading{r, s}, nil
 }
 
-// reading gives errors their codes.
+// reading returns errors their codes.
 type reading struct {
 	io.ReadCloser
 	s *Store
 }
 
-// Read implements io.Reader.
 func (r reading) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
@@ -164,7 +162,6 @@ func (s *Store) Probe(ctx context.Context) error {
 	return err
 }
 
-// Delete implements resource.BlobStore.
 func (s *Store) Delete(ctx context.Context, name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -190,7 +187,7 @@ func (s *Store) List(ctx context.Context, prefix string, each func(name string, 
 	return stopped
 }
 
-// sizeOf gives how many bytes there are under a name; -1 where there is nothing.
+// sizeOf returns how many bytes there are under a name; -1 where there is nothing.
 func (s *Store) sizeOf(ctx context.Context, name string) (int64, error) {
 	if err := checkName(name); err != nil {
 		return -1, err

@@ -45,7 +45,7 @@ const (
 var gitRef = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@=-]{0,199}$`)
 
 // Fetch implements resource.BlobStore. Nothing of the repository is run: no hooks, filters, submodules or attributes but those that leave files
-// out of archives. Connections go through a proxy of our own, which looks names up and lets nobody in who may not be spoken to.
+// out of archives. Connections go through a proxy of our own, which looks names up and lets no one in who may not be spoken to.
 func (s *Store) Fetch(ctx context.Context, source resource.ResourceSource, credential string, limit int64) (resource.TakenBlob, string, error) {
 	u, err := s.git.address(source.Git)
 	if err != nil {
@@ -289,7 +289,6 @@ func sizeOf(dir string) (n int64) {
 // capped keeps the beginning of what is written to it.
 type capped struct{ b *bytes.Buffer }
 
-// Write implements io.Writer.
 func (c *capped) Write(p []byte) (int, error) {
 	if room := 64<<10 - c.b.Len(); room > 0 {
 		c.b.Write(p[:min(room, len(p))])

@@ -88,7 +88,7 @@ func (r *repository) tag(name, text string) (commit string) {
 	return r.git("rev-parse", "HEAD")
 }
 
-// A repository behind a private authority is read with its token, and by nobody without; a tag that has moved gives what it means now.
+// A repository behind a private authority is read with its token, and by no one without; a tag that has moved returns what it means now.
 func TestGitOverHTTPS(t *testing.T) {
 	r := newRepository(t)
 	first := r.tag("v1", "one")

@@ -57,7 +57,6 @@ func (p *proxy) connect(ctx context.Context, plain bool, address string) (net.Co
 	return c, err
 }
 
-// ServeHTTP implements http.Handler.
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodConnect {
 		t := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return p.connect(ctx, true, address) }}

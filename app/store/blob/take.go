@@ -26,7 +26,6 @@ type taken struct {
 
 var _ resource.TakenBlob = (*taken)(nil)
 
-// Take implements resource.BlobStore.
 func (s *Store) Take(ctx context.Context, r io.Reader, limit int64) (resource.TakenBlob, error) {
 	f, err := os.CreateTemp(s.spool, "in-*")
 	if err != nil {
@@ -90,7 +89,6 @@ type reader struct {
 	r   io.Reader
 }
 
-// Read implements io.Reader.
 func (r reader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
@@ -107,13 +105,10 @@ func spoolProblem(err error) error {
 	return fmt.Errorf("blob: spool: %w", err)
 }
 
-// Hash implements resource.TakenBlob.
 func (t *taken) Hash() string { return t.hash }
 
-// Size implements resource.TakenBlob.
 func (t *taken) Size() int64 { return t.size }
 
-// Files implements resource.TakenBlob.
 func (t *taken) Files(ctx context.Context, format template.ResourceFormat, name string) ([]resource.ResourceFile, error) {
 	if format == resource.FormatFile {
 		return []resource.ResourceFile{{Path: name, Size: t.size, Mode: 0o644, Hash: t.hash}}, nil
@@ -132,5 +127,4 @@ func (t *taken) Keep(ctx context.Context, name string) error {
 
 func (t *taken) content() *io.SectionReader { return io.NewSectionReader(t.file, 0, t.size) }
 
-// Close implements resource.TakenBlob.
 func (t *taken) Close() error { return t.file.Close() }

@@ -42,7 +42,7 @@ func scanBuild(row db.Scanner) (b appbuild.Build, wanted []byte, err error) {
 
 func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "There is no build %d.", id) }
 
-// BuildOf gives the build that a cluster is for, as its page tells of it.
+// BuildOf returns the build that a cluster is for, as its page tells of it.
 func (s *Store) BuildOf(ctx context.Context, tenant, cluster string) (*appcluster.ClusterBuild, error) {
 	list, err := s.Builds(ctx, tenant, appbuild.BuildFilter{Cluster: cluster, Limit: 1})
 	if err != nil || len(list) == 0 {
@@ -52,7 +52,6 @@ func (s *Store) BuildOf(ctx context.Context, tenant, cluster string) (*appcluste
 	return &appcluster.ClusterBuild{ID: b.ID, Hook: b.Hook, State: b.State, Event: b.Event}, nil
 }
 
-// Builds implements build.BuildStore.
 func (s *Store) Builds(ctx context.Context, tenant string, f appbuild.BuildFilter) ([]appbuild.Build, error) {
 	where, args := ` WHERE b.tenant = ?`, []any{tenant}
 	and := func(text string, value any) {
@@ -99,7 +98,6 @@ func (s *Store) Builds(ctx context.Context, tenant string, f appbuild.BuildFilte
 	return list, s.toldOf(ctx, list)
 }
 
-// Build implements build.BuildStore.
 func (s *Store) Build(ctx context.Context, tenant string, id int64) (appbuild.Build, error) {
 	b, wanted, err := scanBuild(s.Row(ctx, buildRows+` WHERE b.tenant = ? AND b.id = ?`, tenant, id))
 	if db.IsNoRows(err) {
@@ -181,7 +179,6 @@ func RequestMoved(t *db.Tx, at time.Time, r appcluster.Request) error {
 	return Wake(t, at, `request = ? AND live = 1 AND state = 'asking'`, r.ID)
 }
 
-// EndBuild implements build.BuildStore.
 func (s *Store) EndBuild(ctx context.Context, who app.Actor, b appbuild.Build, words string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ? AND tenant = ? AND live = 1 AND end_at = 0`,
@@ -229,7 +226,6 @@ func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []
 	return due, db.FromMicros(at), db.Wrapped(err)
 }
 
-// MoveBuild implements build.ReconcilerStore.
 func (s *Store) MoveBuild(ctx context.Context, b appbuild.Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		live := b.State.Live()

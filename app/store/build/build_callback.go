@@ -207,7 +207,7 @@ func (r *callbackRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	return d
 }
 
-// EndDelivery writes what became of an attempt. Where the receiver wants nothing more, the build is told nothing more. EStale where the
+// EndDelivery writes what happened to an attempt. Where the receiver wants nothing more, the build is told nothing more. EStale where the
 // claim does not hold any more.
 func (b buildCallbacks) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 	code, text := app.Code(""), ""

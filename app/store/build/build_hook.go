@@ -43,7 +43,6 @@ func buildSecretPlace(id string) string { return "build_hook_secrets/" + id }
 func buildTokenPlace(id string) string  { return "build_hook_tokens/" + id }
 func buildStatusPlace(id string) string { return "build_hook_statuses/" + id }
 
-// BuildHooks implements build.HookStore.
 func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]appbuild.BuildHook, error) {
 	list := []appbuild.BuildHook{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -56,7 +55,6 @@ func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]appbuild.Build
 
 const oneBuildHook = `SELECT ` + buildHookColumns + ` FROM build_hooks h WHERE h.tenant = ? AND h.name = ? AND h.deleted_at = 0`
 
-// BuildHook implements build.IntakeStore.
 func (s *Store) BuildHook(ctx context.Context, tenant, name string) (appbuild.BuildHook, error) {
 	h, err := scanBuildHook(s.Row(ctx, oneBuildHook, tenant, name))
 	if db.IsNoRows(err) {
@@ -73,7 +71,6 @@ func buildHook(t *db.Tx, tenant, name string) (appbuild.BuildHook, error) {
 	return h, db.Wrapped(err)
 }
 
-// BuildHookAt implements build.AccessStore.
 func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h appbuild.BuildHook, secrets []string, err error) {
 	var current, old []byte
 	h, err = scanBuildHook(s.Row(ctx, `SELECT `+buildHookColumns+`, h.secret, h.old_secret FROM build_hooks h WHERE h.id = ? AND h.deleted_at = 0`, id), &current, &old)
@@ -97,7 +94,6 @@ func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h ap
 	return h, secrets, nil
 }
 
-// BuildTokenKey implements build.AccessStore.
 func (s *Store) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
 	var sealed []byte
 	err := s.Row(ctx, `SELECT token_key FROM build_hooks WHERE id = ?`, id).Scan(&sealed)
@@ -110,7 +106,6 @@ func (s *Store) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
 	return s.Unseal(sealed, buildTokenPlace(id))
 }
 
-// SaveBuildHook implements build.HookStore.
 func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c appbuild.BuildHookChange, now time.Time) (h appbuild.BuildHook, made bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		was, err := buildHook(t, who.Tenant, c.Name)
@@ -235,7 +230,6 @@ func (s *Store) changeBuildHook(t *db.Tx, h appbuild.BuildHook, c appbuild.Build
 	return Wake(t, now, `hook = ? AND state = 'waiting' AND live = 1`, h.ID)
 }
 
-// DeleteBuildHook implements build.HookStore.
 func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		h, err := buildHook(t, who.Tenant, name)
@@ -263,7 +257,6 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 	})
 }
 
-// NoteBuildRefused implements build.IntakeStore.
 func (s *Store) NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error {
 	var last int64
 	err := s.Row(ctx, `SELECT refused_at FROM build_hooks WHERE id = ?`, id).Scan(&last)

@@ -10,7 +10,7 @@ import (
 	"muster/app/store/db"
 )
 
-// TakeBuild implements build.IntakeStore. Nobody else commits before it ends, so what it reads is how things stand.
+// TakeBuild implements build.IntakeStore. No one else commits before it ends, so what it reads is how things stand.
 func (s *Store) TakeBuild(ctx context.Context, o appbuild.BuildOrder) (done appbuild.BuildDone, err error) {
 	var sealed []byte
 	if o.Replay == 0 {
@@ -235,14 +235,12 @@ func scanBuildTaken(row db.Scanner, more ...any) (d appbuild.BuildTaken, err err
 	return d, err
 }
 
-// NoteBuildTaken implements build.IntakeStore.
 func (s *Store) NoteBuildTaken(ctx context.Context, d appbuild.BuildTaken) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE build_deliveries SET outcome = ?, words = ? WHERE id = ?`, string(d.Outcome), d.Words, d.ID)
 	})
 }
 
-// BuildDeliveries implements build.IntakeStore.
 func (s *Store) BuildDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]appbuild.BuildTaken, error) {
 	h, err := s.BuildHook(ctx, tenant, hook)
 	if err != nil {
@@ -258,7 +256,6 @@ func (s *Store) BuildDeliveries(ctx context.Context, tenant, hook string, before
 	return list, err
 }
 
-// BuildDelivery implements build.IntakeStore.
 func (s *Store) BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d appbuild.BuildTaken, uniq string, err error) {
 	h, err := s.BuildHook(ctx, tenant, hook)
 	if err != nil {
@@ -279,7 +276,7 @@ func (s *Store) BuildDelivery(ctx context.Context, tenant, hook string, id int64
 }
 
 // ForgetBuilds deletes deliveries, builds that are over, and hooks that are deleted, once they were kept long enough: a bounded
-// number at once. It gives how many.
+// number at once. It returns how many.
 func (s *Store) ForgetBuilds(ctx context.Context, now time.Time) (forgot int, err error) {
 	old := db.Micros(now.Add(-appbuild.BuildMemory))
 	err = s.Write(ctx, func(t *db.Tx) error {

@@ -7,7 +7,6 @@ import (
 	"muster/app/template"
 )
 
-// RecordCatalog implements catalog.VersionStore.
 func (s *Store) RecordCatalog(ctx context.Context, versions []template.CatalogVersion) (written int, err error) {
 	type entry struct{ kind, name string }
 	type last struct {
@@ -58,7 +57,7 @@ func (s *Store) RecordCatalog(ctx context.Context, versions []template.CatalogVe
 	return written, err
 }
 
-// CatalogVersions gives those of an entry, newest first, with text; none is an empty list.
+// CatalogVersions returns those of an entry, newest first, with text; none is an empty list.
 func (s *Store) CatalogVersions(ctx context.Context, kind, name string) ([]template.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `text`, kind, name)
 }

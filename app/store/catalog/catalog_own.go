@@ -22,7 +22,6 @@ func scanEntry(row db.Scanner) (catalog.CatalogRevision, error) {
 	return r, err
 }
 
-// OwnCatalogRevision implements catalog.OwnCatalogStore.
 func (s *Store) OwnCatalogRevision(ctx context.Context, tenant string) (revision int64, err error) {
 	err = s.Row(ctx, `SELECT revision FROM catalog_heads WHERE tenant = ?`, tenant).Scan(&revision)
 	if db.IsNoRows(err) {
@@ -46,7 +45,6 @@ func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []catalog.C
 	return list, revision, err
 }
 
-// OwnProviders implements catalog.OwnCatalogStore.
 func (s *Store) OwnProviders(ctx context.Context) (map[string][]catalog.CatalogRevision, error) {
 	by := map[string][]catalog.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -64,12 +62,10 @@ type withFirst struct {
 	first any
 }
 
-// Scan implements scanner.
 func (w withFirst) Scan(dest ...any) error {
 	return w.Scanner.Scan(append([]any{w.first}, dest...)...)
 }
 
-// OwnCatalogHistory implements catalog.OwnCatalogStore.
 func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k apptemplate.CatalogKey, limit int) ([]catalog.CatalogRevision, error) {
 	list := []catalog.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -80,7 +76,6 @@ func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k apptempl
 	return list, err
 }
 
-// OwnCatalogVersion implements catalog.OwnCatalogStore.
 func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k apptemplate.CatalogKey, number int) (catalog.CatalogRevision, error) {
 	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
@@ -90,7 +85,6 @@ func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k apptempl
 	return r, db.Wrapped(err)
 }
 
-// SaveOwnCatalog implements catalog.OwnCatalogStore.
 func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c catalog.OwnCatalogSave) (revision int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		latest := map[apptemplate.CatalogKey]catalog.CatalogRevision{}
@@ -187,7 +181,6 @@ func freeAccount(t *db.Tx, tenant, provider string) error {
 	return u.Refusal(provider)
 }
 
-// ProviderUse implements catalog.UseStore.
 func (s *Store) ProviderUse(ctx context.Context, tenant, provider string) (catalog.ProviderUse, error) {
 	return providerUse(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, tenant, provider)
 }
@@ -225,7 +218,6 @@ func providerUse(each func(f func(db.Scanner) error, query string, args ...any) 
 	return u, nil
 }
 
-// CatalogUse implements catalog.UseStore.
 func (s *Store) CatalogUse(ctx context.Context, tenant string) (catalog.CatalogUse, error) {
 	u := catalog.CatalogUse{Templates: map[string]int{}, Providers: map[string]int{}}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -290,7 +282,6 @@ func recordTemplates(t *db.Tx, tenant string, versions []apptemplate.CatalogVers
 	return nil
 }
 
-// TemplateHistory implements catalog.VersionStore.
 func (s *Store) TemplateHistory(ctx context.Context, tenant, name string, text bool) ([]apptemplate.CatalogVersion, error) {
 	column := `''`
 	if text {

@@ -9,7 +9,6 @@ import (
 	"muster/app/store/db"
 )
 
-// ChatOnce implements chat.MessageStore.
 func (s *Store) ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		first = true
@@ -28,7 +27,6 @@ func (s *Store) ChatOnce(ctx context.Context, keys []string, now, before time.Ti
 	return first, err
 }
 
-// SaveCard implements chat.CardStore.
 func (s *Store) SaveCard(ctx context.Context, c chat.ChatCard, before time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_cards WHERE at < ?`, db.Micros(before)); err != nil {
@@ -39,7 +37,6 @@ func (s *Store) SaveCard(ctx context.Context, c chat.ChatCard, before time.Time)
 	})
 }
 
-// Cards implements chat.CardStore.
 func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]chat.ChatCard, error) {
 	var list []chat.ChatCard
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -57,7 +54,6 @@ func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]chat.ChatC
 	return list, err
 }
 
-// ShownCard implements chat.CardStore.
 func (s *Store) ShownCard(ctx context.Context, c chat.ChatCard) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if c.Message != "" {
@@ -71,7 +67,6 @@ func (s *Store) ShownCard(ctx context.Context, c chat.ChatCard) error {
 	})
 }
 
-// SaveAsk implements chat.MessageStore.
 func (s *Store) SaveAsk(ctx context.Context, a chat.ChatAsk) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`INSERT INTO chat_asks (request, kind, team, tenant, channel, person, at) SELECT r.id, ?, ?, r.tenant, ?, ?, ? FROM requests r
@@ -105,7 +100,6 @@ func AskEnded(t *db.Tx, request int64, tenant, cluster string, status appcluster
 	return t.Exec(`DELETE FROM chat_asks WHERE request = ?`, request)
 }
 
-// DropCard implements chat.CardStore.
 func (s *Store) DropCard(ctx context.Context, id int64) error {
 	return s.Write(ctx, func(t *db.Tx) error { return t.Exec(`DELETE FROM chat_cards WHERE id = ?`, id) })
 }

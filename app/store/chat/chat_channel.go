@@ -27,7 +27,6 @@ const channelByID = `SELECT ` + channelColumns + ` FROM chat_channels c WHERE c.
 // mostChannels is how many channels of a workspace may be given away.
 const mostChannels = 1000
 
-// SaveChannel implements chat.ChannelStore.
 func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.ChatChannel) (is chat.ChatChannel, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		is = c
@@ -91,7 +90,6 @@ func dropApprovalsAt(t *db.Tx, kind, team, channel, except string) error {
 	return nil
 }
 
-// DropChannel implements chat.ChannelStore.
 func (s *Store) DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := scanChannel(t.Row(channelByID, kind, team, channel))
@@ -112,12 +110,11 @@ func (s *Store) DropChannel(ctx context.Context, who app.Actor, kind, team, chan
 	})
 }
 
-// Channel implements chat.ChannelStore.
 func (s *Store) Channel(ctx context.Context, kind, team, channel string) (chat.ChatChannel, error) {
 	return scanChannel(s.Row(ctx, channelByID, kind, team, channel))
 }
 
-// SetApprovals implements chat.ChannelStore. Requests that are shown elsewhere are shown anew at the new place.
+// SetApprovals implements chat.ChannelStore. Requests that are shown elsewhere are shown again at the new place.
 func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p chat.ChatApprovals) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var before, after any
@@ -160,7 +157,6 @@ func scanApprovals(row db.Scanner) (p chat.ChatApprovals, err error) {
 	return p, err
 }
 
-// Approvals implements chat.ChannelStore.
 func (s *Store) Approvals(ctx context.Context, tenant string) (chat.ChatApprovals, error) {
 	return scanApprovals(s.Row(ctx, approvalsOf, tenant))
 }

@@ -44,7 +44,7 @@ func (s *Store) GatherChat(ctx context.Context, kind string, kinds []app.NoticeK
 	}
 }
 
-// passed gives up to where rows were looked through, and moves that on by one batch; past all of them where nobody of the chat is
+// passed gives up to where rows were looked through, and moves that on by one batch; past all of them where no one of the chat is
 // there whom they could be about, as in the long time before there was one.
 func passed(t *db.Tx, kind, setting, table, column string) (from, top int64, err error) {
 	if err = t.Row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, setting).Scan(&from); err != nil {
@@ -157,7 +157,7 @@ func tellBeneath(t *db.Tx, kind string, notice int64, tenant, cluster string, no
 		notice, chat.ChatTellWaiting, db.Micros(now), db.Micros(now), kind, tenant, cluster, app.VisibleTenant)
 }
 
-// tellAll notes a notice for everybody of a chat who is linked to the account of a user, or of a member of a group.
+// tellAll notes a notice for everyone of a chat who is linked to the account of a user, or of a member of a group.
 func tellAll(t *db.Tx, kind string, notice int64, tenant, user, group string, now time.Time) error {
 	type linked struct{ user, external string }
 	var all []linked
@@ -196,7 +196,6 @@ func gatherEvents(t *db.Tx, kind string, now time.Time) error {
 		db.Micros(now), kind, from, top, app.EventStep)
 }
 
-// ChatTells implements chat.MessageStore.
 func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]chat.ChatTell, error) {
 	var list []chat.ChatTell
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -218,7 +217,6 @@ func (s *Store) ChatTells(ctx context.Context, kind, team string, now time.Time,
 	return list, err
 }
 
-// BeginTell implements chat.MessageStore.
 func (s *Store) BeginTell(ctx context.Context, c chat.ChatTell, now, until time.Time) (mine bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
@@ -229,14 +227,12 @@ func (s *Store) BeginTell(ctx context.Context, c chat.ChatTell, now, until time.
 	return mine, err
 }
 
-// EndTell implements chat.MessageStore.
 func (s *Store) EndTell(ctx context.Context, id int64, state chat.ChatTellState, next time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, db.Micros(next), id)
 	})
 }
 
-// SaveHome implements chat.HomeStore.
 func (s *Store) SaveHome(ctx context.Context, h chat.ChatHome, since time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`INSERT INTO chat_homes (kind, team, person, tenant, user_name, shown, shown_at, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -246,7 +242,6 @@ func (s *Store) SaveHome(ctx context.Context, h chat.ChatHome, since time.Time) 
 	})
 }
 
-// StaleHomes implements chat.HomeStore.
 func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]chat.ChatHome, error) {
 	var list []chat.ChatHome
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -261,7 +256,6 @@ func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.T
 	return list, err
 }
 
-// DropHome implements chat.HomeStore.
 func (s *Store) DropHome(ctx context.Context, kind, team, person string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`DELETE FROM chat_homes WHERE kind = ? AND team = ? AND person = ?`, kind, team, person)

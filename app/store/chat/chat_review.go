@@ -53,7 +53,6 @@ func (s *Store) OpenReviews(ctx context.Context, kind string, now, before time.T
 	})
 }
 
-// ChatReviews implements chat.ReviewStore.
 func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) ([]chat.ChatReview, error) {
 	var list []chat.ChatReview
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -70,7 +69,6 @@ func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) (
 	return list, err
 }
 
-// ShownReview implements chat.ReviewStore.
 func (s *Store) ShownReview(ctx context.Context, c chat.ChatReview, ended bool) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_reviews SET channel = ?, message = ?, shown = ?, shown_at = ?, ended = ? WHERE id = ?`,

@@ -12,7 +12,6 @@ import (
 	"muster/app/store/signin"
 )
 
-// WorkspaceTokens implements chat.TokenStore.
 func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k chat.ChatTokens, err error) {
 	var access, refresh []byte
 	var expires int64
@@ -38,7 +37,6 @@ func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k chat.
 	return k, nil
 }
 
-// HoldRefresh implements chat.TokenStore.
 func (s *Store) HoldRefresh(ctx context.Context, kind, team string, version int64, holder string, now, until time.Time) (mine bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE chat_workspaces SET holder = ?, held_until = ? WHERE kind = ? AND team = ? AND version = ? AND held_until <= ?`,
@@ -49,7 +47,6 @@ func (s *Store) HoldRefresh(ctx context.Context, kind, team string, version int6
 	return mine, err
 }
 
-// Refreshed implements chat.TokenStore.
 func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64, k chat.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(kind, team, k)
 	return s.Write(ctx, func(t *db.Tx) error {
@@ -62,7 +59,6 @@ func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64,
 	})
 }
 
-// WorkspacesDue implements chat.TokenStore.
 func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []chat.ChatWorkspace, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		w, err := scanWorkspace(row)
@@ -73,7 +69,6 @@ func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time
 	return list, err
 }
 
-// NoteLink implements chat.LinkStore.
 func (s *Store) NoteLink(ctx context.Context, l chat.ChatLink) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_links WHERE seen_at < ?`, db.Micros(l.SeenAt.Add(-24*time.Hour))); err != nil {
@@ -85,7 +80,6 @@ func (s *Store) NoteLink(ctx context.Context, l chat.ChatLink) error {
 	})
 }
 
-// ChatLinks implements chat.ChannelStore.
 func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]chat.ChatLink, error) {
 	list := []chat.ChatLink{}
 	err := s.Each(ctx, func(row db.Scanner) error {

@@ -34,7 +34,6 @@ func scanWorkspace(row db.Scanner) (w chat.ChatWorkspace, err error) {
 	return w, err
 }
 
-// SaveChatInstall implements chat.WorkspaceStore.
 func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i chat.ChatInstall) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_installs WHERE expires_at < ?`, db.Micros(i.At.Add(-24*time.Hour))); err != nil {
@@ -45,7 +44,6 @@ func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i chat.ChatIns
 	})
 }
 
-// UseChatInstall implements chat.WorkspaceStore.
 func (s *Store) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var i chat.ChatInstall
@@ -75,7 +73,6 @@ func workspace(t *db.Tx, kind, team string) (chat.ChatWorkspace, error) {
 	return scanWorkspace(t.Row(`SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 }
 
-// SaveWorkspace implements chat.WorkspaceStore.
 func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w chat.ChatWorkspace, k chat.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(w.Kind, w.Team, k)
 	return s.Write(ctx, func(t *db.Tx) error {
@@ -93,7 +90,7 @@ func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w chat.ChatWor
 				return err
 			}
 			if was.Tenant != w.Tenant {
-				if err := dropChatPlaces(t, w.Kind, w.Team); err != nil { // they were agreed with somebody else
+				if err := dropChatPlaces(t, w.Kind, w.Team); err != nil { // they were agreed with someone else
 					return err
 				}
 			}
@@ -114,7 +111,6 @@ func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w chat.ChatWor
 	})
 }
 
-// SaveFixedWorkspace implements chat.WorkspaceStore.
 func (s *Store) SaveFixedWorkspace(ctx context.Context, w chat.ChatWorkspace, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, w.Kind, w.Team)
@@ -160,7 +156,6 @@ func dropChatShown(t *db.Tx, kind, team string) error {
 	return nil
 }
 
-// Workspaces implements chat.ChannelStore.
 func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]chat.ChatWorkspace, error) {
 	list := []chat.ChatWorkspace{}
 	at := map[string]int{}
@@ -188,7 +183,6 @@ func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]chat.Cha
 	return list, err
 }
 
-// Workspace implements chat.ChannelStore.
 func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error) {
 	w, err := scanWorkspace(s.Row(ctx, `SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 	if app.CodeOf(err) == app.ENotFound && enterprise != "" && enterprise != team {
@@ -197,7 +191,6 @@ func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (c
 	return w, err
 }
 
-// ChangeWorkspace implements chat.WorkspaceStore.
 func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team string, email bool, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, kind, team)
@@ -213,7 +206,6 @@ func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team s
 	})
 }
 
-// EndWorkspace implements chat.TokenStore.
 func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state chat.ChatState, why string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, kind, team)
@@ -243,7 +235,6 @@ func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team stri
 	})
 }
 
-// NoteWorkspace implements chat.WorkspaceStore.
 func (s *Store) NoteWorkspace(ctx context.Context, kind, team string, h chat.ChatHealth) error {
 	var sets []string
 	var args []any

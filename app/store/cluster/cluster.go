@@ -31,7 +31,6 @@ func Scan(row db.Scanner, more ...any) (app.Cluster, error) {
 	return c, json.Unmarshal(services, &c.Services)
 }
 
-// NextClusterNumber implements cluster.CreateStore.
 func (s *Store) NextClusterNumber(ctx context.Context) (n int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		return t.Row(`INSERT INTO counters (name, value) VALUES ('cluster', 1)
@@ -40,14 +39,12 @@ func (s *Store) NextClusterNumber(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// Cluster implements cluster.MaskStore.
 func (s *Store) Cluster(ctx context.Context, tenant, id string) (app.Cluster, error) {
 	c, err := Scan(s.Row(ctx,
 		`SELECT `+Columns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
 	return c, ReadError(err, id)
 }
 
-// View implements cluster.ViewStore.
 func (s *Store) View(ctx context.Context, tenant, id string) (appcluster.ClusterView, error) {
 	moment, err := s.Moment(ctx)
 	if err != nil {
@@ -81,7 +78,6 @@ func ReadError(err error, id string) error {
 const operationOfCluster = `(SELECT id FROM operations WHERE cluster = c.id ORDER BY
 			CASE WHEN status IN ('running', 'paused', 'cancelling') THEN 0 ELSE 1 END, id DESC LIMIT 1)`
 
-// Clusters implements cluster.ViewStore.
 func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error) {
 	limit := f.Limit
 	if limit <= 0 {
@@ -131,7 +127,6 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 	return list, err
 }
 
-// Definition implements cluster.ViewStore.
 func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d appcluster.Definition, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT sealed_definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&sealed)
@@ -141,7 +136,6 @@ func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d appcl
 	return d, s.OpenJSON(sealed, db.DefinitionPlace(cluster), &d)
 }
 
-// ClusterSecrets implements cluster.AccessStore.
 func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k appcluster.ClusterSecrets, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT ssh_public_key, ssh_key FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).
@@ -153,7 +147,6 @@ func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k a
 	return k, err
 }
 
-// ExpiredClusters implements upkeep.Store.
 func (s *Store) ExpiredClusters(ctx context.Context, now time.Time, limit int) ([]app.Cluster, error) {
 	return List(ctx, s.DB, `SELECT `+Columns+` FROM clusters c WHERE c.deleted_at = 0 AND c.expires_at > 0 AND c.expires_at <= ?
 		AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.cluster = c.id AND o.kind = 'delete'

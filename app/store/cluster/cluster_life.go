@@ -11,7 +11,6 @@ import (
 	"muster/app/store/user"
 )
 
-// RenameCluster implements cluster.OwnershipStore.
 func (s *Store) RenameCluster(ctx context.Context, r cluster.ClusterRename) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)
@@ -50,7 +49,6 @@ func (s *Store) RenameCluster(ctx context.Context, r cluster.ClusterRename) erro
 	})
 }
 
-// TransferCluster implements cluster.OwnershipStore.
 func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)
@@ -108,7 +106,7 @@ func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) 
 	})
 }
 
-// Live gives a cluster that is not gone; EConflict for one that is.
+// Live returns a cluster that is not gone; EConflict for one that is.
 func Live(t *db.Tx, tenant, id string) (app.Cluster, error) {
 	c, err := Scan(t.Row(`SELECT `+Columns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
 	if err := ReadError(err, id); err != nil {

@@ -54,7 +54,6 @@ var clusterOrders = map[app.ClusterSort]struct{ key, beyond, by string }{
 
 const leaseKey = "CASE WHEN c.expires_at = 0 THEN 9223372036854775807 ELSE c.expires_at END"
 
-// CountClusters implements cluster.ViewStore.
 func (s *Store) CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error) {
 	f.Status = ""
 	where, args := clustersWhere(tenant, f)

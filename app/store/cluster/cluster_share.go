@@ -87,7 +87,6 @@ func ReadableBuild(r *app.ClusterReader) (clause string, args []any) {
 	return ` AND (h.owner = ? OR b.cluster <> '' AND EXISTS (SELECT 1 FROM clusters c WHERE c.id = b.cluster AND c.tenant = b.tenant` + cluster + `))`, append([]any{r.User}, of...)
 }
 
-// ReadableCluster implements cluster.FinderStore.
 func (s *Store) ReadableCluster(ctx context.Context, r app.ClusterReader, id string) (app.Cluster, error) {
 	may, mine := Readable(&r)
 	shared, of := SharedWith(&r)
@@ -157,7 +156,6 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 	return clusters, requests, err
 }
 
-// ClusterSharing implements cluster.SharingStore.
 func (s *Store) ClusterSharing(ctx context.Context, tenant, cluster string) (appcluster.ClusterSharing, error) {
 	c, err := s.Cluster(ctx, tenant, cluster)
 	if err != nil {
@@ -177,7 +175,6 @@ func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cl
 	return list, err
 }
 
-// ShareCluster implements cluster.SharingStore.
 func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string, change appcluster.SharingChange, most int, at time.Time) (after appcluster.ClusterSharing, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, who.Tenant, cluster)
@@ -251,7 +248,6 @@ func knownGroup(t *db.Tx, tenant, group, field string) error {
 	return err
 }
 
-// DefaultVisibility implements cluster.SharingStore.
 func (s *Store) DefaultVisibility(ctx context.Context, tenant string) (app.Visibility, error) {
 	return VisibilityOf(s.Row(ctx, DefaultVisibility, tenant))
 }
@@ -267,7 +263,6 @@ func VisibilityOf(row db.Scanner) (v app.Visibility, err error) {
 	return v, err
 }
 
-// SetDefaultVisibility implements cluster.SharingStore.
 func (s *Store) SetDefaultVisibility(ctx context.Context, who app.Actor, v app.Visibility, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := VisibilityOf(t.Row(DefaultVisibility, who.Tenant))

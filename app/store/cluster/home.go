@@ -32,7 +32,6 @@ const leasesOfOwner = `SELECT ` + Columns + ` FROM clusters c
 // firstOfOwner are the statuses in the order in which people look at them first.
 var firstOfOwner = []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep}
 
-// Home implements cluster.DashboardStore.
 func (s *Store) Home(ctx context.Context, q cluster.HomeQuery) (cluster.Home, error) {
 	h := cluster.Home{Standing: map[app.ClusterStatus]int{}, Clusters: []app.ClusterSummary{}, Ending: []app.Cluster{}, Notices: []app.Notice{}}
 	moment, err := s.Moment(ctx)

@@ -29,7 +29,6 @@ func ScanNode(row db.Scanner, more ...any) (app.Node, error) {
 	return n, json.Unmarshal(addresses, &n.Addresses)
 }
 
-// Nodes implements cluster.ViewStore.
 func (s *Store) Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error) {
 	return nodes(ctx, s.Reads, tenant, cluster)
 }

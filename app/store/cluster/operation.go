@@ -28,7 +28,7 @@ func (o *OperationRow) Dest() []any {
 		&o.least, &o.noTopUp, &o.low, &o.high, &o.guess, &o.runs, &o.trace}
 }
 
-// Value gives the operation that was scanned, as the rules take it.
+// Value returns the operation that was scanned, as the rules take it.
 func (o *OperationRow) Value() ledger.Operation {
 	v := ledger.Operation{
 		Operation: app.Operation{ID: o.id, Tenant: o.tenant, Cluster: o.cluster, Kind: app.OperationKind(o.kind), Status: app.OperationStatus(o.status),
@@ -53,10 +53,9 @@ func (o *OperationRow) expects() app.Expectation {
 		High: time.Duration(o.high) * time.Microsecond, Guessed: time.Duration(o.guess) * time.Microsecond, Runs: o.runs}
 }
 
-// Operation gives the operation that was scanned.
+// Operation returns the operation that was scanned.
 func (o *OperationRow) Operation() app.Operation { return o.Value().Operation }
 
-// Operations implements execution.WaitStore.
 func (s *Store) Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error) {
 	return operations(ctx, s.Reads, tenant, cluster)
 }
@@ -97,9 +96,9 @@ func ReadOperation(t *db.Tx, id int64) (ledger.Operation, error) {
 	return ops[0], nil
 }
 
-// FailedDeletes gives, of all tenants, the deletes that failed and have since waited as long as they had been going on
+// FailedDeletes returns, of all tenants, the deletes that failed and have since waited as long as they had been going on
 // for, but at least and at most so long. Those that another operation followed are left out.
-// A roll-back gives machines back as well.
+// A roll-back returns machines as well.
 func (s *Store) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var o OperationRow

@@ -16,7 +16,7 @@ import (
 // not have the secret key can make a new chain, but not one that ends as it should.
 const auditKeyRow = "audit_key"
 
-// Chain writes an entry behind the last of its tenant. Writes of all servers come one after the other, so nobody else does
+// Chain writes an entry behind the last of its tenant. Writes of all servers come one after the other, so no one else does
 // at the same time.
 func (t *Tx) Chain(d app.Deed) error {
 	t.Topics[app.TenantTopic(d.Tenant)] = true
@@ -39,7 +39,7 @@ func (t *Tx) Chain(d app.Deed) error {
 		d.Tenant, d.Number, hash, t.Keys.EndMAC(d.Tenant, d.Number, hash))
 }
 
-// Chain gives the hash of an entry behind another. Each field goes in with its length, so no two entries read the same.
+// Chain returns the hash of an entry behind another. Each field goes in with its length, so no two entries read the same.
 func Chain(before []byte, d app.Deed) []byte {
 	h := sha256.New()
 	put := func(b []byte) {

@@ -16,7 +16,7 @@ func (r *Reading) Rows() int64 { return r.rows.Load() }
 
 type readingKey struct{}
 
-// In gives a context with which what is read from a database is counted.
+// In returns a context with which what is read from a database is counted.
 func (r *Reading) In(ctx context.Context) context.Context {
 	return context.WithValue(ctx, readingKey{}, r)
 }

@@ -36,8 +36,8 @@ func choose(all []head, c webhook.DeliveryClaim) (ids []int64, next time.Time) {
 	return ids, next
 }
 
-// ClaimHeads takes what is due of the deliveries that are next, as query gives them; take may be called again where the transaction
-// has to be begun anew. Where nothing is due it writes nothing.
+// ClaimHeads takes what is due of the deliveries that are next, as query returns them; take may be called again where the transaction
+// has to be begun again. Where nothing is due it writes nothing.
 func (s *DB) ClaimHeads(ctx context.Context, query string, c webhook.DeliveryClaim, take func(t *Tx, ids []int64) error) (next time.Time, err error) {
 	var all []head
 	note := func(row Scanner) error {

@@ -19,7 +19,7 @@ import (
 // after the other, as they do on SQLite, and each sees all that was committed before it (postgres_session.go says why).
 // What reads and then decides is therefore safe as it stands, and the numbers of events grow in the order of commits.
 type dialect interface {
-	// say gives a statement and its values in the database's own words.
+	// say returns a statement and its values in the database's own words.
 	say(query string, args []any) (string, []any)
 }
 
@@ -66,7 +66,7 @@ func (p *postgresWords) say(query string, args []any) (string, []any) {
 	return text, said
 }
 
-// plain gives a value as PostgreSQL takes it, and its type: 'i' for BIGINT, 't' for TEXT, 'f' for DOUBLE PRECISION, '-' for
+// plain returns a value as PostgreSQL takes it, and its type: 'i' for BIGINT, 't' for TEXT, 'f' for DOUBLE PRECISION, '-' for
 // whatever the place asks for.
 func plain(a any) (any, byte) {
 	switch v := a.(type) {
@@ -163,12 +163,11 @@ var postgresTables = []struct {
 	{regexp.MustCompile(`\bx''`), `''::bytea`},
 }
 
-// postgresMigrations gives the same migrations for PostgreSQL, translated as they are read.
+// postgresMigrations returns the same migrations for PostgreSQL, translated as they are read.
 type postgresMigrations struct{ fs.FS }
 
 var comment = regexp.MustCompile(`--[^\n]*`)
 
-// Open implements fs.FS.
 func (m postgresMigrations) Open(name string) (fs.File, error) {
 	f, err := m.FS.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".sql") {
@@ -218,8 +217,6 @@ type translated struct {
 // Size is that of the translation; both of its parts have one.
 func (t *translated) Size() int64 { return t.Reader.Size() }
 
-// Stat implements fs.File.
 func (t *translated) Stat() (fs.FileInfo, error) { return t, nil }
 
-// Close implements fs.File.
 func (t *translated) Close() error { return nil }

@@ -44,7 +44,6 @@ func signal(watchers map[chan struct{}]bool) {
 // WakeWatchers wakes those who watch a topic.
 func (s *DB) WakeWatchers(topic app.Topic) { s.hub.notify(topic) }
 
-// Watch implements cluster.ActivityStore.
 func (s *DB) Watch(topic app.Topic) (<-chan struct{}, func()) {
 	h := s.hub
 	c := make(chan struct{}, 1)

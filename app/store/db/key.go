@@ -44,15 +44,12 @@ func LocalKey(key []byte) (KeyKeeper, error) {
 
 const wrapPlace = "data_keys"
 
-// Name implements KeyKeeper.
 func (l localKey) Name() string { return l.name }
 
-// Wrap implements KeyKeeper.
 func (l localKey) Wrap(_ context.Context, key []byte) ([]byte, error) {
 	return sealWith(l.aead, nil, key, wrapPlace), nil
 }
 
-// Unwrap implements KeyKeeper.
 func (l localKey) Unwrap(_ context.Context, wrapped []byte) ([]byte, error) {
 	key, err := openWith(l.aead, 0, wrapped, wrapPlace)
 	if err != nil {
@@ -115,7 +112,7 @@ func (k *Keyring) rows(ctx context.Context) (all []dataKey, err error) {
 	return all, err
 }
 
-// now gives the key to seal with: the newest that can be unwrapped. A store always has one once it is open.
+// now returns the key to seal with: the newest that can be unwrapped. A store always has one once it is open.
 func (k *Keyring) now() (int64, cipher.AEAD) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -133,7 +130,7 @@ func (k *Keyring) now() (int64, cipher.AEAD) {
 	return k.current, k.keys[k.current]
 }
 
-// key gives a data key by its number.
+// key returns a data key by its number.
 func (k *Keyring) key(id int64) (cipher.AEAD, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 )
 
 // The row key_check of settings is sealed. Before there were data keys it told whether a key was the one that a database was
-// made with; now it also is the switch by which somebody says that a key is lost.
+// made with; now it also is the switch by which someone says that a key is lost.
 const (
 	keyCheckRow  = "key_check"
 	keyCheckText = "muster"
@@ -33,7 +33,7 @@ func (s *DB) oldCheck(ctx context.Context) bool {
 }
 
 // checkKey makes sure that the key is the one that the database was made with: else some secrets would be sealed under
-// one key and some under another, and nobody would notice before they are needed.
+// one key and some under another, and no one would notice before they are needed.
 func (s *DB) checkKey(ctx context.Context) error {
 	if err := s.openKeys(ctx); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (s *DB) checkKey(ctx context.Context) error {
 	return err
 }
 
-// SealedSetting gives a row of settings that is sealed; where there is none, it is made of the secret.
+// SealedSetting returns a row of settings that is sealed; where there is none, it is made of the secret.
 func (s *DB) SealedSetting(ctx context.Context, row string, secret []byte) ([]byte, error) {
 	var sealed string
 	err := s.Write(ctx, func(t *Tx) error {

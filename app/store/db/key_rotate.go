@@ -53,10 +53,10 @@ var sealedColumns = []sealedColumn{
 	{table: "settings", column: "value", place: "settings/", keys: []string{"name"}, hex: true, only: []string{keyCheckRow, "worker_key", auditKeyRow}},
 }
 
-// rotateBatch is how many values are sealed anew in one transaction: few, so that steps hardly wait.
+// rotateBatch is how many values are sealed again in one transaction: few, so that steps hardly wait.
 const rotateBatch = 100
 
-// sealedValue is one that was read to be sealed anew.
+// sealedValue is one that was read to be sealed again.
 type sealedValue struct {
 	keys  []string
 	value []byte
@@ -64,7 +64,7 @@ type sealedValue struct {
 
 func (c sealedColumn) placeOf(keys []string) string { return c.place + strings.Join(keys, "/") }
 
-// key gives a part of a row's key as the column holds it.
+// key returns a part of a row's key as the column holds it.
 func (c sealedColumn) key(text string) any {
 	if c.number {
 		n, _ := strconv.ParseInt(text, 10, 64) // the database gave it
@@ -73,7 +73,7 @@ func (c sealedColumn) key(text string) any {
 	return text
 }
 
-// stored gives a sealed value as the column holds it.
+// stored returns a sealed value as the column holds it.
 func (c sealedColumn) stored(b []byte) any {
 	if c.hex {
 		return hex.EncodeToString(b)
@@ -81,7 +81,7 @@ func (c sealedColumn) stored(b []byte) any {
 	return b
 }
 
-// head gives an expression for the first bytes of the column.
+// head returns an expression for the first bytes of the column.
 func (c sealedColumn) head() string {
 	if c.hex {
 		return fmt.Sprintf("substr(%s, 1, %d)", c.column, 2*headSize)
@@ -156,7 +156,7 @@ func (c sealedColumn) keyOfHead(head []byte) int64 {
 // rotation seals what is in a database with another key.
 type rotation struct{ *DB }
 
-// RotateKeys makes a new data key and seals all values anew with it, while servers run. Where an earlier rotation was
+// RotateKeys makes a new data key and seals all values again with it, while servers run. Where an earlier rotation was
 // interrupted, that one is ended instead; two at the same time harm nothing. Progress is called now and then with how many
 // values are done, of how many. Values that do not open, whose key was lost, are left and counted.
 func (s *DB) RotateKeys(ctx context.Context, progress func(done, total int)) (lost int, err error) {
@@ -200,7 +200,7 @@ func (s *DB) RotateKeys(ctx context.Context, progress func(done, total int)) (lo
 }
 
 // interrupted tells that a rotation has not come to its end: a key that is not the newest is not retired. Those whose values
-// are all of a lost key would stay for ever, so only what this keeper wraps counts.
+// are all of a lost key would stay forever, so only what this keeper wraps counts.
 func interrupted(uses []KeyUse) bool {
 	var keeper string
 	for _, u := range uses {
@@ -232,7 +232,7 @@ func (s rotation) useNewest(ctx context.Context) (int64, error) {
 	return newest, nil
 }
 
-// resealAll seals anew what another key sealed.
+// resealAll seals again what another key sealed.
 func (s rotation) resealAll(ctx context.Context, newest int64, progress func(done, total int)) (lost int, err error) {
 	total := 0
 	for _, c := range sealedColumns {
@@ -297,7 +297,7 @@ func (s rotation) sealedWithout(ctx context.Context, c sealedColumn, id int64, a
 	return list, err
 }
 
-// reseal replaces values unless somebody else has done so since they were read. It gives how many did not open.
+// reseal replaces values unless someone else has done so since they were read. It returns how many did not open.
 func (s rotation) reseal(ctx context.Context, c sealedColumn, values []sealedValue) (lost int, err error) {
 	next := make([][]byte, len(values))
 	for i, v := range values {
@@ -349,9 +349,9 @@ func (s rotation) retire(ctx context.Context) error {
 	})
 }
 
-// Rekey wraps all data keys under another key-encryption key, after it has sealed anew what the old one sealed itself. Servers
+// Rekey wraps all data keys under another key-encryption key, after it has sealed again what the old one sealed itself. Servers
 // that run go on with the data keys that they have; started again, they need the new one. It happens as a whole or not at all,
-// and may be done again. It gives how many keys were wrapped; those that do not open, whose own key was lost, are left.
+// and may be done again. It returns how many keys were wrapped; those that do not open, whose own key was lost, are left.
 func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 	rot := rotation{s}
 	newest, err := rot.useNewest(ctx)

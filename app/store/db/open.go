@@ -119,7 +119,7 @@ func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS
 	return nil
 }
 
-// Installation gives this installation's id, made when the store was first opened.
+// Installation returns this installation's id, made when the store was first opened.
 func (s *DB) Installation(context.Context) (string, error) { return s.InstallationID, nil }
 
 func (s *DB) installationID(ctx context.Context) (string, error) {
@@ -167,7 +167,7 @@ func (s *DB) hear(words []string) {
 	}
 }
 
-// Committed gives a channel that gets a (coalesced) value after every commit that may have queued steps.
+// Committed returns a channel that gets a (coalesced) value after every commit that may have queued steps.
 func (s *DB) Committed() <-chan struct{} { return s.committed }
 
 // Micros is how times are written: Unix microseconds, 0 for none.

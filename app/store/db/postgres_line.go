@@ -16,9 +16,9 @@ const (
 	// A leader that was not heard of for so long is taken for dead; it stops leading by its own clock before.
 	leaseTime  = 3 * time.Second
 	leaseEvery = 700 * time.Millisecond
-	// A server that what a leader needs has not answered for so long does not ask to lead, unless nobody else does.
+	// A server that what a leader needs has not answered for so long does not ask to lead, unless no one else does.
 	unableAfter = 2500 * time.Millisecond
-	// A leader gives way to another after so long. By then nobody is taken for able any more who lost the same thing at
+	// A leader gives way to another after so long. By then no one is taken for able any more who lost the same thing at
 	// the same time: where it is away from all, whoever leads goes on.
 	resignAfter = 6 * time.Second
 	ableTime    = 3 * leaseEvery // for so long a server that would lead counts as able
@@ -36,10 +36,10 @@ type line struct {
 
 	mu      sync.Mutex
 	wanted  int           // calls of Lead under way; without one, others may lead
-	reached time.Time     // when what a leader needs last answered; zero: nobody says
+	reached time.Time     // when what a leader needs last answered; zero: no one says
 	hurry   func()        // ends the wait until the lease is looked at
 	until   time.Time     // leads until then, by this process's own clock
-	changed chan struct{} // closed and made anew when this server begins to lead
+	changed chan struct{} // closed and made again when this server begins to lead
 	timer   *time.Timer
 	term    context.CancelFunc
 	ctx     context.Context // of the term; nil while others lead
@@ -94,7 +94,7 @@ func (l *line) session(ctx context.Context) error {
 	if _, err := conn.Exec(dial, `LISTEN `+channel); err != nil {
 		return err
 	}
-	l.hear([]string{noteQueued, noteAll}) // nobody knows what was missed
+	l.hear([]string{noteQueued, noteAll}) // no one knows what was missed
 	for {
 		if l.wants() {
 			if err := l.renew(ctx, conn); err != nil {
@@ -135,7 +135,7 @@ func (l *line) listen(ctx context.Context, conn *pgx.Conn) error {
 
 // The database's clock counts, so that those of the servers may differ. One statement needs no lock of ours.
 const (
-	// $5 is for how long the lease must have been nobody's.
+	// $5 is for how long the lease must have been no one's.
 	takeLease = `INSERT INTO leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM ` + databaseNow + `
 	ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
 		WHERE leases.holder = excluded.holder AND $5 = 0 OR leases.until < excluded.until - $3 - $5 OR leases.until > excluded.until + $4`
@@ -148,7 +148,7 @@ const (
 		AND EXISTS (SELECT 1 FROM leases a WHERE a.name = $3 AND a.holder <> $2 AND a.until > now.micros AND a.until < now.micros + $4)`
 )
 
-// renew takes the lease or extends it, where it is this server's or nobody's, or gives it to a server that can do more with it.
+// renew takes the lease or extends it, where it is this server's or no one's, or gives it to a server that can do more with it.
 func (l *line) renew(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, leaseTime/2)
 	defer cancel()
@@ -253,7 +253,7 @@ func (l *line) want(more int) {
 	}
 }
 
-// await waits until this server leads, and gives the term.
+// await waits until this server leads, and returns the term.
 func (l *line) await(ctx context.Context) (context.Context, error) {
 	for {
 		l.mu.Lock()

@@ -253,7 +253,6 @@ type postgresRow struct {
 	args  []any
 }
 
-// Scan implements scanner.
 func (r postgresRow) Scan(dest ...any) error {
 	none := false
 	r.s.queue(r.query, r.args).Query(func(rows pgx.Rows) error {
@@ -287,7 +286,6 @@ func (s *postgresSession) each(f func(Scanner) error, query string, args []any) 
 // scanRow takes BIGINT 0 and 1 for booleans, as database/sql does.
 type scanRow struct{ rows pgx.Rows }
 
-// Scan implements scanner.
 func (r scanRow) Scan(dest ...any) error {
 	for i, d := range dest {
 		if b, ok := d.(*bool); ok && r.rows.FieldDescriptions()[i].DataTypeOID != pgtype.BoolOID {
@@ -299,7 +297,6 @@ func (r scanRow) Scan(dest ...any) error {
 
 type bigBool struct{ to *bool }
 
-// ScanInt64 implements pgtype.Int64Scanner.
 func (b *bigBool) ScanInt64(v pgtype.Int8) error {
 	*b.to = v.Int64 != 0
 	return nil

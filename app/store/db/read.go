@@ -54,14 +54,12 @@ func newReads(db *sql.DB, words dialect, frozen sql.IsolationLevel) *Reads {
 	return &Reads{db, words, frozen}
 }
 
-// QueryContext implements reader.
 func (r *Reads) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	noteRead(ctx)
 	query, args = r.words.say(query, args)
 	return r.db.QueryContext(ctx, query, args...)
 }
 
-// QueryRowContext implements reader.
 func (r *Reads) QueryRowContext(ctx context.Context, query string, args ...any) Scanner {
 	noteRead(ctx)
 	query, args = r.words.say(query, args)
@@ -85,14 +83,12 @@ type Moment struct {
 
 var _ Reader = (*Moment)(nil)
 
-// QueryContext implements reader.
 func (m *Moment) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	noteRead(ctx)
 	query, args = m.words.say(query, args)
 	return m.Tx.QueryContext(ctx, query, args...)
 }
 
-// QueryRowContext implements reader.
 func (m *Moment) QueryRowContext(ctx context.Context, query string, args ...any) Scanner {
 	noteRead(ctx)
 	query, args = m.words.say(query, args)
@@ -102,7 +98,6 @@ func (m *Moment) QueryRowContext(ctx context.Context, query string, args ...any)
 // passing is a row whose troubles say whether they pass.
 type passing struct{ row Scanner }
 
-// Scan implements scanner.
 func (p passing) Scan(dest ...any) error { return forNow(p.row.Scan(dest...)) }
 
 // Each calls f for every row of a read.

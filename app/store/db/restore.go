@@ -24,7 +24,7 @@ type Restored struct {
 	Tables    []Table // of the backup
 	// Load puts every row, in any order: the values of its table's columns in their order, as Snapshot.Rows gave them.
 	Load func(put func(table string, row []any) error) error
-	// Keeper opens the data keys. Nil: nobody looks whether it does.
+	// Keeper opens the data keys. Nil: no one looks whether it does.
 	Keeper KeyKeeper
 	Now    time.Time
 	// Lease is for how long at least clusters live on whose lease would end before.
@@ -49,7 +49,7 @@ type Outcome struct {
 // Time goes back for the rows, but not for what they speak of. So numbers go on far beyond those that may have been handed out since; each machine
 // that was being made is looked for before it
 // is asked for again; claims have greater epochs than nodes have seen; all tokens of workers are void; leases that ended meanwhile get some time; and
-// everybody has to sign in anew.
+// everyone has to sign in again.
 func Restore(ctx context.Context, where string, r Restored) (Outcome, error) {
 	if r.Migration > newest() {
 		return Outcome{}, &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup was made by a newer Muster (migration %d), and this one knows %d only.", r.Migration, newest()),

@@ -24,7 +24,7 @@ func (w *rewinder) run(out *Outcome) error {
 	return nil
 }
 
-// exec executes and gives how many rows changed.
+// exec executes and returns how many rows changed.
 func (w *rewinder) exec(query string, args ...any) (int64, error) {
 	query, args = w.moment.words.say(query, args)
 	r, err := w.moment.Tx.ExecContext(w.ctx, query, args...)
@@ -54,7 +54,7 @@ func (w *rewinder) opens(*Outcome) error {
 // numbers go on far beyond those that may have been handed out since: operations are known to nodes, clusters to clouds, deliveries to
 // those who got them, events to whoever follows them.
 func (w *rewinder) numbers(*Outcome) error {
-	// Numbers of operations are those of their rows. One that did nothing, of nobody, keeps the place.
+	// Numbers of operations are those of their rows. One that did nothing, of no one, keeps the place.
 	if _, err := w.exec(`INSERT INTO operations (id, tenant, cluster, kind, status, plan_hash, requester, message, total, done, unfinished, active, expected, created_at, started_at, ended_at)
 		SELECT coalesce(max(id), 0) + ?, '', '', 'restore', 'succeeded', '', '', 'A backup was restored.', 0, 0, 0, 0, 0, ?, ?, ? FROM operations`,
 		Ahead, Micros(w.Now), Micros(w.Now), Micros(w.Now)); err != nil {
@@ -118,7 +118,7 @@ func (w *rewinder) postgresNumbers() error {
 }
 
 // claims of operations that had not ended get greater epochs than nodes can have seen of them, and no claim holds any more: those who had
-// them are gone, or may not report. Workers' tokens are signed with a key that is made anew.
+// them are gone, or may not report. Workers' tokens are signed with a key that is made again.
 func (w *rewinder) claims(out *Outcome) error {
 	const open = `status IN ('waiting', 'running', 'paused', 'cancelling')`
 	if err := w.moment.QueryRowContext(w.ctx, `SELECT count(*) FROM operations WHERE `+open).Scan(&out.Operations); err != nil {
@@ -160,7 +160,7 @@ func (w *rewinder) leases(out *Outcome) error {
 	return err
 }
 
-// people sign in anew: what was ended since would count again.
+// people sign in again: what was ended since would count again.
 func (w *rewinder) people(*Outcome) error {
 	_, err := w.exec(`UPDATE signins SET revoked_at = ?, revoked_by = ? WHERE revoked_at = 0`, Micros(w.Now), "restore")
 	return err

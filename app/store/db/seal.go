@@ -33,7 +33,7 @@ func headOf(id int64) []byte {
 	return binary.BigEndian.AppendUint64(bytes.Clone(sealMark), uint64(id))
 }
 
-// keyOf gives the number of the data key that a value was sealed with; 0 for the first form.
+// keyOf returns the number of the data key that a value was sealed with; 0 for the first form.
 func keyOf(sealed []byte) int64 {
 	if len(sealed) < headSize+nonceSize || !bytes.HasPrefix(sealed, sealMark) {
 		return 0
@@ -56,7 +56,7 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	return aead, nil
 }
 
-// sealWith gives head, nonce and ciphertext.
+// sealWith returns head, nonce and ciphertext.
 func sealWith(aead cipher.AEAD, head, secret []byte, place string) []byte {
 	out := make([]byte, len(head)+nonceSize, len(head)+nonceSize+len(secret)+aead.Overhead())
 	copy(out, head)
@@ -75,7 +75,7 @@ func openWith(aead cipher.AEAD, head int, sealed []byte, place string) ([]byte, 
 	return secret, nil
 }
 
-// Seal gives the sealed form of a secret for a place, which is to be one of sealedColumns; an empty secret stays empty.
+// Seal returns the sealed form of a secret for a place, which is to be one of sealedColumns; an empty secret stays empty.
 func (k *Keyring) Seal(secret []byte, place string) []byte {
 	if len(secret) == 0 {
 		return []byte{}
@@ -84,7 +84,7 @@ func (k *Keyring) Seal(secret []byte, place string) []byte {
 	return sealWith(aead, headOf(id), secret, place)
 }
 
-// Unseal gives what was sealed for a place.
+// Unseal returns what was sealed for a place.
 func (k *Keyring) Unseal(sealed []byte, place string) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, nil

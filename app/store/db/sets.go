@@ -22,7 +22,7 @@ func InSets(n int, f func(from, size int) error) error {
 	return nil
 }
 
-// Repeated gives a row of placeholders n times, with commas between.
+// Repeated returns a row of placeholders n times, with commas between.
 func Repeated(row string, n int) string {
 	return row + strings.Repeat(", "+row, n-1)
 }
@@ -70,7 +70,7 @@ func inKeyed(n, width, more int, add func(args []any, i int) []any, f func(size 
 	return nil
 }
 
-// nowhere gives a value of the same type by which nothing is found.
+// nowhere returns a value of the same type by which nothing is found.
 func nowhere(key any) any {
 	switch key.(type) {
 	case int64:
@@ -106,8 +106,8 @@ func (t *Tx) EachOf(f func(Scanner) error, n int, before, row, after string, add
 	})
 }
 
-// Marks gives the placeholders of n values.
+// Marks returns the placeholders of n values.
 func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
-// KeepBatch is how many rows of events or logs are looked at, and deleted, at once: nobody else waits for long meanwhile.
+// KeepBatch is how many rows of events or logs are looked at, and deleted, at once: no one else waits for long meanwhile.
 const KeepBatch = 1000

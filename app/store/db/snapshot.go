@@ -34,10 +34,10 @@ type Table struct {
 	Columns []Column `json:"columns"`
 }
 
-// passingTables hold what is true only while servers run, or lets somebody in who is signed in now. They are in no backup.
+// passingTables hold what is true only while servers run, or lets someone in who is signed in now. They are in no backup.
 var passingTables = []string{
 	"writers", "leases", // of servers that run
-	"provisioners", "provisioner_shares", // they register anew
+	"provisioners", "provisioner_shares", // they register again
 	"chat_links", "chat_once", // connections of servers, and what a chat repeats within minutes
 	"sessions", "device_asks", "chat_installs", "identity_links", // sign-ins and links that work once
 }
@@ -54,7 +54,7 @@ type Snapshot struct {
 // OpenSnapshot begins to read a database: the file at where, or the one behind a postgres:// URL. EConflict where its tables are not as this program makes
 // them: it is brought up to date first, or read by the program that did so.
 func OpenSnapshot(ctx context.Context, where string) (_ *Snapshot, err error) {
-	// It may take long, and nobody waits for it.
+	// It may take long, and no one waits for it.
 	from, err := openToRead(ctx, where, map[string]string{"statement_timeout": "0", "idle_in_transaction_session_timeout": "0"})
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (s *Snapshot) CheckKey(ctx context.Context, keeper KeyKeeper) error {
 	return opensNewest(ctx, s.moment, keeper)
 }
 
-// tablesOf gives the tables that belong into a backup, and their columns in the order in which they were made.
+// tablesOf returns the tables that belong into a backup, and their columns in the order in which they were made.
 func tablesOf(ctx context.Context, r Reader, sqlite bool) ([]Table, error) {
 	query := `SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`
 	if sqlite {
@@ -169,7 +169,6 @@ type valueOf struct {
 
 var _ sql.Scanner = (*valueOf)(nil)
 
-// Scan implements sql.Scanner.
 func (p *valueOf) Scan(v any) error {
 	switch x := v.(type) {
 	case nil:
@@ -204,7 +203,7 @@ type Blob struct {
 	Size int64  `json:"size"`
 }
 
-// Blobs gives the contents of resources that are there, by name.
+// Blobs returns the contents of resources that are there, by name.
 func (s *Snapshot) Blobs(ctx context.Context) (all []Blob, err error) {
 	err = Each(ctx, s.moment, func(row Scanner) error {
 		var b Blob

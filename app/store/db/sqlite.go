@@ -79,7 +79,7 @@ func dsn(file string, options ...string) string {
 // maxStmts is how many prepared statements are kept; all of ours fit.
 const maxStmts = 500
 
-// sqliteSession writes to a file. Only one server has it, so there is nobody else to tell of a commit.
+// sqliteSession writes to a file. Only one server has it, so there is no one else to tell of a commit.
 type sqliteSession struct {
 	db    *sql.DB
 	conn  *sql.Conn

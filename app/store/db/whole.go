@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// mostWrong is how many things that do not fit are told of each kind.
+// mostWrong is how many things that do not fit are notified of each kind.
 const mostWrong = 20
 
 // Wrong looks whether what stands in the database fits together, and says in words what does not: nil where all does. It reads everything that

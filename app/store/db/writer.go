@@ -18,7 +18,7 @@ const (
 	batchLimit = 100              // writes in one transaction
 	linger     = time.Millisecond // how long a batch waits for company
 
-	// A database that is lost is waited for, for as long as somebody may be kept waiting for an answer.
+	// A database that is lost is waited for, for as long as someone may be kept waiting for an answer.
 	patience = 10 * time.Second
 	minPause = 20 * time.Millisecond
 	maxPause = time.Second
@@ -52,7 +52,7 @@ var postgresBatches = batches{most: 60, optimistic: true}
 type session interface {
 	// begin starts a transaction. note, when not nil, is told to the other servers at its commit.
 	begin() error
-	// commit gives errLost only when nothing of the transaction has happened.
+	// commit returns errLost only when nothing of the transaction has happened.
 	commit(note *note) error
 	rollback()
 	// later executes before the next of the others, or at the next commit, whose error it may then be.
@@ -62,7 +62,7 @@ type session interface {
 	count(query string, args []any) (int64, error)
 	row(query string, args []any) Scanner
 	each(f func(Scanner) error, query string, args []any) error
-	// again tells that an error has undone the whole transaction and that it may well succeed when it is tried anew.
+	// again tells that an error has undone the whole transaction and that it may well succeed when it is tried again.
 	again(err error) bool
 	close() error
 }
@@ -75,7 +75,7 @@ type note struct {
 
 type write struct {
 	act   func(*Tx) error
-	who   *app.Actor // on whose behalf, for the audit; nil: nobody's
+	who   *app.Actor // on whose behalf, for the audit; nil: no one's
 	err   chan error
 	trace string // that it belongs to; "" for none
 }
@@ -151,7 +151,7 @@ func (w *writer) run() {
 	}
 }
 
-// Commits gives how many transactions this store has committed. Writes share them.
+// Commits returns how many transactions this store has committed. Writes share them.
 func (s *DB) Commits() int64 { return s.writer.commits.Load() }
 
 // gather takes what is waiting; with company already there it lingers a little for more.
@@ -203,7 +203,7 @@ func (w *writer) commit(batch []*write) {
 				continue
 			}
 		case len(batch) > 1 && !careful && !errors.Is(err, errUnknown):
-			careful = true // somebody's fault: find out whose
+			careful = true // someone's fault: find out whose
 			continue
 		}
 		err = fmt.Errorf("store: commit: %w", err)
@@ -252,7 +252,7 @@ func (w *writer) try(batch []*write, careful bool) (t *Tx, errs []error, err err
 var (
 	// errBroken says that the transaction itself cannot go on.
 	errBroken = errors.New("transaction broken")
-	// errUnknown says that nobody can tell whether a commit has happened.
+	// errUnknown says that no one can tell whether a commit has happened.
 	errUnknown = errors.New("it is not known whether the commit has happened")
 )
 
@@ -260,7 +260,7 @@ var (
 type Tx struct {
 	session session
 	changed bool       // by the act that runs, or an error of the database
-	who     *app.Actor // on whose behalf the act runs; nil: nobody's
+	who     *app.Actor // on whose behalf the act runs; nil: no one's
 	Keys    *Keyring
 	Trace   string // that the act belongs to; "" for none
 	note
@@ -302,14 +302,14 @@ func (t *Tx) Exec(query string, args ...any) error {
 	return Wrapped(t.session.later(query, args))
 }
 
-// Count executes and gives the number of rows that changed.
+// Count executes and returns the number of rows that changed.
 func (t *Tx) Count(query string, args ...any) (int64, error) {
 	t.changed = true
 	n, err := t.session.count(query, args)
 	return n, Wrapped(err)
 }
 
-// Row gives one row; Scan executes, and tells sql.ErrNoRows where there is none.
+// Row returns one row; Scan executes, and tells sql.ErrNoRows where there is none.
 func (t *Tx) Row(query string, args ...any) Scanner {
 	t.changed = t.changed || !strings.HasPrefix(query, "SELECT")
 	return seen{t, t.session.row(query, args)}
@@ -321,7 +321,6 @@ type seen struct {
 	Scanner
 }
 
-// Scan implements scanner.
 func (s seen) Scan(dest ...any) error {
 	err := s.Scanner.Scan(dest...)
 	s.t.changed = s.t.changed || err != nil && !IsNoRows(err)
@@ -365,5 +364,5 @@ func (t *Tx) Deed(at time.Time, who app.Actor, act, object string, before, after
 // joined is the key of the transaction that writes by a context are part of.
 type joined struct{}
 
-// Inside gives a context by which writes are part of the transaction.
+// Inside returns a context by which writes are part of the transaction.
 func (t *Tx) Inside(ctx context.Context) context.Context { return context.WithValue(ctx, joined{}, t) }

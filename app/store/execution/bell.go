@@ -11,7 +11,7 @@ import (
 
 const outbox = `SELECT tenant, operation, idx, attempt FROM steps WHERE state = 'queued' AND rung_at = 0 LIMIT ?`
 
-// Unrung gives queued steps whose doorbell is to be rung, in no order.
+// Unrung returns queued steps whose doorbell is to be rung, in no order.
 // : a queued step that was never rung is the outbox. The order does not matter: whoever
 // hears a bell is given the best step, whichever it was rung for.
 func (s *Store) Unrung(ctx context.Context, limit int) ([]execution.Bell, error) {
@@ -40,7 +40,7 @@ func (s *Store) MarkRung(ctx context.Context, bells []execution.Bell, now time.T
 // rungBefore picks queued steps whose bell was rung long enough ago, or before the clock was set back.
 const rungBefore = `state = 'queued' AND (rung_at > 0 AND rung_at < ? OR rung_at > ?)`
 
-// Unheard counts, for each tenant, the queued steps whose bell was rung before then and that nobody claimed.
+// Unheard counts, for each tenant, the queued steps whose bell was rung before then and that no one claimed.
 func (s *Store) Unheard(ctx context.Context, before time.Time) (map[string]int, error) {
 	unheard := map[string]int{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -54,7 +54,7 @@ func (s *Store) Unheard(ctx context.Context, before time.Time) (map[string]int, 
 }
 
 // Unring forgets the tenant's bells rung before then, or those of all tenants where it is "": they are to be rung
-// again. It gives how many. A bell of a far future, rung before the clock was set back, counts as rung before.
+// again. It returns how many. A bell of a far future, rung before the clock was set back, counts as rung before.
 func (s *Store) Unring(ctx context.Context, tenant string, before time.Time) (int, error) {
 	args := []any{db.Micros(before), db.Micros(before.Add(ledger.FarFuture)), tenant, tenant}
 	var some bool

@@ -21,7 +21,6 @@ func keepChanges(t *db.Tx, tenant, cluster string, st *ledger.Step, f execution.
 		cluster, st.Node, st.Service, tenant, db.Micros(f.Now), db.JSON(f.Changes))
 }
 
-// ServiceChanges implements operation.DriftStore.
 func (s *Store) ServiceChanges(ctx context.Context, tenant, cluster string, limit int) ([]operation.ServiceChanges, error) {
 	var list []operation.ServiceChanges
 	err := s.Each(ctx, func(row db.Scanner) error {

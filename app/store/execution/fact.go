@@ -70,7 +70,6 @@ func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []
 	return list, nil
 }
 
-// FactList implements execution.FactStore.
 func (s *Store) FactList(ctx context.Context, tenant, cluster string, limit int) ([]execution.NodeFact, error) {
 	list := []execution.NodeFact{}
 	err := s.Each(ctx, s.factRow(&list), `SELECT `+factColumns+` FROM node_facts f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node

@@ -21,7 +21,6 @@ func keepNodeReport(t *db.Tx, tenant, cluster string, st *ledger.Step, f executi
 		cluster, st.Node, tenant, db.Micros(f.Contract.At), db.JSON(f.Contract))
 }
 
-// NodeReports implements health.NodeReportStore.
 func (s *Store) NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]health.NodeReport, error) {
 	list := []health.NodeReport{}
 	err := s.Each(ctx, func(row db.Scanner) error {

@@ -45,7 +45,7 @@ func takePromised(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, c *execution
 		n.Cluster, n.Name); err != nil {
 		return err
 	}
-	// Nobody was asked by the node's own intent.
+	// No one was asked by the node's own intent.
 	if err := t.Exec(`DELETE FROM intents WHERE id = ?`, c.Intent); err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"muster/app/template"
 )
 
-// Questions implements execution.QuestionStore.
 func (s *Store) Questions(ctx context.Context, tenant string, f execution.QuestionFilter) ([]execution.Question, error) {
 	list := []execution.Question{}
 	where, args := `q.tenant = ?`, []any{tenant}
@@ -48,7 +47,6 @@ func (s *Store) Questions(ctx context.Context, tenant string, f execution.Questi
 	return list, err
 }
 
-// Question implements execution.QuestionStore.
 func (s *Store) Question(ctx context.Context, tenant string, operation int64, index int) (execution.Question, error) {
 	q, err := ledgerdb.ScanQuestion(s.Row(ctx, `SELECT `+ledgerdb.QuestionColumns+ledgerdb.QuestionTables+`WHERE q.tenant = ? AND q.operation = ? AND q.idx = ?`,
 		tenant, operation, index))
@@ -63,7 +61,6 @@ func noQuestion(err error, operation int64, index int) error {
 	return err
 }
 
-// Answers implements execution.QuestionStore.
 func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []string) ([]execution.NodeAnswer, error) {
 	if len(nodes) == 0 {
 		return nil, nil
@@ -98,7 +95,7 @@ func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []str
 	return list, err
 }
 
-// answerValues opens an answer. One that nobody gave, where the step went on nevertheless, is what fields have by default.
+// answerValues opens an answer. One that no one gave, where the step went on nevertheless, is what fields have by default.
 func (s *Store) answerValues(name string, person, sealed []byte) (values map[string]app.AnswerValue, err error) {
 	if len(sealed) > 0 {
 		text, err := s.Unseal(sealed, "questions/"+name)
@@ -120,7 +117,6 @@ func (s *Store) answerValues(name string, person, sealed []byte) (values map[str
 	return nil, nil
 }
 
-// AnswerQuestion implements execution.QuestionStore.
 func (s *Store) AnswerQuestion(ctx context.Context, n execution.NewAnswer) (q execution.Question, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		r, err := question(t, n.Tenant, n.Operation, n.Index)
@@ -208,7 +204,7 @@ func question(t *db.Tx, tenant string, operation int64, index int) (ledgerdb.Que
 	return q, noQuestion(err, operation, index)
 }
 
-// tooLate says what has become of a question that somebody wants to answer.
+// tooLate says what has become of a question that someone wants to answer.
 func tooLate(t *db.Tx, q ledgerdb.QuestionRow, n execution.NewAnswer) error {
 	e := &app.Error{Code: app.EConflict, Reason: "not_asked", Field: "attempt"}
 	switch at := q.AnsweredAt.UTC().Format("2 Jan 15:04:05 UTC"); {

@@ -23,7 +23,6 @@ type claimCall struct {
 	out []*execution.ClaimedStep
 }
 
-// ClaimSteps implements execution.StepStore.
 func (s *Store) ClaimSteps(ctx context.Context, q execution.ClaimQuery) ([]*execution.ClaimedStep, error) {
 	c := &claimCall{ClaimQuery: q}
 	c.Most = max(c.Most, 1)
@@ -113,7 +112,7 @@ func claimFor(t *db.Tx, set *ledger.Set, calls []*claimCall, taken map[ledger.Ke
 // mostTogether is how many operations one statement looks into.
 const mostTogether = 16
 
-// bestOf gives the best queued steps of operations, so many of each, by operation and the best first. Those that the set
+// bestOf returns the best queued steps of operations, so many of each, by operation and the best first. Those that the set
 // has claimed for others come on top.
 func bestOf(t *db.Tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (map[int64][]ledger.Step, error) {
 	claimed := map[int64]int{}
@@ -183,7 +182,6 @@ func operationsInTurn(t *db.Tx, set *ledger.Set, q execution.ClaimQuery, slots i
 	return ops, nil
 }
 
-// ExtendClaims implements execution.StepStore.
 func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fence, now time.Time, claimFor time.Duration) ([]execution.Directive, error) {
 	deadline := now.Add(claimFor)
 	out := make([]execution.Directive, len(held))
@@ -224,7 +222,6 @@ func (s *Store) ExtendClaims(ctx context.Context, w app.WorkerID, held []app.Fen
 	return out, err
 }
 
-// HeldStep implements execution.StepStore.
 func (s *Store) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.Step, app.Cluster, app.Node, error) {
 	var cluster, tenant string
 	st, err := clusterdb.ScanStep(s.Row(ctx, `SELECT `+clusterdb.StepColumns+`, tenant, cluster FROM steps

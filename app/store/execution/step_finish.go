@@ -22,7 +22,6 @@ type finishCall struct {
 	out    []execution.Finished
 }
 
-// FinishSteps implements execution.StepStore.
 func (s *Store) FinishSteps(ctx context.Context, w app.WorkerID, fs []execution.Finish) ([]execution.Finished, error) {
 	if len(fs) == 0 {
 		return []execution.Finished{}, nil
@@ -217,7 +216,7 @@ func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerd
 		if st.Action != app.ActionCreate {
 			continue
 		}
-		// One that does not open must not keep everybody from every other step.
+		// One that does not open must not keep everyone from every other step.
 		c.HostKey, c.Err = s.Unseal(n.Secret, "nodes/"+k.Cluster+"/"+k.Name)
 		if st.Was != app.StepRunning {
 			if c.Intent, c.Unasked, err = receipt.AskFor(t, now, k.Cluster, k.Name); err != nil {
@@ -236,7 +235,7 @@ func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerd
 	return out, loadReplacements(t, out)
 }
 
-// mostReplacements bounds what is told of a node's machines.
+// mostReplacements bounds what is notified of a node's machines.
 const mostReplacements = 20
 
 // loadReplacements loads what earlier attempts of confirms have created.

@@ -21,12 +21,12 @@ const (
 	isLost = `state = 'running' AND (deadline < ? OR deadline > ?)`
 	isDue  = `state = 'ready' AND not_before > 0 AND (not_before <= ? OR not_before > ?)`
 	waits  = `state = 'ready' AND not_before > 0`
-	// isOverdue finds questions that nobody has answered in time.
+	// isOverdue finds questions that no one has answered in time.
 	isOverdue = `state = 'asked' AND (deadline <= ? OR deadline - ask_for > ?)`
 	isRemind  = `remind_at > 0 AND remind_at <= ?`
 )
 
-// SweepSteps takes back claims that ran out, and queues ready steps whose time has come. It gives how many moved.
+// SweepSteps takes back claims that ran out, and queues ready steps whose time has come. It returns how many moved.
 func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err error) {
 	// Look with a reader first: an idle installation writes nothing.
 	var any bool
@@ -110,7 +110,7 @@ func lose(set *ledger.Set, st *ledger.Step) bool {
 	return true
 }
 
-// moveFound moves the steps that a condition finds, as many as a sweep may, and gives how many moved.
+// moveFound moves the steps that a condition finds, as many as a sweep may, and returns how many moved.
 func moveFound(t *db.Tx, now time.Time, move func(*ledger.Set, *ledger.Step) bool, where string, args ...any) (moved int, err error) {
 	var keys []ledger.Key
 	err = t.Each(func(row db.Scanner) error {

@@ -16,7 +16,6 @@ const toMake = `SELECT n.hardware, n.image, n.zone, COUNT(*) FROM steps s JOIN n
 	AND (s.state <> 'waiting' OR NOT EXISTS (SELECT 1 FROM steps d WHERE d.operation = ? AND d.action = 'delete' AND d.state NOT IN ('succeeded', 'dropped')))
 	GROUP BY n.hardware, n.image, n.zone ORDER BY n.hardware, n.image, n.zone`
 
-// ToMake implements execution.InputStore.
 func (s *Store) ToMake(ctx context.Context, tenant string, operation int64) (kinds []execution.NodeKind, standing int, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var k execution.NodeKind

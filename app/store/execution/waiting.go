@@ -131,7 +131,7 @@ func (w *waiting) needs() error {
 	return nil
 }
 
-// unmet reads what of the needs of steps has not succeeded, and gives the joins among it.
+// unmet reads what of the needs of steps has not succeeded, and returns the joins among it.
 func (w *waiting) unmet(of []int, into map[int][]app.Step) (joins []int, err error) {
 	for _, i := range of {
 		into[i] = nil
@@ -226,7 +226,6 @@ func (w *waiting) arrives() (err error) {
 	return err
 }
 
-// QueueLines implements execution.WaitStore.
 func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (execution.QueueRows, error) {
 	var q execution.QueueRows
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -268,7 +267,6 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (e
 	return q, nil
 }
 
-// QueueTenants implements execution.WaitStore.
 func (s *Store) QueueTenants(ctx context.Context, limit int) (some []execution.QueueTenant, more int, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var t execution.QueueTenant

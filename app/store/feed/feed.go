@@ -18,7 +18,6 @@ const perRow = 1024
 // maxTold is how many changes one row of the feed tells of.
 const maxTold = 256
 
-// Events implements cluster.ActivityStore.
 func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error) {
 	events := []app.Event{}
 	if limit <= 0 {
@@ -60,7 +59,6 @@ func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64,
 	return events, err
 }
 
-// Logs implements cluster.ActivityStore.
 func (s *Store) Logs(ctx context.Context, tenant, cluster string, f appcluster.LogFilter) ([]app.LogLine, error) {
 	order := "ASC"
 	if f.Tail {

@@ -13,7 +13,6 @@ import (
 	"muster/app/store/db"
 )
 
-// Notify implements app.NoticeStore.
 func (s *Store) Notify(ctx context.Context, n app.Notice) error {
 	return s.Write(ctx, func(t *db.Tx) error { return t.Notice(n) })
 }
@@ -34,7 +33,7 @@ func (r *NoticeRow) Dest() []any {
 	return []any{&r.ID, &r.at, &r.Tenant, &r.Kind, &r.Cluster, &r.Request, &r.users, &r.groups, &r.Title, &r.Text, &r.about, &r.act, &r.ActionName}
 }
 
-// Value gives the notice that was scanned.
+// Value returns the notice that was scanned.
 func (r *NoticeRow) Value() (app.Notice, error) {
 	r.At, r.About, r.Act = db.FromMicros(r.at), app.ParseSubject(r.about), app.ParseSubject(r.act)
 	if err := errors.Join(json.Unmarshal(r.users, &r.Users), json.Unmarshal(r.groups, &r.Groups)); err != nil {
@@ -43,7 +42,6 @@ func (r *NoticeRow) Value() (app.Notice, error) {
 	return r.Notice, nil
 }
 
-// Notices implements app.NoticeStore.
 func (s *Store) Notices(ctx context.Context, tenant string, after int64, limit int) ([]app.Notice, error) {
 	list := []app.Notice{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -58,7 +56,6 @@ func (s *Store) Notices(ctx context.Context, tenant string, after int64, limit i
 	return list, err
 }
 
-// NoticesFor implements app.NoticeStore.
 func (s *Store) NoticesFor(ctx context.Context, tenant string, reader *app.NoticeReader, before int64, limit int) ([]app.Notice, error) {
 	if before <= 0 {
 		before = math.MaxInt64

@@ -7,13 +7,11 @@ import (
 	"muster/app/store/db"
 )
 
-// DropEvents implements cluster.RetentionStore.
 func (s *Store) DropEvents(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
 	return s.drop(ctx, before, from, `SELECT seq, at, CASE WHEN at < ? THEN 1 ELSE 0 END FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
 		`DELETE FROM events WHERE seq > ? AND seq <= ? AND at < ?`)
 }
 
-// DropLogs implements cluster.RetentionStore.
 func (s *Store) DropLogs(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error) {
 	return s.drop(ctx, before, from, `SELECT l.seq, l.at, CASE WHEN o.ended_at > 0 AND o.ended_at < ? THEN 1 ELSE 0 END FROM logs l
 			JOIN operations o ON o.id = l.operation WHERE l.seq > ? ORDER BY l.seq LIMIT ?`,

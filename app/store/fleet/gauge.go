@@ -47,7 +47,7 @@ var tenantQuestions = []levelQuestion{
 }
 
 // oldestQueued looks at the first queued step of each tenant that has some. A step in its back-off, or of a paused operation, is not queued. A tenant that
-// has all the slots it may have waits for nobody but itself: another provisioner would be of no use to it. The clock may have been set back.
+// has all the slots it may have waits for no one but itself: another provisioner would be of no use to it. The clock may have been set back.
 const oldestQueued = `SELECT CASE WHEN min(since) < ? THEN (? - min(since)) / 1000000.0 ELSE 0 END FROM (
 		SELECT (SELECT min(s.queued_at) FROM steps s WHERE s.state = 'queued' AND s.tenant = o.tenant AND s.queued_at > 0) AS since,
 			CASE WHEN t.slots > 0 THEN t.slots ELSE ? END AS most,

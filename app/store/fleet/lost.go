@@ -126,7 +126,6 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AND NOT EXISTS
 	(SELECT 1 FROM operations o WHERE o.cluster = c.id AND (o.ended_at = 0 OR o.ended_at > c.lost_at))`
 
-// MarkLost implements cluster.LossStore.
 func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := pooldb.PoolMachineLost(t, cluster, message, now); err != nil {
@@ -153,7 +152,7 @@ func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string, n
 				return err
 			}
 		}
-		if pool == 0 { // those of pools are told of by their pool
+		if pool == 0 { // those of pools are notified of by their pool
 			if err := t.Notice(app.Notice{At: now, Tenant: tenant, Kind: app.NoticeLost, Cluster: cluster, Users: []string{owner}, About: app.ClusterSubject(cluster),
 				Title: name + " lost machines.", Text: message}); err != nil {
 				return err

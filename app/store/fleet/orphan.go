@@ -63,7 +63,7 @@ func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 	return list, err
 }
 
-// OrderedAccounts gives the providers with an orphan whose deletion a person has ordered and nobody has tried yet.
+// OrderedAccounts returns the providers with an orphan whose deletion a person has ordered and no one has tried yet.
 func (s *Store) OrderedAccounts(ctx context.Context) (names []string, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var name string
@@ -141,7 +141,6 @@ func (s *Store) OrphanDeleted(ctx context.Context, id string, now time.Time, fai
 	})
 }
 
-// Orphans implements fleet.MachineStore.
 func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]fleet.Orphan, error) {
 	where, args := "gone_at = 0", []any{}
 	if gone {
@@ -159,7 +158,6 @@ func (s *Store) Orphans(ctx context.Context, tenant string, gone bool) ([]fleet.
 	return list, err
 }
 
-// DecideOrphan implements fleet.MachineStore.
 func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d fleet.OrphanDecision, who app.Actor, now time.Time) (o fleet.Orphan, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		o, err = scanOrphan(t.Row(`SELECT `+orphanColumns+` FROM orphans WHERE id = ?`, id))
@@ -181,10 +179,9 @@ func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d fleet.Orp
 	return o, err
 }
 
-// orphanMode is the setting that says what becomes of orphans.
+// orphanMode is the setting that says what happens to orphans.
 const orphanMode = "orphans"
 
-// OrphanMode implements fleet.MachineStore.
 func (s *Store) OrphanMode(ctx context.Context) (m fleet.OrphanMode, err error) {
 	err = s.Row(ctx, `SELECT value FROM settings WHERE name = ?`, orphanMode).Scan(&m)
 	if db.IsNoRows(err) {
@@ -196,7 +193,6 @@ func (s *Store) OrphanMode(ctx context.Context) (m fleet.OrphanMode, err error) 
 	return m, nil
 }
 
-// SetOrphanMode implements fleet.MachineStore.
 func (s *Store) SetOrphanMode(ctx context.Context, m fleet.OrphanMode, who app.Actor, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, orphanMode, m); err != nil {

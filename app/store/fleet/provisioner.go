@@ -35,7 +35,6 @@ func scanProvisioner(row db.Scanner) (app.Provisioner, error) {
 	return p, json.Unmarshal([]byte(tags), &p.Tags)
 }
 
-// AddProvisioner implements fleet.RegistryStore.
 func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 	tags, err := json.Marshal(p.Tags)
 	if err != nil {
@@ -66,7 +65,6 @@ func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 	})
 }
 
-// Provisioner implements fleet.RegistryStore.
 func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, error) {
 	p, err := scanProvisioner(s.Row(ctx, `SELECT `+provisionerColumns+` FROM provisioners WHERE id = ?`, id))
 	if db.IsNoRows(err) {
@@ -84,13 +82,11 @@ func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, er
 	return p, err
 }
 
-// Provisioners implements fleet.RegistryStore.
 func (s *Store) Provisioners(ctx context.Context) ([]app.Provisioner, error) {
 	all, _, err := s.provisioners(ctx, `1 = 1`)
 	return all, err
 }
 
-// BusyProvisioners implements fleet.ProvisionerStore.
 func (s *Store) BusyProvisioners(ctx context.Context) ([]app.Provisioner, error) {
 	all, err := s.Provisioners(ctx)
 	if err != nil {
@@ -128,7 +124,7 @@ func addRunning(tenants []app.TenantSlots, tenant string, n int) []app.TenantSlo
 	return append(tenants, app.TenantSlots{Tenant: tenant, Running: n})
 }
 
-// provisioners gives those that where picks, those alive first, and since when each tenant of each has been idle.
+// provisioners returns those that where picks, those alive first, and since when each tenant of each has been idle.
 func (s *Store) provisioners(ctx context.Context, where string) ([]app.Provisioner, map[string]map[string]time.Time, error) {
 	var all []app.Provisioner
 	at := map[string]int{}
@@ -163,7 +159,6 @@ func (s *Store) provisioners(ctx context.Context, where string) ([]app.Provision
 	return all, idle, err
 }
 
-// TouchProvisioner implements fleet.RegistryStore.
 func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, now time.Time) (app.Provisioner, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE provisioners SET seen_at = ? WHERE id = ? AND `+provisionerAlive, db.Micros(now), id); err != nil {
@@ -184,7 +179,6 @@ func (s *Store) TouchProvisioner(ctx context.Context, id string, draining bool, 
 	return s.Provisioner(ctx, id)
 }
 
-// EndProvisioner implements fleet.RegistryStore.
 func (s *Store) EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE provisioners SET state = ?, ended_at = ? WHERE id = ? AND `+provisionerAlive, string(state), db.Micros(now), id)
@@ -198,7 +192,6 @@ func (s *Store) EndProvisioner(ctx context.Context, id string, state app.Provisi
 	})
 }
 
-// DrainProvisioners implements fleet.ProvisionerStore.
 func (s *Store) DrainProvisioners(ctx context.Context, name, who string, now time.Time) (found int, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE provisioners SET state = 'draining' WHERE (name = ? OR id = ?) AND `+provisionerAlive, name, name)

@@ -14,7 +14,6 @@ import (
 const atWork = `SELECT o.tenant, c.provider, o.queued + o.running, o.expected, o.done, o.total FROM operations o JOIN clusters c ON c.id = o.cluster
 	WHERE o.status IN ('running', 'paused', 'cancelling') AND o.queued + o.running > 0`
 
-// Load implements fleet.BalanceStore.
 func (s *Store) Load(ctx context.Context) (fleet.Load, error) {
 	var l fleet.Load
 	// The number is read first: whatever changes after that makes it an old one.
@@ -63,7 +62,6 @@ func (s *Store) Load(ctx context.Context) (fleet.Load, error) {
 	return l, err
 }
 
-// Share implements fleet.BalanceStore.
 func (s *Store) Share(ctx context.Context, version int64, shares []fleet.Share) (done bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		done = false

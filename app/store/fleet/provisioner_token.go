@@ -13,7 +13,6 @@ import (
 	"muster/app/store/identity"
 )
 
-// CreateProvisionerToken implements fleet.ProvisionerStore.
 func (s *Store) CreateProvisionerToken(ctx context.Context, p fleet.ProvisionerToken, hash []byte) error {
 	grant, err := json.Marshal(p.ProvisionerGrant)
 	if err != nil {
@@ -33,7 +32,6 @@ func (s *Store) CreateProvisionerToken(ctx context.Context, p fleet.ProvisionerT
 	})
 }
 
-// ProvisionerTokens implements fleet.ProvisionerStore.
 func (s *Store) ProvisionerTokens(ctx context.Context) ([]fleet.ProvisionerToken, error) {
 	all := []fleet.ProvisionerToken{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -60,7 +58,6 @@ func scanProvisionerToken(row db.Scanner) (fleet.ProvisionerToken, error) {
 	return p, err
 }
 
-// RevokeProvisionerToken implements fleet.ProvisionerStore.
 func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`DELETE FROM provisioner_tokens WHERE name = ?`, name)
@@ -86,7 +83,6 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 	})
 }
 
-// ProvisionerTokenOf implements fleet.RegistryStore.
 func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (fleet.ProvisionerToken, error) {
 	p, err := scanProvisionerToken(s.Row(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
 	if db.IsNoRows(err) {
@@ -95,7 +91,6 @@ func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (fleet.Prov
 	return p, err
 }
 
-// WorkerKey implements fleet.RegistryStore.
 func (s *Store) WorkerKey(ctx context.Context) ([]byte, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the process instead

@@ -47,7 +47,6 @@ func CheckSoon(t *db.Tx, tenant, cluster string, now time.Time) error {
 		db.Micros(now), cluster, tenant, db.Micros(now))
 }
 
-// CheckHealth implements execution.HealthStore.
 func (s *Store) CheckHealth(ctx context.Context, r execution.CheckRequest) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := clusterdb.Live(t, r.Tenant, r.Cluster)
@@ -69,7 +68,6 @@ func Drop(t *db.Tx, cluster string) error {
 	return t.Exec(`DELETE FROM node_health WHERE cluster = ?`, cluster)
 }
 
-// HealthDue implements execution.RoundStore.
 func (s *Store) HealthDue(ctx context.Context, now time.Time) (due execution.HealthDue, err error) {
 	var next *int64
 	if err := s.Row(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
@@ -107,7 +105,6 @@ func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []execut
 // putOff is how many clusters that are not to be looked at now are put off in one claim.
 const putOff = 100
 
-// ClaimRound implements execution.RoundStore.
 func (s *Store) ClaimRound(ctx context.Context, q execution.RoundQuery) (*execution.ClaimedRound, error) {
 	var found *execution.ClaimedRound
 	err := s.Write(ctx, func(t *db.Tx) error {

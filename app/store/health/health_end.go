@@ -55,7 +55,6 @@ func (h *healthRow) scan(row db.Scanner) error {
 	return json.Unmarshal(h.text, &h.policy)
 }
 
-// EndRound implements execution.RoundStore.
 func (s *Store) EndRound(ctx context.Context, o execution.RoundOutcome) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var h healthRow
@@ -93,7 +92,7 @@ func (s *Store) EndRound(ctx context.Context, o execution.RoundOutcome) error {
 	})
 }
 
-// nodeHealth gives what is kept of the nodes of a cluster.
+// nodeHealth returns what is kept of the nodes of a cluster.
 func nodeHealth(t *db.Tx, cluster string) (list []health.NodeHealth, err error) {
 	err = t.Each(func(row db.Scanner) error {
 		h, err := scanNodeHealth(row)
@@ -103,7 +102,7 @@ func nodeHealth(t *db.Tx, cluster string) (list []health.NodeHealth, err error) 
 	return list, err
 }
 
-// judge applies the rules to every node of which something is, or was, wrong, and writes what has changed. It gives those of which there
+// judge applies the rules to every node of which something is, or was, wrong, and writes what has changed. It returns those of which there
 // is something to say now.
 func judge(t *db.Tx, o execution.RoundOutcome, h healthRow, before []health.NodeHealth) ([]health.NodeHealth, error) {
 	type machine struct {

@@ -11,7 +11,7 @@ import (
 	"muster/app/store/db"
 )
 
-// fillRepair reads what decides about a repair: how the nodes are, what became of the last one, and how the tenant's other nodes are.
+// fillRepair reads what decides about a repair: how the nodes are, what happened to the last one, and how the tenant's other nodes are.
 func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time.Time) error {
 	h, err := s.ClusterHealth(ctx, d.Cluster.Tenant, d.Cluster.ID)
 	if err != nil || h == nil {
@@ -51,13 +51,12 @@ func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time
 	return nil
 }
 
-// NoteRepair implements execution.HealthStore.
 func (s *Store) NoteRepair(ctx context.Context, n execution.RepairNote) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var note string
 		err := t.Row(`SELECT note FROM health_rounds WHERE cluster = ? AND tenant = ?`, n.Cluster, n.Tenant).Scan(&note)
 		if db.IsNoRows(err) {
-			return nil // nobody looks after it any more
+			return nil // no one looks after it any more
 		}
 		if err != nil {
 			return fmt.Errorf("store: health: %w", err)

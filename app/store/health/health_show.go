@@ -14,7 +14,6 @@ import (
 	"muster/app/template"
 )
 
-// ClusterHealth implements execution.HealthStore.
 func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*health.ClusterHealth, error) {
 	moment, err := s.Moment(ctx)
 	if err != nil {
@@ -38,7 +37,7 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*hea
 		var machine string
 		n, err := scanNodeHealth(row, &machine)
 		if n.Machine != machine {
-			n.Rounds = 0 // it was made anew, and nobody has looked since
+			n.Rounds = 0 // it was made again, and no one has looked since
 		}
 		out.Nodes = append(out.Nodes, n)
 		return err
@@ -55,7 +54,6 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*hea
 	return out, nil
 }
 
-// RepairsDue implements execution.HealthStore.
 func (s *Store) RepairsDue(ctx context.Context, now time.Time, limit int) ([]execution.RepairDue, error) {
 	var all []execution.RepairDue
 	err := s.Each(ctx, func(row db.Scanner) error {

@@ -19,7 +19,6 @@ func answerPlace(k app.IdempotencyKey) string {
 	return "idempotency_answers/" + k.Tenant + "/" + k.User + "/" + k.Key
 }
 
-// BeginOnce implements cluster.RepeatStore.
 func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte, now time.Time) (kept *app.KeptAnswer, err error) {
 	sealed := s.Seal(fingerprint, fingerprintPlace(k))
 	err = s.Write(ctx, func(t *db.Tx) error {
@@ -71,7 +70,6 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 	return kept, err
 }
 
-// EndOnce implements cluster.RepeatStore.
 func (s *Store) EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAnswer) error {
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -83,14 +81,12 @@ func (s *Store) EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAns
 	})
 }
 
-// ReleaseOnce implements cluster.RepeatStore.
 func (s *Store) ReleaseOnce(ctx context.Context, k app.IdempotencyKey) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`DELETE FROM idempotency_keys WHERE tenant = ? AND account = ? AND name = ? AND changed = 0 AND length(answer) = 0`, k.Tenant, k.User, k.Key)
 	})
 }
 
-// DropAnswers implements cluster.RetentionStore.
 func (s *Store) DropAnswers(ctx context.Context, before time.Time) (dropped int, err error) {
 	var due bool
 	if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE begun_at < ?)`, db.Micros(before)).Scan(&due); err != nil || !due {

@@ -13,7 +13,6 @@ import (
 	"muster/app/store/db"
 )
 
-// Groups implements identity.GroupStore.
 func (s *Store) Groups(ctx context.Context, tenant string) ([]identity.Group, error) {
 	m, err := s.Moment(ctx)
 	if err != nil {
@@ -80,7 +79,6 @@ func group(t *db.Tx, tenant, name string) (g identity.Group, found bool, err err
 	return all[0], !all[0].CreatedAt.IsZero(), nil
 }
 
-// SaveGroup implements identity.GroupStore.
 func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c identity.GroupChange, at time.Time) (identity.Group, error) {
 	var after identity.Group
 	err := s.Write(ctx, func(t *db.Tx) error {
@@ -173,7 +171,6 @@ func groupFacts(g identity.Group) map[string]any {
 	return map[string]any{"about": g.About, "members": members}
 }
 
-// DeleteGroup implements identity.GroupStore.
 func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		g, found, err := group(t, who.Tenant, name)

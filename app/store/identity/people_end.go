@@ -87,7 +87,7 @@ func copyFactorRule(t *db.Tx, _ app.Actor, from, to string, _ time.Time) error {
 	return t.Exec(`UPDATE tenants SET require_second_factor = (SELECT f.require_second_factor FROM tenants f WHERE f.name = ?) WHERE name = ?`, from, to)
 }
 
-// ActingIn gives the actor as it acts in a tenant, for the audit there.
+// ActingIn returns the actor as it acts in a tenant, for the audit there.
 func ActingIn(who app.Actor, tenant string) app.Actor {
 	if who.Home == "" {
 		who.Home = who.Tenant

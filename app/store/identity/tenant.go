@@ -24,7 +24,6 @@ func scanTenant(row db.Scanner) (t identity.Tenant, err error) {
 	return t, err
 }
 
-// Tenants implements identity.TenantStore.
 func (s *Store) Tenants(ctx context.Context) ([]identity.Tenant, error) {
 	all := []identity.Tenant{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -35,13 +34,11 @@ func (s *Store) Tenants(ctx context.Context) ([]identity.Tenant, error) {
 	return all, err
 }
 
-// TenantNames implements identity.TenantStore.
 func (s *Store) TenantNames(ctx context.Context) ([]string, error) {
 	names := []string{}
 	return names, s.Each(ctx, db.Texts(&names), `SELECT name FROM tenants WHERE closing_at = 0 ORDER BY name`)
 }
 
-// Tenant implements identity.TenantStore.
 func (s *Store) Tenant(ctx context.Context, name string) (identity.Tenant, error) {
 	t, err := scanTenant(s.Row(ctx, tenantRows+` AND t.name = ?`, name))
 	return t, tenantError(name, err)
@@ -80,7 +77,6 @@ func TenantOpen(t *db.Tx, name string) error {
 	return err
 }
 
-// CreateTenant implements identity.TenantStore.
 func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n identity.Tenant, admin *identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		added, err := t.Count(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, ?, ?, ?, ?, ?, 0)
@@ -134,7 +130,6 @@ func tenantFacts(t identity.Tenant) map[string]any {
 	return map[string]any{"about": t.About, "slots": t.Slots}
 }
 
-// ChangeTenant implements identity.TenantStore.
 func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c identity.TenantChange, at time.Time) (after identity.Tenant, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		before, err := scanTenant(t.Row(tenantRows+` AND t.name = ?`, name))
@@ -152,7 +147,7 @@ func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c 
 			return err
 		}
 		if after.Slots != before.Slots {
-			if err := SharesChanged(t); err != nil { // whoever balances begins anew
+			if err := SharesChanged(t); err != nil { // whoever balances begins again
 				return err
 			}
 		}
@@ -161,7 +156,6 @@ func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c 
 	return after, err
 }
 
-// DeleteTenant implements identity.TenantStore.
 func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := scanTenant(t.Row(tenantRows+` AND t.name = ?`, name))

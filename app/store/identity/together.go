@@ -48,7 +48,6 @@ func tenantMark(each func(func(db.Scanner) error, string, ...any) error, tenant 
 	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
 }
 
-// TenantMark implements settings.TenantSettingsStore.
 func (s *Store) TenantMark(ctx context.Context, tenant string) (string, error) {
 	m, err := s.Moment(ctx)
 	if err != nil {
@@ -60,7 +59,6 @@ func (s *Store) TenantMark(ctx context.Context, tenant string) (string, error) {
 	}, tenant)
 }
 
-// Together implements settings.TenantSettingsStore.
 func (s *Store) Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error {
 	inside := context.WithoutCancel(ctx) // who goes away must not break the batch
 	return s.Write(ctx, func(t *db.Tx) error {

@@ -15,7 +15,6 @@ import (
 	userdb "muster/app/store/user"
 )
 
-// Users implements identity.UserStore.
 func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter) ([]identity.User, bool, error) {
 	where, args := ` WHERE u.tenant = ?`, []any{tenant}
 	if f.Search != "" {
@@ -52,7 +51,6 @@ func (s *Store) Users(ctx context.Context, tenant string, f identity.UserFilter)
 	return users[:min(len(users), f.Limit)], more, nil
 }
 
-// UserView implements identity.UserStore.
 func (s *Store) UserView(ctx context.Context, tenant, name string) (identity.UserView, error) {
 	u, err := userdb.Find(ctx, s.DB, tenant, name)
 	v := identity.UserView{User: u}
@@ -77,7 +75,6 @@ func others(t *db.Tx, u identity.User) (o identity.Others, err error) {
 	return o, err
 }
 
-// AddUser implements identity.UserStore.
 func (s *Store) AddUser(ctx context.Context, who app.Actor, u identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := TenantStands(t, u.Tenant); err != nil {
@@ -111,7 +108,6 @@ func putInto(t *db.Tx, tenant, user string, groups []string) error {
 	return nil
 }
 
-// ChangeUser implements identity.UserStore.
 func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c identity.UserChange, at time.Time) (after identity.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		before, err := userdb.Read(t, who.Tenant, name)
@@ -146,7 +142,6 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c id
 	return after, err
 }
 
-// ResetPassword implements identity.UserStore.
 func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		u, err := userdb.Read(t, who.Tenant, name)
@@ -177,7 +172,6 @@ func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash str
 	})
 }
 
-// DeleteUser implements identity.UserStore.
 func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		u, err := userdb.Read(t, who.Tenant, name)
@@ -217,7 +211,7 @@ func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo 
 	})
 }
 
-// handOver gives the live clusters of a user to another one, and refuses where there are some and nobody gets them.
+// handOver returns the live clusters of a user to another one, and refuses where there are some and no one gets them.
 func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) {
 	if err := t.Each(db.Texts(&names), `SELECT name FROM clusters WHERE tenant = ? AND owner = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`, u.Tenant, u.Name); err != nil {
 		return nil, err
@@ -254,7 +248,7 @@ func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) 
 	return names, t.Exec(`UPDATE reservations SET owner = ? WHERE tenant = ? AND owner = ? AND ended_at = 0`, to, u.Tenant, u.Name)
 }
 
-// nothingAsked refuses while requests of a user wait: approved, they would make clusters of nobody.
+// nothingAsked refuses while requests of a user wait: approved, they would make clusters of no one.
 func nothingAsked(t *db.Tx, u identity.User) error {
 	var open []string
 	err := t.Each(db.Texts(&open), `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND owner = ? AND status IN ('waiting', 'offered') ORDER BY id`, u.Tenant, u.Name)
@@ -265,7 +259,6 @@ func nothingAsked(t *db.Tx, u identity.User) error {
 		Hint: "Withdraw or decide on it first."}
 }
 
-// Superadmin implements identity.TokenStore.
 func (s *Store) Superadmin(ctx context.Context) (identity.User, error) {
 	var tenant, name string
 	err := s.Row(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0

@@ -116,7 +116,7 @@ func (k *Key) Wrap(ctx context.Context, key []byte) ([]byte, error) {
 	return k.call(ctx, "wrap", k.service.wrap, key)
 }
 
-// Unwrap gives the data key back.
+// Unwrap returns the data key.
 func (k *Key) Unwrap(ctx context.Context, wrapped []byte) ([]byte, error) {
 	return k.call(ctx, "unwrap", k.service.unwrap, wrapped)
 }

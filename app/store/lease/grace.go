@@ -9,7 +9,7 @@ import (
 	"muster/app/store/db"
 )
 
-// OverdueDeletes gives, of all tenants, the deletions that are paused, and were not paused anew since then, of clusters whose
+// OverdueDeletes returns, of all tenants, the deletions that are paused, and were not paused again since then, of clusters whose
 // lease had ended by then.
 func (s *Store) OverdueDeletes(ctx context.Context, before time.Time, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
@@ -24,7 +24,7 @@ func (s *Store) OverdueDeletes(ctx context.Context, before time.Time, limit int)
 	return ops, err
 }
 
-// PausedAt gives when somebody last paused an operation of the same cluster; the zero time where nobody did.
+// PausedAt returns when someone last paused an operation of the same cluster; the zero time where no one did.
 func (s *Store) PausedAt(ctx context.Context, o app.Operation) (time.Time, error) {
 	var at int64
 	err := s.Row(ctx, `SELECT COALESCE(max(at), 0) FROM audit WHERE tenant = ? AND act = 'operation.pause' AND object = ?`,

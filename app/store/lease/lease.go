@@ -19,7 +19,6 @@ func Begin(t *db.Tx, cluster string, from, until time.Time) error {
 		db.Micros(template.LeaseTimes{From: from, Until: until}.NextWarning(from)), cluster)
 }
 
-// SetLease implements operation.LeaseStore.
 func (s *Store) SetLease(ctx context.Context, c operation.LeaseChange) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var name, status string
@@ -81,7 +80,6 @@ func Over(t *db.Tx, op app.Operation) error {
 		Title: fmt.Sprintf("The lease of %s has ended.", name), Text: "It is being deleted, with what is on its machines."})
 }
 
-// LeaseTimes implements operation.LeaseStore.
 func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l template.LeaseTimes, err error) {
 	var from, until int64
 	err = s.Row(ctx, `SELECT lease_from, expires_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&from, &until)
@@ -90,7 +88,6 @@ func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l templ
 
 const leaseDue = `c.deleted_at = 0 AND c.warn_at > 0 AND c.warn_at <= ?`
 
-// LeasesToWarn implements operation.LeaseWarningStore.
 func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []operation.LeaseDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var from, warn int64
@@ -101,7 +98,6 @@ func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (lis
 	return list, err
 }
 
-// WarnLease implements operation.LeaseWarningStore.
 func (s *Store) WarnLease(ctx context.Context, d operation.LeaseDue, before time.Duration, next time.Time, n app.Notice) (done bool, err error) {
 	c := d.Cluster
 	err = s.Write(ctx, func(t *db.Tx) error {
@@ -128,7 +124,6 @@ func (s *Store) WarnLease(ctx context.Context, d operation.LeaseDue, before time
 	return done, err
 }
 
-// LeaseWarnings implements operation.LeaseStore.
 func (s *Store) LeaseWarnings(ctx context.Context, tenant, cluster string) (map[time.Duration]time.Time, error) {
 	sent := map[time.Duration]time.Time{}
 	err := s.Each(ctx, func(row db.Scanner) error {

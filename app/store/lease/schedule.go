@@ -10,7 +10,6 @@ import (
 	"muster/app/store/db"
 )
 
-// ClusterSchedule implements schedule.ScheduleStore.
 func (s *Store) ClusterSchedule(ctx context.Context, tenant, cluster string) (v schedule.ClusterSchedule, err error) {
 	var at int64
 	err = s.Row(ctx, `SELECT sleep, wake, zone, changed_at, changed_by FROM cluster_schedules WHERE tenant = ? AND cluster = ?`, tenant, cluster).
@@ -22,7 +21,6 @@ func (s *Store) ClusterSchedule(ctx context.Context, tenant, cluster string) (v 
 	return v, db.Wrapped(err)
 }
 
-// SetSchedule implements schedule.ScheduleStore.
 func (s *Store) SetSchedule(ctx context.Context, c schedule.ScheduleChange) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if _, err := clusterdb.Live(t, c.Tenant, c.Cluster); err != nil {
@@ -52,7 +50,6 @@ func (s *Store) SetSchedule(ctx context.Context, c schedule.ScheduleChange) erro
 	})
 }
 
-// DueSchedules implements schedule.ScheduleStore.
 func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (list []schedule.ScheduleDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var d schedule.ScheduleDue
@@ -66,7 +63,6 @@ func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (lis
 	return list, err
 }
 
-// MoveSchedule implements schedule.ScheduleStore.
 func (s *Store) MoveSchedule(ctx context.Context, d schedule.ScheduleDue, until, due time.Time, n app.Notice) (moved bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		changed, err := t.Count(`UPDATE cluster_schedules SET since = ?, due_at = ? WHERE cluster = ? AND due_at = ? AND since = ?`,

@@ -14,13 +14,13 @@ import (
 	"muster/app/webhook"
 )
 
-// AskedHook is a hook that is told of an operation, or asked before it: what says so, and the tenant's hook that it goes to.
+// AskedHook is a hook that is notified of an operation, or asked before it: what says so, and the tenant's hook that it goes to.
 type AskedHook struct {
 	template.OperationHook
 	To webhook.Hook
 }
 
-// LifecycleHooks gives the hooks that are called at a time of an operation: the tenant's own by name, then those that the cluster's
+// LifecycleHooks returns the hooks that are called at a time of an operation: the tenant's own by name, then those that the cluster's
 // template declares. missing is the first of a template's for which the tenant has no hook.
 func LifecycleHooks(t *db.Tx, op app.Operation, when template.HookPhase, definition *appcluster.Definition) (list []AskedHook, missing *template.OperationHook, err error) {
 	var all []webhook.Hook
@@ -60,7 +60,7 @@ func LifecycleHooks(t *db.Tx, op app.Operation, when template.HookPhase, definit
 	return list, missing, nil
 }
 
-// templateHooks gives what the cluster's template declares; definition is what the cluster is about to have, nil for what it has.
+// templateHooks returns what the cluster's template declares; definition is what the cluster is about to have, nil for what it has.
 func templateHooks(t *db.Tx, cluster string, definition *appcluster.Definition) ([]template.OperationHook, error) {
 	if definition != nil {
 		return definition.Hooks, nil
@@ -143,7 +143,7 @@ func tellEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
 	return nil
 }
 
-// News is what all hooks are told of an operation at one moment.
+// News is what all hooks are notified of an operation at one moment.
 func News(t *db.Tx, at time.Time, op app.Operation, plan template.NewsOfPlan) (n template.OperationNews, err error) {
 	n = template.OperationNews{At: at, Operation: op, Plan: plan, Nodes: []app.Node{}}
 	if n.Cluster, err = clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.id = ?`, op.Cluster)); err != nil {

@@ -7,7 +7,7 @@ import (
 	"muster/app/store/db"
 )
 
-// lostOf gives the nodes of a cluster whose machines are lost, the first of them by name and how many more.
+// lostOf returns the nodes of a cluster whose machines are lost, the first of them by name and how many more.
 func lostOf(t *db.Tx, cluster string) (names []string, err error) {
 	err = t.Each(func(row db.Scanner) error {
 		var name string

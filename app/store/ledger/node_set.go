@@ -30,7 +30,7 @@ type NodeWork struct {
 }
 
 // nodeUpdate is what a step found out about its node. Stays tells that its operation leaves a cluster, in which a node whose
-// machine was given back is made anew, or was leaving.
+// machine was given back is made again, or was leaving.
 type nodeUpdate struct {
 	node   ledger.Node
 	tenant string
@@ -193,7 +193,7 @@ func SaveNodes(t *db.Tx, n *NodeSet) error {
 }
 
 // EndGone ends what nodes had whose machines are proven to be gone. It comes before the next step of such a node is handed out,
-// which may be to make the machine anew, under an intent of its own.
+// which may be to make the machine again, under an intent of its own.
 func EndGone(t *db.Tx, n *NodeSet) error {
 	for _, u := range n.updates {
 		if n.Of[u.node] == nil || !u.Gone {
@@ -211,7 +211,7 @@ func EndGone(t *db.Tx, n *NodeSet) error {
 	return nil
 }
 
-// endNode ends what a node had: its machine is proven to be gone. The host key stays where the node may be made anew.
+// endNode ends what a node had: its machine is proven to be gone. The host key stays where the node may be made again.
 func endNode(t *db.Tx, now time.Time, n ledger.Node, stays bool) error {
 	if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND node = ? AND ended_at = 0`, db.Micros(now), n.Cluster, n.Name); err != nil {
 		return err

@@ -72,7 +72,7 @@ func changeDone(t *db.Tx, now time.Time, o app.Operation) error {
 		AND NOT EXISTS (SELECT 1 FROM intents i WHERE i.cluster = nodes.cluster AND i.node = nodes.name AND i.ended_at = 0)`, []byte{}, o.Cluster)
 }
 
-// reservedLast gives what the last change of a cluster said that is reserved for it: that of the operation itself, or of one that
+// reservedLast returns what the last change of a cluster said that is reserved for it: that of the operation itself, or of one that
 // failed before it and which it has brought to an end. It is nil where none said anything.
 func reservedLast(t *db.Tx, o app.Operation) (*ReservedText, error) {
 	var text []byte

@@ -32,7 +32,7 @@ func (p *PlanRows) step(i int) ledger.Step {
 	return st
 }
 
-// pace gives the row of a step's kind; 0 for none.
+// pace returns the row of a step's kind; 0 for none.
 func (p *PlanRows) pace(s appplan.PlanStep) int64 {
 	if s.Pace < 1 || s.Pace > len(p.Paces) {
 		return 0
@@ -40,7 +40,7 @@ func (p *PlanRows) pace(s appplan.PlanStep) int64 {
 	return p.Paces[s.Pace-1]
 }
 
-// Free gives the steps that need nothing.
+// Free returns the steps that need nothing.
 func (p *PlanRows) Free() (steps []ledger.Step) {
 	for i, s := range p.plan.Steps {
 		if len(s.Needs) == 0 {
@@ -50,7 +50,6 @@ func (p *PlanRows) Free() (steps []ledger.Step) {
 	return steps
 }
 
-// Steps implements ledger.Rows.
 func (p *PlanRows) Steps(keys []ledger.Key) (steps []ledger.Step, err error) {
 	for _, k := range keys {
 		steps = append(steps, p.step(k.Index))
@@ -79,7 +78,6 @@ func (p *PlanRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) 
 // Live implements ledger.Rows: nothing else of the cluster is under way.
 func (p *PlanRows) Live([]ledger.Node) ([]ledger.Key, error) { return nil, nil }
 
-// First implements ledger.Rows.
 func (p *PlanRows) First([]ledger.Line, time.Time) ([]ledger.Key, error) { return nil, nil }
 
 // InsertSteps writes the plan, with what the set has changed of it.

@@ -9,7 +9,7 @@ import (
 	"muster/app/store/db"
 )
 
-// OldestLive gives the cluster's oldest operation that has not ended; 0 for none.
+// OldestLive returns the cluster's oldest operation that has not ended; 0 for none.
 func OldestLive(t *db.Tx, cluster string) (id int64, err error) {
 	err = t.Row(`SELECT id FROM operations WHERE cluster = ? AND status IN ('waiting', 'running', 'paused', 'cancelling') ORDER BY id LIMIT 1`,
 		cluster).Scan(&id)

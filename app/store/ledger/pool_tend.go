@@ -15,7 +15,7 @@ func WakePool(t *db.Tx, at time.Time, pool int64) error {
 	return t.Exec(`UPDATE pools SET due_at = ?, version = version + 1 WHERE id = ? AND ended_at = 0`, db.Micros(at), pool)
 }
 
-// poolOf gives the number of the pool whose machine a cluster is, 0 for an ordinary one.
+// poolOf returns the number of the pool whose machine a cluster is, 0 for an ordinary one.
 func poolOf(t *db.Tx, cluster string) (pool int64, err error) {
 	err = t.Row(`SELECT pool FROM clusters WHERE id = ?`, cluster).Scan(&pool)
 	return pool, clusterdb.ReadError(err, cluster)

@@ -52,7 +52,7 @@ func Questions(t *db.Tx, where string, args ...any) (list []QuestionRow, err err
 	return list, err
 }
 
-// OpenAlike gives the open questions of an operation that one answer counts for.
+// OpenAlike returns the open questions of an operation that one answer counts for.
 func OpenAlike(t *db.Tx, q QuestionRow) ([]QuestionRow, error) {
 	return Questions(t, `q.operation = ? AND q.service = ? AND q.action = ? AND q.state = 'open'`, q.Operation, q.Service, string(q.Action))
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // noteQuestions opens and closes the questions of steps that a set has moved, in the same transaction: a question is open just as
-// long as its step is asked. It gives those that were answered already on another node, for answerKnown.
+// long as its step is asked. It returns those that were answered already on another node, for answerKnown.
 func noteQuestions(t *db.Tx, now time.Time, set *ledger.Set) (known []QuestionRow, err error) {
 	var opened, moved, over []*ledger.Step
 	leaving, _ := set.Changed() // a step that is asked is on no node
@@ -38,7 +38,7 @@ func noteQuestions(t *db.Tx, now time.Time, set *ledger.Set) (known []QuestionRo
 	return openQuestions(t, now, opened)
 }
 
-// closeOverdue ends the questions that nobody has answered: those that were are not open any more.
+// closeOverdue ends the questions that no one has answered: those that were are not open any more.
 func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
 	told := map[string]bool{}
 	for _, st := range over {

@@ -52,7 +52,6 @@ func addKey(keys []ledger.Key) func([]any, int) []any {
 	return func(args []any, i int) []any { return append(args, keys[i].Operation, keys[i].Index) }
 }
 
-// Steps implements ledger.Rows.
 func (l ledgerRows) Steps(keys []ledger.Key) ([]ledger.Step, error) {
 	steps := make([]ledger.Step, 0, len(keys))
 	r := NewStepRow()
@@ -69,7 +68,6 @@ func (r *StepRow) Into(steps *[]ledger.Step) func(db.Scanner) error {
 	}
 }
 
-// Successors implements ledger.Rows.
 func (l ledgerRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) {
 	var operation, from, to int64
 	dest := []any{&operation, &from, &to}
@@ -87,7 +85,6 @@ func (l ledgerRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error)
 const liveOfNodes = `) SELECT s.operation, s.idx FROM f CROSS JOIN steps s WHERE s.cluster = f.c AND s.node = f.n AND s.state = 'ready'
 	UNION ALL SELECT s.operation, s.idx FROM f CROSS JOIN steps s WHERE s.cluster = f.c AND s.node = f.n AND s.state IN ('queued', 'running')`
 
-// Live implements ledger.Rows.
 func (l ledgerRows) Live(nodes []ledger.Node) (keys []ledger.Key, err error) {
 	var operation, idx int64
 	dest := []any{&operation, &idx}
@@ -103,7 +100,6 @@ func (l ledgerRows) Live(nodes []ledger.Node) (keys []ledger.Key, err error) {
 const firstInLine = `) SELECT f.o, (SELECT r.idx FROM steps r WHERE r.cluster = f.c AND r.node = f.n AND r.state = 'ready' AND r.operation = f.o
 	AND r.ask_for = 0 AND r.not_before <= ? ORDER BY r.rank DESC, r.idx LIMIT 1) FROM f`
 
-// First implements ledger.Rows.
 func (l ledgerRows) First(lines []ledger.Line, now time.Time) (keys []ledger.Key, err error) {
 	var operation int64
 	var idx db.NullInt64

@@ -30,7 +30,7 @@ func (u *TopUpRow) Value() appcluster.TopUp {
 	return u.TopUp
 }
 
-// TopUp gives what a cluster lacks; nil for nothing.
+// TopUp returns what a cluster lacks; nil for nothing.
 func TopUp(t *db.Tx, cluster string) (*appcluster.TopUp, error) {
 	var u TopUpRow
 	err := t.Row(`SELECT `+TopUpColumns+` FROM top_ups u WHERE u.cluster = ?`, cluster).Scan(u.Dest()...)
@@ -97,7 +97,7 @@ func topUpAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterStat
 }
 
 // lacks notes how many nodes a cluster was to have with which it was gone on with fewer. One that was asked for by itself keeps what people
-// said, and begins its back-off anew where it has grown.
+// said, and begins its back-off again where it has grown.
 func lacks(t *db.Tx, o app.Operation, c app.Cluster, had *appcluster.TopUp) (*appcluster.TopUp, error) {
 	var was []byte
 	if err := t.Row(`SELECT was FROM changes WHERE operation = ?`, o.ID).Scan(&was); err != nil {

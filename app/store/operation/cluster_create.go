@@ -21,7 +21,6 @@ import (
 	"muster/app/template"
 )
 
-// CreateCluster implements cluster.CreateStore.
 func (s *Store) CreateCluster(ctx context.Context, n appcluster.NewCluster) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		if op, err = Create(t, n); err != nil || n.Request == nil {
@@ -104,7 +103,7 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	return Submit(t, n.Operation)
 }
 
-// reservationOf gives what a new cluster takes of quotas, also where nobody has worked it out.
+// reservationOf returns what a new cluster takes of quotas, also where no one has worked it out.
 func reservationOf(n appcluster.NewCluster) apppolicy.Reservation {
 	if n.Reservation.Tenant != "" {
 		return n.Reservation

@@ -15,10 +15,10 @@ import (
 	"muster/app/webhook"
 )
 
-// hooksBefore gives the hooks that an operation is to be announced to, and whether it waits for their answers. EConflict where one that
+// hooksBefore returns the hooks that an operation is to be announced to, and whether it waits for their answers. EConflict where one that
 // must not be left out cannot be asked: nothing is done then.
 //
-// What gives machines back is never kept for good: roll-backs, and deletions that Muster begins by itself, wait for nobody, and a
+// What returns machines is never kept for good: roll-backs, and deletions that Muster begins by itself, wait for no one, and a
 // deletion that a person asks for can be vetoed app.DeleteVetoes times.
 func hooksBefore(t *db.Tx, n cluster.NewOperation) (list []ledgerdb.AskedHook, waits bool, err error) {
 	var definition *cluster.Definition
@@ -98,7 +98,7 @@ func announce(t *db.Tx, op *app.Operation, plan appplan.Plan, hooks []ledgerdb.A
 	return nil
 }
 
-// choiceOf is what a time-out comes to: what gives machines back goes on, whatever was chosen.
+// choiceOf is what a time-out comes to: what returns machines goes on, whatever was chosen.
 func choiceOf(k app.OperationKind, c template.HookChoice) template.HookChoice {
 	switch {
 	case k.GivesBack():
@@ -141,7 +141,6 @@ func newsOfPlan(p appplan.Plan) template.NewsOfPlan {
 	return n
 }
 
-// OperationHooks implements execution.InputStore.
 func (s *Store) OperationHooks(ctx context.Context, tenant string, operation int64) (hooks []template.OperationHook, err error) {
 	var text []byte
 	err = s.Row(ctx, `SELECT scripts FROM operations WHERE tenant = ? AND id = ?`, tenant, operation).Scan(&text)

@@ -45,7 +45,6 @@ func (h hold) over(now time.Time) bool {
 	return !h.deadline.After(now) || h.deadline.After(now.Add(template.MaxHookTimeout+time.Hour))
 }
 
-// SettleHolds implements webhook.DeliveryQueue.
 func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time, err error) {
 	due := false
 	err = s.Each(ctx, func(row db.Scanner) error {
@@ -80,7 +79,7 @@ func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time,
 	})
 }
 
-// letGoForgotten lets go on what is held though nothing is left that could answer, so that nothing waits for ever.
+// letGoForgotten lets go on what is held though nothing is left that could answer, so that nothing waits forever.
 func letGoForgotten(t *db.Tx, now time.Time) error {
 	var ids []int64
 	var clusters []string
@@ -105,7 +104,7 @@ func letGoForgotten(t *db.Tx, now time.Time) error {
 	return nil
 }
 
-// endWaiting ends a delivery that nobody waits for any more. What is being sent at this moment finds its claim gone.
+// endWaiting ends a delivery that no one waits for any more. What is being sent at this moment finds its claim gone.
 func endWaiting(t *db.Tx, delivery int64, why string, now time.Time) error {
 	return t.Exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ?, holder = '', held_until = 0 WHERE id = ? AND state = 'waiting'`,
 		db.Micros(now), why, app.ETimeout, delivery)

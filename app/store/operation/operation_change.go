@@ -55,7 +55,7 @@ func CheckFollows(t *db.Tx, n appcluster.NewOperation) error {
 }
 
 // change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
-// operation has its row, and no step of it has begun. It gives what the audit is to say.
+// operation has its row, and no step of it has begun. It returns what the audit is to say.
 func change(t *db.Tx, op app.Operation, c appcluster.ClusterChange) (detail string, err error) {
 	var sealed []byte
 	cluster, err := clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
@@ -112,7 +112,7 @@ func change(t *db.Tx, op app.Operation, c appcluster.ClusterChange) (detail stri
 	return db.JSON(map[string]any{"before": was.Audited(), "after": made.Audited(), "plan": op.PlanHash}), nil
 }
 
-// reserveChange reserves the greater of what is and what will be in each measure. It gives both; nil for what is not to change.
+// reserveChange reserves the greater of what is and what will be in each measure. It returns both; nil for what is not to change.
 func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want apppolicy.Reservation) (was, made *ledger.ReservedText, err error) {
 	had, err := policy.Reserved(t, op.Tenant, op.Cluster, 0)
 	if err != nil {
@@ -132,7 +132,7 @@ func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want apppolicy.Res
 	return was, made, policy.Reserve(t, op.CreatedAt, r)
 }
 
-// nodesBefore gives the services that the nodes have which are about to change or to leave, and the nodes that were leaving
+// nodesBefore returns the services that the nodes have which are about to change or to leave, and the nodes that were leaving
 // already. EConflict where one of them is not there.
 func nodesBefore(t *db.Tx, cluster string, c appcluster.ClusterChange) (services map[string][]string, leaving []string, err error) {
 	services = map[string][]string{}
@@ -249,7 +249,6 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 	return d, s.OpenJSON(sealed, at, &d)
 }
 
-// LeftBy implements cluster.SpecStore.
 func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c appcluster.ClusterChange, err error) {
 	var was []byte
 	err = s.Row(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
@@ -346,7 +345,6 @@ func (s *Store) DefinitionStates(ctx context.Context, tenant string, clusters []
 	return states, err
 }
 
-// ChangeOf implements operation.PartialStore.
 func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after appcluster.ClusterChange, err error) {
 	var cluster string
 	var was, made []byte

@@ -15,7 +15,7 @@ import (
 )
 
 // SubmitOperation accepts an operation on a cluster that exists; EConflict where the cluster is gone. A cluster is
-// deleted once: a delete asked for while one waits or runs, or after one succeeded, gives that one. A roll-back is
+// deleted once: a delete asked for while one waits or runs, or after one succeeded, returns that one. A roll-back is
 // EConflict unless what it undoes is the cluster's latest operation, has failed or was cancelled, and began to make no
 // machine that the roll-back's plan does not give back. Once a create is rolled back, the cluster is deleted.
 //
@@ -57,7 +57,7 @@ func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op
 }
 
 // callOffCreate calls a create off that waits for a hook when the cluster is to be deleted: nothing was made, so there is nothing to
-// give back. It gives the create, or one without a number where there is none.
+// give back. It returns the create, or one without a number where there is none.
 func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
 	if op.Kind != app.OperationDelete {
 		return app.Operation{}, nil
@@ -74,7 +74,7 @@ func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
 		"Stopped, because "+op.Requester+" asked for delete. Nothing was made.")
 }
 
-// CheckStanding refuses an operation on a cluster that is gone, and gives the delete that a second one would be, if any.
+// CheckStanding refuses an operation on a cluster that is gone, and returns the delete that a second one would be, if any.
 func CheckStanding(t *db.Tx, n cluster.NewOperation) (*clusterdb.OperationRow, error) {
 	op := n.Operation
 	var deleted int64
@@ -155,7 +155,7 @@ func checkUndo(t *db.Tx, n cluster.NewOperation) error {
 	return err
 }
 
-// later gives an operation that has been begun, or is to be, after another one of the same cluster; nil for none.
+// later returns an operation that has been begun, or is to be, after another one of the same cluster; nil for none.
 func later(t *db.Tx, o ledger.Operation) (*ledger.Operation, error) {
 	var l clusterdb.OperationRow
 	err := t.Row(`SELECT `+clusterdb.OperationColumns+` FROM operations o WHERE o.cluster = ? AND o.id > ? AND (o.started_at > 0 OR o.status = 'waiting')

@@ -11,7 +11,7 @@ import (
 	"muster/app/store/policy"
 )
 
-// Machines of pools come to nodes in two steps. In the transaction that accepts a create or a resize they are promised: nobody else gets them, and what
+// Machines of pools come to nodes in two steps. In the transaction that accepts a create or a resize they are promised: no one else gets them, and what
 // they take of quotas is the cluster's. In the one in which the first attempt of a node's create begins they are handed out. So a promise can be broken at
 // any time, and what was accepted and never begun has nothing to give back.
 

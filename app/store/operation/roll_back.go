@@ -8,7 +8,7 @@ import (
 	"muster/app/store/db"
 )
 
-// RollBacksDue gives, of all tenants, the operations that failed or were cancelled, whose OnFailure is FailureRollBack, and
+// RollBacksDue returns, of all tenants, the operations that failed or were cancelled, whose OnFailure is FailureRollBack, and
 // that no other operation has followed, oldest first.
 // What is due stands in an index of its own, which is empty nearly always, so that it
 // can be asked for every second.

@@ -13,7 +13,6 @@ import (
 	"muster/app/store/ledger"
 )
 
-// TopUpsDue implements operation.BackfillStore.
 func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []operation.TopUpDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var u ledger.TopUpRow
@@ -26,7 +25,6 @@ func (s *Store) TopUpsDue(ctx context.Context, now time.Time, limit int) (due []
 	return due, err
 }
 
-// TopUpOf implements cluster.ViewStore.
 func (s *Store) TopUpOf(ctx context.Context, tenant, cluster string) (*appcluster.TopUp, error) {
 	var u ledger.TopUpRow
 	err := s.Row(ctx, `SELECT `+ledger.TopUpColumns+` FROM top_ups u WHERE u.cluster = ? AND u.tenant = ?`, cluster, tenant).Scan(u.Dest()...)
@@ -65,7 +63,6 @@ func (s *Store) NoteTopUp(ctx context.Context, n operation.TopUpNote) (noted boo
 	return noted, err
 }
 
-// SetTopUp implements operation.BackfillStore.
 func (s *Store) SetTopUp(ctx context.Context, c operation.TopUpChange) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		cluster, err := cluster.Live(t, c.Tenant, c.Cluster)

@@ -16,7 +16,7 @@ import (
 // budgetLevels are the parts of a budget, in percent, of which people are told.
 var budgetLevels = []int{80, 100}
 
-// budgetLevel gives the level that is reached; 0 for none.
+// budgetLevel returns the level that is reached; 0 for none.
 func budgetLevel(limit, used float64) (level int) {
 	for _, l := range budgetLevels {
 		if limit > 0 && used*100 >= limit*float64(l)*(1-1e-9) {
@@ -44,7 +44,7 @@ func tellBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaStanding
 		if err != nil {
 			return err
 		}
-		fresh = n > 0 // the highest counts: who is told of 100 % need not be told of 80
+		fresh = n > 0 // the highest counts: who is notified of 100 % need not be notified of 80
 	}
 	if !fresh {
 		return nil
@@ -72,7 +72,7 @@ func tellBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaStanding
 	return t.Notice(n)
 }
 
-// forgetBudget lets a budget that was changed be told of anew.
+// forgetBudget lets a budget that was changed be notified of again.
 func forgetBudget(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name string, before, after *apppolicy.Quota) error {
 	limit := func(q *apppolicy.Quota) float64 {
 		if q != nil {
@@ -92,7 +92,7 @@ func forgetBudget(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name stri
 }
 
 // TellBudgets writes the notices of budgets that are used up to a level that was not told of, of all tenants, and
-// gives how many. Those that a request brings about are written with it.
+// returns how many. Those that a request brings about are written with it.
 // Only what has reached a level that is not told of is written.
 func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
 	tenants := []string{}
@@ -130,7 +130,7 @@ func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time)
 	return len(due), err
 }
 
-// budgetsDue gives the budgets of a tenant that have reached a level of which nobody was told.
+// budgetsDue returns the budgets of a tenant that have reached a level of which no one was told.
 func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []apppolicy.QuotaStanding, err error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {

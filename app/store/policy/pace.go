@@ -25,7 +25,7 @@ func addPaceKey(kinds []plan.PaceKey) func([]any, int) []any {
 
 const paceByKey = `) SELECT p.tenant, p.kind, p.id, p.wider, ` + paceColumns + ` FROM f CROSS JOIN paces p WHERE p.tenant = f.t AND p.kind = f.k`
 
-// Paces gives what is known of those of the kinds of which anything is.
+// Paces returns what is known of those of the kinds of which anything is.
 // Each kind is found by an index.
 func (s *Store) Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, error) {
 	known := plan.Paces{}
@@ -64,7 +64,7 @@ func (s *Store) DropPaces(ctx context.Context, before time.Time) (int, error) {
 	return int(n), err
 }
 
-// PacesOf gives the rows of kinds, and makes those that there are not, the widest first.
+// PacesOf returns the rows of kinds, and makes those that there are not, the widest first.
 func PacesOf(t *db.Tx, now time.Time, kinds []plan.PaceKey) ([]int64, error) {
 	if len(kinds) == 0 {
 		return nil, nil

@@ -29,14 +29,12 @@ func scanPolicy(row db.Scanner) (p apppolicy.Policy, err error) {
 	return p, nil
 }
 
-// Policies implements policy.PolicyStore.
 func (s *Store) Policies(ctx context.Context, tenant string) ([]apppolicy.Policy, error) {
 	list, err := s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`, tenant)
 	apppolicy.SortPolicies(list)
 	return list, err
 }
 
-// PolicyVersions implements policy.PolicyStore.
 func (s *Store) PolicyVersions(ctx context.Context, tenant, name string) ([]apppolicy.Policy, error) {
 	return s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? ORDER BY version DESC LIMIT 1000`, tenant, name)
 }
@@ -51,7 +49,6 @@ func (s *Store) policies(ctx context.Context, query string, args ...any) ([]appp
 	return list, err
 }
 
-// SavePolicy implements policy.PolicyStore.
 func (s *Store) SavePolicy(ctx context.Context, p apppolicy.Policy, who app.Actor, now time.Time) (saved apppolicy.Policy, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		had, last, err := policy(t, who.Tenant, p.Name)
@@ -77,7 +74,7 @@ func (s *Store) SavePolicy(ctx context.Context, p apppolicy.Policy, who app.Acto
 	return saved, err
 }
 
-// policy gives the version that stands, nil for none, and the number of the last.
+// policy returns the version that stands, nil for none, and the number of the last.
 func policy(t *db.Tx, tenant, name string) (had *apppolicy.Policy, last int, err error) {
 	if err := t.Row(`SELECT coalesce(max(version), 0) FROM policies WHERE tenant = ? AND name = ?`, tenant, name).Scan(&last); err != nil {
 		return nil, 0, fmt.Errorf("store: policy: %w", err)
@@ -107,7 +104,6 @@ func savePolicy(t *db.Tx, p apppolicy.Policy, had *apppolicy.Policy, who app.Act
 	return t.Deed(now, who, act, p.Name, before, after)
 }
 
-// DeletePolicy implements policy.PolicyStore.
 func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		had, last, err := policy(t, who.Tenant, name)
@@ -123,7 +119,6 @@ func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, no
 	})
 }
 
-// TimeZone implements policy.PolicyStore.
 func (s *Store) TimeZone(ctx context.Context, tenant string) (zone string, err error) {
 	err = s.Row(ctx, `SELECT zone FROM policy_zones WHERE tenant = ?`, tenant).Scan(&zone)
 	if db.IsNoRows(err) {
@@ -135,7 +130,6 @@ func (s *Store) TimeZone(ctx context.Context, tenant string) (zone string, err e
 	return zone, nil
 }
 
-// SetTimeZone implements policy.PolicyStore.
 func (s *Store) SetTimeZone(ctx context.Context, who app.Actor, zone string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var before any

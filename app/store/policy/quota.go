@@ -26,7 +26,7 @@ func scanQuota(row db.Scanner, more ...any) (q apppolicy.Quota, err error) {
 	return q, err
 }
 
-// quotas gives those of a tenant, the widest first.
+// quotas returns those of a tenant, the widest first.
 func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant string) (list []apppolicy.Quota, err error) {
 	err = each(func(row db.Scanner) error {
 		q, err := scanQuota(row)
@@ -42,7 +42,6 @@ func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant stri
 	return list, err
 }
 
-// SetQuota implements policy.QuotaStore.
 func (s *Store) SetQuota(ctx context.Context, who app.Actor, q apppolicy.Quota) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, q.Scope, q.Name)
@@ -64,7 +63,7 @@ func (s *Store) SetQuota(ctx context.Context, who app.Actor, q apppolicy.Quota) 
 			append(args, db.Micros(q.ChangedAt), q.ChangedBy)...); err != nil {
 			return err
 		}
-		// Another budget is told of anew.
+		// Another budget is notified of again.
 		if err := forgetBudget(t, who.Tenant, q.Scope, q.Name, before, &q); err != nil {
 			return err
 		}
@@ -72,7 +71,6 @@ func (s *Store) SetQuota(ctx context.Context, who app.Actor, q apppolicy.Quota) 
 	})
 }
 
-// DeleteQuota implements policy.QuotaStore.
 func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope apppolicy.QuotaScope, name string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		before, err := quota(t, who.Tenant, scope, name)
@@ -103,7 +101,7 @@ func limitsOf(q *apppolicy.Quota) any {
 	return q.Limits
 }
 
-// quota gives one; nil where there is none.
+// quota returns one; nil where there is none.
 func quota(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name string) (*apppolicy.Quota, error) {
 	q, err := scanQuota(t.Row(`SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ? AND q.scope = ? AND q.name = ?`, tenant, string(scope), name))
 	if db.IsNoRows(err) {
@@ -139,7 +137,6 @@ func (s *Store) lookAtQuotas(ctx context.Context, tenant string, now time.Time) 
 	return l, nil
 }
 
-// QuotaLines implements policy.QuotaStore.
 func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]apppolicy.QuotaLine, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
@@ -150,12 +147,10 @@ func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []s
 	return apppolicy.LinesOf(standing), err
 }
 
-// QuotaLimits implements policy.QuotaStore.
 func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]apppolicy.Quota, error) {
 	return quotas(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant)
 }
 
-// Quotas implements policy.QuotaStore.
 func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]apppolicy.QuotaUse, error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {
@@ -163,7 +158,7 @@ func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app
 	}
 	defer l.end()
 	list := []apppolicy.QuotaUse{}
-	// Of the quotas that are not for groups all is told by what everybody has, read once.
+	// Of the quotas that are not for groups all is told by what everyone has, read once.
 	var of map[string]apppolicy.Amounts
 	for _, q := range l.all {
 		u := apppolicy.QuotaUse{Quota: q}
@@ -200,7 +195,7 @@ func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app
 	return list, nil
 }
 
-// byOwner adds up what everybody in a tenant has, and has spent this month and committed for the rest of it.
+// byOwner adds up what everyone in a tenant has, and has spent this month and committed for the rest of it.
 func (l *quotaLook) byOwner(tenant string) (map[string]apppolicy.Amounts, error) {
 	of := map[string]apppolicy.Amounts{}
 	month := app.MonthOf(l.now)
@@ -244,7 +239,7 @@ type measuring struct {
 	now time.Time
 }
 
-// standings gives the quotas that apply to a reservation, with what all others use of them. Except is the reservation that
+// standings returns the quotas that apply to a reservation, with what all others use of them. Except is the reservation that
 // does not count; 0 for none.
 func (m measuring) standings(all []apppolicy.Quota, r apppolicy.Reservation, except int64) (list []apppolicy.QuotaStanding, err error) {
 	var own apppolicy.Limits
@@ -328,7 +323,7 @@ func (m measuring) measure(s *apppolicy.QuotaStanding, tenant string, except int
 // StoodSince finds the machines of a tenant that stood at some time since one moment and before another.
 const StoodSince = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
 
-// spent gives what machines have cost since a moment. It is asked in parts that an index alone can answer each.
+// spent returns what machines have cost since a moment. It is asked in parts that an index alone can answer each.
 func (m measuring) spent(s *apppolicy.QuotaStanding, tenant string, since time.Time) (cost float64, err error) {
 	from, now := db.Micros(since), db.Micros(m.now)
 	machines := `resources x`

@@ -47,7 +47,7 @@ func Reserve(t *db.Tx, at time.Time, r apppolicy.Reservation) error {
 		}
 		r.From = had.From
 		if !had.EndedAt.IsZero() {
-			before = nil // what was given back is asked for anew
+			before = nil // what was given back is asked for again
 		}
 	}
 	all, err := quotas(t.Each, r.Tenant)
@@ -81,7 +81,7 @@ const (
 	givenBack      = `(cluster = ? AND cluster <> '' OR request = ? AND request > 0) AND ended_at = 0`
 )
 
-// Reserved gives the reservation of a cluster or else of a request; nil for none.
+// Reserved returns the reservation of a cluster or else of a request; nil for none.
 func Reserved(t *db.Tx, tenant, cluster string, request int64) (*keptReservation, error) {
 	r, err := scanReservation(t.Row(`SELECT `+reservationColumns+` FROM reservations r WHERE `+itsReservation+` ORDER BY r.id LIMIT 1`,
 		cluster, request, tenant))
@@ -175,7 +175,7 @@ func refuse(t *db.Tx, r apppolicy.Reservation, b *apppolicy.QuotaBreach, except 
 	return b.Refusal(r, holders, others)
 }
 
-// Reservations gives those of a tenant that hold.
+// Reservations returns those of a tenant that hold.
 func (s *Store) Reservations(ctx context.Context, tenant string) ([]apppolicy.Reservation, error) {
 	list := []apppolicy.Reservation{}
 	err := s.Each(ctx, func(row db.Scanner) error {

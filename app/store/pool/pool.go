@@ -32,7 +32,6 @@ func noPool(err error, name string) error {
 	return db.Wrapped(err)
 }
 
-// CreatePool implements pool.PoolStore.
 func (s *Store) CreatePool(ctx context.Context, who app.Actor, p apppool.Pool) (apppool.Pool, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		if err := identity.TenantOpen(t, p.Tenant); err != nil {
@@ -65,7 +64,6 @@ func poolDetail(p apppool.Pool) any {
 	return map[string]any{"hardware": p.Hardware, "image": p.Image, "provider": p.Provider, "zone": p.Zone, "count": p.Count, "max_age": p.MaxAge.String(), "mode": p.Mode}
 }
 
-// ChangePool implements pool.PoolStore.
 func (s *Store) ChangePool(ctx context.Context, who app.Actor, p apppool.Pool, act string, now time.Time) (is apppool.Pool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		was, err := scanPool(t.Row(`SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.name = ? AND p.ended_at = 0`, p.Tenant, p.Name))
@@ -94,7 +92,6 @@ func (s *Store) ChangePool(ctx context.Context, who app.Actor, p apppool.Pool, a
 	return is, err
 }
 
-// Pool implements pool.PoolStore.
 func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (apppool.Pool, error) {
 	where := ` AND p.ended_at = 0`
 	if ended {
@@ -107,7 +104,6 @@ func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (appp
 // poolStanding are the states in which a machine is, or may be, there and the pool's.
 const poolStanding = `m.state IN ('making', 'ready', 'promised', 'failed', 'leaving')`
 
-// PoolViews implements pool.PoolStore.
 func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) ([]apppool.PoolView, error) {
 	list, of := []apppool.PoolView{}, map[int64]int{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -156,7 +152,6 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 	return list, err
 }
 
-// PoolMachines implements pool.PoolStore.
 func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]apppool.PoolMachine, error) {
 	where, args := poolStanding+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * apppool.MaxPoolCount}
 	if handed > 0 {
@@ -184,7 +179,6 @@ func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app
 	return list, err
 }
 
-// PoolReceipt implements pool.PoolStore.
 func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r apppool.PoolReceipt, err error) {
 	p, err := scanPool(s.Row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.id = ?`, pool))
 	if err != nil {
@@ -208,12 +202,12 @@ func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r a
 	return r, db.Wrapped(err)
 }
 
-// PoolStock gives the machines of a tenant that are ready and of one of the shapes, in the order in which they are handed out.
+// PoolStock returns the machines of a tenant that are ready and of one of the shapes, in the order in which they are handed out.
 func (s *Store) PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]appcluster.PoolStocked, error) {
 	return operation.PoolStock(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant, shapes, now)
 }
 
-// HandedOut gives the intents of machines that clusters got from pools, with the clusters: such a machine's tags may name the pool's.
+// HandedOut returns the intents of machines that clusters got from pools, with the clusters: such a machine's tags may name the pool's.
 func (s *Store) HandedOut(ctx context.Context, clusters []string) (map[string]string, error) {
 	of := map[string]string{}
 	err := db.InSets(len(clusters), func(from, size int) error {

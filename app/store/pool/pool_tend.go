@@ -22,7 +22,6 @@ func (s *Store) DuePools(ctx context.Context, now time.Time, limit int) (list []
 	return list, err
 }
 
-// WakePools implements pool.StockStore.
 func (s *Store) WakePools(ctx context.Context, now time.Time) error {
 	var any bool
 	if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM pools WHERE ended_at = 0)`).Scan(&any); err != nil || !any {
@@ -56,7 +55,6 @@ func (s *Store) StockPool(ctx context.Context, pool int64, m apppool.NewPoolMach
 	})
 }
 
-// RetirePoolMachine implements pool.StockStore.
 func (s *Store) RetirePoolMachine(ctx context.Context, n appcluster.NewOperation) (did bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		moved, err := t.Count(`UPDATE pool_machines SET state = 'leaving', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('making', 'ready', 'promised', 'failed')`,
@@ -78,7 +76,6 @@ func (s *Store) RetirePoolMachine(ctx context.Context, n appcluster.NewOperation
 	return did, err
 }
 
-// RestPool implements pool.StockStore.
 func (s *Store) RestPool(ctx context.Context, p apppool.Pool, n *app.Notice) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		changed, err := t.Count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, trouble = ?, troubled_at = ?, told = ? WHERE id = ? AND version = ?
@@ -90,7 +87,6 @@ func (s *Store) RestPool(ctx context.Context, p apppool.Pool, n *app.Notice) err
 	})
 }
 
-// EndPool implements pool.StockStore.
 func (s *Store) EndPool(ctx context.Context, p apppool.Pool, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE pools SET ended_at = ?, due_at = 0 WHERE id = ? AND mode = 'deleted' AND ended_at = 0

@@ -11,7 +11,7 @@ import (
 	"muster/app/store/db"
 )
 
-// AskFor gives the intent under which a create step is to ask for its node's machine, and counts that it does. A node whose
+// AskFor returns the intent under which a create step is to ask for its node's machine, and counts that it does. A node whose
 // machine was given back gets an intent of its own for the next one, since whatever carries the old one may be deleted at
 // any time. Unasked tells that no attempt before this one can have asked.
 func AskFor(t *db.Tx, at time.Time, cluster, node string) (intent string, unasked bool, err error) {
@@ -36,7 +36,7 @@ func NotAsked(t *db.Tx, cluster, node string) error {
 	return t.Exec(`UPDATE intents SET asked = asked - 1 WHERE cluster = ? AND node = ? AND ended_at = 0 AND asked > 0`, cluster, node)
 }
 
-// liveIntent gives the intent of a node that has not ended, "" for none.
+// liveIntent returns the intent of a node that has not ended, "" for none.
 func liveIntent(t *db.Tx, cluster, node string) (intent string, err error) {
 	err = t.Row(`SELECT id FROM intents WHERE cluster = ? AND node = ? AND ended_at = 0 ORDER BY created_at DESC, id LIMIT 1`, cluster, node).
 		Scan(&intent)
@@ -46,7 +46,7 @@ func liveIntent(t *db.Tx, cluster, node string) (intent string, err error) {
 	return intent, err
 }
 
-// IntentsOf gives every intent of a provider that has not ended, by id.
+// IntentsOf returns every intent of a provider that has not ended, by id.
 func (s *Store) IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error) {
 	live := map[string]app.LiveIntent{}
 	err := s.Each(ctx, func(row db.Scanner) error {

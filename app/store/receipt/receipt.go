@@ -11,7 +11,6 @@ import (
 	"muster/app/store/db"
 )
 
-// Resources implements fleet.MachineStore.
 func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]fleet.Resource, error) {
 	list := []fleet.Resource{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -82,13 +81,12 @@ func NodeGone(t *db.Tx, at time.Time, cluster, node string) error {
 	return t.Exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND node = ? AND gone_at = 0`, db.Micros(at), cluster, node)
 }
 
-// LastNode gives the greatest number that a node of the cluster ever had, those that are gone included; 0 for none.
+// LastNode returns the greatest number that a node of the cluster ever had, those that are gone included; 0 for none.
 func (s *Store) LastNode(ctx context.Context, tenant, cluster string) (n int, err error) {
 	err = s.Row(ctx, `SELECT coalesce(max(number), 0) FROM nodes WHERE tenant = ? AND cluster = ?`, tenant, cluster).Scan(&n)
 	return n, db.Wrapped(err)
 }
 
-// Proof implements fleet.MachineStore.
 func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p fleet.Proof, err error) {
 	var at, checked int64
 	err = s.Row(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
@@ -96,7 +94,7 @@ func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p fleet.Proo
 	return p, clusterdb.ReadError(err, cluster)
 }
 
-// Unproven gives deleted clusters whose end is not proven yet, of all tenants, those asked for least recently first.
+// Unproven returns deleted clusters whose end is not proven yet, of all tenants, those asked for least recently first.
 func (s *Store) Unproven(ctx context.Context, limit int) ([]app.Cluster, error) {
 	return clusterdb.List(ctx, s.DB, `SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.deleted_at > 0 AND c.proven_at = 0
 		ORDER BY c.proof_asked_at LIMIT ?`, limit)
@@ -113,7 +111,7 @@ func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p fleet.Pr
 		if p.At.IsZero() {
 			return nil
 		}
-		// Machines whose going nobody had reported are gone by the same proof, and their intents with them.
+		// Machines whose going no one had reported are gone by the same proof, and their intents with them.
 		if err := t.Exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND gone_at = 0`, db.Micros(p.At), cluster); err != nil {
 			return err
 		}

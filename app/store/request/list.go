@@ -12,12 +12,10 @@ import (
 	"muster/app/store/db"
 )
 
-// Request implements operation.RequestStore.
 func (s *Store) Request(ctx context.Context, tenant string, id int64) (appcluster.Request, error) {
 	return s.request(ctx, tenant, nil, id)
 }
 
-// ReadableRequest implements operation.RequestStore.
 func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (appcluster.Request, error) {
 	found, err := s.request(ctx, r.Tenant, nil, id)
 	if err != nil || policy.Decides(r, found.Needs) {
@@ -38,7 +36,6 @@ func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader
 	return list[0], nil
 }
 
-// KeptRequest implements operation.RequestStore.
 func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k appcluster.Kept, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
@@ -51,7 +48,6 @@ func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app
 	return k, s.OpenJSON(sealed, db.KeptPlace(id), &k)
 }
 
-// Requests implements operation.RequestStore.
 func (s *Store) Requests(ctx context.Context, tenant string, f appcluster.RequestFilter) ([]appcluster.Request, error) {
 	where, args := "r.tenant = ?", []any{tenant}
 	if f.Status != "" {
@@ -79,7 +75,6 @@ func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]a
 	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.status IN ('waiting', 'offered') ORDER BY r.id LIMIT ?`, tenant, limit)
 }
 
-// OpenRequestsBare implements operation.RequestStore.
 func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]appcluster.Request, error) {
 	list := []appcluster.Request{}
 	known := map[string][]policy.Need{} // many requests need the same
@@ -121,7 +116,6 @@ func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64
 	return list, err
 }
 
-// RequestsNumbered implements operation.RequestStore.
 func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]appcluster.Request, error) {
 	if len(ids) == 0 {
 		return []appcluster.Request{}, nil
@@ -171,7 +165,6 @@ func (s *Store) requests(ctx context.Context, query string, args ...any) ([]appc
 	return list, err
 }
 
-// PastFacts implements policy.PolicyStore.
 func (s *Store) PastFacts(ctx context.Context, tenant string, limit int) ([]policy.PastRequest, error) {
 	list := []policy.PastRequest{}
 	err := s.Each(ctx, func(row db.Scanner) error {

@@ -56,7 +56,6 @@ func scanReview(row db.Scanner) (request int64, v cluster.Review, err error) {
 
 const reviewColumns = `v.request, v.round, v.who, v.at, v.verdict, v.reason, v.plan_hash, v.counts`
 
-// KeepRequest implements operation.RequestStore.
 func (s *Store) KeepRequest(ctx context.Context, n cluster.NewRequest) (r cluster.Request, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		r, err = operation.KeepRequest(t, n)
@@ -65,7 +64,6 @@ func (s *Store) KeepRequest(ctx context.Context, n cluster.NewRequest) (r cluste
 	return r, err
 }
 
-// MoveRequest implements operation.RequestStore.
 func (s *Store) MoveRequest(ctx context.Context, m cluster.RequestMove) (r cluster.Request, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		var before cluster.Request
@@ -202,7 +200,7 @@ func requestState(r cluster.Request, reason string) map[string]any {
 	return s
 }
 
-// request gives a request with its reviews as the transaction sees it.
+// request returns a request with its reviews as the transaction sees it.
 func request(t *db.Tx, tenant string, id int64) (cluster.Request, error) {
 	r, sealed, err := scanRequest(t.Row(`SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id = ?`, tenant, id))
 	if err != nil {
@@ -225,7 +223,6 @@ func requestError(err error, id int64) error {
 	return fmt.Errorf("store: request %d: %w", id, err)
 }
 
-// RequestsDue implements operation.RequestStore.
 func (s *Store) RequestsDue(ctx context.Context, now time.Time, limit int) (list []cluster.Request, err error) {
 	var hidden []db.SealedRequest
 	err = s.Each(ctx, func(row db.Scanner) error {

@@ -27,7 +27,6 @@ func whichResources(tenant string, f resource.ResourceFilter) (where string, arg
 	return where, args
 }
 
-// ResourceInfos implements resource.ResourceStore.
 func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.ResourceFilter) ([]resource.ResourceInfo, error) {
 	where, args := whichResources(tenant, f)
 	if f.After != "" {
@@ -60,7 +59,6 @@ func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.Res
 // mostVersions is how many versions of a resource are shown.
 const mostVersions = 500
 
-// ResourceInfo implements resource.ResourceStore.
 func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.ResourceID) (resource.ResourceInfo, error) {
 	m, err := s.Moment(ctx)
 	if err != nil {
@@ -171,7 +169,7 @@ func versionRow(t *db.Tx, tenant string, id resource.ResourceID, number int64) (
 }
 
 // PinResources implements resource.ResourceStore. One statement reads all, so that of two resources that a sync put into use together
-// nobody gets one without the other.
+// no one gets one without the other.
 func (s *Store) PinResources(ctx context.Context, tenant string, refs []resource.AutomatorRef) ([]resource.PinnedResource, error) {
 	type found struct {
 		member string

@@ -28,7 +28,6 @@ func (s *Store) blobName(tenant, hash string) string {
 	return resource.BlobPrefix(s.InstallationID) + hex.EncodeToString(sum[:10]) + "/" + hash + "." + strings.ToLower(rand.Text()[:8])
 }
 
-// AnnounceBlob implements resource.ContentStore.
 func (s *Store) AnnounceBlob(ctx context.Context, tenant string, b resource.Blob, most int64, at time.Time) (name string, err error) {
 	files, err := packFiles(b.Files)
 	if err != nil {
@@ -78,7 +77,6 @@ func packFiles(files []resource.ResourceFile) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// BlobFiles implements resource.ContentStore.
 func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []resource.ResourceFile, err error) {
 	var packed []byte
 	err = s.Row(ctx, `SELECT files FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&packed)
@@ -103,7 +101,6 @@ func errNoBlob(hash string) error {
 	return app.Errorf(app.ENotFound, "There is no content %.64s.", hash)
 }
 
-// BlobName implements resource.ContentStore.
 func (s *Store) BlobName(ctx context.Context, tenant, hash string) (name string, size int64, err error) {
 	err = s.Row(ctx, `SELECT name, size FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&name, &size)
 	if db.IsNoRows(err) {
@@ -115,7 +112,6 @@ func (s *Store) BlobName(ctx context.Context, tenant, hash string) (name string,
 	return name, size, nil
 }
 
-// BlobsOf implements resource.ContentStore.
 func (s *Store) BlobsOf(ctx context.Context, tenant string) (n int, size int64, err error) {
 	err = s.Row(ctx, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM resource_blobs WHERE tenant = ? AND state = 'here'`, tenant).Scan(&n, &size)
 	if err != nil {

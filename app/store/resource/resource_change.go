@@ -16,7 +16,6 @@ import (
 // versioned is how the audit and people call a version.
 func versioned(id resource.ResourceID, number int64) string { return fmt.Sprintf("%s@%d", id, number) }
 
-// AddResourceVersion implements resource.ResourceStore.
 func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resource.ResourcePush, b resource.Blob, name string, at time.Time) (v resource.ResourceVersion, added bool, err error) {
 	source, err := json.Marshal(p.Source)
 	if err != nil {
@@ -90,7 +89,6 @@ func resourceFor(t *db.Tx, tenant string, p resource.ResourcePush, at time.Time)
 	return row, err
 }
 
-// StageResource implements resource.ResourceStore.
 func (s *Store) StageResource(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error { return stage(t, who, id, number, at) })
 }
@@ -109,7 +107,6 @@ func stage(t *db.Tx, who app.Actor, id resource.ResourceID, number int64, at tim
 	return t.Deed(at, who, "resource.stage", versioned(id, number), v.State, resource.StateOfResource(live, true))
 }
 
-// RecallResource implements resource.ResourceStore.
 func (s *Store) RecallResource(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
@@ -123,7 +120,6 @@ func (s *Store) RecallResource(ctx context.Context, who app.Actor, id resource.R
 	})
 }
 
-// SyncResources implements resource.ResourceStore.
 func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.ResourceFilter, dry bool, at time.Time) (out resource.ResourceSync, err error) {
 	where, args := whichResources(who.Tenant, f)
 	query := `SELECT r.id, r.family, r.member, r.kind, r.name, CAST(sum(v.number * v.live) AS BIGINT), CAST(sum(v.number * v.slated) AS BIGINT)
@@ -178,7 +174,6 @@ func clipped(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// DeleteResourceVersion implements resource.ResourceStore.
 func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)

@@ -14,7 +14,6 @@ import (
 const needed = `(EXISTS (SELECT 1 FROM resource_versions v WHERE v.tenant = b.tenant AND v.hash = b.hash AND v.deleted_at = 0)
 	OR EXISTS (SELECT 1 FROM resource_uses u JOIN clusters c ON c.id = u.cluster WHERE u.tenant = b.tenant AND u.hash = b.hash AND c.deleted_at = 0))`
 
-// IdleBlobs implements resource.ContentStore.
 func (s *Store) IdleBlobs(ctx context.Context, since, now time.Time, limit int) (going []resource.GoingBlob, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		going = nil
@@ -42,14 +41,12 @@ func (s *Store) IdleBlobs(ctx context.Context, since, now time.Time, limit int) 
 	return going, err
 }
 
-// BlobGone implements resource.ContentStore.
 func (s *Store) BlobGone(ctx context.Context, b resource.GoingBlob) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`DELETE FROM resource_blobs WHERE tenant = ? AND hash = ? AND name = ? AND state = 'going'`, b.Tenant, b.Hash, b.Name)
 	})
 }
 
-// StrayBlobs implements resource.ContentStore.
 func (s *Store) StrayBlobs(ctx context.Context, names []string, since, now time.Time) (strays []string, err error) {
 	if len(names) == 0 {
 		return nil, nil

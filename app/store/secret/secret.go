@@ -13,7 +13,6 @@ import (
 
 func secretPlace(tenant, name string) string { return "secrets/" + tenant + "/" + name }
 
-// SetSecret implements secret.SecretStore.
 func (s *Store) SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error {
 	sealed := s.Seal(value, secretPlace(who.Tenant, name))
 	return s.Write(ctx, func(t *db.Tx) error {
@@ -41,7 +40,6 @@ func (s *Store) SetSecret(ctx context.Context, who app.Actor, name string, value
 	})
 }
 
-// DeleteSecret implements secret.SecretStore.
 func (s *Store) DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`DELETE FROM secrets WHERE tenant = ? AND name = ?`, who.Tenant, name)
@@ -55,7 +53,6 @@ func (s *Store) DeleteSecret(ctx context.Context, who app.Actor, name string, at
 	})
 }
 
-// Secrets implements secret.SecretStore.
 func (s *Store) Secrets(ctx context.Context, tenant string) ([]app.Secret, error) {
 	all := []app.Secret{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -76,7 +73,6 @@ func (s *Store) Secrets(ctx context.Context, tenant string) ([]app.Secret, error
 // usedEvery is how exactly it is known when a secret was last used: a big cluster asks for one thousands of times.
 const usedEvery = time.Minute
 
-// SecretValues implements secret.SecretStore.
 func (s *Store) SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error) {
 	values := map[string]string{}
 	if len(names) == 0 {

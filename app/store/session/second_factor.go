@@ -46,7 +46,6 @@ func (s *Store) factors(each func(func(db.Scanner) error, string, ...any) error,
 	return list, nil
 }
 
-// SecondFactors implements identity.SecondFactorStore.
 func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f identity.SecondFactors, err error) {
 	each := func(row func(db.Scanner) error, query string, args ...any) error {
 		return s.Each(ctx, row, query, args...)
@@ -64,7 +63,6 @@ func (s *Store) SecondFactors(ctx context.Context, tenant, user string) (f ident
 	return f, err
 }
 
-// StartFactor implements identity.SecondFactorStore.
 func (s *Store) StartFactor(ctx context.Context, who app.Actor, f identity.SecondFactor, after time.Time) (identity.SecondFactor, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		have, err := s.factors(t.Each, who.Tenant, who.User, false)
@@ -88,7 +86,6 @@ func (s *Store) insertFactor(t *db.Tx, who app.Actor, f identity.SecondFactor) e
 		f.ID, who.Tenant, who.User, f.Kind, f.Name, s.Seal(f.Secret, "second_factors/"+f.ID), f.UsedStep, db.Micros(f.StartedAt), db.Micros(f.AddedAt), db.Micros(f.UsedAt))
 }
 
-// AddFactor implements identity.SecondFactorStore.
 func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f identity.SecondFactor, check func(identity.SecondFactor) (int64, error), codes [][]byte) (first bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		had, err := s.factors(t.Each, who.Tenant, who.User, true)
@@ -157,7 +154,6 @@ func setRecoveryCodes(t *db.Tx, who app.Actor, codes [][]byte) error {
 	return nil
 }
 
-// UseFactor implements identity.SecondFactorStore.
 func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try func([]identity.SecondFactor, [][]byte) (identity.FactorUse, error)) (used identity.FactorUse, err error) {
 	var wrong error // is written down, so it does not end the transaction
 	err = s.Write(ctx, func(t *db.Tx) error {
@@ -241,7 +237,6 @@ func (s *Store) usedFactor(t *db.Tx, who app.Actor, u identity.FactorUse, at tim
 		Text: fmt.Sprintf("%d are left. If it wasn't you, change your password and replace the codes.", left), About: app.Subject{Kind: app.SubjectSecondFactor}})
 }
 
-// RemoveFactor implements identity.SecondFactorStore.
 func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		list, err := s.factors(t.Each, who.Tenant, who.User, true)
@@ -266,7 +261,6 @@ func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at t
 	})
 }
 
-// ResetFactors implements identity.SecondFactorStore.
 func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		u, err := userdb.Read(t, who.Tenant, user)
@@ -299,7 +293,6 @@ func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at
 	})
 }
 
-// ReplaceRecoveryCodes implements identity.SecondFactorStore.
 func (s *Store) ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [][]byte, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := setRecoveryCodes(t, who, codes); err != nil {
@@ -309,7 +302,6 @@ func (s *Store) ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [
 	})
 }
 
-// RequireSecondFactor implements identity.SecondFactorStore.
 func (s *Store) RequireSecondFactor(ctx context.Context, who app.Actor, required bool, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE tenants SET require_second_factor = ? WHERE name = ? AND require_second_factor <> ?`, db.Flag(required), who.Tenant, db.Flag(required))

@@ -11,10 +11,10 @@ import (
 // contexts; a token that is absent or has expired is found = false and no error.
 type Sessions struct{ s *Store }
 
-// Sessions gives the session store.
+// Sessions returns the session store.
 func (s *Store) Sessions() Sessions { return Sessions{s} }
 
-// FindCtx gives a live session's data.
+// FindCtx returns a live session's data.
 func (v Sessions) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {
 	err = v.s.Row(ctx, `SELECT data FROM sessions WHERE token = ? AND expires_at > ?`,
 		token, db.Micros(time.Now())).Scan(&data)

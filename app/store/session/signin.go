@@ -33,7 +33,6 @@ func (r *signInRow) session() identity.Session {
 	return s
 }
 
-// BeginSession implements identity.SessionStore.
 func (s *Store) BeginSession(ctx context.Context, n identity.Session) (id int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM signins WHERE at < ?`, db.Micros(n.At.Add(-signInsKept))); err != nil {
@@ -61,7 +60,6 @@ func (s *Store) BeginSession(ctx context.Context, n identity.Session) (id int64,
 	return id, err
 }
 
-// Session implements identity.SessionStore.
 func (s *Store) Session(ctx context.Context, id int64) (identity.Session, identity.User, error) {
 	var u identity.User
 	var r signInRow
@@ -79,7 +77,6 @@ func (s *Store) Session(ctx context.Context, id int64) (identity.Session, identi
 	return r.session(), u, err
 }
 
-// SignIns implements identity.SessionStore.
 func (s *Store) SignIns(ctx context.Context, tenant, user string, after time.Time, limit int) ([]identity.Session, error) {
 	list := []identity.Session{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -94,7 +91,6 @@ func (s *Store) SignIns(ctx context.Context, tenant, user string, after time.Tim
 	return list, err
 }
 
-// SawSession implements identity.SessionStore.
 func (s *Store) SawSession(ctx context.Context, n identity.Session, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE signins SET seen_at = ? WHERE id = ? AND seen_at < ?`, db.Micros(at), n.ID, db.Micros(at)); err != nil {
@@ -104,7 +100,6 @@ func (s *Store) SawSession(ctx context.Context, n identity.Session, at time.Time
 	})
 }
 
-// ProveSession implements identity.StepUpStore.
 func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE signins SET proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
@@ -119,7 +114,6 @@ func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at ti
 	})
 }
 
-// RevokeSessions implements identity.SessionStore.
 func (s *Store) RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (n int, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err = Revoke(t, who, user, id, except, at)
@@ -141,7 +135,6 @@ func Revoke(t *db.Tx, who app.Actor, user string, id, except int64, at time.Time
 	return int(n), t.Deed(at, who, "session.revoke", user, nil, map[string]any{"sign_ins": n})
 }
 
-// SignedInFrom implements identity.SessionStore.
 func (s *Store) SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error) {
 	var n int
 	err := s.Row(ctx, `SELECT count(*) FROM signins WHERE tenant = ? AND user_name = ? AND at > ? AND came_from = ?`,
@@ -149,7 +142,6 @@ func (s *Store) SignedInFrom(ctx context.Context, tenant, user, address string, 
 	return n > 0, err
 }
 
-// ChangePassword implements identity.PasswordStore.
 func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE users SET password_hash = ?, must_change = 0, password_at = ? WHERE tenant = ? AND name = ?`,
@@ -178,7 +170,6 @@ func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64
 	})
 }
 
-// SetPassword implements identity.PasswordStore.
 func (s *Store) SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE users SET password_hash = ?, password_at = ? WHERE tenant = ? AND name = ?`, hash, db.Micros(at), who.Tenant, name)

@@ -20,7 +20,6 @@ func scopesOf(text string) (scopes []app.Scope) {
 	return scopes
 }
 
-// AddDevice implements identity.DeviceStore.
 func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity.Device, mostFrom, most int) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM device_asks WHERE expires_at <= ?`, db.Micros(d.At)); err != nil {
@@ -37,7 +36,7 @@ func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity
 			return &app.Error{Code: app.ERateLimit, Reason: "too_many_devices", Message: "Too many programs are being signed in from your address just now.",
 				Hint: "Finish one, or wait until its code is over: at most 10 minutes.", RetryAfter: time.Minute}
 		}
-		if all >= most { // room is made where most is taken, so that nobody is kept out
+		if all >= most { // room is made where most is taken, so that no one is kept out
 			if err := t.Exec(`DELETE FROM device_asks WHERE hash = (SELECT a.hash FROM device_asks a
 				JOIN (SELECT origin, count(*) AS asks FROM device_asks GROUP BY origin) o ON o.origin = a.origin
 				ORDER BY CASE WHEN a.answer = '' THEN 0 ELSE 1 END, o.asks DESC, a.at, a.hash LIMIT 1)`); err != nil {
@@ -63,13 +62,11 @@ func scanDevice(row db.Scanner) (d identity.DeviceTaken, answered, polled time.T
 	return d, db.FromMicros(answeredAt), db.FromMicros(polledAt), err
 }
 
-// Device implements identity.DeviceStore.
 func (s *Store) Device(ctx context.Context, userHash []byte) (identity.Device, error) {
 	d, _, _, err := scanDevice(s.Row(ctx, `SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ?`, userHash))
 	return d.Device, err
 }
 
-// AnswerDevice implements identity.DeviceStore.
 func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer identity.DeviceAnswer, scopes []app.Scope, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		d, _, _, err := scanDevice(t.Row(`SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ? AND expires_at > ?`, userHash, db.Micros(at)))
@@ -91,7 +88,6 @@ func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte
 	})
 }
 
-// TakeDevice implements identity.DeviceStore.
 func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(identity.DeviceTaken) (identity.Token, []byte), most int) (taken identity.Token, err error) {
 	var refused error // beside what is written
 	err = s.Write(ctx, func(t *db.Tx) error {

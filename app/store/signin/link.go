@@ -11,7 +11,6 @@ import (
 	userdb "muster/app/store/user"
 )
 
-// SaveLink implements identity.IdentityStore.
 func (s *Store) SaveLink(ctx context.Context, hash []byte, l identity.IdentityLink) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		// Those that are over are kept for a day, so that people are told that they came too late.
@@ -36,12 +35,10 @@ func scanLink(row db.Scanner) (l identity.IdentityLink, err error) {
 	return l, err
 }
 
-// Link implements identity.IdentityStore.
 func (s *Store) Link(ctx context.Context, hash []byte) (identity.IdentityLink, error) {
 	return scanLink(s.Row(ctx, linkByHash, hash))
 }
 
-// UseLink implements identity.IdentityStore.
 func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (i identity.Identity, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		l, err := scanLink(t.Row(linkByHash, hash))
@@ -94,12 +91,10 @@ func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any)
 	return i, u, err
 }
 
-// Identity implements identity.IdentityStore.
 func (s *Store) Identity(ctx context.Context, kind, external string) (identity.Identity, identity.User, error) {
 	return ScanIdentity(func(f func(db.Scanner) error, query string, args ...any) error { return s.Each(ctx, f, query, args...) }, kind, external)
 }
 
-// Identities implements identity.IdentityStore.
 func (s *Store) Identities(ctx context.Context, tenant, user string) ([]identity.Identity, error) {
 	list := []identity.Identity{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -117,7 +112,6 @@ func (s *Store) Identities(ctx context.Context, tenant, user string) ([]identity
 	return list, err
 }
 
-// RemoveIdentity implements identity.IdentityStore.
 func (s *Store) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`DELETE FROM identities WHERE tenant = ? AND user_name = ? AND kind = ? AND external = ?`, who.Tenant, user, kind, external)
@@ -134,7 +128,7 @@ func (s *Store) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, e
 	})
 }
 
-// homeTurns marks the home of somebody who is linked to an account, or is no more.
+// homeTurns marks the home of someone who is linked to an account, or is no more.
 func homeTurns(t *db.Tx, kind, external string, at time.Time) error {
 	team, person, _ := strings.Cut(external, "/")
 	return t.Exec(`UPDATE chat_homes SET stale = ? WHERE kind = ? AND team = ? AND person = ?`, db.Micros(at), kind, team, person)

@@ -17,7 +17,7 @@ import (
 // fromOIDC is the source of memberships that identity providers name.
 const fromOIDC = "oidc"
 
-// UserOfSubject implements identity.StepUpStore. An account that was made anew under an old name is somebody else's.
+// UserOfSubject implements identity.StepUpStore. An account that was made again under an old name is someone else's.
 func (s *Store) UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error) {
 	err = s.Row(ctx, subjectUser, issuer, subject, tenant).Scan(&user)
 	if db.IsNoRows(err) {
@@ -29,7 +29,6 @@ func (s *Store) UserOfSubject(ctx context.Context, issuer, subject, tenant strin
 const subjectUser = `SELECT j.user_name FROM subjects j JOIN users u ON u.tenant = j.tenant AND u.name = j.user_name AND u.created_at <= j.at
 	WHERE j.issuer = ? AND j.subject = ? AND j.tenant = ?`
 
-// AdmitSubject implements identity.SignInStore.
 func (s *Store) AdmitSubject(ctx context.Context, p identity.Subject, g identity.Grant, at time.Time) (u identity.User, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		u, err = admit(t, p, g, at)
@@ -78,7 +77,7 @@ func admit(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (identi
 	return after, err
 }
 
-// newcomer makes the account of a person who has none in the tenant yet. A name that somebody has is never shared: an identity
+// newcomer makes the account of a person who has none in the tenant yet. A name that someone has is never shared: an identity
 // provider could otherwise hand out the accounts of others.
 func newcomer(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (string, error) {
 	var n int
@@ -100,7 +99,6 @@ func newcomer(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (str
 	return p.Name, t.Exec(`INSERT INTO subjects (issuer, subject, tenant, user_name, at) VALUES (?, ?, ?, ?, ?)`, p.Issuer, p.ID, g.Tenant, p.Name, db.Micros(at))
 }
 
-// DismissSubject implements identity.SignInStore.
 func (s *Store) DismissSubject(ctx context.Context, p identity.Subject, except []string, at time.Time) error {
 	var accounts []identity.User
 	err := s.Each(ctx, func(row db.Scanner) error {

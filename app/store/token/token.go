@@ -12,7 +12,6 @@ import (
 	userdb "muster/app/store/user"
 )
 
-// ReplaceToken implements identity.TokenStore.
 func (s *Store) ReplaceToken(ctx context.Context, who app.Actor, k identity.Token, hash []byte) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM api_tokens WHERE tenant = ? AND user_name = ? AND label = ?`, k.Tenant, k.User, k.Label); err != nil {
@@ -23,7 +22,7 @@ func (s *Store) ReplaceToken(ctx context.Context, who app.Actor, k identity.Toke
 	})
 }
 
-// Add writes a token and the audit of it; it gives 0 where the user has one of that label.
+// Add writes a token and the audit of it; it returns 0 where the user has one of that label.
 func Add(t *db.Tx, who app.Actor, k identity.Token, hash []byte) (id int64, err error) {
 	err = t.Row(`INSERT INTO api_tokens (hash, tenant, user_name, label, scopes, created_by, created_at, expires_at, used_at, used_from)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '') ON CONFLICT DO NOTHING RETURNING id`,
@@ -77,7 +76,6 @@ func ScopeText(scopes []app.Scope) string {
 	return strings.Join(words, " ")
 }
 
-// UserOfToken implements identity.TokenStore.
 func (s *Store) UserOfToken(ctx context.Context, hash []byte) (identity.User, identity.Token, error) {
 	var u identity.User
 	var r tokenRow
@@ -95,7 +93,6 @@ func (s *Store) UserOfToken(ctx context.Context, hash []byte) (identity.User, id
 	return u, r.token(), err
 }
 
-// UsedToken implements identity.TokenStore.
 func (s *Store) UsedToken(ctx context.Context, k identity.Token, at time.Time, from string) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE api_tokens SET used_at = ?, used_from = ? WHERE id = ? AND used_at < ?`, db.Micros(at), from, k.ID, db.Micros(at)); err != nil {
@@ -105,7 +102,6 @@ func (s *Store) UsedToken(ctx context.Context, k identity.Token, at time.Time, f
 	})
 }
 
-// AddToken implements identity.TokenStore.
 func (s *Store) AddToken(ctx context.Context, who app.Actor, k identity.Token, hash []byte, robots bool, most int) (identity.Token, error) {
 	err := s.Write(ctx, func(t *db.Tx) error {
 		u, err := userdb.Read(t, k.Tenant, k.User)
@@ -138,7 +134,6 @@ func (s *Store) AddToken(ctx context.Context, who app.Actor, k identity.Token, h
 	return k, err
 }
 
-// Tokens implements identity.TokenStore.
 func (s *Store) Tokens(ctx context.Context, tenant, user string) ([]identity.Token, error) {
 	all := []identity.Token{}
 	filter, args := ``, []any{tenant}
@@ -154,7 +149,6 @@ func (s *Store) Tokens(ctx context.Context, tenant, user string) ([]identity.Tok
 	return all, err
 }
 
-// Token implements identity.TokenStore.
 func (s *Store) Token(ctx context.Context, tenant string, id int64) (identity.Token, error) {
 	var r tokenRow
 	err := s.Row(ctx, `SELECT `+tokenColumns+` FROM api_tokens k WHERE k.tenant = ? AND k.id = ?`, tenant, id).Scan(r.to()...)
@@ -164,7 +158,6 @@ func (s *Store) Token(ctx context.Context, tenant string, id int64) (identity.To
 	return r.token(), err
 }
 
-// RevokeToken implements identity.TokenStore.
 func (s *Store) RevokeToken(ctx context.Context, who app.Actor, tenant string, id int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var r tokenRow

@@ -8,7 +8,7 @@ import (
 	"muster/app/usage"
 )
 
-// Commitments implements usage.CommitmentStore. One look at what is reserved gives at most a row for each day.
+// Commitments implements usage.CommitmentStore. One look at what is reserved returns at most a row for each day.
 func (s *Store) Commitments(ctx context.Context, q usage.CommitmentQuery) (list []usage.Commitment, err error) {
 	now, end, day := db.Micros(q.Now), db.Micros(q.End), (24 * time.Hour).Microseconds()
 	where, args := ``, []any{end, day, now, now}

@@ -10,7 +10,6 @@ import (
 	"muster/app/store/db"
 )
 
-// CreateUser implements identity.UserStore.
 func (s *Store) CreateUser(ctx context.Context, u identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, '', 0, ?, '', '', 0)
@@ -55,7 +54,6 @@ const Columns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_hash
 	EXISTS (SELECT 1 FROM second_factors f WHERE f.tenant = u.tenant AND f.user_name = u.name AND f.confirmed_at > 0 AND f.started_at >= u.created_at),
 	EXISTS (SELECT 1 FROM tenants n WHERE n.name = u.tenant AND n.require_second_factor = 1)`
 
-// User implements identity.SignInStore.
 func (s *Store) User(ctx context.Context, tenant, name string) (identity.User, error) {
 	return Find(ctx, s.DB, tenant, name)
 }
@@ -99,7 +97,6 @@ func Scan(row db.Scanner, u *identity.User, more ...any) error {
 	return nil
 }
 
-// CountUsers implements identity.UserStore.
 func (s *Store) CountUsers(ctx context.Context) (n int, err error) {
 	err = s.Row(ctx, `SELECT count(*) FROM users`).Scan(&n)
 	return n, err

@@ -26,7 +26,6 @@ func wordsText[W ~string](words []W) string {
 
 func errNoHook(name string) error { return app.Errorf(app.ENotFound, "There is no hook %q.", name) }
 
-// Hooks implements webhook.HookStore.
 func (s *Store) Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error) {
 	list := []webhook.Hook{}
 	err := s.Each(ctx, func(row db.Scanner) error {
@@ -37,7 +36,6 @@ func (s *Store) Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error
 	return list, err
 }
 
-// Hook implements webhook.HookStore.
 func (s *Store) Hook(ctx context.Context, tenant, name string) (webhook.Hook, error) {
 	h, err := ledger.ScanHook(s.Row(ctx, `SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
@@ -46,7 +44,7 @@ func (s *Store) Hook(ctx context.Context, tenant, name string) (webhook.Hook, er
 	return h, err
 }
 
-// hookNamed gives a hook within a transaction.
+// hookNamed returns a hook within a transaction.
 func hookNamed(t *db.Tx, tenant, name string) (webhook.Hook, error) {
 	h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
@@ -55,7 +53,6 @@ func hookNamed(t *db.Tx, tenant, name string) (webhook.Hook, error) {
 	return h, err
 }
 
-// SaveHook implements webhook.HookStore.
 func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChange, now time.Time) (h webhook.Hook, made bool, err error) {
 	secret := c.Secret
 	if len(secret) == 0 {
@@ -212,7 +209,6 @@ func changeHook(t *db.Tx, h webhook.Hook, c webhook.HookChange, url, secret []by
 	return t.Exec(`UPDATE hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...)
 }
 
-// DeleteHook implements webhook.HookStore.
 func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		h, err := hookNamed(t, who.Tenant, name)

@@ -38,7 +38,6 @@ func (s *Store) scanDelivery(row db.Scanner, more ...any) (webhook.HookDelivery,
 	return d, err
 }
 
-// HookDeliveries implements webhook.HookStore.
 func (s *Store) HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]webhook.HookDelivery, error) {
 	h, err := s.Hook(ctx, tenant, hook)
 	if err != nil {
@@ -62,7 +61,6 @@ func errNoDelivery(id int64) error {
 	return app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
 }
 
-// HookDelivery implements webhook.HookStore.
 func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64) (webhook.HookDelivery, error) {
 	var request string
 	d, err := s.scanDelivery(s.Row(ctx, `SELECT `+deliveryColumns+`, d.request`+deliveryTables+oneDelivery, tenant, hook, id), &request)
@@ -87,7 +85,6 @@ func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64)
 // mostTests is how many tests of a hook may wait.
 const mostTests = 3
 
-// TestHook implements webhook.HookStore.
 func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (d webhook.HookDelivery, err error) {
 	var id int64
 	err = s.Write(ctx, func(t *db.Tx) error {
@@ -120,7 +117,6 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 	return s.HookDelivery(ctx, who.Tenant, name, id)
 }
 
-// Redeliver implements webhook.HookStore.
 func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (d webhook.HookDelivery, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		h, err := hookNamed(t, who.Tenant, hook)
@@ -158,7 +154,6 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 	return s.HookDelivery(ctx, who.Tenant, hook, id)
 }
 
-// ForgetDeliveries implements webhook.DeliveryQueue.
 func (s *Store) ForgetDeliveries(ctx context.Context, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		const old = `FROM hook_deliveries WHERE state <> 'waiting' AND ended_at < ?

@@ -65,7 +65,6 @@ const heads = `SELECT d.id, d.tenant, d.notice, d.next_at, d.held_until FROM hoo
 	WHERE h.enabled = 1 AND h.stopped = ''
 	UNION ALL SELECT id, tenant, notice, next_at, held_until FROM hook_deliveries WHERE state = 'waiting' AND notice = 0`
 
-// ClaimDeliveries implements webhook.DeliveryQueue.
 func (s *Store) ClaimDeliveries(ctx context.Context, c webhook.DeliveryClaim) (due []webhook.DueDelivery, next time.Time, err error) {
 	var rows []*dueRow
 	next, err = s.ClaimHeads(ctx, heads, c, func(t *db.Tx, ids []int64) error {
@@ -139,7 +138,6 @@ func (r *dueRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	return d
 }
 
-// EndDelivery implements webhook.DeliveryQueue.
 func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 	code, text := app.Code(""), ""
 	if e.Err != nil {

@@ -16,7 +16,7 @@ import (
 
 const (
 	valueMax = 64 << 10  // bytes of one variable: Linux passes no string over 128 KiB to a program
-	totalMax = 512 << 10 // bytes of all variables: Linux gives arguments and environment at least this much by default
+	totalMax = 512 << 10 // bytes of all variables: Linux returns arguments and environment at least this much by default
 )
 
 // Variable is one entry of the environment. Path says which part of the configuration it comes from.

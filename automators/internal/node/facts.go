@@ -22,7 +22,7 @@ const (
 	factsMost = 50
 	valueMost = 4 << 10   // bytes
 	factsRead = 512 << 10 // bytes of the file
-	lineMost  = 64 << 10  // bytes of a line, of which a shell gives no more in one piece
+	lineMost  = 64 << 10  // bytes of a line, of which a shell returns no more in one piece
 )
 
 // factsFile is where an action leaves what it found out, below the state root. It is named by what all attempts of a step have in common, so that
@@ -32,7 +32,7 @@ func factsFile(call family.ServiceCall) (dir, file string) {
 	return ".facts/" + call.Service, strconv.FormatInt(call.Operation, 10) + "." + hex.EncodeToString(step[:8])
 }
 
-// Outputs gives the commands that make an empty file for what an action finds out, which this user alone can read, and that name it in the variable
+// Outputs returns the commands that make an empty file for what an action finds out, which this user alone can read, and that name it in the variable
 // MUSTER_OUTPUTS, which is exported. What earlier steps of the service have left is removed.
 func Outputs(call family.ServiceCall) string {
 	dir, file := factsFile(call)
@@ -45,7 +45,7 @@ export MUSTER_OUTPUTS
 `
 }
 
-// Tell tells what the action wrote to the file that Outputs has made, in this attempt or in an earlier one; nothing where nobody listens, or nothing was
+// Tell tells what the action wrote to the file that Outputs has made, in this attempt or in an earlier one; nothing where no one listens, or nothing was
 // written. What cannot be told is said to out. The file stays until the service's next step, since a worker may die before it is heard.
 func Tell(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	if call.Tell == nil {

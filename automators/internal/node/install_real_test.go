@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// The real apt-get and dpkg, on directories of the test's own: a repository of one package, a root to install it in, and somebody else who installs
+// The real apt-get and dpkg, on directories of the test's own: a repository of one package, a root to install it in, and someone else who installs
 // something meanwhile.
 func TestInstallWithAPT(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -63,7 +63,7 @@ func TestInstallWithAPT(t *testing.T) {
 	write(filepath.Join(dir, "apt.conf"), fmt.Sprintf("Dir %q;\nDir::State::status %q;\nDPkg::Options {\"--root=%s\"; \"--force-not-root\";};\nAPT::Sandbox::User \"root\";\nAPT::Architecture \"amd64\";\n",
 		root, filepath.Join(root, "var/lib/dpkg/status"), root), 0o644)
 
-	// Somebody holds the lock on the lists, then the one on what is installed.
+	// Someone holds the lock on the lists, then the one on what is installed.
 	held := func(path string) *os.File {
 		f, err := os.OpenFile(filepath.Join(root, path), os.O_CREATE|os.O_RDWR, 0o640)
 		if err != nil {

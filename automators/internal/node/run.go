@@ -26,7 +26,7 @@ func Do(ctx context.Context, sh family.Shell, c family.Command, out family.Outpu
 	return exit, err
 }
 
-// Look runs a command that changes nothing and gives what it wrote to its standard output, at most 1 MiB of it. An exit code other than 0 is
+// Look runs a command that changes nothing and returns what it wrote to its standard output, at most 1 MiB of it. An exit code other than 0 is
 // EScript, with the last line of the error output.
 func Look(ctx context.Context, sh family.Shell, line, input string) (text string, err error) {
 	const most = 1 << 20
@@ -67,7 +67,7 @@ func Sweep(ctx context.Context, sh family.Shell) {
 	_, _ = Do(ctx, sh, family.Command{Line: Prologue}, nil)
 }
 
-// Say tells a line of Muster's own, where somebody listens.
+// Say tells a line of Muster's own, where someone listens.
 func Say(out family.Output, line string) {
 	if out != nil {
 		out(family.StreamSystem, line)

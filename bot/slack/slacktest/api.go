@@ -40,7 +40,7 @@ func (c *call) str(name string) string {
 	return ""
 }
 
-// json gives an argument that is JSON, in a string or as it is.
+// json returns an argument that is JSON, in a string or as it is.
 func (c *call) json(s *core, name string) any {
 	text, ok := c.args[name].(string)
 	if !ok || text == "" {
@@ -210,7 +210,7 @@ func (s *Slack) answer(c *call) object {
 	return answer
 }
 
-// authorize finds out for which workspace a call is; it gives Slack's word for what is wrong.
+// authorize finds out for which workspace a call is; it returns Slack's word for what is wrong.
 func (s *Slack) authorize(c *call, m method) string {
 	if m.kind == "" {
 		return ""

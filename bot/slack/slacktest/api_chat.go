@@ -14,7 +14,7 @@ type chatAPI struct {
 	responses map[string]*response
 }
 
-// say holds the message of a call against the limits; it gives Slack's word for what is wrong. The lock is held.
+// say holds the message of a call against the limits; it returns Slack's word for what is wrong. The lock is held.
 func (s *chatAPI) say(where string, m object, posted bool) string {
 	k := &checker{surface: inMessage, call: where}
 	k.message(m)
@@ -114,7 +114,7 @@ func (s *chatAPI) postMessage(c *call) object {
 
 var eventType = regexp.MustCompile(`^[a-z0-9_]{1,255}$`)
 
-// message finds a message that everybody sees; the lock is held.
+// message finds a message that everyone sees; the lock is held.
 func (c *Channel) message(ts string) *Message {
 	for _, m := range c.messages {
 		if m.TS == ts && m.to == nil && !m.deleted {

@@ -59,7 +59,7 @@ func (s *conversationAPI) botChannels(c *call) object {
 	return object{"channels": list, "response_metadata": object{"next_cursor": ""}}
 }
 
-// history gives the newest messages of a channel that the app is in, the newest first.
+// history returns the newest messages of a channel that the app is in, the newest first.
 func (s *conversationAPI) history(c *call) object {
 	ch := c.team.channels[c.str("channel")]
 	switch {

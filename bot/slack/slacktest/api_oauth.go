@@ -31,7 +31,7 @@ type code struct {
 	used     bool
 }
 
-// Consent is somebody saying yes to the app on Slack's page, which was opened with these parameters; it gives the code that the
+// Consent is someone saying yes to the app on Slack's page, which was opened with these parameters; it returns the code that the
 // browser brings to the redirect address. What the page was asked is checked.
 func (u *User) Consent(clientID, scopes, redirect string) string {
 	s := u.w.s
@@ -50,7 +50,7 @@ func (u *User) Consent(clientID, scopes, redirect string) string {
 	return value
 }
 
-// access gives tokens for a code, or for a token that refreshes another.
+// access returns tokens for a code, or for a token that refreshes another.
 func (s *oauthAPI) access(c *call) object {
 	id, secret, basic := c.r.BasicAuth()
 	if !basic {

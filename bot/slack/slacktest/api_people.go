@@ -14,7 +14,7 @@ func (s *userAPI) teamInfo(c *call) object {
 	return object{"team": object{"id": c.team.ID, "name": c.team.Domain, "domain": c.team.Domain}}
 }
 
-// profile is how a workspace sees somebody; the lock is held.
+// profile is how a workspace sees someone; the lock is held.
 func (s *userAPI) profile(u *User) object {
 	p := object{"real_name": u.Name, "display_name": u.Name, "team": u.home}
 	if s.scope("users:read.email") && u.email != "" && !u.bot && !u.stranger {

@@ -61,7 +61,7 @@ func newOurs(t *testing.T, change ...func(*Config)) *ours {
 	return o
 }
 
-// call calls the API as an app does, and gives the answer and its status.
+// call calls the API as an app does, and returns the answer and its status.
 func (o *ours) call(method string, args ...string) (object, int) {
 	o.Helper()
 	form := url.Values{}

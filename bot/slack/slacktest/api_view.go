@@ -13,7 +13,7 @@ type viewAPI struct {
 	views    map[string]*View
 }
 
-// View is a modal that somebody has open, or their home.
+// View is a modal that someone has open, or their home.
 type View struct {
 	s    *Slack
 	ID   string
@@ -28,7 +28,7 @@ type View struct {
 	closed bool
 }
 
-// trigger is what lets the app open a modal for somebody.
+// trigger is what lets the app open a modal for someone.
 type trigger struct {
 	user *User
 	made int64 // in nanoseconds
@@ -42,7 +42,7 @@ func (s *viewAPI) trigger(u *User) string {
 	return id
 }
 
-// pull uses a trigger; it gives Slack's word for what is wrong with it.
+// pull uses a trigger; it returns Slack's word for what is wrong with it.
 func (s *viewAPI) pull(c *call) (*User, string) {
 	id := c.str("trigger_id")
 	t := s.triggers[id]
@@ -165,7 +165,7 @@ func interactive(e object) bool {
 	return kind != "image" && kind != "mrkdwn" && kind != "plain_text"
 }
 
-// payload is the view as the app is told of it; the lock is held.
+// payload is the view as the app is notified of it; the lock is held.
 func (v *View) payload() object {
 	values := object{}
 	for block, actions := range v.state {

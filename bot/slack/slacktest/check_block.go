@@ -29,7 +29,7 @@ var where = map[string]map[string]bool{
 	"multi_conversations_select": {"section": true, "actions": true, "input": true},
 }
 
-// block checks one block. A type that is not modelled here is told too: nobody would have checked it.
+// block checks one block. A type that is not modelled here is told too: no one would have checked it.
 func (c *checker) block(at string, v any) {
 	b, ok := v.(object)
 	if !ok {

@@ -176,7 +176,7 @@ var broken = []struct {
 	{"block.placement", modal(object{"blocks": []any{object{"type": "markdown", "text": "x"}}})},
 }
 
-// content gives what a case says as a message or a view.
+// content returns what a case says as a message or a view.
 func content(v any) (whole object, isView bool) {
 	switch v := v.(type) {
 	case []any:

@@ -40,7 +40,7 @@ type Delivery struct {
 	Tries []Outcome
 }
 
-// Outcome is what became of one try.
+// Outcome is what happened to one try.
 type Outcome struct {
 	Status int // of HTTP; 200 for what was acknowledged over a websocket; 0 for no answer
 	Body   []byte
@@ -56,7 +56,7 @@ func (o Outcome) Answered() bool { return o.ok() }
 // late tells whether the app has not answered in time.
 func (o Outcome) late() bool { return errors.Is(o.Err, context.DeadlineExceeded) }
 
-// Sign gives the headers by which Slack proves that it sends a body.
+// Sign returns the headers by which Slack proves that it sends a body.
 func (s *core) Sign(h http.Header, at time.Time, body []byte) {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(s.c.SigningSecret))
@@ -98,7 +98,7 @@ func (s *dispatcher) Deliveries() []*Delivery {
 	return slices.Clone(s.deliveries)
 }
 
-// Delivered gives the newest delivery of a kind.
+// Delivered returns the newest delivery of a kind.
 func (s *dispatcher) Delivered(kind string) *Delivery {
 	for _, d := range slices.Backward(s.Deliveries()) {
 		if d.Kind == kind {
@@ -132,7 +132,7 @@ func (d *Delivery) Request(at time.Time) *http.Request {
 	return r
 }
 
-// Send sends a request to the app and gives the answer's status and body. Nothing is noted, shown or tried again.
+// Send sends a request to the app and returns the answer's status and body. Nothing is noted, shown or tried again.
 func (s *dispatcher) Send(r *http.Request) (int, string) {
 	s.t.Helper()
 	o := s.send(r)
@@ -156,7 +156,7 @@ func (s *dispatcher) send(r *http.Request) (o Outcome) {
 	return o
 }
 
-// again delivers once more, as Slack does after a failure, and notes what became of it.
+// again delivers once more, as Slack does after a failure, and notes what happened to it.
 func (d *Delivery) again(attempt int, reason string) Outcome {
 	s := d.s
 	s.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Modal waits for a modal that says all of these on somebody's screen, and gives it.
+// Modal waits for a modal that says all of these on someone's screen, and returns it.
 func (u *User) Modal(says ...string) (v *View) {
 	s := u.w.s
 	s.t.Helper()
@@ -31,7 +31,7 @@ func (u *User) Modal(says ...string) (v *View) {
 	return v
 }
 
-// Modals tells how many are above each other on somebody's screen.
+// Modals tells how many are above each other on someone's screen.
 func (u *User) Modals() int {
 	u.w.s.mu.Lock()
 	defer u.w.s.mu.Unlock()
@@ -114,7 +114,7 @@ func (v *View) act(h hit) *Reply {
 	return &Reply{s: v.s, u: v.user, channel: ch, d: d, Outcome: d.again(0, "")}
 }
 
-// Fill types or chooses something in the field of a label. In menus whose options the app gives, it types first.
+// Fill types or chooses something in the field of a label. In menus whose options the app returns, it types first.
 func (v *View) Fill(label, value string) *View {
 	v.s.t.Helper()
 	v.s.mu.Lock()
@@ -195,7 +195,7 @@ func (v *View) suggest(h hit, typed string) []any {
 	return all
 }
 
-// missing gives the label of a field that must be filled and is not; the lock is held.
+// missing returns the label of a field that must be filled and is not; the lock is held.
 func (v *View) missing() (label, why string) {
 	for _, b := range list(v.body["blocks"]) {
 		o, _ := b.(object)

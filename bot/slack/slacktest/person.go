@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Seat is somebody in a channel.
+// Seat is someone in a channel.
 type Seat struct {
 	u *User
 	c *Channel
 }
 
-// In gives somebody's seat in a channel.
+// In returns someone's seat in a channel.
 func (u *User) In(c *Channel) Seat { return Seat{u, c} }
 
-// Reply is what came of something that somebody did.
+// Reply is what came of something that someone did.
 type Reply struct {
 	s       *Slack
 	u       *User
@@ -83,7 +83,7 @@ func (r *Reply) Says(words ...string) bool { return newest(r.told(), words) != n
 // silent tells whether nothing was answered so far.
 func (r *Reply) silent() bool { return len(r.told()) == 0 }
 
-// who is somebody as interactions name them; the lock is held.
+// who is someone as interactions name them; the lock is held.
 func (u *User) who() object {
 	return object{"id": u.ID, "username": u.Name, "name": u.Name, "team_id": u.home}
 }
@@ -224,7 +224,7 @@ func (u *User) action(h hit, container object) object {
 		"team": object{"id": u.w.ID, "domain": u.w.Domain}, "enterprise": nil, "is_enterprise_install": false, "state": object{"values": object{}}, "actions": []any{a}}
 }
 
-// Home opens the app's home for somebody, and gives it once the app has filled it.
+// Home opens the app's home for someone, and gives it once the app has filled it.
 func (u *User) Home() *View {
 	s := u.w.s
 	s.t.Helper()

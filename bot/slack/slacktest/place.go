@@ -20,7 +20,7 @@ type Workspace struct {
 	users     map[string]*User
 }
 
-// Channel is a place for messages: a channel, or somebody's messages with the app.
+// Channel is a place for messages: a channel, or someone's messages with the app.
 type Channel struct {
 	w        *Workspace
 	ID, Name string
@@ -32,7 +32,7 @@ type Channel struct {
 	messages          []*Message
 }
 
-// Workspace gives the workspace of an id, which begins without the app.
+// Workspace returns the workspace of an id, which begins without the app.
 func (s *Slack) Workspace(id string) *Workspace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (w *Workspace) Install(bot string) *Workspace {
 	return w
 }
 
-// Channel gives the public channel of a name, which is made with the app in it.
+// Channel returns the public channel of a name, which is made with the app in it.
 func (w *Workspace) Channel(name string) *Channel {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -96,7 +96,7 @@ func (c *Channel) set(f func()) {
 	f()
 }
 
-// User is somebody of a workspace, or seen from there.
+// User is someone of a workspace, or seen from there.
 type User struct {
 	w        *Workspace
 	ID, Name string
@@ -110,7 +110,7 @@ type User struct {
 	homeView             *View
 }
 
-// User gives the member of a name.
+// User returns the member of a name.
 func (w *Workspace) User(name string) *User {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -124,22 +124,22 @@ func (w *Workspace) User(name string) *User {
 	return u
 }
 
-// Guest makes somebody a guest of the workspace.
+// Guest makes someone a guest of the workspace.
 func (u *User) Guest() *User { u.w.set(func() { u.guest = true }); return u }
 
-// Robot makes somebody a bot.
+// Robot makes someone a bot.
 func (u *User) Robot() *User { u.w.set(func() { u.bot = true }); return u }
 
-// Unconfirmed takes away the proof of somebody's address.
+// Unconfirmed takes away the proof of someone's address.
 func (u *User) Unconfirmed() *User { u.w.set(func() { u.unconfirmed = true }); return u }
 
-// Email gives somebody an address.
+// Email returns someone an address.
 func (u *User) Email(address string) *User { u.w.set(func() { u.email = address }); return u }
 
-// Gone ends somebody's account.
+// Gone ends someone's account.
 func (u *User) Gone() *User { u.w.set(func() { u.gone = true }); return u }
 
-// Stranger makes somebody one of another workspace, met in a channel that both share.
+// Stranger makes someone one of another workspace, met in a channel that both share.
 func (u *User) Stranger(home string) *User {
 	u.w.set(func() { u.home, u.stranger = home, true })
 	return u
@@ -151,7 +151,7 @@ func (w *Workspace) set(f func()) {
 	f()
 }
 
-// direct gives somebody's messages with the app; the lock is held.
+// direct returns someone's messages with the app; the lock is held.
 func (u *User) direct() *Channel {
 	if u.im == nil {
 		u.im = &Channel{w: u.w, ID: u.w.s.next("D"), Name: "directmessage", private: true, bot: true, im: u}
@@ -160,7 +160,7 @@ func (u *User) direct() *Channel {
 	return u.im
 }
 
-// Direct gives somebody's messages with the app.
+// Direct returns someone's messages with the app.
 func (u *User) Direct() *Channel {
 	u.w.s.mu.Lock()
 	defer u.w.s.mu.Unlock()
@@ -172,7 +172,7 @@ type Message struct {
 	channel *Channel
 	TS      string
 	thread  string
-	to      *User // who alone sees it; nil: everybody there
+	to      *User // who alone sees it; nil: everyone there
 
 	text    string
 	blocks  []any
@@ -186,7 +186,7 @@ type Message struct {
 	meta    object // what only apps see
 }
 
-// Messages are what everybody in the channel sees now, threads among them, oldest first.
+// Messages are what everyone in the channel sees now, threads among them, oldest first.
 func (c *Channel) Messages() (list []*Message) {
 	c.w.s.mu.Lock()
 	defer c.w.s.mu.Unlock()
@@ -198,7 +198,7 @@ func (c *Channel) Messages() (list []*Message) {
 	return list
 }
 
-// Told are the answers that somebody alone sees in the channel, oldest first.
+// Told are the answers that someone alone sees in the channel, oldest first.
 func (c *Channel) Told(u *User) (list []*Message) {
 	c.w.s.mu.Lock()
 	defer c.w.s.mu.Unlock()
@@ -210,7 +210,7 @@ func (c *Channel) Told(u *User) (list []*Message) {
 	return list
 }
 
-// Find gives the newest message of the channel that now says all of these; nil where none does.
+// Find returns the newest message of the channel that now says all of these; nil where none does.
 func (c *Channel) Find(words ...string) *Message { return newest(c.Messages(), words) }
 
 func newest(messages []*Message, words []string) *Message {
@@ -222,7 +222,7 @@ func newest(messages []*Message, words []string) *Message {
 	return nil
 }
 
-// Card waits for a message that says all of these, and gives the newest.
+// Card waits for a message that says all of these, and returns the newest.
 func (c *Channel) Card(words ...string) (m *Message) {
 	c.w.s.t.Helper()
 	c.w.s.Wait(fmt.Sprintf("no message in #%s says %q", c.Name, words), func() bool { m = c.Find(words...); return m != nil })

@@ -79,7 +79,7 @@ func (s *rates) crowded(c *call, channel *Channel) bool {
 	return full
 }
 
-// Calm waits until no Retry-After holds: an app that is started anew does not know of any.
+// Calm waits until no Retry-After holds: an app that is started again does not know of any.
 func (s *rates) Calm() {
 	s.t.Helper()
 	s.Wait("a Retry-After does not end", func() bool {

@@ -17,7 +17,7 @@ type response struct {
 	cause   string
 }
 
-// responseURL gives one; the lock is held.
+// responseURL returns one; the lock is held.
 func (s *chatAPI) responseURL(kind string, u *User, ch *Channel, m *Message, cause string) string {
 	path := kind + "/" + u.w.ID + "/" + s.next("r") + "/secret"
 	s.responses[path] = &response{made: s.now(), user: u, channel: ch, message: m, cause: cause}

@@ -142,7 +142,7 @@ func (s *core) Expect(rules ...string) {
 	}
 }
 
-// Violations are those that nobody expected.
+// Violations are those that no one expected.
 func (s *core) Violations() (list []Violation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +154,7 @@ func (s *core) Violations() (list []Violation) {
 	return list
 }
 
-// Broken gives all violations of a rule, expected or not.
+// Broken returns all violations of a rule, expected or not.
 func (s *core) Broken(rule string) (list []Violation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +173,7 @@ func (s *core) violate(rule, where, format string, args ...any) {
 
 func (s *core) now() time.Time { return s.c.Now() }
 
-// next gives an id that was not given before; the lock is held.
+// next returns an id that was not given before; the lock is held.
 func (s *core) next(prefix string) string {
 	s.serial++
 	return prefix + strconv.Itoa(s.serial)

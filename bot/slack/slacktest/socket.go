@@ -13,7 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// pingEvery is how often a websocket is asked whether somebody is there.
+// pingEvery is how often a websocket is asked whether someone is there.
 const pingEvery = 5 * time.Second
 
 // sockets are the websockets over which an app in Socket Mode is told things.
@@ -59,7 +59,7 @@ type waiting struct {
 	done     bool
 }
 
-// connectionsOpen gives the address of a new websocket, which works once and soon.
+// connectionsOpen returns the address of a new websocket, which works once and soon.
 func (k *sockets) connectionsOpen(*call) object {
 	if !k.c.Socket {
 		return oops("not_allowed_token_type")
@@ -68,7 +68,7 @@ func (k *sockets) connectionsOpen(*call) object {
 	return object{"url": k.open(ticket) + "/link/?ticket=" + ticket + "&app_id=" + k.c.AppID}
 }
 
-// open makes sure that somebody listens, and gives where.
+// open makes sure that someone listens, and returns where.
 func (k *sockets) open(ticket string) string {
 	k.connMu.Lock()
 	defer k.connMu.Unlock()
@@ -272,7 +272,7 @@ func (k *sockets) heard(text []byte) {
 	}
 }
 
-// live gives the next connection through which things can be told; nil where there is none.
+// live returns the next connection through which things can be told; nil where there is none.
 func (k *sockets) live() *socket {
 	k.connMu.Lock()
 	defer k.connMu.Unlock()
@@ -350,7 +350,7 @@ func (k *sockets) Warn() {
 	})
 }
 
-// Refresh tells all connections to be opened anew; nothing more is told through them, and they end a moment later.
+// Refresh tells all connections to be opened again; nothing more is told through them, and they end a moment later.
 func (k *sockets) Refresh() {
 	k.each(func(c *socket) {
 		k.connMu.Lock()

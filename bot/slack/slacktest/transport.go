@@ -18,7 +18,7 @@ var hosts = map[string]bool{"slack.com": true, "www.slack.com": true, "hooks.sla
 
 var _ http.RoundTripper = (*Slack)(nil)
 
-// HTTP gives a client for the app, for which this Slack is all of the net.
+// HTTP returns a client for the app, for which this Slack is all of the net.
 func (s *Slack) HTTP() *http.Client { return &http.Client{Transport: s} }
 
 // RoundTrip implements http.RoundTripper: the whole net of an app, in which there is nothing but Slack.
@@ -90,7 +90,7 @@ func (s *Slack) serve(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 }
 
-// To gives a client whose net has only this handler: an app within the process.
+// To returns a client whose net has only this handler: an app within the process.
 func To(h http.Handler) *http.Client { return &http.Client{Transport: inside{h}} }
 
 type inside struct{ h http.Handler }

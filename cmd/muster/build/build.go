@@ -64,7 +64,7 @@ func buildListCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// findBuild gives the number of a build that is named by number or by key; of several with the key the newest.
+// findBuild returns the number of a build that is named by number or by key; of several with the key the newest.
 func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string) (int64, error) {
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil && id > 0 {
 		return id, nil

@@ -27,7 +27,7 @@ func (c *Context) Asks(cmd *cobra.Command, run func(ctx context.Context, cl *Cli
 	return cmd
 }
 
-// Sure asks whether something is really to be done. Where nobody can be asked, --yes must be given.
+// Sure asks whether something is really to be done. Where no one can be asked, --yes must be given.
 func (c *Context) Sure(yes bool, what string) error {
 	if yes {
 		return nil
@@ -52,7 +52,7 @@ func (c *Context) Say(v any, format string, args ...any) error {
 	return err
 }
 
-// Since gives how long ago something was, for columns; never where it was not.
+// Since returns how long ago something was, for columns; never where it was not.
 func Since(at time.Time) string {
 	if at.IsZero() {
 		return "never"

@@ -125,7 +125,6 @@ func Need(cmd *cobra.Command, names ...string) error {
 // TagFlag is --tag NAME=VALUE, repeated.
 type TagFlag map[string]string
 
-// String implements pflag.Value.
 func (t *TagFlag) String() string {
 	if len(*t) == 0 {
 		return ""
@@ -133,10 +132,8 @@ func (t *TagFlag) String() string {
 	return app.TagText(*t)
 }
 
-// Type implements pflag.Value.
 func (t *TagFlag) Type() string { return "NAME=VALUE" }
 
-// Set implements pflag.Value.
 func (t *TagFlag) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {

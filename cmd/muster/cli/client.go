@@ -17,7 +17,7 @@ type Client struct {
 	Home string // the client's own directory; "" means that of the user
 }
 
-// Connect gives a client for the server that flags, environment or data directory name. It does not reach out yet.
+// Connect returns a client for the server that flags, environment or data directory name. It does not reach out yet.
 func (c *Context) Connect() (*Client, error) {
 	s, err := c.settings()
 	if err != nil {
@@ -31,7 +31,7 @@ func (c *Context) Connect() (*Client, error) {
 	return &Client{Client: cl}, nil
 }
 
-// NewClient gives a client that says what it is.
+// NewClient returns a client that says what it is.
 func NewClient(s rest.Settings) (*rest.Client, error) {
 	cl, err := rest.New(s)
 	if err == nil {

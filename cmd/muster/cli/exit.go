@@ -45,7 +45,7 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	return e
 }
 
-// Error gives the message without the advice.
+// Error returns the message without the advice.
 func (e *UsageError) Error() string { return e.message }
 
 // SilentError ends the program with ExitFailed after all was said already.
@@ -53,7 +53,7 @@ type SilentError struct{}
 
 func (SilentError) Error() string { return "failed" }
 
-// Exit says what went wrong, on stderr and where JSON is wanted on stdout too, and gives the exit code.
+// Exit says what went wrong, on stderr and where JSON is wanted on stdout too, and returns the exit code.
 func (c *Context) Exit(err error) int {
 	if err == nil {
 		return ExitDone
@@ -96,7 +96,7 @@ func (c *Context) sayMore(u *Unsolvable) {
 	}
 }
 
-// MessageOf gives the words of an error. Of a catalog's problems only the errors count.
+// MessageOf returns the words of an error. Of a catalog's problems only the errors count.
 func MessageOf(err error) string {
 	var problems form.Problems
 	if !errors.As(err, &problems) {
@@ -119,7 +119,7 @@ type errorJSON struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Judge gives the exit code of an error, its kind in one word and what would help.
+// Judge returns the exit code of an error, its kind in one word and what would help.
 func Judge(err error) (code int, kind, hint string) {
 	var usage *UsageError
 	var e *app.Error
@@ -170,7 +170,7 @@ type Unsolvable struct {
 	Explanation *layout.Explanation // what was learned
 }
 
-// Unwrap gives the refusal.
+// Unwrap returns the refusal.
 func (u *Unsolvable) Unwrap() error { return u.Refusal }
 
 // Error says the refusal alone.

@@ -83,7 +83,7 @@ type gridRow struct {
 	cell func(column) string
 }
 
-// rowsOf gives what is said of each group, and after an empty row what is on it. Zones and hosts are told only where there are any.
+// rowsOf returns what is said of each group, and after an empty row what is on it. Zones and hosts are told only where there are any.
 func rowsOf(l layout.Layout) []gridRow {
 	rows := []gridRow{
 		{"hardware", func(c column) string { return c.Hardware }},
@@ -111,7 +111,7 @@ func rowsOf(l layout.Layout) []gridRow {
 	return rows
 }
 
-// fitting gives how many columns, but at least one, are no wider together than the grid may be.
+// fitting returns how many columns, but at least one, are no wider together than the grid may be.
 func fitting(rows []gridRow, columns []column) int {
 	width := 0
 	for _, r := range rows {
@@ -165,7 +165,7 @@ func SortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// PriceOf gives what a layout costs per hour, or from what to what.
+// PriceOf returns what a layout costs per hour, or from what to what.
 func PriceOf(l layout.Layout) string {
 	if l.MostPerHour > l.CostPerHour {
 		return Money(l.CostPerHour) + " to " + Money(l.MostPerHour)

@@ -22,7 +22,6 @@ func NewJSONLogger(w io.Writer, level slog.Level) *slog.Logger {
 // placed adds to each line what its context knows of the place: cluster, operation, step, attempt, and the trace.
 type placed struct{ slog.Handler }
 
-// Handle implements slog.Handler.
 func (p placed) Handle(ctx context.Context, r slog.Record) error {
 	at := observe.PlaceOf(ctx)
 	text := func(name, value string) {
@@ -48,8 +47,6 @@ func (p placed) Handle(ctx context.Context, r slog.Record) error {
 	return p.Handler.Handle(ctx, r)
 }
 
-// WithAttrs implements slog.Handler.
 func (p placed) WithAttrs(attrs []slog.Attr) slog.Handler { return placed{p.Handler.WithAttrs(attrs)} }
 
-// WithGroup implements slog.Handler.
 func (p placed) WithGroup(name string) slog.Handler { return placed{p.Handler.WithGroup(name)} }

@@ -22,7 +22,7 @@ func (c *Context) PrintJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// Clock gives a span of time as people read it off a watch: 0:08, 12:30, 1:02:03. Parts of a second are left out.
+// Clock returns a span of time as people read it off a watch: 0:08, 12:30, 1:02:03. Parts of a second are left out.
 func Clock(d time.Duration) string {
 	s := int(max(d, 0).Round(time.Second).Seconds())
 	if s < 3600 {
@@ -31,7 +31,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// Span gives a length of time in its two greatest units: 45s, 12m, 3h20m, 2d4h.
+// Span returns a duration in its two greatest units: 45s, 12m, 3h20m, 2d4h.
 func Span(d time.Duration) string {
 	d = max(d, 0)
 	units := []struct {
@@ -53,7 +53,7 @@ func Span(d time.Duration) string {
 	return ""
 }
 
-// Money gives a price with two digits, or as many more as small prices need; "-" where none is known.
+// Money returns a price with two digits, or as many more as small prices need; "-" where none is known.
 func Money(v float64) string {
 	if v == 0 {
 		return "-"
@@ -65,7 +65,7 @@ func Money(v float64) string {
 	return text
 }
 
-// Plural gives "1 node", "2 nodes".
+// Plural returns "1 node", "2 nodes".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

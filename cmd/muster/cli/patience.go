@@ -11,7 +11,7 @@ import (
 // ServerPatience is how long one who watches bears with a server that does not answer.
 const ServerPatience = time.Minute
 
-// Patient calls a server again for as long as it does not answer, as when it is started anew, and says so once. Only
+// Patient calls a server again for as long as it does not answer, as when it is started again, and says so once. Only
 // calls that change nothing may be made through it.
 type Patient struct {
 	Client *Client
@@ -49,7 +49,7 @@ func (p *Patient) Try(ctx context.Context, call func(context.Context) error) err
 }
 
 // worthAnother tells a server that is away from one that says no. A server that refuses our token may have been
-// started anew with another one: then the settings have changed, and the call is worth another try.
+// started again with another one: then the settings have changed, and the call is worth another try.
 func (p *Patient) worthAnother(err error) bool {
 	changed := p.Client.Renew()
 	switch app.CodeOf(err) {

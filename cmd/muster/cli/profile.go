@@ -170,7 +170,7 @@ func (all *Profiles) Set(name string, p Profile) error {
 	return nil
 }
 
-// Get gives a profile, or ENotFound with the names that there are.
+// Get returns a profile, or ENotFound with the names that there are.
 func (all *Profiles) Get(name string) (Profile, error) {
 	if p := all.Profiles[name]; p != nil {
 		return *p, nil

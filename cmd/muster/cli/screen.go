@@ -48,7 +48,7 @@ func (c *Context) Colours(w io.Writer) bool {
 	return Moves(w) && os.Getenv("NO_COLOR") == ""
 }
 
-// Painter gives a function that colours text where colours are shown, and leaves it as it is elsewhere.
+// Painter returns a function that colours text where colours are shown, and leaves it as it is elsewhere.
 func (c *Context) Painter(w io.Writer) func(colour, text string) string {
 	if !c.Colours(w) {
 		return func(_, text string) string { return text }
@@ -61,7 +61,7 @@ func (c *Context) Painter(w io.Writer) func(colour, text string) string {
 	}
 }
 
-// CheckScreen refuses a --color that nobody knows.
+// CheckScreen refuses a --color that no one knows.
 func (c *Context) CheckScreen() error {
 	switch c.Color {
 	case "", ColorAuto, colorAlways, colorNever:
@@ -120,7 +120,7 @@ func (t *Table) print(w io.Writer, width int, paint func(colour, text string) st
 // leastColumn is how narrow a column of text becomes before lines are cut at their end.
 const leastColumn = 8
 
-// Lines gives the table line by line, none wider than width cells; 0 is as wide as it needs. Nothing is wrapped: what has no room ends in …,
+// Lines returns the table line by line, none wider than width cells; 0 is as wide as it needs. Nothing is wrapped: what has no room ends in …,
 // the widest columns of text first, and of equal ones that further to the right; the first column, which names the thing, comes last.
 // Characters are taken for one cell each.
 func (t *Table) Lines(width int, paint func(colour, text string) string) []string {
@@ -209,7 +209,7 @@ func (t *Table) fit(widths []int, width int) {
 	}
 }
 
-// Cut gives a text of at most so many characters, the last of which is … where something is left out.
+// Cut returns a text of at most so many characters, the last of which is … where something is left out.
 func Cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

@@ -63,7 +63,7 @@ func TestWhatATableLeavesOut(t *testing.T) {
 	}
 }
 
-// Colours are on terminals alone, unless somebody says otherwise, and states have theirs.
+// Colours are on terminals alone, unless someone says otherwise, and states have theirs.
 func TestColoursAreWhereTheyAreWanted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -139,7 +139,7 @@ func ConfigDir() (string, error) {
 	return userDir("XDG_CONFIG_HOME", ".config")
 }
 
-// userDir gives muster's directory under a base directory of the user.
+// userDir returns muster's directory under a base directory of the user.
 func userDir(env, fallback string) (string, error) {
 	if base := os.Getenv(env); filepath.IsAbs(base) {
 		return filepath.Join(base, "muster"), nil
@@ -151,7 +151,7 @@ func userDir(env, fallback string) (string, error) {
 	return filepath.Join(home, fallback, "muster"), nil
 }
 
-// FirstOf gives the first of the texts that is not empty.
+// FirstOf returns the first of the texts that is not empty.
 func FirstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TerminalWidth gives the number of cells in a line of a terminal, 80 where that cannot be told.
+// TerminalWidth returns the number of cells in a line of a terminal, 80 where that cannot be told.
 func TerminalWidth(w io.Writer) int {
 	width, _ := TerminalSize(w)
 	return width
 }
 
-// TerminalSize gives the cells in a line and the lines of a terminal, 80 and 24 where that cannot be told.
+// TerminalSize returns the cells in a line and the lines of a terminal, 80 and 24 where that cannot be told.
 func TerminalSize(w io.Writer) (width, height int) {
 	if f, ok := Raw(w).(*os.File); ok {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 && size.Row > 0 {

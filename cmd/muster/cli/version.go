@@ -7,7 +7,7 @@ import (
 // Version is set by the linker in a release: -ldflags "-X muster/cmd/muster/cli.Version=1.2.3".
 var Version string
 
-// VersionName gives the version of a release, else the commit that this was built from, else "devel".
+// VersionName returns the version of a release, else the commit that this was built from, else "devel".
 func VersionName() string {
 	if Version != "" {
 		return Version

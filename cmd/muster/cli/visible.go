@@ -25,7 +25,6 @@ type visible struct {
 
 func NewVisible(w io.Writer) *visible { return &visible{w: w, own: "\x1b" + rand.Text()} }
 
-// Write implements io.Writer.
 func (v *visible) Write(p []byte) (int, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -49,7 +48,7 @@ func (v *visible) Flush() {
 	v.held = nil
 }
 
-// show gives what is written for some bytes, and those at their end that need more to be understood.
+// show returns what is written for some bytes, and those at their end that need more to be understood.
 func (v *visible) show(b []byte) (out, held []byte) {
 	out = make([]byte, 0, len(b))
 	for len(b) > 0 {

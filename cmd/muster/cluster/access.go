@@ -197,7 +197,7 @@ func quoted(file string) string {
 	return file
 }
 
-// Visited gives the node that is meant, whose address and host key are known.
+// Visited returns the node that is meant, whose address and host key are known.
 func Visited(v appcluster.ClusterView, name string) (app.Node, error) {
 	var names []string
 	for _, n := range reachableNodes(v) {

@@ -37,7 +37,7 @@ var amendments = []struct {
 	use, short, more, example string
 	args                      cobra.PositionalArgs
 	final                     bool // it cannot be rolled back
-	harmless                  bool // it changes nothing: nobody is asked, and what it found is shown
+	harmless                  bool // it changes nothing: no one is asked, and what it found is shown
 	flags                     func(*amendFlags, *pflag.FlagSet)
 	read                      func(c *cli.Context, v cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error)
 }{

@@ -99,7 +99,7 @@ func (t amendText) nodes(p cluster.AmendPreview) error {
 	return nil
 }
 
-// signOf is how a node is marked: + for one that comes, - for one that goes, ± for one that is made anew, ~ for one that changes.
+// signOf is how a node is marked: + for one that comes, - for one that goes, ± for one that is made again, ~ for one that changes.
 func signOf(n cluster.AmendedNode) (sign, colour string) {
 	switch n.Change {
 	case plan.NodeNew:
@@ -112,7 +112,7 @@ func signOf(n cluster.AmendedNode) (sign, colour string) {
 	return "~", cli.ColourChanges
 }
 
-// nodeServices lists the services of a node, with what becomes of each.
+// nodeServices lists the services of a node, with what happens to each.
 func nodeServices(n cluster.AmendedNode) string {
 	var words []string
 	for _, s := range n.Services {

@@ -58,7 +58,7 @@ func Command(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// ConnectTo gives a client, and the cluster that a person named; see find.
+// ConnectTo returns a client, and the cluster that a person named; see find.
 func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (*cli.Client, cluster.ClusterView, error) {
 	cl, err := c.Connect()
 	if err != nil {
@@ -68,7 +68,7 @@ func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (
 	return cl, v, err
 }
 
-// find gives the cluster with an id or, failing that, the name. Of several with the name, one that lives goes before
+// find returns the cluster with an id or, failing that, the name. Of several with the name, one that lives goes before
 // those that are gone, and of those the newest; two that live are for the person to tell apart.
 func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (cluster.ClusterView, error) {
 	if word == "" {
@@ -89,7 +89,7 @@ func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (clust
 	return cl.Clusters.Get(ctx, id)
 }
 
-// choose gives the id of the one cluster that is meant.
+// choose returns the id of the one cluster that is meant.
 func choose(word string, named []app.ClusterSummary) (string, error) {
 	live := slices.DeleteFunc(slices.Clone(named), func(s app.ClusterSummary) bool { return s.Status == app.ClusterDeleted })
 	switch {

@@ -88,7 +88,7 @@ func clusterPauseCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// underWay gives the operation that is running, paused or being stopped, or else the latest.
+// underWay returns the operation that is running, paused or being stopped, or else the latest.
 func underWay(v cluster.ClusterView) app.Operation {
 	for _, o := range v.Operations {
 		if !o.Status.Ended() && o.Status != app.OperationWaiting {

@@ -63,7 +63,7 @@ func (p *preference) Set(text string) error {
 	return nil
 }
 
-// String gives what was set, "" for nothing.
+// String returns what was set, "" for nothing.
 func (p *preference) String() string { return string(*p) }
 
 // Type is how help names the value.
@@ -181,7 +181,7 @@ func (f *failureChoice) Set(text string) error {
 	return nil
 }
 
-// String gives what was set, "" for nothing.
+// String returns what was set, "" for nothing.
 func (f *failureChoice) String() string { return string(*f) }
 
 // Type is how help names the value.
@@ -226,7 +226,7 @@ func printStarted(c *cli.Context, v cluster.ClusterView, people string) error {
 	return nil
 }
 
-// ParseLease reads a length of time; nil where nothing was said, 0 for ever.
+// ParseLease reads a duration; nil where nothing was said, 0 forever.
 func ParseLease(text string) (*time.Duration, error) {
 	if text == "" {
 		return nil, nil

@@ -61,7 +61,7 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// keepNamed writes the files that an inventory is to name into the client's key directory, where nobody has said which they are. A path that
+// keepNamed writes the files that an inventory is to name into the client's key directory, where no one has said which they are. A path that
 // cannot be part of an inventory leaves the default names, as does a key that one may not have.
 func keepNamed(ctx context.Context, cl *cli.Client, v cluster.ClusterView, f inventory.InventoryFormat, files *inventory.InventoryFiles) error {
 	if !slices.Contains([]inventory.InventoryFormat{inventory.InventorySSH, inventory.InventoryAnsible, inventory.InventoryAnsibleYAML, inventory.InventoryEnv, inventory.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {

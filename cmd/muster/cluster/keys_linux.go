@@ -9,8 +9,8 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// readKeys gives the keys that are pressed at a terminal, one by one and not shown; restore makes the terminal what it was. Ctrl-c stays a
-// signal. What is no terminal gives no keys. The reader ends with the process.
+// readKeys returns the keys that are pressed at a terminal, one by one and not shown; restore makes the terminal what it was. Ctrl-c stays a
+// signal. What is no terminal returns no keys. The reader ends with the process.
 func readKeys(in io.Reader) (keys <-chan byte, restore func(), err error) {
 	f, ok := in.(*os.File)
 	if !ok || !cli.IsTerminal(f) {

@@ -4,7 +4,7 @@ package cluster
 
 import "io"
 
-// readKeys gives no keys here: ctrl-c ends what goes on.
+// readKeys returns no keys here: ctrl-c ends what goes on.
 func readKeys(io.Reader) (keys <-chan byte, restore func(), err error) {
 	return nil, func() {}, nil
 }

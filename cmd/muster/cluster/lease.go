@@ -171,7 +171,7 @@ func printLease(c *cli.Context, o operation.LeaseOutlook) error {
 	return nil
 }
 
-// printLeaseStops tells what would keep a lease from ending until somebody does something. Where that cannot be asked, as of an
+// printLeaseStops tells what would keep a lease from ending until someone does something. Where that cannot be asked, as of an
 // older server, the rest is shown all the same.
 func printLeaseStops(ctx context.Context, c *cli.Context, cl *cli.Client, id string) {
 	o, err := cl.Leases.Get(ctx, id)

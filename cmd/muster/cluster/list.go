@@ -77,7 +77,7 @@ func printClusters(c *cli.Context, list []app.ClusterSummary, f app.ClusterFilte
 	return err
 }
 
-// statusWords gives the status, and how far an operation is that is under way.
+// statusWords returns the status, and how far an operation is that is under way.
 func statusWords(s app.ClusterSummary) string {
 	if s.Operation == nil || s.Operation.Status.Ended() {
 		return string(s.Status)

@@ -115,7 +115,7 @@ func (r *logReader) page(ctx context.Context, f cluster.LogFilter) (int, error) 
 	return len(found.Lines), nil
 }
 
-// follow prints what comes until no operation of the cluster is under way, bearing with a server that is started anew.
+// follow prints what comes until no operation of the cluster is under way, bearing with a server that is started again.
 func (r *logReader) follow(ctx context.Context) error {
 	p := &cli.Patient{Client: r.client, Limit: r.cli.Patience, Note: func(text string) { fmt.Fprintln(r.cli.Stderr, "muster: "+text) }}
 	r.call = p.Try

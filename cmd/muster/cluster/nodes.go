@@ -27,7 +27,7 @@ func nodeTable(nodes []app.Node) *cli.Table {
 	return t
 }
 
-// servicesOf gives the services of a node, with a word on those that were stopped.
+// servicesOf returns the services of a node, with a word on those that were stopped.
 func servicesOf(n app.Node) []string {
 	services := slices.Clone(n.Services)
 	for i, s := range services {
@@ -38,7 +38,7 @@ func servicesOf(n app.Node) []string {
 	return services
 }
 
-// hardwareOf gives a node's hardware, and the one that it stands for.
+// hardwareOf returns a node's hardware, and the one that it stands for.
 func hardwareOf(n app.Node) string {
 	if n.InsteadOf != "" {
 		return fmt.Sprintf("%s (for %s)", n.Hardware, n.InsteadOf)

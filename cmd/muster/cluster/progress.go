@@ -13,7 +13,7 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// progress shows how far an operation is: on a terminal as one line that is drawn anew in place, elsewhere as one plain
+// progress shows how far an operation is: on a terminal as one line that is drawn again in place, elsewhere as one plain
 // line per change. Its methods may be called from several goroutines.
 type progress struct {
 	mu    sync.Mutex
@@ -32,7 +32,7 @@ type progress struct {
 	running  []string // ids of the steps under way, oldest first
 }
 
-// newProgress gives the progress of an operation on a stream. Terminals that cannot move their cursor get lines.
+// newProgress returns the progress of an operation on a stream. Terminals that cannot move their cursor get lines.
 func newProgress(c *cli.Context, w io.Writer, name string, op app.Operation) *progress {
 	live := cli.Moves(w)
 	return &progress{
@@ -132,7 +132,7 @@ func (p *progress) draw() {
 	}
 }
 
-// line gives the bar in at most width-1 cells; a cursor in the last one makes some terminals break the line.
+// line returns the bar in at most width-1 cells; a cursor in the last one makes some terminals break the line.
 func (p *progress) line(width int) string {
 	elapsed := p.now().Sub(p.began)
 	facts := fmt.Sprintf("%d/%d  %s", p.done, p.total, cli.Clock(elapsed))

@@ -111,7 +111,7 @@ func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// chooseQuestion gives the question that is meant.
+// chooseQuestion returns the question that is meant.
 func chooseQuestion(v appcluster.ClusterView, list []execution.Question, step string) (execution.Question, error) {
 	var steps []string
 	for _, q := range list {
@@ -132,7 +132,7 @@ func chooseQuestion(v appcluster.ClusterView, list []execution.Question, step st
 	return list[0], nil
 }
 
-// some gives the first few names.
+// some returns the first few names.
 func some(names []string) []string {
 	if len(names) > 5 {
 		return append(names[:5:5], "…")

@@ -63,7 +63,7 @@ func reachNodes(ctx context.Context, cl *cli.Client, v cluster.ClusterView) (rea
 	return r, nil
 }
 
-// reachableNodes gives the nodes that have an address. What a shell or ssh could take for an option or for more than one word
+// reachableNodes returns the nodes that have an address. What a shell or ssh could take for an option or for more than one word
 // is no address.
 func reachableNodes(v cluster.ClusterView) []app.Node {
 	var nodes []app.Node
@@ -79,7 +79,7 @@ func reachableNodes(v cluster.ClusterView) []app.Node {
 	return nodes
 }
 
-// keyBase gives the path of a cluster's files in the key directory, without their endings, and makes the directory. Home
+// keyBase returns the path of a cluster's files in the key directory, without their endings, and makes the directory. Home
 // is the client's own directory; "" means that of the user.
 func keyBase(home, id string) (string, error) {
 	if id == "" || id != filepath.Base(id) || strings.HasPrefix(id, ".") {
@@ -113,7 +113,7 @@ func SSHPort(n app.Node) int {
 	return n.SSHPort
 }
 
-// KnownHosts gives the lines of a known_hosts file; nodes whose host key is not known yet have none.
+// KnownHosts returns the lines of a known_hosts file; nodes whose host key is not known yet have none.
 func KnownHosts(nodes []app.Node) string {
 	var b strings.Builder
 	for _, n := range nodes {
@@ -133,7 +133,7 @@ func KnownHosts(nodes []app.Node) string {
 	return b.String()
 }
 
-// SSHLine gives the command that opens a shell on a node.
+// SSHLine returns the command that opens a shell on a node.
 func SSHLine(base, user string, n app.Node) string {
 	known := base + ".known_hosts"
 	if strings.ContainsAny(known, " \t") {

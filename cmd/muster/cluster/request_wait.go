@@ -11,11 +11,11 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// askEvery is how often a request is looked at while somebody waits for the decision.
+// askEvery is how often a request is looked at while someone waits for the decision.
 const askEvery = 2 * time.Second
 
-// decided gives the cluster that was asked for. Where people have to approve it first, it waits for them with --wait, and else
-// says so and gives nil.
+// decided returns the cluster that was asked for. Where people have to approve it first, it waits for them with --wait, and else
+// says so and returns nil.
 func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster.Answer, w waitFlags) (*cluster.ClusterView, error) {
 	r := answer.Request
 	switch {
@@ -42,7 +42,7 @@ func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Patient, 
 	return &cli.Patient{Client: cl, Limit: max(c.Patience, cli.ServerPatience), Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}, every
 }
 
-// awaitDecision waits until a request has ended, and gives its cluster where it runs.
+// awaitDecision waits until a request has ended, and returns its cluster where it runs.
 func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.Request, timeout time.Duration) (*cluster.ClusterView, error) {
 	whole := ctx
 	if timeout > 0 {

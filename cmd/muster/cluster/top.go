@@ -17,7 +17,7 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// Rhythm of the live view. Clusters at work are followed by their events; the list is read anew when one of them says something, and else only
+// Rhythm of the live view. Clusters at work are followed by their events; the list is read again when one of them says something, and else only
 // to find what has begun meanwhile.
 const (
 	topLook   = 15 * time.Second // between two reads while nothing is heard
@@ -183,7 +183,7 @@ func (v *topView) reason(operation int64) string {
 	return ""
 }
 
-// live shows the view until somebody has seen enough. The terminal is left as it was found, whatever ends it.
+// live shows the view until someone has seen enough. The terminal is left as it was found, whatever ends it.
 func (t *top) live(ctx context.Context, v *topView) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -19,8 +19,8 @@ const (
 	redrawPace = 250 * time.Millisecond // how often the time on the bar goes on
 )
 
-// watch follows an operation until it has ended, and gives the cluster as it is then. It bears with a server that is
-// started anew in the meantime.
+// watch follows an operation until it has ended, and returns the cluster as it is then. It bears with a server that is
+// started again in the meantime.
 func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, after int64, p *progress) (cluster.ClusterView, error) {
 	defer p.end()
 	ctx, cancel := context.WithCancel(ctx)
@@ -102,7 +102,7 @@ func (w *watcher) look(ctx context.Context) (bool, error) {
 	return op.Status.Ended(), nil
 }
 
-// OperationOf gives an operation of a cluster; 0 means the latest one.
+// OperationOf returns an operation of a cluster; 0 means the latest one.
 func OperationOf(v cluster.ClusterView, id int64) (app.Operation, bool) {
 	i := slices.IndexFunc(v.Operations, func(o app.Operation) bool { return id == 0 || o.ID == id })
 	if i < 0 {
@@ -119,7 +119,7 @@ func progressStream(c *cli.Context) io.Writer {
 	return c.Stdout
 }
 
-// start gives the number of the latest event of a cluster, so that what was before is not told again; 0 without --wait.
+// start returns the number of the latest event of a cluster, so that what was before is not told again; 0 without --wait.
 func (w waitFlags) start(ctx context.Context, cl *cli.Client, id string) (after int64, err error) {
 	for w.wait {
 		events, err := cl.Clusters.Events(ctx, id, after, 0)
@@ -131,7 +131,7 @@ func (w waitFlags) start(ctx context.Context, cl *cli.Client, id string) (after 
 	return 0, nil
 }
 
-// WaitFor watches the latest operation of a cluster and gives the cluster as it is after it. Where the operation did
+// WaitFor watches the latest operation of a cluster and returns the cluster as it is after it. Where the operation did
 // not succeed, or the wait was cut short, the error says so and what can be done. No timeout is 0.
 func WaitFor(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, timeout time.Duration) (cluster.ClusterView, error) {
 	return waitAfter(ctx, c, cl, v, timeout, 0)
@@ -161,7 +161,7 @@ func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 	return now, explainFailure(ctx, c, cl, now, op)
 }
 
-// waitUntil watches an operation until it has ended, however that is, and gives the cluster and the operation then. Where
+// waitUntil watches an operation until it has ended, however that is, and returns the cluster and the operation then. Where
 // the wait was cut short, the error says so.
 func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation, timeout time.Duration, after int64) (cluster.ClusterView, app.Operation, error) {
 	if timeout > 0 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What a backup has left that was killed goes with the next one; what another one is writing stays, and so does all that is somebody else's.
+// What a backup has left that was killed goes with the next one; what another one is writing stays, and so does all that is someone else's.
 func TestBackupsThatWereKilledLeaveNothing(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-2 * halfIsOld)

@@ -34,12 +34,11 @@ type keyKeeper interface {
 
 type localKeeper struct{ db.KeyKeeper }
 
-// Close implements keyKeeper.
 func (localKeeper) Close() error { return nil }
 
 var hexKey = regexp.MustCompile(`^[0-9a-fA-F]+$`)
 
-// OpenKey gives the key-encryption key: hex digits, a file:///PATH with them, or a key in a service by its URL; where nothing is
+// OpenKey returns the key-encryption key: hex digits, a file:///PATH with them, or a key in a service by its URL; where nothing is
 // named, the file in the data directory. A file is made when it is absent.
 func OpenKey(ctx context.Context, named, data string) (k keyKeeper, made bool, err error) {
 	file := filepath.Join(data, KeyFile)

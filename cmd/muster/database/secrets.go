@@ -25,7 +25,7 @@ func SecretsCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// place gives where the database of this host's server is: DATABASE_URL, or a file in the data directory.
+// place returns where the database of this host's server is: DATABASE_URL, or a file in the data directory.
 func place(c *cli.Context) (data, where string, err error) {
 	if data, err = c.DataDir(); err != nil {
 		return "", "", err

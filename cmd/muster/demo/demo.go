@@ -72,7 +72,7 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 	}
 	d.server, err = server.New(ctx, server.Config{
 		Data: data, Listen: server.DefaultListen, AnyPort: true, Catalogs: catalogs, RedisURL: os.Getenv("REDIS_URL"), Workers: server.DefaultWorkers,
-		Password: identity.NewPassword(), // nobody shall have to change it in a demo
+		Password: identity.NewPassword(), // no one shall have to change it in a demo
 		Log:      cli.NewLogger(&cli.LockedWriter{W: d.log}, slog.LevelInfo), Env: os.LookupEnv,
 	})
 	if err != nil {
@@ -129,7 +129,7 @@ func (d *demo) directory() (string, error) {
 	return dir, unlock()
 }
 
-// connect waits for the settings that the server leaves, and gives a client.
+// connect waits for the settings that the server leaves, and returns a client.
 func (d *demo) connect(ctx context.Context) (*cli.Client, error) {
 	for {
 		s, err := cli.ReadClientSettings(d.server.Data)

@@ -232,7 +232,7 @@ func (d *Doctor) slack(ctx context.Context) []checked {
 	return fine("The bot's token is for the workspace %s.", said.Team)
 }
 
-// traces looks whether somebody listens.
+// traces looks whether someone listens.
 func (d *Doctor) traces(ctx context.Context) []checked {
 	if d.Config.Observe.OTLP == "" {
 		return nil

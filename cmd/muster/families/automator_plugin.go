@@ -59,7 +59,7 @@ func (a *AutomatorConfig) complete(lookup func(string) (string, bool)) {
 	list(&a.Chef, ChefEnv)
 }
 
-// Plug configures the family, and adds the programs to it. Said is told of each that is left out: others go on without it.
+// Plug configures the family, and adds the programs to it. Said is notified of each that is left out: others go on without it.
 func (a *AutomatorConfig) Plug(ctx context.Context, log *slog.Logger, said func(program.Plugin)) error {
 	a.complete(os.LookupEnv)
 	var settings automators.Settings

@@ -20,7 +20,7 @@ func (f *CatalogFlag) Declare(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVarP(&f.Dirs, "catalog", "c", nil, "catalog `directory`; may be given again (default $MUSTER_CATALOG)")
 }
 
-// Directories gives those that were named, by flag or else in MUSTER_CATALOG.
+// Directories returns those that were named, by flag or else in MUSTER_CATALOG.
 func (f *CatalogFlag) Directories() ([]string, error) {
 	dirs := f.Dirs
 	if len(dirs) == 0 {

@@ -45,7 +45,7 @@ func (p *PluginConfig) complete(lookup func(string) (string, bool)) {
 	p.Env = slices.DeleteFunc(p.Env, func(name string) bool { return name == "" })
 }
 
-// Plug adds the programs' types to those of the family. Said is told of each that is left out: others go on without it.
+// Plug adds the programs' types to those of the family. Said is notified of each that is left out: others go on without it.
 func (p *PluginConfig) Plug(ctx context.Context, log *slog.Logger, said func(program.Plugin)) error {
 	p.complete(os.LookupEnv)
 	if p.Dir == "" {

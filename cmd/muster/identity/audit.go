@@ -96,8 +96,8 @@ func auditExportCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// auditVerifyCommand also compares a chain with what an earlier call has printed, which finds a chain that was made anew as a
-// whole, by somebody who has the secret key too.
+// auditVerifyCommand also compares a chain with what an earlier call has printed, which finds a chain that was made again as a
+// whole, by someone who has the secret key too.
 func auditVerifyCommand(c *cli.Context) *cobra.Command {
 	var tenant, expect string
 	cmd := &cobra.Command{

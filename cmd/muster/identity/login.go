@@ -74,7 +74,7 @@ func LoginCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// nameFor gives the name of the profile that has a server, or a new one after its host.
+// nameFor returns the name of the profile that has a server, or a new one after its host.
 func nameFor(all *cli.Profiles, server string) string {
 	server = strings.TrimSuffix(server, "/")
 	if p := all.Profiles[all.Current]; p != nil && p.Server == server {
@@ -128,7 +128,7 @@ func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile,
 		return err
 	}
 	if old.Token != "" && old.Token != p.Token && old.Server == p.Server && file == "" && !typed {
-		// The one that it replaces would go on holding where nobody looks for it. That it cannot be ended keeps nobody from working.
+		// The one that it replaces would go on holding where no one looks for it. That it cannot be ended keeps no one from working.
 		if before, err := cli.NewClient(rest.Settings{URL: old.Server, CA: old.CA, Token: old.Token}); err == nil {
 			_, _ = before.Tokens.End(ctx)
 		}
@@ -136,7 +136,7 @@ func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile,
 	return c.Say(map[string]string{"profile": name, "server": p.Server}, "You are signed in to %s. The profile %s is in use.", p.Server, name)
 }
 
-// byDevice has a person say yes in a browser, and gives the token.
+// byDevice has a person say yes in a browser, and returns the token.
 func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server string, wanted []app.Scope) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {

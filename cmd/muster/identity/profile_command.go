@@ -23,7 +23,7 @@ func ProfileCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// profileJSON is what is told of a profile: all but the token.
+// profileJSON is what is notified of a profile: all but the token.
 type profileJSON struct {
 	Name    string `json:"name"`
 	Current bool   `json:"current"`

@@ -106,7 +106,7 @@ func limitedFile(c *cli.Context, name string, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// fillings gives the values for places of a file: those of a file, which has to be there, and of the environment, as far as the places name them.
+// fillings returns the values for places of a file: those of a file, which has to be there, and of the environment, as far as the places name them.
 func fillings(c *cli.Context, text, name string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, v := range os.Environ() {

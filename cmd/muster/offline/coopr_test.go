@@ -55,7 +55,7 @@ func TestCooprTemplates(t *testing.T) {
 	}
 }
 
-// layoutAndPlan makes the smallest cluster of a template on paper. It gives the solver's reason where there is none.
+// layoutAndPlan makes the smallest cluster of a template on paper. It returns the solver's reason where there is none.
 func layoutAndPlan(t *testing.T, known *template.Catalog, name string) string {
 	t.Helper()
 	size := known.Templates[name].Constraints.Size.Min

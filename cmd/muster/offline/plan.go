@@ -98,7 +98,7 @@ func printSteps(c *cli.Context, p appplan.Plan) error {
 	return w.Flush()
 }
 
-// stepForm gives step i, with the ids of the steps that it really waits for.
+// stepForm returns step i, with the ids of the steps that it really waits for.
 func stepForm(p appplan.Plan, i int) stepJSON {
 	s := p.Steps[i]
 	form := stepJSON{ID: s.ID, Node: s.Node, Action: string(s.Action), Service: s.Service, Needs: []string{}}

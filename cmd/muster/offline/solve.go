@@ -31,7 +31,7 @@ func (q *question) declare(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&q.timeout, "timeout", time.Minute, "how long to look for a layout; 0 is as long as it takes")
 }
 
-// bounded gives a context that ends when the time is over.
+// bounded returns a context that ends when the time is over.
 func (q *question) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if q.timeout <= 0 {
 		return context.WithCancel(ctx)

@@ -114,7 +114,7 @@ func decodeAll(b []byte, v any) error {
 	return fmt.Errorf(" %w", err)
 }
 
-// placeAt gives line:column, from 1, of the byte at an offset.
+// placeAt returns line:column, from 1, of the byte at an offset.
 func placeAt(b []byte, offset int64) string {
 	before := b[:max(0, min(offset, int64(len(b))))]
 	return fmt.Sprintf("%d:%d", bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n'))
@@ -141,7 +141,7 @@ func expanded(groups []layout.NodeGroup) (nodes []layout.StandingNode, err error
 	return nodes, nil
 }
 
-// named gives the nodes that stand.
+// named returns the nodes that stand.
 func named(all []standingNode) (nodes []layout.StandingNode, err error) {
 	seen := map[string]int{}
 	for i, n := range all {

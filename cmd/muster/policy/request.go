@@ -180,7 +180,7 @@ func requestReviewCommand(c *cli.Context, name, short string, verdict appcluster
 	})
 }
 
-// planShown shows a request on stderr, and gives the hash of the plan that it is about: what is said is about what was shown.
+// planShown shows a request on stderr, and returns the hash of the plan that it is about: what is said is about what was shown.
 func planShown(ctx context.Context, c *cli.Context, cl *cli.Client, id int64, hash string, offer bool) (string, error) {
 	if hash != "" {
 		return hash, nil

@@ -32,7 +32,6 @@ func (a AccountDesk) here(p template.ProviderSpec) error {
 		Hint: "Start a small cluster there, or run the server with --workers."}
 }
 
-// CheckAccount implements app.Accounts.
 func (a AccountDesk) CheckAccount(ctx context.Context, spec template.ProviderSpec, needs family.AccountNeeds) ([]family.Finding, error) {
 	if err := a.here(spec); err != nil {
 		return nil, err
@@ -52,7 +51,6 @@ func (a AccountDesk) CheckAccount(ctx context.Context, spec template.ProviderSpe
 	return findings, err
 }
 
-// Offers implements app.Accounts.
 func (a AccountDesk) Offers(ctx context.Context, spec template.ProviderSpec) (family.Offers, error) {
 	if err := a.here(spec); err != nil {
 		return family.Offers{}, err

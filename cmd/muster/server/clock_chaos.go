@@ -16,5 +16,5 @@ func wallClock() time.Time {
 		return time.Now()
 	}
 	step, _ := time.ParseDuration(strings.TrimSpace(string(text)))
-	return time.Now().Round(0).Add(step) // without the monotonic reading, which nobody steps
+	return time.Now().Round(0).Add(step) // without the monotonic reading, which no one steps
 }

@@ -65,7 +65,7 @@ func (s *Server) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// serverID gives what tells this server, which is to say its data directory, from others on the same database. It is made
+// serverID returns what tells this server, which is to say its data directory, from others on the same database. It is made
 // when it is absent.
 func serverID(file string) (string, error) {
 	b, err := os.ReadFile(file)

@@ -89,7 +89,7 @@ func (o *ObserveConfig) Logger(w io.Writer, verbose bool) *slog.Logger {
 	return cli.NewLogger(w, level)
 }
 
-// tracer opens the tracer of a process, or gives nil where nothing is traced. Close may be called in either case.
+// tracer opens the tracer of a process, or returns nil where nothing is traced. Close may be called in either case.
 func (o *ObserveConfig) tracer(service, instance string, log *slog.Logger) (observe.Tracer, func() error, error) {
 	if o.OTLP == "" {
 		return nil, func() error { return nil }, nil

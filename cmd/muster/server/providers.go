@@ -28,8 +28,8 @@ type ProviderSet struct {
 	Installation string
 	Log          *slog.Logger
 	budget       providers.Budget // nil: no limit
-	meter        observe.Meter    // nil: nobody counts
-	tracer       observe.Tracer   // nil: nobody follows
+	meter        observe.Meter    // nil: no one counts
+	tracer       observe.Tracer   // nil: no one follows
 	guard        *netguard.Guard  // of tenants' own accounts; nil: public addresses alone
 
 	mu     sync.Mutex
@@ -38,7 +38,6 @@ type ProviderSet struct {
 
 var _ jobs.Providers = (*ProviderSet)(nil)
 
-// Provider implements jobs.Providers.
 func (p *ProviderSet) Provider(ctx context.Context, spec template.ProviderSpec) (family.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

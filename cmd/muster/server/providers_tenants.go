@@ -67,7 +67,6 @@ var (
 	_ family.LateLister = accounts{}
 )
 
-// Create implements app.Provider.
 func (a accounts) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	if p := a[spec.Tags[family.TagTenant]]; p != nil {
 		return p.Create(ctx, spec)
@@ -75,13 +74,12 @@ func (a accounts) Create(ctx context.Context, spec family.MachineSpec) (family.M
 	return family.Machine{}, app.Errorf(app.EInvalid, "Tenant %q has no account with this provider.", spec.Tags[family.TagTenant])
 }
 
-// Describe implements app.Provider.
 func (a accounts) Describe(ctx context.Context, id string) (family.Machine, error) {
 	_, m, err := a.find(ctx, id)
 	return m, err
 }
 
-// find gives the account that has a machine; ENotFound only where every account has said so.
+// find returns the account that has a machine; ENotFound only where every account has said so.
 func (a accounts) find(ctx context.Context, id string) (family.Provider, family.Machine, error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(a)) {
@@ -120,7 +118,6 @@ func (a accounts) List(ctx context.Context, tags map[string]string) ([]family.Ma
 	return all, nil
 }
 
-// Delete implements app.Provider.
 func (a accounts) Delete(ctx context.Context, id string) error {
 	p, _, err := a.find(ctx, id)
 	switch {
@@ -132,7 +129,6 @@ func (a accounts) Delete(ctx context.Context, id string) error {
 	return p.Delete(ctx, id)
 }
 
-// ListsLate implements app.LateLister.
 func (a accounts) ListsLate() (late time.Duration) {
 	for _, p := range a {
 		late = max(late, family.ListsLate(p))

@@ -71,7 +71,6 @@ var byteUnits = []struct {
 	size int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"bytes", 1}, {"B", 1}, {"", 1}}
 
-// Set implements pflag.Value.
 func (b *byteSize) Set(s string) error {
 	text := strings.TrimSpace(s)
 	for _, u := range byteUnits {
@@ -87,10 +86,8 @@ func (b *byteSize) Set(s string) error {
 	return cli.Usagef("%q is not a number of bytes", s).Hint("It looks like 500MiB, 2GB or 1048576.")
 }
 
-// String implements pflag.Value.
 func (b *byteSize) String() string { return strings.ReplaceAll(resource.Bytes(int64(*b)), " ", "") }
 
-// Type implements pflag.Value.
 func (b *byteSize) Type() string { return "bytes" }
 
 // resourceCache is where workers of a host keep contents.

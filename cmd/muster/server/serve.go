@@ -34,7 +34,7 @@ func checkAddress(flag, address string) error {
 // DefaultListen is where a server listens unless told otherwise: for this machine only.
 const DefaultListen = "127.0.0.1:8420"
 
-// adminPasswordEnv gives the password of the first account.
+// adminPasswordEnv returns the password of the first account.
 const adminPasswordEnv = "MUSTER_ADMIN_PASSWORD"
 
 // DefaultWorkers is how many steps a server carries out at the same time by itself.
@@ -124,7 +124,7 @@ func (f *ServeFlags) check() error {
 	return f.resources.check()
 }
 
-// Config gives what a server is told, by flags and by the environment. With an error it is as much of it as can be read: enough to look at the rest.
+// Config returns what a server is told, by flags and by the environment. With an error it is as much of it as can be read: enough to look at the rest.
 // It takes the first admin's password out of the environment, so that no child inherits it and no catalog can name it.
 func (f *ServeFlags) Config(cmd *cobra.Command, c *cli.Context) (s Config, wrong error) {
 	s.Settings, s.Password = settingsOf(cmd, os.LookupEnv), os.Getenv(adminPasswordEnv)
@@ -213,7 +213,7 @@ func serve(ctx context.Context, c *cli.Context, config Config) error {
 	return err
 }
 
-// greet says on the terminal where a server is, and what to know of it; what somebody should change goes into the log, too.
+// greet says on the terminal where a server is, and what to know of it; what someone should change goes into the log, too.
 func greet(ctx context.Context, c *cli.Context, s *Server) {
 	fmt.Fprintf(c.Stdout, "Muster %s\n  portal    %s\n  data      %s\n  database  %s\n  queue     %s\n",
 		cli.VersionName(), s.URL, s.Data, s.StoreNote, s.QueueNote)

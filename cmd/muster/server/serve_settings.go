@@ -52,9 +52,9 @@ var Environment = []struct {
 	{"MUSTER_CURRENCY", false, "", "The currency that prices are shown with in chat, such as EUR or $; plain amounts without it."},
 }
 
-// settingsOf gives every setting of a server, by name: its flags and its environment. None holds a secret.
+// settingsOf returns every setting of a server, by name: its flags and its environment. None holds a secret.
 func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []fleet.Setting {
-	byFlag := map[string]string{} // the variable that gives a flag where it is not given itself
+	byFlag := map[string]string{} // the variable that returns a flag where it is not given itself
 	all := []fleet.Setting{}
 	for _, e := range Environment {
 		value, set := lookup(e.Name)

@@ -9,7 +9,7 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// TestSettingsHoldNoSecret gives a server secrets at every place where it takes one, and looks for them in what it tells.
+// TestSettingsHoldNoSecret returns a server secrets at every place where it takes one, and looks for them in what it tells.
 func TestSettingsHoldNoSecret(t *testing.T) {
 	env := map[string]string{"DATABASE_URL": "postgres://muster:hunter2@db.example/muster?password=hunter2", "REDIS_URL": "rediss://:hunter2@redis.example:6379/0"}
 	for _, e := range Environment {

@@ -12,8 +12,8 @@ import (
 // upkeepConfig says what the server does by itself after a time.
 type upkeepConfig struct {
 	LeaseGrace time.Duration // 0: a day; see app/operation
-	EventsDays int           // 0: for ever
-	LogsDays   int           // after the operation has ended; 0: for ever
+	EventsDays int           // 0: forever
+	LogsDays   int           // after the operation has ended; 0: forever
 }
 
 const (

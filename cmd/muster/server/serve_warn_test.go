@@ -48,7 +48,7 @@ func TestAdminPasswordLeavesTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestServeWarns starts servers that somebody should change, and reads what the terminal and the log say.
+// TestServeWarns starts servers that someone should change, and reads what the terminal and the log say.
 func TestServeWarns(t *testing.T) {
 	const plain, left = "anyone on the network can read passwords and tokens", "MUSTER_ADMIN_PASSWORD is still set"
 	data := t.TempDir()

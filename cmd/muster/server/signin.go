@@ -199,7 +199,7 @@ func clientSecret(dir, name, file string, env func(string) (string, bool)) (stri
 	return "", nil
 }
 
-// trusting gives a client that believes the CAs of a file.
+// trusting returns a client that believes the CAs of a file.
 func trusting(file string) (*http.Client, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {

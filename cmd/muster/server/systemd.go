@@ -10,7 +10,7 @@ import (
 )
 
 // tellSystemd says to systemd, where that started the process with Type=notify, that it is ready and what it does, and goes on to say that it lives as often as
-// WatchdogSec wants it. When ctx ends it says that the process is being stopped. Without systemd it does nothing. Call the function that it gives
+// WatchdogSec wants it. When ctx ends it says that the process is being stopped. Without systemd it does nothing. Call the function that it returns
 // before the process ends.
 func tellSystemd(ctx context.Context, status string, log *slog.Logger) (done func()) {
 	there, err := daemon.SdNotify(false, daemon.SdNotifyReady+"\nSTATUS="+status)

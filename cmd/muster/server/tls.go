@@ -97,7 +97,7 @@ func ownNames(address string) []string {
 	return names
 }
 
-// certReloader gives a certificate, and reads it again when its file has changed. One that cannot be read leaves the one before.
+// certReloader returns a certificate, and reads it again when its file has changed. One that cannot be read leaves the one before.
 type certReloader struct {
 	cert, key string
 	failed    func(error)
@@ -135,7 +135,7 @@ func (r *certReloader) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return r.now, nil
 }
 
-// SelfSigned makes a CA in a directory, where there is none, and a certificate of it that is new enough, and gives the CA's
+// SelfSigned makes a CA in a directory, where there is none, and a certificate of it that is new enough, and returns the CA's
 // fingerprint. The certificate's file holds the CA too, so that clients find the one that they know.
 func SelfSigned(dir string, names []string, now time.Time) (fingerprint string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -155,7 +155,7 @@ func SelfSigned(dir string, names []string, now time.Time) (fingerprint string, 
 			return "", err
 		}
 	}
-	// Names change with the host, so it is made anew at each start.
+	// Names change with the host, so it is made again at each start.
 	template := &x509.Certificate{Subject: pkix.Name{CommonName: "Muster"}, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(0, 0, certDays)}
 	for _, n := range names {

@@ -95,7 +95,7 @@ func work(ctx context.Context, c *cli.Context, tenant string) error {
 	return w.serve(ctx, words)
 }
 
-// readWords gives the lines of r, and closes the channel at its end.
+// readWords returns the lines of r, and closes the channel at its end.
 func readWords(r io.Reader, words chan<- []byte) {
 	defer close(words)
 	lines := bufio.NewScanner(r)

@@ -120,7 +120,7 @@ func (w *crew) hire(r fleet.Registered, name string, o fleet.WorkerOrder) (provi
 	return h, nil
 }
 
-// write hands words on, so that nobody waits for a process that does not read.
+// write hands words on, so that no one waits for a process that does not read.
 func (h *osWorker) write(to io.WriteCloser) {
 	defer to.Close()
 	for {
@@ -150,10 +150,8 @@ func (h *osWorker) say(word workerWord) {
 	}
 }
 
-// Update implements provisioner.WorkerHandle.
 func (h *osWorker) Update(o fleet.WorkerOrder) { h.say(workerWord{Slots: o.Slots, Token: o.Token}) }
 
-// Drain implements provisioner.WorkerHandle.
 func (h *osWorker) Drain() { h.say(workerWord{Drain: true}) }
 
 // Stop implements provisioner.WorkerHandle: the end of its input lets a worker give back what it holds; one that does not is killed.
@@ -171,5 +169,4 @@ func (h *osWorker) Stop() {
 	})
 }
 
-// Done implements provisioner.WorkerHandle.
 func (h *osWorker) Done() <-chan struct{} { return h.done }

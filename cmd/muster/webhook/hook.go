@@ -17,7 +17,7 @@ import (
 	"muster/portal/wire"
 )
 
-// testPatience is how long `muster hook test` waits for what becomes of the test.
+// testPatience is how long `muster hook test` waits for what happens to the test.
 const testPatience = 20 * time.Second
 
 func Command(c *cli.Context) *cobra.Command {
@@ -273,7 +273,7 @@ func hookTestCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-// tested says what became of a test; one that failed is an error.
+// tested says what happened to a test; one that failed is an error.
 func tested(c *cli.Context, hook string, d webhook.HookDelivery) error {
 	if c.JSON() {
 		if err := c.PrintJSON(d); err != nil {

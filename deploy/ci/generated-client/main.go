@@ -1,5 +1,5 @@
 // The generated client takes a cluster from create to delete through a client that oapi-codegen made from docs/openapi.json, as a
-// program of somebody else would: no line of it is of Muster's own packages. It is a module of its own, so that Muster does not depend
+// program of someone else would: no line of it is of Muster's own packages. It is a module of its own, so that Muster does not depend
 // on the generator; TestRealGeneratedClientDrivesACluster in cmd/muster makes the package api and runs it.
 //
 //	go tool oapi-codegen -generate types,client -package api -o api/api.go ../../../docs/openapi.json

@@ -22,7 +22,7 @@ import (
 const quietVariable = "MUSTER_REMOTETEST_QUIET"
 
 // Quiet starts an SSH server in a process of its own that says that it runs commands, and runs none: a command that holds
-// the words "wait for ever" says "begun" and does not end before its session does, every other one ends at once with exit
+// the words "wait forever" says "begun" and does not end before its session does, every other one ends at once with exit
 // code 0. It is for measuring what this process alone needs. The test binary's TestMain must call ServeQuiet first.
 func Quiet(t testing.TB) remote.Target {
 	t.Helper()

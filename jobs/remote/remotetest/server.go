@@ -142,7 +142,7 @@ func NewKey(t testing.TB) (ssh.Signer, []byte) {
 	return signer, pem.EncodeToMemory(block)
 }
 
-// AuthorizedKey gives the public part as one line without a line break.
+// AuthorizedKey returns the public part as one line without a line break.
 func AuthorizedKey(s ssh.Signer) string {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.PublicKey())))
 }
@@ -214,7 +214,7 @@ func (s *Server) serve(raw net.Conn) {
 }
 
 // session runs one command the way sshd does: the exit status is sent as soon as the command has ended, the channel is
-// closed when nobody holds its outputs any more, and a command whose client has gone is left to itself.
+// closed when no one holds its outputs any more, and a command whose client has gone is left to itself.
 func (s *Server) session(ch ssh.Channel, reqs <-chan *ssh.Request) {
 	var cmd *exec.Cmd
 	var work sync.WaitGroup

@@ -157,7 +157,7 @@ func decode(t *testing.T, body []byte) any {
 	return v
 }
 
-// walk visits every place of a value; with gives the whole with something else there.
+// walk visits every place of a value; with returns the whole with something else there.
 func walk(root any, _ string, visit func(place string, old any, with func(any) []byte)) {
 	var down func(v any, place string, set func(any))
 	whole := func() []byte {

@@ -95,7 +95,7 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	return e
 }
 
-// name gives organization and project of a slug, gh/acme/web, without where they are kept: a job knows them by that.
+// name returns organization and project of a slug, gh/acme/web, without where they are kept: a job knows them by that.
 func name(project *payload.Object) string {
 	parts := strings.Split(project.Need("slug"), "/")
 	if len(parts) != 3 {

@@ -72,7 +72,7 @@ func workflowRun(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	if who := r.In("triggering_actor").Text("login"); who != "" {
 		e.Actor = who
 	}
-	// For pull requests of forks GitHub gives an empty list.
+	// For pull requests of forks GitHub returns an empty list.
 	for i, pr := range r.Objects("pull_requests") {
 		if n := pr.Number("number"); i == 0 {
 			e.PullRequest = n

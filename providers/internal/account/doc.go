@@ -1,3 +1,3 @@
 // Package account is what members that speak to a cloud over HTTP share: how settings are read, and what the statuses of answers mean. It
-// speaks to nobody itself. Errors are *app.Error.
+// speaks to no one itself. Errors are *app.Error.
 package account

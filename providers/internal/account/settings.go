@@ -13,7 +13,7 @@ import (
 // Settings are an account's, which providers.Check has found to be scalars that the descriptor knows.
 type Settings map[string]any
 
-// Text gives a setting without the spaces around it; "" where it is not there.
+// Text returns a setting without the spaces around it; "" where it is not there.
 func (s Settings) Text(name string) string {
 	if v, ok := s[name]; ok && v != nil {
 		return strings.TrimSpace(fmt.Sprint(v))
@@ -21,7 +21,7 @@ func (s Settings) Text(name string) string {
 	return ""
 }
 
-// Or gives a setting, or what stands in for one that is not there.
+// Or returns a setting, or what stands in for one that is not there.
 func (s Settings) Or(name, otherwise string) string {
 	if v := s.Text(name); v != "" {
 		return v
@@ -29,12 +29,12 @@ func (s Settings) Or(name, otherwise string) string {
 	return otherwise
 }
 
-// List gives a setting whose parts have commas or spaces between them; nil where it is not there.
+// List returns a setting whose parts have commas or spaces between them; nil where it is not there.
 func (s Settings) List(name string) []string {
 	return strings.FieldsFunc(s.Text(name), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }
 
-// Bool gives a setting that is true or false, yes or no; EInvalid where it is neither.
+// Bool returns a setting that is true or false, yes or no; EInvalid where it is neither.
 func (s Settings) Bool(name string, otherwise bool) (bool, error) {
 	switch strings.ToLower(s.Text(name)) {
 	case "":
@@ -47,7 +47,7 @@ func (s Settings) Bool(name string, otherwise bool) (bool, error) {
 	return otherwise, Invalid(name, "%q is neither true nor false", s.Text(name))
 }
 
-// Int gives a whole number between two others; EInvalid where it is not one.
+// Int returns a whole number between two others; EInvalid where it is not one.
 func (s Settings) Int(name string, otherwise, least, most int) (int, error) {
 	text := s.Text(name)
 	if text == "" {
@@ -60,7 +60,7 @@ func (s Settings) Int(name string, otherwise, least, most int) (int, error) {
 	return n, nil
 }
 
-// With gives the settings as a flavor or an image overrides them: see Descriptor.FlavorFields.
+// With returns the settings as a flavor or an image overrides them: see Descriptor.FlavorFields.
 func (s Settings) With(extras ...map[string]string) Settings {
 	out := make(Settings, len(s))
 	for k, v := range s {
@@ -83,7 +83,7 @@ func Invalid(field, format string, args ...any) *app.Error {
 	return e
 }
 
-// PublicLine gives the authorized_keys form of the public half of a private key; EInvalid where it cannot be read.
+// PublicLine returns the authorized_keys form of the public half of a private key; EInvalid where it cannot be read.
 func PublicLine(private []byte) (string, error) {
 	signer, err := ssh.ParsePrivateKey(private)
 	if err != nil {
@@ -92,7 +92,7 @@ func PublicLine(private []byte) (string, error) {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
 }
 
-// Name gives the first part of a host name, which is what clouds take for names of machines: letters, digits and hyphens, at most 63.
+// Name returns the first part of a host name, which is what clouds take for names of machines: letters, digits and hyphens, at most 63.
 func Name(hostname string) string {
 	name, _, _ := strings.Cut(hostname, ".")
 	name = strings.Map(func(r rune) rune {

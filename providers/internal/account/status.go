@@ -12,7 +12,7 @@ import (
 // longestWait is the longest time that an answer may ask us to wait.
 const longestWait = time.Hour
 
-// Status gives the error for an answer's HTTP status, where the cloud's own words do not tell more. Message is the cloud's.
+// Status returns the error for an answer's HTTP status, where the cloud's own words do not tell more. Message is the cloud's.
 func Status(status int, header http.Header, message string) *app.Error {
 	e := &app.Error{Code: app.EInternal, Message: strings.TrimSpace(message)}
 	if e.Message == "" {

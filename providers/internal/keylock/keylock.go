@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Locks are locks by name. The zero value is ready, and names that nobody holds or waits for take no memory.
+// Locks are locks by name. The zero value is ready, and names that no one holds or waits for take no memory.
 type Locks struct {
 	mu   sync.Mutex
 	held map[string]*held

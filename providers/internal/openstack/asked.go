@@ -16,7 +16,7 @@ type Asked struct {
 }
 
 type asking struct {
-	id string // "" where no answer came that says what became of the call
+	id string // "" where no answer came that says what happened to the call
 	at time.Time
 }
 
@@ -52,7 +52,7 @@ func (o Order) intent() string {
 	return o.Tags[family.TagInstallation] + "\x00" + o.Tags[family.TagIntent]
 }
 
-// standing gives the server of the intent; nil where there is none. One that was just made is asked for by its id, and after a call that was not answered it is
+// standing returns the server of the intent; nil where there is none. One that was just made is asked for by its id, and after a call that was not answered it is
 // looked for twice.
 func (o Order) standing(ctx context.Context, s *Session, p Pace) (*Server, error) {
 	one, err := find(ctx, s, o.Tags)

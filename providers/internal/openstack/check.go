@@ -18,7 +18,7 @@ import (
 	"muster/app/template"
 )
 
-// Findings are what is told of an account.
+// Findings are what is notified of an account.
 type Findings []family.Finding
 
 // Good adds that something is well.
@@ -90,7 +90,7 @@ func (f *Findings) roles(roles []string) {
 	}
 }
 
-// zones gives the names of the zones that can be used, sorted.
+// zones returns the names of the zones that can be used, sorted.
 func zones(ctx context.Context, s *Session) ([]string, error) {
 	page, err := availabilityzones.List(s.Compute).AllPages(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (f *Findings) Zone(ctx context.Context, s *Session, wanted []string) {
 	}
 }
 
-// Machines looks at flavors and images, and gives what the machines need. Disks tells with which the one of that place is made, of that flavor, and
+// Machines looks at flavors and images, and returns what the machines need. Disks tells with which the one of that place is made, of that flavor, and
 // nets how many
 // ports and floating IPs it has.
 func (f *Findings) Machines(ctx context.Context, s *Session, needs family.AccountNeeds, disks func(int, flavors.Flavor) Disks, nets func(int) (ports, floating int)) *Demand {
@@ -142,7 +142,7 @@ func (f *Findings) Machines(ctx context.Context, s *Session, needs family.Accoun
 	for i, need := range needs.Machines {
 		var image images.Image
 		ok := false
-		if need.Image.Image != "" { // somebody may ask for a flavor or an image by itself
+		if need.Image.Image != "" { // someone may ask for a flavor or an image by itself
 			image, ok = f.image(ctx, s, need.Image.Image)
 		}
 		one := Wants{Servers: 1}
@@ -189,7 +189,7 @@ func (f *Findings) image(ctx context.Context, s *Session, name string) (images.I
 	return image, true
 }
 
-// Offers gives flavors, images and zones. OpenStack tells no prices. Where a cloud's flavors are known by their ids, they are offered so, with
+// Offers returns flavors, images and zones. OpenStack tells no prices. Where a cloud's flavors are known by their ids, they are offered so, with
 // their names as descriptions.
 func Offers(ctx context.Context, s *Session, byID bool) (family.Offers, error) {
 	var out family.Offers

@@ -50,7 +50,7 @@ func Ensure(ctx context.Context, s *Session, p Pace, o Order) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := one == nil // nobody can have worked on it yet
+	ours := one == nil // no one can have worked on it yet
 	var id string
 	if ours {
 		opts, err := o.Options()
@@ -143,7 +143,7 @@ func (c *Catalog) Flavor(ctx context.Context, s *Session, name string) (flavors.
 	}
 }
 
-// Image gives an image that a server can be made of.
+// Image returns an image that a server can be made of.
 func (c *Catalog) Image(ctx context.Context, s *Session, name string) (images.Image, error) {
 	image, err := c.images.Get(name, func() (images.Image, error) { return image(ctx, s, name) })
 	if err == nil {
@@ -152,5 +152,5 @@ func (c *Catalog) Image(ctx context.Context, s *Session, name string) (images.Im
 	return image, err
 }
 
-// Forget has everything be looked up anew: what it stood for may be gone.
+// Forget has everything be looked up again: what it stood for may be gone.
 func (c *Catalog) Forget() { c.flavors.Forget(); c.images.Forget() }

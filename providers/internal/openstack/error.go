@@ -15,7 +15,7 @@ import (
 	"muster/providers/internal/account"
 )
 
-// Coded gives an error of the SDK its code, and the cloud's own words. Failures of the network stay as they are.
+// Coded returns an error of the SDK its code, and the cloud's own words. Failures of the network stay as they are.
 func Coded(err error) error {
 	var own *app.Error
 	var status gophercloud.ErrUnexpectedResponseCode
@@ -92,7 +92,7 @@ func broken(status int, message string) string {
 	return fmt.Sprintf("%s: it answered %d %s", text, status, http.StatusText(status))
 }
 
-// said gives what an answer's body says, and what kind of error that is by the service's own name. Nova and Cinder wrap it in the kind's name,
+// said returns what an answer's body says, and what kind of error that is by the service's own name. Nova and Cinder wrap it in the kind's name,
 // Neutron in NeutronError, Keystone in error; Glance and proxies answer with HTML, of which there is nothing to show.
 func said(body []byte) (kind, message string) {
 	var wrapped map[string]json.RawMessage

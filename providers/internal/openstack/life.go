@@ -14,7 +14,7 @@ import (
 // volumeTypes is the first version of Nova's interface in which a disk may name its type. From 2.37 on, a server must say which networks it is on.
 const volumeTypes = "2.67"
 
-// makeServer sends the one call that makes a server, and gives its id.
+// makeServer sends the one call that makes a server, and returns its id.
 func makeServer(ctx context.Context, s *Session, o servers.CreateOpts) (string, error) {
 	c := *s.Compute
 	for _, d := range o.BlockDevice {
@@ -163,7 +163,7 @@ func Sleep(ctx context.Context, s *Session, id string) error {
 	return unless(ctx, s, id, servers.Stop(ctx, s.Compute, id).ExtractErr(), func(now *Server) bool { return now.Status == "SHUTOFF" || now.TaskState == "powering-off" })
 }
 
-// unless forgives a conflict where somebody else brought the server to where it was to be brought, a moment before.
+// unless forgives a conflict where someone else brought the server to where it was to be brought, a moment before.
 func unless(ctx context.Context, s *Session, id string, err error, there func(*Server) bool) error {
 	if !gophercloud.ResponseCodeIs(err, http.StatusConflict) {
 		return err

@@ -29,7 +29,7 @@ type kept[T any] struct {
 	until time.Time
 }
 
-// Get gives what a name stands for, and asks where that is not known any more. Errors are not kept.
+// Get returns what a name stands for, and asks where that is not known any more. Errors are not kept.
 func (n *Names[T]) Get(name string, ask func() (T, error)) (T, error) {
 	n.mu.Lock()
 	have, ok := n.kept[name]
@@ -50,10 +50,10 @@ func (n *Names[T]) Get(name string, ask func() (T, error)) (T, error) {
 	return v, nil
 }
 
-// Forget has everything be asked anew.
+// Forget has everything be asked again.
 func (n *Names[T]) Forget() { n.mu.Lock(); defer n.mu.Unlock(); n.kept = nil }
 
-// flavorList gives all flavors that the project may use, sorted by name.
+// flavorList returns all flavors that the project may use, sorted by name.
 func flavorList(ctx context.Context, s *Session) ([]flavors.Flavor, error) {
 	var all []flavors.Flavor
 	err := flavors.ListDetail(s.Compute, flavors.ListOpts{}).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
@@ -120,7 +120,7 @@ func rank(i images.Image) int {
 	return 0
 }
 
-// imageList gives the images that the project sees.
+// imageList returns the images that the project sees.
 func imageList(ctx context.Context, s *Session, o images.ListOpts) ([]images.Image, error) {
 	var all []images.Image
 	err := images.List(s.Image, o).EachPage(ctx, Bounded(func(_ context.Context, page pagination.Page) (bool, error) {
@@ -131,7 +131,7 @@ func imageList(ctx context.Context, s *Session, o images.ListOpts) ([]images.Ima
 	return all, err
 }
 
-// usable gives EInvalid for an image that no server can be made of.
+// usable returns EInvalid for an image that no server can be made of.
 func usable(i images.Image) error {
 	if i.Status == images.ImageStatusActive {
 		return nil
@@ -141,7 +141,7 @@ func usable(i images.Image) error {
 	return e
 }
 
-// fits gives EInvalid for an image that is too large for a flavor, with the disk that it boots from.
+// fits returns EInvalid for an image that is too large for a flavor, with the disk that it boots from.
 func fits(f flavors.Flavor, i images.Image, d Disks) error {
 	disk := cmp.Or(d.BootGB, f.Disk)
 	needed := max(i.MinDiskGigabytes, int((i.SizeBytes+1<<30-1)>>30), int((i.VirtualSize+1<<30-1)>>30))

@@ -13,10 +13,10 @@ type Pace struct {
 }
 
 // Usual suits clouds that build a server in half a minute. Nova shows a server by the time that its call is answered, but several API servers may read from
-// databases that follow each other, and a call that a proxy gave up on may still be carried out; how long that takes nobody says.
+// databases that follow each other, and a call that a proxy gave up on may still be carried out; how long that takes no one says.
 var Usual = Pace{First: 500 * time.Millisecond, Most: 4 * time.Second, Patience: 4 * time.Minute, Late: 5 * time.Second}
 
-// Until looks again and again until something is done. It gives false where patience ends first.
+// Until looks again and again until something is done. It returns false where patience ends first.
 func (p Pace) Until(ctx context.Context, look func() (done bool, err error)) (bool, error) {
 	pause, end := p.First, time.Now().Add(p.Patience)
 	for {
@@ -58,14 +58,14 @@ type turn struct {
 	waiting int
 }
 
-// NewTurns begins with nobody in turn.
+// NewTurns begins with no one in turn.
 func NewTurns() *Turns {
 	t := &Turns{held: make(chan map[string]*turn, 1)}
 	t.held <- map[string]*turn{}
 	return t
 }
 
-// Take waits for the turn on a name, and gives what ends it.
+// Take waits for the turn on a name, and returns what ends it.
 func (t *Turns) Take(ctx context.Context, name string) (done func(), err error) {
 	all := <-t.held
 	one := all[name]

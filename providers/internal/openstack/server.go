@@ -88,7 +88,7 @@ func (s *Server) going() bool {
 
 func (s *Server) gone() bool { return s.Status == "DELETED" || s.Status == "SOFT_DELETED" }
 
-// Machine gives the server in the family's words. Networks are the names of those that it is on, the first one first, where that is known.
+// Machine returns the server in the family's words. Networks are the names of those that it is on, the first one first, where that is known.
 func (s *Server) Machine(networks []string) family.Machine {
 	m := family.Machine{ID: s.ID, Hostname: s.Name, Tags: s.Tags(), OwnRoot: true, Zone: s.AvailabilityZone, MadeAt: s.Created, State: s.state(), Addresses: s.addresses(networks)}
 	m.Note = "OpenStack server, " + s.Status
@@ -168,7 +168,7 @@ func place(order []string, name string) int {
 	return len(order)
 }
 
-// Get gives a server; ENotFound where there is none.
+// Get returns a server; ENotFound where there is none.
 func Get(ctx context.Context, s *Session, id string) (*Server, error) {
 	if !IsID(id) {
 		return nil, app.Errorf(app.ENotFound, "there is no server %q", id)
@@ -192,7 +192,7 @@ func Get(ctx context.Context, s *Session, id string) (*Server, error) {
 	return out.Server, nil
 }
 
-// All gives the servers that carry all of the tags. Nova filters by metadata for administrators alone, so it is done here.
+// All returns the servers that carry all of the tags. Nova filters by metadata for administrators alone, so it is done here.
 func All(ctx context.Context, s *Session, tags map[string]string) ([]*Server, error) {
 	var found []*Server
 	err := Whole(func() error {
@@ -239,7 +239,7 @@ func carries(has, wanted map[string]string) bool {
 	return true
 }
 
-// find gives the server of an intent; nil where there is none. Of several the oldest counts, so that everybody takes the same.
+// find returns the server of an intent; nil where there is none. Of several the oldest counts, so that everyone takes the same.
 func find(ctx context.Context, s *Session, tags map[string]string) (*Server, error) {
 	found, err := All(ctx, s, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagIntent: tags[family.TagIntent]})
 	if err != nil {

@@ -77,7 +77,7 @@ func NewSessions(o Options) *Sessions {
 	return &Sessions{auth: o.Auth, region: o.Region, micro: o.Microversion, client: o.Client, turn: make(chan struct{}, 1)}
 }
 
-// NewClient gives an HTTP client that trusts the system's authorities, or just those of a bundle of certificates in PEM form. It follows no
+// NewClient returns an HTTP client that trusts the system's authorities, or just those of a bundle of certificates in PEM form. It follows no
 // redirects, for the token would go along to wherever they lead.
 func NewClient(via account.Network, bundle string) (*http.Client, error) {
 	transport := via.Transport()
@@ -93,14 +93,14 @@ func NewClient(via account.Network, bundle string) (*http.Client, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, nil
 }
 
-// Unauthenticated gives what the SDK asks an identity service with.
+// Unauthenticated returns what the SDK asks an identity service with.
 func Unauthenticated(client *http.Client) *gophercloud.ProviderClient {
 	p := &gophercloud.ProviderClient{HTTPClient: *client}
 	p.UserAgent.Prepend("muster")
 	return p
 }
 
-// Get gives a session whose token is good for a while.
+// Get returns a session whose token is good for a while.
 func (s *Sessions) Get(ctx context.Context) (*Session, error) {
 	if have := s.held(); have != nil {
 		return have, nil
@@ -214,7 +214,7 @@ func (s *Sessions) open(token Token) (*Session, error) {
 
 var versioned = regexp.MustCompile(`/v[0-9]+(\.[0-9]+)?(/|$)`)
 
-// chosen gives the region to work in: the one that is wanted, or the only one that there is.
+// chosen returns the region to work in: the one that is wanted, or the only one that there is.
 func chosen(catalog []Endpoint, wanted string) (string, error) {
 	var regions []string
 	for _, e := range catalog {
@@ -251,7 +251,7 @@ func missing(service, region string) *app.Error {
 	return e
 }
 
-// Needs gives an error where a service is not there.
+// Needs returns an error where a service is not there.
 func (s *Session) Needs(service string, c *gophercloud.ServiceClient) error {
 	if c == nil {
 		return missing(service, s.Region)

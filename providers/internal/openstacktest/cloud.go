@@ -47,7 +47,7 @@ type Cloud struct {
 	PageSize  int
 	Limits    Limits
 	Used      Limits // by others of the project
-	Fault     string // what becomes of servers that are built
+	Fault     string // what happens to servers that are built
 	Forbidden string // a call that policy does not allow, such as "POST /servers"
 	Keeps     bool   // Nova fails to delete volumes with their servers
 	Routed    bool   // the private networks have a router to the external one
@@ -93,7 +93,7 @@ type Network struct {
 	Subnets          []string
 }
 
-// New gives a cloud without servers.
+// New returns a cloud without servers.
 func New() *Cloud {
 	c := &Cloud{build: 2 * time.Millisecond, Tells: 30 * time.Millisecond, tokens: map[string]time.Time{}, servers: map[string]*server{}, ports: map[string]*port{}, ips: map[string]*floating{},
 		groups: map[string]*group{}, volumes: map[string]*volume{}, jobs: map[string]*dnsJob{},
@@ -261,7 +261,7 @@ func (c *Cloud) authenticate(w http.ResponseWriter, r *http.Request) {
 			for _, side := range []string{"admin", "internal", "public"} {
 				address := "http://" + r.Host + paths[kind]
 				if region != Region || side == "admin" {
-					address = "http://127.0.0.1:1" + paths[kind] // nobody is to go there
+					address = "http://127.0.0.1:1" + paths[kind] // no one is to go there
 				}
 				at = append(at, object{"id": newID(), "interface": side, "region": region, "region_id": region, "url": address})
 			}
@@ -354,7 +354,7 @@ func matches(o object, q url.Values, names ...string) bool {
 	return true
 }
 
-// unknown gives a key that is not among those that are known, or "".
+// unknown returns a key that is not among those that are known, or "".
 func unknown(has map[string]json.RawMessage, known ...string) string {
 	for k := range has {
 		if !slices.Contains(known, k) {

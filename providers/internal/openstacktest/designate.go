@@ -116,7 +116,7 @@ func (c designate) deleteSet(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusAccepted, shownSet(c.sets[i]))
 }
 
-// Named gives what a name leads to.
+// Named returns what a name leads to.
 func (c *Cloud) Named(name string) (out []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +131,7 @@ func (c *Cloud) Named(name string) (out []string) {
 	return out
 }
 
-// Take has somebody else put a record at a name.
+// Take has someone else put a record at a name.
 func (c *Cloud) Take(name, kind, data string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

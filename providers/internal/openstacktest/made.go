@@ -15,7 +15,7 @@ type Made struct {
 	Volumes                          []string // such as "30 GB ssd from debian-12"
 }
 
-// Servers gives all servers, sorted by name.
+// Servers returns all servers, sorted by name.
 func (c *Cloud) Servers() []Made {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +44,7 @@ func (c *Cloud) Servers() []Made {
 	return out
 }
 
-// Lose has a server go, as when somebody deletes it by other means.
+// Lose has a server go, as when someone deletes it by other means.
 func (c *Cloud) Lose(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -152,7 +152,7 @@ func (c neutron) changePort(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, object{"port": object{"id": id, "device_id": p.server, "network_id": p.network, "security_groups": p.groups}})
 }
 
-// Behind gives the names of the groups that all ports of a server are in.
+// Behind returns the names of the groups that all ports of a server are in.
 func (c *Cloud) Behind(server string) (names []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -411,7 +411,7 @@ func (c neutron) showQuotas(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, object{"quota": quota})
 }
 
-// Rules gives the rules of a group as text, sorted.
+// Rules returns the rules of a group as text, sorted.
 func (c *Cloud) Rules(name string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -432,7 +432,7 @@ func (c *Cloud) Rules(name string) []string {
 	return out
 }
 
-// LoseGroup has a group go that nobody uses, as when somebody tidies up.
+// LoseGroup has a group go that no one uses, as when someone tidies up.
 func (c *Cloud) LoseGroup(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -157,7 +157,7 @@ func (c nova) listZones(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, object{"availabilityZoneInfo": all})
 }
 
-// used gives what is used of the limits.
+// used returns what is used of the limits.
 func (c *Cloud) used() Limits {
 	u := c.Used
 	for _, s := range c.servers {

@@ -18,7 +18,7 @@ const (
 	Isolated   = "6a6aa5e1-73cd-4a91-a48e-8e9ff0f5ad8b"
 )
 
-// NewRackspace gives a Rackspace account without servers: identity version 2, and Nova's second version without zones, ports or groups.
+// NewRackspace returns a Rackspace account without servers: identity version 2, and Nova's second version without zones, ports or groups.
 func NewRackspace() *Cloud {
 	c := New()
 	c.rackspace = true

@@ -48,7 +48,7 @@ func readClaim(text string) map[string]string {
 	return map[string]string{family.TagInstallation: v.Get(family.TagInstallation), family.TagCluster: v.Get(family.TagCluster), family.TagIntent: v.Get(family.TagIntent)}
 }
 
-// ours gives what a set claims, and for which name; nil where it is no claim.
+// ours returns what a set claims, and for which name; nil where it is no claim.
 func ours(s Set) (name string, tags map[string]string) {
 	name, ok := strings.CutPrefix(s.Name, claimPrefix)
 	if !ok || s.Type != typeTXT || s.Routed {

@@ -21,7 +21,7 @@ type Set struct {
 
 // Zone is a zone as its cloud keeps it. Names are whole.
 type Zone interface {
-	// Sets gives what the zone has of a type, or by a name, or both; "" is every one. None is an empty list and no error.
+	// Sets returns what the zone has of a type, or by a name, or both; "" is every one. None is an empty list and no error.
 	Sets(ctx context.Context, name, kind string) ([]Set, error)
 	// Write has a name have just these values of a type, whatever it had before.
 	Write(ctx context.Context, s Set) error
@@ -57,7 +57,7 @@ func change(ctx context.Context, z Zone, all []Set) error {
 
 // Keep has a machine's name lead to its addresses, and to nothing else. Names that its intent had before go. Doing it again changes nothing.
 // EConflict where the name
-// is somebody else's.
+// is someone else's.
 func Keep(ctx context.Context, z Zone, zone string, m family.Machine) error {
 	name := Plain(m.Hostname)
 	if !family.InZone(name, zone) {
@@ -127,7 +127,7 @@ func free(name string, tags map[string]string, have, beside []Set) error {
 	return nil
 }
 
-// claimsOf gives the names that are claimed with all of the tags, with what is claimed.
+// claimsOf returns the names that are claimed with all of the tags, with what is claimed.
 func claimsOf(ctx context.Context, z Zone, tags map[string]string) (map[string]map[string]string, error) {
 	all, err := z.Sets(ctx, "", typeTXT)
 	out := map[string]map[string]string{}
@@ -172,7 +172,7 @@ func Drop(ctx context.Context, z Zone, tags map[string]string) error {
 // kindRecord is what records are called among what a cluster shares.
 const kindRecord = "dns_record"
 
-// Shared gives the names that are claimed with all of the tags.
+// Shared returns the names that are claimed with all of the tags.
 func Shared(ctx context.Context, z Zone, tags map[string]string) ([]family.SharedThing, error) {
 	claims, err := claimsOf(ctx, z, tags)
 	var out []family.SharedThing

@@ -86,7 +86,7 @@ func TestKeepAndDrop(t *testing.T) {
 		}
 		in.sets = in.sets[:2]
 		step("another name", batch+moved, Keep(t.Context(), z, "z.test", node("b.z.test", v4)))
-		// What routes is somebody else's, though our claim stands beside it.
+		// What routes is someone else's, though our claim stands beside it.
 		mine := slices.Clone(in.sets)
 		in.sets[1] = Set{Name: "b.z.test", Type: "A", Routed: true}
 		if err := Keep(t.Context(), z, "z.test", node("b.z.test", v4)); app.CodeOf(err) != app.EConflict || len(in.done) > 0 {

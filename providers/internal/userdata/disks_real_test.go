@@ -78,7 +78,7 @@ func (d *disks) read(name string) string {
 }
 
 // boot starts the machine: what fstab has is mounted, what before says is done, the script runs twice, what after says is done, and all mounts go
-// with the namespace. It gives
+// with the namespace. It returns
 // what was formatted and mounted by the script, and what after printed.
 func (d *disks) boot(t *testing.T, before, after string) (did, said string) {
 	t.Helper()
@@ -174,7 +174,7 @@ func TestEmptyDisksAreFormattedOnce(t *testing.T) {
 	if did != "" || said != "first\nsecond\n" || d.read("etc/fstab") != before {
 		t.Errorf("at the second start: %q, %q, %s", did, said, d.read("etc/fstab"))
 	}
-	// Nor is anything done to disks that hold something and are not mounted, since somebody has taken the entries out.
+	// Nor is anything done to disks that hold something and are not mounted, since someone has taken the entries out.
 	d.write(t, "etc/fstab", "")
 	if did, _ = d.boot(t, "", ""); did != "" || d.read("etc/fstab") != "" {
 		t.Errorf("without entries: %q, %q", did, d.read("etc/fstab"))

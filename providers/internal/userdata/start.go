@@ -28,7 +28,7 @@ var startText string
 
 var userForm = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}$`)
 
-// StartScript gives the script for clouds whose images have no cloud-init, but an agent that runs a script as root at each start. It does its work
+// StartScript returns the script for clouds whose images have no cloud-init, but an agent that runs a script as root at each start. It does its work
 // at the first one: what Muster changes later, such as who is let in, is not to be undone. It is for Linux with bash. The public half of the host key is
 // returned beside it. EInvalid for a host key that cannot be read, and for a user that is no name.
 func StartScript(spec family.MachineSpec, o StartOptions) (script, hostKey string, err error) {

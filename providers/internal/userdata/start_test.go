@@ -56,7 +56,7 @@ func (r rooted) read(name string) string {
 	return string(b)
 }
 
-// run starts the machine, and gives what was done to the host.
+// run starts the machine, and returns what was done to the host.
 func (r rooted) run(t *testing.T, script string) string {
 	t.Helper()
 	_ = os.Remove(filepath.Join(r.dir, "did"))

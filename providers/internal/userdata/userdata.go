@@ -54,7 +54,7 @@ type config struct {
 	Commands    []any             `yaml:"runcmd,omitempty"`
 }
 
-// CloudConfig gives the user data for a machine, and the public half of the host key that it holds. EInvalid for a host key that cannot be
+// CloudConfig returns the user data for a machine, and the public half of the host key that it holds. EInvalid for a host key that cannot be
 // read, and ETooLarge for more than any cloud takes.
 func CloudConfig(spec family.MachineSpec, o Options) (text, hostKey string, err error) {
 	c := config{Hostname: account.Name(spec.Hostname), FQDN: spec.Hostname, DeleteKeys: true}
@@ -97,7 +97,7 @@ var kinds = map[string]string{"ssh-ed25519": "ed25519", "ssh-rsa": "rsa", "ecdsa
 
 const diskScriptPath = "/usr/local/sbin/muster-data-disks"
 
-// diskScript formats and mounts disks that nobody uses. It takes only whole disks without partitions, file system or mount, and running it
+// diskScript formats and mounts disks that no one uses. It takes only whole disks without partitions, file system or mount, and running it
 // again changes nothing. Disks are mounted by their file system's id, since their names change from start to start.
 const diskScript = `#!/bin/sh
 # Formats disks that hold nothing, and mounts them at /data, /data2 and so on.

@@ -5,10 +5,10 @@ import "math/bits"
 // Set is a bit set over small numbers. All sets of one problem have the same length.
 type Set []uint64
 
-// Words gives how many words a set over n numbers has.
+// Words returns how many words a set over n numbers has.
 func Words(n int) int { return (n + 63) / 64 }
 
-// New gives an empty set of so many words.
+// New returns an empty set of so many words.
 func New(words int) Set { return make(Set, words) }
 
 // Has tells whether i is a member.
@@ -20,7 +20,7 @@ func (s Set) Add(i int) { s[i>>6] |= 1 << (i & 63) }
 // Del takes i out.
 func (s Set) Del(i int) { s[i>>6] &^= 1 << (i & 63) }
 
-// Clone gives a copy of s.
+// Clone returns a copy of s.
 func (s Set) Clone() Set { return append(Set(nil), s...) }
 
 // CopyFrom makes s the same as t.
@@ -43,7 +43,7 @@ func (s Set) Empty() bool {
 	return true
 }
 
-// Count gives the number of members.
+// Count returns the number of members.
 func (s Set) Count() int {
 	n := 0
 	for _, w := range s {
@@ -52,7 +52,7 @@ func (s Set) Count() int {
 	return n
 }
 
-// Next gives the smallest member that is at least i, or -1.
+// Next returns the smallest member that is at least i, or -1.
 func (s Set) Next(i int) int {
 	w := i >> 6
 	if w >= len(s) {
@@ -140,7 +140,7 @@ func (s Set) Within(t, u Set) bool {
 	return true
 }
 
-// Common gives the number of members in both, counting no further than limit.
+// Common returns the number of members in both, counting no further than limit.
 func (s Set) Common(t Set, limit int) int {
 	n := 0
 	for i := range s {
@@ -151,7 +151,7 @@ func (s Set) Common(t Set, limit int) int {
 	return n
 }
 
-// FirstCommon gives the smallest member of both, or -1.
+// FirstCommon returns the smallest member of both, or -1.
 func (s Set) FirstCommon(t Set) int {
 	for i := range s {
 		if x := s[i] & t[i]; x != 0 {
@@ -167,7 +167,7 @@ type Pool struct {
 	free  []Set
 }
 
-// Get gives an empty set.
+// Get returns an empty set.
 func (p *Pool) Get() Set {
 	if n := len(p.free); n > 0 {
 		s := p.free[n-1]
@@ -178,7 +178,7 @@ func (p *Pool) Get() Set {
 	return New(p.Words)
 }
 
-// Copy gives a copy of t.
+// Copy returns a copy of t.
 func (p *Pool) Copy(t Set) Set {
 	s := p.Get()
 	s.CopyFrom(t)

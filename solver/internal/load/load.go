@@ -67,7 +67,7 @@ func (l Load) Within(m Load) bool {
 // Free tells whether nothing is taken that hardware could be short of.
 func (l Load) Free() bool { return l[0] == 0 && l[1] == 0 && l[2] == 0 }
 
-// RoomOn gives how many nodes of a flavor a host can take, and what it has left of all that the flavor does not state.
+// RoomOn returns how many nodes of a flavor a host can take, and what it has left of all that the flavor does not state.
 func RoomOn(h layout.Host, f template.Flavor) (nodes int, free Load) {
 	nodes, free = h.Nodes, Boundless
 	for i, d := range []struct {

@@ -6,7 +6,7 @@ import "slices"
 // the one that is mapped to itself.
 type Leaders map[string]string
 
-// Find gives the leader of a service's block.
+// Find returns the leader of a service's block.
 func (l Leaders) Find(name string) string {
 	for l[name] != name {
 		name = l[name]

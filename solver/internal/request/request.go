@@ -42,10 +42,10 @@ func Preferred(asked template.Preference, t *template.Template) template.Prefere
 	return asked
 }
 
-// Distinct gives names in order, and each once.
+// Distinct returns names in order, and each once.
 func Distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// Offered gives the hardware and image types that a provider has, by name.
+// Offered returns the hardware and image types that a provider has, by name.
 func Offered(c *template.Catalog, provider string) (hardware, images []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Hardware)) {
 		if c.Hardware[name].Providers[provider].Flavor != "" {

@@ -34,7 +34,7 @@ type reviewer struct {
 	found    []Flaw
 }
 
-// Flaws gives everything that is wrong with a request, whatever else is.
+// Flaws returns everything that is wrong with a request, whatever else is.
 func Flaws(c *template.Catalog, r layout.LayoutRequest) []Flaw {
 	v := &reviewer{c: c, r: r, t: c.Templates[r.Template]}
 	v.template()
@@ -69,7 +69,7 @@ func didYouMean(near, all []string) string {
 	return "There is none."
 }
 
-// instead gives a repair for each of some names, to be used instead of another one.
+// instead returns a repair for each of some names, to be used instead of another one.
 func instead(what, wrong string, some []string, at func(r *layout.LayoutRequest) *string) []Repair {
 	var out []Repair
 	for _, name := range some {
@@ -126,7 +126,7 @@ func (v *reviewer) prefer() {
 		"Preference %s does not exist.", wrong)
 }
 
-// orElse gives the near names, or where there are none the others.
+// orElse returns the near names, or where there are none the others.
 func orElse(near, all []string) []string {
 	if len(near) > 0 {
 		return near
@@ -229,7 +229,7 @@ func (v *reviewer) barred(of TypeSort, name string) bool {
 
 func capital(s string) string { return string(s[0]-'a'+'A') + s[1:] }
 
-// elsewhere gives the other providers, since what one does not have another may.
+// elsewhere returns the other providers, since what one does not have another may.
 func (v *reviewer) elsewhere(of TypeSort, want string, list []string) []Repair {
 	var some []string
 	for _, name := range sortedNames(v.c.Providers) {

@@ -45,7 +45,7 @@ func (v *reviewer) names() {
 	}
 }
 
-// usable gives the services that the template allows, by name.
+// usable returns the services that the template allows, by name.
 func (v *reviewer) usable() []string {
 	return slices.DeleteFunc(sortedNames(v.c.Services), func(s string) bool {
 		return v.t != nil && len(v.t.Compatibility.Services) > 0 && !slices.Contains(v.t.Compatibility.Services, s)

@@ -9,7 +9,7 @@ import (
 // someNear is how many near names are offered at most.
 const someNear = 3
 
-// nearNames gives the names that someone may have meant, nearest first: those with few typing errors, as many as a third
+// nearNames returns the names that someone may have meant, nearest first: those with few typing errors, as many as a third
 // of the letters at most.
 func nearNames(written string, names []string) []string {
 	type near struct {

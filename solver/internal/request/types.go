@@ -32,7 +32,7 @@ var Images = TypeSort{"image",
 	func(c *template.ServiceConstraint) *[]string { return &c.Images },
 }
 
-// Others gives the types of a provider that a list does not have.
+// Others returns the types of a provider that a list does not have.
 func Others(list, offered []string) []string {
 	return slices.DeleteFunc(slices.Clone(offered), func(name string) bool { return slices.Contains(list, name) })
 }

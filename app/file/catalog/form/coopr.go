@@ -150,7 +150,7 @@ type cooprConstraint struct {
 	} `yaml:"quantities"`
 }
 
-// CooprDoc gives a fresh struct for a kind.
+// CooprDoc returns a fresh struct for a kind.
 func CooprDoc(k Kind) any {
 	switch k {
 	case KindProvider:

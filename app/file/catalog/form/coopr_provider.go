@@ -30,7 +30,7 @@ var cooprSettings = map[string]map[string]string{
 // cooprKeys are settings of every type in Coopr that Muster has no use for.
 var cooprKeys = map[string]string{"ssh_keypair": "", "ssh_key_resource": "", "api_key_resource": ""}
 
-// cooprSettingsOf gives the settings of one of Coopr's providers by our names. Coopr writes down every field, empty ones too: those say nothing.
+// cooprSettingsOf returns the settings of one of Coopr's providers by our names. Coopr writes down every field, empty ones too: those say nothing.
 func cooprSettingsOf(typ string, settings map[string]any) map[string]any {
 	out := map[string]any{}
 	names, ours := cooprSettings[typ]

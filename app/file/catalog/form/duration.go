@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// duration is a length of time as people write it: 30s, 10m, 8h, 30d, or several of them such as 1d12h, or 0.
+// duration is a duration as people write it: 30s, 10m, 8h, 30d, or several of them such as 1d12h, or 0.
 type duration time.Duration
 
 // durationPattern is also what the schema says.

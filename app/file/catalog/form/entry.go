@@ -141,7 +141,7 @@ func (e *Entry) Find(path []any) (place *yaml.Node, words string, found bool) {
 	return place, words, !lost
 }
 
-// Follow gives what an alias stands for.
+// Follow returns what an alias stands for.
 func Follow(n *yaml.Node) *yaml.Node {
 	for i := 0; n.Kind == yaml.AliasNode && n.Alias != nil && i < MaxDepth; i++ {
 		n = n.Alias
@@ -149,7 +149,7 @@ func Follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// Child gives the key and the value nodes for a key of a mapping, nil where there is none.
+// Child returns the key and the value nodes for a key of a mapping, nil where there is none.
 func Child(n *yaml.Node, key string) (k, x *yaml.Node) {
 	n = Follow(n)
 	if n.Kind != yaml.MappingNode {

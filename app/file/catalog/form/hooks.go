@@ -31,7 +31,7 @@ func hooks(docs []hookDoc) (out []template.OperationHook) {
 	return out
 }
 
-// sorted gives names in order, each once.
+// sorted returns names in order, each once.
 func sorted(names []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// JSONNode reads one JSON value into the same kind of tree as YAML gives, so that one decoder serves both and every
+// JSONNode reads one JSON value into the same kind of tree as YAML returns, so that one decoder serves both and every
 // problem has its place. JSON is not handed to the YAML parser, which stumbles over some of it (surrogate pairs, tabs,
 // a line break before a colon) and takes much that is not JSON.
 func JSONNode(data []byte) (*yaml.Node, error) {

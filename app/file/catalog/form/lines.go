@@ -14,7 +14,7 @@ type lines struct {
 	at map[string]int
 }
 
-// all gives them; nil where there are none.
+// all returns them; nil where there are none.
 func (l lines) all() map[string]int {
 	if len(l.at) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func (l lines) list(name string, n int, path ...any) {
 	}
 }
 
-// linesOf gives the lines of a template's constraints, defaults and compatibility, by the paths that app.About tells of.
+// linesOf returns the lines of a template's constraints, defaults and compatibility, by the paths that app.About tells of.
 func linesOf(e *Entry, t *template.Template) map[string]int {
 	l := lines{e, map[string]int{}}
 	c := t.Constraints
@@ -86,7 +86,7 @@ func linesOf(e *Entry, t *template.Template) map[string]int {
 	return l.all()
 }
 
-// linesOfService gives the line of what a service needs.
+// linesOfService returns the line of what a service needs.
 func linesOfService(e *Entry) map[string]int {
 	l := lines{e, map[string]int{}}
 	l.add("needs", "needs")

@@ -207,7 +207,7 @@ type leaseDoc struct {
 	said    bool     // it is written even where it says nothing
 }
 
-// nativeDocs gives a fresh struct for a kind.
+// nativeDocs returns a fresh struct for a kind.
 func NativeDoc(k Kind) any {
 	switch k {
 	case KindProvider:

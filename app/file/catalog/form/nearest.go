@@ -6,7 +6,7 @@ import (
 	"muster/app/phrase"
 )
 
-// DidYouMean gives a hint that names the candidate nearest to what was written, or "" where none is near.
+// DidYouMean returns a hint that names the candidate nearest to what was written, or "" where none is near.
 func DidYouMean(written string, candidates []string) string {
 	if n := phrase.Nearest(written, candidates); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)

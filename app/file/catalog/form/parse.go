@@ -131,7 +131,7 @@ func (d *Decoder) Entry(e *Entry, doc any, convert func(e *Entry, doc any) any) 
 	return e
 }
 
-// ValueOf gives what a pointer points to, ready to be set.
+// ValueOf returns what a pointer points to, ready to be set.
 func ValueOf(pointer any) reflect.Value { return reflect.ValueOf(pointer).Elem() }
 
 // ReportSyntax reports a file that could not be read to its end.

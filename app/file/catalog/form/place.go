@@ -49,8 +49,8 @@ func placesUnder(t reflect.Type, above []string) (out []place) {
 	return out
 }
 
-// elsewhere gives a hint for a key that stands under path, where it is not known, but is known nearby: size at the top
-// of a template belongs under constraints. It gives "" where there is no such place, or too many.
+// elsewhere returns a hint for a key that stands under path, where it is not known, but is known nearby: size at the top
+// of a template belongs under constraints. It returns "" where there is no such place, or too many.
 func elsewhere(places []place, path, key string) string {
 	var here []string
 	if path != "" {

@@ -33,7 +33,7 @@ type Problem struct {
 	Name  string `json:"name,omitempty"`
 }
 
-// String gives "file:line:column: severity: message; hint", the form that editors know how to jump to.
+// String returns "file:line:column: severity: message; hint", the form that editors know how to jump to.
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.Origin.String())
@@ -52,7 +52,7 @@ type Problems []Problem
 
 var _ error = Problems(nil)
 
-// Error gives one problem per line.
+// Error returns one problem per line.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -95,7 +95,7 @@ func (r *Reporter) Add(p Problem) {
 // Count is how many problems there are, those among them that are not listed.
 func (r *Reporter) Count() int { return r.said }
 
-// Sorted gives the problems in reading order. Where there were too many, the last one says so.
+// Sorted returns the problems in reading order. Where there were too many, the last one says so.
 func (r *Reporter) Sorted() Problems {
 	slices.SortStableFunc(r.List, func(a, b Problem) int {
 		return cmp.Or(

@@ -11,7 +11,7 @@ type schemer interface {
 	schema() map[string]any
 }
 
-// Schema gives the JSON Schema (draft 2020-12) of one document of Muster's own form, for editors. It is made from the
+// Schema returns the JSON Schema (draft 2020-12) of one document of Muster's own form, for editors. It is made from the
 // structs that the decoder fills, so the two say the same. Indented, with a line break at the end.
 func Schema() []byte {
 	defs, one := map[string]any{}, []any{}

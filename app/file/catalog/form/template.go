@@ -72,7 +72,7 @@ func (immutableDoc) schema() map[string]any {
 	return map[string]any{"oneOf": []any{map[string]any{"type": "boolean"}, schemaOf[[]string]()}}
 }
 
-// paths gives the parts, with the keys of the configuration where all are meant.
+// paths returns the parts, with the keys of the configuration where all are meant.
 func (i immutableDoc) paths(config map[string]any) (out []string) {
 	if !i.config {
 		return i.parts

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Text gives a document as YAML.
+// Text returns a document as YAML.
 func Text(doc any) string {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
@@ -188,7 +188,7 @@ func constraintsDocOf(c template.Constraints, says func(path string) bool) const
 	return d
 }
 
-// limit gives nil where there is none.
+// limit returns nil where there is none.
 func limit(most int) *int {
 	if most == template.Unlimited {
 		return nil

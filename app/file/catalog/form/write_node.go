@@ -24,7 +24,7 @@ type spelled interface {
 	isSaid() bool
 }
 
-// nodeOf gives a document of our own form as a tree. Keys stand in the order of the struct's fields; what is absent, or the zero value,
+// nodeOf returns a document of our own form as a tree. Keys stand in the order of the struct's fields; what is absent, or the zero value,
 // is left out.
 func nodeOf(doc any) *yaml.Node {
 	return encode(reflect.ValueOf(doc))
@@ -197,7 +197,7 @@ func (x duration) toNode() *yaml.Node {
 	return textNode(out)
 }
 
-// toNode finds the unit in which a whole number gives the rate.
+// toNode finds the unit in which a whole number returns the rate.
 func (x Rate) toNode() *yaml.Node {
 	for _, u := range []struct {
 		seconds float64

@@ -96,7 +96,7 @@ func (r *randomAmendments) ask() {
 	r.Amend(r.cluster, p, c)
 }
 
-// rollBack undoes the latest operation, whose machines are given back and whose nodes that are gone are made anew.
+// rollBack undoes the latest operation, whose machines are given back and whose nodes that are gone are made again.
 func (r *randomAmendments) rollBack() {
 	o := r.Latest(r.cluster)
 	if o.Kind == app.OperationCreate {

@@ -178,7 +178,7 @@ func (t *storeTest) hookVetoesGoOn() {
 	t.goOnsDue()
 }
 
-// topsUp: what a cluster lacks is asked for again, later each time, until it has come or somebody says that it is enough.
+// topsUp: what a cluster lacks is asked for again, later each time, until it has come or someone says that it is enough.
 func (t *storeTest) topsUp() {
 	_, err := t.goOn(t.shortOfOne(app.FailureGoOn))
 	t.Must(err)
@@ -287,7 +287,7 @@ func (t *storeTest) topUpEndsByHand() {
 	t.lacksNothing()
 }
 
-// topUpEndsWithCluster: what goes takes with it what it lacks. Where nobody wants the others, they are not asked for.
+// topUpEndsWithCluster: what goes takes with it what it lacks. Where no one wants the others, they are not asked for.
 func (t *storeTest) topUpEndsWithCluster() {
 	t.lacks(true)
 	t.Submit(app.OperationDelete, "web-1", apptest.Remove(2), true)

@@ -89,7 +89,7 @@ func (t *storeTest) buildsAsk() {
 	b.settle()
 	b.is(one.ID, app.BuildReady)
 	b.Must(b.answered(b.told("web/1 ready")["web/1 ready"], "", 0, ""))
-	// denied: said in words, and begun anew by another event
+	// denied: said in words, and begun again by another event
 	two, q := b.asked("web/2")
 	b.Must(b.review(q, cluster.VerdictDeny, "not on a Friday"))
 	b.settle()
@@ -106,7 +106,7 @@ func (t *storeTest) buildsAsk() {
 		b.Error("the refused one asks again")
 	}
 	b.made(1)
-	// ended while it asks: nobody is bothered any more
+	// ended while it asks: no one is bothered any more
 	if e := b.ends("web/2"); e.Outcome != appbuild.BuildTakenEnded || e.Build != anew.ID {
 		b.Errorf("its end is %+v", e)
 	}

@@ -58,7 +58,7 @@ func (t *storeTest) ownCatalog() {
 	if _, err := s.OwnCatalogVersion(ctx, "own-b", web, 2); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("a version that is another tenant's: %v", err)
 	}
-	// Removed, and written anew: versions go on.
+	// Removed, and written again: versions go on.
 	three := save(ada, "", catalog.OwnCatalogSave{Entries: texts(web, ""), Revision: two, AsOf: two})
 	if list, _, err := s.OwnCatalog(ctx, "own-a"); err != nil || len(list) != 0 {
 		t.Errorf("after the removal: %+v, %v", list, err)
@@ -85,7 +85,7 @@ func (t *storeTest) ownCatalog() {
 	if use, err := s.CatalogUse(ctx, "own-a"); err != nil || use.Providers[cloud.Name] != 1 {
 		t.Errorf("%+v, %v", use, err)
 	}
-	// Templates: those of the installation and the tenant's own, by time, and nobody else's.
+	// Templates: those of the installation and the tenant's own, by time, and no one else's.
 	if _, err := s.RecordCatalog(ctx, []template.CatalogVersion{{Kind: template.KindTemplate, Name: "web-own", Hash: "base", Text: "{}", At: now, By: "server"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// linked ties somebody of a chat to an account.
+// linked ties someone of a chat to an account.
 func (t *storeTest) linked(user, external string) {
 	t.Helper()
 	hash := identity.HashToken(strings.ToLower(user + external))
@@ -162,7 +162,7 @@ func (t *storeTest) chatHomes() {
 	t.Must(t.Store.DropHome(t.Ctx, "slack", "T1", "U2"))
 	stale("U1c")
 
-	// So does who somebody is.
+	// So does who someone is.
 	t.Must(t.Store.SaveHome(t.Ctx, home, t.Clock.Now()))
 	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: "ada", Role: app.RoleUser, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
 	t.Clock.Move(time.Second)

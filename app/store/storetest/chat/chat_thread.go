@@ -74,7 +74,7 @@ func (t *storeTest) chatThreads() {
 	t.Drain()
 	told()
 
-	// Other tenants' cards of the same name are none of it, and a cluster without a card is told of directly.
+	// Other tenants' cards of the same name are none of it, and a cluster without a card is notified of directly.
 	other := t.Create("db", 1)
 	t.Must(t.Store.MarkLost(t.Ctx, "other", other.Cluster, "x", t.Clock.Now()))
 	t.Drain()

@@ -10,7 +10,7 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// home: what somebody has, what needs a look first, and nothing of others.
+// home: what someone has, what needs a look first, and nothing of others.
 func (t *storeTest) home() {
 	at := t.Clock.Now()
 	make := func(owner, name string, change func(*cluster.NewCluster)) {

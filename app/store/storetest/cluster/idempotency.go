@@ -95,7 +95,7 @@ func (x *storeTest) once() {
 	if n != 0 {
 		x.Errorf("%d young keys are forgotten", n)
 	}
-	if n, err = x.Store.DropAnswers(x.Ctx, now.Add(time.Minute)); err != nil || n != 5 { // a, those of two others, b, d; c was begun anew later
+	if n, err = x.Store.DropAnswers(x.Ctx, now.Add(time.Minute)); err != nil || n != 5 { // a, those of two others, b, d; c was begun again later
 		x.Errorf("%d keys are forgotten: %v", n, err)
 	}
 	if kept, err := begin(a, "three", now); err != nil || kept != nil {

@@ -191,7 +191,7 @@ func (t *storeTest) sharing() {
 	t.Must(err)
 	t.Must(t.Store.TransferCluster(t.Ctx, cluster.ClusterTransfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss,
 		Now: t.Clock.Now()}))
-	// What the owner is told of its clusters, a group that owns them is told, too; of requests only those are whom they wait for.
+	// What the owner is notified of its clusters, a group that owns them is told, too; of requests only those are whom they wait for.
 	for i, kind := range append(slices.Clone(app.OwnerNoticeKinds), app.NoticeApproval) {
 		title := fmt.Sprintf("about %s", kind)
 		t.Must(t.Store.Notify(t.Ctx, app.Notice{At: t.Clock.Now(), Tenant: kit.Tenant, Kind: kind, Cluster: "open-1", Users: []string{"ada"}, Title: title}))

@@ -195,7 +195,7 @@ func (t *storeTest) fairness() {
 	if next := t.Finish(held[1], true); next == nil {
 		t.Error("nothing was handed over although nobody else waits")
 	}
-	// Among equals what gives machines back goes first, then what is short.
+	// Among equals what returns machines goes first, then what is short.
 	t.Create("first", 3)
 	t.Create("short", 1)
 	t.Create("gone", 2)

@@ -152,7 +152,7 @@ func (t *storeTest) answersRace() {
 	}
 }
 
-// refuses: who refuses ends the step for good, with the reason; a resume asks anew, and the old attempt is over.
+// refuses: who refuses ends the step for good, with the reason; a resume asks again, and the old attempt is over.
 func (t *storeTest) refuses() {
 	op := t.AskPerson(1, licence())
 	q := t.questions(1)[0]
@@ -234,7 +234,7 @@ func (t *storeTest) answersInTime() {
 	t.Status("shop-1", app.ClusterActive, app.OperationSucceeded)
 }
 
-// stopsAsking: a pause takes a question back and a resume asks anew; a cancel and a delete end it at once.
+// stopsAsking: a pause takes a question back and a resume asks again; a cancel and a delete end it at once.
 func (t *storeTest) stopsAsking() {
 	op := t.AskPerson(2, licence())
 	q := t.questions(2)[0]

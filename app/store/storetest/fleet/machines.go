@@ -115,7 +115,7 @@ func (t *storeTest) receipts() {
 	}
 }
 
-// orphans: sightings are counted, and start anew when a machine was gone in between.
+// orphans: sightings are counted, and start again when a machine was gone in between.
 func (t *storeTest) orphans() {
 	see := func(ids ...string) []fleet.Orphan {
 		var seen []fleet.Orphan

@@ -98,7 +98,7 @@ func (t *storeTest) accountsOfPeople() {
 	_, err = a.Identity.Users.ResetUserPassword(t.Ctx, app.Actor{Tenant: app.DefaultTenant, User: "low", Role: app.RoleAdmin}, "root")
 	t.reason(err, app.EForbidden, "role")
 
-	// Who owns live clusters stays, until somebody gets them.
+	// Who owns live clusters stays, until someone gets them.
 	t.Create("web", 1)
 	err = a.Identity.Users.DeleteUser(t.Ctx, boss, "ada", "")
 	t.reason(err, app.EConflict, "owns_clusters")
@@ -149,7 +149,7 @@ func (t *storeTest) accountsOfPeople() {
 	_ = root
 }
 
-// lastAdmins: nobody takes away the last who could give it back.
+// lastAdmins: no one takes away the last who could give it back.
 func (t *storeTest) lastAdmins() {
 	a, root, boss := t.house()
 	yes, user, admin := true, app.RoleUser, app.RoleAdmin
@@ -175,7 +175,7 @@ func (t *storeTest) lastAdmins() {
 		}
 	}
 	t.reason(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, root, "root", identity.UserChange{Role: &admin})), app.EConflict, "last_admin")
-	// A disabled admin is nobody to rely on.
+	// A disabled admin is no one to rely on.
 	t.user(a, boss, "idle", app.RoleAdmin)
 	t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, "idle", identity.UserChange{Disabled: &yes})))
 	t.reason(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, "boss", identity.UserChange{Role: &user})), app.EConflict, "last_admin")
@@ -256,7 +256,7 @@ func (t *storeTest) groups() {
 	if u, err := t.Store.User(t.Ctx, kit.Tenant, "bob"); err != nil || len(u.Groups) != 500 || !slices.IsSorted(u.Groups) {
 		t.Errorf("%d groups (%v)", len(u.Groups), err)
 	}
-	// What nobody changed is not written, and so not in the audit.
+	// What no one changed is not written, and so not in the audit.
 	deeds := func() int {
 		list, _, err := a.Identity.AuditLog.Audit(t.Ctx, boss, app.AuditFilter{Limit: 200})
 		t.Must(err)
@@ -452,7 +452,7 @@ func (t *storeTest) tenantsCome() {
 		t.Errorf("the receipt has %d lines (%v), want 1", len(all), err)
 	}
 	_, _, err = a.Identity.Tenants.CreateTenant(t.Ctx, root, identity.NewTenant{Name: kit.Tenant})
-	t.Code(err, app.EConflict) // else somebody else would read its records
+	t.Code(err, app.EConflict) // else someone else would read its records
 	t.Code(t.Store.AddUser(t.Ctx, root, identity.User{Tenant: kit.Tenant, Name: "late", Role: app.RoleUser, CreatedAt: t.Clock.Now()}), app.ENotFound)
 	t.reason(a.Identity.Tenants.DeleteTenant(t.Ctx, root, app.DefaultTenant), app.EConflict, "default")
 	if names, err := a.Identity.Tenants.TenantNames(t.Ctx, root); err != nil || fmt.Sprint(names) != "[blue default]" {

@@ -136,7 +136,7 @@ func (t *storeTest) signIns() {
 				t.Fatalf("seed %d: %s: %d sign-ins of %s are listed, %d count", seed, why, got, user, want)
 			}
 		}
-		// The next seed begins with accounts that can sign in, and with nobody signed in.
+		// The next seed begins with accounts that can sign in, and with no one signed in.
 		on := false
 		for _, u := range users {
 			if disabled[u] {
@@ -147,7 +147,7 @@ func (t *storeTest) signIns() {
 	}
 }
 
-// persons of identity providers: accounts made once, brought up to date, never somebody else's, dismissed.
+// persons of identity providers: accounts made once, brought up to date, never someone else's, dismissed.
 func (t *storeTest) persons() {
 	a, root, boss := t.house()
 	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: "t2", Name: "kim", Role: app.RoleAdmin, PasswordHash: "x", CreatedAt: t.Clock.Now()}))

@@ -92,7 +92,7 @@ func (t *T) Claim(worker string) *execution.ClaimedStep {
 	return t.ClaimAs(app.WorkerID{Tenant: Tenant, Name: worker})
 }
 
-// ClaimAs claims one step, or gives nil.
+// ClaimAs claims one step, or returns nil.
 func (t *T) ClaimAs(w app.WorkerID) *execution.ClaimedStep {
 	t.Helper()
 	cs, err := t.Store.ClaimSteps(t.Ctx, execution.ClaimQuery{Worker: w, Now: t.Clock.Now(), For: execution.ClaimFor})
@@ -153,7 +153,7 @@ func (t *T) FailStepWith(c *execution.ClaimedStep, e *app.Error, r app.Retry) {
 	t.Must(err)
 }
 
-// Drain carries out all there is, and gives the ids in the order in which they were claimed.
+// Drain carries out all there is, and returns the ids in the order in which they were claimed.
 func (t *T) Drain() (ids []string) {
 	t.Helper()
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {

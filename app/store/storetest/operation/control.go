@@ -177,7 +177,7 @@ func (t *storeTest) pausedThings() {
 		t.Fatalf("after the resume there is %+v, want a second attempt", again)
 	}
 	_ = two
-	// A delete does not wait for somebody to resume.
+	// A delete does not wait for someone to resume.
 	t.Control(op.ID, app.ControlPause, "")
 	gone := t.Remove(2)
 	if gone.Status != app.OperationWaiting {

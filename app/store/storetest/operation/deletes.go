@@ -101,7 +101,7 @@ func (t *storeTest) failedDelete() {
 		}
 	}
 	t.FailStep(t.Claim("w"), app.Retry{})
-	op = t.Remove(1) // a person asks anew: only that one counts
+	op = t.Remove(1) // a person asks again: only that one counts
 	t.FailStep(t.Claim("w"), app.Retry{})
 	t.Clock.Move(time.Hour)
 	if !due() {

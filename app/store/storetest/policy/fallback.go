@@ -11,7 +11,7 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// noRoom ends the attempt of a create for which there is no room, with other hardware to fall back to, and gives the next step of the node.
+// noRoom ends the attempt of a create for which there is no room, with other hardware to fall back to, and returns the next step of the node.
 func (t *moneyTest) noRoom(c *execution.ClaimedStep, list ...appcluster.HardwareFallback) *execution.ClaimedStep {
 	t.Helper()
 	next, err := t.End(c.Step.Worker, execution.Finish{Fence: kit.Fence(c), Now: t.Clock.Now(), Err: &app.Error{Code: app.ECapacity, Message: "it is full"},
@@ -153,7 +153,7 @@ func (t *moneyTest) fallsBackAmended() {
 	t.Must(err)
 	t.CarryOut("")
 	t.costs("web-1", 1, 0.5, 2)
-	// A machine that is made anew is of the hardware that the node is of.
+	// A machine that is made again is of the hardware that the node is of.
 	repair := t.Amend("web-1", kit.Steps(app.OperationRepair, "n1.delete", "n1.create", "n1.confirm"), t.Change("web-1"))
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		if c.Step.Action == app.ActionCreate {

@@ -91,7 +91,7 @@ func (t *moneyTest) extends() {
 	t.refused(err, "commit 2.25 of the tenant for January 2026, whose budget is 2", "a lease of at most 8 h")
 	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 2 * h})
 	t.Must(err)
-	// Nobody saves what is being deleted.
+	// No one saves what is being deleted.
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationDelete,
 		Requester: "ada", CreatedAt: t.Clock.Now()}, Plan: apptest.Remove(2), Cancel: true})
 	t.Must(err)
@@ -151,7 +151,7 @@ func (t *moneyTest) warned(title string, want int) []app.Notice {
 	return found
 }
 
-// warns: each warning comes once, whichever servers look and however often, and after a move of the end they come anew.
+// warns: each warning comes once, whichever servers look and however often, and after a move of the end they come again.
 func (t *moneyTest) warns() {
 	const h = time.Hour
 	t.leased("web", template.Lease{Initial: 8 * h, Max: 24 * h, Step: 4 * h}, 8*h)
@@ -183,7 +183,7 @@ func (t *moneyTest) warns() {
 		n[0].Act.ID != "web-1" || !strings.HasPrefix(n[0].Act.Query, "end=") || fmt.Sprint(n[0].Users) != "[ada]" {
 		t.Errorf("%+v", n[0])
 	}
-	// Nobody was there for the one of an hour before; one is enough then.
+	// No one was there for the one of an hour before; one is enough then.
 	t.Clock.Move(3*h + 50*time.Minute)
 	tend()
 	t.warned("The lease of web ends in 10 min.", 1)

@@ -70,7 +70,7 @@ func (t *moneyTest) ask(s *store.Store, name, owner string, nodes int, groups ..
 	return s.CreateCluster(t.Ctx, n)
 }
 
-// refused tells that it is a quota that says no, and gives the words.
+// refused tells that it is a quota that says no, and returns the words.
 func (t *moneyTest) refused(err error, words ...string) {
 	t.Helper()
 	e := app.AsError(err)

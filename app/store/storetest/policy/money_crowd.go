@@ -50,7 +50,7 @@ func sumNodes(list []policy.Reservation) (n int) {
 	return n
 }
 
-// crowd lets 200 people ask at the same time at all servers, and gives how many got what they wanted.
+// crowd lets 200 people ask at the same time at all servers, and returns how many got what they wanted.
 func (t *moneyTest) crowd(nodes func(i int) int) (accepted int) {
 	var all sync.WaitGroup
 	var got atomic.Int64
@@ -85,7 +85,7 @@ func (t *moneyTest) oversubscribe() {
 	t.Must(err)
 	n := sumNodes(list)
 	t.Logf("%d of 200 were accepted with %d of 50 nodes, on %d servers; looked at %d times meanwhile", accepted, n, len(t.Servers), *looks)
-	// Somebody who wanted one node was among those who were refused, so nothing can be left.
+	// Someone who wanted one node was among those who were refused, so nothing can be left.
 	if n != 50 || accepted != len(list) {
 		t.Errorf("%d nodes are taken of 50, by %d clusters of which %d were accepted", n, len(list), accepted)
 	}

@@ -102,13 +102,13 @@ func (t *moneyTest) schedules() {
 	run(1)
 	t.Drain()
 	status(app.ClusterAsleep)
-	// Nobody is there for more than an hour after the wake: it is left out, and told, once.
+	// No one is there for more than an hour after the wake: it is left out, and told, once.
 	t.Clock.Move(15 * time.Hour)
 	run(0)
 	run(0)
 	status(app.ClusterAsleep)
 	told("web did not wake by its schedule. It was to at 6 Jan 2026 06:00 UTC.")
-	// A cluster that cannot be put to sleep is told of at once.
+	// A cluster that cannot be put to sleep is notified of at once.
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationWake,
 		Requester: "ada",
 		CreatedAt: t.Clock.Now()}, Plan: plan.Plan{Kind: app.OperationWake, Steps: []plan.PlanStep{{ID: "n1.wake", Node: "n1", Action: app.ActionWake}}}})

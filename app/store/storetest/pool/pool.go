@@ -33,7 +33,7 @@ func (t *storeTest) newPool(count int) *stockTest {
 	return &stockTest{storeTest: t, pool: p}
 }
 
-// machine gives a machine as the pool would make it.
+// machine returns a machine as the pool would make it.
 func (t *stockTest) machine() apppool.NewPoolMachine {
 	t.made++
 	n := apptest.NewCluster(kit.Tenant, fmt.Sprintf("pool-base-%d", t.made), 1, t.Clock.Now(), kit.Steps(app.OperationCreate, "n1.create", "n1.confirm"))
@@ -112,7 +112,7 @@ func (t *storeTest) poolRefills() {
 		t.Fatalf("after a create: %+v, due %v", v, p.due())
 	}
 	old.DueAt = time.Time{}
-	t.Must(t.Store.RestPool(t.Ctx, old, nil)) // somebody who looked before
+	t.Must(t.Store.RestPool(t.Ctx, old, nil)) // someone who looked before
 	if !p.due() {
 		t.Fatal("what has happened since somebody looked is forgotten")
 	}

@@ -181,7 +181,7 @@ func (t *storeTest) pins() {
 	}
 }
 
-// sweeps: a content goes when nobody needs it at two looks, and never while a version or a cluster has it, or while it comes.
+// sweeps: a content goes when no one needs it at two looks, and never while a version or a cluster has it, or while it comes.
 func (t *storeTest) sweeps() {
 	who := app.Actor{Tenant: kit.Tenant, User: "boss", Role: app.RoleAdmin}
 	const after = 24 * time.Hour
@@ -232,7 +232,7 @@ func (t *storeTest) sweeps() {
 	if again != lost {
 		t.Errorf("what is on its way under %s is announced as %s", lost, again)
 	}
-	look() // it was announced anew just now
+	look() // it was announced again just now
 	t.Clock.Move(2 * after)
 	look(lost)
 	look(lost) // as long as it is not removed
@@ -256,7 +256,7 @@ func (t *storeTest) sweeps() {
 	_, err = t.Store.CreateCluster(t.Ctx, n)
 	t.Code(err, app.EConflict)
 
-	// Names that nobody knows, at two looks.
+	// Names that no one knows, at two looks.
 	strays := func(want string) {
 		t.Helper()
 		got, err := t.Store.StrayBlobs(t.Ctx, []string{a, "x/stray"}, t.Clock.Now().Add(-after), t.Clock.Now())

@@ -46,7 +46,7 @@ func (t *storeTest) hooks() {
 	_, _, err := t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.HookChange{Name: "none"}, t.Clock.Now())
 	t.Code(err, app.EInvalid)
 	_, _, err = t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.HookChange{Name: "chat", Format: webhook.HookMail}, t.Clock.Now())
-	t.Code(err, app.EInvalid) // nobody to send it to
+	t.Code(err, app.EInvalid) // no one to send it to
 	_, err = t.Store.Hook(t.Ctx, "t2", "chat")
 	t.Code(err, app.ENotFound)
 	t.tell(app.NoticeLease, "one")
@@ -114,7 +114,7 @@ func (t *storeTest) hookOrder() {
 	}
 	t.Must(t.Ended("x", again, "", 0))
 	last := t.wantDue("x", "b:2")[0]
-	// The server dies before it can say what became of it: another one takes it when the claim has run out.
+	// The server dies before it can say what happened to it: another one takes it when the claim has run out.
 	t.Clock.Move(29 * time.Second)
 	t.wantDue("y", "")
 	t.Clock.Move(2 * time.Second)
@@ -227,7 +227,7 @@ func (t *storeTest) hookMemory() {
 	}
 }
 
-// noticesFor: everybody reads what is meant for it, and nothing else.
+// noticesFor: everyone reads what is meant for it, and nothing else.
 func (t *storeTest) noticesFor() {
 	at := t.Clock.Now()
 	for _, n := range []app.Notice{

@@ -97,7 +97,7 @@ func (t *storeTest) hookVetoes() {
 	if ops, err := t.Store.RollBacksDue(t.Ctx, 10); err != nil || len(ops) > 0 {
 		t.Fatalf("what never began is to be rolled back: %v (%v)", ops, err)
 	}
-	t.Code(t.Ended("x", due["other"], "", 0), app.EStale) // nobody waits for it any more
+	t.Code(t.Ended("x", due["other"], "", 0), app.EStale) // no one waits for it any more
 	t.settle(time.Time{})
 	t.News("page: After the failure of the create of web")
 	if t.Claim("w") != nil {
@@ -131,7 +131,7 @@ func (t *storeTest) hookVetoes() {
 	t.settle(time.Time{})
 }
 
-// hookSilence: a hook that does not answer in time holds up nothing for longer; what becomes of it then, it says itself.
+// hookSilence: a hook that does not answer in time holds up nothing for longer; what happens to it then, it says itself.
 func (t *storeTest) hookSilence() {
 	t.Lifecycle("strict", template.HookBefore, func(c *webhook.HookChange) { kinds := []app.OperationKind{app.OperationStart}; c.Operations = &kinds })
 	t.Lifecycle("lenient", template.HookBefore, func(c *webhook.HookChange) {
@@ -218,7 +218,7 @@ func (t *storeTest) hookDeletes() {
 	t.Drain()
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
 
-	// A lease that has ended asks nobody, and a time-out lets go on whatever the hook says.
+	// A lease that has ended asks no one, and a time-out lets go on whatever the hook says.
 	n := apptest.NewCluster(kit.Tenant, "db", 1, t.Clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = t.Clock.Now().Add(time.Hour)
 	t.Must(t.Store.DeleteHook(t.Ctx, kit.HookAdmin, "guard", t.Clock.Now()))
@@ -269,7 +269,7 @@ func (t *storeTest) hookOfTemplate() {
 	if d := t.News("cmdb: After the create of web")["cmdb"]; d.News.Hook != "last" || d.News.Took < 0 {
 		t.Fatalf("it is told %+v", d.News)
 	}
-	// Nobody's missing hook keeps machines.
+	// No one's missing hook keeps machines.
 	t.Must(t.Store.DeleteHook(t.Ctx, kit.HookAdmin, "cmdb", t.Clock.Now()))
 	if op := t.Remove(1); op.Status != app.OperationRunning {
 		t.Fatalf("the delete is %s", op.Status)

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	levelsKept = 10 * time.Second // however often somebody looks
+	levelsKept = 10 * time.Second // however often someone looks
 	levelTime  = 3 * time.Second  // for one question
 )
 
-// gauges ask for levels when somebody looks. It is a collector that tells beforehand what it may give.
+// gauges ask for levels when someone looks. It is a collector that tells beforehand what it may give.
 type gauges struct {
 	all    []observe.Gauging
 	descs  map[*observe.Metric]*prometheus.Desc
@@ -40,7 +40,6 @@ func newGauges(all []observe.Gauging) *gauges {
 	return g
 }
 
-// Describe implements prometheus.Collector.
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	to <- g.failed
 	to <- g.took

@@ -26,7 +26,7 @@ var shortBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30
 // Config says what is measured beside what is counted.
 type Config struct {
 	Version, Go string
-	Gaugings    []observe.Gauging // asked for when somebody looks; nil: none
+	Gaugings    []observe.Gauging // asked for when someone looks; nil: none
 }
 
 // Metrics counts, and shows what it counted. It implements app.Meter.
@@ -85,7 +85,7 @@ func New(c Config) *Metrics {
 	return m
 }
 
-// values gives the labels under which something is counted.
+// values returns the labels under which something is counted.
 func (s *series) values(labels []string) []string {
 	if len(labels) != len(s.metric.Labels) {
 		panic("metrics: " + s.metric.Name + " has other labels")
@@ -118,7 +118,6 @@ func (s *series) values(labels []string) []string {
 	return others
 }
 
-// Add implements app.Meter.
 func (m *Metrics) Add(what *observe.Metric, n float64, labels ...string) {
 	s := m.series[what.Name]
 	switch {
@@ -130,7 +129,6 @@ func (m *Metrics) Add(what *observe.Metric, n float64, labels ...string) {
 	}
 }
 
-// Took implements app.Meter.
 func (m *Metrics) Took(what *observe.Metric, d time.Duration, labels ...string) {
 	if s := m.series[what.Name]; s != nil && s.duration != nil {
 		s.duration.WithLabelValues(s.values(labels)...).Observe(d.Seconds())

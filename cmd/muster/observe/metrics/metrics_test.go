@@ -74,7 +74,7 @@ func TestLabelsHaveAnEnd(t *testing.T) {
 	expect(t, text, `muster_ssh_connections_total{code="other"} 500`, `muster_ssh_connections_total{code="made up 7"} 2`)
 }
 
-// A question that fails, hangs or panics keeps nobody from the rest, and all are asked once in ten seconds at most.
+// A question that fails, hangs or panics keeps no one from the rest, and all are asked once in ten seconds at most.
 func TestABrokenQuestionLeavesTheRest(t *testing.T) {
 	asked := 0
 	hang := make(chan struct{})

@@ -24,7 +24,7 @@ type told struct {
 }
 
 // Teller is the meter of a worker process: it tells the process that started it what to count. So a host has one place to look at, and
-// what was counted outlives the worker. It never waits: where nobody listens, it drops.
+// what was counted outlives the worker. It never waits: where no one listens, it drops.
 type Teller struct {
 	lines   chan told
 	done    chan struct{}
@@ -77,17 +77,15 @@ func (t *Teller) tell(l told) {
 	}
 }
 
-// Add implements app.Meter.
 func (t *Teller) Add(m *observe.Metric, n float64, labels ...string) {
 	t.tell(told{Metric: m.Name, N: n, Labels: append([]string(nil), labels...)})
 }
 
-// Took implements app.Meter.
 func (t *Teller) Took(m *observe.Metric, d time.Duration, labels ...string) {
 	t.tell(told{Metric: m.Name, Took: d, Labels: append([]string(nil), labels...), Timed: true})
 }
 
-// Listen counts what a Teller tells, until it ends or tells what nobody understands. Levels that it left standing are taken back then.
+// Listen counts what a Teller tells, until it ends or tells what no one understands. Levels that it left standing are taken back then.
 func (m *Metrics) Listen(r io.Reader) {
 	levels := map[string]struct {
 		metric *observe.Metric

@@ -38,7 +38,7 @@ func FuzzListen(f *testing.F) {
 	})
 }
 
-// Nobody waits for the other end of a pipe.
+// No one waits for the other end of a pipe.
 func TestATellerNeverWaits(t *testing.T) {
 	r, w := io.Pipe()
 	tell := NewTeller(w)

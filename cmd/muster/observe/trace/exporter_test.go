@@ -68,7 +68,7 @@ func newCollector(t *testing.T, start func(*httptest.Server)) *collector {
 	return c
 }
 
-// send has a tracer send one span, and gives what its log says.
+// send has a tracer send one span, and returns what its log says.
 func send(t *testing.T, endpoint string) string {
 	t.Helper()
 	var log bytes.Buffer
@@ -233,7 +233,7 @@ func answer(status int, body, after string) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: h, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// always gives the same answer.
+// always returns the same answer.
 func always(status int, body, after string) roundTrip {
 	return func(int, *http.Request) (*http.Response, error) { return answer(status, body, after) }
 }

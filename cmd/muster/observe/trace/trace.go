@@ -90,7 +90,7 @@ func (t *Tracer) Begin(ctx context.Context, name string, facts ...observe.Fact) 
 		more, _ := attributes(facts)
 		span.SetAttributes(more...)
 		if err != nil {
-			code := string(app.CodeOf(err)) // the message may tell what nobody else is to know
+			code := string(app.CodeOf(err)) // the message may tell what no one else is to know
 			span.SetAttributes(attribute.String("error.type", code))
 			span.SetStatus(codes.Error, code)
 		}

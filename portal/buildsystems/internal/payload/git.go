@@ -13,7 +13,7 @@ func Ref(ref string) (branch, tag string) {
 	return strings.TrimPrefix(ref, "refs/heads/"), ""
 }
 
-// Repository gives host and path of a repository's address, as https, ssh or git@host:path has them, without .git and in lower case for the
+// Repository returns host and path of a repository's address, as https, ssh or git@host:path has them, without .git and in lower case for the
 // host alone; "" where it is none.
 func Repository(address string) (host, path string) {
 	if !strings.Contains(address, "://") {

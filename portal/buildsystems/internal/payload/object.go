@@ -17,7 +17,7 @@ type Object struct {
 	first *error // of all objects of one body
 }
 
-// Err gives the first thing that was wrong, nil when all was as asked.
+// Err returns the first thing that was wrong, nil when all was as asked.
 func (o *Object) Err() error { return *o.first }
 
 // All is the whole of it.
@@ -26,19 +26,19 @@ func (o *Object) All() map[string]any { return o.m }
 // Has tells whether a name is there and not null.
 func (o *Object) Has(name string) bool { return o.m[name] != nil }
 
-// In gives the object of that name, an empty one where there is none.
+// In returns the object of that name, an empty one where there is none.
 func (o *Object) In(name string) *Object {
 	m, _ := take[map[string]any](o, name, "an object is expected")
 	return &Object{at: o.place(name), m: m, first: o.first}
 }
 
-// Text gives a text, "" where there is none.
+// Text returns a text, "" where there is none.
 func (o *Object) Text(name string) string {
 	s, _ := take[string](o, name, "a text is expected")
 	return s
 }
 
-// First gives the first of some texts that is not empty.
+// First returns the first of some texts that is not empty.
 func (o *Object) First(names ...string) string {
 	found := ""
 	for _, name := range names {
@@ -58,13 +58,13 @@ func (o *Object) Need(name string) string {
 	return s
 }
 
-// Bool gives true or false, false where there is none.
+// Bool returns true or false, false where there is none.
 func (o *Object) Bool(name string) bool {
 	b, _ := take[bool](o, name, "true or false is expected")
 	return b
 }
 
-// Number gives a whole number from 1 on, 0 where there is none.
+// Number returns a whole number from 1 on, 0 where there is none.
 func (o *Object) Number(name string) int64 {
 	n, ok := take[int64](o, name, "a whole number is expected")
 	if ok && n <= 0 {
@@ -83,7 +83,7 @@ func (o *Object) NeedNumber(name string) int64 {
 	return n
 }
 
-// Word gives a text, or a whole number as a text; "" where there is none.
+// Word returns a text, or a whole number as a text; "" where there is none.
 func (o *Object) Word(name string) string {
 	if n, ok := o.m[name].(int64); ok {
 		return strconv.FormatInt(n, 10)
@@ -91,7 +91,7 @@ func (o *Object) Word(name string) string {
 	return o.Text(name)
 }
 
-// Texts gives a list of texts.
+// Texts returns a list of texts.
 func (o *Object) Texts(name string) []string {
 	var out []string
 	for i, v := range o.list(name) {
@@ -104,7 +104,7 @@ func (o *Object) Texts(name string) []string {
 	return out
 }
 
-// Objects gives a list of objects.
+// Objects returns a list of objects.
 func (o *Object) Objects(name string) []*Object {
 	var out []*Object
 	for i, v := range o.list(name) {

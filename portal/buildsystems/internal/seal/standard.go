@@ -21,7 +21,7 @@ const StandardScheme = "Standard Webhooks: HMAC-SHA256 over id, time and body in
 
 const maxSignatures = 10
 
-// Standard verifies a delivery that is signed as Standard Webhooks has it, and gives its id and time, which are signed with it. Secrets that
+// Standard verifies a delivery that is signed as Standard Webhooks has it, and returns its id and time, which are signed with it. Secrets that
 // are not in its form, whsec_ and base64, never fit.
 func (r Request) Standard() (id string, at time.Time, err error) {
 	given := r.Header(StandardSignature)

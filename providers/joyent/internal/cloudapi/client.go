@@ -18,7 +18,7 @@ import (
 // most is how long an answer may be.
 const most = 64 << 20
 
-// page is how many things a list is asked for at once; CloudAPI gives no more than 1000.
+// page is how many things a list is asked for at once; CloudAPI returns no more than 1000.
 const page = 500
 
 // Client asks one datacenter on behalf of one account.
@@ -30,7 +30,7 @@ type Client struct {
 	now     func() time.Time
 }
 
-// New gives a client for the CloudAPI at a URL.
+// New returns a client for the CloudAPI at a URL.
 func New(url, account string, signer *Signer, h *http.Client) *Client {
 	return &Client{url: strings.TrimRight(url, "/"), account: account, signer: signer, http: h, now: time.Now}
 }
@@ -43,7 +43,7 @@ type Error struct {
 	Header  http.Header
 }
 
-// Error gives the cloud's words.
+// Error returns the cloud's words.
 func (e *Error) Error() string {
 	if e.Message == "" {
 		return fmt.Sprintf("CloudAPI answered %d %s", e.Status, http.StatusText(e.Status))

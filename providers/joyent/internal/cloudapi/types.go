@@ -73,14 +73,14 @@ type Rule struct {
 	Description string `json:"description,omitempty"`
 }
 
-// GetAccount gives the account.
+// GetAccount returns the account.
 func (c *Client) GetAccount(ctx context.Context) (Account, error) {
 	var a Account
 	_, err := c.do(ctx, http.MethodGet, "", nil, nil, &a)
 	return a, err
 }
 
-// ListMachines gives the machines that carry all of the tags.
+// ListMachines returns the machines that carry all of the tags.
 func (c *Client) ListMachines(ctx context.Context, tags map[string]string) ([]Machine, error) {
 	query := url.Values{}
 	for k, v := range tags {
@@ -89,7 +89,7 @@ func (c *Client) ListMachines(ctx context.Context, tags map[string]string) ([]Ma
 	return list[Machine](ctx, c, "/machines", query)
 }
 
-// GetMachine gives one machine. One that was deleted may still be told, in the state deleted, or be refused with 410.
+// GetMachine returns one machine. One that was deleted may still be told, in the state deleted, or be refused with 410.
 func (c *Client) GetMachine(ctx context.Context, id string) (Machine, error) {
 	var m Machine
 	_, err := c.do(ctx, http.MethodGet, "/machines/"+url.PathEscape(id), nil, nil, &m)
@@ -127,7 +127,7 @@ func (c *Client) DeleteMachine(ctx context.Context, id string) error {
 	return err
 }
 
-// ListRules gives the account's firewall rules.
+// ListRules returns the account's firewall rules.
 func (c *Client) ListRules(ctx context.Context) ([]Rule, error) {
 	var all []Rule
 	_, err := c.do(ctx, http.MethodGet, "/fwrules", nil, nil, &all)
@@ -147,21 +147,21 @@ func (c *Client) DeleteRule(ctx context.Context, id string) error {
 	return err
 }
 
-// ListPackages gives the sizes that the account may use.
+// ListPackages returns the sizes that the account may use.
 func (c *Client) ListPackages(ctx context.Context) ([]Package, error) {
 	var all []Package
 	_, err := c.do(ctx, http.MethodGet, "/packages", nil, nil, &all)
 	return all, err
 }
 
-// ListImages gives the images that the account may use, whatever their state.
+// ListImages returns the images that the account may use, whatever their state.
 func (c *Client) ListImages(ctx context.Context) ([]Image, error) {
 	var all []Image
 	_, err := c.do(ctx, http.MethodGet, "/images", url.Values{"state": {"all"}}, nil, &all)
 	return all, err
 }
 
-// ListNetworks gives the networks that the account may use.
+// ListNetworks returns the networks that the account may use.
 func (c *Client) ListNetworks(ctx context.Context) ([]Network, error) {
 	var all []Network
 	_, err := c.do(ctx, http.MethodGet, "/networks", nil, nil, &all)

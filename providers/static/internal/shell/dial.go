@@ -28,7 +28,7 @@ type Target struct {
 // Dialer connects to an address, as net.Dialer's DialContext does.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dial gives a connection whose both sides are proven. slots bounds those that compute; a machine that has not greeted yet takes none.
+// dial returns a connection whose both sides are proven. slots bounds those that compute; a machine that has not greeted yet takes none.
 func dial(ctx context.Context, via Dialer, t Target, key Key, limit time.Duration, slots chan struct{}) (*ssh.Client, error) {
 	var known ssh.PublicKey
 	if t.HostKey != "" {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// PublicKey gives the authorized_keys form of a line with one public key, without options and comment. No part of the line stands in the error.
+// PublicKey returns the authorized_keys form of a line with one public key, without options and comment. No part of the line stands in the error.
 func PublicKey(line string) (string, error) {
 	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(line)))
 	if err != nil || len(rest) > 0 || len(options) > 0 {

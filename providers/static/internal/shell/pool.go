@@ -15,7 +15,7 @@ import (
 const (
 	dialLimit = 8 * time.Second  // from the first packet to a connection
 	openLimit = 5 * time.Second  // for a session on a connection that is kept; one that takes longer is dead
-	idleLimit = 90 * time.Second // how long a connection is kept that nobody uses
+	idleLimit = 90 * time.Second // how long a connection is kept that no one uses
 	sessions  = 4                // at once on one connection; sshd takes ten unless it is told otherwise
 	mostSaid  = 1 << 20          // of what a script writes
 )
@@ -123,7 +123,7 @@ func (k *kept) leave(c *ssh.Client) {
 	k.idle.Reset(idleLimit)
 }
 
-// client gives the connection that is kept, or a new one.
+// client returns the connection that is kept, or a new one.
 func (p *Pool) client(ctx context.Context, t Target, k *kept) (c *ssh.Client, fresh bool, err error) {
 	select {
 	case k.turn <- struct{}{}:
