@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Scope narrows what an API token may do. A use case has one; every token may read.
@@ -383,7 +383,7 @@ func (a Actor) MayTouch(useCase, owner, what string) error {
 		a.Noted.Add(Allowance{UseCase: useCase, Owner: owner})
 		return a.proven(useCase)
 	}
-	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", phrase.Upper(what), owner)}
+	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", humanize.Upper(what), owner)}
 }
 
 func (a Actor) Reach(useCase string) (reach, error) {
@@ -419,7 +419,7 @@ func forbidden(p permission) error {
 	}
 	e := &Error{Code: EForbidden, Reason: "role", Message: "Your role does not allow that."}
 	if len(who) > 0 {
-		e.Hint = "It takes the role " + phrase.OrList(who) + ". Ask an admin of your tenant."
+		e.Hint = "It takes the role " + humanize.Or(who) + ". Ask an admin of your tenant."
 	}
 	return e
 }

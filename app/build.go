@@ -1,9 +1,8 @@
 package app
 
 import (
+	"cmp"
 	"time"
-
-	"muster/app/phrase"
 )
 
 // BuildPhase is where an event stands in the life of its build.
@@ -56,7 +55,7 @@ type BuildClaim struct {
 
 // DefaultKey is the key of rules that say none: the build, and its job where the event is about one.
 func (e BuildEvent) DefaultKey() string {
-	if job := phrase.FirstOf(e.JobID, e.Job); e.Build != "" && job != "" {
+	if job := cmp.Or(e.JobID, e.Job); e.Build != "" && job != "" {
 		return e.Build + "#" + job
 	}
 	return e.Build

@@ -3,7 +3,7 @@ package app
 import (
 	"fmt"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 func (v ValueChange) Words() string {
@@ -11,9 +11,9 @@ func (v ValueChange) Words() string {
 	case v.Before == "" && v.After == "":
 		return v.Path + " is another one in the catalog."
 	case v.Before == "":
-		return fmt.Sprintf("%s is new in the catalog: %s.", v.Path, phrase.CutText(v.After, 80))
+		return fmt.Sprintf("%s is new in the catalog: %s.", v.Path, humanize.CutText(v.After, 80))
 	case v.After == "":
-		return fmt.Sprintf("%s is not in the catalog any more; it was %s.", v.Path, phrase.CutText(v.Before, 80))
+		return fmt.Sprintf("%s is not in the catalog any more; it was %s.", v.Path, humanize.CutText(v.Before, 80))
 	}
-	return fmt.Sprintf("%s is %s, and %s in the catalog.", v.Path, phrase.CutText(v.Before, 80), phrase.CutText(v.After, 80))
+	return fmt.Sprintf("%s is %s, and %s in the catalog.", v.Path, humanize.CutText(v.Before, 80), humanize.CutText(v.After, 80))
 }

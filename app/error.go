@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Code says what kind of failure an Error is. Faces turn it into their own words (HTTP status, exit code, chat text)
@@ -90,7 +90,7 @@ func (e *Error) ForPeople() string {
 	if e.Code == EInternal {
 		return e.Message
 	}
-	return phrase.PlainText(e.Error())
+	return humanize.PlainText(e.Error())
 }
 
 // Advised is ForPeople with the hint behind it, for places that keep one text.
@@ -109,7 +109,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	e := &Error{Code: code, Message: joinCauses(err.Error())}
 	if code != EInternal { // which is for the log
-		e.Message = phrase.PlainText(e.Message)
+		e.Message = humanize.PlainText(e.Message)
 	}
 	if cause := errors.Unwrap(err); cause != nil {
 		e.Err = quiet{cause}

@@ -15,8 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"muster/app/humanize"
+
 	"go.yaml.in/yaml/v3"
-	"muster/app/phrase"
 )
 
 // goish are words that only make sense to those who wrote the program.
@@ -103,11 +104,11 @@ func TestGoWords(t *testing.T) {
 		{context.DeadlineExceeded, "it took too long"},
 		{context.Canceled, "it was cancelled"},
 	} {
-		if got := phrase.GoWords(c.err); got != c.want {
+		if got := humanize.GoWords(c.err); got != c.want {
 			t.Errorf("%v\n  is said as %q\n  and not as %q", c.err, got, c.want)
 		}
 	}
-	if got := phrase.GoWords(errors.New(strings.Repeat("ä", 80_000))); len(got) > 70_000 || !utf8.ValidString(got) {
+	if got := humanize.GoWords(errors.New(strings.Repeat("ä", 80_000))); len(got) > 70_000 || !utf8.ValidString(got) {
 		t.Errorf("a long error has %d bytes", len(got))
 	}
 }
@@ -134,7 +135,7 @@ func FuzzGoWords(f *testing.F) {
 		add(net.ResolveTCPAddr("tcp", "127.0.0.1:"+strings.ReplaceAll(s, ":", "")))
 		errs = append(errs, strictJSON(s), strictJSON(`{"size":`+s+`}`), strictJSON(`{"at":`+s+`}`), strictYAML(s), strictYAML("size: "+s))
 		for _, err := range errs {
-			said := phrase.GoWords(err)
+			said := humanize.GoWords(err)
 			if err != nil && (said == "" || !utf8.ValidString(said) && utf8.ValidString(err.Error())) {
 				t.Errorf("%v is said as %q", err, said)
 			}
@@ -143,7 +144,7 @@ func FuzzGoWords(f *testing.F) {
 					t.Errorf("%v is said as %q", err, said)
 				}
 			}
-			if again := phrase.PlainText(said); len(again) > 2*len(said)+100 {
+			if again := humanize.PlainText(said); len(again) > 2*len(said)+100 {
 				t.Errorf("%q grows to %q", said, again)
 			}
 		}

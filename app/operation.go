@@ -1,10 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"time"
-
-	"muster/app/phrase"
 )
 
 // OperationKind is what a person asked to be done with a cluster.
@@ -130,7 +129,7 @@ func (k OperationKind) UseCase() string {
 }
 
 // AskedHardware is the hardware that the layout chose for a node. Its machine may be of other hardware; see Template.FallbackHardware.
-func (n Node) AskedHardware() string { return phrase.FirstOf(n.InsteadOf, n.Hardware) }
+func (n Node) AskedHardware() string { return cmp.Or(n.InsteadOf, n.Hardware) }
 
 // GrowsNodes tells of operations that make machines for nodes which have had none: only these may be of other hardware than the layout
 // chose. A node that is made again has its price already, and its like.

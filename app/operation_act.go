@@ -3,7 +3,7 @@ package app
 import (
 	"fmt"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Act is what a person can do about an operation that is there.
@@ -109,7 +109,7 @@ func (o Operation) Refuse(a Act, latest bool) *Error {
 				verbs = append(verbs, a.Verb())
 			}
 		}
-		e.Hint = "You can " + phrase.OrList(verbs) + "."
+		e.Hint = "You can " + humanize.Or(verbs) + "."
 	case o.Status == OperationCancelled && latest:
 		e.Hint = "You can delete the cluster."
 	case o.Status.Ended() && !latest:

@@ -1,6 +1,6 @@
 package app
 
-import "muster/app/phrase"
+import "muster/app/humanize"
 
 // KindWords say a kind of operation as a noun, as what one does, and as what is being done.
 var KindWords = map[OperationKind]struct{ noun, verb, doing string }{
@@ -27,7 +27,7 @@ func (k OperationKind) Words() string {
 	if w, ok := KindWords[k]; ok {
 		return w.noun
 	}
-	return phrase.Spaced(string(k))
+	return humanize.Spaced(string(k))
 }
 
 // Verb is what one does with such an operation: "a plan to add services".
@@ -35,7 +35,7 @@ func (k OperationKind) Verb() string {
 	if w, ok := KindWords[k]; ok {
 		return w.verb
 	}
-	return phrase.Spaced(string(k))
+	return humanize.Spaced(string(k))
 }
 
 // Doing is what is being done to a cluster while such an operation is under way: "adding services".
@@ -43,5 +43,5 @@ func (k OperationKind) Doing() string {
 	if w, ok := KindWords[k]; ok {
 		return w.doing
 	}
-	return phrase.Spaced(string(k))
+	return humanize.Spaced(string(k))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Expectation is how long something will take, and how that is known. Low and High are between what four of five times lie.
@@ -24,7 +24,7 @@ func (e Expectation) About() string {
 	if e.Typical <= 0 {
 		return ""
 	}
-	text := phrase.AboutLength(expectedLength(e.Typical))
+	text := humanize.About(expectedLength(e.Typical))
 	if low, high := expectedLength(e.Low), expectedLength(e.High); low != high && e.High > 0 {
 		if strings.HasPrefix(low, "less than") {
 			return text + " (up to " + high + ")"
@@ -76,5 +76,5 @@ func expectedLength(d time.Duration) string {
 	default:
 		d = d.Round(5 * time.Minute)
 	}
-	return phrase.Length(d)
+	return humanize.Duration(d)
 }

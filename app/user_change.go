@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Above tells whether a role is mightier than another.
@@ -17,7 +17,7 @@ func (r Role) Mighty() bool { return r == RoleSuperadmin || r == RoleAdmin }
 func (a Actor) MayGive(r Role, tenant string) error {
 	switch {
 	case !r.Known():
-		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", r), Hint: "Use one of " + phrase.OrList(RoleNames()) + "."}
+		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", r), Hint: "Use one of " + humanize.Or(RoleNames()) + "."}
 	case r.Above(a.Role):
 		return &Error{Code: EForbidden, Reason: "role", Field: "role", Message: fmt.Sprintf("Only a %s can give the role %s.", r, r)}
 	case r == RoleSuperadmin && tenant != DefaultTenant:

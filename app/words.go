@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // LeaseWords says how long a lease is; "no end" for 0.
@@ -12,7 +12,7 @@ func LeaseWords(d time.Duration) string {
 	if d == 0 {
 		return "no end"
 	}
-	return phrase.Span(d)
+	return humanize.Duration(d)
 }
 
 // LeaseEnd says when the lease ends, seen from now; "no end" where it has none.
@@ -23,9 +23,9 @@ func (c Cluster) LeaseEnd(now time.Time) string {
 	case c.ExpiresAt.IsZero():
 		return "no end"
 	case !c.ExpiresAt.After(now):
-		return "over since " + phrase.Rough(now.Sub(c.ExpiresAt))
+		return "over since " + humanize.Rough(now.Sub(c.ExpiresAt))
 	}
-	return "in " + phrase.Rough(c.ExpiresAt.Sub(now))
+	return "in " + humanize.Rough(c.ExpiresAt.Sub(now))
 }
 
 // StatusWord is the state in one word. A pending cluster is told by what is being done to it.

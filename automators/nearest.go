@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 func quoted(s string) string { return strconv.Quote(s) }
@@ -13,7 +13,7 @@ func quoted(s string) string { return strconv.Quote(s) }
 func instead(name string, known []string, all string) string {
 	best, least := "", max(2, len(name)/3)+1
 	for _, k := range known {
-		if d := phrase.EditDistance(strings.ToLower(name), strings.ToLower(k)); d < least {
+		if d := humanize.EditDistance(strings.ToLower(name), strings.ToLower(k)); d < least {
 			best, least = k, d
 		}
 	}

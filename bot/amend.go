@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/policy"
 )
@@ -18,7 +18,7 @@ import (
 func (r request) numberOf(word, example string) (int, error) {
 	size, err := strconv.Atoi(word)
 	if err != nil || size < 1 {
-		return 0, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("“%s” is not a number of nodes.", phrase.CutText(word, 40)),
+		return 0, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("“%s” is not a number of nodes.", humanize.CutText(word, 40)),
 			Hint: "Such as " + r.person.Command + " " + example + "."}
 	}
 	return size, nil
@@ -171,7 +171,7 @@ func takes(d time.Duration, e app.Expectation) string {
 	if e.Typical > 0 {
 		return e.Words()
 	}
-	return "about " + phrase.Length(d.Round(time.Second))
+	return "about " + humanize.Duration(d.Round(time.Second))
 }
 
 // amend does what a button was shown for.

@@ -10,8 +10,8 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/operation"
-	"muster/app/phrase"
 	"muster/app/policy"
 	"muster/app/template"
 )
@@ -114,7 +114,7 @@ func (v voice) planLines(q cluster.Request) []string {
 		lines = append(lines, fmt.Sprintf("%s altogether.", v.cost(t.Cost)))
 	}
 	if t.Steps > 0 {
-		lines = append(lines, fmt.Sprintf("%s, about %s.", several(t.Steps, "step"), phrase.Span(t.Duration)))
+		lines = append(lines, fmt.Sprintf("%s, about %s.", several(t.Steps, "step"), humanize.Duration(t.Duration)))
 	}
 	return lines
 }

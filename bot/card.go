@@ -9,8 +9,8 @@ import (
 	"muster/app"
 	"muster/app/chat"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 )
 
 // Card is a message that shows how far an operation is, as plain text.
@@ -72,14 +72,14 @@ const mostLayout = 6
 func (v voice) pace(o app.Operation, now time.Time) string {
 	switch {
 	case o.Status.Ended() && !o.StartedAt.IsZero() && o.EndedAt.After(o.StartedAt):
-		return "It took " + phrase.Length(o.EndedAt.Sub(o.StartedAt).Round(time.Second)) + "."
+		return "It took " + humanize.Duration(o.EndedAt.Sub(o.StartedAt).Round(time.Second)) + "."
 	case o.Status.Ended():
 		return ""
 	case !o.HeldUntil.IsZero():
 		return "It waits for the answer of a hook, until " + v.moment(o.HeldUntil) + " at the latest."
 	case o.Status == app.OperationRunning && !o.StartedAt.IsZero():
 		if left := o.Expected - now.Sub(o.StartedAt); left >= time.Second {
-			text := "About " + phrase.Length(left.Round(time.Second)) + " left"
+			text := "About " + humanize.Duration(left.Round(time.Second)) + " left"
 			if from := o.Expects.From(); from != "" {
 				text += ", " + from
 			}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // command is one thing that can be said.
@@ -106,9 +106,9 @@ func (b *Bot) find(p Person, word string) (command, error) {
 		}
 		names = append(names, c.name)
 	}
-	e := &app.Error{Code: app.EInvalid, Reason: "unknown_command", Message: fmt.Sprintf("There is no command “%s”.", phrase.CutText(word, 40)),
+	e := &app.Error{Code: app.EInvalid, Reason: "unknown_command", Message: fmt.Sprintf("There is no command “%s”.", humanize.CutText(word, 40)),
 		Hint: fmt.Sprintf("Type “%s help” for all of them.", p.Command)}
-	if near := phrase.Nearest(word, names); near != "" {
+	if near := humanize.Nearest(word, names); near != "" {
 		e.Hint = fmt.Sprintf("Did you mean “%s %s”? ", p.Command, near) + e.Hint
 	}
 	return command{}, e

@@ -13,7 +13,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	apptemplate "muster/app/template"
 )
 
@@ -103,7 +103,7 @@ func (cr *creates) form(ctx context.Context, r request, f Form, n note) (*create
 		}
 	}
 	if w.template = c.Templates[n.Template]; w.template == nil && n.Template != "" {
-		w.errors["template"] = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no template “%s”.", phrase.CutText(n.Template, 60))}
+		w.errors["template"] = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no template “%s”.", humanize.CutText(n.Template, 60))}
 	}
 	if w.template == nil && len(c.Templates) == 1 {
 		for _, w.template = range c.Templates {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/operation"
-	"muster/app/phrase"
 	"muster/app/template"
 )
 
@@ -92,7 +92,7 @@ func (r reader) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 	var list []Button
 	for _, by := range offers {
 		d := deed{Do: doExtend, Cluster: o.Cluster, By: int64(by / time.Second), End: o.Until.Unix(), Beside: beside}
-		name := "+" + strings.ReplaceAll(phrase.Length(by), " ", "\u00a0")
+		name := "+" + strings.ReplaceAll(humanize.Duration(by), " ", "\u00a0")
 		if o.Offer.Step > 0 && by > o.Offer.Step || !o.Offer.Latest.IsZero() && base.Add(by).After(o.Offer.Latest) {
 			no := d.button(name+": not allowed", false)
 			no.Quiet = true

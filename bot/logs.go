@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // mostLogs is how many lines of a log are shown in a chat, the last ones.
@@ -92,8 +92,8 @@ func (cs clusters) knownStep(ctx context.Context, r request, v appcluster.Cluste
 	for _, n := range v.Nodes {
 		names = append(names, n.Name)
 	}
-	e := &app.Error{Code: app.ENotFound, Field: "step", Message: fmt.Sprintf("%s has no step or node “%s”.", v.Name, phrase.CutText(f.Step, 60))}
-	if near := phrase.Nearest(f.Step, names[:min(len(names), mostNear)]); near != "" {
+	e := &app.Error{Code: app.ENotFound, Field: "step", Message: fmt.Sprintf("%s has no step or node “%s”.", v.Name, humanize.CutText(f.Step, 60))}
+	if near := humanize.Nearest(f.Step, names[:min(len(names), mostNear)]); near != "" {
 		e.Hint = "Did you mean “" + near + "”?"
 	} else if len(v.Nodes) > 0 {
 		e.Hint = "Such as " + v.Nodes[0].Name + ", or " + strings.Join(names[:min(len(names), 1)], "") + "."

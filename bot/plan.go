@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/policy"
 )
 
@@ -76,9 +76,9 @@ func (v voice) previewFacts(p cluster.Preview) string {
 	case p.Lease == 0:
 		facts = append(facts, "without an end")
 	case p.Cost > 0:
-		facts = append(facts, v.cost(p.Cost)+" over "+phrase.Length(p.Lease))
+		facts = append(facts, v.cost(p.Cost)+" over "+humanize.Duration(p.Lease))
 	default:
-		facts = append(facts, "for "+phrase.Length(p.Lease))
+		facts = append(facts, "for "+humanize.Duration(p.Lease))
 	}
 	facts = append(facts, several(p.Plan.Acts(), "step"))
 	if p.Duration > 0 {

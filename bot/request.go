@@ -8,8 +8,8 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/operation"
-	"muster/app/phrase"
 )
 
 // mostReason is the longest reason, in bytes: a button has to carry it.
@@ -39,7 +39,7 @@ func (v voice) terms(q cluster.Request) []string {
 		facts = append(facts, p)
 	}
 	if q.Terms.Lease > 0 {
-		facts = append(facts, "for "+phrase.Length(q.Terms.Lease))
+		facts = append(facts, "for "+humanize.Duration(q.Terms.Lease))
 	} else {
 		facts = append(facts, "without an end")
 	}
@@ -53,7 +53,7 @@ func (r request) reviewOf(name string) (id int64, reason string, err error) {
 	}
 	id, err = strconv.ParseInt(strings.TrimPrefix(r.words[0], "#"), 10, 64)
 	if err != nil || id < 1 {
-		return 0, "", &app.Error{Code: app.EInvalid, Field: "request", Message: fmt.Sprintf("“%s” is not the number of a request.", phrase.CutText(r.words[0], 40))}
+		return 0, "", &app.Error{Code: app.EInvalid, Field: "request", Message: fmt.Sprintf("“%s” is not the number of a request.", humanize.CutText(r.words[0], 40))}
 	}
 	reason = strings.Join(r.words[1:], " ")
 	if len(reason) > mostReason {

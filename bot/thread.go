@@ -9,7 +9,7 @@ import (
 	"muster/app"
 	"muster/app/chat"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // mostDetails is how many lines stand beneath a card.
@@ -44,7 +44,7 @@ func detailsOf(c chat.ChatCard, steps []app.Step) Answer {
 
 func took(s app.Step) string {
 	if d := s.EndedAt.Sub(s.StartedAt); !s.StartedAt.IsZero() && d >= time.Second {
-		return " " + phrase.Length(d.Round(time.Second))
+		return " " + humanize.Duration(d.Round(time.Second))
 	}
 	return ""
 }

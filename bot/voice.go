@@ -4,7 +4,7 @@ import (
 	"time"
 	"unicode"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // voice is how money and times are said to one reader. The zero voice has no currency and says times in UTC, as is right for
@@ -29,7 +29,7 @@ func (v voice) to(p Person) voice {
 }
 
 // cost is an amount with its currency: $1.20 or 1.20 EUR.
-func (v voice) cost(x float64) string { return v.money(phrase.Cost(x)) }
+func (v voice) cost(x float64) string { return v.money(humanize.Cost(x)) }
 
 func (v voice) money(amount string) string {
 	switch {

@@ -11,8 +11,8 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/operation"
-	"muster/app/phrase"
 	"muster/app/template"
 	"muster/automators/shell"
 )
@@ -41,7 +41,7 @@ func (f files) DryRun(ctx context.Context, sh family.Shell, call family.ServiceC
 		return c, app.Errorf(app.EInternal, "asked about %s", call.Action)
 	}
 	var is []string
-	exit, err := sh.Run(ctx, family.Command{Line: "cat " + phrase.ShellQuote(f.path(call))}, func(s app.Stream, line string) {
+	exit, err := sh.Run(ctx, family.Command{Line: "cat " + humanize.ShellQuote(f.path(call))}, func(s app.Stream, line string) {
 		if s == family.StreamOut {
 			is = append(is, line)
 		}
@@ -61,7 +61,7 @@ func (f files) DryRun(ctx context.Context, sh family.Shell, call family.ServiceC
 func kept(dir string) func(e *engine, c *template.Catalog) {
 	return func(e *engine, c *template.Catalog) {
 		c.Services["back"].Actions[app.ActionConfigure] = &template.ServiceAction{Automator: "files", Fields: map[string]string{"dir": dir, "text": "as it should be"}}
-		c.Services["front"].Actions[app.ActionStart] = script("echo \"told $CONFIG_TOKEN $CONFIG_AT\" >>" + phrase.ShellQuote(e.effect) + "\necho \"the token is $CONFIG_TOKEN\"\n")
+		c.Services["front"].Actions[app.ActionStart] = script("echo \"told $CONFIG_TOKEN $CONFIG_AT\" >>" + humanize.ShellQuote(e.effect) + "\necho \"the token is $CONFIG_TOKEN\"\n")
 		c.Templates["web"].Defaults.Config = map[string]any{"token": "%fact.back.join_token%", "at": "%fact.back.at%", "never": "%fact.back.nothing%"}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -40,7 +40,7 @@ func look(ctx context.Context, sh family.Shell, n family.NodeContext, address st
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		found[checks[i].service] = phrase.CutText(judgeCheck(checks[i].check, code, said), template.MaxHealthReason)
+		found[checks[i].service] = humanize.CutText(judgeCheck(checks[i].check, code, said), template.MaxHealthReason)
 	}
 	script := healthScript(n, address, mark, checks)
 	run := func(sudo bool) (int, error) {

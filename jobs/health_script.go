@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -60,27 +60,27 @@ func healthScript(n family.NodeContext, address, mark string, checks []nodeCheck
 	var b strings.Builder
 	b.WriteString(healthPrologue)
 	fmt.Fprintf(&b, "muster_mark=%s MUSTER_TENANT=%s MUSTER_CLUSTER=%s MUSTER_NODE=%s MUSTER_HOSTNAME=%s\n", mark,
-		phrase.ShellQuote(n.Tenant), phrase.ShellQuote(n.Cluster), phrase.ShellQuote(n.Node), phrase.ShellQuote(n.Hostname))
+		humanize.ShellQuote(n.Tenant), humanize.ShellQuote(n.Cluster), humanize.ShellQuote(n.Node), humanize.ShellQuote(n.Hostname))
 	b.WriteString("export MUSTER_TENANT MUSTER_CLUSTER MUSTER_NODE MUSTER_HOSTNAME\n")
 	for i, c := range checks {
 		seconds := strconv.Itoa(max(int((c.check.TimeoutOr5s()+time.Second-1)/time.Second), 1))
-		fmt.Fprintf(&b, "( MUSTER_SERVICE=%[1]s MUSTER_STATE=$muster_root/%[1]s; export MUSTER_SERVICE MUSTER_STATE\n", phrase.ShellQuote(c.service))
+		fmt.Fprintf(&b, "( MUSTER_SERVICE=%[1]s MUSTER_STATE=$muster_root/%[1]s; export MUSTER_SERVICE MUSTER_STATE\n", humanize.ShellQuote(c.service))
 		switch {
 		case c.check.HTTP != nil:
 			path := c.check.HTTP.Path
 			if path == "" {
 				path = "/"
 			}
-			fmt.Fprintf(&b, "look %d muster_http %s %s %s %s %s", i, seconds, phrase.ShellQuote(address), phrase.ShellQuote(c.check.HTTP.Port),
-				phrase.ShellQuote(path), phrase.ShellQuote(net.JoinHostPort(address, c.check.HTTP.Port)))
+			fmt.Fprintf(&b, "look %d muster_http %s %s %s %s %s", i, seconds, humanize.ShellQuote(address), humanize.ShellQuote(c.check.HTTP.Port),
+				humanize.ShellQuote(path), humanize.ShellQuote(net.JoinHostPort(address, c.check.HTTP.Port)))
 		case c.check.TCP != "":
 			host, port, err := net.SplitHostPort(c.check.TCP)
 			if err != nil {
 				host, port = address, c.check.TCP
 			}
-			fmt.Fprintf(&b, "look %d muster_tcp %s %s %s", i, seconds, phrase.ShellQuote(host), phrase.ShellQuote(port))
+			fmt.Fprintf(&b, "look %d muster_tcp %s %s %s", i, seconds, humanize.ShellQuote(host), humanize.ShellQuote(port))
 		default:
-			fmt.Fprintf(&b, "MUSTER_CHECK=%s; export MUSTER_CHECK\nlook %d muster_command %s", phrase.ShellQuote(c.check.Command), i, seconds)
+			fmt.Fprintf(&b, "MUSTER_CHECK=%s; export MUSTER_CHECK\nlook %d muster_command %s", humanize.ShellQuote(c.check.Command), i, seconds)
 		}
 		b.WriteString(" ) &\n")
 	}

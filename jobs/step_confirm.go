@@ -9,7 +9,7 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/jobs/internal/loop"
 	"muster/jobs/remote"
 )
@@ -274,13 +274,13 @@ func newProgress(out family.Output) *progress {
 // say tells what is waited for, which try failed, and why.
 func (p *progress) say(what string, try int, why string) {
 	now := time.Now()
-	why = phrase.CutText(why, tellText)
+	why = humanize.CutText(why, tellText)
 	if now.Before(p.soon) || why == p.last && now.Before(p.next) {
 		return
 	}
 	p.last, p.next, p.soon = why, now.Add(p.gap), now.Add(tellAfter)
 	p.gap = min(2*p.gap, tellMost)
-	p.out(family.StreamSystem, fmt.Sprintf("Waiting for %s (attempt %d, %s so far): %s", what, try, phrase.Length(now.Sub(p.began)), why))
+	p.out(family.StreamSystem, fmt.Sprintf("Waiting for %s (attempt %d, %s so far): %s", what, try, humanize.Duration(now.Sub(p.began)), why))
 }
 
 // login is notified of tries to log in.

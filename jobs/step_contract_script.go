@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // contractScript says what a node is, a line "muster-node key=value" for each fact. Where a program is missing that would
@@ -129,7 +129,7 @@ func (c contract) script() string {
 	}
 	set := ""
 	for name, words := range map[string][]string{"tools": c.tools, "peers": peers, "names4": names4, "names6": names6} {
-		set += name + "=" + phrase.ShellQuote(strings.Join(words, " ")) + "\n"
+		set += name + "=" + humanize.ShellQuote(strings.Join(words, " ")) + "\n"
 	}
 	if !c.node.OwnRoot {
 		return set + "own=\n" + contractScript

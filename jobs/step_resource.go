@@ -15,6 +15,7 @@ import (
 	"muster/app/archive"
 	"muster/app/execution"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/resource"
 	"muster/app/template"
 	"muster/jobs/cache"
@@ -105,7 +106,7 @@ func (w *actions) put(ctx context.Context, as *execution.Assignment, from execut
 	if fetched {
 		where = "from the server"
 	}
-	out(family.StreamSystem, fmt.Sprintf("Resource %s (%s) comes to the node, %s.", p.ResourceRef, resource.Bytes(p.Size), where))
+	out(family.StreamSystem, fmt.Sprintf("Resource %s (%s) comes to the node, %s.", p.ResourceRef, humanize.Bytes(p.Size), where))
 	_, err = n.run(unpackLine(p), func() io.ReadCloser { return pour(ctx, file, p) })
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	appplan "muster/app/plan"
 )
 
@@ -124,7 +124,7 @@ func (d *drawing) block(node string) string {
 			line += "  after " + after
 		}
 		if q := d.plan.Question(i); q != nil {
-			line += "  (a person is asked; up to " + phrase.Length(q.AnswerTime()) + ")"
+			line += "  (a person is asked; up to " + humanize.Duration(q.AnswerTime()) + ")"
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

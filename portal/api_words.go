@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // refusals are huma's sentences about requests, and ours instead of them.
@@ -47,5 +47,5 @@ func plainRefusal(message string) string {
 			return r.re.ReplaceAllString(message, r.to)
 		}
 	}
-	return phrase.PlainText(message)
+	return humanize.PlainText(message)
 }

@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app"
+	"muster/app/humanize"
+	"muster/portal/identity"
+	"muster/portal/site"
+
 	"github.com/go-chi/chi/v5"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-	"muster/app"
-	"muster/app/phrase"
-	"muster/portal/identity"
-	"muster/portal/site"
 )
 
 // fieldPage names, in a form that is shown again, the page that it is on: by then the browser's address is the form's.
@@ -260,7 +261,7 @@ func explain(form *html.Node, fields []*html.Node, e *app.Error) {
 			box.AppendChild(line)
 		}
 	}
-	say(phrase.PlainText(e.Message), "")
+	say(humanize.PlainText(e.Message), "")
 	say(e.Hint, "soft")
 	form.InsertBefore(box, form.FirstChild)
 	for _, n := range fields {

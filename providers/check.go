@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -26,7 +26,7 @@ func Check(spec template.ProviderSpec) error {
 	if !ok {
 		e := app.Errorf(app.EInvalid, "provider %q has the unknown type %q", spec.Name, spec.Type)
 		e.Field = "type"
-		e.Hint = phrase.Suggest(spec.Type, Names())
+		e.Hint = humanize.Suggest(spec.Type, Names())
 		return e
 	}
 	fields := make(map[string]family.Field, len(m.Descriptor.Fields))
@@ -37,7 +37,7 @@ func Check(spec template.ProviderSpec) error {
 		f, ok := fields[key]
 		if !ok {
 			e := invalid(key, "provider %q of type %s has no setting %q", spec.Name, spec.Type, key)
-			e.Hint = phrase.Suggest(key, slices.Sorted(maps.Keys(fields)))
+			e.Hint = humanize.Suggest(key, slices.Sorted(maps.Keys(fields)))
 			return e
 		}
 		if err := checkValue(spec.Name, f, spec.Settings[key]); err != nil {
@@ -108,7 +108,7 @@ func CheckExtra(typ string, image bool, extra map[string]string) error {
 		if !ok {
 			e := app.Errorf(app.EInvalid, "accounts of type %s understand no %q here", typ, key)
 			e.Field = "extra." + key
-			e.Hint = phrase.Suggest(key, slices.Sorted(maps.Keys(known)))
+			e.Hint = humanize.Suggest(key, slices.Sorted(maps.Keys(known)))
 			return e
 		}
 		if err := checkValue(typ, f, extra[key]); err != nil {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
-	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 

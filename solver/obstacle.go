@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/solver/internal/bitset"
-	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 
@@ -25,7 +25,7 @@ func (p *problem) refusal(o obstacle) *app.Error {
 func (c *counter) obstacle() (obstacle, bool) {
 	if len(c.f.palettes) == 0 {
 		return obstacle{c.p.everywhere, fmt.Sprintf("no hardware type that may be used here (%s) is large enough for %s, which "+
-			"no constraint keeps off any node", humanize.Names(c.p.hardware), humanize.Names(c.p.everywhere))}, true
+			"no constraint keeps off any node", humanize.Some(c.p.hardware, 8), humanize.Some(c.p.everywhere, 8))}, true
 	}
 	for i, b := range c.p.blocks {
 		if o, found := c.blockObstacle(i, b); found {
@@ -45,7 +45,7 @@ func (c *counter) obstacle() (obstacle, bool) {
 
 // blockObstacle says why one block alone cannot be placed as often as it must be.
 func (c *counter) blockObstacle(i int, b block) (obstacle, bool) {
-	who := humanize.Names(b.services)
+	who := humanize.Some(b.services, 8)
 	say := func(format string, args ...any) (obstacle, bool) {
 		return obstacle{b.services, fmt.Sprintf(format, args...)}, true
 	}
@@ -55,11 +55,11 @@ func (c *counter) blockObstacle(i int, b block) (obstacle, bool) {
 	case b.cant:
 		return say("%s must coexist and can't coexist", who)
 	case len(b.hardware) == 0:
-		return say("no hardware type that may be used here (%s) is accepted by %s", humanize.Names(c.p.hardware), who)
+		return say("no hardware type that may be used here (%s) is accepted by %s", humanize.Some(c.p.hardware, 8), who)
 	case len(b.images) == 0:
-		return say("no image type that may be used here (%s) is accepted by %s", humanize.Names(c.p.images), who)
+		return say("no image type that may be used here (%s) is accepted by %s", humanize.Some(c.p.images, 8), who)
 	case b.max > 0 && !c.f.usable.Has(i):
-		return say("no hardware type that %s accepts and that may be used here (%s) is large enough", who, humanize.Names(c.p.hardware))
+		return say("no hardware type that %s accepts and that may be used here (%s) is large enough", who, humanize.Some(c.p.hardware, 8))
 	case b.min > b.max:
 		return say("%s must be on at least %s, but may be on at most %d", who, humanize.Count(b.min, "node"), b.max)
 	case b.min > c.n:
@@ -80,11 +80,11 @@ func (c *counter) coreObstacle(core bitset.Set) obstacle {
 		}
 	}
 	if exclusive {
-		return obstacle{services, fmt.Sprintf("%s can't share nodes and their minima add up to %s", humanize.Names(services),
+		return obstacle{services, fmt.Sprintf("%s can't share nodes and their minima add up to %s", humanize.Some(services, 8),
 			humanize.Count(sum, "node"))}
 	}
 	return obstacle{services, fmt.Sprintf("those that can't share nodes among %s need more than %s for their minima",
-		humanize.Names(services), humanize.Count(c.n, "node"))}
+		humanize.Some(services, 8), humanize.Count(c.n, "node"))}
 }
 
 // rules names the rules that the counter does not know, where they are what makes a problem impossible.

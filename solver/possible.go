@@ -5,9 +5,9 @@ import (
 	"math"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
-	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 

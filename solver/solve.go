@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/humanize"
 	applayout "muster/app/layout"
 	"muster/app/template"
-	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/resource"
 )
 
@@ -268,8 +269,8 @@ func (w *walker) broken(err error) error {
 }
 
 func (w *walker) tooLarge() error {
-	return &app.Error{Code: app.ETooLarge, Reason: "archive", Field: "content", Message: fmt.Sprintf("The archive would be more than %s when it is unpacked.", resource.Bytes(w.most())),
-		Hint: fmt.Sprintf("An archive may grow %d times, and to %s at most.", w.Limits.Ratio, resource.Bytes(w.Limits.Bytes))}
+	return &app.Error{Code: app.ETooLarge, Reason: "archive", Field: "content", Message: fmt.Sprintf("The archive would be more than %s when it is unpacked.", humanize.Bytes(w.most())),
+		Hint: fmt.Sprintf("An archive may grow %d times, and to %s at most.", w.Limits.Ratio, humanize.Bytes(w.Limits.Bytes))}
 }
 
 // entry checks one entry and passes it on.

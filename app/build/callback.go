@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/webhook"
 )
 
@@ -142,7 +143,7 @@ func (a *Hooks) checkCallback(r BuildRule) error {
 	case !absolute && !(open && strings.HasPrefix("https://", before)):
 		return wrong("it does not begin with https://", like)
 	case absolute && scheme != "https" && scheme != "http":
-		return wrong("builds are told over https, not "+phrase.Clip(scheme), like)
+		return wrong("builds are told over https, not "+humanize.Clip(scheme), like)
 	case absolute && strings.Contains(host, "@"):
 		return wrong("it holds a user or a password, which everybody could read who sees the rules", "Let the event carry such an address: ${event.payload.callback_url}.")
 	case open && !whole:
@@ -153,7 +154,7 @@ func (a *Hooks) checkCallback(r BuildRule) error {
 	}
 	if _, err := a.Webhooks.CheckHookURL(before); err != nil {
 		e := *app.AsError(err)
-		return wrong(e.Message, phrase.FirstOf(e.Hint, like))
+		return wrong(e.Message, cmp.Or(e.Hint, like))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -12,8 +13,8 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/humanize"
 	"muster/app/identity"
-	"muster/app/phrase"
 	"muster/app/template"
 	"muster/app/webhook"
 )
@@ -211,7 +212,7 @@ func (a *Hooks) SaveBuildHook(ctx context.Context, actor app.Actor, r BuildHookR
 			return SavedBuildHook{}, err
 		}
 	}
-	system, _ := a.buildSystem(phrase.FirstOf(was.System, c.System))
+	system, _ := a.buildSystem(cmp.Or(was.System, c.System))
 	c.New = newBuildSecret(system)
 	if r.Rotate {
 		c.Secret = c.New
@@ -268,9 +269,9 @@ func (a *Hooks) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHook
 	if len(names) == 0 {
 		return c, &app.Error{Code: app.EConflict, Message: "This server knows no build system.", Hint: "Ask whoever runs it."}
 	}
-	system := phrase.FirstOf(was.System, r.System)
+	system := cmp.Or(was.System, r.System)
 	if !slices.Contains(names, system) {
-		return wrong("system", fmt.Sprintf("There is no build system %q.", phrase.Clip(system)), "There are: "+strings.Join(names, ", ")+".")
+		return wrong("system", fmt.Sprintf("There is no build system %q.", humanize.Clip(system)), "There are: "+strings.Join(names, ", ")+".")
 	}
 	if !fresh && r.System != "" && r.System != was.System {
 		return wrong("system", "Which build system sends to a hook cannot be changed.", "Make another one, and delete this one.")
@@ -324,7 +325,7 @@ func checkBuildOwner(ctx context.Context, actor app.Actor, name string, users fi
 	u, err := users(ctx, actor.Tenant, name)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
-		return wrong(fmt.Sprintf("There is no user %q.", phrase.Clip(name)), "Name a user of the tenant; a robot does well.")
+		return wrong(fmt.Sprintf("There is no user %q.", humanize.Clip(name)), "Name a user of the tenant; a robot does well.")
 	case err != nil:
 		return err
 	case u.Disabled():

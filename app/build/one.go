@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -9,7 +10,6 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/operation"
-	"muster/app/phrase"
 	"muster/app/template"
 )
 
@@ -225,7 +225,7 @@ func buildNodes(c cluster.ClusterView) []app.BuildNode {
 		if port == 0 {
 			port = 22
 		}
-		nodes = append(nodes, app.BuildNode{Name: n.Name, Hostname: n.Hostname, Address: at, Inside: in, User: phrase.FirstOf(n.SSHUser, "root"), Port: port,
+		nodes = append(nodes, app.BuildNode{Name: n.Name, Hostname: n.Hostname, Address: at, Inside: in, User: cmp.Or(n.SSHUser, "root"), Port: port,
 			Services: append([]string{}, n.Services...), Status: string(n.Status)})
 	}
 	return nodes

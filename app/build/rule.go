@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,8 +10,8 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/policy"
 	"muster/app/template"
 )
@@ -135,7 +136,7 @@ func (r BuildRule) Check() error {
 		}
 		d, err := template.ParseLength(text)
 		if err != nil || d < least || d > most {
-			return wrong(field, fmt.Sprintf("%q is not a time from %s to %s", phrase.Clip(text), phrase.Length(least), phrase.Length(most)), "Write it like 90m or 2h.")
+			return wrong(field, fmt.Sprintf("%q is not a time from %s to %s", humanize.Clip(text), humanize.Duration(least), humanize.Duration(most)), "Write it like 90m or 2h.")
 		}
 		return nil
 	}
@@ -145,11 +146,11 @@ func (r BuildRule) Check() error {
 	case strings.TrimSpace(r.When) == "":
 		return wrong("when", "it is not said when it matches", `Such as event.phase == "queued", or true for always.`)
 	case !slices.Contains(buildActs, r.Do):
-		return wrong("do", fmt.Sprintf("there is nothing like %q to be done", phrase.Clip(string(r.Do))), "One of: "+template.Joined(buildActs)+".")
+		return wrong("do", fmt.Sprintf("there is nothing like %q to be done", humanize.Clip(string(r.Do))), "One of: "+template.Joined(buildActs)+".")
 	case r.Do == BuildCreate && r.Template == "":
 		return wrong("template", "it is not said of which template the cluster is to be", "Name one.")
 	case r.Forks != "" && r.Forks != BuildForksNever && r.Forks != BuildForksUnknown && r.Forks != BuildForksAll:
-		return wrong("forks", fmt.Sprintf("forks cannot be %q", phrase.Clip(string(r.Forks))), "One of: never, unknown, all.")
+		return wrong("forks", fmt.Sprintf("forks cannot be %q", humanize.Clip(string(r.Forks))), "One of: never, unknown, all.")
 	case r.Do == BuildExtend && r.Lease == "":
 		return wrong("lease", "it is not said by how much leases are extended", "Such as lease: 1h.")
 	case r.Do != BuildCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||
@@ -235,6 +236,6 @@ func (a *Hooks) checkBuildRules(rules []BuildRule) error {
 func inRule(i int, r BuildRule, err error) error {
 	e := *app.AsError(err)
 	e.Field = fmt.Sprintf("rules[%d].%s", i, e.Field)
-	e.Message = fmt.Sprintf("Rule %d (%s): %s", i+1, phrase.FirstOf(phrase.Clip(r.Name), "without a name"), e.Message)
+	e.Message = fmt.Sprintf("Rule %d (%s): %s", i+1, cmp.Or(humanize.Clip(r.Name), "without a name"), e.Message)
 	return &e
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -9,7 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/webhook"
 )
 
@@ -25,7 +26,7 @@ func (b Build) CommitStatus(h BuildHook, words string) *app.CommitStatus {
 	if !h.Statuses || len(e.Repository) > 255 || !commitRepository.MatchString(e.Repository) || !commitID.MatchString(e.Commit) {
 		return nil
 	}
-	s := &app.CommitStatus{System: h.System, Repository: e.Repository, Commit: e.Commit, Context: "muster/" + b.Rule, Words: phrase.FirstOf(words, b.Words)}
+	s := &app.CommitStatus{System: h.System, Repository: e.Repository, Commit: e.Commit, Context: "muster/" + b.Rule, Words: cmp.Or(words, b.Words)}
 	if e.Job != "" {
 		s.Context += "/" + e.Job
 	}
@@ -35,7 +36,7 @@ func (b Build) CommitStatus(h BuildHook, words string) *app.CommitStatus {
 	case app.BuildReady:
 		s.State = app.CommitSuccess
 	case app.BuildRefused, app.BuildFailed:
-		s.State, s.Words = app.CommitFailure, phrase.FirstOf(s.Words, "There is no cluster for this build.")
+		s.State, s.Words = app.CommitFailure, cmp.Or(s.Words, "There is no cluster for this build.")
 	case app.BuildOver:
 		if !b.ReadyAt.IsZero() {
 			return nil // that it was ready remains true
@@ -62,9 +63,9 @@ const maxStatusToken = 512
 
 // readyStatus says of a ready build's cluster how large it is, what it costs and where it is.
 func (a *Reconciler) readyStatus(ctx context.Context, d DueBuild, b Build, c cluster.ClusterView) (*app.CommitStatus, error) {
-	words := fmt.Sprintf("Cluster %s is ready: %s", c.Name, phrase.Several(len(c.Nodes), "node"))
+	words := fmt.Sprintf("Cluster %s is ready: %s", c.Name, humanize.Count(len(c.Nodes), "node"))
 	if c.CostPerHour > 0 {
-		words += ", " + phrase.Cost(c.CostPerHour) + " an hour"
+		words += ", " + humanize.Cost(c.CostPerHour) + " an hour"
 	}
 	s := b.CommitStatus(d.Of, words+".")
 	if s == nil {
@@ -141,12 +142,12 @@ func (a *Hooks) checkBuildTemplates(ctx context.Context, tenant string, rules []
 		}
 		hint := "There are no templates yet."
 		if len(known) > 0 {
-			hint = phrase.Suggest(r.Template, known)
-			if all := phrase.Suggest("", known); len(known) <= 20 && hint != all {
+			hint = humanize.Suggest(r.Template, known)
+			if all := humanize.Suggest("", known); len(known) <= 20 && hint != all {
 				hint += " " + all
 			}
 		}
-		return inRule(i, r, &app.Error{Code: app.EInvalid, Field: "template", Message: fmt.Sprintf("there is no template %q", phrase.Clip(r.Template)), Hint: hint})
+		return inRule(i, r, &app.Error{Code: app.EInvalid, Field: "template", Message: fmt.Sprintf("there is no template %q", humanize.Clip(r.Template)), Hint: hint})
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
 )
 
 // ReconcilerStore keeps builds, and knows the requests and clusters that they wait for.
@@ -60,17 +60,17 @@ func (b Build) failedNotice(now time.Time) app.Notice {
 		about = app.ClusterSubject(b.Cluster)
 	}
 	return app.Notice{At: now, Tenant: b.Tenant, Kind: app.NoticeCluster, Cluster: b.Cluster, Users: []string{b.Owner},
-		Title: fmt.Sprintf("Build %s got no cluster", phrase.FirstOf(b.Event.Build, b.Key)), Text: b.Words, About: about}
+		Title: fmt.Sprintf("Build %s got no cluster", cmp.Or(b.Event.Build, b.Key)), Text: b.Words, About: about}
 }
 
 // Over ends a build that has no cluster.
 func (b *Build) Over(s app.BuildState, words string, now time.Time) {
-	b.State, b.Words, b.EndedAt, b.DueAt = s, phrase.FirstOf(words, b.Words), now, time.Time{}
+	b.State, b.Words, b.EndedAt, b.DueAt = s, cmp.Or(words, b.Words), now, time.Time{}
 }
 
 // Ending begins to give a build's cluster back; final is the state after.
 func (b *Build) Ending(final app.BuildState, words string, now time.Time) {
-	b.State, b.Final, b.Words, b.Tries, b.RetryAt = app.BuildEnding, final, phrase.FirstOf(words, b.Words), 0, time.Time{}
+	b.State, b.Final, b.Words, b.Tries, b.RetryAt = app.BuildEnding, final, cmp.Or(words, b.Words), 0, time.Time{}
 	if b.EndAt.IsZero() {
 		b.EndAt = now
 	}
@@ -162,7 +162,7 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 		b.Over(app.BuildOver, "It ended while it waited for its turn.", now)
 		return false, nil
 	case !now.Before(b.WaitUntil):
-		b.Over(app.BuildFailed, phrase.FirstOf("Its turn did not come in time. "+b.Words, ""), now)
+		b.Over(app.BuildFailed, cmp.Or("Its turn did not come in time. "+b.Words, ""), now)
 		return false, nil
 	case now.Before(b.RetryAt):
 		b.DueAt = b.RetryAt
@@ -261,9 +261,9 @@ func (a *Reconciler) askedFor(ctx context.Context, d DueBuild, b *Build, now tim
 		case q.Status == cluster.RequestWithdrawn && q.Message == notApproved:
 			b.Over(app.BuildFailed, notApproved, now)
 		case q.Status == cluster.RequestDenied:
-			b.Over(app.BuildRefused, "It was denied: "+phrase.FirstOf(q.Message, "no reason was given."), now)
+			b.Over(app.BuildRefused, "It was denied: "+cmp.Or(q.Message, "no reason was given."), now)
 		default:
-			b.Over(app.BuildRefused, phrase.FirstOf(q.Message, "Its request was "+string(q.Status)+"."), now)
+			b.Over(app.BuildRefused, cmp.Or(q.Message, "Its request was "+string(q.Status)+"."), now)
 		}
 		return false, nil
 	}
@@ -288,7 +288,7 @@ func (a *Reconciler) followBuild(ctx context.Context, d DueBuild, b *Build, now 
 	b.DueAt = time.Time{}
 	switch {
 	case c.Status == app.ClusterDeleted && b.State == app.BuildCreating && b.EndAt.IsZero():
-		b.Over(app.BuildFailed, phrase.FirstOf(c.Message, "Its cluster was deleted before it was ready."), now)
+		b.Over(app.BuildFailed, cmp.Or(c.Message, "Its cluster was deleted before it was ready."), now)
 	case c.Status == app.ClusterDeleted:
 		b.Over(app.BuildOver, "Its cluster is gone.", now)
 	case !b.EndAt.IsZero():
@@ -297,7 +297,7 @@ func (a *Reconciler) followBuild(ctx context.Context, d DueBuild, b *Build, now 
 	case c.Status == app.ClusterActive:
 		b.State, b.Words, b.ReadyAt, b.Tries = app.BuildReady, "", now, 0
 	case c.Status == app.ClusterFailed:
-		b.Ending(app.BuildFailed, phrase.FirstOf(c.Message, "Its cluster could not be made."), now)
+		b.Ending(app.BuildFailed, cmp.Or(c.Message, "Its cluster could not be made."), now)
 	case !now.Before(b.WaitUntil):
 		b.Ending(app.BuildFailed, "Its cluster was not ready in time.", now)
 	default:

@@ -1,12 +1,12 @@
 package build
 
 import (
+	"cmp"
 	"context"
 
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/policy"
 )
 
@@ -70,7 +70,7 @@ func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t B
 	w := a.weighBuild(ctx, h, out.Event)
 	out.Looks, out.Rule, out.Words = append(out.Looks, w.looks...), w.rule, w.words
 	for _, e := range w.ends {
-		out.Ends = append(out.Ends, phrase.FirstOf(e.Key, e.Build))
+		out.Ends = append(out.Ends, cmp.Or(e.Key, e.Build))
 	}
 	switch {
 	case w.begin != nil:
@@ -93,11 +93,11 @@ func (a *Intake) tryAsk(ctx context.Context, h BuildHook, k BuildAsk, out *Build
 		if p, err = a.Creates.Preview(ctx, owner, k.Request()); err == nil {
 			out.Layout = &p.Layout
 			if d := p.Decision; d != nil && (d.Outcome == policy.OutcomeRefuse || d.Outcome == policy.OutcomeApprove) {
-				out.Refuse = phrase.FirstOf(d.Reason, "It would wait for approvals.")
+				out.Refuse = cmp.Or(d.Reason, "It would wait for approvals.")
 			}
 			return
 		}
 		why = app.AsError(err).Advised()
 	}
-	out.Refuse = phrase.FirstOf(why, "The reason isn't known.")
+	out.Refuse = cmp.Or(why, "The reason isn't known.")
 }

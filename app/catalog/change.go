@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
-	"muster/app/phrase"
 	"muster/app/template"
 )
 
@@ -70,7 +70,7 @@ func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k template
 	if err := k.CheckKind(); err != nil {
 		return CatalogReport{}, err
 	}
-	c := CatalogChange{Note: phrase.FirstOf(strings.TrimSpace(note), fmt.Sprintf("Back to version %d.", number))}
+	c := CatalogChange{Note: cmp.Or(strings.TrimSpace(note), fmt.Sprintf("Back to version %d.", number))}
 	if number == 0 {
 		c.Remove = []template.CatalogKey{k}
 		return a.applyCatalog(ctx, actor, c)

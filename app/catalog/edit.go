@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -76,7 +76,7 @@ func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []templ
 		if more := len(users) - named; more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))
 		}
-		say("Used by %s.", phrase.AndList(names))
+		say("Used by %s.", humanize.And(names))
 	}
 	return list
 }

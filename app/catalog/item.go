@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -70,7 +70,7 @@ func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k template
 			}
 		}
 		e := &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no %s %.70q in the catalog.", k.Kind, k.Name)}
-		if near := phrase.Nearest(k.Name, names); near != "" {
+		if near := humanize.Nearest(k.Name, names); near != "" {
 			e.Hint = "Did you mean " + near + "?"
 		}
 		return CatalogSource{}, e

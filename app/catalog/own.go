@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -232,10 +232,10 @@ type CatalogUse struct {
 func (u ProviderUse) Refusal(provider string) *app.Error {
 	var what []string
 	if n := len(u.Clusters); n > 0 {
-		what = append(what, "clusters "+phrase.AndList(u.Clusters))
+		what = append(what, "clusters "+humanize.And(u.Clusters))
 	}
 	if n := len(u.Pools); n > 0 {
-		what = append(what, "pools "+phrase.AndList(u.Pools))
+		what = append(what, "pools "+humanize.And(u.Pools))
 	}
 	if u.More > 0 {
 		what = append(what, fmt.Sprintf("%d more", u.More))

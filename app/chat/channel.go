@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
-	"muster/app/phrase"
 )
 
 // ChannelStore keeps channels, and where approvals are asked for.
@@ -145,7 +145,7 @@ func (a *Channels) ResetChannel(ctx context.Context, actor app.Actor, kind, team
 	if err := actor.Authorize("ResetChannel"); err != nil {
 		return err
 	}
-	none := app.Errorf(app.ENotFound, "The channel %s belongs to its workspace.", phrase.CutText(channel, 40))
+	none := app.Errorf(app.ENotFound, "The channel %s belongs to its workspace.", humanize.CutText(channel, 40))
 	c, err := a.Store.Channel(ctx, kind, team, channel)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p ChatAppr
 	}
 	switch {
 	case tenant != actor.Tenant && w.Tenant != actor.Tenant:
-		return app.Errorf(app.ENotFound, "This tenant has no channel %s.", phrase.CutText(p.Channel, 40))
+		return app.Errorf(app.ENotFound, "This tenant has no channel %s.", humanize.CutText(p.Channel, 40))
 	case tenant != actor.Tenant:
 		return &app.Error{Code: app.EForbidden, Reason: "other_tenant", Field: "channel", Message: "That channel does not speak for this tenant.",
 			Hint: "Choose one of a workspace of the tenant, or have the channel given to the tenant first."}
@@ -195,7 +195,7 @@ func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p ChatAppr
 func checkChannel(id string) error {
 	ok := len(id) >= 2 && len(id) <= 40 && (id[0] == 'C' || id[0] == 'G') && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 	if !ok {
-		return &app.Error{Code: app.EInvalid, Field: "channel", Message: fmt.Sprintf("“%s” is not the id of a channel.", phrase.CutText(id, 40)),
+		return &app.Error{Code: app.EInvalid, Field: "channel", Message: fmt.Sprintf("“%s” is not the id of a channel.", humanize.CutText(id, 40)),
 			Hint: "It looks like C024BE91L, and stands at the foot of the channel's details."}
 	}
 	return nil

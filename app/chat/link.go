@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
-	"muster/app/phrase"
 )
 
 // LinkStore keeps who of a workspace is whom here.
@@ -39,7 +39,7 @@ func NewLinks(c LinksConfig) *Links { return &Links{LinksConfig: c} }
 
 // NoteChatLink notes how a server is connected to a chat.
 func (a *Links) NoteChatLink(ctx context.Context, l ChatLink) error {
-	l.Error, l.SeenAt = phrase.CutText(strings.ToValidUTF8(l.Error, "�"), 300), a.Now()
+	l.Error, l.SeenAt = humanize.CutText(strings.ToValidUTF8(l.Error, "�"), 300), a.Now()
 	return a.Store.NoteLink(ctx, l)
 }
 
@@ -50,7 +50,7 @@ func (a *Links) LinkByEmail(ctx context.Context, kind, external, label, tenant, 
 	if identity.CheckEmail(email) != nil || email == "" {
 		return false, nil
 	}
-	i := identity.Identity{Kind: kind, External: external, Label: phrase.CutText(label, identity.MaxLabel), Tenant: tenant, At: a.Now()}
+	i := identity.Identity{Kind: kind, External: external, Label: humanize.CutText(label, identity.MaxLabel), Tenant: tenant, At: a.Now()}
 	return a.Store.LinkByEmail(ctx, app.System(tenant, chatServer), i, email, []app.Role{app.RoleSuperadmin, app.RoleAdmin, app.RoleRobot})
 }
 

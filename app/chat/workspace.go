@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
-	"muster/app/phrase"
 )
 
 // WorkspaceStore keeps workspaces.
@@ -173,7 +173,7 @@ func (w ChatWorkspace) CheckWorkspace(who app.Actor) error {
 func (a *Workspaces) ownWorkspace(ctx context.Context, actor app.Actor, kind, team string) (ChatWorkspace, error) {
 	w, err := a.Store.Workspace(ctx, kind, team, "")
 	if err == nil && w.Tenant != actor.Tenant {
-		err = app.Errorf(app.ENotFound, "There is no workspace %q in this tenant.", phrase.CutText(team, 40))
+		err = app.Errorf(app.ENotFound, "There is no workspace %q in this tenant.", humanize.CutText(team, 40))
 	}
 	return w, err
 }
@@ -240,6 +240,6 @@ func (a *Workspaces) ChatGone(ctx context.Context, kind, team, why string) error
 
 // NoteChat notes how a workspace does. Nothing secret stands in it.
 func (a *Workspaces) NoteChat(ctx context.Context, kind, team string, h ChatHealth) error {
-	h.Error = phrase.CutText(strings.ToValidUTF8(h.Error, "�"), 300)
+	h.Error = humanize.CutText(strings.ToValidUTF8(h.Error, "�"), 300)
 	return a.Store.NoteWorkspace(ctx, kind, team, h)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	appsecret "muster/app/secret"
 	"muster/app/template"
 )
@@ -85,7 +85,7 @@ func shown(v any, there, secret bool) string {
 	case secret || appsecret.SecretText.MatchString(text):
 		return appsecret.HiddenValue
 	}
-	return phrase.CutText(text, mostValueShown)
+	return humanize.CutText(text, mostValueShown)
 }
 
 // concealed hides within a list or map what may be secret.

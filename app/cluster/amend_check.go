@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -45,7 +45,7 @@ func (m Amendment) Check() error {
 	for _, f := range m.said() {
 		if !slices.Contains(fields, f) {
 			return WrongAmend(f, fmt.Sprintf("The field %s does not count for an amendment of the kind %s.", f, m.Kind),
-				"Leave it out; what counts is "+phrase.AndList(fields)+".")
+				"Leave it out; what counts is "+humanize.And(fields)+".")
 		}
 	}
 	if err := m.checkFailure(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/plan"
 )
 
@@ -18,11 +18,11 @@ func (p AmendPreview) Title() string {
 		from, to := p.Before.Nodes, p.After.Nodes
 		switch {
 		case to > from:
-			return fmt.Sprintf("Grow from %d to %s", from, phrase.Several(to, "node"))
+			return fmt.Sprintf("Grow from %d to %s", from, humanize.Count(to, "node"))
 		case to < from:
-			return fmt.Sprintf("Shrink from %d to %s", from, phrase.Several(to, "node"))
+			return fmt.Sprintf("Shrink from %d to %s", from, humanize.Count(to, "node"))
 		}
-		return "Stay at " + phrase.Several(to, "node")
+		return "Stay at " + humanize.Count(to, "node")
 	case app.OperationAddServices:
 		return "Add " + orServices(p.moved(func(n AmendedNode) []string { return n.Added }))
 	case app.OperationRemoveServices:
@@ -33,9 +33,9 @@ func (p AmendPreview) Title() string {
 		services := p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })
 		all := p.moved(func(n AmendedNode) []string { return n.Services })
 		if len(services) == len(all) && len(all) > 1 {
-			return phrase.Upper(string(p.Kind)) + " all services"
+			return humanize.Upper(string(p.Kind)) + " all services"
 		}
-		return phrase.Upper(string(p.Kind)) + " " + orServices(services)
+		return humanize.Upper(string(p.Kind)) + " " + orServices(services)
 	case app.OperationCompare:
 		return "Compare " + orServices(p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })) + " with what is set up"
 	case app.OperationUpgrade:
@@ -45,7 +45,7 @@ func (p AmendPreview) Title() string {
 			return "Repair " + NodesInWords(sick)
 		}
 	}
-	return phrase.Upper(p.Kind.Verb())
+	return humanize.Upper(p.Kind.Verb())
 }
 
 // Effects say what happens to whom, each in a sentence: "n4 and n5 are made." There are none where nothing is to be done.
@@ -130,16 +130,16 @@ func NodesInWords(names []string) string {
 	case n == 0:
 		return "no node"
 	case n <= 4:
-		return phrase.AndList(names)
+		return humanize.And(names)
 	case app.NodeNumber(names[0]) > 0 && app.NodeNumber(names[n-1])-app.NodeNumber(names[0]) == n-1:
 		return names[0] + " to " + names[n-1]
 	}
-	return phrase.AndList([]string{strings.Join(names[:3], ", "), phrase.Several(len(names)-3, "other node")})
+	return humanize.And([]string{strings.Join(names[:3], ", "), humanize.Count(len(names)-3, "other node")})
 }
 
 func orServices(names []string) string {
 	if len(names) == 0 {
 		return "services"
 	}
-	return phrase.AndList(names)
+	return humanize.And(names)
 }

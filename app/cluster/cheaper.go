@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/template"
 )
 
@@ -23,7 +23,7 @@ func (c *CheaperLayout) Words() string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("Choose %s to pay %s instead of %s per hour.", c.Prefer, phrase.Cost(c.CostPerHour), phrase.Cost(c.Instead))
+	return fmt.Sprintf("Choose %s to pay %s instead of %s per hour.", c.Prefer, humanize.Cost(c.CostPerHour), humanize.Cost(c.Instead))
 }
 
 // What another layout must cost less for a preview to speak of it: so much per hour, and so large a part. The solve takes this long at most.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,7 +15,6 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/policy"
 	"muster/app/resource"
 )
@@ -268,9 +268,9 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r ClusterRe
 		return NewCluster{}, err
 	}
 	now := a.Now()
-	id := app.ClusterID(phrase.FirstOf(r.Name, r.Template), number)
+	id := app.ClusterID(cmp.Or(r.Name, r.Template), number)
 	c := app.Cluster{
-		ID: id, Tenant: actor.Tenant, Name: phrase.FirstOf(r.Name, id), Owner: actor.User, Template: r.Template, Provider: p.Layout.Provider,
+		ID: id, Tenant: actor.Tenant, Name: cmp.Or(r.Name, id), Owner: actor.User, Template: r.Template, Provider: p.Layout.Provider,
 		Size: p.Layout.Size(), Status: app.ClusterPending, CostPerHour: p.Layout.CostPerHour, DNSSuffix: d.DnsSuffix, CreatedAt: now,
 		Visibility: r.Visibility, OwnerGroup: r.Group,
 	}
@@ -296,7 +296,7 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r ClusterRe
 	for _, g := range p.Layout.Groups {
 		for range g.Count {
 			node := app.Node{Cluster: id, Name: app.NodeName(len(n.Nodes) + 1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services,
-				Status: app.NodePlanned, SSHUser: phrase.FirstOf(d.Definition.Images[g.Image].SSHUser, "root")}
+				Status: app.NodePlanned, SSHUser: cmp.Or(d.Definition.Images[g.Image].SSHUser, "root")}
 			node.Hostname = app.Hostname(id, node.Name, d.DnsSuffix)
 			n.Nodes = append(n.Nodes, app.NewNode{Node: node, Intent: strings.ToLower(rand.Text())})
 		}

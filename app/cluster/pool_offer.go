@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	appplan "muster/app/plan"
 )
 
@@ -23,9 +23,9 @@ type PoolOffer struct {
 
 // Words say it to people.
 func (o PoolOffer) Words() string {
-	from := "the pool " + phrase.AndList(o.Pools)
+	from := "the pool " + humanize.And(o.Pools)
 	if len(o.Pools) > 1 {
-		from = "the pools " + phrase.AndList(o.Pools)
+		from = "the pools " + humanize.And(o.Pools)
 	}
 	machines, come := "machines", "come"
 	if o.Of == 1 {
@@ -38,7 +38,7 @@ func (o PoolOffer) Words() string {
 	if o.Duration >= o.Instead {
 		return text + "."
 	}
-	return fmt.Sprintf("%s: about %s instead of %s.", text, phrase.Span(o.Duration), phrase.Span(o.Instead))
+	return fmt.Sprintf("%s: about %s instead of %s.", text, humanize.Duration(o.Duration), humanize.Duration(o.Instead))
 }
 
 // What the first steps of a node take whose machine stands ready: to find it, and to change its keys.

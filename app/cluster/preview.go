@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,7 +12,6 @@ import (
 	"muster/app/catalog"
 	"muster/app/layout"
 	applayout "muster/app/layout"
-	"muster/app/phrase"
 	appplan "muster/app/plan"
 	"muster/app/template"
 )
@@ -79,7 +79,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if err := p.SetLease(t, r.Lease); err != nil {
 		return Draft{}, Preview{}, err
 	}
-	d := Draft{Template: t, Asked: r.LayoutRequest, Catalog: revision, Nodes: appplan.PlanNodes(layout), DnsSuffix: phrase.FirstOf(r.DNSSuffix, t.Defaults.DNSSuffix, app.DefaultDNSSuffix)}
+	d := Draft{Template: t, Asked: r.LayoutRequest, Catalog: revision, Nodes: appplan.PlanNodes(layout), DnsSuffix: cmp.Or(r.DNSSuffix, t.Defaults.DNSSuffix, app.DefaultDNSSuffix)}
 	if err := app.CheckDNSSuffix(d.DnsSuffix); err != nil {
 		return Draft{}, Preview{}, err
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 
 	"muster/app"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/policy"
 	"muster/app/template"
 )
@@ -251,7 +251,7 @@ func (r Request) NoConditions() error {
 
 // endLapsed is what happens to a request whose cluster has changed.
 func (r *Request) endLapsed(m RequestMove) (o RequestOutcome) {
-	r.Status, r.Message = RequestExpired, phrase.FirstOf(m.Reason, "The cluster has changed since.")
+	r.Status, r.Message = RequestExpired, cmp.Or(m.Reason, "The cluster has changed since.")
 	o.Notices = r.tellExpired(m.Now)
 	return o
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,17 +9,17 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/policy"
 )
 
 // Title says what is asked for: `web: 3 nodes of template shop`.
 func (r Request) Title() string {
 	if a := r.Terms.Amended; a != nil {
-		return phrase.FirstOf(r.Facts.Name, r.Cluster) + ": " + a.Title
+		return cmp.Or(r.Facts.Name, r.Cluster) + ": " + a.Title
 	}
-	name := phrase.FirstOf(r.Asked.Name, "a cluster")
-	return fmt.Sprintf("%s: %s of template %s", name, phrase.Count(r.Terms.Layout.Size(), "node"), r.Asked.Template)
+	name := cmp.Or(r.Asked.Name, "a cluster")
+	return fmt.Sprintf("%s: %s of template %s", name, humanize.Count(r.Terms.Layout.Size(), "node"), r.Asked.Template)
 }
 
 // price says what it costs.
@@ -28,7 +29,7 @@ func (t Terms) price() string {
 	}
 	text := strconv.FormatFloat(t.Layout.CostPerHour, 'f', 2, 64) + " an hour"
 	if t.Lease > 0 {
-		return text + fmt.Sprintf(", %.2f over %s", t.Cost, phrase.Span(t.Lease))
+		return text + fmt.Sprintf(", %.2f over %s", t.Cost, humanize.Duration(t.Lease))
 	}
 	return text + ", without end"
 }
@@ -79,7 +80,7 @@ func (r Request) tellReview(m RequestMove) []app.Notice {
 		return []app.Notice{r.toRequester(m.Now, "Denied: "+r.Title(), fmt.Sprintf("%s denied it: %s", who, m.Reason))}
 	case m.Act == RequestOffer:
 		n := r.toRequester(m.Now, "An offer for your request: "+r.Title(),
-			fmt.Sprintf("%s would approve %s, lease %s (%s): %s", who, phrase.Count(r.Offer.Layout.Size(), "node"), policy.LeaseText(r.Offer.Lease), r.Offer.price(), m.Reason))
+			fmt.Sprintf("%s would approve %s, lease %s (%s): %s", who, humanize.Count(r.Offer.Layout.Size(), "node"), policy.LeaseText(r.Offer.Lease), r.Offer.price(), m.Reason))
 		n.Act, n.ActionName = app.RequestSubject(r.ID), "Confirm"
 		return []app.Notice{n}
 	case len(r.want()) == 0:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // TopUp is what a cluster lacks of the nodes that were wanted, since only some of the machines came, and when they are asked for again.
@@ -23,7 +23,7 @@ type TopUp struct {
 
 // Words say how it stands: "4 of 5 nodes; tops up in 20 min; last try: no capacity in zone b".
 func (t TopUp) Words(has int, now time.Time) string {
-	text := fmt.Sprintf("%d of %s", has, phrase.Several(t.Wanted, "node"))
+	text := fmt.Sprintf("%d of %s", has, humanize.Count(t.Wanted, "node"))
 	switch {
 	case t.Off:
 		return text + "; not topped up"

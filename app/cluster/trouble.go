@@ -1,13 +1,14 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Trouble is what is wrong with a cluster that has failed, and what leads on from there: the one place that all faces show it from. It's
@@ -295,18 +296,18 @@ func (p Plight) Words(v ClusterView) string {
 	case n == 1:
 		gone = fmt.Sprintf("The machine of %s is gone.", p.Lost[0])
 	case n > 1 && n <= 3:
-		gone = fmt.Sprintf("The machines of %s are gone.", phrase.SomeOf(p.Lost, 3))
+		gone = fmt.Sprintf("The machines of %s are gone.", humanize.Some(p.Lost, 3))
 	case n > 3:
-		gone = fmt.Sprintf("The machines of %d of %s are gone.", n, phrase.Several(p.nodes, "node"))
+		gone = fmt.Sprintf("The machines of %d of %s are gone.", n, humanize.Count(p.nodes, "node"))
 	}
 	if p.LostOnly() {
-		return phrase.FirstOf(gone, v.Message, "This cluster has a problem.")
+		return cmp.Or(gone, v.Message, "This cluster has a problem.")
 	}
 	word := "failed"
 	if p.Latest.Status == app.OperationCancelled {
 		word = "was cancelled"
 	}
-	words := fmt.Sprintf("The %s %s after %d of %s.", p.Latest.Kind.Words(), word, p.Latest.Done, phrase.Several(p.Latest.Total, "step"))
+	words := fmt.Sprintf("The %s %s after %d of %s.", p.Latest.Kind.Words(), word, p.Latest.Done, humanize.Count(p.Latest.Total, "step"))
 	if gone != "" {
 		words += " " + gone
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,7 +10,6 @@ import (
 	"muster/app/family"
 	"muster/app/health"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
@@ -155,8 +155,8 @@ func (r ClusterRequest) settled(t *template.Template) (ClusterRequest, template.
 	if err := t.CheckParameterConfig(r.Config); err != nil {
 		return r, s, err
 	}
-	r.Provider, r.Hardware, r.Image = phrase.FirstOf(r.Provider, s.Provider), phrase.FirstOf(r.Hardware, s.Hardware), phrase.FirstOf(r.Image, s.Image)
-	r.DNSSuffix = phrase.FirstOf(r.DNSSuffix, s.DNSSuffix)
+	r.Provider, r.Hardware, r.Image = cmp.Or(r.Provider, s.Provider), cmp.Or(r.Hardware, s.Hardware), cmp.Or(r.Image, s.Image)
+	r.DNSSuffix = cmp.Or(r.DNSSuffix, s.DNSSuffix)
 	if r.Size == 0 {
 		r.Size = s.Size
 	}

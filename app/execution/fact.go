@@ -10,8 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
-	"muster/app/resource"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -67,17 +66,17 @@ func secretFact(name string) bool {
 // CheckFacts refuses what is too much, or could not be spoken of. The error is EInvalid.
 func CheckFacts(facts map[string]string) error {
 	if len(facts) > maxFacts {
-		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told more than is kept: " + phrase.Count(len(facts), "value") + ".",
-			Hint: "It may tell " + phrase.Count(maxFacts, "value") + "."}
+		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told more than is kept: " + humanize.Count(len(facts), "value") + ".",
+			Hint: "It may tell " + humanize.Count(maxFacts, "value") + "."}
 	}
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		switch {
 		case !app.FactPattern.MatchString(name):
-			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value with a name that cannot be spoken of: " + template.Quoted(phrase.CutText(name, 80)) + ".",
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value with a name that cannot be spoken of: " + template.Quoted(humanize.CutText(name, 80)) + ".",
 				Hint: "Names begin with a letter and have lower-case letters, digits and _ only, 64 at most."}
 		case len(facts[name]) > maxFactValue:
 			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value that is too long: " + name + ".",
-				Hint: "A value may have " + resource.Bytes(maxFactValue) + "."}
+				Hint: "A value may have " + humanize.Bytes(maxFactValue) + "."}
 		case strings.ContainsRune(facts[name], 0) || !utf8.ValidString(facts[name]):
 			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value that is no text: " + name + "."}
 		}

@@ -10,7 +10,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/health"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	appsecret "muster/app/secret"
 	"muster/app/template"
 )
@@ -197,7 +197,7 @@ func (x *healthExpander) checks(n app.Node) []RoundCheck {
 			c.Check, e = svc.Health.Expand(x.nodes, n, config)
 		}
 		if e != nil {
-			c.Check, c.Wrong = nil, phrase.CutText(app.AsError(e).ForPeople(), template.MaxHealthReason)
+			c.Check, c.Wrong = nil, humanize.CutText(app.AsError(e).ForPeople(), template.MaxHealthReason)
 		}
 		out = append(out, c)
 	}

@@ -10,7 +10,7 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/health"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -37,7 +37,7 @@ func (r RoundReport) bounded() RoundReport {
 	if len(r.Findings) > manyFindings {
 		most = shortReasonText
 	}
-	cut := func(s string) string { return phrase.CutText(strings.ToValidUTF8(s, ""), most) }
+	cut := func(s string) string { return humanize.CutText(strings.ToValidUTF8(s, ""), most) }
 	out := RoundReport{Cluster: r.Cluster, Round: r.Round, Left: r.Left[:min(len(r.Left), maxFindings)]}
 	for _, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
 		if f.Unreachable != "" {

@@ -1,12 +1,12 @@
 package execution
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
 	"muster/app/template"
 )
 
@@ -89,7 +89,7 @@ func (q Question) Subject() app.Subject {
 
 // Title is what it is about, in a few words.
 func (q Question) Title() string {
-	name := phrase.FirstOf(q.ClusterName, q.Cluster)
+	name := cmp.Or(q.ClusterName, q.Cluster)
 	if q.Action == app.ActionAsk {
 		return name + ": may the " + q.Kind.Words() + " go on?"
 	}

@@ -8,13 +8,13 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
 // notice asks those who may answer.
 func (q Question) notice(at time.Time, title string) app.Notice {
-	n := app.Notice{At: at, Tenant: q.Tenant, Kind: app.NoticeQuestion, Cluster: q.Cluster, Title: phrase.CutText(family.OneLine(title), 200),
+	n := app.Notice{At: at, Tenant: q.Tenant, Kind: app.NoticeQuestion, Cluster: q.Cluster, Title: humanize.CutText(family.OneLine(title), 200),
 		About: app.ClusterSubject(q.Cluster), Act: q.Subject(), ActionName: "Answer", Groups: q.Person.Groups()}
 	if q.Person.Owners() && !q.forbids(q.Owner) {
 		n.Users = []string{q.Owner}

@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // explain puts rows into words.
@@ -70,7 +70,7 @@ func (f *waitFacts) sentence(w *Waiting) string {
 	case w.Total == 0:
 		return fmt.Sprintf("%s is running: %s, and nothing waits.", kind, howMany(w.Running, "step is at work", "steps are at work"))
 	case w.Running == 0 && w.person() != "":
-		return fmt.Sprintf("%s waits for a person: %s", kind, phrase.LowerFirst(w.person()))
+		return fmt.Sprintf("%s waits for a person: %s", kind, humanize.LowerFirst(w.person()))
 	case f.noWorkers():
 		return f.workersText()
 	}
@@ -154,7 +154,7 @@ func (f *waitFacts) asked(s app.Step) (WaitReason, string, time.Time) {
 			if q.Person.GoesOn() {
 				then = "then it goes on by itself"
 			}
-			return WaitPerson, fmt.Sprintf("It waits for %s, for %s more (%s): %s", q.whoInWords(), phrase.Length(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
+			return WaitPerson, fmt.Sprintf("It waits for %s, for %s more (%s): %s", q.whoInWords(), humanize.Duration(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
 		}
 	}
 	return WaitPerson, "It waits for a person's answer.", time.Time{}
@@ -204,7 +204,7 @@ func (f *waitFacts) backOff(code app.Code, first, last time.Time) (WaitReason, s
 	if code == app.ERateLimit && f.budget > 0 {
 		reason, because = WaitBudget, "the rate budget of account "+f.account+" is empty"
 	}
-	begins, ends := phrase.SecondsText(first.Sub(f.now)), phrase.SecondsText(last.Sub(f.now))
+	begins, ends := humanize.Rough(first.Sub(f.now)), humanize.Rough(last.Sub(f.now))
 	if begins == ends {
 		return reason, "Tried again in " + begins + ", because " + because + "."
 	}
@@ -246,7 +246,7 @@ func (f *waitFacts) queued(action app.Action) (WaitReason, string) {
 	case f.noWorkers():
 		return WaitWorkers, f.workersText()
 	case f.budget > 0 && action.AsksProvider():
-		return WaitBudget, fmt.Sprintf("The rate budget of account %s is empty for %s.", f.account, phrase.SecondsText(f.budget))
+		return WaitBudget, fmt.Sprintf("The rate budget of account %s is empty for %s.", f.account, humanize.Rough(f.budget))
 	case f.workers != nil && busy >= f.workers.Slots:
 		return WaitSlots, fmt.Sprintf("All slots of the tenant are busy (%d of %d).", busy, f.workers.Slots)
 	}
@@ -265,7 +265,7 @@ func (f *waitFacts) noWorkers() bool { return f.workers != nil && f.workers.Slot
 
 func (f *waitFacts) workersText() string {
 	if f.workers.Lacks != "" {
-		return "No worker can take it: " + phrase.LowerFirst(f.workers.Lacks)
+		return "No worker can take it: " + humanize.LowerFirst(f.workers.Lacks)
 	}
 	return "No worker is connected. Start one: muster provisioner, or muster serve with --workers."
 }
@@ -314,7 +314,7 @@ func (f *waitFacts) group(g WaitingCount, example Wait) WaitGroup {
 		out.Reason, out.Text = reason, text
 	case g.Code != "":
 		out.Reason, text = f.backOff(g.Code, g.Until, g.Last)
-		out.Text, out.Until, out.Last = name+": "+phrase.LowerFirst(text), g.Until, g.Last
+		out.Text, out.Until, out.Last = name+": "+humanize.LowerFirst(text), g.Until, g.Last
 	case g.State == app.StepQueued:
 		out.Reason, out.Text = f.queued(g.Action)
 	case example.Reason == WaitPerson && g.Count > 1:
@@ -322,7 +322,7 @@ func (f *waitFacts) group(g WaitingCount, example Wait) WaitGroup {
 	case example.Reason == WaitNode:
 		out.Text = "Their nodes are busy with other steps."
 	case example.Reason == WaitSteps:
-		out.Text = name + ": " + phrase.LowerFirst(example.Text)
+		out.Text = name + ": " + humanize.LowerFirst(example.Text)
 	}
 	return out
 }

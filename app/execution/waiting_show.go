@@ -10,8 +10,8 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/operation"
-	"muster/app/phrase"
 	"muster/app/template"
 )
 
@@ -96,7 +96,7 @@ func (a *Waits) knownPart(ctx context.Context, o app.Operation, f WaitingFilter,
 		name, names, what, field = f.Step, ids, "step", "step"
 	}
 	e := &app.Error{Code: app.ENotFound, Field: field, Message: fmt.Sprintf("The %s has no %s %q.", o.Kind.Words(), what, name)}
-	if near := phrase.Nearest(name, names); near != "" {
+	if near := humanize.Nearest(name, names); near != "" {
 		e.Hint = "Did you mean " + near + "?"
 	}
 	return e

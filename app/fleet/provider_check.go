@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -68,7 +68,7 @@ func (a *Installation) account(ctx context.Context, actor app.Actor, name string
 	spec := catalog.Providers[name]
 	if spec == nil {
 		e := app.Errorf(app.ENotFound, "There is no provider %.60q in the catalog.", name)
-		e.Hint = phrase.Suggest(name, slices.Sorted(maps.Keys(catalog.Providers)))
+		e.Hint = humanize.Suggest(name, slices.Sorted(maps.Keys(catalog.Providers)))
 		return template.ProviderSpec{}, nil, e
 	}
 	if a.Accounts == nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
-	"muster/app/phrase"
 )
 
 // ProvisionerStore keeps provisioners and their tokens.
@@ -46,7 +46,7 @@ func CheckTags(tags map[string]string) error {
 	}
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		if !app.TagWord(k) || !app.TagWord(tags[k]) {
-			return &app.Error{Code: app.EInvalid, Field: "tags", Message: "The tag " + phrase.Clip(k+"="+tags[k]) + " cannot be used.",
+			return &app.Error{Code: app.EInvalid, Field: "tags", Message: "The tag " + humanize.Clip(k+"="+tags[k]) + " cannot be used.",
 				Hint: "A tag is NAME=VALUE; both are 1 to 63 letters, digits, '.', '_', '-' or '/'."}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // AllTenants means every tenant in ProvisionerGrant.Tenants.
@@ -93,7 +93,7 @@ func (r *registry) admit(ctx context.Context, reg Registration) (Registration, e
 		if p.Token != r.token || !p.State.Alive() {
 			continue
 		}
-		if p.Name == reg.Name && p.Host == phrase.Clip(reg.Host) {
+		if p.Name == reg.Name && p.Host == humanize.Clip(reg.Host) {
 			before, again = append(before, p.ID), again+p.Slots
 			continue
 		}

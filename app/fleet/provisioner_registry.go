@@ -16,8 +16,8 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/humanize"
 	"muster/app/identity"
-	"muster/app/phrase"
 )
 
 // RegistryStore keeps which provisioners there are.
@@ -134,8 +134,8 @@ func (r *registry) Register(ctx context.Context, reg Registration) (Registered, 
 		}
 	}
 	r.last = now
-	return Registered{ID: id, Installation: installation}, r.app.Store.AddProvisioner(ctx, app.Provisioner{ID: id, Name: reg.Name, Host: phrase.Clip(reg.Host),
-		Version: phrase.Clip(reg.Version), Token: r.token, Only: r.grant.only(), Tags: reg.Tags, Slots: reg.Slots, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now})
+	return Registered{ID: id, Installation: installation}, r.app.Store.AddProvisioner(ctx, app.Provisioner{ID: id, Name: reg.Name, Host: humanize.Clip(reg.Host),
+		Version: humanize.Clip(reg.Version), Token: r.token, Only: r.grant.only(), Tags: reg.Tags, Slots: reg.Slots, State: app.ProvisionerActive, RegisteredAt: now, SeenAt: now})
 }
 
 // succeed ends what earlier runs of this server have left.
@@ -214,7 +214,7 @@ func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
 	}
 	for _, name := range b.Ended {
 		if rest, ok := strings.CutPrefix(name, execution.WorkerPrefix(b.ID)); !ok || len(rest) != workerLetters {
-			return app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", phrase.Clip(name))
+			return app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", humanize.Clip(name))
 		}
 		if _, err := r.app.Store.ReleaseClaims(ctx, name, now); err != nil {
 			return err

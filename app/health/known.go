@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Settle makes unknown what the latest round found where that was too long ago, and counts nodes as unreachable whose machines the provider
@@ -42,7 +42,7 @@ func (h *ClusterHealth) Stale(c app.Cluster, lost bool, nodes int, now time.Time
 	case why != "":
 		return why
 	case age > 2*h.Every+RoundTime(nodes):
-		return fmt.Sprintf("The last health check was %s ago; checks are due every %s.", phrase.Length(age), phrase.Length(h.Every))
+		return fmt.Sprintf("The last health check was %s ago; checks are due every %s.", humanize.Duration(age), humanize.Duration(h.Every))
 	}
 	return ""
 }

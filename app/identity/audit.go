@@ -1,12 +1,12 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
 )
 
 // AuditStore keeps the audit. Entries are added in the transaction of what they tell.
@@ -97,7 +97,7 @@ func (a *AuditLog) ExportAudit(ctx context.Context, actor app.Actor, f app.Audit
 	if err != nil {
 		return err
 	}
-	if err := a.Store.NoteDeed(ctx, actor.Deed(a.Now(), "audit.export", phrase.FirstOf(f.Tenant, actor.Tenant), "")); err != nil {
+	if err := a.Store.NoteDeed(ctx, actor.Deed(a.Now(), "audit.export", cmp.Or(f.Tenant, actor.Tenant), "")); err != nil {
 		return err
 	}
 	if f.To.IsZero() {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // IdentityStore keeps identities and the links that lead to them.
@@ -141,11 +141,11 @@ func (l IdentityLink) usable(now time.Time) error {
 // Taken says that the identity belongs to an account, seen by an actor: nil where it is the actor's own. Of other tenants
 // nothing is told.
 func (i Identity) Taken(by app.Actor) error {
-	e := &app.Error{Code: app.EConflict, Reason: "taken", Message: fmt.Sprintf("%s is linked to %s already.", phrase.Upper(i.Label), i.User),
+	e := &app.Error{Code: app.EConflict, Reason: "taken", Message: fmt.Sprintf("%s is linked to %s already.", humanize.Upper(i.Label), i.User),
 		Hint: "They can remove that on their account page, or an admin of the tenant can."}
 	switch {
 	case i.Tenant != by.Tenant:
-		e.Message = fmt.Sprintf("%s is linked to an account of another tenant already.", phrase.Upper(i.Label))
+		e.Message = fmt.Sprintf("%s is linked to an account of another tenant already.", humanize.Upper(i.Label))
 		e.Hint = "Sign in there and remove that on the account page first."
 	case i.User == by.User:
 		return nil

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // SecondFactorStore keeps second factors. Those of an account that was deleted do not count for a new one of its name.
@@ -198,7 +198,7 @@ func (a *Factors) useFactor(ctx context.Context, who app.Actor, p FactorProof) (
 
 // stillPending returns the account of a sign-in that SignIn left pending, or EUnauthorized with reason expired where the password must be entered again.
 func (a *SignIns) stillPending(ctx context.Context, pending Session) (User, error) {
-	again := &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "Enter your password again.", Hint: "After the password you have " + phrase.Length(PendingSignIn) + " for the second factor."}
+	again := &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "Enter your password again.", Hint: "After the password you have " + humanize.Duration(PendingSignIn) + " for the second factor."}
 	u, err := a.Store.User(ctx, pending.Tenant, pending.User)
 	if app.CodeOf(err) == app.ENotFound {
 		return u, again

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // How long API tokens hold.
@@ -110,10 +110,10 @@ func scopesFor(r app.Role, wanted []app.Scope) ([]app.Scope, error) {
 		}
 		switch {
 		case !slices.Contains(known, string(s)):
-			return nil, &app.Error{Code: app.EInvalid, Field: "scopes", Message: fmt.Sprintf("There is no scope %q.", s), Hint: "Use some of " + phrase.OrList(known) + "."}
+			return nil, &app.Error{Code: app.EInvalid, Field: "scopes", Message: fmt.Sprintf("There is no scope %q.", s), Hint: "Use some of " + humanize.Or(known) + "."}
 		case !slices.Contains(useful, string(s)):
 			return nil, &app.Error{Code: app.EForbidden, Reason: "scope", Field: "scopes", Message: fmt.Sprintf("The role %s allows nothing of the scope %q.", r, s),
-				Hint: "Use some of " + phrase.OrList(useful) + "."}
+				Hint: "Use some of " + humanize.Or(useful) + "."}
 		}
 	}
 	scopes := []app.Scope{}

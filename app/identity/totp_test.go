@@ -5,7 +5,7 @@ import (
 	"time"
 
 	core "muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // The vectors of RFC 6238, appendix B, which have eight digits.
@@ -68,7 +68,7 @@ func TestWhichProofsOfASecondFactorAreRight(t *testing.T) {
 
 func upperPlain(code string) (out string) {
 	for _, r := range plainCode(code) {
-		out += phrase.Upper(string(r))
+		out += humanize.Upper(string(r))
 	}
 	return out
 }

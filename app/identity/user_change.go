@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // UserStore changes accounts. What it must decide with the rows in hand, it asks UserChange.Apply, Others.Spare and
@@ -198,7 +198,7 @@ func (a *Users) Users(ctx context.Context, actor app.Actor, f UserFilter) (users
 		return nil, false, err
 	}
 	if f.Role != "" && !f.Role.Known() {
-		return nil, false, &app.Error{Code: app.EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", f.Role), Hint: "Use one of " + phrase.OrList(app.RoleNames()) + "."}
+		return nil, false, &app.Error{Code: app.EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", f.Role), Hint: "Use one of " + humanize.Or(app.RoleNames()) + "."}
 	}
 	if f.Limit <= 0 {
 		f.Limit = 100

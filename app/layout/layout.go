@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -72,9 +72,9 @@ type Solver interface {
 // Price says what a layout costs per hour, as Cost does, or from what to what, where its machines may be of other hardware.
 func (l Layout) Price() string {
 	if l.MostPerHour > l.CostPerHour {
-		return phrase.Cost(l.CostPerHour) + " to " + phrase.Cost(l.MostPerHour)
+		return humanize.Cost(l.CostPerHour) + " to " + humanize.Cost(l.MostPerHour)
 	}
-	return phrase.Cost(l.CostPerHour)
+	return humanize.Cost(l.CostPerHour)
 }
 
 // NodesLayout groups nodes that stand as a layout does, in the order of their numbers; what each group costs is not known.
@@ -103,14 +103,14 @@ func (l Layout) Lines(most int) []string {
 			for _, g := range l.Groups[i:] {
 				rest += g.Count
 			}
-			return append(lines, fmt.Sprintf("and %s of %s", phrase.Several(rest, "node"), phrase.Several(len(l.Groups)-i, "other kind")))
+			return append(lines, fmt.Sprintf("and %s of %s", humanize.Count(rest, "node"), humanize.Count(len(l.Groups)-i, "other kind")))
 		}
 		text := fmt.Sprintf("%d × %s", g.Count, g.Hardware)
 		if g.Zone != "" {
 			text += " in " + g.Zone
 		}
 		if len(g.Services) > 0 {
-			text += " with " + phrase.SomeOf(g.Services, 8)
+			text += " with " + humanize.Some(g.Services, 8)
 		}
 		lines = append(lines, text)
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // offer puts a ready step where someone takes it: before the person who is asked, or in the line of its node. While the
@@ -61,7 +61,7 @@ func (s *Set) sweepAsked(st *Step) bool {
 	case st.GoOn:
 		s.goOn(st)
 	default:
-		s.setBack(st, refusal, app.ETimeout, "Nobody has answered within "+phrase.Length(st.AskFor)+".")
+		s.setBack(st, refusal, app.ETimeout, "Nobody has answered within "+humanize.Duration(st.AskFor)+".")
 	}
 	return true
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/webhook"
 )
 
@@ -214,10 +214,10 @@ func (g *Guard) Dial(ctx context.Context, plain bool, address string) (net.Conn,
 }
 
 func failedLookUp(host string, err error) error {
-	e := &app.Error{Code: app.ETransient, Reason: "name", Message: "The name " + phrase.CutText(host, 200) + " has no address."}
+	e := &app.Error{Code: app.ETransient, Reason: "name", Message: "The name " + humanize.CutText(host, 200) + " has no address."}
 	var d *net.DNSError
 	if errors.As(err, &d) && !d.IsNotFound {
-		e.Message = "The name " + phrase.CutText(host, 200) + " could not be looked up."
+		e.Message = "The name " + humanize.CutText(host, 200) + " could not be looked up."
 	}
 	return e
 }

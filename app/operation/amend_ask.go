@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"slices"
@@ -9,7 +10,6 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
-	"muster/app/phrase"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
@@ -188,7 +188,7 @@ func (d *amended) entries() map[string]*template.Service {
 
 func (d *amended) newNode(n appcluster.AmendedNode) app.NewNode {
 	node := app.Node{Cluster: d.ID, Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Status: app.NodePlanned,
-		SSHUser: phrase.FirstOf(d.definition.Images[n.Image].SSHUser, "root")}
+		SSHUser: cmp.Or(d.definition.Images[n.Image].SSHUser, "root")}
 	node.Hostname = app.Hostname(d.ID, n.Name, d.DNSSuffix)
 	return app.NewNode{Node: node, Intent: strings.ToLower(rand.Text())}
 }

@@ -8,8 +8,8 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/plan"
 	"muster/app/template"
 )
@@ -77,7 +77,7 @@ func addServices(ctx context.Context, a *Builder, d *amended) error {
 		case slices.Contains(d.services, s):
 			return cluster.WrongAmend("services", fmt.Sprintf("%s is on cluster %q already.", s, d.Name), "Ask for a larger size to have more nodes.")
 		case d.catalog.Services[s] == nil:
-			return cluster.WrongAmend("services", fmt.Sprintf("There is no service %q in the catalog.", s), phrase.DidYouMean(s, slices.Collect(maps.Keys(d.catalog.Services)), "Look at the services of the catalog."))
+			return cluster.WrongAmend("services", fmt.Sprintf("There is no service %q in the catalog.", s), humanize.DidYouMean(s, slices.Collect(maps.Keys(d.catalog.Services)), "Look at the services of the catalog."))
 		}
 	}
 	err := d.change(ctx, a, layout.ChangeRequest{Nodes: d.standingNodes(), Add: d.ask.Services, Hardware: d.ask.Hardware, Image: d.ask.Image})

@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/template"
 )
@@ -53,7 +53,7 @@ func (d *amended) reach() {
 		}
 	}
 	if len(late) > 0 && d.ask.Kind == app.OperationReconfigure {
-		d.note("%s cannot be configured by itself: what is new reaches it when it is next started.", phrase.AndList(late))
+		d.note("%s cannot be configured by itself: what is new reaches it when it is next started.", humanize.And(late))
 	}
 }
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/health"
-	"muster/app/phrase"
 	"muster/app/plan"
 )
 
@@ -132,7 +132,7 @@ func LostAsleepWords(nodes []string) string {
 }
 
 func lostNames(nodes []string) string {
-	text := phrase.JoinNames(nodes[:min(len(nodes), mostLostNames)])
+	text := strings.Join(nodes[:min(len(nodes), mostLostNames)], ", ")
 	if len(nodes) > mostLostNames {
 		text += ", …"
 	}

@@ -6,8 +6,8 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 )
 
 // request is what is kept of the asking, whatever becomes of it.
@@ -128,7 +128,7 @@ func (a *Requests) lapse(ctx context.Context, r cluster.Request, why error) erro
 
 func cutReason(text string) string {
 	for len(text) > cluster.MostReason {
-		text = phrase.CutText(text, len([]rune(text))*3/4)
+		text = humanize.CutText(text, len([]rune(text))*3/4)
 	}
 	return text
 }

@@ -8,7 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/plan"
 )
 
@@ -201,7 +201,7 @@ func (r *run) along(of func(service string) []string, many, one string) {
 			if len(new) == 1 {
 				words = one
 			}
-			r.note(words, phrase.AndList(new), service)
+			r.note(words, humanize.And(new), service)
 		}
 	}
 }
@@ -233,6 +233,6 @@ func (r *run) carryOut() {
 		if len(idle) > 1 {
 			verb = "have"
 		}
-		r.note("%s %s no action %s, so nothing is done to it.", phrase.AndList(idle), verb, strings.Join(actions, " or "))
+		r.note("%s %s no action %s, so nothing is done to it.", humanize.And(idle), verb, strings.Join(actions, " or "))
 	}
 }

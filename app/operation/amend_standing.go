@@ -8,8 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
-	"muster/app/policy"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -121,7 +120,7 @@ func (s *standing) allowsFailed(kind app.OperationKind) error {
 	for _, w := range p.Ways() {
 		verbs = append(verbs, w.Verb())
 	}
-	e.Hint = phrase.Upper(phrase.OrList(verbs)) + "."
+	e.Hint = humanize.Upper(humanize.Or(verbs)) + "."
 	return e
 }
 
@@ -155,7 +154,7 @@ func (s *standing) checkNodes(names []string) error {
 			continue
 		}
 		return &app.Error{Code: app.EInvalid, Field: "nodes", Message: fmt.Sprintf("Cluster %q has no node %q.", s.Name, name),
-			Hint: phrase.DidYouMean(name, slices.Collect(maps.Keys(s.places)), fmt.Sprintf("It has %s.", policy.Counted(len(s.nodes), "node")))}
+			Hint: humanize.DidYouMean(name, slices.Collect(maps.Keys(s.places)), fmt.Sprintf("It has %s.", humanize.Count(len(s.nodes), "node")))}
 	}
 	return nil
 }
@@ -165,7 +164,7 @@ func (s *standing) checkServices(names []string) error {
 	for _, name := range names {
 		if !slices.Contains(s.services, name) {
 			return &app.Error{Code: app.EInvalid, Field: "services", Message: fmt.Sprintf("Cluster %q has no service %q.", s.Name, name),
-				Hint: phrase.DidYouMean(name, s.services, "It has "+phrase.AndList(s.services)+".")}
+				Hint: humanize.DidYouMean(name, s.services, "It has "+humanize.And(s.services)+".")}
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,8 +9,8 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/plan"
 	"muster/app/resource"
 	"muster/app/template"
@@ -60,7 +61,7 @@ func upgrade(ctx context.Context, a *Builder, d *amended) error {
 		}
 	}
 	if len(others) > 0 {
-		d.note("Resources that actions of %s have without naming them are others now. That alone runs nothing again; what is run from then on finds them.", phrase.AndList(others))
+		d.note("Resources that actions of %s have without naming them are others now. That alone runs nothing again; what is run from then on finds them.", humanize.And(others))
 	}
 	set, err := d.settle(t)
 	if err != nil {
@@ -115,7 +116,7 @@ func (d *amended) checkLayout(ctx context.Context, a *Builder, published *templa
 		if e.Code == app.ENoLayout || e.Code == app.EInvalid {
 			refusal := *e
 			refusal.Message = fmt.Sprintf("The cluster does not fit template %s as it is now: %s", d.Template, e.Message)
-			refusal.Hint = phrase.FirstOf(e.Hint, hint)
+			refusal.Hint = cmp.Or(e.Hint, hint)
 			return &refusal
 		}
 		return err
@@ -146,10 +147,10 @@ func (d *amended) noteServices(t *template.Template) {
 		}
 	}
 	if len(more) > 0 {
-		d.note("Template %s has %s by default, which this cluster does not have; add services to have more.", d.Template, phrase.AndList(more))
+		d.note("Template %s has %s by default, which this cluster does not have; add services to have more.", d.Template, humanize.And(more))
 	}
 	if len(less) > 0 {
-		d.note("%s: not among the default services of template %s; kept, since only removing takes services away.", phrase.AndList(less), d.Template)
+		d.note("%s: not among the default services of template %s; kept, since only removing takes services away.", humanize.And(less), d.Template)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/plan"
 )
 
@@ -202,7 +202,7 @@ func powerNotes(c app.Cluster, kind app.OperationKind, d appcluster.Definition, 
 		}
 	}
 	if len(bare) > 0 {
-		notes = append(notes, fmt.Sprintf("Without an action stop, %s ends with its machine, as if the power went.", phrase.AndList(bare)))
+		notes = append(notes, fmt.Sprintf("Without an action stop, %s ends with its machine, as if the power went.", humanize.And(bare)))
 	}
 	if !c.ExpiresAt.IsZero() {
 		notes = append(notes, fmt.Sprintf("The lease goes on, and ends %s all the same.", app.Moment(c.ExpiresAt)))

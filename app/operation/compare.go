@@ -8,7 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/template"
 )
@@ -62,7 +62,7 @@ func compare(_ context.Context, a *Builder, d *amended) error {
 		}
 	}
 	if !able {
-		return &app.Error{Code: app.EConflict, Reason: "not_comparable", Message: fmt.Sprintf("Nothing of cluster %q can be compared: what sets up %s cannot say what it would change.", d.Name, phrase.AndList(mute)),
+		return &app.Error{Code: app.EConflict, Reason: "not_comparable", Message: fmt.Sprintf("Nothing of cluster %q can be compared: what sets up %s cannot say what it would change.", d.Name, humanize.And(mute)),
 			Hint: "Puppet, Ansible, Chef and Docker can; scripts cannot."}
 	}
 	if len(mute) > 0 {
@@ -70,7 +70,7 @@ func compare(_ context.Context, a *Builder, d *amended) error {
 		if len(mute) > 1 {
 			verb = "are"
 		}
-		d.note("%s %s left out: what sets it up cannot say what it would change.", phrase.AndList(mute), verb)
+		d.note("%s %s left out: what sets it up cannot say what it would change.", humanize.And(mute), verb)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (d *Drift) services(list []ServiceChanges) {
 			d.add(DriftItem{From: DriftService, Node: c.Node, Text: of + " would change: " + text, Hint: hint})
 		}
 		if c.Changes.More > 0 {
-			d.add(DriftItem{From: DriftService, Node: c.Node, Text: fmt.Sprintf("%s would change %s more.", of, phrase.Count(c.Changes.More, "thing")), Hint: hint})
+			d.add(DriftItem{From: DriftService, Node: c.Node, Text: fmt.Sprintf("%s would change %s more.", of, humanize.Count(c.Changes.More, "thing")), Hint: hint})
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // ControlStore is what Controls needs of the database.
@@ -103,7 +103,7 @@ func (a *Controls) checkStuck(ctx context.Context, o app.Operation, node string)
 			verbs = append(verbs, w.Verb())
 		}
 		e := &app.Error{Code: app.EConflict, Reason: "lost_machines", Message: fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machine is gone.", o.Kind.Words(), p.LostWords()),
-			Hint: "You can " + phrase.OrList(verbs) + "."}
+			Hint: "You can " + humanize.Or(verbs) + "."}
 		if len(p.Lost) > 1 {
 			e.Message = fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machines are gone.", o.Kind.Words(), p.LostWords())
 		}
@@ -132,12 +132,12 @@ func (a *Controls) checkRetry(ctx context.Context, o app.Operation, node string)
 	e := &app.Error{Code: app.EConflict, Reason: "nothing_failed", Message: fmt.Sprintf("Nothing of the %s failed on %s.", o.Kind.Words(), node), Field: "node"}
 	if !slices.Contains(nodes, node) {
 		e.Code, e.Reason, e.Message = app.ENotFound, "missing_node", fmt.Sprintf("The %s has no node %q.", o.Kind.Words(), node)
-		if near := phrase.Nearest(node, nodes); near != "" {
+		if near := humanize.Nearest(node, nodes); near != "" {
 			e.Hint = "Did you mean " + near + "? "
 		}
 	}
 	if len(failed) > 0 {
-		e.Hint += "It failed on " + phrase.SomeOf(failed, 5) + "."
+		e.Hint += "It failed on " + humanize.Some(failed, 5) + "."
 	}
 	return e
 }

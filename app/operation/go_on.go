@@ -9,7 +9,7 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	appcluster "muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
@@ -77,7 +77,7 @@ type LostMachine struct {
 
 // Title says in a few words what it is: "Accept 4 of 5 nodes".
 func (p GoOnPreview) Title() string {
-	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), phrase.Several(p.Wanted, "node"))
+	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), humanize.Count(p.Wanted, "node"))
 }
 
 // GoOnJudgement is why an operation cannot be gone on with.

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,8 +10,8 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/health"
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 	appplan "muster/app/plan"
 	"muster/app/template"
 )
@@ -114,7 +115,7 @@ func (s *survival) sort() error {
 			return app.NoGoOn("Resume it, or roll it back.", "The rest of the %s asks people (%s), which cannot be left out.", s.of.Kind.Words(), st.ID)
 		case st.Action.OnMachine() && st.State != app.StepSucceeded && !stood:
 			if s.lost[st.Node] == "" {
-				s.lost[st.Node] = phrase.FirstOf(st.Error, st.ID+" is not done.")
+				s.lost[st.Node] = cmp.Or(st.Error, st.ID+" is not done.")
 			}
 		case st.State == app.StepFailed:
 			return app.NoGoOn("Resume it, or roll it back.", "Not only machines are missing: %s failed, too: %s", st.ID, st.Error)
@@ -143,7 +144,7 @@ func (s *survival) enough(ask template.Survival) error {
 	case came == 0:
 		return app.NoGoOn("Resume it, or delete the cluster.", "No machine came.")
 	case came < least:
-		return app.NoGoOn("Resume it, or roll it back.", "Of %s only %d came, and at least %d are wanted.", phrase.Several(len(s.nodes), "machine"), came, least)
+		return app.NoGoOn("Resume it, or roll it back.", "Of %s only %d came, and at least %d are wanted.", humanize.Count(len(s.nodes), "machine"), came, least)
 	}
 	return nil
 }
@@ -197,7 +198,7 @@ func (s *survival) lacks(err error) error {
 		return err
 	}
 	came := len(s.nodes) - len(s.lost)
-	return app.NoGoOn("Resume it, or roll it back.", "With %d of %s the template's constraints do not hold: %s", came, phrase.Several(len(s.nodes), "machine"), e.ForPeople())
+	return app.NoGoOn("Resume it, or roll it back.", "With %d of %s the template's constraints do not hold: %s", came, humanize.Count(len(s.nodes), "machine"), e.ForPeople())
 }
 
 // readAnew finds which services have to read the configuration again, since it speaks of nodes that did not come: against what the

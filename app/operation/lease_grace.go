@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // PausedDeleteStore is what PausedDeletes needs of the database.
@@ -71,10 +71,10 @@ func (a *PausedDeletes) Overdue(ctx context.Context, c app.Cluster, o app.Operat
 func (v *Overdue) Text(o app.Operation, now time.Time) string {
 	who := "paused."
 	if o.Message != "" {
-		who = phrase.LowerFirst(o.Message)
+		who = humanize.LowerFirst(o.Message)
 	}
 	return fmt.Sprintf("The lease ended %s ago, but the operation is %s It goes on by itself in %s; resume lets it go on now.",
-		phrase.SecondsText(now.Sub(v.lease)), who, phrase.SecondsText(v.goesOn.Sub(now)))
+		humanize.Rough(now.Sub(v.lease)), who, humanize.Rough(v.goesOn.Sub(now)))
 }
 
 // ResumeOverdue goes on with paused deletions of clusters whose lease ended, once the grace is over: machines that no one wants
@@ -87,7 +87,7 @@ func (a *PausedDeletes) ResumeOverdue(ctx context.Context, try func(error)) erro
 	}
 	for _, o := range paused {
 		_, err := a.Store.ControlOperation(ctx, app.Control{Tenant: o.Tenant, Operation: o.ID, Act: app.ControlResume, Who: app.Expirer,
-			Why: "the lease has ended, and it was paused for " + phrase.SecondsText(grace), Now: now})
+			Why: "the lease has ended, and it was paused for " + humanize.Rough(grace), Now: now})
 		try(err)
 	}
 	return nil

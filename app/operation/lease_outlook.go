@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -128,7 +128,7 @@ func (a *Leases) addOperations(ctx context.Context, o *LeaseOutlook, c app.Clust
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused && over != nil:
 			o.add(ObstacleOperation, time.Time{}, false, over.Text(op, now))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. It goes on by itself %s after the end of the lease.", phrase.Length(a.PausedDeletes.leaseGrace())))
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. It goes on by itself %s after the end of the lease.", humanize.Duration(a.PausedDeletes.leaseGrace())))
 		case op.EndsCluster(i == 0) && op.Status == app.OperationPaused:
 			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("The %s is paused. Until somebody resumes it, nothing is given back.", kind))
 		case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack, op.Status.Ended():
@@ -176,7 +176,7 @@ func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster,
 	}
 	if skew := now.Sub(clock); skew > worstSkew || skew < -worstSkew {
 		o.add(ObstacleClock, time.Time{}, false, fmt.Sprintf("The clock of this server and that of the database differ by %s; leases end by the clock of the server that leads.",
-			phrase.Length(max(skew, -skew))))
+			humanize.Duration(max(skew, -skew))))
 	}
 	return nil
 }

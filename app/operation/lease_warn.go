@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
-	"muster/app/policy"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -89,8 +88,8 @@ func (a *LeaseWarnings) WarnLeases(ctx context.Context) error {
 func (a *LeaseWarnings) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (app.Notice, error) {
 	c := d.Cluster
 	n := app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeLease, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
-		Title: fmt.Sprintf("The lease of %s ends in %s.", c.Name, phrase.Length(d.Times.Until.Sub(now).Round(time.Minute))),
-		Text:  fmt.Sprintf("At %s all %s of it are deleted, with what is on them.", app.Moment(d.Times.Until), policy.Counted(c.Size, "node"))}
+		Title: fmt.Sprintf("The lease of %s ends in %s.", c.Name, humanize.Duration(d.Times.Until.Sub(now).Round(time.Minute))),
+		Text:  fmt.Sprintf("At %s all %s of it are deleted, with what is on them.", app.Moment(d.Times.Until), humanize.Count(c.Size, "node"))}
 	rules, err := a.Leases.leaseRules(ctx, c)
 	if err != nil {
 		return n, err
@@ -100,7 +99,7 @@ func (a *LeaseWarnings) leaseNotice(ctx context.Context, d LeaseDue, now time.Ti
 		n.Text += " It cannot be extended any further by its owner; an admin can."
 		return n, nil
 	}
-	n.ActionName = "Extend by " + phrase.Length(o.By)
+	n.ActionName = "Extend by " + humanize.Duration(o.By)
 	n.Act, err = a.Leases.leaseLink(ctx, c)
 	return n, err
 }

@@ -3,7 +3,7 @@ package plan
 import (
 	"time"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -34,7 +34,7 @@ func (p Plan) PeopleInWords() string {
 	case 0:
 		return ""
 	case 1:
-		return "plus waiting for a person (up to " + phrase.Length(longest) + ")"
+		return "plus waiting for a person (up to " + humanize.Duration(longest) + ")"
 	}
-	return "plus waiting for people (" + phrase.Count(n, "question") + ", up to " + phrase.Length(longest) + " each)"
+	return "plus waiting for people (" + humanize.Count(n, "question") + ", up to " + humanize.Duration(longest) + " each)"
 }

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // NodeChange is what happens to a node.
@@ -50,5 +50,5 @@ func (w ServiceWork) Done() string {
 	case WorkUpgrade:
 		return "upgraded"
 	}
-	return phrase.Spaced(string(w))
+	return humanize.Spaced(string(w))
 }

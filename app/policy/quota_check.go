@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // aheadMonths is how many months a money limit is checked for: the running one and the next two. That is all of them. What
@@ -205,7 +205,7 @@ func (b *QuotaBreach) usedBy(holders []QuotaHolder, others int) string {
 		names = append(names, fmt.Sprintf("%d more", others))
 	}
 	if len(names) > 0 {
-		text += " by " + phrase.AndList(names)
+		text += " by " + humanize.And(names)
 	}
 	return text + "."
 }
@@ -216,10 +216,10 @@ func (b *QuotaBreach) fits(r Reservation, holders []QuotaHolder) string {
 	grown := r.Nodes > 0 && (b.Had == 0 || b.Measure != MeasurePerMonth)
 	share := (b.Wanted - b.Used) / float64(max(r.Nodes, 1))
 	if n := int(math.Floor(b.Left/share + 1e-9)); grown && b.Measure != MeasureClusters && share > 0 && n >= 1 {
-		ways = append(ways, "ask for at most "+Counted(n, "node"))
+		ways = append(ways, "ask for at most "+humanize.Count(n, "node"))
 	}
 	if d := b.longest(r); d > 0 {
-		ways = append(ways, "ask for a lease of at most "+phrase.Length(d))
+		ways = append(ways, "ask for a lease of at most "+humanize.Duration(d))
 	}
 	excess := b.Wanted - b.Limit
 	var own *QuotaHolder
@@ -232,7 +232,7 @@ func (b *QuotaBreach) fits(r Reservation, holders []QuotaHolder) string {
 		ways = append(ways, "delete "+own.Name)
 	}
 	ways = append(ways, "ask an admin for more")
-	return phrase.Upper(phrase.OrList(ways)) + "."
+	return humanize.Upper(humanize.Or(ways)) + "."
 }
 
 // longest returns the lease, from now, that a budget would still allow; 0 for none that is worth it.
@@ -254,13 +254,6 @@ func (b *QuotaBreach) longest(r Reservation) time.Duration {
 		return 0
 	}
 	return d
-}
-
-func Counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 func be(m Measure, x float64) string {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Words say a decision in a line: "approve: 2 of the group finance", "refuse: too many", "accept, lease at most 8h0m0s".
@@ -186,7 +187,7 @@ func (a *Service) TryPolicy(ctx context.Context, actor app.Actor, t Try) (Trial,
 		if out.Otherwise++; len(out.Cases) < mostCases {
 			f := r.Facts
 			out.Cases = append(out.Cases, TrialCase{Request: r.ID, Requester: r.Requester, AskedAt: r.AskedAt, Old: old, New: new,
-				Text: fmt.Sprintf("%s: %s of template %s, lease %s", phrase.FirstOf(f.Name, "a cluster"), phrase.Count(f.Nodes, "node"), f.Template, LeaseText(f.Lease))})
+				Text: fmt.Sprintf("%s: %s of template %s, lease %s", cmp.Or(f.Name, "a cluster"), humanize.Count(f.Nodes, "node"), f.Template, LeaseText(f.Lease))})
 		}
 	}
 	out.Seconds = a.Now().Sub(begun).Seconds()

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Words say how much of a limit is left: "3 of 5 clusters of the group ops".
@@ -37,7 +37,7 @@ func (d *Decision) Sentences() []string {
 		for _, n := range d.Needs {
 			who = append(who, n.Words())
 		}
-		out = append(out, "Others have to approve it first: "+phrase.AndList(who)+".")
+		out = append(out, "Others have to approve it first: "+humanize.And(who)+".")
 	}
 	return out
 }
@@ -46,5 +46,5 @@ func LeaseText(d time.Duration) string {
 	if d == 0 {
 		return "for ever"
 	}
-	return phrase.Span(d)
+	return humanize.Duration(d)
 }

@@ -8,7 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -197,7 +197,7 @@ func (a *Service) poolSpec(ctx context.Context, p Pool) (s poolSpec, err error) 
 	if p.Zone != "" && !slices.Contains(spec.Zones, p.Zone) {
 		e := &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("Provider %s has no zone %.60q.", p.Provider, p.Zone), Hint: "It has none that the catalog knows."}
 		if len(spec.Zones) > 0 {
-			e.Hint = "It has " + phrase.AndList(spec.Zones) + "."
+			e.Hint = "It has " + humanize.And(spec.Zones) + "."
 		}
 		return s, e
 	}

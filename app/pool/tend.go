@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -14,7 +15,6 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/operation"
-	"muster/app/phrase"
 	appplan "muster/app/plan"
 	"muster/app/policy"
 	"muster/app/template"
@@ -277,7 +277,7 @@ func (t *poolTurn) machine(ctx context.Context) (m NewPoolMachine, err error) {
 	c := app.Cluster{ID: id, Tenant: t.Tenant, Name: id, Owner: owner, Template: owner, Provider: t.Provider, Size: 1, Services: []string{}, Status: app.ClusterPending,
 		CostPerHour: t.spec.price, DNSSuffix: app.DefaultDNSSuffix, CreatedAt: t.now, Pool: t.ID}
 	node := app.Node{Cluster: id, Name: app.NodeName(1), Hardware: t.Hardware, Image: t.Image, Zone: t.Zone, Services: []string{}, Status: app.NodePlanned,
-		SSHUser: phrase.FirstOf(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: app.Hostname(id, app.NodeName(1), app.DefaultDNSSuffix)}
+		SSHUser: cmp.Or(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: app.Hostname(id, app.NodeName(1), app.DefaultDNSSuffix)}
 	plan, err := t.app.Plans.Plan(ctx, t.Tenant, t.Provider, appplan.PlanRequest{Kind: app.OperationCreate, Nodes: []appplan.PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return m, err

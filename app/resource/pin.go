@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -9,7 +10,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -51,7 +52,7 @@ func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*t
 	for i, p := range places {
 		if e := found[i].Err; e != nil && !refs[i].Ref.Common {
 			told := *e
-			told.Reason, told.Message = phrase.FirstOf(e.Reason, "resource"), fmt.Sprintf("Service %s needs a resource to %s: %s", p.service, p.action, e.Message)
+			told.Reason, told.Message = cmp.Or(e.Reason, "resource"), fmt.Sprintf("Service %s needs a resource to %s: %s", p.service, p.action, e.Message)
 			return &told
 		}
 		if !own[p.service] {
@@ -176,7 +177,7 @@ func chooseCommon(automator string, all []template.ResourceRef) (refs []template
 func firstFew(all []string) string {
 	const few = 5
 	if len(all) <= few+1 {
-		return phrase.AndList(all)
+		return humanize.And(all)
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:few], ", "), len(all)-few)
 }
@@ -252,7 +253,7 @@ func CheckRefs(types []template.ResourceType, automator string, refs []template.
 			for i, t := range types {
 				names[i] = t.Name
 			}
-			return wrong(fmt.Sprintf("The automator %s has no resources of the type %q.", automator, r.Type), "It has "+phrase.AndList(names)+".")
+			return wrong(fmt.Sprintf("The automator %s has no resources of the type %q.", automator, r.Type), "It has "+humanize.And(names)+".")
 		}
 		if seen[r.Name] {
 			return wrong(fmt.Sprintf("%s is named twice; on the node both would have the same place.", r.Name), "Give one of them another name.")

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -98,7 +98,7 @@ func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush
 		}
 		if size >= a.ResourceLimits.Tenant {
 			e := OverStoreLimit(size, a.ResourceLimits.Tenant)
-			e.Message = fmt.Sprintf("The resources of your tenant take %s, which is all that they may.", Bytes(size))
+			e.Message = fmt.Sprintf("The resources of your tenant take %s, which is all that they may.", humanize.Bytes(size))
 			return t, e
 		}
 	}
@@ -108,7 +108,7 @@ func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush
 // OverStoreLimit says that a tenant's contents would be more than they may.
 func OverStoreLimit(would, most int64) *app.Error {
 	return &app.Error{Code: app.EQuota, Reason: "resource_quota", Field: "content",
-		Message: fmt.Sprintf("The resources of your tenant would take %s, and they may take %s.", Bytes(would), Bytes(most)),
+		Message: fmt.Sprintf("The resources of your tenant would take %s, and they may take %s.", humanize.Bytes(would), humanize.Bytes(most)),
 		Hint:    "Delete versions that nothing uses any more. Contents that clusters may still need count until those are gone. Whoever runs the server sets the limit with --resource-quota."}
 }
 
@@ -131,7 +131,7 @@ func (a *Service) resourceType(id ResourceID) (template.ResourceType, error) {
 			names[i] = t.Name
 		}
 		return template.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "type", Message: fmt.Sprintf("The %s %s has no resources of the type %q.", id.Family, id.Member, id.Type),
-			Hint: "It has " + phrase.AndList(names) + "."}
+			Hint: "It has " + humanize.And(names) + "."}
 	}
 	return template.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "member", Message: fmt.Sprintf("There is no %s %q that has resources.", id.Family, id.Member),
 		Hint: "See muster resource types."}
@@ -223,25 +223,6 @@ func cutLast(s, sep string) (before, after string, found bool) {
 		return s[:i], s[i+len(sep):], true
 	}
 	return s, "", false
-}
-
-// Bytes writes a number of bytes for people.
-func Bytes(n int64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	if n < 1024 {
-		if n == 1 {
-			return "1 byte"
-		}
-		return fmt.Sprintf("%d bytes", n)
-	}
-	f, u := float64(n), 0
-	for f >= 1024 && u < len(units)-1 {
-		f, u = f/1024, u+1
-	}
-	if f >= 100 {
-		return fmt.Sprintf("%.0f %s", f, units[u])
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") + " " + units[u]
 }
 
 // ResourceTypes returns what members of families declare, by family and member.

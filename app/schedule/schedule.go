@@ -6,9 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robfig/cron/v3"
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
+
+	"github.com/robfig/cron/v3"
 )
 
 // Schedule says when a cluster goes to sleep and when it wakes: five fields each as in crontab (minute, hour, day, month, weekday), by
@@ -73,7 +74,7 @@ func (s Schedule) Check(now time.Time) error {
 			return wrong("it has to go by the clock")
 		}
 		if _, err := cronFields.Parse(f.text); err != nil {
-			return wrong(strings.TrimSuffix(phrase.GoWords(err), "."))
+			return wrong(strings.TrimSuffix(humanize.GoWords(err), "."))
 		}
 		zone, err := s.location()
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"muster/app"
 	"muster/app/build"
 	"muster/app/catalog"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/policy"
 	"muster/app/pool"
 	"muster/app/template"
@@ -59,7 +59,7 @@ func (l TimeLength) MarshalText() ([]byte, error) {
 	if d == 0 || d%time.Second != 0 {
 		return []byte(d.String()), nil
 	}
-	return []byte(phrase.LengthWords(d)), nil
+	return []byte(humanize.DurationField(d)), nil
 }
 
 func (l *TimeLength) UnmarshalText(text []byte) error {

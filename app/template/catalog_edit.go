@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // InWords writes what is a duration, or no limit, as people do. The paths are of what is under a path of the entry; "" is the entry.
@@ -19,7 +19,7 @@ func InWords(text map[string]string, under string) {
 		case slices.Contains([]string{"timeout", "wait", "interval"}, last) || strings.HasPrefix(under+path, "lease."):
 			var n int64
 			if _, err := fmt.Sscan(v, &n); err == nil && n%int64(time.Second) == 0 && n > 0 {
-				text[path] = phrase.Length(time.Duration(n))
+				text[path] = humanize.Duration(time.Duration(n))
 			} else if v == "0" {
 				delete(text, path)
 			}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 func (k CatalogKey) CheckKind() error {
@@ -16,7 +16,7 @@ func (k CatalogKey) CheckKind() error {
 		return nil
 	}
 	e := &app.Error{Code: app.EInvalid, Field: "kind", Message: fmt.Sprintf("There is no kind %.40q of catalog entries.", k.Kind), Hint: "One of " + strings.Join(CatalogKinds, ", ") + "."}
-	if near := phrase.Nearest(k.Kind, CatalogKinds); near != "" {
+	if near := humanize.Nearest(k.Kind, CatalogKinds); near != "" {
 		e.Hint = "Did you mean " + near + "?"
 	}
 	return e

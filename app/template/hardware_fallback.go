@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // MaxFallbacks is how many other hardware types a template may name for one.
@@ -82,7 +82,7 @@ func FallbackWords(fallbacks map[string][]string, cost, most float64) string {
 	}
 	words := "Where " + strings.Join(parts, "; where ")
 	if most > cost {
-		words += fmt.Sprintf("; the cluster then costs up to %s an hour", phrase.Cost(most))
+		words += fmt.Sprintf("; the cluster then costs up to %s an hour", humanize.Cost(most))
 	}
 	return words + "."
 }

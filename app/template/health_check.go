@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // What a health check may at most ask for, and what holds where it says nothing.
@@ -59,7 +59,7 @@ func (h *HealthCheck) Asks() string {
 		return "TCP " + h.TCP
 	}
 	line, _, more := strings.Cut(strings.TrimSpace(h.Command), "\n")
-	if line = phrase.CutText(line, 80); more {
+	if line = humanize.CutText(line, 80); more {
 		line += " …"
 	}
 	return "command " + line
@@ -155,7 +155,7 @@ func (h *HealthCheck) CheckExpanded() error {
 		}
 		p := h.HTTP.Path
 		if p != "" && p[0] != '/' || len(p) > maxHealthPath || strings.ContainsFunc(p, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-			return &app.Error{Code: app.EInvalid, Field: "http.path", Message: fmt.Sprintf("%q is no path", phrase.CutText(p, 40)), Hint: "a path begins with / and has no blanks"}
+			return &app.Error{Code: app.EInvalid, Field: "http.path", Message: fmt.Sprintf("%q is no path", humanize.CutText(p, 40)), Hint: "a path begins with / and has no blanks"}
 		}
 		if s := h.HTTP.Status; s != 0 && (s < 100 || s > 599) {
 			return &app.Error{Code: app.EInvalid, Field: "http.status", Message: fmt.Sprintf("%d is no status of HTTP", s), Hint: "leave it out to take any from 200 to 399"}
@@ -163,7 +163,7 @@ func (h *HealthCheck) CheckExpanded() error {
 	case h.TCP != "":
 		host, p := splitHealthHost(h.TCP)
 		if host != "" && !healthHost.MatchString(host) {
-			return &app.Error{Code: app.EInvalid, Field: "tcp", Message: fmt.Sprintf("%q is no host", phrase.CutText(host, 40)), Hint: "write a port, or host:port"}
+			return &app.Error{Code: app.EInvalid, Field: "tcp", Message: fmt.Sprintf("%q is no host", humanize.CutText(host, 40)), Hint: "write a port, or host:port"}
 		}
 		return port("tcp", p)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Expand returns the check as a node carries it out: macros and references to the configuration replaced. Config is that of the
@@ -74,7 +74,7 @@ func expandHealth(field, text string, c MacroCluster, n app.Node, config map[str
 		case len(app.SecretNames(value)) > 0:
 			missing = path + " holds a secret, which a check is not given"
 		case field == "command":
-			return phrase.ShellQuote(value)
+			return humanize.ShellQuote(value)
 		}
 		return value
 	})

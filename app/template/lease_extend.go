@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // LeaseRequest asks for another end of a lease: by how much it moves, counted from where it is (or from now, where it is
@@ -57,10 +57,10 @@ func (l Lease) Move(created, was, now time.Time, r LeaseRequest) (until time.Tim
 	case until.IsZero() || was.IsZero():
 		return until, nil, nil
 	case l.Max > 0 && until.After(created.Add(l.Max)) && until.After(was):
-		return until, refuse(fmt.Sprintf("This template allows clusters to live for at most %s, until %s.", phrase.Length(l.Max), app.Moment(created.Add(l.Max))),
+		return until, refuse(fmt.Sprintf("This template allows clusters to live for at most %s, until %s.", humanize.Duration(l.Max), app.Moment(created.Add(l.Max))),
 			l.most(created, was, now)), nil
 	case l.Step > 0 && until.Sub(base) > l.Step:
-		return until, refuse(fmt.Sprintf("This template lets a lease be extended by at most %s at once.", phrase.Length(l.Step)), l.most(created, was, now)), nil
+		return until, refuse(fmt.Sprintf("This template lets a lease be extended by at most %s at once.", humanize.Duration(l.Step)), l.most(created, was, now)), nil
 	}
 	return until, nil, nil
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // HookPhase says at what time of an operation a lifecycle hook has its turn. A hook without one is told notices.
@@ -113,7 +113,7 @@ func (h OperationHook) Check() *app.Error {
 	}
 	for _, k := range h.Operations {
 		if !slices.Contains(allOperations(), k) {
-			return wrong("operations", fmt.Sprintf("There is no kind of operation %q.", phrase.Clip(string(k))), "There are: "+Joined(allOperations())+".")
+			return wrong("operations", fmt.Sprintf("There is no kind of operation %q.", humanize.Clip(string(k))), "There are: "+Joined(allOperations())+".")
 		}
 		if h.Script != "" && !k.RunsScripts() {
 			why := "must be given back all the same"
@@ -135,7 +135,7 @@ func (h OperationHook) Check() *app.Error {
 	case !HookName(h.Name):
 		return wrong("name", "A hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"warm-cache\".")
 	case h.When != HookBefore && h.When != HookAfter && h.When != HookFailure:
-		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", phrase.Clip(string(h.When))), "One of: before, after, failure.")
+		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", humanize.Clip(string(h.When))), "One of: before, after, failure.")
 	case (h.SendTo == "") == (h.Script == ""):
 		return wrong("run", "A hook has just one of send_to, the name of a hook of the tenant, and run, a script.", "")
 	case h.Script != "" && h.When == HookFailure:
@@ -147,7 +147,7 @@ func (h OperationHook) Check() *app.Error {
 	case h.Timeout < 0 || h.Timeout > MaxHookTimeout || h.Timeout > 0 && h.Timeout < time.Second:
 		return wrong("timeout", "The time-out must be from 1 s to 24 h.", "")
 	case h.OnTimeout != "" && h.OnTimeout != HookVeto && h.OnTimeout != HookGoOn:
-		return wrong("on_timeout", fmt.Sprintf("There is no choice %q for a hook that does not answer in time.", phrase.Clip(string(h.OnTimeout))), "One of: veto, go_on.")
+		return wrong("on_timeout", fmt.Sprintf("There is no choice %q for a hook that does not answer in time.", humanize.Clip(string(h.OnTimeout))), "One of: veto, go_on.")
 	case h.OnTimeout != "" && (h.When != HookBefore || h.Script != ""):
 		return wrong("on_timeout", "Only what is called before an operation holds it up, so only there can a time-out mean something.", "")
 	}

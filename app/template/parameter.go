@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // ParameterType is what kind of value a parameter takes.
@@ -57,10 +58,10 @@ type ParameterOption struct {
 }
 
 // Title is what people call the option.
-func (o ParameterOption) Title() string { return phrase.FirstOf(o.Label, o.Value) }
+func (o ParameterOption) Title() string { return cmp.Or(o.Label, o.Value) }
 
 // Title is what people call the parameter.
-func (p Parameter) Title() string { return phrase.FirstOf(p.Label, p.Name) }
+func (p Parameter) Title() string { return cmp.Or(p.Label, p.Name) }
 
 // Targets are what the value sets, never empty.
 func (p Parameter) Targets() []string {
@@ -196,7 +197,7 @@ func (p Parameter) Hint() string {
 	case p.Max != "":
 		words += " of at most " + p.Max + unit
 	}
-	return phrase.Upper(words) + "."
+	return humanize.Upper(words) + "."
 }
 
 // Quoted shows what was given, cut short.

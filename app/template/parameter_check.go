@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // CheckParameters says all that is wrong with a template's parameters as they are declared. At returns the place of each problem
@@ -131,7 +131,7 @@ func (p Parameter) checkTarget(to string, say func(hint, format string, args ...
 }
 
 func nearestOf[S ~string](written string, all []S) string {
-	if n := phrase.Nearest(written, texts(all)); n != "" {
+	if n := humanize.Nearest(written, texts(all)); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
 	return ""

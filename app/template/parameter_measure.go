@@ -1,14 +1,13 @@
 package template
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
-
-	"muster/app/phrase"
 )
 
 // noun is what such a value is called, with examples where it helps.
@@ -142,9 +141,9 @@ func (p Parameter) Laid(v any) any {
 	var per float64
 	switch p.Type {
 	case ParameterSize:
-		per = sizeUnits[phrase.FirstOf(p.Unit, "B")]
+		per = sizeUnits[cmp.Or(p.Unit, "B")]
 	case ParameterDuration:
-		per = durationUnits[phrase.FirstOf(p.Unit, "s")]
+		per = durationUnits[cmp.Or(p.Unit, "s")]
 	default:
 		return v
 	}

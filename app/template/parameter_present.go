@@ -1,13 +1,12 @@
 package template
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-
-	"muster/app/phrase"
 )
 
 // Configures tells whether all that the parameter sets is configuration, so that it can be changed when the cluster stands.
@@ -26,9 +25,9 @@ func (p Parameter) Written(v any) any {
 	}
 	switch p.Type {
 	case ParameterSize:
-		v = inUnits(v, sizeUnits[phrase.FirstOf(p.Unit, "B")], 1, []string{"T", "G", "M", "K"}, sizeUnits, "")
+		v = inUnits(v, sizeUnits[cmp.Or(p.Unit, "B")], 1, []string{"T", "G", "M", "K"}, sizeUnits, "")
 	case ParameterDuration:
-		v = inUnits(v, durationUnits[phrase.FirstOf(p.Unit, "s")], 0.001, []string{"d", "h", "m", "s"}, durationUnits, "ms")
+		v = inUnits(v, durationUnits[cmp.Or(p.Unit, "s")], 0.001, []string{"d", "h", "m", "s"}, durationUnits, "ms")
 	}
 	// Limits may have changed since it was set: what is there is said all the same.
 	p.Min, p.Max, p.Pattern = "", "", ""

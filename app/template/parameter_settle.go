@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Settled is what parameters come to.
@@ -75,7 +75,7 @@ func (t *Template) UnknownParameter(name string) *app.Error {
 	for _, p := range t.Parameters {
 		names = append(names, p.Name)
 	}
-	switch near := phrase.Nearest(name, names); {
+	switch near := humanize.Nearest(name, names); {
 	case near != "":
 		e.Hint = fmt.Sprintf("Did you mean %s?", near)
 	case len(names) == 0:

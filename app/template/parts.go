@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // TemplatePart is one thing that a template says, with where it comes from.
@@ -173,7 +173,7 @@ func (p Parameter) summary() string {
 func (c *Catalog) NoTemplate(name string) error {
 	e := app.Errorf(app.ENotFound, "There is no template %.70q.", name)
 	e.Field = "template"
-	if near := phrase.Nearest(name, slices.Collect(maps.Keys(c.Templates))); near != "" {
+	if near := humanize.Nearest(name, slices.Collect(maps.Keys(c.Templates))); near != "" {
 		e.Hint = "Did you mean " + near + "?"
 	}
 	return e

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Person says that a person carries a step out instead of a worker: what the person is asked, and who that may be.
@@ -90,9 +90,9 @@ func (p *Person) WhoInWords(owner string) string {
 		who = append(who, owner)
 	}
 	if groups := p.Groups(); len(groups) > 0 {
-		who = append(who, "a member of "+phrase.OrList(groups))
+		who = append(who, "a member of "+humanize.Or(groups))
 	}
-	return phrase.OrList(append(who, "an admin"))
+	return humanize.Or(append(who, "an admin"))
 }
 
 // IsFor tells whether a group of the reader is asked.

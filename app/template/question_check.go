@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Check says what is wrong with what a person is asked, as the catalog declares it. Field of the error is the path of the part.
@@ -24,7 +24,7 @@ func (p *Person) Check() *app.Error {
 	case len(p.Help) > maxQuestionText || !utf8.ValidString(p.Help):
 		return wrong("help", "", "the help of a question has at most %d bytes", maxQuestionText)
 	case p.Timeout != 0 && (p.Timeout < minAnswerTime || p.Timeout > maxAnswerTime):
-		return wrong("timeout", "", "%s is no time to wait for a person: it can be from 1m to 30d", phrase.LengthWords(p.Timeout))
+		return wrong("timeout", "", "%s is no time to wait for a person: it can be from 1m to 30d", humanize.DurationField(p.Timeout))
 	case p.OnTimeout != "" && !slices.Contains(AnswerChoices, p.OnTimeout):
 		return wrong("on_timeout", nearestOf(string(p.OnTimeout), AnswerChoices), "%.40q is neither fail nor go_on", p.OnTimeout)
 	case p.Not != "" && p.Not != PersonRequester:
@@ -45,7 +45,7 @@ func (p *Person) Check() *app.Error {
 		}
 		if _, problem := SplitMacros(text); problem != nil {
 			e := problem.at("")
-			return wrong(key, e.Hint, "%s", phrase.LowerFirst(strings.TrimSuffix(e.Message, ".")))
+			return wrong(key, e.Hint, "%s", humanize.LowerFirst(strings.TrimSuffix(e.Message, ".")))
 		}
 	}
 	return p.checkFields(wrong)
@@ -105,7 +105,7 @@ func (p *Person) Settle(given map[string]any) (map[string]app.AnswerValue, error
 			for _, f := range p.Fields {
 				names = append(names, f.Name)
 			}
-			if e.Hint = phrase.DidYouMean(name, names, "It has "+phrase.AndList(names)+"."); len(names) == 0 {
+			if e.Hint = humanize.DidYouMean(name, names, "It has "+humanize.And(names)+"."); len(names) == 0 {
 				e.Hint = "It has none: just let it go on, or refuse."
 			}
 			return nil, e
@@ -139,7 +139,7 @@ func (f PersonField) value(given any) (any, error) {
 func (p Person) Expand(c MacroCluster, node *app.Node) Person {
 	for _, text := range []*string{&p.Ask, &p.Help} {
 		if out, err := ExpandString(*text, c, node); err == nil {
-			*text = phrase.CutText(out, maxQuestionText)
+			*text = humanize.CutText(out, maxQuestionText)
 		}
 	}
 	return p

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Survivors is what a template says of creates and growths of which not all machines come.
@@ -91,7 +91,7 @@ func (t *Survivors) Settled(c app.FailureChoice, s Survival, size int) (app.Fail
 		return c, Survival{}, nil
 	}
 	if least := said.AtLeast.Of(size); least > size {
-		return c, s, &app.Error{Code: app.EInvalid, Field: "at_least", Message: fmt.Sprintf("At least %d of %s cannot come.", least, phrase.Several(size, "node")),
+		return c, s, &app.Error{Code: app.EInvalid, Field: "at_least", Message: fmt.Sprintf("At least %d of %s cannot come.", least, humanize.Count(size, "node")),
 			Hint: fmt.Sprintf("Say at most %d.", size)}
 	}
 	s.AtLeast = NodeShare(fmt.Sprint(min(max(s.AtLeast.Of(size), 1), size)))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Words says how many nodes there may be: "2 to 5 nodes", "3, 5 or 7 nodes".
@@ -22,7 +22,7 @@ func (r SizeRange) Words() string {
 	case r.Max == 0 || r.Max >= Unlimited:
 		return fmt.Sprintf("%d or more nodes", lo)
 	case r.Max == lo:
-		return "exactly " + phrase.Several(lo, "node")
+		return "exactly " + humanize.Count(lo, "node")
 	}
 	return fmt.Sprintf("%d to %d nodes", lo, r.Max)
 }

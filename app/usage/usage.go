@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // UsageBy says what usage is added up by.
@@ -238,7 +238,7 @@ func orListOf[T ~string](all []T) string {
 	for _, w := range all {
 		words = append(words, string(w))
 	}
-	return phrase.OrList(words)
+	return humanize.Or(words)
 }
 
 func (a *Service) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, error) {

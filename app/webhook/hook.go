@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -231,13 +231,13 @@ func (a *Service) CheckHook(r HookRequest) (HookChange, error) {
 		kinds := slices.Compact(slices.Sorted(slices.Values(*r.Kinds)))
 		for _, k := range kinds {
 			if !slices.Contains(app.NoticeKinds, k) {
-				return wrong("kinds", fmt.Sprintf("There is no kind of notice %q.", phrase.Clip(string(k))), "There are: "+template.Joined(app.NoticeKinds)+".")
+				return wrong("kinds", fmt.Sprintf("There is no kind of notice %q.", humanize.Clip(string(k))), "There are: "+template.Joined(app.NoticeKinds)+".")
 			}
 		}
 		c.Kinds = &kinds
 	}
 	if r.Format != "" && !slices.Contains(HookFormats, r.Format) && !slices.Contains(operationFormats, r.Format) {
-		return wrong("format", fmt.Sprintf("There is no format %q.", phrase.Clip(string(r.Format))), "There are: "+template.Joined(HookFormats)+", and coopr for hooks of operations.")
+		return wrong("format", fmt.Sprintf("There is no format %q.", humanize.Clip(string(r.Format))), "There are: "+template.Joined(HookFormats)+", and coopr for hooks of operations.")
 	}
 	if r.Script != "" && a.CheckScript != nil {
 		if fault := a.CheckScript(r.Script); fault != nil && !fault.Warning {
@@ -245,7 +245,7 @@ func (a *Service) CheckHook(r HookRequest) (HookChange, error) {
 		}
 	}
 	if r.When != "" && !slices.Contains(template.HookPhases, r.When) {
-		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", phrase.Clip(string(r.When))), "One of: "+template.Joined(template.HookPhases)+".")
+		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", humanize.Clip(string(r.When))), "One of: "+template.Joined(template.HookPhases)+".")
 	}
 	if r.Operations != nil {
 		kinds := slices.Compact(slices.Sorted(slices.Values(*r.Operations)))

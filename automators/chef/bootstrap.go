@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/automators/internal/node"
 )
 
@@ -86,7 +86,7 @@ func (c Chef) software() node.Software {
 		packages = append(packages, p.URL+"="+p.SHA256)
 	}
 	if len(packages) > 0 {
-		s.Before = "muster_packages=" + phrase.ShellQuote(strings.Join(packages, " ")) + "\n" + fetchChef
+		s.Before = "muster_packages=" + humanize.ShellQuote(strings.Join(packages, " ")) + "\n" + fetchChef
 	}
 	return s
 }

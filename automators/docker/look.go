@@ -11,7 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/automators/internal/node"
 )
 
@@ -40,7 +40,7 @@ echo "image $(docker image inspect --format '{"ID":{{json .Id}},"Digests":{{json
 
 // look changes nothing.
 func look(ctx context.Context, sh family.Shell, s spec) (state, error) {
-	said, err := node.Look(ctx, sh, "set -- "+phrase.ShellQuote(s.name)+" "+phrase.ShellQuote(s.image)+"\n"+lookLine, "")
+	said, err := node.Look(ctx, sh, "set -- "+humanize.ShellQuote(s.name)+" "+humanize.ShellQuote(s.image)+"\n"+lookLine, "")
 	if err != nil {
 		return state{}, err
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/automators/internal/node"
 )
 
@@ -158,7 +158,7 @@ func (s spec) payload(action app.Action) string {
 	var exports []string
 	for _, v := range s.env {
 		if strings.ContainsAny(v.value, "\n\r") {
-			exports = append(exports, "export "+v.name+"="+phrase.ShellQuote(v.value))
+			exports = append(exports, "export "+v.name+"="+humanize.ShellQuote(v.value))
 			args = append(args, "--env", v.name)
 		} else {
 			file.WriteString(v.name + "=" + v.value + "\n")
@@ -171,11 +171,11 @@ func (s spec) payload(action app.Action) string {
 	}
 	line := "exec docker create --env-file \"${muster_dir}environment\""
 	for _, a := range args {
-		line += " " + phrase.ShellQuote(a)
+		line += " " + humanize.ShellQuote(a)
 	}
-	line += " " + phrase.ShellQuote(s.image)
+	line += " " + humanize.ShellQuote(s.image)
 	for _, w := range s.command {
-		line += " " + phrase.ShellQuote(w)
+		line += " " + humanize.ShellQuote(w)
 	}
 	p.Do(line + " >/dev/null </dev/null\n)\n}")
 	p.Do(functions)

@@ -15,7 +15,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/program"
 	"muster/automators/internal/node"
 )
@@ -198,5 +198,5 @@ func (h *hands) clear(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	_, _ = node.Do(ctx, h.sh, family.Command{Line: "rm -rf " + phrase.ShellQuote(h.dir)}, nil)
+	_, _ = node.Do(ctx, h.sh, family.Command{Line: "rm -rf " + humanize.ShellQuote(h.dir)}, nil)
 }

@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/automators/internal/node"
 )
 
@@ -92,7 +92,7 @@ echo "` + markOutputs + `$MUSTER_OUTPUTS"`)
 		return "", err
 	}
 	s.Do(`case $muster_root in *\"*|*\\*) echo "Puppet cannot be told of the directory $muster_root" >&2; exit 1 ;; esac`)
-	s.Do(`printf '{"muster":{"outputs":"%s","state":"%s",%s}\n' "$MUSTER_OUTPUTS" "$muster_state" ` + phrase.ShellQuote(strings.TrimPrefix(facts, "{")) + ` >"${muster_dir}facts/muster.json" || exit 1`)
+	s.Do(`printf '{"muster":{"outputs":"%s","state":"%s",%s}\n' "$MUSTER_OUTPUTS" "$muster_state" ` + humanize.ShellQuote(strings.TrimPrefix(facts, "{")) + ` >"${muster_dir}facts/muster.json" || exit 1`)
 	s.Do(`muster_path=${muster_dir}modules`)
 	for _, m := range modules {
 		if m.name == "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/automators/internal/node"
 )
 
@@ -52,30 +52,30 @@ func payload(call family.ServiceCall) (text string, warnings []string, err error
 
 	var b strings.Builder
 	file := func(name, text string) {
-		b.WriteString("printf '%s\\n' " + phrase.ShellQuote(text) + " >\"${muster_dir}" + name + "\" || exit 1\n")
+		b.WriteString("printf '%s\\n' " + humanize.ShellQuote(text) + " >\"${muster_dir}" + name + "\" || exit 1\n")
 	}
 	b.WriteString("{\n")
 	file("config.json", string(config))
 	file("script", script)
 	for _, v := range append(node.Identity(call), vars...) {
-		fmt.Fprintf(&b, "%s=%s; export %s\n", v.Name, phrase.ShellQuote(v.Value), v.Name)
+		fmt.Fprintf(&b, "%s=%s; export %s\n", v.Name, humanize.ShellQuote(v.Value), v.Name)
 	}
-	b.WriteString("MUSTER_CONFIG=${muster_dir}config.json MUSTER_STATE=$muster_root/" + phrase.ShellQuote(service) + "\n" +
+	b.WriteString("MUSTER_CONFIG=${muster_dir}config.json MUSTER_STATE=$muster_root/" + humanize.ShellQuote(service) + "\n" +
 		"export MUSTER_CONFIG MUSTER_STATE\n" +
 		"[ -d \"$MUSTER_STATE\" ] || (umask 022; mkdir -p \"$MUSTER_STATE\") || exit 1\n")
 	if call.Resources != "" {
-		b.WriteString("MUSTER_RESOURCES=" + phrase.ShellQuote(call.Resources) + "; export MUSTER_RESOURCES\n")
+		b.WriteString("MUSTER_RESOURCES=" + humanize.ShellQuote(call.Resources) + "; export MUSTER_RESOURCES\n")
 	}
 	if tells(call) {
 		b.WriteString(node.Outputs(call))
 	}
 	b.WriteString("$muster_exec ")
 	for _, w := range interpreter(script) {
-		b.WriteString(phrase.ShellQuote(w) + " ")
+		b.WriteString(humanize.ShellQuote(w) + " ")
 	}
 	b.WriteString("\"${muster_dir}script\"")
 	for _, w := range args {
-		b.WriteString(" " + phrase.ShellQuote(w))
+		b.WriteString(" " + humanize.ShellQuote(w))
 	}
 	b.WriteString(" </dev/null\nexit\n}\n")
 	return b.String(), warnings, nil

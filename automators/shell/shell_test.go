@@ -11,14 +11,15 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/automators/automatortest"
 	"muster/automators/shell"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -313,7 +314,7 @@ func TestWithoutRoot(t *testing.T) {
 	opt := noRoot(t, "echo 'sudo: a password is required' >&2; exit 1")
 	if os.Getuid() == 0 { // the shell is not to be fooled by an id alone
 		opt.Line = func(line string) string {
-			return "exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c " + phrase.ShellQuote(line)
+			return "exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c " + humanize.ShellQuote(line)
 		}
 	}
 	s, sh := connect(t, opt)

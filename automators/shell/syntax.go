@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -85,7 +86,7 @@ func parse(script string, lang syntax.LangVariant) *template.ScriptFault {
 	)
 	switch {
 	case errors.As(err, &wrong):
-		return &template.ScriptFault{Line: int(wrong.Pos.Line()), Column: int(wrong.Pos.Col()), Message: phrase.CutText(wrong.Text, 200), Warning: unsure(wrong.Text)}
+		return &template.ScriptFault{Line: int(wrong.Pos.Line()), Column: int(wrong.Pos.Col()), Message: humanize.CutText(wrong.Text, 200), Warning: unsure(wrong.Text)}
 	case errors.As(err, &foreign):
 		are := "is"
 		if strings.HasSuffix(foreign.Feature, "s") {

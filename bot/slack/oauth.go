@@ -10,7 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // The portal's addresses for installing; they need someone who has signed in there.
@@ -53,7 +53,7 @@ func (oa *oauth) exchange(ctx context.Context, code string) (w chat.ChatWorkspac
 	if r.IsEnterpriseInstall {
 		w.Team, w.Name = r.Enterprise.ID, r.Enterprise.Name
 	}
-	w.Name = phrase.CutText(w.Name, 100)
+	w.Name = humanize.CutText(w.Name, 100)
 	if t, err = oa.tokens(r); err != nil {
 		return w, t, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/bot"
 
 	"github.com/slack-go/slack"
@@ -55,7 +55,7 @@ func detailed(err error) error {
 	if !errors.As(err, &e) || len(e.ResponseMetadata.Messages) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: %s", err, phrase.CutText(strings.Join(e.ResponseMetadata.Messages, "; "), mostRefusal))
+	return fmt.Errorf("%w: %s", err, humanize.CutText(strings.Join(e.ResponseMetadata.Messages, "; "), mostRefusal))
 }
 
 // gone are what Slack says of messages and places that never come back.

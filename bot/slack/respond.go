@@ -10,7 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/bot"
 )
 
@@ -40,8 +40,8 @@ func person(team, domain, user, name, command string) (bot.Person, bool) {
 	if team == "" || user == "" || strings.ContainsAny(team+user, "/ ") || len(team)+len(user) > 100 {
 		return bot.Person{}, false
 	}
-	return bot.Person{Kind: kind, External: team + "/" + user, Command: phrase.CutText(command, 40),
-		Label: "Slack user " + phrase.CutText(name, 60) + " (" + user + ") of workspace " + phrase.CutText(domain, 60)}, true
+	return bot.Person{Kind: kind, External: team + "/" + user, Command: humanize.CutText(command, 40),
+		Label: "Slack user " + humanize.CutText(name, 60) + " (" + user + ") of workspace " + humanize.CutText(domain, 60)}, true
 }
 
 // enter lets someone in: of which workspace they are, that they are a full member of it, and in whose name the place speaks.

@@ -10,7 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/chat"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // teams are the workspaces that this server speaks to: what is kept of them in memory is how often they were called.
@@ -98,7 +98,7 @@ func (ts *teams) learn(ctx context.Context) chat.ChatWorkspace {
 		ts.budget("").fail("auth.test: " + firstWord(reason(err), "Slack cannot be reached"))
 		return ts.fixedTeam()
 	}
-	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: phrase.CutText(who.Team, 100), Tenant: ts.tenant, Bot: who.UserID, Fixed: true, State: chat.ChatConnected}
+	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: humanize.CutText(who.Team, 100), Tenant: ts.tenant, Bot: who.UserID, Fixed: true, State: chat.ChatConnected}
 	if err := ts.installations.KeepFixedWorkspace(ctx, w); err != nil {
 		ts.log.Warn("slack: the workspace of SLACK_BOT_TOKEN could not be kept", "error", err)
 		return ts.fixedTeam()
@@ -155,7 +155,7 @@ func (ts *teams) poster(ctx context.Context, w chat.ChatWorkspace) (poster, erro
 // note keeps what Slack has said against a call; what is said of a place or message that is gone is of no interest.
 func (ts *teams) note(w chat.ChatWorkspace, err error) {
 	if code := app.CodeOf(err); code == app.ECredentials || code == app.EInvalid {
-		ts.budget(w.Team).fail(phrase.CutText(app.AsError(err).Message+": "+reason(err), 200))
+		ts.budget(w.Team).fail(humanize.CutText(app.AsError(err).Message+": "+reason(err), 200))
 	}
 }
 

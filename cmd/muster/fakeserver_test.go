@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -221,7 +222,7 @@ func (s *fakeServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.created = append(s.created, req)
-	v := testCluster("c1", cli.FirstOf(req.Name, req.Template+"-1"))
+	v := testCluster("c1", cmp.Or(req.Name, req.Template+"-1"))
 	v.Template = req.Template
 	s.views["c1"] = v
 	s.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 )
 
@@ -39,7 +40,7 @@ func manCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]any{"directory": args[0], "pages": len(pages)})
 			}
-			fmt.Fprintf(c.Stdout, "%s in %s.\n", cli.Plural(len(pages), "man page"), args[0])
+			fmt.Fprintf(c.Stdout, "%s in %s.\n", humanize.Count(len(pages), "man page"), args[0])
 			return nil
 		},
 	}

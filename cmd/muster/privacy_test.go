@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +12,6 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
-	"muster/cmd/muster/cli"
 )
 
 // clusterRules says by which line of the authorisation table each operation and page about one cluster is decided. A route without a rule fails the test.
@@ -336,7 +336,7 @@ func TestNothingTellsOfPrivateClusters(t *testing.T) {
 			bodies := map[string]string{"reviews": `{"verdict":"approve"}`, "break-glass": `{"reason":"because of a test"}`}
 			queryRoute(t, "/api/v1/requests/CLUSTER/"+act, string(role), fmt.Sprint(request), func(path string) string {
 				asked++
-				_, answer := f.send(v, site.URL, http.MethodPost, path, cli.FirstOf(bodies[act], "{}"))
+				_, answer := f.send(v, site.URL, http.MethodPost, path, cmp.Or(bodies[act], "{}"))
 				return answer
 			})
 		}

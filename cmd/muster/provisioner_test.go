@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -115,7 +116,7 @@ constraints: {size: {min: 1, max: 20}}
 }
 
 func (w *town) admin(tenant string) app.Actor {
-	return app.Actor{Tenant: cli.FirstOf(tenant, app.DefaultTenant), User: "ada", Role: app.RoleSuperadmin}
+	return app.Actor{Tenant: cmp.Or(tenant, app.DefaultTenant), User: "ada", Role: app.RoleSuperadmin}
 }
 
 // helper is a provisioner as a process.

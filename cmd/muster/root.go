@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/cmd/muster/build"
 	"muster/cmd/muster/catalog"
 	"muster/cmd/muster/chat"
@@ -23,6 +21,9 @@ import (
 	"muster/cmd/muster/policy"
 	"muster/cmd/muster/server"
 	"muster/cmd/muster/webhook"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // commands is the site map.
@@ -175,9 +176,9 @@ func flagError(cmd *cobra.Command, err error) error {
 func flagWords(e *pflag.InvalidValueError) string {
 	cause := e.Unwrap()
 	if cause == nil {
-		return phrase.GoWords(e)
+		return humanize.GoWords(e)
 	}
-	words := phrase.GoWords(cause)
+	words := humanize.GoWords(cause)
 	if value := strconv.Quote(e.GetValue()); !strings.Contains(words, value) {
 		return value + ": " + words
 	}
@@ -195,7 +196,7 @@ func dashed(name string) string {
 func nearestFlag(cmd *cobra.Command, name string) string {
 	best, near := "", 3
 	consider := func(f *pflag.Flag) {
-		d := phrase.EditDistance(name, f.Name)
+		d := humanize.EditDistance(name, f.Name)
 		if len(name) > 2 && strings.HasPrefix(f.Name, name) {
 			d = 1
 		}

@@ -16,7 +16,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -461,10 +461,10 @@ func TestOnceInEveryShell(t *testing.T) {
 		}
 		t.Run(strings.Join(shell, " "), func(t *testing.T) {
 			t.Parallel()
-			start := phrase.ShellQuote(file) + " " + strings.Join(shell[1:], " ")
+			start := humanize.ShellQuote(file) + " " + strings.Join(shell[1:], " ")
 			env := tools(t, map[string]string{"sh": "exec " + start + ` "$@"`})
 			s := remotetest.Start(t, remotetest.Options{Env: []string{env, "SHELL=/bin/sh"}, Line: func(line string) string {
-				return "exec " + start + " -c " + phrase.ShellQuote(line)
+				return "exec " + start + " -c " + humanize.ShellQuote(line)
 			}})
 			c := dial(t, s.Target())
 			cmd, count, open := counting(&s.Node)

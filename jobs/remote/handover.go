@@ -6,10 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/crypto/ssh"
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // forgetScript reads the second word of a public key on its standard input and takes every line with it out of the authorized_keys file that is named
@@ -95,7 +96,7 @@ const nameScript = `[ "$(cat /etc/hostname 2>/dev/null)" = "$h" ] || printf '%s\
 [ "$(uname -n)" = "$h" ] || hostname "$h" 2>/dev/null || hostnamectl set-hostname "$h" 2>/dev/null || sysctl -qw kernel.hostname="$h" 2>/dev/null || exit 3
 `
 
-// SetHostname changes a machine's host name. Doing it again changes nothing. Where it cannot be done, it is EInvalid with reason "not_named".
+// SetHostname changes the host name of a machine. Doing it again changes nothing. Where it cannot be done, it is EInvalid with reason "not_named".
 func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) error {
 	if !hostName.MatchString(name) {
 		return app.Errorf(app.EInvalid, "%.80q cannot be a host name.", name)
@@ -104,7 +105,7 @@ func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) e
 		name, _, _ = strings.Cut(name, ".")
 	}
 	var last tail
-	exit, err := sh.Run(ctx, family.Command{Line: "h=" + phrase.ShellQuote(name) + "\n" + nameScript, Sudo: sudo}, func(s app.Stream, line string) {
+	exit, err := sh.Run(ctx, family.Command{Line: "h=" + humanize.ShellQuote(name) + "\n" + nameScript, Sudo: sudo}, func(s app.Stream, line string) {
 		if s == family.StreamErr {
 			last.set(line)
 		}

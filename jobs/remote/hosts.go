@@ -11,7 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 const (
@@ -132,7 +132,7 @@ func writeHosts(ctx context.Context, sh family.Shell, h hostsWrite) error {
 	}
 	var last tail
 	exit, err := sh.Run(ctx, family.Command{
-		Line:  "b=" + phrase.ShellQuote(hostsBegin) + " e=" + phrase.ShellQuote(hostsEnd) + " f=" + phrase.ShellQuote(file) + " k=" + phrase.ShellQuote(keys) + "\n" + hostsScript,
+		Line:  "b=" + humanize.ShellQuote(hostsBegin) + " e=" + humanize.ShellQuote(hostsEnd) + " f=" + humanize.ShellQuote(file) + " k=" + humanize.ShellQuote(keys) + "\n" + hostsScript,
 		Stdin: strings.NewReader(block),
 		Sudo:  h.sudo,
 	}, func(s app.Stream, line string) {

@@ -10,7 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -304,7 +304,7 @@ func BenchmarkDial(b *testing.B) {
 func BenchmarkQuote(b *testing.B) {
 	s := fmt.Sprint(hostile)
 	for b.Loop() {
-		phrase.ShellQuote(s)
+		humanize.ShellQuote(s)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 const (
@@ -80,7 +80,7 @@ func newPutting(c *Conn, name string, mode fs.FileMode, claim *Claim) putting {
 	}
 	return putting{
 		conn: c, claim: claim, name: name, mode: mode.Perm(),
-		vars: "LC_ALL=C; export LC_ALL; d=" + phrase.ShellQuote(dir) + " f=" + phrase.ShellQuote(dir+base) + " t=" + phrase.ShellQuote(dir+"."+newToken()) + "; ",
+		vars: "LC_ALL=C; export LC_ALL; d=" + humanize.ShellQuote(dir) + " f=" + humanize.ShellQuote(dir+base) + " t=" + humanize.ShellQuote(dir+"."+newToken()) + "; ",
 	}
 }
 

@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
+
 	"pgregory.net/rapid"
 )
 
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"": "''", "plain/x-1": "plain/x-1", "a b": "'a b'", "it's": `'it'\''s'`, "~": "'~'", "a\x00b": "'ab'", "A=b": "'A=b'"} {
-		if got := phrase.ShellQuote(in); got != want {
+		if got := humanize.ShellQuote(in); got != want {
 			t.Errorf("ShellQuote(%q) = %s, want %s", in, got, want)
 		}
 	}
@@ -29,7 +30,7 @@ func TestQuoteProperty(t *testing.T) {
 		var line, want strings.Builder
 		line.WriteString("printf '%s|'")
 		for _, w := range words {
-			line.WriteString(" " + phrase.ShellQuote(w))
+			line.WriteString(" " + humanize.ShellQuote(w))
 			want.WriteString(strings.ReplaceAll(w, "\x00", "") + "|")
 		}
 		out, err := exec.Command("/bin/sh", "-c", line.String()).Output()
@@ -44,7 +45,7 @@ func FuzzQuote(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		out, err := exec.Command("/bin/sh", "-c", "printf %s "+phrase.ShellQuote(s)).Output()
+		out, err := exec.Command("/bin/sh", "-c", "printf %s "+humanize.ShellQuote(s)).Output()
 		if want := strings.ReplaceAll(s, "\x00", ""); err != nil || string(out) != want {
 			t.Fatalf("%q: %q, %v", s, out, err)
 		}
@@ -55,7 +56,7 @@ func TestQuoteOverSSH(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		for _, s := range hostile {
-			got := mustRun(t, c, family.Command{Line: "printf '%s\\n' " + phrase.ShellQuote(s)})
+			got := mustRun(t, c, family.Command{Line: "printf '%s\\n' " + humanize.ShellQuote(s)})
 			if strings.Join(got, "\n") != s {
 				t.Errorf("%q came out as %q", s, got)
 			}

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/crypto/ssh"
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // resident is a shell on the node that stays for as long as the connection is used, and carries out one command under a claim
@@ -180,7 +181,7 @@ func (s *resident) greets(line []byte) bool {
 // request is how it is begun.
 func (s *resident) request() []byte {
 	return ssh.Marshal(struct{ Command string }{
-		"exec bash --norc --noprofile -c " + phrase.ShellQuote(residentScript) + " muster " + s.token,
+		"exec bash --norc --noprofile -c " + humanize.ShellQuote(residentScript) + " muster " + s.token,
 	})
 }
 

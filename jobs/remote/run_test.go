@@ -16,7 +16,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/jobs/remote"
 	"muster/jobs/remote/remotetest"
 )
@@ -71,7 +71,7 @@ func TestRunStreamsAsItComes(t *testing.T) {
 		lines := make(chan string, 2)
 		done := make(chan error, 1)
 		go func() {
-			_, err := c.Run(t.Context(), family.Command{Line: "echo first; until [ -e " + phrase.ShellQuote(gate) + " ]; do sleep 0.02; done; echo second"},
+			_, err := c.Run(t.Context(), family.Command{Line: "echo first; until [ -e " + humanize.ShellQuote(gate) + " ]; do sleep 0.02; done; echo second"},
 				func(_ app.Stream, l string) { lines <- l })
 			done <- err
 		}()

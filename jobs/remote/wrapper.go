@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // wrapper returns what runs on the node around a command line. It has only the parts that this command needs, since the node
@@ -207,7 +207,7 @@ const (
 	commandMax = 112 << 10
 )
 
-var quotedClaim, quotedFullClaim = phrase.ShellQuote(quickClaimScript), phrase.ShellQuote(claimScript)
+var quotedClaim, quotedFullClaim = humanize.ShellQuote(quickClaimScript), humanize.ShellQuote(claimScript)
 
 // quotedWrappers keeps the few wrappers that there are, ready to be sent.
 var quotedWrappers sync.Map // of variant, string
@@ -226,7 +226,7 @@ func (v invocation) quotedWrapper() string {
 	if w, ok := quotedWrappers.Load(kind); ok {
 		return w.(string)
 	}
-	w := phrase.ShellQuote(v.wrapper())
+	w := humanize.ShellQuote(v.wrapper())
 	quotedWrappers.Store(kind, w)
 	return w
 }
@@ -249,7 +249,7 @@ type invocation struct {
 // request returns the payload of the request to run it. A login shell that is known to be an sh need not start another one
 // to read the wrapper. It is put together in one piece, since it is by far the longest thing that is said to a node.
 func (v invocation) request(plainShell bool) ([]byte, error) {
-	line := phrase.ShellQuote(v.line)
+	line := humanize.ShellQuote(v.line)
 	if len(v.line) > commandMax || len(line) > commandMax {
 		return nil, app.Errorf(app.ETooLarge, "The command line has %d bytes; more than %d do not fit. Send it on the standard input.", len(line), commandMax)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/build"
+	"muster/app/humanize"
 	"muster/portal/page"
 	"muster/portal/webhook"
 )
@@ -190,7 +191,7 @@ func triedWords(t build.BuildTried) string {
 		if t.Ask != nil {
 			words += " of " + t.Ask.Template
 			if t.Ask.Size > 0 {
-				words += " with " + page.Counted(t.Ask.Size, "node", "nodes")
+				words += " with " + humanize.CountOf(t.Ask.Size, "node", "nodes")
 			}
 		}
 		return words + ", by rule " + t.Rule + "."

@@ -9,12 +9,12 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
+	"muster/app/humanize"
 	"strconv"
 	"time"
 
 	"muster/app"
 	"muster/app/build"
-	"muster/app/resource"
 	"muster/portal/page"
 	"muster/portal/webhook"
 )
@@ -144,9 +144,9 @@ func HookListPage(f page.Frame, l HookList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var8 string
-					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(page.Counted(len(h.Rules), "rule", "rules"))
+					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(len(h.Rules), "rule", "rules"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 34, Col: 118}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 34, Col: 122}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 					if templ_7745c5c3_Err != nil {
@@ -185,7 +185,7 @@ func HookListPage(f page.Frame, l HookList) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = page.Fact("Last heard", page.Ago(l.Now, h.LastAt)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = page.Fact("Last heard", humanize.Ago(l.Now, h.LastAt)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -632,7 +632,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !s.Hook.LastAt.IsZero() {
-				templ_7745c5c3_Err = page.Fact("Last heard", page.Ago(s.Now, s.Hook.LastAt)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.Fact("Last heard", humanize.Ago(s.Now, s.Hook.LastAt)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -641,7 +641,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Secret from", page.Ago(s.Now, s.Hook.SecretAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Secret from", humanize.Ago(s.Now, s.Hook.SecretAt)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1184,9 +1184,9 @@ func buildRules(f page.Frame, s HookShow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var42 string
-					templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(page.Ago(s.Now, d.At))
+					templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Ago(s.Now, d.At))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 286, Col: 183}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 286, Col: 187}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 					if templ_7745c5c3_Err != nil {
@@ -1579,9 +1579,9 @@ func buildDeliveries(s HookShow) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var63 string
-				templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(page.Ago(s.Now, d.At))
+				templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Ago(s.Now, d.At))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 351, Col: 100}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 351, Col: 104}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var63))
 				if templ_7745c5c3_Err != nil {
@@ -1989,9 +1989,9 @@ func buildTable(now time.Time, all []build.Build, path string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var84 string
-			templ_7745c5c3_Var84, templ_7745c5c3_Err = templ.JoinStringErrs(page.Ago(now, b.BegunAt))
+			templ_7745c5c3_Var84, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Ago(now, b.BegunAt))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 426, Col: 111}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 426, Col: 115}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var84))
 			if templ_7745c5c3_Err != nil {
@@ -2223,12 +2223,12 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 				}
 			}
 			if d.Replays > 0 {
-				templ_7745c5c3_Err = page.Fact("Run again", page.Counted(d.Replays, "time", "times")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.Fact("Run again", humanize.CountOf(d.Replays, "time", "times")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = page.Fact("Size", resource.Bytes(int64(d.Size))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Size", humanize.Bytes(int64(d.Size))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2354,9 +2354,9 @@ func HookDeletePage(f page.Frame, h build.BuildHook) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var101 string
-				templ_7745c5c3_Var101, templ_7745c5c3_Err = templ.JoinStringErrs(page.Counted(h.Live, "build", "builds"))
+				templ_7745c5c3_Var101, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(h.Live, "build", "builds"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 501, Col: 68}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 501, Col: 72}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var101))
 				if templ_7745c5c3_Err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/build"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/portal/buildsystems/buildkite"
 	"muster/portal/buildsystems/circleci"
 	"muster/portal/buildsystems/generic"
@@ -113,7 +113,7 @@ func find(system string) (member, error) {
 	m, ok := list[system]
 	if !ok {
 		return nil, &app.Error{Code: app.ENotFound, Reason: "unknown_system", Field: "system", Message: "There is no build system " + strconv.Quote(clip(system, 60)) + ".",
-			Hint: phrase.Suggest(system, slices.Collect(maps.Keys(list)))}
+			Hint: humanize.Suggest(system, slices.Collect(maps.Keys(list)))}
 	}
 	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"muster/app/catalog"
+	"muster/app/humanize"
 	"muster/portal/page"
 )
 
@@ -62,7 +63,7 @@ func actMark(act string) string {
 
 func kib(n int) string {
 	if n < 1024 {
-		return page.CountOf(n, "byte", "bytes")
+		return humanize.CountOf(n, "byte", "bytes")
 	}
 	return strconv.Itoa((n+512)/1024) + " KiB"
 }

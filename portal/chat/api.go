@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"muster/app/chat"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/portal/site"
 )
 
@@ -56,7 +56,7 @@ func (p *Service) apiSlackRemove(ctx context.Context, in *SlackTeam) (*struct{},
 
 func (p *Service) apiSlackChannel(ctx context.Context, in *slackChannelInput) (*site.Body[chat.ChatChannel], error) {
 	return site.Answered[chat.ChatChannel](ctx, p.Site)(p.Chats.UseChannel(ctx, site.Caller(ctx), chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Body.Tenant,
-		Name: phrase.CutText(in.Body.Name, 80)}))
+		Name: humanize.CutText(in.Body.Name, 80)}))
 }
 
 func (p *Service) apiSlackChannelReset(ctx context.Context, in *SlackChannel) (*struct{}, error) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app/chat"
+	"muster/app/humanize"
 	"muster/portal/page"
 )
 
@@ -60,14 +61,14 @@ func (s Slack) ago(t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return page.Rough(max(s.Now.Sub(t), 0)) + " ago"
+	return humanize.Rough(max(s.Now.Sub(t), 0)) + " ago"
 }
 
 // calls says how many calls were made in the last minute.
 func (s Slack) calls(w chat.ChatWorkspace) string {
 	switch {
 	case w.LimitedUntil.After(s.Now):
-		return "none for " + page.Rough(w.LimitedUntil.Sub(s.Now))
+		return "none for " + humanize.Rough(w.LimitedUntil.Sub(s.Now))
 	case s.Now.Sub(w.CallsAt) > 2*time.Minute:
 		return "0 a minute"
 	}
@@ -86,7 +87,7 @@ func (s Slack) token(w chat.ChatWorkspace) string {
 	case !w.ExpiresAt.After(s.Now):
 		return "is over"
 	}
-	return "renewed within " + page.Rough(w.ExpiresAt.Sub(s.Now))
+	return "renewed within " + humanize.Rough(w.ExpiresAt.Sub(s.Now))
 }
 
 // connected are the workspaces that requests can be shown in.

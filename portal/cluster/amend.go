@@ -5,8 +5,8 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/plan"
-	"muster/portal/page"
 	"muster/portal/site"
 )
 
@@ -40,7 +40,7 @@ func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.Cl
 	ctx, cancel := context.WithTimeout(ctx, site.SuggestTime)
 	defer cancel()
 	if u, err := p.Amendments.PreviewAmend(ctx, a, v.ID, cluster.Amendment{Kind: app.OperationUpgrade}); err == nil && !u.Nothing {
-		panel.Newer = page.Count(len(u.Changes), "change") + ", " + page.Count(u.Plan.Acts(), "step") + "."
+		panel.Newer = humanize.Count(len(u.Changes), "change") + ", " + humanize.Count(u.Plan.Acts(), "step") + "."
 	}
 	if u, err := p.Amendments.PreviewAmend(ctx, a, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err == nil && !u.Nothing {
 		for _, n := range u.Nodes {

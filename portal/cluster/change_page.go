@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/portal/page"
 )
@@ -45,7 +46,7 @@ func (p ChangePanel) nodeLinks(n app.Node) (links []app.Link) {
 		}
 	}
 	for _, k := range powerKinds {
-		add(k, page.UpperFirst(string(k))+" services")
+		add(k, humanize.Upper(string(k))+" services")
 	}
 	add(app.OperationRepair, "Replace node")
 	add(app.OperationResize, "Remove node")
@@ -62,7 +63,7 @@ func (p ChangePanel) serviceLink(kind app.OperationKind, service string) string 
 
 // sickSentence says which nodes a repair would make again.
 func (p ChangePanel) sickSentence() string {
-	return fmt.Sprintf("%s lost or unhealthy: %s.", page.CountOf(len(p.Sick), "node is", "nodes are"), cluster.NodesInWords(p.Sick))
+	return fmt.Sprintf("%s lost or unhealthy: %s.", humanize.CountOf(len(p.Sick), "node is", "nodes are"), cluster.NodesInWords(p.Sick))
 }
 
 // newChangePanel returns what can be asked of a cluster. Addable are services that the template allows.

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"muster/app/humanize"
 	"muster/app/operation"
-	"muster/app/phrase"
-	"muster/portal/page"
 )
 
 // LeaseBox is the lease of a cluster: when it ends, how it can be moved, and what would keep it from ending.
@@ -25,15 +24,15 @@ func (l LeaseBox) Sentence() string {
 	case o.Gone:
 		return "The cluster is gone."
 	case o.Deleting && !o.Until.IsZero() && o.Over:
-		return "The lease ended " + page.Rough(l.Now.Sub(o.Until)) + " ago, and the cluster is being deleted."
+		return "The lease ended " + humanize.Rough(l.Now.Sub(o.Until)) + " ago, and the cluster is being deleted."
 	case o.Deleting:
 		return "The cluster is being deleted."
 	case o.Until.IsZero():
 		return "The lease has no end: the cluster stays until somebody deletes it."
 	case o.Over:
-		return "The lease ended " + page.Rough(l.Now.Sub(o.Until)) + " ago. The delete begins within seconds; until then it can be extended."
+		return "The lease ended " + humanize.Rough(l.Now.Sub(o.Until)) + " ago. The delete begins within seconds; until then it can be extended."
 	}
-	return "Ends in " + page.Rough(o.Until.Sub(l.Now)) + ", at " + l.At(o.Until) + "."
+	return "Ends in " + humanize.Rough(o.Until.Sub(l.Now)) + ", at " + l.At(o.Until) + "."
 }
 
 // At writes a moment to the minute.
@@ -44,11 +43,11 @@ func (l LeaseBox) Rule() string {
 	o := l.Outlook.Offer
 	switch {
 	case o.Max > 0 && o.Step > 0:
-		return "By at most " + phrase.Length(o.Step) + " at once, and at most " + phrase.Length(o.Max) + " after it was made."
+		return "By at most " + humanize.Duration(o.Step) + " at once, and at most " + humanize.Duration(o.Max) + " after it was made."
 	case o.Max > 0:
-		return "At most " + phrase.Length(o.Max) + " after it was made."
+		return "At most " + humanize.Duration(o.Max) + " after it was made."
 	case o.Step > 0:
-		return "By at most " + phrase.Length(o.Step) + " at once."
+		return "By at most " + humanize.Duration(o.Step) + " at once."
 	}
 	return ""
 }
@@ -64,7 +63,7 @@ func (l LeaseBox) Price() string {
 	if l.Cost <= 0 || l.Outlook.Offer.By <= 0 {
 		return ""
 	}
-	return page.Cost(l.Cost * l.Outlook.Offer.By.Hours())
+	return humanize.Cost(l.Cost * l.Outlook.Offer.By.Hours())
 }
 
 // lengthField is what app.ParseLength reads.
@@ -85,11 +84,11 @@ func (l LeaseBox) DateField(t time.Time) string {
 func (l LeaseBox) warned(w operation.LeaseWarned) string {
 	switch {
 	case !w.SentAt.IsZero():
-		return "told " + page.Ago(l.Now, w.SentAt)
+		return "told " + humanize.Ago(l.Now, w.SentAt)
 	case w.Skipped:
 		return "nobody was there to tell it in time"
 	case w.At.After(l.Now):
-		return "in " + page.Rough(w.At.Sub(l.Now))
+		return "in " + humanize.Rough(w.At.Sub(l.Now))
 	}
 	return "now"
 }
@@ -98,7 +97,7 @@ func (l LeaseBox) warned(w operation.LeaseWarned) string {
 func (l LeaseBox) warnedSentence() string {
 	var all []string
 	for _, w := range l.Outlook.Warnings {
-		all = append(all, phrase.Length(w.Before)+" ("+l.warned(w)+")")
+		all = append(all, humanize.Duration(w.Before)+" ("+l.warned(w)+")")
 	}
 	return "Warnings before the end: " + strings.Join(all, ", ") + "."
 }

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/app/usage"
 	"muster/portal/page"
@@ -75,9 +76,9 @@ func (l List) Summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s.Word))
 		}
 	}
-	out := page.Count(live, "cluster") + ": " + page.List(parts) + "."
+	out := humanize.Count(live, "cluster") + ": " + humanize.And(parts) + "."
 	if l.Counts.CostPerHour > 0 {
-		out += " " + page.Cost(l.Counts.CostPerHour) + " per hour in all."
+		out += " " + humanize.Cost(l.Counts.CostPerHour) + " per hour in all."
 	}
 	return out
 }
@@ -185,9 +186,9 @@ func (d DeleteMany) Busy() (n int) {
 
 func (d DeleteMany) title() string {
 	if d.Done {
-		return page.CountOf(len(d.Clusters), "cluster is being deleted", "clusters are being deleted")
+		return humanize.CountOf(len(d.Clusters), "cluster is being deleted", "clusters are being deleted")
 	}
-	return "Delete " + page.Count(len(d.Clusters), "cluster") + "?"
+	return "Delete " + humanize.Count(len(d.Clusters), "cluster") + "?"
 }
 
 // MonthLine says what the actor has spent this month.

@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/policy"
 	"muster/app/schedule"
 	"muster/portal/page"
@@ -53,7 +53,7 @@ func PowerTitle(k app.OperationKind, name string) string {
 }
 
 func (c Power) sentence() string {
-	n := page.Count(len(c.View.Nodes), "machine")
+	n := humanize.Count(len(c.View.Nodes), "machine")
 	if c.Preview.Kind == app.OperationWake {
 		return "Its " + n + " are started, and then its services, those that others need first."
 	}
@@ -61,7 +61,7 @@ func (c Power) sentence() string {
 }
 
 func (c Power) price() string {
-	return page.Cost(c.Preview.Before.CostPerHour) + " → " + page.Cost(c.Preview.After.CostPerHour)
+	return humanize.Cost(c.Preview.Before.CostPerHour) + " → " + humanize.Cost(c.Preview.After.CostPerHour)
 }
 
 // Clone asks whether a clone is what is wanted.
@@ -84,7 +84,7 @@ func (c Clone) lease() string {
 	if c.Preview.Lease == 0 {
 		return "no end"
 	}
-	return phrase.Length(c.Preview.Lease)
+	return humanize.Duration(c.Preview.Lease)
 }
 
 // refused tells that a policy says no.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/policy"
-	"muster/portal/page"
 	planpage "muster/portal/plan"
 )
 
@@ -95,5 +95,5 @@ func (n *ClusterForm) fits(size int) *planpage.Fix {
 	}
 	smaller := *n
 	smaller.View.Size = strconv.Itoa(fit)
-	return &planpage.Fix{Text: page.Count(fit, "node") + " instead of " + strconv.Itoa(size), Link: smaller.share()}
+	return &planpage.Fix{Text: humanize.Count(fit, "node") + " instead of " + strconv.Itoa(size), Link: smaller.share()}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/portal/page"
 	"muster/portal/plan"
 )
@@ -72,9 +73,9 @@ func (c Show) ganttPages() page.Pages {
 
 func tookWords(now time.Time, o app.Operation) string {
 	if o.EndedAt.IsZero() {
-		return page.Span(now.Sub(o.StartedAt)) + " so far"
+		return humanize.Duration(now.Sub(o.StartedAt)) + " so far"
 	}
-	return page.Span(o.EndedAt.Sub(o.StartedAt))
+	return humanize.Duration(o.EndedAt.Sub(o.StartedAt))
 }
 
 // operationSentence says how an operation went, or how far it is.
@@ -86,17 +87,17 @@ func (c Show) operationSentence(o app.Operation) string {
 	switch o.Status {
 	case app.OperationSucceeded:
 	case app.OperationCancelled:
-		s = fmt.Sprintf("The %s was cancelled after %d of %s", o.Kind.Words(), o.Done, page.Count(o.Total, "step"))
+		s = fmt.Sprintf("The %s was cancelled after %d of %s", o.Kind.Words(), o.Done, humanize.Count(o.Total, "step"))
 	default:
-		s = fmt.Sprintf("The %s is %s, %d of %s", o.Kind.Words(), o.Status, o.Done, page.Count(o.Total, "step"))
+		s = fmt.Sprintf("The %s is %s, %d of %s", o.Kind.Words(), o.Status, o.Done, humanize.Count(o.Total, "step"))
 		if o.Status == app.OperationFailed {
-			s = fmt.Sprintf("The %s failed after %d of %s", o.Kind.Words(), o.Done, page.Count(o.Total, "step"))
+			s = fmt.Sprintf("The %s failed after %d of %s", o.Kind.Words(), o.Done, humanize.Count(o.Total, "step"))
 		}
 	}
 	if t := opTook(c.Now, o); t != "" {
 		s += "; it " + t
 		if d := o.EndedAt.Sub(o.StartedAt); !o.EndedAt.IsZero() && o.Expected > 0 && d > o.Expected+o.Expected/4 && d-o.Expected > 10*time.Second {
-			s += ", " + page.Span(d-o.Expected) + " more than expected"
+			s += ", " + humanize.Duration(d-o.Expected) + " more than expected"
 		}
 	}
 	return s + "."

@@ -8,8 +8,8 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	apphealth "muster/app/health"
+	"muster/app/humanize"
 	"muster/app/template"
-	"muster/portal/page"
 
 	"github.com/a-h/templ"
 )
@@ -111,7 +111,7 @@ func (l ServiceLine) state(c Show) (mark, words string) {
 	case Running(c.Operation()):
 		done, all := stepsOfServices(c, l.Name)
 		if all > done {
-			return "running", fmt.Sprintf("%d of %s", done, page.Count(all, "step"))
+			return "running", fmt.Sprintf("%d of %s", done, humanize.Count(all, "step"))
 		}
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/portal/page"
 	"muster/portal/plan"
 )
@@ -37,9 +38,9 @@ func (c Show) Sentence() string {
 			how = "Rolled back"
 		}
 		if op != nil && op.Kind == app.OperationCreate && op.StartedAt.IsZero() {
-			return "Called off before anything was made, " + page.Ago(c.Now, c.View.DeletedAt) + "."
+			return "Called off before anything was made, " + humanize.Ago(c.Now, c.View.DeletedAt) + "."
 		}
-		return how + ": every machine was given back " + page.Ago(c.Now, c.View.DeletedAt) + "."
+		return how + ": every machine was given back " + humanize.Ago(c.Now, c.View.DeletedAt) + "."
 	case app.ClusterFailed:
 		if op == nil {
 			return "Something went wrong."
@@ -51,7 +52,7 @@ func (c Show) Sentence() string {
 
 // ended says how an operation ended that did not succeed. Which ways lead on the banner says.
 func endedSentence(c Show, op *app.Operation) string {
-	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, page.Count(op.Total, "step"))
+	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, humanize.Count(op.Total, "step"))
 	if goesOnSoon(c) {
 		return fmt.Sprintf("The %s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
 	}
@@ -74,23 +75,23 @@ func progressSentence(c Show, op *app.Operation) string {
 	case op.Status == app.OperationWaiting:
 		return "Waiting for the operation before it to end."
 	case op.Status == app.OperationRunning && len(c.Questions) > 0:
-		return fmt.Sprintf("%d of %s done. It waits for somebody's answer.", op.Done, page.Count(op.Total, "step"))
+		return fmt.Sprintf("%d of %s done. It waits for somebody's answer.", op.Done, humanize.Count(op.Total, "step"))
 	case op.Status == app.OperationCancelling && op.OnFailure == app.FailureRollBack:
 		return "Stopping: no new step begins, and running ones are told to end. Then it is rolled back."
 	case op.Status == app.OperationCancelling:
 		return "Stopping: no new step begins, and running ones are told to end."
 	case op.Status == app.OperationPaused:
-		s := fmt.Sprintf("Paused after %d of %s.", op.Done, page.Count(op.Total, "step"))
+		s := fmt.Sprintf("Paused after %d of %s.", op.Done, humanize.Count(op.Total, "step"))
 		if c.Waiting.Running > 0 {
-			s += fmt.Sprintf(" %s still at work.", page.CountOf(c.Waiting.Running, "step is", "steps are"))
+			s += fmt.Sprintf(" %s still at work.", humanize.CountOf(c.Waiting.Running, "step is", "steps are"))
 		}
 		return s + " Resume lets it go on."
 	}
-	s := fmt.Sprintf("%s: %d of %s done", doingWords(c, op), op.Done, page.Count(op.Total, "step"))
+	s := fmt.Sprintf("%s: %d of %s done", doingWords(c, op), op.Done, humanize.Count(op.Total, "step"))
 	if left, ok := plan.Remaining(c.Now, *op, c.Steps); ok {
-		s += ", about " + page.Span(max(left, time.Second)) + " left"
+		s += ", about " + humanize.Duration(max(left, time.Second)) + " left"
 		if slip := plan.Slipped(c.Now, *op, left); slip > 0 {
-			s += ", " + page.Span(slip) + " more than expected"
+			s += ", " + humanize.Duration(slip) + " more than expected"
 		}
 		if from := op.Expects.From(); from != "" {
 			s += " (" + from + ")"
@@ -110,9 +111,9 @@ func doingWords(c Show, op *app.Operation) string {
 		return "Being rolled back"
 	case app.OperationResize:
 		if comes, goes := nodeMoves(c); comes > goes {
-			return fmt.Sprintf("Growing from %d to %s", c.View.Size-comes+goes, page.Count(c.View.Size, "node"))
+			return fmt.Sprintf("Growing from %d to %s", c.View.Size-comes+goes, humanize.Count(c.View.Size, "node"))
 		} else if goes > comes {
-			return fmt.Sprintf("Shrinking from %d to %s", c.View.Size-comes+goes, page.Count(c.View.Size, "node"))
+			return fmt.Sprintf("Shrinking from %d to %s", c.View.Size-comes+goes, humanize.Count(c.View.Size, "node"))
 		}
 	}
 	words := op.Kind.Doing()
@@ -155,13 +156,13 @@ func stoppedServices(c Show) string {
 			services[s.Service] = true
 		}
 	}
-	return page.Few(slices.Sorted(maps.Keys(services)), 4)
+	return humanize.Some(slices.Sorted(maps.Keys(services)), 4)
 }
 
 func opWords(o app.Operation) string {
 	s := o.Kind.Words() + " " + string(o.Status)
 	if o.Status == app.OperationRunning || o.Status == app.OperationFailed {
-		s += fmt.Sprintf(", %d of %s", o.Done, page.Count(o.Total, "step"))
+		s += fmt.Sprintf(", %d of %s", o.Done, humanize.Count(o.Total, "step"))
 	}
 	return s
 }
@@ -171,7 +172,7 @@ func opTook(now time.Time, o app.Operation) string {
 	case o.StartedAt.IsZero():
 		return ""
 	case o.EndedAt.IsZero():
-		return "for " + page.Span(now.Sub(o.StartedAt))
+		return "for " + humanize.Duration(now.Sub(o.StartedAt))
 	}
-	return "took " + page.Span(o.EndedAt.Sub(o.StartedAt))
+	return "took " + humanize.Duration(o.EndedAt.Sub(o.StartedAt))
 }

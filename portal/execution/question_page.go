@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/humanize"
 	"muster/portal/page"
 	"muster/portal/template"
 )
@@ -46,7 +47,7 @@ func (f QuestionForm) About() string {
 	words := f.Service + ", " + string(f.Action)
 	switch {
 	case f.Same > 0:
-		return words + " on " + page.Count(f.Same+1, "node")
+		return words + " on " + humanize.Count(f.Same+1, "node")
 	case f.Node != "":
 		return words + " on " + f.Node
 	}

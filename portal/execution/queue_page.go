@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"muster/app/execution"
-	"muster/portal/page"
+	"muster/app/humanize"
 )
 
 func PlaceWords(w execution.Wait) string {
@@ -36,7 +36,7 @@ func since(now time.Time, g execution.WaitGroup) string {
 	if g.Oldest.IsZero() {
 		return "–"
 	}
-	return page.Ago(now, g.Oldest)
+	return humanize.Ago(now, g.Oldest)
 }
 
 // queuesShow is what waits in all tenants.

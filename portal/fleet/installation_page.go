@@ -8,8 +8,8 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/app/template"
-	"muster/portal/page"
 )
 
 // Settings is the page of how a server is set up.
@@ -66,7 +66,7 @@ func healthMark(h fleet.ProviderHealth) (mark, word string) {
 	all, failed := h.Calls()
 	switch {
 	case h.Throttled > 0:
-		return string(app.StepRunning), "throttled for " + page.Rough(h.Throttled)
+		return string(app.StepRunning), "throttled for " + humanize.Rough(h.Throttled)
 	case h.Listed.Unlisted():
 		return string(app.StepFailed), "cannot be listed"
 	case failed > 0 && failed == all:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/portal/page"
 )
 
@@ -21,13 +22,13 @@ func (r Receipt) Sentence() string {
 	case r.DeletedAt.IsZero() && len(r.Lines) == 0:
 		return "No machine was created for this cluster yet."
 	case r.DeletedAt.IsZero():
-		return fmt.Sprintf("%s of %s in use until now.", page.Count(r.Left, "machine"), page.Count(len(r.Lines), "machine"))
+		return fmt.Sprintf("%s of %s in use until now.", humanize.Count(r.Left, "machine"), humanize.Count(len(r.Lines), "machine"))
 	case r.Unproven():
 		return r.ProofWords()
 	case r.Left > 0:
-		return fmt.Sprintf("%s appeared after it was proven that nothing was left; see Orphans.", page.Count(r.Left, "machine"))
+		return fmt.Sprintf("%s appeared after it was proven that nothing was left; see Orphans.", humanize.Count(r.Left, "machine"))
 	}
-	return "0 left. Proven " + page.Ago(r.Now, r.Proof.At) + ", after the last deletion."
+	return "0 left. Proven " + humanize.Ago(r.Now, r.Proof.At) + ", after the last deletion."
 }
 
 // until says when something was deleted.
@@ -55,13 +56,13 @@ func (l OrphanList) Summary() string {
 	}
 	switch {
 	case stand == 0 && l.Report.Unlisted > 0:
-		return "No orphaned machines in the accounts that could be listed. " + page.Count(l.Report.Unlisted, "account") + " could not be listed."
+		return "No orphaned machines in the accounts that could be listed. " + humanize.Count(l.Report.Unlisted, "account") + " could not be listed."
 	case stand == 0:
 		return "No orphaned machines."
 	}
-	s := page.Count(stand, "orphaned machine") + "."
+	s := humanize.Count(stand, "orphaned machine") + "."
 	if l.Report.Cost > 0 {
-		s += " Cost so far: " + page.Cost(l.Report.Cost) + "."
+		s += " Cost so far: " + humanize.Cost(l.Report.Cost) + "."
 	}
 	return s
 }
@@ -92,7 +93,7 @@ func why(k fleet.OrphanKind) string {
 func (l OrphanList) whatBecomes(o fleet.Orphan) string {
 	switch o.State {
 	case fleet.OrphanGone:
-		return "gone " + page.Ago(l.Now, o.GoneAt)
+		return "gone " + humanize.Ago(l.Now, o.GoneAt)
 	case fleet.OrphanKept:
 		return "kept, says " + o.Decided
 	case fleet.OrphanDue:
@@ -101,7 +102,7 @@ func (l OrphanList) whatBecomes(o fleet.Orphan) string {
 			by = ", says " + o.Decided
 		}
 		if o.DeleteAt.After(l.Now) {
-			return "will be deleted in " + page.Span(o.DeleteAt.Sub(l.Now)) + by
+			return "will be deleted in " + humanize.Duration(o.DeleteAt.Sub(l.Now)) + by
 		}
 		return "will be deleted in the next pass" + by
 	}
@@ -111,7 +112,7 @@ func (l OrphanList) whatBecomes(o fleet.Orphan) string {
 // age says how old a machine is, as far as that is known.
 func (l OrphanList) age(o fleet.Orphan) string {
 	if o.MadeAt.IsZero() {
-		return "over " + page.Rough(l.Now.Sub(o.FirstSeen))
+		return "over " + humanize.Rough(l.Now.Sub(o.FirstSeen))
 	}
-	return page.Rough(l.Now.Sub(o.MadeAt))
+	return humanize.Rough(l.Now.Sub(o.MadeAt))
 }

@@ -7,9 +7,9 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/portal/catalog"
-	"muster/portal/page"
 )
 
 // findingMark is how a finding looks.
@@ -37,9 +37,9 @@ func checkWords(c fleet.ProviderCheck) string {
 	}
 	switch {
 	case wrong > 0:
-		return page.Counted(wrong, "thing is wrong", "things are wrong") + ". Machines may not be made here until that is mended."
+		return humanize.CountOf(wrong, "thing is wrong", "things are wrong") + ". Machines may not be made here until that is mended."
 	case warned > 0:
-		return "Machines can be made here; " + page.Counted(warned, "thing is", "things are") + " worth a look."
+		return "Machines can be made here; " + humanize.CountOf(warned, "thing is", "things are") + " worth a look."
 	}
 	return "All is well: machines can be made here."
 }

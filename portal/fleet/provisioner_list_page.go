@@ -8,7 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
-	"muster/portal/page"
+	"muster/app/humanize"
 )
 
 // provisionerList is the page of who carries out steps.
@@ -33,7 +33,7 @@ func (l ProvisionerList) Summary() string {
 	if len(alive) == 0 {
 		return "Nobody carries out steps: whatever is asked for waits."
 	}
-	return page.Count(len(alive), "provisioner") + " with " + page.Count(slots, "slot") + "; " + page.CountOf(used, "is in use.", "are in use.")
+	return humanize.Count(len(alive), "provisioner") + " with " + humanize.Count(slots, "slot") + "; " + humanize.CountOf(used, "is in use.", "are in use.")
 }
 
 // heardOf says when a provisioner was last heard of; the server's own need not say so.
@@ -41,7 +41,7 @@ func (l ProvisionerList) heardOf(p app.Provisioner) string {
 	if strings.HasPrefix(p.ID, fleet.LocalPrefix) && p.State.Alive() {
 		return "in a server"
 	}
-	return page.Ago(l.Now, p.SeenAt)
+	return humanize.Ago(l.Now, p.SeenAt)
 }
 
 // tenantLine says what a provisioner does for a tenant: "acme: 3 of 8".

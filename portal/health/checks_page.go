@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/health"
+	"muster/app/humanize"
 	"muster/portal/page"
 )
 
@@ -33,15 +34,15 @@ func (c Checks) Sentence() string {
 			advised++
 		}
 	}
-	text := fmt.Sprintf("%d of %s looked at. ", len(c.Reports), page.Count(c.Nodes, "node"))
+	text := fmt.Sprintf("%d of %s looked at. ", len(c.Reports), humanize.Count(c.Nodes, "node"))
 	if len(c.Reports) == c.Nodes {
 		text = "All nodes were looked at. "
 	}
 	switch {
 	case failed > 0:
-		return text + page.Count(failed, "node") + " cannot take services."
+		return text + humanize.Count(failed, "node") + " cannot take services."
 	case advised > 0:
-		return text + "All are fit for services; " + page.Count(advised, "node") + " may give some of them trouble."
+		return text + "All are fit for services; " + humanize.Count(advised, "node") + " may give some of them trouble."
 	}
 	return text + "All are as services need them."
 }

@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/health"
+	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/app/template"
 	"muster/portal/page"
@@ -49,7 +50,7 @@ func HealthWords(now time.Time, h health.ClusterHealth) string {
 		return text + ": " + h.Note // it says when the last check was where that is why
 	}
 	if !h.LookedAt.IsZero() {
-		text = strings.TrimSuffix(text, ".") + ". Looked at " + page.Ago(now, h.LookedAt) + "."
+		text = strings.TrimSuffix(text, ".") + ". Looked at " + humanize.Ago(now, h.LookedAt) + "."
 	}
 	return text
 }

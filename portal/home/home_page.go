@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	appexecution "muster/app/execution"
+	"muster/app/humanize"
 	"muster/app/policy"
 	"muster/app/usage"
 	"muster/portal/cluster"
@@ -61,9 +62,9 @@ func (h Home) Summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", k, p.word))
 		}
 	}
-	out := "You have " + page.Count(n, "cluster") + ": " + page.List(parts) + "."
+	out := "You have " + humanize.Count(n, "cluster") + ": " + humanize.And(parts) + "."
 	if h.Home.CostPerHour > 0 {
-		out += " " + page.Cost(h.Home.CostPerHour) + " per hour in all."
+		out += " " + humanize.Cost(h.Home.CostPerHour) + " per hour in all."
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
@@ -80,7 +81,7 @@ func (p *accounts) EndAllSignIns(w http.ResponseWriter, r *http.Request, a app.A
 	if err != nil {
 		return err
 	}
-	return accountDone(p.Site, w, r, page.Count(n, "other sign-in")+" ended.", "sign-ins")
+	return accountDone(p.Site, w, r, humanize.Count(n, "other sign-in")+" ended.", "sign-ins")
 }
 
 func (p *accounts) RemoveIdentity(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -129,7 +130,7 @@ func (p *accounts) ChangePassword(w http.ResponseWriter, r *http.Request, a app.
 	wait, err := p.limiter.attempt(r, homeOf(a), a.User, func() error { return p.Accounts.ChangePassword(r.Context(), a, old, wanted) })
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
-		return again(http.StatusTooManyRequests, "old", "Too many attempts.", "Try again in "+page.Span(wait)+".")
+		return again(http.StatusTooManyRequests, "old", "Too many attempts.", "Try again in "+humanize.Duration(wait)+".")
 	}
 	if e := app.AsError(err); err != nil && (e.Field == "old" || e.Field == "new") {
 		return again(site.StatusOf(err), e.Field, e.Message, e.Hint)

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
-	"muster/app/phrase"
 	"muster/portal/page"
 )
 
@@ -133,7 +133,7 @@ type KeptField struct{ Name, Value string }
 func (k KeptForm) shown() (some []KeptField) {
 	for _, f := range k.Fields {
 		if f.Value != "" {
-			some = append(some, KeptField{f.Name, phrase.CutText(f.Value, 200)})
+			some = append(some, KeptField{f.Name, humanize.CutText(f.Value, 200)})
 		}
 	}
 	return some

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
@@ -50,7 +51,7 @@ func (p *devices) find(r *http.Request, a app.Actor, code string) (d Device, sta
 	d.Code = code
 	key := AttemptKey{site.Address(r), "\x00device " + homeOf(a) + "/" + a.User}
 	if wait := p.attempts.Begin(key, true); wait > 0 {
-		d.Complaint = page.Complaint{Message: "Too many wrong codes.", Hint: "Try again in " + page.Span(wait) + "."}
+		d.Complaint = page.Complaint{Message: "Too many wrong codes.", Hint: "Try again in " + humanize.Duration(wait) + "."}
 		return d, http.StatusTooManyRequests, nil
 	}
 	found, err := p.Devices.ShowDevice(r.Context(), a, code)

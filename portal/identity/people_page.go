@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/portal/page"
 )
@@ -101,7 +102,7 @@ func seenAt(now, t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return page.Ago(now, t)
+	return humanize.Ago(now, t)
 }
 
 // Once is a page that shows a secret, this once.
@@ -200,9 +201,9 @@ func tokenEnd(now time.Time, t identity.Token) string {
 	case t.ExpiresAt.IsZero():
 		return "never: it is for clients on the server's host"
 	case t.Expired(now):
-		return "ended " + page.Ago(now, t.ExpiresAt)
+		return "ended " + humanize.Ago(now, t.ExpiresAt)
 	}
-	return "in " + page.Rough(t.ExpiresAt.Sub(now))
+	return "in " + humanize.Rough(t.ExpiresAt.Sub(now))
 }
 
 // TenantList is the page of the installation's tenants.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/portal/page"
 )
@@ -107,7 +108,7 @@ func factorUsed(now time.Time, f identity.SecondFactor) string {
 	if f.UsedAt.IsZero() {
 		return "never used to sign in"
 	}
-	return "last used " + page.Ago(now, f.UsedAt)
+	return "last used " + humanize.Ago(now, f.UsedAt)
 }
 
 // codesLeft says how many recovery codes there are.
@@ -115,5 +116,5 @@ func codesLeft(n int) string {
 	if n == 0 {
 		return "No recovery codes left"
 	}
-	return fmt.Sprintf("%s left", page.Count(n, "recovery code"))
+	return fmt.Sprintf("%s left", humanize.Count(n, "recovery code"))
 }

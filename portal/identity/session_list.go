@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"muster/app"
-	"muster/portal/page"
+	"muster/app/humanize"
 	"muster/portal/site"
 
 	"github.com/go-chi/chi/v5"
@@ -41,7 +41,7 @@ func (p *users) EndSignIn(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		if err != nil {
 			return err
 		}
-		done = page.Count(n, "sign-in") + " ended."
+		done = humanize.Count(n, "sign-in") + " ended."
 	} else {
 		id, err := strconv.ParseInt(which, 10, 64)
 		if err != nil {

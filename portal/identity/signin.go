@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
-	"muster/portal/page"
 	"muster/portal/site"
 )
 
@@ -96,7 +96,7 @@ func (p *passwordSignIn) SignIn(w http.ResponseWriter, r *http.Request) error {
 	})
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
-		return again(http.StatusTooManyRequests, "password", "Too many attempts.", "Try again in "+page.Span(wait)+".")
+		return again(http.StatusTooManyRequests, "password", "Too many attempts.", "Try again in "+humanize.Duration(wait)+".")
 	}
 	if app.AsError(err).Reason == app.SecondFactorReason {
 		return p.askSecondFactor(w, r, begun, in.Next)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
@@ -88,7 +89,7 @@ func (p *providers) sendAway(w http.ResponseWriter, r *http.Request, stepUp bool
 		return site.ErrNoSuchPage
 	}
 	if wait := p.attempts.Leave(site.Address(r)); wait > 0 {
-		return &app.Error{Code: app.ERateLimit, Message: "Too many sign-ins were begun from your address.", Hint: "Try again in " + page.Span(wait) + ".", RetryAfter: wait}
+		return &app.Error{Code: app.ERateLimit, Message: "Too many sign-ins were begun from your address.", Hint: "Try again in " + humanize.Duration(wait) + ".", RetryAfter: wait}
 	}
 	next := site.Local(r.URL.Query().Get("next"))
 	address, state, secret, err := to.Start(r.Context(), stepUp)

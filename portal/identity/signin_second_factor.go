@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
@@ -100,7 +101,7 @@ func (p *passwordSignIn) PendingFinish(w http.ResponseWriter, r *http.Request) e
 	})
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
-		return p.showPending(w, r, http.StatusTooManyRequests, &page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."})
+		return p.showPending(w, r, http.StatusTooManyRequests, &page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + humanize.Duration(wait) + "."})
 	}
 	if e := app.AsError(err); err != nil && e.Field == "code" {
 		return p.showPending(w, r, site.StatusOf(err), &page.Complaint{Message: e.Message, Hint: e.Hint})

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/portal/page"
 	"muster/portal/site"
@@ -99,7 +100,7 @@ func (p *stepUps) Confirm(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	})
 	if wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
-		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + page.Span(wait) + "."}
+		s.Complaint = page.Complaint{Message: "Too many attempts.", Hint: "Try again in " + humanize.Duration(wait) + "."}
 		return p.show(w, r, a, http.StatusTooManyRequests, s)
 	}
 	if e := app.AsError(err); err != nil && (e.Code == app.EUnauthorized || e.Code == app.ERateLimit || e.Reason == "no_password") {

@@ -15,7 +15,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/secret"
 	"muster/app/template"
 	clusterpage "muster/portal/cluster"
@@ -248,7 +248,7 @@ func (f *changeForm) readEdited(in url.Values) error {
 	}
 	edited, err := objectOf(o.Config)
 	if err != nil {
-		f.complain("This is not a JSON object: "+phrase.GoWords(err)+".", "Keys and texts stand in double quotes, and commas between them.")
+		f.complain("This is not a JSON object: "+humanize.GoWords(err)+".", "Keys and texts stand in double quotes, and commas between them.")
 		return nil
 	}
 	f.ask.Config = difference(base, edited)

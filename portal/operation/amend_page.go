@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	appplan "muster/app/plan"
 	"muster/app/policy"
 	apptemplate "muster/app/template"
@@ -245,9 +246,9 @@ func (p AmendPreview) more() string {
 	case p.left == 0 || p.After.CostPerHour == p.Before.CostPerHour:
 		return ""
 	case d < 0:
-		return "−" + page.Cost(-d)
+		return "−" + humanize.Cost(-d)
 	}
-	return "+" + page.Cost(d)
+	return "+" + humanize.Cost(d)
 }
 
 // field is a hidden field of a form.

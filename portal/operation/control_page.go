@@ -5,6 +5,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/portal/cluster"
 	"muster/portal/page"
@@ -30,9 +31,9 @@ func (b RollBack) Sentence() string {
 	case n == 0:
 		s = "It created no machines, so none are deleted."
 	default:
-		s = fmt.Sprintf("%s deleted, with all data on %s: %s.", page.CountOf(n, "machine is", "machines are"), cluster.ItOrThem(n), page.Few(p.GivesBack, 8))
+		s = fmt.Sprintf("%s deleted, with all data on %s: %s.", humanize.CountOf(n, "machine is", "machines are"), cluster.ItOrThem(n), humanize.Some(p.GivesBack, 8))
 		if p.Untouched > 0 && p.Gone {
-			s += fmt.Sprintf(" %s never requested.", page.CountOf(p.Untouched, "other was", "others were"))
+			s += fmt.Sprintf(" %s never requested.", humanize.CountOf(p.Untouched, "other was", "others were"))
 		}
 	}
 	if p.Gone {
@@ -69,7 +70,7 @@ func deletesWords(c cluster.Show) string {
 	if n == 0 {
 		return "No machine was created. This can't be undone."
 	}
-	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", page.Count(n, "machine"), cluster.ItOrThem(n))
+	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", humanize.Count(n, "machine"), cluster.ItOrThem(n))
 }
 
 // machinesSentence says what is there by now.
@@ -77,11 +78,11 @@ func machinesSentence(c cluster.Show) string {
 	names := c.Machines()
 	switch op := c.Current(); {
 	case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack:
-		return fmt.Sprintf("Machines already deleted can't be restored; %s left.", page.CountOf(len(names), "machine is", "machines are"))
+		return fmt.Sprintf("Machines already deleted can't be restored; %s left.", humanize.CountOf(len(names), "machine is", "machines are"))
 	case len(names) == 0:
 		return "No machine has been requested yet."
 	}
-	return fmt.Sprintf("%s requested so far: %s.", page.CountOf(len(names), "machine was", "machines were"), page.Few(names, 8))
+	return fmt.Sprintf("%s requested so far: %s.", humanize.CountOf(len(names), "machine was", "machines were"), humanize.Some(names, 8))
 }
 
 // undoable tells whether the operation that would be cancelled can be rolled back then.

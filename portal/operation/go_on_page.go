@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/portal/page"
 )
@@ -46,12 +47,12 @@ func (g GoOn) More() int { return max(0, g.Preview.Plan.Acts()-stepsShown) }
 func (g GoOn) CostWords() string {
 	p := g.Preview
 	if p.Before.CostPerHour == p.After.CostPerHour {
-		return page.Cost(p.After.CostPerHour)
+		return humanize.Cost(p.After.CostPerHour)
 	}
-	return page.Cost(p.Before.CostPerHour) + " → " + page.Cost(p.After.CostPerHour)
+	return humanize.Cost(p.Before.CostPerHour) + " → " + humanize.Cost(p.After.CostPerHour)
 }
 
 // missing words how many nodes are missing.
 func missing(g GoOn) string {
-	return fmt.Sprintf("%s not created", page.CountOf(len(g.Preview.GivesBack), "machine was", "machines were"))
+	return fmt.Sprintf("%s not created", humanize.CountOf(len(g.Preview.GivesBack), "machine was", "machines were"))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/portal/page"
 )
 
@@ -113,14 +114,14 @@ func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q 
 		r := &g.Rows[row]
 		what := strings.TrimSpace(string(s.Action) + " " + s.Service)
 		for k, t := range tries[s.Index] {
-			r.Bars = append(r.Bars, g.bar("failed", s.Action, t.Begun, t.Ended, fmt.Sprintf("%s, attempt %d: failed after %s", what, k+1, page.Span(t.Ended.Sub(t.Begun)))))
+			r.Bars = append(r.Bars, g.bar("failed", s.Action, t.Begun, t.Ended, fmt.Sprintf("%s, attempt %d: failed after %s", what, k+1, humanize.Duration(t.Ended.Sub(t.Begun)))))
 		}
-		kind, words := "to", "expected to take "+page.Span(s.Expected)
+		kind, words := "to", "expected to take "+humanize.Duration(s.Expected)
 		switch s.State {
 		case app.StepSucceeded:
-			kind, words = "done", "took "+page.Span(s.EndedAt.Sub(s.StartedAt))
+			kind, words = "done", "took "+humanize.Duration(s.EndedAt.Sub(s.StartedAt))
 		case app.StepFailed:
-			kind, words = "failed", "failed after "+page.Span(s.EndedAt.Sub(s.StartedAt))
+			kind, words = "failed", "failed after "+humanize.Duration(s.EndedAt.Sub(s.StartedAt))
 		case app.StepRunning, app.StepAsked:
 			kind, words = "run", "running"
 			if s.State == app.StepAsked {
@@ -221,7 +222,7 @@ type ganttTick struct{ At, Anchor, Word string }
 func (g Gantt) Ticks() []ganttTick {
 	var out []ganttTick
 	for k := range 5 {
-		t := ganttTick{strconv.Itoa(25*k) + "%", "middle", page.Span(g.Span * time.Duration(k) / 4)}
+		t := ganttTick{strconv.Itoa(25*k) + "%", "middle", humanize.Duration(g.Span * time.Duration(k) / 4)}
 		switch k {
 		case 0:
 			t.Anchor, t.Word = "start", g.Start.UTC().Format("15:04:05")

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/portal/page"
+	"muster/app/humanize"
 )
 
 // How many shapes a graph has at most, and how many stand above one another where each step has a shape of its own.
@@ -177,7 +177,7 @@ func (s *Shape) describe(steps []app.Step) {
 	case len(services) > 1 && services[""]:
 		what = "all"
 	case len(services) > 1:
-		what = page.Count(len(services), "service")
+		what = humanize.Count(len(services), "service")
 	case what == "" && first.Node != "":
 		what = "machine"
 	}

@@ -9,8 +9,8 @@ import (
 	"unicode"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/plan"
-	"muster/portal/page"
 )
 
 func asDuration(n int64) time.Duration { return time.Duration(n) }
@@ -333,7 +333,7 @@ func (s Shape) PlanWords() string {
 	if s.Expected <= 0 {
 		return s.On
 	}
-	return s.On + ", " + page.Span(s.Expected)
+	return s.On + ", " + humanize.Duration(s.Expected)
 }
 
 // Fill is how much of the bar of a shape is filled. One that stands for one step needs none.
@@ -357,7 +357,7 @@ func (g Graph) NeedsWords(s Shape) string {
 	for _, n := range s.Needs {
 		names = append(names, g.Shapes[n].Title+" ("+g.Shapes[n].On+")")
 	}
-	return page.Few(names, 4)
+	return humanize.Some(names, 4)
 }
 
 // bits is a set of small numbers.

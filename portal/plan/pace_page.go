@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/plan"
-	"muster/portal/page"
 )
 
 // Paced is how long the steps of one kind take, those that do the same to the same service.
@@ -102,8 +102,8 @@ func takesFrom(e app.Expectation) string {
 	switch {
 	case e.Typical <= 0:
 		return ""
-	case e.Low > 0 && e.High > e.Low && page.Span(e.Low) != page.Span(e.High):
-		return page.Span(e.Low) + " to " + page.Span(e.High) + ", " + e.From()
+	case e.Low > 0 && e.High > e.Low && humanize.Duration(e.Low) != humanize.Duration(e.High):
+		return humanize.Duration(e.Low) + " to " + humanize.Duration(e.High) + ", " + e.From()
 	}
 	return e.From()
 }

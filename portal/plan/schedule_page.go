@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	appplan "muster/app/plan"
 	"muster/portal/page"
 )
@@ -235,7 +235,7 @@ func NewTimeline(p appplan.Plan) Timeline {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Questions)) {
 		q := p.Questions[name]
-		t.Questions = append(t.Questions, fmt.Sprintf("%s: a person is asked, up to %s. %s", name, phrase.Length(q.AnswerTime()), q.Ask))
+		t.Questions = append(t.Questions, fmt.Sprintf("%s: a person is asked, up to %s. %s", name, humanize.Duration(q.AnswerTime()), q.Ask))
 	}
 	return t
 }
@@ -246,9 +246,9 @@ func (t Timeline) row(p appplan.Plan, spans []span, node string, steps []int) Ti
 		s, at := p.Steps[i], spans[i]
 		title := page.StepWords(node, s.Action, s.Service)
 		if q := p.Question(i); q != nil {
-			title += ": a person is asked; up to " + phrase.Length(q.AnswerTime())
+			title += ": a person is asked; up to " + humanize.Duration(q.AnswerTime())
 		} else if p.Duration() > 0 {
-			title += fmt.Sprintf(", from %s for %s", clock(at.start), page.Span(at.end-at.start))
+			title += fmt.Sprintf(", from %s for %s", clock(at.start), humanize.Duration(at.end-at.start))
 		}
 		r.Bars = append(r.Bars, Bar{
 			Left: percent(at.start, t.Total), Width: percent(at.end-at.start, t.Total), Action: s.Action, Title: title, Asks: s.Asks != "",

@@ -9,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/policy"
 	"muster/portal/page"
 	"muster/portal/plan"
@@ -60,7 +61,7 @@ func RequestWord(r cluster.Request) string {
 func RequestLine(now time.Time, r cluster.Request) string {
 	switch r.Status {
 	case cluster.RequestWaiting:
-		return "Waits for " + requestNeeds(r) + "; expires in " + page.Rough(r.ExpiresAt.Sub(now)) + "."
+		return "Waits for " + requestNeeds(r) + "; expires in " + humanize.Rough(r.ExpiresAt.Sub(now)) + "."
 	case cluster.RequestOffered:
 		return r.Offer.By + " offers something else; " + r.Requester + " has to confirm it."
 	}

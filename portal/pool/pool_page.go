@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"muster/app/humanize"
 	"muster/app/pool"
 	"muster/app/template"
 	"muster/portal/page"
@@ -167,10 +168,10 @@ func stateMark(s pool.PoolState) string {
 }
 
 func machineWords(now time.Time, m pool.PoolMachine) string {
-	since := page.Rough(max(now.Sub(m.Since), 0))
+	since := humanize.Rough(max(now.Sub(m.Since), 0))
 	switch m.State {
 	case pool.PoolReady:
-		return "ready for " + since + ", until it is replaced " + page.Rough(max(m.ExpiresAt.Sub(now), 0))
+		return "ready for " + since + ", until it is replaced " + humanize.Rough(max(m.ExpiresAt.Sub(now), 0))
 	case pool.PoolPromised:
 		return "promised to " + m.ForNode + " of " + m.ForCluster
 	case pool.PoolMaking:
@@ -182,9 +183,9 @@ func machineWords(now time.Time, m pool.PoolMachine) string {
 // summary says in a sentence what there is.
 func (s Show) summary() string {
 	v := s.Pool
-	text := fmt.Sprintf("%d of %s ready", v.Ready, page.Count(v.Count, "machine"))
+	text := fmt.Sprintf("%d of %s ready", v.Ready, humanize.Count(v.Count, "machine"))
 	if v.Ready > 0 {
-		text += ", waiting for up to " + page.Rough(max(s.Now.Sub(v.WaitedSince), 0))
+		text += ", waiting for up to " + humanize.Rough(max(s.Now.Sub(v.WaitedSince), 0))
 	}
 	return text + "."
 }

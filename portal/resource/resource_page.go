@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"muster/app/humanize"
 	"muster/app/resource"
 	"muster/portal/page"
 )
@@ -136,7 +137,7 @@ func fileWords(f *resource.ResourceFile) string {
 	case f.Link != "":
 		return "link to " + f.Link
 	}
-	return fmt.Sprintf("%s, mode %04o", resource.Bytes(f.Size), f.Mode)
+	return fmt.Sprintf("%s, mode %04o", humanize.Bytes(f.Size), f.Mode)
 }
 
 func kindWords(id resource.ResourceID) string { return id.Type + " for " + id.Member }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/portal/page"
 )
 
@@ -109,7 +109,7 @@ func (p *Site) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	e, a := Known(err)
 	p.LogError(r, err, a.Status)
 	RetryAfter(w.Header(), e)
-	words := page.Problem{Status: a.Status, Title: a.title, Message: phrase.PlainText(e.Message), Hint: e.Hint}
+	words := page.Problem{Status: a.Status, Title: a.title, Message: humanize.PlainText(e.Message), Hint: e.Hint}
 	if e.Code == app.EInternal {
 		words.Message = "This is our mistake, not yours. It was written down."
 	}
@@ -163,7 +163,7 @@ type Place struct {
 
 func NewProblem(e *app.Error, a answer) *Problem {
 	return &Problem{
-		Title: http.StatusText(a.Status), Status: a.Status, Detail: phrase.PlainText(e.Message), Code: e.Code, Kind: e.Reason, Hint: e.Hint,
+		Title: http.StatusText(a.Status), Status: a.Status, Detail: humanize.PlainText(e.Message), Code: e.Code, Kind: e.Reason, Hint: e.Hint,
 		Field: e.Field, retry: e.RetryAfter,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/portal/page"
 )
@@ -150,9 +151,9 @@ func (l List) Narrowed() bool { return l.Query != "" || l.Provider != "" || l.Se
 // Found says how many there are.
 func (l List) Found() string {
 	if !l.Narrowed() {
-		return page.Count(l.All, "template")
+		return humanize.Count(l.All, "template")
 	}
-	return strconv.Itoa(len(l.Cards)) + " of " + page.Count(l.All, "template")
+	return strconv.Itoa(len(l.Cards)) + " of " + humanize.Count(l.All, "template")
 }
 
 // NewPath leads to the form for a cluster of the template.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/app/webhook"
 	"muster/portal/page"
@@ -232,7 +233,7 @@ func (l List) summary() string {
 			on++
 		}
 	}
-	return page.Count(len(l.Hooks), "hook") + ", " + strconv.Itoa(on) + " on."
+	return humanize.Count(len(l.Hooks), "hook") + ", " + strconv.Itoa(on) + " on."
 }
 
 // lastTime says when a hook was last sent something, and how that went.
@@ -240,7 +241,7 @@ func lastTime(now time.Time, h webhook.Hook) string {
 	if h.Last == nil {
 		return "never"
 	}
-	return page.Ago(now, h.Last.At)
+	return humanize.Ago(now, h.Last.At)
 }
 
 func statusWords(status int) string {

@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/digitalocean/godo"
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/providers/internal/account"
+
+	"github.com/digitalocean/godo"
 )
 
 // survey is what one look at an account finds. What could not be looked at for want of a scope is nil.
@@ -188,7 +189,7 @@ func (s *survey) regional(ctx context.Context) {
 	for _, slug := range s.zones() {
 		switch r, ok := s.regions[slug]; {
 		case !ok:
-			s.wrong(family.AboutRegion, slug, app.EInvalid, phrase.Suggest(slug, slices.Sorted(maps.Keys(s.regions))), "DigitalOcean has no region %s.", slug)
+			s.wrong(family.AboutRegion, slug, app.EInvalid, humanize.Suggest(slug, slices.Sorted(maps.Keys(s.regions))), "DigitalOcean has no region %s.", slug)
 		case !r.Available:
 			s.wrong(family.AboutRegion, slug, app.ECapacity, "Take another region.", "Region %s (%s) takes no new droplets.", slug, r.Name)
 		default:

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/digitalocean/godo"
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
+
+	"github.com/digitalocean/godo"
 )
 
 // machines looks at sizes and images of what is needed.
@@ -59,7 +60,7 @@ func (s *survey) size(n family.MachineNeed, zone string) {
 	z, ok := s.sizes[slug]
 	switch {
 	case !ok:
-		s.wrong(family.AboutFlavor, slug, app.EInvalid, phrase.Suggest(slug, slices.Sorted(maps.Keys(s.sizes))), "DigitalOcean has no size %q.", slug)
+		s.wrong(family.AboutFlavor, slug, app.EInvalid, humanize.Suggest(slug, slices.Sorted(maps.Keys(s.sizes))), "DigitalOcean has no size %q.", slug)
 	case !z.Available:
 		s.wrong(family.AboutFlavor, slug, app.ECapacity, "Take another size.", "Size %s is not offered any more, or not to this account.", slug)
 	case !slices.Contains(z.Regions, zone):

@@ -1,6 +1,7 @@
 package google
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -57,15 +58,8 @@ func (s *survey) failed(about, subject string, err error, gone, hint string) {
 	case e.Code == app.EInternal:
 		s.bad(about, subject, app.ETransient, "Look whether Google Cloud, or the proxy before it, answers, and try again.", "Google Cloud could not be asked: %v", err)
 	default:
-		s.bad(about, subject, e.Code, firstOf(e.Hint, "Try again later."), "%s", e.Message)
+		s.bad(about, subject, e.Code, cmp.Or(e.Hint, "Try again later."), "%s", e.Message)
 	}
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // CheckAccount looks at the key, the project, its API, permissions, zones, machine types, images, network and quotas, and changes nothing.
@@ -171,7 +165,7 @@ func (s *survey) zone(ctx context.Context, name string) *gcp.Zone {
 
 // need looks at one kind of machine; at its machine type alone where it names no image, and the other way round.
 func (s *survey) need(ctx context.Context, need family.MachineNeed) {
-	zone := firstOf(need.Zone, s.p.zone)
+	zone := cmp.Or(need.Zone, s.p.zone)
 	c, err := read(s.p.settings.With(need.Flavor.Extra, need.Image.Extra))
 	if err != nil {
 		s.bad(family.AboutSettings, need.Flavor.Flavor, app.EInvalid, "Correct what the hardware type or the image type says for this provider.", "%s", app.AsError(err).Message)

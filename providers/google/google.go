@@ -7,11 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"cloud.google.com/go/auth"
 	"muster/app/family"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 	"muster/providers/internal/records"
+
+	"cloud.google.com/go/auth"
 )
 
 // Descriptor says what settings an account in the catalog may have.

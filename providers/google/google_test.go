@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"muster/app"
 	"muster/app/family"
 	"muster/app/template"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/account"
 	"muster/providers/providertest"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

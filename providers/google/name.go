@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"muster/app/family"
 	"muster/providers/internal/account"
+
+	"github.com/google/uuid"
 )
 
 func digest(parts ...string) string {

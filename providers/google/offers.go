@@ -1,6 +1,7 @@
 package google
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -93,7 +94,7 @@ func (p *Provider) images(ctx context.Context, project string) ([]family.ImageOf
 	var out []family.ImageOffer
 	for _, name := range sorted(newest) {
 		i := newest[name]
-		about := firstOf(i.Description, i.Name)
+		about := cmp.Or(i.Description, i.Name)
 		if i.Architecture != "" {
 			about += " (" + strings.ToLower(i.Architecture) + ")"
 		}

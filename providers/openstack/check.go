@@ -6,16 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app"
+	"muster/app/family"
+	"muster/app/humanize"
+	stack "muster/providers/internal/openstack"
+
 	cinder "github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/limits"
 	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/volumetypes"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/quotas"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/security/groups"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
-	"muster/app"
-	"muster/app/family"
-	"muster/app/phrase"
-	stack "muster/providers/internal/openstack"
 )
 
 // CheckAccount looks at everything that machines need.
@@ -186,7 +187,7 @@ func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, type
 	for _, name := range types {
 		if !slices.Contains(names, name) && !slices.ContainsFunc(all, func(t volumetypes.VolumeType) bool { return t.ID == name }) {
 			e := app.Errorf(app.EInvalid, "there is no type of volumes %q", name)
-			e.Hint = phrase.Suggest(name, names)
+			e.Hint = humanize.Suggest(name, names)
 			f.Bad(family.AboutSettings, "boot_volume_type", e)
 		}
 	}

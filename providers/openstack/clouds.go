@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/providers/internal/account"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // clouds is a clouds.yaml. The SDK's own reader is not used, for it looks into the environment and opens files of this host that the text names.
@@ -62,7 +63,7 @@ func fromClouds(text, name string) (way, error) {
 	one, ok := all.Clouds[name]
 	if !ok {
 		e := account.Invalid("cloud", "clouds.yaml has no entry %q", name)
-		e.Hint = phrase.Suggest(name, names)
+		e.Hint = humanize.Suggest(name, names)
 		return way{}, e
 	}
 	for what, there := range map[string]bool{"profile": one.Profile != "", "cloud": one.Vendor != "", "cert": one.Certificate != "", "key": one.Key != ""} {

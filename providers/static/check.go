@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -199,11 +200,11 @@ func (s *survey) room(n family.MachineNeed, w *wish, each bool) {
 		e := app.AsError(full(s.views, w))
 		s.bad(family.AboutFlavor, w.flavor, app.EInvalid, e.Hint, "%s", e.Message)
 	case free == 0 && each:
-		s.warn(family.AboutQuota, w.flavor, "Wait until some are given back, or add more to the inventory.", "Of %s of %s, none can be had now.", count(fit, "machine"), w)
+		s.warn(family.AboutQuota, w.flavor, "Wait until some are given back, or add more to the inventory.", "Of %s of %s, none can be had now.", humanize.Count(fit, "machine"), w)
 	case free < n.Count && !each:
-		s.bad(family.AboutQuota, w.flavor, app.ECapacity, "Wait until some are given back, or add more to the inventory.", "%s wanted of %s; of %d that there are, %d can be had now.", count(n.Count, "machine"), w, fit, free)
+		s.bad(family.AboutQuota, w.flavor, app.ECapacity, "Wait until some are given back, or add more to the inventory.", "%s wanted of %s; of %d that there are, %d can be had now.", humanize.Count(n.Count, "machine"), w, fit, free)
 	default:
-		s.ok(family.AboutQuota, w.flavor, "Of %s of %s, %d can be had now.", count(fit, "machine"), w, free)
+		s.ok(family.AboutQuota, w.flavor, "Of %s of %s, %d can be had now.", humanize.Count(fit, "machine"), w, free)
 	}
 }
 
@@ -220,14 +221,14 @@ func (p *provider) Offers(ctx context.Context) (family.Offers, error) {
 			}
 		}
 		flavor, _ := sizes(p.machines, name)
-		f := family.FlavorOffer{Flavor: flavor, Description: count(p.flavors[name], "machine")}
+		f := family.FlavorOffer{Flavor: flavor, Description: humanize.Count(p.flavors[name], "machine")}
 		if !everywhere {
 			f.Zones = slices.Sorted(maps.Keys(zones))
 		}
 		out.Flavors = append(out.Flavors, f)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.images)) {
-		out.Images = append(out.Images, family.ImageOffer{Image: template.Image{Image: name}, Description: "on " + count(p.images[name], "machine")})
+		out.Images = append(out.Images, family.ImageOffer{Image: template.Image{Image: name}, Description: "on " + humanize.Count(p.images[name], "machine")})
 	}
 	return out, ctx.Err()
 }

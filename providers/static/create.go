@@ -11,7 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/providers/static/internal/shell"
 )
 
@@ -55,7 +55,7 @@ func unknown(what, name string, has map[string]int) *app.Error {
 		e.Hint = fmt.Sprintf("Put %s=%s on the lines of those that have it.", what, name)
 		return e
 	}
-	e.Hint = phrase.Suggest(name, slices.Collect(maps.Keys(has)))
+	e.Hint = humanize.Suggest(name, slices.Collect(maps.Keys(has)))
 	return e
 }
 
@@ -273,7 +273,7 @@ func full(views []*view, w *wish) error {
 		if len(odd) > 5 {
 			odd, more = odd[:5], "; and others like that"
 		}
-		e = app.Errorf(app.ECapacity, "None of the %s of %s is free: %d in use; %s%s.", count(fit, "machine"), w, used, strings.Join(odd, "; "), more)
+		e = app.Errorf(app.ECapacity, "None of the %s of %s is free: %d in use; %s%s.", humanize.Count(fit, "machine"), w, used, strings.Join(odd, "; "), more)
 	}
 	e.Hint = "Wait until one is given back, add one to the inventory, or take another provider."
 	return e
@@ -303,7 +303,7 @@ func (p *provider) makeReady(ctx context.Context, v *view, w *wish) (*view, erro
 		// It was taken by an attempt with another key.
 		next.Keys = append(next.Keys, w.key)
 	}
-	body := letIn(w.key, next.Token, next.Keys) + "name " + phrase.ShellQuote(shortEnough(next.Hostname)) + "\n"
+	body := letIn(w.key, next.Token, next.Keys) + "name " + humanize.ShellQuote(shortEnough(next.Hostname)) + "\n"
 	return p.change(ctx, v, next, body, "")
 }
 

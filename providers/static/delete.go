@@ -8,7 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // errChanged says that someone else has changed the machine's record: look again.
@@ -115,7 +115,7 @@ func (p *provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 		}
 		// Keys that go stand in the record until they are gone, which is when it is written.
 		next := v.rec.with(func(r *record) { r.Hostname, r.Tags, r.Keys = spec.Hostname, maps.Clone(spec.Tags), []string{w.key} })
-		_, err = p.change(ctx, v, next, letIn(w.key, next.Token, v.rec.Keys)+"name "+phrase.ShellQuote(shortEnough(next.Hostname))+"\n", "")
+		_, err = p.change(ctx, v, next, letIn(w.key, next.Token, v.rec.Keys)+"name "+humanize.ShellQuote(shortEnough(next.Hostname))+"\n", "")
 		if !changed(err) {
 			return err
 		}

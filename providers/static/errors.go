@@ -1,7 +1,6 @@
 package static
 
 import (
-	"fmt"
 	"strings"
 
 	"muster/app"
@@ -85,11 +84,4 @@ func tail(out string) string {
 		lines[i] = lastLine(lines[i])
 	}
 	return strings.Join(lines, "; ")
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/providers/internal/account"
 	"muster/providers/static/internal/shell"
@@ -129,7 +129,7 @@ func (m *machine) set(key, value string, pair bool, wrong func(hint, format stri
 		if !wordForm.MatchString(key) || pair && !wordForm.MatchString(value) {
 			return wrong("A label is a word such as ssd, or a pair such as gpu=a100.", "machine %s has a word that is neither a key nor a label", m.name)
 		}
-		if near := phrase.Nearest(key, keyWords); pair && near != "" && phrase.EditDistance(phrase.FoldName(key), phrase.FoldName(near)) <= 1 {
+		if near := humanize.Nearest(key, keyWords); pair && near != "" && humanize.EditDistance(humanize.FoldName(key), humanize.FoldName(near)) <= 1 {
 			return wrong(fmt.Sprintf("Did you mean %s=? Call the label otherwise where it is meant to be one.", near), "machine %s has the label %s, which looks like %s", m.name, key, near)
 		}
 		m.labels[key] = value

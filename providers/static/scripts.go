@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // What scripts end with beside 0.
@@ -94,7 +94,7 @@ func (p *provider) script(m *machine, body string) string {
 	if p.sudo || m.user == "root" {
 		asRoot = 1
 	}
-	return fmt.Sprintf("main() {\nasroot=%d user=%s\n%secho %s\n%s}\nmain \"$@\" </dev/null\nexit 0\n", asRoot, phrase.ShellQuote(m.user), prelude, greeting, body)
+	return fmt.Sprintf("main() {\nasroot=%d user=%s\n%secho %s\n%s}\nmain \"$@\" </dev/null\nexit 0\n", asRoot, humanize.ShellQuote(m.user), prelude, greeting, body)
 }
 
 // marker ends the lines that we put into authorized_keys.
@@ -115,10 +115,10 @@ func letIn(key, token string, before []string) string {
 	if key != "" {
 		line = key + " " + marker + token
 	}
-	s := "letin " + phrase.ShellQuote(line) + " -e " + marker
+	s := "letin " + humanize.ShellQuote(line) + " -e " + marker
 	for _, k := range append([]string{key}, before...) {
 		if k != "" {
-			s += " -e " + phrase.ShellQuote(blob(k))
+			s += " -e " + humanize.ShellQuote(blob(k))
 		}
 	}
 	return s + "\n"
@@ -128,21 +128,21 @@ func hold(wait time.Duration) string { return fmt.Sprintf("hold %d\n", int(wait/
 
 func takeScript(new string) string {
 	return hold(lockWait) + `if [ -e "$f" ]; then exit 73; fi` + "\n" +
-		`(hostname 2>/dev/null || uname -n) >"$d/had" || exit 75` + "\nput " + phrase.ShellQuote(new) + "\n"
+		`(hostname 2>/dev/null || uname -n) >"$d/had" || exit 75` + "\nput " + humanize.ShellQuote(new) + "\n"
 }
 
 func runScript(old, before, text string, limit time.Duration) string {
-	return hold(lockWait) + "expect " + phrase.ShellQuote(old) + "\n" + before + fmt.Sprintf("script %d %s\n", int(limit/time.Second), phrase.ShellQuote(text))
+	return hold(lockWait) + "expect " + humanize.ShellQuote(old) + "\n" + before + fmt.Sprintf("script %d %s\n", int(limit/time.Second), humanize.ShellQuote(text))
 }
 
 // changeScript puts another record in place of the one that is expected, before or after body.
 func changeScript(old, new, before, after string) string {
-	return hold(lockWait) + "expect " + phrase.ShellQuote(old) + "\n" + before + "put " + phrase.ShellQuote(new) + "\n" + after
+	return hold(lockWait) + "expect " + humanize.ShellQuote(old) + "\n" + before + "put " + humanize.ShellQuote(new) + "\n" + after
 }
 
 // finishScript undoes what we did, and makes the machine free.
 func finishScript(old string, r *record) string {
-	return hold(lockWait) + "expect " + phrase.ShellQuote(old) + "\n" + letIn("", r.Token, r.Keys) +
+	return hold(lockWait) + "expect " + humanize.ShellQuote(old) + "\n" + letIn("", r.Token, r.Keys) +
 		`name "$(cat "$d/had" 2>/dev/null)"` + "\n" + `rm -f "$f" || exit 75` + "\n" + `sync "$d" 2>/dev/null || sync` + "\n"
 }
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
 	"muster/solver"
-	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 
@@ -215,7 +215,7 @@ func (m *model) takeServices() error {
 			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "%s is to be added and to be removed", s), "Ask for one of them.")
 		case !stands[s]:
 			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "%s is not on the cluster", s),
-				"On it are "+humanize.Names(sortedKeys(stands))+".")
+				"On it are "+humanize.Some(sortedKeys(stands), 8)+".")
 		}
 		m.removed[s] = true
 	}

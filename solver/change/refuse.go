@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
 	"muster/solver"
 	"muster/solver/internal/bitset"
-	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 
@@ -78,7 +78,7 @@ func (m refused) misfits() string {
 		}
 		if why != "" {
 			total += len(c.nodes)
-			lines = append(lines, humanize.Names(m.nodeNames(c))+" "+why)
+			lines = append(lines, humanize.Some(m.nodeNames(c), 8)+" "+why)
 		}
 	}
 	if total <= max(0, len(m.standing)-m.high) {
@@ -114,7 +114,7 @@ func (m refused) tooMany() string {
 	for _, u := range m.units {
 		for _, s := range u.services {
 			if on := m.nodesWith(s); len(on) > u.max {
-				return fmt.Sprintf("%s is on %s (%s), and may be on at most %d", s, humanize.Count(len(on), "node"), humanize.Names(on), u.max)
+				return fmt.Sprintf("%s is on %s (%s), and may be on at most %d", s, humanize.Count(len(on), "node"), humanize.Some(on, 8), u.max)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (m refused) homeless() string {
 			can += max(0, min(m.high, template.Unlimited/2)-len(m.standing))
 		}
 		can = min(can, m.high)
-		who := humanize.Names(u.services)
+		who := humanize.Some(u.services, 8)
 		switch {
 		case u.min > u.max:
 			return fmt.Sprintf("%s must be on at least %s, but may be on at most %d", who, humanize.Count(u.min, "node"), u.max)
@@ -168,10 +168,10 @@ func (m refused) pinned(w *deadline) string {
 		switch {
 		case u.fresh || len(on) == 0 || len(on) > u.min:
 		case u.min == 1:
-			lines = append(lines, fmt.Sprintf("%s is only on %s and may not move", humanize.Names(u.services), on[0]))
+			lines = append(lines, fmt.Sprintf("%s is only on %s and may not move", humanize.Some(u.services, 8), on[0]))
 		default:
-			lines = append(lines, fmt.Sprintf("%s must be on at least %s and %s only on %s", humanize.Names(u.services),
-				humanize.Count(u.min, "node"), verb(u.services, "is", "are"), humanize.Names(on)))
+			lines = append(lines, fmt.Sprintf("%s must be on at least %s and %s only on %s", humanize.Some(u.services, 8),
+				humanize.Count(u.min, "node"), verb(u.services, "is", "are"), humanize.Some(on, 8)))
 		}
 	}
 	if len(lines) > 4 {
@@ -240,9 +240,9 @@ func (m refused) scarce() string {
 		return ""
 	}
 	if m.r.Size == 0 {
-		return fmt.Sprintf("the nodes cannot take %s as often as %s must be", humanize.Names(fresh), verb(fresh, "it", "they"))
+		return fmt.Sprintf("the nodes cannot take %s as often as %s must be", humanize.Some(fresh, 8), verb(fresh, "it", "they"))
 	}
-	return fmt.Sprintf("%s cannot take %s as often as %s must be", humanize.Count(m.r.Size, "node"), humanize.Names(fresh), verb(fresh, "it", "they"))
+	return fmt.Sprintf("%s cannot take %s as often as %s must be", humanize.Count(m.r.Size, "node"), humanize.Some(fresh, 8), verb(fresh, "it", "they"))
 }
 
 // way looks for something near that can be done.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/solver/internal/humanize"
 )
 
 // Text writes a change as a grid of nodes by services, for people: + is put there, - is taken away, x stays.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/solver/internal/humanize"
 )
 
 // reasons say why a change that was found is the one it is.
@@ -59,7 +59,7 @@ func (m reasons) whyNew(n *layout.ChangedNode) string {
 		}
 	}
 	if len(asked) > 0 {
-		return fmt.Sprintf("the standing nodes cannot take %s as often as it must be", humanize.Names(asked))
+		return fmt.Sprintf("the standing nodes cannot take %s as often as it must be", humanize.Some(asked, 8))
 	}
 	if len(m.standing) < m.t.Constraints.Size.Min {
 		return fmt.Sprintf("template %s asks for at least %s", m.t.Name, humanize.Count(m.t.Constraints.Size.Min, "node"))
@@ -83,11 +83,11 @@ func (m reasons) whyGone(at, going int, on map[string]int) string {
 	case len(left) == 0:
 		return "nothing is left on it"
 	case going == len(c.nodes):
-		return "with " + humanize.Names(left) + ", which " + stay
+		return "with " + humanize.Some(left, 8) + ", which " + stay
 	case going == 1:
-		return fmt.Sprintf("the youngest of %s with only %s", humanize.Count(len(c.nodes), "node"), humanize.Names(left))
+		return fmt.Sprintf("the youngest of %s with only %s", humanize.Count(len(c.nodes), "node"), humanize.Some(left, 8))
 	default:
-		return fmt.Sprintf("one of the %d youngest of %s with only %s", going, humanize.Count(len(c.nodes), "node"), humanize.Names(left))
+		return fmt.Sprintf("one of the %d youngest of %s with only %s", going, humanize.Count(len(c.nodes), "node"), humanize.Some(left, 8))
 	}
 }
 
@@ -116,14 +116,14 @@ func (m reasons) whyMoved(at int, n *layout.ChangedNode) string {
 	}
 	moved := without(n.Removed, m.r.Remove)
 	if len(n.Added) > 0 {
-		return fmt.Sprintf("%s %s room for %s", humanize.Names(moved), verb(moved, "makes", "make"), humanize.Names(n.Added))
+		return fmt.Sprintf("%s %s room for %s", humanize.Some(moved, 8), verb(moved, "makes", "make"), humanize.Some(n.Added, 8))
 	}
 	for _, s := range moved {
 		if u, ok := m.unitOf[s]; ok && m.units[u].max < len(m.standing) {
 			return fmt.Sprintf("%s may be on at most %s", s, humanize.Count(m.units[u].max, "node"))
 		}
 	}
-	return humanize.Names(moved) + " " + verb(moved, "goes", "go") + " elsewhere"
+	return humanize.Some(moved, 8) + " " + verb(moved, "goes", "go") + " elsewhere"
 }
 
 func verb(list []string, one, more string) string {
@@ -160,7 +160,7 @@ func (m reasons) whoCan(services []string) ability {
 }
 
 func (m reasons) whyAdded(at int, n *layout.ChangedNode, can ability, took int) string {
-	what := humanize.Names(n.Added)
+	what := humanize.Some(n.Added, 8)
 	if !slices.ContainsFunc(n.Added, func(s string) bool { return !slices.Contains(m.everywhere, s) }) {
 		return what + " " + verb(n.Added, "goes", "go") + " on every node"
 	}
@@ -190,7 +190,7 @@ func (m *model) clash(c alike) string {
 	for u := c.stays.Next(0); u >= 0; u = c.stays.Next(u + 1) {
 		b := m.units[u]
 		needs = resourcesPlus(needs, b.needs)
-		who := humanize.Names(b.services)
+		who := humanize.Some(b.services, 8)
 		switch {
 		case b.cant && len(b.services) == 1:
 			return who + " may not be on any node"
@@ -202,7 +202,7 @@ func (m *model) clash(c alike) string {
 			return who + " " + verb(b.services, "does", "do") + " not accept image " + c.machine.image
 		}
 		if o := m.apart[u].FirstCommon(c.stays); o >= 0 {
-			return humanize.Names(slices.Concat(b.services, m.units[o].services)) + " can't coexist"
+			return humanize.Some(slices.Concat(b.services, m.units[o].services), 8) + " can't coexist"
 		}
 	}
 	for _, g := range m.never {
@@ -211,7 +211,7 @@ func (m *model) clash(c alike) string {
 			for u := g.Next(0); u >= 0; u = g.Next(u + 1) {
 				who = append(who, m.units[u].services...)
 			}
-			return humanize.Names(who) + " can't coexist"
+			return humanize.Some(who, 8) + " can't coexist"
 		}
 	}
 	if has := c.machine.has; has.MemoryGB > 0 && needs.MemoryGB > has.MemoryGB {

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
-	"muster/solver/internal/humanize"
 )
 
 // remedy is a change of the request or the template, in steps: the more steps, the more it allows.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 

@@ -7,9 +7,9 @@ import (
 	"sort"
 	"strings"
 
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
-	"muster/solver/internal/humanize"
 	"muster/solver/internal/request"
 )
 

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
-	"muster/solver/internal/humanize"
 )
 
 // hosts looks at what stands on each host of the pool, node by node.

@@ -13,7 +13,7 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -173,7 +173,7 @@ func TestNearest(t *testing.T) {
 		"servces": "services", "dnsSuffix": "dns_suffix", "hardwrae": "hardware", "stoer": "store", "bl": "lb",
 		"Store": "store", "x": "", "something": "", "": "",
 	} {
-		if got := phrase.Nearest(written, names); got != want {
+		if got := humanize.Nearest(written, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", written, got, want)
 		}
 	}

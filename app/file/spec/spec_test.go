@@ -10,9 +10,10 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/template"
+
 	"pgregory.net/rapid"
 )
 
@@ -138,7 +139,7 @@ func FuzzParse(f *testing.F) {
 			if strings.Contains(told, "This is not valid YAML") || strings.HasPrefix(told, "and ") || strings.HasSuffix(told, "The file is empty.") || !strings.HasPrefix(told, "f.yaml:") {
 				continue
 			}
-			if m := line.FindStringSubmatch(told); m == nil || phrase.PlainText(told) != told {
+			if m := line.FindStringSubmatch(told); m == nil || humanize.PlainText(told) != told {
 				t.Errorf("%q is told as %q", text, told)
 			} else if n, _ := strconv.Atoi(m[1]); n < 1 || n > len(text)+1 {
 				t.Errorf("%q has no line %d: %s", text, n, told)

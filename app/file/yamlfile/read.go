@@ -14,10 +14,11 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"go.yaml.in/yaml/v3"
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Bounds that keep a hostile file from eating the process. The length of a file is for its reader to bound.
@@ -143,7 +144,7 @@ func Parse(text string) *File {
 			line, _ = strconv.Atoi(m[1])
 			message = message[len(m[0]):]
 		}
-		f.Wrong(line, 0, "", "This is not valid YAML: "+strings.TrimSuffix(phrase.PlainText(message), ".")+".", "")
+		f.Wrong(line, 0, "", "This is not valid YAML: "+strings.TrimSuffix(humanize.PlainText(message), ".")+".", "")
 		return f
 	}
 	f.Root = doc.Content[0]
@@ -216,7 +217,7 @@ func (f *File) text(n *yaml.Node, v reflect.Value, path string) {
 	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Value)); err != nil {
 		e := app.AsError(err)
 		if e.Code == app.EInternal { // of the standard library
-			e = &app.Error{Message: phrase.GoWords(err) + "."}
+			e = &app.Error{Message: humanize.GoWords(err) + "."}
 		}
 		f.Wrong(n.Line, n.Column, path, e.Message, e.Hint)
 	}
@@ -267,7 +268,7 @@ func (f *File) mapping(n *yaml.Node, v reflect.Value, path string, depth int) {
 		field, ok := known[k.Value]
 		if !ok {
 			hint := "Known: " + strings.Join(names, ", ") + "."
-			if near := phrase.Nearest(k.Value, names); near != "" {
+			if near := humanize.Nearest(k.Value, names); near != "" {
 				hint = fmt.Sprintf("Did you mean %s?", near)
 			}
 			f.Wrong(k.Line, k.Column, join(path, k.Value), fmt.Sprintf("Unknown field %.60q.", k.Value), hint)

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"muster/app"
+	"muster/app/humanize"
+	"muster/app/policy"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-	"muster/app"
-	"muster/app/policy"
 )
 
 // vocabulary is what policies can ask about, in the order of the documentation.
@@ -296,13 +298,13 @@ func speak(b *strings.Builder, v any, depth int) {
 	case bool:
 		add(strconv.FormatBool(v))
 	case time.Duration:
-		add(spanWords(v))
+		add(leaseWords(v))
 	case time.Time:
 		add(v.UTC().Format("2006-01-02 15:04 UTC"))
 	case types.Bool:
 		add(strconv.FormatBool(bool(v)))
 	case types.Duration:
-		add(spanWords(v.Duration))
+		add(leaseWords(v.Duration))
 	case types.Timestamp:
 		speak(b, v.Time, depth)
 	case types.Bytes:
@@ -362,16 +364,9 @@ func speakMap(b *strings.Builder, m traits.Mapper, depth int) {
 	b.WriteByte('}')
 }
 
-func spanWords(d time.Duration) string {
+func leaseWords(d time.Duration) string {
 	if d == 0 {
-		return "for ever"
+		return "no end"
 	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return humanize.Duration(d)
 }

@@ -22,6 +22,7 @@ import (
 
 	"muster/app"
 	"muster/app/archive"
+	"muster/app/humanize"
 	"muster/app/resource"
 )
 
@@ -184,7 +185,7 @@ func (g *gitRun) run(args ...string) (string, error) {
 				return
 			case <-time.After(gitLook):
 				if g.limit > 0 && sizeOf(g.dir) > g.limit {
-					cancel(&app.Error{Code: app.ETooLarge, Field: "git", Message: "The repository is larger than " + resource.Bytes(g.limit) + ".", Hint: "Whoever runs the server sets the limit with --resource-limit."})
+					cancel(&app.Error{Code: app.ETooLarge, Field: "git", Message: "The repository is larger than " + humanize.Bytes(g.limit) + ".", Hint: "Whoever runs the server sets the limit with --resource-limit."})
 					return
 				}
 			}

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/archive"
+	"muster/app/humanize"
 	"muster/app/resource"
 	"muster/app/template"
 )
@@ -43,7 +44,7 @@ func (s *Store) Take(ctx context.Context, r io.Reader, limit int64) (resource.Ta
 		in = io.LimitReader(in, limit+1)
 	}
 	if t.size, err = copyTo(f, h, in); err == nil && limit > 0 && t.size > limit {
-		err = &app.Error{Code: app.ETooLarge, Field: "content", Message: "The content is larger than " + resource.Bytes(limit) + ".",
+		err = &app.Error{Code: app.ETooLarge, Field: "content", Message: "The content is larger than " + humanize.Bytes(limit) + ".",
 			Hint: "Whoever runs the server sets the limit with --resource-limit."}
 	}
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/humanize"
 	"muster/app/ledger"
-	"muster/app/phrase"
 	"muster/app/store/cluster"
 	"muster/app/store/db"
 	ledgerdb "muster/app/store/ledger"
@@ -192,7 +192,7 @@ func (s *Store) AnswerQuestion(ctx context.Context, n execution.NewAnswer) (q ex
 func plainValues(values map[string]app.AnswerValue) map[string]string {
 	plain := map[string]string{}
 	for name, v := range values {
-		if plain[name] = phrase.CutText(v.Text, 100); v.Secret {
+		if plain[name] = humanize.CutText(v.Text, 100); v.Secret {
 			plain[name] = "•••"
 		}
 	}

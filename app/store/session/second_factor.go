@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
-	"muster/app/phrase"
 	"muster/app/store/db"
 	userdb "muster/app/store/user"
 )
@@ -164,7 +164,7 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 		}
 		if failures > identity.MostWrongCodes {
 			wrong = &app.Error{Code: app.ERateLimit, Reason: "too_many_codes", Field: "code", Message: "Too many wrong codes were entered for this account.",
-				Hint: "Try again in " + phrase.Length(since.Add(identity.WrongCodesWithin).Sub(at).Truncate(time.Minute)+time.Minute) + ", or use a security key."}
+				Hint: "Try again in " + humanize.Duration(since.Add(identity.WrongCodesWithin).Sub(at).Truncate(time.Minute)+time.Minute) + ", or use a security key."}
 		}
 		factors, err := s.factors(t.Each, who.Tenant, who.User, true)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Bounds of what an action may have found out; see app.ServiceCall.Tell.
@@ -36,10 +36,10 @@ func factsFile(call family.ServiceCall) (dir, file string) {
 // MUSTER_OUTPUTS, which is exported. What earlier steps of the service have left is removed.
 func Outputs(call family.ServiceCall) string {
 	dir, file := factsFile(call)
-	return `muster_facts=$muster_root/` + phrase.ShellQuote(dir) + `
+	return `muster_facts=$muster_root/` + humanize.ShellQuote(dir) + `
 [ -d "$muster_facts" ] || (umask 077; mkdir -p "$muster_facts") || exit 1
 for muster_file in "$muster_facts"/*; do [ ! -f "$muster_file" ] || rm -f "$muster_file"; done
-MUSTER_OUTPUTS=$muster_facts/` + phrase.ShellQuote(file) + `
+MUSTER_OUTPUTS=$muster_facts/` + humanize.ShellQuote(file) + `
 export MUSTER_OUTPUTS
 (umask 077; : >"$MUSTER_OUTPUTS") || exit 1
 `
@@ -52,7 +52,7 @@ func Tell(ctx context.Context, sh family.Shell, call family.ServiceCall, out fam
 		return nil
 	}
 	dir, file := factsFile(call)
-	line := Prologue + `muster_file=$muster_root/` + phrase.ShellQuote(dir+"/"+file) + `
+	line := Prologue + `muster_file=$muster_root/` + humanize.ShellQuote(dir+"/"+file) + `
 [ ! -f "$muster_file" ] || head -c ` + strconv.Itoa(factsRead) + ` "$muster_file"
 `
 	text, err := Look(ctx, sh, line, "")

@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Software is a tool that the node's own package manager can install.
@@ -48,10 +48,10 @@ func Install(ctx context.Context, sh family.Shell, n family.NodeContext, s Softw
 func (s Software) line() string {
 	there := s.There
 	if there == "" {
-		there = "command -v " + phrase.ShellQuote(s.Program) + " >/dev/null 2>&1"
+		there = "command -v " + humanize.ShellQuote(s.Program) + " >/dev/null 2>&1"
 	}
 	return Prologue + strings.NewReplacer(
-		"@there", there, "@program", phrase.ShellQuote(s.Program), "@before", s.Before, "@with", strings.Join(s.With, " "), "@apk", strings.Join(s.APK, " "), "@path", phrase.ShellQuote("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"+s.Path), "@name", s.Name,
+		"@there", there, "@program", humanize.ShellQuote(s.Program), "@before", s.Before, "@with", strings.Join(s.With, " "), "@apk", strings.Join(s.APK, " "), "@path", humanize.ShellQuote("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"+s.Path), "@name", s.Name,
 		"@apt", strings.Join(s.APT, " "), "@rpm", strings.Join(s.RPM, " "), "@zypper", strings.Join(s.Zypper, " "), "@after", s.After,
 	).Replace(installLine)
 }

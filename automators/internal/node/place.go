@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Prologue is shell text that finds the state root, as $muster_root, and removes the private directories of commands that are not there any more: they are
@@ -55,7 +55,7 @@ muster_dir=$muster_dir/
 // named, whatever shell carries it out. When it is told to end, so is all that the tool has started, also what has left its process group, as the children of
 // some tools do: they are known by a variable.
 func Alone(word string) string {
-	return "exec sh -c " + phrase.ShellQuote(ending+strings.ReplaceAll(line(word), "trap 'exit ", "trap 'muster_end; exit ")) + " muster"
+	return "exec sh -c " + humanize.ShellQuote(ending+strings.ReplaceAll(line(word), "trap 'exit ", "trap 'muster_end; exit ")) + " muster"
 }
 
 const ending = `MUSTER_ALONE=$$.$(date +%s)
@@ -73,12 +73,12 @@ type Script struct{ b strings.Builder }
 
 // File puts a file into the private directory, with a line break at its end.
 func (s *Script) File(name, text string) {
-	s.b.WriteString("printf '%s\\n' " + phrase.ShellQuote(text) + " >\"${muster_dir}" + name + "\" || exit 1\n")
+	s.b.WriteString("printf '%s\\n' " + humanize.ShellQuote(text) + " >\"${muster_dir}" + name + "\" || exit 1\n")
 }
 
 // Set gives a variable a value.
 func (s *Script) Set(name, value string) {
-	s.b.WriteString(name + "=" + phrase.ShellQuote(value) + "\n")
+	s.b.WriteString(name + "=" + humanize.ShellQuote(value) + "\n")
 }
 
 // Do adds commands as they stand.
@@ -88,7 +88,7 @@ func (s *Script) Do(text string) { s.b.WriteString(strings.TrimSuffix(text, "\n"
 func (s *Script) Dof(format string, values ...string) {
 	quoted := make([]any, len(values))
 	for i, v := range values {
-		quoted[i] = phrase.ShellQuote(v)
+		quoted[i] = humanize.ShellQuote(v)
 	}
 	s.Do(fmt.Sprintf(format, quoted...))
 }

@@ -1,16 +1,19 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/build"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func Command(c *cli.Context) *cobra.Command {
@@ -46,7 +49,7 @@ func buildListCommand(c *cli.Context) *cobra.Command {
 			now := time.Now()
 			t := cli.NewTable("NUMBER>", "HOOK", "RULE", "STATE", "CLUSTER", "AGE>", "KEY", "")
 			for _, b := range list {
-				t.Add(strconv.FormatInt(b.ID, 10), b.Hook, b.Rule, string(b.State), cli.FirstOf(b.Cluster, "-"), cli.Span(now.Sub(b.BegunAt)), b.Key, b.Words)
+				t.Add(strconv.FormatInt(b.ID, 10), b.Hook, b.Rule, string(b.State), cmp.Or(b.Cluster, "-"), humanize.Duration(now.Sub(b.BegunAt)), b.Key, b.Words)
 			}
 			if err := t.Show(c); err != nil || next == 0 {
 				return err
@@ -94,7 +97,7 @@ func printBuild(c *cli.Context, v build.BuildView) error {
 		fmt.Fprintf(c.Stdout, "Cluster: %s %s\n", v.Cluster, v.Status)
 	}
 	for _, n := range v.Nodes {
-		fmt.Fprintf(c.Stdout, "  %s  %s  %s  %s\n", n.Name, cli.FirstOf(n.Address, "-"), n.Status, strings.Join(n.Services, ","))
+		fmt.Fprintf(c.Stdout, "  %s  %s  %s  %s\n", n.Name, cmp.Or(n.Address, "-"), n.Status, strings.Join(n.Services, ","))
 	}
 	for _, l := range v.Links {
 		fmt.Fprintf(c.Stdout, "%s: %s\n", l.Label, l.URL)

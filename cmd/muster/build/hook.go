@@ -1,19 +1,21 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app/build"
 	"muster/app/file/spec"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/webhook"
 	"muster/portal/address"
+
+	"github.com/spf13/cobra"
 )
 
 func buildHooksCommand(c *cli.Context) *cobra.Command {
@@ -35,7 +37,7 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 			for _, h := range all.Hooks {
 				last := "-"
 				if !h.LastAt.IsZero() {
-					last = cli.Span(now.Sub(h.LastAt)) + " ago"
+					last = humanize.Duration(now.Sub(h.LastAt)) + " ago"
 				}
 				words := h.Why
 				if !h.Enabled {
@@ -52,7 +54,7 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 			for _, s := range all.Systems {
 				names = append(names, s.Name)
 			}
-			_, err = fmt.Fprintf(c.Stdout, "Build systems: %s\n", cli.FirstOf(strings.Join(names, ", "), "none"))
+			_, err = fmt.Fprintf(c.Stdout, "Build systems: %s\n", cmp.Or(strings.Join(names, ", "), "none"))
 			return err
 		}}
 }
@@ -294,7 +296,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 				fmt.Fprintf(c.Stdout, "Ends: %s\n", strings.Join(out.Ends, ", "))
 			}
 			if out.Ask != nil {
-				fmt.Fprintf(c.Stdout, "Template %s, %d nodes, for %s\n", out.Ask.Template, out.Ask.Size, phrase.Length(out.Ask.Lease))
+				fmt.Fprintf(c.Stdout, "Template %s, %d nodes, for %s\n", out.Ask.Template, out.Ask.Size, humanize.Duration(out.Ask.Lease))
 			}
 			if out.Callback != "" {
 				fmt.Fprintf(c.Stdout, "Callback: %s\n", out.Callback)
@@ -302,7 +304,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 			if out.NoCallback != "" {
 				fmt.Fprintln(c.Stdout, out.NoCallback)
 			}
-			if words := cli.FirstOf(out.Refuse, out.Words); words != "" {
+			if words := cmp.Or(out.Refuse, out.Words); words != "" {
 				fmt.Fprintln(c.Stdout, words)
 			}
 			return nil
@@ -352,7 +354,7 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 			now := time.Now()
 			t := cli.NewTable("NUMBER>", "EVENT", "OUTCOME", "RULE", "BUILD", "AGE>", "")
 			for _, d := range list {
-				t.Add(strconv.FormatInt(d.ID, 10), strings.TrimSpace(d.Event+" "+d.Action), string(d.Outcome), cli.FirstOf(d.Rule, "-"), cli.FirstOf(d.Build, "-"), cli.Span(now.Sub(d.At)), d.Words)
+				t.Add(strconv.FormatInt(d.ID, 10), strings.TrimSpace(d.Event+" "+d.Action), string(d.Outcome), cmp.Or(d.Rule, "-"), cmp.Or(d.Build, "-"), humanize.Duration(now.Sub(d.At)), d.Words)
 			}
 			if err := t.Show(c); err != nil || next == 0 {
 				return err

@@ -9,10 +9,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/automators"
 	promised "muster/automators/conformance"
@@ -20,6 +19,9 @@ import (
 	"muster/jobs/remote"
 	"muster/providers"
 	"muster/providers/conformance"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 )
 
 // automatorTrial is one run of `muster automator test`.
@@ -138,9 +140,9 @@ func (t *automatorTrial) prove(ctx context.Context, name string) error {
 	if t.JSON() {
 		err = t.PrintJSON(map[string]any{"ok": good, "checks": results})
 	} else if failed, skipped := count(results); good {
-		cli.Line(t.Stdout, "\n%s keeps what is promised of automators: %s went well, %d do not hold for it.", name, cli.Plural(len(results)-skipped, "check"), skipped)
+		cli.Line(t.Stdout, "\n%s keeps what is promised of automators: %s went well, %d do not hold for it.", name, humanize.Count(len(results)-skipped, "check"), skipped)
 	} else {
-		cli.Line(t.Stdout, "\n%s does not keep all that is promised of automators: %s failed.", name, cli.Plural(failed, "check"))
+		cli.Line(t.Stdout, "\n%s does not keep all that is promised of automators: %s failed.", name, humanize.Count(failed, "check"))
 	}
 	if err == nil && !good {
 		err = cli.SilentError{}

@@ -12,6 +12,7 @@ import (
 	"muster/app"
 	"muster/app/file/catalog"
 	"muster/app/file/catalog/form"
+	"muster/app/humanize"
 	"muster/app/program"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
@@ -153,8 +154,8 @@ func printReport(c *cli.Context, r catalog.Report) error {
 		}
 		n := r.Counts
 		fmt.Fprintf(c.Stdout, "%s, %s, %s, %s, %s: %s, %s\n",
-			cli.Plural(n.Providers, "provider"), cli.Plural(n.Hardware, "hardware type"), cli.Plural(n.Images, "image type"),
-			cli.Plural(n.Services, "service"), cli.Plural(n.Templates, "template"), cli.Plural(errs, "error"), cli.Plural(warnings, "warning"))
+			humanize.Count(n.Providers, "provider"), humanize.Count(n.Hardware, "hardware type"), humanize.Count(n.Images, "image type"),
+			humanize.Count(n.Services, "service"), humanize.Count(n.Templates, "template"), humanize.Count(errs, "error"), humanize.Count(warnings, "warning"))
 	}
 	if !r.OK() {
 		return cli.SilentError{}

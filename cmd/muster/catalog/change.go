@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"muster/app/catalog"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // catalogFiles are the flags of commands that bring files to the tenant's catalog.
@@ -152,9 +154,9 @@ func sayReport(c *cli.Context, r catalog.CatalogReport) error {
 		case r.OK() && len(r.Changes) == 0:
 			fmt.Fprintln(c.Stdout, "Unchanged: everything is saved like this already.")
 		case r.Saved:
-			fmt.Fprintf(c.Stdout, "Saved as revision %s: %s, %d unchanged.\n", r.Revision, cli.Plural(len(r.Changes), "change"), r.Same)
+			fmt.Fprintf(c.Stdout, "Saved as revision %s: %s, %d unchanged.\n", r.Revision, humanize.Count(len(r.Changes), "change"), r.Same)
 		default:
-			fmt.Fprintf(c.Stdout, "Nothing was saved: %s, %d unchanged.\n", cli.Plural(len(r.Changes), "change"), r.Same)
+			fmt.Fprintf(c.Stdout, "Nothing was saved: %s, %d unchanged.\n", humanize.Count(len(r.Changes), "change"), r.Same)
 		}
 	}
 	if !r.OK() {

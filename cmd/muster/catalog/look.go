@@ -8,13 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	appcluster "muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
+
+	"github.com/spf13/cobra"
 )
 
 func catalogListCommand(c *cli.Context) *cobra.Command {
@@ -145,9 +146,9 @@ func catalogTryCommand(c *cli.Context) *cobra.Command {
 			return c.PrintJSON(p)
 		}
 		for _, g := range p.Layout.Groups {
-			fmt.Fprintf(c.Stdout, "%s of %s with %s: %s\n", cli.Plural(g.Count, "node"), g.Hardware, g.Image, strings.Join(g.Services, ", "))
+			fmt.Fprintf(c.Stdout, "%s of %s with %s: %s\n", humanize.Count(g.Count, "node"), g.Hardware, g.Image, strings.Join(g.Services, ", "))
 		}
-		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", cli.Plural(p.Layout.Size(), "node"), cli.Plural(len(p.Plan.Steps), "step"), phrase.Span(p.Duration), cli.PriceOf(p.Layout))
+		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", humanize.Count(p.Layout.Size(), "node"), humanize.Count(len(p.Plan.Steps), "step"), humanize.Duration(p.Duration), cli.PriceOf(p.Layout))
 		return nil
 	})
 }
@@ -186,6 +187,6 @@ func catalogExportCommand(c *cli.Context) *cobra.Command {
 				return cli.Usagef("%v", err)
 			}
 		}
-		return c.Say(map[string]int{"files": len(files)}, "%s written to %s.", cli.Plural(len(files), "file"), args[0])
+		return c.Say(map[string]int{"files": len(files)}, "%s written to %s.", humanize.Count(len(files), "file"), args[0])
 	})
 }

@@ -12,14 +12,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/providers"
 	"muster/providers/conformance"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 )
 
 // providerTrial is one run of `muster provider test`.
@@ -138,9 +140,9 @@ func (t *providerTrial) prove(ctx context.Context, spec template.ProviderSpec, l
 	if t.JSON() {
 		err = t.PrintJSON(map[string]any{"ok": good, "checks": results})
 	} else if failed, skipped := count(results); good {
-		cli.Line(t.Stdout, "\n%s keeps what is promised of providers: %s went well, %d do not hold for it.", spec.Type, cli.Plural(len(results)-skipped, "check"), skipped)
+		cli.Line(t.Stdout, "\n%s keeps what is promised of providers: %s went well, %d do not hold for it.", spec.Type, humanize.Count(len(results)-skipped, "check"), skipped)
 	} else {
-		cli.Line(t.Stdout, "\n%s does not keep all that is promised of providers: %s failed.", spec.Type, cli.Plural(failed, "check"))
+		cli.Line(t.Stdout, "\n%s does not keep all that is promised of providers: %s failed.", spec.Type, humanize.Count(failed, "check"))
 	}
 	if err == nil && !good {
 		err = cli.SilentError{}

@@ -4,12 +4,13 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/family"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // providerTypesCommand tells what kinds of clouds there are, and what an account of one may be set to.
@@ -42,7 +43,7 @@ func providerTypesCommand(c *cli.Context) *cobra.Command {
 					names = append(names, d.Name)
 				}
 				e := app.Errorf(app.ENotFound, "There is no type of providers %.60q.", args[0])
-				e.Hint = phrase.Suggest(args[0], names)
+				e.Hint = humanize.Suggest(args[0], names)
 				return e
 			}
 			if c.JSON() {

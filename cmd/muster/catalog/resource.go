@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/resource"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func ResourceCommand(c *cli.Context) *cobra.Command {
@@ -75,7 +77,7 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(v)
 			}
-			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, resource.Bytes(v.Size), v.Hash)
+			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, humanize.Bytes(v.Size), v.Hash)
 			switch v.State {
 			case resource.ResourceStaged:
 				fmt.Fprintln(c.Stdout, "It is in use after `muster resource sync`.")
@@ -171,7 +173,7 @@ func resourceListCommand(c *cli.Context) *cobra.Command {
 				case r.Recall:
 					next = "none"
 				}
-				t.Add(r.ResourceID.String(), string(r.Format), versionOr(r.Active), next, fmt.Sprint(r.Latest), resource.Bytes(r.Size))
+				t.Add(r.ResourceID.String(), string(r.Format), versionOr(r.Active), next, fmt.Sprint(r.Latest), humanize.Bytes(r.Size))
 			}
 			return t.Show(c)
 		},
@@ -214,7 +216,7 @@ func resourceShowCommand(c *cli.Context) *cobra.Command {
 				if !v.DeletedAt.IsZero() {
 					state = "deleted"
 				}
-				t.Add(fmt.Sprint(v.Number), state, resource.Bytes(v.Size), cli.Span(time.Since(v.At)), v.By, fmt.Sprint(v.Clusters), fmt.Sprint(len(v.Held)), sourceWords(v.Source), v.Note)
+				t.Add(fmt.Sprint(v.Number), state, humanize.Bytes(v.Size), humanize.Duration(time.Since(v.At)), v.By, fmt.Sprint(v.Clusters), fmt.Sprint(len(v.Held)), sourceWords(v.Source), v.Note)
 			}
 			return t.Show(c)
 		},
@@ -359,7 +361,7 @@ func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id resource.Resou
 		return err
 	}
 	bar.End()
-	fmt.Fprintf(c.Stdout, "%s@%d is in %s (%s).\n", id, v.Number, to, resource.Bytes(v.Size))
+	fmt.Fprintf(c.Stdout, "%s@%d is in %s (%s).\n", id, v.Number, to, humanize.Bytes(v.Size))
 	return nil
 }
 
@@ -390,11 +392,11 @@ func resourceDiffCommand(c *cli.Context) *cobra.Command {
 			for _, ch := range d.Changes {
 				switch {
 				case ch.Before == nil:
-					fmt.Fprintf(c.Stdout, "+ %s  %s\n", ch.Path, resource.Bytes(ch.After.Size))
+					fmt.Fprintf(c.Stdout, "+ %s  %s\n", ch.Path, humanize.Bytes(ch.After.Size))
 				case ch.After == nil:
-					fmt.Fprintf(c.Stdout, "- %s  %s\n", ch.Path, resource.Bytes(ch.Before.Size))
+					fmt.Fprintf(c.Stdout, "- %s  %s\n", ch.Path, humanize.Bytes(ch.Before.Size))
 				default:
-					fmt.Fprintf(c.Stdout, "~ %s  %s > %s\n", ch.Path, resource.Bytes(ch.Before.Size), resource.Bytes(ch.After.Size))
+					fmt.Fprintf(c.Stdout, "~ %s  %s > %s\n", ch.Path, humanize.Bytes(ch.Before.Size), humanize.Bytes(ch.After.Size))
 				}
 			}
 			if d.More > 0 {

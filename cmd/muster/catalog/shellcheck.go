@@ -16,7 +16,7 @@ import (
 	"muster/app"
 	"muster/app/file/catalog"
 	"muster/app/file/catalog/form"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/automators/shell"
 	"muster/cmd/muster/cli"
@@ -66,7 +66,7 @@ func shellcheckFiles(ctx context.Context, tool, language string, files []string,
 	out, err := cmd.Output()
 	var ended *exec.ExitError
 	if err != nil && !(errors.As(err, &ended) && ended.ExitCode() == 1) { // 1: it found something
-		return fmt.Errorf("shellcheck: %w: %s", err, phrase.CutText(said.String(), 300))
+		return fmt.Errorf("shellcheck: %w: %s", err, humanize.CutText(said.String(), 300))
 	}
 	var answer struct {
 		Comments []struct {

@@ -4,13 +4,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	appcatalog "muster/app/catalog"
 	"muster/app/file/catalog"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
+
+	"github.com/spf13/cobra"
 )
 
 func catalogShowCommand(c *cli.Context) *cobra.Command {
@@ -40,7 +41,7 @@ func catalogShowCommand(c *cli.Context) *cobra.Command {
 			}
 			if t == nil {
 				e := app.Errorf(app.ENotFound, "There is no template %q.", args[0])
-				if near := phrase.Nearest(args[0], slices.Collect(maps.Keys(r.Catalog.Written))); near != "" {
+				if near := humanize.Nearest(args[0], slices.Collect(maps.Keys(r.Catalog.Written))); near != "" {
 					e.Hint = "Did you mean " + near + "?"
 				}
 				return e

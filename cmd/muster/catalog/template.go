@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,10 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app/catalog"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // TemplateCommand tells about what clusters can be made from, as the server has it.
@@ -29,7 +32,7 @@ func TemplateCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("NAME", "STATE", "SIZE", "SERVICES", "ABOUT")
 		for _, x := range all {
-			about := cli.FirstOf(x.Label, x.Description)
+			about := cmp.Or(x.Label, x.Description)
 			if x.ReplacedBy != "" {
 				about = "use " + x.ReplacedBy + " instead"
 			}
@@ -69,7 +72,7 @@ func templateVersionsCommand(c *cli.Context) *cobra.Command {
 			if v.Stands {
 				stands = "stands"
 			}
-			t.Add(strconv.Itoa(v.Number), cli.Span(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, stands)
+			t.Add(strconv.Itoa(v.Number), humanize.Duration(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, stands)
 		}
 		return t.Show(c)
 	})
@@ -126,7 +129,7 @@ func printParameters(w io.Writer, list []template.Parameter) error {
 		case p.Required:
 			standard = "(required)"
 		}
-		t.Add(p.Name, string(p.Type), standard, strings.TrimSuffix(p.Hint(), "."), cli.FirstOf(p.Help, p.Label))
+		t.Add(p.Name, string(p.Type), standard, strings.TrimSuffix(p.Hint(), "."), cmp.Or(p.Help, p.Label))
 	}
 	return t.Write(w)
 }

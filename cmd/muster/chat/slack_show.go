@@ -1,15 +1,18 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app/chat"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
+
+	"github.com/spf13/cobra"
 )
 
 // Command looks after Muster in Slack.
@@ -44,7 +47,7 @@ func printSlack(c *cli.Context, h chat.ChatHouse) error {
 		if t.IsZero() {
 			return "-"
 		}
-		return cli.Span(now.Sub(t)) + " ago"
+		return humanize.Duration(now.Sub(t)) + " ago"
 	}
 	if len(h.Workspaces) == 0 {
 		fmt.Fprintln(c.Stdout, "No workspaces. Install Muster into one on the portal's page “Slack”; see docs/slack.md.")
@@ -52,7 +55,7 @@ func printSlack(c *cli.Context, h chat.ChatHouse) error {
 	}
 	t := cli.NewTable("TEAM", "NAME", "TENANT", "STATE", "HEARD>", "CALLS>", "ERROR")
 	for _, w := range h.Workspaces {
-		t.Add(w.Team, w.Name, w.Tenant, string(w.State), ago(w.EventAt), strconv.Itoa(w.Calls), cli.FirstOf(w.Why, w.Error))
+		t.Add(w.Team, w.Name, w.Tenant, string(w.State), ago(w.EventAt), strconv.Itoa(w.Calls), cmp.Or(w.Why, w.Error))
 	}
 	if err := t.Show(c); err != nil {
 		return err
@@ -70,7 +73,7 @@ func printSlack(c *cli.Context, h chat.ChatHouse) error {
 		fmt.Fprintf(c.Stdout, "Requests are approved in %s of %s\n", a.Channel, a.Team)
 	}
 	for _, l := range h.Links {
-		fmt.Fprintf(c.Stdout, "Server %s: %s since %s %s\n", l.Server, l.State, cli.Span(now.Sub(l.Since)), l.Error)
+		fmt.Fprintf(c.Stdout, "Server %s: %s since %s %s\n", l.Server, l.State, humanize.Duration(now.Sub(l.Since)), l.Error)
 	}
 	return nil
 }

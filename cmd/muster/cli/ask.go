@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 // Asks makes a command that asks a server.
@@ -57,7 +58,7 @@ func Since(at time.Time) string {
 	if at.IsZero() {
 		return "never"
 	}
-	return Span(time.Since(at)) + " ago"
+	return humanize.Duration(time.Since(at)) + " ago"
 }
 
 // Confirm asks the person at the terminal. Anything but a yes is a no, which is an error with the given words.

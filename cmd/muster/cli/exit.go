@@ -10,8 +10,8 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/solver/explain"
 )
 
@@ -100,10 +100,10 @@ func (c *Context) sayMore(u *Unsolvable) {
 func MessageOf(err error) string {
 	var problems form.Problems
 	if !errors.As(err, &problems) {
-		return strings.TrimSpace(phrase.GoWords(err))
+		return strings.TrimSpace(humanize.GoWords(err))
 	}
 	problems = slices.DeleteFunc(slices.Clone(problems), func(p form.Problem) bool { return p.Severity != form.SeverityError })
-	return fmt.Sprintf("the catalog has %s:\n%s", Plural(len(problems), "error"), problems)
+	return fmt.Sprintf("the catalog has %s:\n%s", humanize.Count(len(problems), "error"), problems)
 }
 
 // refusalJSON is the form of an error in --format json. Only solve --explain explains.

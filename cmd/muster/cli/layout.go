@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/layout"
 )
 
@@ -40,7 +41,7 @@ const gridWidth = 120
 
 // PrintLayout draws services by nodes: a row for each service, a column for each group of equal nodes.
 func PrintLayout(w io.Writer, template string, l layout.Layout) error {
-	title := fmt.Sprintf("%s: %s on %s", template, Plural(l.Size(), "node"), l.Provider)
+	title := fmt.Sprintf("%s: %s on %s", template, humanize.Count(l.Size(), "node"), l.Provider)
 	if l.CostPerHour > 0 {
 		title += fmt.Sprintf(", %s per hour", PriceOf(l))
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // PrintJSON writes one document on stdout: on one line for programs, indented on a terminal.
@@ -31,28 +31,6 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// Span returns a duration in its two greatest units: 45s, 12m, 3h20m, 2d4h.
-func Span(d time.Duration) string {
-	d = max(d, 0)
-	units := []struct {
-		name string
-		size time.Duration
-	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
-	for i, u := range units {
-		if d < u.size && u.name != "s" {
-			continue
-		}
-		text := fmt.Sprintf("%d%s", d/u.size, u.name)
-		if i+1 < len(units)-1 { // no seconds beside minutes
-			if rest := d % u.size / units[i+1].size; rest > 0 {
-				text += fmt.Sprintf("%d%s", rest, units[i+1].name)
-			}
-		}
-		return text
-	}
-	return ""
-}
-
 // Money returns a price with two digits, or as many more as small prices need; "-" where none is known.
 func Money(v float64) string {
 	if v == 0 {
@@ -63,14 +41,6 @@ func Money(v float64) string {
 		text = text[:len(text)-1]
 	}
 	return text
-}
-
-// Plural returns "1 node", "2 nodes".
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Dash stands for nothing.
@@ -84,7 +54,7 @@ func Dash(s string) string {
 // Line writes a line of text.
 func Line(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 
-func OneLine(s string) string { return phrase.CutText(strings.Join(strings.Fields(s), " "), 100) }
+func OneLine(s string) string { return humanize.CutText(strings.Join(strings.Fields(s), " "), 100) }
 
 func FirstLine(s string) string {
 	before, _, more := bytes.Cut([]byte(s), []byte("\n"))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,10 +15,11 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	rest "muster/portal/client"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Profile is a server that this user asks under a name.
@@ -67,7 +69,7 @@ func ReadProfiles() (all Profiles, path string, err error) {
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		return all, path, &app.Error{Code: app.EForbidden, Reason: "open_file", Message: fmt.Sprintf("%s has mode %04o: others can read the tokens in it, or change it", path, mode),
-			Hint: "Close it with: chmod 600 " + phrase.ShellQuote(path)}
+			Hint: "Close it with: chmod 600 " + humanize.ShellQuote(path)}
 	}
 	b, err := io.ReadAll(io.LimitReader(f, profileLimit+1))
 	if err != nil {
@@ -128,7 +130,7 @@ func badProfiles(path, said string) error {
 		said = strings.Replace(said, at[0], "", 1)
 	}
 	said = yamlValue.ReplaceAllString(said, "cannot unmarshal !!$1 into") // without the value
-	said = quotedWords.ReplaceAllString(phrase.PlainText(said), "what stands there")
+	said = quotedWords.ReplaceAllString(humanize.PlainText(said), "what stands there")
 	return &app.Error{Code: app.EInvalid, Reason: "profiles", Message: place + ": " + said,
 		Hint: "It has the fields current and profiles; each profile has server, token, ca_fingerprint and tenant."}
 }
@@ -189,7 +191,7 @@ func (c *Context) Profile() (name string, p Profile, err error) {
 	if err != nil {
 		return "", p, err
 	}
-	if name = FirstOf(c.ProfileName, os.Getenv("MUSTER_PROFILE"), all.Current); name == "" {
+	if name = cmp.Or(c.ProfileName, os.Getenv("MUSTER_PROFILE"), all.Current); name == "" {
 		return "", p, nil
 	}
 	p, err = all.Get(name)

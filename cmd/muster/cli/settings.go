@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,8 +85,8 @@ func (c *Context) ServerFlags(flags *pflag.FlagSet) {
 func (c *Context) settings() (ClientSettings, error) {
 	s := ClientSettings{URL: c.Server, Token: c.Token, CA: c.CA}
 	if c.ProfileName == "" {
-		s = ClientSettings{URL: FirstOf(s.URL, os.Getenv("MUSTER_URL"), os.Getenv("MUSTER_SERVER")), Token: FirstOf(s.Token, os.Getenv("MUSTER_TOKEN")),
-			CA: FirstOf(s.CA, os.Getenv("MUSTER_CA_FINGERPRINT"))}
+		s = ClientSettings{URL: cmp.Or(s.URL, os.Getenv("MUSTER_URL"), os.Getenv("MUSTER_SERVER")), Token: cmp.Or(s.Token, os.Getenv("MUSTER_TOKEN")),
+			CA: cmp.Or(s.CA, os.Getenv("MUSTER_CA_FINGERPRINT"))}
 	}
 	if s.URL != "" && s.Token != "" {
 		return s, nil
@@ -96,8 +97,8 @@ func (c *Context) settings() (ClientSettings, error) {
 			return s, err
 		}
 		if name != "" && (s.URL == "" || strings.TrimSuffix(s.URL, "/") == strings.TrimSuffix(p.Server, "/")) {
-			c.tenant = FirstOf(c.tenant, p.Tenant)
-			return ClientSettings{URL: p.Server, Token: FirstOf(s.Token, p.Token), CA: FirstOf(s.CA, p.CA)}, nil
+			c.tenant = cmp.Or(c.tenant, p.Tenant)
+			return ClientSettings{URL: p.Server, Token: cmp.Or(s.Token, p.Token), CA: cmp.Or(s.CA, p.CA)}, nil
 		}
 	}
 	dir, err := c.DataDir()
@@ -115,17 +116,17 @@ func (c *Context) settings() (ClientSettings, error) {
 	case err != nil:
 		return s, err
 	case s.URL == "":
-		return ClientSettings{URL: left.URL, Token: FirstOf(s.Token, left.Token), CA: FirstOf(s.CA, left.CA)}, nil
+		return ClientSettings{URL: left.URL, Token: cmp.Or(s.Token, left.Token), CA: cmp.Or(s.CA, left.CA)}, nil
 	case left.URL == s.URL:
 		// The token on file is for that server only; no other ever sees it.
-		s.Token, s.CA = left.Token, FirstOf(s.CA, left.CA)
+		s.Token, s.CA = left.Token, cmp.Or(s.CA, left.CA)
 	}
 	return s, nil
 }
 
 // DataDir is where a server on this machine keeps its things.
 func (c *Context) DataDir() (string, error) {
-	if dir := FirstOf(c.Data, os.Getenv("MUSTER_DATA")); dir != "" {
+	if dir := cmp.Or(c.Data, os.Getenv("MUSTER_DATA")); dir != "" {
 		return dir, nil
 	}
 	return userDir("XDG_DATA_HOME", ".local/share")
@@ -149,14 +150,4 @@ func userDir(env, fallback string) (string, error) {
 		return "", fmt.Errorf("no home directory (set MUSTER_DATA and MUSTER_HOME): %w", err)
 	}
 	return filepath.Join(home, fallback, "muster"), nil
-}
-
-// FirstOf returns the first of the texts that is not empty.
-func FirstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

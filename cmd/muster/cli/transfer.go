@@ -3,10 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
+	"muster/app/humanize"
 	"strings"
 	"time"
-
-	"muster/app/resource"
 )
 
 // Transfer shows how far something large is, on a terminal and when it takes longer than a second.
@@ -37,9 +36,9 @@ func (t *Transfer) Seen(n int64) {
 	speed := float64(n) / now.Sub(t.began).Seconds()
 	left := ""
 	if speed > 0 && n < t.total {
-		left = ", " + Span(time.Duration(float64(t.total-n)/speed*float64(time.Second))) + " left"
+		left = ", " + humanize.Duration(time.Duration(float64(t.total-n)/speed*float64(time.Second))) + " left"
 	}
-	fmt.Fprintf(t.w, Control(t.w, "\r\x1b[K")+"%s [%s%s] %s of %s, %s/s%s", t.what, strings.Repeat("#", full), strings.Repeat(".", width-full), resource.Bytes(n), resource.Bytes(t.total), resource.Bytes(int64(speed)), left)
+	fmt.Fprintf(t.w, Control(t.w, "\r\x1b[K")+"%s [%s%s] %s of %s, %s/s%s", t.what, strings.Repeat("#", full), strings.Repeat(".", width-full), humanize.Bytes(n), humanize.Bytes(t.total), humanize.Bytes(int64(speed)), left)
 }
 
 func (t *Transfer) End() {

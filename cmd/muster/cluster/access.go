@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,11 +15,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/cmd/muster/cli"
 	"muster/jobs/remote"
+
+	"github.com/spf13/cobra"
 )
 
 // MaxKeyFile is how much is read of a file that should hold a public key.
@@ -169,7 +171,7 @@ func visit(ctx context.Context, c *cli.Context, cluster, name string, command []
 			return err
 		}
 	}
-	args := []string{"-F", "none", "-i", file("key"), "-p", strconv.Itoa(SSHPort(n)), "-l", cli.FirstOf(n.SSHUser, cert.User)}
+	args := []string{"-F", "none", "-i", file("key"), "-p", strconv.Itoa(SSHPort(n)), "-l", cmp.Or(n.SSHUser, cert.User)}
 	for _, option := range []string{
 		"CertificateFile=" + quoted(file("key-cert.pub")), "IdentitiesOnly=yes", "IdentityAgent=none", "UserKnownHostsFile=" + quoted(file("known_hosts")),
 		"GlobalKnownHostsFile=none", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "PreferredAuthentications=publickey", "LogLevel=ERROR",

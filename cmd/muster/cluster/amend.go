@@ -6,12 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // amendFlags are what the commands that amend a cluster are told. Each command has those of its own, and those of all.
@@ -66,9 +68,9 @@ var amendments = []struct {
 			case err != nil:
 				return cluster.Amendment{}, err
 			case by < len(f.nodes):
-				return cluster.Amendment{}, cli.Usagef("%s shall go, but %d are named", cli.Plural(by, "node"), len(f.nodes))
+				return cluster.Amendment{}, cli.Usagef("%s shall go, but %d are named", humanize.Count(by, "node"), len(f.nodes))
 			case by >= v.Size:
-				return cluster.Amendment{}, cli.Usagef("%s has %s; of them %d cannot go", v.Name, cli.Plural(v.Size, "node"), by).Hint("To give all of it back: muster cluster delete %s", v.Name)
+				return cluster.Amendment{}, cli.Usagef("%s has %s; of them %d cannot go", v.Name, humanize.Count(v.Size, "node"), by).Hint("To give all of it back: muster cluster delete %s", v.Name)
 			}
 			return cluster.Amendment{Kind: app.OperationResize, Size: v.Size - by, Nodes: f.nodes}, nil
 		}},

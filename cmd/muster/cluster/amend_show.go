@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/policy"
 	"muster/cmd/muster/cli"
@@ -166,13 +167,13 @@ func (t amendText) figures(v cluster.ClusterView, p cluster.AmendPreview, now ti
 	if before, after := p.Before.CostPerHour, p.After.CostPerHour; before != after {
 		text := fmt.Sprintf("  Cost per hour: %s → %s", cli.Money(before), cli.Money(after))
 		if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
-			text += fmt.Sprintf("; until the lease ends in %s: %s", cli.Span(left), signedMoney((after-before)*left.Hours()))
+			text += fmt.Sprintf("; until the lease ends in %s: %s", humanize.Duration(left), signedMoney((after-before)*left.Hours()))
 		}
 		cli.Line(t.w, "%s", text)
 	} else if after > 0 {
 		cli.Line(t.w, "  Cost per hour: %s, as before", cli.Money(after))
 	}
-	text := "  " + cli.Plural(p.Plan.Acts(), "step")
+	text := "  " + humanize.Count(p.Plan.Acts(), "step")
 	if p.Duration > 0 {
 		text += ", " + withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords())
 	}

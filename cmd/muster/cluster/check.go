@@ -1,11 +1,14 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 
-	"github.com/spf13/cobra"
 	"muster/app/health"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterCheckCommand(c *cli.Context) *cobra.Command {
@@ -62,11 +65,11 @@ func printNodeReports(c *cli.Context, all []health.NodeReport, whole bool) error
 				continue
 			}
 			rows++
-			t.Add(r.Node, k.Name, result, cli.FirstOf(k.Found, k.Skipped, "-"), cli.FirstOf(k.Want, "-"), cli.FirstOf(k.Hint, "-"))
+			t.Add(r.Node, k.Name, result, cmp.Or(k.Found, k.Skipped, "-"), cmp.Or(k.Want, "-"), cmp.Or(k.Hint, "-"))
 		}
 	}
 	if rows == 0 {
-		fmt.Fprintf(c.Stdout, "%s, all as services need them. Name one to see every check.\n", cli.Plural(len(all), "node"))
+		fmt.Fprintf(c.Stdout, "%s, all as services need them. Name one to see every check.\n", humanize.Count(len(all), "node"))
 		return nil
 	}
 	return t.Show(c)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
@@ -42,7 +43,7 @@ func completeArgs(c *cli.Context, cmd *cobra.Command, args []string) ([]string, 
 		}
 		var names []string
 		for _, s := range list {
-			names = append(names, s.Name+"\t"+s.Template+", "+cli.Plural(s.Size, "node")+", "+string(s.Status))
+			names = append(names, s.Name+"\t"+s.Template+", "+humanize.Count(s.Size, "node")+", "+string(s.Status))
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}

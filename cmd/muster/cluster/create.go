@@ -12,14 +12,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	applayout "muster/app/layout"
-	"muster/app/phrase"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // waitFlags are those of every command that starts an operation.
@@ -218,7 +219,7 @@ func printStarted(c *cli.Context, v cluster.ClusterView, people string) error {
 		return c.PrintJSON(v)
 	}
 	op, _ := OperationOf(v, 0)
-	fmt.Fprintf(c.Stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, cli.Plural(v.Size, "node"), cli.Plural(op.Total, "step"))
+	fmt.Fprintf(c.Stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
 	if op.Expected > 0 {
 		fmt.Fprintf(c.Stdout, ", %s", withPeople(takes(op.Expected, op.Expects), people))
 	}
@@ -266,7 +267,7 @@ func readConfig(c *cli.Context, text string) (map[string]any, error) {
 	dec.UseNumber()
 	var config map[string]any
 	if err := dec.Decode(&config); err != nil {
-		return nil, cli.Usagef("--config is not a JSON object: %s", phrase.GoWords(err))
+		return nil, cli.Usagef("--config is not a JSON object: %s", humanize.GoWords(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, cli.Usagef("--config holds more than one JSON object")
@@ -297,7 +298,7 @@ func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
-	cli.Line(c.Stdout, "%s of %s would be:", cli.Plural(p.Layout.Size(), "node"), p.Template)
+	cli.Line(c.Stdout, "%s of %s would be:", humanize.Count(p.Layout.Size(), "node"), p.Template)
 	PrintPreview(c, p)
 	return nil
 }

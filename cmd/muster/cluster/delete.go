@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterDeleteCommand(c *cli.Context) *cobra.Command {
@@ -94,5 +96,5 @@ func printLeft(ctx context.Context, c *cli.Context, cl *cli.Client, id string, t
 
 // ConfirmDelete asks the person at the terminal.
 func ConfirmDelete(ctx context.Context, c *cli.Context, v cluster.ClusterView) error {
-	return c.Confirm(ctx, fmt.Sprintf("Delete cluster %s (%s, %s of %s)?", v.Name, v.ID, cli.Plural(v.Size, "node"), v.Owner), v.Name+" was not deleted")
+	return c.Confirm(ctx, fmt.Sprintf("Delete cluster %s (%s, %s of %s)?", v.Name, v.ID, humanize.Count(v.Size, "node"), v.Owner), v.Name+" was not deleted")
 }

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/planner"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // declareOnFailure declares what is to happen by itself when an operation fails; makes tells that it makes machines.
@@ -146,7 +148,7 @@ func awaitGoOn(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 		latest, _ := OperationOf(v, 0)
 		if latest.Kind == app.OperationGoOn && latest.GoesOn == op.ID {
 			if !c.JSON() {
-				fmt.Fprintf(c.Stderr, "%s goes on with %s.\n", v.Name, cli.Plural(v.Size, "node"))
+				fmt.Fprintf(c.Stderr, "%s goes on with %s.\n", v.Name, humanize.Count(v.Size, "node"))
 			}
 			return v, true, nil
 		}

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/health"
+	"muster/app/humanize"
 	"muster/app/operation"
-	"muster/app/phrase"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterHealthCommand(c *cli.Context) *cobra.Command {
@@ -67,7 +68,7 @@ func checkHealth(ctx context.Context, c *cli.Context, word string) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return app.Errorf(app.ETimeout, "The health check of %s has not finished after %s. Check that a worker is running.", v.Name, phrase.Length(checkWait))
+			return app.Errorf(app.ETimeout, "The health check of %s has not finished after %s. Check that a worker is running.", v.Name, humanize.Duration(checkWait))
 		case <-time.After(checkEvery):
 		}
 	}
@@ -111,7 +112,7 @@ func printFacts(c *cli.Context, name string, list []execution.NodeFact) error {
 	}
 	t := cli.NewTable("NODE", "SERVICE", "NAME", "VALUE", "SINCE")
 	for _, f := range list {
-		value := phrase.CutText(strings.Join(strings.Fields(f.Value), " "), 80)
+		value := humanize.CutText(strings.Join(strings.Fields(f.Value), " "), 80)
 		if f.Secret {
 			value = "(secret)"
 		}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterLeaseCommand(c *cli.Context) *cobra.Command {
@@ -139,9 +141,9 @@ func printLease(c *cli.Context, o operation.LeaseOutlook) error {
 	case o.Until.IsZero():
 		fmt.Fprintf(c.Stdout, "The lease of %s has no end.\n", o.Name)
 	case o.Over:
-		fmt.Fprintf(c.Stdout, "The lease of %s ended %s ago, at %s UTC.\n", o.Name, cli.Span(now.Sub(o.Until)), o.Until.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "The lease of %s ended %s ago, at %s UTC.\n", o.Name, humanize.Duration(now.Sub(o.Until)), o.Until.UTC().Format(time.DateTime))
 	default:
-		fmt.Fprintf(c.Stdout, "The lease of %s ends in %s, at %s UTC.\n", o.Name, cli.Span(o.Until.Sub(now)), o.Until.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "The lease of %s ends in %s, at %s UTC.\n", o.Name, humanize.Duration(o.Until.Sub(now)), o.Until.UTC().Format(time.DateTime))
 	}
 	offer := o.Offer
 	switch {
@@ -153,13 +155,13 @@ func printLease(c *cli.Context, o operation.LeaseOutlook) error {
 		fmt.Fprintln(c.Stdout, "It cannot be extended any further.")
 	}
 	for _, w := range o.Warnings {
-		said := "in " + cli.Span(w.At.Sub(now))
+		said := "in " + humanize.Duration(w.At.Sub(now))
 		if !w.SentAt.IsZero() {
-			said = "told " + cli.Span(now.Sub(w.SentAt)) + " ago"
+			said = "told " + humanize.Duration(now.Sub(w.SentAt)) + " ago"
 		} else if w.Skipped {
 			said = "nobody was there to tell it in time"
 		}
-		fmt.Fprintf(c.Stdout, "  warning %s before: %s\n", cli.Span(w.Before), said)
+		fmt.Fprintf(c.Stdout, "  warning %s before: %s\n", humanize.Duration(w.Before), said)
 	}
 	for _, x := range o.Obstacles {
 		mark := "note"

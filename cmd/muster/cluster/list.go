@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
 )
@@ -68,7 +69,7 @@ func printClusters(c *cli.Context, list []app.ClusterSummary, f app.ClusterFilte
 	now := time.Now()
 	t := cli.NewTable("NAME", "ID", "TEMPLATE", "NODES>", "STATUS", "OWNER", "AGE>", "LEASE>", "COST/H>")
 	for _, s := range list {
-		t.Add(s.Name, s.ID, s.Template, strconv.Itoa(s.Size), statusWords(s), s.Owner, cli.Span(now.Sub(s.CreatedAt)), leaseLeft(s.Cluster, now), cli.Money(s.CostPerHour))
+		t.Add(s.Name, s.ID, s.Template, strconv.Itoa(s.Size), statusWords(s), s.Owner, humanize.Duration(now.Sub(s.CreatedAt)), leaseLeft(s.Cluster, now), cli.Money(s.CostPerHour))
 	}
 	if err := t.Show(c); err != nil || len(list) < f.Limit {
 		return err
@@ -89,5 +90,5 @@ func leaseLeft(c app.Cluster, now time.Time) string {
 	if c.ExpiresAt.IsZero() || c.Status == app.ClusterDeleted {
 		return "-"
 	}
-	return cli.Span(c.ExpiresAt.Sub(now))
+	return humanize.Duration(c.ExpiresAt.Sub(now))
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func nodeTable(nodes []app.Node) *cli.Table {
 	}
 	t := cli.NewTable(line(heads...)...)
 	for _, n := range nodes {
-		t.Add(line(n.Name, n.Hostname, hardwareOf(n), n.Image, cli.FirstOf(n.Zone, "-"), n.State(), cli.FirstOf(n.Address(app.AddressAccess), "-"),
+		t.Add(line(n.Name, n.Hostname, hardwareOf(n), n.Image, cmp.Or(n.Zone, "-"), n.State(), cmp.Or(n.Address(app.AddressAccess), "-"),
 			strings.Join(servicesOf(n), ", "))...)
 	}
 	return t

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 )
 
@@ -106,8 +107,8 @@ func TestWordsForTime(t *testing.T) {
 		26*time.Hour + 5*time.Minute:  {"26:05:00", "1d2h"},
 		24*time.Hour + 59*time.Minute: {"24:59:00", "1d"},
 	} {
-		if cli.Clock(d) != want[0] || cli.Span(d) != want[1] {
-			t.Errorf("%v: %s, %s; want %v", d, cli.Clock(d), cli.Span(d), want)
+		if cli.Clock(d) != want[0] || humanize.Duration(d) != want[1] {
+			t.Errorf("%v: %s, %s; want %v", d, cli.Clock(d), humanize.Duration(d), want)
 		}
 	}
 }

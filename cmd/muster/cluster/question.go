@@ -8,11 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // mostTyped is how much of a file a value may be.
@@ -41,7 +43,7 @@ func QuestionsCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("CLUSTER", "STEP", "ASKED>", "LEFT>", "WAITS FOR", "QUESTION")
 		for _, q := range list {
-			t.Add(q.ClusterName, questionStep(q), cli.Span(time.Since(q.AskedAt))+" ago", cli.Span(time.Until(q.Until)), q.Waits, cli.OneLine(q.Person.Ask))
+			t.Add(q.ClusterName, questionStep(q), humanize.Duration(time.Since(q.AskedAt))+" ago", humanize.Duration(time.Until(q.Until)), q.Waits, cli.OneLine(q.Person.Ask))
 		}
 		return t.Show(c)
 	})
@@ -127,7 +129,7 @@ func chooseQuestion(v appcluster.ClusterView, list []execution.Question, step st
 		e := &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("nobody is asked at %q", step), Hint: "Asked is at " + strings.Join(some(steps), ", ") + "."}
 		return execution.Question{}, e
 	case len(list) > 1:
-		return execution.Question{}, cli.Usagef("%s ask; say which", cli.Plural(len(list), "step")).Hint("They are %s.", strings.Join(some(steps), ", "))
+		return execution.Question{}, cli.Usagef("%s ask; say which", humanize.Count(len(list), "step")).Hint("They are %s.", strings.Join(some(steps), ", "))
 	}
 	return list[0], nil
 }

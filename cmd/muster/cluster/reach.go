@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 )
 
@@ -58,7 +59,7 @@ func reachNodes(ctx context.Context, cl *cli.Client, v cluster.ClusterView) (rea
 		if n.Lost() {
 			continue // there is no machine to reach
 		}
-		r.lines[n.Name] = SSHLine(base, cli.FirstOf(n.SSHUser, user, "root"), n)
+		r.lines[n.Name] = SSHLine(base, cmp.Or(n.SSHUser, user, "root"), n)
 	}
 	return r, nil
 }
@@ -143,8 +144,8 @@ func SSHLine(base, user string, n app.Node) string {
 	if p := SSHPort(n); p != 22 {
 		port = fmt.Sprintf(" -p %d", p)
 	}
-	return fmt.Sprintf("ssh -i %s -o UserKnownHostsFile=%s%s %s", phrase.ShellQuote(base+".pem"), phrase.ShellQuote(known), port,
-		phrase.ShellQuote(user+"@"+n.Address(app.AddressAccess)))
+	return fmt.Sprintf("ssh -i %s -o UserKnownHostsFile=%s%s %s", humanize.ShellQuote(base+".pem"), humanize.ShellQuote(known), port,
+		humanize.ShellQuote(user+"@"+n.Address(app.AddressAccess)))
 }
 
 // write lists the nodes with how to reach each.

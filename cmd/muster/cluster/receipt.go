@@ -1,15 +1,18 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterReceiptCommand(c *cli.Context) *cobra.Command {
@@ -40,7 +43,7 @@ func clusterReceiptCommand(c *cli.Context) *cobra.Command {
 			if err := printReceipt(c, r); err != nil || !r.Unproven() {
 				return err
 			}
-			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("not proven after %s that nothing of %s is left", cli.Span(w.timeout), r.Name),
+			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("not proven after %s that nothing of %s is left", humanize.Duration(w.timeout), r.Name),
 				Hint: "Muster keeps checking. See later: muster cluster receipt " + r.Cluster}
 		},
 	}
@@ -110,7 +113,7 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 			if !l.GoneAt.IsZero() {
 				gone = l.GoneAt.UTC().Format(time.DateTime)
 			}
-			t.Add(l.Node, string(l.Kind), l.ID, cli.FirstOf(l.Zone, "-"), l.MadeAt.UTC().Format(time.DateTime), gone, cli.Span(l.Lifetime), cli.Money(l.Price), cli.Money(l.Cost))
+			t.Add(l.Node, string(l.Kind), l.ID, cmp.Or(l.Zone, "-"), l.MadeAt.UTC().Format(time.DateTime), gone, humanize.Duration(l.Lifetime), cli.Money(l.Price), cli.Money(l.Cost))
 		}
 		if err := t.Show(c); err != nil {
 			return err
@@ -118,7 +121,7 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 	}
 	fmt.Fprintf(c.Stdout, "\n%s\n", receiptTotal(r))
 	if r.Unpriced > 0 {
-		fmt.Fprintf(c.Stdout, "The price of %s is not known.\n", cli.Plural(r.Unpriced, "resource"))
+		fmt.Fprintf(c.Stdout, "The price of %s is not known.\n", humanize.Count(r.Unpriced, "resource"))
 	}
 	if words := r.ProofWords(); words != "" {
 		fmt.Fprintln(c.Stdout, words)
@@ -128,5 +131,5 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 
 // receiptTotal is the sum of a receipt.
 func receiptTotal(r fleet.Receipt) string {
-	return fmt.Sprintf("%s, %s in all, cost %s, %d left", cli.Plural(len(r.Lines), "resource"), cli.Span(r.Lifetime), cli.Money(r.Cost), r.Left)
+	return fmt.Sprintf("%s, %s in all, cost %s, %d left", humanize.Count(len(r.Lines), "resource"), humanize.Duration(r.Lifetime), cli.Money(r.Cost), r.Left)
 }

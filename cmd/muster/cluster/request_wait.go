@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 )
 
@@ -28,7 +30,7 @@ func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster
 	}
 	fmt.Fprintf(c.Stdout, "Request %d waits for %s.\n", r.ID, cli.RequestNeeds(r))
 	for _, ch := range r.Decision.Changes {
-		fmt.Fprintf(c.Stdout, "The lease is %s instead of %s: %s\n", LeaseText(ch.To), LeaseText(ch.From), cli.FirstOf(ch.Reason, "policy "+ch.Policy))
+		fmt.Fprintf(c.Stdout, "The lease is %s instead of %s: %s\n", LeaseText(ch.To), LeaseText(ch.From), cmp.Or(ch.Reason, "policy "+ch.Policy))
 	}
 	fmt.Fprintf(c.Stdout, "Nothing is made before. See how it stands:  muster request show %d\n", r.ID)
 	return nil, nil
@@ -56,7 +58,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 		now := fmt.Sprintf("request %d waits for %s", r.ID, cli.RequestNeeds(r))
 		if r.Status == cluster.RequestOffered {
 			now = fmt.Sprintf("request %d: %s offers %s, lease %s instead; take it with `muster request confirm %d`", r.ID, r.Offer.By,
-				cli.Plural(r.Offer.Layout.Size(), "node"), LeaseText(r.Offer.Lease), r.ID)
+				humanize.Count(r.Offer.Layout.Size(), "node"), LeaseText(r.Offer.Lease), r.ID)
 		}
 		if r.Status.Open() && now != said {
 			said = now
@@ -89,7 +91,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 		switch {
 		case err == nil:
 		case errors.Is(err, context.DeadlineExceeded):
-			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is not decided after %s, and goes on waiting", r.ID, cli.Span(timeout)), Hint: hint}
+			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is not decided after %s, and goes on waiting", r.ID, humanize.Duration(timeout)), Hint: hint}
 		case errors.Is(err, context.Canceled):
 			return nil, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; request %d goes on waiting", r.ID), Hint: hint}
 		default:
@@ -102,5 +104,5 @@ func LeaseText(d time.Duration) string {
 	if d == 0 {
 		return "for ever"
 	}
-	return cli.Span(d)
+	return humanize.Duration(d)
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/planner"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterRollBackCommand(c *cli.Context) *cobra.Command {
@@ -112,7 +114,7 @@ func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.C
 			return deleting(ctx, c, cl, v, w, 0)
 		}
 		if time.Now().After(deadline) {
-			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the roll-back of %s has not begun after %s", v.Name, cli.Span(undoPatience)),
+			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the roll-back of %s has not begun after %s", v.Name, humanize.Duration(undoPatience)),
 				Hint: "It begins by itself. See how far it is: muster cluster show " + v.ID}
 		}
 		select {

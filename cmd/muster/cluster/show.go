@@ -1,15 +1,18 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterShowCommand(c *cli.Context) *cobra.Command {
@@ -77,9 +80,9 @@ func printTrouble(c *cli.Context, t cluster.Trouble, now time.Time) {
 		fmt.Fprintf(c.Stdout, "  %s: %s\n", f.Step, f.Error)
 	}
 	if t.MoreFailures > 0 {
-		fmt.Fprintf(c.Stdout, "  and %s\n", cli.Plural(t.MoreFailures, "more failed step"))
+		fmt.Fprintf(c.Stdout, "  and %s\n", humanize.Count(t.MoreFailures, "more failed step"))
 	}
-	fmt.Fprintf(c.Stdout, "%s %s ago", t.Began(), cli.Span(now.Sub(t.Since)))
+	fmt.Fprintf(c.Stdout, "%s %s ago", t.Began(), humanize.Duration(now.Sub(t.Since)))
 	if t.CostPerHour > 0 {
 		fmt.Fprintf(c.Stdout, "; its machines cost %s per hour in the meantime", cli.Money(t.CostPerHour))
 	}
@@ -109,13 +112,13 @@ func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
 		if !o.StartedAt.IsZero() && !o.EndedAt.IsZero() {
 			took = "took " + cli.Clock(o.EndedAt.Sub(o.StartedAt))
 		}
-		t.Add("  "+cli.Span(now.Sub(o.CreatedAt))+" ago", o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
+		t.Add("  "+humanize.Duration(now.Sub(o.CreatedAt))+" ago", o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
 	}
 	t.Rows = t.Rows[1:] // without a head
 	if err := t.Show(c); err != nil || len(ops) <= historyShown {
 		return err
 	}
-	_, err := fmt.Fprintf(c.Stdout, "  and %s before.\n", cli.Plural(len(ops)-historyShown, "operation"))
+	_, err := fmt.Fprintf(c.Stdout, "  and %s before.\n", humanize.Count(len(ops)-historyShown, "operation"))
 	return err
 }
 
@@ -125,7 +128,7 @@ func Headline(v cluster.ClusterView) string {
 	line := fmt.Sprintf("%s (%s) is %s", v.Name, v.ID, v.Status)
 	switch {
 	case v.Status == app.ClusterDeleted:
-		line += ": " + cli.FirstOf(v.Message, "every machine is gone")
+		line += ": " + cmp.Or(v.Message, "every machine is gone")
 	case known && !op.HeldUntil.IsZero():
 		line += fmt.Sprintf(": the %s has not begun. %s", op.Kind.Words(), op.Message)
 	case known && op.Status == app.OperationCancelled && op.StartedAt.IsZero() && op.Message != "":
@@ -134,8 +137,8 @@ func Headline(v cluster.ClusterView) string {
 		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind.Words(), op.Status, op.Done, op.Total)
 	case v.Trouble != nil:
 		return line + ": " + v.Trouble.What
-	case cli.FirstOf(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
-		line += ": " + cli.FirstOf(v.Message, op.Message)
+	case cmp.Or(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
+		line += ": " + cmp.Or(v.Message, op.Message)
 	}
 	if known && op.Status.Ended() && !op.StartedAt.IsZero() && !op.EndedAt.IsZero() {
 		line += fmt.Sprintf(" (%s took %s)", op.Kind.Words(), cli.Clock(op.EndedAt.Sub(op.StartedAt)))
@@ -145,7 +148,7 @@ func Headline(v cluster.ClusterView) string {
 
 // facts are the small things about a cluster.
 func facts(v cluster.ClusterView, now time.Time) []string {
-	out := []string{templateText(v), cli.Plural(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
+	out := []string{templateText(v), humanize.Count(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
 	if v.Visibility == app.VisiblePrivate {
 		out = append(out, "private")
 	}
@@ -162,7 +165,7 @@ func leaseWords(c app.Cluster, now time.Time) string {
 	case c.ExpiresAt.Before(now):
 		return "lease is over"
 	}
-	return "lease ends in " + cli.Span(c.ExpiresAt.Sub(now))
+	return "lease ends in " + humanize.Duration(c.ExpiresAt.Sub(now))
 }
 
 // templateText says from which version of which template a cluster was made.

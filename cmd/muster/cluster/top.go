@@ -11,10 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // Rhythm of the live view. Clusters at work are followed by their events; the list is read again when one of them says something, and else only
@@ -148,11 +150,11 @@ func (v *topView) head(now time.Time) string {
 	for _, s := range v.Clusters {
 		cost += s.CostPerHour
 	}
-	parts := []string{now.Format(time.TimeOnly), cli.Plural(v.Work, "cluster") + " at work"}
+	parts := []string{now.Format(time.TimeOnly), humanize.Count(v.Work, "cluster") + " at work"}
 	if q := v.Queue; q != nil {
-		parts = append(parts, cli.Plural(q.Running, "step")+" at work", fmt.Sprintf("%d queued", q.Queued))
+		parts = append(parts, humanize.Count(q.Running, "step")+" at work", fmt.Sprintf("%d queued", q.Queued))
 		if q.Slots >= 0 && q.Workers >= 0 {
-			parts = append(parts, cli.Plural(q.Slots, "slot")+" of "+cli.Plural(q.Workers, "worker"))
+			parts = append(parts, humanize.Count(q.Slots, "slot")+" of "+humanize.Count(q.Workers, "worker"))
 		}
 	}
 	return strings.Join(append(parts, cli.Money(cost)+" an hour for those shown"), " · ")
@@ -252,7 +254,7 @@ func (t *top) draw(v *topView, trouble error) {
 	now, paint := time.Now(), t.c.Painter(t.c.Stdout)
 	lines := []string{paint(cli.ColourHead, cli.Cut(v.head(now), width))}
 	if trouble != nil {
-		lines = append(lines, paint(cli.ColourGoes, cli.Cut("Not read anew for "+cli.Span(now.Sub(v.At))+": "+cli.InLine(app.AsError(trouble).Message), width)))
+		lines = append(lines, paint(cli.ColourGoes, cli.Cut("Not read anew for "+humanize.Duration(now.Sub(v.At))+": "+cli.InLine(app.AsError(trouble).Message), width)))
 	} else {
 		lines = append(lines, "")
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 )
 
@@ -172,7 +174,7 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 	now, err := watch(ctx, c, cl, v.ID, op.ID, after, newProgress(c, progressStream(c), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, cli.Span(timeout)),
+		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, humanize.Duration(timeout)),
 			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
 	case errors.Is(err, context.Canceled):
 		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s goes on", op.Kind.Words(), v.Name),
@@ -196,7 +198,7 @@ func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v clust
 		steps = nil // what is known is worth saying without them
 	}
 	failed := slices.ContainsFunc(steps, func(s app.Step) bool { return s.State == app.StepFailed })
-	if why := cli.FirstOf(op.Message, v.Message); why != "" && (!failed || op.Status != app.OperationFailed) { // else the steps say it
+	if why := cmp.Or(op.Message, v.Message); why != "" && (!failed || op.Status != app.OperationFailed) { // else the steps say it
 		e.Message += ": " + why
 	}
 	e.Hint = failureHint(v, op, steps)
@@ -212,12 +214,12 @@ func failureHint(v cluster.ClusterView, op app.Operation, steps []app.Step) stri
 			continue
 		}
 		if failed++; failed <= most {
-			hint += fmt.Sprintf("%s failed after %s: %s\n", s.ID, cli.Plural(s.Attempt, "attempt"), said.Say(s.ID, s.Error))
+			hint += fmt.Sprintf("%s failed after %s: %s\n", s.ID, humanize.Count(s.Attempt, "attempt"), said.Say(s.ID, s.Error))
 		}
-		first = cli.FirstOf(first, s.ID)
+		first = cmp.Or(first, s.ID)
 	}
 	if failed > most {
-		hint += fmt.Sprintf("and %s more\n", cli.Plural(failed-most, "step"))
+		hint += fmt.Sprintf("and %s more\n", humanize.Count(failed-most, "step"))
 	}
 	if first != "" {
 		hint += fmt.Sprintf("What it said:  muster cluster logs %s --step %s\n", v.ID, first)

@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app/execution"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterWhyCommand(c *cli.Context) *cobra.Command {
@@ -123,7 +125,7 @@ func printQueues(c *cli.Context, q execution.Queues, now time.Time) error {
 		if one.Slots >= 0 {
 			slots = strconv.Itoa(one.Slots)
 		}
-		head := []string{one.Tenant, cli.Span(now.Sub(one.Oldest)), strconv.Itoa(len(one.Operations) + one.More), strconv.Itoa(one.Running), strconv.Itoa(one.Queued), slots}
+		head := []string{one.Tenant, humanize.Duration(now.Sub(one.Oldest)), strconv.Itoa(len(one.Operations) + one.More), strconv.Itoa(one.Running), strconv.Itoa(one.Queued), slots}
 		help := one.Help
 		if len(one.Groups) == 0 {
 			t.Add(append(head, "0", "", help)...)
@@ -136,7 +138,7 @@ func printQueues(c *cli.Context, q execution.Queues, now time.Time) error {
 	if err := t.Show(c); err != nil || q.More == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(c.Stdout, "And %s.\n", cli.Plural(q.More, "more tenant"))
+	_, err := fmt.Fprintf(c.Stdout, "And %s.\n", humanize.Count(q.More, "more tenant"))
 	return err
 }
 
@@ -151,7 +153,7 @@ func printQueue(c *cli.Context, q execution.Queue, now time.Time) error {
 		for _, g := range q.Groups {
 			oldest := "-"
 			if !g.Oldest.IsZero() {
-				oldest = cli.Span(now.Sub(g.Oldest))
+				oldest = humanize.Duration(now.Sub(g.Oldest))
 			}
 			t.Add(strconv.Itoa(g.Count), oldest, g.Text)
 		}
@@ -165,12 +167,12 @@ func printQueue(c *cli.Context, q execution.Queue, now time.Time) error {
 	fmt.Fprintln(c.Stdout)
 	t := cli.NewTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "WHAT KEEPS IT")
 	for _, l := range q.Operations {
-		t.Add(l.Name, l.Kind.Words(), string(l.Status), cli.Span(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
+		t.Add(l.Name, l.Kind.Words(), string(l.Status), humanize.Duration(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
 			strconv.Itoa(l.Queued), strconv.Itoa(l.Ready+l.Waiting), l.Text)
 	}
 	if err := t.Show(c); err != nil || q.More == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(c.Stdout, "And %s.\n", cli.Plural(q.More, "more operation"))
+	_, err := fmt.Fprintf(c.Stdout, "And %s.\n", humanize.Count(q.More, "more operation"))
 	return err
 }

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,13 +10,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
-	"muster/app/resource"
+	"muster/app/humanize"
 	"muster/app/store/backup"
 	"muster/app/store/blob"
 	"muster/app/store/db"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func BackupCommand(c *cli.Context) *cobra.Command {
@@ -92,7 +94,7 @@ func tellBackup(c *cli.Context, to string, taken backup.Taken, size int64) error
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"file": to, "bytes": size, "rows": rows, "migration": taken.Head.Migration, "made_at": taken.Head.MadeAt, "resources": taken.Head.Resources, "missing": taken.Missing})
 	}
-	_, err := fmt.Fprintf(c.Stdout, "%s: %s, %s of %s. Keep the secret key elsewhere: it is not in it.\n", to, resource.Bytes(size), cli.Plural(rows, "row"), cli.Plural(len(taken.Head.Tables), "table"))
+	_, err := fmt.Fprintf(c.Stdout, "%s: %s, %s of %s. Keep the secret key elsewhere: it is not in it.\n", to, humanize.Bytes(size), humanize.Count(rows, "row"), humanize.Count(len(taken.Head.Tables), "table"))
 	return err
 }
 
@@ -102,7 +104,7 @@ func openBlobs(ctx context.Context, data, at string) (*blob.Store, func(), error
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := blob.Open(ctx, blob.Config{URL: cli.FirstOf(at, os.Getenv("MUSTER_BLOB_URL")), Dir: filepath.Join(data, "resources", "blobs"), Spool: spool})
+	b, err := blob.Open(ctx, blob.Config{URL: cmp.Or(at, os.Getenv("MUSTER_BLOB_URL")), Dir: filepath.Join(data, "resources", "blobs"), Spool: spool})
 	if err != nil {
 		_ = os.RemoveAll(spool)
 		return nil, nil, err

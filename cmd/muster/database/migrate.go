@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/store/db"
 	"muster/cmd/muster/cli"
 )
@@ -63,7 +64,7 @@ func migrateStatusCommand(c *cli.Context) *cobra.Command {
 
 func printInspection(c *cli.Context, found db.Inspection) error {
 	if !found.Made {
-		_, err := fmt.Fprintf(c.Stdout, "%s: no tables yet; %s will make them.\n", found.Kind, cli.Plural(len(found.Pending), "migration"))
+		_, err := fmt.Fprintf(c.Stdout, "%s: no tables yet; %s will make them.\n", found.Kind, humanize.Count(len(found.Pending), "migration"))
 		return err
 	}
 	fmt.Fprintf(c.Stdout, "%s %s: migration %d; this program knows %d.\n", found.Kind, found.Version, found.Migration, found.Newest)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/store"
 	"muster/app/store/backup"
 	"muster/app/store/db"
@@ -110,7 +111,7 @@ func checkBackup(ctx context.Context, c *cli.Context, from string, unproven bool
 		what = "A complete, but not authenticated"
 	}
 	_, err = fmt.Fprintf(c.Stdout, "%s backup of the installation %s, made %s by Muster %s on %s (migration %d), with %s, %s and %s.\n", what, head.Installation,
-		head.MadeAt.Format(time.RFC3339), head.Version, head.Database, head.Migration, cli.Plural(m.Rows["clusters"], "cluster"), cli.Plural(m.Rows["operations"], "operation"), cli.Plural(m.Rows["users"], "account"))
+		head.MadeAt.Format(time.RFC3339), head.Version, head.Database, head.Migration, humanize.Count(m.Rows["clusters"], "cluster"), humanize.Count(m.Rows["operations"], "operation"), humanize.Count(m.Rows["users"], "account"))
 	return err
 }
 
@@ -200,23 +201,23 @@ func tellRestore(c *cli.Context, where string, head backup.Head, out db.Outcome,
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"database": where, "made_at": head.MadeAt, "restored": out, "missing_contents": missing, "wrong": wrong})
 	}
-	fmt.Fprintf(c.Stdout, "Restored the installation %s into %s: %s of %s, made %s ago.\n", head.Installation, where, cli.Plural(out.Rows, "row"), cli.Plural(out.Clusters, "standing cluster"), cli.Span(time.Since(head.MadeAt)))
+	fmt.Fprintf(c.Stdout, "Restored the installation %s into %s: %s of %s, made %s ago.\n", head.Installation, where, humanize.Count(out.Rows, "row"), humanize.Count(out.Clusters, "standing cluster"), humanize.Duration(time.Since(head.MadeAt)))
 	if n := len(out.Migrated); n > 0 {
-		fmt.Fprintf(c.Stdout, "Brought up to date by %s.\n", cli.Plural(n, "migration"))
+		fmt.Fprintf(c.Stdout, "Brought up to date by %s.\n", humanize.Count(n, "migration"))
 	}
 	for _, w := range wrong {
 		fmt.Fprintf(c.Stdout, "Look at this: %s.\n", w)
 	}
 	fmt.Fprintf(c.Stdout, "\nWhat happened since the backup is not known any more. Start a server, and then:\n"+
-		"  %s will go on by themselves; look with `muster queue`.\n", cli.Plural(out.Operations, "operation"))
+		"  %s will go on by themselves; look with `muster queue`.\n", humanize.Count(out.Operations, "operation"))
 	if out.Leases > 0 {
-		fmt.Fprintf(c.Stdout, "  The leases of %s were made longer: extend those that are needed with `muster cluster extend`.\n", cli.Plural(out.Leases, "cluster"))
+		fmt.Fprintf(c.Stdout, "  The leases of %s were made longer: extend those that are needed with `muster cluster extend`.\n", humanize.Count(out.Leases, "cluster"))
 	}
 	fmt.Fprint(c.Stdout, "  Machines made since are listed by `muster orphans`, and deleted only when you say so.\n"+
 		"  Clusters whose machines were given back since are marked as failed within minutes: see `muster cluster list`.\n"+
 		"  Passwords, tokens and roles are as they were: take back again what was taken back since (`muster token list`, `muster user list`).\n")
 	if missing > 0 {
-		fmt.Fprintf(c.Stdout, "  %s of resources are not where they should be: bring them back there, or push them again.\n", cli.Plural(missing, "content"))
+		fmt.Fprintf(c.Stdout, "  %s of resources are not where they should be: bring them back there, or push them again.\n", humanize.Count(missing, "content"))
 	}
 	return nil
 }

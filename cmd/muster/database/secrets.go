@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/store"
 	"muster/cmd/muster/cli"
 )
@@ -92,7 +93,7 @@ func secretsStatusCommand(c *cli.Context) *cobra.Command {
 					state = "retired"
 				}
 				if !u.MadeAt.IsZero() {
-					age = cli.Span(time.Since(u.MadeAt))
+					age = humanize.Duration(time.Since(u.MadeAt))
 				}
 				id := fmt.Sprint(u.ID)
 				if u.ID == 0 {
@@ -129,9 +130,9 @@ func secretsRotateCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]int{"values": values, "lost": lost})
 			}
-			fmt.Fprintf(c.Stdout, "%s sealed with a new data key.\n", cli.Plural(values, "value"))
+			fmt.Fprintf(c.Stdout, "%s sealed with a new data key.\n", humanize.Count(values, "value"))
 			if lost > 0 {
-				fmt.Fprintf(c.Stdout, "%s could not be opened: the key that sealed them is lost. They were left as they are.\n", cli.Plural(lost, "value"))
+				fmt.Fprintf(c.Stdout, "%s could not be opened: the key that sealed them is lost. They were left as they are.\n", humanize.Count(lost, "value"))
 			}
 			return nil
 		},
@@ -176,7 +177,7 @@ func secretsRekeyCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]any{"data_keys": n, "keeper": keeper.Name()})
 			}
-			fmt.Fprintf(c.Stdout, "%s wrapped by %s.\n", cli.Plural(n, "data key"), keeper.Name())
+			fmt.Fprintf(c.Stdout, "%s wrapped by %s.\n", humanize.Count(n, "data key"), keeper.Name())
 			if made {
 				fmt.Fprintln(c.Stdout, "The file of the new key was made just now: keep a copy of it elsewhere.")
 			}

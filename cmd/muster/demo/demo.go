@@ -15,6 +15,7 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/app/layout"
 	"muster/cmd/muster/cli"
@@ -159,7 +160,7 @@ func (d *demo) create(ctx context.Context) (v appcluster.ClusterView, err error)
 		return v, err
 	}
 	op, _ := cluster.OperationOf(v, 0)
-	fmt.Fprintf(d.Stdout, "Asked for %q with %s: solved, planned as %s, begun.\n\n", demoTemplate, cli.Plural(v.Size, "node"), cli.Plural(op.Total, "step"))
+	fmt.Fprintf(d.Stdout, "Asked for %q with %s: solved, planned as %s, begun.\n\n", demoTemplate, humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
 	return cluster.WaitFor(ctx, d.Context, d.client, v, 0)
 }
 
@@ -190,7 +191,7 @@ func (d *demo) show(ctx context.Context, v appcluster.ClusterView) error {
 	if err := cluster.PrintCluster(ctx, d.Context, d.client, v); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Stdout, "\nGET %s through the load balancer names all %s:\n", v.Links[0].URL, cli.Plural(named, "application server"))
+	fmt.Fprintf(d.Stdout, "\nGET %s through the load balancer names all %s:\n", v.Links[0].URL, humanize.Count(named, "application server"))
 	for _, line := range cli.Readable(page) {
 		fmt.Fprintf(d.Stdout, "  │ %s\n", line)
 	}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,13 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/store/db"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
 	"muster/cmd/muster/server"
+
+	"github.com/spf13/cobra"
 )
 
 // How a check came out.
@@ -74,7 +76,7 @@ func Command(c *cli.Context) *cobra.Command {
 			if d.where = d.Config.Database; d.where == "" {
 				d.where = joined(d.Config.Data, database.DatabaseFile)
 			}
-			d.ca = cli.FirstOf(c.CA, os.Getenv("MUSTER_CA_FINGERPRINT"))
+			d.ca = cmp.Or(c.CA, os.Getenv("MUSTER_CA_FINGERPRINT"))
 			d.server = c.Server
 			return tellChecks(c, d.look(cmd.Context()))
 		},
@@ -143,7 +145,7 @@ func (d *Doctor) bounded(ctx context.Context, about string, look func(context.Co
 	go func() {
 		found := look(ctx)
 		for i := range found {
-			found[i].About = cli.FirstOf(found[i].About, about)
+			found[i].About = cmp.Or(found[i].About, about)
 		}
 		done <- found
 	}()

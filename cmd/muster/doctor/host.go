@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -16,7 +17,7 @@ import (
 
 	"muster/app/file/catalog"
 	"muster/app/file/catalog/form"
-	"muster/app/resource"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
 	"muster/cmd/muster/families"
@@ -49,12 +50,12 @@ func (d *Doctor) catalog(context.Context) []checked {
 	c, err := catalog.NewReader(o, families.All()).Load(d.Config.Catalogs...)
 	if err != nil {
 		_, _, hint := cli.Judge(err)
-		return broken(cli.FirstOf(hint, "See docs/catalog.md."), "%s", cli.MessageOf(err))
+		return broken(cmp.Or(hint, "See docs/catalog.md."), "%s", cli.MessageOf(err))
 	}
 	d.loaded = c
-	words := fmt.Sprintf("%s, %s, %s.", cli.Plural(len(c.Templates), "template"), cli.Plural(len(c.Services), "service"), cli.Plural(len(c.Providers), "provider"))
+	words := fmt.Sprintf("%s, %s, %s.", humanize.Count(len(c.Templates), "template"), humanize.Count(len(c.Services), "service"), humanize.Count(len(c.Providers), "provider"))
 	if warnings > 0 {
-		return warned("`muster catalog lint` shows them.", "%s It has %s.", words, cli.Plural(warnings, "warning"))
+		return warned("`muster catalog lint` shows them.", "%s It has %s.", words, humanize.Count(warnings, "warning"))
 	}
 	return fine("%s", words)
 }
@@ -94,11 +95,11 @@ func (d *Doctor) data(context.Context) (all []checked) {
 	case err != nil:
 		all = append(all, warned("", "How much room is left in %s cannot be told: %v.", dir, err)...)
 	case free < noRoom:
-		all = append(all, broken("Make room: see \"The disk is full\" in docs/runbooks.md.", "%s has %s left of %s.", dir, resource.Bytes(free), resource.Bytes(total))...)
+		all = append(all, broken("Make room: see \"The disk is full\" in docs/runbooks.md.", "%s has %s left of %s.", dir, humanize.Bytes(free), humanize.Bytes(total))...)
 	case free < littleRoom:
-		all = append(all, warned("Make room before it is full: see \"The disk is full\" in docs/runbooks.md.", "%s has %s left of %s.", dir, resource.Bytes(free), resource.Bytes(total))...)
+		all = append(all, warned("Make room before it is full: see \"The disk is full\" in docs/runbooks.md.", "%s has %s left of %s.", dir, humanize.Bytes(free), humanize.Bytes(total))...)
 	default:
-		all = append(all, fine("%s can be written to, and has %s left of %s.", dir, resource.Bytes(free), resource.Bytes(total))...)
+		all = append(all, fine("%s can be written to, and has %s left of %s.", dir, humanize.Bytes(free), humanize.Bytes(total))...)
 	}
 	return all
 }
@@ -150,9 +151,9 @@ func (d *Doctor) certificate(leaf *x509.Certificate) []checked {
 	case left <= 0:
 		return broken("Renew it; a server reads it again when its file changes.", "The certificate ended %s.", leaf.NotAfter.UTC().Format(time.DateTime))
 	case left < certWarning:
-		return warned("Renew it; a server reads it again when its file changes.", "The certificate ends in %s.", cli.Span(left))
+		return warned("Renew it; a server reads it again when its file changes.", "The certificate ends in %s.", humanize.Duration(left))
 	}
-	return fine("The certificate is valid for %s more.", cli.Span(left))
+	return fine("The certificate is valid for %s more.", humanize.Duration(left))
 }
 
 // address looks at where people and programs reach a server.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,11 +19,10 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/app/fleet"
-	"muster/app/resource"
+	"muster/app/humanize"
 	"muster/app/store/blob"
 	"muster/app/store/db"
 	"muster/bot/slack"
-	"muster/cmd/muster/cli"
 	"muster/cmd/muster/database"
 	"muster/cmd/muster/server"
 	"muster/jobs/queue"
@@ -63,16 +63,16 @@ func (d *Doctor) database(ctx context.Context) (all []checked) {
 	if err := found.Check(); err != nil {
 		return append(all, failedBy(err)...)
 	}
-	words := fmt.Sprintf("%s %s, migration %d, %s", found.Kind, found.Version, found.Migration, resource.Bytes(found.Size))
+	words := fmt.Sprintf("%s %s, migration %d, %s", found.Kind, found.Version, found.Migration, humanize.Bytes(found.Size))
 	switch {
 	case !found.Made:
 		return append(all, fine("%s %s; its tables are made when a server starts.", found.Kind, found.Version)...)
 	case found.TooNew():
 		return append(all, warned("Upgrade this server soon.", "%s. A newer Muster has changed its tables; this one can work with them.", words)...)
 	case len(found.Pending) > 0 && d.Config.NoMigrate:
-		return append(all, broken("Run `muster migrate up`.", "%s. %s pending, and the server was told not to make them.", words, cli.Plural(len(found.Pending), "migration"))...)
+		return append(all, broken("Run `muster migrate up`.", "%s. %s pending, and the server was told not to make them.", words, humanize.Count(len(found.Pending), "migration"))...)
 	case len(found.Pending) > 0:
-		return append(all, warned("A server makes them when it starts; `muster migrate up` does beforehand. Make a backup first: muster backup FILE", "%s. %s pending.", words, cli.Plural(len(found.Pending), "migration"))...)
+		return append(all, warned("A server makes them when it starts; `muster migrate up` does beforehand. Make a backup first: muster backup FILE", "%s. %s pending.", words, humanize.Count(len(found.Pending), "migration"))...)
 	}
 	return append(all, fine("%s.", words)...)
 }
@@ -127,7 +127,7 @@ func (d *Doctor) Redis(ctx context.Context) (all []checked) {
 		all = append(all, broken("Set it in redis.conf: maxmemory-policy noeviction. Else doorbells vanish when memory is short.", "Redis throws away what is in it when memory is short (maxmemory-policy %s).", f.Policy)...)
 	}
 	if f.MaxMemory > 0 && f.Used > f.MaxMemory*9/10 {
-		all = append(all, warned("Raise maxmemory, or look who else uses it.", "Redis uses %s of %s.", resource.Bytes(f.Used), resource.Bytes(f.MaxMemory))...)
+		all = append(all, warned("Raise maxmemory, or look who else uses it.", "Redis uses %s of %s.", humanize.Bytes(f.Used), humanize.Bytes(f.MaxMemory))...)
 	}
 	if f.Replica {
 		all = append(all, broken("Name the primary in REDIS_URL.", "This Redis is a replica, which cannot be written to.")...)
@@ -139,7 +139,7 @@ func (d *Doctor) Redis(ctx context.Context) (all []checked) {
 		all = append(all, warned("Put it nearer to the servers.", "Redis takes %s for an answer.", f.Latency.Round(time.Millisecond))...)
 	}
 	if len(all) == 0 {
-		return fine("Redis %s, %s, answers within %s.", f.Version, resource.Bytes(f.Used), f.Latency.Round(10*time.Microsecond))
+		return fine("Redis %s, %s, answers within %s.", f.Version, humanize.Bytes(f.Used), f.Latency.Round(10*time.Microsecond))
 	}
 	return all
 }
@@ -208,7 +208,7 @@ func (d *Doctor) slack(ctx context.Context) []checked {
 	if d.Config.Slack.Token == "" {
 		return fine("Workspaces are installed on the portal's page “Slack”; `muster slack show` tells how each is.")
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, cli.FirstOf(d.Config.Slack.API, slack.StandardAPI)+"auth.test", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, cmp.Or(d.Config.Slack.API, slack.StandardAPI)+"auth.test", nil)
 	if err != nil {
 		return failedBy(err)
 	}
@@ -225,7 +225,7 @@ func (d *Doctor) slack(ctx context.Context) []checked {
 	}
 	switch {
 	case err != nil:
-		return broken("Check the way to "+cli.FirstOf(d.Config.Slack.API, slack.StandardAPI)+".", "Slack does not answer: %v.", err)
+		return broken("Check the way to "+cmp.Or(d.Config.Slack.API, slack.StandardAPI)+".", "Slack does not answer: %v.", err)
 	case !said.OK:
 		return broken("Take the bot's token from the page “OAuth & Permissions” of your Slack app; see docs/slack.md.", "Slack does not take the bot's token: %s.", said.Error)
 	}
@@ -241,7 +241,7 @@ func (d *Doctor) traces(ctx context.Context) []checked {
 	if err != nil {
 		return nil // the settings say so
 	}
-	port := cli.FirstOf(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")
+	port := cmp.Or(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
 		return warned("Nothing but traces is lost meanwhile.", "Nobody listens where traces go to: %v.", err)
@@ -260,7 +260,7 @@ func (d *Doctor) accounts(ctx context.Context) (all []checked) {
 		return failedBy(err)
 	}
 	defer os.RemoveAll(dir)
-	set := &server.ProviderSet{Dir: dir, Installation: cli.FirstOf(d.inspection.Installation, "doctor"), Log: d.Config.Log}
+	set := &server.ProviderSet{Dir: dir, Installation: cmp.Or(d.inspection.Installation, "doctor"), Log: d.Config.Log}
 	defer set.Close()
 	for _, name := range slices.Sorted(maps.Keys(d.loaded.Providers)) {
 		spec := *d.loaded.Providers[name]

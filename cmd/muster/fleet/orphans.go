@@ -2,15 +2,18 @@ package fleet
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func OrphansCommand(c *cli.Context) *cobra.Command {
@@ -80,7 +83,7 @@ func orphanDelete(ctx context.Context, c *cli.Context, cl *cli.Client, id string
 		what := "orphan " + id
 		for _, o := range r.Orphans {
 			if o.ID == id {
-				what = fmt.Sprintf("machine %s of %s (%s, %s)", o.Machine, o.Provider, cli.FirstOf(o.Cluster, "no cluster"), o.Kind)
+				what = fmt.Sprintf("machine %s of %s (%s, %s)", o.Machine, o.Provider, cmp.Or(o.Cluster, "no cluster"), o.Kind)
 			}
 		}
 		fmt.Fprintf(c.Stderr, "Delete %s? [y/N] ", what)
@@ -111,13 +114,13 @@ func printOrphans(c *cli.Context, r fleet.OrphanReport) error {
 	now := time.Now()
 	switch {
 	case len(r.Orphans) == 0 && r.Unlisted > 0:
-		fmt.Fprintf(c.Stdout, "No orphaned machines in the accounts that could be listed; %s could not.\n", cli.Plural(r.Unlisted, "account"))
+		fmt.Fprintf(c.Stdout, "No orphaned machines in the accounts that could be listed; %s could not.\n", humanize.Count(r.Unlisted, "account"))
 	case len(r.Orphans) == 0:
 		fmt.Fprintln(c.Stdout, "No orphaned machines.")
 	default:
 		t := cli.NewTable("ID", "PROVIDER", "MACHINE", "CLUSTER", "NODE", "KIND", "AGE>", "COST>", "STATE")
 		for _, o := range r.Orphans {
-			t.Add(o.ID, o.Provider, o.Machine, cli.FirstOf(o.Cluster, "-"), cli.FirstOf(o.Node, "-"), string(o.Kind), orphanAge(o, now), cli.Money(o.Cost), orphanState(o, now))
+			t.Add(o.ID, o.Provider, o.Machine, cmp.Or(o.Cluster, "-"), cmp.Or(o.Node, "-"), string(o.Kind), orphanAge(o, now), cli.Money(o.Cost), orphanState(o, now))
 		}
 		if err := t.Show(c); err != nil {
 			return err
@@ -135,11 +138,11 @@ func printOrphans(c *cli.Context, r fleet.OrphanReport) error {
 // accountLine tells what the last look at an account has found.
 func accountLine(a app.Account, now time.Time) string {
 	if a.Unlisted() {
-		return fmt.Sprintf("%s: %s; tried %s ago", a.Provider, a.Error, cli.Span(now.Sub(a.EndedAt)))
+		return fmt.Sprintf("%s: %s; tried %s ago", a.Provider, a.Error, humanize.Duration(now.Sub(a.EndedAt)))
 	}
-	line := fmt.Sprintf("%s: %s, %s", a.Provider, cli.Plural(a.Machines, "machine"), cli.Plural(a.Orphans, "orphan"))
+	line := fmt.Sprintf("%s: %s, %s", a.Provider, humanize.Count(a.Machines, "machine"), humanize.Count(a.Orphans, "orphan"))
 	if !a.EndedAt.IsZero() {
-		line += ", looked at " + cli.Span(now.Sub(a.EndedAt)) + " ago"
+		line += ", looked at " + humanize.Duration(now.Sub(a.EndedAt)) + " ago"
 	}
 	if a.HeldBack > 0 {
 		line += fmt.Sprintf("; %d more are due than a pass deletes: have a look", a.HeldBack)
@@ -152,20 +155,20 @@ func accountLine(a app.Account, now time.Time) string {
 
 func orphanAge(o fleet.Orphan, now time.Time) string {
 	if o.MadeAt.IsZero() {
-		return ">" + cli.Span(now.Sub(o.FirstSeen))
+		return ">" + humanize.Duration(now.Sub(o.FirstSeen))
 	}
-	return cli.Span(now.Sub(o.MadeAt))
+	return humanize.Duration(now.Sub(o.MadeAt))
 }
 
 func orphanState(o fleet.Orphan, now time.Time) string {
 	state := string(o.State)
 	switch {
 	case o.State == fleet.OrphanDue && o.DeleteAt.After(now):
-		state = "deleted in " + cli.Span(o.DeleteAt.Sub(now))
+		state = "deleted in " + humanize.Duration(o.DeleteAt.Sub(now))
 	case o.State == fleet.OrphanDue:
 		state = "deleted in the next pass"
 	case o.State == fleet.OrphanGone:
-		state = "gone since " + cli.Span(now.Sub(o.GoneAt))
+		state = "gone since " + humanize.Duration(now.Sub(o.GoneAt))
 	}
 	if o.Error != "" {
 		state += ": " + o.Error

@@ -5,11 +5,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/pool"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func PoolCommand(c *cli.Context) *cobra.Command {
@@ -91,7 +93,7 @@ func printPool(c *cli.Context, v pool.PoolView) error {
 	}
 	now := time.Now()
 	cli.Line(c.Stdout, "Pool %s (%s): %s", v.Name, v.Mode, poolKind(v.Pool))
-	text := fmt.Sprintf("  %d of %s ready", v.Ready, cli.Plural(v.Count, "machine"))
+	text := fmt.Sprintf("  %d of %s ready", v.Ready, humanize.Count(v.Count, "machine"))
 	for _, x := range []struct {
 		n    int
 		word string
@@ -100,14 +102,14 @@ func printPool(c *cli.Context, v pool.PoolView) error {
 			text += fmt.Sprintf(", %d %s", x.n, x.word)
 		}
 	}
-	cli.Line(c.Stdout, "%s; replaced after %s; %s per hour", text, cli.Span(v.MaxAge), cli.Money(v.CostPerHour))
+	cli.Line(c.Stdout, "%s; replaced after %s; %s per hour", text, humanize.Duration(v.MaxAge), cli.Money(v.CostPerHour))
 	cli.Line(c.Stdout, "  %d handed out today, %d in all", v.HandedToday, v.Handed)
 	if v.Trouble != "" {
 		again := ""
 		if v.RetryAt.After(now) {
-			again = fmt.Sprintf(" It is tried again in %s.", cli.Span(v.RetryAt.Sub(now)))
+			again = fmt.Sprintf(" It is tried again in %s.", humanize.Duration(v.RetryAt.Sub(now)))
 		}
-		cli.Line(c.Stdout, "  Not full for %s: %s%s", cli.Span(now.Sub(v.TroubleAt)), v.Trouble, again)
+		cli.Line(c.Stdout, "  Not full for %s: %s%s", humanize.Duration(now.Sub(v.TroubleAt)), v.Trouble, again)
 	}
 	if len(v.Machines)+len(v.Clusters) == 0 {
 		return nil
@@ -118,7 +120,7 @@ func printPool(c *cli.Context, v pool.PoolView) error {
 		if m.ForCluster != "" {
 			to = m.ForNode + " of " + m.ForCluster
 		}
-		t.Add(m.Cluster, cli.Dash(m.MachineID), string(m.State), cli.Span(now.Sub(m.Since))+" ago", cli.Dash(m.Zone), to)
+		t.Add(m.Cluster, cli.Dash(m.MachineID), string(m.State), humanize.Duration(now.Sub(m.Since))+" ago", cli.Dash(m.Zone), to)
 	}
 	return t.Show(c)
 }
@@ -269,8 +271,8 @@ func printPoolReceipt(c *cli.Context, r pool.PoolReceipt) error {
 	if c.JSON() {
 		return c.PrintJSON(r)
 	}
-	cli.Line(c.Stdout, "Pool %s at %s: %s made, %d handed out, %d given back and proven to be gone.", r.Pool, r.Provider, cli.Plural(r.Machines, "machine"), r.Handed, r.GivenBack)
-	cli.Line(c.Stdout, "  Machines stood in it for %s in all, for %s.", cli.Span(r.Lifetime), cli.Money(r.Cost))
+	cli.Line(c.Stdout, "Pool %s at %s: %s made, %d handed out, %d given back and proven to be gone.", r.Pool, r.Provider, humanize.Count(r.Machines, "machine"), r.Handed, r.GivenBack)
+	cli.Line(c.Stdout, "  Machines stood in it for %s in all, for %s.", humanize.Duration(r.Lifetime), cli.Money(r.Cost))
 	if r.Left > 0 {
 		cli.Line(c.Stdout, "  %d left, or not proven to be gone yet.", r.Left)
 		return nil

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func ProvisionersCommand(c *cli.Context) *cobra.Command {
@@ -50,7 +52,7 @@ func printProvisioners(c *cli.Context, all []app.Provisioner) error {
 		for _, s := range p.Tenants {
 			tenants = append(tenants, fmt.Sprintf("%s=%d", s.Tenant, s.Slots))
 		}
-		heard := cli.Span(time.Since(p.SeenAt))
+		heard := humanize.Duration(time.Since(p.SeenAt))
 		if strings.HasPrefix(p.ID, fleet.LocalPrefix) && p.State.Alive() {
 			heard = "-" // the server's own
 		}
@@ -76,7 +78,7 @@ func ProvisionerDrainCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]int{"draining": n})
 			}
-			_, err = fmt.Fprintf(c.Stdout, "%s: %s draining.\n", args[0], cli.Plural(n, "provisioner"))
+			_, err = fmt.Fprintf(c.Stdout, "%s: %s draining.\n", args[0], humanize.Count(n, "provisioner"))
 			return err
 		},
 	}
@@ -140,13 +142,13 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 			for _, p := range all {
 				used := "never"
 				if !p.UsedAt.IsZero() {
-					used = cli.Span(time.Since(p.UsedAt)) + " ago"
+					used = humanize.Duration(time.Since(p.UsedAt)) + " ago"
 				}
 				tags := cli.Dash(app.TagText(p.Tags))
 				if p.AnyTags {
 					tags = "any"
 				}
-				t.Add(p.Name, strings.ReplaceAll(strings.Join(p.Tenants, ","), fleet.AllTenants, "all"), tags, strconv.Itoa(p.Slots), p.CreatedBy, cli.Span(time.Since(p.CreatedAt)), used)
+				t.Add(p.Name, strings.ReplaceAll(strings.Join(p.Tenants, ","), fleet.AllTenants, "all"), tags, strconv.Itoa(p.Slots), p.CreatedBy, humanize.Duration(time.Since(p.CreatedAt)), used)
 			}
 			return t.Show(c)
 		},

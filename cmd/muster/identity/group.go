@@ -1,12 +1,14 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"muster/app/identity"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func GroupCommand(c *cli.Context) *cobra.Command {
@@ -25,7 +27,7 @@ func groupListCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("NAME", "MEMBERS", "ABOUT")
 		for _, g := range all {
-			t.Add(g.Name, cli.FirstOf(membersText(g), "-"), cli.FirstOf(g.About, "-"))
+			t.Add(g.Name, cmp.Or(membersText(g), "-"), cmp.Or(g.About, "-"))
 		}
 		return t.Show(c)
 	})
@@ -71,7 +73,7 @@ func groupSaveCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.Say(g, "Group %s: %s", g.Name, cli.FirstOf(membersText(g), "no members"))
+		return c.Say(g, "Group %s: %s", g.Name, cmp.Or(membersText(g), "no members"))
 	})
 }
 

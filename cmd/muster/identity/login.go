@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -34,7 +35,7 @@ func LoginCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if name == "" {
-				name = cli.FirstOf(os.Getenv("MUSTER_PROFILE"), all.Current, "default")
+				name = cmp.Or(os.Getenv("MUSTER_PROFILE"), all.Current, "default")
 				if len(args) > 0 {
 					name = nameFor(&all, args[0])
 				}
@@ -51,7 +52,7 @@ func LoginCommand(c *cli.Context) *cobra.Command {
 				return cli.Usagef("SERVER is missing").Hint("Name it once, as in: muster login https://muster.example.com")
 			}
 			if old.Server == p.Server {
-				p.CA, p.Tenant = cli.FirstOf(p.CA, old.CA), cli.FirstOf(p.Tenant, old.Tenant)
+				p.CA, p.Tenant = cmp.Or(p.CA, old.CA), cmp.Or(p.Tenant, old.Tenant)
 			}
 			if err := (&cli.Profiles{}).Set(name, p); err != nil {
 				return err
@@ -91,7 +92,7 @@ func nameFor(all *cli.Profiles, server string) string {
 	}
 	name := strings.ToLower(u.Hostname())
 	if all.Profiles[name] != nil { // the same host with another port
-		name += "-" + cli.FirstOf(u.Port(), u.Scheme)
+		name += "-" + cmp.Or(u.Port(), u.Scheme)
 	}
 	return name
 }
@@ -106,7 +107,7 @@ func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile,
 		if typed && cli.IsTerminal(c.Stdin) {
 			fmt.Fprintln(c.Stderr, "Paste the token, and end with Ctrl-D on a line of its own. It is shown as you type; --token-file does not show it.")
 		}
-		p.Token, err = readToken(c, cli.FirstOf(file, "-"))
+		p.Token, err = readToken(c, cmp.Or(file, "-"))
 	default:
 		p.Token, err = byDevice(ctx, c, cl, p.Server, wanted)
 	}

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/secret"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // SecretCommand keeps named values of a tenant. Values come from a file or standard input, never from the command line, which
@@ -61,9 +63,9 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 			for _, s := range all {
 				used := "never"
 				if s.UsedAt != nil {
-					used = cli.Span(time.Since(*s.UsedAt)) + " ago"
+					used = humanize.Duration(time.Since(*s.UsedAt)) + " ago"
 				}
-				t.Add(s.Name, s.SetBy, cli.Span(time.Since(s.SetAt))+" ago", used)
+				t.Add(s.Name, s.SetBy, humanize.Duration(time.Since(s.SetAt))+" ago", used)
 			}
 			return t.Show(c)
 		},

@@ -1,15 +1,17 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/identity"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
+
+	"github.com/spf13/cobra"
 )
 
 func TenantCommand(c *cli.Context) *cobra.Command {
@@ -29,7 +31,7 @@ func tenantListCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("NAME", "USERS>", "CLUSTERS>", "SLOTS>", "GIVEN>", "ABOUT")
 		for _, x := range all {
-			t.Add(x.Name, strconv.Itoa(x.Users), strconv.Itoa(x.Clusters), slotText(x.Slots), strconv.Itoa(x.SlotsHeld), cli.FirstOf(x.About, "-"))
+			t.Add(x.Name, strconv.Itoa(x.Users), strconv.Itoa(x.Clusters), slotText(x.Slots), strconv.Itoa(x.SlotsHeld), cmp.Or(x.About, "-"))
 		}
 		return t.Show(c)
 	})

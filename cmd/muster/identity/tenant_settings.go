@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"muster/app/humanize"
 	"muster/app/secret"
 	"muster/app/settings"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // fillVariable begins the names of environment variables with values for places of a file of settings.
@@ -210,7 +212,7 @@ func tenantVerdict(r settings.TenantReport, dry bool) string {
 	case !r.OK():
 		return "Nothing was imported: something is wrong with the file."
 	case len(r.Changes) == 0:
-		return fmt.Sprintf("Unchanged: everything in the file is set already (%s).", cli.Plural(r.Same, "setting"))
+		return fmt.Sprintf("Unchanged: everything in the file is set already (%s).", humanize.Count(r.Same, "setting"))
 	case dry:
 		return fmt.Sprintf("Nothing was changed: %s, %d unchanged. To import just this: --as-of %s", what, r.Same, r.AsOf)
 	}

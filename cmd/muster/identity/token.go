@@ -1,16 +1,19 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func TokenCommand(c *cli.Context) *cobra.Command {
@@ -31,7 +34,7 @@ func tokenListCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("ID>", "USER", "LABEL", "SCOPES", "ENDS", "USED", "FROM")
 		for _, k := range all {
-			t.Add(strconv.FormatInt(k.ID, 10), k.User, k.Label, scopesText(k), tokenEnds(k), cli.Since(k.UsedAt), cli.FirstOf(k.UsedFrom, "-"))
+			t.Add(strconv.FormatInt(k.ID, 10), k.User, k.Label, scopesText(k), tokenEnds(k), cli.Since(k.UsedAt), cmp.Or(k.UsedFrom, "-"))
 		}
 		return t.Show(c)
 	})
@@ -55,7 +58,7 @@ func tokenEnds(k identity.Token) string {
 	case k.Expired(now):
 		return "expired"
 	default:
-		return "in " + cli.Span(k.ExpiresAt.Sub(now))
+		return "in " + humanize.Duration(k.ExpiresAt.Sub(now))
 	}
 }
 

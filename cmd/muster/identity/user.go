@@ -1,15 +1,17 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/identity"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func UserCommand(c *cli.Context) *cobra.Command {
@@ -41,7 +43,7 @@ func userListCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("NAME", "ROLE", "GROUPS", "STATE", "SEEN>", "FULL NAME")
 		for _, u := range all {
-			t.Add(u.Name, string(u.Role), cli.FirstOf(strings.Join(u.Groups, ","), "-"), userState(u), cli.Since(u.SeenAt), cli.FirstOf(u.FullName, "-"))
+			t.Add(u.Name, string(u.Role), cmp.Or(strings.Join(u.Groups, ","), "-"), userState(u), cli.Since(u.SeenAt), cmp.Or(u.FullName, "-"))
 		}
 		return t.Show(c)
 	})
@@ -75,7 +77,7 @@ func printUser(c *cli.Context, v identity.UserView) error {
 	fmt.Fprintf(c.Stdout, "%s  %s\n", v.Name, v.FullName)
 	for _, line := range [][2]string{{"Role", string(v.Role)}, {"State", userState(v.User)}, {"E-mail", v.Email}, {"Groups", strings.Join(v.Groups, ", ")},
 		{"Clusters", strings.Join(v.Clusters, ", ")}, {"Tokens", strconv.Itoa(v.Tokens)}, {"Seen", cli.Since(v.SeenAt)}, {"Made by", v.CreatedBy}} {
-		fmt.Fprintf(c.Stdout, "%-9s %s\n", line[0], cli.FirstOf(line[1], "-"))
+		fmt.Fprintf(c.Stdout, "%-9s %s\n", line[0], cmp.Or(line[1], "-"))
 	}
 	return nil
 }

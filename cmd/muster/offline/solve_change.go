@@ -8,11 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/solver/change"
+
+	"github.com/spf13/cobra"
 )
 
 // changeFlags ask for a change of what stands.
@@ -120,9 +122,9 @@ func (q *question) explainedChange(ctx context.Context, known *template.Catalog,
 	moving.AllowMoves = true
 	if change, err := change.New().Change(ctx, known, moving); err == nil && !r.AllowMoves {
 		u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{
-			Text: fmt.Sprintf("allow that services are moved (--allow-moves); %s would be touched", cli.Plural(change.Touched, "machine"))})
+			Text: fmt.Sprintf("allow that services are moved (--allow-moves); %s would be touched", humanize.Count(change.Touched, "machine"))})
 	}
-	u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{Text: fmt.Sprintf("a new cluster of %s instead", cli.Plural(anew.Size, "node")), Request: &anew})
+	u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{Text: fmt.Sprintf("a new cluster of %s instead", humanize.Count(anew.Size, "node")), Request: &anew})
 	return u
 }
 

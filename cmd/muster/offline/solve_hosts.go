@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"muster/app/file/catalog"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
 )
@@ -51,7 +51,7 @@ func (q *question) takeHosts(known *template.Catalog) error {
 
 // nearest is a hint for a name that is not known.
 func nearest(wrong string, names []string) string {
-	if near := phrase.Nearest(wrong, names); near != "" {
+	if near := humanize.Nearest(wrong, names); near != "" {
 		return fmt.Sprintf("Did you mean %s?", near)
 	}
 	return ""

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/layout"
-	"muster/app/phrase"
 	"muster/cmd/muster/cli"
 )
 
@@ -101,7 +101,7 @@ func decodeAll(b []byte, v any) error {
 	var typed *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return fmt.Errorf("%s: %s", placeAt(b, syntax.Offset-1), phrase.GoWords(syntax))
+		return fmt.Errorf("%s: %s", placeAt(b, syntax.Offset-1), humanize.GoWords(syntax))
 	case errors.As(err, &typed):
 		what := strings.ReplaceAll(typed.Field, "StandingNode.", "")
 		if what == "" {

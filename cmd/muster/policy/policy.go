@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,11 +9,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/file/yamlfile"
+	"muster/app/humanize"
 	"muster/app/policy"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func Command(c *cli.Context) *cobra.Command {
@@ -89,7 +92,7 @@ func readPolicy(c *cli.Context, file string) (p policy.Policy, err error) {
 		f.Read(f.Root, &p, "")
 	}
 	if err := f.Err(file, "policy"); err != nil {
-		return p, cli.Usagef("%s", err.Error()).Hint("%s", cli.FirstOf(app.AsError(err).Hint, "A policy looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10."))
+		return p, cli.Usagef("%s", err.Error()).Hint("%s", cmp.Or(app.AsError(err).Hint, "A policy looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10."))
 	}
 	p.SavedBy, p.SavedAt, p.Deleted = "", time.Time{}, false
 	return p, nil
@@ -137,7 +140,7 @@ func policyTryCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(trial)
 		}
-		fmt.Fprintf(c.Stdout, "Of the %s of the past, %d would be decided otherwise.\n", cli.Plural(trial.Looked, "request"), trial.Otherwise)
+		fmt.Fprintf(c.Stdout, "Of the %s of the past, %d would be decided otherwise.\n", humanize.Count(trial.Looked, "request"), trial.Otherwise)
 		if trial.Partial {
 			fmt.Fprintln(c.Stdout, "There was no time for all of them.")
 		}

@@ -1,17 +1,20 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	appcluster "muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/cluster"
+
+	"github.com/spf13/cobra"
 )
 
 func RequestCommand(c *cli.Context) *cobra.Command {
@@ -60,8 +63,8 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "ASKED", "STATUS")
 		for _, r := range list {
-			t.Add(strconv.FormatInt(r.ID, 10), cli.FirstOf(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), cli.Money(r.Terms.Layout.CostPerHour),
-				r.Requester, cli.Span(time.Since(r.AskedAt))+" ago", requestState(r))
+			t.Add(strconv.FormatInt(r.ID, 10), cmp.Or(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), cli.Money(r.Terms.Layout.CostPerHour),
+				r.Requester, humanize.Duration(time.Since(r.AskedAt))+" ago", requestState(r))
 		}
 		return t.Show(c)
 	})
@@ -103,17 +106,17 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 		}
 	}
 	line("Request", "%d, %s", r.ID, requestState(r))
-	line("Asked", "by %s, %s ago: %s", r.Requester, cli.Span(time.Since(r.AskedAt)), r.Title())
+	line("Asked", "by %s, %s ago: %s", r.Requester, humanize.Duration(time.Since(r.AskedAt)), r.Title())
 	line("Cluster", "%s", r.Cluster)
 	printTerms(c, line, r.Terms)
 	for _, s := range r.Decision.Said {
 		line("Policy", "%s (%s) %s", s.Policy, s.Effect, s.Text)
 	}
 	for _, ch := range r.Decision.Changes {
-		line("Changed", "the lease, from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cli.FirstOf(ch.Reason, ch.Policy))
+		line("Changed", "the lease, from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cmp.Or(ch.Reason, ch.Policy))
 	}
 	for _, n := range r.Needs {
-		line("Approvals", "%d of %s; so far: %s", len(n.Approved), n.Words(), cli.FirstOf(strings.Join(n.Approved, ", "), "nobody"))
+		line("Approvals", "%d of %s; so far: %s", len(n.Approved), n.Words(), cmp.Or(strings.Join(n.Approved, ", "), "nobody"))
 	}
 	for _, v := range r.Reviews {
 		line("Review", "%s: %s %s", v.Who, v.Verdict, v.Reason)
@@ -125,23 +128,23 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 	}
 	line("Message", "%s", r.Message)
 	if r.Status.Open() {
-		line("Expires", "in %s", cli.Span(time.Until(r.ExpiresAt)))
+		line("Expires", "in %s", humanize.Duration(time.Until(r.ExpiresAt)))
 	}
 	return nil
 }
 
 func printTerms(c *cli.Context, line func(name, format string, args ...any), t appcluster.Terms) {
-	line("  comes to", "%s, lease %s, %s an hour, plan %.10s", cli.Plural(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease), cli.PriceOf(t.Layout), t.PlanHash)
+	line("  comes to", "%s, lease %s, %s an hour, plan %.10s", humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease), cli.PriceOf(t.Layout), t.PlanHash)
 	for _, g := range t.Layout.Groups {
 		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
 	if a := t.Amended; a != nil {
-		line("  before", "%s, %s an hour", cli.Plural(a.Before.Nodes, "node"), cli.Money(a.Before.CostPerHour))
+		line("  before", "%s, %s an hour", humanize.Count(a.Before.Nodes, "node"), cli.Money(a.Before.CostPerHour))
 		for _, effect := range a.Effects {
 			line("", "%s", effect)
 		}
 		for _, v := range a.Changes {
-			line("  value", "%s: %s -> %s", v.Path, cli.FirstOf(v.Before, "(nothing)"), cli.FirstOf(v.After, "(nothing)"))
+			line("  value", "%s: %s -> %s", v.Path, cmp.Or(v.Before, "(nothing)"), cmp.Or(v.After, "(nothing)"))
 		}
 		for _, note := range a.Notes {
 			line("  note", "%s", note)
@@ -193,7 +196,7 @@ func planShown(ctx context.Context, c *cli.Context, cl *cli.Client, id int64, ha
 	if offer && r.Offer != nil {
 		t = r.Offer.Terms
 	}
-	fmt.Fprintf(c.Stderr, "%s, by %s: %s, lease %s, %s an hour, plan %.10s\n", r.Title(), r.Requester, cli.Plural(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease),
+	fmt.Fprintf(c.Stderr, "%s, by %s: %s, lease %s, %s an hour, plan %.10s\n", r.Title(), r.Requester, humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease),
 		cli.PriceOf(t.Layout), t.PlanHash)
 	return t.PlanHash, nil
 }

@@ -1,13 +1,15 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app/usage"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func UsageCommand(c *cli.Context) *cobra.Command {
@@ -66,7 +68,7 @@ func printUsage(c *cli.Context, u usage.Usage) error {
 	hours := func(x float64) string { return fmt.Sprintf("%.2f", x) }
 	t := cli.NewTable("SINCE", "BY", "NODE HOURS>", "CORE HOURS>", "COST>")
 	for _, l := range u.Lines {
-		t.Add(l.Start.UTC().Format("2006-01-02 15:04"), cli.FirstOf(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), cli.Money(l.Cost))
+		t.Add(l.Start.UTC().Format("2006-01-02 15:04"), cmp.Or(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), cli.Money(l.Cost))
 	}
 	t.Add("in all", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), cli.Money(u.Total.Cost))
 	if err := t.Show(c); err != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -73,6 +74,6 @@ func (s *Server) callbacks(name string) *webhook.Deliverer {
 
 // deliverer sends what people are to be told to the hooks of their tenants.
 func (s *Server) deliverer(name string) *webhook.Deliverer {
-	return &webhook.Deliverer{Name: name, Store: s.Store, Portal: func() webhook.Portal { return webhook.Portal{Base: cli.FirstOf(s.SignIn.URL, s.URL), Path: address.Of} }, Log: s.Log, Now: time.Now, Meter: s.metrics,
+	return &webhook.Deliverer{Name: name, Store: s.Store, Portal: func() webhook.Portal { return webhook.Portal{Base: cmp.Or(s.SignIn.URL, s.URL), Path: address.Of} }, Log: s.Log, Now: time.Now, Meter: s.metrics,
 		Sender: webhook.NewSender(webhook.SenderConfig{Guard: s.guard(), Proxy: s.Hooks.Proxy, Version: cli.VersionName()})}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -12,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	appfleet "muster/app/fleet"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 	"muster/cmd/muster/fleet"
@@ -22,6 +23,8 @@ import (
 	"muster/jobs/coordinator"
 	"muster/jobs/provisioner"
 	rest "muster/portal/client"
+
+	"github.com/spf13/cobra"
 )
 
 // provisionerConfig is what a provisioner is told from outside.
@@ -64,7 +67,7 @@ func ProvisionerCommand(c *cli.Context) *cobra.Command {
 		Example: "  " + TokenEnv + "=… muster provisioner --server https://muster.example.com:8420 --tag region=eu",
 		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			p.server, p.ca = cli.FirstOf(c.Server, os.Getenv("MUSTER_URL")), cli.FirstOf(c.CA, os.Getenv("MUSTER_CA_FINGERPRINT"))
+			p.server, p.ca = cmp.Or(c.Server, os.Getenv("MUSTER_URL")), cmp.Or(c.CA, os.Getenv("MUSTER_CA_FINGERPRINT"))
 			if p.data, err = c.DataDir(); err != nil {
 				return err
 			}
@@ -182,14 +185,14 @@ func provision(ctx context.Context, c *cli.Context, p provisionerConfig) error {
 	defer crew.close()
 	defer tellSystemd(ctx, "works for "+p.server, log)()
 	run := &provisioner.Provisioner{
-		Registration: appfleet.Registration{Name: cli.FirstOf(p.name, host, "provisioner"), Host: host, Version: cli.VersionName(), Tags: p.tags, Slots: p.slots},
+		Registration: appfleet.Registration{Name: cmp.Or(p.name, host, "provisioner"), Host: host, Version: cli.VersionName(), Tags: p.tags, Slots: p.slots},
 		Server:       &coordinator.Remote{URL: p.server, Token: func() string { return p.token }, HTTP: client},
 		Start:        crew.hire, DrainTime: p.drain, Log: log,
 		OnRegister: func(r appfleet.Registered) {
 			if sides.Metrics != "" {
 				fmt.Fprintf(c.Stdout, "Metrics at http://%s/metrics\n", sides.Metrics)
 			}
-			fmt.Fprintf(c.Stdout, "Provisioner %s (%s): %s, %s, registered with %s\n", cli.FirstOf(p.name, host), r.ID, cli.Plural(p.slots, "slot"), app.TagText(p.tags), p.server)
+			fmt.Fprintf(c.Stdout, "Provisioner %s (%s): %s, %s, registered with %s\n", cmp.Or(p.name, host), r.ID, humanize.Count(p.slots, "slot"), app.TagText(p.tags), p.server)
 		},
 	}
 	return run.Run(ctx)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"time"
@@ -36,7 +37,7 @@ func (s *Server) runWorkers(ctx context.Context) error {
 	}
 	host, _ := os.Hostname()
 	p := &provisioner.Provisioner{
-		Registration: fleet.Registration{Name: "server on " + cli.FirstOf(host, "this host"), Host: host, Version: cli.VersionName(), Tags: s.Tags, Slots: s.Workers},
+		Registration: fleet.Registration{Name: "server on " + cmp.Or(host, "this host"), Host: host, Version: cli.VersionName(), Tags: s.Tags, Slots: s.Workers},
 		Server:       s.Services.Fleet.Registries.LocalRegistry(s.LocalWorkers(), s.alone()),
 		Log:          s.Log,
 		OnRegister:   func(fleet.Registered) { s.registeredOnce.Do(func() { close(s.registered) }) },

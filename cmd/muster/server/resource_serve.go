@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -8,11 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"muster/app/humanize"
 	"muster/app/resource"
 	"muster/app/store/blob"
 	"muster/cmd/muster/cli"
 	"muster/jobs/cache"
+
+	"github.com/spf13/cobra"
 )
 
 // resourceConfig says where a server keeps resources, and how much of them.
@@ -35,7 +38,7 @@ func (r *resourceConfig) declare(cmd *cobra.Command) {
 
 // check completes and refuses. The environment counts where a flag does not say.
 func (r *resourceConfig) check() error {
-	r.URL = cli.FirstOf(r.URL, os.Getenv("MUSTER_BLOB_URL"))
+	r.URL = cmp.Or(r.URL, os.Getenv("MUSTER_BLOB_URL"))
 	if r.Cache < 1<<20 {
 		return cli.Usagef("--resource-cache must be a MiB at least")
 	}
@@ -86,7 +89,7 @@ func (b *byteSize) Set(s string) error {
 	return cli.Usagef("%q is not a number of bytes", s).Hint("It looks like 500MiB, 2GB or 1048576.")
 }
 
-func (b *byteSize) String() string { return strings.ReplaceAll(resource.Bytes(int64(*b)), " ", "") }
+func (b *byteSize) String() string { return strings.ReplaceAll(humanize.Bytes(int64(*b)), " ", "") }
 
 func (b *byteSize) Type() string { return "bytes" }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net/mail"
 	"net/url"
 	"strings"
@@ -25,7 +26,7 @@ type securityConfig struct{ Contact, Policy string }
 func (f securityFlags) read(env func(string) (string, bool)) (c securityConfig, err error) {
 	of := func(flag, name string) string {
 		v, _ := env(name)
-		return strings.TrimSpace(cli.FirstOf(flag, v))
+		return strings.TrimSpace(cmp.Or(flag, v))
 	}
 	c.Contact, c.Policy = of(f.contact, "MUSTER_SECURITY_CONTACT"), of(f.policy, "MUSTER_SECURITY_POLICY")
 	if a, err := mail.ParseAddress(strings.TrimPrefix(c.Contact, "mailto:")); err == nil && a.Name == "" {

@@ -7,10 +7,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"muster/app/phrase"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
+
+	"github.com/spf13/cobra"
 )
 
 // checkAddress refuses what is not HOST:PORT, before anything is opened.
@@ -26,7 +27,7 @@ func checkAddress(flag, address string) error {
 		err = fmt.Errorf("%q is not the name or address of a host", host)
 	}
 	if err != nil {
-		return cli.Usagef("--%s: %s", flag, phrase.GoWords(err)).Hint("An address looks like 127.0.0.1:8080; :8080 listens on every address of this machine.")
+		return cli.Usagef("--%s: %s", flag, humanize.GoWords(err)).Hint("An address looks like 127.0.0.1:8080; :8080 listens on every address of this machine.")
 	}
 	return nil
 }

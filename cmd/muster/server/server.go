@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -8,10 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // Command is what superadmins ask a running server about itself.
@@ -45,7 +48,7 @@ func serverSettingsCommand(c *cli.Context) *cobra.Command {
 				redis += " (does not answer: " + f.RedisDown + ")"
 			}
 			fmt.Fprintf(c.Stdout, "server    %s\nversion   %s (%s)\nup for    %s\nleads     %s\ndatabase  %s, migration %d, clock %s ahead\nqueue     %s\n\n",
-				f.Server, f.Version, f.Go, cli.Span(f.Uptime), leads, f.Database, f.Migration, f.Skew, redis)
+				f.Server, f.Version, f.Go, humanize.Duration(f.Uptime), leads, f.Database, f.Migration, f.Skew, redis)
 			t := cli.NewTable("SETTING", "VALUE", "FROM", "WHAT IT DOES")
 			for _, s := range f.Settings {
 				t.Add(s.Name, settingWords(s), s.From, s.About)
@@ -87,7 +90,7 @@ func serverProvidersCommand(c *cli.Context) *cobra.Command {
 				if t.IsZero() {
 					return "-"
 				}
-				return cli.Span(now.Sub(t)) + " ago"
+				return humanize.Duration(now.Sub(t)) + " ago"
 			}
 			t := cli.NewTable("PROVIDER", "TYPE", "CALLS/H>", "FAILED/H", "LEFT>", "THROTTLED", "WAITING>", "LAST CALL", "LISTED", "LAST ERROR")
 			for _, p := range out.Providers {
@@ -97,9 +100,9 @@ func serverProvidersCommand(c *cli.Context) *cobra.Command {
 					left = fmt.Sprintf("%.0f of %d", p.Left, p.Rate.Burst)
 				}
 				if p.Throttled > 0 {
-					throttled = "for " + cli.Span(p.Throttled)
+					throttled = "for " + humanize.Duration(p.Throttled)
 				}
-				t.Add(p.Name, p.Type, strconv.Itoa(all), failedWords(p.Hour), left, throttled, strconv.Itoa(p.Waiting), ago(p.LastAt), ago(p.Listed.EndedAt), cli.FirstOf(p.LastError, "-"))
+				t.Add(p.Name, p.Type, strconv.Itoa(all), failedWords(p.Hour), left, throttled, strconv.Itoa(p.Waiting), ago(p.LastAt), ago(p.Listed.EndedAt), cmp.Or(p.LastError, "-"))
 			}
 			return t.Show(c)
 		},
@@ -115,5 +118,5 @@ func failedWords(by map[app.Code]int) string {
 		}
 	}
 	slices.Sort(words)
-	return cli.FirstOf(strings.Join(words, ", "), "-")
+	return cmp.Or(strings.Join(words, ", "), "-")
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -14,12 +15,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 	"muster/app"
 	"muster/cmd/muster/cli"
 	"muster/portal/oidc"
 	"muster/portal/site"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 )
 
 // signInFlags are what is said on the command line of how people come in.
@@ -43,7 +45,7 @@ type SignInConfig struct {
 func (f signInFlags) read(env func(string) (string, bool)) (c SignInConfig, err error) {
 	of := func(flag, name string) string {
 		v, _ := env(name)
-		return strings.TrimSpace(cli.FirstOf(flag, v))
+		return strings.TrimSpace(cmp.Or(flag, v))
 	}
 	if c.URL, err = publicURL(of(f.url, "MUSTER_PUBLIC_URL")); err != nil {
 		return c, err

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -40,7 +41,7 @@ func readSlack(env func(string) (string, bool)) (c SlackConfig, err error) {
 		return strings.TrimSpace(v)
 	}
 	c = SlackConfig{Secret: of("SLACK_SIGNING_SECRET"), AppToken: of("SLACK_APP_TOKEN"), Token: of("SLACK_BOT_TOKEN"), ClientID: of("SLACK_CLIENT_ID"), ClientSecret: of("SLACK_CLIENT_SECRET"),
-		Tenant: cli.FirstOf(of("MUSTER_SLACK_TENANT"), app.DefaultTenant), Currency: of("MUSTER_CURRENCY")}
+		Tenant: cmp.Or(of("MUSTER_SLACK_TENANT"), app.DefaultTenant), Currency: of("MUSTER_CURRENCY")}
 	if c.API, err = slack.CheckAPI(of("SLACK_API_URL")); err != nil {
 		return c, cli.Usagef("SLACK_API_URL: %s", app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
 	}

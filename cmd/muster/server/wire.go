@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -242,7 +243,7 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	at := cli.FirstOf(s.SignIn.URL, s.URL)
+	at := cmp.Or(s.SignIn.URL, s.URL)
 	elsewhere, err := s.SignIn.open(at)
 	if err != nil {
 		return err

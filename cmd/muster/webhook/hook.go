@@ -10,11 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/webhook"
 	"muster/cmd/muster/cli"
 	"muster/portal/wire"
+
+	"github.com/spf13/cobra"
 )
 
 // testPatience is how long `muster hook test` waits for what happens to the test.
@@ -67,7 +69,7 @@ func printHooks(c *cli.Context, all []webhook.Hook) error {
 			}
 		}
 		if h.Last != nil {
-			last = answerWords(h.Last.Status) + " " + cli.Span(now.Sub(h.Last.At)) + " ago"
+			last = answerWords(h.Last.Status) + " " + humanize.Duration(now.Sub(h.Last.At)) + " ago"
 		}
 		if h.Script != "" {
 			h.URL, h.Format = "(script)", "-"
@@ -354,7 +356,7 @@ func printDeliveries(c *cli.Context, list []webhook.HookDelivery, next int64) er
 		if d.Vetoed {
 			answer += ", no"
 		}
-		t.Add(strconv.FormatInt(d.ID, 10), string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), answer, cli.Span(now.Sub(d.QueuedAt)), d.Title)
+		t.Add(strconv.FormatInt(d.ID, 10), string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), answer, humanize.Duration(now.Sub(d.QueuedAt)), d.Title)
 	}
 	if err := t.Show(c); err != nil || next == 0 {
 		return err
@@ -443,7 +445,7 @@ func NoticesCommand(c *cli.Context) *cobra.Command {
 			if n.Text != "" {
 				text += " " + n.Text
 			}
-			t.Add(cli.Span(time.Since(n.At)), string(n.Kind), cli.OneLine(text))
+			t.Add(humanize.Duration(time.Since(n.At)), string(n.Kind), cli.OneLine(text))
 		}
 		if err := t.Show(c); err != nil || next == 0 {
 			return err

@@ -7,15 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app"
+	"muster/app/family"
+	"muster/app/humanize"
+	"muster/app/template"
+
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/availabilityzones"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/limits"
 	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
-	"muster/app"
-	"muster/app/family"
-	"muster/app/phrase"
-	"muster/app/template"
 )
 
 // Findings are what is notified of an account.
@@ -122,7 +123,7 @@ func (f *Findings) Zone(ctx context.Context, s *Session, wanted []string) {
 		zone, _, _ := strings.Cut(w, ":") // an administrator may name a host behind it
 		if !slices.Contains(zones, zone) {
 			e := app.Errorf(app.EInvalid, "there is no zone %q, or it has no working host", zone)
-			e.Hint = phrase.Suggest(zone, zones)
+			e.Hint = humanize.Suggest(zone, zones)
 			f.Bad(family.AboutRegion, w, e)
 		}
 	}

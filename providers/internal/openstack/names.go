@@ -8,12 +8,13 @@ import (
 	"sync"
 	"time"
 
+	"muster/app"
+	"muster/app/humanize"
+
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
 	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
 	"github.com/gophercloud/gophercloud/v2/pagination"
-	"muster/app"
-	"muster/app/phrase"
 )
 
 // Names keeps what names stand for, for a while.
@@ -78,7 +79,7 @@ func flavorOf(all []flavors.Flavor, name string) (flavors.Flavor, error) {
 		return all[i], nil
 	}
 	e := app.Errorf(app.EInvalid, "the project has no flavor %q", name)
-	e.Field, e.Hint = "flavor", phrase.Suggest(name, slices.Compact(names))
+	e.Field, e.Hint = "flavor", humanize.Suggest(name, slices.Compact(names))
 	return flavors.Flavor{}, e
 }
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
-	"muster/solver/internal/humanize"
 )
 
 // Flaw is one thing for which a request cannot be asked, with how it might be mended; the best guess comes first.
@@ -64,7 +64,7 @@ func didYouMean(near, all []string) string {
 	case len(all) == 1:
 		return fmt.Sprintf("There is %s.", all[0])
 	case len(all) > 1:
-		return fmt.Sprintf("There are %s.", humanize.Names(all))
+		return fmt.Sprintf("There are %s.", humanize.Some(all, 8))
 	}
 	return "There is none."
 }
@@ -192,7 +192,7 @@ func (v *reviewer) types(of TypeSort, reason string) {
 	near := nearNames(want, may)
 	repairs := instead(of.Name, want, append(near, Others(near, may)...), of.Asked)
 	repairs = append(repairs, v.elsewhere(of, want, list)...)
-	what, other := capital(of.Name), "It has "+humanize.Names(offers)+"."
+	what, other := capital(of.Name), "It has "+humanize.Some(offers, 8)+"."
 	if len(offers) == 0 {
 		other = "It has none."
 	}
@@ -204,11 +204,11 @@ func (v *reviewer) types(of TypeSort, reason string) {
 		v.say(app.EInvalid, reason, of.Name, "", repairs, "Provider %s has no %s.", v.provider, of.Name)
 	case want == "":
 		v.say(app.EInvalid, reason, of.Name, other, repairs, "Provider %s has no %s that template %s allows (%s).", v.provider,
-			of.Name, v.r.Template, humanize.Names(list))
+			of.Name, v.r.Template, humanize.Some(list, 8))
 	case !slices.Contains(all, want):
 		v.say(app.EInvalid, reason, of.Name, didYouMean(near, may), repairs, "%s %s does not exist.", what, want)
 	case len(list) > 0 && !slices.Contains(list, want):
-		v.say(app.EInvalid, reason, of.Name, "It allows "+humanize.Names(list)+".", repairs, "Template %s does not allow %s %s.",
+		v.say(app.EInvalid, reason, of.Name, "It allows "+humanize.Some(list, 8)+".", repairs, "Template %s does not allow %s %s.",
 			v.r.Template, of.Name, want)
 	case v.barred(of, want):
 		v.say(app.EInvalid, reason, of.Name, didYouMean(nil, may), repairs, "Template %s allows no node of %s %s.",

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/layout"
 	"muster/app/template"
-	"muster/solver/internal/humanize"
 )
 
 // names looks at each service that was asked for by itself: whether there is such a service, and whether it may be used.
@@ -40,7 +40,7 @@ func (v *reviewer) names() {
 			v.say(app.ENotFound, MissingService, "services", didYouMean(near, usable), repairs, "Service %s does not exist.", s)
 			continue
 		}
-		v.say(app.EInvalid, IncompatibleServices, "services", fmt.Sprintf("It allows %s.", humanize.Names(usable)), repairs,
+		v.say(app.EInvalid, IncompatibleServices, "services", fmt.Sprintf("It allows %s.", humanize.Some(usable, 8)), repairs,
 			"Template %s does not allow service %s.", v.r.Template, s)
 	}
 }
@@ -118,7 +118,7 @@ func (v *reviewer) missing(s, need string) {
 	case len(would) > 0:
 		hint = fmt.Sprintf("%s would provide it.", humanize.Or(would))
 	case len(barred) > 0:
-		hint = fmt.Sprintf("Only what template %s does not allow provides it: %s.", v.r.Template, humanize.Names(barred))
+		hint = fmt.Sprintf("Only what template %s does not allow provides it: %s.", v.r.Template, humanize.Some(barred, 8))
 	}
 	v.say(app.EInvalid, MissingDependency, "services", hint, repairs,
 		"%s requires %s, which is not on the cluster or in the list of services to add.", s, need)

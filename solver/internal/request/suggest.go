@@ -3,7 +3,7 @@ package request
 import (
 	"slices"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // someNear is how many near names are offered at most.
@@ -17,10 +17,10 @@ func nearNames(written string, names []string) []string {
 		errors int
 	}
 	var found []near
-	w := phrase.FoldName(written)
+	w := humanize.FoldName(written)
 	for _, name := range Distinct(names) {
-		n := phrase.FoldName(name)
-		if d := phrase.EditDistance(w, n); d <= max(1, max(len(w), len(n))/3) {
+		n := humanize.FoldName(name)
+		if d := humanize.EditDistance(w, n); d <= max(1, max(len(w), len(n))/3) {
 			found = append(found, near{name, d})
 		}
 	}

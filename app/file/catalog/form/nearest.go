@@ -3,12 +3,12 @@ package form
 import (
 	"fmt"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // DidYouMean returns a hint that names the candidate nearest to what was written, or "" where none is near.
 func DidYouMean(written string, candidates []string) string {
-	if n := phrase.Nearest(written, candidates); n != "" {
+	if n := humanize.Nearest(written, candidates); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
 	return ""

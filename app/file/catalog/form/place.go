@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // place is where a key belongs: the keys above it, from the top of the entry. Where any name may stand it is anyName.
@@ -58,7 +58,7 @@ func elsewhere(places []place, path, key string) string {
 	}
 	best, found := 0, []string(nil)
 	for _, p := range places {
-		if phrase.FoldName(p.key) != phrase.FoldName(key) {
+		if humanize.FoldName(p.key) != humanize.FoldName(key) {
 			continue
 		}
 		steps := p.stepsFrom(here)

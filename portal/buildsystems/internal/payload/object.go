@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
-	"muster/app/phrase"
+	"muster/app/humanize"
 )
 
 // Object is a JSON object and where it stands. One that is not there is empty, so that it can be asked, too: it has nothing.
@@ -129,7 +129,7 @@ func (o *Object) Only(names ...string) {
 		if !slices.Contains(names, name) {
 			o.Wrong(name, "There is no such field.")
 			if e, ok := (*o.first).(*app.Error); ok && e.Hint == "" && e.Field == o.place(name) {
-				e.Hint = phrase.Suggest(name, names)
+				e.Hint = humanize.Suggest(name, names)
 			}
 			return
 		}
