@@ -54,7 +54,7 @@ func TestExamplesLoad(t *testing.T) {
 	}
 }
 
-// node stands in for a machine: it runs the scripts as the shell automator would.
+// node represents a machine: it runs the scripts as the shell automator would.
 type node struct {
 	t       *testing.T
 	c       *template.Catalog
