@@ -140,7 +140,7 @@ func (d *desk) deliver(going []*reporting) {
 			return
 		}
 		if err == nil {
-			err = app.Errorf(app.EInternal, "The server answered %d reports with %d answers.", len(going), len(answers))
+			err = app.Errorf(app.EInternal, "The server sent %d reports but %d answers.", len(going), len(answers))
 		}
 		if app.CodeOf(err) != app.ETransient || ctx.Err() != nil {
 			for _, g := range going {

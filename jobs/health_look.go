@@ -57,7 +57,7 @@ func look(ctx context.Context, sh family.Shell, n family.NodeContext, address st
 	}
 	for _, c := range checks {
 		if _, told := found[c.service]; !told {
-			found[c.service] = c.check.Asks() + ": it does not end"
+			found[c.service] = c.check.Asks() + ": timed out"
 		}
 	}
 	return found, nil

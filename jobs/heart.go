@@ -146,7 +146,7 @@ func (h *heart) beat() {
 	defer cancel()
 	directives, err := h.coord.Heartbeat(ctx, h.worker, fences)
 	if err != nil {
-		h.log.Warn("heartbeat did not arrive", "error", err)
+		h.log.Warn("heartbeat failed", "error", err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -196,7 +196,7 @@ func (h *heart) giveUp() {
 		case v.ended.IsZero():
 			v.ended = time.Now()
 		case time.Since(v.ended) > letGo:
-			h.log.Error("a step does not stop although it was told to; it is given up", "operation", f.Operation, "step", f.Index)
+			h.log.Error("a cancelled step didn't stop; abandoning it", "operation", f.Operation, "step", f.Index)
 			v.gone = true
 			delete(h.held, f)
 		}

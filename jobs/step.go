@@ -88,7 +88,7 @@ func (w *actions) guarded(t remote.Target, guarded bool) remote.Target {
 		t.Guard = w.Guard
 	default:
 		t.Guard = func(context.Context, string, string) (net.Conn, error) {
-			return nil, app.Errorf(app.EForbidden, "This worker reaches no machines of tenants' own providers.")
+			return nil, app.Errorf(app.EForbidden, "This worker can't use the tenant's own providers.")
 		}
 	}
 	return t

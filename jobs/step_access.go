@@ -18,7 +18,7 @@ func ensureAccess(ctx context.Context, as *execution.Assignment, sh family.Shell
 	}
 	err := remote.EnsureAuthority(ctx, sh, as.Node.SSHUser, as.SSHKey)
 	if e := app.AsError(err); err != nil && e.Reason == "not_written" {
-		out(family.StreamErr, "Certificates will not open this machine, only the cluster's key: "+e.Message)
+		out(family.StreamErr, "SSH certificates won't work on this machine, only the cluster's key: "+e.Message)
 		return nil
 	}
 	return err

@@ -106,7 +106,7 @@ func (w *Worker) Follow(ctx context.Context, server execution.WorkWaiter) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Say(w.Log, "asking for work", err)
+		trouble.Say(w.Log, "Claiming work", err)
 		switch {
 		case err != nil:
 			failed++

@@ -118,7 +118,7 @@ func (g *guarded) Describe(ctx context.Context, id string) (family.Machine, erro
 	return timed(ctx, g, g.limits.describe, "describe", func(ctx context.Context) (family.Machine, error) {
 		m, err := g.inner.Describe(ctx, id)
 		if err == nil && m.Tags[family.TagInstallation] != g.installation {
-			return family.Machine{}, app.Errorf(app.ENotFound, "machine %q is not one of this installation", id)
+			return family.Machine{}, app.Errorf(app.ENotFound, "machine %q doesn't belong to this installation", id)
 		}
 		return m, err
 	})
@@ -153,7 +153,7 @@ func (g *guarded) Delete(ctx context.Context, id string) error {
 		case err != nil:
 			return struct{}{}, err
 		case m.Tags[family.TagInstallation] != g.installation:
-			return struct{}{}, app.Errorf(app.EForbidden, "machine %q does not belong to this installation and is left alone", id)
+			return struct{}{}, app.Errorf(app.EForbidden, "machine %q doesn't belong to this installation and isn't changed", id)
 		}
 		return struct{}{}, g.inner.Delete(ctx, id)
 	})
@@ -200,7 +200,7 @@ func (g *guarded) CheckAccount(ctx context.Context, needs family.AccountNeeds) (
 		if err != nil {
 			return []family.Finding{Finding(err)}, nil
 		}
-		return []family.Finding{{About: family.AboutCredentials, OK: true, Message: fmt.Sprintf("The account answers, and has %d machines of this installation.", len(ms))}}, nil
+		return []family.Finding{{About: family.AboutCredentials, OK: true, Message: fmt.Sprintf("The account is accessible and has %s of this installation.", humanize.Count(len(ms), "machine"))}}, nil
 	}
 	needs.Machines = slices.Clone(needs.Machines)
 	for i := range needs.Machines {
@@ -283,7 +283,7 @@ func (g *guarded) SetName(ctx context.Context, m family.Machine) error {
 		return nil
 	}
 	if m.Tags[family.TagInstallation] != g.installation || m.Tags[family.TagIntent] == "" {
-		return app.Errorf(app.EInternal, "%s: name: the machine %q does not carry the tags of this installation", g.name, m.ID)
+		return app.Errorf(app.EInternal, "%s: name: machine %q doesn't have this installation's tags", g.name, m.ID)
 	}
 	_, err := timed(ctx, g, g.limits.names, "name", func(ctx context.Context) (struct{}, error) { return struct{}{}, n.SetName(ctx, m) })
 	return err
@@ -293,7 +293,7 @@ func (g *guarded) SetName(ctx context.Context, m family.Machine) error {
 func (g *guarded) power(ctx context.Context, verb, id string, act func(family.Sleeper, context.Context, string) error) error {
 	s, ok := family.PowerOf[family.Sleeper](g.inner)
 	if !ok {
-		return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("%s: %s: machines of this provider cannot be stopped and kept", g.name, verb)}
+		return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("%s: %s: this provider can't stop and keep machines", g.name, verb)}
 	}
 	if _, err := g.Describe(ctx, id); err != nil {
 		return err

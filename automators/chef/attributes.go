@@ -29,11 +29,11 @@ func readAttributes(text string) (map[string]any, error) {
 		return nil, nil
 	}
 	refuse := func(why string) error {
-		return &app.Error{Code: app.EInvalid, Reason: "not_json", Field: "json_attributes", Message: "json_attributes is no JSON object: " + why + ".",
-			Hint: `It is written like {"apache": {"port": 8080}}.`}
+		return &app.Error{Code: app.EInvalid, Reason: "not_json", Field: "json_attributes", Message: "json_attributes isn't a valid JSON object: " + why + ".",
+			Hint: `For example, {"apache": {"port": 8080}}.`}
 	}
 	if len(text) > mostJSON {
-		return nil, refuse(fmt.Sprintf("it has more than %d bytes", mostJSON))
+		return nil, refuse(fmt.Sprintf("it exceeds %d bytes", mostJSON))
 	}
 	attributes, err := decode([]byte(text))
 	if err != nil {
@@ -63,10 +63,10 @@ func decode(b []byte) (map[string]any, error) {
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, errors.New("it is another kind of value")
+		return nil, errors.New("it isn't an object")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the object")
+		return nil, errors.New("there is text after the object")
 	}
 	return object, nil
 }
@@ -100,12 +100,12 @@ func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
 	}
 	plain, err := json.Marshal(call.Config)
 	if err != nil {
-		return nil, app.Errorf(app.EInvalid, "The cluster configuration cannot be written as JSON: %w", err)
+		return nil, app.Errorf(app.EInvalid, "Can't encode the cluster configuration as JSON: %w", err)
 	}
 	config := map[string]any{}
 	if len(call.Config) > 0 {
 		if config, err = decode(plain); err != nil { // one kind of value, of the many that YAML, Go and JSON have
-			return nil, fmt.Errorf("reading back the cluster configuration: %w", err)
+			return nil, fmt.Errorf("reading the cluster configuration: %w", err)
 		}
 	}
 	top := merged(config, own)
@@ -119,7 +119,7 @@ func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
 	mine["outputs"] = outputs
 	out, err := json.Marshal(merged(top, map[string]any{"coopr": told, "muster": mine}))
 	if err != nil {
-		return nil, fmt.Errorf("the attributes cannot be written as JSON: %w", err)
+		return nil, fmt.Errorf("encoding the attributes as JSON: %w", err)
 	}
 	return out, nil
 }
@@ -171,7 +171,7 @@ var item = regexp.MustCompile(`^(?:recipe\[[A-Za-z0-9_.-]+(?:::[A-Za-z0-9_.-]+)?
 // readRunList understands a run list, with commas or line breaks between its items, and gives it as Chef takes it.
 func readRunList(text string) (string, error) {
 	wrong := func(message string) error {
-		return &app.Error{Code: app.EInvalid, Reason: "bad_run_list", Field: "run_list", Message: message, Hint: "It is written like recipe[apache2::default],role[web]."}
+		return &app.Error{Code: app.EInvalid, Reason: "bad_run_list", Field: "run_list", Message: message, Hint: "For example, recipe[apache2::default],role[web]."}
 	}
 	items := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' })
 	var out []string
@@ -180,7 +180,7 @@ func readRunList(text string) (string, error) {
 			continue
 		}
 		if !item.MatchString(one) {
-			return "", wrong(fmt.Sprintf("%.100q is no recipe or role in the run list.", one))
+			return "", wrong(fmt.Sprintf("%.100q isn't a valid recipe or role.", one))
 		}
 		if !slices.Contains(out, one) {
 			out = append(out, one)
@@ -188,7 +188,7 @@ func readRunList(text string) (string, error) {
 	}
 	switch {
 	case len(out) == 0:
-		return "", wrong("The automator chef-solo needs a run list.")
+		return "", wrong("The chef-solo automator needs a run list.")
 	case len(out) > mostItems:
 		return "", wrong(fmt.Sprintf("The run list has more than %d items.", mostItems))
 	}

@@ -13,7 +13,7 @@ import (
 	"muster/automators/internal/node"
 )
 
-const adviceMissing = "Use an image with Chef or Cinc, or name a package with `--chef-package URL#sha256=…` (MUSTER_CHEF_PACKAGE) where the provisioner runs."
+const adviceMissing = "Use an image with Chef or Cinc, or set `--chef-package URL#sha256=…` (MUSTER_CHEF_PACKAGE) on the provisioner."
 
 // Package is a package of Chef or Cinc for nodes to get.
 type Package struct {
@@ -26,22 +26,22 @@ var hexSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // ParsePackage reads URL#sha256=HEX, as the one who makes the package tells it. Nothing is installed whose sum is not known. EInvalid says what is wrong.
 func ParsePackage(text string) (Package, error) {
 	wrong := func(why string) (Package, error) {
-		return Package{}, &app.Error{Code: app.EInvalid, Reason: "chef_package", Field: "chef-package", Message: "The package of Chef cannot be used: " + why + ".",
-			Hint: "It is written like https://packages.example.com/cinc_18.deb#sha256=HEX."}
+		return Package{}, &app.Error{Code: app.EInvalid, Reason: "chef_package", Field: "chef-package", Message: "The Chef package is invalid: " + why + ".",
+			Hint: "For example, https://packages.example.com/cinc_18.deb#sha256=HEX."}
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || u.Host == "" {
-		return wrong("it is no URL")
+		return wrong("it isn't a URL")
 	}
 	sum := strings.ToLower(strings.TrimPrefix(u.Fragment, "sha256="))
 	u.Fragment = ""
 	switch {
 	case u.Scheme != "https" || u.User != nil:
-		return wrong("it is not fetched by https without a password")
+		return wrong("it must be an https URL without a password")
 	case !strings.HasSuffix(u.Path, ".deb") && !strings.HasSuffix(u.Path, ".rpm"):
-		return wrong("it ends neither in .deb nor in .rpm")
+		return wrong("it must end in .deb or .rpm")
 	case !hexSum.MatchString(sum):
-		return wrong("its SHA-256 is missing")
+		return wrong("its SHA-256 is required")
 	}
 	return Package{URL: u.String(), SHA256: sum}, nil
 }

@@ -132,7 +132,7 @@ muster_quietly docker rm --force --volumes "$muster_name" || ! muster_there || e
 muster_say "the container $muster_name is not there"`,
 	app.ActionReload: `muster_ours
 muster_quietly docker kill --signal HUP "$muster_name" || exit
-muster_say "the container $muster_name was told to read its configuration again"`,
+muster_say "signalled the container $muster_name to reload its configuration"`,
 	app.ActionCheck: `muster_look
 [ "$muster_health" != unhealthy ] || muster_fell "the health check of the container $muster_name fails"
 muster_say "the container $muster_name runs"`,

@@ -38,13 +38,13 @@ func hieraData(config map[string]any) (whole, classes string, err error) {
 	}
 	asJSON, err := json.Marshal(config)
 	if err != nil {
-		return "", "", app.Errorf(app.EInvalid, "The cluster configuration cannot be written as JSON: %w", err)
+		return "", "", app.Errorf(app.EInvalid, "Can't encode the cluster configuration as JSON: %w", err)
 	}
 	var plain map[string]any
 	dec := json.NewDecoder(bytes.NewReader(asJSON))
 	dec.UseNumber()
 	if err := dec.Decode(&plain); err != nil {
-		return "", "", app.Errorf(app.EInvalid, "The cluster configuration cannot be read back: %w", err)
+		return "", "", app.Errorf(app.EInvalid, "Can't read the cluster configuration: %w", err)
 	}
 	byClass := map[string]any{}
 	for k, v := range plain {
@@ -115,7 +115,7 @@ func factsOf(call family.ServiceCall) (string, error) {
 		"action": string(call.Action), "operation": call.Operation, "step": call.Step, "resources": call.Resources, "services": orEmpty(call.Services), "peers": peers,
 	})
 	if err != nil {
-		return "", app.Errorf(app.EInvalid, "The node's facts cannot be written: %w", err)
+		return "", app.Errorf(app.EInvalid, "Can't encode the node's facts: %w", err)
 	}
 	return string(b), nil
 }

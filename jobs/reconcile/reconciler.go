@@ -81,7 +81,7 @@ func (r *Reconciler) Run(ctx context.Context) {
 	r.prepare()
 	defer r.work.Wait()
 	for {
-		r.say("looking after accounts", r.tick(ctx))
+		r.say("Checking accounts", r.tick(ctx))
 		if loop.Pause(ctx, min(reconcileTick, r.Watch)) != nil {
 			return
 		}
@@ -174,7 +174,7 @@ func (r *Reconciler) begin(ctx context.Context, what string, do func(context.Con
 		ctx, cancel := context.WithTimeout(ctx, passTime)
 		defer cancel()
 		if err := loop.Safely(func() error { do(ctx); return nil }); err != nil {
-			r.Log.Error("looking after an account went wrong", "what", what, "error", err)
+			r.Log.Error("account check crashed", "what", what, "error", err)
 		}
 	})
 }
@@ -184,7 +184,7 @@ func (r *Reconciler) look(ctx context.Context, name string, mode fleet.OrphanMod
 	began := time.Now()
 	held, err := r.Accounts.HoldAccount(ctx, name, r.Name, began, accountHold)
 	if err != nil || !held {
-		r.say("taking turns at account "+name, err)
+		r.say("Scheduling checks of account "+name, err)
 		r.later(name, time.Now().Add(reconcileGap))
 		return
 	}
@@ -198,9 +198,9 @@ func (r *Reconciler) look(ctx context.Context, name string, mode fleet.OrphanMod
 		err = p.run(ctx)
 	}
 	if ctx.Err() == context.Canceled {
-		err = fmt.Errorf("cut short: %w", ctx.Err())
+		err = fmt.Errorf("interrupted: %w", ctx.Err())
 	} else {
-		r.say("looking after account "+name, err)
+		r.say("Checking account "+name, err)
 	}
 	if err != nil {
 		p.account.Error = app.AsError(err).ForPeople()
@@ -214,7 +214,7 @@ func (r *Reconciler) look(ctx context.Context, name string, mode fleet.OrphanMod
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	r.say("writing down what was found in accounts", r.Accounts.EndPass(end, r.Name, p.account))
+	r.say("Saving the results of account checks", r.Accounts.EndPass(end, r.Name, p.account))
 	at := r.after(name, err, p.next)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -100,7 +100,7 @@ func (c *Conn) refuse(chans <-chan ssh.NewChannel, reqs <-chan *ssh.Request) {
 				chans = nil
 				continue
 			}
-			_ = nc.Reject(ssh.UnknownChannelType, "nothing of this kind here")
+			_ = nc.Reject(ssh.UnknownChannelType, "unsupported channel type")
 		case r, ok := <-reqs:
 			if !ok {
 				reqs = nil

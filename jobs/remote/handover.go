@@ -70,7 +70,7 @@ func SameKey(a, b []byte) bool {
 func publicOf(private []byte) (string, error) {
 	key, err := ssh.ParsePrivateKey(private)
 	if err != nil {
-		return "", app.Errorf(app.EInternal, "a cluster's key cannot be read")
+		return "", app.Errorf(app.EInternal, "can't read a cluster's key")
 	}
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey()))), nil
 }
@@ -87,7 +87,7 @@ func authorizedKeys(ctx context.Context, sh family.Shell, cmd family.Command, in
 		return err
 	}
 	return &app.Error{Code: app.EInvalid, Reason: "not_written",
-		Message: fmt.Sprintf("The user's authorized_keys could not be written (exit code %d): %s", exit, &last)}
+		Message: fmt.Sprintf("Can't write the user's authorized_keys (exit code %d): %s", exit, &last)}
 }
 
 // nameScript gives the machine the name h where it has another one, as far as it can: in its file, and with its kernel. The file is what counts at
@@ -99,7 +99,7 @@ const nameScript = `[ "$(cat /etc/hostname 2>/dev/null)" = "$h" ] || printf '%s\
 // SetHostname changes the host name of a machine. Doing it again changes nothing. Where it cannot be done, it is EInvalid with reason "not_named".
 func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) error {
 	if !hostName.MatchString(name) {
-		return app.Errorf(app.EInvalid, "%.80q cannot be a host name.", name)
+		return app.Errorf(app.EInvalid, "%.80q isn't a valid host name.", name)
 	}
 	if len(name) > 64 { // more than kernels take
 		name, _, _ = strings.Cut(name, ".")
@@ -113,7 +113,7 @@ func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) e
 	if err != nil || exit == 0 {
 		return err
 	}
-	return &app.Error{Code: app.EInvalid, Reason: "not_named", Message: fmt.Sprintf("The machine did not take its name (exit code %d): %s", exit, &last)}
+	return &app.Error{Code: app.EInvalid, Reason: "not_named", Message: fmt.Sprintf("Can't set the machine's host name (exit code %d): %s", exit, &last)}
 }
 
 // WaitAny is Wait for a machine of which it is not known by which of several keys it is opened: all are tried in turn, the first that is let in returns the

@@ -148,7 +148,7 @@ func writeHosts(ctx context.Context, sh family.Shell, h hostsWrite) error {
 	}
 	return &app.Error{
 		Code: app.EInvalid, Reason: "not_written",
-		Message: because("The host names could not be written to "+file+" (exit code "+strconv.Itoa(exit)+")", last.String()),
+		Message: because("Can't write host names to "+file+" (exit code "+strconv.Itoa(exit)+")", last.String()),
 	}
 }
 
@@ -167,7 +167,7 @@ func hostsBlock(entries []family.HostEntry) (string, error) {
 		b.WriteString(addr.String())
 		for _, n := range e.Names {
 			if !hostName.MatchString(n) {
-				return "", app.Errorf(app.EInvalid, "%q is not a host name.", n)
+				return "", app.Errorf(app.EInvalid, "%q isn't a valid host name.", n)
 			}
 			b.WriteString(" " + n)
 		}

@@ -210,7 +210,7 @@ func (p *Pool) refile(k *kept, t Target) {
 }
 
 func stopping() *app.Error {
-	return &app.Error{Code: app.ECancelled, Message: "This worker is stopping."}
+	return &app.Error{Code: app.ECancelled, Message: "This worker is shutting down."}
 }
 
 // alive tells whether k can be given out. What was idle for a while is asked first: where a machine has vanished without

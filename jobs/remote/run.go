@@ -51,9 +51,9 @@ func (c *Conn) run(ctx context.Context, cmd family.Command, out family.Output, c
 
 // These ask for another session. An attempt that was waited for may end without telling how.
 var (
-	errNoResident = &app.Error{Code: app.ETransient, Message: "The machine has no bash to stay there"}
-	errMore       = &app.Error{Code: app.ETransient, Message: "What is left of earlier attempts on the machine has to be looked at"}
-	errLone       = &app.Error{Code: app.ETransient, Message: "The earlier attempt ended without an outcome"}
+	errNoResident = &app.Error{Code: app.ETransient, Message: "The machine has no bash for a long-running session"}
+	errMore       = &app.Error{Code: app.ETransient, Message: "Earlier attempts on the machine must be checked first"}
+	errLone       = &app.Error{Code: app.ETransient, Message: "The earlier attempt ended without a result"}
 )
 
 // alone is how many seconds are left of ctx.
@@ -128,7 +128,7 @@ func (c *Conn) openError(ctx context.Context, err error) error {
 	}
 	var open *ssh.OpenChannelError
 	if errors.Is(err, errRefused) || errors.As(err, &open) {
-		return &app.Error{Code: app.ETransient, Reason: "no_session", Message: "The machine at " + c.target.endpoint() + " opens no session", Err: err}
+		return &app.Error{Code: app.ETransient, Reason: "no_session", Message: "The machine at " + c.target.endpoint() + " refused to open a session", Err: err}
 	}
 	return c.lost(err)
 }

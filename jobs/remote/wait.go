@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 const (
@@ -96,11 +97,11 @@ func wait(ctx context.Context, t Target, set settings) (*Conn, error) {
 	}
 }
 
-// waited says what was waited for, how long, and what stood in the way.
+// waited says what was waited for, how long, and the last failure.
 func waited(ctx context.Context, t Target, began time.Time, last error) error {
-	e := ended(ctx, fmt.Sprintf("waiting for SSH on %s (%s so far)", t, time.Since(began).Round(time.Second/10)))
+	e := ended(ctx, fmt.Sprintf("waiting for SSH on %s (%s so far)", t, humanize.Duration(time.Since(began))))
 	if last != nil {
-		e.Message += "; the last failure was: " + last.Error()
+		e.Message += "; last error: " + last.Error()
 	}
 	return e
 }

@@ -251,7 +251,7 @@ type invocation struct {
 func (v invocation) request(plainShell bool) ([]byte, error) {
 	line := humanize.ShellQuote(v.line)
 	if len(v.line) > commandMax || len(line) > commandMax {
-		return nil, app.Errorf(app.ETooLarge, "The command line has %d bytes; more than %d do not fit. Send it on the standard input.", len(line), commandMax)
+		return nil, app.Errorf(app.ETooLarge, "The command line is %d bytes long; the limit is %d. Send it on standard input instead.", len(line), commandMax)
 	}
 	wrapper, claim := v.quotedWrapper(), quotedClaim
 	if v.full {

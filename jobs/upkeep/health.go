@@ -41,7 +41,7 @@ func (c *HealthClock) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Say(c.Log, "asking for rounds of health checks that are due", err)
+		trouble.Say(c.Log, "Scheduling health checks", err)
 		wait := ringMost
 		if !next.IsZero() {
 			wait = min(max(next.Sub(now), ringLeast), ringMost)
@@ -75,10 +75,10 @@ func (m *Mender) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Say(m.Log, "repairing sick nodes", err)
+		trouble.Say(m.Log, "Repairing unhealthy nodes", err)
 		if n > 0 {
 			observe.MeterOf(m.Meter).Add(observe.MetricRepairs, float64(n))
-			m.Log.Info("clusters with sick nodes are being repaired, as their templates say", "clusters", n)
+			m.Log.Info("repairing clusters with unhealthy nodes, as their templates configure", "clusters", n)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/webhook"
 )
 
@@ -37,13 +38,13 @@ func buildBody(n app.BuildNews, p Portal) ([]byte, *app.Error) {
 	for {
 		b, err := json.Marshal(buildEvent{Type: "build." + string(n.State), Timestamp: n.At, Data: d})
 		if err != nil {
-			return nil, app.Errorf(app.EInternal, "What the build is told cannot be written down: %w", err)
+			return nil, app.Errorf(app.EInternal, "Can't encode the build hook's message: %w", err)
 		}
 		if len(b) <= webhook.MaxHookBody {
 			return b, nil
 		}
 		if len(d.Nodes) == 0 {
-			return nil, app.Errorf(app.ETooLarge, "What the build is told is larger than %d KiB.", webhook.MaxHookBody>>10)
+			return nil, app.Errorf(app.ETooLarge, "The build hook's message is larger than %s.", humanize.Bytes(webhook.MaxHookBody))
 		}
 		d.Nodes = d.Nodes[:len(d.Nodes)/2]
 		d.More = len(n.Nodes) - len(d.Nodes)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/app/webhook"
 )
@@ -38,7 +39,7 @@ func veto(a answer) string {
 	}
 	reason = strings.TrimRight(short(oneLine(reason), longestReason), ".")
 	if reason == "" {
-		reason = "it answered " + strings.TrimSpace(strconv.Itoa(a.Status)+" "+http.StatusText(a.Status))
+		reason = "it responded " + strings.TrimSpace(strconv.Itoa(a.Status)+" "+http.StatusText(a.Status))
 	}
 	return reason
 }
@@ -49,13 +50,13 @@ func newsBody(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	for {
 		b, err := json.Marshal(newsValue(n, d.Format, p))
 		if err != nil {
-			return nil, app.Errorf(app.EInternal, "What the hook is told cannot be written down: %w", err)
+			return nil, app.Errorf(app.EInternal, "Can't encode the operation hook's message: %w", err)
 		}
 		if len(b) <= webhook.MaxHookBody {
 			return b, nil
 		}
 		if len(n.Nodes) == 0 {
-			return nil, app.Errorf(app.ETooLarge, "What the hook is told is larger than %d KiB.", webhook.MaxHookBody>>10)
+			return nil, app.Errorf(app.ETooLarge, "The operation hook's message is larger than %s.", humanize.Bytes(webhook.MaxHookBody))
 		}
 		n.Nodes = n.Nodes[:len(n.Nodes)/2]
 	}

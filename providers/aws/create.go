@@ -85,7 +85,7 @@ func (c *cloud) launch(ctx context.Context, w wanted, in *ec2.RunInstancesInput,
 			ask.NetworkInterfaces[0].SubnetId = subnet.SubnetId
 			for {
 				if generation == generations {
-					return nil, app.Errorf(app.EConflict, "Machines of intent %s were made and deleted so often that EC2 remembers no other name for it.", w.spec.Intent)
+					return nil, app.Errorf(app.EConflict, "The machine of intent %s was created and deleted too often: EC2 accepts no further client token.", w.spec.Intent)
 				}
 				ask.ClientToken = ref(token(w.spec, value(subnet.SubnetId), spot, generation))
 				if slices.Contains(used, *ask.ClientToken) {
@@ -138,7 +138,7 @@ func (c *cloud) run(ctx context.Context, spec appfamily.MachineSpec, ask *ec2.Ru
 	case err != nil:
 		return nil, err
 	case len(out.Instances) != 1:
-		return nil, app.Errorf(app.ETransient, "EC2 made %d instances where one was asked for.", len(out.Instances))
+		return nil, app.Errorf(app.ETransient, "EC2 created %d instances instead of one.", len(out.Instances))
 	case gone(out.Instances[0]):
 		return nil, errUsed
 	}
@@ -166,7 +166,7 @@ func (c *cloud) shown(ctx context.Context, i types.Instance) (*types.Instance, e
 
 // stillborn returns the error for an instance that EC2 took, and then ended by itself. Its reason is a word as of an error, after who is to blame.
 func stillborn(i types.Instance) error {
-	e := app.Errorf(app.ETransient, "EC2 ended instance %s as soon as it was made%s.", value(i.InstanceId), reasonOf(i))
+	e := app.Errorf(app.ETransient, "EC2 terminated instance %s right after creation%s.", value(i.InstanceId), reasonOf(i))
 	if i.StateReason == nil {
 		return e
 	}
@@ -174,7 +174,7 @@ func stillborn(i types.Instance) error {
 	switch blame, rest, _ := strings.Cut(word, "."); {
 	case word == "Client.UserInitiatedShutdown":
 	case word == "Client.InternalError":
-		e.Code, e.Hint = app.EInvalid, "This is mostly a KMS key that the account may not use for its disks, or an image's snapshot that is gone: look at the key's policy."
+		e.Code, e.Hint = app.EInvalid, "Usually the account can't use the KMS key of its disks, or the image's snapshot is gone: check the key's policy."
 	case blame == "Client", rest == "InsufficientInstanceCapacity":
 		e.Code = codeFor(rest, "", 0)
 	}

@@ -146,15 +146,15 @@ func (d *dns) zoneByID(ctx context.Context, id string) (hostedZone, error) {
 	out, err := d.records.getHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
 	switch {
 	case because(err, reasonNoZone):
-		return hostedZone{}, noZone("dns_zone_id", reasonNoZone, "Take an ID that aws route53 list-hosted-zones shows, or leave dns_zone_id empty.",
-			"There is no hosted zone %s in this account.", id)
+		return hostedZone{}, noZone("dns_zone_id", reasonNoZone, "Use an ID listed by aws route53 list-hosted-zones, or leave dns_zone_id empty.",
+			"Hosted zone %s doesn't exist in this account.", id)
 	case err != nil:
 		return hostedZone{}, err
 	case out.HostedZone == nil:
-		return hostedZone{}, app.Errorf(app.ETransient, "Route 53 answers without the hosted zone %s that it was asked for.", id)
+		return hostedZone{}, app.Errorf(app.ETransient, "Route 53's response doesn't contain hosted zone %s.", id)
 	}
 	if has := records.Plain(value(out.HostedZone.Name)); has != d.NameZone() {
-		return hostedZone{}, noZone("dns_zone_id", "", "Correct dns_zone or dns_zone_id.", "The hosted zone %s is that of %s, not of %s.", id, has, d.NameZone())
+		return hostedZone{}, noZone("dns_zone_id", "", "Correct dns_zone or dns_zone_id.", "Hosted zone %s is for %s, not %s.", id, has, d.NameZone())
 	}
 	return zoneFrom(*out.HostedZone), nil
 }
@@ -177,8 +177,8 @@ func (d *dns) zoneByName(ctx context.Context) (hostedZone, error) {
 	}
 	switch len(found) {
 	case 0:
-		return hostedZone{}, noZone("dns_zone", reasonNoZone, "Make it (aws route53 create-hosted-zone), or correct the setting dns_zone.",
-			"The account has no hosted zone %s in Route 53.", d.NameZone())
+		return hostedZone{}, noZone("dns_zone", reasonNoZone, "Create it (aws route53 create-hosted-zone), or correct the setting dns_zone.",
+			"Route 53 hosted zone %s doesn't exist in this account.", d.NameZone())
 	case 1:
 		return found[0], nil
 	}
@@ -187,7 +187,7 @@ func (d *dns) zoneByName(ctx context.Context) (hostedZone, error) {
 		each = append(each, fmt.Sprintf("%s (%s)", z.id, z.kind()))
 	}
 	slices.Sort(each)
-	return hostedZone{}, noZone("dns_zone_id", "", "Say in the setting dns_zone_id which of them is meant; what everybody shall find belongs into a public one.",
+	return hostedZone{}, noZone("dns_zone_id", "", "Set dns_zone_id to one of them: a public zone if everyone must be able to resolve the names.",
 		"The account has %d hosted zones %s: %s.", len(found), d.NameZone(), strings.Join(each, ", "))
 }
 

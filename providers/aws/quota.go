@@ -35,7 +35,7 @@ func (c *cloud) quotaCallOf(conf sdk.Config) quotaCall {
 		case err != nil:
 			return 0, err
 		case out.Quota == nil || out.Quota.Value == nil:
-			return 0, app.Errorf(app.ETransient, "Service Quotas tells no value of %s.", code)
+			return 0, app.Errorf(app.ETransient, "Service Quotas has no value for %s.", code)
 		}
 		return *out.Quota.Value, nil
 	}
@@ -53,7 +53,7 @@ func silentQuota(err error) string {
 	if errors.As(err, &api) {
 		return api.ErrorCode()
 	}
-	return "it cannot be reached"
+	return "can't connect"
 }
 
 // family are instance types that share a quota of vCPUs; there is one for on-demand and one for spot. "" where AWS has none, or more than one.

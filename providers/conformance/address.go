@@ -26,9 +26,9 @@ func (h addresses[S]) keepsAddress(t S) {
 		at := m.Addresses[app.AddressAccess]
 		switch {
 		case m.State == family.MachineRunning && at == "":
-			t.Errorf("%s says that the machine runs, and not where it is reached: %v", from, m.Addresses)
+			t.Errorf("%s reports a running machine without an address: %v", from, m.Addresses)
 		case at != "" && told != "" && at != told:
-			t.Fatalf("%s says that the machine is reached at %s, after %s was told", from, at, told)
+			t.Fatalf("%s reports the machine at %s after it moved to %s", from, at, told)
 		case at != "":
 			told = at
 		}

@@ -137,5 +137,5 @@ func (c *cloud) rename(ctx context.Context, d *godo.Droplet, name string) error 
 			return err
 		}
 	}
-	return app.Errorf(app.ETransient, "Droplet %d has not got the name %s yet.", d.ID, name)
+	return app.Errorf(app.ETransient, "Droplet %d isn't named %s yet.", d.ID, name)
 }

@@ -20,7 +20,7 @@ var idForm = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
 func (e *engine) inspect(ctx context.Context, id string) (*container.InspectResponse, error) {
 	if !idForm.MatchString(id) {
-		return nil, app.Errorf(app.ENotFound, "There is no container %q.", id)
+		return nil, app.Errorf(app.ENotFound, "Container %q doesn't exist.", id)
 	}
 	h, _ := ctx.Value(heardKey{}).(*heard)
 	r, err := e.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})

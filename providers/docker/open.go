@@ -52,7 +52,7 @@ func open(raw map[string]any) (*engine, error) {
 		client.WithHTTPResponseHook(overhear),
 	)
 	if err != nil {
-		return nil, account.Invalid("host", "the engine's address cannot be used: %w", err)
+		return nil, account.Invalid("host", "invalid engine address: %w", err)
 	}
 	return &engine{settings: s, raw: account.Settings(raw), api: api}, nil
 }

@@ -51,7 +51,7 @@ func told(err error) error {
 	if err == nil {
 		return nil
 	}
-	return app.Errorf(app.EInternal, "the provider's program gave a result that cannot be: %w", err)
+	return app.Errorf(app.EInternal, "the provider's program returned an invalid result: %w", err)
 }
 
 // Create makes a machine.
@@ -63,7 +63,7 @@ func (a *account) Create(ctx context.Context, spec family.MachineSpec) (family.M
 func (a *account) Describe(ctx context.Context, id string) (family.Machine, error) {
 	m, err := a.askMachine(ctx, verbMachine, idParams{id})
 	if err == nil && m.ID != id {
-		return family.Machine{}, app.Errorf(app.EInternal, "asked for machine %q, the provider's program gave %q", id, m.ID)
+		return family.Machine{}, app.Errorf(app.EInternal, "asked for machine %q, the provider's program returned %q", id, m.ID)
 	}
 	return m, err
 }

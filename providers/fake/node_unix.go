@@ -46,7 +46,7 @@ func serverConfig(host ssh.Signer, allowed func() ssh.PublicKey) *ssh.ServerConf
 			if bytes.Equal(k.Marshal(), allowed().Marshal()) {
 				return &ssh.Permissions{}, nil
 			}
-			return nil, errors.New("this key is not let in")
+			return nil, errors.New("this key isn't authorized")
 		},
 	}
 	c.AddHostKey(host)
@@ -121,7 +121,7 @@ func (m *node) serve(raw net.Conn) {
 	work.Go(func() { ssh.DiscardRequests(reqs) })
 	for nc := range chans {
 		if nc.ChannelType() != "session" {
-			_ = nc.Reject(ssh.UnknownChannelType, "only sessions are offered")
+			_ = nc.Reject(ssh.UnknownChannelType, "only sessions are supported")
 			continue
 		}
 		ch, chReqs, err := nc.Accept()

@@ -148,7 +148,7 @@ func (t *throttle) admit(now time.Time) error {
 		return nil
 	}
 	t.refused++
-	e := app.Errorf(app.ERateLimit, "the fake cloud was asked too often")
+	e := app.Errorf(app.ERateLimit, "the fake cloud's rate limit is reached")
 	e.RetryAfter = wait
 	return e
 }

@@ -33,7 +33,7 @@ func place(id string) (zone, name string, ok bool) {
 	return zone, name, ok && zoneForm.MatchString(zone) && nameForm.MatchString(name)
 }
 
-func absent(id string) error { return app.Errorf(app.ENotFound, "there is no machine %q", id) }
+func absent(id string) error { return app.Errorf(app.ENotFound, "machine %q doesn't exist", id) }
 
 // Describe returns the machine as it is now.
 func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
@@ -68,7 +68,7 @@ func (p *Provider) whole(ctx context.Context, i *gcp.Instance) (family.Machine, 
 		return m, err
 	}
 	if !ready {
-		m.State, m.Note = family.MachineStarting, "has not finished its startup script"
+		m.State, m.Note = family.MachineStarting, "its startup script is still running"
 	}
 	return m, nil
 }
@@ -226,7 +226,7 @@ func (p *Provider) instances(ctx context.Context, tags map[string]string) ([]*gc
 }
 
 func unreachable(what string) error {
-	return &app.Error{Code: app.ETransient, Reason: "partial", Message: fmt.Sprintf("not all zones could be asked for their machines: %s", what)}
+	return &app.Error{Code: app.ETransient, Reason: "partial", Message: fmt.Sprintf("can't list machines in all zones: %s", what)}
 }
 
 // Delete removes the machine with its disks and returns when it is gone.

@@ -29,7 +29,7 @@ func (p *Provider) await(ctx context.Context, project string, op *gcp.Operation)
 		if err != nil {
 			err = coded(err)
 			if app.CodeOf(err) == app.ENotFound { // it says nothing of what was operated on
-				return app.Errorf(app.ETransient, "the operation %s is not known any more: %w", op.Name, err)
+				return app.Errorf(app.ETransient, "operation %s no longer exists: %w", op.Name, err)
 			}
 			return err
 		}

@@ -69,7 +69,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 	}
 	tags, err := json.Marshal(spec.Tags)
 	if err != nil {
-		return app.Errorf(app.EInvalid, "the tags cannot be written: %w", err)
+		return app.Errorf(app.EInvalid, "can't encode the tags: %w", err)
 	}
 	zone := base(i.Zone)
 	if spec.Firewall != nil {

@@ -37,9 +37,9 @@ func Install(ctx context.Context, sh family.Shell, n family.NodeContext, s Softw
 	if exit != 0 {
 		hint := s.Hint
 		if hint == "" {
-			hint = "Take an image that has " + s.Name + ", or one whose package manager reaches a repository that does."
+			hint = "Use an image with " + s.Name + ", or one whose package manager can install it."
 		}
-		return &app.Error{Code: app.EScript, Reason: "bootstrap", Message: "The node " + n.Node + " cannot be prepared for " + s.Name + last.Because(), Hint: hint}
+		return &app.Error{Code: app.EScript, Reason: "bootstrap", Message: "Can't prepare node " + n.Node + " for " + s.Name + last.Because(), Hint: hint}
 	}
 	return nil
 }

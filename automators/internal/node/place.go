@@ -99,7 +99,7 @@ func (s *Script) String() string { return "{\n" + s.b.String() + "exit\n}\n" }
 // Service checks the name of a service, which becomes a name of files.
 func Service(name string) error {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\x00\n") {
-		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q cannot be the name of a service.", name)}
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q isn't a valid service name.", name)}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func Quiet(t testing.TB) remote.Target {
 	})
 	var port int
 	if _, err := fmt.Fscanf(bufio.NewReader(out), "port %d\n", &port); err != nil {
-		t.Fatal("the quiet server does not start: ", err)
+		t.Fatal("the quiet server didn't start: ", err)
 	}
 	return remote.Target{Address: "127.0.0.1", Port: port, HostKey: AuthorizedKey(hostKey), PrivateKey: userPEM}
 }

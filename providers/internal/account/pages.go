@@ -8,5 +8,5 @@ const MostPages = 1000
 
 // EndlessList is the error for a list that has more.
 func EndlessList(cloud string) error {
-	return app.Errorf(app.ETransient, "A list of %s has more than %d pages.", cloud, MostPages)
+	return app.Errorf(app.ETransient, "A list from %s has more than %d pages.", cloud, MostPages)
 }

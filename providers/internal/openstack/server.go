@@ -171,7 +171,7 @@ func place(order []string, name string) int {
 // Get returns a server; ENotFound where there is none.
 func Get(ctx context.Context, s *Session, id string) (*Server, error) {
 	if !IsID(id) {
-		return nil, app.Errorf(app.ENotFound, "there is no server %q", id)
+		return nil, app.Errorf(app.ENotFound, "server %q doesn't exist", id)
 	}
 	var out struct {
 		Server *Server `json:"server"`
@@ -179,7 +179,7 @@ func Get(ctx context.Context, s *Session, id string) (*Server, error) {
 	r := servers.Get(ctx, s.Compute, id)
 	if r.Err != nil {
 		if gophercloud.ResponseCodeIs(r.Err, http.StatusNotFound) {
-			return nil, app.Errorf(app.ENotFound, "there is no server %q", id)
+			return nil, app.Errorf(app.ENotFound, "server %q doesn't exist", id)
 		}
 		return nil, r.Err
 	}
@@ -187,7 +187,7 @@ func Get(ctx context.Context, s *Session, id string) (*Server, error) {
 		return nil, err
 	}
 	if out.Server == nil || out.Server.gone() {
-		return nil, app.Errorf(app.ENotFound, "there is no server %q", id)
+		return nil, app.Errorf(app.ENotFound, "server %q doesn't exist", id)
 	}
 	return out.Server, nil
 }
@@ -227,7 +227,7 @@ func Whole(read func() error) error {
 			return err
 		}
 	}
-	return app.Errorf(app.ETransient, "what the cloud lists changes faster than it can be read")
+	return app.Errorf(app.ETransient, "the cloud's list changes faster than it can be read")
 }
 
 func carries(has, wanted map[string]string) bool {

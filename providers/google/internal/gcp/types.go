@@ -200,7 +200,7 @@ func (d *Double) UnmarshalJSON(b []byte) error {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return fmt.Errorf("%.40s is not a number", text)
+		return fmt.Errorf("%.40s isn't a number", text)
 	}
 	*d = Double(f)
 	return nil
