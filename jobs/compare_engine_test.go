@@ -177,7 +177,7 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare() // what cannot be told is told, and fails nothing
-	if got := drift(); len(got) != 1 || !strings.Contains(got[0], "it cannot be told: "+node+" cannot be read.") {
+	if got := drift(); len(got) != 1 || !strings.Contains(got[0], "unknown: "+node+" cannot be read.") {
 		t.Errorf("the drift is %q", got)
 	}
 	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare, Services: []string{"front"}}); app.AsError(err).Reason != "not_comparable" {

@@ -20,7 +20,7 @@ import (
 // A deletion is tried for as long as time can help, ever more seldom, and says until when; what other steps do after a few tries is their own matter.
 func TestDeletesKeepTrying(t *testing.T) {
 	for name, e := range map[string]app.Error{
-		"a broken cloud":       {Code: app.ETransient, Reason: app.ReasonCloudBroken, Message: "OpenStack isn't working properly right now: it answered 503 Service Unavailable"},
+		"a broken cloud":       {Code: app.ETransient, Reason: app.ReasonCloudBroken, Message: "OpenStack isn't working properly right now: it responded 503 Service Unavailable"},
 		"one out of reach":     {Code: app.ETransient, Reason: app.ReasonCloudBroken, Message: "cloud: delete", Err: errors.New("dial tcp 192.0.2.1:443: connect: connection refused")},
 		"no answer in time":    {Code: app.ETimeout, Message: "The server is still being deleted."},
 		"over its time limit":  {Code: app.ETimeout, Reason: reasonTimeLimit, Message: "It was not done in time."},

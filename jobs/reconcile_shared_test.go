@@ -81,7 +81,7 @@ func TestWhatADeletedClusterSharedIsRemoved(t *testing.T) {
 	cloud.mu.Unlock()
 	defer e.reconciler(through)()
 	e.comesAbout("it is proven", func() bool { return !e.receipt(gone.ID).Proof.At.IsZero() })
-	if how := e.receipt(gone.ID).Proof.How; !strings.Contains(how, "What they had shared was removed: firewall muster-ours.") {
+	if how := e.receipt(gone.ID).Proof.How; !strings.Contains(how, "Their shared resources were deleted: firewall muster-ours.") {
 		t.Errorf("the proof says %q", how)
 	}
 	cloud.mu.Lock()

@@ -410,7 +410,7 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 	stop := e.reconciler(func(r *reconcile.Reconciler) { r.Providers = manyClouds{"cloud": down} })
 	e.comesAbout("it is said that the account can't be listed, and when it is checked again", func() bool {
 		p := e.receipt(v.ID).Proof
-		return p.State == fleet.ProofFailed && p.How == "Account cloud cannot be listed from here: no route to host" && p.NextAt.After(p.CheckedAt)
+		return p.State == fleet.ProofFailed && p.How == "Account cloud can't be listed from here: no route to host" && p.NextAt.After(p.CheckedAt)
 	})
 	stop()
 	twin := family.Machine{ID: "late", State: family.MachineRunning, Tags: map[string]string{family.TagCluster: v.ID, family.TagTenant: v.Tenant}}
@@ -468,8 +468,8 @@ func TestAnAccountThatFailsKeepsNoOther(t *testing.T) {
 		told := 0
 		for _, a := range accounts {
 			for name, text := range map[string]string{
-				"b-shut": "cannot be listed from here: account b-shut is shut (its provider is for provisioners with region=eu, and this server has no tags",
-				"c-far":  "cannot be listed from here: its machines are on the hosts of provisioners",
+				"b-shut": "can't be listed from here: account b-shut is shut (its provider is reached through provisioners with region=eu, but this server has no tags",
+				"c-far":  "can't be listed from here: its machines are on the hosts of provisioners",
 			} {
 				if a.Provider == name && a.Unlisted() && strings.Contains(a.Error, text) {
 					told++

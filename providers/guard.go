@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/observe"
 	"muster/app/template"
 )

@@ -138,8 +138,8 @@ func TestRuns(t *testing.T) {
 		fields map[string]string
 		says   string
 	}{
-		"no playbook": {map[string]string{"playbook": "x: ["}, "exit code 4 (the playbook cannot be read, or the node cannot be reached)"},
-		"no file":     {map[string]string{"playbook_file": "none.yml"}, "The resources of this action have no file none.yml"},
+		"no playbook": {map[string]string{"playbook": "x: ["}, "exit code 4 (the playbook is invalid or the node is unreachable)"},
+		"no file":     {map[string]string{"playbook_file": "none.yml"}, "The action's resources don't contain the file none.yml"},
 		"too old":     {map[string]string{"playbook_file": "one.yml", "version": "99.1"}, "wants 99.1 at least"},
 		"secret": {map[string]string{"playbook": head + "  - name: hidden\n    command: {argv: [sh, -c, exit 1]}\n    no_log: true\n"},
 			"exit code 2 (a task failed): hidden (command): the output has been hidden"},

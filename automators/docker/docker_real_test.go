@@ -173,7 +173,7 @@ func (n realNode) anew(t *testing.T) {
 		t.Error("it was made anew though nothing has changed")
 	}
 	multi := n.call("web", app.ActionConfigure, "environment_variables", `{"GREETING": "two\nlines 'here'", "PATH": "/nowhere"}`)
-	if got := n.would(t, multi); got != "container web: would be made anew, for another environment" {
+	if got := n.would(t, multi); got != "container web: would be recreated, for another environment" {
 		t.Error(got)
 	}
 	second := n.do(t, multi)["container_id"] // it ran, so it runs again

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/program"
 	"muster/app/resource"
 	"muster/app/template"
@@ -60,7 +61,7 @@ func inquire(ctx context.Context, name, path string, env []string, log *slog.Log
 	result, err := p.ask(bounded, "", verbDescribe, describeParams{versions{oldest, newest}}, nil, &node.LastLine{})
 	if err != nil {
 		if bounded.Err() != nil && ctx.Err() == nil {
-			return Program{}, app.Errorf(app.ETimeout, "it didn't describe itself within %s", t.describe)
+			return Program{}, app.Errorf(app.ETimeout, "it didn't describe itself within %s", humanize.Duration(t.describe))
 		}
 		return Program{}, err
 	}

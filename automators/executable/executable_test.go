@@ -220,7 +220,7 @@ func TestWhatAProgramMayAsk(t *testing.T) {
 	text := strings.Join(said, "\n")
 	for _, want := range []string{"muster: about to  begin", "stdout: in", "stderr: wrong", "stdout: once", "Bad Name"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q was not said:\n%s", want, text)
+			t.Errorf("%q is missing from the output:\n%s", want, text)
 		}
 	}
 	read := func(n int) string {

@@ -136,8 +136,8 @@ func TestRuns(t *testing.T) {
 		fields map[string]string
 		says   string
 	}{
-		"no catalog": {map[string]string{"manifest": "include nowhere"}, "exit code 1 (the catalog could not be made or applied): Evaluation Error"},
-		"no file":    {map[string]string{"manifest_file": "none.pp"}, "The resources of this action have no file none.pp"},
+		"no catalog": {map[string]string{"manifest": "include nowhere"}, "exit code 1 (the catalog failed to compile or apply): Evaluation Error"},
+		"no file":    {map[string]string{"manifest_file": "none.pp"}, "The action's resources don't contain the file none.pp"},
 		"too old":    {map[string]string{"manifest": "notify {'a':}", "version": "99.1"}, "wants 99.1 at least"},
 	} {
 		if said, err := run(tc.fields); app.CodeOf(err) != app.EScript || !strings.Contains(app.AsError(err).Message, tc.says) {

@@ -200,8 +200,8 @@ func TestCollisions(t *testing.T) {
 			t.Errorf("%q", l.out)
 		}
 		if want := []string{
-			"CONFIG_A_B is both A-b and a.b in the configuration; the script gets the latter",
-			"CONFIG_A_B is both a.b and a_b in the configuration; the script gets the latter",
+			"CONFIG_A_B is both A-b and a.b in the configuration; the script uses the latter",
+			"CONFIG_A_B is both a.b and a_b in the configuration; the script uses the latter",
 		}; !slices.Equal(l.out[family.StreamSystem], want) {
 			t.Errorf("warnings %q, want %q", l.out[family.StreamSystem], want)
 		}

@@ -97,7 +97,7 @@ func bigCluster(ctx context.Context, nodes int) (c cost, accepted time.Duration,
 	c, err = during(r.redis, func() error {
 		op, a, err := r.create(ctx, app.DefaultTenant, "web", "big", nodes)
 		if accepted = a; err == nil && (op.Done != op.Total || op.Done < nodes*stepsOfEight) {
-			err = fmt.Errorf("%d steps of %d, which are at least %d", op.Done, op.Total, nodes*stepsOfEight)
+			err = fmt.Errorf("%d of %d steps, expected at least %d", op.Done, op.Total, nodes*stepsOfEight)
 		}
 		return err
 	})

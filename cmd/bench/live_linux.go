@@ -105,11 +105,11 @@ func livePages(ctx context.Context, pages, clusters int, list string, add func(l
 	case err != nil:
 		return err
 	case a.Failure != "":
-		return fmt.Errorf("a page ended: %s", a.Failure)
+		return fmt.Errorf("a page failed: %s", a.Failure)
 	case list == "" && a.Events < int64(sent*pages/max(clusters, 1)):
 		return fmt.Errorf("%d of %d lines arrived", a.Events, sent*pages/max(clusters, 1))
 	case list != "" && a.Events < int64(pages): // a list may skip what was overtaken
-		return fmt.Errorf("%d changes of lists arrived", a.Events)
+		return fmt.Errorf("%d list changes arrived", a.Events)
 	}
 	what := "one cluster"
 	if clusters > 1 {
@@ -170,7 +170,7 @@ func underWay(ctx context.Context, h *house.House, most int) (all []busyCluster,
 		}
 	}
 	if len(all) < most {
-		return nil, fmt.Errorf("%d clusters with steps under way instead of %d", len(all), most)
+		return nil, fmt.Errorf("%d clusters with running steps instead of %d", len(all), most)
 	}
 	return all, nil
 }

@@ -91,7 +91,7 @@ func runReaders() error {
 			}
 			defer resp.Body.Close()
 			if resp.StatusCode != http.StatusOK {
-				fail(fmt.Errorf("%s answers %s", s.Path, resp.Status))
+				fail(fmt.Errorf("%s returned %s", s.Path, resp.Status))
 				return
 			}
 			lines := bufio.NewReaderSize(resp.Body, 64<<10)

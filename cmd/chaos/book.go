@@ -37,12 +37,12 @@ const (
 	lostOp      = "operations lost or stuck"
 	twice       = "step effects twice"
 	missing     = "step effects missing"
-	unknown     = "effects of no step"
+	unknown     = "effects without a step"
 	oldClaim    = "writes by an old claim"
-	refused     = "requests refused wrongly"
-	crashed     = "ends by itself"
+	refused     = "requests wrongly refused"
+	crashed     = "unexpected exits"
 	raced       = "data races and panics"
-	told        = "secrets told"
+	told        = "secrets leaked"
 )
 
 var kinds = []string{leaked, lostCluster, lostOp, twice, missing, unknown, oldClaim, refused, crashed, raced, told}

@@ -32,7 +32,7 @@ type client struct {
 }
 
 // errUnclear is for a question whose answer never came: what it asked for may have happened.
-var errUnclear = errors.New("no answer")
+var errUnclear = errors.New("no response")
 
 // callTimeout bounds one question. A frozen server does not answer in that time.
 const callTimeout = 10 * time.Second
@@ -83,7 +83,7 @@ func (c *client) ask(ctx context.Context, method, path string, in, out any) erro
 		return refusal(resp.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return fmt.Errorf("%s %s answers what makes no sense: %w", method, path, err)
+		return fmt.Errorf("%s %s sent an invalid response: %w", method, path, err)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func postgresPrograms() (string, error) {
 	}
 	path, err := exec.LookPath("postgres")
 	if err != nil {
-		return "", errors.New("PostgreSQL is not here (Debian: apt-get install postgresql)")
+		return "", errors.New("PostgreSQL isn't installed (Debian: apt-get install postgresql)")
 	}
 	return filepath.Dir(path), nil
 }

@@ -151,7 +151,7 @@ func (y *system) addRedis(s setup) (url string, err error) {
 func (y *system) makeRedis(s setup) error {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
-		return fmt.Errorf("redis-server is not here (Debian: apt-get install redis-server): %w", err)
+		return fmt.Errorf("redis-server isn't installed (Debian: apt-get install redis-server): %w", err)
 	}
 	port, err := freePort()
 	if err != nil {

@@ -119,7 +119,7 @@ func (u *user) create(ctx context.Context, r cluster.ClusterRequest) (id string,
 		}
 		if len(found) > 0 {
 			if len(found) > 1 {
-				u.h.book.blame(lostCluster, fmt.Sprintf("%d clusters have the name %s, which was asked for once", len(found), r.Name))
+				u.h.book.blame(lostCluster, fmt.Sprintf("%d clusters have the name %s, which was requested once", len(found), r.Name))
 			}
 			u.h.book.accepted(r.Name, found[0].ID)
 			return found[0].ID, nil

@@ -164,7 +164,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 			h.Clock.move(40 * time.Minute)
 			_, err := h.Services.Operation.Requests.Review(ctx, h.actor(approver), answer.Request.ID,
 				operation.ReviewRequest{Verdict: cluster.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
-					Reason: "Twelve nodes were enough last year. Ask again with fewer."})
+					Reason: "Twelve nodes were enough last year. Request fewer."})
 			return "", err
 		}
 		h.Clock.move(20 * time.Minute)
@@ -174,7 +174,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 		}
 		if answer.Request, err = h.Services.Operation.Requests.Review(ctx, reviewer, answer.Request.ID,
 			operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
-				Reason: "Fits the budget."}); err != nil {
+				Reason: "Within budget."}); err != nil {
 			return "", err
 		}
 	}
@@ -264,9 +264,9 @@ func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor
 		case as.Cluster.ID != id || as.Node.Name != "n4" || as.Service == "":
 			return nil
 		case gone:
-			return app.Errorf(app.ETransient, "%s doesn't answer: connect to port 22: no route to host", as.Node.Hostname)
+			return app.Errorf(app.ETransient, "%s isn't responding: connect to port 22: no route to host", as.Node.Hostname)
 		case as.Action == app.ActionStart || as.Action == app.ActionReload:
-			return &app.Error{Code: app.EScript, Message: "The script ended with 1.", Hint: "Its log says why. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."}
+			return &app.Error{Code: app.EScript, Message: "The script failed with exit code 1.", Hint: "Check its log. Fix the cause on the node and resume, or change the configuration to finish the remaining steps."}
 		}
 		return nil
 	}
@@ -335,7 +335,7 @@ func (h *House) aftermath(ctx context.Context, now time.Time) error {
 	for i, d := range due {
 		end := webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "house", Attempt: d.Attempts, At: at, Took: time.Duration(80+13*i) * time.Millisecond, Status: 204}
 		if i == len(due)-1 {
-			end.Status, end.Err, end.Response = 503, app.Errorf(app.ETransient, "It answered 503 Service Unavailable."), "try later"
+			end.Status, end.Err, end.Response = 503, app.Errorf(app.ETransient, "It responded 503 Service Unavailable."), "try later"
 		}
 		if err := h.Store.EndDelivery(ctx, end); err != nil {
 			return err

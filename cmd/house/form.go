@@ -92,7 +92,7 @@ func Forms(address string, body []byte) ([]Form, error) {
 		action, _ := attribute(n, "action")
 		to, err := at.Parse(action)
 		if err != nil {
-			return nil, fmt.Errorf("%s: a form leads to %q: %w", address, action, err)
+			return nil, fmt.Errorf("%s: a form links to %q: %w", address, action, err)
 		}
 		f.Action = to.RequestURI()
 		method, _ := attribute(n, "method")
@@ -190,7 +190,7 @@ func labelled(n *html.Node, labels map[string]bool) bool {
 }
 
 // errNoForm says that a page has no form as it was looked for.
-var errNoForm = errors.New("there is no such form")
+var errNoForm = errors.New("form not found")
 
 // Find returns the form of a page with a button of some words, or that leads to a path.
 func Find(forms []Form, what string) (Form, error) {

@@ -62,7 +62,7 @@ func TestRestingPagesLeaveTheDatabaseAlone(t *testing.T) {
 		open.Wait()
 		for i, p := range pages {
 			if p.Code != http.StatusOK || !strings.Contains(p.Body.String(), "still") {
-				t.Errorf("%s answers %d: %.200s", paths[i], p.Code, p.Body.String())
+				t.Errorf("%s returns %d: %.200s", paths[i], p.Code, p.Body.String())
 			}
 		}
 		before = read.Queries()

@@ -74,7 +74,7 @@ func (w *worker) say(ctx context.Context, list []*execution.Assignment) error {
 	for _, as := range list {
 		switch as.Action {
 		case app.ActionCreate:
-			add(as, family.StreamOut, fmt.Sprintf("asking %s for %s with %s", as.Cluster.Provider, as.Node.Hardware, as.Node.Image))
+			add(as, family.StreamOut, fmt.Sprintf("requesting %s for %s with %s", as.Cluster.Provider, as.Node.Hardware, as.Node.Image))
 		case app.ActionInstall:
 			add(as, family.StreamOut, "Reading package lists...")
 			add(as, family.StreamOut, "Building dependency tree...")

@@ -231,7 +231,7 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range steps {
-			if s.Action == app.ActionConfigure && strings.Contains(s.Error, "The content of resource file/big@1 is not what was pushed.") {
+			if s.Action == app.ActionConfigure && strings.Contains(s.Error, "The content of resource file/big@1 doesn't match its recorded hash.") {
 				return true
 			}
 		}

@@ -145,13 +145,13 @@ func TestTroubles(t *testing.T) {
 		code      app.Code
 		says      string
 	}{
-		{"refuses", "http://" + refusing, time.Minute, app.ETransient, "127.0.0.1 could not be reached: connect: connection refused."},
-		{"hangs", hanging.srv.URL, 100 * time.Millisecond, app.ETimeout, "did not answer within 100ms."},
+		{"refuses", "http://" + refusing, time.Minute, app.ETransient, "127.0.0.1 : connect: connection refused."},
+		{"hangs", hanging.srv.URL, 100 * time.Millisecond, app.ETimeout, "didn't respond within 100ms."},
 		{"drips", slow.srv.URL, 300 * time.Millisecond, "", ""},
 		{"floods", huge.srv.URL, time.Minute, "", ""},
 		{"speaks something else", "http://" + broken, time.Minute, app.ETransient, "gave no answer that could be read"},
 		{"sends a huge header", "http://" + heads, time.Minute, app.ETransient, "gave no answer that could be read"},
-		{"hangs up", "http://" + gone, time.Minute, app.ETransient, "closed the connection without an answer."},
+		{"hangs up", "http://" + gone, time.Minute, app.ETransient, "closed the connection without a response."},
 		{"cannot prove itself", tls.URL, time.Minute, app.EHostKey, "could not prove who it is"},
 		{"is inside", "https://192.168.7.7/x?token=secret", time.Minute, app.EForbidden, "Tenants may not reach 192.168.7.7: that is a private address."},
 	} {

@@ -88,9 +88,9 @@ func TestWhichZone(t *testing.T) {
 		{"the public one of two", "twice.test", "Z00000003", 2, ""},
 		{"the private one of two", "twice.test", "Z00000004", 3, ""},
 		{"two", "twice.test", "", 0, "The account has 2 hosted zones twice.test: Z00000003 (public), Z00000004 (private)."},
-		{"none", "none.test", "", 0, "The account has no hosted zone none.test in Route 53."},
+		{"none", "none.test", "", 0, "Route 53 hosted zone none.test doesn't exist in this account."},
 		{"above one", "test", "", 0, ""},
-		{"no such ID", "suite.test", "Z00000009", 0, "There is no hosted zone Z00000009 in this account."},
+		{"no such ID", "suite.test", "Z00000009", 0, "Hosted zone Z00000009 doesn't exist in this account."},
 		{"an ID of another", "suite.test", "Z00000002", 0, "The hosted zone Z00000002 is that of other.test, not of suite.test."},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/moby/moby/client"
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -79,7 +80,7 @@ func (e *engine) built(ctx context.Context, h *heard, text, name string) error {
 	if err := errors.Join(w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(text)), ModTime: time.Unix(0, 0)}), second(w.Write([]byte(text))), w.Close()); err != nil {
 		return err
 	}
-	family.Tell(ctx, family.StreamSystem, "The engine has no image "+name+"isn't on the engine: building it from "+strings.Join(from, ", ")+".")
+	family.Tell(ctx, family.StreamSystem, "Image "+name+" isn't on the engine: building it from "+strings.Join(from, ", ")+".")
 	began := time.Now()
 	r, err := e.api.ImageBuild(ctx, &b, client.ImageBuildOptions{
 		Version: build.BuilderV1, // the other one would fetch what a Dockerfile names by itself

@@ -17,6 +17,7 @@ import (
 	"github.com/moby/moby/client"
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 

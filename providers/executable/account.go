@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/program"
 )
 
@@ -123,7 +124,7 @@ func (a *account) begin() (*begin, error) {
 	}
 	if left := time.Until(a.rest); a.live == nil && left > 0 {
 		return nil, &app.Error{Code: app.ETransient, Reason: "backing_off", RetryAfter: left, Hint: "See the program's output in Muster's log.",
-			Message: fmt.Sprintf("the provider's program failed %d times in a row (%v) and restarts in %s", a.crashes, a.cause, left.Round(time.Second))}
+			Message: fmt.Sprintf("the provider's program failed %d times in a row (%v) and restarts in %s", a.crashes, a.cause, humanize.Duration(left))}
 	}
 	a.begins = b
 	go a.run(b)
@@ -200,8 +201,8 @@ func (a *account) settle(p *process) error {
 	defer cancel()
 	err := p.ask(ctx, verbOpen, openParams{Protocol: a.program.Protocol, Account: a.name, Settings: a.settings, DataDir: a.env.DataDir}, &nothing{})
 	if errors.Is(err, context.DeadlineExceeded) {
-		p.die(fmt.Errorf("it didn't accept the settings within %s", a.times.open))
-		return app.Errorf(app.ETimeout, "the provider's program didn't accept the settings within %s; nothing else was sent", a.times.open)
+		p.die(fmt.Errorf("it didn't accept the settings within %s", humanize.Duration(a.times.open)))
+		return app.Errorf(app.ETimeout, "the provider's program didn't accept the settings within %s; nothing else was sent", humanize.Duration(a.times.open))
 	}
 	return err
 }

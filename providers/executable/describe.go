@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/program"
 	"muster/app/template"
 )
@@ -78,7 +79,7 @@ func (p *process) describe(ctx context.Context, name string) (Description, error
 	var d descriptionLine
 	err := p.ask(bounded, verbDescribe, describeParams{versions{oldest, newest}}, &d)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return Description{}, app.Errorf(app.ETimeout, "it didn't describe itself within %s", p.times.describe)
+		return Description{}, app.Errorf(app.ETimeout, "it didn't describe itself within %s", humanize.Duration(p.times.describe))
 	}
 	if e := app.AsError(err); err != nil && (e.Reason == reasonUnclear || e.Reason == reasonEnded) {
 		<-p.dead

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/records"
 )

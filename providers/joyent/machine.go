@@ -29,7 +29,7 @@ const tagFirewall = "muster-firewall"
 // silence is how long a machine is waited for that does not say that it has done its first start, since it may not be able to.
 const silence = 5 * time.Minute
 
-func absent(id string) error { return app.Errorf(app.ENotFound, "there is no machine %q", id) }
+func absent(id string) error { return app.Errorf(app.ENotFound, "machine %q doesn't exist", id) }
 
 // get returns what stands under an id; ENotFound where nothing does. What was deleted is told for a while.
 func (p *Provider) get(ctx context.Context, id string) (cloudapi.Machine, error) {
@@ -127,7 +127,7 @@ func machine(m cloudapi.Machine) family.Machine {
 	case "running":
 		out.State = family.MachineRunning
 		if text(metaStarted) == "" && time.Since(m.Created) < silence {
-			out.State, out.Note = family.MachineStarting, m.Brand+", has not finished its user-script"
+			out.State, out.Note = family.MachineStarting, m.Brand+", its user-script is still running"
 		}
 	case "provisioning":
 		out.State = family.MachineStarting
@@ -188,7 +188,7 @@ func (p *Provider) Sleep(ctx context.Context, id string) error {
 		}
 	}
 	if m.State == "provisioning" {
-		return app.Errorf(app.ETransient, "machine %s is still being made", id)
+		return app.Errorf(app.ETransient, "machine %s is still being created", id)
 	}
 	_, err = p.until(ctx, m, func(m cloudapi.Machine) bool { return m.State != "running" && m.State != "stopping" })
 	return err

@@ -82,7 +82,7 @@ func (p *Provider) create(ctx context.Context, s *stack.Session, o order) (famil
 		p.networks.Forget()
 		if e := app.AsError(err); group != "" && e.Code == app.EInvalid && strings.Contains(e.Message, group) {
 			// Whoever looks after the account removed the cluster's group just then, since no machine was in it yet.
-			return family.Machine{}, app.Errorf(app.ETransient, "the cluster's security group went while the machine was asked for: %s", e.Message)
+			return family.Machine{}, app.Errorf(app.ETransient, "the cluster's security group was deleted while the machine was being requested: %s", e.Message)
 		}
 		return family.Machine{}, err
 	}

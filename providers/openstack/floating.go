@@ -139,7 +139,7 @@ func (p *Provider) port(ctx context.Context, s *stack.Session, server string, on
 		return false, err
 	})
 	if err == nil && !there {
-		err = app.Errorf(app.ETimeout, "the server %s got no address yet that a floating IP could lead to", server)
+		err = app.Errorf(app.ETimeout, "server %s got no address for its floating IP", server)
 	}
 	return id, fixed, err
 }

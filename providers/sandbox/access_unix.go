@@ -19,12 +19,12 @@ func letIn(key ssh.PublicKey, user string) func(ssh.ConnMetadata, ssh.PublicKey)
 			if is(k) {
 				return &ssh.Permissions{}, nil
 			}
-			return nil, errors.New("this key is not let in")
+			return nil, errors.New("this key isn't authorized")
 		},
 	}
 	return func(c ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
 		if cert, is := k.(*ssh.Certificate); is && (c.User() != user || len(cert.ValidPrincipals) == 0) {
-			return nil, errors.New("this certificate is not for this user")
+			return nil, errors.New("this certificate isn't for this user")
 		}
 		return checker.Authenticate(c, k)
 	}

@@ -43,7 +43,7 @@ func killNode(ctx context.Context, id, dir string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("processes %v do not end: %w", found.pids, ctx.Err())
+			return fmt.Errorf("processes %v didn't exit: %w", found.pids, ctx.Err())
 		case <-time.After(2 * time.Millisecond):
 		}
 	}

@@ -81,7 +81,7 @@ func (b *building) onThread(ctx context.Context, hold, log *os.File) error {
 	}
 	if b.again && b.record.InMemory {
 		b.record.InMemory = false
-		return errors.New("the machine's files cannot be mounted again")
+		return errors.New("can't mount the machine's files again")
 	}
 	if err := b.furnish(); err != nil {
 		return err

@@ -43,7 +43,7 @@ func (l layout) settle(id string) error {
 	}
 	defer func() { _ = dir.Close() }()
 	if err := unix.Syncfs(int(dir.Fd())); err != nil {
-		return fmt.Errorf("bring the files to disk: %w", err)
+		return fmt.Errorf("flush files to disk: %w", err)
 	}
 	for _, m := range marks {
 		if err := os.RemoveAll(m); err != nil && !errors.Is(err, fs.ErrNotExist) {

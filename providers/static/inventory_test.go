@@ -47,7 +47,7 @@ web.1 192.0.2.11 host_key="KEY"
 	for name, c := range map[string]struct{ text, says string }{
 		"a size twice":         {"a 192.0.2.1 cpu=1 cpu=2", "cpu twice"},
 		"no address":           {"a 192.0.2.1 host_key=\"KEY\"\nb", "line 2: the second word"},
-		"a name for address":   {"a db.example.org", "line 1: the second word is not the address of machine a"},
+		"a name for address":   {"a db.example.org", "line 1: the address of machine a"},
 		"IPv6":                 {"a 2001:db8::1", "IPv4"},
 		"nobody's address":     {"a 0.0.0.0", "0.0.0.0"},
 		"no host key":          {"a 192.0.2.1", "machine a has no host_key"},
@@ -59,7 +59,7 @@ web.1 192.0.2.11 host_key="KEY"
 		"a misspelt key":       {"a 192.0.2.1 prot=2222", "prot, which looks like port"},
 		"a key in capitals":    {"a 192.0.2.1 Host-Key=x", "looks like host_key"},
 		"a key twice":          {"a 192.0.2.1 zone=x zone=y", "zone twice"},
-		"a name twice":         {"a 192.0.2.1 out\n\na 192.0.2.2 out", "line 3: the name a stands in line 1"},
+		"a name twice":         {"a 192.0.2.1 out\n\na 192.0.2.2 out", "line 3: the name a is already on line 1"},
 		"an address twice":     {"a 192.0.2.1 out\nb 192.0.2.1 out", "line 2: the address 192.0.2.1:22"},
 		"a name with a slash":  {"../a 192.0.2.1", "no name of a machine"},
 		"a password":           {"a 192.0.2.1 password=" + secret, "secret on its line"},

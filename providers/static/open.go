@@ -52,7 +52,7 @@ func open(raw map[string]any, env Env) (*provider, error) {
 		return nil, err
 	}
 	if s.pinning && env.DataDir == "" {
-		return nil, account.Invalid("unknown_host_keys", "host keys cannot be pinned without a directory to keep them in")
+		return nil, account.Invalid("unknown_host_keys", "host keys can't be pinned without a data directory")
 	}
 	if env.Logger == nil {
 		env.Logger = slog.New(slog.DiscardHandler)

@@ -58,7 +58,7 @@ func readRecord(line string) (*record, error) {
 		return nil, err
 	}
 	if r.Token == "" || r.State != taking && r.State != ready && r.State != wiping {
-		return nil, app.Errorf(app.EInvalid, "it lacks a token or a state")
+		return nil, app.Errorf(app.EInvalid, "it has no token or state")
 	}
 	return r, nil
 }
@@ -90,19 +90,19 @@ func (v *view) free() bool { return v.silent == nil && v.rec == nil && !v.out }
 func (p *provider) machine(v *view) family.Machine {
 	r := v.rec
 	m := family.Machine{ID: id(v.machine, r), State: family.MachineRunning, Hostname: r.Hostname, SSHUser: v.user, SSHPort: v.port, Tags: maps.Clone(r.Tags),
-		HostKey: v.hostKey, OwnRoot: true, Zone: v.zone, MadeAt: r.MadeAt, Note: "standing machine " + v.name,
+		HostKey: v.hostKey, OwnRoot: true, Zone: v.zone, MadeAt: r.MadeAt, Note: "static machine " + v.name,
 		Addresses: map[string]string{"access_v4": v.address, "bind_v4": v.bind}}
 	switch {
 	case v.out:
-		m.State, m.Note = family.MachineStopped, m.Note+", out of service; this is what was known last"
+		m.State, m.Note = family.MachineStopped, m.Note+", out of service; last known state"
 	case v.silent != nil:
-		m.State, m.Note = family.MachineStopped, m.Note+", which cannot be asked; this is what was known last: "+app.AsError(v.silent).ForPeople()
+		m.State, m.Note = family.MachineStopped, m.Note+", not reachable; last known state: "+app.AsError(v.silent).ForPeople()
 	case r.State == taking:
 		m.State = family.MachineStarting
 	case r.State == wiping && r.Failed != "":
-		m.State, m.Note = family.MachineStopped, m.Note+", given back, and not wiped: "+r.Failed
+		m.State, m.Note = family.MachineStopped, m.Note+", released but not wiped: "+r.Failed
 	case r.State == wiping:
-		m.State, m.Note = family.MachineStopped, m.Note+", given back, and being wiped"
+		m.State, m.Note = family.MachineStopped, m.Note+", released, being wiped"
 	}
 	return m
 }

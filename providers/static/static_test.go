@@ -221,7 +221,7 @@ func TestWipingFails(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = p.Create(t.Context(), spec(t, "another"))
-	wantCode(t, "create", err, app.ECapacity, "m1 was given back and is not wiped")
+	wantCode(t, "create", err, app.ECapacity, "m1 was released but not wiped")
 	found, err := p.CheckAccount(t.Context(), family.AccountNeeds{})
 	if err != nil || !slices.ContainsFunc(found, func(f family.Finding) bool { return f.Warning && strings.Contains(f.Message, "not wiped") }) {
 		t.Errorf("%+v, %v", found, err)
@@ -366,7 +366,7 @@ func TestConnections(t *testing.T) {
 	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "did not prove") {
 		t.Errorf("%+v, %v", got, err)
 	}
-	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.EHostKey, "did not prove that it is m1")
+	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.EHostKey, "couldn't prove that it's m1")
 	f.boxes[0].show(right)
 	f.boxes[0].refuse.Store(true)
 	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ECredentials, "refuses the account's key")
@@ -390,7 +390,7 @@ func TestPinning(t *testing.T) {
 	other, _ := newKey(t)
 	f.boxes[0].show(other)
 	again := f.open(t, s, dir)
-	wantCode(t, "delete", again.Delete(t.Context(), m.ID), app.EHostKey, "did not prove that it is m1")
+	wantCode(t, "delete", again.Delete(t.Context(), m.ID), app.EHostKey, "couldn't prove that it's m1")
 	if _, err := open(map[string]any{"machines": s["machines"], "ssh_key": f.pem}, Env{}); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("without pinning: %v", err)
 	}
@@ -464,7 +464,7 @@ func TestChoosing(t *testing.T) {
 	_, err := try("big", "b", "ssd")
 	wantCode(t, "no more", err, app.ECapacity, "All 2 machines of flavor big, zone b, labels ssd are in use.")
 	_, err = try("big", "c", "")
-	wantCode(t, "none of the kind", err, app.ECapacity, "No machine of the inventory has flavor big, zone c.")
+	wantCode(t, "none of the kind", err, app.ECapacity, "No machine in the inventory has flavor big, zone c.")
 	offers, err := p.Offers(t.Context())
 	if err != nil || len(offers.Flavors) != 2 || offers.Flavors[0].Description != "3 machines" || !slices.Equal(offers.Flavors[0].Zones, []string{"a", "b"}) || !slices.Equal(offers.Zones, []string{"a", "b", "c"}) {
 		t.Errorf("%+v, %v", offers, err)

@@ -124,7 +124,7 @@ func drive(ctx context.Context, site, token string) error {
 	if receipt.JSON200 == nil {
 		return answer("receipt", receipt.HTTPResponse, receipt.Body)
 	}
-	fmt.Printf("gone: %s is %s, %d machines left\n", v.Name, v.Status, receipt.JSON200.Left)
+	fmt.Printf("deleted: %s is %s, %d machines left\n", v.Name, v.Status, receipt.JSON200.Left)
 	return nil
 }
 
@@ -175,5 +175,5 @@ func text(s *string) string {
 }
 
 func answer(what string, r *http.Response, body []byte) error {
-	return errors.New(what + " is answered " + r.Status + ": " + string(body))
+	return errors.New(what + " returned " + r.Status + ": " + string(body))
 }

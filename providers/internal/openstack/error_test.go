@@ -60,11 +60,11 @@ func TestABrokenCloudIsToldInWords(t *testing.T) {
 		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'neutronclient.common.exceptions.ConnectionFailed'>"}}`, "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)"},
 		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'keystoneauth1.exceptions.connection.ConnectFailure'>"}}`, "OpenStack isn't working properly right now: it can't reach its identity service (Keystone)"},
 		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'oslo_db.exception.DBConnectionError'>"}}`, "OpenStack isn't working properly right now: it can't reach its database"},
-		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'KeyError'>"}}`, "OpenStack isn't working properly right now: it answered 500 Internal Server Error"},
+		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'KeyError'>"}}`, "OpenStack isn't working properly right now: it responded 500 Internal Server Error"},
 		{409, `{"conflictingRequest": {"code": 409, "message": "<class 'neutronclient.common.exceptions.NeutronClientException'>"}}`, "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)"},
 		{400, `{"badRequest": {"code": 400, "message": "<class 'cinderclient.exceptions.ClientException'>"}}`, "OpenStack isn't working properly right now: it can't reach its volume service (Cinder)"},
-		{502, `<html><h1>502 Bad Gateway</h1></html>`, "OpenStack isn't working properly right now: it answered 502 Bad Gateway"},
-		{503, ``, "OpenStack isn't working properly right now: it answered 503 Service Unavailable"},
+		{502, `<html><h1>502 Bad Gateway</h1></html>`, "OpenStack isn't working properly right now: it responded 502 Bad Gateway"},
+		{503, ``, "OpenStack isn't working properly right now: it responded 503 Service Unavailable"},
 	} {
 		e := app.AsError(Coded(gophercloud.ErrUnexpectedResponseCode{Actual: c.status, Body: []byte(c.body)}))
 		if e.Code != app.ETransient || e.Reason != app.ReasonCloudBroken || e.ForPeople() != c.want {

@@ -34,7 +34,7 @@ func claim(tags map[string]string) (string, error) {
 	}
 	text := v.Encode()
 	if len(text) > longestText {
-		return "", app.Errorf(app.EInvalid, "The names of the installation, the cluster and the machine are too long together for a TXT record, which takes %d letters.", longestText)
+		return "", app.Errorf(app.EInvalid, "The names of the installation, cluster and machine are too long together for a TXT record (at most %d characters).", longestText)
 	}
 	return text, nil
 }

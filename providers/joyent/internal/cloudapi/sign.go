@@ -24,8 +24,8 @@ type Signer struct {
 
 // Errors of NewSigner.
 var (
-	errUnreadable = errors.New("the private key cannot be read; it must be PEM without a passphrase")
-	errKind       = errors.New("the private key must be RSA or ECDSA: CloudAPI takes no other")
+	errUnreadable = errors.New("the private key can't be read; it must be PEM without a passphrase")
+	errKind       = errors.New("the private key must be RSA or ECDSA for CloudAPI")
 )
 
 // NewSigner reads a private key in PEM. User is a subuser's login, "" for the account itself. ID is the key's name or fingerprint in the account; "" is

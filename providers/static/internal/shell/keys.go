@@ -11,7 +11,7 @@ import (
 func PublicKey(line string) (string, error) {
 	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(line)))
 	if err != nil || len(rest) > 0 || len(options) > 0 {
-		return "", errors.New("not one public key")
+		return "", errors.New("not a single public key")
 	}
 	return written(key), nil
 }
@@ -31,7 +31,7 @@ func PrivateKey(text string) (Key, error) {
 		return Key{}, errors.New("it has a passphrase")
 	}
 	if err != nil {
-		return Key{}, errors.New("it is not a private key in PEM form")
+		return Key{}, errors.New("it isn't a private key in PEM format")
 	}
 	return Key{signer}, nil
 }

@@ -202,7 +202,7 @@ func open(ctx context.Context, c *ssh.Client) (*ssh.Session, error) {
 	s, err := c.NewSession()
 	if !stop() && err == nil {
 		_ = s.Close()
-		err = errors.New("it takes too long")
+		err = errors.New("timed out")
 	}
 	return s, err
 }
