@@ -52,7 +52,7 @@ func TestCheck(t *testing.T) {
 		"none":              {"", nil, "automator", "Available automators: "},
 		"no script":         {"shell", nil, "script", "needs the field"},
 		"misspelt field":    {"shell", map[string]string{"skript": "true"}, "skript", `Did you mean "script"?`},
-		"unknown field":     {"shell", map[string]string{"script": "true", "run_list": "x"}, "run_list", "Its fields are script, args."},
+		"unknown field":     {"shell", map[string]string{"script": "true", "run_list": "x"}, "run_list", "Available fields: script, args."},
 		"puppet":            {"puppet", map[string]string{"classes": "web"}, "", ""},
 		"puppet, nothing":   {"puppet", nil, "manifest", "needs a manifest"},
 		"ansible":           {"ansible", map[string]string{"roles": "web"}, "", ""},

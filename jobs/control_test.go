@@ -256,7 +256,7 @@ func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range steps {
-		if s.ID == "n2.create" && !strings.Contains(s.Error, "limit raised") {
+		if s.ID == "n2.create" && !strings.Contains(s.Error, "Raise the account's limit") {
 			t.Errorf("the person is not told what to decide: %q", s.Error)
 		}
 	}

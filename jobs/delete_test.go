@@ -33,7 +33,7 @@ func TestDeletesKeepTrying(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				as := &execution.Assignment{Action: app.ActionDelete, Provider: template.ProviderSpec{About: template.About{Name: "cloud"}}}
 				began, last := time.Now(), time.Duration(0)
-				until := "trying again until " + began.Add(patience).UTC().Format("15:04 UTC")
+				until := "retrying until " + began.Add(patience).UTC().Format("15:04 UTC")
 				for as.Age < patience {
 					as.Tries++
 					got := e

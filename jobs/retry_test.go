@@ -104,7 +104,7 @@ func TestThePersonIsToldWhatToDecide(t *testing.T) {
 		}
 	}
 	e := &app.Error{Code: app.EQuota, Message: "The account may have 10 machines."}
-	if retryOf(e, &execution.Assignment{Tries: 1}); !strings.Contains(e.Hint, "limit raised") {
+	if retryOf(e, &execution.Assignment{Tries: 1}); !strings.Contains(e.Hint, "Raise the account's limit") {
 		t.Errorf("hint: %q", e.Hint)
 	}
 	e = &app.Error{Code: app.EQuota, Hint: "Ask in room 12."}

@@ -49,7 +49,7 @@ func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
 	if n := e.cloud.Count(fake.Create); n != 0 {
 		t.Errorf("%d machines were asked for", n)
 	}
-	if text := e.failure(v.ID); !strings.Contains(text, "no machine asked for: Image host is not in this account. Network lan is gone.") {
+	if text := e.failure(v.ID); !strings.Contains(text, "no machine requested: Image host is not in this account. Network lan is gone.") {
 		t.Errorf("people are told: %s", text)
 	}
 	cloud.mu.Lock()
@@ -144,7 +144,7 @@ func TestMachinesOfAnOperationAreComparedTogether(t *testing.T) {
 	if n := e.cloud.Count(fake.Create); n != 0 {
 		t.Errorf("%d machines were asked for", n)
 	}
-	if text := e.failure(v.ID); !strings.Contains(text, "no machine asked for: Of 3 machines 3 are left, and 5 more are needed.") {
+	if text := e.failure(v.ID); !strings.Contains(text, "no machine requested: Of 3 machines 3 are left, and 5 more are needed.") {
 		t.Errorf("people are told: %s", text)
 	}
 	if asked := cloud.looked(); !slices.Equal(asked, []int{5}) {

@@ -36,7 +36,7 @@ func TestPlug(t *testing.T) {
 		if err != nil || len(found) != 3 {
 			t.Fatalf("%+v, %v", found, err)
 		}
-		for i, want := range []string{"already", "", "says that it is"} {
+		for i, want := range []string{"already", "", "calls itself"} {
 			if again > 0 && want == "" {
 				want = "already"
 			}

@@ -231,13 +231,13 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range steps {
-			if s.Action == app.ActionConfigure && strings.Contains(s.Error, "The content of resource file/big@1 doesn't match its recorded hash.") {
+			if s.Action == app.ActionConfigure && strings.Contains(s.Error, "Resource file/big@1 doesn't match its recorded hash.") {
 				return true
 			}
 		}
 		return false
 	})
-	if said := w.said(v.ID); strings.Contains(said, "comes to the node") {
+	if said := w.said(v.ID); strings.Contains(said, "Copying resource") {
 		t.Errorf("it came to the node: %s", said)
 	}
 	again := w.push("shell/file/big", bytes.NewBuffer(content))

@@ -138,7 +138,7 @@ func TestEnsureAuthorityMakesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := remote.EnsureAuthority(t.Context(), dial(t, s.Target()), "root", caPEM)
-	wantCode(t, err, app.EInvalid, "authorized_keys could not be written")
+	wantCode(t, err, app.EInvalid, "Can't write the user's authorized_keys")
 	if app.AsError(err).Reason != "not_written" {
 		t.Error(err)
 	}
@@ -209,8 +209,8 @@ func TestCertificateKeys(t *testing.T) {
 		"ecdsa":         {line(&curve.PublicKey), ""},
 		"rsa":           {line(&large.PublicKey), ""},
 		"small rsa":     {line(&small), "2048"},
-		"garbage":       {"ssh-ed25519 garbage", "no public key"},
-		"nothing":       {"", "no public key"},
+		"garbage":       {"ssh-ed25519 garbage", "isn't an OpenSSH public key"},
+		"nothing":       {"", "isn't an OpenSSH public key"},
 		"options":       {`command="x" ` + ed, "options"},
 		"two":           {ed + "\n" + ed, "several"},
 		"a certificate": {cert.Line, "certificate"},

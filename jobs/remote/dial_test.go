@@ -39,7 +39,7 @@ func TestDialWrongHostKey(t *testing.T) {
 		target := n.Target()
 		target.HostKey = remotetest.AuthorizedKey(other)
 		_, err := remote.Dial(t.Context(), target)
-		wantCode(t, err, app.EHostKey, "did not prove its identity", ssh.FingerprintSHA256(other.PublicKey()), "delete or repair")
+		wantCode(t, err, app.EHostKey, "couldn't prove its identity", ssh.FingerprintSHA256(other.PublicKey()), "delete or repair")
 	})
 }
 
@@ -60,7 +60,7 @@ func TestDialOtherKindOfHostKey(t *testing.T) {
 	target := s.Target()
 	target.HostKey = remotetest.AuthorizedKey(other)
 	_, err = remote.Dial(t.Context(), target)
-	wantCode(t, err, app.EHostKey, "a key of another kind")
+	wantCode(t, err, app.EHostKey, "a different type of key")
 }
 
 func TestDialRefused(t *testing.T) {
@@ -80,7 +80,7 @@ func TestDialBadInput(t *testing.T) {
 	t.Parallel()
 	_, key := remotetest.NewKey(t)
 	_, err := remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", PrivateKey: []byte("SECRET")})
-	wantCode(t, err, app.ECredentials, "cannot be read")
+	wantCode(t, err, app.ECredentials, "can't be read")
 	if strings.Contains(err.Error(), "SECRET") {
 		t.Error("the key is in the message")
 	}

@@ -343,7 +343,7 @@ builtin echo "$@"
 		t.Error(err)
 	}
 	fill("processes") // a command that is not recorded must not run, since later ones would not wait for it
-	wantCode(t, run(6, 6), app.ECapacity, "cannot keep track")
+	wantCode(t, run(6, 6), app.ECapacity, "can't record what runs")
 	fill("")
 	for i := range 2 {
 		if err := run(int64(i+7), i+6); err != nil {

@@ -158,7 +158,7 @@ func TestRunOutputLimit(t *testing.T) {
 	if lines := len(h.of(family.StreamOut)) + len(h.of(family.StreamErr)); lines != 100 {
 		t.Errorf("%d lines, want 100", lines)
 	}
-	if note := h.of(family.StreamSystem); len(note) != 1 || !strings.Contains(note[0], "output cut") {
+	if note := h.of(family.StreamSystem); len(note) != 1 || !strings.Contains(note[0], "output truncated") {
 		t.Errorf("note %q", note)
 	}
 }
@@ -182,7 +182,7 @@ func TestRunOutputRate(t *testing.T) {
 	left := 0
 	for _, note := range h.of(family.StreamSystem) {
 		var n int
-		if _, err := fmt.Sscanf(note, "%d lines left out here", &n); err != nil {
+		if _, err := fmt.Sscanf(note, "%d lines omitted", &n); err != nil {
 			t.Errorf("note %q", note)
 		}
 		left += n
@@ -286,7 +286,7 @@ func TestRunLeavesDaemons(t *testing.T) {
 		if got := h.of(family.StreamOut); !slices.Equal(got, []string{"started"}) {
 			t.Errorf("%q", got)
 		}
-		if got := h.of(family.StreamSystem); len(got) != 1 || !strings.Contains(got[0], "holds its output open") {
+		if got := h.of(family.StreamSystem); len(got) != 1 || !strings.Contains(got[0], "keeps the command's output open") {
 			t.Errorf("%q", got)
 		}
 		eventually(t, "the daemon begins", func() bool { return len(pidsIn(file)) == 1 })
@@ -397,14 +397,14 @@ func TestRunNoShell(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Line: func(string) string { return "echo This account is not available. >&2; exit 1" }})
 	_, err := dial(t, s.Target()).Run(t.Context(), family.Command{Line: "true"}, nil)
-	wantCode(t, err, app.ECredentials, "may not run commands", "This account is not available")
+	wantCode(t, err, app.ECredentials, "can't run commands", "This account is not available")
 }
 
 // An exit code may arrive while the lines before it are lost with the connection. That is no verdict on the account.
 func TestExitCodeOfALostConnection(t *testing.T) {
 	t.Parallel()
 	c := dial(t, remotetest.Start(t, remotetest.Options{}).Target())
-	wantCode(t, c.ExitWithoutHello(0), app.ECredentials, "may not run commands")
+	wantCode(t, c.ExitWithoutHello(0), app.ECredentials, "can't run commands")
 	_ = c.Close()
 	for _, code := range []int{0, 1, 125} {
 		wantCode(t, c.ExitWithoutHello(code), app.ETransient, "was lost")

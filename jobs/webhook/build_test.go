@@ -133,7 +133,7 @@ func TestBuildsThatCannotBeTold(t *testing.T) {
 		words  string
 	}{
 		"not found": {http.StatusNotFound, "", "failed failed 404", "404 Not Found"},
-		"redirect":  {http.StatusFound, "http://127.0.0.1:1/elsewhere", "failed failed 302", "Redirects are not followed"},
+		"redirect":  {http.StatusFound, "http://127.0.0.1:1/elsewhere", "failed failed 302", "Redirects aren't followed"},
 		"refused":   {http.StatusUnauthorized, "", "failed failed 401", "401"},
 	} {
 		t.Run(name, func(t *testing.T) {

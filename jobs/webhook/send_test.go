@@ -145,14 +145,14 @@ func TestTroubles(t *testing.T) {
 		code      app.Code
 		says      string
 	}{
-		{"refuses", "http://" + refusing, time.Minute, app.ETransient, "127.0.0.1 : connect: connection refused."},
-		{"hangs", hanging.srv.URL, 100 * time.Millisecond, app.ETimeout, "didn't respond within 100ms."},
+		{"refuses", "http://" + refusing, time.Minute, app.ETransient, "Can't connect to 127.0.0.1: connect: connection refused."},
+		{"hangs", hanging.srv.URL, 100 * time.Millisecond, app.ETimeout, "didn't respond within less than 1 s."},
 		{"drips", slow.srv.URL, 300 * time.Millisecond, "", ""},
 		{"floods", huge.srv.URL, time.Minute, "", ""},
-		{"speaks something else", "http://" + broken, time.Minute, app.ETransient, "gave no answer that could be read"},
-		{"sends a huge header", "http://" + heads, time.Minute, app.ETransient, "gave no answer that could be read"},
+		{"speaks something else", "http://" + broken, time.Minute, app.ETransient, "sent an invalid response"},
+		{"sends a huge header", "http://" + heads, time.Minute, app.ETransient, "sent an invalid response"},
 		{"hangs up", "http://" + gone, time.Minute, app.ETransient, "closed the connection without a response."},
-		{"cannot prove itself", tls.URL, time.Minute, app.EHostKey, "could not prove who it is"},
+		{"cannot prove itself", tls.URL, time.Minute, app.EHostKey, "couldn't prove its identity"},
 		{"is inside", "https://192.168.7.7/x?token=secret", time.Minute, app.EForbidden, "Tenants may not reach 192.168.7.7: that is a private address."},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -91,7 +91,7 @@ func TestWhichZone(t *testing.T) {
 		{"none", "none.test", "", 0, "Route 53 hosted zone none.test doesn't exist in this account."},
 		{"above one", "test", "", 0, ""},
 		{"no such ID", "suite.test", "Z00000009", 0, "Hosted zone Z00000009 doesn't exist in this account."},
-		{"an ID of another", "suite.test", "Z00000002", 0, "The hosted zone Z00000002 is that of other.test, not of suite.test."},
+		{"an ID of another", "suite.test", "Z00000002", 0, "Hosted zone Z00000002 is for other.test, not suite.test."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			settings := map[string]any{"dns_zone": c.zone, "dns_zone_id": c.id}

@@ -105,11 +105,11 @@ func TestBuilding(t *testing.T) {
 		code         app.Code
 		field, words string
 	}{
-		"where the account does not let it": {nil, "built", buildsOf, 0, app.EInvalid, imageField, "not built for this account"},
+		"where the account does not let it": {nil, "built", buildsOf, 0, app.EInvalid, imageField, "this account doesn't build images"},
 		"of what the engine has":            {may, "built", buildsOf, 1, "", "", ""},
 		"of what it would have to pull":     {may, "built", "FROM node:2", 0, app.EInvalid, "", "no image node:2"},
 		"of what it may pull":               {append([]string{"pull", "missing"}, may...), "built", "FROM node:2", 1, "", "", ""},
-		"of nothing":                        {may, "built", "", 0, app.EInvalid, imageField, "of which dockerfile"},
+		"of nothing":                        {may, "built", "", 0, app.EInvalid, imageField, "has no dockerfile"},
 		"with a name of its own":            {may, "debian:12", buildsOf, 0, app.EInvalid, "image", "debian:12"},
 		"of what is not taken":              {may, "built", "FROM node:1\nADD http://x /x", 0, app.EInvalid, imageField, "line 2"},
 		"with a command that fails":         {may, "built", "FROM node:1\nRUN false", 1, app.EInvalid, imageField, "non-zero code"},
@@ -221,11 +221,11 @@ func TestChecksOfImages(t *testing.T) {
 		good     string
 		told     []string
 	}{
-		"neither": {nil, "present", []string{"Images are not pulled", "not built"}},
-		"pulled":  {[]string{"pull", "missing"}, "present, at the hub", []string{"without a password", "not built"}},
+		"neither": {nil, "present", []string{"Images aren't pulled", "aren't built"}},
+		"pulled":  {[]string{"pull", "missing"}, "present, at the hub", []string{"without a password", "aren't built"}},
 		"pulled by a user": {[]string{"pull", "missing", "registry", "registry.example.org", "registry_user", "ada", "registry_password", "sesame"}, "present, at the hub, refused",
 			[]string{"from registry.example.org as ada"}},
-		"built": {[]string{"build", "missing"}, "present, built", []string{"Images are not pulled", "up to 10 GB"}},
+		"built": {[]string{"build", "missing"}, "present, built", []string{"Images aren't pulled", "up to 10 GB"}},
 		"both":  {[]string{"pull", "missing", "build", "missing"}, "present, at the hub, built, built of hub", []string{"are pulled", "up to 10 GB"}},
 	} {
 		t.Run(name, func(t *testing.T) {

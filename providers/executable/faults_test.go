@@ -102,9 +102,9 @@ func TestWhatIsLeftOut(t *testing.T) {
 		code app.Code
 		word string
 	}{
-		"mute":    {app.ETimeout, "did not say within"},
+		"mute":    {app.ETimeout, "didn't describe itself within"},
 		"newer":   {app.EInvalid, "version 2 of the protocol"},
-		"babbles": {app.ETransient, "no JSON object"},
+		"babbles": {app.ETransient, "isn't a JSON object"},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			tm := shortTimes
@@ -150,7 +150,7 @@ func TestDeathAtOpen(t *testing.T) {
 }
 
 func TestWhatDoesNotKeepToTheProtocol(t *testing.T) {
-	for mode, word := range map[string]string{"garbage": "no JSON object", "endless": "more than 16 MiB", "closes": "closed its output"} {
+	for mode, word := range map[string]string{"garbage": "isn't a JSON object", "endless": "more than 16 MiB", "closes": "closed its output"} {
 		t.Run(mode, func(t *testing.T) {
 			a, _, _ := oddAccount(t, mode)
 			wants(t, a.Delete(t.Context(), "m"), app.ETransient, word, "unclear")
@@ -167,7 +167,7 @@ func TestWhatIsNotSo(t *testing.T) {
 	}
 	_, err := a.Describe(t.Context(), "m")
 	wants(t, err, app.EInternal, `"another"`)
-	if n := strings.Count(log.String(), "what it was not asked"); n != 1 {
+	if n := strings.Count(log.String(), "responded to an unknown request"); n != 1 {
 		t.Errorf("%d words of an answer that nobody asked for:\n%s", n, log)
 	}
 }

@@ -270,7 +270,7 @@ func TestMachinesThatDoNotAnswer(t *testing.T) {
 	again := f.open(t, f.settings(""), dir) // another process of the same host
 	for _, p := range []*provider{p, again} {
 		got, err := p.Describe(t.Context(), m.ID)
-		if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "known last") || got.Tags[family.TagIntent] != "here" || got.HostKey != m.HostKey {
+		if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "last known state") || got.Tags[family.TagIntent] != "here" || got.HostKey != m.HostKey {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if ids := listed(t, p); !slices.Equal(ids, []string{m.ID}) {
@@ -363,13 +363,13 @@ func TestConnections(t *testing.T) {
 	f.boxes[0].cut()
 	other, _ := newKey(t)
 	f.boxes[0].show(other)
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "did not prove") {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "couldn't prove") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.EHostKey, "couldn't prove that it's m1")
 	f.boxes[0].show(right)
 	f.boxes[0].refuse.Store(true)
-	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ECredentials, "refuses the account's key")
+	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ECredentials, "refused the account's key")
 	f.boxes[0].refuse.Store(false)
 	empty(t, p)
 }

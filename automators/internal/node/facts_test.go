@@ -18,7 +18,7 @@ func TestFacts(t *testing.T) {
 		"nothing":           {"", map[string]string{}, nil},
 		"lines":             {"a=1\n b =x = y \n\nc=\r\n", map[string]string{"a": "1", "b": "x = y ", "c": ""}, nil},
 		"the last one":      {"a=1\na=2\n", map[string]string{"a": "2"}, nil},
-		"no name=value":     {"a\nb=1\n", map[string]string{"b": "1"}, []string{"not name=value"}},
+		"no name=value":     {"a\nb=1\n", map[string]string{"b": "1"}, []string{"isn't name=value"}},
 		"names":             {"A=1\n1a=1\na-b=1\n" + strings.Repeat("a", 65) + "=1\nok_1=1\n", map[string]string{"ok_1": "1"}, []string{`"A"`, `"1a"`, `"a-b"`, "left out"}},
 		"too long":          {"a=" + long + "\nb=1", map[string]string{"b": "1"}, []string{"more than 4096 bytes"}},
 		"JSON":              {" {\"a\": \"x\\ny\",\n\"n\": 8080, \"t\": true, \"l\": [1, \"b\"], \"z\": null}\n", map[string]string{"a": "x\ny", "n": "8080", "t": "true", "l": `[1,"b"]`}, nil},
