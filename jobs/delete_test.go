@@ -42,10 +42,10 @@ func TestDeletesKeepTrying(t *testing.T) {
 						t.Fatalf("try %d, after %s: %+v, after a pause of %s", as.Tries, as.Age, r, last)
 					}
 					if text := got.ForPeople(); !strings.HasSuffix(text, "; "+until+".") || strings.Contains(text, "dial tcp") {
-						t.Fatalf("people are told %q", text)
+						t.Fatalf("people see %q", text)
 					}
 					if e.Reason == app.ReasonCloudBroken && !strings.Contains(got.Message, " isn't working properly right now") {
-						t.Fatalf("people are told %q", got.Message)
+						t.Fatalf("people see %q", got.Message)
 					}
 					last = r.After
 					time.Sleep(r.After)
@@ -55,11 +55,11 @@ func TestDeletesKeepTrying(t *testing.T) {
 					t.Errorf("%d tries in %s", as.Tries, patience)
 				}
 				if got := e; retryOf(&got, as).Again || !strings.Contains(got.Hint, "Resume") {
-					t.Errorf("after %s it goes on, or does not say how to: %q", as.Age, got.Hint)
+					t.Errorf("after %s it continues, or doesn't say how to: %q", as.Age, got.Hint)
 				}
 				as.Action, as.Age, as.Tries = app.ActionCreate, 0, 50
 				if got := e; retryOf(&got, as).Again {
-					t.Error("a create goes on as long")
+					t.Error("a create continues as long")
 				}
 			})
 		})
@@ -72,7 +72,7 @@ func TestAdviceForDeletes(t *testing.T) {
 		for _, age := range []time.Duration{0, patience} {
 			e := &app.Error{Code: p.code, Reason: p.reason, Message: "It was refused."}
 			retryOf(e, &execution.Assignment{Action: app.ActionDelete, Tries: 1, Age: age})
-			if text := strings.ToLower(e.Hint); strings.Contains(text, "has to change") || strings.Contains(text, "ask anew") || strings.Contains(text, "roll back and ask") || strings.Contains(text, "catalog") {
+			if text := strings.ToLower(e.Hint); strings.Contains(text, "has to change") || strings.Contains(text, "request a new") || strings.Contains(text, "roll back and ask") || strings.Contains(text, "catalog") {
 				t.Errorf("%s %s: %q", p.code, p.reason, e.Hint)
 			}
 			if v := ruleOf(e, app.ActionDelete).verdict; (e.Code == app.EInvalid || e.Code == app.ENotFound) && v == never && !strings.Contains(e.Hint, "resume") {

@@ -56,7 +56,7 @@ func look(ctx context.Context, sh family.Shell, n family.NodeContext, address st
 		return nil, err
 	}
 	for _, c := range checks {
-		if _, told := found[c.service]; !told {
+		if _, answered := found[c.service]; !answered {
 			found[c.service] = c.check.Asks() + ": timed out"
 		}
 	}

@@ -88,9 +88,9 @@ func TestLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range all {
-		got, told := found[name]
-		if !told || c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || len(got) > 2*template.MaxHealthReason {
-			t.Errorf("%s: %q (%t), want %q", name, got, told, c.want)
+		got, ok := found[name]
+		if !ok || c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || len(got) > 2*template.MaxHealthReason {
+			t.Errorf("%s: %q (%t), want %q", name, got, ok, c.want)
 		}
 	}
 	if want := fmt.Sprintf("[GET %s:%s /a?b=c&d GET %[1]s:%[2]s /]", host, port); fmt.Sprint(asked) != want && fmt.Sprint(asked) != fmt.Sprintf("[GET %s:%s / GET %[1]s:%[2]s /a?b=c&d]", host, port) {

@@ -24,7 +24,7 @@ const (
 	getInTime    = 20 * time.Second // until a node that does not let us in counts as not reached
 )
 
-// rounds carries out rounds of health checks until the worker takes no more steps. They hold no slots: steps go on as if there were
+// rounds carries out rounds of health checks until the worker takes no more steps. They hold no slots: steps run as if there were
 // none. One wait is open at a time.
 func (w *Worker) rounds(keeper execution.HealthKeeper) {
 	var all sync.WaitGroup

@@ -67,7 +67,7 @@ var policy = []rule{
 	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // someone else is at work on the same thing
 	{code: app.EConflict, reason: reasonImageRoom, verdict: ask, advice: "Free up space on the host's disk, then resume."},
 
-	// The world outside: what a person has to put right.
+	// The world outside: what a person has to fix.
 	{code: app.ECredentials, verdict: ask, advice: "Correct the credentials, then resume."},
 	{code: app.EQuota, verdict: ask, advice: "Raise the account's limit or delete machines that count toward it, then resume."},
 	{code: app.EHostKey, verdict: ask,
@@ -87,10 +87,10 @@ var policy = []rule{
 }
 
 // patience is how long a step is tried at all, counted from its first try since the operation was last resumed: "again"
-// does not go on forever, whatever its reason. A longer time limit of a service still has its first try.
+// doesn't last forever, whatever its reason. A longer time limit of a service still has its first try.
 const patience = 6 * time.Hour
 
-// retryOf is retry for a claimed step, and gives the error a hint where the policy knows one and no one else did.
+// retryOf is retry for a claimed step, and adds a hint where the policy knows one and no one else did.
 func retryOf(e *app.Error, as *execution.Assignment) app.Retry {
 	p := ruleOf(e, as.Action)
 	r := p.decide(e, as.Tries, as.Age)
@@ -106,7 +106,7 @@ func retryOf(e *app.Error, as *execution.Assignment) app.Retry {
 	return r
 }
 
-// ruleOf returns the rule of an error that a step has met. A deletion goes on for as long as time can help, since what it leaves costs money.
+// ruleOf returns the rule of an error that a step has met. A deletion is retried for as long as time can help, since what it leaves costs money.
 func ruleOf(e *app.Error, a app.Action) rule {
 	p := ruleFor(e)
 	switch {
@@ -152,7 +152,7 @@ func (p rule) decide(e *app.Error, tries int, age time.Duration) app.Retry {
 	return r
 }
 
-// Tries returns how often a step is tried whose attempts fail with a code, for people who are told which attempt failed; 0
+// Tries returns how often a step is tried whose attempts fail with a code, for people who see which attempt failed; 0
 // where it is not tried again.
 func Tries(c app.Code) int { return ruleFor(&app.Error{Code: c}).tries }
 

@@ -18,7 +18,7 @@ const (
 	longCheck  = 5 * time.Second
 )
 
-// check waits until the step's service is healthy by its own health check, or the time that the check gives it is over.
+// check waits until the step's service is healthy by its own health check, or the time limit of the check is over.
 func (w *actions) check(ctx context.Context, as *execution.Assignment, out family.Output) error {
 	if as.Health == nil {
 		return app.Errorf(app.EInternal, "step %s has no health check", as.StepID)

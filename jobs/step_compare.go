@@ -9,7 +9,7 @@ import (
 	"muster/app/family"
 )
 
-// compare has the tool of a service say what it would change on the node. What the tool cannot tell is told as a change too, so that a
+// compare has the tool of a service say what it would change on the node. What the tool can't tell is reported as a change too, so that a
 // comparison fails only where the node cannot be reached or someone stops it.
 func (w *actions) compare(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	return w.call(ctx, as, out, func(sh family.Shell, a family.Automator, call family.ServiceCall) error {

@@ -51,7 +51,7 @@ func (w *actions) arrive(ctx context.Context, p family.Provider, as *execution.A
 	return w.awaitLogin(ctx, p, as, out, r)
 }
 
-// found notes where the machine is, and gives it its name.
+// found notes where the machine is, and sets its name.
 func (w *actions) found(ctx context.Context, p family.Provider, as *execution.Assignment, m family.Machine, out family.Output, r *execution.Report) error {
 	n := as.Node
 	n.Addresses, n.SSHPort = m.Addresses, m.SSHPort
@@ -118,7 +118,7 @@ func errGone(as *execution.Assignment) error {
 	return &app.Error{Code: app.ENotFound, Reason: reasonGone, Message: fmt.Sprintf("Machine %s no longer exists.", as.Node.MachineID)}
 }
 
-// awaitAddress asks the provider until the machine runs and has the address by which Muster reaches it. The one that was told when a machine was
+// awaitAddress asks the provider until the machine runs and has the address by which Muster reaches it. The one reported when a machine was
 // created holds until the provider tells another: it may tell of it later than it gave it.
 func awaitAddress(ctx context.Context, p family.Provider, as *execution.Assignment, tell *progress) (family.Machine, error) {
 	away := absence{began: time.Now()}
@@ -225,7 +225,7 @@ type change struct {
 	err     error
 }
 
-// lookWhileWaiting describes a machine until there is a change, or ctx ends. Where the provider can't be asked, logging in goes on.
+// lookWhileWaiting describes a machine until there is a change, or ctx ends. Where the provider can't be asked, logging in continues.
 func lookWhileWaiting(ctx context.Context, p family.Provider, as *execution.Assignment) (c change, ok bool) {
 	away := absence{began: time.Now(), known: true}
 	for wait := watchFirst; loop.Pause(ctx, wait) == nil; wait = min(wait*3/2, watchMost) {
@@ -254,16 +254,16 @@ func lookWhileWaiting(ctx context.Context, p family.Provider, as *execution.Assi
 type progress struct {
 	out   family.Output
 	began time.Time
-	next  time.Time     // when the same may be told again
+	next  time.Time     // when the same may be reported again
 	gap   time.Duration // until then
 	last  string
-	soon  time.Time // when something new may be told
+	soon  time.Time // when something new may be reported
 }
 
 const (
 	tellAfter = time.Second // what is over by then is not worth a line
 	tellMost  = time.Minute
-	tellText  = 300 // bytes of what stands in the way
+	tellText  = 300 // bytes of the obstacle
 )
 
 func newProgress(out family.Output) *progress {

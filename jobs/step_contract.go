@@ -106,7 +106,7 @@ type facts struct {
 	said  map[string][]string // by key, in order
 	root  bool                // it was asked with root rights
 	began time.Time           // by the worker's clock
-	heard time.Time           // when the node told its time
+	heard time.Time           // when the node reported its time
 }
 
 // one returns the only value of a key, "" where it did not say.

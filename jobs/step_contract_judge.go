@@ -104,7 +104,7 @@ func (c contract) addresses(f facts) []app.NodeCheck {
 		v := app.NodeCheck{Name: "address " + strings.TrimSuffix(kind, "_v4"), Level: health.NodeAdvised, OK: true, Found: want, Want: "an address"}
 		switch at, err := netip.ParseAddr(want); {
 		case want == "" && kind == app.AddressBind, kind == app.AddressAccess && want == c.node.Addresses[app.AddressBind] && want != "":
-			continue // the other stands for it
+			continue // the other covers it
 		case err != nil:
 			v.Level, v.OK, v.Found = health.NodeRequired, false, either(want == "", "none", strconv.Quote(want))
 			v.Hint = "The provider must report the machine's addresses."

@@ -56,7 +56,7 @@ func TestContractOnSandboxNodes(t *testing.T) {
 				t.Errorf("%d checks were left out because the machine shares the host's files", skipped)
 			}
 
-			// What a machine is not, it is told.
+			// A machine that isn't as declared is reported.
 			as.Machine.Image.Extra = map[string]string{"os": "plan9"}
 			err = w.checkNode(t.Context(), as, under, out, &r)
 			if e := app.AsError(err); e.Code != app.EInvalid || e.Reason != "node_contract" || !strings.Contains(e.Message, "plan9") {

@@ -77,7 +77,7 @@ func TestContract(t *testing.T) {
 		"program missing":    {func(_ *contract, f facts) { f.said["missing"] = []string{"tar"} }, "programs", health.NodeRequired, "tar missing"},
 		"less memory":        {func(_ *contract, f facts) { f.said["memory"] = []string{"3000000"} }, "memory", health.NodeAdvised, "2.9 GiB"},
 		"half the disk":      {func(_ *contract, f facts) { f.said["disk"] = []string{"9000000"} }, "disk", health.NodeRequired, "8.6 GiB"},
-		"nothing told": {func(_ *contract, f facts) {
+		"nothing reported": {func(_ *contract, f facts) {
 			delete(f.said, "memory")
 			delete(f.said, "firewall")
 			delete(f.said, "addresses")
@@ -143,14 +143,14 @@ func TestContractOnThisMachine(t *testing.T) {
 				t.Errorf("too little or too much was said: %v", f.said)
 			}
 			c.node.OwnRoot = true
-			c.hosts = []family.HostEntry{{Address: "127.0.0.1", Names: []string{"localhost"}}, {Address: "192.0.2.7", Names: []string{"nobody.example.org"}}}
+			c.hosts = []family.HostEntry{{Address: "127.0.0.1", Names: []string{"localhost"}}, {Address: "192.0.2.7", Names: []string{"noone.example.org"}}}
 			if f, err = askOn(t, start(t), c); err != nil {
 				t.Fatal(err)
 			}
 			if name, _ := os.Hostname(); f.one("memory") == "" || f.one("disk") == "" || f.one("hostname") != name || f.one("uid") != strconv.Itoa(os.Geteuid()) {
 				t.Errorf("too little was said: %v", f.said)
 			}
-			if v := c.resolves(f); v.OK || !strings.Contains(v.Found, "1 do not: nobody.example.org") {
+			if v := c.resolves(f); v.OK || !strings.Contains(v.Found, "1 don't: noone.example.org") {
 				t.Errorf("%+v of %v", v, f.said)
 			}
 			if v := c.addresses(f); len(v) != 1 || !v[0].OK || v[0].Skipped == "" && !strings.Contains(v[0].Found, "on an interface") {
@@ -196,7 +196,7 @@ func TestContractBadAnswers(t *testing.T) {
 	}
 }
 
-// What stands in the SSH server's settings is believed only where nothing else could matter.
+// The SSH server's settings are believed only where nothing else could matter.
 func TestContractPasswords(t *testing.T) {
 	const include, no = "Include DIR/sshd_config.d/*.conf\n", "PasswordAuthentication no\n"
 	for name, tc := range map[string]struct{ main, drop, says string }{

@@ -128,7 +128,7 @@ func (w *actions) over(ctx context.Context, as *execution.Assignment, t remote.T
 	return err
 }
 
-// makeOwn takes the pool's key out of the machine and gives it the node's name, which it also finds its own address by. A machine that does not take
+// makeOwn takes the pool's key out of the machine and sets the node's name, which it also finds its own address by. A machine that does not take
 // the name is
 // used all the same: what services may assume of it is checked afterwards.
 func makeOwn(ctx context.Context, as *execution.Assignment, sh family.Shell, out family.Output) error {

@@ -35,7 +35,7 @@ func TestNamesOfMachines(t *testing.T) {
 		"the zone's own name":   {zone: "example.org", host: "example.org", said: "isn't in zone"},
 		"a name that ends like": {zone: "example.org", host: "c1-n1.myexample.org", said: "isn't in zone"},
 		"no zone":               {host: "c1-n1.example.org"},
-		"somebody else's":       {zone: "example.org", host: "c1-n1.example.org", err: app.Errorf(app.EConflict, "It has a record."), named: true},
+		"someone else's":        {zone: "example.org", host: "c1-n1.example.org", err: app.Errorf(app.EConflict, "It has a record."), named: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

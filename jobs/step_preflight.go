@@ -13,7 +13,7 @@ import (
 )
 
 // For how long what a look at an account has found is taken to be so: long enough for the machines of one operation, and where something is
-// wrong, not so long that a person who has mended it waits.
+// wrong, not so long that a person who has fixed it waits.
 const (
 	goodFor = 5 * time.Minute
 	badFor  = 10 * time.Second

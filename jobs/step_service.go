@@ -69,15 +69,15 @@ func ensureHosts(ctx context.Context, as *execution.Assignment, sh family.Shell)
 // service carries out one service action.
 func (w *actions) service(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	return w.call(ctx, as, out, func(sh family.Shell, a family.Automator, call family.ServiceCall) error {
-		told := map[string]string{}
-		call.Tell = func(facts map[string]string) { maps.Copy(told, facts) }
-		if err := a.Run(ctx, sh, call, out); err != nil || len(told) == 0 {
+		said := map[string]string{}
+		call.Tell = func(facts map[string]string) { maps.Copy(said, facts) }
+		if err := a.Run(ctx, sh, call, out); err != nil || len(said) == 0 {
 			return err
 		}
-		if err := execution.CheckFacts(told); err != nil {
+		if err := execution.CheckFacts(said); err != nil {
 			return err
 		}
-		r.Facts = told
+		r.Facts = said
 		return nil
 	})
 }

@@ -57,7 +57,7 @@ type Worker struct {
 	slots  *slots
 	work   sync.WaitGroup
 	drop   context.CancelFunc // ends ctx
-	watch  context.Context    // ends when no round of health checks is to go on
+	watch  context.Context    // ends when health checks stop
 	blind  context.CancelFunc
 	gate   sync.RWMutex
 	drains bool // no new step is taken
@@ -110,10 +110,10 @@ func (w *Worker) close() {
 	_ = w.Shells.Close()
 }
 
-// ShutdownTime is how long steps have to let go once they were told to.
+// ShutdownTime is how long steps have to let go at shutdown.
 const ShutdownTime = 8 * time.Second
 
-// Drain takes no new step and waits until those under way have ended, or ctx has. Close the worker afterwards.
+// Drain takes no new step and waits until running ones have ended, or ctx has. Close the worker afterwards.
 func (w *Worker) Drain(ctx context.Context) error {
 	w.shut()
 	w.stopListening()
@@ -145,7 +145,7 @@ func (w *Worker) stopListening() {
 	}
 }
 
-// Close stops taking steps, tells those under way to let go (their steps go back to the ledger, to be taken again), and
+// Close stops taking steps, asks running ones to let go (their steps go back to the ledger, to be taken again), and
 // closes the connections. It may be called twice.
 func (w *Worker) Close() error {
 	w.once.Do(func() {
@@ -181,9 +181,9 @@ func (w *Worker) goToWork() {
 		return
 	}
 	w.work.Go(func() {
-		told := w.steps()
+		asked := w.steps()
 		w.slots.give()
-		if told { // several may have stopped where one was too many
+		if asked { // several may have stopped where one was too many
 			w.wakeAnother()
 		}
 	})
@@ -199,8 +199,8 @@ func (w *Worker) wakeAnother() {
 
 // steps carries out step after step until there is none left for this slot: a node's own chain first, on the connection
 // that it has, then whatever else the server has queued.
-// It tells whether it stopped because it was told to.
-func (w *Worker) steps() (told bool) {
+// It tells whether it stopped because it was asked to.
+func (w *Worker) steps() (asked bool) {
 	for try := 1; w.goesOn(); {
 		as, err := w.desk.claim()
 		if err != nil {

@@ -72,7 +72,7 @@ func (a Ansible) Run(ctx context.Context, sh family.Shell, call family.ServiceCa
 	return nil
 }
 
-// DryRun carries out app.DryRunner, by --check. What a task runs as a command is not known beforehand, so that is not told; tasks that say
+// DryRun carries out app.DryRunner, by --check. What a task runs as a command is not known beforehand, so it isn't reported; tasks that say
 // check_mode: false themselves are done even so.
 func (a Ansible) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	said, err := a.play(ctx, sh, call, true, out)

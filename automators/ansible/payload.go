@@ -69,7 +69,7 @@ muster_roles=${muster_dir}roles`)
 	s.File("vars.yaml", vars)
 	s.Dof(`muster_state=$muster_root/%s`, call.Service)
 	s.Do(`[ -d "$muster_state" ] || (umask 022; mkdir -p "$muster_state") || exit 1
-case $muster_root in *\"*|*\\*|*{*) echo "Ansible cannot be told of the directory $muster_root" >&2; exit 1 ;; esac
+case $muster_root in *\"*|*\\*|*{*) echo "Ansible can't use the directory $muster_root" >&2; exit 1 ;; esac
 printf '{"muster_state": "%s"}\n' "$muster_state" >"${muster_dir}state.yaml" || exit 1`)
 	if dry {
 		s.Do("unset MUSTER_OUTPUTS")

@@ -106,7 +106,7 @@ func TestSaid(t *testing.T) {
 		var s said
 		for _, l := range tc.lines {
 			if s.hear(family.StreamErr, l) != strings.HasPrefix(l, markFailed) {
-				t.Errorf("%s: %s is for somebody else", name, l)
+				t.Errorf("%s: %s is for someone else", name, l)
 			}
 		}
 		if got := s.err(c, tc.exit); got.Message != tc.want || got.Code != app.EScript {

@@ -20,7 +20,7 @@ const (
 	mostItems = 500     // of a run list
 )
 
-// macro is what is put in later, when the call is made for a node: where a catalog is read it stands for any value.
+// macro is what is put in later, when the call is made for a node: where a catalog is read it matches any value.
 var macro = regexp.MustCompile(`%[A-Za-z][^%\s"]*%`)
 
 // readAttributes understands json_attributes: an object, or nothing.
@@ -90,7 +90,7 @@ func merged(under, over map[string]any) map[string]any {
 }
 
 // attributes returns all attributes of a run, as JSON with sorted keys: the cluster configuration with the service's own attributes merged over
-// it stands at the top, and once more as coopr.cluster, together with all nodes; coopr has what else Coopr told; muster has the same and what only
+// it is at the top, and once more as coopr.cluster, together with all nodes; coopr has Coopr's other values; muster has the same and what only
 // Muster knows. Where
 // configuration or service say something below coopr or muster themselves, both are there, and what is notified of the cluster wins. outputs is muster.outputs.
 func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
@@ -113,11 +113,11 @@ func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
 	nodes, addresses := nodesOf(call)
 	cluster["nodes"] = nodes
 	services := list(call.Services)
-	told := map[string]any{"cluster": cluster, "services": services, "hostname": call.Hostname, "clusterId": call.Cluster, "ipaddresses": addresses}
-	mine := maps.Clone(told)
+	coopr := map[string]any{"cluster": cluster, "services": services, "hostname": call.Hostname, "clusterId": call.Cluster, "ipaddresses": addresses}
+	mine := maps.Clone(coopr)
 	mine["tenant"], mine["node"], mine["owner"], mine["service"], mine["action"] = call.Tenant, call.Node, call.Owner, call.Service, string(call.Action)
 	mine["outputs"] = outputs
-	out, err := json.Marshal(merged(top, map[string]any{"coopr": told, "muster": mine}))
+	out, err := json.Marshal(merged(top, map[string]any{"coopr": coopr, "muster": mine}))
 	if err != nil {
 		return nil, fmt.Errorf("encoding the attributes as JSON: %w", err)
 	}
@@ -168,7 +168,7 @@ func list(words []string) []any {
 // item is one of a run list: a recipe or a role. Chef takes a bare name for a recipe.
 var item = regexp.MustCompile(`^(?:recipe\[[A-Za-z0-9_.-]+(?:::[A-Za-z0-9_.-]+)?(?:@[0-9][0-9.]*)?\]|role\[[A-Za-z0-9_.-]+\]|[A-Za-z0-9_.-]+(?:::[A-Za-z0-9_.-]+)?(?:@[0-9][0-9.]*)?)$`)
 
-// readRunList understands a run list, with commas or line breaks between its items, and gives it as Chef takes it.
+// readRunList understands a run list, with commas or line breaks between its items, and returns it in Chef's form.
 func readRunList(text string) (string, error) {
 	wrong := func(message string) error {
 		return &app.Error{Code: app.EInvalid, Reason: "bad_run_list", Field: "run_list", Message: message, Hint: "For example, recipe[apache2::default],role[web]."}

@@ -81,7 +81,7 @@ cat "${muster_dir}solo.part"
 --format doc --force-formatter --no-color --log_level warn $muster_how </dev/null
 `
 
-// payload writes what is done on the node: the same text for the same call, so that it can be told whether that was done before.
+// payload writes what is done on the node: the same text for the same call, so that it's known whether that was done before.
 func payload(call family.ServiceCall, dry bool) (string, error) {
 	if err := node.Service(call.Service); err != nil {
 		return "", err

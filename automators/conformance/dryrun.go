@@ -93,7 +93,7 @@ func (s onNode) files(t TB) map[string]string {
 	return all
 }
 
-// tell: what an action has found out is told, also by an attempt that finds the work done.
+// tell: an action's facts are reported, also by an attempt that finds the work done.
 func (s onNode) tell(t TB) {
 	if s.Tells == nil {
 		t.Skip("no action reports facts")
@@ -103,16 +103,16 @@ func (s onNode) tell(t TB) {
 		want[name] = strings.ReplaceAll(value, "{home}", s.Home)
 	}
 	for attempt := int64(1); attempt <= 2; attempt++ {
-		var told map[string]string
+		var facts map[string]string
 		call := s.call("tells", s.Tells)
-		call.Tell = func(facts map[string]string) { told = facts }
+		call.Tell = func(found map[string]string) { facts = found }
 		var h heard
 		sh := s.under(remote.Claim{Place: "tells", Epoch: attempt, Operation: 1, Index: 1})
 		if err := s.New().Run(t.Context(), sh, call, h.add); err != nil {
 			t.Fatalf("%v\n%s", err, h.text())
 		}
-		if !maps.Equal(told, want) {
-			t.Errorf("attempt %d reports %q, want %q\n%s", attempt, told, want, h.text())
+		if !maps.Equal(facts, want) {
+			t.Errorf("attempt %d reports %q, want %q\n%s", attempt, facts, want, h.text())
 		}
 		if again := !strings.Contains(h.text(), string(family.StreamOut)+": ") && !strings.Contains(h.text(), string(family.StreamErr)+": "); again != (attempt == 2) {
 			t.Errorf("attempt %d output\n%s", attempt, h.text())

@@ -29,10 +29,10 @@ type Member struct {
 	Fail     map[string]string // fields of an action that fails; nil: there is none
 	FailSays []string          // parts of the error's message: the exit code, the reason
 	Slow     map[string]string // fields of an action that takes minutes; nil: there is none
-	SlowSays string            // is part of a line that it says when it is well under way; "": it is, after two seconds
+	SlowSays string            // part of a line of its output once it's running; "": it runs after two seconds
 	Invalid  []Invalid         // fields that are refused
 
-	// In the values of all fields, and of Told, {home} is the directory of the node in which an action may leave files.
+	// In the values of all fields, and of Told: {home} is the directory of the node in which an action may leave files.
 
 	// Changes are the fields of an action that changes something on a node that it has not seen, and nothing the second time; for an
 	// app.DryRunner. ChangesSay are parts of what its dry run tells, each of another line; nil: whatever it tells.
@@ -63,7 +63,7 @@ type Node struct {
 	NoRoot bool
 }
 
-// Secret stands in the cluster configuration of every call. It must not be found on a command line while the action runs,
+// Secret is in the cluster configuration of every call. It must not be found on a command line while the action runs,
 // nor in a file after it has ended.
 const Secret = "s3cr3t-8d1f6a7be2"
 
@@ -267,7 +267,7 @@ func (s onNode) together(t TB) {
 	all.Wait()
 }
 
-// slow starts the slow action, waits until it is under way and returns its end.
+// slow starts the slow action, waits until it's running and returns its end.
 func (s onNode) slow(ctx context.Context, t TB) <-chan error {
 	t.Helper()
 	going := make(chan struct{})
@@ -316,7 +316,7 @@ func (s onNode) timeout(t TB) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	// The deadline comes once the action is under way, so that the test does not depend on the machine's speed.
+	// The deadline comes once the action is running, so that the test does not depend on the machine's speed.
 	late := &deadline{Context: ctx}
 	done := s.slow(late, t)
 	late.pass()

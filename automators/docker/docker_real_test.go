@@ -62,7 +62,7 @@ func TestRealEngine(t *testing.T) {
 	defer sh.Close()
 	n := realNode{e, r, s, sh}
 	t.Run("a service's life", n.life)
-	t.Run("made anew", n.anew)
+	t.Run("recreated", n.recreated)
 	t.Run("closed registry", n.closed)
 	t.Run("ports", n.ports)
 	t.Run("neighbours", n.neighbours)
@@ -132,7 +132,7 @@ func (n realNode) life(t *testing.T) {
 	for range 2 {
 		facts := n.do(t, n.call("web", app.ActionStart, "memory", "64m", "cpus", "0.5", "restart_policy", "on-failure:3"))
 		if facts["container_name"] != "shop-n1-web" || facts["image_digest"] != n.manifests["app:1"] || len(facts["container_id"]) != 64 {
-			t.Errorf("told %v", facts)
+			t.Errorf("facts %v", facts)
 		}
 	}
 	if got := n.docker(t, "inspect", "--format", "{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}} {{.HostConfig.RestartPolicy.MaximumRetryCount}}", "shop-n1-web"); got != "67108864 500000000 3" {
@@ -147,7 +147,7 @@ func (n realNode) life(t *testing.T) {
 		n.do(t, n.call("web", app.ActionStop))
 	}
 	if got := n.docker(t, "logs", "shop-n1-web"); !strings.Contains(got, "read again") {
-		t.Errorf("it was not told to read again: %s", got)
+		t.Errorf("it wasn't signalled to reload: %s", got)
 	}
 	n.refuses(t, n.call("web", app.ActionCheck), "ended with exit code 0")
 	if got := n.would(t, n.call("web", app.ActionRemove)); got != "container web: would be removed" {
@@ -166,11 +166,11 @@ func (n realNode) life(t *testing.T) {
 	}
 }
 
-func (n realNode) anew(t *testing.T) {
+func (n realNode) recreated(t *testing.T) {
 	values := "GREETING=it's \"$HOME\" # 1\nMORE=a,b"
 	first := n.do(t, n.call("web", app.ActionStart, "environment_variables", values))["container_id"]
 	if again := n.do(t, n.call("web", app.ActionStart, "environment_variables", values))["container_id"]; again != first {
-		t.Error("it was made anew though nothing has changed")
+		t.Error("it was recreated though nothing has changed")
 	}
 	multi := n.call("web", app.ActionConfigure, "environment_variables", `{"GREETING": "two\nlines 'here'", "PATH": "/nowhere"}`)
 	if got := n.would(t, multi); got != "container web: would be recreated, for another environment" {
@@ -178,7 +178,7 @@ func (n realNode) anew(t *testing.T) {
 	}
 	second := n.do(t, multi)["container_id"] // it ran, so it runs again
 	if second == first {
-		t.Error("it was not made anew")
+		t.Error("it wasn't recreated")
 	}
 	if got := n.docker(t, "inspect", "--format", "{{.State.Running}} {{json .Config.Env}}", "shop-n1-web"); !strings.HasPrefix(got, "true ") || !strings.Contains(got, `"GREETING=two\nlines 'here'"`) ||
 		!strings.Contains(got, `"PATH=/nowhere"`) {
@@ -213,7 +213,7 @@ func (n realNode) ports(t *testing.T) {
 	_ = l.Close()
 	facts := n.do(t, n.call("web", app.ActionStart, "publish_ports", publish, "environment_variables", "GREETING=hello"))
 	if facts["port_8080"] != port || facts["port_9000"] == "" {
-		t.Errorf("told %v", facts)
+		t.Errorf("facts %v", facts)
 	}
 	answer, err := http.Get("http://127.0.0.1:" + port)
 	if err != nil {

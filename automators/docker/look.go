@@ -145,13 +145,13 @@ func (st state) changes(s spec, action app.Action) (c family.Changes) {
 		}
 	case app.ActionConfigure, app.ActionInitialize, app.ActionStart:
 		fetch()
-		anew := ""
+		changed := ""
 		if !st.there {
 			c.Add(container + "would be created")
-		} else if anew = st.differs(s); anew != "" {
-			c.Add(container + "would be recreated, for another " + anew)
+		} else if changed = st.differs(s); changed != "" {
+			c.Add(container + "would be recreated, for another " + changed)
 		}
-		if action == app.ActionStart && (anew != "" || !st.Running) {
+		if action == app.ActionStart && (changed != "" || !st.Running) {
 			c.Add(container + "would be started")
 		}
 	case app.ActionStop:
@@ -168,7 +168,7 @@ func (st state) changes(s spec, action app.Action) (c family.Changes) {
 	return c
 }
 
-// differs names what a container is made of that is not as it shall be; "" where nothing is.
+// differs names what a container is made of that differs from the spec; "" where nothing is.
 func (st state) differs(s spec) string {
 	had := map[string]bool{}
 	for part := range strings.SplitSeq(st.Labels["muster.parts"], ",") {

@@ -119,7 +119,7 @@ var (
 	volumeMode = regexp.MustCompile(`^(?:ro|rw|z|Z|nocopy|r?(?:shared|slave|private))(?:,(?:ro|rw|z|Z|nocopy|r?(?:shared|slave|private)))*$`)
 )
 
-// readVolumes understands volumes, and gives them as the engine takes them.
+// readVolumes understands volumes, and returns them in the engine's form.
 func readVolumes(text string) ([]string, error) {
 	const field = "volumes"
 	list, err := entries(field, text)

@@ -98,9 +98,9 @@ muster_need
 muster_was=
 if muster_there; then
 muster_ours
-[ "$(muster_get '{{index .Config.Labels "muster.parts"}} {{.Image}}')" != "$muster_parts $muster_want" ] || { muster_say "the container $muster_name is as it shall be"; return 0; }
+[ "$(muster_get '{{index .Config.Labels "muster.parts"}} {{.Image}}')" != "$muster_parts $muster_want" ] || { muster_say "the container $muster_name is up to date"; return 0; }
 muster_was=$(muster_get '{{.State.Running}}')
-muster_say "the container $muster_name is made anew: what it is made of has changed"
+muster_say "the container $muster_name is recreated: its configuration changed"
 muster_quietly docker stop "$muster_name" || exit
 muster_quietly docker rm --volumes "$muster_name" || exit
 fi
@@ -113,7 +113,7 @@ muster_create || exit
 }
 `
 
-// actions are what is done for each action; what stands before it are the functions.
+// actions are what is done for each action; the functions come before it.
 var actions = map[app.Action]string{
 	app.ActionInstall: `if [ "$muster_policy" != always ] && docker image inspect "$muster_image" >/dev/null 2>&1 </dev/null; then muster_say "the image $muster_image is on the node"
 else [ "$muster_policy" != never ] || muster_no "the image $muster_image is not on the node, and is not to be pulled"

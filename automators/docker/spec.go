@@ -14,7 +14,7 @@ import (
 	"muster/automators/internal/node"
 )
 
-// spec is what a service's container shall be.
+// spec is what a service's container should be.
 type spec struct {
 	name, image string
 	env         []variable
@@ -175,7 +175,7 @@ func (s spec) parts() string {
 	return strings.Join(out, ",")
 }
 
-// args are what `docker create` is told, save values of the environment.
+// args are what `docker create` gets, without values of the environment.
 func (s spec) args() []string {
 	a := []string{"--name", s.name, "--restart", s.restart, "--label", "muster.parts=" + s.parts()}
 	for _, p := range s.ports {

@@ -53,7 +53,7 @@ func example(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What stands as python3 in the path may be a script that looks for one first.
+	// python3 in the path may be a script that looks for one first.
 	t.Setenv("PATH", filepath.Dir(strings.TrimSpace(string(real)))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	b, err := os.ReadFile("../../examples/automators/muster-automator-file")
 	if err != nil {
@@ -78,15 +78,15 @@ func TestTheExamplePassesTheSuite(t *testing.T) {
 		OKSays:   "hello",
 		Fail:     fields("{home}/motd", "hello", "echo what was wrong >&2; exit 42"),
 		FailSays: []string{"ended with exit code 42", "what was wrong"},
-		Slow:     fields("{home}/motd", "hello", "echo under way; sleep 600; true"),
-		SlowSays: "under way",
+		Slow:     fields("{home}/motd", "hello", "echo running now; sleep 600; true"),
+		SlowSays: "running now",
 		Invalid: []automatortest.Invalid{
 			{Fields: fields("motd", "", ""), Field: "path"},
 		},
 		Changes:    fields("{home}/new", "hello", ""),
 		ChangesSay: []string{"new: would be written"},
 		Tells:      fields("{home}/told", "", "echo done"),
-		Told:       map[string]string{"path": "{home}/told"},
+		Told:       map[string]string{"path": "{home}/facts"},
 	})
 }
 
@@ -254,15 +254,15 @@ func TestFaultsOfAProgram(t *testing.T) {
 		code   app.Code
 		says   string
 	}{
-		"ends":                   {"read -r x; echo '" + checked + "'; read -r x; exit 5", app.ETransient, "did not answer"},
-		"is silent in check":     {"sleep 600", app.ETimeout, "too long"},
-		"writes rubbish":         {dialogue(dir, checked, "hello"), app.ETransient, "isn't a JSON"},
-		"answers twice":          {dialogue(dir, checked+"\n"+checked), app.ETransient, "not asked"},
-		"gives no result":        {dialogue(dir, checked, `{"id":2}`), app.ETransient, "result and error"},
-		"gives another result":   {dialogue(dir, checked, `{"id":2,"result":[1]}`), app.EInternal, "invalid result"},
-		"gives an unknown code":  {dialogue(dir, checked, `{"id":2,"error":{"code":"boom","message":"x"}}`), app.EInternal, `"boom"`},
-		"says that a tool fails": {dialogue(dir, checked, `{"id":2,"error":{"code":"script","exit":4,"message":"a\nb"}}`), app.EScript, "web start ended with exit code 4: a b"},
-		"refuses a field":        {dialogue(dir, `{"id":1,"error":{"code":"invalid","field":"a","message":"no"}}`), app.EInvalid, "no"},
+		"ends":                    {"read -r x; echo '" + checked + "'; read -r x; exit 5", app.ETransient, "did not answer"},
+		"is silent in check":      {"sleep 600", app.ETimeout, "too long"},
+		"writes rubbish":          {dialogue(dir, checked, "hello"), app.ETransient, "isn't a JSON"},
+		"answers twice":           {dialogue(dir, checked+"\n"+checked), app.ETransient, "not asked"},
+		"returns no result":       {dialogue(dir, checked, `{"id":2}`), app.ETransient, "result and error"},
+		"returns another result":  {dialogue(dir, checked, `{"id":2,"result":[1]}`), app.EInternal, "invalid result"},
+		"returns an unknown code": {dialogue(dir, checked, `{"id":2,"error":{"code":"boom","message":"x"}}`), app.EInternal, `"boom"`},
+		"says that a tool fails":  {dialogue(dir, checked, `{"id":2,"error":{"code":"script","exit":4,"message":"a\nb"}}`), app.EScript, "web start ended with exit code 4: a b"},
+		"refuses a field":         {dialogue(dir, `{"id":1,"error":{"code":"invalid","field":"a","message":"no"}}`), app.EInvalid, "no"},
 	} {
 		change := short
 		if tc.code == app.ETimeout {
@@ -287,7 +287,7 @@ n=0
 while read -r line; do
 n=$((n+1))
 case $line in
-*'"verb":"run"'*'"slow"'*) echo '{"id":1,"verb":"run","params":{"line":"echo under way; sleep 600","quiet":false}}'; read -r x ;;
+*'"verb":"run"'*'"slow"'*) echo '{"id":1,"verb":"run","params":{"line":"echo running now; sleep 600","quiet":false}}'; read -r x ;;
 esac
 echo "{\"id\":$n,\"result\":{}}"
 done`, func(t *times) { t.eof, t.term = 50*time.Millisecond, 50*time.Millisecond })
@@ -305,7 +305,7 @@ done`, func(t *times) { t.eof, t.term = 50*time.Millisecond, 50*time.Millisecond
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	err := a.Run(ctx, sh, family.ServiceCall{Service: "slow", Action: app.ActionStart}, func(_ app.Stream, line string) {
-		if line == "under way" {
+		if line == "running now" {
 			cancel()
 		}
 	})

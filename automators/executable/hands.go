@@ -61,7 +61,7 @@ func (h *hands) do(ctx context.Context, m message) (any, error) {
 	return nil, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("Unknown verb %q.", program.Tidy(m.Verb, 50)), Hint: "Use run, put or say."}
 }
 
-// run runs a command. What it says is shown, and told to the program; of one that runs once only its exit code is told, since its output may be lost.
+// run runs a command. Its output is shown, and sent to the program; of one that runs once only the exit code is sent, since its output may be lost.
 func (h *hands) run(ctx context.Context, a runAsk) (any, error) {
 	switch {
 	case strings.TrimSpace(a.Line) == "" || strings.ContainsRune(a.Line, 0) || len(a.Line) > longestCommand:

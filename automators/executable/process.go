@@ -68,7 +68,7 @@ func (p *process) listen(text string) {
 	}
 }
 
-// hear says who is told what the program logs from now on.
+// hear sets who gets what the program logs from now on.
 func (p *process) hear(heard func(line string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -182,15 +182,15 @@ func readMessage(line []byte) (message, error) {
 	if err := json.Unmarshal(line, &m); err != nil {
 		return message{}, errors.New("a line that isn't a JSON object of the protocol")
 	}
-	told := len(m.Result) > 0 && string(m.Result) != "null"
+	answer := len(m.Result) > 0 && string(m.Result) != "null"
 	switch {
-	case m.Verb == askSay && !told && m.Error == nil:
+	case m.Verb == askSay && !answer && m.Error == nil:
 		return m, nil
 	case m.ID == 0:
 		return message{}, errors.New("a line without an id")
-	case m.Verb != "" && (told || m.Error != nil):
+	case m.Verb != "" && (answer || m.Error != nil):
 		return message{}, errors.New("a line that is both a request and a response")
-	case m.Verb == "" && told == (m.Error != nil):
+	case m.Verb == "" && answer == (m.Error != nil):
 		return message{}, errors.New("a response that doesn't have exactly one of result and error")
 	}
 	return m, nil

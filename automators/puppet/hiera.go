@@ -30,7 +30,7 @@ func hieraYAML(call family.ServiceCall, data []string) string {
 	return string(b)
 }
 
-// hieraData is the cluster configuration as two files: as it stands, and with a key for each part of it by the name that the parameter of a
+// hieraData is the cluster configuration as two files: unchanged, and with a key for each part of it by the name that the parameter of a
 // class has, so that config {web: {port: 80}} is the parameter port of the class web.
 func hieraData(config map[string]any) (whole, classes string, err error) {
 	if config == nil {
@@ -64,7 +64,7 @@ func hieraData(config map[string]any) (whole, classes string, err error) {
 
 var part = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// parameters adds what stands below a path by the names of parameters. Only names that a class or a parameter can have count.
+// parameters adds what is below a path by the names of parameters. Only names that a class or a parameter can have count.
 func parameters(into map[string]any, path []string, v any) {
 	if !part.MatchString(path[len(path)-1]) {
 		return

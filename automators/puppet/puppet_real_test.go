@@ -68,12 +68,12 @@ include said`},
 		OKSays:   "hello from web on n1 of 2",
 		Fail:     map[string]string{"manifest": "file { '{home}/before': ensure => file }\nexec { 'wrong': command => '/bin/sh -c \"echo what was wrong >&2; exit 3\"', require => File['{home}/before'] }\n"},
 		FailSays: []string{"ended with exit code", "a resource failed", "Exec[wrong]: change from 'notrun' to ['0'] failed", "returned 3"},
-		Slow: map[string]string{"manifest": `notify { 'under way': } -> exec { '/bin/sleep 600': timeout => 0 }
+		Slow: map[string]string{"manifest": `notify { 'running now': } -> exec { '/bin/sleep 600': timeout => 0 }
 file { '{home}/slow': content => String(lookup('db.password').length) }`},
-		SlowSays:   "under way",
+		SlowSays:   "running now",
 		Resources:  resources,
-		Changes:    map[string]string{"manifest": "class { 'motd': path => '{home}/motd', text => \"it has ${lookup('db.password').length}\" } ~> exec { '/bin/echo anew': refreshonly => true }\nnotify { 'x': }\nfile { $facts['muster']['outputs']: content => \"a=1\\n\" }"},
-		ChangesSay: []string{"/motd]: ensure from absent to file", "Exec[/bin/echo anew]: refresh"},
+		Changes:    map[string]string{"manifest": "class { 'motd': path => '{home}/motd', text => \"it has ${lookup('db.password').length}\" } ~> exec { '/bin/echo again': refreshonly => true }\nnotify { 'x': }\nfile { $facts['muster']['outputs']: content => \"a=1\\n\" }"},
+		ChangesSay: []string{"/motd]: ensure from absent to file", "Exec[/bin/echo again]: refresh"},
 		Tells: map[string]string{"classes": "said", "manifest": `file { $facts['muster']['outputs']: content => stdlib_free() }
 function stdlib_free() { "leader=${facts['muster']['node']}\nport=8080\n" }`},
 		Told: map[string]string{"leader": "n1", "port": "8080"},

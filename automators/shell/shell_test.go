@@ -31,8 +31,8 @@ func TestConformance(t *testing.T) {
 		OKSays:   "hello from web a b",
 		Fail:     map[string]string{"script": "echo what was wrong >&2; exit 42"},
 		FailSays: []string{"ended with exit code 42", "what was wrong"},
-		Slow:     map[string]string{"script": "echo under way; sleep 600; true"},
-		SlowSays: "under way",
+		Slow:     map[string]string{"script": "echo running now; sleep 600; true"},
+		SlowSays: "running now",
 		Tells:    map[string]string{"script": "echo up; echo leader=$MUSTER_NODE >\"$MUSTER_OUTPUTS\""},
 		Told:     map[string]string{"leader": "n1"},
 		Invalid: []automatortest.Invalid{
@@ -221,7 +221,7 @@ func TestVeryLargeConfig(t *testing.T) {
 		t.Errorf("%q, want a file of %s bytes", out, want)
 	}
 	if l.out[family.StreamSystem] == nil {
-		t.Error("nobody says that variables were left out")
+		t.Error("no warning about omitted variables")
 	}
 }
 
@@ -299,7 +299,7 @@ func TestStubbornScript(t *testing.T) {
 	}
 }
 
-// noRoot puts an id on the PATH that says we are not root, and a sudo that does what it is told to.
+// noRoot puts an id on the PATH that says we are not root, and a sudo that does what it should.
 func noRoot(t *testing.T, sudo string) remotetest.Options {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"id": "echo ${FAKE_ID:-1000}", "sudo": sudo} {

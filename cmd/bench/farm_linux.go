@@ -292,7 +292,7 @@ func (s *sshd) allow(line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// bind gives a machine the next address.
+// bind binds a machine to the next address.
 func (s *sshd) bind(spec family.MachineSpec) fake.Endpoint {
 	nowhere := fake.Endpoint{Address: "127.0.0.1", Port: 1}
 	if s.allow(spec.AuthorizedKey) != nil {

@@ -58,10 +58,10 @@ func eight() *apptemplate.Catalog {
 	return c
 }
 
-// stepsOfEight is how many steps a node of that catalog has. In clusters of at most app.NamesMost nodes one more gives it the others' names.
+// stepsOfEight is how many steps a node of that catalog has. In clusters of at most app.NamesMost nodes one more writes the others' names.
 const stepsOfEight = 8
 
-// create asks for a cluster and waits until it stands.
+// create asks for a cluster and waits until it's active.
 func (r *rig) create(ctx context.Context, tenant, template, name string, size int) (app.Operation, time.Duration, error) {
 	began := time.Now()
 	ask := func() (cluster.ClusterView, error) {

@@ -22,7 +22,7 @@ const (
 	liveEvery   = 250 * time.Millisecond // something happens
 	liveRest    = 12 * time.Second       // nothing does
 	perReader   = 20                     // pages of one person
-	timesOfLive = 260                    // of clusters whose create or growth is under way, of which two have steps that run
+	timesOfLive = 260                    // of clusters whose create or growth is running, of which two have steps that run
 	listed      = 10                     // clusters of a list that change in turn
 	listEvery   = 2 * time.Second        // one of them does: a list is notified of more than one thing a second at once
 )
@@ -134,7 +134,7 @@ func settledMemory() int {
 	return status("VmRSS") << 10
 }
 
-// busyCluster is one with a step under way.
+// busyCluster is one with a running step.
 type busyCluster struct {
 	cluster string
 	fence   app.Fence

@@ -197,6 +197,6 @@ func TestProcess(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(hangs):
-		t.Error("an accident is not told")
+		t.Error("an accident isn't reported")
 	}
 }

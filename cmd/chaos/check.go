@@ -109,7 +109,7 @@ func (h *harness) checkSteps(cluster string, o app.Operation, steps []app.Step, 
 		case n == 0 && s.State == app.StepSucceeded:
 			h.book.blame(missing, where+" succeeded without running")
 		case o.Status.Ended() && !s.State.Ended() && (o.Status != app.OperationFailed || s.State != app.StepWaiting):
-			// What waits for a step that failed may go on waiting: a resume begins there.
+			// What waits for a step that failed may keep waiting: a resume starts there.
 			h.book.blame(lostOp, where+" hasn't finished, but its operation has")
 		}
 	}

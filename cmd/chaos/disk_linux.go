@@ -29,7 +29,7 @@ func mountDisk(dir string) (*smallDisk, error) {
 	return &smallDisk{dir}, nil
 }
 
-// fill takes all that is left; what it gives makes room again.
+// fill takes all that is left; the returned function frees it.
 func (d *smallDisk) fill() (free func() error, err error) {
 	name := filepath.Join(d.dir, "full")
 	f, err := os.Create(name)

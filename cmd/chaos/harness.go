@@ -188,7 +188,7 @@ func (h *harness) fault(ctx context.Context) error {
 	if heal == nil {
 		return nil
 	}
-	// What was broken is made well also when we are told to end.
+	// What was broken is made well also when we're asked to stop.
 	return heal(context.WithoutCancel(ctx))
 }
 
@@ -275,7 +275,7 @@ func (h *harness) close() {
 	h.out.close()
 }
 
-// autopsy writes down how everything stands, for those who look for the cause.
+// autopsy writes down the state of everything, for those who look for the cause.
 func (h *harness) autopsy(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// options are what one run is told.
+// options are one run's settings.
 type options struct {
 	seed     uint64
 	rounds   int

@@ -30,7 +30,7 @@ func (y *system) addPostgres(s setup) (address string, err error) {
 	y.closers = append(y.closers, func() error { return os.RemoveAll(dir) })
 	var who *syscall.Credential
 	if os.Getuid() == 0 {
-		if who, err = nobody(); err != nil {
+		if who, err = unprivileged(); err != nil {
 			return "", err
 		}
 		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
@@ -77,7 +77,7 @@ func postgresPrograms() (string, error) {
 	return filepath.Dir(path), nil
 }
 
-func nobody() (*syscall.Credential, error) {
+func unprivileged() (*syscall.Credential, error) {
 	u, err := accounts.Lookup("nobody")
 	if err != nil {
 		return nil, err

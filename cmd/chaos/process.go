@@ -31,7 +31,7 @@ type process struct {
 	clock   string       // the file that steps its clock
 	before  func() error // what has to be done before it is started; nil means nothing
 
-	// died is told when it ended although no one killed it.
+	// died is called when it ended although no one killed it.
 	died func(name string, how error)
 
 	mu     sync.Mutex

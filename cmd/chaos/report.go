@@ -71,7 +71,7 @@ func (h *harness) readLogs() {
 			}
 		}
 		if strings.Contains(text, secret) || strings.Contains(text, "PRIVATE KEY") {
-			h.book.blame(told, f+" contains a secret")
+			h.book.blame(leakedSecret, f+" contains a secret")
 		}
 	}
 }

@@ -133,7 +133,7 @@ func answers(ctx context.Context, address string) error {
 	return c.Close()
 }
 
-// addRedis prepares a Redis that keeps what it is told over a restart, unless there is one, and a network in front of it.
+// addRedis prepares a Redis that keeps its data over a restart, unless there is one, and a network in front of it.
 func (y *system) addRedis(s setup) (url string, err error) {
 	if y.redis == nil {
 		if err := y.makeRedis(s); err != nil {

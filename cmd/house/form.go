@@ -15,14 +15,14 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Form is a form as it stands on a page, for those who have no script.
+// Form is a form on a page, for those who have no script.
 type Form struct {
 	Action string // path and query
 	Method string
-	Values url.Values  // what it would send as it stands, buttons aside
+	Values url.Values  // what it would send as it is, buttons aside
 	Fields []Field     // that people fill in
 	Submit int         // buttons
-	Words  []string    // what stands on the buttons
+	Words  []string    // the buttons' labels
 	button [][3]string // name, value, and where it leads where that is elsewhere
 }
 

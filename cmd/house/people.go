@@ -22,8 +22,8 @@ const (
 
 // People by what they do.
 const (
-	Operator = "ada"   // looks after the installation
-	Admin    = "bruno" // looks after the tenant
+	Operator = "ada"   // runs the installation
+	Admin    = "bruno" // runs the tenant
 	approver = "carla"
 	user     = "dan"
 )

@@ -69,7 +69,7 @@ func TestRestingPagesLeaveTheDatabaseAlone(t *testing.T) {
 		time.Sleep(minutes * time.Minute)
 		synctest.Wait()
 		if n := read.Queries() - before; n != 0 {
-			t.Errorf("pages that nobody looks at ask the database %d times", n)
+			t.Errorf("pages that no one has open ask the database %d times", n)
 		}
 	})
 }

@@ -48,7 +48,7 @@ func (w *worker) work(ctx context.Context, rounds int) error {
 			return err
 		}
 		if list, w.holds = append(w.holds, list...), nil; rounds > 0 && i == rounds-1 {
-			w.holds = list // these stay under way
+			w.holds = list // these stay running
 			return nil
 		}
 		w.h.Clock.move(w.round * 3 / 4)

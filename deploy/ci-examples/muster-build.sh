@@ -3,7 +3,7 @@
 #
 #   muster-build.sh run COMMAND...   a cluster, the command with its addresses, and the cluster's end, however the command ended
 #   muster-build.sh begin            asks for a cluster and waits until it is ready; its addresses are then in $MUSTER_DIR/env
-#   muster-build.sh end              gives it back; doing so twice does no harm
+#   muster-build.sh end              deletes it; safe to repeat
 #   muster-build.sh extend 1h        moves the end of its lease
 #
 # Has to be set:   MUSTER_HOOK_URL     the hook's address, https://muster.example.com/hooks/…
@@ -57,7 +57,7 @@ build() {
 text() { printf '"%s"' "$(printf %s "$1" | tr -d '\000-\037\177' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 field() { [ -z "$2" ] || printf ',"%s":%s' "$1" "$(text "$2")"; }
 
-# repository ADDRESS gives host and path of https://host/path.git, ssh://git@host/path or git@host:path.
+# repository ADDRESS prints host and path of https://host/path.git, ssh://git@host/path or git@host:path.
 repository() { printf %s "$1" | sed 's|^[a-z+]*://||; s|^[^/@]*@||; s|^\([^/:]*\):[0-9]*/|\1/|; s|^\([^/:]*\):|\1/|; s|/*$||; s|\.git$||' | tr '[:upper:]' '[:lower:]'; }
 
 fork() {
@@ -119,7 +119,7 @@ jenkins() {
 
 body() { if [ "${MUSTER_FORMAT:-}" = jenkins ]; then jenkins "$@"; else generic "$@"; fi; }
 
-# hmac reads a text and gives its HMAC-SHA256 in base64. It is made of two hashes, since openssl takes keys from its command line only.
+# hmac reads a text and prints its HMAC-SHA256 in base64. It is made of two hashes, since openssl takes keys from its command line only.
 hmac() {
 	hex=$(printf %s "${MUSTER_HOOK_SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n')
 	[ ${#hex} -ge 32 ] && [ ${#hex} -le 128 ] || die "MUSTER_HOOK_SECRET is not whsec_ and base64 of 16 to 64 bytes."
@@ -160,7 +160,7 @@ deliver() {
 	rm -f "$dir/headers"
 }
 
-# word NAME gives the first text of that name in the answer. A quote inside of other texts is escaped there, so it cannot be mistaken for one.
+# word NAME prints the first text of that name in the answer. A quote inside of other texts is escaped there, so it cannot be mistaken for one.
 word() { tr -d '\n' <"$dir/answer" | grep -o "\"$1\": *\"\([^\"\\\\]\|\\\\.\)*\"" | head -n 1 | sed 's/^"[^"]*": *"//; s/"$//; s/\\"/"/g; s/\\\\/\\/g'; }
 number() { tr -d '\n' <"$dir/answer" | grep -o "\"$1\": *[0-9][0-9]*" | head -n 1 | sed 's/.*: *//'; }
 why() { w=$(word words); [ -n "$w" ] || w=$(word detail); [ -n "$w" ] || w=$(word message); printf %s "${w:-no reason was given}"; }
@@ -245,7 +245,7 @@ end() {
 	# Without a token, or where it opens nothing any more, the signature still tells that the build is over.
 	deliver ended "${1:-}"
 	forget
-	case $status in 2??|409) say "The build's end was told." ;; *) die "The server answers $status: $(why) Its lease ends by itself." ;; esac
+	case $status in 2??|409) say "Build end reported." ;; *) die "The server answers $status: $(why) Its lease ends by itself." ;; esac
 }
 
 forget() { rm -f "$dir/build" "$dir/token" "$dir/key.pem" "$dir/body" "$dir/answer"; }
@@ -272,7 +272,7 @@ stop() {
 	exit "$2"
 }
 
-# over gives the cluster back whatever happened, and keeps the command's exit code.
+# over deletes the cluster whatever happened, and keeps the command's exit code.
 over() {
 	trap - EXIT
 	trap '' HUP INT TERM

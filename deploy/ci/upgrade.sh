@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Upgrades a running Muster for real, from an older commit to what stands here, and shows that nothing is lost on the way:
+# Upgrades a running Muster for real, from an older commit to the current commit, and shows that nothing is lost on the way:
 #
 #   deploy/ci/upgrade.sh OLD_COMMIT            # builds both; some minutes
-#   OLD=path NEW=path deploy/ci/upgrade.sh     # with two binaries that are there
+#   OLD=path NEW=path deploy/ci/upgrade.sh     # with two binaries that exist
 #   FIXTURE=dir deploy/ci/upgrade.sh OLD_COMMIT  # only writes the older one's database, in the middle of an operation, for cmd/muster/upgrade_test.go
 #
-# The older server is killed with -9 in the middle of a create. Its database is migrated, the older binary goes on working on it (reads, and a whole
+# The older server is killed with -9 in the middle of a create. Its database is migrated, the older binary keeps working on it (reads, and a whole
 # create), is killed again, and then the newer one takes over: the first create ends well, and all is given back. It needs git, Go and python3.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -95,7 +95,7 @@ say "the older one has read and written the migrated database"
 
 start "$NEW"
 becomes "$NEW" going active
-say "the create that was under way has ended"
+say "the running create has ended"
 [ "$(state "$NEW" standing)" = active ] && [ "$(state "$NEW" beside)" = active ]
 "$NEW" cluster grow standing 1 --yes --wait >/dev/null
 for name in standing going beside; do "$NEW" cluster delete "$name" --yes --wait | tail -1; done

@@ -109,7 +109,7 @@ func (b *Budget) grant(ctx context.Context, account string, granted bool, wait t
 // Reason says that our own rate budget for the account was empty: nothing was asked.
 const Reason = "budget"
 
-// Metered is an account as metrics name it: those of tenants are told apart by no one.
+// Metered is an account as metrics name it; tenants' accounts of one name share it.
 func Metered(account string) string {
 	if _, name, of := strings.Cut(account, "/"); of {
 		return name

@@ -15,11 +15,11 @@ import (
 
 const (
 	callsKept  = 25 * time.Hour
-	callsEvery = 2 * time.Second // so often the calls of a process are told to the others at most
+	callsEvery = 2 * time.Second // how often a process shares its calls at most
 	mostError  = 500             // letters of an error that are kept
 )
 
-// pendingCalls are the calls to an account that were not told to the others yet.
+// pendingCalls are the calls to an account not shared yet.
 type pendingCalls struct {
 	counts  map[app.Code]int
 	last    time.Time

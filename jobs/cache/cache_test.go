@@ -107,7 +107,7 @@ func TestCacheFetchesOnceForEachTenant(t *testing.T) {
 	wants(t, c, s, ref, "other", true)                                      // no one learns by a hash what another tenant has
 	wants(t, &Resources{Dir: c.Dir, Limit: c.Limit}, s, ref, "acme", false) // another process, or the same one started again
 	if !slices.Equal(s.froms, []int64{0, 0}) || !slices.Equal(s.held, []string{ref.Hash}) {
-		t.Errorf("asked from %v, told to hold %q", s.froms, s.held)
+		t.Errorf("asked from %v, asked to hold %q", s.froms, s.held)
 	}
 }
 

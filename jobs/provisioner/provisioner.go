@@ -27,7 +27,7 @@ type Provisioner struct {
 	Server       fleet.Registry
 	// Start begins a worker of that name, which no worker ever had.
 	Start func(r fleet.Registered, name string, o fleet.WorkerOrder) (WorkerHandle, error)
-	// DrainTime is how long steps under way may take to end once the provisioner shall; then they are given back.
+	// DrainTime is how long running steps may take to end at shutdown; then they are released.
 	DrainTime time.Duration
 	Log       *slog.Logger
 	// OnRegister, when set, is notified of each registration.
@@ -70,9 +70,9 @@ const (
 
 // answerToBeat is what happened to a heartbeat.
 type answerToBeat struct {
-	orders fleet.Orders
-	told   int // how many ended workers the server knows of now
-	err    error
+	orders   fleet.Orders
+	reported int // how many ended workers the server knows of now
+	err      error
 }
 
 // Run works until ctx ends, or the server wants the provisioner to drain; then it drains. The error is EUnauthorized where the
@@ -98,7 +98,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 	defer end()
 	var cut context.CancelFunc
 	hurried := false
-	hurry := func() { hurried = true; cut() } // the server shall hear something at once
+	hurry := func() { hurried = true; cut() } // there is something to report at once
 	beat := func() {
 		var one context.Context
 		one, cut = context.WithTimeout(live, app.ProvisionerSilence)
@@ -112,7 +112,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 			defer stop()
 			orders, err := p.Server.Beat(one, b)
 			select {
-			case beats <- answerToBeat{orders: orders, told: len(b.Ended), err: err}:
+			case beats <- answerToBeat{orders: orders, reported: len(b.Ended), err: err}:
 			case <-live.Done():
 			}
 		}()
@@ -153,7 +153,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 				beat()
 				continue
 			}
-			p.ended = p.ended[min(a.told*b2i(a.err == nil), len(p.ended)):]
+			p.ended = p.ended[min(a.reported*b2i(a.err == nil), len(p.ended)):]
 			switch code := app.CodeOf(a.err); {
 			case a.err == nil:
 				p.heard, p.known = time.Now(), a.orders.Version

@@ -44,7 +44,7 @@ func Open(url, installation string) (*Queue, error) {
 	return &Queue{client: client, tasks: asynq.NewClientFromRedisClient(client), installation: installation}, nil
 }
 
-// AnswerTime is how long Redis may take for one answer. Nothing is lost when it takes longer, and no one else shall wait.
+// AnswerTime is how long Redis may take for one answer. Nothing is lost when it takes longer, and no one else should wait.
 const AnswerTime = 2 * time.Second
 
 // patient bounds the time that a Redis which is away or hangs can cost, unless the address says otherwise.
@@ -60,7 +60,7 @@ func patient(o *redis.Options) {
 	}
 }
 
-// hideURL keeps a password that stands in an address out of messages.
+// hideURL keeps a password in an address out of messages.
 func hideURL(err error, url string) string {
 	if text := err.Error(); url == "" || len(text) < len(url) {
 		return text

@@ -20,7 +20,7 @@ import (
 // Bounds of a look for lost machines.
 const (
 	mostLost     = 10   // machines of one cluster that the list lacks are asked for by themselves
-	mostAsked    = 1000 // of all clusters of an account; the looks after it ask for more
+	mostAsked    = 1000 // of all clusters of an account; the next looks ask for more
 	mostFailures = 10   // clusters that couldn't be looked at, before the rest is left to the next look
 	comparedOnce = 500  // clusters are read together
 )

@@ -55,7 +55,7 @@ func (p *pass) run(ctx context.Context) error {
 		return errors.Join(append(errs, err)...)
 	}
 	p.account.Orphans = len(orphans)
-	// The list may have taken so long that another server looks after the account by now: what both delete would be too much.
+	// The list may have taken so long that another server has the account by now: what both delete would be too much.
 	held, err := p.Accounts.HoldAccount(ctx, name, p.Name, time.Now(), accountHold)
 	if err == nil && !held {
 		err = app.Errorf(app.ETransient, "the check took too long, and another server now handles account %s", name)
@@ -135,7 +135,7 @@ func (p *pass) learn(ctx context.Context, live map[string]app.LiveIntent, machin
 	return errors.Join(errs...)
 }
 
-// sort finds the machines that no one stands behind.
+// sort finds the orphaned machines.
 func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machines []family.Machine) (orphans []fleet.Orphan, err error) {
 	running := map[string]bool{}
 	for _, m := range machines {
@@ -177,7 +177,7 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 }
 
 // clear deletes what is to be deleted in this pass. What is due but too much at once is left for the passes after it, and
-// people are told.
+// people are notified.
 func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet.Orphan) error {
 	now := time.Now()
 	chosen, heldBack := p.policy.Choose(orphans, p.account.Machines, now)

@@ -89,7 +89,7 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 	return nil
 }
 
-// clearShared removes what the machines of clusters shared that have none any more, such as firewalls, and gives it by cluster; and for those
+// clearShared removes what the machines of clusters shared that have none any more, such as firewalls, and returns it by cluster; and for those
 // of which something stays, why. An account that makes no such things has nothing to remove.
 func (r *Reconciler) clearShared(ctx context.Context, name string, clusters []app.Cluster, left map[string][]string) (removed map[string][]string, kept map[string]string, err error) {
 	removed, kept = map[string][]string{}, map[string]string{}

@@ -36,7 +36,7 @@ const _ = uint(time.Minute - watchEvery - reconcileGap - 2*reconcileTick)
 
 // Reconciler compares each provider account with the ledger, both ways, and proves that nothing is left of clusters that
 // were deleted. Clusters whose machines are gone are marked as failed, and as active again once they are back. Machines of
-// ours that no one stands behind are listed as orphans; what happens to them is the policy's to say (app.OrphanPolicy).
+// ours without an owner are listed as orphans; what happens to them is the policy's to say (app.OrphanPolicy).
 // What it saw is kept in the store, so that a restart forgets no first sighting, and several servers can each have one: they
 // take turns account by account.
 //
@@ -75,7 +75,7 @@ type Reconciler struct {
 	work    sync.WaitGroup
 }
 
-// Run works until ctx ends, and returns when nothing of it goes on any more. Accounts are looked at at once, and then from
+// Run works until ctx ends, and returns when nothing of it runs any more. Accounts are looked at at once, and then from
 // time to time; one that fails or hangs does not keep the others.
 func (r *Reconciler) Run(ctx context.Context) {
 	r.prepare()
@@ -157,7 +157,7 @@ func (r *Reconciler) due(name string) bool {
 	return !time.Now().Before(r.next[name])
 }
 
-// begin does something beside the rest, within the time of a pass, unless the same is under way.
+// begin does something beside the rest, within the time of a pass, unless the same is running.
 func (r *Reconciler) begin(ctx context.Context, what string, do func(context.Context)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 )
 
 // authorityScript reads a line on its standard input and sees to it that the user's authorized_keys has it. All other lines
-// stay. The line is added by one write, so that whoever reads the file at that moment sees the others in any case.
+// stay. The line is added by one write, so that a concurrent reader always sees the others.
 const authorityScript = `umask 077
 [ -n "$HOME" ] || { echo 'the user has no home' >&2; exit 1; }
 IFS= read -r l || [ -n "$l" ] || exit 1

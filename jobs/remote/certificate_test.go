@@ -79,7 +79,7 @@ func TestCertificateOpensAMachine(t *testing.T) {
 	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte("# mine\nssh-ed25519 AAAA of somebody"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("# mine\nssh-ed25519 AAAA of someone"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	key, o := order(t, at.User)
@@ -92,7 +92,7 @@ func TestCertificateOpensAMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check(t, file, "# mine\nssh-ed25519 AAAA of somebody\ncert-authority,principals=\""+at.User+"\" "+remotetest.AuthorizedKey(ca)+"\n", 0o600)
+	check(t, file, "# mine\nssh-ed25519 AAAA of someone\ncert-authority,principals=\""+at.User+"\" "+remotetest.AuthorizedKey(ca)+"\n", 0o600)
 
 	if out, err := enter(t, at, at.User, certified(t, caPEM, key, o)); err != nil || out != "hello\n" {
 		t.Errorf("%q, %v", out, err)
@@ -130,7 +130,7 @@ func TestEnsureAuthorityMakesTheFile(t *testing.T) {
 	for _, user := range []string{`a"b`, "a b", "-x", "a,b", "a\nb"} {
 		wantCode(t, remote.EnsureAuthority(t.Context(), dial(t, s.Target()), user, caPEM), app.EInvalid, "login user")
 	}
-	// Where a file stands in the way it is said why.
+	// If a file blocks the path, the error says so.
 	if err := os.RemoveAll(filepath.Join(s.Home, ".ssh")); err != nil {
 		t.Fatal(err)
 	}

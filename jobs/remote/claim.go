@@ -24,10 +24,10 @@ type Claim struct {
 	// Operation and Index name the step. Every attempt of it has the same.
 	Operation int64
 	Index     int
-	// Leave tells, when ctx has ended, whether a command that runs Once shall go on without us, for the next attempt of
+	// Leave tells, when ctx has ended, whether a command that runs Once keeps running without us, for the next attempt of
 	// the step to take over. Nil and false: it is ended, as any other command is.
 	Leave func(ctx context.Context) bool
-	// Watch is told when a command ("run") or a file ("put") begins, and by what it returns how that ended. Nil: no one is.
+	// Watch is called when a command ("run") or a file ("put") begins, and by what it returns how that ended. Nil: no one is.
 	Watch func(ctx context.Context, verb string) (in context.Context, ended func(exit int, err error))
 }
 
@@ -41,7 +41,7 @@ type claimable interface {
 }
 
 // ReasonOccupied is why a command under a claim was not begun: what another step of the same operation runs Once is still
-// under way, though no one hears it. To end it would be to do a part of it twice.
+// running, though no one hears it. To end it would be to do a part of it twice.
 const ReasonOccupied = "occupied"
 
 // Under returns a shell whose commands run under a claim. The first of them ends whatever commands of older claims are left on the

@@ -77,7 +77,7 @@ func (c *Conn) Close() error {
 	return c.closed
 }
 
-// open opens a session. The SSH library never comes back from that where the connection has just ended, so whoever waits for it
+// open opens a session. The SSH library never comes back from that where the connection has just ended, so a caller that waits for it
 // has to look at gone as well.
 func (c *Conn) open() (ssh.Channel, <-chan *ssh.Request, error) {
 	select {

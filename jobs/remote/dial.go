@@ -27,8 +27,8 @@ var handshakes atomic.Pointer[chan struct{}]
 
 func init() { setHandshakes(64) }
 
-// setHandshakes says how many handshakes may be under way at the same time in this process; less than 1 is 1. Those that are
-// under way are not counted among the new ones.
+// setHandshakes says how many handshakes may run at the same time in this process; less than 1 is 1. Those that are
+// running are not counted among the new ones.
 func setHandshakes(n int) {
 	slots := make(chan struct{}, max(n, 1))
 	handshakes.Store(&slots)

@@ -15,7 +15,7 @@ import (
 
 // forgetScript reads the second word of a public key on its standard input and takes every line with it out of the authorized_keys file that is named
 // by f, whatever
-// it lets in: the key itself, or certificates that it has signed. The file is replaced by a move, so that whoever logs in at that moment sees it as
+// it lets in: the key itself, or certificates that it has signed. The file is replaced by a move, so that a concurrent login sees it as
 // it was or as it will
 // be. A file that would hold nothing then is left as it is, unless all is set: no one could come in any more.
 const forgetScript = `umask 077
@@ -90,7 +90,7 @@ func authorizedKeys(ctx context.Context, sh family.Shell, cmd family.Command, in
 		Message: fmt.Sprintf("Can't write the user's authorized_keys (exit code %d): %s", exit, &last)}
 }
 
-// nameScript gives the machine the name h where it has another one, as far as it can: in its file, and with its kernel. The file is what counts at
+// nameScript sets the machine's the name to h where it has another one, as far as it can: in its file, and with its kernel. The file is what counts at
 // the next boot.
 const nameScript = `[ "$(cat /etc/hostname 2>/dev/null)" = "$h" ] || printf '%s\n' "$h" >/etc/hostname || exit 1
 [ "$(uname -n)" = "$h" ] || hostname "$h" 2>/dev/null || hostnamectl set-hostname "$h" 2>/dev/null || sysctl -qw kernel.hostname="$h" 2>/dev/null || exit 3

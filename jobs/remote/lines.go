@@ -36,7 +36,7 @@ type sink struct {
 	cut  bool // the end of them was reached
 	rate int  // bytes a second that come back to the burst
 	most int
-	may  int // bytes of the burst that are there
+	may  int // bytes of the burst available
 	asOf time.Time
 	gone int // lines that were left out since the last one that was not
 

@@ -219,7 +219,7 @@ func (r *running) leave() {
 	}
 }
 
-// kill makes sure that nothing of the command goes on, as far as the machine can still be reached: a word for what runs
+// kill makes sure that nothing of the command keeps running, as far as the machine can still be reached: a word for what runs
 // once, a signal where the server passes those on, the end of the lifeline, and last a second session.
 func (r *running) kill(ctx context.Context) {
 	switch fed := r.fed.Load(); {

@@ -115,7 +115,7 @@ func TestResidentLeftBehind(t *testing.T) {
 	})
 }
 
-// Whoever kills the resident ends neither what runs once nor the use of the connection.
+// Killing the resident ends neither what runs once nor the use of the connection.
 func TestResidentKilled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
@@ -218,7 +218,7 @@ func TestResidentHandsOnBytes(t *testing.T) {
 	}
 }
 
-// Whoever kills the part of the resident that listens takes nothing away from the command that runs, nor from those after it.
+// Killing the listening part of the resident affects neither the running command nor later ones.
 func TestResidentReaderKilled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {

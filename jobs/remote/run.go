@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// killAfter is how long a command that was told to end is waited for.
+	// killAfter is how long a command that was asked to end is waited for.
 	killAfter = 7 * time.Second
-	// aloneMost bounds how long a command that runs once may go on when no one is there any more.
+	// aloneMost bounds how long a command that runs once may run without a connection.
 	aloneMost = 24 * time.Hour
 )
 
@@ -110,7 +110,7 @@ func (c *Conn) session(ctx context.Context, v invocation, in input, sink *sink, 
 	case <-ctx.Done():
 		if r.abandoned.CompareAndSwap(false, true) {
 			r.giveBack()
-			return 0, ended(ctx, "the command") // whoever opens a door that no one wants any more closes it
+			return 0, ended(ctx, "the command") // a session opened too late is closed by its opener
 		}
 		err = <-r.opened
 	}
@@ -133,7 +133,7 @@ func (c *Conn) openError(ctx context.Context, err error) error {
 	return c.lost(err)
 }
 
-// running is one command under way. Beside the caller it takes two goroutines, which read one output each.
+// running is one running command. Beside the caller it takes two goroutines, which read one output each.
 type running struct {
 	conn  *Conn
 	token string
@@ -150,7 +150,7 @@ type running struct {
 	ch        ssh.Channel         // once opened
 	reqs      <-chan *ssh.Request // once opened; nil when it has ended
 
-	pid     atomic.Int64           // of the process group; 0 until the wrapper has told
+	pid     atomic.Int64           // of the process group; 0 until the wrapper reports it
 	started chan struct{}          // closed when pid is known
 	noInput atomic.Bool            // the wrapper could not take the standard input
 	said    atomic.Pointer[string] // what the wrapper had to say against it
@@ -163,7 +163,7 @@ type running struct {
 
 	resident *resident     // that carries it out; nil where it has a session of its own
 	ends     chan struct{} // drained, where that tells that it may have ended, else nil
-	result   atomic.Int32  // the exit code that the resident has told, -1 where it has not
+	result   atomic.Int32  // the exit code that the resident has reported, -1 where it has not
 	keep     bool          // the resident can carry out others
 }
 

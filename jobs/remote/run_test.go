@@ -163,7 +163,7 @@ func TestRunOutputLimit(t *testing.T) {
 	}
 }
 
-// A command that says too much in a short time is not stopped; a note stands where lines are left out.
+// A command that says too much in a short time is not stopped; a note replaces the omitted lines.
 func TestRunOutputRate(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
@@ -209,7 +209,7 @@ func TestRunAtTheSameTime(t *testing.T) {
 	})
 }
 
-// Neither the command nor what it started goes on after ctx has ended, however stubborn they are.
+// Neither the command nor what it started runs after ctx has ended, however stubborn they are.
 func TestRunCancelKills(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]func() io.Reader{
@@ -263,7 +263,7 @@ func TestRunDeadline(t *testing.T) {
 	})
 }
 
-// No line comes after Run has returned, even when a process that was left behind goes on talking.
+// No line comes after Run has returned, even when a process that was left behind keeps writing.
 func TestRunLeavesDaemons(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {

@@ -21,15 +21,15 @@ const (
 
 type toldKey struct{}
 
-// Telling has Wait and WaitAny tell of each try to log in that failed, counted from 1, while they go on.
-func Telling(ctx context.Context, told func(try int, err error)) context.Context {
-	return context.WithValue(ctx, toldKey{}, told)
+// Telling has Wait and WaitAny report each failed login, counted from 1, while they wait.
+func Telling(ctx context.Context, report func(try int, err error)) context.Context {
+	return context.WithValue(ctx, toldKey{}, report)
 }
 
 // tell tells of a try that failed, where anyone wants to know.
 func tell(ctx context.Context, try int, err error) {
-	if told, ok := ctx.Value(toldKey{}).(func(int, error)); ok {
-		told(try, err)
+	if report, ok := ctx.Value(toldKey{}).(func(int, error)); ok {
+		report(try, err)
 	}
 }
 

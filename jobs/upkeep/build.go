@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	buildsFallback = 30 * time.Second // when nothing wakes it: another server may have been told
+	buildsFallback = 30 * time.Second // when nothing wakes it: another server may have been woken
 	buildsTrouble  = 5 * time.Second
 	buildsForget   = time.Hour
 )

@@ -20,7 +20,7 @@ const (
 )
 
 // HealthClock wakes this server's workers, and those that wait at it, when rounds of health checks are due. One question per tick
-// answers for all clusters; where none is looked after, that is four in a minute.
+// answers for all clusters; where none is monitored, that is four in a minute.
 type HealthClock struct {
 	Ring func(ctx context.Context) (next time.Time, err error)
 	Feed interface {

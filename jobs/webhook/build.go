@@ -9,7 +9,7 @@ import (
 	"muster/app/webhook"
 )
 
-// buildEvent is what a build is told.
+// buildEvent is the message to a build.
 type buildEvent struct {
 	Type      string    `json:"type"` // build.ready, build.refused, build.failed, build.ended
 	Timestamp time.Time `json:"timestamp"`
@@ -31,7 +31,7 @@ type buildData struct {
 	More int `json:"more_nodes,omitempty"`
 }
 
-// buildBody returns what a build is told. A cluster with more nodes than there is room for is notified of with fewer of them.
+// buildBody returns the message to a build. A cluster with more nodes than there is room for is sent with fewer of them.
 func buildBody(n app.BuildNews, p Portal) ([]byte, *app.Error) {
 	d := buildData{Build: n.Build, Hook: n.Hook, Key: n.Key, Name: n.Name, Job: n.Job, State: n.State, Words: short(n.Words, longestText), Cluster: n.Cluster, Nodes: n.Nodes,
 		URL: p.url(app.BuildSubject(n.HookID, n.Build))}

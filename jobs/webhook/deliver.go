@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// most is how many deliveries are under way at the same time, perTenant how many of one tenant: those whose receivers hang
+	// most is how many deliveries run at the same time, perTenant how many of one tenant: those whose receivers hang
 	// leave room for others.
 	most      = 32
 	perTenant = 8
@@ -51,7 +51,7 @@ type Deliverer struct {
 // done is a delivery that this process is not about any more.
 type done struct{ tenant string }
 
-// Run works until ctx ends; what is being sent then is given a moment, and is else sent again by whoever leads next.
+// Run works until ctx ends; what is being sent then is given a moment, and is else sent again by the next leader.
 func (d *Deliverer) Run(ctx context.Context) {
 	changed, stop := d.Store.Watch(app.NoticesTopic())
 	defer stop()

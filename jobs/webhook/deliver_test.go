@@ -64,7 +64,7 @@ func (d *desk) tell(titles ...string) {
 func (d *desk) wait(by time.Duration) {
 	d.Helper()
 	d.clock.Move(by)
-	d.must(d.s.Notify(d.Context(), app.Notice{At: d.clock.Now(), Tenant: "nobody", Kind: app.NoticeAlarm, Title: "tick"}))
+	d.must(d.s.Notify(d.Context(), app.Notice{At: d.clock.Now(), Tenant: "none", Kind: app.NoticeAlarm, Title: "tick"}))
 }
 
 // run delivers until the test ends or it is stopped, which waits for the end.

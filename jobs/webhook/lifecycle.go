@@ -18,7 +18,7 @@ import (
 const longestReason = 300
 
 // veto returns why the one that was asked says no; "" where the answer was no answer to the question: that the address is not the
-// right one, that no one may speak there, or that it shall be asked again.
+// right one, that no one may speak there, or that it should be asked again.
 func veto(a answer) string {
 	switch a.Status {
 	case http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired, http.StatusRequestTimeout,

@@ -143,11 +143,11 @@ func TestAskedBeforeAnOperation(t *testing.T) {
 		want   app.OperationStatus
 		says   string
 	}{
-		{"go on", func(int, http.ResponseWriter) {}, app.OperationRunning, ""},
+		{"continue", func(int, http.ResponseWriter) {}, app.OperationRunning, ""},
 		{"no", func(_ int, w http.ResponseWriter) {
 			http.Error(w, `{"reason":"not on a Friday"}`, http.StatusForbidden)
 		}, app.OperationCancelled, "not on a Friday"},
-		{"not yet, then go on", func(n int, w http.ResponseWriter) {
+		{"not yet, then continue", func(n int, w http.ResponseWriter) {
 			if n == 1 {
 				http.Error(w, "thinking", http.StatusServiceUnavailable)
 			}

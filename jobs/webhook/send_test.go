@@ -86,9 +86,9 @@ func TestAnswers(t *testing.T) {
 		a, err := sender(0).Send(t.Context(), message(rec.srv.URL))
 		switch {
 		case c.code == "" && err != nil, c.code != "" && (err == nil || err.Code != c.code || err.Reason != c.reason):
-			t.Errorf("%d gives %v", c.status, err)
+			t.Errorf("%d returns %v", c.status, err)
 		case a.Status != c.status:
-			t.Errorf("%d is told as %d", c.status, a.Status)
+			t.Errorf("%d is reported as %d", c.status, a.Status)
 		case err != nil && c.after != "99999999999" && err.RetryAfter != c.wait:
 			t.Errorf("%d with Retry-After %q waits %s, want %s", c.status, c.after, err.RetryAfter, c.wait)
 		}

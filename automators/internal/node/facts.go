@@ -46,7 +46,7 @@ export MUSTER_OUTPUTS
 }
 
 // Tell tells what the action wrote to the file that Outputs has made, in this attempt or in an earlier one; nothing where no one listens, or nothing was
-// written. What cannot be told is said to out. The file stays until the service's next step, since a worker may die before it is heard.
+// written. Invalid facts are reported to out. The file stays until the service's next step, since a worker may die before it is heard.
 func Tell(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	if call.Tell == nil {
 		return nil

@@ -51,7 +51,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// Whatever was written, what is told keeps the contract.
+// Whatever was written, the facts keep the contract.
 func FuzzFacts(f *testing.F) {
 	for _, s := range []string{"a=1\n", `{"a": 1, "b": {"c": null}}`, "{", "=", "a=\xff\x00", "\ufeffa=1", `{"a":1,"a":2}`} {
 		f.Add(s)

@@ -44,7 +44,7 @@ func Install(ctx context.Context, sh family.Shell, n family.NodeContext, s Softw
 	return nil
 }
 
-// line is the same for all nodes, so that it can be told whether it was done before.
+// line is the same for all nodes, so that it's known whether it was done before.
 func (s Software) line() string {
 	there := s.There
 	if there == "" {
@@ -74,7 +74,7 @@ while muster_said=$(apt-get -q update 2>&1); muster_code=$?; printf '%s\n' "$mus
 case $muster_said in *"Could not get lock"*) ;; *) break ;; esac
 muster_tries=$((muster_tries+1))
 [ "$muster_tries" -lt 120 ] || break
-echo "Somebody else is installing something; waiting."
+echo "Another installation is running; waiting."
 sleep 5
 done
 muster_found=

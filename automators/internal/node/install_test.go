@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Package managers that are not here are stood in for by programs that say how they were called.
+// Missing package managers are replaced by programs that say how they were called.
 func TestInstallWith(t *testing.T) {
 	software := Software{Name: "Tool", Program: "the-tool", APT: []string{"tool-a", "tool-b"}, RPM: []string{"tool-r", "tool-s"}, Zypper: []string{"tool-z"}, APK: []string{"tool-k"}, After: "echo after"}
 	const makes = `printf '#!/bin/sh\n' >"${0%/*}/the-tool"; chmod 755 "${0%/*}/the-tool"`

@@ -30,7 +30,7 @@ for muster_dir in "$muster_root"/.run/*; do
 done
 `
 
-// Evaluate is shell text that does what its standard input says, or what stands in $muster_input: see app.Command.Text.
+// Evaluate is shell text that does what its standard input says, or $muster_input: see app.Command.Text.
 const Evaluate = `if [ -n "${muster_input-}" ]; then eval "$muster_input"
 elif [ -r /dev/stdin ]; then . /dev/stdin; else eval "$(cat)"; fi
 exit 1
@@ -52,7 +52,7 @@ muster_dir=$muster_dir/
 }
 
 // Alone is Line for tools that are programs of their own and keep more than a few files: it has a process of its own, by whose id the private directory is
-// named, whatever shell carries it out. When it is told to end, so is all that the tool has started, also what has left its process group, as the children of
+// named, whatever shell carries it out. When it's stopped, so is all that the tool has started, also what has left its process group, as the children of
 // some tools do: they are known by a variable.
 func Alone(word string) string {
 	return "exec sh -c " + humanize.ShellQuote(ending+strings.ReplaceAll(line(word), "trap 'exit ", "trap 'muster_end; exit ")) + " muster"
@@ -76,7 +76,7 @@ func (s *Script) File(name, text string) {
 	s.b.WriteString("printf '%s\\n' " + humanize.ShellQuote(text) + " >\"${muster_dir}" + name + "\" || exit 1\n")
 }
 
-// Set gives a variable a value.
+// Set sets a variable.
 func (s *Script) Set(name, value string) {
 	s.b.WriteString(name + "=" + humanize.ShellQuote(value) + "\n")
 }

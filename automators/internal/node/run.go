@@ -60,7 +60,7 @@ func Failed(call family.ServiceCall, exit int, last *LastLine) *app.Error {
 	}
 }
 
-// Sweep takes away what a command that had to be killed could not take away itself. What goes on without us stays. It is for when ctx has ended.
+// Sweep takes away what a command that had to be killed could not take away itself. What keeps running without us stays. It is for when ctx has ended.
 func Sweep(ctx context.Context, sh family.Shell) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

@@ -88,7 +88,7 @@ func drive(ctx context.Context, site, token string) error {
 	}
 	fmt.Printf("created: %s is %s with %d nodes\n", v.Name, v.Status, len(*v.Nodes))
 
-	lease, err := s.PostClustersByIdLeaseWithResponse(ctx, id, &api.PostClustersByIdLeaseParams{}, api.LeaseRequest{By: new(int64(time.Hour)), Reason: new("tests go on")})
+	lease, err := s.PostClustersByIdLeaseWithResponse(ctx, id, &api.PostClustersByIdLeaseParams{}, api.LeaseRequest{By: new(int64(time.Hour)), Reason: new("tests are still running")})
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func drive(ctx context.Context, site, token string) error {
 	return nil
 }
 
-// settled follows a cluster's events until no operation is under way.
+// settled follows a cluster's events until no operation is running.
 func (s *story) settled(ctx context.Context, id string) (*api.ClusterView, error) {
 	for {
 		shown, err := s.GetClustersByIdWithResponse(ctx, id, nil)

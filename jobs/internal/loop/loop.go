@@ -73,7 +73,7 @@ func Safely(f func() error) (err error) {
 	return f()
 }
 
-// Ring leaves a word for whoever listens, unless there is one already.
+// Ring signals the listener, unless there is one already.
 func Ring(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
