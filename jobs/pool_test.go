@@ -335,18 +335,18 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 	if n := p.cloud.Count(fake.Create); n != asked {
 		t.Errorf("while it waits the cloud is asked %d times more", n-asked)
 	}
-	notices := 0
+	said := 0
 	notices, err := p.app.Cluster.Dashboard.Notices(p.ctx, p.admin, 0, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range notices {
 		if n.Kind == app.NoticePool {
-			notices++
+			said++
 		}
 	}
-	if notices != 1 {
-		t.Errorf("people get %d notices, want 1", notices)
+	if said != 1 {
+		t.Errorf("people get %d notices, want 1", said)
 	}
 	p.cloud.SetQuota(0)
 	p.set(pool.PoolRequest{Name: "base", Count: &count}) // a change is tried at once

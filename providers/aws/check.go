@@ -176,7 +176,7 @@ func (s *survey) network(ctx context.Context, needs appfamily.AccountNeeds) {
 
 // placesOf returns where machines are wanted, and how many; of kinds that are looked at for themselves, one.
 func (s *survey) placesOf(ctx context.Context, needs appfamily.AccountNeeds) (out []place) {
-	told, zones := map[string]bool{}, map[string]bool{"": true, s.options.zone: true}
+	seen, zones := map[string]bool{}, map[string]bool{"": true, s.options.zone: true}
 	for _, need := range needs.Machines {
 		if _, asked := zones[need.Zone]; !asked {
 			zones[need.Zone] = s.zone(need.Zone)
@@ -186,10 +186,10 @@ func (s *survey) placesOf(ctx context.Context, needs appfamily.AccountNeeds) (ou
 		}
 		subnets, err := s.cloud.subnets(ctx, s.options, need.Zone)
 		if err != nil {
-			if !told[err.Error()] {
+			if !seen[err.Error()] {
 				s.wrong(appfamily.AboutNetwork, "subnets", err)
 			}
-			told[err.Error()] = true
+			seen[err.Error()] = true
 			continue
 		}
 		var names []string

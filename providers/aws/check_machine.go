@@ -167,7 +167,7 @@ func (s *survey) pair(ctx context.Context, needs appfamily.AccountNeeds) (appfam
 	return appfamily.MachineNeed{}, false
 }
 
-// tryRun tries to make one machine of a need. What was found about its flavor and image is not told again. That a quota leaves no room for this one
+// tryRun tries to make one machine of a need. What was found about its flavor and image isn't reported again. That a quota leaves no room for this one
 // is a warning where
 // others might be made.
 func (s *survey) tryRun(ctx context.Context, need appfamily.MachineNeed, each bool) {

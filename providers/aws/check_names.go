@@ -36,10 +36,10 @@ func (s *survey) zoneOpen(ctx context.Context, name string, z *hosted) {
 		return
 	}
 	// There is no dry run. Records that are not there cannot be deleted: how that is refused tells whether any may be changed.
-	nobody := strings.ToLower(rand.Text())
+	random := strings.ToLower(rand.Text())
 	var batch []types.Change
-	for _, of := range []records.Set{{Type: "A", Values: []string{"192.0.2.1"}}, {Type: "AAAA", Values: []string{"2001:db8::1"}}, {Type: "TXT", Values: []string{nobody}}} {
-		of.Name = "muster-check-" + nobody + "." + name
+	for _, of := range []records.Set{{Type: "A", Values: []string{"192.0.2.1"}}, {Type: "AAAA", Values: []string{"2001:db8::1"}}, {Type: "TXT", Values: []string{random}}} {
+		of.Name = "muster-check-" + random + "." + name
 		batch = append(batch, types.Change{Action: types.ChangeActionDelete, ResourceRecordSet: setOf(of)})
 	}
 	switch err := z.submit(ctx, batch); {
@@ -59,7 +59,7 @@ func (s *survey) wrongZone(about, subject string, err error) {
 		err = hinted(app.Errorf(app.ETransient, "Can't connect to the Route 53 API: %w", err), "Check route53_url and the network connection.")
 	}
 	if app.CodeOf(err) == app.ECredentials {
-		about = appfamily.AboutCredentials // and what is not allowed is told as such
+		about = appfamily.AboutCredentials // and what is not allowed is reported as such
 	}
 	s.wrong(about, subject, err)
 }

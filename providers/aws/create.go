@@ -23,16 +23,16 @@ func (c *cloud) Create(ctx context.Context, spec appfamily.MachineSpec) (appfami
 	if err != nil {
 		return appfamily.Machine{}, err
 	}
-	stands, used, err := c.standing(ctx, spec)
+	found, used, err := c.standing(ctx, spec)
 	if err != nil {
 		return appfamily.Machine{}, err
 	}
-	if stands == nil {
+	if found == nil {
 		in, subnets, err := c.prepare(ctx, w)
 		if err != nil {
 			return appfamily.Machine{}, err
 		}
-		if stands, err = c.launch(ctx, w, in, subnets, used); err != nil {
+		if found, err = c.launch(ctx, w, in, subnets, used); err != nil {
 			c.forget(err)
 			if !slices.ContainsFunc(w.options.groups, func(id string) bool { return strings.Contains(err.Error(), id) }) {
 				err = unknownYet(err) // the cluster's own group: someone may just have removed it, after the last machine before this one
@@ -40,7 +40,7 @@ func (c *cloud) Create(ctx context.Context, spec appfamily.MachineSpec) (appfami
 			return appfamily.Machine{}, err
 		}
 	}
-	m := machine(*stands)
+	m := machine(*found)
 	m.HostKey = cmp.Or(m.HostKey, w.hostKey) // an earlier call may have given it another
 	return m, nil
 }
@@ -111,7 +111,7 @@ func (c *cloud) launch(ctx context.Context, w wanted, in *ec2.RunInstancesInput,
 	return nil, full
 }
 
-// errUsed tells that a client token stands for a machine that does not exist any more.
+// errUsed tells that a client token belongs to a machine that does not exist any more.
 var errUsed = errors.New("the client token was used before")
 
 // run makes one machine, with one call.
@@ -131,8 +131,8 @@ func (c *cloud) run(ctx context.Context, spec appfamily.MachineSpec, ask *ec2.Ru
 		if err := pause(ctx, c.tuning.late); err != nil {
 			return nil, err
 		}
-		if stands, _, err := c.standing(ctx, spec); stands != nil || err != nil {
-			return stands, err
+		if found, _, err := c.standing(ctx, spec); found != nil || err != nil {
+			return found, err
 		}
 		return nil, errUsed
 	case err != nil:
@@ -145,7 +145,7 @@ func (c *cloud) run(ctx context.Context, spec appfamily.MachineSpec, ask *ec2.Ru
 	return c.shown(ctx, out.Instances[0])
 }
 
-// shown waits until EC2 shows an instance that it has just made, so that whoever got it can ask for it. That it may not show it in time, or may
+// shown waits until EC2 shows an instance that it has just made, so that its creator can find it. That it may not show it in time, or may
 // not be asked, takes nothing from that it was made.
 func (c *cloud) shown(ctx context.Context, i types.Instance) (*types.Instance, error) {
 	err := c.tuning.patiently(ctx, func() error {

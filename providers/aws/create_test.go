@@ -203,7 +203,7 @@ func TestImagesByName(t *testing.T) {
 	}
 }
 
-// A client token that stands for another request: the image behind a name has changed since.
+// A client token of another request: the image behind a name has changed since.
 func TestTheTokenOfAnotherRequest(t *testing.T) {
 	r := newRegion(t)
 	first := mustCreate(t, r.open(t, nil), specOf(t, "twice"))

@@ -24,7 +24,7 @@ const (
 // throttledFor is when to come back after too many calls, since EC2 does not say: its buckets fill by a few calls a second.
 const throttledFor = 5 * time.Second
 
-// codes are EC2's own words for what went wrong; those that it has many of are told by their form, in codeFor.
+// codes are EC2's own words for what went wrong; those that it has many of are recognized by their form, in codeFor.
 var codes = map[string]app.Code{
 	"AuthFailure": app.ECredentials, "UnauthorizedOperation": app.ECredentials, "OptInRequired": app.ECredentials, "Blocked": app.ECredentials,
 	"PendingVerification": app.ECredentials, "AccessDenied": app.ECredentials, "AccessDeniedException": app.ECredentials,

@@ -46,7 +46,7 @@ type firewalls struct {
 	tuning tuning
 }
 
-// ensure returns the group of the spec's cluster, with the rules that it shall have.
+// ensure returns the group of the spec's cluster, with the rules that it should have.
 func (f *firewalls) ensure(ctx context.Context, w wanted, vpc string) (string, error) {
 	wants, err := rulesOf(*w.spec.Firewall, w.options.sshFrom)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	appfamily "muster/app/family"
 )
 
-// Tags of our own beside the spec's: what cannot be told from the instance itself. They do not show in Machine.Tags.
+// Tags of our own beside the spec's: what the instance itself doesn't show. They do not show in Machine.Tags.
 const (
 	tagName     = "Name" // what the console shows
 	tagHostname = "muster-hostname"

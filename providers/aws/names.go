@@ -21,7 +21,7 @@ type dns struct {
 	tuning      tuning
 	records     recordCalls
 	hostedZones kept[hostedZone]
-	naming      chan struct{} // held by whoever is at work on the zone
+	naming      chan struct{} // held while working on the zone
 	sets        keptSets      // of the zone
 	pace        pace          // of Route 53
 }
@@ -94,18 +94,18 @@ func (d *dns) inZone(ctx context.Context, do func(context.Context, *hosted) erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.tuning.turn)
 	defer cancel()
-	for again, anew := false, false; ; {
+	for again, reread := false, false; ; {
 		z, err := d.hosted(ctx)
 		if err != nil {
 			return err
 		}
-		z.came, z.anew = came, anew
+		z.came, z.reread = came, reread
 		switch err = do(ctx, z); {
 		case because(err, reasonNoZone) && !again:
 			again = true
 			d.hostedZones.forget()
-		case z.doubtful(err) && !anew:
-			anew = true
+		case z.doubtful(err) && !reread:
+			reread = true
 		default:
 			return err
 		}

@@ -146,7 +146,7 @@ func TestQuotasOfVCPUs(t *testing.T) {
 			if !slices.ContainsFunc(found, func(f appfamily.Finding) bool {
 				return f.About == appfamily.AboutQuota && strings.Contains(f.Message+" "+f.Hint, c.says)
 			}) {
-				t.Errorf("nobody says %q: %+v", c.says, found)
+				t.Errorf("missing %q: %+v", c.says, found)
 			}
 			if len(desk.asked) > 1 || c.without && len(desk.asked) > 0 {
 				t.Errorf("asked for %v", desk.asked)
@@ -201,7 +201,7 @@ func TestDryRunOfACatalog(t *testing.T) {
 			if !slices.ContainsFunc(found, func(f appfamily.Finding) bool {
 				return f.About == appfamily.AboutPermissions && strings.Contains(f.Message, c.says) && f.OK == (what == "what fits")
 			}) {
-				t.Errorf("nobody says %q: %+v", c.says, found)
+				t.Errorf("missing %q: %+v", c.says, found)
 			}
 		})
 	}

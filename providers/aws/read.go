@@ -70,7 +70,7 @@ func absent(id string) error {
 	return app.Errorf(app.ENotFound, "Instance %q doesn't exist in this account and region.", id)
 }
 
-// instances gives all that the filters let through, from every page.
+// instances returns all that the filters let through, from every page.
 func (c *cloud) instances(ctx context.Context, filters []types.Filter) (found []types.Instance, err error) {
 	err = pages(func(token *string) (*string, error) {
 		out, err := c.ec2.describeInstances(ctx, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: &c.tuning.page, NextToken: token})

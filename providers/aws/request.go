@@ -16,7 +16,7 @@ import (
 // defaultUser is who Muster logs in as where the catalog names no one: user data makes it, whatever the image's own is called.
 const defaultUser = "muster"
 
-// wanted is a machine that was asked for, with all that can be told without asking EC2.
+// wanted is a machine that was asked for, with all that is known without EC2.
 type wanted struct {
 	spec     appfamily.MachineSpec
 	options  options

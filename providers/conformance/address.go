@@ -14,23 +14,23 @@ const looks = 40
 // addresses are the promises about what a machine is reached by.
 type addresses[S T[S]] struct{ Harness[S] }
 
-// keepsAddress holds a member to what logging in rests on: a machine that runs has an address for access, and one that was told, by the create or by
+// keepsAddress holds a member to what logging in rests on: a machine that runs has an address for access, and one that was reported, by the create or by
 // a look at it, is the one that
 // every later answer tells, as soon as it tells any. A cloud may tell of addresses late; until then its machine is starting.
 func (h addresses[S]) keepsAddress(t S) {
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "address")
 	m := create(t, p, spec)
-	told := m.Addresses[app.AddressAccess]
+	reported := m.Addresses[app.AddressAccess]
 	see := func(from string, m family.Machine) {
 		at := m.Addresses[app.AddressAccess]
 		switch {
 		case m.State == family.MachineRunning && at == "":
 			t.Errorf("%s reports a running machine without an address: %v", from, m.Addresses)
-		case at != "" && told != "" && at != told:
-			t.Fatalf("%s reports the machine at %s after it moved to %s", from, at, told)
+		case at != "" && reported != "" && at != reported:
+			t.Fatalf("%s reports the machine at %s after it moved to %s", from, at, reported)
 		case at != "":
-			told = at
+			reported = at
 		}
 	}
 	see("create", m)

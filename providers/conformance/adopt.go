@@ -20,7 +20,7 @@ type adoption[S T[S]] struct{ Harness[S] }
 func (h adoption[S]) adopted(t S) {
 	if a, ok := family.PowerOf[family.Adopter](h.Open(t)); !ok || a == nil {
 		if h.Firewall != nil {
-			t.Fatal("a member that makes firewalls must be an app.Adopter: machines out of a pool would be open to everybody")
+			t.Fatal("a member that makes firewalls must be an app.Adopter: machines out of a pool would be open to everyone")
 		}
 		t.Skip("machines of this member keep their tags")
 	}
@@ -66,7 +66,7 @@ func (h adoption[S]) adoptedOnce(t S) {
 	if err := a.Adopt(done(t), made.ID, next); err == nil {
 		t.Error("adopt succeeds with a done context")
 	}
-	for range 2 { // a second time it is so already
+	for range 2 { // a second time nothing changes
 		if err := a.Adopt(t.Context(), made.ID, next); err != nil {
 			t.Fatalf("adopt: %v", err)
 		}
@@ -100,7 +100,7 @@ func (h adoption[S]) adoptedAfter(t S, n int) bool {
 		unclear(t, err)
 	}
 	for deadline := time.Now().Add(h.patience()); time.Now().Before(deadline); time.Sleep(h.pause()) {
-		if err = a.Adopt(t.Context(), made.ID, next); app.CodeOf(err) != app.ETransient { // what was begun may still go on
+		if err = a.Adopt(t.Context(), made.ID, next); app.CodeOf(err) != app.ETransient { // what was begun may still be running
 			break
 		}
 	}
@@ -123,7 +123,7 @@ func (h adoption[S]) isOf(t S, p family.Provider, made family.Machine, next fami
 		t.Errorf("it is %+v, and was %+v", got, made)
 	}
 	if ids := idsOf(list(t, p, next.Tags)); !slices.Equal(ids, []string{made.ID}) {
-		t.Errorf("the list by its new tags gives %v, want just %s", ids, made.ID)
+		t.Errorf("the list by its new tags returns %v, want just %s", ids, made.ID)
 	}
 	if h.Firewall == nil {
 		return

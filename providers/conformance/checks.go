@@ -29,13 +29,13 @@ func (h Harness[S]) lifeCycle(t S) {
 	}
 	if h.OwnHostKeys {
 		if got.HostKey == "" {
-			t.Error("the machine's own host key is not told")
+			t.Error("the machine's own host key isn't reported")
 		}
 	} else if want := AuthorizedKey(keys.Host.PublicKey()); got.HostKey != "" && got.HostKey != want {
 		t.Errorf("host key %q, want the one that was given, %q", got.HostKey, want)
 	}
 	if ids := idsOf(list(t, p, spec.Tags)); !slices.Equal(ids, []string{made.ID}) {
-		t.Errorf("list gives %v, want just %s", ids, made.ID)
+		t.Errorf("list returns %v, want just %s", ids, made.ID)
 	}
 	if err := p.Delete(t.Context(), made.ID); err != nil {
 		t.Fatalf("delete: %v", err)
@@ -43,7 +43,7 @@ func (h Harness[S]) lifeCycle(t S) {
 	_, err = p.Describe(t.Context(), made.ID)
 	wantCode(t, "describe after delete", err, app.ENotFound)
 	if ids := idsOf(list(t, p, spec.Tags)); len(ids) > 0 {
-		t.Errorf("list after delete gives %v", ids)
+		t.Errorf("list after delete returns %v", ids)
 	}
 	if err := p.Delete(t.Context(), made.ID); err != nil {
 		t.Errorf("deleting twice: %v", err)
@@ -140,10 +140,10 @@ func (h Harness[S]) tags(t S) {
 		t.Errorf("tags %v, want %v", got.Tags, mine.Tags)
 	}
 	if ids := idsOf(list(t, p, map[string]string{family.TagTenant: "acme"})); !slices.Equal(ids, []string{m.ID}) {
-		t.Errorf("list by tenant gives %v, want just %s", ids, m.ID)
+		t.Errorf("list by tenant returns %v, want just %s", ids, m.ID)
 	}
 	if n := len(list(t, p, map[string]string{family.TagInstallation: Installation})); n != 2 {
-		t.Errorf("list by installation gives %d machines, want 2", n)
+		t.Errorf("list by installation returns %d machines, want 2", n)
 	}
 	for _, tags := range []map[string]string{
 		{family.TagInstallation: "someone-else"},
@@ -151,7 +151,7 @@ func (h Harness[S]) tags(t S) {
 		{"no-such-tag": ""},
 	} {
 		if ids := idsOf(list(t, p, tags)); len(ids) > 0 {
-			t.Errorf("list by %v gives %v, want none", tags, ids)
+			t.Errorf("list by %v returns %v, want none", tags, ids)
 		}
 	}
 	got.Tags["note"] = "scribbled"

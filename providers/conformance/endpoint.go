@@ -34,7 +34,7 @@ func (h endpoint[S]) lostAnswers(t S) {
 			began := time.Now()
 			made, err := p.Create(ctx, spec)
 			if took := time.Since(began); fault == Slow && took > slowFor*2/3 {
-				t.Errorf("create went on for %s after its time had run out", took)
+				t.Errorf("create ran for %s after its time had run out", took)
 			}
 			if left := h.Faults.Disarm(); left > 0 {
 				t.Fatal("no call came that makes a machine: the harness does not know them")
@@ -80,7 +80,7 @@ func (h endpoint[S]) failures(t S) {
 		t.Skip("the member speaks to no endpoint")
 	}
 	p := h.Open(t)
-	spec, _ := h.Spec(t, "stands")
+	spec, _ := h.Spec(t, "exists")
 	m := create(t, p, spec)
 	other, _ := h.Spec(t, "other")
 	verbs := map[string]func(context.Context) error{

@@ -21,7 +21,7 @@ func (h Harness[S]) found(t S) {
 	m := create(t, p, spec)
 	wait(t, late)
 	if ids := idsOf(list(t, p, tags)); !slices.Equal(ids, []string{m.ID}) {
-		t.Errorf("%s after it was made, the list by intent gives %v, want %s", late, ids, m.ID)
+		t.Errorf("%s after it was made, the list by intent returns %v, want %s", late, ids, m.ID)
 	}
 	got, err := p.Describe(t.Context(), m.ID)
 	if err != nil {
@@ -38,10 +38,10 @@ func (h Harness[S]) found(t S) {
 	}
 	wait(t, late)
 	if ids := idsOf(list(t, p, tags)); len(ids) > 0 {
-		t.Errorf("%s after it was deleted, the list by intent gives %v", late, ids)
+		t.Errorf("%s after it was deleted, the list by intent returns %v", late, ids)
 	}
 	if again := create(t, p, spec); again.ID == m.ID && again.MadeAt.Before(got.MadeAt) {
-		t.Errorf("a machine made anew is older, %s, than the one before it, %s", again.MadeAt, got.MadeAt)
+		t.Errorf("a machine created again is older, %s, than the one before it, %s", again.MadeAt, got.MadeAt)
 	}
 }
 

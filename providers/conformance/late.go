@@ -67,7 +67,7 @@ func (h lists[S]) lateDeleted(t S) {
 	}
 	again := h.persist(t, p, spec)
 	if again.ID == m.ID && !again.MadeAt.After(m.MadeAt) {
-		t.Errorf("made anew, the deleted machine %s is given", m.ID)
+		t.Errorf("created again, the deleted machine %s is returned", m.ID)
 	}
 	h.oneOf(t, account.Open(), spec, again.ID)
 }
@@ -97,7 +97,7 @@ func (h lists[S]) lateUnclear(t S, fault Fault, byAnother bool) {
 			wait(t, family.ListsLate(p))
 		}
 		if ids := idsOf(list(t, p, spec.Tags)); len(ids) != 1 {
-			t.Fatalf("the second look gives %v, want the machine whose answer was lost", ids)
+			t.Fatalf("the second look returns %v, want the machine whose answer was lost", ids)
 		}
 	}
 	h.oneOf(t, account.Open(), spec, h.persist(t, p, spec).ID)
@@ -113,7 +113,7 @@ func (h lists[S]) lateAccount(t S) (Late, family.Provider) {
 	return account, p
 }
 
-// persist asks for a machine until it is told which it is, as the engine does.
+// persist asks for a machine until it knows which it is, as the engine does.
 func (h lists[S]) persist(t S, p family.Provider, spec family.MachineSpec) family.Machine {
 	t.Helper()
 	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {

@@ -65,11 +65,11 @@ func dial(m family.Machine, k Keys) (*ssh.Client, error) {
 	// A machine that tells its host key is held to that: the suite compares it with the one that was given, where it was given one.
 	host := k.Host.PublicKey()
 	if m.HostKey != "" {
-		told, _, _, _, err := ssh.ParseAuthorizedKey([]byte(m.HostKey))
+		key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(m.HostKey))
 		if err != nil {
 			return nil, err
 		}
-		host = told
+		host = key
 	}
 	address := net.JoinHostPort(m.Addresses["access_v4"], strconv.Itoa(cmp.Or(m.SSHPort, 22)))
 	return ssh.Dial("tcp", address, &ssh.ClientConfig{

@@ -120,12 +120,12 @@ func (h names[S]) namedByOthers(t S) {
 		before := h.Named(t, taken.Hostname)
 		wantCode(t, "a name that has a record of type "+kind, n.SetName(t.Context(), taken), app.EConflict)
 		if got := h.Named(t, taken.Hostname); !slices.Equal(got, before) {
-			t.Errorf("of somebody else's %q is left %q", before, got)
+			t.Errorf("of someone else's %q is left %q", before, got)
 		}
 	}
 	h.leave(t, p, m.ID)
 	if got := h.Named(t, "taken-b."+n.NameZone()); len(got) != 1 {
-		t.Errorf("somebody else's record went with the machine: %q is left", got)
+		t.Errorf("someone else's record went with the machine: %q is left", got)
 	}
 }
 
@@ -146,12 +146,12 @@ func (h names[S]) namedAlone(t S) {
 	}
 	things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation, family.TagCluster: "c1"})
 	if err != nil || len(things) != 2 {
-		t.Fatalf("two names, and told are %+v, %v", things, err)
+		t.Fatalf("two names, but listed are %+v, %v", things, err)
 	}
 	for _, thing := range things {
 		err := s.DeleteShared(t.Context(), thing.ID)
 		if thing.Name == m.Hostname {
-			wantCode(t, "the name of a machine that stands", err, app.ETransient)
+			wantCode(t, "the name of a machine that exists", err, app.ETransient)
 		} else if err != nil {
 			t.Errorf("delete %s: %v", thing.ID, err)
 		}

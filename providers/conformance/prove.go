@@ -125,10 +125,10 @@ func (p *Prover) Cleanup(f func()) {
 // Helper does nothing: no one asks for lines.
 func (p *Prover) Helper() {}
 
-// Error fails the check, which goes on.
+// Error fails the check, which continues.
 func (p *Prover) Error(args ...any) { p.fail(fmt.Sprintln(args...)) }
 
-// Errorf fails the check, which goes on.
+// Errorf fails the check, which continues.
 func (p *Prover) Errorf(format string, args ...any) { p.fail(fmt.Sprintf(format, args...)) }
 
 // Fatal fails the check and ends it.

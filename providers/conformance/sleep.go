@@ -93,6 +93,6 @@ func (h power[S]) stopped(t S, p family.Provider, id string, spec family.Machine
 		}
 	}
 	if ids := idsOf(list(t, p, spec.Tags)); !slices.Equal(ids, []string{id}) {
-		t.Errorf("while it sleeps the list gives %v, want just %s", ids, id)
+		t.Errorf("while it sleeps the list returns %v, want just %s", ids, id)
 	}
 }

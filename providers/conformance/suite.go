@@ -40,7 +40,7 @@ type Harness[S T[S]] struct {
 	// Patience is how long a machine may take to get ready; 0 means 20 s, for endpoints that are simulated. Where it is set, the suite also asks less often.
 	Patience time.Duration
 
-	// Faults stands in front of the simulated endpoint, for members that speak to one. Nil for others.
+	// Faults is in front of the simulated endpoint, for members that speak to one. Nil for others.
 	Faults *Faults
 	// Reads tells calls that change nothing; nil: those by GET.
 	Reads func(*http.Request) bool
@@ -57,7 +57,7 @@ type Harness[S T[S]] struct {
 	// name. Members that keep names need both.
 	Named func(t S, name string) []string
 	Take  func(t S, name, kind, data string)
-	// Left names all that the endpoint holds, whoever made it, but what an account has from its beginning. Nil where no one can tell.
+	// Left names all that the endpoint holds but what an account has from its beginning. Nil where no one can tell.
 	Left func(t S) []string
 	// Late returns an account without any machine whose lists lag behind, until the test ends. Members that list late and speak to a simulated endpoint need it;
 	// nil for those whose lists are true at once.
@@ -76,7 +76,7 @@ func Run[S T[S]](t S, h Harness[S]) {
 	t.Run("same intent twice is one machine", h.sameIntent)
 	t.Run("same intent at the same time is one machine", h.sameIntentAtOnce)
 	t.Run("many at the same time", h.manyAtOnce)
-	t.Run("tags are kept and told apart", h.tags)
+	t.Run("tags are kept and distinguished", h.tags)
 	t.Run("what was made is found, and what was deleted is not", h.found)
 	t.Run("a machine is in the zone that was asked for", h.zoned)
 	t.Run("a done context changes nothing", h.cancelled)

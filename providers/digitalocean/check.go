@@ -158,7 +158,7 @@ func (s *survey) limit(what string, have, more, limit int) account.Quota {
 	return account.Quota{Name: what, Limit: float64(limit), Used: float64(have)}
 }
 
-// dataDisk returns how large a machine's volume is to be; what cannot be read is told with its machine.
+// dataDisk returns how large a machine's volume is to be; what cannot be read is reported with its machine.
 func (s *survey) dataDisk(n family.MachineNeed) int {
 	o, err := read(s.c.raw.With(n.Flavor.Extra))
 	if err != nil {

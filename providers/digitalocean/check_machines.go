@@ -27,11 +27,11 @@ func (s *survey) machines(ctx context.Context) {
 		}
 	}
 	images := make(map[string]*godo.Image)
-	told := make(map[string]bool)
+	seen := make(map[string]bool)
 	for _, n := range s.needs.Machines {
 		zone := cmp.Or(n.Zone, s.c.region)
-		if key := "size " + n.Flavor.Flavor + " " + zone; n.Flavor.Flavor != "" && !told[key] {
-			told[key] = true
+		if key := "size " + n.Flavor.Flavor + " " + zone; n.Flavor.Flavor != "" && !seen[key] {
+			seen[key] = true
 			s.size(n, zone)
 		}
 		name := n.Image.Image
@@ -41,8 +41,8 @@ func (s *survey) machines(ctx context.Context) {
 		if _, looked := images[name]; !looked {
 			images[name] = s.image(ctx, name)
 		}
-		if key := "image " + name + " " + n.Flavor.Flavor + " " + zone; images[name] != nil && !told[key] {
-			told[key] = true
+		if key := "image " + name + " " + n.Flavor.Flavor + " " + zone; images[name] != nil && !seen[key] {
+			seen[key] = true
 			s.fits(images[name], n, zone)
 		}
 	}
@@ -74,7 +74,7 @@ func (s *survey) size(n family.MachineNeed, zone string) {
 	}
 }
 
-// image returns an image of DigitalOcean or of the account; nil where it told what is wrong.
+// image returns an image of DigitalOcean or of the account; nil where it reported a problem.
 func (s *survey) image(ctx context.Context, name string) *godo.Image {
 	var i *godo.Image
 	var err error

@@ -53,7 +53,7 @@ func TestCatalogLargerThanTheLimits(t *testing.T) {
 				t.Errorf("warned of %v, want %v; wrong is %q, want %q", warned, c.warned, wrong, c.wrong)
 			}
 			if left := fmt.Sprintf("%d more available", c.droplets); !slices.ContainsFunc(found, func(f family.Finding) bool { return f.OK && strings.Contains(f.Message, left) }) {
-				t.Errorf("nobody tells what is left: %+v", found)
+				t.Errorf("the rest isn't reported: %+v", found)
 			}
 		})
 	}

@@ -153,7 +153,7 @@ func (c *cloud) request(o *order, volumes []string) *droplet {
 	return r
 }
 
-// machine is the order's droplet as it was asked for: an answer that comes at once may lack its tags.
+// machine is the order's droplet as requested: an answer that comes at once may lack its tags.
 func (o *order) machine(d *godo.Droplet) family.Machine {
 	if d == nil {
 		return family.Machine{}

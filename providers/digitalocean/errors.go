@@ -61,7 +61,7 @@ func refusal(scope string, answer *godo.ErrorResponse) *app.Error {
 			e.Reason, e.Hint, e.Message = "locked", "Contact DigitalOcean's support.", "The account is locked."
 		}
 	case http.StatusConflict:
-		e.Code = app.ETransient // something else is going on with it now
+		e.Code = app.ETransient // something else is happening to it now
 	case http.StatusTooManyRequests:
 		e.RetryAfter = cmp.Or(e.RetryAfter, whenToAsk)
 	case http.StatusUnprocessableEntity, http.StatusBadRequest:

@@ -159,7 +159,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]family.Sh
 	return append(out, names...), err
 }
 
-// firewallTags returns the tags that a firewall stands for; nil for one of others.
+// firewallTags returns the tags of a firewall; nil for one of others.
 func firewallTags(f *godo.Firewall) map[string]string {
 	for _, t := range f.Tags {
 		if tags, ok := readFirewallTag(t); ok && f.Name == firewallName(tags[family.TagInstallation], tags[family.TagCluster]) {

@@ -96,7 +96,7 @@ func (z zone) whole(name string) string {
 	return strings.ToLower(name) + "." + z.name
 }
 
-// Write implements records.Zone. A record holds one value: those that are there are kept, then changed, and those that are too many removed.
+// Write implements records.Zone. A record holds one value: existing ones are kept, then changed, and those that are too many removed.
 func (z zone) Write(ctx context.Context, s records.Set) error {
 	all, err := z.list(ctx, s.Name, s.Type)
 	if err != nil {

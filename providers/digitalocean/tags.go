@@ -182,7 +182,7 @@ func firewallTag(installation, cluster string) string {
 	return firewallPrefix + escape(installation) + ":" + escape(cluster)
 }
 
-// readFirewallTag returns the tags that a firewall's tag stands for.
+// readFirewallTag returns the tags of a firewall's tag.
 func readFirewallTag(t string) (map[string]string, bool) {
 	rest, ok := strings.CutPrefix(t, firewallPrefix)
 	installation, cluster, cut := strings.Cut(rest, ":")

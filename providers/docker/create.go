@@ -137,7 +137,7 @@ func archive(spec family.MachineSpec) ([]byte, error) {
 	return b.Bytes(), w.Close()
 }
 
-// Create makes the container where there is none of its name, puts the keys into one that never ran, and starts it: whoever comes back after a failure goes on
+// Create makes the container where there is none of its name, puts the keys into one that never ran, and starts it: a retry after a failure continues
 // where it was.
 func (e *engine) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	o, err := e.order(spec)
@@ -182,7 +182,7 @@ func (e *engine) Create(ctx context.Context, spec family.MachineSpec) (family.Ma
 	return e.machine(c), nil
 }
 
-// begin gives a container its keys and starts it. One that can never start is removed.
+// begin installs a container's keys and starts it. One that can never start is removed.
 func (e *engine) begin(ctx context.Context, h *heard, o *order, id string) (*container.InspectResponse, error) {
 	_, err := e.api.CopyToContainer(ctx, id, client.CopyToContainerOptions{DestinationPath: "/", Content: bytes.NewReader(o.files)})
 	if err == nil {

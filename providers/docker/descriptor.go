@@ -116,7 +116,7 @@ func (o *settings) readImages(s account.Settings) (err error) {
 	return nil
 }
 
-// readTLS returns nil where none is spoken. No part of a key stands in a message.
+// readTLS returns nil where none is spoken. No part of a key is in a message.
 func readTLS(s account.Settings, scheme string) (*tls.Config, error) {
 	ca, cert, key := s.Text("ca"), s.Text("cert"), s.Text("key")
 	switch {

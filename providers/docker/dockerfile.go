@@ -17,7 +17,7 @@ const (
 	imageField        = "extra.dockerfile"
 )
 
-// instructions are those that an image type's Dockerfile may have. ADD fetches from where the engine itself stands, and ONBUILD does later what is
+// instructions are those that an image type's Dockerfile may have. ADD fetches from the engine's own network, and ONBUILD does later what is
 // looked at here.
 var instructions = []string{"ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "MAINTAINER", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR"}
 
@@ -75,7 +75,7 @@ func bases(text string) (list []string, err error) {
 	return list, nil
 }
 
-// instruction looks at one, and returns the images and the stages that there are with it.
+// instruction looks at one, and returns the images and the stages including it.
 func instruction(text string, line int, images, stages []string) ([]string, []string, error) {
 	words := strings.Fields(text)
 	what := strings.ToUpper(words[0])

@@ -14,7 +14,7 @@ func TestDockerfiles(t *testing.T) {
 		"two stages":                    {"# one\nfrom a:1 as Tool\nRUN x\nFROM b:1\nCOPY --from=tool /x /x\nCOPY --chown=0 --from=0 /y /y", "a:1 b:1", ""},
 		"a stage on a stage":            {"FROM a:1 AS one\nFROM one\nRUN x", "a:1", ""},
 		"a base twice":                  {"FROM a:1\nFROM a:1", "a:1", ""},
-		"lines that go on":              {"FROM a:1\r\nRUN x && \\\r\n# a word\n\n  ADD y\nENV A=b", "a:1", ""},
+		"continued lines":               {"FROM a:1\r\nRUN x && \\\r\n# a word\n\n  ADD y\nENV A=b", "a:1", ""},
 		"a shift":                       {"FROM a:1\nRUN echo $((1 <<2))", "a:1", ""},
 		"nothing":                       {"", "", "no FROM"},
 		"scratch alone":                 {"FROM scratch", "", "no FROM"},
@@ -36,7 +36,7 @@ func TestDockerfiles(t *testing.T) {
 		"a stage hidden in a text":      {"FROM a:1\nRUN <<EOF\nFROM a:1 AS b\nEOF\nCOPY --from=b /x /x", "", "here-documents"},
 		"a character that is not seen":  {"FROM a:1\nRUN x\x00y", "", "invisible character"},
 		"a mark of byte order":          {"\uFEFFFROM a:1", "", "invisible character"},
-		"an end that is missing":        {"FROM a:1\nRUN x \\\n", "", "goes on"},
+		"an end that is missing":        {"FROM a:1\nRUN x \\\n", "", "no line follows"},
 		"a stage of a name twice":       {"FROM a:1 AS x\nFROM b:1 AS x", "", "valid stage name"},
 		"more than a Dockerfile may be": {"FROM a:1\n#" + strings.Repeat("x", longestDockerfile), "", "longer than"},
 	} {

@@ -27,7 +27,7 @@ const (
 
 	longestFetch  = 9 * time.Minute // for an image to be there: a create as a whole has ten
 	longestOutput = 64 << 20        // bytes that are read of what an engine says of one build or pull
-	mostLines     = 2000            // of them that are told
+	mostLines     = 2000            // of them that are reported
 	pullAgain     = time.Minute     // after a registry has refused for want of patience
 )
 
@@ -68,12 +68,12 @@ func (e *engine) provide(ctx context.Context, h *heard, image template.Image, na
 	return err
 }
 
-// turn waits until an image is no one else's to fetch. It is told where that takes long.
+// turn waits until an image is no one else's to fetch. It's reported if that takes long.
 func (e *engine) turn(ctx context.Context, name string) (func(), error) {
-	told := time.AfterFunc(time.Second, func() {
+	notice := time.AfterFunc(time.Second, func() {
 		family.Tell(ctx, family.StreamSystem, "Another machine's step is pulling image "+name+"; waiting for it.")
 	})
-	defer told.Stop()
+	defer notice.Stop()
 	return e.images.Lock(ctx, name)
 }
 
@@ -145,7 +145,7 @@ func (s said) Error() string { return string(s) }
 func follow(ctx context.Context, r io.Reader) error {
 	limited := &io.LimitedReader{R: r, N: longestOutput}
 	d := json.NewDecoder(limited)
-	told := 0
+	reported := 0
 	tell := func(line string) {
 		line = strings.Map(func(r rune) rune {
 			if r == '\t' || unicode.IsPrint(r) {
@@ -156,9 +156,9 @@ func follow(ctx context.Context, r io.Reader) error {
 		if strings.TrimSpace(line) == "" {
 			return
 		}
-		if told++; told < mostLines {
+		if reported++; reported < mostLines {
 			family.Tell(ctx, family.StreamOut, line)
-		} else if told == mostLines {
+		} else if reported == mostLines {
 			family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Output truncated after %d lines.", mostLines))
 		}
 	}

@@ -165,7 +165,7 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// Sleep stops a container. The SSH server ends at once; what else runs is told to end, and ended after ten seconds.
+// Sleep stops a container. The SSH server ends at once; other processes are asked to end, and killed after ten seconds.
 func (e *engine) Sleep(ctx context.Context, id string) error {
 	return e.power(ctx, id, family.MachineStopped, func(ctx context.Context) error {
 		_, err := e.api.ContainerStop(ctx, id, client.ContainerStopOptions{})

@@ -36,7 +36,7 @@ type account struct {
 	closed  bool
 	live    *process
 	opened  bool      // live has taken the settings
-	begins  *begin    // a start under way, or an open
+	begins  *begin    // a running start, or an open
 	crashes int       // in a row
 	rest    time.Time // no start before
 	cause   error     // of the last crash

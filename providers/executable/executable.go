@@ -46,8 +46,8 @@ func (a *account) ListsLate() time.Duration { return a.program.ListsLate }
 // nothing is the result of verbs that have none.
 type nothing struct{}
 
-// told is what cannot be understood, or is not so, of a result.
-func told(err error) error {
+// invalid is the error of a result that is malformed or wrong.
+func invalid(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (a *account) askMachine(ctx context.Context, verb string, params any) (fami
 		return family.Machine{}, err
 	}
 	m, err := line.machine(a.hidden)
-	return m, told(err)
+	return m, invalid(err)
 }
 
 // List returns the machines with all of the tags.
@@ -87,7 +87,7 @@ func (a *account) List(ctx context.Context, tags map[string]string) ([]family.Ma
 		return nil, err
 	}
 	ms, err := line.machines(a.hidden)
-	return ms, told(err)
+	return ms, invalid(err)
 }
 
 // Delete removes a machine.
@@ -120,7 +120,7 @@ func (a *account) CheckAccount(ctx context.Context, needs family.AccountNeeds) (
 		return nil, err
 	}
 	found, err := line.findings(a.hidden)
-	return found, told(err)
+	return found, invalid(err)
 }
 
 // Offers returns what can be made.
@@ -142,7 +142,7 @@ func (a *account) Shared(ctx context.Context, tags map[string]string) ([]family.
 		return nil, err
 	}
 	things, err := line.things()
-	return things, told(err)
+	return things, invalid(err)
 }
 
 // DeleteShared removes one of them.

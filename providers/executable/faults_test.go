@@ -132,7 +132,7 @@ func TestDeathInTheMiddle(t *testing.T) {
 	_, err = a.Create(t.Context(), family.MachineSpec{Intent: "i"})
 	wants(t, err, app.ETransient, "unclear")
 	_, err = a.Create(t.Context(), family.MachineSpec{Intent: "i"})
-	wants(t, err, app.ETransient, "2 times in a row", "started again in 1h0m0s")
+	wants(t, err, app.ETransient, "2 times in a row", "restarts in 1 h")
 	if e := app.AsError(err); e.RetryAfter < 59*time.Minute || asked(t, notes, "create") != 2 {
 		t.Errorf("retry after %s, %d creates", e.RetryAfter, asked(t, notes, "create"))
 	}
@@ -168,11 +168,11 @@ func TestWhatIsNotSo(t *testing.T) {
 	_, err := a.Describe(t.Context(), "m")
 	wants(t, err, app.EInternal, `"another"`)
 	if n := strings.Count(log.String(), "responded to an unknown request"); n != 1 {
-		t.Errorf("%d words of an answer that nobody asked for:\n%s", n, log)
+		t.Errorf("%d words of an answer without a request:\n%s", n, log)
 	}
 }
 
-// Who gives up waiting is answered at once, and the program is told.
+// Who gives up waiting is answered at once, and the program is notified.
 func TestSilence(t *testing.T) {
 	a, notes, _ := oddAccount(t, "silent")
 	if _, err := a.List(t.Context(), nil); app.CodeOf(err) != app.EInternal {
@@ -185,7 +185,7 @@ func TestSilence(t *testing.T) {
 	}
 	for deadline := time.Now().Add(hangs); asked(t, notes, "cancel") == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it was not told")
+			t.Fatal("it wasn't notified")
 		}
 	}
 }
@@ -226,7 +226,7 @@ func TestAThousandAtOnce(t *testing.T) {
 }
 
 func TestSecretsAndSurroundings(t *testing.T) {
-	t.Setenv("DATABASE_URL", "postgres://somebody:password@db/muster")
+	t.Setenv("DATABASE_URL", "postgres://someone:password@db/muster")
 	a, _, log := oddAccount(t, "tells")
 	err := a.Delete(t.Context(), "m")
 	wants(t, err, app.ECredentials, "… is [31m refused")
@@ -244,7 +244,7 @@ func TestSecretsAndSurroundings(t *testing.T) {
 			most++
 		}
 	}
-	// A shell, where it stands between, adds PWD and the like.
+	// A shell, in between, adds PWD and the like.
 	if !slices.ContainsFunc([]int{0, 1, 2, 3}, func(more int) bool {
 		return strings.Contains(text, fmt.Sprintf("environment %d arguments 1", most+more))
 	}) {
@@ -273,7 +273,7 @@ func TestTheEnd(t *testing.T) {
 		}
 		for deadline := time.Now().Add(hangs); alive(pid); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("process %d goes on", pid)
+				t.Fatalf("process %d keeps running", pid)
 			}
 		}
 	}

@@ -22,10 +22,10 @@ func readAnswer(line []byte) (answer, error) {
 	if err := json.Unmarshal(line, &a); err != nil {
 		return answer{}, errors.New("a line that isn't a JSON object")
 	}
-	switch told := len(a.Result) > 0 && !bytes.Equal(a.Result, []byte("null")); {
+	switch result := len(a.Result) > 0 && !bytes.Equal(a.Result, []byte("null")); {
 	case a.ID == 0:
 		return answer{}, errors.New("a response without an id")
-	case told == (a.Error != nil):
+	case result == (a.Error != nil):
 		return answer{}, errors.New("a response that doesn't have exactly one of result and error")
 	}
 	return a, nil

@@ -59,7 +59,7 @@ type Endpoint struct {
 	HostKey string
 }
 
-// New makes an account without machines. It works at once, never fails and has no quota until told otherwise.
+// New makes an account without machines. It works at once, never fails and has no quota by default.
 func New(name string) *Cloud {
 	return &Cloud{name: name, machines: make(map[string]*machine), intents: make(map[string][]string), delays: make(map[Verb]time.Duration)}
 }
@@ -86,7 +86,7 @@ func Forget(name string) {
 	delete(named, name)
 }
 
-// Create makes a machine for spec.Intent or gives the one that is there.
+// Create makes a machine for spec.Intent or returns the existing one.
 func (c *Cloud) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	return run(ctx, c, Call{Verb: Create, Intent: spec.Intent, Node: spec.Tags[family.TagNode], Flavor: spec.Flavor.Flavor}, func() (family.Machine, error) {
 		for _, m := range c.tagged(spec.Tags) {

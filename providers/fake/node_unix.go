@@ -195,7 +195,7 @@ func (m *node) start(line string, conn ssh.Conn, ch ssh.Channel, work *sync.Wait
 		_ = in.Close()
 	})
 	var outputs sync.WaitGroup
-	// A reading end that is closed breaks the pipe of whoever still writes.
+	// A reading end that is closed breaks the pipe of a writer.
 	outputs.Go(func() { _, _ = io.Copy(ch, outR); _ = outR.Close() })
 	outputs.Go(func() { _, _ = io.Copy(ch.Stderr(), errR); _ = errR.Close() })
 	work.Go(func() { m.attend(cmd, conn, ch, &outputs) })

@@ -17,7 +17,7 @@ import (
 // the caller never hears of it. Without a server in between it is an error like any other.
 var ErrCut = errors.New("the response was lost")
 
-// callLimit is how long a call over HTTP goes on by itself once it has been asked for. A cloud does not stop because its
+// callLimit is how long a call over HTTP runs on its own once requested. A cloud does not stop because its
 // caller died.
 const callLimit = time.Minute
 
@@ -111,5 +111,5 @@ func (c *Cloud) call(verb func(context.Context, question, *answer) error) http.H
 func reply(w http.ResponseWriter, status int, a answer) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(a) // whoever asked may be gone
+	_ = json.NewEncoder(w).Encode(a) // the caller may be gone
 }

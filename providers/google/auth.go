@@ -16,7 +16,7 @@ import (
 	"muster/providers/internal/account"
 )
 
-// key is what a service account's JSON file says; nil stands for application default credentials.
+// key is what a service account's JSON file says; nil means application default credentials.
 type key struct {
 	Type     string `json:"type"`
 	Project  string `json:"project_id"`

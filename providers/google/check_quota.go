@@ -11,7 +11,7 @@ import (
 	"muster/providers/internal/account"
 )
 
-// needs of CPUs are counted under this until the region has told its metrics: some series of machine types have one of their own.
+// needs of CPUs are counted under this until the region has returned its metrics: some series of machine types have one of their own.
 const (
 	cpus     = "CPUS"
 	spotCPUs = "PREEMPTIBLE_CPUS"

@@ -11,7 +11,7 @@ import (
 	"muster/providers/google/internal/gcp"
 )
 
-// Create makes the machine, or gives the one that stands for the intent in any zone. It returns when the cloud has found room for it.
+// Create makes the machine, or returns the intent's existing one in any zone. It returns when the cloud has found room for it.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	zone := spec.Zone
 	if zone == "" {
@@ -88,7 +88,7 @@ func (p *Provider) settled(ctx context.Context, i *gcp.Instance) (family.Machine
 			return family.Machine{}, err
 		}
 		next, err := p.instance(ctx, idOf(i))
-		if app.CodeOf(err) == app.ENotFound { // why, the next try is told
+		if app.CodeOf(err) == app.ENotFound { // the next try returns why
 			return family.Machine{}, app.Errorf(app.ETransient, "the cloud gave up creating machine %s", i.Name)
 		}
 		if err != nil {

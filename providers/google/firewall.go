@@ -22,7 +22,7 @@ const (
 	closing = 65000
 )
 
-// wantedRules are the rules of one cluster's firewall, by name. Their names begin with the cluster's network tag; what they are of stands in
+// wantedRules are the rules of one cluster's firewall, by name. Their names begin with the cluster's network tag; what they belong to is in
 // their description, since rules have no labels.
 func wantedRules(spec family.MachineSpec, c choices, network string) map[string]*gcp.Firewall {
 	tag := networkTag(spec.Tags)

@@ -44,7 +44,7 @@ func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, err
 	return p.whole(ctx, i)
 }
 
-// instance returns what stands under an id; ENotFound where nothing does.
+// instance returns the instance with an ID; ENotFound where nothing does.
 func (p *Provider) instance(ctx context.Context, id string) (*gcp.Instance, error) {
 	zone, name, ok := place(id)
 	if !ok {
@@ -138,7 +138,7 @@ func machine(i *gcp.Instance) family.Machine {
 			if at := nic.AccessConfigs[0].NatIP; at != "" {
 				m.Addresses[app.AddressAccess] = at
 			} else {
-				delete(m.Addresses, app.AddressAccess) // it has one, which is not told while it is stopped
+				delete(m.Addresses, app.AddressAccess) // it has one, which isn't reported while it is stopped
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"muster/providers/joyent/internal/cloudapi"
 )
 
-// Create makes the machine, or gives the one that stands for the intent. It returns when it is known that the datacenter has made it.
+// Create makes the machine, or returns the intent's existing one. It returns when it is known that the datacenter has made it.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	if spec.Zone != "" {
 		e := app.Errorf(app.EInvalid, "zone %q doesn't exist: a Triton account is one datacenter, without zones", spec.Zone)

@@ -55,7 +55,7 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 				t.Errorf("warned of %v, want %d; wrong is %q, want %q", warned, c.warned, wrong, c.wrong)
 			}
 			if !slices.ContainsFunc(found, func(f family.Finding) bool { return f.OK && strings.Contains(f.Message, c.left) }) {
-				t.Errorf("nobody tells what is left: %+v", found)
+				t.Errorf("the rest isn't reported: %+v", found)
 			}
 		})
 	}

@@ -47,7 +47,7 @@ type entry struct {
 	Vendor       string `yaml:"cloud"`
 }
 
-// fromClouds reads an entry of a clouds.yaml. What the text holds never stands in a message, but for the names of its entries.
+// fromClouds reads an entry of a clouds.yaml. What the text holds is never in a message, but for the names of its entries.
 func fromClouds(text, name string) (way, error) {
 	var all clouds
 	if err := yaml.Unmarshal([]byte(text), &all); err != nil {

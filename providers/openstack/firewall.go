@@ -31,7 +31,7 @@ type rule struct {
 	group     string // or a group
 }
 
-// self stands for the group that a rule belongs to, before it is made.
+// self means the group that a rule belongs to, before it is made.
 const self = "self"
 
 // rulesOf returns all rules of a cluster's group: the firewall's own, SSH, everything among the cluster's machines, and everything that goes out.

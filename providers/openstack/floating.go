@@ -14,7 +14,7 @@ import (
 	stack "muster/providers/internal/openstack"
 )
 
-// tagServer stands beside our own tags in a floating IP's description.
+// tagServer is next to our own tags in a floating IP's description.
 const tagServer = "muster-server"
 
 // written puts tags into a description, of which Neutron keeps 255 characters: what comes last is left out first.

@@ -147,7 +147,7 @@ func (z zone) Write(ctx context.Context, s records.Set) error {
 		err = recordsets.Create(ctx, z.s.DNS, z.id, recordsets.CreateOpts{Name: s.Name + ".", Type: s.Type, TTL: ttl, Records: values}).Err
 	}
 	if err != nil && (stack.Absent(err) || app.CodeOf(stack.Coded(err)) == app.EConflict) && !stack.Expired(err) {
-		// One that was just removed stays in the way until the name servers have heard of it.
+		// One that was just removed keeps its name occupied until the name servers have heard of it.
 		return app.Errorf(app.ETransient, "something else is changing the records of %s: %s", s.Name, app.AsError(stack.Coded(err)).Message)
 	}
 	return err

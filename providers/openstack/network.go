@@ -22,7 +22,7 @@ type network struct {
 	Up       bool     `json:"admin_state_up"`
 }
 
-// network returns the network that a name or id stands for.
+// network returns the network with a name or ID.
 func (p *Provider) network(ctx context.Context, s *stack.Session, name string) (network, error) {
 	return p.networks.Get(name, func() (network, error) { return lookUp(ctx, s, name) })
 }
@@ -84,7 +84,7 @@ func listNetworks(ctx context.Context, s *stack.Session, o networks.ListOpts) ([
 }
 
 // order returns the names of the account's networks in their order, for a server that is on several. Where they cannot be had now, the server's
-// addresses are told all the same.
+// addresses are reported all the same.
 func (p *Provider) order(ctx context.Context, s *stack.Session, one *stack.Server) []string {
 	if len(one.Addresses) < 2 {
 		return nil

@@ -60,7 +60,7 @@ func (d cloudDNS) domain(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// mostRecords returns how many records the account may have in a domain; -1 where that is not told.
+// mostRecords returns how many records the account may have in a domain; -1 if unknown.
 func (d cloudDNS) mostRecords(ctx context.Context) (int, error) {
 	var in struct {
 		Absolute struct {
@@ -110,7 +110,7 @@ func (d cloudDNS) records(ctx context.Context, domain string) ([]record, error) 
 	return nil, app.Errorf(app.ETransient, "the DNS domain's records change faster than they can be read")
 }
 
-// add makes a record, and gives it as it was made; nil where Cloud DNS does not tell.
+// add makes a record, and returns it as created; nil where Cloud DNS does not tell.
 func (d cloudDNS) add(ctx context.Context, domain string, r record) ([]record, error) {
 	return d.change(ctx, http.MethodPost, d.at(nil, "domains", domain, "records"), map[string]any{"records": []record{r}})
 }

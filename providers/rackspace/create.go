@@ -66,7 +66,7 @@ func (w wished) disks(f flavors.Flavor) stack.Disks {
 	return d
 }
 
-// Create makes a server, or gives the one of the same intent.
+// Create makes a server, or returns the one of the same intent.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	w, err := wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // keptFor is how long others may keep an answer, in s: Cloud DNS takes no shorter time.
 const keptFor = max(records.Seconds, 300)
 
-// remark stands beside our records, for people.
+// remark is next to our records, for people.
 const remark = "Created by Muster, and deleted with its machine."
 
 // zone is one of the account's domains. It lives for one verb: its records are read once, since only 60 calls a minute may read.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// letIn lets in whoever has the key, and whoever has a certificate that the key has signed for the user and that holds now, as
+// letIn lets in holders of the key, and of a certificate that the key has signed for the user and that holds now, as
 // OpenSSH does with a line "cert-authority,principals=..." beside that of the key.
 func letIn(key ssh.PublicKey, user string) func(ssh.ConnMetadata, ssh.PublicKey) (*ssh.Permissions, error) {
 	is := func(k ssh.PublicKey) bool { return bytes.Equal(k.Marshal(), key.Marshal()) }

@@ -110,7 +110,7 @@ func (b *building) connect(ctx context.Context) error {
 	)
 }
 
-// setHostname gives the kernel the full name, or the first label where that is too long for it.
+// setHostname sets the kernel's name to the full name, or the first label where that is too long for it.
 func setHostname(name string) error {
 	if len(name) > 64 {
 		name, _, _ = strings.Cut(name, ".")

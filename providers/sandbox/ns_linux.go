@@ -19,7 +19,7 @@ import (
 )
 
 // namespaces makes machines of the kernel's own parts. Everything that a machine has outside its directory (mounts, network
-// device, processes) hangs on its process 1 and goes with it; only the bridge stands by itself.
+// device, processes) hangs on its process 1 and goes with it; only the bridge is separate.
 type namespaces struct {
 	files layout
 	log   *slog.Logger

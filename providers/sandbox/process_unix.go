@@ -210,7 +210,7 @@ func (p *process) stop(ctx context.Context, r *record) error {
 	return killNode(ctx, r.ID, p.files.node(r.ID))
 }
 
-// goneFile, in a machine's directory, tells whoever serves it to stop at the next knock.
+// goneFile, in a machine's directory, tells its server to stop at the next knock.
 const goneFile = "gone"
 
 // dismiss makes another process stop serving a machine.
@@ -269,7 +269,7 @@ func serverConfig(l layout, id, user string) (*ssh.ServerConfig, error) {
 	return c, nil
 }
 
-// authorized gives the one key that is let in.
+// authorized returns the one key that is let in.
 func (l layout) authorized(id string) (ssh.PublicKey, error) {
 	line, err := os.ReadFile(filepath.Join(l.node(id), "authorized_key"))
 	if err != nil {

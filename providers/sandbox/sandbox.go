@@ -153,7 +153,7 @@ func (p *Provider) takeUp(ctx context.Context) {
 // hostnameForm is a host name of labels; it also keeps anything special out of the files that the name is put in.
 var hostnameForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
 
-// Create makes the machine of spec.Intent, finishes one that a crash left half made, or gives the one that is there.
+// Create makes the machine of spec.Intent, finishes one that a crash left half made, or returns the existing one.
 // EInvalid for a flavor, image, host name or key that cannot be used; ECapacity when the most machines are there.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	k, err := p.checkSpec(ctx, spec)

@@ -193,7 +193,7 @@ func (s *session) start(cmd *exec.Cmd) func(context.Context) {
 	}
 	s.cmd = cmd
 	if s.server.dismissed() {
-		// Whoever deletes the machine may have looked for its processes before there was this one.
+		// A concurrent delete may have looked for its processes before there was this one.
 		s.ended()
 		p.closeOurs()
 		return nil

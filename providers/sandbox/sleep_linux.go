@@ -19,7 +19,7 @@ func (n *namespaces) rest(ctx context.Context, r *record) error {
 	return n.files.settle(r.ID)
 }
 
-// rouse runs process 1 once more, on the files that are there and at the address that it had, where its network is still the same.
+// rouse runs process 1 once more, on the existing files and at the address that it had, where its network is still the same.
 func (n *namespaces) rouse(ctx context.Context, r *record) error {
 	if err := n.stop(ctx, r); err != nil {
 		return err

@@ -106,7 +106,7 @@ const rounds = 6
 
 // Create implements app.Provider: it takes a free machine by writing a record there where there is none, and makes it ready. Who comes back after a
 // failure finds
-// the record by its intent and goes on where it was.
+// the record by its intent and continues where it was.
 func (p *provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	w, err := p.wish(spec)
 	if err != nil {
@@ -279,7 +279,7 @@ func full(views []*view, w *wish) error {
 	return e
 }
 
-// makeReady prepares a machine that was taken, lets the cluster in and gives it its name.
+// makeReady prepares a machine that was taken, lets the cluster in and sets its name.
 func (p *provider) makeReady(ctx context.Context, v *view, w *wish) (*view, error) {
 	if p.prepare != "" {
 		out, exit, err := p.run(ctx, v.machine, runScript(v.line, "", p.prepare, p.prepareTime))

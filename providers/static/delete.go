@@ -16,8 +16,8 @@ var errChanged = app.Errorf(app.ETransient, "Something else changed the machine'
 
 func changed(err error) bool { return errors.Is(err, errChanged) }
 
-// Delete implements app.Provider: the machine is wiped and made free. Its record says so from the first step to the last, so that whoever comes back
-// goes on there.
+// Delete implements app.Provider: the machine is wiped and made free. Its record says so from the first step to the last, so that a retry
+// continues there.
 func (p *provider) Delete(ctx context.Context, id string) error {
 	for range rounds {
 		v, err := p.find(ctx, id)

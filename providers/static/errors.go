@@ -7,7 +7,7 @@ import (
 	"muster/providers/static/internal/shell"
 )
 
-// heard returns what a script said, its exit code, and the error that the code stands for. exitChanged, and exitFailed of an admin's script, are for
+// heard returns what a script said, its exit code, and the error for the code. exitChanged, and exitFailed of an admin's script, are for
 // the caller to tell.
 func (p *provider) heard(m *machine, r shell.Result) (string, int, error) {
 	_, out, greeted := strings.Cut(string(r.Out), greeting+"\n")

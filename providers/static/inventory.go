@@ -133,7 +133,7 @@ func (m *machine) set(key, value string, pair bool, wrong func(hint, format stri
 			return wrong(fmt.Sprintf("Did you mean %s=? If it's meant as a label, rename it.", near), "machine %s has the label %s, which looks like %s", m.name, key, near)
 		}
 		m.labels[key] = value
-		// What a machine has is a label as well, and any label that is called so is one: they were before they told sizes, and hardware types ask for them.
+		// What a machine has is a label as well, and any label that is called so is one: they were before they declared sizes, and hardware types ask for them.
 		if n, err := strconv.ParseFloat(value, 64); slices.Contains(sizeWords, key) && sizeForm.MatchString(value) && err == nil && n > 0 {
 			m.size[key] = n
 		}

@@ -49,7 +49,7 @@ web.1 192.0.2.11 host_key="KEY"
 		"no address":           {"a 192.0.2.1 host_key=\"KEY\"\nb", "line 2: the second word"},
 		"a name for address":   {"a db.example.org", "line 1: the address of machine a is invalid"},
 		"IPv6":                 {"a 2001:db8::1", "IPv4"},
-		"nobody's address":     {"a 0.0.0.0", "0.0.0.0"},
+		"no one's address":     {"a 0.0.0.0", "0.0.0.0"},
 		"no host key":          {"a 192.0.2.1", "machine a has no host_key"},
 		"half a host key":      {"a 192.0.2.1 host_key=ssh-ed25519 AAAA", "host_key= of machine a"},
 		"an open quote":        {"a 192.0.2.1 host_key=\"KEY", "quote"},
@@ -107,7 +107,7 @@ i 192.0.2.9 flavor=some cpu=8`, true)
 			t.Errorf("%s: %+v, which differ in %q", flavor, got, differs)
 		}
 	}
-	// All of them are labels as well, as they were before they told sizes.
+	// All of them are labels as well, as they were before they declared sizes.
 	for i, labels := range map[int]map[string]string{
 		0: {"gpu": "a100", "cpu": "16", "memory_gb": "128", "disk_gb": "960"}, 2: {"cpu": "0.5"}, 5: {"cpu": "amd", "memory_gb": "0", "disk_gb": "Inf"},
 		6: {"cpu": "", "memory-gb": "4", "disk_tb": "1"}, 7: {"cpu": "epyc"},
@@ -121,7 +121,7 @@ i 192.0.2.9 flavor=some cpu=8`, true)
 	}
 }
 
-// What a flavor's machines have is offered; that they differ is told.
+// What a flavor's machines have is offered; that they differ is reported.
 func TestSizesAreOffered(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 2)

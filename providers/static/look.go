@@ -87,7 +87,7 @@ func each(n int, do func(int)) {
 	work.Wait()
 }
 
-// unseen is the error of machines of which nothing is known, nil where there is none: what they are used for no one can tell.
+// unseen is the error of machines whose use is unknown, nil where there is none.
 func unseen(views []*view) error {
 	var names []string
 	var first *app.Error

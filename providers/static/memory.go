@@ -136,7 +136,7 @@ func (m *memory) hostKey(of *machine) (string, error) {
 	return r.Pinned, nil
 }
 
-// pin keeps the key that a machine shows first, and gives the one that counts.
+// pin keeps the key that a machine presents first, and returns the one that counts.
 func (m *memory) pin(of *machine, key string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

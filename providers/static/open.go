@@ -19,7 +19,7 @@ type Env struct {
 }
 
 const (
-	handshakes = 16               // under way at once
+	handshakes = 16               // running at once
 	asked      = 64               // machines that are asked at once
 	lookLimit  = 15 * time.Second // for the answer to a look
 )

@@ -13,7 +13,7 @@ import (
 	"muster/app/family"
 )
 
-// record is what a machine that is in use says of itself. It is one line of JSON, and is changed only by who knows the line that stands there.
+// record is what a machine that is in use says of itself. It is one line of JSON, and is changed only by who knows the current line.
 type record struct {
 	Token    string            `json:"token"` // of this checkout, so that a machine's next user is another machine to the outside
 	State    state             `json:"state"`
@@ -39,7 +39,7 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// line is the record as it stands on the machine.
+// line is the record as it is on the machine.
 func (r *record) line() string {
 	b, _ := json.Marshal(r) // strings and maps of them
 	return string(b)
@@ -78,7 +78,7 @@ func (p *provider) byID(id string) (*machine, string) {
 type view struct {
 	*machine
 	rec     *record // nil: it is free
-	line    string  // as the record stands there
+	line    string  // as it is on the machine
 	hostKey string
 	silent  error // why it could not be asked; then rec is what was known last
 	unknown bool  // it could not be asked, and nothing was known

@@ -127,7 +127,7 @@ func TestOneIntentOfTwoWorkersIsOneMachine(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// Whatever part a worker is killed after, another one finds one machine of the intent and goes on, and a machine is never free before it is wiped.
+// Whatever part a worker is killed after, another one finds one machine of the intent and continues, and a machine is never free before it is wiped.
 func TestKilledInBetween(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 2)
@@ -513,15 +513,15 @@ func TestRecordsAreNotOverwritten(t *testing.T) {
 	p := f.open(t, f.settings(""), t.TempDir())
 	m := p.machines[0]
 	for i, c := range []struct {
-		body, stands string
-		exit         int
+		body, after string
+		exit        int
 	}{
 		{takeScript("one"), "one", 0}, {takeScript("two"), "one", exitChanged},
 		{changeScript("two", "three", "", ""), "one", exitChanged}, {changeScript("one", "three", "", ""), "three", 0},
 		{finishScript("one", &record{}), "three", exitChanged}, {runScript("one", "", "exit 1", time.Minute), "three", exitChanged}, {finishScript("three", &record{}), "", 0},
 	} {
-		if _, exit, err := p.run(t.Context(), m, c.body); err != nil || exit != c.exit || strings.TrimSpace(f.boxes[0].record()) != c.stands {
-			t.Errorf("%d: exit %d, %v, record %q, want %d and %q", i, exit, err, f.boxes[0].record(), c.exit, c.stands)
+		if _, exit, err := p.run(t.Context(), m, c.body); err != nil || exit != c.exit || strings.TrimSpace(f.boxes[0].record()) != c.after {
+			t.Errorf("%d: exit %d, %v, record %q, want %d and %q", i, exit, err, f.boxes[0].record(), c.exit, c.after)
 		}
 	}
 }

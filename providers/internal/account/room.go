@@ -34,7 +34,7 @@ func (q Quota) Left() float64 {
 // Apart looks at each kind for itself, and never at all of them together: a kind of which quotas leave no room for even one machine is a warning, since others
 // can be made. Where that holds for every kind, nothing can be made, which is an error; with one quota that leaves room for none of them, it says
 // all. The same is
-// told once; nil where there is room for one of each.
+// reported once; nil where there is room for one of each.
 func Apart(kinds []Kind, quotas []Quota, hint string) (found []family.Finding) {
 	if len(kinds) == 0 {
 		return nil

@@ -21,7 +21,7 @@ func (s Settings) Text(name string) string {
 	return ""
 }
 
-// Or returns a setting, or what stands in for one that is not there.
+// Or returns a setting, or a default.
 func (s Settings) Or(name, otherwise string) string {
 	if v := s.Text(name); v != "" {
 		return v

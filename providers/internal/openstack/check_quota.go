@@ -79,7 +79,7 @@ func (d *Demand) Left(f *Findings, what string, of func(Wants) int, limit, used 
 	}
 }
 
-// Apart tells of kinds that are looked at for themselves which of them the quotas that were told of leave no room for.
+// Apart tells of kinds that are looked at for themselves which of them exceed the reported quotas.
 func (d *Demand) Apart(f *Findings) {
 	*f = append(*f, account.Apart(d.kinds, d.quotas, quotaHint)...)
 }

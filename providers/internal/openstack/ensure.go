@@ -126,7 +126,7 @@ func NewCatalog() *Catalog {
 	return &Catalog{flavors: Names[[]flavors.Flavor]{For: 10 * time.Minute}, images: Names[images.Image]{For: time.Minute}}
 }
 
-// Flavor looks among the flavors that are known, and once more among those that there are now.
+// Flavor looks among the flavors that are known, and once more among the current ones.
 func (c *Catalog) Flavor(ctx context.Context, s *Session, name string) (flavors.Flavor, error) {
 	fresh := false
 	ask := func() ([]flavors.Flavor, error) { fresh = true; return flavorList(ctx, s) }
@@ -152,5 +152,5 @@ func (c *Catalog) Image(ctx context.Context, s *Session, name string) (images.Im
 	return image, err
 }
 
-// Forget has everything be looked up again: what it stood for may be gone.
+// Forget has everything be looked up again: what it referred to may be gone.
 func (c *Catalog) Forget() { c.flavors.Forget(); c.images.Forget() }

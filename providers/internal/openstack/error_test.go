@@ -68,13 +68,13 @@ func TestABrokenCloudIsToldInWords(t *testing.T) {
 	} {
 		e := app.AsError(Coded(gophercloud.ErrUnexpectedResponseCode{Actual: c.status, Body: []byte(c.body)}))
 		if e.Code != app.ETransient || e.Reason != app.ReasonCloudBroken || e.ForPeople() != c.want {
-			t.Errorf("%d %s\nis told as %s %s %q, want %q", c.status, c.body, e.Code, e.Reason, e.ForPeople(), c.want)
+			t.Errorf("%d %s\nis reported as %s %s %q, want %q", c.status, c.body, e.Code, e.Reason, e.ForPeople(), c.want)
 		}
 	}
 	var s Server
 	s.Status, s.Fault.Message = "ERROR", "Build of instance 1 aborted: <class 'neutronclient.common.exceptions.ConnectionFailed'>"
 	if e, m := s.Failed(), s.Machine(nil); contains(e.Message+m.Note, "<class") {
-		t.Errorf("a server's fault is told as %q, %q", e.Message, m.Note)
+		t.Errorf("a server's fault is reported as %q, %q", e.Message, m.Note)
 	}
 }
 

@@ -30,7 +30,7 @@ type kept[T any] struct {
 	until time.Time
 }
 
-// Get returns what a name stands for, and asks where that is not known any more. Errors are not kept.
+// Get returns what a name refers to, and asks if that isn't known. Errors are not kept.
 func (n *Names[T]) Get(name string, ask func() (T, error)) (T, error) {
 	n.mu.Lock()
 	have, ok := n.kept[name]

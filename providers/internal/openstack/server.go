@@ -127,7 +127,7 @@ func (s *Server) Floats() bool {
 }
 
 // addresses chooses how a server is reached from outside and from its neighbours: by its floating IP, else by an address that is public, else by
-// its first; among each other by the first that is private, else by its first. Until a floating IP is known that it shall have, there is no access.
+// its first; among each other by the first that is private, else by its first. Until a floating IP is known , there is no access.
 func (s *Server) addresses(order []string) map[string]string {
 	names := slices.SortedFunc(maps.Keys(s.Addresses), func(a, b string) int {
 		return cmp.Or(cmp.Compare(place(order, a), place(order, b)), cmp.Compare(a, b))
@@ -218,7 +218,7 @@ func All(ctx context.Context, s *Session, tags map[string]string) ([]*Server, er
 }
 
 // Whole reads a list from its beginning until it was read to its end: a page is asked for by the last thing on the one before it, and where that
-// has been deleted meanwhile the cloud knows no more where to go on.
+// has been deleted meanwhile the cloud knows no more where to continue.
 func Whole(read func() error) error {
 	for range 5 {
 		err := read()

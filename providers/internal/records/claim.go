@@ -20,7 +20,7 @@ const (
 // Seconds is how long others may keep an answer: a machine's address may be another one after it slept.
 const Seconds = 60
 
-// claimPrefix comes before a name where the record stands that says whose it is.
+// claimPrefix comes before a name of the ownership record.
 const claimPrefix = "_muster."
 
 // longestText is the most that one text of a TXT record holds.

@@ -183,9 +183,9 @@ func Shared(ctx context.Context, z Zone, tags map[string]string) ([]family.Share
 	return out, err
 }
 
-// DropShared removes one of them, where the id is of one; others are left to the member. Stands tells whether a machine with all of the tags does:
+// DropShared removes one of them, where the id is of one; others are left to the member. exists tells whether a machine with all of the tags does:
 // its name stays.
-func DropShared(ctx context.Context, z Zone, id string, stands func(tags map[string]string) (bool, error)) (was bool, err error) {
+func DropShared(ctx context.Context, z Zone, id string, exists func(tags map[string]string) (bool, error)) (was bool, err error) {
 	name, was := strings.CutPrefix(id, kindRecord+"/")
 	if !was {
 		return false, nil
@@ -199,7 +199,7 @@ func DropShared(ctx context.Context, z Zone, id string, stands func(tags map[str
 		if of == nil {
 			continue
 		}
-		still, err := stands(map[string]string{family.TagInstallation: of[family.TagInstallation], family.TagIntent: of[family.TagIntent]})
+		still, err := exists(map[string]string{family.TagInstallation: of[family.TagInstallation], family.TagIntent: of[family.TagIntent]})
 		if err != nil {
 			return true, err
 		}

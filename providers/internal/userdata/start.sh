@@ -5,7 +5,7 @@ stamp=$root/var/lib/muster/first-start
 
 host_key() {
 	[ -n "$KEY_FILE" ] || return 0
-	# Nobody is to make others, now or when the machine is copied: neither Google's agent nor cloud-init.
+	# No others are created, now or when the machine is copied: neither Google's agent nor cloud-init.
 	local agent=$root/etc/default/instance_configs.cfg
 	if grep -q '^ *set_host_keys' "$agent" 2>/dev/null; then
 		sed -i 's/^ *set_host_keys.*/set_host_keys = false/' "$agent"

@@ -116,7 +116,7 @@ type Warning struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Operation is a change that goes on after the call that began it was answered.
+// Operation is a change that continues after the call that began it was answered.
 type Operation struct {
 	Name                string          `json:"name,omitempty"`
 	Status              string          `json:"status,omitempty"`

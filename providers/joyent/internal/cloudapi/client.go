@@ -51,7 +51,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// do asks once. Path stands below the account's; what is sent and what comes back is JSON.
+// do asks once. Path is below the account's; what is sent and what comes back is JSON.
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, send, receive any) (http.Header, error) {
 	var body io.Reader
 	if send != nil {

@@ -64,7 +64,7 @@ func NewSigner(account, user, id string, private []byte) (*Signer, error) {
 	return s, nil
 }
 
-// KeyID is what the cloud is told that a request is signed with.
+// KeyID names the key that a request is signed with.
 func (s *Signer) KeyID() string { return s.id }
 
 // sign puts the headers on a request.

@@ -21,7 +21,7 @@ type Target struct {
 	Address string // host:port
 	User    string
 	HostKey string // authorized_keys form
-	// Pin is asked for a machine whose HostKey is "": it is given the key that the machine shows, keeps it, and gives the one that counts.
+	// Pin is asked for a machine whose HostKey is "": it gets the key that the machine presents, keeps it, and returns the one that counts.
 	Pin func(key string) (string, error)
 }
 

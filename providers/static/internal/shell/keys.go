@@ -7,7 +7,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// PublicKey returns the authorized_keys form of a line with one public key, without options and comment. No part of the line stands in the error.
+// PublicKey returns the authorized_keys form of a line with one public key, without options and comment. No part of the line is in the error.
 func PublicKey(line string) (string, error) {
 	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(line)))
 	if err != nil || len(rest) > 0 || len(options) > 0 {
@@ -23,7 +23,7 @@ func written(key ssh.PublicKey) string {
 // Key opens machines.
 type Key struct{ signer ssh.Signer }
 
-// PrivateKey reads a key in PEM form. No part of it stands in the error.
+// PrivateKey reads a key in PEM form. No part of it is in the error.
 func PrivateKey(text string) (Key, error) {
 	signer, err := ssh.ParsePrivateKey([]byte(strings.TrimSpace(text) + "\n"))
 	var locked *ssh.PassphraseMissingError
