@@ -296,14 +296,14 @@ func TestTwoServersTellOfALossOnce(t *testing.T) {
 				c.comesAbout(t, "the loss is noticed", func() bool { return c.status(t, app.ClusterFailed) == 1 })
 				seen := lists()
 				c.comesAbout(t, "both look again", func() bool { return lists() > seen+10 })
-				notices, failed := 0, 0
+				sent, failed := 0, 0
 				notices, err := c.store.Notices(t.Context(), app.DefaultTenant, 0, 1000)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, n := range notices {
 					if n.Kind == app.NoticeLost {
-						notices++
+						sent++
 					}
 				}
 				events, err := c.store.Events(t.Context(), app.DefaultTenant, cluster, 0, 1000)
@@ -315,8 +315,8 @@ func TestTwoServersTellOfALossOnce(t *testing.T) {
 						failed++
 					}
 				}
-				if n := int(meter.lost.Load()); notices != round || failed != round || n != round {
-					t.Fatalf("after %d losses there are %d notices, %d events and a count of %d", round, notices, failed, n)
+				if n := int(meter.lost.Load()); sent != round || failed != round || n != round {
+					t.Fatalf("after %d losses there are %d notices, %d events and a count of %d", round, sent, failed, n)
 				}
 				back()
 				c.comesAbout(t, "it is found again", func() bool { return c.status(t, app.ClusterActive) == 3 })

@@ -160,14 +160,14 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notices := []string{}
+	texts := []string{}
 	for _, n := range notices {
 		if n.Kind == app.NoticeLost {
-			notices = append(notices, n.Text)
+			texts = append(texts, n.Text)
 		}
 	}
-	if want := "Lost machines: n3. Waking the cluster leaves them out; a repair replaces them then."; !slices.Equal(notices, []string{want, want, want}) {
-		t.Errorf("the owner sees %q", notices)
+	if want := "Lost machines: n3. Waking the cluster leaves them out; a repair replaces them then."; !slices.Equal(texts, []string{want, want, want}) {
+		t.Errorf("the owner sees %q", texts)
 	}
 	if _, err := e.app.Operation.Sleeping.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)

@@ -210,7 +210,7 @@ func TestTheTokenOfAnotherRequest(t *testing.T) {
 	other := specOf(t, "twice")
 	other.Image.Image = "ami-0000000b"
 
-	// EC2 shows the machine too late for the look before, but not for the look after.
+	// EC2 shows the machine too late for the look before, but in time for the second look.
 	r.sim.mu.Lock()
 	r.sim.lag = quick.late / 2
 	r.sim.byID(first.ID).made = time.Now()

@@ -85,7 +85,7 @@ func source(prefixes []string) string {
 }
 
 // ensureFirewall makes the cluster's rules where they are missing, and removes those that are not wanted any more. Nothing keeps the cloud from holding
-// a rule twice, so after making some it looks again: of equal ones the one with the smallest id stays, whoever checks.
+// a rule twice, so after making some it looks again: of equal ones the one with the smallest id stays, whichever process checks.
 func (p *Provider) ensureFirewall(ctx context.Context, spec family.MachineSpec) error {
 	p.firewalls.Lock()
 	defer p.firewalls.Unlock()
