@@ -158,7 +158,7 @@ trap 'rm -rf "$muster_new"' EXIT
 trap 'exit 143' HUP INT TERM
 command -v tar >/dev/null || { echo "tar is missing" >&2; exit 1; }
 rm -rf "$muster_new" && mkdir "$muster_new" && tar -x -o -f - -C "$muster_new" || exit 1
-[ -f "$muster_new/.complete" ] || { echo "it did not come to its end" >&2; exit 1; }
+[ -f "$muster_new/.complete" ] || { echo "the transfer is incomplete" >&2; exit 1; }
 if [ -e "$muster_to" ]; then
 [ ! -f "$muster_to/.complete" ] || exit 0
 rm -rf "$muster_to"

@@ -140,7 +140,7 @@ func TestRuns(t *testing.T) {
 	}{
 		"no playbook": {map[string]string{"playbook": "x: ["}, "exit code 4 (the playbook is invalid or the node is unreachable)"},
 		"no file":     {map[string]string{"playbook_file": "none.yml"}, "The action's resources don't contain the file none.yml"},
-		"too old":     {map[string]string{"playbook_file": "one.yml", "version": "99.1"}, "wants 99.1 at least"},
+		"too old":     {map[string]string{"playbook_file": "one.yml", "version": "99.1"}, "requires at least 99.1"},
 		"secret": {map[string]string{"playbook": head + "  - name: hidden\n    command: {argv: [sh, -c, exit 1]}\n    no_log: true\n"},
 			"exit code 2 (a task failed): hidden (command): the output has been hidden"},
 		"a loop": {map[string]string{"playbook": head + "  - assert: {that: [ratio < 0.001, count == 12345678901, \"muster.config['odd-name'] == 1\", muster_state is directory]}\n" +

@@ -54,7 +54,7 @@ func (a Ansible) script(call family.ServiceCall, dry bool) (text string, warning
 	var s node.Script
 	s.Do(`PATH=$PATH:/usr/local/bin
 cd / && mkdir -p "${muster_dir}home" "${muster_dir}tmp" "${muster_dir}callbacks" "${muster_dir}roles" "${muster_dir}collections/ansible_collections" || exit 1
-command -v ansible-playbook >/dev/null 2>&1 || { echo 'ansible-playbook is not on this node' >&2; exit 127; }
+command -v ansible-playbook >/dev/null 2>&1 || { echo 'ansible-playbook is not installed on this node' >&2; exit 127; }
 muster_roles=${muster_dir}roles`)
 	if err := addResources(&s, call); err != nil {
 		return "", nil, err

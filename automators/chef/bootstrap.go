@@ -56,8 +56,8 @@ muster_fetch() {
 muster_file=$muster_dir/package.${1##*.}
 if command -v curl >/dev/null; then curl -fsSL --proto =https --proto-redir =https --max-time 600 -o "$muster_file" "$1" </dev/null || return 1
 elif command -v wget >/dev/null; then wget -q --https-only -O "$muster_file" "$1" </dev/null || return 1
-else echo "neither curl nor wget is on the node" >&2; return 1; fi
-echo "$2  $muster_file" | sha256sum -c - >/dev/null || { echo "the package from $1 is not the one whose SHA-256 was given" >&2; return 1; }
+else echo "the node has neither curl nor wget" >&2; return 1; fi
+echo "$2  $muster_file" | sha256sum -c - >/dev/null || { echo "the package from $1 does not match its SHA-256" >&2; return 1; }
 case $1 in
 *.deb)
 if command -v apt-get >/dev/null; then apt-get -q -y -o DPkg::Lock::Timeout=600 --no-install-recommends install "$muster_file" </dev/null
@@ -70,7 +70,7 @@ case ${muster_pair%=*} in
 *.deb) command -v dpkg >/dev/null || continue ;;
 *.rpm) command -v rpm >/dev/null && ! command -v dpkg >/dev/null || continue ;;
 esac
-echo "Chef is not here yet: fetching ${muster_pair%=*}"
+echo "Installing Chef: downloading ${muster_pair%=*}"
 ! muster_fetch "${muster_pair%=*}" "${muster_pair##*=}" || break
 done
 `

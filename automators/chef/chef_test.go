@@ -267,7 +267,7 @@ func TestNoChef(t *testing.T) {
 	defer sh.Close()
 	for says, err := range map[string]error{
 		"neither Chef": chef.New().Run(t.Context(), sh, call(t, "/dev/null", "web"), nil),
-		"for Chef: Chef is not here, and without root rights": chef.New().Bootstrap(t.Context(), sh, family.NodeContext{Node: "n1"}, nil),
+		"for Chef: Chef is not installed, and installing it requires root": chef.New().Bootstrap(t.Context(), sh, family.NodeContext{Node: "n1"}, nil),
 	} {
 		if e := app.AsError(err); e.Code != app.EScript || !strings.Contains(e.Message, says) || !strings.Contains(e.Hint, "--chef-package") {
 			t.Errorf("%s: got %+v", says, e)

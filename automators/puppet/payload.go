@@ -67,7 +67,7 @@ func (p Puppet) script(call family.ServiceCall, dry bool) (string, error) {
 	s.Do(`PATH=$PATH:/opt/puppetlabs/bin LC_ALL=C.UTF-8
 export PATH LC_ALL
 cd / && mkdir -p "${muster_dir}conf" "${muster_dir}var/state" "${muster_dir}var/public" "${muster_dir}facts" "${muster_dir}data" "${muster_dir}modules" "${muster_dir}env/production" || exit 1
-command -v puppet >/dev/null 2>&1 || { echo 'puppet is not on this node' >&2; exit 127; }`)
+command -v puppet >/dev/null 2>&1 || { echo 'puppet is not installed on this node' >&2; exit 127; }`)
 	if v := strings.TrimSpace(call.Fields["version"]); v != "" {
 		s.AtLeast("Puppet", "puppet --version", v)
 	}
@@ -123,8 +123,8 @@ muster_code=$?`)
 [ "$muster_code" != 2 ] || muster_code=0`)
 	} else {
 		s.Do(`case $muster_code in
-0) echo "Puppet: nothing had to be changed." ;;
-2) echo "Puppet: all is as the manifest says now; something had to be changed."; muster_code=0 ;;
+0) echo "Puppet: no changes." ;;
+2) echo "Puppet: changes applied."; muster_code=0 ;;
 esac`)
 	}
 	s.Do(`exit "$muster_code"`)

@@ -121,7 +121,7 @@ func TestRuns(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	for _, want := range []string{"said by node", "a node", "something had to be changed"} {
+	for _, want := range []string{"said by node", "a node", "changes applied"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said:\n%s", want, said)
 		}
@@ -129,7 +129,7 @@ func TestRuns(t *testing.T) {
 	if b, err := os.ReadFile(n.Home + "/motd"); string(b) != "100%{facts.os} it's \"$x\"\n" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if said, err = run(map[string]string{"manifest_file": "site.pp", "tags": "nothing", "version": "5.5"}); err != nil || !strings.Contains(said, "nothing had to be changed") {
+	if said, err = run(map[string]string{"manifest_file": "site.pp", "tags": "nothing", "version": "5.5"}); err != nil || !strings.Contains(said, "no changes") {
 		t.Errorf("%v\n%s", err, said)
 	}
 	for name, tc := range map[string]struct {
@@ -138,7 +138,7 @@ func TestRuns(t *testing.T) {
 	}{
 		"no catalog": {map[string]string{"manifest": "include nowhere"}, "exit code 1 (the catalog failed to compile or apply): Evaluation Error"},
 		"no file":    {map[string]string{"manifest_file": "none.pp"}, "The action's resources don't contain the file none.pp"},
-		"too old":    {map[string]string{"manifest": "notify {'a':}", "version": "99.1"}, "wants 99.1 at least"},
+		"too old":    {map[string]string{"manifest": "notify {'a':}", "version": "99.1"}, "requires at least 99.1"},
 	} {
 		if said, err := run(tc.fields); app.CodeOf(err) != app.EScript || !strings.Contains(app.AsError(err).Message, tc.says) {
 			t.Errorf("%s: %v\n%s", name, err, said)

@@ -335,7 +335,7 @@ func TestWithoutRoot(t *testing.T) {
 	if err := shell.New().Bootstrap(t.Context(), sh, family.NodeContext{Node: "n1"}, l.add); err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(l.out[family.StreamSystem], "\n"); !strings.Contains(said, "without root rights") {
+	if said := strings.Join(l.out[family.StreamSystem], "\n"); !strings.Contains(said, "without root access") {
 		t.Errorf("%q", said)
 	}
 	got := run(t, sh, call("echo $MUSTER_STATE", nil)).out[family.StreamOut]

@@ -14,7 +14,7 @@ import (
 // authorityScript reads a line on its standard input and sees to it that the user's authorized_keys has it. All other lines
 // stay. The line is added by one write, so that a concurrent reader always sees the others.
 const authorityScript = `umask 077
-[ -n "$HOME" ] || { echo 'the user has no home' >&2; exit 1; }
+[ -n "$HOME" ] || { echo 'the user has no home directory' >&2; exit 1; }
 IFS= read -r l || [ -n "$l" ] || exit 1
 d=$HOME/.ssh f=$HOME/.ssh/authorized_keys
 [ -d "$d" ] || mkdir "$d" || exit 1

@@ -532,5 +532,5 @@ func TestClaimWithoutAPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := remote.Under(dial(t, s.Target()), claim(1, 1)).Run(t.Context(), family.Command{Line: "true"}, nil)
-	wantCode(t, err, app.ECapacity, "cannot be written")
+	wantCode(t, err, app.ECapacity, "isn't writable")
 }

@@ -19,7 +19,7 @@ import (
 // it was or as it will
 // be. A file that would hold nothing then is left as it is, unless all is set: no one could come in any more.
 const forgetScript = `umask 077
-[ -n "$HOME" ] || { echo 'the user has no home' >&2; exit 1; }
+[ -n "$HOME" ] || { echo 'the user has no home directory' >&2; exit 1; }
 IFS= read -r k || [ -n "$k" ] || exit 1
 f=$HOME/.ssh/authorized_keys
 [ -e "$f" ] || exit 0

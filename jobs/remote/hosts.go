@@ -159,7 +159,7 @@ func hostsBlock(entries []family.HostEntry) (string, error) {
 	for _, e := range entries {
 		addr, err := netip.ParseAddr(e.Address)
 		if err != nil || addr.Zone() != "" {
-			return "", app.Errorf(app.EInvalid, "%q is not an IP address.", e.Address)
+			return "", app.Errorf(app.EInvalid, "%q isn't a valid IP address.", e.Address)
 		}
 		if len(e.Names) == 0 {
 			continue

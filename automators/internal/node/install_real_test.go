@@ -92,7 +92,7 @@ func TestInstallWithAPT(t *testing.T) {
 		_ = installed.Close()
 	}()
 	said, exit := run()
-	if exit != 0 || !strings.Contains(said, "Probe is not here yet: installing muster-probe with apt-get.") || !strings.Contains(said, "Another installation is running; waiting.") {
+	if exit != 0 || !strings.Contains(said, "Installing Probe with apt-get (muster-probe).") || !strings.Contains(said, "Another installation is running; waiting.") {
 		t.Fatalf("exit code %d\n%s", exit, said)
 	}
 	if took := time.Since(began); took < 9*time.Second {
@@ -106,7 +106,7 @@ func TestInstallWithAPT(t *testing.T) {
 	}
 
 	software.Program, software.APT = "muster-other", []string{"muster-other"}
-	if said, exit = run(); exit == 0 || !strings.Contains(said, "No repository that apt-get knows has Probe (it may be called muster-other)") {
+	if said, exit = run(); exit == 0 || !strings.Contains(said, "No repository of apt-get has Probe (package muster-other)") {
 		t.Errorf("exit code %d\n%s", exit, said)
 	}
 }

@@ -15,7 +15,7 @@ const Prologue = `if [ -n "${MUSTER_STATE_ROOT-}" ]; then muster_root=$MUSTER_ST
 elif [ -O / ] 2>/dev/null || [ "$(id -u)" = 0 ]; then muster_root=/var/lib/muster
 else muster_root=$HOME/.muster; fi
 [ -d "$muster_root/.run" ] || (umask 022; mkdir -p "$muster_root" && mkdir -m 700 "$muster_root/.run") || [ -d "$muster_root/.run" ]
-[ -w "$muster_root/.run" ] || { echo "$muster_root cannot be written" >&2; exit 1; }
+[ -w "$muster_root/.run" ] || { echo "$muster_root is not writable" >&2; exit 1; }
 muster_gone() {
 muster_pid=${1##*/}
 muster_pid=${muster_pid%%.*}
@@ -112,7 +112,7 @@ func (s *Script) AtLeast(tool, have, want string) {
 muster_want=%s. muster_had=0${muster_have%%%%[!0-9.]*}.0.0.0.
 while [ -n "$muster_want" ]; do
 [ "${muster_had%%%%.*}" -le "${muster_want%%%%.*}" ] 2>/dev/null || break
-[ "${muster_had%%%%.*}" -ge "${muster_want%%%%.*}" ] || { echo "This node has "%s" ${muster_have%%%%[!0-9.]*}, and the action wants "%s" at least" >&2; exit 1; }
+[ "${muster_had%%%%.*}" -ge "${muster_want%%%%.*}" ] || { echo "This node has "%s" ${muster_have%%%%[!0-9.]*}, but the action requires at least "%s >&2; exit 1; }
 muster_want=${muster_want#*.} muster_had=${muster_had#*.}
 done`, want, tool, want)
 }

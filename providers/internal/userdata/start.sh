@@ -66,7 +66,7 @@ restart_ssh() {
 }
 
 if [ "$(cat "$stamp" 2>/dev/null)" != "$MARK" ]; then
-	host_key && let_in && host_name && disks && restart_ssh || { echo 'muster: the first start went wrong' >&2; exit 1; }
+	host_key && let_in && host_name && disks && restart_ssh || { echo 'muster: the first start failed' >&2; exit 1; }
 	mkdir -p "${stamp%/*}" && printf '%s\n' "$MARK" >"$stamp"
 fi
 say_started
