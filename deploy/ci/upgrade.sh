@@ -2,11 +2,11 @@
 # Upgrades a running Muster for real, from an older commit to the current commit, and shows that nothing is lost on the way:
 #
 #   deploy/ci/upgrade.sh OLD_COMMIT            # builds both; some minutes
-#   OLD=path NEW=path deploy/ci/upgrade.sh     # with two binaries that exist
+#   OLD=path NEW=path deploy/ci/upgrade.sh     # with two existing binaries
 #   FIXTURE=dir deploy/ci/upgrade.sh OLD_COMMIT  # only writes the older one's database, in the middle of an operation, for cmd/muster/upgrade_test.go
 #
 # The older server is killed with -9 in the middle of a create. Its database is migrated, the older binary keeps working on it (reads, and a whole
-# create), is killed again, and then the newer one takes over: the first create ends well, and all is given back. It needs git, Go and python3.
+# create), is killed again, and then the newer one takes over: the first create succeeds, and everything is deleted. It needs git, Go and python3.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 top=$PWD work=$(mktemp -d)
