@@ -6,12 +6,12 @@ cd "$(dirname "$0")/../.."
 go=${GO:-go}
 need=$(sed -n 's/^go \([0-9]*\.[0-9]*\).*/\1/p' go.mod)
 if ! command -v "$go" >/dev/null 2>&1; then
-  echo "Muster is compiled with Go $need or newer, and there is no \"$go\" command here. Get it from https://go.dev/dl/, or set GO to where it is." >&2
+  echo "Muster needs Go $need or newer, but the \"$go\" command doesn't exist. Install it from https://go.dev/dl/, or set GO to its path." >&2
   exit 1
 fi
 have=$(GOTOOLCHAIN=local "$go" env GOVERSION 2>/dev/null | sed -n 's/^go\([0-9]*\.[0-9]*\).*/\1/p')
 if [ -n "$have" ] && [ "${have%%.*}" -eq "${need%%.*}" ] && [ "${have#*.}" -lt "${need#*.}" ] && [ "$("$go" env GOTOOLCHAIN 2>/dev/null)" = local ]; then
-  echo "Muster needs Go $need or newer, and $go is $have. Get a newer one from https://go.dev/dl/, or run \"$go env -w GOTOOLCHAIN=auto\" to let Go fetch it." >&2
+  echo "Muster needs Go $need or newer, but $go is $have. Install a newer one from https://go.dev/dl/, or run \"$go env -w GOTOOLCHAIN=auto\" to let Go download it." >&2
   exit 1
 fi
 out=$1

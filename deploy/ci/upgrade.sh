@@ -44,7 +44,7 @@ start() { # BINARY
     kill -0 "$pid" 2>/dev/null || break
     sleep 0.1
   done
-  echo "the server does not start:" >&2; tail -20 "$work/log" >&2; exit 1
+  echo "the server didn't start:" >&2; tail -20 "$work/log" >&2; exit 1
 }
 crash() { kill -9 "$pid"; wait "$pid" 2>/dev/null || true; pid=; }
 state() { # BINARY CLUSTER
@@ -55,7 +55,7 @@ becomes() { # BINARY CLUSTER STATE
     [ "$(state "$1" "$2")" = "$3" ] && return
     sleep 0.2
   done
-  echo "$2 does not become $3:" >&2; "$1" cluster why "$2" >&2 || true; tail -20 "$work/log" >&2; exit 1
+  echo "$2 didn't become $3:" >&2; "$1" cluster why "$2" >&2 || true; tail -20 "$work/log" >&2; exit 1
 }
 
 start "$OLD"
@@ -63,7 +63,7 @@ start "$OLD"
 "$OLD" cluster create going --template slow --size 3 >/dev/null
 sleep 2 # machines are there, and the first of two services is being installed on two of three nodes
 crash
-say "killed in the middle of a create: $("$OLD" version)"
+say "killed during a create: $("$OLD" version)"
 
 if [ -n "${FIXTURE:-}" ]; then
   mkdir -p "$FIXTURE"
@@ -87,15 +87,15 @@ fi
 say "migrated, and backed up"
 
 start "$OLD"
-[ "$(state "$OLD" standing)" = active ] || { echo "the older one does not read what it wrote" >&2; exit 1; }
+[ "$(state "$OLD" standing)" = active ] || { echo "the older server can't read its own data" >&2; exit 1; }
 "$OLD" cluster create beside --template quick --size 1 --wait >/dev/null
 "$OLD" audit verify
 crash
-say "the older one has read and written the migrated database"
+say "the older server can read and write the migrated database"
 
 start "$NEW"
 becomes "$NEW" going active
-say "the running create has ended"
+say "the running create finished"
 [ "$(state "$NEW" standing)" = active ] && [ "$(state "$NEW" beside)" = active ]
 "$NEW" cluster grow standing 1 --yes --wait >/dev/null
 for name in standing going beside; do "$NEW" cluster delete "$name" --yes --wait | tail -1; done

@@ -109,7 +109,7 @@ func TestQuotasOfVCPUs(t *testing.T) {
 		"enough":                   {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(4, "t9.small")}, says: "8 of 10 available, 8 needed"},
 		"one too many":             {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(5, "t9.small")}, wrong: "only 8 of 10 available, but 10 needed"},
 		"two kinds of a family":    {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(3, "t9.small"), need(1, "d9.large")}, wrong: "only 8 of 10 available, but 10 needed"},
-		"a catalog":                {values: map[string]float64{standardCode: 5}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "t9g.small"), need(1, "d9.large")}, warned: []string{"type d9.large"}, says: "3 of 5 are left"},
+		"a catalog":                {values: map[string]float64{standardCode: 5}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "t9g.small"), need(1, "d9.large")}, warned: []string{"type d9.large"}, says: "3 of 5 available"},
 		"a catalog without room":   {values: map[string]float64{standardCode: 3}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "d9.large")}, wrong: "each kind needs at least 2 " + name + " (1 of 3 available)"},
 		"a catalog without limits": {values: map[string]float64{standardCode: 1e6}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "d9.large")}},
 		"spot":                     {values: map[string]float64{spotCode: 2}, needs: []appfamily.MachineNeed{need(2, "t9.small", "spot", "true")}, wrong: "only 2 of 2 available, but 4 needed"},

@@ -107,7 +107,7 @@ func TestBuilding(t *testing.T) {
 	}{
 		"where the account does not let it": {nil, "built", buildsOf, 0, app.EInvalid, imageField, "this account doesn't build images"},
 		"of what the engine has":            {may, "built", buildsOf, 1, "", "", ""},
-		"of what it would have to pull":     {may, "built", "FROM node:2", 0, app.EInvalid, "", "no image node:2"},
+		"of what it would have to pull":     {may, "built", "FROM node:2", 0, app.EInvalid, "", "Image node:2 isn't on the engine"},
 		"of what it may pull":               {append([]string{"pull", "missing"}, may...), "built", "FROM node:2", 1, "", "", ""},
 		"of nothing":                        {may, "built", "", 0, app.EInvalid, imageField, "has no dockerfile"},
 		"with a name of its own":            {may, "debian:12", buildsOf, 0, app.EInvalid, "image", "debian:12"},

@@ -103,7 +103,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		word string
 	}{
 		"mute":    {app.ETimeout, "didn't describe itself within"},
-		"newer":   {app.EInvalid, "version 2 of the protocol"},
+		"newer":   {app.EInvalid, "protocol version 2"},
 		"babbles": {app.ETransient, "isn't a JSON object"},
 	} {
 		t.Run(mode, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 func TestDeathInTheMiddle(t *testing.T) {
 	a, notes, _ := oddAccount(t, "well")
 	_, err := a.Create(t.Context(), family.MachineSpec{Intent: "i"})
-	wants(t, err, app.ETransient, "unclear", "exit status 3")
+	wants(t, err, app.ETransient, "is unknown", "exit status 3")
 	if app.AsError(err).Reason != "unclear" {
 		t.Errorf("reason %q", app.AsError(err).Reason)
 	}
@@ -130,7 +130,7 @@ func TestDeathInTheMiddle(t *testing.T) {
 	}
 	// After the first crash it is there again at once; after the second there is a rest.
 	_, err = a.Create(t.Context(), family.MachineSpec{Intent: "i"})
-	wants(t, err, app.ETransient, "unclear")
+	wants(t, err, app.ETransient, "is unknown")
 	_, err = a.Create(t.Context(), family.MachineSpec{Intent: "i"})
 	wants(t, err, app.ETransient, "2 times in a row", "restarts in 1 h")
 	if e := app.AsError(err); e.RetryAfter < 59*time.Minute || asked(t, notes, "create") != 2 {
@@ -153,7 +153,7 @@ func TestWhatDoesNotKeepToTheProtocol(t *testing.T) {
 	for mode, word := range map[string]string{"garbage": "isn't a JSON object", "endless": "more than 16 MiB", "closes": "closed its output"} {
 		t.Run(mode, func(t *testing.T) {
 			a, _, _ := oddAccount(t, mode)
-			wants(t, a.Delete(t.Context(), "m"), app.ETransient, word, "unclear")
+			wants(t, a.Delete(t.Context(), "m"), app.ETransient, word, "is unknown")
 			_, err := a.List(t.Context(), nil) // another life
 			wants(t, err, app.EInternal, "confused")
 		})

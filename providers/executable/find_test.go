@@ -88,9 +88,9 @@ func TestDescriptionsThatCannotBe(t *testing.T) {
 		`"powers":[]`:                          "firewalls",
 		`"lists_late_seconds":61`:              "lists lag",
 		`"rate":{"per_second":-1}`:             "rate",
-		`"at_once":1001`:                       "at once",
+		`"at_once":1001`:                       "concurrent requests",
 		`"fields":[{"name":"Bad Name"}]`:       "Bad Name",
-		`"fields":[{"name":"a"},{"name":"a"}]`: "twice",
+		`"fields":[{"name":"a"},{"name":"a"}]`: "duplicate",
 	} {
 		text := good
 		if change != "" {

@@ -122,7 +122,7 @@ func TestRegions(t *testing.T) {
 	two := []Endpoint{{"compute", "b", "x"}, {"compute", "a", "x"}, {"image", "c", "x"}}
 	for wanted, want := range map[string]string{"a": "a", "c": "", "": ""} {
 		got, err := chosen(two, wanted)
-		if got != want || (err == nil) != (want != "") || err != nil && app.AsError(err).Hint != "One of: a, b." {
+		if got != want || (err == nil) != (want != "") || err != nil && app.AsError(err).Hint != "Options: a, b." {
 			t.Errorf("%q: %q, %v", wanted, got, err)
 		}
 	}
