@@ -58,8 +58,8 @@ func TestLook(t *testing.T) {
 		"works":              {&template.HealthCheck{Command: "true"}, ""},
 		"names":              {&template.HealthCheck{Command: `[ "$MUSTER_SERVICE $MUSTER_NODE $MUSTER_CLUSTER $(basename "$MUSTER_STATE")" = "names n1 c1 names" ]`}, ""},
 		"fails":              {&template.HealthCheck{Command: "echo it is \"'broken'\"; echo twice >&2; exit 3"}, `command echo it is "'broken'"; echo twice >&2; exit 3 ended with exit code 3: it is 'broken' twice`},
-		"silent":             {&template.HealthCheck{Command: "false"}, "command false ended with exit code 1: no answer"},
-		"hangs":              {&template.HealthCheck{Command: "sleep 60", Timeout: time.Second}, "command sleep 60: no response within 1s"},
+		"silent":             {&template.HealthCheck{Command: "false"}, "command false ended with exit code 1: no response"},
+		"hangs":              {&template.HealthCheck{Command: "sleep 60", Timeout: time.Second}, "command sleep 60: no response within 1 s"},
 		"much":               {&template.HealthCheck{Command: "head -c 3000000 /dev/zero | tr '\\0' x; exit 1", Timeout: template.MaxHealthTimeout}, "command head -c 3000000"},
 		"reads":              {&template.HealthCheck{Command: "read x; [ -z \"$x\" ]"}, ""},
 		"lies":               {&template.HealthCheck{Command: "echo muster- 0 0 fine; echo =0; exit 4"}, "command echo muster- 0 0 fine; echo =0; exit 4 ended with exit code 4: muster- 0 0 fine =0"},
@@ -69,9 +69,9 @@ func TestLook(t *testing.T) {
 		"page by its status": {get("/bad", 503), ""},
 		"page moved":         {get("/moved", 0), ""},
 		"other page":         {get("/bad", 0), "GET :" + port + "/bad: 503 Service Unavailable"},
-		"other status":       {get("", 204), "GET :" + port + "/: 200 OK, but wanted is 204"},
+		"other status":       {get("", 204), "GET :" + port + "/: 200 OK, expected 204"},
 		"page closed":        {&template.HealthCheck{HTTP: &template.HTTPHealth{Port: closed}}, "GET :" + closed + "/: connection refused"},
-		"no page":            {&template.HealthCheck{HTTP: &template.HTTPHealth{Port: silent}, Timeout: time.Second}, "GET :" + silent + "/: no response within 1s"},
+		"no page":            {&template.HealthCheck{HTTP: &template.HTTPHealth{Port: silent}, Timeout: time.Second}, "GET :" + silent + "/: no response within 1 s"},
 	}
 	var checks []nodeCheck
 	for name, c := range all {

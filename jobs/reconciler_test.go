@@ -469,7 +469,7 @@ func TestAnAccountThatFailsKeepsNoOther(t *testing.T) {
 		for _, a := range accounts {
 			for name, text := range map[string]string{
 				"b-shut": "can't be listed from here: account b-shut is shut (its provider is reached through provisioners with region=eu, but this server has no tags",
-				"c-far":  "can't be listed from here: its machines are on the hosts of provisioners",
+				"c-far":  "can't be listed from here: its machines run on provisioners' hosts",
 			} {
 				if a.Provider == name && a.Unlisted() && strings.Contains(a.Error, text) {
 					reported++

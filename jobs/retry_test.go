@@ -112,7 +112,7 @@ func TestThePersonIsToldWhatToDecide(t *testing.T) {
 		t.Errorf("a hint was written over: %q", e.Hint)
 	}
 	e = &app.Error{Code: app.EConflict, Reason: "image_no_room", Message: "The disk is full."}
-	if r := retryOf(e, &execution.Assignment{Tries: 1}); r.Again || !strings.Contains(e.Hint, "Make room") {
+	if r := retryOf(e, &execution.Assignment{Tries: 1}); r.Again || !strings.Contains(e.Hint, "Free up space") {
 		t.Errorf("an engine's full disk: %+v, hint %q", r, e.Hint)
 	}
 	e = &app.Error{Code: app.EScript, Message: "exit code 1"}

@@ -177,7 +177,7 @@ func (c contract) resolves(f facts) app.NodeCheck {
 	}
 	v.Found = "all resolve"
 	if !v.OK {
-		v.Found = fmt.Sprintf("%d don't: %s", len(wrong), strings.Join(wrong[:min(len(wrong), 5)], ", "))
+		v.Found = fmt.Sprintf("%d unresolved: %s", len(wrong), strings.Join(wrong[:min(len(wrong), 5)], ", "))
 		v.Hint = "Put \"files\" first for hosts in /etc/nsswitch.conf, and remove other entries for these names from /etc/hosts."
 	}
 	return v

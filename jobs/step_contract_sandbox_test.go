@@ -103,7 +103,7 @@ func TestNamesThatDoNotResolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = w.names(t.Context(), as, out, &r)
-	if e := app.AsError(err); e.Reason != "node_contract" || !strings.Contains(e.Message, "1 do not: a-cluster-with-a-name-7-n7.example.org") || strings.Contains(e.Message, "programs") {
+	if e := app.AsError(err); e.Reason != "node_contract" || !strings.Contains(e.Message, "1 unresolved: a-cluster-with-a-name-7-n7.example.org") || strings.Contains(e.Message, "programs") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -89,7 +89,7 @@ func TestTurnedAwayComeBackOneAfterTheOther(t *testing.T) {
 	if !seen[100*time.Millisecond] || !seen[5*time.Second] {
 		t.Errorf("places of 50 calls at 10/s: %v", seen)
 	}
-	if err := all[0].Take(t.Context(), "a", rate); !strings.Contains(app.AsError(err).Message, "account a is empty for 6 s") {
+	if err := all[0].Take(t.Context(), "a", rate); !strings.Contains(app.AsError(err).Message, "retry in 6 s") {
 		t.Errorf("it is said as %q", app.AsError(err).Message)
 	}
 	if d, err := all[1].BudgetWait(t.Context(), "a"); err != nil || d != 5200*time.Millisecond {

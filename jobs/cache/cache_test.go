@@ -141,7 +141,7 @@ func TestCacheRefusesWhatWasChangedOnItsWay(t *testing.T) {
 	ref := s.shelved("site", 100_000)
 	s.spoil = func(int) int { return -2 }
 	_, _, err := takes(t, c, s, ref, "acme")
-	if app.CodeOf(err) != app.ETransient || !strings.Contains(app.AsError(err).Message, "resource file/site@1 is not what was pushed") {
+	if app.CodeOf(err) != app.ETransient || !strings.Contains(app.AsError(err).Message, "Resource file/site@1 doesn't match its recorded hash") {
 		t.Errorf("changed on its way: %v", err)
 	}
 	left, _ := filepath.Glob(filepath.Join(c.Dir, "*", "*"))

@@ -107,7 +107,7 @@ func TestDialSilent(t *testing.T) {
 	target := remote.Target{Address: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, PrivateKey: key}
 
 	_, err = remote.Limits{Dial: 50 * time.Millisecond}.DialTo(t.Context(), target)
-	wantCode(t, err, app.ETransient, "does not answer")
+	wantCode(t, err, app.ETransient, "isn't responding")
 	_, err = remote.Dial(soon(t, 50*time.Millisecond), target)
 	wantCode(t, err, app.ETimeout)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -298,7 +298,7 @@ func (r *running) neverStarted() error {
 	return &app.Error{
 		Code: app.ECredentials, Reason: "no_sudo",
 		Message: because(fmt.Sprintf("User %s can't become root on %s without a password", user, where), last),
-		Hint:    fmt.Sprintf("Allow passwordless sudo: add %s ALL=(ALL) NOPASSWD: ALL to /etc/sudoers.d.", user),
+		Hint:    fmt.Sprintf("Allow sudo without a password or terminal: add %s ALL=(ALL) NOPASSWD: ALL to /etc/sudoers.d.", user),
 	}
 }
 

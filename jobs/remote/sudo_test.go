@@ -80,7 +80,7 @@ func TestSudoRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := remotetest.Start(t, remotetest.Options{User: "admin", Env: []string{tools(t, map[string]string{"sudo": tc.script})}})
 			_, err := dial(t, s.Target()).Run(t.Context(), family.Command{Line: "true", Sudo: true}, nil)
-			wantCode(t, err, app.ECredentials, "User admin has no root rights", tc.say, tc.hint)
+			wantCode(t, err, app.ECredentials, "User admin can't become root", tc.say, tc.hint)
 		})
 	}
 }

@@ -125,7 +125,7 @@ func TestWhatIsANo(t *testing.T) {
 	}{
 		{403, `{"reason": "the rack is full."}`, "the rack is full"},
 		{409, "two\nlines", "two lines"},
-		{422, "", "it answered 422 Unprocessable Entity"},
+		{422, "", "it responded 422 Unprocessable Entity"},
 		{400, `{"error":"bad","reason":"worse"}`, "worse"},
 		{200, "fine", ""}, {404, "no such page", ""}, {401, "who are you?", ""}, {410, "gone", ""}, {429, "later", ""}, {500, "oops", ""}, {302, "", ""}, {0, "", ""},
 	} {
