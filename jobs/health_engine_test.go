@@ -126,7 +126,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	e.makeSick("n2")
 	h = e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.HealthSick })
 	if h.Sick != 1 || h.Healthy != 2 || h.Of("n2").State != health.HealthSick || h.Of("n1").State != health.HealthHealthy ||
-		!strings.HasPrefix(h.Reason, "n2 is sick: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "ended with exit code 1: the file of n2 is there.") {
+		!strings.HasPrefix(h.Reason, "n2 is sick: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "failed with exit code 1: the file of n2 is there.") {
 		t.Errorf("sick: %+v", h)
 	}
 	e.drifts(v.ID)

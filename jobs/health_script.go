@@ -119,7 +119,7 @@ func judgeCheck(h *template.HealthCheck, exit int, said string) string {
 		}
 		return because(h.Asks(), strings.ToLower(said))
 	}
-	return because(fmt.Sprintf("%s ended with exit code %d", h.Asks(), exit), said)
+	return because(fmt.Sprintf("%s failed with exit code %d", h.Asks(), exit), said)
 }
 
 func wanted(status int) string {

@@ -68,7 +68,7 @@ func TestConformance(t *testing.T) {
 `},
 		OKSays:     "hello from web on n1 of 2",
 		Fail:       map[string]string{"playbook": head + "  - name: go wrong\n    shell: echo what was wrong >&2; exit 3\n"},
-		FailSays:   []string{"ended with exit code 2 (a task failed): go wrong (shell)", "what was wrong"},
+		FailSays:   []string{"failed with exit code 2 (a task failed): go wrong (shell)", "what was wrong"},
 		Slow:       map[string]string{"playbook": head + "  - debug: {msg: running now}\n  - shell: {cmd: sleep 600, stdin: \"{{ db.password }}\"}\n"},
 		SlowSays:   "running now",
 		Resources:  resources,

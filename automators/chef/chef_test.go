@@ -51,7 +51,7 @@ func TestConformanceWithAStandIn(t *testing.T) {
 		OK:       map[string]string{"run_list": "recipe[web::default], role[web]", "json_attributes": own("motd")},
 		OKSays:   "n1.c1.example.org",
 		Fail:     map[string]string{"run_list": "recipe[web::fails]"},
-		FailSays: []string{"ended with exit code 1", "RuntimeError: the web is not to be had"},
+		FailSays: []string{"failed with exit code 1", "RuntimeError: the web is not to be had"},
 		Slow:     map[string]string{"run_list": "web::slow"},
 		SlowSays: "running now",
 		Invalid: []automatortest.Invalid{

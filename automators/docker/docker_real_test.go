@@ -31,7 +31,7 @@ func TestRealEngine(t *testing.T) {
 			OK:       map[string]string{"image_name": image, "pull": "missing", "environment_variables": env, "settle_seconds": "0"},
 			OKSays:   "runs",
 			Fail:     map[string]string{"image_name": image, "command": "fail", "environment_variables": "DATABASE=db.example.org", "restart_policy": "no"},
-			FailSays: []string{"ended with exit code 3", "no database at db.example.org"},
+			FailSays: []string{"failed with exit code 3", "no database at db.example.org"},
 			Slow:     map[string]string{"image_name": image, "settle_seconds": "600", "environment_variables": env},
 			SlowSays: "watching the container for 600 s",
 			Invalid: []automatortest.Invalid{
@@ -149,7 +149,7 @@ func (n realNode) life(t *testing.T) {
 	if got := n.docker(t, "logs", "shop-n1-web"); !strings.Contains(got, "read again") {
 		t.Errorf("it wasn't signalled to reload: %s", got)
 	}
-	n.refuses(t, n.call("web", app.ActionCheck), "ended with exit code 0")
+	n.refuses(t, n.call("web", app.ActionCheck), "exited with code 0")
 	if got := n.would(t, n.call("web", app.ActionRemove)); got != "container web: would be removed" {
 		t.Error(got)
 	}
@@ -159,7 +159,7 @@ func (n realNode) life(t *testing.T) {
 	if got := n.would(t, n.call("web", app.ActionRemove)); got != "" {
 		t.Error(got)
 	}
-	n.refuses(t, n.call("web", app.ActionStart, "image_name", n.host+"/nothing:1"), "web start ended with exit code")
+	n.refuses(t, n.call("web", app.ActionStart, "image_name", n.host+"/nothing:1"), "web start failed with exit code")
 	n.refuses(t, n.call("web", app.ActionStart, "image_name", "nothing:1", "pull", "never"), "is not to be pulled")
 	if err := docker.New().Run(t.Context(), n.sh, n.call("web", app.ActionHook), nil); app.CodeOf(err) != app.EInvalid {
 		t.Error(err)
@@ -189,7 +189,7 @@ func (n realNode) recreated(t *testing.T) {
 
 func (n realNode) closed(t *testing.T) {
 	image := n.registry.closed + "/app:1"
-	n.refuses(t, n.call("web", app.ActionInstall, "image_name", image), "web install ended with exit code")
+	n.refuses(t, n.call("web", app.ActionInstall, "image_name", image), "web install failed with exit code")
 	n.refuses(t, n.call("web", app.ActionInstall, "image_name", image, "registry_user", realUser, "registry_password", "wrong"), "the registry "+n.registry.closed+" does not let us in")
 	n.do(t, n.call("web", app.ActionInstall, "image_name", n.registry.closed+"/app@"+n.manifests["app:1"], "registry_user", realUser, "registry_password", realPassword))
 	for _, dir := range []string{n.node.Home, n.node.Temp, n.node.State} {

@@ -77,7 +77,7 @@ func TestTheExamplePassesTheSuite(t *testing.T) {
 		OK:       fields("{home}/motd", "hello", "cat {home}/motd"),
 		OKSays:   "hello",
 		Fail:     fields("{home}/motd", "hello", "echo what was wrong >&2; exit 42"),
-		FailSays: []string{"ended with exit code 42", "what was wrong"},
+		FailSays: []string{"failed with exit code 42", "what was wrong"},
 		Slow:     fields("{home}/motd", "hello", "echo running now; sleep 600; true"),
 		SlowSays: "running now",
 		Invalid: []automatortest.Invalid{
@@ -85,7 +85,7 @@ func TestTheExamplePassesTheSuite(t *testing.T) {
 		},
 		Changes:    fields("{home}/new", "hello", ""),
 		ChangesSay: []string{"new: would be written"},
-		Tells:      fields("{home}/told", "", "echo done"),
+		Tells:      fields("{home}/facts", "", "echo done"),
 		Told:       map[string]string{"path": "{home}/facts"},
 	})
 }
@@ -116,7 +116,7 @@ func TestDescriptionsThatCannotBe(t *testing.T) {
 	good := `{"protocol":1,"name":"odd","description":"good","fields":[{"name":"a"}],"resource_types":[{"name":"t","format":"file"}],"tools":["sh"]}`
 	for name, tc := range map[string]struct{ old, now, says string }{
 		"protocol": {`"protocol":1`, `"protocol":2`, "version 2"}, "name": {`"name":"odd"`, `"name":"even"`, "even"}, "description": {"good", " ", "description is empty"},
-		"field's name": {`"name":"a"`, `"name":"A b"`, "A b"}, "field twice": {`{"name":"a"}`, `{"name":"a"},{"name":"a"}`, "twice"}, "format": {`"file"`, `"disk"`, "resources"},
+		"field's name": {`"name":"a"`, `"name":"A b"`, "A b"}, "field twice": {`{"name":"a"}`, `{"name":"a"},{"name":"a"}`, "duplicate"}, "format": {`"file"`, `"disk"`, "resource type"},
 		"mode": {`"format":"file"`, `"format":"file","mode":512`, "modes"}, "tool": {`"sh"`, `"a b"`, "valid program name"}, "power": {`"tools"`, `"powers":["fly"],"tools"`, "fly"},
 		"default": {`{"name":"a"}`, `{"name":"a","default":"x","options":["y"]}`, "one of the options"},
 		"type":    {`{"name":"a"}`, `{"name":"a","type":"date"}`, `of the type "date"`}, "choice": {`{"name":"a"}`, `{"name":"a","type":"choice"}`, "choice without options"},
@@ -149,7 +149,7 @@ func TestInquire(t *testing.T) {
 	short.describe, short.eof, short.term = 200*time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
 	for name, tc := range map[string]struct{ text, says string }{
 		"silent": {"#!/bin/sh\nsleep 600", "didn't describe itself within"}, "ends": {"#!/bin/sh\nread -r x; exit 3", "exit status 3"}, "no JSON": {"#!/bin/sh\nread -r x; echo hello; cat", "isn't a JSON"},
-		"another's answer": {"#!/bin/sh\nread -r x; echo '{\"id\":9,\"result\":{}}'; cat", "not asked"}, "asks for a node": {"#!/bin/sh\nread -r x; echo '{\"id\":1,\"verb\":\"run\",\"params\":{}}'; read -r x\ncase $x in *'no node'*) exit 4;; esac", "exit status 4"},
+		"another's answer": {"#!/bin/sh\nread -r x; echo '{\"id\":9,\"result\":{}}'; cat", "unknown request"}, "asks for a node": {"#!/bin/sh\nread -r x; echo '{\"id\":1,\"verb\":\"run\",\"params\":{}}'; read -r x\ncase $x in *'No node'*) exit 4;; esac", "exit status 4"},
 	} {
 		times := patient
 		if name == "silent" {
@@ -254,14 +254,14 @@ func TestFaultsOfAProgram(t *testing.T) {
 		code   app.Code
 		says   string
 	}{
-		"ends":                    {"read -r x; echo '" + checked + "'; read -r x; exit 5", app.ETransient, "did not answer"},
-		"is silent in check":      {"sleep 600", app.ETimeout, "too long"},
+		"ends":                    {"read -r x; echo '" + checked + "'; read -r x; exit 5", app.ETransient, "didn't respond"},
+		"is silent in check":      {"sleep 600", app.ETimeout, "timed out"},
 		"writes rubbish":          {dialogue(dir, checked, "hello"), app.ETransient, "isn't a JSON"},
-		"answers twice":           {dialogue(dir, checked+"\n"+checked), app.ETransient, "not asked"},
+		"answers twice":           {dialogue(dir, checked+"\n"+checked), app.ETransient, "unknown request"},
 		"returns no result":       {dialogue(dir, checked, `{"id":2}`), app.ETransient, "result and error"},
 		"returns another result":  {dialogue(dir, checked, `{"id":2,"result":[1]}`), app.EInternal, "invalid result"},
 		"returns an unknown code": {dialogue(dir, checked, `{"id":2,"error":{"code":"boom","message":"x"}}`), app.EInternal, `"boom"`},
-		"says that a tool fails":  {dialogue(dir, checked, `{"id":2,"error":{"code":"script","exit":4,"message":"a\nb"}}`), app.EScript, "web start ended with exit code 4: a b"},
+		"says that a tool fails":  {dialogue(dir, checked, `{"id":2,"error":{"code":"script","exit":4,"message":"a\nb"}}`), app.EScript, "web start failed with exit code 4: a b"},
 		"refuses a field":         {dialogue(dir, `{"id":1,"error":{"code":"invalid","field":"a","message":"no"}}`), app.EInvalid, "no"},
 	} {
 		change := short

@@ -67,7 +67,7 @@ file { '{home}/secret-length': content => "${lookup('db::password').length}\n" }
 include said`},
 		OKSays:   "hello from web on n1 of 2",
 		Fail:     map[string]string{"manifest": "file { '{home}/before': ensure => file }\nexec { 'wrong': command => '/bin/sh -c \"echo what was wrong >&2; exit 3\"', require => File['{home}/before'] }\n"},
-		FailSays: []string{"ended with exit code", "a resource failed", "Exec[wrong]: change from 'notrun' to ['0'] failed", "returned 3"},
+		FailSays: []string{"failed with exit code", "a resource failed", "Exec[wrong]: change from 'notrun' to ['0'] failed", "returned 3"},
 		Slow: map[string]string{"manifest": `notify { 'running now': } -> exec { '/bin/sleep 600': timeout => 0 }
 file { '{home}/slow': content => String(lookup('db.password').length) }`},
 		SlowSays:   "running now",

@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 		OK:       map[string]string{"script": `echo "hello from $MUSTER_SERVICE $1"; cat "$MUSTER_CONFIG" >/dev/null`, "args": "'a b' c"},
 		OKSays:   "hello from web a b",
 		Fail:     map[string]string{"script": "echo what was wrong >&2; exit 42"},
-		FailSays: []string{"ended with exit code 42", "what was wrong"},
+		FailSays: []string{"failed with exit code 42", "what was wrong"},
 		Slow:     map[string]string{"script": "echo running now; sleep 600; true"},
 		SlowSays: "running now",
 		Tells:    map[string]string{"script": "echo up; echo leader=$MUSTER_NODE >\"$MUSTER_OUTPUTS\""},
@@ -149,8 +149,8 @@ func mustJSON(t *testing.T, v any) string {
 func TestScriptRuns(t *testing.T) {
 	_, sh := connect(t, remotetest.Options{})
 	for name, tc := range map[string]struct{ script, args, want string }{
-		"stops at the first failure": {"false\necho on", "", "web start ended with exit code 1."},
-		"knows no unset variables":   {"echo $NO_SUCH_THING", "", "web start ended with exit code 2: "},
+		"stops at the first failure": {"false\necho on", "", "web start failed with exit code 1."},
+		"knows no unset variables":   {"echo $NO_SUCH_THING", "", "web start failed with exit code 2: "},
 		"killed":                     {"kill -KILL $$", "", "exit code 137"},
 		"reads nothing":              {"cat; exit 5", "", "exit code 5"},
 		"syntax":                     {"if", "", "exit code 2: "},

@@ -28,7 +28,7 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 		"one server":            {limits: func(c *fake.Cloud) { c.Limits.Servers = 1 }},
 		"no server":             {limits: func(c *fake.Cloud) { c.Used.Servers = 20 }, wrong: "each kind needs at least 1 server (0 of 20 available)"},
 		"no CPU":                {limits: func(c *fake.Cloud) { c.Used.Cores = 40 }, wrong: "each kind needs at least 1 CPU (0 of 40 available)"},
-		"no limits":             {limits: func(c *fake.Cloud) { c.Limits.Cores, c.Limits.MemoryMB, c.Limits.Servers = -1, -1, -1 }, left: "no limit for CPUs"},
+		"no limits":             {limits: func(c *fake.Cloud) { c.Limits.Cores, c.Limits.MemoryMB, c.Limits.Servers = -1, -1, -1 }, left: "doesn't limit CPUs"},
 		"one floating IP":       {limits: func(c *fake.Cloud) { c.Limits.Floating = 1 }},
 		"no floating IP":        {limits: func(c *fake.Cloud) { c.Used.Floating = 20 }, wrong: "1 floating IP (0 of 20 available)"},
 		"one volume":            {limits: func(c *fake.Cloud) { c.Limits.Volumes = 1 }, settings: map[string]any{"boot_volume_gb": 600}},

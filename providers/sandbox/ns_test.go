@@ -232,7 +232,7 @@ func TestNamespacesMachineThatDied(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := p.Describe(t.Context(), m.ID)
-	if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "does not run") {
+	if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "isn't running") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	s, _ := spec(t, "dies")

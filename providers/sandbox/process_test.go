@@ -476,7 +476,7 @@ func TestSandboxIsBounded(t *testing.T) {
 		s := newTestSession(t, c)
 		out, err := s.CombinedOutput("echo hello")
 		var exit *ssh.ExitError
-		if !errors.As(err, &exit) || exit.ExitStatus() != 1 || !strings.Contains(string(out), "most processes, 4") || !strings.Contains(string(out), "max_processes") {
+		if !errors.As(err, &exit) || exit.ExitStatus() != 1 || !strings.Contains(string(out), "limit of 4 processes") || !strings.Contains(string(out), "max_processes") {
 			t.Errorf("%q, %v", out, err)
 		}
 		full(t, p, "max_processes")

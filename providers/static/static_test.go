@@ -276,7 +276,7 @@ func TestMachinesThatDoNotAnswer(t *testing.T) {
 		if ids := listed(t, p); !slices.Equal(ids, []string{m.ID}) {
 			t.Errorf("listed %v", ids)
 		}
-		wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ETransient, "Machine m1 does not answer")
+		wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ETransient, "Machine m1 isn't responding")
 	}
 	if n, err := p.Create(t.Context(), spec(t, "here")); err != nil || n.ID != m.ID || n.State != family.MachineStopped {
 		t.Errorf("its intent again: %+v, %v", n, err)
@@ -286,16 +286,16 @@ func TestMachinesThatDoNotAnswer(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	_, err := p.Create(t.Context(), spec(t, "nowhere"))
-	wantCode(t, "create", err, app.ECapacity, "m1 cannot be used: Machine m1 does not answer")
+	wantCode(t, "create", err, app.ECapacity, "m1 can't be used: Machine m1 isn't responding")
 
 	// Who has never seen it cannot tell what it is used for.
 	stranger := f.open(t, f.settings(""), t.TempDir())
 	_, err = stranger.List(t.Context(), nil)
-	wantCode(t, "list", err, app.ETransient, "Machine m1 does not answer")
+	wantCode(t, "list", err, app.ETransient, "Machine m1 isn't responding")
 	_, err = stranger.Create(t.Context(), spec(t, "new"))
-	wantCode(t, "create", err, app.ETransient, "Machine m1 does not answer")
+	wantCode(t, "create", err, app.ETransient, "Machine m1 isn't responding")
 	_, err = stranger.Describe(t.Context(), m.ID)
-	wantCode(t, "describe", err, app.ETransient, "Machine m1 does not answer")
+	wantCode(t, "describe", err, app.ETransient, "Machine m1 isn't responding")
 
 	out := f.settings("")
 	out["machines"] = strings.Replace(out["machines"].(string), "m1 127.0.0.1", "m1 127.0.0.1 out", 1)
