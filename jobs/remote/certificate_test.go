@@ -212,7 +212,7 @@ func TestCertificateKeys(t *testing.T) {
 		"garbage":       {"ssh-ed25519 garbage", "isn't an OpenSSH public key"},
 		"nothing":       {"", "isn't an OpenSSH public key"},
 		"options":       {`command="x" ` + ed, "options"},
-		"two":           {ed + "\n" + ed, "several"},
+		"two":           {ed + "\n" + ed, "one public key"},
 		"a certificate": {cert.Line, "certificate"},
 		"private":       {string(pemKey), "private key"},
 		"security key": {"sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIJKP6gSsT2XGkTbJLmQ8bQ8zGgcSWR3lZAxFZ2MoRyjjAAAABHNzaDo=",
