@@ -91,7 +91,7 @@ func TestStraysAreFound(t *testing.T) {
 	for _, w := range wrong {
 		text += w.text + "\n"
 	}
-	for _, want := range []string{"machine b of node n2 is not there", "n3 was released but has c", "n4 has e beside its own d"} {
+	for _, want := range []string{"machine b of node n2 doesn't exist", "n3 was released but has c", "n4 has e next to its own d"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)
 		}
