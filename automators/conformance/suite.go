@@ -235,7 +235,7 @@ func (s onNode) fails(t TB) {
 	}
 	for _, part := range append([]string{"web", string(s.call("web", s.Fail).Action)}, s.FailSays...) {
 		if !strings.Contains(app.AsError(err).Message, part) {
-			t.Errorf("%q does not say %q", app.AsError(err).Message, part)
+			t.Errorf("%q doesn't contain %q", app.AsError(err).Message, part)
 		}
 	}
 }

@@ -46,13 +46,13 @@ func (h addresses[S]) keepsAddress(t S) {
 	for _, one := range list(t, p, spec.Tags) {
 		see("list", one)
 	}
-	see("create, asked again,", create(t, p, spec))
+	see("repeated create", create(t, p, spec))
 }
 
 // vanished holds a member to deleting what is gone: success, however it went, and nothing of it is left.
 func (h addresses[S]) vanished(t S) {
 	if h.Vanish == nil {
-		t.Skip("the harness cannot have machines go")
+		t.Skip("the harness can't remove machines")
 	}
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "vanished")
@@ -61,14 +61,14 @@ func (h addresses[S]) vanished(t S) {
 	h.eventually(t, p, m.ID)
 	h.Vanish(t, m.ID)
 	_, err := p.Describe(t.Context(), m.ID)
-	wantCode(t, "describe what is gone", err, app.ENotFound)
+	wantCode(t, "describe a vanished machine", err, app.ENotFound)
 	for range 2 {
 		if err := p.Delete(t.Context(), m.ID); err != nil {
-			t.Errorf("delete what is gone: %v", err)
+			t.Errorf("delete a vanished machine: %v", err)
 		}
 	}
 	if ids := idsOf(list(t, p, spec.Tags)); slices.Contains(ids, m.ID) {
-		t.Errorf("what is gone is listed: %v", ids)
+		t.Errorf("a vanished machine is listed: %v", ids)
 	}
 	h.nothingLeft(t, p)
 }

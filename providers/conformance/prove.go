@@ -55,7 +55,7 @@ func (p *Prover) Run(name string, check func(*Prover)) bool {
 	c := &Prover{name: strings.TrimPrefix(p.name+": "+name, ": "), ctx: ctx, report: p.report}
 	began := time.Now()
 	if ctx.Err() != nil {
-		c.skipped, c.notes = true, []string{"stopped before it began"}
+		c.skipped, c.notes = true, []string{"stopped before it started"}
 	} else {
 		c.do(func() { check(c) })
 	}
