@@ -335,7 +335,7 @@ func (h *House) aftermath(ctx context.Context, now time.Time) error {
 	for i, d := range due {
 		end := webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "house", Attempt: d.Attempts, At: at, Took: time.Duration(80+13*i) * time.Millisecond, Status: 204}
 		if i == len(due)-1 {
-			end.Status, end.Err, end.Response = 503, app.Errorf(app.ETransient, "It responded 503 Service Unavailable."), "try later"
+			end.Status, end.Err, end.Response = 503, app.Errorf(app.ETransient, "The receiver responded 503 Service Unavailable."), "try later"
 		}
 		if err := h.Store.EndDelivery(ctx, end); err != nil {
 			return err

@@ -185,7 +185,7 @@ func TestRetryAfterAndEnd(t *testing.T) {
 	answer.Store(422)
 	d.wait(time.Hour)
 	rec.next()
-	if x := d.until("a", failed); x.Attempts != 2 || x.Status != 422 || x.Error != "It responded 422 Unprocessable Entity." {
+	if x := d.until("a", failed); x.Attempts != 2 || x.Status != 422 || x.Error != "The receiver responded 422 Unprocessable Entity." {
 		t.Errorf("refused: %+v", x)
 	}
 	// After a day there is no other try.

@@ -202,7 +202,7 @@ func clip(text string) string {
 
 // judge says what a status means; nil: it was taken.
 func judge(r *http.Response, now time.Time) *app.Error {
-	e := &app.Error{Code: app.EInvalid, Message: "It responded " + strings.TrimSpace(strconv.Itoa(r.StatusCode)+" "+http.StatusText(r.StatusCode)) + "."}
+	e := &app.Error{Code: app.EInvalid, Message: "The receiver responded " + strings.TrimSpace(strconv.Itoa(r.StatusCode)+" "+http.StatusText(r.StatusCode)) + "."}
 	switch c := r.StatusCode; {
 	case c >= 200 && c < 300:
 		return nil
