@@ -70,7 +70,7 @@ func (c BuildCallback) Line(now time.Time) string {
 	case c.Attempts == 0:
 		return string(c.State) + ": not sent yet"
 	case c.NextAt.After(now):
-		words = fmt.Sprintf("sent again in %s, after %s", c.NextAt.Sub(now).Round(time.Second), tries)
+		words = fmt.Sprintf("next attempt in %s, after %s", humanize.Duration(c.NextAt.Sub(now)), tries)
 	default:
 		words = "being sent, " + tries
 	}
@@ -105,7 +105,7 @@ func (a *Intake) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildCa
 	text := strings.TrimSpace(j.Callback)
 	switch {
 	case j.CallbackWhy != "":
-		return BuildCall{Why: "No callback is sent for this build: " + j.CallbackWhy}
+		return BuildCall{Why: "No callback for this build: " + j.CallbackWhy}
 	case r.Callback == "":
 		text = strings.TrimSpace(e.CallbackURL)
 	}
@@ -114,7 +114,7 @@ func (a *Intake) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildCa
 	}
 	u, err := a.Webhooks.CheckHookURL(text)
 	if err != nil {
-		return BuildCall{Why: "No callback is sent for this build: " + app.AsError(err).Message}
+		return BuildCall{Why: "No callback for this build: " + app.AsError(err).Message}
 	}
 	return BuildCall{URL: text, Shown: webhook.RedactURL(u)}
 }
@@ -124,15 +124,15 @@ func (a *Hooks) checkCallback(r BuildRule) error {
 	wrong := func(message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: "callback", Message: "callback: " + message, Hint: hint}
 	}
-	const like = "Such as ${event.payload.callback_url}, or https://ci.example.com/muster/${event.build}."
+	const like = "For example ${event.payload.callback_url} or https://ci.example.com/muster/${event.build}."
 	text := strings.TrimSpace(r.Callback)
 	switch {
 	case r.Callback == "" || text == app.BuildCallbackNone:
 		return nil
 	case len(r.Callback) > app.MaxCallbackText:
-		return wrong(fmt.Sprintf("it is longer than %d bytes", app.MaxCallbackText), "")
+		return wrong(fmt.Sprintf("longer than %d bytes", app.MaxCallbackText), "")
 	case text == "":
-		return wrong("it is empty", "Leave it out, or write none to tell nobody.")
+		return wrong("must not be empty", "Leave it out, or use none to send no callback.")
 	}
 	before, _, open := strings.Cut(text, "${")
 	if open && before == "" {
@@ -141,11 +141,11 @@ func (a *Hooks) checkCallback(r BuildRule) error {
 	scheme, rest, absolute := strings.Cut(before, "://")
 	switch host, _, whole := strings.Cut(rest, "/"); {
 	case !absolute && !(open && strings.HasPrefix("https://", before)):
-		return wrong("it does not begin with https://", like)
+		return wrong("must start with https://", like)
 	case absolute && scheme != "https" && scheme != "http":
-		return wrong("builds are told over https, not "+humanize.Clip(scheme), like)
+		return wrong("callbacks use https, not "+humanize.Clip(scheme), like)
 	case absolute && strings.Contains(host, "@"):
-		return wrong("it holds a user or a password, which everybody could read who sees the rules", "Let the event carry such an address: ${event.payload.callback_url}.")
+		return wrong("contains a user name or password, which anyone who sees the rules could read", "Take such an address from the event: ${event.payload.callback_url}.")
 	case open && !whole:
 		return nil
 	}

@@ -151,7 +151,7 @@ func (a *Builds) build(ctx context.Context, actor app.Actor, id int64) (Build, e
 		return Build{}, err
 	}
 	if len(found) == 0 {
-		return Build{}, app.Errorf(app.ENotFound, "There is no build %d.", id)
+		return Build{}, app.Errorf(app.ENotFound, "Build %d doesn't exist.", id)
 	}
 	return found[0], nil
 }
@@ -244,7 +244,7 @@ func (a *Builds) EndBuild(ctx context.Context, actor app.Actor, id int64) (Build
 	if err := actor.MayTouch("EndBuild", b.Owner, fmt.Sprintf("build %d", id)); err != nil {
 		return BuildView{}, err
 	}
-	if err := a.Store.EndBuild(ctx, actor, b, "It was ended by "+actor.Name()+".", a.Now()); err != nil {
+	if err := a.Store.EndBuild(ctx, actor, b, "Ended by "+actor.Name()+".", a.Now()); err != nil {
 		return BuildView{}, err
 	}
 	return a.buildView(ctx, actor, id)
@@ -271,7 +271,7 @@ func (a *Builds) ExtendBuild(ctx context.Context, actor app.Actor, id int64, by 
 
 func (a *Builds) extendBuild(ctx context.Context, actor app.Actor, b Build, by time.Duration) error {
 	if b.Cluster == "" || !b.State.Live() || b.State == app.BuildEnding {
-		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "It is " + string(b.State) + "."}
+		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "The build is " + string(b.State) + "."}
 	}
 	_, err := a.Leases.ExtendLease(ctx, actor, b.Cluster, template.LeaseRequest{By: by})
 	return err

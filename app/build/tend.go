@@ -159,10 +159,10 @@ func buildRetry(tries int) time.Duration {
 func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Time) (claimed bool, err error) {
 	switch {
 	case !b.EndAt.IsZero():
-		b.Over(app.BuildOver, "It ended while it waited for its turn.", now)
+		b.Over(app.BuildOver, "Ended while waiting in the queue.", now)
 		return false, nil
 	case !now.Before(b.WaitUntil):
-		b.Over(app.BuildFailed, cmp.Or("Its turn did not come in time. "+b.Words, ""), now)
+		b.Over(app.BuildFailed, cmp.Or("Timed out in the queue. "+b.Words, ""), now)
 		return false, nil
 	case now.Before(b.RetryAt):
 		b.DueAt = b.RetryAt
@@ -196,7 +196,7 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 		return true, nil
 	case e.Code == app.EConflict && e.Reason == "build_moved":
 		// There is no room, or something has happened to it meanwhile: then it is due anyway.
-		b.Words, b.DueAt = "It waits for its turn.", b.WaitUntil
+		b.Words, b.DueAt = "Waiting in the queue.", b.WaitUntil
 		return false, nil
 	case e.Code == app.EForbidden:
 		b.Over(app.BuildRefused, e.Advised(), now)
@@ -217,7 +217,7 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 			return false, err
 		}
 		if leaves {
-			b.Words = fmt.Sprintf("Waiting until the cluster %s of an earlier build is deleted.", b.Wanted.Cluster)
+			b.Words = fmt.Sprintf("Waiting for cluster %s of an earlier build to be deleted.", b.Wanted.Cluster)
 			b.RetryAt = now.Add(buildFirstRetry)
 			if b.RetryAt.After(b.WaitUntil) {
 				b.RetryAt = b.WaitUntil
@@ -245,7 +245,7 @@ func (a *Reconciler) leavesName(ctx context.Context, b *Build) (bool, error) {
 }
 
 // notApproved is why a request for a build's cluster is withdrawn that waited for too long, and why the build failed then.
-const notApproved = "It was not approved in the time that the build waits."
+const notApproved = "Not approved in time."
 
 // askedFor follows the request for a build's cluster. That it runs moves the build in the same transaction. moved says that
 // the store has done so already.
@@ -257,13 +257,13 @@ func (a *Reconciler) askedFor(ctx context.Context, d DueBuild, b *Build, now tim
 	if !q.Status.Open() {
 		switch {
 		case !b.EndAt.IsZero():
-			b.Over(app.BuildOver, "It ended while it waited for approvals.", now)
+			b.Over(app.BuildOver, "Ended while waiting for approval.", now)
 		case q.Status == cluster.RequestWithdrawn && q.Message == notApproved:
 			b.Over(app.BuildFailed, notApproved, now)
 		case q.Status == cluster.RequestDenied:
-			b.Over(app.BuildRefused, "It was denied: "+cmp.Or(q.Message, "no reason was given."), now)
+			b.Over(app.BuildRefused, "Denied: "+cmp.Or(q.Message, "no reason given."), now)
 		default:
-			b.Over(app.BuildRefused, cmp.Or(q.Message, "Its request was "+string(q.Status)+"."), now)
+			b.Over(app.BuildRefused, cmp.Or(q.Message, "The request was "+string(q.Status)+"."), now)
 		}
 		return false, nil
 	}
@@ -288,18 +288,18 @@ func (a *Reconciler) followBuild(ctx context.Context, d DueBuild, b *Build, now 
 	b.DueAt = time.Time{}
 	switch {
 	case c.Status == app.ClusterDeleted && b.State == app.BuildCreating && b.EndAt.IsZero():
-		b.Over(app.BuildFailed, cmp.Or(c.Message, "Its cluster was deleted before it was ready."), now)
+		b.Over(app.BuildFailed, cmp.Or(c.Message, "The cluster was deleted before it was ready."), now)
 	case c.Status == app.ClusterDeleted:
-		b.Over(app.BuildOver, "Its cluster is gone.", now)
+		b.Over(app.BuildOver, "The cluster was deleted.", now)
 	case !b.EndAt.IsZero():
 		b.Ending(app.BuildOver, "", now)
 	case b.State == app.BuildReady: // whatever is wrong with it now is for its owner to see
 	case c.Status == app.ClusterActive:
 		b.State, b.Words, b.ReadyAt, b.Tries = app.BuildReady, "", now, 0
 	case c.Status == app.ClusterFailed:
-		b.Ending(app.BuildFailed, cmp.Or(c.Message, "Its cluster could not be made."), now)
+		b.Ending(app.BuildFailed, cmp.Or(c.Message, "The cluster couldn't be created."), now)
 	case !now.Before(b.WaitUntil):
-		b.Ending(app.BuildFailed, "Its cluster was not ready in time.", now)
+		b.Ending(app.BuildFailed, "The cluster wasn't ready in time.", now)
 	default:
 		b.DueAt = b.WaitUntil
 	}

@@ -46,8 +46,8 @@ type BuildKey struct {
 }
 
 // errBuildToken says the same of hooks, builds and tokens that are not there.
-var errBuildToken = &app.Error{Code: app.EUnauthorized, Reason: "token", Message: "There is no such build, or the token is not its own.",
-	Hint: "A token is given with the answer to each signed delivery that is about the build."}
+var errBuildToken = &app.Error{Code: app.EUnauthorized, Reason: "token", Message: "The build doesn't exist, or the token belongs to another build.",
+	Hint: "The answer to each signed delivery for the build contains its token."}
 
 // buildOfToken returns the build that a token is for. It opens that one, and nothing else.
 func (a *Access) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error) {
@@ -87,7 +87,7 @@ func (a *Access) buildAccess(ctx context.Context, k BuildKey) (Build, app.Actor,
 	case why != "":
 		return d.Build, owner, &app.Error{Code: app.EForbidden, Message: why}
 	case d.Shown().State != app.BuildReady:
-		return d.Build, owner, &app.Error{Code: app.EConflict, Reason: "not_ready", Message: "The build's cluster is not ready; the build is " + string(d.Shown().State) + ".", Hint: "Wait for it."}
+		return d.Build, owner, &app.Error{Code: app.EConflict, Reason: "not_ready", Message: "The build's cluster isn't ready; the build is " + string(d.Shown().State) + ".", Hint: "Try again once it's ready."}
 	}
 	return d.Build, owner, nil
 }
@@ -107,7 +107,7 @@ func (a *Access) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error) 
 	if err != nil {
 		return BuildView{}, err
 	}
-	if err := a.Store.EndBuild(ctx, d.asOwner(), d.Build, "The build has said that it is done.", a.Now()); err != nil {
+	if err := a.Store.EndBuild(ctx, d.asOwner(), d.Build, "The build reported that it's done.", a.Now()); err != nil {
 		return BuildView{}, err
 	}
 	return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build)
@@ -120,7 +120,7 @@ func (a *Access) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration
 		return BuildView{}, err
 	}
 	if by <= 0 {
-		return BuildView{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "A build can only move its end further away.", Hint: "To give the cluster back, end the build."}
+		return BuildView{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "A build can only extend its lease.", Hint: "To delete the cluster, end the build."}
 	}
 	if err := a.Builds.extendBuild(ctx, owner, b, by); err != nil {
 		return BuildView{}, err

@@ -241,14 +241,14 @@ func (u ProviderUse) Refusal(provider string) *app.Error {
 		what = append(what, fmt.Sprintf("%d more", u.More))
 	}
 	if u.Orphans > 0 {
-		what = append(what, fmt.Sprintf("%d orphaned machines", u.Orphans))
+		what = append(what, humanize.Count(u.Orphans, "orphaned machine"))
 	}
 	if u.Unproven > 0 {
-		what = append(what, fmt.Sprintf("%d clusters of which it is not proven yet that nothing is left", u.Unproven))
+		what = append(what, humanize.Count(u.Unproven, "deleted cluster")+" without a final receipt")
 	}
 	return &app.Error{Code: app.EConflict, Reason: "in_use", Field: "provider",
-		Message: fmt.Sprintf("Provider %s is in use, so it can neither be taken out nor become another account: %s.", provider, strings.Join(what, "; ")),
-		Hint:    "Delete these first. Labels, zones, rate and provisioner can be changed at any time, and so can the values of secrets."}
+		Message: fmt.Sprintf("Provider %s is in use, so you can't delete it or change its account: %s.", provider, strings.Join(what, "; ")),
+		Hint:    "Delete these first. You can change labels, zones, rate, provisioner and the values of secrets at any time."}
 }
 
 // ProviderSecretName names the secret that holds a setting of an own provider, where no one has chosen another name: hetzner and

@@ -300,8 +300,8 @@ func (a *Service) CheckHost(c *apptemplate.Catalog, provider string, services, s
 		return nil
 	}
 	return &app.Error{Code: app.EForbidden, Reason: "host_access", Field: "provider",
-		Message: what + " is your tenant's own, and machines of provider " + provider + " are on Muster's own hosts, where it would be root.",
-		Hint:    "Choose another provider, or ask a superadmin to save or push it, or to allow it with --tenant-host-access."}
+		Message: what + " comes from your tenant, and would run as root on Muster's own hosts, where provider " + provider + " creates machines.",
+		Hint:    "Choose another provider, or ask a superadmin to save or push it, or to allow tenant content with --tenant-host-access."}
 }
 
 // bringsIn tells whether an image may have something run on the provider's host that no one who looks after the installation has put there.

@@ -124,7 +124,7 @@ func (a *Channels) UseChannel(ctx context.Context, actor app.Actor, c ChatChanne
 	}
 	switch {
 	case c.Host == "" && c.Guest == "":
-		return c, &app.Error{Code: app.ENotFound, Reason: "other_tenant", Message: "You look after neither this workspace nor that tenant."}
+		return c, &app.Error{Code: app.ENotFound, Reason: "other_tenant", Message: "You aren't an admin of this workspace or that tenant."}
 	case c.Tenant == w.Tenant:
 		if err := a.Store.DropChannel(ctx, actor, c.Kind, c.Team, c.Channel, c.At); err != nil && app.CodeOf(err) != app.ENotFound {
 			return c, err
@@ -145,7 +145,7 @@ func (a *Channels) ResetChannel(ctx context.Context, actor app.Actor, kind, team
 	if err := actor.Authorize("ResetChannel"); err != nil {
 		return err
 	}
-	none := app.Errorf(app.ENotFound, "The channel %s belongs to its workspace.", humanize.CutText(channel, 40))
+	none := app.Errorf(app.ENotFound, "Channel %s belongs to its workspace's tenant.", humanize.CutText(channel, 40))
 	c, err := a.Store.Channel(ctx, kind, team, channel)
 	if err != nil {
 		return err
@@ -183,10 +183,10 @@ func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p ChatAppr
 	}
 	switch {
 	case tenant != actor.Tenant && w.Tenant != actor.Tenant:
-		return app.Errorf(app.ENotFound, "This tenant has no channel %s.", humanize.CutText(p.Channel, 40))
+		return app.Errorf(app.ENotFound, "Channel %s isn't assigned to this tenant.", humanize.CutText(p.Channel, 40))
 	case tenant != actor.Tenant:
-		return &app.Error{Code: app.EForbidden, Reason: "other_tenant", Field: "channel", Message: "That channel does not speak for this tenant.",
-			Hint: "Choose one of a workspace of the tenant, or have the channel given to the tenant first."}
+		return &app.Error{Code: app.EForbidden, Reason: "other_tenant", Field: "channel", Message: "This channel belongs to another tenant.",
+			Hint: "Choose a channel in one of the tenant's workspaces, or assign the channel to the tenant first."}
 	}
 	return a.Store.SetApprovals(ctx, actor, p)
 }
@@ -195,8 +195,8 @@ func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p ChatAppr
 func checkChannel(id string) error {
 	ok := len(id) >= 2 && len(id) <= 40 && (id[0] == 'C' || id[0] == 'G') && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 	if !ok {
-		return &app.Error{Code: app.EInvalid, Field: "channel", Message: fmt.Sprintf("“%s” is not the id of a channel.", humanize.CutText(id, 40)),
-			Hint: "It looks like C024BE91L, and stands at the foot of the channel's details."}
+		return &app.Error{Code: app.EInvalid, Field: "channel", Message: fmt.Sprintf("Invalid channel ID “%s”.", humanize.CutText(id, 40)),
+			Hint: "Find the ID, such as C024BE91L, at the bottom of the channel's details."}
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ const chatServer = "chat"
 func (a *Tokens) ChatTokens(ctx context.Context, kind, team string) (ChatTokens, error) {
 	t, err := a.Store.WorkspaceTokens(ctx, kind, team)
 	if app.CodeOf(err) == app.ENotFound {
-		err = &app.Error{Code: app.ECredentials, Reason: "no_token", Message: "There is no token for this workspace.", Hint: "An admin has to install Muster there (again)."}
+		err = &app.Error{Code: app.ECredentials, Reason: "no_token", Message: "This workspace has no token.", Hint: "Ask an admin to install Muster in the workspace again."}
 	}
 	return t, err
 }
@@ -75,7 +75,7 @@ func (a *Tokens) RefreshChatTokens(ctx context.Context, kind, team, holder strin
 	if app.CodeOf(err) == app.ECredentials {
 		w, e := a.Store.Workspace(ctx, kind, team, "")
 		if e == nil {
-			e = a.Store.EndWorkspace(ctx, app.System(w.Tenant, chatServer), kind, team, t.Version, ChatBroken, "Its token could not be refreshed.", a.Now())
+			e = a.Store.EndWorkspace(ctx, app.System(w.Tenant, chatServer), kind, team, t.Version, ChatBroken, "The token couldn't be refreshed.", a.Now())
 		}
 		if e != nil {
 			return t, e

@@ -165,15 +165,15 @@ func (w ChatWorkspace) CheckWorkspace(who app.Actor) error {
 	if w.Tenant == who.Tenant || w.State == ChatRemoved {
 		return nil
 	}
-	return &app.Error{Code: app.EConflict, Reason: "other_tenant", Message: fmt.Sprintf("The workspace %q was installed by another tenant.", w.Name),
-		Hint: "Its admins can remove it there first, or give you a channel of it."}
+	return &app.Error{Code: app.EConflict, Reason: "other_tenant", Message: fmt.Sprintf("Workspace %q belongs to another tenant.", w.Name),
+		Hint: "That tenant's admins can remove it first, or assign one of its channels to you."}
 }
 
 // own returns a workspace of the actor's tenant; of others nothing is told.
 func (a *Workspaces) ownWorkspace(ctx context.Context, actor app.Actor, kind, team string) (ChatWorkspace, error) {
 	w, err := a.Store.Workspace(ctx, kind, team, "")
 	if err == nil && w.Tenant != actor.Tenant {
-		err = app.Errorf(app.ENotFound, "There is no workspace %q in this tenant.", humanize.CutText(team, 40))
+		err = app.Errorf(app.ENotFound, "Workspace %q doesn't exist in this tenant.", humanize.CutText(team, 40))
 	}
 	return w, err
 }
@@ -202,9 +202,9 @@ func (a *Workspaces) RemoveWorkspace(ctx context.Context, actor app.Actor, kind,
 		return err
 	}
 	if w.Fixed {
-		return &app.Error{Code: app.EConflict, Reason: "fixed", Message: "The token of this workspace is a setting of the servers.", Hint: "Take SLACK_BOT_TOKEN out of their environment."}
+		return &app.Error{Code: app.EConflict, Reason: "fixed", Message: "This workspace's token comes from the servers' environment.", Hint: "Remove SLACK_BOT_TOKEN from the environment."}
 	}
-	return a.Store.EndWorkspace(ctx, actor, kind, team, 0, ChatRemoved, "It was removed by "+actor.Name()+".", a.Now())
+	return a.Store.EndWorkspace(ctx, actor, kind, team, 0, ChatRemoved, "Removed by "+actor.Name()+".", a.Now())
 }
 
 // A channel that is given to a tenant belongs to it as soon as an admin of that tenant and one of the workspace's want it; superadmins

@@ -52,7 +52,7 @@ func (a *AuditLog) NoteRefusal(ctx context.Context, r Refusal) {
 	}
 	detail := app.AsError(r.Why).Reason
 	if left > 0 {
-		detail += fmt.Sprintf(" (%d more were left out in the minute before)", left)
+		detail += fmt.Sprintf(" (%d more in the previous minute not listed)", left)
 	}
 	d := actor.Deed(a.Now(), "refused", r.What, detail)
 	if d.Who == "" {

@@ -131,9 +131,9 @@ func (l IdentityLink) Unusable(now time.Time) error { return l.usable(now) }
 func (l IdentityLink) usable(now time.Time) error {
 	switch {
 	case !l.UsedAt.IsZero():
-		return &app.Error{Code: app.EConflict, Reason: "used", Message: "This link was used already.", Hint: "Ask for a new one where you got it, if you still need one."}
+		return &app.Error{Code: app.EConflict, Reason: "used", Message: "This link has already been used.", Hint: "Request a new link where you got this one."}
 	case !now.Before(l.ExpiresAt):
-		return &app.Error{Code: app.EConflict, Reason: "expired", Message: fmt.Sprintf("This link is too old: it could be used for %d minutes.", LinkLife/time.Minute), Hint: "Ask for a new one where you got it."}
+		return &app.Error{Code: app.EConflict, Reason: "expired", Message: fmt.Sprintf("This link has expired: links are valid for %s.", humanize.Duration(LinkLife)), Hint: "Request a new link where you got this one."}
 	}
 	return nil
 }
@@ -141,12 +141,12 @@ func (l IdentityLink) usable(now time.Time) error {
 // Taken says that the identity belongs to an account, seen by an actor: nil where it is the actor's own. Of other tenants
 // nothing is told.
 func (i Identity) Taken(by app.Actor) error {
-	e := &app.Error{Code: app.EConflict, Reason: "taken", Message: fmt.Sprintf("%s is linked to %s already.", humanize.Upper(i.Label), i.User),
-		Hint: "They can remove that on their account page, or an admin of the tenant can."}
+	e := &app.Error{Code: app.EConflict, Reason: "taken", Message: fmt.Sprintf("%s is already linked to %s.", humanize.Upper(i.Label), i.User),
+		Hint: "That user, or an admin of the tenant, can remove the link on the account page."}
 	switch {
 	case i.Tenant != by.Tenant:
-		e.Message = fmt.Sprintf("%s is linked to an account of another tenant already.", humanize.Upper(i.Label))
-		e.Hint = "Sign in there and remove that on the account page first."
+		e.Message = fmt.Sprintf("%s is already linked to an account in another tenant.", humanize.Upper(i.Label))
+		e.Hint = "Sign in there and remove the link on the account page first."
 	case i.User == by.User:
 		return nil
 	}
@@ -158,7 +158,7 @@ func (i Identity) Taken(by app.Actor) error {
 func (a *Links) ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error) {
 	_, u, err := a.Store.Identity(ctx, kind, external)
 	if app.CodeOf(err) == app.ENotFound {
-		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You are not linked to an account of Muster yet.", Hint: "Ask for a link, open it, and confirm it there."}
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You aren't linked to a Muster account yet.", Hint: "Request a link, open it and confirm."}
 	}
 	if err != nil {
 		return app.Actor{}, err

@@ -64,7 +64,7 @@ func (t Token) Expired(now time.Time) bool { return !t.ExpiresAt.IsZero() && !no
 func (a *Tokens) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
 	u, t, err := a.Store.UserOfToken(ctx, HashToken(token))
 	if app.CodeOf(err) == app.ENotFound {
-		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Message: "This token is not valid (any more).", Hint: "Sign in again or make a new token."}
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Message: "This token is invalid or was revoked.", Hint: "Sign in again, or create a new token."}
 	}
 	if err != nil {
 		return app.Actor{}, err
@@ -74,7 +74,7 @@ func (a *Tokens) ActorOfToken(ctx context.Context, token, from string) (app.Acto
 	case u.Disabled():
 		return app.Actor{}, errDisabled()
 	case t.Expired(now):
-		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "This token has expired.", Hint: "Make a new one."}
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "This token has expired.", Hint: "Create a new token."}
 	}
 	if now.Sub(t.UsedAt) >= seenEvery {
 		// That it cannot be noted keeps no one from working, nor for long.
@@ -109,7 +109,7 @@ func (a *Tokens) EndToken(ctx context.Context, actor app.Actor) (Token, error) {
 	}
 	i := slices.IndexFunc(own, func(t Token) bool { return actor.Token != "" && t.Label == actor.Token })
 	if i < 0 {
-		return Token{}, &app.Error{Code: app.ENotFound, Message: "You did not come by a token of your own."}
+		return Token{}, &app.Error{Code: app.ENotFound, Message: "This request didn't use one of your own tokens."}
 	}
 	return own[i], a.Store.RevokeToken(ctx, actor, actor.Tenant, own[i].ID, a.Now())
 }

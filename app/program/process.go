@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"muster/app/humanize"
 )
 
 // Limits of what a program may write.
@@ -163,7 +165,7 @@ func (p *Process) Fate(otherwise string) error {
 	defer t.Stop()
 	select {
 	case <-p.exited:
-		return fmt.Errorf("it ended (%s)", p.cmd.ProcessState)
+		return fmt.Errorf("the program exited (%s)", p.cmd.ProcessState)
 	case <-t.C:
 		return errors.New(otherwise)
 	}
@@ -182,10 +184,10 @@ func (p *Process) read(from io.Reader, h Handler) {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		h.Over(fmt.Errorf("it wrote a line of more than %d MiB", longestLine>>20))
+		h.Over(fmt.Errorf("the program wrote a line longer than %s", humanize.Bytes(longestLine)))
 		return
 	}
-	h.Over(p.Fate("it closed its output"))
+	h.Over(p.Fate("the program closed its output"))
 }
 
 func listen(from io.Reader, log func(string)) {

@@ -163,11 +163,11 @@ func chooseCommon(automator string, all []template.ResourceRef) (refs []template
 		}
 	}
 	if len(same) > 0 {
-		notes = append(notes, fmt.Sprintf("Actions of %s that name no resource do not get what has the name of another one: %s. Push it under another name, or name what each action needs.",
+		notes = append(notes, fmt.Sprintf("Actions of %s that name no resource don't receive those whose name is used twice: %s. Push them under other names, or name the resources that each action needs.",
 			automator, firstFew(same)))
 	}
 	if len(more) > 0 {
-		notes = append(notes, fmt.Sprintf("Actions of %s that name no resource get at most %d, so they do not get %s. Put what belongs together into one archive, or name what each action needs.",
+		notes = append(notes, fmt.Sprintf("Actions of %s that name no resource receive at most %d, so not %s. Put related files into one archive, or name the resources that each action needs.",
 			automator, maxCommonRefs, firstFew(more)))
 	}
 	return refs, notes
@@ -241,10 +241,10 @@ func CheckRefs(types []template.ResourceType, automator string, refs []template.
 		return &app.Error{Code: app.EInvalid, Reason: "resource", Message: message, Hint: hint}
 	}
 	if len(refs) > maxActionRefs {
-		return wrong(fmt.Sprintf("An action has at most %d resources, not %d.", maxActionRefs, len(refs)), "Put what belongs together into one archive.")
+		return wrong(fmt.Sprintf("An action can have at most %d resources, not %d.", maxActionRefs, len(refs)), "Put related files into one archive.")
 	}
 	if len(refs) > 0 && len(types) == 0 {
-		return wrong("The automator "+automator+" has no resources.", "")
+		return wrong("Automator "+automator+" doesn't use resources.", "")
 	}
 	seen := map[string]bool{}
 	for _, r := range refs {
@@ -253,10 +253,10 @@ func CheckRefs(types []template.ResourceType, automator string, refs []template.
 			for i, t := range types {
 				names[i] = t.Name
 			}
-			return wrong(fmt.Sprintf("The automator %s has no resources of the type %q.", automator, r.Type), "It has "+humanize.And(names)+".")
+			return wrong(fmt.Sprintf("Automator %s has no resource type %q.", automator, r.Type), "Use "+humanize.Or(names)+".")
 		}
 		if seen[r.Name] {
-			return wrong(fmt.Sprintf("%s is named twice; on the node both would have the same place.", r.Name), "Give one of them another name.")
+			return wrong(fmt.Sprintf("%s is listed twice, and both would use the same path on the node.", r.Name), "Push one of the two under another name.")
 		}
 		seen[r.Name] = true
 	}

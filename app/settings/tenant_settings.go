@@ -222,8 +222,8 @@ type TenantFiles interface {
 
 // TenantMoved is what Together returns where the mark is another one.
 func TenantMoved() error {
-	return &app.Error{Code: app.EConflict, Reason: "tenant_moved", Field: "as_of", Message: "The settings of the tenant were changed by somebody else meanwhile.",
-		Hint: "Look at what the file would do now, and import it then."}
+	return &app.Error{Code: app.EConflict, Reason: "tenant_moved", Field: "as_of", Message: "Someone else has changed the tenant's settings since your preview.",
+		Hint: "Preview the import again, then import."}
 }
 
 // quotaName names a quota in a file.
@@ -241,5 +241,5 @@ func parseQuotaName(key string) (policy.Quota, error) {
 	case policy.QuotaTenant, policy.QuotaEachUser, policy.QuotaGroup, policy.QuotaUser:
 		return q, nil
 	}
-	return q, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%.70q is not whose quota it can be.", key), Hint: `Write tenant, each_user, group/NAME or user/NAME.`}
+	return q, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("Invalid quota subject %.70q.", key), Hint: `Use tenant, each_user, group/NAME or user/NAME.`}
 }

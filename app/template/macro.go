@@ -175,7 +175,7 @@ func (s *macroSyntax) at(path string) *app.Error {
 	}
 	return &app.Error{
 		Code: app.EInvalid, Reason: "macro", Field: path, Hint: s.hint,
-		Message: fmt.Sprintf("In %s, %q between two %% signs is not a macro: %s.", place, shown, s.what),
+		Message: fmt.Sprintf("In %s, %q between two %% signs isn't a macro: %s.", place, shown, s.what),
 	}
 }
 
@@ -207,9 +207,9 @@ func (m *MacroConfig) Check(nodesWith func(service string) int) error {
 func (m *macro) beyond(path string, have int) *app.Error {
 	return &app.Error{
 		Code: app.EConflict, Reason: "incomplete", Field: path,
-		Message: fmt.Sprintf("%s in %s means node number %d of those with %s, but there %s.",
+		Message: fmt.Sprintf("%s in %s names node %d with %s, but there %s.",
 			m.source, placeOr(path), m.index+1, m.Service, countOf(have)),
-		Hint: fmt.Sprintf("Indexes count from 0: take a smaller one, or let %d nodes have %s.", m.index+1, m.Service),
+		Hint: fmt.Sprintf("Indexes start at 0: use a smaller one, or place %[2]s on %[1]d nodes.", m.index+1, m.Service),
 	}
 }
 

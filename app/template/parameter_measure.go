@@ -20,7 +20,7 @@ func (t ParameterType) noun() string {
 	case ParameterSize:
 		return "a size such as 512M or 10G"
 	case ParameterDuration:
-		return "a length of time such as 30s, 10m, 8h or 3d"
+		return "a duration such as 30s, 10m, 8h or 3d"
 	}
 	return "a " + string(t)
 }

@@ -101,4 +101,4 @@ func (p Person) IsFor(r app.ClusterReader) bool {
 }
 
 // AskBetweenBatches is what a person is asked between batches where no other words are given.
-const AskBetweenBatches = "Look at what was changed so far. May the next batch follow?"
+const AskBetweenBatches = "Check the changes so far. Continue with the next batch?"

@@ -166,7 +166,7 @@ func CheckSize(size int) error {
 	if size >= 0 && size <= MaxNodes {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: fmt.Sprintf("A cluster has 1 to %d nodes, not %d.", MaxNodes, size), Hint: "Ask for fewer nodes, or for several clusters."}
+	return &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: fmt.Sprintf("A cluster can have 1 to %d nodes, not %d.", MaxNodes, size), Hint: "Choose fewer nodes, or create several clusters."}
 }
 
 // Preference chooses among the layouts that satisfy every constraint.

@@ -39,7 +39,7 @@ func (t *Template) text() string { return CatalogText(t) }
 func CatalogText(entry any) string {
 	b, err := json.Marshal(entry)
 	if err != nil {
-		panic("app: a catalog holds only plain values: " + err.Error())
+		panic("app: writing a catalog value: " + err.Error())
 	}
 	return string(b)
 }
@@ -85,7 +85,7 @@ func Flatten(text string) (map[string]string, error) {
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("a kept catalog entry: %w", err)
+		return nil, fmt.Errorf("a stored catalog entry: %w", err)
 	}
 	out := map[string]string{}
 	flattenInto(out, "", v)

@@ -190,6 +190,6 @@ func (a *Service) Redeliver(ctx context.Context, actor app.Actor, hook string, i
 
 // TestNotice is what a test says.
 func TestNotice(tenant string, at time.Time) app.Notice {
-	return app.Notice{At: at, Tenant: tenant, Kind: app.NoticeTest, Title: "This is a test", About: app.Subject{Kind: app.SubjectNotices},
-		Text: "Muster reaches you: somebody asked for a test of this hook. Nothing has happened, and nothing is to be done."}
+	return app.Notice{At: at, Tenant: tenant, Kind: app.NoticeTest, Title: "Test notification", About: app.Subject{Kind: app.SubjectNotices},
+		Text: "This webhook works. It's a test; no action is needed."}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"muster/app/file/catalog/form"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -231,7 +232,7 @@ func (r *sourceReader) read() {
 		case err != nil && name == ".":
 			return err
 		case err != nil:
-			r.problem(name, form.SeverityError, "cannot be read: "+reason(err), "")
+			r.problem(name, form.SeverityError, "can't be read: "+reason(err), "")
 			return nil
 		case name != "." && strings.HasPrefix(d.Name(), "."):
 			if d.IsDir() {
@@ -247,13 +248,13 @@ func (r *sourceReader) read() {
 	case errors.Is(err, errEnough):
 		r.problem("", form.SeverityError, fmt.Sprintf("has more than %d catalog files", maxFiles), "is this the right directory?")
 	case err != nil:
-		r.problem("", form.SeverityError, "cannot be read: "+reason(err), "")
+		r.problem("", form.SeverityError, "can't be read: "+reason(err), "")
 	case len(r.entries) == 0 && r.out.Errors == 0:
 		hint := ""
 		if len(r.loose) > 0 {
 			hint = "Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates"
 		}
-		r.problem("", form.SeverityWarning, "there is no catalog entry here", hint)
+		r.problem("", form.SeverityWarning, "contains no catalog entries", hint)
 	}
 }
 
@@ -295,7 +296,7 @@ func (r *sourceReader) file(name string, self string) error {
 	}
 	data, err := r.bytes(name)
 	if err != nil {
-		r.problem(name, form.SeverityError, "cannot be read: "+reason(err), "")
+		r.problem(name, form.SeverityError, "can't be read: "+reason(err), "")
 		return nil
 	}
 	p := parse(data)
@@ -314,7 +315,7 @@ func (r *sourceReader) keep(e *form.Entry) {
 		at := e.At("name")
 		r.out.Add(form.Problem{
 			Origin: template.Origin{File: e.File, Line: at.Line}, Column: at.Column, Severity: form.SeverityError,
-			Message: fmt.Sprintf("%s is there twice; the first is at %s", e.Key, template.Origin{File: first.File, Line: first.At("name").Line}),
+			Message: fmt.Sprintf("%s is defined twice, first at %s", e.Key, template.Origin{File: first.File, Line: first.At("name").Line}),
 		})
 		return
 	}
@@ -328,7 +329,7 @@ func (r *sourceReader) bytes(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
+		return nil, errors.New("not a regular file")
 	}
 	f, err := r.source.FS.Open(name)
 	if err != nil {
@@ -337,7 +338,7 @@ func (r *sourceReader) bytes(name string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
 	if err == nil && len(data) > maxFileSize {
-		err = fmt.Errorf("it is larger than %d MiB", maxFileSize>>20)
+		err = fmt.Errorf("larger than %s", humanize.Bytes(maxFileSize))
 	}
 	return data, err
 }

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"muster/app/catalog"
 	"muster/app/file/catalog/form"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -19,7 +20,7 @@ func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []ca
 		s.file(f)
 		if len(s.list) > catalog.MaxCatalogEntries {
 			s.out.Add(form.Problem{Origin: template.Origin{File: f.Name}, Severity: form.SeverityError,
-				Message: fmt.Sprintf("there are more than %d entries", catalog.MaxCatalogEntries)})
+				Message: fmt.Sprintf("at most %d entries are allowed", catalog.MaxCatalogEntries)})
 			break
 		}
 	}
@@ -154,18 +155,18 @@ func (s *splitter) native(f catalog.CatalogFile) {
 			s.out.Add(p)
 		}
 		if out.Errors == 0 {
-			s.problem(f.Name, c.line+1, "", "this is no catalog entry")
+			s.problem(f.Name, c.line+1, "", "not a catalog entry")
 		}
 	}
 }
 
 func (s *splitter) add(t catalog.CatalogText, line int) {
 	if len(t.Text) > catalog.MaxCatalogText {
-		s.problem(t.File, line, "", "%s has more than %d KiB", form.Key{Kind: form.Kind(t.Kind), Name: t.Name}, catalog.MaxCatalogText>>10)
+		s.problem(t.File, line, "", "%s is larger than %s", form.Key{Kind: form.Kind(t.Kind), Name: t.Name}, humanize.Bytes(catalog.MaxCatalogText))
 		return
 	}
 	if first, twice := s.first[t.CatalogKey]; twice {
-		s.problem(t.File, line, "", "%s is there twice; the first is in %s", form.Key{Kind: form.Kind(t.Kind), Name: t.Name},
+		s.problem(t.File, line, "", "%s is defined twice, first in %s", form.Key{Kind: form.Kind(t.Kind), Name: t.Name},
 			template.Origin{File: first.File, Line: first.Line + 1})
 		return
 	}

@@ -54,8 +54,8 @@ func openFile(_ context.Context, u *url.URL) (place, error) {
 	}
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		e := cloudurl.Invalid("There is no directory %s.", dir)
-		e.Hint, e.Err = "Make it, or add create_dir=true to the URL.", err
+		e := cloudurl.Invalid("Directory %s doesn't exist.", dir)
+		e.Hint, e.Err = "Create the directory, or add create_dir=true to the URL.", err
 		return nil, e
 	}
 	if err != nil {

@@ -228,7 +228,7 @@ func (b buildCallbacks) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) 
 			WHERE id = ? AND holder = ? AND attempts = ? AND outcome = 'waiting' RETURNING build, kind`,
 			string(outcome), ended, next, e.Status, e.Took.Microseconds(), string(code), text, e.Delivery, e.Holder, e.Attempt).Scan(&build, &kind)
 		if db.IsNoRows(err) {
-			return app.Errorf(app.EStale, "Callback %d is not this server's any more.", e.Delivery)
+			return app.Errorf(app.EStale, "Another server has taken over callback %d.", e.Delivery)
 		}
 		if err != nil {
 			return db.Wrapped(err)

@@ -88,7 +88,7 @@ func LoadOperations(t *db.Tx, ids []int64) (ops []ledger.Operation, err error) {
 func ReadOperation(t *db.Tx, id int64) (ledger.Operation, error) {
 	ops, err := LoadOperations(t, []int64{id})
 	if err == nil && len(ops) == 0 {
-		err = app.Errorf(app.ENotFound, "There is no operation %d.", id)
+		err = app.Errorf(app.ENotFound, "Operation %d doesn't exist.", id)
 	}
 	if err != nil {
 		return ledger.Operation{}, err

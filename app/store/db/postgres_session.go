@@ -53,7 +53,7 @@ func newPostgresSession(c *pgx.ConnConfig) *postgresSession {
 }
 
 // errUndone says that a transaction is known not to have happened.
-var errUndone = errors.New("the database was lost before the commit")
+var errUndone = errors.New("the connection to the database was lost before the commit")
 
 func (s *postgresSession) again(err error) bool {
 	var pg *pgconn.PgError

@@ -52,8 +52,8 @@ type Outcome struct {
 // everyone has to sign in again.
 func Restore(ctx context.Context, where string, r Restored) (Outcome, error) {
 	if r.Migration > newest() {
-		return Outcome{}, &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup was made by a newer Muster (migration %d), and this one knows %d only.", r.Migration, newest()),
-			Hint: "Restore it with that version, or a newer one."}
+		return Outcome{}, &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup was made by a newer Muster (migration %d; this version knows %d).", r.Migration, newest()),
+			Hint: "Restore the backup with that version, or a newer one."}
 	}
 	if isPostgres(where) {
 		return restorePostgres(ctx, where, r)
@@ -129,8 +129,8 @@ func syncDir(dir string) error {
 }
 
 func notEmpty(where string) error {
-	return &app.Error{Code: app.EConflict, Reason: "not_empty", Message: "There is an installation already in " + where + ".",
-		Hint: "A backup goes into an empty place only. Name another data directory or database, or move away what is there: see docs/runbooks.md."}
+	return &app.Error{Code: app.EConflict, Reason: "not_empty", Message: "An installation already exists in " + where + ".",
+		Hint: "Restore into an empty data directory or database, or move the existing one away: see docs/runbooks.md."}
 }
 
 func loadSQLite(ctx context.Context, file string, r Restored) (out Outcome, err error) {
@@ -208,7 +208,7 @@ func load(ctx context.Context, db beginner, words dialect, r Restored, open func
 }
 
 func badBackup(why string) error {
-	return &app.Error{Code: app.EInvalid, Reason: "bad_backup", Message: "The backup is not one that this program made: " + why + "."}
+	return &app.Error{Code: app.EInvalid, Reason: "bad_backup", Message: "This program didn't make this backup: " + why + "."}
 }
 
 // sameTables compares the tables of a backup with those of the same migration here.
@@ -216,10 +216,10 @@ func sameTables(theirs, ours []Table) error {
 	for _, t := range theirs {
 		i := slices.IndexFunc(ours, func(o Table) bool { return o.Name == t.Name })
 		if i < 0 {
-			return badBackup(fmt.Sprintf("it has a table %.60q", t.Name))
+			return badBackup(fmt.Sprintf("unknown table %.60q", t.Name))
 		}
 		if !slices.Equal(t.Columns, ours[i].Columns) {
-			return badBackup("its table " + t.Name + " has other columns")
+			return badBackup("table " + t.Name + " has different columns")
 		}
 	}
 	for _, o := range ours {

@@ -171,7 +171,7 @@ func (w *rewinder) marks(*Outcome) error {
 	var id string
 	switch err := w.moment.QueryRowContext(w.ctx, `SELECT value FROM settings WHERE name = 'installation'`).Scan(&id); {
 	case IsNoRows(err):
-		return badBackup("it names no installation")
+		return badBackup("the installation's ID is missing")
 	case err != nil:
 		return Wrapped(err)
 	}

@@ -253,7 +253,7 @@ var (
 	// errBroken says that the transaction itself cannot go on.
 	errBroken = errors.New("transaction broken")
 	// errUnknown says that no one can tell whether a commit has happened.
-	errUnknown = errors.New("it is not known whether the commit has happened")
+	errUnknown = errors.New("unknown whether the commit happened")
 )
 
 // Tx is a transaction under way. Its note gathers what to tell others after the commit.

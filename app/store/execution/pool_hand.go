@@ -83,7 +83,7 @@ func moveResources(t *db.Tx, now time.Time, c app.Cluster, n app.Node, intent st
 
 // endHanded ends the cluster in which the machine stood, but for the key.
 func endHanded(t *db.Tx, now time.Time, c app.Cluster, from string, n app.Node) error {
-	proof := fmt.Sprintf("Its machine %s was handed out to node %s of cluster %s.", n.MachineID, n.Name, c.ID)
+	proof := fmt.Sprintf("Machine %s was assigned to node %s of cluster %s.", n.MachineID, n.Name, c.ID)
 	for _, q := range []struct {
 		query string
 		args  []any

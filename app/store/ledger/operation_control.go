@@ -134,7 +134,7 @@ func whatFailed(t *db.Tx, id int64) (string, error) {
 	err := t.Row(`SELECT step, error, (SELECT count(*) FROM steps WHERE operation = ? AND state = 'failed')
 		FROM steps WHERE operation = ? AND state = 'failed' ORDER BY ended_at, idx LIMIT 1`, id, id).Scan(&first, &text, &n)
 	if db.IsNoRows(err) {
-		return "The operation ended before all of its steps were done.", nil
+		return "The operation ended before all its steps were done.", nil
 	}
 	if err != nil {
 		return "", err

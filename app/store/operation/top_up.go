@@ -74,8 +74,8 @@ func (s *Store) SetTopUp(ctx context.Context, c operation.TopUpChange) error {
 			return err
 		}
 		if u == nil {
-			return &app.Error{Code: app.EConflict, Reason: "nothing_missing", Message: fmt.Sprintf("Cluster %q has all the nodes that were asked for.", cluster.Name),
-				Hint: "Resize it to have more."}
+			return &app.Error{Code: app.EConflict, Reason: "nothing_missing", Message: fmt.Sprintf("Cluster %q has all the requested nodes.", cluster.Name),
+				Hint: "To add more, resize the cluster."}
 		}
 		idle, err := idle(t, cluster)
 		if err != nil {
@@ -86,8 +86,8 @@ func (s *Store) SetTopUp(ctx context.Context, c operation.TopUpChange) error {
 		case c.Off:
 			off = 1
 		case c.Now && !idle:
-			return &app.Error{Code: app.EConflict, Reason: "cluster_" + string(cluster.Status), Message: fmt.Sprintf("Cluster %q is %s, so nothing can be asked for now.", cluster.Name, cluster.Status),
-				Hint: "Try again when it is active."}
+			return &app.Error{Code: app.EConflict, Reason: "cluster_" + string(cluster.Status), Message: fmt.Sprintf("Cluster %q is %s, so it can't be backfilled now.", cluster.Name, cluster.Status),
+				Hint: "Try again when the cluster is active."}
 		case c.Now:
 			due, tries = db.Micros(c.At), 0
 		case idle && u.Off:

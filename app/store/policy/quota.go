@@ -78,7 +78,7 @@ func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope apppolicy.
 			return err
 		}
 		if before == nil {
-			return app.Errorf(app.ENotFound, "There is no quota for %s.", quotaObject(scope, name))
+			return app.Errorf(app.ENotFound, "No quota is set for %s.", quotaObject(scope, name))
 		}
 		if err := t.Exec(`DELETE FROM quotas WHERE tenant = ? AND scope = ? AND name = ?`, who.Tenant, string(scope), name); err != nil {
 			return err

@@ -218,7 +218,7 @@ func request(t *db.Tx, tenant string, id int64) (cluster.Request, error) {
 
 func requestError(err error, id int64) error {
 	if db.IsNoRows(err) {
-		return app.Errorf(app.ENotFound, "There is no request %d.", id)
+		return app.Errorf(app.ENotFound, "Request %d doesn't exist.", id)
 	}
 	return fmt.Errorf("store: request %d: %w", id, err)
 }

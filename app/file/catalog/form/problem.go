@@ -108,7 +108,7 @@ func (r *Reporter) Sorted() Problems {
 	if len(r.List) == MaxProblems {
 		return append(slices.Clip(r.List), Problem{
 			Severity: SeverityError,
-			Message:  fmt.Sprintf("there are %d problems or more; only the first ones that were met are listed", MaxProblems),
+			Message:  fmt.Sprintf("%d problems or more; only the first ones found are listed", MaxProblems),
 		})
 	}
 	return r.List
