@@ -252,7 +252,7 @@ func TestLeaseIsMoved(t *testing.T) {
 	if a := s.post("/clusters/"+id+"/lease", url.Values{"until": {"2030-05-02T18:30"}}); a.status != http.StatusSeeOther || !f.moved[1].Until.Equal(time.Date(2030, 5, 2, 18, 30, 0, 0, time.UTC)) {
 		t.Errorf("the date: %d %+v", a.status, f.moved)
 	}
-	s.post("/clusters/"+id+"/lease", url.Values{"until": {"tomorrow"}}).reads(http.StatusUnprocessableEntity, `"tomorrow" is not a moment.`)
+	s.post("/clusters/"+id+"/lease", url.Values{"until": {"tomorrow"}}).reads(http.StatusUnprocessableEntity, `Invalid time "tomorrow".`)
 	s.post("/clusters/"+id+"/lease", url.Values{"by": {"200h"}}).reads(http.StatusUnprocessableEntity, "at most 3 d, until 4 May 2030")
 	s.post("/clusters/"+id+"/lease", url.Values{"forever": {"yes"}}).reads(http.StatusUnprocessableEntity, "for ever")
 	// A page of another site cannot press the button, and looking at an address does not either.

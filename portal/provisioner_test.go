@@ -32,7 +32,7 @@ func (f *staffed) Provisioners(_ context.Context, a app.Actor) ([]app.Provisione
 
 func (f *staffed) DrainProvisioner(_ context.Context, _ app.Actor, name string) (int, error) {
 	if name != "aaa" && name != "h1" {
-		return 0, app.Errorf(app.ENotFound, "There is no provisioner %q.", name)
+		return 0, app.Errorf(app.ENotFound, "Provisioner %q doesn't exist.", name)
 	}
 	f.drained = append(f.drained, name)
 	return 1, nil

@@ -244,7 +244,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	if n := bob.get("/clusters").text(); !strings.Contains(n, "Requests 1") {
 		t.Errorf("the menu does not say that one waits: %.200s", n)
 	}
-	o.at("vic").get(page).reads(404, "There is no request 1.")
+	o.at("vic").get(page).reads(404, "Request 1 doesn't exist.")
 
 	// A mistake is said beside the form, and what was typed stays.
 	form := bob.get(page)

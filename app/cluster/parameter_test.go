@@ -32,7 +32,7 @@ func TestValuesOfParameters(t *testing.T) {
 		{"a long text", text, "abcdef", nil, nil, "more than 5 letters"},
 		{"a text of another form", text, "ab1", nil, nil, "right form"},
 		{"the whole must fit", text, "ab c", nil, nil, "right form"},
-		{"a number for a text", text, 7, nil, nil, "a text is wanted"},
+		{"a number for a text", text, 7, nil, nil, "must be text"},
 		{"a secret in a text", template.Parameter{Type: template.ParameterText}, "x ${secret:A}", nil, nil, "only the catalog may do"},
 		{"a zero byte", template.Parameter{Type: template.ParameterText}, "a\x00", nil, nil, "readable"},
 		{"a huge text", template.Parameter{Type: template.ParameterText}, strings.Repeat("x", 5000), nil, nil, "longer than 4096"},

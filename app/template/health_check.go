@@ -115,9 +115,9 @@ func (h *HealthCheck) Check() error {
 	case len(h.Command) > maxHealthCommand || strings.ContainsRune(h.Command, 0):
 		return wrong("command", "install a script and run it", "the command must be at most %d bytes, with no NUL bytes", maxHealthCommand)
 	case h.Timeout > MaxHealthTimeout:
-		return wrong("timeout", "", "the timeout must be at most %s", humanize.Duration(MaxHealthTimeout))
+		return wrong("timeout", "", "the timeout must be at most %s", humanize.DurationField(MaxHealthTimeout))
 	case h.Wait > maxHealthWait:
-		return wrong("wait", "", "the wait must be at most %s", humanize.Duration(maxHealthWait))
+		return wrong("wait", "", "the wait must be at most %s", humanize.DurationField(maxHealthWait))
 	case h.Failures > maxHealthFailures:
 		return wrong("failures", "", "failures must be at most %d", maxHealthFailures)
 	}

@@ -98,12 +98,12 @@ type outer struct {
 func TestPlacesOfDeepMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"list:\n- name: a\n- nam: b\n":                  `f.yaml:3:3: list[1].nam: Unknown field "nam". Did you mean name?`,
-		"list:\n- name: a\n  wait: soon\n":              "f.yaml:3:9: list[0].wait: This must be a length of time, such as 30m, 8h or 2d.",
+		"list:\n- name: a\n  wait: soon\n":              "f.yaml:3:9: list[0].wait: This must be a duration, such as 30m, 8h or 2d.",
 		"list:\n- name: a\n  at: soon\n":                `f.yaml:3:7: list[0].at: "soon" isn't a date and time such as 2026-01-31T15:04:05Z.`,
 		"any: {a: [1, {b: &x 1}]}\n":                    "f.yaml:1:18: any.a[1].b: Anchors and aliases aren't supported here: write the value itself.",
 		"any: {a: {<<: {b: 1}}}\n":                      "f.yaml:1:11: any.a: A key must be plain text.",
-		"list: [\n":                                     "f.yaml:1:1: This is not valid YAML: did not find expected node content.",
-		"a: b: c\n":                                     "f.yaml: This is not valid YAML: mapping values are not allowed in this context.",
+		"list: [\n":                                     "f.yaml:1:1: Invalid YAML: did not find expected node content.",
+		"a: b: c\n":                                     "f.yaml: Invalid YAML: mapping values are not allowed in this context.",
 		"list: []\n---\nlist: []\n":                     "f.yaml:2:1: The file has more than one document.",
 		`{"list": [{"name": "a"}, {"name": {"x": 1}}]}`: "f.yaml:1:35: list[1].name: This must be text.",
 		"\"-\": 1\n":                                    `f.yaml:1:1: -: Unknown field "-"`,

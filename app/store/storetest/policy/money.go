@@ -275,7 +275,7 @@ func (t *moneyTest) told() {
 	notices()
 	_, err = t.ask(t.Store, "b", "ada", 1, "data") // 84
 	t.Must(err)
-	eighty := `84 % of the budget of the group "data" for January 2026 is used up.`
+	eighty := `84% of the budget of the group "data" for January 2026 is used.`
 	notices(eighty)
 	for range 3 {
 		n, err := t.Store.TellBudgets(t.Ctx, t.Clock.Now())
@@ -296,7 +296,7 @@ func (t *moneyTest) told() {
 	if n != 1 {
 		t.Errorf("%d budgets are told of, want 1", n)
 	}
-	notices(eighty, `120 % of the budget of the group "data" for January 2026 is used up.`)
+	notices(eighty, `120% of the budget of the group "data" for January 2026 is used.`)
 	t.Clock.Move(31 * 24 * time.Hour)
 	t.limit(policy.QuotaGroup, "data", policy.MeasurePerMonth, 200)
 	_, err = t.Store.TellBudgets(t.Ctx, t.Clock.Now())

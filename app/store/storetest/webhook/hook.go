@@ -166,7 +166,7 @@ func (t *storeTest) hookStops() {
 	// A test goes through all the same, and changes nothing about that.
 	test, err := t.Store.TestHook(t.Ctx, kit.HookAdmin, "a", t.Clock.Now())
 	t.Must(err)
-	d := t.wantDue("x", "a:This is a test")[0]
+	d := t.wantDue("x", "a:Test notification")[0]
 	if d.ID != test.ID || test.Kind != app.NoticeTest {
 		t.Fatalf("the test is %+v", test)
 	}
