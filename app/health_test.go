@@ -189,7 +189,7 @@ func TestHealthCheckIsExpanded(t *testing.T) {
 		"missing":      {template.HealthCheck{TCP: "%config.lb.prot%"}, "health.tcp: lb.prot isn't a plain value in the configuration."},
 		"a list":       {template.HealthCheck{Command: "x %config.lb.list%"}, "health.command: lb.list isn't a plain value in the configuration."},
 		"a secret":     {template.HealthCheck{Command: "x %config.lb.key%"}, "health.command: lb.key contains a secret, which health checks can't use."},
-		"no port":      {template.HealthCheck{TCP: "%config.lb.name%"}, `health.tcp: "it's" is no port.`},
+		"no port":      {template.HealthCheck{TCP: "%config.lb.name%"}, `health.tcp: invalid port "it's".`},
 		"long command": {template.HealthCheck{Command: "a\nb"}, "command a …"},
 	} {
 		got, err := tc.check.Expand(cluster, n, config)

@@ -113,7 +113,7 @@ func TestSlackPage(t *testing.T) {
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != "https://slack.com/oauth/v2/authorize?state=the-state" {
 		t.Errorf("an admin is sent to %d %s", a.status, a.header.Get("Location"))
 	}
-	s.get("/slack/oauth?state=other&code=good").reads(http.StatusNotFound, "not begun by you")
+	s.get("/slack/oauth?state=other&code=good").reads(http.StatusNotFound, "You didn't start")
 	s.get("/slack/oauth?state=the-state&code=bad").reads(http.StatusUnprocessableEntity, "Slack does not take")
 	s.get("/slack/oauth?error=access_denied&state=the-state").reads(http.StatusUnprocessableEntity, "has said no")
 	if a := s.get("/slack/oauth?state=the-state&code=good"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/slack" {

@@ -183,7 +183,7 @@ func TestHookPages(t *testing.T) {
 	s.get("/admin/hooks/chat?before=76").reads(http.StatusOK, "Newest")
 	s.get("/admin/hooks/chat?before=x").reads(http.StatusUnprocessableEntity)
 	s.get("/admin/hooks/old").reads(http.StatusOK, "Muster stopped this hook. The receiver answered 410 Gone.", "Switch on", "Nothing was sent here yet")
-	s.get("/admin/hooks/none").reads(http.StatusNotFound, "There is no hook")
+	s.get("/admin/hooks/none").reads(http.StatusNotFound, "doesn't exist")
 	s.get("/admin/hooks/chat/deliveries/100").reads(http.StatusOK, "Message msg_x_100", "2 500 1.0 s", "<h1>oops</h1>", "1 no answer – ", "hooks.slack.com did not answer within 10s.",
 		`{ "text": "*Somebody* <b>" }`, "Send again")
 	s.get("/admin/hooks/chat/deliveries/zz").reads(http.StatusNotFound)

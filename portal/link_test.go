@@ -89,7 +89,7 @@ func TestLinksThatDoNotWork(t *testing.T) {
 	late, lateToken := w.link("U2")
 	w.clock.pass(identity.LinkLife)
 	w.get(late).reads(http.StatusConflict, "This link has expired: links are valid for 10 min.")
-	w.post("/link", lateToken).reads(http.StatusConflict, "This link is too old")
+	w.post("/link", lateToken).reads(http.StatusConflict, "This link has expired")
 	if w.who("U2") != "" || w.who("U1") != "" {
 		t.Error("a link that does not work has linked")
 	}
@@ -102,10 +102,10 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 	ada.post("/link", token)
 
 	again, token := ada.link("U1")
-	eve.get(again).reads(http.StatusConflict, "Slack user U1 of workspace Acme is linked to ada already.")
-	eve.post("/link", token).reads(http.StatusConflict, "is linked to ada already.")
+	eve.get(again).reads(http.StatusConflict, "Slack user U1 of workspace Acme is already linked to ada.")
+	eve.post("/link", token).reads(http.StatusConflict, "is already linked to ada.")
 	a := zoe.post("/link", token)
-	a.reads(http.StatusConflict, "is linked to an account of another tenant already.")
+	a.reads(http.StatusConflict, "is already linked to an account in another tenant.")
 	a.lacks("ada")
 	if ada.who("U1") != "default/ada" {
 		t.Errorf("the identity is that of %q now", ada.who("U1"))

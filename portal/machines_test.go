@@ -135,7 +135,7 @@ func TestOrphanPage(t *testing.T) {
 	if a := s.post("/orphans/bb/keep", nil); a.status != http.StatusSeeOther || f.decided["bb"] != fleet.DecideKeep {
 		t.Errorf("keep: %d, %v", a.status, f.decided)
 	}
-	s.post("/orphans/zz/keep", nil).reads(http.StatusNotFound, "There is no orphan")
+	s.post("/orphans/zz/keep", nil).reads(http.StatusNotFound, "doesn't exist")
 	if a := s.post("/orphans/mode", url.Values{"mode": {"report"}}); a.status != http.StatusSeeOther || f.mode != fleet.OrphansReport {
 		t.Errorf("mode: %d, %s", a.status, f.mode)
 	}

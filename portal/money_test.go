@@ -289,7 +289,7 @@ func TestUsagePage(t *testing.T) {
 		t.Errorf("a day as the end is not meant with all of it: %+v", last)
 	}
 	s.get("/usage?by=colour").reads(http.StatusUnprocessableEntity, `cannot be added up by "colour"`, "Say none, tenant, user,")
-	s.get("/usage?from=yesterday").reads(http.StatusUnprocessableEntity, "is not a moment")
+	s.get("/usage?from=yesterday").reads(http.StatusUnprocessableEntity, "Invalid time")
 	a = s.get("/usage?by=user&format=csv")
 	if a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") {
 		t.Fatalf("CSV: %d %s", a.status, a.header.Get("Content-Type"))

@@ -174,7 +174,7 @@ func (c *crowd) ChangeTenant(_ context.Context, a app.Actor, name string, ch ide
 }
 
 func (c *crowd) DeleteTenant(_ context.Context, a app.Actor, name string) error {
-	return &app.Error{Code: app.EConflict, Message: "The tenant blue cannot be deleted yet. It has 2 clusters (web, db)."}
+	return &app.Error{Code: app.EConflict, Message: "Tenant blue can't be deleted yet: 2 clusters (web, db)."}
 }
 
 func (c *crowd) ActIn(_ context.Context, a app.Actor, tenant string) (app.Actor, error) {
@@ -215,7 +215,7 @@ func TestUserPages(t *testing.T) {
 	if strings.Contains(a.body, ">robot:") {
 		t.Error("a person may become a robot")
 	}
-	s.get("/admin/users/nobody").reads(http.StatusNotFound, "There is no user")
+	s.get("/admin/users/nobody").reads(http.StatusNotFound, "doesn't exist")
 	if a := s.post("/admin/users/ada", url.Values{"role": {"approver"}, "group": {"data"}, "full_name": {" Ada "}}); a.status != http.StatusSeeOther {
 		t.Fatalf("saved: %d %s", a.status, a.text())
 	}
@@ -245,7 +245,7 @@ func TestUserPages(t *testing.T) {
 		t.Error("the password is not shown")
 	}
 	a = s.post("/admin/users", url.Values{"name": {"ada"}, "role": {"user"}, "group": {"data"}, "email": {"a@b.c"}})
-	a.reads(http.StatusConflict, "There is already a user")
+	a.reads(http.StatusConflict, "already exists")
 	if !strings.Contains(a.body, `value="a@b.c"`) || !strings.Contains(a.body, `aria-invalid`) {
 		t.Error("what was typed is lost, or the field is not marked")
 	}
@@ -265,7 +265,7 @@ func TestGroupAndTokenPages(t *testing.T) {
 	}
 	s.post("/admin/groups", url.Values{"name": {"data"}, "new": {"yes"}}).reads(http.StatusConflict, "There is already a group of that name.")
 	a = s.post("/admin/groups", url.Values{"name": {"data"}, "members": {"zoe"}})
-	a.reads(http.StatusUnprocessableEntity, "There is no user")
+	a.reads(http.StatusUnprocessableEntity, "doesn't exist")
 	if !strings.Contains(a.body, ">zoe</textarea>") || !strings.Contains(a.body, "<details class=\"more gap\" open>") {
 		t.Error("what was typed is lost, or its form is closed")
 	}
@@ -279,7 +279,7 @@ func TestGroupAndTokenPages(t *testing.T) {
 	if !strings.Contains(a.body, `value="secret-of-ci"`) {
 		t.Error("the token is not shown")
 	}
-	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"400"}}).reads(http.StatusUnprocessableEntity, "A token holds from 1 to 365 days")
+	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"400"}}).reads(http.StatusUnprocessableEntity, "Days must be from 1 to 365")
 	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"ten"}}).reads(http.StatusUnprocessableEntity, "This is not a number of days.")
 	if s.post("/admin/tokens/revoke", url.Values{"id": {"7"}}); last() != "root in default: revoke 7" {
 		t.Errorf("revoked: %s", last())
@@ -305,7 +305,7 @@ func TestTenantPagesAndSwitch(t *testing.T) {
 	if last := c.asked[len(c.asked)-2]; last != "root@default in blue: users" || !strings.Contains(a.body, `<option value="blue" selected>`) {
 		t.Errorf("in blue it is asked by %s", last)
 	}
-	s.post("/tenant", url.Values{"tenant": {"green"}}).reads(http.StatusNotFound, "There is no tenant")
+	s.post("/tenant", url.Values{"tenant": {"green"}}).reads(http.StatusNotFound, "doesn't exist")
 	s.post("/tenant", url.Values{"tenant": {app.DefaultTenant}})
 	s.get("/admin/users").reads(http.StatusOK, "Who works in default")
 

@@ -284,7 +284,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	page = wait("web4")
 	cy.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}})
 	ada.get(page).reads(200, "accepted", "cy approved")
-	ada.get("/requests/99").reads(404, "There is no request 99")
+	ada.get("/requests/99").reads(404, "Request 99 doesn't exist")
 	ada.get("/requests/x").reads(404)
 
 	// The glass.

@@ -297,7 +297,7 @@ func TestSignInsEndByThemselves(t *testing.T) {
 	if w.in() {
 		t.Error("a sign-in counts after a day without use")
 	}
-	w.get("/signin").reads(http.StatusOK, "a sign-in does not hold for ever")
+	w.get("/signin").reads(http.StatusOK, "Your session has expired")
 	w.enter("ada")
 	began := w.clock.now()
 	for w.in() {
@@ -427,7 +427,7 @@ func TestOwnTokens(t *testing.T) {
 	w.get("/account/tokens/new").lacks("look after the tenant")
 	for _, c := range []struct{ label, days, scope, at, says string }{
 		{"", "3", "cluster", "err-label", ""}, {"ci", "soon", "cluster", "err-days", "That is not a number of days."}, {"ci", "99999", "cluster", "err-days", ""},
-		{"ci", "3", "admin", "err-scopes", "The role user allows nothing of the scope"},
+		{"ci", "3", "admin", "err-scopes", "Role user can't use scope"},
 	} {
 		got := w.post("/account/tokens/new", url.Values{"label": {c.label}, "days": {c.days}, "scopes": {c.scope}}).at(c.at)
 		if got == "" || !strings.HasPrefix(got, c.says) {

@@ -113,5 +113,5 @@ func TestTemplatePages(t *testing.T) {
 		t.Error("a value gets into the page as it is")
 	}
 	s.get("/templates/web?from=1&to=7").reads(http.StatusNotFound, "has no version 7")
-	s.get("/templates/none").reads(http.StatusNotFound, "There is no template")
+	s.get("/templates/none").reads(http.StatusNotFound, "doesn't exist")
 }

@@ -274,10 +274,10 @@ func TestPostgresIsRefusedInWords(t *testing.T) {
 		code  app.Code
 		words string
 	}{
-		{p.NetworkURL(template, "s3cret-wrong"), app.ECredentials, `does not let the user "app" in`},
+		{p.NetworkURL(template, "s3cret-wrong"), app.ECredentials, `rejected user "app"`},
 		{p.NetworkURL("nowhere", p.Password), app.ENotFound, `has no database "nowhere"`},
-		{p.URL("latin"), app.EInvalid, "keeps text as LATIN1"},
-		{strings.Replace(p.URL("postgres"), "user="+p.User, "user=guest", 1), app.EForbidden, "may not make tables"},
+		{p.URL("latin"), app.EInvalid, "uses the encoding LATIN1"},
+		{strings.Replace(p.URL("postgres"), "user="+p.User, "user=guest", 1), app.EForbidden, "isn't allowed to create tables"},
 	} {
 		s, err := store.Open(t.Context(), c.where, key)
 		if err == nil {

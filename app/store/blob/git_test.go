@@ -152,7 +152,7 @@ func TestGitOverHTTPS(t *testing.T) {
 	for what, credential := range map[string]string{"a wrong token": "wrong-t0ken", "no token": ""} {
 		was := r.refused.Load()
 		_, _, err := fetch("v1", credential)
-		refused(what, err, "git", "does not let us in")
+		refused(what, err, "git", "was denied")
 		if r.refused.Load() == was {
 			t.Errorf("%s: nobody asked", what)
 		}

@@ -131,7 +131,7 @@ func (t *moneyTest) saved() {
 	t.Drain()
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
 	t.warned("The lease of web ends", 0)
-	t.warned("The lease of web has ended.", 1)
+	t.warned("The lease of web has expired.", 1)
 }
 
 // warned tells how often people were told something of a lease.
@@ -219,7 +219,7 @@ func (t *moneyTest) warns() {
 	t.warned("The lease of web ends in 10 min.", 2)
 	t.Clock.Move(time.Hour)
 	tend()
-	t.warned("The lease of web has ended.", 1)
+	t.warned("The lease of web has expired.", 1)
 	t.warned("The lease of long", 0)
 }
 

@@ -158,7 +158,7 @@ func (t *storeTest) pins() {
 	idle.Name = "idle"
 	t.push(who, idle, "e", false)
 	refs := []resource.AutomatorRef{}
-	want := []string{"site@1 a", "site@1 a", "site@2 d", "both@1 b", "there are several", "no version of shell/idle is in use", "idle@1 e", "no version 7", "has no resource shell/none", "has no resource chef/site"}
+	want := []string{"site@1 a", "site@1 a", "site@2 d", "both@1 b", "several resources", "no version of shell/idle is in use", "idle@1 e", "no version 7", "has no resource shell/none", "has no resource chef/site"}
 	for _, s := range []string{"site", "archive/site", "site@2", "file/both", "both", "idle", "idle@1", "site@7", "none"} {
 		r, err := resource.ParseResourceRef(s)
 		t.Must(err)
