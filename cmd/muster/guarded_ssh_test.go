@@ -51,9 +51,9 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 		reached bool
 	}{
 		"an address of the server itself": {host: "127.0.0.1"},
-		"a name of this host":     {host: "localhost"},
-		"allowed by the operator": {host: "127.0.0.1", allow: "127.0.0.0/8", reached: true},
-		"saved by a superadmin":   {host: "127.0.0.1", trusted: true, reached: true},
+		"a name of this host":             {host: "localhost"},
+		"allowed by the operator":         {host: "127.0.0.1", allow: "127.0.0.0/8", reached: true},
+		"saved by a superadmin":           {host: "127.0.0.1", trusted: true, reached: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var reached atomic.Int64
