@@ -76,7 +76,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 	}
 }
 
-// A trial says where the callback would go, without what may be secret, or why no one would be told; neither keeps a build from its cluster.
+// A trial says where the callback would go, without what may be secret, or why there would be none; neither keeps a build from its cluster.
 func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 	b := office.NewBureau(t)
 	understand(b.Services)

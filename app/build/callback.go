@@ -14,24 +14,24 @@ import (
 	"muster/app/webhook"
 )
 
-// BuildCall is where a build that begins is to be told how it stands.
+// BuildCall is where the state of a build that begins is sent.
 type BuildCall struct {
 	URL   string // may hold a secret; "" for nowhere
 	Shown string // URL without what may be secret
 	Why   string // why nowhere, where there was to be one
 }
 
-// BuildCallbacks is where a build is told, and what happened to that.
+// BuildCallbacks are a build's callbacks, and what happened to them.
 type BuildCallbacks struct {
 	URL  string          `json:"url,omitempty"` // without what may be secret
 	Why  string          `json:"why,omitempty"` // why no callback is sent, or none any more
 	Told []BuildCallback `json:"told"`
 }
 
-// BuildCallback is what a build is told once: that it is ready, refused, failed or ended.
+// BuildCallback is what a build is sent once: that it is ready, refused, failed or ended.
 type BuildCallback struct {
 	ID int64 `json:"id"`
-	// MessageID is what the receiver is told in the header webhook-id, the same at every attempt.
+	// MessageID is what the receiver is sent in the header webhook-id, the same at every attempt.
 	MessageID string                `json:"message_id"`
 	State     app.BuildState        `json:"state"`
 	Outcome   webhook.DeliveryState `json:"outcome"`
@@ -46,7 +46,7 @@ type BuildCallback struct {
 	Error  string        `json:"error,omitempty"`
 }
 
-// News is what is notified of a build as it stands.
+// News is what is notified of a build as it is.
 func (b Build) News(now time.Time, nodes []app.BuildNode) app.BuildNews {
 	return app.BuildNews{At: now, Build: b.ID, Hook: b.Hook, Key: b.Key, Name: b.Event.Build, Job: b.Event.Job, State: b.State, Words: b.Words, Cluster: b.Cluster,
 		Nodes: nodes, HookID: b.HookID}
@@ -100,7 +100,7 @@ func BuildSigningKey(secret string) []byte {
 	return []byte(secret)
 }
 
-// callOf says where the build of an event is to be told. An address that cannot be one keeps no build from its cluster.
+// callOf says where the callback of an event's build goes. An address that cannot be one keeps no build from its cluster.
 func (a *Intake) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildCall {
 	text := strings.TrimSpace(j.Callback)
 	switch {
@@ -136,7 +136,7 @@ func (a *Hooks) checkCallback(r BuildRule) error {
 	}
 	before, _, open := strings.Cut(text, "${")
 	if open && before == "" {
-		return nil // the whole of the address is told later
+		return nil // the whole of the address is reported later
 	}
 	scheme, rest, absolute := strings.Cut(before, "://")
 	switch host, _, whole := strings.Cut(rest, "/"); {

@@ -116,7 +116,7 @@ type BuildHookRequest struct {
 	Rotate      bool    `json:"rotate,omitempty"`
 }
 
-// SavedBuildHook is a build hook as it stands after a change. Secret is the one that was made just now, "" where none was.
+// SavedBuildHook is a build hook as it is after a change. Secret is the one that was made just now, "" where none was.
 type SavedBuildHook struct {
 	BuildHook
 	Secret string `json:"secret,omitempty"`

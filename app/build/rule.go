@@ -61,7 +61,7 @@ type BuildRule struct {
 	WaitFor     string `json:"wait_for,omitempty"`
 	// Forks says whether it takes what comes from repositories that others write to.
 	Forks BuildForks `json:"forks,omitempty"`
-	// Callback is where the build is told that it is ready, refused, failed or ended. "" is what the event says by itself.
+	// Callback is where the build is notified when it is ready, refused, failed or ended. "" is what the event says by itself.
 	Callback string `json:"callback,omitempty"`
 	Again    bool   `json:"again,omitempty"`
 }
@@ -178,7 +178,7 @@ type BuildJudgement struct {
 	Applies bool
 	Key     string
 	Ask     BuildAsk
-	// Callback is where the build is to be told how it stands, as the rule says it. CallbackWhy is why that cannot be told.
+	// Callback is where the build's state is sent, as the rule says it. CallbackWhy is why that is unknown.
 	Callback    string
 	CallbackWhy string
 }

@@ -48,7 +48,7 @@ func (b Build) CommitStatus(h BuildHook, words string) *app.CommitStatus {
 	return s
 }
 
-// Shown is a build as people and build systems see it: once its end was told it isn't waiting or ready any more, though its cluster is still
+// Shown is a build as people and build systems see it: once its end was reported it isn't waiting or ready any more, though its cluster is still
 // to be deleted.
 func (b Build) Shown() Build {
 	if !b.EndAt.IsZero() && b.State.Live() {

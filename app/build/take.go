@@ -20,7 +20,7 @@ import (
 // IntakeStore keeps deliveries and what they bring about.
 type IntakeStore interface {
 	BuildDeliveries(ctx context.Context, tenant string, hook string, before int64, limit int) ([]BuildTaken, error)
-	// BuildDelivery gives one with its body, and what makes it the same.
+	// BuildDelivery returns one with its body, and what makes it the same.
 	BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d BuildTaken, uniq string, err error)
 	BuildHook(ctx context.Context, tenant string, name string) (BuildHook, error)
 	// BuildHookAt returns the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
@@ -116,8 +116,8 @@ type BuildBegin struct {
 	Rule  BuildRule
 	Key   string
 	Ask   BuildAsk
-	Again bool // one that is over may come again, unless its end was told
-	// Reopened says that what was told of its end holds no more.
+	Again bool // one that is over may come again, unless its end was reported
+	// Reopened says that what was reported of its end holds no more.
 	Reopened bool
 	Call     BuildCall
 	// NewestJobAt begins again what has ended before then.
@@ -141,7 +141,7 @@ const (
 	BuildTakenUnreadable BuildOutcome = "unreadable" // the body is not what the system sends
 )
 
-// BuildReceipt is what whoever sent a delivery is told.
+// BuildReceipt is what the sender of a delivery gets back.
 type BuildReceipt struct {
 	Delivery int64          `json:"delivery"`
 	Outcome  BuildOutcome   `json:"outcome"`
@@ -157,7 +157,7 @@ type BuildReceipt struct {
 var errBuildSigned = &app.Error{Code: app.EUnauthorized, Reason: "signature", Message: "The hook doesn't exist, or the signature is missing, wrong or too old.",
 	Hint: "Admins can see why on the hook's page."}
 
-// nobodyHere stands for hooks that are not there, so that their deliveries take as long to be refused as others.
+// nobodyHere represents hooks that are not there, so that their deliveries take as long to be refused as others.
 const nobodyHere = "whsec_bm9ib2R5IGlzIGhlcmUsIG5vYm9keSBhdCBhbGwgaGVyZQ=="
 
 // TakeBuild takes what was sent to a hook's address, on behalf of no one: what it may do is what the hook's owner may. header returns the
@@ -302,7 +302,7 @@ type BuildLook struct {
 // reopening are the words of systems for a pull request that was closed and is not any more.
 var reopening = []string{"reopened", "reopen"}
 
-// weighBuild asks the rules. The end of a build needs none: all that stands for it ends, whatever rules say by now.
+// weighBuild asks the rules. The end of a build needs none: all that it has ends, whatever rules say by now.
 func (a *Intake) weighBuild(ctx context.Context, h BuildHook, e app.BuildEvent) (w weighedBuild) {
 	ended := e.Phase == BuildEnded && e.Build != ""
 	if ended {
@@ -379,7 +379,7 @@ func (a *Intake) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []Bu
 	return ends
 }
 
-// extendFor moves the lease where an order says so; what happens to it stands with the delivery.
+// extendFor moves the lease where an order says so; what happens to it is with the delivery.
 func (a *Intake) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) {
 	if o.Extend == "" || done.Build == nil {
 		return
@@ -413,7 +413,7 @@ func (a *Intake) BuildDeliveries(ctx context.Context, actor app.Actor, hook stri
 	return a.Store.BuildDeliveries(ctx, actor.Tenant, hook, before, min(max(limit, 1), MaxBuildPage))
 }
 
-// BuildDelivery gives one with its body.
+// BuildDelivery returns one with its body.
 func (a *Intake) BuildDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (BuildTaken, error) {
 	if err := actor.Authorize("BuildDelivery"); err != nil {
 		return BuildTaken{}, err

@@ -13,14 +13,14 @@ import (
 
 // ReconcilerStore keeps builds, and knows the requests and clusters that they wait for.
 type ReconcilerStore interface {
-	// Builds gives them newest first, without Ahead.
+	// Builds returns them newest first, without Ahead.
 	Builds(ctx context.Context, tenant string, f BuildFilter) ([]Build, error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	// DueBuilds returns builds of all tenants of which something is to be done by now, and when the next one is due; zero: none is known.
 	DueBuilds(ctx context.Context, now time.Time, limit int) (due []DueBuild, next time.Time, err error)
-	// MoveBuild writes how a build stands, unless something has happened to it since it was read; done tells which. When it leaves its
+	// MoveBuild writes the state of a build, unless something has happened to it since it was read; done tells which. When it leaves its
 	// place, the next one of its rule is looked at. Of notice and tell, what is not nil is queued with it.
 	MoveBuild(ctx context.Context, b Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error)
 	MoveRequest(ctx context.Context, m cluster.RequestMove) (cluster.Request, error)
@@ -89,9 +89,9 @@ const (
 	buildsAtOnce    = 100
 )
 
-// TendBuilds goes on with builds, of all tenants: gives clusters to those whose turn it is, follows them until they are ready, and returns
-// them back when their builds have ended. It returns how many it went on with, and when it is to be called again though nothing happens; zero
-// where nothing is known. Several servers may call it at the same time. A build to which nothing happens costs nothing.
+// TendBuilds continues with builds, of all tenants: assigns clusters to those whose turn it is, follows them until they are ready, and takes
+// them back when their builds have ended. It returns how many it continued with, and when it is to be called again though nothing happens; zero
+// where that is unknown. Several servers may call it at the same time. A build to which nothing happens costs nothing.
 func (a *Reconciler) TendBuilds(ctx context.Context) (moved int, next time.Time, err error) {
 	now := a.Now()
 	due, next, err := a.Store.DueBuilds(ctx, now, buildsAtOnce)

@@ -92,7 +92,7 @@ func (a *Access) buildAccess(ctx context.Context, k BuildKey) (Build, app.Actor,
 	return d.Build, owner, nil
 }
 
-// AwaitBuildBy is AwaitBuild for whoever has the build's token. Where it ended it still says so.
+// AwaitBuildBy is AwaitBuild for anyone with the build's token. Where it ended it still says so.
 func (a *Access) AwaitBuildBy(ctx context.Context, k BuildKey, wait time.Duration) (BuildView, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *Access) AwaitBuildBy(ctx context.Context, k BuildKey, wait time.Duratio
 	return a.Builds.awaitBuild(ctx, wait, func() (BuildView, error) { return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build) })
 }
 
-// EndBuildBy is EndBuild for whoever has the build's token.
+// EndBuildBy is EndBuild for anyone with the build's token.
 func (a *Access) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
@@ -113,7 +113,7 @@ func (a *Access) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error) 
 	return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build)
 }
 
-// ExtendBuildBy is ExtendBuild for whoever has the build's token.
+// ExtendBuildBy is ExtendBuild for anyone with the build's token.
 func (a *Access) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration) (BuildView, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
@@ -128,7 +128,7 @@ func (a *Access) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration
 	return a.Builds.buildView(ctx, app.Actor{Tenant: b.Tenant}, k.Build)
 }
 
-// BuildClusterBy returns the cluster of a build that is ready, to whoever has the build's token.
+// BuildClusterBy returns the cluster of a build that is ready, to anyone with the build's token.
 func (a *Access) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.ClusterView, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *Access) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.Cluste
 	return a.Views.Cluster(ctx, owner, b.Cluster)
 }
 
-// BuildKeyBy returns the private key of a build's cluster, as ClusterKey does, to whoever has the build's token. It stands in the audit.
+// BuildKeyBy returns the private key of a build's cluster, as ClusterKey does, to anyone with the build's token. It is in the audit.
 func (a *Access) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem []byte, err error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
@@ -146,7 +146,7 @@ func (a *Access) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem [
 	return a.Access.ClusterKey(ctx, owner, b.Cluster)
 }
 
-// BuildCertificateBy signs a public key for a build's cluster, as ClusterCertificate does, for whoever has the build's token.
+// BuildCertificateBy signs a public key for a build's cluster, as ClusterCertificate does, for anyone with the build's token.
 func (a *Access) BuildCertificateBy(ctx context.Context, k BuildKey, publicKey string, ttl time.Duration) (cluster.Certificate, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {

@@ -184,7 +184,7 @@ func (c CatalogChange) check() (asOf int64, err error) {
 
 // lay lays the texts over the own entries as they are. It notes those that become other than they are, and returns all, and where those that
 // the change holds are written. Comments are part of what an author saves, so a text with other ones is a new version of the entry; for clusters
-// nothing changes by it, since versions of templates are told apart by what they say. A text that is only laid out otherwise is no version at all.
+// nothing changes by it, since versions of templates are distinguished by what they say. A text that is only laid out otherwise is no version at all.
 func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText, compare func(saved, text string) TextDifference) (next []CatalogText, touched map[template.CatalogKey]CatalogText) {
 	touched, d.comments = map[template.CatalogKey]CatalogText{}, map[template.CatalogKey]bool{}
 	trusted := actor.Role == app.RoleSuperadmin
@@ -285,7 +285,7 @@ func (d *catalogDraft) judge(found, standing []CatalogProblem, touched map[templ
 	}
 }
 
-// checkAccounts finds providers that become another account than they were, and refuses where something stands there.
+// checkAccounts finds providers that become another account than they were, and refuses where something is there.
 func (a *Service) checkAccounts(ctx context.Context, actor app.Actor, d *catalogDraft) error {
 	for _, e := range d.Entries {
 		if e.Kind != template.KindProvider || sameAccount(d.Before.Providers[e.Name], d.After.Providers[e.Name]) {

@@ -33,10 +33,10 @@ type CatalogItem struct {
 // CatalogSource is an entry as it is written.
 type CatalogSource struct {
 	CatalogItem
-	// Text is YAML: an own entry as it was typed; one of the installation as Muster writes it, which is where an own one begins that shall
+	// Text is YAML: an own entry as it was typed; one of the installation as Muster writes it, which is where an own one begins that should
 	// replace it. Literal values of secret settings are left out of the installation's.
 	Text string `json:"text"`
-	// Origin is where the installation's stands, "" of own ones.
+	// Origin is where the installation's entry is, "" of own ones.
 	Origin string `json:"origin,omitempty"`
 	// Revision is that of the tenant's catalog, to be given back as CatalogChange.AsOf.
 	Revision string `json:"revision"`
@@ -51,7 +51,7 @@ type CatalogRevision struct {
 	Note   string    `json:"note,omitempty"`
 	Gone   bool      `json:"gone,omitempty"`
 	Text   string    `json:"text,omitempty"` // "" of versions that are so old that their text is not kept
-	// Trusted versions were saved by someone who looks after the installation: they may use providers whose machines are on Muster's
+	// Trusted versions were saved by a superadmin: they may use providers whose machines are on Muster's
 	// own hosts.
 	Trusted bool `json:"trusted,omitempty"`
 	// Coopr tells that it came from Coopr, whose definitions were never checked: a broken rule is only a warning.
@@ -208,7 +208,7 @@ type OwnCatalogSave struct {
 	Templates []template.CatalogVersion
 }
 
-// ProviderUse is what stands at a provider, or may still.
+// ProviderUse is what is at a provider, or may still.
 type ProviderUse struct {
 	Clusters []string // by name, at most 20
 	Pools    []string
@@ -217,7 +217,7 @@ type ProviderUse struct {
 	Unproven int // clusters that were deleted, and of which it is not proven yet that nothing is left
 }
 
-// None tells whether nothing stands there.
+// None tells whether nothing is there.
 func (u ProviderUse) None() bool {
 	return len(u.Clusters)+len(u.Pools)+u.More+u.Orphans+u.Unproven == 0
 }

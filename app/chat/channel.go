@@ -19,14 +19,14 @@ type ChannelStore interface {
 	// Channel returns one; ENotFound where it belongs to its workspace.
 	Channel(ctx context.Context, kind, team, channel string) (ChatChannel, error)
 	ChatLinks(ctx context.Context, kind string, since time.Time) ([]ChatLink, error)
-	// DropChannel returns a channel to its workspace; ENotFound where it is so already.
+	// DropChannel returns a channel to its workspace; ENotFound where it is already so.
 	DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error
 	// SaveChannel notes that a side wants a channel to be the tenant's. Agreement to another tenant is dropped by that.
 	SaveChannel(ctx context.Context, who app.Actor, c ChatChannel) (ChatChannel, error)
 	// SetApprovals sets where requests of the actor's tenant are shown; nowhere where Channel is "".
 	SetApprovals(ctx context.Context, who app.Actor, a ChatApprovals) error
 	Tenant(ctx context.Context, name string) (identity.Tenant, error)
-	// Workspace gives the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
+	// Workspace returns the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
 	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
 	// Workspaces returns those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
 	// of a workspace to its own tenant, to others theirs.
@@ -72,7 +72,7 @@ type ChatApprovals struct {
 	SetAt   time.Time `json:"set_at"`
 }
 
-// ChatHouse is all about chats that admins of a tenant look after.
+// ChatHouse is all about chats that admins of a tenant manage.
 type ChatHouse struct {
 	Workspaces []ChatWorkspace `json:"workspaces"` // those of the tenant, and those with channels of it
 	Approvals  *ChatApprovals  `json:"approvals,omitempty"`
@@ -98,7 +98,7 @@ func (a *Channels) ChatHouse(ctx context.Context, actor app.Actor, kind string) 
 	return h, err
 }
 
-// UseChannel says that a channel of a workspace shall be the actor's tenant's, or, of an admin of the workspace's own tenant, that it
+// UseChannel says that a channel of a workspace should be the actor's tenant's, or, of an admin of the workspace's own tenant, that it
 // may be another's.
 func (a *Channels) UseChannel(ctx context.Context, actor app.Actor, c ChatChannel) (ChatChannel, error) {
 	if err := actor.Authorize("UseChannel"); err != nil {

@@ -31,7 +31,7 @@ type Provider interface {
 }
 
 // Sleeper is a Provider whose machines can be stopped and started again, with their files, host key and id. Without it,
-// clusters of it cannot be put to sleep. Both verbs may be called again at any time: what is so already is success. A machine that
+// clusters of it cannot be put to sleep. Both verbs may be called again at any time: what is already so is success. A machine that
 // is not there is ENotFound; one that cannot be stopped without losing what is on it is EInvalid.
 type Sleeper interface {
 	// Sleep stops the machine, and returns when it is stopped or sure to stop.
@@ -41,7 +41,7 @@ type Sleeper interface {
 	Wake(ctx context.Context, id string) error
 }
 
-// Adopter is a Provider that can give a machine that stands to another node, as where it comes from a pool. Without it, a machine keeps its tags; what
+// Adopter is a Provider that can give a machine that exists to another node, as where it comes from a pool. Without it, a machine keeps its tags; what
 // it is found by is the intent, which stays the same in any case.
 type Adopter interface {
 	// Adopt has the machine carry spec's tags and host name from now on, as far as the provider keeps them; the intent among the tags is the machine's own. Where
@@ -89,7 +89,7 @@ type MachineSpec struct {
 	Image    template.Image    // the provider's image
 	Tags     map[string]string // at least the five tags above
 	Zone     string            // the part of the cloud, by its own name; "" leaves it to the provider
-	// HostKey is the private host key (OpenSSH PEM) that the machine shall prove itself with. Providers that cannot
+	// HostKey is the private host key (OpenSSH PEM) that the machine should prove itself with. Providers that cannot
 	// hand it over leave Machine.HostKey empty, and the key is pinned at first contact.
 	HostKey []byte
 	// AuthorizedKey lets Muster in: one line in authorized_keys form.
@@ -150,7 +150,7 @@ type Descriptor struct {
 // FieldType says what a field's value looks like, for forms and for the check of what was written.
 type FieldType string
 
-// The types of fields. Secret stands beside them: a key is a secret of several lines.
+// The types of fields. Secret is beside them: a key is a secret of several lines.
 const (
 	FieldText   FieldType = "text"   // one line
 	FieldLines  FieldType = "lines"  // a text of several lines, such as a key, a script or JSON

@@ -9,7 +9,7 @@ import (
 	"muster/app"
 )
 
-// mostRefusals is how many refusals of one tenant the audit takes in a minute: whoever is refused can ask again and again, and
+// mostRefusals is how many refusals of one tenant the audit takes in a minute: anyone who is refused can ask again and again, and
 // must not fill it.
 const mostRefusals = 30
 
@@ -58,5 +58,5 @@ func (a *AuditLog) NoteRefusal(ctx context.Context, r Refusal) {
 	if d.Who == "" {
 		d.Who = "unknown"
 	}
-	_ = a.Store.NoteDeed(context.WithoutCancel(ctx), d) // the refusal itself stands, whatever becomes of its record
+	_ = a.Store.NoteDeed(context.WithoutCancel(ctx), d) // the refusal itself is, whatever happens to its record
 }

@@ -46,7 +46,7 @@ type Group struct {
 	CreatedBy string    `json:"created_by,omitempty"`
 }
 
-// Member is a user in a group, with the sources that say so; "" is whoever looks after the group here.
+// Member is a user in a group, with the sources that say so; "" is anyone who manages the group here.
 type Member struct {
 	User    string   `json:"user"`
 	Sources []string `json:"sources,omitempty"` // without the empty one; sorted

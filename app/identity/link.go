@@ -67,9 +67,9 @@ type IdentityLink struct {
 	At, ExpiresAt, UsedAt time.Time
 }
 
-// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and returns its page. It is told to no one but that owner.
+// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and returns its page. It is reported to no one but that owner.
 // It works once, within LinkLife, and the next one for the same identity replaces it. What
-// stands in it is 256 random bits, of which only a hash is kept: no one can make one up, or read one from a copy of the
+// is in it is 256 random bits, of which only a hash is kept: no one can make one up, or read one from a copy of the
 // database.
 func (a *Links) LinkStart(ctx context.Context, kind, external, label string) (link app.Subject, err error) {
 	switch {
@@ -112,7 +112,7 @@ func (a *Links) ShowLink(ctx context.Context, actor app.Actor, token string) (Id
 	return l, i.Taken(actor)
 }
 
-// ConfirmLink ties the identity of a link to the actor's account, once. Whoever it is will act as the actor from then on, so
+// ConfirmLink ties the identity of a link to the actor's account, once. The person behind it will act as the actor from then on, so
 // that takes a fresh proof of who the actor is.
 func (a *Links) ConfirmLink(ctx context.Context, actor app.Actor, token string) (Identity, error) {
 	actor = actor.AtHome()
@@ -139,7 +139,7 @@ func (l IdentityLink) usable(now time.Time) error {
 }
 
 // Taken says that the identity belongs to an account, seen by an actor: nil where it is the actor's own. Of other tenants
-// nothing is told.
+// nothing is reported.
 func (i Identity) Taken(by app.Actor) error {
 	e := &app.Error{Code: app.EConflict, Reason: "taken", Message: fmt.Sprintf("%s is already linked to %s.", humanize.Upper(i.Label), i.User),
 		Hint: "That user, or an admin of the tenant, can remove the link on the account page."}
@@ -153,7 +153,7 @@ func (i Identity) Taken(by app.Actor) error {
 	return e
 }
 
-// ActorOfIdentity returns who an identity elsewhere stands for, with role and groups as they are now; EUnauthorized where it is
+// ActorOfIdentity returns who an identity elsewhere represents, with role and groups as they are now; EUnauthorized where it is
 // linked to no account. The face adds Via and From.
 func (a *Links) ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error) {
 	_, u, err := a.Store.Identity(ctx, kind, external)
@@ -177,7 +177,7 @@ func (a *Links) Identities(ctx context.Context, actor app.Actor, user string) ([
 	return a.Store.Identities(ctx, actor.Tenant, user)
 }
 
-// RemoveIdentity unties one; whoever it is elsewhere does nothing more in the user's name.
+// RemoveIdentity unties one; the person elsewhere does nothing more in the user's name.
 func (a *Links) RemoveIdentity(ctx context.Context, actor app.Actor, user, kind, external string) error {
 	actor, user = actor.Meaning(user)
 	if err := actor.MayTouch("RemoveIdentity", user, "that account"); err != nil {

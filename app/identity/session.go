@@ -153,7 +153,7 @@ func (a *Sessions) beginSession(ctx context.Context, u User, how SignInHow, prov
 	return s, err
 }
 
-// ActorOfSession returns who a sign-in stands for, with role and groups as they are now. EUnauthorized says why it does not count
+// ActorOfSession returns who a sign-in represents, with role and groups as they are now. EUnauthorized says why it does not count
 // any more: revoked, expired, password_changed, disabled, account_gone.
 func (a *Sessions) ActorOfSession(ctx context.Context, id int64, v Visit) (app.Actor, error) {
 	s, u, err := a.Store.Session(ctx, id)

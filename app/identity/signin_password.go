@@ -12,7 +12,7 @@ import (
 
 // PasswordStore sets passwords.
 type PasswordStore interface {
-	// ChangePassword sets the actor's own password, ends its tokens and all its other sign-ins, and lets the one that asks go on with that mark.
+	// ChangePassword sets the actor's own password, ends its tokens and all its other sign-ins, and lets the one that asks continue with that mark.
 	ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error
 	// SetPassword sets that of an account of the actor's tenant, and ends its tokens and sign-ins.
 	SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
@@ -37,7 +37,7 @@ func NewPasswords(c PasswordsConfig) *Passwords { return &Passwords{PasswordsCon
 // MinPassword is how many characters a password has at least.
 const MinPassword = 12
 
-// ChangePassword gives the actor another password of its own choice, and ends its tokens and all its other sign-ins at once. EUnauthorized
+// ChangePassword sets the actor another password of its own choice, and ends its tokens and all its other sign-ins at once. EUnauthorized
 // where the old one does not fit; the faces limit how often it is asked.
 func (a *Passwords) ChangePassword(ctx context.Context, actor app.Actor, old, wanted string) error {
 	u, actor, id, err := a.withPassword(ctx, actor, "ChangePassword", "Change the password at your identity provider.")
@@ -115,7 +115,7 @@ func passwordGood(user, wanted string) error {
 	return nil
 }
 
-// ResetPassword gives a user a new random password, for whoever runs the server. It ends sign-ins and tokens.
+// ResetPassword gives a user a new random password, for anyone who runs the server. It ends sign-ins and tokens.
 func (a *Passwords) ResetPassword(ctx context.Context, tenant, user string) (string, error) {
 	password := NewPassword()
 	return password, a.Store.SetPassword(ctx, app.System(tenant, user), user, HashPassword(password), a.Now())

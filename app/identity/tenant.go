@@ -22,7 +22,7 @@ type TenantStore interface {
 	Tenant(ctx context.Context, name string) (Tenant, error)
 	// TenantNames returns only their names, in order.
 	TenantNames(ctx context.Context) ([]string, error)
-	// Tenants gives them by name, with what they have.
+	// Tenants returns them by name, with what they have.
 	Tenants(ctx context.Context) ([]Tenant, error)
 }
 

@@ -42,7 +42,7 @@ type Tokens struct {
 // NewTokens returns them on top of what c holds.
 func NewTokens(c TokensConfig) *Tokens { return &Tokens{TokensConfig: c} }
 
-// Token is an API token as people see it. The token itself is told once, when it is made, and is kept nowhere.
+// Token is an API token as people see it. The token itself is reported once, when it is made, and is kept nowhere.
 type Token struct {
 	ID     int64       `json:"id"`
 	Tenant string      `json:"tenant"`
@@ -88,7 +88,7 @@ func (a *Tokens) ActorOfToken(ctx context.Context, token, from string) (app.Acto
 }
 
 // LocalToken makes the token that a server leaves for clients on its own host. It is that of a superadmin, has all rights, and
-// holds until the next one of that label replaces it: whoever can read the server's files can do everything anyway.
+// holds until the next one of that label replaces it: anyone who can read the server's files can do everything anyway.
 func (a *Tokens) LocalToken(ctx context.Context, label string) (string, error) {
 	u, err := a.Store.Superadmin(ctx)
 	if err != nil {

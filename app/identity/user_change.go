@@ -87,7 +87,7 @@ type UserFilter struct {
 	Limit  int    // 0: 100; at most 500
 }
 
-// Others are how many others could still look after things: enabled accounts besides the one in question.
+// Others are how many others could still manage things: enabled accounts besides the one in question.
 type Others struct {
 	Superadmins int // of the installation
 	Admins      int // of the tenant; superadmins whose account is there count
@@ -168,7 +168,7 @@ func (c UserChange) Apply(who app.Actor, u User, others Others, at time.Time) (U
 	if after.Disabled() || !after.Role.Mighty() || u.Role == app.RoleSuperadmin && after.Role != app.RoleSuperadmin {
 		left := others
 		if !after.Disabled() && after.Role.Mighty() {
-			left.Admins++ // a superadmin that becomes admin still looks after its tenant
+			left.Admins++ // a superadmin that becomes admin still manages its tenant
 		}
 		if err := left.Spare(u); err != nil {
 			return u, err

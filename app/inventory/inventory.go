@@ -13,7 +13,7 @@ import (
 	"muster/app/humanize"
 )
 
-// InventoryFormat is a form in which a cluster's machines are told to other tools.
+// InventoryFormat is a form in which a cluster's machines are reported to other tools.
 type InventoryFormat string
 
 // The forms.

@@ -18,7 +18,7 @@ type Plugin struct {
 	Err        error
 }
 
-// Host holds the members of a family in programs of their own that this process was told of. They come when it starts, and none goes.
+// Host holds the members of a family in programs of their own that this process knows. They come when it starts, and none goes.
 type Host[Member any] struct {
 	Prefix string // of the programs' names; the rest is the name of the member
 	Family string // "providers", "automators"

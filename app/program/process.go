@@ -29,7 +29,7 @@ type Times struct {
 	Term  time.Duration // to end after SIGTERM
 }
 
-// Handler is told what a program writes. Line and Over are called by one goroutine, one after the other; Log by another. None may be nil.
+// Handler receives what a program writes. Line and Over are called by one goroutine, one after the other; Log by another. None may be nil.
 type Handler struct {
 	// Line is one line of standard output that is not empty. It is valid during the call only. After an error nothing more is read.
 	Line func(line []byte) error
@@ -47,7 +47,7 @@ type Process struct {
 	times   Times
 	writing sync.Mutex
 	in      *os.File
-	ending  chan struct{} // closed when its input shall end
+	ending  chan struct{} // closed when its input should end
 	killed  chan struct{} // closed when there is nothing to wait for
 	exited  chan struct{} // closed when the process itself has ended
 	ended   chan struct{} // closed when all that read it have ended as well

@@ -65,7 +65,7 @@ func (l *life) wait(t *testing.T) {
 	select {
 	case <-l.Ended():
 	case <-time.After(hangs):
-		t.Fatal("it goes on")
+		t.Fatal("it continues")
 	}
 }
 

@@ -40,7 +40,7 @@ func (a *Service) Resources(ctx context.Context, actor app.Actor, f ResourceFilt
 	return list, false, nil
 }
 
-// Resource gives one with its versions and where they are; ENotFound where the tenant has none of the name.
+// Resource returns one with its versions and where they are; ENotFound where the tenant has none of the name.
 func (a *Service) Resource(ctx context.Context, actor app.Actor, id ResourceID) (ResourceInfo, error) {
 	if err := actor.Authorize("Resource"); err != nil {
 		return ResourceInfo{}, err

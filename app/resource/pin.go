@@ -74,7 +74,7 @@ func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*t
 }
 
 // Common names, for actions that name no resource at all, those that their automator has for all actions: the tenant's that are in use, of the types that
-// say so. Coopr's services rely on that, which find all cookbooks on their nodes. Services of a cluster that stands are kept out: what stands keeps
+// say so. Coopr's services rely on that, which find all cookbooks on their nodes. Services of a cluster that exists are kept out: what exists keeps
 // what it has.
 // The notes tell what of it is left out: no one asked for these, so no one is refused for their sake.
 func (a *Service) Common(ctx context.Context, tenant string, services, stand map[string]*template.Service) (notes []string, err error) {

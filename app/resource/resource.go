@@ -85,7 +85,7 @@ func (id ResourceID) check() error {
 	return nil
 }
 
-// ResourceState is how a version stands. Staging and recalling mark what the next sync makes of it.
+// ResourceState is the state of a version. Staging and recalling mark what the next sync makes of it.
 type ResourceState string
 
 // The states, which are Coopr's.
@@ -148,7 +148,7 @@ type ResourceVersion struct {
 // ResourceSource says where a version comes from.
 type ResourceSource struct {
 	File string `json:"file,omitempty"` // the name of the file that was uploaded
-	// Of what was read from git: where it stands, without what may be secret, what was asked for, and what that was.
+	// Of what was read from git: where it is, without what may be secret, what was asked for, and what that was.
 	Git    string `json:"git,omitempty"`
 	Ref    string `json:"ref,omitempty"`
 	Folder string `json:"folder,omitempty"`
@@ -220,7 +220,7 @@ type BlobStore interface {
 	// Fetch takes a git repository at a tag, branch or commit as a tar.gz of its files. The credential is user:token, "" for none.
 	// The same commit returns the same bytes.
 	Fetch(ctx context.Context, source ResourceSource, credential string, limit int64) (taken TakenBlob, commit string, err error)
-	// Open returns a content from an offset on. ENotFound where it is not there. Whoever reads checks the hash.
+	// Open returns a content from an offset on. ENotFound where it is not there. Anyone who reads checks the hash.
 	Open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
 	// Delete removes a content; one that is not there is success.
 	Delete(ctx context.Context, name string) error
@@ -234,7 +234,7 @@ type TakenBlob interface {
 	Size() int64
 	// Files looks into it: EInvalid with what is wrong where an archive is none, or could not be unpacked safely.
 	Files(ctx context.Context, format template.ResourceFormat, name string) ([]ResourceFile, error)
-	// Keep gives it its name in the store, as a whole or not at all. One that has the name already is not written again.
+	// Keep adds its name in the store, as a whole or not at all. One that has the name already is not written again.
 	Keep(ctx context.Context, name string) error
 	Close() error
 }

@@ -19,7 +19,7 @@ type secretStore interface {
 	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
 	// Secrets returns a tenant's, by name.
 	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
-	// SecretValues returns the values of those of the names that there are, and notes that they were used.
+	// SecretValues returns the values of the existing ones among names, and notes that they were used.
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 }
 
@@ -164,7 +164,7 @@ func (a *Service) SecretValues(ctx context.Context, tenant string, names []strin
 	return values, nil
 }
 
-// SecretsOf returns the spec of a provider with a tenant's secrets in its settings, for what looks after accounts. It is EInvalid
+// SecretsOf returns the spec of a provider with a tenant's secrets in its settings, for what manages accounts. It is EInvalid
 // where the tenant does not have one of them.
 func (a *Service) SecretsOf(ctx context.Context, tenant string, spec template.ProviderSpec) (template.ProviderSpec, error) {
 	values, err := a.SecretValues(ctx, tenant, app.SecretNames(spec.Settings), "Provider "+spec.Name)

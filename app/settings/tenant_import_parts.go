@@ -37,7 +37,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 			}
 			continue
 		}
-		if had, have := p.is.Catalog[name]; have && had.Text == w.Text { // the same text is the same entry, whoever saved it
+		if had, have := p.is.Catalog[name]; have && had.Text == w.Text { // the same text is the same entry, no matter who saved it
 			p.report.Same++
 			continue
 		}
@@ -91,7 +91,7 @@ func (p *tenantPlan) oneEach(files []catalog.CatalogFile) {
 		name := strings.TrimSuffix(f.Name, ".yaml")
 		texts, problems := p.a.Catalogs.Reader.Split([]catalog.CatalogFile{f})
 		if len(problems) > 0 {
-			continue // they are told with the others
+			continue // they are notified with the others
 		}
 		if len(texts) != 1 || texts[0].Kind+"/"+texts[0].Name != name {
 			p.wrong("catalog."+name, &app.Error{Message: fmt.Sprintf("The text isn't a single entry %s.", name), Hint: "Use the same kind and name in the text as in its key."})
@@ -99,7 +99,7 @@ func (p *tenantPlan) oneEach(files []catalog.CatalogFile) {
 	}
 }
 
-// entryProblem takes over what is wrong with an entry, with its place in the file as far as that can be told.
+// entryProblem takes over what is wrong with an entry, with its place in the file as far as that can be reported.
 func (p *tenantPlan) entryProblem(x catalog.CatalogProblem) {
 	name := strings.TrimSuffix(x.File, ".yaml")
 	if x.File == "" {
@@ -155,7 +155,7 @@ func (p *tenantPlan) hooks(context.Context) error {
 		_, _ = rand.Read(c.New) // never fails: crypto/rand ends the process instead
 		p.step(turnHooks, path, func(ctx context.Context) error {
 			if is == nil && w.Script == "" && (c.URL == "" || len(c.Secret) == 0) {
-				return nil // its places have no values, which has been told
+				return nil // its places have no values, which has been reported
 			}
 			_, _, err := p.a.Integrations.SaveHook(ctx, p.actor, c, p.at)
 			return err
@@ -270,7 +270,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 	})
 }
 
-// poolSecrets refuses a pool whose provider needs a secret that neither stands nor comes.
+// poolSecrets refuses a pool whose provider needs a secret that neither is nor comes.
 func (p *tenantPlan) poolSecrets(ctx context.Context, provider string) error {
 	c, err := p.a.Catalogs.CatalogOf(ctx, p.actor.Tenant)
 	if err != nil {

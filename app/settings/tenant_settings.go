@@ -26,7 +26,7 @@ const (
 )
 
 // TenantSettings are all that admins of a tenant have set: what makes one tenant another than the next one. Clusters, history, passwords,
-// tokens and who is signed in are no part of it, nor is any secret: where one belongs stands its place, ${secret:NAME}. A part that is nil
+// tokens and who is signed in are no part of it, nor is any secret: where one belongs is its place, ${secret:NAME}. A part that is nil
 // is not spoken of.
 type TenantSettings struct {
 	Form     int     `json:"muster_tenant"`
@@ -147,7 +147,7 @@ type CatalogSettings struct {
 	Text  string `json:"text"`
 }
 
-// TenantPlace is where something stands in a file; both count from 1, 0 is not known.
+// TenantPlace is where something is in a file; both count from 1, 0 is not known.
 type TenantPlace struct {
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
@@ -212,11 +212,11 @@ type TenantFile struct {
 
 // TenantFiles reads and writes the file of settings; app/file/tenantfile is one. It is pure.
 type TenantFiles interface {
-	// ReadTenant also returns where each part stands, by its path. Problems are errors; with one, the settings are not whole.
+	// ReadTenant also returns where each part is, by its path. Problems are errors; with one, the settings are not whole.
 	ReadTenant(text string) (TenantSettings, map[string]TenantPlace, []TenantProblem)
 	// WriteTenant returns the same text for the same settings. ReadTenant of what it wrote returns the same settings.
 	WriteTenant(s TenantSettings) string
-	// Policy returns a policy as the file has it, as a value that JSON can be made of: what differs is told in its words.
+	// Policy returns a policy as the file has it, as a value that JSON can be made of: what differs is reported in its words.
 	Policy(p policy.Policy) any
 }
 

@@ -11,7 +11,7 @@ import (
 	"muster/app/humanize"
 )
 
-// HookPhase says at what time of an operation a lifecycle hook has its turn. A hook without one is told notices.
+// HookPhase says at what time of an operation a lifecycle hook has its turn. A hook without one is sent notices.
 type HookPhase string
 
 // The phases.
@@ -19,7 +19,7 @@ const (
 	HookBefore  HookPhase = "before"  // nothing is done until it has answered, see HookChoice, or its command has ended
 	HookAfter   HookPhase = "after"   // once the operation has succeeded
 	HookFailure HookPhase = "failure" // once it has ended otherwise; commands cannot be run then
-	// HookTemplate is of a tenant's hook that is told nothing by itself: templates name it, and say when.
+	// HookTemplate is a tenant's hook that is sent nothing by itself: templates name it, and say when.
 	HookTemplate HookPhase = "template"
 )
 
@@ -55,7 +55,7 @@ type OperationHook struct {
 	Name       string              `json:"name"`
 	When       HookPhase           `json:"when"`
 	Operations []app.OperationKind `json:"operations,omitempty"` // sorted; none: all
-	// SendTo is the hook of the tenant that is told, or asked.
+	// SendTo is the tenant's hook that is called.
 	SendTo string `json:"send_to,omitempty"`
 	// Timeout is for how long an operation waits for the answer, or one run of the script may take; 0 is DefaultHookTimeout,
 	// or what a service action has.
@@ -123,7 +123,7 @@ func (h OperationHook) Check() *app.Error {
 			return wrong("operations", fmt.Sprintf("Scripts can't run for %s: the machines may not answer, and %s.", k.Words(), why),
 				"Call a webhook instead, with send_to.")
 		}
-		if h.Script != "" && k == app.OperationGoOn { // it would never run: a go-on has the scripts of what it goes on with
+		if h.Script != "" && k == app.OperationGoOn { // it would never run: a go-on has the scripts of what it continues with
 			return wrong("operations", "Scripts can't run for go_on: the scripts after the create or resize run when it ends.",
 				"Leave go_on out, and name create and resize.")
 		}
@@ -165,7 +165,7 @@ func (h OperationHook) patience() time.Duration {
 // Deadline is until when an operation waits for the answer of a hook that is asked now.
 func (h OperationHook) Deadline(now time.Time) time.Time { return now.Add(h.patience()) }
 
-// OperationNews is what a lifecycle hook is told, as things were at that moment.
+// OperationNews is what a lifecycle hook is sent, as things were at that moment.
 type OperationNews struct {
 	At        time.Time     `json:"at"`
 	Hook      string        `json:"hook"`

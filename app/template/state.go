@@ -27,7 +27,7 @@ func (t *Template) InState() TemplateState {
 	return t.State
 }
 
-// Warnings are what whoever makes a cluster of the template is told first; none for most.
+// Warnings are what people see before they create a cluster of the template; none for most.
 func (t *Template) Warnings() []string {
 	switch t.InState() {
 	case TemplateDraft:

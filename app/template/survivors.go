@@ -17,7 +17,7 @@ type Survivors struct {
 	NoTopUp bool `json:"no_top_up,omitempty"`
 }
 
-// Survival is what a request says of going on with fewer machines than it asked for; it counts only where OnFailure says so.
+// Survival is what a request says of continuing with fewer machines than it asked for; it counts only where OnFailure says so.
 type Survival struct {
 	// AtLeast is with how many nodes, of the cluster as a whole, it is gone on at the least.
 	AtLeast NodeShare `json:"at_least,omitempty"`

@@ -79,7 +79,7 @@ func (c *Catalog) Versions(by string, at time.Time) (list []CatalogVersion) {
 }
 
 // Flatten returns the values of a JSON text by path. Lists of plain values are one value, since their places mean nothing; other
-// lists are told apart by the names in them, or else by place.
+// lists are distinguished by the names in them, or else by place.
 func Flatten(text string) (map[string]string, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()

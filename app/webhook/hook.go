@@ -28,7 +28,7 @@ const (
 	HookCoopr  HookFormat = "coopr"  // {"cluster": …, "job": …, "nodes": …}, as Coopr's callback posted it; of lifecycle hooks only
 )
 
-// HookState is how a hook stands.
+// HookState is the state of a hook.
 type HookState string
 
 // The states.
@@ -121,7 +121,7 @@ type HookRequest struct {
 	Services   *[]string            `json:"services,omitempty"`
 }
 
-// SavedHook is a hook as it stands after a change. Secret is the one that was made for it just now, "" where none was: it
+// SavedHook is a hook as it is after a change. Secret is the one that was made for it just now, "" where none was: it
 // cannot be read again.
 type SavedHook struct {
 	Hook

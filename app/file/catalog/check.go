@@ -27,7 +27,7 @@ type checker struct {
 	stands  map[string]bool // names of services, and what they provide
 	secret  map[string]bool // settings that are secret, as TYPE.NAME
 	onHost  map[string]bool // types of providers whose machines are on Muster's own hosts
-	// Of a tenant's catalog: the installation's, what the families say of themselves, and the flavors that there are; see own_machine.go.
+	// Of a tenant's catalog: the installation's, what the families say of themselves, and the existing flavors; see own_machine.go.
 	installation *template.Catalog
 	families     catalog.Families
 	flavors      map[flavorKey]template.Flavor
@@ -203,7 +203,7 @@ func (c *checker) provider(e *form.Entry, p *template.ProviderSpec) {
 	if c.options.CheckProvider == nil || !ok && c.out.Count() > before || e.Broken {
 		return
 	}
-	// What stands for a secret, or for a variable that is not there, cannot be judged here; all else can.
+	// What refers to a secret, or to a variable that is not there, cannot be judged here; all else can.
 	if err := c.options.CheckProvider(*p); err != nil && (ok || !unknownHere(p.Settings, err)) {
 		c.refused(e, rule(e), []any{"settings"}, err)
 	}

@@ -13,7 +13,7 @@ import (
 func (c templateChecker) parameters(e *form.Entry, t *template.Template) {
 	for _, p := range template.CheckParameters(t.Parameters) {
 		if p.Key == "type" && t.Parameters[p.Index].Type == "" {
-			continue // that was told where it was read
+			continue // that was reported where it was read
 		}
 		path := []any{"parameters", p.Index}
 		if p.Key != "" {

@@ -61,7 +61,7 @@ func (c *checker) scripts(list []*form.Entry) {
 	}
 }
 
-// Problem says what is wrong with a script where it is written in its file, as far as it stands there line by line. Severity is that of what is no
+// Problem says what is wrong with a script where it is written in its file, as far as it is there line by line. Severity is that of what is no
 // warning.
 func (s Script) Problem(f template.ScriptFault, severity form.Severity) form.Problem {
 	if f.Warning {

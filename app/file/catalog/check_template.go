@@ -47,7 +47,7 @@ func (c templateChecker) template(e *form.Entry, t *template.Template) {
 		c.constraint(e, n, t.Constraints.Services[n])
 	}
 	c.parameters(e, t)
-	// A part need not be good for itself, and of what cannot be made whole the reason has been told.
+	// A part need not be good for itself, and of what cannot be made whole the reason has been reported.
 	if whole := e.Whole; whole != nil && !t.Partial {
 		c.wholeTemplate(e, whole)
 	} else {

@@ -39,7 +39,7 @@ type Options struct {
 	// CheckExtra tells whether what hardware or an image says for a provider of one of ProviderTypes, beside its flavor or its image, fits it.
 	// When its error is an *app.Error, Field names the field, with "extra." before it. Nil means that it is not checked.
 	CheckExtra func(typ string, image bool, extra map[string]string) error
-	// Automators are the tools that there are; nil means that they are not checked.
+	// Automators are the existing tools; nil means that they are not checked.
 	Automators []string
 	// CheckAction tells whether the fields of a service action fit one of Automators. When its error is an *app.Error,
 	// Field names the field, with or without "fields." before it.
@@ -54,7 +54,7 @@ type Options struct {
 	Warn func(form.Problem)
 }
 
-// Source is a tree of catalog files. Name stands before file names in problems.
+// Source is a tree of catalog files. Name comes before file names in problems.
 type Source struct {
 	Name string
 	FS   fs.FS
@@ -97,7 +97,7 @@ func load(o Options, sources []Source) (*template.Catalog, map[form.Key]*form.En
 }
 
 // Report is all that can be said of a catalog. Catalog holds the entries that could be read, even where others are
-// wrong, so that tools can go on with the part that stands.
+// wrong, so that tools can continue with the part that exists.
 type Report struct {
 	Catalog  *template.Catalog
 	Problems form.Problems // errors and warnings, by file and line

@@ -34,7 +34,7 @@ func (c *checker) ownProvider(e *form.Entry, p *template.ProviderSpec) {
 		return
 	}
 	if err := c.options.CheckProvider(*p); err != nil {
-		// What stands for a secret cannot be judged here, but for whether it may be there at all.
+		// What refers to a secret cannot be judged here, but for whether it may be there at all.
 		a := app.AsError(err)
 		switch {
 		case a.Code == app.EForbidden:

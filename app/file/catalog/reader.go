@@ -321,7 +321,7 @@ type textKey struct {
 }
 
 type readText struct {
-	entry    *form.Entry // nil: it cannot be told what it is
+	entry    *form.Entry // nil: it is unknown what it is
 	problems form.Problems
 }
 

@@ -68,7 +68,7 @@ func (s *splitter) coopr(file, folder string, k form.Kind, data []byte) {
 
 func (s *splitter) cooprEntry(e *form.Entry) {
 	if e.Broken {
-		return // that was told
+		return // that was reported
 	}
 	var doc any
 	switch v := e.Value.(type) {
@@ -95,7 +95,7 @@ func (s *splitter) cooprEntry(e *form.Entry) {
 func (s *splitter) export(f catalog.CatalogFile) bool {
 	n, err := form.JSONNode([]byte(f.Text))
 	if err != nil || n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		return false // what is wrong with it is told where it is read as our own
+		return false // what is wrong with it is reported where it is read as our own
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if form.CooprFolders[n.Content[i].Value] == "" || n.Content[i+1].Kind != yaml.SequenceNode {
@@ -145,7 +145,7 @@ func (s *splitter) native(f catalog.CatalogFile) {
 			s.add(t, c.line+doc.Content[0].Line)
 			continue
 		}
-		// It cannot be told what it is: say why.
+		// It is unknown what it is: say why.
 		out := &form.Reporter{}
 		form.ParseNative(out, f.Name, []byte(c.text))
 		for _, p := range out.Sorted() {
@@ -180,7 +180,7 @@ type chunk struct {
 	line int // how many lines of the file stand before it
 }
 
-// chunks takes a text apart where a line begins with --- or ..., which is nothing but the end of a document wherever it stands.
+// chunks takes a text apart where a line begins with --- or ..., which is nothing but the end of a document wherever it is.
 func chunks(text string) (list []chunk) {
 	start, line, from := 0, 0, 0
 	end := func(to int) {

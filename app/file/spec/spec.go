@@ -18,7 +18,7 @@ import (
 	"muster/app/template"
 )
 
-// YAML writes a spec as a file for people: what it does not say stands in comments.
+// YAML writes a spec as a file for people: what it does not say is in comments.
 func YAML(e cluster.SpecExport) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Spec of a cluster like %s. Create one with: muster cluster create -f FILE\n", oneLine(e.Spec.Name))

@@ -105,7 +105,7 @@ f.yaml:7:1: on_failure: Unknown choice "panic".`},
 	} {
 		_, err := Parse("f.yaml", []byte(c.text))
 		if e := app.AsError(err); err == nil || !strings.Contains(strings.TrimSpace(e.Message+" "+e.Hint), c.says) {
-			t.Errorf("%.60q is told as\n%v\nand not as\n%s", c.text, err, c.says)
+			t.Errorf("%.60q is reported as\n%v\nand not as\n%s", c.text, err, c.says)
 		}
 	}
 	s := cluster.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureGoOn, Survival: template.Survival{AtLeast: "60%", NoTopUp: true}}
@@ -140,7 +140,7 @@ func FuzzParse(f *testing.F) {
 				continue
 			}
 			if m := line.FindStringSubmatch(told); m == nil || humanize.PlainText(told) != told {
-				t.Errorf("%q is told as %q", text, told)
+				t.Errorf("%q is reported as %q", text, told)
 			} else if n, _ := strconv.Atoi(m[1]); n < 1 || n > len(text)+1 {
 				t.Errorf("%q has no line %d: %s", text, n, told)
 			}

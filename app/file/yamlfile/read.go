@@ -165,7 +165,7 @@ func join(path, key string) string {
 
 var textual = reflect.TypeFor[encoding.TextUnmarshaler]()
 
-// read fills a value. Whatever does not fit is told, and left as it was.
+// read fills a value. Whatever does not fit is reported, and left as it was.
 func (f *File) read(n *yaml.Node, v reflect.Value, path string, depth int) {
 	if f.nodes++; depth > maxDepth || f.nodes > maxNodes {
 		if len(f.Problems) == 0 || f.nodes <= maxNodes {

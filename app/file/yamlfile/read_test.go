@@ -30,7 +30,7 @@ func wrong(t reflect.Type) string {
 	return "{SEEKRIT: x}"
 }
 
-// TestEveryMistakeInAFileIsToldWithItsPlace returns every field of every kind of file a value that it cannot have, all in one text: each is told,
+// TestEveryMistakeInAFileIsToldWithItsPlace sets every field of every kind of file a value that it cannot have, all in one text: each is reported,
 // with its line and path, and the value is not.
 func TestEveryMistakeInAFileIsToldWithItsPlace(t *testing.T) {
 	for _, into := range []any{&build.BuildRule{}, &policy.Policy{}, &policy.Approval{}, &settings.TenantSettings{}} {
@@ -75,7 +75,7 @@ func TestEveryMistakeInAFileIsToldWithItsPlace(t *testing.T) {
 			told[p.Path] = p.Line
 		}
 		if twice != 2 {
-			t.Errorf("%s: the repeated key and the key that is a list are told %d times: %+v", kind, twice, f.Problems)
+			t.Errorf("%s: the repeated key and the key that is a list are reported %d times: %+v", kind, twice, f.Problems)
 		}
 		if !reflect.DeepEqual(told, want) {
 			t.Errorf("%s: told are\n%v\nand not\n%v\n%s", kind, told, want, text.String())
@@ -121,7 +121,7 @@ func TestPlacesOfDeepMistakes(t *testing.T) {
 		}
 		e := app.AsError(err)
 		if got := strings.TrimSpace(e.Message + " " + e.Hint); !strings.Contains(got, want) || e.Field != "file" {
-			t.Errorf("%q is told as\n%s\nand not as\n%s", text, got, want)
+			t.Errorf("%q is reported as\n%s\nand not as\n%s", text, got, want)
 		}
 	}
 	var many strings.Builder
@@ -131,7 +131,7 @@ func TestPlacesOfDeepMistakes(t *testing.T) {
 	f := Parse(many.String())
 	f.Read(f.Root, new(outer), "")
 	if lines := strings.Split(f.Err("", "").Error(), "\n"); len(lines) != maxTold+1 || lines[maxTold] != "and 30 more" || !strings.HasPrefix(lines[1], "Line 2: field1: ") {
-		t.Errorf("50 mistakes are told in %d lines: %s", len(lines), lines[len(lines)-1])
+		t.Errorf("50 mistakes are reported in %d lines: %s", len(lines), lines[len(lines)-1])
 	}
 }
 

@@ -207,7 +207,7 @@ func walk(r io.Reader, f func(*tar.Header, io.Reader) error) error {
 	for {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			if _, err := io.Copy(io.Discard, gz); err != nil { // the checksum of the packing stands at the end
+			if _, err := io.Copy(io.Discard, gz); err != nil { // the checksum of the packing is at the end
 				return bad("%v", err)
 			}
 			return nil

@@ -38,7 +38,7 @@ func openFile(_ context.Context, u *url.URL) (place, error) {
 	if u.Host == "." {
 		dir = strings.TrimPrefix(dir, "/")
 	}
-	// Earlier versions could be told where temporary files are and that there are no attributes. Now both are always so.
+	// Earlier versions could be set to say where temporary files are and that there are no attributes. Now both are always so.
 	p.Text("no_tmp_dir")
 	p.OneOf("metadata", "skip")
 	if err := p.Err(); err != nil {

@@ -145,7 +145,7 @@ func TestGitOverHTTPS(t *testing.T) {
 		}
 		for text := err; text != nil; text = errors.Unwrap(text) {
 			if strings.Contains(text.Error()+e.Hint, "wrong-t0ken") || strings.Contains(text.Error(), gitToken) {
-				t.Errorf("%s: the token is told: %v", what, text)
+				t.Errorf("%s: the token is reported: %v", what, text)
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func TestGitOverHTTPS(t *testing.T) {
 		_, _, err := fetch("v1", credential)
 		refused(what, err, "git", "was denied")
 		if r.refused.Load() == was {
-			t.Errorf("%s: nobody asked", what)
+			t.Errorf("%s: no one asked", what)
 		}
 	}
 	_, _, err = fetch("v2", gitToken)
@@ -164,6 +164,6 @@ func TestGitOverHTTPS(t *testing.T) {
 	_, _, err = fetch("v1", gitToken)
 	refused("an authority that nobody trusts", err, "git", "certificate")
 	if r.refused.Load() != was {
-		t.Error("whoever is not trusted was asked")
+		t.Error("anyone who is not trusted was asked")
 	}
 }

@@ -191,7 +191,7 @@ func (s *Store) EndBuild(ctx context.Context, who app.Actor, b appbuild.Build, w
 	})
 }
 
-// DueBuilds implements build.ReconcilerStore. What is due stands in an index of its own.
+// DueBuilds implements build.ReconcilerStore. What is due is in an index of its own.
 func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []appbuild.DueBuild, next time.Time, err error) {
 	hooks := map[string]appbuild.BuildHook{}
 	var wanted [][]byte

@@ -261,7 +261,7 @@ func (s *Store) NoteBuildRefused(ctx context.Context, id, why string, now time.T
 	var last int64
 	err := s.Row(ctx, `SELECT refused_at FROM build_hooks WHERE id = ?`, id).Scan(&last)
 	if db.IsNoRows(err) || err == nil && last > 0 && now.Sub(db.FromMicros(last)).Abs() < 10*time.Second {
-		return nil // whoever sends much that is wrong shall not make us write much
+		return nil // anyone who sends much that is wrong should not make us write much
 	}
 	if err != nil {
 		return db.Wrapped(err)

@@ -173,7 +173,7 @@ func saveEntry(t *db.Tx, who app.Actor, was, e catalog.CatalogRevision) error {
 	return t.Deed(e.At, who, act, e.Kind+"/"+e.Name, before, after)
 }
 
-// freeAccount refuses where something of the tenant stands at a provider.
+// freeAccount refuses where something of the tenant is at a provider.
 func freeAccount(t *db.Tx, tenant, provider string) error {
 	u, err := providerUse(t.Each, tenant, provider)
 	if err != nil || u.None() {
@@ -320,7 +320,7 @@ func SameProvider(t *db.Tx, tenant, provider string, asOf int64) error {
 		Hint: "Preview again, then submit."}
 }
 
-// DropOf drops a tenant's own entries. What looks after accounts is told by the revision of all.
+// DropOf drops a tenant's own entries. What manages accounts notices by the revision of all.
 func DropOf(t *db.Tx, tenant string) error {
 	for _, table := range []string{"catalog_entries", "catalog_templates", "catalog_heads"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {

@@ -96,7 +96,7 @@ func ReadOperation(t *db.Tx, id int64) (ledger.Operation, error) {
 	return ops[0], nil
 }
 
-// FailedDeletes returns, of all tenants, the deletes that failed and have since waited as long as they had been going on
+// FailedDeletes returns, of all tenants, the deletes that failed and have since waited as long as they had been continuing
 // for, but at least and at most so long. Those that another operation followed are left out.
 // A roll-back returns machines as well.
 func (s *Store) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {

@@ -240,7 +240,7 @@ func (f Inspection) Check() error { return f.check() }
 
 // MigrateTo brings a database's tables up to date, or, where only is greater than zero, up to that migration; what is newer already stays. A file is
 // made when it is absent.
-// It returns what was done, in order. Servers of the version before go on working meanwhile and after, unless a migration says otherwise.
+// It returns what was done, in order. Servers of the version before continue working meanwhile and after, unless a migration says otherwise.
 func MigrateTo(ctx context.Context, where string, only int64) (done []Migration, err error) {
 	before, err := Inspect(ctx, where)
 	if err != nil && app.AsError(err).Reason != "no_database" {

@@ -173,7 +173,7 @@ func (k *Keyring) fetch(ctx context.Context, id int64) (cipher.AEAD, error) {
 }
 
 // openKeys gets the data keys of a database that has just been opened, and makes the first. Where the newest does not open
-// it is wrong_key, so that nothing is sealed under a key that others do not have; unless whoever has lost a key for good says
+// it is wrong_key, so that nothing is sealed under a key that others do not have; unless anyone who has lost a key for good says
 // so by deleting the row key_check.
 func (s *DB) openKeys(ctx context.Context) error {
 	k := s.Keyring
@@ -239,7 +239,7 @@ func wrongKey(which string) error {
 	return e
 }
 
-// keeperError says what is wrong with a key-encryption key, so that whoever starts a server can do something about it.
+// keeperError says what is wrong with a key-encryption key, so that anyone who starts a server can do something about it.
 func keeperError(k KeyKeeper, err error) error {
 	var e *app.Error
 	if !errors.As(err, &e) {

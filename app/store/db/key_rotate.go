@@ -350,7 +350,7 @@ func (s rotation) retire(ctx context.Context) error {
 }
 
 // Rekey wraps all data keys under another key-encryption key, after it has sealed again what the old one sealed itself. Servers
-// that run go on with the data keys that they have; started again, they need the new one. It happens as a whole or not at all,
+// that run continue with the data keys that they have; started again, they need the new one. It happens as a whole or not at all,
 // and may be done again. It returns how many keys were wrapped; those that do not open, whose own key was lost, are left.
 func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 	rot := rotation{s}
@@ -413,7 +413,7 @@ func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 	return len(wrapped), err
 }
 
-// serverName stands in the audit for whoever runs commands on the server's host.
+// serverName is in the audit for anyone who runs commands on the server's host.
 const serverName = "muster"
 
 func (s rotation) deedOfKeys(ctx context.Context, act string) error {

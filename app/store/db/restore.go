@@ -14,7 +14,7 @@ import (
 	"muster/app"
 )
 
-// Ahead is by how much numbers go on after a backup was brought in. What was handed out after the backup was made is known outside: to nodes, clouds, build
+// Ahead is by how much numbers continue after a backup was brought in. What was handed out after the backup was made is known outside: to nodes, clouds, build
 // systems, browsers. None of it may be handed out again.
 const Ahead = 1_000_000
 
@@ -46,7 +46,7 @@ type Outcome struct {
 // migrations are
 // made. EConflict where there is an installation, or the backup is of a newer program or of another key; EInvalid for rows that do not fit.
 //
-// Time goes back for the rows, but not for what they speak of. So numbers go on far beyond those that may have been handed out since; each machine
+// Time goes back for the rows, but not for what they speak of. So numbers continue far beyond those that may have been handed out since; each machine
 // that was being made is looked for before it
 // is asked for again; claims have greater epochs than nodes have seen; all tokens of workers are void; leases that ended meanwhile get some time; and
 // everyone has to sign in again.

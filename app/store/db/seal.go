@@ -103,7 +103,7 @@ func (k *Keyring) Unseal(sealed []byte, place string) ([]byte, error) {
 				return secret, nil
 			}
 		}
-		if isWrongKey(err) { // whoever waits for the value can do nothing about it
+		if isWrongKey(err) { // anyone who waits for the value can do nothing about it
 			err = &app.Error{Code: app.EConflict, Reason: app.ReasonKeyLost, Message: "The secret key that encrypted this value is lost.",
 				Hint: "Clusters from before the loss can only be deleted; set secrets again."}
 		}

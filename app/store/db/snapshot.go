@@ -42,7 +42,7 @@ var passingTables = []string{
 	"sessions", "device_asks", "chat_installs", "identity_links", // sign-ins and links that work once
 }
 
-// Snapshot is all rows of a database as they were at one moment, while servers go on writing. Close it.
+// Snapshot is all rows of a database as they were at one moment, while servers continue writing. Close it.
 type Snapshot struct {
 	Inspection
 	Tables []Table // by name
@@ -197,7 +197,7 @@ func (p *valueOf) Scan(v any) error {
 	return nil
 }
 
-// Blob is a content that rows speak of, and that stands elsewhere.
+// Blob is a content that rows speak of, and that exists elsewhere.
 type Blob struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"`

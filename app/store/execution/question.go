@@ -95,7 +95,7 @@ func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []str
 	return list, err
 }
 
-// answerValues opens an answer. One that no one gave, where the step went on nevertheless, is what fields have by default.
+// answerValues opens an answer. One that no one gave, where the step continued nevertheless, is what fields have by default.
 func (s *Store) answerValues(name string, person, sealed []byte) (values map[string]app.AnswerValue, err error) {
 	if len(sealed) > 0 {
 		text, err := s.Unseal(sealed, "questions/"+name)
@@ -249,7 +249,7 @@ func (s *Store) sealAnswer(q ledgerdb.QuestionRow, values map[string]app.AnswerV
 	return s.Seal(text, "questions/"+q.Name()), nil
 }
 
-// remind tells those who may answer again, when half of the time is over. What is told is noted in the same transaction.
+// remind tells those who may answer again, when half of the time is over. What is reported is noted in the same transaction.
 func remind(t *db.Tx, now time.Time) error {
 	list, err := ledgerdb.Questions(t, `q.`+isRemind, db.Micros(now))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	ledgerdb "muster/app/store/ledger"
 )
 
-// claimCall is one call of ClaimSteps under way.
+// claimCall is one call of ClaimSteps in progress.
 type claimCall struct {
 	execution.ClaimQuery
 	out []*execution.ClaimedStep
@@ -147,7 +147,7 @@ func bestOf(t *db.Tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (m
 
 const bestOfOne = `SELECT * FROM (SELECT ` + ledgerdb.StepColumns + ` FROM steps s WHERE ` + bestOfOperation + `) AS best`
 
-// operationsInTurn loads the operations that may get slots into a set, and gives them in their turn.
+// operationsInTurn loads the operations that may get slots into a set, and returns them in their turn.
 func operationsInTurn(t *db.Tx, set *ledger.Set, q execution.ClaimQuery, slots int) ([]*ledger.Operation, error) {
 	which, args := operationsToClaim, []any{q.Worker.Tenant}
 	if len(q.Except) > 0 {

@@ -15,7 +15,7 @@ import (
 	"muster/app/store/receipt"
 )
 
-// finishCall is one call of FinishSteps under way.
+// finishCall is one call of FinishSteps in progress.
 type finishCall struct {
 	worker app.WorkerID
 	fs     []execution.Finish

@@ -79,7 +79,7 @@ const orphanMemory = 30 * 24 * time.Hour
 
 // SeeOrphans writes down the orphans of an account that were seen now, and marks those that were not as gone. Seen
 // again after it was gone, a machine counts as seen for the first time, and what was decided about it is forgotten. The
-// answer is what stands there now.
+// answer is what is there now.
 func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []fleet.Orphan) (list []fleet.Orphan, err error) {
 	at := db.Micros(now)
 	err = s.Write(ctx, func(t *db.Tx) error {

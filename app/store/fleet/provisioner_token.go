@@ -67,7 +67,7 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 		if n == 0 {
 			return app.Errorf(app.ENotFound, "Provisioner token %q doesn't exist.", name)
 		}
-		// The shares go first, while the registrations can still be told by their state. Those that were lost before are revoked
+		// The shares go first, while the registrations can still be distinguished by their state. Those that were lost before are revoked
 		// too: their workers may still carry tokens.
 		if err := t.Exec(`DELETE FROM provisioner_shares WHERE provisioner IN (SELECT id FROM provisioners WHERE token = ?)`, name); err != nil {
 			return err

@@ -147,7 +147,7 @@ func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c 
 			return err
 		}
 		if after.Slots != before.Slots {
-			if err := SharesChanged(t); err != nil { // whoever balances begins again
+			if err := SharesChanged(t); err != nil { // anyone who balances begins again
 				return err
 			}
 		}

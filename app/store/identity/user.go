@@ -68,7 +68,7 @@ func (s *Store) UserView(ctx context.Context, tenant, name string) (identity.Use
 	return v, s.Row(ctx, `SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, tenant, name).Scan(&v.Tokens)
 }
 
-// others counts who else could look after things.
+// others counts who else could manage things.
 func others(t *db.Tx, u identity.User) (o identity.Others, err error) {
 	err = t.Row(`SELECT coalesce(sum(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN tenant = ? THEN 1 ELSE 0 END), 0)
 		FROM users WHERE role IN ('superadmin', 'admin') AND disabled_at = 0 AND NOT (tenant = ? AND name = ?)`,

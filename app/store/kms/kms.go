@@ -19,7 +19,7 @@ import (
 	"muster/app/family"
 )
 
-// local is the scheme of a key that stands in the URL itself.
+// local is the scheme of a key that is in the URL itself.
 const local = "base64key"
 
 // service wraps by a key in a service. Its errors wrap errRefused, errNoKey or errOtherKey where the service says so.

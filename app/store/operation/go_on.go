@@ -12,7 +12,7 @@ import (
 	"muster/app/store/ledger"
 )
 
-// GoOnsDue implements operation.PartialStore. What is due stands in an index of its own, which is empty nearly always, so that it can be asked
+// GoOnsDue implements operation.PartialStore. What is due is in an index of its own, which is empty nearly always, so that it can be asked
 // for every second.
 func (s *Store) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
@@ -73,7 +73,7 @@ func joinedSentences(a, b string) string {
 	return a + " " + b
 }
 
-// checkGoOn refuses to go on with what has not failed, has run again since it was looked at, or was followed by something else, and a
+// checkGoOn refuses to continue with what has not failed, has run again since it was looked at, or was followed by something else, and a
 // plan that does not give back each node that leaves.
 func checkGoOn(t *db.Tx, n appcluster.NewOperation) error {
 	op := n.Operation

@@ -98,7 +98,7 @@ func announce(t *db.Tx, op *app.Operation, plan appplan.Plan, hooks []ledgerdb.A
 	return nil
 }
 
-// choiceOf is what a time-out comes to: what returns machines goes on, whatever was chosen.
+// choiceOf is what a time-out comes to: what returns machines continues, whatever was chosen.
 func choiceOf(k app.OperationKind, c template.HookChoice) template.HookChoice {
 	switch {
 	case k.GivesBack():

@@ -79,7 +79,7 @@ func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time,
 	})
 }
 
-// letGoForgotten lets go on what is held though nothing is left that could answer, so that nothing waits forever.
+// letGoForgotten lets continue what is held though nothing is left that could answer, so that nothing waits forever.
 func letGoForgotten(t *db.Tx, now time.Time) error {
 	var ids []int64
 	var clusters []string
@@ -118,7 +118,7 @@ func unanswered(t *db.Tx, now time.Time, h hold, why string) error {
 	return veto(t, now, h, why)
 }
 
-// goOn notes that a hook lets an operation go on, and starts it where that was the last one.
+// goOn notes that a hook lets an operation continue, and starts it where that was the last one.
 func goOn(t *db.Tx, now time.Time, h hold) error {
 	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, ledger.HoldGo, h.delivery, ledger.HoldOpen)
 	if err != nil || n == 0 {
@@ -199,7 +199,7 @@ func cancelBefore(t *db.Tx, op app.Operation, now time.Time) error {
 	return cancelOthers(t, op)
 }
 
-// ReleaseHolds lets go on what waits for the answer of a hook that an admin has just switched off or deleted.
+// ReleaseHolds lets continue what waits for the answer of a hook that an admin has just switched off or deleted.
 func ReleaseHolds(t *db.Tx, hook int64, now time.Time) error {
 	all, err := holds(t, `AND d.hook = ?`, hook)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"muster/app/store/resource"
 )
 
-// CheckFollows refuses an operation that was planned on what is not so any more: another one is under way, or has come since.
+// CheckFollows refuses an operation that was planned on what is not so any more: another one is in progress, or has come since.
 func CheckFollows(t *db.Tx, n appcluster.NewOperation) error {
 	if n.Change == nil && n.Follows == 0 {
 		return nil

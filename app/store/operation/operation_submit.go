@@ -118,7 +118,7 @@ func checkUndo(t *db.Tx, n cluster.NewOperation) error {
 		return err
 	}
 	if later != nil && later.GoesOn == undone.ID && later.Status.Ended() && later.Status != app.OperationSucceeded {
-		later = nil // what went on with it is undone together with it
+		later = nil // what continued with it is undone together with it
 	}
 	if err := ledger.CheckUndo(&undone, later); err != nil {
 		return err
@@ -250,7 +250,7 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	return o.Operation, nil
 }
 
-// cancelOthers asks every operation of the cluster to stop: those that wait end at once, the one under way ends when its
+// cancelOthers asks every operation of the cluster to stop: those that wait end at once, the one in progress ends when its
 // running steps have.
 func cancelOthers(t *db.Tx, op app.Operation) error {
 	var ids []int64

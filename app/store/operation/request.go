@@ -15,7 +15,7 @@ import (
 func KeepRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	r, name := n.Request, ""
 	if r.Kind == app.OperationCreate {
-		name = r.Asked.Name // that of a cluster which stands is taken already
+		name = r.Asked.Name // that of a cluster which exists is taken already
 	}
 	if r.Status.Open() {
 		if err := identity.TenantOpen(t, r.Tenant); err != nil {

@@ -103,7 +103,7 @@ func (s *Store) SetTopUp(ctx context.Context, c operation.TopUpChange) error {
 	})
 }
 
-// idle tells whether nothing is under way in a cluster and its machines run.
+// idle tells whether nothing is in progress in a cluster and its machines run.
 func idle(t *db.Tx, c app.Cluster) (bool, error) {
 	if c.Status == app.ClusterAsleep {
 		return false, nil
@@ -112,7 +112,7 @@ func idle(t *db.Tx, c app.Cluster) (bool, error) {
 	return id == 0, err
 }
 
-// topUpWaits puts the next try off while something is under way in a cluster. Who resizes it by hand wants just that many nodes.
+// topUpWaits puts the next try off while something is in progress in a cluster. Who resizes it by hand wants just that many nodes.
 func topUpWaits(t *db.Tx, op app.Operation, itself bool) error {
 	switch {
 	case itself:

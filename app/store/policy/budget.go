@@ -13,7 +13,7 @@ import (
 	"muster/app/store/db"
 )
 
-// budgetLevels are the parts of a budget, in percent, of which people are told.
+// budgetLevels are the parts of a budget, in percent, of which people are notified.
 var budgetLevels = []int{80, 100}
 
 // budgetLevel returns the level that is reached; 0 for none.
@@ -130,7 +130,7 @@ func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time)
 	return len(due), err
 }
 
-// budgetsDue returns the budgets of a tenant that have reached a level of which no one was told.
+// budgetsDue returns the budgets of a tenant that have reached a level of which no one was informed.
 func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []apppolicy.QuotaStanding, err error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {

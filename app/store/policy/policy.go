@@ -74,7 +74,7 @@ func (s *Store) SavePolicy(ctx context.Context, p apppolicy.Policy, who app.Acto
 	return saved, err
 }
 
-// policy returns the version that stands, nil for none, and the number of the last.
+// policy returns the version that exists, nil for none, and the number of the last.
 func policy(t *db.Tx, tenant, name string) (had *apppolicy.Policy, last int, err error) {
 	if err := t.Row(`SELECT coalesce(max(version), 0) FROM policies WHERE tenant = ? AND name = ?`, tenant, name).Scan(&last); err != nil {
 		return nil, 0, fmt.Errorf("store: policy: %w", err)
@@ -147,7 +147,7 @@ func (s *Store) SetTimeZone(ctx context.Context, who app.Actor, zone string, now
 	})
 }
 
-// CopyPolicies begins each policy that stands with its first version.
+// CopyPolicies begins each existing policy with its first version.
 func CopyPolicies(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
 	var policies []apppolicy.Policy
 	err := t.Each(func(row db.Scanner) error {

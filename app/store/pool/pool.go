@@ -75,7 +75,7 @@ func (s *Store) ChangePool(ctx context.Context, who app.Actor, p apppool.Pool, a
 		}
 		is = was
 		is.Count, is.MaxAge, is.Mode = p.Count, p.MaxAge, p.Mode
-		// Whoever changes it wants to see what comes of it: it is tried again at once.
+		// Anyone who changes it wants to see what comes of it: it is tried again at once.
 		if err := t.Exec(`UPDATE pools SET wanted = ?, max_age = ?, mode = ?, version = version + 1, due_at = ?, retry_at = 0 WHERE id = ?`,
 			is.Count, is.MaxAge.Microseconds(), string(is.Mode), db.Micros(now), was.ID); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 	"muster/app/store/operation"
 )
 
-// DuePools implements pool.StockStore. What is due stands in an index of its own, which is nearly always empty.
+// DuePools implements pool.StockStore. What is due is in an index of its own, which is nearly always empty.
 func (s *Store) DuePools(ctx context.Context, now time.Time, limit int) (list []apppool.Pool, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPool(row)

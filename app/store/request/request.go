@@ -89,7 +89,7 @@ func (s *Store) MoveRequest(ctx context.Context, m cluster.RequestMove) (r clust
 	return r, nil
 }
 
-// run makes the cluster that was asked for, or begins with what was asked of one that stands.
+// run makes the cluster that was asked for, or begins with what was asked of one that exists.
 func (s *Store) run(t *db.Tx, r *cluster.Request, m cluster.RequestMove) error {
 	switch {
 	case r.Kind == app.OperationCreate && m.Cluster != nil:

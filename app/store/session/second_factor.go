@@ -284,7 +284,7 @@ func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at
 		if err := t.Deed(at, who, "second_factor.reset", user, nil, nil); err != nil {
 			return err
 		}
-		// Whoever has the lost phone may be signed in with it.
+		// Anyone who has the lost phone may be signed in with it.
 		if _, err := Revoke(t, who, user, 0, 0, at); err != nil {
 			return err
 		}

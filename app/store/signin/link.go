@@ -13,7 +13,7 @@ import (
 
 func (s *Store) SaveLink(ctx context.Context, hash []byte, l identity.IdentityLink) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		// Those that are over are kept for a day, so that people are told that they came too late.
+		// Those that are over are kept for a day, so that people are notified that they came too late.
 		if err := t.Exec(`DELETE FROM identity_links WHERE expires_at < ? OR kind = ? AND external = ? AND used_at = 0`,
 			db.Micros(l.At.Add(-24*time.Hour)), l.Kind, l.External); err != nil {
 			return err

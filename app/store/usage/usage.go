@@ -55,7 +55,7 @@ func (s *Store) Usage(ctx context.Context, q usage.UsageQuery, f func(usage.Usag
 		) e GROUP BY e.k, e.n ORDER BY e.k, e.n`, all...)
 }
 
-// usageWhere finds what stood within the time.
+// usageWhere finds what existed within the time.
 func usageWhere(q usage.UsageQuery) (string, []any) {
 	from, to := db.Micros(q.From), db.Micros(q.To)
 	where, args := `(x.gone_at = 0 OR x.gone_at > ?) AND x.made_at < ?`, []any{from, to}

@@ -56,7 +56,7 @@ func ParseNative(out *Reporter, file string, data []byte) Parsed {
 	}
 }
 
-// native reads one document. Nil means that it cannot be told what it describes.
+// native reads one document. Nil means that it is unknown what it describes.
 func (d *Decoder) native(n *yaml.Node) *Entry {
 	n = Follow(n)
 	if n.Kind != yaml.MappingNode {

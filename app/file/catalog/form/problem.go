@@ -19,7 +19,7 @@ const (
 )
 
 // Problem is one thing wrong with a catalog. Column counts from 1; 0 means that it is not known. Hint, when set, says
-// what would put it right. No problem ever quotes a provider's setting, which may be a secret.
+// what would fix it. No problem ever quotes a provider's setting, which may be a secret.
 type Problem struct {
 	Origin   template.Origin `json:"origin"`
 	Column   int             `json:"column,omitempty"`

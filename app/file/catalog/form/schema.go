@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// schemer is a type whose schema cannot be told from its fields.
+// schemer is a type whose schema is unknown from its fields.
 type schemer interface {
 	schema() map[string]any
 }

@@ -30,7 +30,7 @@ func (t *storeTest) shortOfOne(choice app.FailureChoice) app.Operation {
 	return t.Latest("web-1")
 }
 
-// goOn goes on with two of three nodes.
+// goOn continues with two of three nodes.
 func (t *storeTest) goOn(of app.Operation, change ...func(*cluster.NewOperation)) (app.Operation, error) {
 	t.Helper()
 	c := t.Change("web-1")
@@ -66,7 +66,7 @@ func (t *storeTest) toldOwner(words ...string) {
 	t.Must(err)
 	for i, w := range words {
 		if i >= len(list) || !strings.Contains(list[i].Title+" "+list[i].Text, w) {
-			t.Fatalf("the owner was told %+v, want %q", list, words)
+			t.Fatalf("the owner was notified %+v, want %q", list, words)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (t *storeTest) judgesGoOn() {
 	judge(of, false)
 	t.goOnsDue()
 	t.toldOwner("web can't continue with a partial result. Can't accept the partial result: No room.")
-	if o := t.Latest("web-1"); !strings.HasSuffix(o.Message, "what there is: No room.") || o.OnFailure != app.FailureGoOn {
+	if o := t.Latest("web-1"); !strings.HasSuffix(o.Message, "Can't accept the partial result: No room.") || o.OnFailure != app.FailureGoOn {
 		t.Errorf("the operation says %q, and then %q", o.Message, o.OnFailure)
 	}
 	t.Clock.Move(time.Minute)
@@ -296,7 +296,7 @@ func (t *storeTest) topUpEndsWithCluster() {
 	t.lacksNothing()
 }
 
-// lacks goes on with fewer nodes.
+// lacks continues with fewer nodes.
 func (t *storeTest) lacks(noTopUp bool) {
 	t.Helper()
 	_, err := t.goOn(t.shortOfOne(app.FailureGoOn), func(n *cluster.NewOperation) { n.Operation.NoTopUp = noTopUp })

@@ -93,7 +93,7 @@ func (t *storeTest) buildsAsk() {
 	two, q := b.asked("web/2")
 	b.Must(b.review(q, cluster.VerdictDeny, "not on a Friday"))
 	b.settle()
-	if v := b.is(two.ID, app.BuildRefused); !strings.Contains(v.Words, "denied: not on a Friday") || v.Cluster != "" {
+	if v := b.is(two.ID, app.BuildRefused); !strings.Contains(v.Words, "Denied: not on a Friday") || v.Cluster != "" {
 		b.Errorf("denied it is %+v", v)
 	}
 	if d := b.told("web/2 refused")["web/2 refused"]; !strings.Contains(d.Told.Words, "not on a Friday") {

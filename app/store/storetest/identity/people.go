@@ -188,7 +188,7 @@ func (t *storeTest) lastAdmins() {
 			t.Errorf("%s one of two admins: %v", what, err)
 		}
 	}
-	// A superadmin of the tenant looks after it too, and becomes its admin.
+	// A superadmin of the tenant manages it too, and becomes its admin.
 	t.user(a, root, "root2", app.RoleSuperadmin)
 	t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, root, "root2", identity.UserChange{Role: &admin})))
 	t.Must(a.Identity.Users.DeleteUser(t.Ctx, root, "root2", ""))
@@ -416,7 +416,7 @@ func (t *storeTest) tenantsCome() {
 		t.Errorf("slots %v (%v)", l.Slots, err)
 	}
 
-	// What stands in a cloud keeps a tenant.
+	// What is in a cloud keeps a tenant.
 	refused := func(words ...string) {
 		t.Helper()
 		err := a.Identity.Tenants.DeleteTenant(t.Ctx, root, kit.Tenant)
