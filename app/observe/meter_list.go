@@ -70,7 +70,7 @@ var (
 	LevelClusters    = &Metric{Name: "muster_clusters", Kind: MetricLevel, Labels: []string{"status"}, Help: "Existing clusters, pool machines excluded."}
 	LevelLeases      = &Metric{Name: "muster_leases_ending", Kind: MetricLevel, Help: "Clusters whose lease has expired or expires within 24 hours."}
 	LevelMachines    = &Metric{Name: "muster_machines", Kind: MetricLevel, Help: "Machines and other billed resources known to exist at providers."}
-	LevelMoney       = &Metric{Name: "muster_cost_per_hour", Kind: MetricLevel, Help: "Cost per hour of muster_machines, in the catalog's currency."}
+	LevelMoney       = &Metric{Name: "muster_cost_per_hour", Kind: MetricLevel, Help: "Cost per hour of muster_machines, in the installation's currency."}
 	LevelOrphans     = &Metric{Name: "muster_orphans", Kind: MetricLevel, Labels: []string{"provider"}, Help: "Orphaned machines."}
 	LevelProvisioner = &Metric{Name: "muster_provisioners", Kind: MetricLevel, Labels: []string{"state"}, Help: "Registered provisioners that haven't ended."}
 	LevelSlots       = &Metric{Name: "muster_slots", Kind: MetricLevel, Help: "Steps that all provisioners together can run at once."}
@@ -81,7 +81,7 @@ var (
 	// With --metrics-tenants only.
 	LevelTenantSteps    = &Metric{Name: "muster_tenant_queue_steps", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Queued steps by tenant, for the 200 tenants with the most. Requires --metrics-tenants."}
 	LevelTenantClusters = &Metric{Name: "muster_tenant_clusters", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Clusters by tenant, for the 200 tenants with the most. Requires --metrics-tenants."}
-	LevelTenantMoney    = &Metric{Name: "muster_tenant_cost_per_hour", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Cost per hour by tenant, for the 200 tenants with the most clusters. Requires --metrics-tenants."}
+	LevelTenantMoney    = &Metric{Name: "muster_tenant_cost_per_hour", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Cost per hour by tenant in the installation's currency, for the 200 tenants with the most clusters. Requires --metrics-tenants."}
 )
 
 // Levels are all that are asked for.

@@ -27,6 +27,8 @@ type ProviderDoc struct {
 	Type        string            `yaml:"type" need:"" doc:"Provider type, such as sandbox or digitalocean."`
 	Zones       []string          `yaml:"zones" doc:"Availability zones, by the provider's own names. Templates can spread nodes over them."`
 	Rate        Rate              `yaml:"rate" doc:"Maximum API call rate for the account across all of Muster, such as 10/s, 600/m or 5000/h. Default: the provider type's usual rate."`
+	Currency    string            `yaml:"currency" doc:"Currency of this account's prices, by ISO 4217, such as EUR. Default: the installation's."`
+	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"Value of one unit of the currency in the installation's, such as 1.08. Required if the currencies differ."`
 	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to run this provider's steps, such as region: eu. Default: any provisioner."`
 	Settings    map[string]any    `yaml:"settings" hide:"" doc:"Settings of the provider type. Use ${env:NAME} in text for an environment variable of the server, to keep secrets out of files."`
 }
@@ -38,7 +40,7 @@ type hardwareDoc struct {
 
 type flavorDoc struct {
 	Flavor            string               `yaml:"flavor" need:"" doc:"The provider's own name for the size, such as an instance type."`
-	CostPerHour       float64              `yaml:"cost_per_hour" least:"0" doc:"Price of one machine per hour, in the account's currency."`
+	CostPerHour       float64              `yaml:"cost_per_hour" least:"0" doc:"Price of one machine per hour, in the provider's currency."`
 	AsleepCostPerHour *float64             `yaml:"asleep_cost_per_hour" least:"0" doc:"Price of one machine per hour while its cluster is asleep. Default: cost_per_hour."`
 	CPU               float64              `yaml:"cpu" least:"0" doc:"Virtual cores."`
 	MemoryGB          float64              `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
@@ -228,7 +230,8 @@ func NativeDoc(k Kind) any {
 func fromNative(e *Entry, doc any) any {
 	switch doc := doc.(type) {
 	case *ProviderDoc:
-		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: template.Rate(doc.Rate), Settings: orEmpty(doc.Settings), Provisioner: doc.Provisioner}
+		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: template.Rate(doc.Rate), Settings: orEmpty(doc.Settings), Provisioner: doc.Provisioner,
+			Currency: doc.Currency, ExchangeRate: doc.Exchange}
 	case *hardwareDoc:
 		h := &template.HardwareType{About: doc.about(e), Providers: make(map[string]template.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {
