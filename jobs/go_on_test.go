@@ -216,7 +216,7 @@ func TestWhatCannotBeGoneOnWithSaysWhy(t *testing.T) {
 			"No machine came"},
 		{"constraints do not hold", app.FailureGoOn, template.Survival{}, func(_ *engine, c *template.Catalog) { c.Templates["web"].Constraints.Size.Min = 5 },
 			func(e *engine) { e.cloud.SetQuota(4) }, "constraints do not hold"},
-		{"so it is rolled back", app.FailureGoOnOrBack, template.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "So it is rolled back"},
+		{"so it is rolled back", app.FailureGoOnOrBack, template.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "The operation is being rolled back"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()

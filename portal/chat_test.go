@@ -41,7 +41,7 @@ func (f *chatted) StartChatInstall(_ context.Context, a app.Actor) (string, erro
 
 func (f *chatted) InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error) {
 	if state != "the-state" {
-		return chat.ChatWorkspace{}, app.Errorf(app.ENotFound, "This installation was not begun by you here.")
+		return chat.ChatWorkspace{}, app.Errorf(app.ENotFound, "You didn't start this installation here.")
 	}
 	w, t, err := exchange(ctx)
 	return w, f.note("installed "+w.Team+" "+t.Access, a, err)
@@ -99,7 +99,7 @@ func chatAt(t *testing.T, user string) (*testSite, *chatted) {
 		Workspaces: []chat.ChatWorkspace{
 			{Kind: "slack", Team: "T1", Name: "acme <b>", Tenant: "default", State: chat.ChatConnected, ExpiresAt: now.Add(9 * time.Hour), ChatHealth: chat.ChatHealth{EventAt: now.Add(-5 * time.Minute), Calls: 7, CallsAt: now},
 				Channels: []chat.ChatChannel{{Team: "T1", Channel: "C5", Name: "lent", Tenant: "blue", Host: "root"}}},
-			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: chat.ChatBroken, Why: "Its token could not be refreshed."}}}
+			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: chat.ChatBroken, Why: "The token couldn't be refreshed."}}}
 	s.signIn(user)
 	return s, f
 }
@@ -108,12 +108,12 @@ func TestSlackPage(t *testing.T) {
 	s, f := chatAt(t, "root")
 	s.get("/admin").reads(http.StatusOK, "Slack Workspaces, channels")
 	s.get("/admin/slack").reads(http.StatusOK, "acme <b> connected", "Last heard 5 min ago", "Calls 7 a minute", "Token renewed within 9 h", "C5 (lent)", "waits for an admin of blue",
-		"old to be installed again", "Its token could not be refreshed.", "server s1, since", "Install into a workspace")
+		"old to be installed again", "The token couldn't be refreshed.", "server s1, since", "Install into a workspace")
 	a := s.get("/slack/install")
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != "https://slack.com/oauth/v2/authorize?state=the-state" {
 		t.Errorf("an admin is sent to %d %s", a.status, a.header.Get("Location"))
 	}
-	s.get("/slack/oauth?state=other&code=good").reads(http.StatusNotFound, "not begun by you")
+	s.get("/slack/oauth?state=other&code=good").reads(http.StatusNotFound, "You didn't start")
 	s.get("/slack/oauth?state=the-state&code=bad").reads(http.StatusUnprocessableEntity, "Slack does not take")
 	s.get("/slack/oauth?error=access_denied&state=the-state").reads(http.StatusUnprocessableEntity, "has said no")
 	if a := s.get("/slack/oauth?state=the-state&code=good"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/slack" {

@@ -188,7 +188,7 @@ func TestHowManyAreEnoughIsChosenWhenAsking(t *testing.T) {
 		t.Errorf("the create answers %d and asks for %+v", a.status, s.f.asked)
 	}
 	in.Set("at_least", "most")
-	if got := s.post("/clusters/preview", in).at("err-at_least"); !strings.Contains(got, `"most" is neither a number of nodes nor a share of them.`) {
+	if got := s.post("/clusters/preview", in).at("err-at_least"); !strings.Contains(got, `Invalid number or share of nodes "most".`) {
 		t.Errorf("beside the field stands %q", got)
 	}
 }

@@ -111,7 +111,7 @@ func TestAccessPage(t *testing.T) {
 	if file.status != http.StatusOK || !strings.Contains(file.body, "10.0.0.12\tn3-c01.muster.example") || !strings.Contains(file.header.Get("Content-Disposition"), "muster-c01.hosts") {
 		t.Errorf("the file is %d %v %s", file.status, file.header, file.body)
 	}
-	s.get(path+"/inventory?format=xml").reads(http.StatusUnprocessableEntity, `There is no inventory "xml".`)
+	s.get(path+"/inventory?format=xml").reads(http.StatusUnprocessableEntity, `Unknown inventory format "xml".`)
 	api := s.call("GET", path+"/inventory?format=ansible-yaml&key=~/lake.pem", "")
 	if api.status != http.StatusOK || !strings.Contains(api.body, `ansible_ssh_private_key_file: "~/lake.pem"`) {
 		t.Errorf("over REST it is %d %s", api.status, api.body)

@@ -91,7 +91,7 @@ func TestClusterNew(t *testing.T) {
 		"a size that the solver refuses": {url.Values{"template": {"hadoop"}, "size": {"60"}}, "size", "Choose 2–50 nodes (you entered 60)."},
 		"a size that is no number":       {url.Values{"template": {"hadoop"}, "size": {"many"}}, "size", "The number of nodes must be a whole number from 1 on. This template takes 2 to 50 nodes."},
 		"no size":                        {url.Values{"template": {"hadoop"}, "size": {""}}, "size", "How many nodes? This template takes 2 to 50 nodes."},
-		"a template that is not":         {url.Values{"template": {"gone"}, "size": {"3"}}, "template", `There is no template "gone". Choose one of these.`},
+		"a template that is not":         {url.Values{"template": {"gone"}, "size": {"3"}}, "template", `Template "gone" doesn't exist. Choose one of these.`},
 		"no service":                     {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}}, "services", "A cluster needs at least one service. Tick what shall run on it."},
 		"a lease that is none":           {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}, "services": {"datanode"}, "lease": {"soon"}}, "lease", "That is not a length of time. Choose one from the list."},
 	} {

@@ -224,7 +224,7 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalo
 		return r, err
 	}
 	if len(c.Note) > 1000 {
-		return r, &app.Error{Code: app.EInvalid, Field: "note", Message: "A note has at most 1,000 characters."}
+		return r, &app.Error{Code: app.EInvalid, Field: "note", Message: "Note must be at most 1,000 characters."}
 	}
 	for _, x := range r.Changes {
 		if asOf, _ := strconv.Atoi(c.AsOf); c.AsOf != "" && f.changed[x.CatalogKey] > asOf {

@@ -96,7 +96,7 @@ func (f *fake) ActorOfSession(_ context.Context, id int64, _ identity.Visit) (ap
 	if user := f.signIns[id-1]; user != "" {
 		return app.Actor{Tenant: app.DefaultTenant, User: user, Role: fakeRoles[user]}, nil
 	}
-	return app.Actor{}, app.Errorf(app.EUnauthorized, "This sign-in was ended.")
+	return app.Actor{}, app.Errorf(app.EUnauthorized, "This session was ended.")
 }
 
 func (f *fake) SignOut(_ context.Context, id int64) error {
@@ -131,7 +131,7 @@ func (f *fake) preview(r cluster.ClusterRequest) (cluster.Preview, error) {
 	}
 	t := f.catalog.Templates[r.Template]
 	if t == nil {
-		return cluster.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "There is no template " + r.Template + "."}
+		return cluster.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "Template " + r.Template + " doesn't exist."}
 	}
 	if s := t.Constraints.Size; !s.Allows(r.Size) {
 		return cluster.Preview{}, &app.Error{

@@ -48,13 +48,13 @@ func (f *hooked) Hook(_ context.Context, a app.Actor, name string) (webhook.Hook
 			return h, f.admin(a)
 		}
 	}
-	return webhook.Hook{}, app.Errorf(app.ENotFound, "There is no hook %q.", name)
+	return webhook.Hook{}, app.Errorf(app.ENotFound, "Webhook %q doesn't exist.", name)
 }
 
 func (f *hooked) SaveHook(_ context.Context, a app.Actor, r webhook.HookRequest) (webhook.SavedHook, error) {
 	f.changes = append(f.changes, r)
 	if strings.HasPrefix(r.URL, "http:") {
-		return webhook.SavedHook{}, &app.Error{Code: app.EInvalid, Field: "url", Message: "Notices are sent over https."}
+		return webhook.SavedHook{}, &app.Error{Code: app.EInvalid, Field: "url", Message: "The URL must start with https://."}
 	}
 	i := slices.IndexFunc(f.hooks, func(h webhook.Hook) bool { return h.Name == r.Name })
 	s := webhook.SavedHook{Made: i < 0}
@@ -78,7 +78,7 @@ func (f *hooked) DeleteHook(_ context.Context, a app.Actor, name string) error {
 }
 
 func (f *hooked) TestHook(_ context.Context, a app.Actor, name string) (webhook.HookDelivery, error) {
-	d := webhook.HookDelivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "This is a test", State: webhook.DeliveryWaiting, QueuedAt: f.now()}
+	d := webhook.HookDelivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "Test notification", State: webhook.DeliveryWaiting, QueuedAt: f.now()}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sent[name] = append([]webhook.HookDelivery{d}, f.sent[name]...)
@@ -111,7 +111,7 @@ func (f *hooked) HookDelivery(_ context.Context, a app.Actor, hook string, id in
 			return d, f.admin(a)
 		}
 	}
-	return webhook.HookDelivery{}, app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
+	return webhook.HookDelivery{}, app.Errorf(app.ENotFound, "This webhook has no delivery %d.", id)
 }
 
 func (f *hooked) Redeliver(_ context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error) {
@@ -121,7 +121,7 @@ func (f *hooked) Redeliver(_ context.Context, a app.Actor, hook string, id int64
 			return f.sent[hook][i], f.admin(a)
 		}
 	}
-	return webhook.HookDelivery{}, app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
+	return webhook.HookDelivery{}, app.Errorf(app.ENotFound, "This webhook has no delivery %d.", id)
 }
 
 func (f *hooked) Notices(_ context.Context, a app.Actor, before int64, limit int) (list []app.Notice, err error) {
@@ -183,7 +183,7 @@ func TestHookPages(t *testing.T) {
 	s.get("/admin/hooks/chat?before=76").reads(http.StatusOK, "Newest")
 	s.get("/admin/hooks/chat?before=x").reads(http.StatusUnprocessableEntity)
 	s.get("/admin/hooks/old").reads(http.StatusOK, "Muster stopped this hook. The receiver answered 410 Gone.", "Switch on", "Nothing was sent here yet")
-	s.get("/admin/hooks/none").reads(http.StatusNotFound, "There is no hook")
+	s.get("/admin/hooks/none").reads(http.StatusNotFound, "doesn't exist")
 	s.get("/admin/hooks/chat/deliveries/100").reads(http.StatusOK, "Message msg_x_100", "2 500 1.0 s", "<h1>oops</h1>", "1 no answer – ", "hooks.slack.com did not answer within 10s.",
 		`{ "text": "*Somebody* <b>" }`, "Send again")
 	s.get("/admin/hooks/chat/deliveries/zz").reads(http.StatusNotFound)
@@ -195,12 +195,12 @@ func TestHookPages(t *testing.T) {
 	if a := s.post("/admin/hooks/chat/test", nil); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/hooks/chat#list" {
 		t.Errorf("test: %d", a.status)
 	}
-	s.get("/admin/hooks/chat").reads(http.StatusOK, "This is a test test waiting")
+	s.get("/admin/hooks/chat").reads(http.StatusOK, "Test notification test waiting")
 	parts, err := s.p.webhook.HookLive(t.Context(), root, &url.URL{Path: "/admin/hooks/chat"})
 	if err != nil || len(parts) != 1 || parts[0].ID != "list" {
 		t.Fatalf("the page moves as %+v, %v", parts, err)
 	}
-	if html, err := rendered(t.Context(), parts[0].HTML); err != nil || !strings.Contains(html, "This is a test") {
+	if html, err := rendered(t.Context(), parts[0].HTML); err != nil || !strings.Contains(html, "Test notification") {
 		t.Errorf("the part is %.200s, %v", html, err)
 	}
 	for _, at := range []*url.URL{{Path: "/admin/hooks/none"}, {Path: "/admin/hooks/chat", RawQuery: "before=x"}} {
@@ -225,7 +225,7 @@ func TestHookForm(t *testing.T) {
 	s, f := hooksAt(t, "root")
 	in := url.Values{"new": {"true"}, "name": {"ops"}, "url": {"http://ops.example.com"}, "format": {"mail"}, "to": {" ops@example.com "}, "kinds": {"lease", "alarm"}}
 	a := s.post("/admin/hooks", in)
-	a.reads(http.StatusUnprocessableEntity, "Notices are sent over https.")
+	a.reads(http.StatusUnprocessableEntity, "The URL must start with https://.")
 	for _, want := range []string{`value="ops"`, `value="lease" checked`, `value="mail" selected`, `value="http://ops.example.com"`} {
 		if !strings.Contains(a.body, want) {
 			t.Errorf("the form forgets %s", want)
@@ -246,7 +246,7 @@ func TestHookForm(t *testing.T) {
 		t.Errorf("changed by %+v", last)
 	}
 	change.Set("url", "http://x")
-	s.post("/admin/hooks", change).reads(http.StatusUnprocessableEntity, "Notices are sent over https.", "Change the hook")
+	s.post("/admin/hooks", change).reads(http.StatusUnprocessableEntity, "The URL must start with https://.", "Change the hook")
 	change.Set("name", "none")
 	s.post("/admin/hooks", change).reads(http.StatusNotFound)
 }

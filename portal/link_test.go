@@ -60,8 +60,8 @@ func TestLink(t *testing.T) {
 	if w.who("U123") != "default/ada" {
 		t.Errorf("the identity is that of %q", w.who("U123"))
 	}
-	w.get(path).reads(http.StatusConflict, "This link was used already.")
-	w.post("/link", token).reads(http.StatusConflict, "This link was used already.")
+	w.get(path).reads(http.StatusConflict, "This link has already been used.")
+	w.post("/link", token).reads(http.StatusConflict, "This link has already been used.")
 
 	// Whoever it is elsewhere is the account as it is now.
 	off := true
@@ -75,7 +75,7 @@ func TestLink(t *testing.T) {
 
 func TestLinksThatDoNotWork(t *testing.T) {
 	w := newTown(t).enter("ada")
-	const none = "There is no such link."
+	const none = "This link is invalid."
 	w.get("/link").reads(http.StatusNotFound, none)
 	w.get("/link?token=forged").reads(http.StatusNotFound, none)
 	w.post("/link", url.Values{"token": {"forged"}}).reads(http.StatusNotFound, none)
@@ -88,8 +88,8 @@ func TestLinksThatDoNotWork(t *testing.T) {
 
 	late, lateToken := w.link("U2")
 	w.clock.pass(identity.LinkLife)
-	w.get(late).reads(http.StatusConflict, "This link is too old: it could be used for 10 minutes.")
-	w.post("/link", lateToken).reads(http.StatusConflict, "This link is too old")
+	w.get(late).reads(http.StatusConflict, "This link has expired: links are valid for 10 min.")
+	w.post("/link", lateToken).reads(http.StatusConflict, "This link has expired")
 	if w.who("U2") != "" || w.who("U1") != "" {
 		t.Error("a link that does not work has linked")
 	}
@@ -102,10 +102,10 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 	ada.post("/link", token)
 
 	again, token := ada.link("U1")
-	eve.get(again).reads(http.StatusConflict, "Slack user U1 of workspace Acme is linked to ada already.")
-	eve.post("/link", token).reads(http.StatusConflict, "is linked to ada already.")
+	eve.get(again).reads(http.StatusConflict, "Slack user U1 of workspace Acme is already linked to ada.")
+	eve.post("/link", token).reads(http.StatusConflict, "is already linked to ada.")
 	a := zoe.post("/link", token)
-	a.reads(http.StatusConflict, "is linked to an account of another tenant already.")
+	a.reads(http.StatusConflict, "is already linked to an account in another tenant.")
 	a.lacks("ada")
 	if ada.who("U1") != "default/ada" {
 		t.Errorf("the identity is that of %q now", ada.who("U1"))
@@ -114,7 +114,7 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 
 	remove := url.Values{"kind": {"slack"}, "external": {"U1"}}
 	for _, other := range []*town{eve, zoe} {
-		other.post("/account/identities/remove", remove).reads(http.StatusNotFound, "That identity is not linked (any more).")
+		other.post("/account/identities/remove", remove).reads(http.StatusNotFound, "This identity isn't linked.")
 	}
 	if err := ada.app.Identity.Links.RemoveIdentity(t.Context(), ada.as("eve"), "ada", "slack", "U1"); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("eve removes an identity of ada: %v", err)
@@ -163,7 +163,7 @@ func TestRiskyThingsAskAgain(t *testing.T) {
 		t.Fatalf("the form remembers %q", f.Get("next"))
 	}
 	w.post("/step-up", url.Values{"next": {path}}).reads(http.StatusUnprocessableEntity, "The password is missing.")
-	w.post("/step-up", url.Values{"next": {path}, "password": {"wrong"}}).reads(http.StatusUnauthorized, "That is not your password.")
+	w.post("/step-up", url.Values{"next": {path}, "password": {"wrong"}}).reads(http.StatusUnauthorized, "Wrong password.")
 	if w.who("U1") != "" {
 		t.Fatal("it was linked without a proof")
 	}

@@ -55,7 +55,7 @@ func (f *accounting) Orphans(_ context.Context, a app.Actor, gone bool) (fleet.O
 
 func (f *accounting) DecideOrphan(_ context.Context, a app.Actor, id string, d fleet.OrphanDecision) (fleet.Orphan, error) {
 	if id != "aa" && id != "bb" {
-		return fleet.Orphan{}, app.Errorf(app.ENotFound, "There is no orphan %q.", id)
+		return fleet.Orphan{}, app.Errorf(app.ENotFound, "Orphaned machine %q doesn't exist.", id)
 	}
 	f.decided[id] = d
 	return fleet.Orphan{ID: id, Machine: "m-9", Provider: "sandbox", State: fleet.OrphanDue, Decision: d, Decided: a.User}, nil
@@ -135,7 +135,7 @@ func TestOrphanPage(t *testing.T) {
 	if a := s.post("/orphans/bb/keep", nil); a.status != http.StatusSeeOther || f.decided["bb"] != fleet.DecideKeep {
 		t.Errorf("keep: %d, %v", a.status, f.decided)
 	}
-	s.post("/orphans/zz/keep", nil).reads(http.StatusNotFound, "There is no orphan")
+	s.post("/orphans/zz/keep", nil).reads(http.StatusNotFound, "doesn't exist")
 	if a := s.post("/orphans/mode", url.Values{"mode": {"report"}}); a.status != http.StatusSeeOther || f.mode != fleet.OrphansReport {
 		t.Errorf("mode: %d, %s", a.status, f.mode)
 	}

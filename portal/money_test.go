@@ -252,7 +252,7 @@ func TestLeaseIsMoved(t *testing.T) {
 	if a := s.post("/clusters/"+id+"/lease", url.Values{"until": {"2030-05-02T18:30"}}); a.status != http.StatusSeeOther || !f.moved[1].Until.Equal(time.Date(2030, 5, 2, 18, 30, 0, 0, time.UTC)) {
 		t.Errorf("the date: %d %+v", a.status, f.moved)
 	}
-	s.post("/clusters/"+id+"/lease", url.Values{"until": {"tomorrow"}}).reads(http.StatusUnprocessableEntity, `"tomorrow" is not a moment.`)
+	s.post("/clusters/"+id+"/lease", url.Values{"until": {"tomorrow"}}).reads(http.StatusUnprocessableEntity, `Invalid time "tomorrow".`)
 	s.post("/clusters/"+id+"/lease", url.Values{"by": {"200h"}}).reads(http.StatusUnprocessableEntity, "at most 3 d, until 4 May 2030")
 	s.post("/clusters/"+id+"/lease", url.Values{"forever": {"yes"}}).reads(http.StatusUnprocessableEntity, "for ever")
 	// A page of another site cannot press the button, and looking at an address does not either.
@@ -289,7 +289,7 @@ func TestUsagePage(t *testing.T) {
 		t.Errorf("a day as the end is not meant with all of it: %+v", last)
 	}
 	s.get("/usage?by=colour").reads(http.StatusUnprocessableEntity, `cannot be added up by "colour"`, "Say none, tenant, user,")
-	s.get("/usage?from=yesterday").reads(http.StatusUnprocessableEntity, "is not a moment")
+	s.get("/usage?from=yesterday").reads(http.StatusUnprocessableEntity, "Invalid time")
 	a = s.get("/usage?by=user&format=csv")
 	if a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") {
 		t.Fatalf("CSV: %d %s", a.status, a.header.Get("Content-Type"))

@@ -70,12 +70,12 @@ func (c *crowd) User(_ context.Context, a app.Actor, name string) (identity.User
 			return v, c.only(a, "User", "user "+name)
 		}
 	}
-	return identity.UserView{}, app.Errorf(app.ENotFound, "There is no user %q.", name)
+	return identity.UserView{}, app.Errorf(app.ENotFound, "User %q doesn't exist.", name)
 }
 
 func (c *crowd) CreateUser(_ context.Context, a app.Actor, n identity.NewUser) (identity.UserView, string, error) {
 	if n.Name == "ada" {
-		return identity.UserView{}, "", &app.Error{Code: app.EConflict, Field: "name", Message: `There is already a user "ada".`}
+		return identity.UserView{}, "", &app.Error{Code: app.EConflict, Field: "name", Message: `User "ada" already exists.`}
 	}
 	err := c.only(a, "CreateUser", "create "+n.Name+" "+string(n.Role)+" "+strings.Join(n.Groups, ","))
 	if n.Role == app.RoleRobot {
@@ -86,10 +86,10 @@ func (c *crowd) CreateUser(_ context.Context, a app.Actor, n identity.NewUser) (
 
 func (c *crowd) ChangeUser(ctx context.Context, a app.Actor, name string, ch identity.UserChange) (identity.UserView, error) {
 	if ch.Email != nil && *ch.Email == "wrong" {
-		return identity.UserView{}, &app.Error{Code: app.EInvalid, Field: "email", Message: "This is not an e-mail address."}
+		return identity.UserView{}, &app.Error{Code: app.EInvalid, Field: "email", Message: "Invalid email address."}
 	}
 	if name == "root" && *ch.Disabled {
-		return identity.UserView{}, &app.Error{Code: app.EConflict, Reason: "last_admin", Message: "root is the last superadmin of this installation.", Hint: "Give somebody else that role first."}
+		return identity.UserView{}, &app.Error{Code: app.EConflict, Reason: "last_admin", Message: "root is the last superadmin of this installation.", Hint: "Give that role to someone else first."}
 	}
 	c.changed = ch
 	if err := c.only(a, "ChangeUser", "change "+name); err != nil {
@@ -104,7 +104,7 @@ func (c *crowd) ResetUserPassword(_ context.Context, a app.Actor, name string) (
 
 func (c *crowd) DeleteUser(_ context.Context, a app.Actor, name, to string) error {
 	if name == "ada" && to == "" {
-		return &app.Error{Code: app.EConflict, Message: "ada still owns 2 clusters: web, db.", Hint: "Delete them, or say which other user gets them."}
+		return &app.Error{Code: app.EConflict, Message: "ada still owns 2 clusters: web, db.", Hint: "Delete the clusters, or name a user to transfer them to."}
 	}
 	return c.only(a, "DeleteUser", "delete "+name+" to "+to)
 }
@@ -115,7 +115,7 @@ func (c *crowd) Groups(_ context.Context, a app.Actor) ([]identity.Group, error)
 
 func (c *crowd) SaveGroup(_ context.Context, a app.Actor, ch identity.GroupChange) (identity.Group, error) {
 	if slices.Contains(*ch.Members, "zoe") {
-		return identity.Group{}, &app.Error{Code: app.EInvalid, Field: "members", Message: `There is no user "zoe".`}
+		return identity.Group{}, &app.Error{Code: app.EInvalid, Field: "members", Message: `User "zoe" doesn't exist.`}
 	}
 	return identity.Group{}, c.only(a, "SaveGroup", "group "+ch.Name+" "+*ch.About+" "+strings.Join(*ch.Members, ","))
 }
@@ -138,14 +138,14 @@ func (c *crowd) CreateToken(_ context.Context, a app.Actor, n identity.NewAPITok
 
 func (c *crowd) CreateRobotToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
 	if n.Days > 365 {
-		return identity.Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: "A token holds from 1 to 365 days, not 400."}
+		return identity.Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: "Days must be from 1 to 365, not 400."}
 	}
 	return identity.Token{User: n.User, Label: n.Label}, "secret-of-" + n.User, c.only(a, "CreateRobotToken", "robot token "+n.Label)
 }
 
 func (c *crowd) RevokeToken(_ context.Context, a app.Actor, id int64) error {
 	if id != 7 {
-		return app.Errorf(app.ENotFound, "There is no token %d.", id)
+		return app.Errorf(app.ENotFound, "Token %d doesn't exist.", id)
 	}
 	return c.only(a, "RevokeToken", "revoke 7")
 }
@@ -174,7 +174,7 @@ func (c *crowd) ChangeTenant(_ context.Context, a app.Actor, name string, ch ide
 }
 
 func (c *crowd) DeleteTenant(_ context.Context, a app.Actor, name string) error {
-	return &app.Error{Code: app.EConflict, Message: "The tenant blue cannot be deleted yet. It has 2 clusters (web, db)."}
+	return &app.Error{Code: app.EConflict, Message: "Tenant blue can't be deleted yet: 2 clusters (web, db)."}
 }
 
 func (c *crowd) ActIn(_ context.Context, a app.Actor, tenant string) (app.Actor, error) {
@@ -186,7 +186,7 @@ func (c *crowd) ActIn(_ context.Context, a app.Actor, tenant string) (app.Actor,
 	case tenant == "blue":
 		a.Home, a.Tenant = a.Tenant, tenant
 	default:
-		return a, app.Errorf(app.ENotFound, "There is no tenant %q.", tenant)
+		return a, app.Errorf(app.ENotFound, "Tenant %q doesn't exist.", tenant)
 	}
 	return a, nil
 }
@@ -215,7 +215,7 @@ func TestUserPages(t *testing.T) {
 	if strings.Contains(a.body, ">robot:") {
 		t.Error("a person may become a robot")
 	}
-	s.get("/admin/users/nobody").reads(http.StatusNotFound, "There is no user")
+	s.get("/admin/users/nobody").reads(http.StatusNotFound, "doesn't exist")
 	if a := s.post("/admin/users/ada", url.Values{"role": {"approver"}, "group": {"data"}, "full_name": {" Ada "}}); a.status != http.StatusSeeOther {
 		t.Fatalf("saved: %d %s", a.status, a.text())
 	}
@@ -224,11 +224,11 @@ func TestUserPages(t *testing.T) {
 	}
 	s.get("/admin/users/ada").reads(http.StatusOK, "ada was changed.")
 	a = s.post("/admin/users/ada", url.Values{"role": {"user"}, "email": {"wrong"}, "full_name": {"Typed"}})
-	a.reads(http.StatusUnprocessableEntity, "This is not an e-mail address.")
+	a.reads(http.StatusUnprocessableEntity, "Invalid email address.")
 	if !strings.Contains(a.body, `value="Typed"`) || !strings.Contains(a.body, `value="wrong"`) {
 		t.Error("what was typed is lost")
 	}
-	s.post("/admin/users/root", url.Values{"role": {"superadmin"}, "disabled": {"yes"}}).reads(http.StatusConflict, "root is the last superadmin of this installation. Give somebody else that role first.")
+	s.post("/admin/users/root", url.Values{"role": {"superadmin"}, "disabled": {"yes"}}).reads(http.StatusConflict, "root is the last superadmin of this installation. Give that role to someone else first.")
 
 	s.post("/admin/users/ada/reset-password", nil).reads(http.StatusOK, "A new password for ada", "It is not shown again.")
 	s.post("/admin/users/ada/delete", url.Values{"transfer_to": {"bob"}}).reads(http.StatusUnprocessableEntity, "Tick that you are sure.")
@@ -245,7 +245,7 @@ func TestUserPages(t *testing.T) {
 		t.Error("the password is not shown")
 	}
 	a = s.post("/admin/users", url.Values{"name": {"ada"}, "role": {"user"}, "group": {"data"}, "email": {"a@b.c"}})
-	a.reads(http.StatusConflict, "There is already a user")
+	a.reads(http.StatusConflict, "already exists")
 	if !strings.Contains(a.body, `value="a@b.c"`) || !strings.Contains(a.body, `aria-invalid`) {
 		t.Error("what was typed is lost, or the field is not marked")
 	}
@@ -265,7 +265,7 @@ func TestGroupAndTokenPages(t *testing.T) {
 	}
 	s.post("/admin/groups", url.Values{"name": {"data"}, "new": {"yes"}}).reads(http.StatusConflict, "There is already a group of that name.")
 	a = s.post("/admin/groups", url.Values{"name": {"data"}, "members": {"zoe"}})
-	a.reads(http.StatusUnprocessableEntity, "There is no user")
+	a.reads(http.StatusUnprocessableEntity, "doesn't exist")
 	if !strings.Contains(a.body, ">zoe</textarea>") || !strings.Contains(a.body, "<details class=\"more gap\" open>") {
 		t.Error("what was typed is lost, or its form is closed")
 	}
@@ -279,12 +279,12 @@ func TestGroupAndTokenPages(t *testing.T) {
 	if !strings.Contains(a.body, `value="secret-of-ci"`) {
 		t.Error("the token is not shown")
 	}
-	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"400"}}).reads(http.StatusUnprocessableEntity, "A token holds from 1 to 365 days")
+	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"400"}}).reads(http.StatusUnprocessableEntity, "Days must be from 1 to 365")
 	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"ten"}}).reads(http.StatusUnprocessableEntity, "This is not a number of days.")
 	if s.post("/admin/tokens/revoke", url.Values{"id": {"7"}}); last() != "root in default: revoke 7" {
 		t.Errorf("revoked: %s", last())
 	}
-	s.post("/admin/tokens/revoke", url.Values{"id": {"8"}}).reads(http.StatusNotFound, "There is no token 8.")
+	s.post("/admin/tokens/revoke", url.Values{"id": {"8"}}).reads(http.StatusNotFound, "Token 8 doesn't exist.")
 }
 
 func TestTenantPagesAndSwitch(t *testing.T) {
@@ -305,7 +305,7 @@ func TestTenantPagesAndSwitch(t *testing.T) {
 	if last := c.asked[len(c.asked)-2]; last != "root@default in blue: users" || !strings.Contains(a.body, `<option value="blue" selected>`) {
 		t.Errorf("in blue it is asked by %s", last)
 	}
-	s.post("/tenant", url.Values{"tenant": {"green"}}).reads(http.StatusNotFound, "There is no tenant")
+	s.post("/tenant", url.Values{"tenant": {"green"}}).reads(http.StatusNotFound, "doesn't exist")
 	s.post("/tenant", url.Values{"tenant": {app.DefaultTenant}})
 	s.get("/admin/users").reads(http.StatusOK, "Who works in default")
 
@@ -344,7 +344,7 @@ type revocable struct {
 
 func (m *revocable) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
 	if m.gone.Load() {
-		return app.Actor{}, app.Errorf(app.EUnauthorized, "This token is not valid (any more).")
+		return app.Actor{}, app.Errorf(app.EUnauthorized, "This token is invalid or was revoked.")
 	}
 	return m.fake.ActorOfToken(ctx, token, from)
 }

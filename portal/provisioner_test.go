@@ -32,7 +32,7 @@ func (f *staffed) Provisioners(_ context.Context, a app.Actor) ([]app.Provisione
 
 func (f *staffed) DrainProvisioner(_ context.Context, _ app.Actor, name string) (int, error) {
 	if name != "aaa" && name != "h1" {
-		return 0, app.Errorf(app.ENotFound, "There is no provisioner %q.", name)
+		return 0, app.Errorf(app.ENotFound, "Provisioner %q doesn't exist.", name)
 	}
 	f.drained = append(f.drained, name)
 	return 1, nil
@@ -76,7 +76,7 @@ func TestProvisionerPage(t *testing.T) {
 	if a := s.post("/provisioners/aaa/drain", nil); a.status != http.StatusSeeOther || len(f.drained) != 1 {
 		t.Errorf("drain: %d %v", a.status, f.drained)
 	}
-	s.post("/provisioners/zzz/drain", nil).reads(http.StatusNotFound, "There is no provisioner")
+	s.post("/provisioners/zzz/drain", nil).reads(http.StatusNotFound, "doesn't exist")
 }
 
 func TestProvisionerPageIsForAdmins(t *testing.T) {
@@ -105,7 +105,7 @@ func TestProvisionerAPI(t *testing.T) {
 		{"GET", "/provisioners", "", "boss", http.StatusOK, `"name":"h1"`},
 		{"GET", "/provisioners", "", "ada", http.StatusForbidden, "only admins"},
 		{"POST", "/provisioners/h1/drain", "", "boss", http.StatusOK, `"draining":1`},
-		{"POST", "/provisioners/h9/drain", "", "boss", http.StatusNotFound, "no provisioner"},
+		{"POST", "/provisioners/h9/drain", "", "boss", http.StatusNotFound, "doesn't exist"},
 		{"GET", "/provisioner-tokens", "", "boss", http.StatusOK, `"name":"lab"`},
 		{"POST", "/provisioner-tokens", `{"name":"lab","tenants":["*"]}`, "boss", http.StatusCreated, `"token":"mp_of_lab.sha256:ab"`},
 		{"POST", "/provisioner-tokens", `{"name":"lab"}`, "boss", http.StatusUnprocessableEntity, "tenants"},

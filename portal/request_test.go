@@ -244,7 +244,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	if n := bob.get("/clusters").text(); !strings.Contains(n, "Requests 1") {
 		t.Errorf("the menu does not say that one waits: %.200s", n)
 	}
-	o.at("vic").get(page).reads(404, "There is no request 1.")
+	o.at("vic").get(page).reads(404, "Request 1 doesn't exist.")
 
 	// A mistake is said beside the form, and what was typed stays.
 	form := bob.get(page)
@@ -284,7 +284,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	page = wait("web4")
 	cy.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}})
 	ada.get(page).reads(200, "accepted", "cy approved")
-	ada.get("/requests/99").reads(404, "There is no request 99")
+	ada.get("/requests/99").reads(404, "Request 99 doesn't exist")
 	ada.get("/requests/x").reads(404)
 
 	// The glass.

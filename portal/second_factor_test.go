@@ -70,8 +70,8 @@ func TestSignInWithASecondFactor(t *testing.T) {
 		t.Fatal("the password alone signs in")
 	}
 	b.get(identitypage.PendingPath).reads(http.StatusOK, "Second factor", "Signing in as ada", "Code from your authenticator app, or a recovery code")
-	b.code("").reads(http.StatusUnauthorized, "Your second factor is missing.")
-	b.code("000000").reads(http.StatusUnauthorized, "That code is not valid.")
+	b.code("").reads(http.StatusUnauthorized, "A second factor is required.")
+	b.code("000000").reads(http.StatusUnauthorized, "Invalid code.")
 	if b.in() {
 		t.Fatal("a wrong code signs in")
 	}
@@ -157,8 +157,8 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 		t.Fatalf("without a proof: %d to %q", a.status, a.header.Get("Location"))
 	}
 	w.get("/step-up?next=/account").reads(http.StatusOK, "Your password", "Code from your authenticator app")
-	w.post("/step-up", url.Values{"password": {horse}, "next": {"/account"}}).reads(http.StatusUnauthorized, "Your second factor is missing.")
-	w.post("/step-up", url.Values{"password": {"wrong"}, "code": {apptest.Code(secret, w.clock.now())}}).reads(http.StatusUnauthorized, "That is not your password.")
+	w.post("/step-up", url.Values{"password": {horse}, "next": {"/account"}}).reads(http.StatusUnauthorized, "A second factor is required.")
+	w.post("/step-up", url.Values{"password": {"wrong"}, "code": {apptest.Code(secret, w.clock.now())}}).reads(http.StatusUnauthorized, "Wrong password.")
 	a = w.post("/step-up", url.Values{"password": {horse}, "code": {"000000"}})
 	a.reads(http.StatusUnauthorized)
 	if a.at("err-code") == "" || a.at("err-password") != "" {

@@ -137,9 +137,9 @@ func TestSignInsAreSeenAndEnded(t *testing.T) {
 	if phone.in() {
 		t.Error("the phone is signed in although its sign-in was ended")
 	}
-	phone.get("/signin").reads(http.StatusOK, "This sign-in was ended.")
-	phone.get("/signin").lacks("This sign-in was ended.")
-	here.post("/account/sign-ins/end", url.Values{"id": ids}).reads(http.StatusNotFound, "There is no such sign-in (any more).")
+	phone.get("/signin").reads(http.StatusOK, "This session was ended.")
+	phone.get("/signin").lacks("This session was ended.")
+	here.post("/account/sign-ins/end", url.Values{"id": ids}).reads(http.StatusNotFound, "This session doesn't exist or has ended.")
 
 	// All others at once.
 	phone.enter("ada")
@@ -249,12 +249,12 @@ func TestPasswordIsChanged(t *testing.T) {
 	for _, c := range []struct{ old, wanted, again, at, says string }{
 		{"", "four words of mine", "four words of mine", "err-old", "The password that you have is missing."},
 		{horse, "four words of mine", "four words of yours", "err-again", "The two are not the same."},
-		{horse, "short", "short", "err-new", "That password is too short: it has 5 characters."},
-		{horse, "aaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaa", "err-new", "That password has too few different characters."},
-		{horse, "Password2024!", "Password2024!", "err-new", "That password is one of the first that others try."},
-		{horse, "qwertyuiopas", "qwertyuiopas", "err-new", "That password is a row of the keyboard."},
-		{horse, horse, horse, "err-new", "That is the password that you have."},
-		{"wrong horse", "four words of mine", "four words of mine", "err-old", "That is not your password."},
+		{horse, "short", "short", "err-new", "Password is too short: 5 characters."},
+		{horse, "aaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaa", "err-new", "Password has too few different characters."},
+		{horse, "Password2024!", "Password2024!", "err-new", "Password is too common."},
+		{horse, "qwertyuiopas", "qwertyuiopas", "err-new", "Password is a keyboard pattern."},
+		{horse, horse, horse, "err-new", "The new password must differ from the current one."},
+		{"wrong horse", "four words of mine", "four words of mine", "err-old", "Wrong password."},
 	} {
 		if got := change(c.old, c.wanted, c.again).at(c.at); !strings.HasPrefix(got, c.says) {
 			t.Errorf("%q to %q: at %s stands %q, not %q", c.old, c.wanted, c.at, got, c.says)
@@ -274,7 +274,7 @@ func TestPasswordIsChanged(t *testing.T) {
 	if other.in() || !w.in() {
 		t.Error("another sign-in outlived the password, or this one did not")
 	}
-	other.get("/signin").reads(http.StatusOK, "This sign-in was ended.")
+	other.get("/signin").reads(http.StatusOK, "This session was ended.")
 	if a := other.post("/signin", url.Values{"user": {"ada"}, "password": {horse}}); a.status != http.StatusUnauthorized {
 		t.Errorf("the old password is answered %d", a.status)
 	}
@@ -297,7 +297,7 @@ func TestSignInsEndByThemselves(t *testing.T) {
 	if w.in() {
 		t.Error("a sign-in counts after a day without use")
 	}
-	w.get("/signin").reads(http.StatusOK, "a sign-in does not hold for ever")
+	w.get("/signin").reads(http.StatusOK, "Your session has expired")
 	w.enter("ada")
 	began := w.clock.now()
 	for w.in() {
@@ -427,7 +427,7 @@ func TestOwnTokens(t *testing.T) {
 	w.get("/account/tokens/new").lacks("look after the tenant")
 	for _, c := range []struct{ label, days, scope, at, says string }{
 		{"", "3", "cluster", "err-label", ""}, {"ci", "soon", "cluster", "err-days", "That is not a number of days."}, {"ci", "99999", "cluster", "err-days", ""},
-		{"ci", "3", "admin", "err-scopes", "The role user allows nothing of the scope"},
+		{"ci", "3", "admin", "err-scopes", "Role user can't use scope"},
 	} {
 		got := w.post("/account/tokens/new", url.Values{"label": {c.label}, "days": {c.days}, "scopes": {c.scope}}).at(c.at)
 		if got == "" || !strings.HasPrefix(got, c.says) {

@@ -218,7 +218,7 @@ func TestSignInByProvider(t *testing.T) {
 		t.Fatalf("of two tenants, one is chosen: %s", at)
 	}
 	a.reads(http.StatusOK, "Acme SSO says that you are Ada Lovelace", "acme as user", "default as viewer")
-	phone.post("/signin/tenant", url.Values{"tenant": {"nowhere"}}).reads(http.StatusForbidden, `The tenant "nowhere" is not open to you.`)
+	phone.post("/signin/tenant", url.Values{"tenant": {"nowhere"}}).reads(http.StatusForbidden, `You don't have access to tenant "nowhere".`)
 	phone.by(s, "/signin/sso?next=/account", "ada")
 	if a := phone.post("/signin/tenant", url.Values{"tenant": {"acme"}}); a.header.Get("Location") != "/account" {
 		t.Fatalf("the choice answers %d: %s", a.status, a.text())
@@ -233,13 +233,13 @@ func TestSignInByProvider(t *testing.T) {
 	// Who has lost all groups is out everywhere, as soon as that is heard.
 	s.set("id-ada", "choir")
 	a, _ = w.another().by(s, "/signin/sso", "ada")
-	a.reads(http.StatusForbidden, "Acme SSO knows you, but none of your groups there opens a tenant here.")
+	a.reads(http.StatusForbidden, "You're signed in at Acme SSO, but none of your groups there has access to a tenant.")
 	if w.in() || phone.in() {
 		t.Error("who was dismissed is signed in elsewhere")
 	}
 	s.set("id-ada", "ghosts")
 	a, _ = w.another().by(s, "/signin/sso", "ada")
-	a.reads(http.StatusNotFound, `Your groups open the tenant "nowhere", but there is no such tenant.`)
+	a.reads(http.StatusNotFound, `Your groups have access to tenant "nowhere", which doesn't exist.`)
 }
 
 func TestNamesAreNotTaken(t *testing.T) {
@@ -247,7 +247,7 @@ func TestNamesAreNotTaken(t *testing.T) {
 	s.set("id-eve", "devs")
 	w.by(s, "/signin/sso", "eve")
 	// There is a local eve in the tenant default, with a password and clusters of her own.
-	w.post("/signin/tenant", url.Values{"tenant": {"default"}}).reads(http.StatusConflict, `There is an account "eve" in the tenant "default" already, and it is not the one of Acme SSO.`)
+	w.post("/signin/tenant", url.Values{"tenant": {"default"}}).reads(http.StatusConflict, `Account "eve" already exists in tenant "default", and isn't linked to Acme SSO.`)
 	if w.in() {
 		t.Error("an identity provider has handed out somebody's account")
 	}
@@ -368,12 +368,12 @@ func TestStepUpByProvider(t *testing.T) {
 		t.Fatalf("what is risky leads to %q, not %q", a.header.Get("Location"), want)
 	}
 	w.get(a.header.Get("Location")).reads(http.StatusOK, "Is it you?", "Sign in with Acme SSO again")
-	w.post("/step-up", url.Values{"password": {"lovelace"}, "next": {"/"}}).reads(http.StatusConflict, "This account has no password here.")
+	w.post("/step-up", url.Values{"password": {"lovelace"}, "next": {"/"}}).reads(http.StatusConflict, "This account has no password in Muster.")
 
 	// Another person at the provider is not enough.
 	w.clock.t = time.Now()
 	a, _ = w.by(s, "/step-up/sso?next="+url.QueryEscape(path), "eve")
-	a.reads(http.StatusForbidden, "At the identity provider you are not ada.")
+	a.reads(http.StatusForbidden, "You're signed in to the identity provider as someone other than ada.")
 	w.clock.pass(time.Hour)
 	if a := w.post("/link", token); a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/step-up") {
 		t.Fatalf("somebody else's proof counts: %d to %s", a.status, a.header.Get("Location"))

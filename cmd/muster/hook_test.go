@@ -115,7 +115,7 @@ func TestHookCommands(t *testing.T) {
 	if r := runAlone(t, "hook", "test", "chat"); r.code != 0 || !strings.Contains(r.out, "The test arrived: 200 after") {
 		t.Fatalf("hook test: %+v", r)
 	}
-	if got := <-in.titles; !strings.HasPrefix(got, "*This is a test*\nMuster reaches you") {
+	if got := <-in.titles; !strings.HasPrefix(got, "*Test notification*\nThis webhook works") {
 		t.Errorf("the test says %q", got)
 	}
 
@@ -164,7 +164,7 @@ func TestHookCommands(t *testing.T) {
 	if r := runAlone(t, "hook", "deliveries", "chat"); r.code != 0 || !strings.Contains(r.out, "Glass") || !strings.Contains(r.out, "404") {
 		t.Errorf("hook deliveries: %+v", r)
 	}
-	if r := runAlone(t, "hook", "deliveries", "chat", "3"); r.code != 0 || !strings.Contains(r.out, "The receiver responded 404 Not Found.") || !strings.Contains(r.out, `{"text":"*This is a test*`) {
+	if r := runAlone(t, "hook", "deliveries", "chat", "3"); r.code != 0 || !strings.Contains(r.out, "The receiver responded 404 Not Found.") || !strings.Contains(r.out, `{"text":"*Test notification*`) {
 		t.Errorf("hook deliveries 3: %+v", r)
 	}
 	for _, c := range [][]string{

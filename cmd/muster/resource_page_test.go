@@ -73,8 +73,8 @@ func TestResourcePages(t *testing.T) {
 		}
 	}
 	has(get("/admin/resources"), "There are none yet", `enctype="multipart/form-data"`)
-	has(push("no name", "shell/file", "x", http.StatusUnprocessableEntity), "cannot be the name", `value="no name"`, "the &lt;first&gt; one")
-	has(push("motd", "shell/archive", "no archive", http.StatusUnprocessableEntity), "not an archive", `value="motd"`)
+	has(push("no name", "shell/file", "x", http.StatusUnprocessableEntity), "Invalid name", `value="no name"`, "the &lt;first&gt; one")
+	has(push("motd", "shell/archive", "no archive", http.StatusUnprocessableEntity), "t a readable archive", `value="motd"`)
 	// Larger than any other form may be.
 	push("motd", "shell/file", strings.Repeat("hello ", 100_000), http.StatusSeeOther)
 	has(get("/admin/resources"), "The next sync", "version 1 comes into use", "soon version 1")
