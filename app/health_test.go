@@ -138,7 +138,7 @@ func TestRepairByItself(t *testing.T) {
 		"not by itself":     {due: due(func(d *execution.RepairDue) { d.Policy.Repair = template.RepairOff })},
 		"only the long ill": {due: due(func(d *execution.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3), 3 }), nodes: "n1 n3", after: 30 * time.Second},
 		"too many": {due: due(func(d *execution.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3, 1), 4 }), braked: true, after: 30 * time.Second,
-			note: "4 of 10 nodes are ill at once, more than the brake of 30% allows"},
+			note: "4 of 10 nodes are unhealthy at once, more than the limit of 30% allows"},
 		"as many as its own brake allows": {due: due(func(d *execution.RepairDue) { d.Ill, d.Policy.Brake, d.TenantIll = ill(3, 3, 3, 3, 3), 50, 5 }), nodes: "n1 n2 n3 n4 n5",
 			after: 30 * time.Second},
 		"one of few is never too many": {due: due(func(d *execution.RepairDue) { d.Nodes, d.TenantNodes = 1, 1 }), nodes: "n1", after: 30 * time.Second},
@@ -147,18 +147,18 @@ func TestRepairByItself(t *testing.T) {
 			note: "7 of the tenant's 20 nodes are ill, or were repaired within the last hour"},
 		"another is being repaired": {due: due(func(d *execution.RepairDue) { d.Repairing = 9 }), after: 30 * time.Second, note: "Operation 9 repairs another cluster"},
 		"it is being repaired": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationRunning }), after: 30 * time.Second,
-			note: "Operation 7 repairs it."},
+			note: "Operation 7 is repairing the cluster."},
 		"it was repaired": {due: due(func(d *execution.RepairDue) {
 			d.Repair, d.RepairStatus, d.Ill, d.Failures = 7, app.OperationSucceeded, nil, 2
 		}), judged: true},
 		"and is ill again": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationSucceeded }), nodes: "n1", judged: true,
 			after: 30 * time.Second},
 		"it failed": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationFailed }), judged: true, fails: 1, after: 10 * time.Minute,
-			note: "Operation 7, which was to repair it, is failed."},
+			note: "Operation 7 is failed."},
 		"a hook said no": {due: due(func(d *execution.RepairDue) {
 			d.Repair, d.RepairStatus, d.RepairVeto, d.Failures = 7, app.OperationCancelled, `The hook "gate" did not let the repair happen: no. Nothing was done.`, 1
 		}), judged: true, fails: 2, after: 20 * time.Minute,
-			note: `Operation 7, which was to repair it, is cancelled. The hook "gate" did not let the repair happen: no. Nothing was done. The next try is 20m0s later.`},
+			note: `Repair operation 7 is cancelled. The hook "gate" did not let the repair happen: no. Nothing was done. Next attempt in 20m0s.`},
 		"again": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 2 }), judged: true, fails: 3,
 			after: 40 * time.Minute, note: "Operation 7"},
 		"for ever": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 99 }), judged: true, fails: 100,

@@ -388,7 +388,7 @@ var lives = []struct {
 	{"roll-back of a shrink", []cluster.Amendment{{Kind: app.OperationResize, Size: 4}}, rollBackOf(cluster.Amendment{Kind: app.OperationResize, Size: 2})},
 	{"roll-back of other services", nil, rollBackOf(cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"extra"}},
 		"n1.extra", "n2.extra", "n3.extra")},
-	{"going on with fewer nodes", nil, goOnOf(false)},
+	{"partial acceptance", nil, goOnOf(false)},
 	{"roll-back of a going on", nil, goOnOf(true)},
 	{"delete", []cluster.Amendment{{Kind: app.OperationResize, Size: 4}, {Kind: app.OperationResize, Size: 3}}, func(m *mortal, id string) {
 		if _, err := m.app.Cluster.Deletes.DeleteCluster(m.Context(), m.admin, id); err != nil {

@@ -166,7 +166,7 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 			told = append(told, n.Text)
 		}
 	}
-	if want := "Lost machines: n3. Waking the cluster leaves them out; a repair replaces them then."; !slices.Equal(told, []string{want, want, want}) {
+	if want := "Lost machines: n3. Waking the cluster skips them; a repair replaces them afterwards."; !slices.Equal(told, []string{want, want, want}) {
 		t.Errorf("the owner is told %q", told)
 	}
 	if _, err := e.app.Operation.Sleeping.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {

@@ -21,7 +21,7 @@ import (
 func Text(w io.Writer, p appplan.Plan) error {
 	b := bufio.NewWriter(w)
 	d := newDrawing(p)
-	fmt.Fprintf(b, "%s: %s on %s, %s\n", p.Kind.Words(), humanize.Count(p.Acts(), "step"), humanize.Count(d.count(), "node"), humanize.About(d.length()))
+	fmt.Fprintf(b, "%s: %s on %s, %s\n", p.Kind.Words(), humanize.Count(p.Acts(), "step"), humanize.Count(d.count(), "node"), d.length())
 	for i := 0; i < len(d.nodes); {
 		first, block := i, d.block(d.nodes[i])
 		for i++; i < len(d.nodes) && d.block(d.nodes[i]) == block; i++ {
@@ -31,7 +31,7 @@ func Text(w io.Writer, p appplan.Plan) error {
 	if path := d.longest(); len(path) > 1 {
 		b.WriteString("\nlongest path\n")
 		for _, i := range path {
-			fmt.Fprintf(b, "  %8s  %s\n", d.begin[i], p.Steps[i].ID)
+			fmt.Fprintf(b, "  %10s  %s\n", offset(d.begin[i]), p.Steps[i].ID)
 		}
 	}
 	return b.Flush()
@@ -86,11 +86,19 @@ func (d *drawing) count() int {
 
 // length is how long the plan takes, with what no one knows.
 func (d *drawing) length() string {
-	text := d.plan.Duration().String()
+	text := humanize.About(humanize.Duration(d.plan.Duration()))
 	if people := d.plan.PeopleInWords(); people != "" {
 		text += ", " + people
 	}
 	return text
+}
+
+// offset is when a step starts, from the start of the plan.
+func offset(d time.Duration) string {
+	if d < time.Second {
+		return "0 s"
+	}
+	return humanize.Duration(d)
 }
 
 // services returns the services that have steps on a node, sorted.
@@ -112,7 +120,7 @@ func (d *drawing) block(node string) string {
 	}
 	var b strings.Builder
 	for _, i := range d.steps[node] {
-		line := fmt.Sprintf("  %8s  %-*s", d.begin[i], width, d.local(i))
+		line := fmt.Sprintf("  %10s  %-*s", offset(d.begin[i]), width, d.local(i))
 		if after := d.after(node, i); after != "" {
 			line += "  after " + after
 		}
@@ -255,7 +263,7 @@ func Dot(w io.Writer, p appplan.Plan) error {
 	d := newDrawing(p)
 	q := strconv.Quote
 	fmt.Fprintf(b, "digraph plan {\n\trankdir=LR;\n\tlabel=%s;\n\tnode [shape=box, style=rounded];\n",
-		q(fmt.Sprintf("%s: %s, %s", p.Kind.Words(), humanize.Count(p.Acts(), "step"), humanize.About(d.length()))))
+		q(fmt.Sprintf("%s: %s, %s", p.Kind.Words(), humanize.Count(p.Acts(), "step"), d.length())))
 	for k, node := range d.nodes {
 		fmt.Fprintf(b, "\tsubgraph cluster_%d {\n\t\tlabel=%s;\n", k+1, q(node))
 		for _, i := range d.steps[node] {

@@ -76,24 +76,24 @@ func joinID(s plan.PlanStep) string {
 // ofJoin says which nodes a join is about.
 func ofJoin(p plan.Plan) string {
 	if p.Kind == app.OperationCreate {
-		return "that has it"
+		return "that runs it"
 	}
-	return "where something is done to it"
+	return "where it changes"
 }
 
 // betweenWaves says why one wave of an amendment waits for another, by the join between them.
 func betweenWaves(join string) string {
 	switch join {
 	case allStopped:
-		return "all services must have stopped before their machines do"
+		return "all services must stop before their machines do"
 	case allAwake:
 		return "all machines must run before services start"
 	case allReady:
-		return "all that comes up must be up first"
+		return "everything that starts must be running first"
 	case allDone:
-		return "what stays must be ready before anything stops or goes"
+		return "nodes that stay must be ready before anything stops or is deleted"
 	}
-	return "the batch before must be over first"
+	return "the previous batch must finish first"
 }
 
 // beforeItGoes says what a machine's services must have done before it is given back, or those that need them.
@@ -117,13 +117,13 @@ var machineFirst = map[app.Action]string{
 var done = map[app.Action]struct{ be, has, is string }{
 	app.ActionInstall:    {"be installed", "is installed", "is installed"},
 	app.ActionConfigure:  {"be configured", "is configured", "is configured"},
-	app.ActionInitialize: {"that runs it", "where it changes", "is initialized"},
+	app.ActionInitialize: {"be initialized", "is initialized", "is initialized"},
 	app.ActionStart:      {"have started", "has started", "starts"},
 	app.ActionReload:     {"be reloaded", "is reloaded", "is reloaded"},
-	app.ActionCheck:      {"all services must stop before their machines do", "is healthy", "all machines must run before services start"},
-	app.ActionCompare:    {"be compared", "everything that starts must be running first", "is compared"},
-	app.ActionStop:       {"nodes that stay must be ready before anything stops or is deleted", "has stopped", "stops"},
-	app.ActionRemove:     {"the previous batch must finish first", "is removed", "is removed"},
+	app.ActionCheck:      {"be healthy", "is healthy", "is checked"},
+	app.ActionCompare:    {"be compared", "is compared", "is compared"},
+	app.ActionStop:       {"have stopped", "has stopped", "stops"},
+	app.ActionRemove:     {"be removed", "is removed", "is removed"},
 }
 
 // between returns the reason for an order between two services.

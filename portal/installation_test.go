@@ -45,7 +45,7 @@ func (o operated) Queues(_ context.Context, a app.Actor) (execution.Queues, erro
 	if !a.May("Queues") {
 		return execution.Queues{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
-	q := execution.TenantQueue{Queue: execution.Queue{Tenant: "research", Workers: 0, Slots: 0, Queued: 4, Text: "1 operation is under way: 0 steps at work on 0 slots, 4 in the queue.",
+	q := execution.TenantQueue{Queue: execution.Queue{Tenant: "research", Workers: 0, Slots: 0, Queued: 4, Text: "1 operation is under way: 0 steps at work on 0 slots, 4 queued.",
 		Groups: []execution.WaitGroup{{Reason: execution.WaitWorkers, Text: "No worker is connected.", Count: 4, Oldest: o.now().Add(-time.Hour)}},
 		Operations: []execution.QueueLine{{Cluster: "lake-1", Name: "lake", Kind: app.OperationCreate, Status: app.OperationRunning, Requester: "rosa", CreatedAt: o.now().Add(-time.Hour),
 			Queued: 4, Total: 25, Text: "No worker is connected."}}, More: 7},
@@ -88,7 +88,7 @@ func TestInstallationPages(t *testing.T) {
 	a = s.get("/admin")
 	a.reads(http.StatusOK, "Nothing wants your attention.", "Provider health", "Overview")
 	s.f.advance(id, 2)
-	s.f.failStep(id, "n2.create", "No machine came.")
+	s.f.failStep(id, "n2.create", "No machine was created.")
 	a = s.get("/admin")
 	a.reads(http.StatusOK, "1 cluster has failed")
 	if !strings.Contains(a.body, `aria-current="page"`) {

@@ -334,7 +334,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	}
 	form.Set("count", "two")
 	boss.post("/admin/policies", form).reads(422, "is not a whole number")
-	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Mars"}}).reads(422, "There is no time zone", "Europe/Berlin")
+	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Mars"}}).reads(422, "Unknown time zone", "Europe/Berlin")
 	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Europe/Berlin"}})
 	boss.post("/admin/policies/small/delete", nil)
 	boss.get("/admin/policies").lacks("small")

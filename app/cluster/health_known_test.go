@@ -25,7 +25,7 @@ func TestHealthIsKnownOnlyWhileItIsFresh(t *testing.T) {
 	}{
 		"just looked at":                 {status: app.ClusterActive, age: 30 * time.Second, want: health.HealthHealthy, counts: [4]int{2}},
 		"a round is late":                {status: app.ClusterActive, age: 2 * time.Minute, want: health.HealthHealthy, counts: [4]int{2}},
-		"rounds have stopped":            {status: app.ClusterActive, age: 11 * time.Minute, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "The last health check was 11"},
+		"rounds have stopped":            {status: app.ClusterActive, age: 11 * time.Minute, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check 11"},
 		"sick, and rounds have stopped":  {status: app.ClusterActive, age: 11 * time.Minute, nodes: []health.NodeHealth{sick}, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "The last health check"},
 		"sick":                           {status: app.ClusterActive, age: 30 * time.Second, nodes: []health.NodeHealth{sick}, want: health.HealthSick, counts: [4]int{1, 1}},
 		"asleep":                         {status: app.ClusterAsleep, age: 10 * time.Second, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "asleep"},

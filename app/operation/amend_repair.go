@@ -44,7 +44,7 @@ func repair(ctx context.Context, a *Builder, d *amended) error {
 		case unmade[n.Name]:
 			n.Change, n.Why = plan.NodeReplaced, "not fully created"
 		case len(undone[n.Name]) > 0:
-			n.Why = "unfinished " + d.latest.Kind.Words() + " did not get to its end there"
+			n.Why = "the " + d.latest.Kind.Words() + " didn't finish there"
 			d.finish(n, undone[n.Name])
 		}
 	}
@@ -94,7 +94,7 @@ func (d *amended) finish(n *cluster.AmendedNode, services map[string][]app.Actio
 func (d *amended) clearLeft() {
 	for _, n := range d.left {
 		d.nodes = append(d.nodes, cluster.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Change: plan.NodeGone,
-			Why: "unfinished " + d.latest.Kind.Words() + " did not get to its end there"})
+			Why: "the " + d.latest.Kind.Words() + " didn't finish there"})
 	}
 	slices.SortStableFunc(d.nodes, func(a, b cluster.AmendedNode) int { return health.NodesInOrder(a.Name, b.Name) })
 }

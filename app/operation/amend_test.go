@@ -61,7 +61,7 @@ func TestDiffOfAClusterThatGrew(t *testing.T) {
 	f.Want("since it grew", diff(at(grown), "shop"), "")
 	for _, pair := range [][2]string{{"", "shop"}, {"shop", ""}, {"@1", "shop"}} {
 		_, err := f.Services.Cluster.Specs.DiffClusters(f.Context(), f.Who, pair[0], pair[1])
-		if e := app.AsError(err); e.Code != app.EInvalid || e.Message != "The name of a cluster to compare is missing." || e.Hint == "" {
+		if e := app.AsError(err); e.Code != app.EInvalid || e.Message != "A cluster to compare is required." || e.Hint == "" {
 			t.Errorf("%q: %v", pair, err)
 		}
 	}
@@ -189,12 +189,12 @@ func TestAmendedRunning(t *testing.T) {
 		work string
 		note string
 	}{
-		{"a stop takes along what needs it", cluster.Amendment{Kind: app.OperationStop, Services: []string{"db"}}, "n1.db stop, n2.lb stop, n3.web stop, n4.web stop", "web comes along, since it needs db."},
-		{"a start takes along what it needs", cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}, "n1.db start, n3.web start, n4.web start", "db comes along, since web needs it."},
+		{"a stop takes along what needs it", cluster.Amendment{Kind: app.OperationStop, Services: []string{"db"}}, "n1.db stop, n2.lb stop, n3.web stop, n4.web stop", "Includes web, which needs db."},
+		{"a start takes along what it needs", cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}, "n1.db start, n3.web start, n4.web start", "Includes db, which web needs."},
 		{"all are started", cluster.Amendment{Kind: app.OperationStart}, "n1.db start, n2.lb start, n3.web start, n4.web start", ""},
 		{"one of several is no loss for those that need it", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n3"}}, "n3.web restart", ""},
 		{"a node by itself", cluster.Amendment{Kind: app.OperationRestart, Nodes: []string{"n2"}}, "n2.lb restart", ""},
-		{"a restart takes along what needs it", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}}, "n2.lb restart, n3.web restart, n4.web restart", "lb comes along, since it needs web."},
+		{"a restart takes along what needs it", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}}, "n2.lb restart, n3.web restart, n4.web restart", "Includes lb, which needs web."},
 		{"one after the other, nothing comes along", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: 1}, "n3.web restart, n4.web restart",
 			"It is done on one node after the other; one that fails halts the rest."},
 	} {
@@ -335,7 +335,7 @@ func TestNamesThatWereNotWritten(t *testing.T) {
 		t.Fatalf("it is %s", v.Status)
 	}
 	p := f.Preview(cluster.Amendment{Kind: app.OperationRepair})
-	f.Want("notes", strings.Join(p.Notes, " "), "The names of all nodes are written on each of them, as the resize did not get that far.")
+	f.Want("notes", strings.Join(p.Notes, " "), "Writes the node names on every node, since the resize didn't get that far.")
 	_, done := f.Carried(cluster.Amendment{Kind: app.OperationRepair})
 	slices.Sort(done)
 	f.Want("a repair writes them", strings.Join(done, " "), "n1.names n2.names n3.names n4.names")

@@ -222,7 +222,7 @@ func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(byCluster)) {
 		for _, m := range byCluster[cluster] {
-			wrong = append(wrong, stray{m.ID, fmt.Sprintf("machine %s is there for the cluster %q, which does not exist", m.ID, cluster)})
+			wrong = append(wrong, stray{m.ID, fmt.Sprintf("machine %s is there for the cluster %q, which doesn't exist", m.ID, cluster)})
 		}
 	}
 	return wrong, nil

@@ -179,13 +179,13 @@ func TestQueue(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	created := time.Now().Add(-3 * time.Hour)
-	s.queue = execution.Queue{Text: "1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.",
-		Groups:     []execution.WaitGroup{{Count: 3, Oldest: created, Text: "All slots of the tenant are busy (4 of 4)."}, {Count: 1, Text: "Tried again in 9 s, because its action failed."}},
+	s.queue = execution.Queue{Text: "1 operation is under way: 4 steps at work on 4 slots, 3 queued.",
+		Groups:     []execution.WaitGroup{{Count: 3, Oldest: created, Text: "All of the tenant's slots are busy (4 of 4)."}, {Count: 1, Text: "Tried again in 9 s, because its action failed."}},
 		Operations: []execution.QueueLine{{Cluster: "c1", Name: "shop", Kind: app.OperationCreate, Status: app.OperationRunning, CreatedAt: created, Running: 4, Queued: 3, Ready: 1, Waiting: 5, Done: 7, Total: 20}}}
-	wantResult(t, s.muster("queue"), cli.ExitDone, `1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.
+	wantResult(t, s.muster("queue"), cli.ExitDone, `1 operation is under way: 4 steps at work on 4 slots, 3 queued.
 
 STEPS  OLDEST  WHY
-    3      3h  All slots of the tenant are busy (4 of 4).
+    3      3h  All of the tenant's slots are busy (4 of 4).
     1       -  Tried again in 9 s, because its action failed.
 
 CLUSTER  OPERATION  STATUS   AGE  DONE  RUNNING  QUEUED  WAITING  WHAT KEEPS IT

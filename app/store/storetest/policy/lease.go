@@ -74,7 +74,7 @@ func (t *moneyTest) extends() {
 			told = append(told, e.Message)
 		}
 	}
-	if got := strings.Join(told, "|"); got != "ada extended the lease until 3 Jan 2026 00:00 UTC.|boss took the end of the lease away, beyond what the template allows: the fair is longer" {
+	if got := strings.Join(told, "|"); got != "ada extended the lease until 3 Jan 2026 00:00 UTC.|boss took the end of the lease away, beyond the template's limit: the fair is longer" {
 		t.Errorf("the feed tells %s", got)
 	}
 	// What is reserved moves with it, and budgets have a say.

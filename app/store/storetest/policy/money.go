@@ -129,7 +129,7 @@ func (t *moneyTest) scopes() {
 func (t *moneyTest) refusals() {
 	t.limit(policy.QuotaTenant, "", policy.MeasurePerHour, 2)
 	_, err := t.ask(t.Store, "a", "ada", 5)
-	t.refused(err, "That would cost 2.50 per hour in all of the tenant, which may cost 2; nothing of it is used yet.", "Ask for at most 4 nodes or ask an admin for more.")
+	t.refused(err, "That would cost 2.50 per hour in all of the tenant, which may cost 2; nothing is used yet.", "Ask for at most 4 nodes or ask an admin for a higher limit.")
 	_, err = t.ask(t.Store, "a", "ada", 3)
 	t.Must(err)
 	_, err = t.ask(t.Store, "b", "ada", 3)
@@ -168,7 +168,7 @@ func (t *moneyTest) budget() {
 	used(48)
 	_, err = t.ask(t.Store, "b", "ada", 5)
 	t.refused(err, "That would commit 108 of ada for January 2026, whose budget is 100: 48 is spent or committed by a.",
-		"Ask for at most 4 nodes, ask for a lease of at most 20 h 48 min")
+		"Ask for at most 4 nodes, request a lease of at most 20 h 48 min")
 	// The machines come half an hour late and go after six hours: what really stood counts.
 	t.Clock.Move(30 * time.Minute)
 	used(47)

@@ -53,7 +53,7 @@ func (t *moneyTest) transfers() {
 	if got := fmt.Sprint(c.Owner, lines); got != "bob[{clusters user bob 1 1 0} {nodes tenant  1 4 0} {nodes group data 4 4 0}]" {
 		t.Errorf("afterwards: %s", got)
 	}
-	for user, title := range map[string]string{"bob": "boss gave you the cluster web.", "ada": "boss gave your cluster web to bob."} {
+	for user, title := range map[string]string{"bob": "boss transferred cluster web to you", "ada": "boss transferred your cluster web to bob"} {
 		list, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: user}, 0, 10)
 		t.Must(err)
 		if len(list) != 1 || list[0].Title != title || list[0].Kind != app.NoticeCluster {
