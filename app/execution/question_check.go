@@ -61,7 +61,7 @@ func (q Question) whoInWords() string {
 	}
 	words := p.WhoInWords(q.Owner)
 	if q.Person.Not == template.PersonRequester {
-		words += ", but not " + q.Requester
+		words += " (not " + q.Requester + ")"
 	}
 	return words
 }

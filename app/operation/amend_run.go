@@ -115,7 +115,7 @@ func (r *run) leaveOutLost() error {
 	if len(r.named) > 0 && !slices.ContainsFunc(r.ask.Nodes, func(n string) bool { return !r.node(n).Lost() }) {
 		return &app.Error{Code: app.EConflict, Reason: "lost_machines", Field: "nodes", Message: words + ".", Hint: "Repair the cluster first."}
 	}
-	r.note("%s, so Muster skips these nodes. Repair the cluster to replace them.", words)
+	r.note("%s, so nothing runs there. Repair the cluster to replace lost machines.", words)
 	return nil
 }
 

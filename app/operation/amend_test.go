@@ -196,7 +196,7 @@ func TestAmendedRunning(t *testing.T) {
 		{"a node by itself", cluster.Amendment{Kind: app.OperationRestart, Nodes: []string{"n2"}}, "n2.lb restart", ""},
 		{"a restart takes along what needs it", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}}, "n2.lb restart, n3.web restart, n4.web restart", "Includes lb, which needs web."},
 		{"one after the other, nothing comes along", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: 1}, "n3.web restart, n4.web restart",
-			"It is done on one node after the other; one that fails halts the rest."},
+			"1 node at a time. If one fails, the rest stay unchanged."},
 	} {
 		p, _ := f.Carried(c.m)
 		f.Want(c.name, office.WorkOf(p), c.work)
@@ -215,39 +215,39 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 		field, words string
 	}{
 		{cluster.Amendment{Kind: "grow"}, "kind", "resize"},
-		{cluster.Amendment{Kind: app.OperationCreate}, "kind", "One of"},
-		{cluster.Amendment{Kind: app.OperationResize}, "size", "how many"},
-		{cluster.Amendment{Kind: app.OperationResize, Size: -1}, "size", "between"},
+		{cluster.Amendment{Kind: app.OperationCreate}, "kind", "Use one of"},
+		{cluster.Amendment{Kind: app.OperationResize}, "size", "required"},
+		{cluster.Amendment{Kind: app.OperationResize, Size: -1}, "size", "must be 1 to"},
 		{cluster.Amendment{Kind: app.OperationResize, Size: 9}, "size", "8"},
-		{cluster.Amendment{Kind: app.OperationResize, Size: 4, Services: []string{"web"}}, "services", "does not count"},
+		{cluster.Amendment{Kind: app.OperationResize, Size: 4, Services: []string{"web"}}, "services", "isn't used"},
 		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n9"}}, "nodes", "Did you mean"},
-		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}}, "nodes", "web would be on no node"},
-		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}, Size: 1}, "size", "there are 2, not 1"},
+		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}}, "nodes", "web would no longer run on any node"},
+		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}, Size: 1}, "size", "leaves 2 nodes, not 1"},
 		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n1", "n2", "n3"}}, "nodes", "Delete the cluster"},
-		{cluster.Amendment{Kind: app.OperationAddServices}, "services", "which services"},
+		{cluster.Amendment{Kind: app.OperationAddServices}, "services", "Services are required"},
 		{cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cahce"}}, "services", "Did you mean cache?"},
 		{cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"web"}}, "services", "already"},
 		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"wbe"}}, "services", "Did you mean web?"},
 		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "web"}}, "services", "twice"},
-		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "db", "lb"}}, "services", "No service"},
-		{cluster.Amendment{Kind: app.OperationReconfigure}, "config", "otherwise"},
+		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "db", "lb"}}, "services", "remove all services"},
+		{cluster.Amendment{Kind: app.OperationReconfigure}, "config", "Nothing to change"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "${secret:DB}"}}, "config", "secrets"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": long}}, "config", "KiB"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%nonsense%x"}}, "config.a", "not a macro"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "number 4"},
-		{cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "It is on n3"},
-		{cluster.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "between"},
-		{cluster.Amendment{Kind: app.OperationStop, Batch: 2}, "batch", "does not count"},
-		{cluster.Amendment{Kind: app.OperationRepair, OnFailure: app.FailureRollBack}, "on_failure", "cannot be rolled back"},
+		{cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "Choose from n3"},
+		{cluster.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "must be 1 to"},
+		{cluster.Amendment{Kind: app.OperationStop, Batch: 2}, "batch", "isn't used"},
+		{cluster.Amendment{Kind: app.OperationRepair, OnFailure: app.FailureRollBack}, "on_failure", "can't be rolled back"},
 		{cluster.Amendment{Kind: app.OperationRestart, OnFailure: "panic"}, "on_failure", "roll_back"},
 		{cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"m1"}}, "nodes", "Did you mean n1?"},
 	} {
 		f.refused(c.m, c.field, c.words)
 	}
 	f.Catalog.Templates = map[string]*template.Template{}
-	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Leave it out")
-	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "not in the catalog any more")
-	f.refused(cluster.Amendment{Kind: app.OperationUpgrade}, "", "not in the catalog any more")
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Omit it")
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "no longer in the catalog")
+	f.refused(cluster.Amendment{Kind: app.OperationUpgrade}, "", "no longer in the catalog")
 	f.Carried(cluster.Amendment{Kind: app.OperationRestart})
 	f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 1}})
 	if _, err := f.Services.Operation.Updates.Amend(t.Context(), f.Who, "shop", cluster.Amendment{Kind: app.OperationRestart, PlanHash: "other"}); app.AsError(err).Reason != "plan_changed" {
