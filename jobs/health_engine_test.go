@@ -134,7 +134,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy && len(h.Nodes) == 0 })
-	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is healthy again" {
+	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is healthy again." {
 		t.Errorf("notices:\n%s", got)
 	}
 	events, err := e.app.Cluster.Activity.Events(t.Context(), e.admin, v.ID, 0, 0)
@@ -245,7 +245,7 @@ func TestSickNodesAreRepairedByThemselves(t *testing.T) {
 	if last, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || len(last.Operations) != 2 {
 		t.Errorf("it was repaired in spite of the brake: %+v (%v)", last.Operations, err)
 	}
-	if got := e.titles(); got[len(got)-1] != "Automatic repair of cluster web is paused" {
+	if got := e.titles(); got[len(got)-1] != "Automatic repair of cluster web is paused." {
 		t.Errorf("notices: %q", got)
 	}
 }

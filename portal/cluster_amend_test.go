@@ -112,7 +112,7 @@ func TestEveryAmendmentHasItsPage(t *testing.T) {
 		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over its services and is deleted.", "n2 goes", "the youngest"},
 		"kind=add_services":                         {"Add services", "HAProxy", "The preview appears here."},
 		"kind=add_services&services=haproxy":        {"Add haproxy", "haproxy comes to n1.", "HAProxy new"},
-		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager goes from n2 and n3.", "Node manager goes"},
+		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager is removed from n2 and n3.", "Node manager goes"},
 		"kind=start":                                {"Start all services", "You'll see a preview before anything changes."},
 		"kind=resize&size=3&nodes=n2&nodes=n2":      {"Shrink from 3 to 2 nodes"},
 		"kind=stop&services=datanode":               {"Stop datanode", "datanode is stopped on n2 and n3.", "Data node stop"},

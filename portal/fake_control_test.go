@@ -193,7 +193,7 @@ func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter executi
 		}
 	}
 	w.Running = counts[app.StepRunning]
-	w.Text = fmt.Sprintf("The create is running: %d steps are at work, %d wait.", w.Running, w.Total)
+	w.Text = fmt.Sprintf("The create is running: %d steps in progress, %d waiting.", w.Running, w.Total)
 	return w, nil
 }
 
@@ -223,11 +223,11 @@ func (f *fake) Queue(_ context.Context, a app.Actor) (execution.Queue, error) {
 		}
 		q.Running, q.Queued = q.Running+l.Running, q.Queued+l.Queued
 		if op.Status == app.OperationPaused {
-			l.Reason, l.Text = execution.WaitPaused, "It is paused."
+			l.Reason, l.Text = execution.WaitPaused, "Paused."
 		}
 		q.Operations = append(q.Operations, l)
 		q.Groups = append(q.Groups, execution.WaitGroup{Reason: execution.WaitSteps, Text: "Waiting for other steps of the plan.", Count: l.Waiting, Oldest: op.CreatedAt})
-		q.Text = fmt.Sprintf("%d operations are under way: %d steps at work on 4 slots, %d queued.", len(q.Operations), q.Running, q.Queued)
+		q.Text = fmt.Sprintf("%d operations in progress, %d steps running on 4 slots, %d queued.", len(q.Operations), q.Running, q.Queued)
 	}
 	return q, nil
 }

@@ -58,7 +58,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 		"https://ci.example.com/${event.buidl}":  "callback, line 1, column 6: unknown event field \"buidl\"",
 		"https://ci.example.com/${event.build":   "is not closed",
 		"${event.}":                              "callback, line 1",
-		"https://" + strings.Repeat("x", 2000):   "longer than 2000",
+		"https://" + strings.Repeat("x", 2000):   "at most 2000 bytes",
 	} {
 		err := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, calls(callback))
 		e := app.AsError(err)

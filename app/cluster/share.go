@@ -144,11 +144,11 @@ func (s SharingChange) check(c app.Cluster) error {
 // Tell is the notice for those who get access that they did not have.
 func (s ClusterShare) Tell(c app.Cluster, who app.Actor, at time.Time) app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, About: app.ClusterSubject(c.ID),
-		Title: fmt.Sprintf("%s shared cluster %s with you", who.Name(), c.Name), Text: "Your access: " + s.Access.String() + "."}
+		Title: fmt.Sprintf("%s shared cluster %s with you.", who.Name(), c.Name), Text: "Your access: " + s.Access.String() + "."}
 	if s.Person != "" {
 		n.Users = []string{s.Person}
 	} else {
-		n.Groups, n.Title = []string{s.Group}, fmt.Sprintf("%s shared cluster %s with group %s", who.Name(), c.Name, s.Group)
+		n.Groups, n.Title = []string{s.Group}, fmt.Sprintf("%s shared cluster %s with group %s.", who.Name(), c.Name, s.Group)
 	}
 	return n
 }

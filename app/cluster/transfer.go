@@ -113,7 +113,7 @@ func (t ClusterTransfer) Tell(c app.Cluster) (list []app.Notice) {
 			return nil
 		}
 		return []app.Notice{{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Groups: []string{t.Group}, About: app.ClusterSubject(c.ID),
-			Title: fmt.Sprintf("%s transferred cluster %s to group %s", t.Who.Name(), c.Name, t.Group), Text: t.To + " remains responsible for the cluster. Every member of the group can do what the owner can."}}
+			Title: fmt.Sprintf("%s transferred cluster %s to group %s.", t.Who.Name(), c.Name, t.Group), Text: t.To + " remains responsible for the cluster. Every member of the group can do what the owner can."}}
 	}
 	tell := func(user, title, text string) {
 		if user == t.Who.Name() {
@@ -121,8 +121,8 @@ func (t ClusterTransfer) Tell(c app.Cluster) (list []app.Notice) {
 		}
 		list = append(list, app.Notice{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text, About: app.ClusterSubject(c.ID)})
 	}
-	tell(t.To, fmt.Sprintf("%s transferred cluster %s to you", t.Who.Name(), c.Name),
+	tell(t.To, fmt.Sprintf("%s transferred cluster %s to you.", t.Who.Name(), c.Name),
 		fmt.Sprintf("%s owned the cluster before. It now counts toward your quotas. People who already have its SSH key keep access.", t.From))
-	tell(t.From, fmt.Sprintf("%s transferred your cluster %s to %s", t.Who.Name(), c.Name, t.To), "The cluster no longer counts toward your quotas.")
+	tell(t.From, fmt.Sprintf("%s transferred your cluster %s to %s.", t.Who.Name(), c.Name, t.To), "The cluster no longer counts toward your quotas.")
 	return list
 }

@@ -77,10 +77,10 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 		n.NextAt = now.Add(c.After)
 	}
 	if c.Braked {
-		n.Tell = d.tell(now, fmt.Sprintf("Automatic repair of cluster %s is paused", d.Cluster.Name), c.Note)
+		n.Tell = d.tell(now, fmt.Sprintf("Automatic repair of cluster %s is paused.", d.Cluster.Name), c.Note)
 	}
 	if c.Failure > d.Failures {
-		n.Tell = d.tell(now, fmt.Sprintf("The repair of cluster %s failed", d.Cluster.Name), c.Note)
+		n.Tell = d.tell(now, fmt.Sprintf("The repair of cluster %s failed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
 		answer, err := a.Updates.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, appcluster.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
@@ -98,7 +98,7 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 			n.Failures++
 			n.NextAt = now.Add(min(firstRepairGap<<min(n.Failures-1, 10), longRepairGap))
 			n.Note = "Automatic repair isn't possible: " + app.AsError(err).ForPeople()
-			n.Tell = d.tell(now, fmt.Sprintf("Cluster %s can't be repaired automatically", d.Cluster.Name), n.Note)
+			n.Tell = d.tell(now, fmt.Sprintf("Cluster %s can't be repaired automatically.", d.Cluster.Name), n.Note)
 		}
 	}
 	return begun, a.Store.NoteRepair(ctx, n)

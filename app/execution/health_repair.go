@@ -120,7 +120,7 @@ func (d RepairDue) tell(at time.Time, title, text string) *app.Notice {
 func HealthNotice(at time.Time, c app.Cluster, h health.ClusterHealth) app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeHealth, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID)}
 	if h.State == health.HealthHealthy {
-		n.Title, n.Text = fmt.Sprintf("Cluster %s is healthy again", c.Name), "All health checks pass."
+		n.Title, n.Text = fmt.Sprintf("Cluster %s is healthy again.", c.Name), "All health checks pass."
 	} else {
 		n.Title, n.Text = fmt.Sprintf("Cluster %s is sick.", c.Name), h.Reason
 	}

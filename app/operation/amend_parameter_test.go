@@ -124,7 +124,7 @@ func TestPreviewsSayInWhichBatches(t *testing.T) {
 			t.Errorf("three nodes in batches of %d: %q", batch, said)
 		}
 	}
-	if p := f.Preview(cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}); strings.Contains(strings.Join(p.Notes, " "), "It is done on") {
+	if p := f.Preview(cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}); strings.Contains(strings.Join(p.Notes, " "), "at a time") {
 		t.Errorf("a start has no batches: %q", p.Notes)
 	}
 }

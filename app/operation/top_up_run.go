@@ -109,7 +109,7 @@ func (a *Backfills) topUp(ctx context.Context, d TopUpDue) (begun bool, err erro
 			return false, wait(d.Note, longTopUpGap)
 		case err == nil && (r.Status == appcluster.RequestDenied || r.Status == appcluster.RequestWithdrawn):
 			n.Off = true
-			n.Tell = d.tell(now, fmt.Sprintf("Backfill of cluster %s has stopped", d.Cluster.Name), fmt.Sprintf("Request %d was %s.", r.ID, r.Status))
+			n.Tell = d.tell(now, fmt.Sprintf("Backfill of cluster %s has stopped.", d.Cluster.Name), fmt.Sprintf("Request %d was %s.", r.ID, r.Status))
 			return false, wait(fmt.Sprintf("Request %d was %s.", r.ID, r.Status), longTopUpGap)
 		}
 	}

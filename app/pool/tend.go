@@ -320,7 +320,7 @@ func (t *poolTurn) rest(ctx context.Context) error {
 	if t.Mode == PoolOn && t.Failures >= poolTellAfter && !t.Told {
 		t.Told = true
 		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.MadeBy}, About: app.Subject{Kind: app.SubjectPool, ID: t.Name},
-			Title: fmt.Sprintf("Pool %s can't be refilled", t.Name),
+			Title: fmt.Sprintf("Pool %s can't be refilled.", t.Name),
 			Text: fmt.Sprintf("%d of %d machines are ready. %s Muster retries at least every %s. Meanwhile, new clusters are created without the pool, which takes longer.",
 				len(t.stock)-t.underWay, t.Count, operation.Sentence(t.Trouble), humanize.Duration(poolLastRetry))}
 	}

@@ -235,7 +235,7 @@ func (s Schedule) Latest(after, by time.Time) (kind app.OperationKind, at time.T
 func (d ScheduleDue) Missed(kind app.OperationKind, at, now time.Time, why string) app.Notice {
 	c := d.Cluster
 	verb := map[app.OperationKind]string{app.OperationSleep: "go to sleep", app.OperationWake: "wake"}[kind]
-	return app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Title: fmt.Sprintf("%s did not %s as scheduled", c.Name, verb),
+	return app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Title: fmt.Sprintf("%s did not %s as scheduled.", c.Name, verb),
 		Text: fmt.Sprintf("It was scheduled for %s. %s Next time: %s.", app.Moment(at), why, nextWords(d.Schedule, now)), About: app.ClusterSubject(c.ID)}
 }
 

@@ -107,7 +107,7 @@ func (t *moneyTest) schedules() {
 	run(0)
 	run(0)
 	status(app.ClusterAsleep)
-	told("web did not wake as scheduled It was to at 6 Jan 2026 06:00 UTC.")
+	told("web did not wake as scheduled. It was scheduled for 6 Jan 2026 06:00 UTC.")
 	// A cluster that cannot be put to sleep is notified of at once.
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationWake,
 		Requester: "ada",
