@@ -109,15 +109,15 @@ func TestEveryAmendmentHasItsPage(t *testing.T) {
 	s.get("/clusters/"+id).reads(http.StatusOK, "The catalog has something newer. 1 change, 25 steps.", "See the upgrade", "1 node is lost or unhealthy: n2. Repair replaces it.")
 	for query, want := range map[string][]string{
 		"kind=resize":                               {"Grow or shrink", "3 now", "The preview appears here."},
-		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over what runs on it, and is given back.", "n2 goes", "the youngest"},
+		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over its services and is deleted.", "n2 goes", "the youngest"},
 		"kind=add_services":                         {"Add services", "HAProxy", "The preview appears here."},
 		"kind=add_services&services=haproxy":        {"Add haproxy", "haproxy comes to n1.", "HAProxy new"},
-		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager goes from n2 and n3.", "Node manager goes"},
+		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager is removed from n2 and n3.", "Node manager goes"},
 		"kind=start":                                {"Start all services", "You'll see a preview before anything changes."},
 		"kind=resize&size=3&nodes=n2&nodes=n2":      {"Shrink from 3 to 2 nodes"},
 		"kind=stop&services=datanode":               {"Stop datanode", "datanode is stopped on n2 and n3.", "Data node stop"},
 		"kind=restart&nodes=n1":                     {"Restart namenode", "namenode is restarted on n1."},
-		"kind=upgrade":                              {"Upgrade to what the catalog has now", "services.web.install", "apt-get install web=2", "Nodes at a time"},
+		"kind=upgrade":                              {"Upgrade to the current catalog", "services.web.install", "apt-get install web=2", "Nodes at a time"},
 		"kind=repair":                               {"Repair n2", "replaced"},
 		"kind=reconfigure":                          {"Change the configuration", `"replication": 3`, "•••"},
 	} {
@@ -141,7 +141,7 @@ func TestReconfigureSendsOnlyWhatChanges(t *testing.T) {
 	base := `{"dfs":{"replication":3,"block_size_mb":128},"password":"•••"}`
 	edited := "{\"dfs\": {\"replication\": 2},\r\n \"password\": \"•••\", \"new\": [1, null]}"
 	a := s.post(at+"/preview", url.Values{"kind": {"reconfigure"}, "config": {edited}, "base": {base}, "batch": {"1"}})
-	a.reads(http.StatusOK, "config.dfs", "config.new", "reload", "datanode is configured anew and reloaded on n2 and n3.")
+	a.reads(http.StatusOK, "config.dfs", "config.new", "reload", "datanode is reconfigured and reloaded on n2 and n3.")
 	do := a.hidden()
 	var overlay map[string]any
 	if err := json.Unmarshal([]byte(do.Get("overlay")), &overlay); err != nil {

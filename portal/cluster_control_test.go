@@ -117,7 +117,7 @@ func TestWhyItWaits(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 20)
 	s.f.advance(id, 30)
-	s.get("/clusters/"+id+"/waiting").reads(http.StatusOK, "Why lake waits", "By reason", "All slots of the tenant are busy (4 of 4).", "Step by step", "More")
+	s.get("/clusters/"+id+"/waiting").reads(http.StatusOK, "Why lake waits", "By reason", "All of the tenant's slots are busy (4 of 4).", "Step by step", "More")
 	a := s.get("/clusters/" + id + "/waiting?node=n7")
 	a.reads(http.StatusOK, "Step by step of n7", "All nodes")
 	a.lacks("on n8")
@@ -139,11 +139,11 @@ func TestQueueIsForAdmins(t *testing.T) {
 
 	s = visit(t)
 	s.signIn("root")
-	s.get("/queue").reads(http.StatusOK, "Nothing is under way and nothing waits.")
+	s.get("/queue").reads(http.StatusOK, "No operations in progress or queued.")
 	id = s.cluster(ada, "lake", "hadoop", 5)
 	s.f.advance(id, 8)
 	a := s.get("/queue")
-	a.reads(http.StatusOK, "1 operations are under way", "What waits, by reason", "Other steps of their plan must be done first.", "lake create running, by ada just now", "8 of 43")
+	a.reads(http.StatusOK, "1 operations in progress", "What waits, by reason", "Waiting for other steps of the plan.", "lake create running, by ada just now", "8 of 43")
 	if !strings.Contains(a.body, `/list.`) || !strings.Contains(a.body, `<noscript><meta http-equiv="refresh" content="5">`) {
 		t.Error("a queue in which something moves does not move by itself")
 	}

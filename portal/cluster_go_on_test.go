@@ -37,7 +37,7 @@ func (f *shortage) PreviewGoOn(_ context.Context, a app.Actor, id string, _ int6
 		return appoperation.GoOnPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
 	if f.noRoom {
-		return appoperation.GoOnPreview{}, &app.Error{Code: app.EConflict, Reason: "no_go_on", Message: "No machine came.", Hint: "Resume it, or delete the cluster."}
+		return appoperation.GoOnPreview{}, &app.Error{Code: app.EConflict, Reason: "no_go_on", Message: "No machine was created.", Hint: "Resume the operation, or delete the cluster."}
 	}
 	p := appoperation.GoOnPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: cluster.ClusterFigures{Nodes: v.Size, CostPerHour: 1},
 		After: cluster.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is told."}}
@@ -137,7 +137,7 @@ func TestGoOnShowsItsPlanFirst(t *testing.T) {
 func TestGoOnThatCannotBe(t *testing.T) {
 	s, w, id := short(t, "ada")
 	w.noRoom = true
-	s.get("/clusters/"+id+"/go-on").reads(http.StatusConflict, "No machine came. Resume it, or delete the cluster.")
+	s.get("/clusters/"+id+"/go-on").reads(http.StatusConflict, "No machine was created. Resume the operation, or delete the cluster.")
 	s.get("/clusters/none/go-on").reads(http.StatusNotFound)
 	s, w, id = short(t, "vera")
 	if a := s.get("/clusters/" + id); a.find("go-on") != nil {
@@ -156,12 +156,12 @@ func TestWhatAClusterLacks(t *testing.T) {
 		s.f.find(id).TopUp = &u
 	}
 	tell(cluster.TopUp{Wanted: 5, NextAt: s.f.now().Add(20 * time.Minute), Note: "no room in <b>"})
-	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; tops up in 20 min; last try: no room in <b>.", "Request nodes now Stop requesting")
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; next backfill in 20 min; last attempt: no room in <b>.", "Request nodes now Stop requesting")
 	tell(cluster.TopUp{Wanted: 5, Off: true})
-	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; not topped up.", "Request nodes now Resume requests")
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; no backfill.", "Request nodes now Resume requests")
 	tell(cluster.TopUp{Wanted: 5})
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "3 of 5 nodes; tops up later.")
+	a.reads(http.StatusOK, "3 of 5 nodes; backfill pending.")
 	a.lacks("Ask now")
 	for _, do := range []string{"now", "off", "on"} {
 		if a := s.post("/clusters/"+id+"/top-up", url.Values{"do": {do}}); a.status != http.StatusSeeOther {

@@ -37,7 +37,7 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	}
 	share(http.StatusUnprocessableEntity, url.Values{"who": {"nemo"}, "access": {"reader"}}, "doesn't exist")
 	share(http.StatusUnprocessableEntity, url.Values{"who": {"group:nemo"}, "access": {"reader"}}, "doesn't exist")
-	share(http.StatusUnprocessableEntity, url.Values{"visibility": {"world"}}, "There is no visibility")
+	share(http.StatusUnprocessableEntity, url.Values{"visibility": {"world"}}, "Unknown visibility")
 	share(http.StatusSeeOther, url.Values{"who": {"cy"}, "access": {"reader"}})
 	ada.get("/clusters/web-1/manage").reads(200, "cy reader Remove")
 	page := cy.get("/clusters/web-1")

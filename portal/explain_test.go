@@ -26,10 +26,10 @@ func (e explaining) Preview(ctx context.Context, a app.Actor, r cluster.ClusterR
 	case len(r.Services) > 0 && r.Services[0] == "wbe":
 		return cluster.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_service", Message: "service wbe does not exist"}
 	case r.Size == 7:
-		return cluster.Preview{}, &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "No layout puts 3 services on 7 nodes."}
+		return cluster.Preview{}, &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "3 services can't be placed on 7 nodes."}
 	}
 	v, err := e.fake.Preview(ctx, a, r)
-	v.Layout.Notes = []string{"packed: as many nodes as possible have datanode and nodemanager, then as many as possible of the rest have the next most", "namenode is on 1 node, as many as may be (max 1)"}
+	v.Layout.Notes = []string{"packed: as many nodes as possible run datanode and nodemanager, then as many as possible the next largest set", "namenode is on 1 node, the most allowed (max 1)"}
 	for i := range v.Layout.Groups {
 		v.Layout.Groups[i].Zone = "abc"[i : i+1]
 	}
@@ -105,13 +105,13 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	s.signIn("ada")
 	in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"7"}, "services": {"namenode", "datanode", "nodemanager"}, "lease": {"4h0m0s"}}
 	a := s.post("/clusters/preview", in)
-	a.reads(http.StatusUnprocessableEntity, "No layout puts 3 services on 7 nodes.", "No layout fits", "without any one of them there is a layout",
+	a.reads(http.StatusUnprocessableEntity, "3 services can't be placed on 7 nodes.", "No layout fits", "without any one of them there is a layout",
 		"The cluster has 7 nodes.", "The template hadoop wants namenode on at least 2 nodes.", "What would work", "8 nodes instead of 7", "allow datanode beside namenode in the template")
 	a.lacks("hadoop.yaml", "There is no layout to show")
 
 	t.Run("a fix is a link that fills in the form", func(t *testing.T) {
 		fixed := s.get(a.links()["8 nodes instead of 7"])
-		fixed.reads(http.StatusOK, "8 machines at Sandbox", "7 nodes n2–n8 · medium · Debian 12 · zone b", "namenode is on 1 node, as many as may be (max 1)")
+		fixed.reads(http.StatusOK, "8 machines at Sandbox", "7 nodes n2–n8 · medium · Debian 12 · zone b", "namenode is on 1 node, the most allowed (max 1)")
 		for key, want := range map[string]string{"size": "8", "template": "hadoop", "name": "lake", "lease": "4h0m0s", "hardware": "", "prefer": "", "services": "datanode namenode nodemanager"} {
 			if got := strings.Join(fixed.fields()[key], " "); got != want {
 				t.Errorf("%s is %q, not %q", key, got, want)
@@ -165,7 +165,7 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	t.Run("no time to explain", func(t *testing.T) {
 		s := explainingSite(t, app.Errorf(app.ETimeout, "too slow"))
 		s.signIn("ada")
-		s.get("/clusters/new?template=hadoop&size=7").reads(http.StatusOK, "No layout puts 3 services on 7 nodes.", "There is no layout to show for this.")
+		s.get("/clusters/new?template=hadoop&size=7").reads(http.StatusOK, "3 services can't be placed on 7 nodes.", "There is no layout to show for this.")
 	})
 }
 

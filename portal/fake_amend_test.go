@@ -206,7 +206,7 @@ func (f *workshop) Amend(_ context.Context, a app.Actor, id string, m cluster.Am
 		return cluster.AmendAnswer{}, err
 	}
 	if m.PlanHash != "" && m.PlanHash != p.PlanHash {
-		return cluster.AmendAnswer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown."}
+		return cluster.AmendAnswer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it."}
 	}
 	f.amended = append(f.amended, m)
 	c := f.find(id)

@@ -109,7 +109,7 @@ func TestAReceiptIsLive(t *testing.T) {
 	}
 	to(fleet.Proof{})
 	at := "/clusters/" + id + "/receipt"
-	s.get(at).reads(http.StatusOK, "Proof pending: provider sandbox will be checked for machines left over by ")
+	s.get(at).reads(http.StatusOK, "Proof pending: provider sandbox will be checked for remaining machines by ")
 	r := s.follow("/live?page=" + url.QueryEscape(at))
 	defer r.close()
 	r.until("change", "provider sandbox will be checked")

@@ -55,7 +55,7 @@ func (f *treasurer) SetQuota(_ context.Context, a app.Actor, q apppolicy.Quota) 
 		return apppolicy.QuotaUse{}, app.Errorf(app.EForbidden, "Only admins set quotas.")
 	}
 	if q.Name == "" && q.Scope != apppolicy.QuotaEachUser {
-		return apppolicy.QuotaUse{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "Whose quota is it?", Hint: "Give the name."}
+		return apppolicy.QuotaUse{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "The name is required.", Hint: "Give the name."}
 	}
 	u := apppolicy.QuotaUse{Quota: q}
 	f.quotas = append(f.quotas, u)
@@ -125,7 +125,7 @@ func (f *treasurer) LeaseLink(ctx context.Context, a app.Actor, cluster, end, si
 func (f *treasurer) Usage(_ context.Context, _ app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
 	f.asked = append(f.asked, q)
 	if q.By == "colour" {
-		return appusage.Usage{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "Usage cannot be added up by that.", Hint: "Say user."}
+		return appusage.Usage{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "Unknown grouping that.", Hint: "Say user."}
 	}
 	u := f.usage
 	u.By, u.Step = q.By, q.Step
@@ -201,7 +201,7 @@ func TestQuotaPage(t *testing.T) {
 	if got := a.fields(); got.Get("nodes") != "many" || got.Get("name") == "" {
 		t.Errorf("what was typed is lost: %v", got)
 	}
-	s.post("/admin/quotas", url.Values{"scope": {"user"}, "nodes": {"3"}}).reads(http.StatusUnprocessableEntity, "Whose quota is it?")
+	s.post("/admin/quotas", url.Values{"scope": {"user"}, "nodes": {"3"}}).reads(http.StatusUnprocessableEntity, "The name is required.")
 	if a := s.post("/admin/quotas/delete", url.Values{"scope": {"user"}, "name": {"ada"}}); a.status != http.StatusSeeOther || len(f.quotas) != 2 {
 		t.Errorf("lifting: %d", a.status)
 	}
@@ -262,7 +262,7 @@ func TestLeaseIsMoved(t *testing.T) {
 	before := len(f.moved)
 	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "Show the cluster")
 	s.get("/clusters/" + id + "/extend?end=old&sig=good").lacks("Extend by")
-	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "not made here")
+	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "This link is invalid")
 	if a := s.get("/clusters/" + id + "/lease"); a.status != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", a.status)
 	}

@@ -49,7 +49,7 @@ func people(t *testing.T) (*testSite, *crowd) {
 // only keeps away those who may not, as the use cases do.
 func (c *crowd) only(a app.Actor, useCase, what string) error {
 	if !a.May(useCase) {
-		return app.Errorf(app.EForbidden, "Your role does not allow that.")
+		return app.Errorf(app.EForbidden, "Your role doesn't allow this.")
 	}
 	c.asked = append(c.asked, a.Name()+" in "+a.Tenant+": "+what)
 	return nil
@@ -180,7 +180,7 @@ func (c *crowd) DeleteTenant(_ context.Context, a app.Actor, name string) error 
 func (c *crowd) ActIn(_ context.Context, a app.Actor, tenant string) (app.Actor, error) {
 	switch {
 	case !a.May("ActIn"):
-		return a, app.Errorf(app.EForbidden, "Your role does not allow that.")
+		return a, app.Errorf(app.EForbidden, "Your role doesn't allow this.")
 	case tenant == a.Home:
 		a.Tenant, a.Home = a.Home, ""
 	case tenant == "blue":
@@ -315,9 +315,9 @@ func TestTenantPagesAndSwitch(t *testing.T) {
 	if a := s.get("/clusters"); strings.Contains(a.body, `action="/tenant"`) {
 		t.Error("a user is shown the switch")
 	}
-	s.post("/tenant", url.Values{"tenant": {"blue"}}).reads(http.StatusForbidden, "Your role does not allow that.")
+	s.post("/tenant", url.Values{"tenant": {"blue"}}).reads(http.StatusForbidden, "Your role doesn't allow this.")
 	for _, path := range []string{"/admin/users", "/admin/users/new", "/admin/groups", "/admin/tokens", "/admin/tenants"} {
-		s.get(path).reads(http.StatusForbidden, "Your role does not allow that.")
+		s.get(path).reads(http.StatusForbidden, "Your role doesn't allow this.")
 	}
 	_ = c
 }

@@ -220,7 +220,7 @@ func TestThePageSaysBeforehandWhatPoliciesWouldSay(t *testing.T) {
 	if !strings.Contains(a.body, "disabled") {
 		t.Error("it can be asked for nevertheless")
 	}
-	ask("4").reads(200, "It needs approval", "1 with the role approver", "More than 3 are many.", "The lease becomes 4 h instead of no end", "Ask for approval")
+	ask("4").reads(200, "It needs approval", "1 approval from approvers", "More than 3 are many.", "The lease becomes 4 h instead of no end", "Ask for approval")
 	ask("1").lacks("It needs approval", "policy")
 }
 
@@ -238,7 +238,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	}
 	page := wait("web")
 	a := ada.get(page)
-	a.reads(200, "web", "waiting", "ada asked for it", "0 of 1 with the role approver", "What policies said", "More than 3 are many.", "Lease: no end → 4 h", "6 nodes", "Withdraw the request")
+	a.reads(200, "web", "waiting", "ada asked for it", "0 of 1 from approvers", "What policies said", "More than 3 are many.", "Lease: no end → 4 h", "6 nodes", "Withdraw the request")
 	a.lacks("Your decision", "Break the glass")
 	bob.get("/requests").reads(200, "1 request waits for you", "web")
 	if n := bob.get("/clusters").text(); !strings.Contains(n, "Requests 1") {
@@ -255,7 +255,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	bob.post(page+"/review", url.Values{"act": {"deny"}, "plan_hash": {hash}}).reads(422, "ada wants to know why")
 	bob.post(page+"/review", url.Values{"act": {"conditions"}, "plan_hash": {hash}, "reason": {"less will do"}, "size": {"many"}}).reads(422, "whole number", "less will do")
 	bob.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {"0123"}}).reads(409, "The plan is not the one that was shown")
-	ada.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}}).reads(403, "Nobody approves what he asked for himself")
+	ada.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}}).reads(403, "You can't approve your own request")
 
 	// Conditions, taken by who asked.
 	if a := bob.post(page+"/review", url.Values{"act": {"conditions"}, "plan_hash": {hash}, "reason": {"less will do"}, "size": {"2"}, "lease": {"90m"}}); a.status != http.StatusSeeOther {
@@ -334,7 +334,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	}
 	form.Set("count", "two")
 	boss.post("/admin/policies", form).reads(422, "is not a whole number")
-	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Mars"}}).reads(422, "There is no time zone", "Europe/Berlin")
+	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Mars"}}).reads(422, "Unknown time zone", "Europe/Berlin")
 	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Europe/Berlin"}})
 	boss.post("/admin/policies/small/delete", nil)
 	boss.get("/admin/policies").lacks("small")

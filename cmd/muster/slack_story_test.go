@@ -167,7 +167,7 @@ func slackStory(w *chatTown) {
 	ada.In(ops).Says("/muster extend web 4h").Answer("The lease of web was moved")
 
 	// A bigger one takes four eyes. Who asks cannot say yes.
-	resize := ada.In(ops).Says("/muster resize web 3").Answer("Others have to approve it")
+	resize := ada.In(ops).Says("/muster resize web 3").Answer("Requires 1 approval from approvers")
 	ada.Press(resize, "Ask for it").Answer("waits to be approved")
 	ada.In(ops).Says("/muster approve 2").Answer("Request 2", "You can’t approve your own request.")
 	look := bob.In(ops).Says("/muster approve 2 fine by me").Answer("Your reason: fine by me")

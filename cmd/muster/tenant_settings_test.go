@@ -188,7 +188,7 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 		{"no YAML", "muster_tenant: 1\n  x: [\n", 2, "", "Invalid YAML"},
 		{"empty", "", 0, "", "empty"},
 		{"a secret itself", "muster_tenant: 1\nsecrets:\n  NEW: hunter2\n", 3, "secrets.NEW", "Only a secret's placeholder"},
-		{"wrong CEL", "muster_tenant: 1\npolicies:\n  a: {order: 1, when: \"nodes >\", effect: allow}\n", 3, "policies.a.when", "it breaks off here"},
+		{"wrong CEL", "muster_tenant: 1\npolicies:\n  a: {order: 1, when: \"nodes >\", effect: allow}\n", 3, "policies.a.when", "syntax error"},
 		{"a mightier role", "muster_tenant: 1\nusers:\n  eve: {role: superadmin}\n", 3, "users.eve.role", "Only a superadmin"},
 		{"the tenant's own quota", "muster_tenant: 1\nquotas:\n  tenant: {nodes: 9}\n", 3, "quotas.tenant", "Only a superadmin"},
 		{"slots", "muster_tenant: 1\nslots: 99\n", 2, "slots", "Only a superadmin"},

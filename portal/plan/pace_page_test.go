@@ -51,7 +51,7 @@ func TestPacesOfAPlanAtWork(t *testing.T) {
 func TestTakesSaysHowItIsKnown(t *testing.T) {
 	for want, e := range map[string]app.Expectation{
 		"1 min to 3 min, from 37 earlier runs": {Typical: 2 * time.Minute, Low: time.Minute, High: 3 * time.Minute, Runs: 37},
-		"a guess: never done here":             {Typical: 2 * time.Minute, Guessed: 2 * time.Minute},
+		"estimated (no history yet)":           {Typical: 2 * time.Minute, Guessed: 2 * time.Minute},
 	} {
 		e.Low = min(e.Low, e.Typical)
 		text := drawn(t, Takes(e.Typical, e))
