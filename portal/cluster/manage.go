@@ -27,9 +27,9 @@ func (p *managePages) routes() []site.Route {
 func (p *managePages) operations() []site.Operation {
 	return []site.Operation{
 		site.Delete("/clusters/{id}", p.APIDelete, site.About("Delete a cluster"), site.Answers(http.StatusAccepted)),
-		site.Post("/clusters/{id}/resume", p.APIResume, site.About("Go on with a failed operation"), site.Answers(http.StatusAccepted)),
-		site.Post("/clusters/{id}/rename", p.APIRename, site.About("Give a cluster another name"), site.Answers(http.StatusOK)),
-		site.Post("/clusters/{id}/transfer", p.APITransfer, site.About("Give a cluster to another owner"), site.Answers(http.StatusOK)),
+		site.Post("/clusters/{id}/resume", p.APIResume, site.About("Resume a failed operation"), site.Answers(http.StatusAccepted)),
+		site.Post("/clusters/{id}/rename", p.APIRename, site.About("Rename a cluster"), site.Answers(http.StatusOK)),
+		site.Post("/clusters/{id}/transfer", p.APITransfer, site.About("Transfer ownership of a cluster"), site.Answers(http.StatusOK)),
 	}
 }
 

@@ -64,7 +64,7 @@ func (p *clusterPage) ReadOperation(ctx context.Context, a app.Actor, id string,
 		if operation == 0 {
 			return c, nil
 		}
-		return c, app.Errorf(app.ENotFound, "Cluster %q has no operation %d.", c.View.Name, operation)
+		return c, app.Errorf(app.ENotFound, "Cluster %q doesn't have an operation %d.", c.View.Name, operation)
 	}
 	if c.Steps, err = p.Graph(ctx, a, c.View.ID, c.Pinned.ID); err != nil {
 		return c, err

@@ -27,12 +27,12 @@ func (p *powerPages) routes() []site.Route {
 
 func (p *powerPages) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/clusters/{id}/sleep", p.APISleepPreview, site.About("Work out what putting a cluster to sleep would do")),
-		site.Post("/clusters/{id}/sleep", p.APISleep, site.About("Put a cluster to sleep, or ask for it where people have to approve"), site.EitherAmend),
-		site.Get("/clusters/{id}/wake", p.APIWakePreview, site.About("Work out what waking a cluster would do")),
-		site.Post("/clusters/{id}/wake", p.APIWake, site.About("Wake a cluster, or ask for it where people have to approve"), site.EitherAmend),
-		site.Get("/clusters/{id}/schedule", p.APIScheduleShow, site.About("Tell when a cluster goes to sleep and wakes")),
-		site.Put("/clusters/{id}/schedule", p.APIScheduleSet, site.About("Say when a cluster goes to sleep and wakes")),
+		site.Get("/clusters/{id}/sleep", p.APISleepPreview, site.About("Preview putting a cluster to sleep")),
+		site.Post("/clusters/{id}/sleep", p.APISleep, site.About("Put a cluster to sleep, or request it if approval is required"), site.EitherAmend),
+		site.Get("/clusters/{id}/wake", p.APIWakePreview, site.About("Preview waking a cluster")),
+		site.Post("/clusters/{id}/wake", p.APIWake, site.About("Wake a cluster, or request it if approval is required"), site.EitherAmend),
+		site.Get("/clusters/{id}/schedule", p.APIScheduleShow, site.About("Show a cluster's sleep and wake schedule")),
+		site.Put("/clusters/{id}/schedule", p.APIScheduleSet, site.About("Set a cluster's sleep and wake schedule")),
 	}
 }
 
@@ -70,7 +70,7 @@ func (p *powerPages) Start(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	}
 	answer, err := do(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
-		return p.ask(w, r, a, http.StatusConflict, "More has happened since you looked. This is what would be done now.")
+		return p.ask(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
 	}
 	if err != nil {
 		return err
