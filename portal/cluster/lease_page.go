@@ -56,7 +56,9 @@ func (l LeaseBox) Rule() string {
 func (l LeaseBox) Movable() bool { return l.May && l.Outlook.Offer.Refusal == "" }
 
 // By is the button's duration as a form sends it.
-func (l LeaseBox) By() string { return lengthField(l.Outlook.Offer.By) }
+func (l LeaseBox) By() string {
+	return humanize.DurationField(l.Outlook.Offer.By.Truncate(time.Minute))
+}
 
 // Price is what an extension by the button costs; "" if unknown.
 func (l LeaseBox) Price() string {
@@ -64,12 +66,6 @@ func (l LeaseBox) Price() string {
 		return ""
 	}
 	return humanize.Cost(l.Cost * l.Outlook.Offer.By.Hours())
-}
-
-// lengthField is what app.ParseLength reads.
-func lengthField(d time.Duration) string {
-	text := d.Truncate(time.Minute).String() // such as 96h0m0s
-	return text
 }
 
 // DateField is a moment for an input of the type datetime-local, whose zone is UTC here.

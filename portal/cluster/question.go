@@ -46,7 +46,7 @@ func (p *questions) show(w http.ResponseWriter, r *http.Request, a app.Actor, st
 	if err != nil {
 		return err
 	}
-	f := p.Frame(r, "Waiting for you")
+	f := p.Frame(r, "Manual steps")
 	f.At, f.Live = "questions", typed == nil
 	p.Render(w, r, status, executionpage.QuestionListPage(f, l))
 	return nil
@@ -169,7 +169,7 @@ func (p *questions) again(w http.ResponseWriter, r *http.Request, a app.Actor, c
 	if err := p.page.draw(r.Context(), a, &c, site.Drawn{}); err != nil {
 		return err
 	}
-	// The stream is told that the page has the questions as they are, so it leaves alone what was typed.
+	// The stream takes the questions as up to date, so it leaves alone what was typed.
 	if c.Have, err = Digests(r.Context(), c); err != nil {
 		return err
 	}
