@@ -66,7 +66,7 @@ func TestBrowserChange(t *testing.T) {
 	b.Until(`document.querySelector("#sentence").textContent.includes("4 of")`)
 	b.Shoot("change-growing")
 	rest()
-	b.Until(`document.querySelector("#sentence").textContent.includes("as it was asked for")&&document.querySelector("#change .stepper")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("Running as requested")&&document.querySelector("#change .stepper")`)
 
 	for name, query := range map[string]string{
 		"shrink": "kind=resize&size=2", "resize-refused": "kind=resize&size=77", "add": "kind=add_services&services=haproxy", "restart": "kind=restart",
@@ -93,5 +93,5 @@ func TestBrowserChange(t *testing.T) {
 	b.Do(chromedp.Click(chromedp.ID("do")))
 	b.Until(`location.pathname=="` + at + `"&&document.querySelector("#sentence").textContent.includes("Reconfiguring")`)
 	rest()
-	b.Until(`document.querySelector("#sentence").textContent.includes("as it was asked for")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("Running as requested")`)
 }

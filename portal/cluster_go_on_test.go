@@ -111,7 +111,7 @@ func TestGoOnShowsItsPlanFirst(t *testing.T) {
 	}
 	a := s.get("/clusters/" + id + "/go-on")
 	a.reads(http.StatusOK, "Accept 2 of 3 nodes?", "1 machine was not created.", "n3 No room in <zone b>.", "The load balancer is told.", "2 of 3",
-		"Request the missing nodes again automatically", "Keep as it is Accept fewer nodes")
+		"Backfill missing nodes automatically", "Cancel Accept partial result")
 	in := a.fields()
 	if in.Get("plan_hash") != w.hash() || in.Get("top_up") != "true" {
 		t.Fatalf("the form begins with %v", in)
@@ -156,9 +156,9 @@ func TestWhatAClusterLacks(t *testing.T) {
 		s.f.find(id).TopUp = &u
 	}
 	tell(cluster.TopUp{Wanted: 5, NextAt: s.f.now().Add(20 * time.Minute), Note: "no room in <b>"})
-	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; tops up in 20 min; last try: no room in <b>.", "Request nodes now Stop requesting")
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; tops up in 20 min; last try: no room in <b>.", "Backfill now Stop backfill")
 	tell(cluster.TopUp{Wanted: 5, Off: true})
-	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; not topped up.", "Request nodes now Resume requests")
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; not topped up.", "Backfill now Resume backfill")
 	tell(cluster.TopUp{Wanted: 5})
 	a := s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "3 of 5 nodes; tops up later.")
@@ -171,7 +171,7 @@ func TestWhatAClusterLacks(t *testing.T) {
 	if fmt.Sprint(w.orders) != "[{false true} {true false} {false false}]" {
 		t.Errorf("ordered was %+v", w.orders)
 	}
-	s.post("/clusters/"+id+"/top-up", url.Values{"do": {"dance"}}).reads(http.StatusUnprocessableEntity, "What is to be done is not known.")
+	s.post("/clusters/"+id+"/top-up", url.Values{"do": {"dance"}}).reads(http.StatusUnprocessableEntity, "Unknown action.")
 }
 
 // How many are enough is typed with the request, kept in a preview, and complained about beside the field.

@@ -105,9 +105,9 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	s.signIn("ada")
 	in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"7"}, "services": {"namenode", "datanode", "nodemanager"}, "lease": {"4h0m0s"}}
 	a := s.post("/clusters/preview", in)
-	a.reads(http.StatusUnprocessableEntity, "No layout puts 3 services on 7 nodes.", "No layout fits", "without any one of them there is a layout",
+	a.reads(http.StatusUnprocessableEntity, "No layout puts 3 services on 7 nodes.", "No layout fits", "Removing any one of them makes a layout possible",
 		"The cluster has 7 nodes.", "The template hadoop wants namenode on at least 2 nodes.", "What would work", "8 nodes instead of 7", "allow datanode beside namenode in the template")
-	a.lacks("hadoop.yaml", "There is no layout to show")
+	a.lacks("hadoop.yaml", "No preview")
 
 	t.Run("a fix is a link that fills in the form", func(t *testing.T) {
 		fixed := s.get(a.links()["8 nodes instead of 7"])
@@ -146,11 +146,11 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	})
 	t.Run("all that is wrong with a request", func(t *testing.T) {
 		a := s.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "size": {"3"}, "services": {"wbe", "haproxi"}})
-		a.reads(http.StatusUnprocessableEntity, "2 things to put right", "There is no service wbe. Did you mean web?", "There is no service haproxi. Did you mean haproxy?")
+		a.reads(http.StatusUnprocessableEntity, "2 problems to fix", "There is no service wbe. Did you mean web?", "There is no service haproxi. Did you mean haproxy?")
 		a.lacks("What would work", "cannot hold together")
 	})
 	t.Run("what fits is not explained", func(t *testing.T) {
-		s.get("/clusters/new?template=hadoop&size=8").lacks("No layout fits", "to put right")
+		s.get("/clusters/new?template=hadoop&size=8").lacks("No layout fits", "problems to fix", "fields to fix")
 	})
 	t.Run("an admin sees where it is written", func(t *testing.T) {
 		s := explainingSite(t, nil)
@@ -165,7 +165,7 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	t.Run("no time to explain", func(t *testing.T) {
 		s := explainingSite(t, app.Errorf(app.ETimeout, "too slow"))
 		s.signIn("ada")
-		s.get("/clusters/new?template=hadoop&size=7").reads(http.StatusOK, "No layout puts 3 services on 7 nodes.", "There is no layout to show for this.")
+		s.get("/clusters/new?template=hadoop&size=7").reads(http.StatusOK, "No layout puts 3 services on 7 nodes.", "No preview. Fix the errors in the form.")
 	})
 }
 
@@ -183,7 +183,7 @@ func TestPreferenceInTheForm(t *testing.T) {
 		t.Errorf("asked was %+v", got)
 	}
 	in.Set("prefer", "prettiest")
-	if got := s.post("/clusters/preview", in).at("err-prefer"); got != "There is no such preference. Choose one from the list." {
+	if got := s.post("/clusters/preview", in).at("err-prefer"); got != "Unknown placement. Choose one from the list." {
 		t.Errorf("beside prefer stands %q", got)
 	}
 }

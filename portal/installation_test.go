@@ -60,8 +60,8 @@ func TestQueuesOfAllTenants(t *testing.T) {
 	s.get("/admin/queues").reads(http.StatusForbidden)
 	s.post("/signout", nil)
 	s.signIn("root")
-	s.get("/admin/queues").reads(http.StatusOK, "8 operations are under way in 1 tenant.", "research since 1 h ago", "What would help: Let a provisioner serve the tenant.",
-		"4 steps: No worker is connected.", "the oldest operation 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
+	s.get("/admin/queues").reads(http.StatusOK, "8 operations are under way in 1 tenant.", "research oldest operation 1 h ago", "Suggested fix: Let a provisioner serve the tenant.",
+		"4 steps: No worker is connected.", "oldest operation: 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
 	parts, err := s.p.execution.QueuesLive(t.Context(), root, nil)
 	if err != nil || len(parts) != 1 || parts[0].ID != "queues" {
 		t.Errorf("the page moves as %+v, %v", parts, err)
@@ -86,11 +86,11 @@ func TestInstallationPages(t *testing.T) {
 
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	a = s.get("/admin")
-	a.reads(http.StatusOK, "Nothing wants your attention.", "Provider health", "Overview")
+	a.reads(http.StatusOK, "Nothing needs your attention.", "Provider health", "Overview")
 	s.f.advance(id, 2)
 	s.f.failStep(id, "n2.create", "No machine came.")
 	a = s.get("/admin")
-	a.reads(http.StatusOK, "1 cluster has failed")
+	a.reads(http.StatusOK, "1 failed cluster")
 	if !strings.Contains(a.body, `aria-current="page"`) {
 		t.Error("no page is marked as the current one")
 	}

@@ -219,7 +219,7 @@ func TestLeaseBox(t *testing.T) {
 	s, _ := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Lease Ends in 24 h, at 2 May 2030 12:00 UTC.", "Extend by 12 h 2.88 more", "By at most 12 h at once, and at most 3 d after it was made. Now until 3 May 2030 00:00 UTC at the latest.", "4 h (in 20 h)", "No provisioner can take <this>. Somebody has to do something")
+	a.reads(http.StatusOK, "Lease Expires in 24 h, on 2 May 2030 12:00 UTC.", "Extend by 12 h 2.88 more", "Extend by up to 12 h at a time, to at most 3 d after creation. Latest possible expiry: 3 May 2030 00:00 UTC.", "4 h (in 20 h)", "No provisioner can take <this>. Needs someone's attention")
 }
 
 // An open page shows the new end when the lease is extended somewhere else.
@@ -260,7 +260,7 @@ func TestLeaseIsMoved(t *testing.T) {
 		t.Errorf("from elsewhere: %d", a.status)
 	}
 	before := len(f.moved)
-	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "Show the cluster")
+	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "View cluster")
 	s.get("/clusters/" + id + "/extend?end=old&sig=good").lacks("Extend by")
 	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "not made here")
 	if a := s.get("/clusters/" + id + "/lease"); a.status != http.StatusMethodNotAllowed {
@@ -307,7 +307,7 @@ func TestUsagePage(t *testing.T) {
 
 	s, f = treasury(t, "ada")
 	s.get("/usage?all=true").reads(http.StatusForbidden)
-	s.get("/clusters").reads(http.StatusOK, "This month your machines have cost 9.50 in 36.00 node hours.")
+	s.get("/clusters").reads(http.StatusOK, "Your machines have cost 9.50 this month (36.00 node hours).")
 	if q := f.asked[len(f.asked)-1]; !q.Mine {
 		t.Errorf("asked for %+v", q)
 	}

@@ -67,7 +67,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 			t.Errorf("a wrong %s is answered %d: %s", c.name, page.status, page.text())
 		}
 	}
-	if page := ada.post("/clusters/web-1/answers", answerForm(q, "act", "refuse", "refuse", " ")); page.status != http.StatusUnprocessableEntity || !strings.Contains(page.text(), "Say why.") {
+	if page := ada.post("/clusters/web-1/answers", answerForm(q, "act", "refuse", "refuse", " ")); page.status != http.StatusUnprocessableEntity || !strings.Contains(page.text(), "Enter a reason.") {
 		t.Errorf("a refusal without a reason is answered %d", page.status)
 	}
 	if page := ada.post("/clusters/web-1/answers", url.Values{"operation": {"x"}}); page.status != http.StatusBadRequest && page.status != http.StatusUnprocessableEntity {

@@ -127,10 +127,10 @@ func TestLive(t *testing.T) {
 		r := s.follow("/clusters/" + id + "/live?operation=1&after=" + after)
 		r.until("part", "7 of 25")
 		s.post("/clusters/"+id+"/delete", nil)
-		r.until("part", "to delete, asked by ada")
+		r.until("part", "to delete, requested by ada")
 		for s.f.advance(id, 1) {
 		}
-		r.until("part", "Gone: every machine was given back")
+		r.until("part", "Deleted: all machines were deleted")
 		r.until("end", "")
 		if e, ok := r.next(); ok {
 			t.Errorf("after the end comes %v", e)
@@ -168,7 +168,7 @@ func TestLiveIsCoalesced(t *testing.T) {
 	heads := 0
 	for {
 		e, ok := r.next()
-		if !ok || e.name == "part" && strings.Contains(e.data, "as it was asked for") {
+		if !ok || e.name == "part" && strings.Contains(e.data, "Running as requested") {
 			break
 		}
 		if e.name == "part" && strings.Contains(e.data, `id="now"`) {

@@ -113,7 +113,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 	dan.open("/clusters/new?template=web-shop")
 	dan.send("Preview", "name", "plain", "size", "18")
 	dan.says("18 nodes")
-	dan.send("Ask for approval")
+	dan.send("Request approval")
 	request := dan.at
 	if !strings.HasPrefix(request, "/requests/") {
 		t.Fatalf("asking leads to %s: %.600s", request, dan.text())
@@ -140,12 +140,12 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	dan.open(cluster)
-	dan.says("as it was asked for")
+	dan.says("Running as requested")
 
 	// Make it smaller.
 	dan.open(cluster + "/change?kind=resize&size=17")
 	dan.send("Preview", "size", "16")
-	dan.send("Ask for approval")
+	dan.send("Request approval")
 	carla.open(dan.at)
 	carla.send("Approve")
 	if err := w.work(t.Context(), 0); err != nil {

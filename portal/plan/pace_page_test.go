@@ -23,7 +23,7 @@ func TestPacesOfAPlan(t *testing.T) {
 		t.Errorf("%+v", kinds)
 	}
 	text := drawn(t, PacesPicture(kinds, false))
-	for _, want := range []string{"create", "40 s", "3 runs", "web: start", "a guess"} {
+	for _, want := range []string{"create", "40 s", "3 runs", "web: start", "no history yet"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in %s", want, text)
 		}
