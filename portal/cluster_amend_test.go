@@ -43,8 +43,8 @@ func TestGrowOnThePage(t *testing.T) {
 	}
 	s.rest(id)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Change it", "2 to 50 nodes", "Name node started n1 Restart Stop Start Remove", "Data node started n2 and n3", "All services 3 nodes", "Add services Services HAProxy")
-	a.lacks("Upgrade available", "lost or sick")
+	a.reads(http.StatusOK, "Change cluster", "2 to 50 nodes", "Name node started n1 Restart Stop Start Remove", "Data node started n2 and n3", "All services 3 nodes", "Add services Services HAProxy")
+	a.lacks("Upgrade available", "lost or unhealthy")
 
 	// The button for one more leads there without a script.
 	a = s.get("/clusters/" + id + "/change?kind=resize&size=3&by=1")
@@ -92,7 +92,7 @@ func TestPreviewOfGrowthFollowsWhatIsTyped(t *testing.T) {
 		t.Errorf("the part is\n%s", part.body)
 	}
 	part = s.get(path+"?kind=resize&size=many", "HX-Request", "true")
-	part.reads(http.StatusUnprocessableEntity, "must be a whole number from 1 on")
+	part.reads(http.StatusUnprocessableEntity, "must be a whole number of at least 1")
 	if attr(part.find("err-amend"), "hx-swap-oob") != "true" {
 		t.Errorf("what is wrong isn't put into the form:\n%s", part.body)
 	}
@@ -109,20 +109,24 @@ func TestEveryAmendmentHasItsPage(t *testing.T) {
 	s.get("/clusters/"+id).reads(http.StatusOK, "Upgrade available. 1 change, 25 steps.", "Preview upgrade", "1 node is lost or unhealthy: n2. Repair replaces it.")
 	for query, want := range map[string][]string{
 		"kind=resize":                               {"Resize", "3 now", "The preview will appear here."},
-		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over what runs on it, and is given back.", "n2 goes", "the youngest"},
+		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over what runs on it, and is given back.", "n2 removed", "the youngest"},
 		"kind=add_services":                         {"Add services", "HAProxy", "The preview will appear here."},
 		"kind=add_services&services=haproxy":        {"Add haproxy", "haproxy comes to n1.", "HAProxy new"},
-		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager goes from n2 and n3.", "Node manager goes"},
+		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager goes from n2 and n3.", "Node manager removed"},
 		"kind=start":                                {"Start all services", "You'll see a preview before anything changes."},
 		"kind=resize&size=3&nodes=n2&nodes=n2":      {"Shrink from 3 to 2 nodes"},
 		"kind=stop&services=datanode":               {"Stop datanode", "datanode is stopped on n2 and n3.", "Data node stop"},
 		"kind=restart&nodes=n1":                     {"Restart namenode", "namenode is restarted on n1."},
 		"kind=upgrade":                              {"Upgrade to what the catalog has now", "services.web.install", "apt-get install web=2", "Nodes at a time"},
 		"kind=repair":                               {"Repair n2", "replaced"},
-		"kind=reconfigure":                          {"Change the configuration", `"replication": 3`, "•••"},
+		"kind=reconfigure":                          {"Change configuration", `"replication": 3`, "•••"},
 	} {
 		a := s.get("/clusters/" + id + "/change?" + query)
-		a.reads(http.StatusOK, append(want, "lake", "Back")...)
+		back := "Back to cluster"
+		if strings.Contains(a.body, `id="do"`) {
+			back = "Cancel"
+		}
+		a.reads(http.StatusOK, append(want, "lake", back)...)
 	}
 	w.newer, w.sick = false, nil
 	s.get("/clusters/"+id+"/change?kind=upgrade").reads(http.StatusOK, "No changes. The cluster is already in this state.")
@@ -165,7 +169,7 @@ func TestReconfigureSendsOnlyWhatChanges(t *testing.T) {
 		"null":       "Invalid JSON: must be an object, not null.",
 		base + " {}": "unexpected text after the object",
 		base:         "No changes.",
-		`{"dfs":{"replication":3,"block_size_mb":128},"password":["•••"]}`: "A hidden value (•••) cannot be moved",
+		`{"dfs":{"replication":3,"block_size_mb":128},"password":["•••"]}`: "A hidden value (•••) can't be moved",
 	} {
 		a := s.post(at+"/preview", url.Values{"kind": {"reconfigure"}, "config": {config}, "base": {base}})
 		a.reads(http.StatusUnprocessableEntity, complaint, "No preview. Fix the errors in the form.")
@@ -183,12 +187,12 @@ func TestWrongAmendmentsOnThePage(t *testing.T) {
 	s.rest(id)
 	at := "/clusters/" + id + "/change"
 	for query, want := range map[string]string{
-		"kind=resize&size=many":              "must be a whole number from 1 on",
-		"kind=resize&size=1&by=-1":           "must be a whole number from 1 on",
+		"kind=resize&size=many":              "must be a whole number of at least 1",
+		"kind=resize&size=1&by=-1":           "must be a whole number of at least 1",
 		"kind=resize&size=51":                "Choose 2–50 nodes (you entered 51).",
 		"kind=restart&batch=-1":              "The number of nodes at a time must be a whole number",
 		"kind=restart&on_failure=weep":       "Unknown choice for On failure.",
-		"kind=resize&size=99999999999999999": "must be a whole number from 1 on",
+		"kind=resize&size=99999999999999999": "must be a whole number of at least 1",
 	} {
 		s.get(at+"?"+query).reads(http.StatusUnprocessableEntity, want, "No preview. Fix the errors in the form.")
 	}

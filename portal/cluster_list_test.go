@@ -19,7 +19,7 @@ func TestClusterListIsNarrowed(t *testing.T) {
 	s.cluster(root, "his", "hadoop", 3)
 
 	a := s.get("/clusters")
-	a.reads(http.StatusOK, "61 clusters: 61 in progress.", "All 61", "his creating", "c11 creating", "More")
+	a.reads(http.StatusOK, "61 clusters: 61 in progress.", "All 61", "his creating", "c11 creating", "Next page")
 	a.lacks("c10 creating")
 	next := ""
 	for d := range a.find("under").Descendants() {
@@ -63,7 +63,7 @@ func TestClusterListIsNarrowed(t *testing.T) {
 func TestClustersAreDeletedTogether(t *testing.T) {
 	s := signedIn(t, "ada")
 	one, two, his := s.cluster(ada, "one", "web", 2), s.cluster(ada, "two", "web", 3), s.cluster(root, "his", "web", 2)
-	if a := s.get("/clusters"); strings.Contains(a.body, "Choose his") || !strings.Contains(a.body, "Choose one") {
+	if a := s.get("/clusters"); strings.Contains(a.body, "Select his") || !strings.Contains(a.body, "Select one") {
 		t.Error("what can be ticked is not what may be deleted")
 	}
 	if a := s.get("/clusters/delete"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {

@@ -39,7 +39,7 @@ func TestPlanPictures(t *testing.T) {
 		s.get(at+"?plan=matrix").reads(http.StatusOK, "machine namenode datanode", "n5")
 	}
 	s.get(path+"/plan").reads(http.StatusOK, "Create 1 lake", "Creating: 10 of", "Requested by ada")
-	s.get(path+"/operations/7").reads(http.StatusNotFound, "has no operation 7")
+	s.get(path+"/operations/7").reads(http.StatusNotFound, "doesn't have an operation 7")
 	s.get(path + "/operations/x").reads(http.StatusNotFound)
 
 	r := s.follow(path + "/live?view=operation&operation=1&plan=graph")
@@ -52,7 +52,7 @@ func TestPlanPictures(t *testing.T) {
 
 	// An operation of the past keeps its page.
 	s.post(path+"/delete", nil)
-	s.get(path+"/operations/1").reads(http.StatusOK, "The create succeeded", "Its log")
+	s.get(path+"/operations/1").reads(http.StatusOK, "The create succeeded", "View log")
 	s.get(path+"/operations/2").reads(http.StatusOK, "Deleting")
 	s.get(path+"/history").reads(http.StatusOK, "delete running", "create succeeded")
 	for _, tab := range []string{"", "/plan", "/logs", "/access", "/history"} {

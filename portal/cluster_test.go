@@ -89,11 +89,11 @@ func TestClusterNew(t *testing.T) {
 		want  string
 	}{
 		"a size that the solver refuses": {url.Values{"template": {"hadoop"}, "size": {"60"}}, "size", "Choose 2–50 nodes (you entered 60)."},
-		"a size that is no number":       {url.Values{"template": {"hadoop"}, "size": {"many"}}, "size", "The number of nodes must be a whole number of at least 1. This template takes 2 to 50 nodes."},
-		"no size":                        {url.Values{"template": {"hadoop"}, "size": {""}}, "size", "How many nodes? This template takes 2 to 50 nodes."},
+		"a size that is no number":       {url.Values{"template": {"hadoop"}, "size": {"many"}}, "size", "The number of nodes must be a whole number of at least 1. Choose 2 to 50 nodes."},
+		"no size":                        {url.Values{"template": {"hadoop"}, "size": {""}}, "size", "Enter the number of nodes. Choose 2 to 50 nodes."},
 		"a template that is not":         {url.Values{"template": {"gone"}, "size": {"3"}}, "template", `Template "gone" doesn't exist. Choose a template below.`},
 		"no service":                     {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}}, "services", "No services selected. Select at least one service."},
-		"a lease that is none":           {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}, "services": {"datanode"}, "lease": {"soon"}}, "lease", "That is not a length of time. Choose one from the list."},
+		"a lease that is none":           {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}, "services": {"datanode"}, "lease": {"soon"}}, "lease", "Invalid lease. Choose one from the list."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := s.post("/clusters/preview", c.in)
@@ -169,8 +169,8 @@ func TestClusterNew(t *testing.T) {
 		old := s.f.catalog
 		defer func() { s.f.catalog = old }()
 		s.f.catalog = template.NewCatalog()
-		s.get("/clusters/new").reads(http.StatusOK, "There is no template yet")
-		s.post("/clusters", url.Values{"name": {"x"}}).reads(http.StatusUnprocessableEntity, "There is no template yet")
+		s.get("/clusters/new").reads(http.StatusOK, "No templates yet")
+		s.post("/clusters", url.Values{"name": {"x"}}).reads(http.StatusUnprocessableEntity, "No templates yet")
 	})
 }
 
@@ -291,7 +291,7 @@ func TestClusterShow(t *testing.T) {
 		s.signIn("ada")
 	})
 	t.Run("delete, after a question", func(t *testing.T) {
-		s.get("/clusters/"+id+"/delete").reads(http.StatusOK, "Delete lake?", "This deletes 3 machines and all data on them.", "Keep cluster")
+		s.get("/clusters/"+id+"/delete").reads(http.StatusOK, "Delete lake?", "This deletes 3 machines and all data on them.", "Cancel")
 		if a := s.post("/clusters/"+id+"/delete", nil); a.status != http.StatusSeeOther {
 			t.Fatalf("the delete answers %d", a.status)
 		}

@@ -160,7 +160,7 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	t.Run("many clauses are folded", func(t *testing.T) {
 		long := url.Values{"template": {"hadoop"}, "size": {"7"}, "options_of": {"hadoop"}, "services": {"namenode"}, "name": {"long"}}
 		a := s.post("/clusters/preview", long)
-		a.reads(http.StatusUnprocessableEntity, "clause 1.", "clause 12.", "and 8 more clause 13.", "clause 20.")
+		a.reads(http.StatusUnprocessableEntity, "clause 1.", "clause 12.", "8 more clause 13.", "clause 20.")
 	})
 	t.Run("no time to explain", func(t *testing.T) {
 		s := explainingSite(t, app.Errorf(app.ETimeout, "too slow"))

@@ -176,7 +176,7 @@ func TestHomeOfSomebodyNew(t *testing.T) {
 		t.Error("what waits is shown where nothing does, or has no place to come to")
 	}
 	h.catalog = template.NewCatalog()
-	s.get("/").reads(http.StatusOK, "There is no template yet")
+	s.get("/").reads(http.StatusOK, "No templates yet")
 	s.signIn("vera")
 	a = s.get("/")
 	a.reads(http.StatusOK, "You have read-only access.")
@@ -200,13 +200,13 @@ func TestHomeOfAnAdmin(t *testing.T) {
 		t.Fatal("nothing fetches what everybody's machines cost")
 	}
 	part := s.get(attr(n, "data-fill"), "Muster-Part", "cost")
-	part.reads(http.StatusOK, "All of default this month", "node hours")
+	part.reads(http.StatusOK, "Cost of default this month", "node hours")
 	if strings.Contains(part.body, "<html") || h.treasurer.asked[1].Mine {
 		t.Error("the part is a page, or only the admin's own")
 	}
 	h.more = 10_000
 	h.treasurer.asked = nil
-	s.get("/").reads(http.StatusOK, "You have 10001 clusters: 10001 active.", "View all your clusters 10000 more", "Your cost this month View usage")
+	s.get("/").reads(http.StatusOK, "You have 10,001 clusters: 10,001 active.", "View all your clusters 10,000 more", "Your cost this month View usage")
 	if len(h.treasurer.asked) != 0 {
 		t.Error("somebody with very many clusters waits for the sum of their costs")
 	}

@@ -121,7 +121,7 @@ func TestSearch(t *testing.T) {
 	}
 	s.get("/search?q=lake").reads(http.StatusOK, "View all", "lake exact match")
 	web := s.cluster(ada, "web", "hadoop", 3)
-	s.get("/search?q=web").reads(http.StatusOK, "Clusters web exact match", "Templates", "Web", "of ada")
+	s.get("/search?q=web").reads(http.StatusOK, "Clusters web exact match", "Templates", "Web", "owner ada")
 	if a := s.get("/search?q=" + web); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+web {
 		t.Errorf("an id leads to %d %s", a.status, a.header.Get("Location"))
 	}

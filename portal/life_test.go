@@ -139,7 +139,7 @@ func TestScheduleIsSetAndTakenAwayOnThePage(t *testing.T) {
 	if !reflect.DeepEqual(k.set, []appschedule.Schedule{want, {}}) {
 		t.Errorf("it was set to %+v", k.set)
 	}
-	s.get(at+"/manage").reads(http.StatusOK, "It has none")
+	s.get(at+"/manage").reads(http.StatusOK, "No schedule.")
 }
 
 func TestClustersAreComparedOnThePage(t *testing.T) {

@@ -227,7 +227,7 @@ func TestLeaseCardIsLive(t *testing.T) {
 	s, f := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	page := s.get("/clusters/" + id)
-	page.reads(http.StatusOK, "Ends in 24 h, at 2 May 2030 12:00 UTC.")
+	page.reads(http.StatusOK, "Expires in 24 h, on 2 May 2030 12:00 UTC.")
 	live := page.find("live")
 	r := s.follow("/clusters/" + id + "/live?operation=1&have=" + url.QueryEscape(attr(live, "data-have")) + "&after=" + attr(live, "data-after"))
 	if _, err := f.ExtendLease(t.Context(), ada, id, template.LeaseRequest{By: 12 * time.Hour}); err != nil {

@@ -83,7 +83,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 	if page := o.at("boss").post("/clusters/web-1/answers", answerForm(q, "act", "refuse", "refuse", "no")); page.status != http.StatusConflict || !strings.Contains(page.text(), "ada answered it") {
 		t.Errorf("the second answer is answered %d: %s", page.status, page.text())
 	}
-	if page := ada.get("/questions"); !strings.Contains(page.text(), "Nothing waits for you.") {
+	if page := ada.get("/questions"); !strings.Contains(page.text(), "Nothing is waiting for you.") {
 		t.Errorf("after the answer: %s", page.text())
 	}
 	answers, err := o.store.Answers(t.Context(), app.DefaultTenant, "web-1", []string{"n1"})

@@ -73,7 +73,7 @@ func (l List) Summary() string {
 	var parts []string
 	for _, s := range clusterStates {
 		if n := l.Counts.By[s.Status]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, s.Word))
+			parts = append(parts, humanize.CountOf(n, s.Word, s.Word))
 		}
 	}
 	out := humanize.Count(live, "cluster") + ": " + humanize.And(parts) + "."

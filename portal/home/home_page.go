@@ -59,7 +59,7 @@ func (h Home) Summary() string {
 		word string
 	}{{app.ClusterActive, "active"}, {app.ClusterPending, "in progress"}, {app.ClusterAsleep, "asleep"}, {app.ClusterFailed, "failed"}} {
 		if k := h.Home.Standing[p.s]; k > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", k, p.word))
+			parts = append(parts, humanize.CountOf(k, p.word, p.word))
 		}
 	}
 	out := "You have " + humanize.Count(n, "cluster") + ": " + humanize.And(parts) + "."
