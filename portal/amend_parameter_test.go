@@ -66,7 +66,7 @@ func TestParametersOfAStandingClusterAreFields(t *testing.T) {
 			t.Errorf("it would send %v", do)
 		}
 	}
-	// Where it is not done, what was asked stands in the form again.
+	// If nothing was changed, the form keeps the values.
 	again := url.Values{}
 	for k, v := range do {
 		again[k] = v

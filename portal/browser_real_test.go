@@ -97,7 +97,7 @@ func TestBrowser(t *testing.T) {
 	b.Until(`document.querySelector("#lines").scrollTop>0`)
 	b.Shoot("cluster-running")
 
-	// Pause and go on; look at why it waits, at the queue's face, and at what a cancel would ask.
+	// Pause and resume; open the pages for waiting steps, the queue and cancel.
 	b.Do(chromedp.Click(chromedp.ID("pause")))
 	b.Until(`document.querySelector("#sentence").textContent.includes("Paused after 17")&&document.querySelector("#resume")`)
 	b.Shoot("cluster-paused")

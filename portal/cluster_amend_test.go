@@ -51,7 +51,7 @@ func TestGrowOnThePage(t *testing.T) {
 	a.reads(http.StatusOK, "Resize lake", "Grow from 3 to 4 nodes", "n4 is made.", "Nodes 3 to → 4", "Cost per hour 0.36 to → 0.48", "Cost until expiry +2.88",
 		"n4 new Data node Node manager medium · Debian 12", "3 other nodes don't change.", "6 steps", "Nodes to remove", "Apply changes", "Muster runs exactly this plan")
 	if got := a.fields().Get("size"); got != "4" {
-		t.Errorf("the form goes on with %q nodes", got)
+		t.Errorf("the form has %q nodes", got)
 	}
 	do := a.hidden()
 	if do.Get("plan_hash") == "" || do.Get("size") != "4" || do.Get("kind") != "resize" {
@@ -183,7 +183,7 @@ func TestReconfigureSendsOnlyWhatChanges(t *testing.T) {
 func TestWrongAmendmentsOnThePage(t *testing.T) {
 	s, w := amending(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	s.get("/clusters/"+id+"/change?kind=restart").reads(http.StatusConflict, "Something else is under way.", "Wait until it has ended.")
+	s.get("/clusters/"+id+"/change?kind=restart").reads(http.StatusConflict, "Another operation is in progress.", "Wait until it finishes.")
 	s.rest(id)
 	at := "/clusters/" + id + "/change"
 	for query, want := range map[string]string{
@@ -230,7 +230,7 @@ func TestWhoMayNotAmendIsOfferedNothing(t *testing.T) {
 	a := s.get("/clusters/" + id)
 	a.lacks("Operations", "Restart", "Replace node")
 	if !has(a.find("change"), "hidden") {
-		t.Error("an empty box stands on the page")
+		t.Error("the page has an empty box")
 	}
 	s.get("/clusters/"+id+"/change?kind=reconfigure").reads(http.StatusForbidden, "Only its owner and admins may do that.")
 }

@@ -25,7 +25,7 @@ func TestPauseAndResume(t *testing.T) {
 	a = s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "lake paused", "Paused after 5 of 25 steps.", "Resume create Cancel create Delete cluster")
 	if attr(a.find("live"), "data-live") == "" {
-		t.Error("the page of a paused cluster does not see that somebody else resumes it")
+		t.Error("the page of a paused cluster doesn't notice when someone else resumes it")
 	}
 	s.post("/clusters/"+id+"/pause", nil).reads(http.StatusConflict, "The create is paused.")
 	s.post("/clusters/"+id+"/resume", nil)
@@ -70,7 +70,7 @@ func TestWhatHappensOnAFailureIsChosenWhenAsking(t *testing.T) {
 	}
 	in.Set("on_failure", "explode")
 	if got := s.post("/clusters/preview", in).at("err-on_failure"); got != "Unknown choice. Choose one from the list." {
-		t.Errorf("beside the choice stands %q", got)
+		t.Errorf("the choice has the error %q", got)
 	}
 }
 
@@ -139,11 +139,11 @@ func TestQueueIsForAdmins(t *testing.T) {
 
 	s = visit(t)
 	s.signIn("root")
-	s.get("/queue").reads(http.StatusOK, "Nothing is under way and nothing waits.")
+	s.get("/queue").reads(http.StatusOK, "Nothing is running or waiting.")
 	id = s.cluster(ada, "lake", "hadoop", 5)
 	s.f.advance(id, 8)
 	a := s.get("/queue")
-	a.reads(http.StatusOK, "1 operations are under way", "Waiting steps by reason", "Other steps of their plan must be done first.", "lake create running, by ada just now", "8 of 43")
+	a.reads(http.StatusOK, "1 operations are in progress", "Waiting steps by reason", "Other steps of their plan must be done first.", "lake create running, by ada just now", "8 of 43")
 	if !strings.Contains(a.body, `/list.`) || !strings.Contains(a.body, `<noscript><meta http-equiv="refresh" content="5">`) {
 		t.Error("a queue in which something moves does not move by itself")
 	}

@@ -15,7 +15,7 @@ import (
 	"muster/app/plan"
 )
 
-// shortage is a Muster that goes on with what came. Its plan is another one each time that a cluster failed.
+// shortage is a Muster that accepts partial results. Its plan changes whenever a cluster fails.
 type shortage struct {
 	*fake
 	lost   []appoperation.LostMachine
@@ -40,7 +40,7 @@ func (f *shortage) PreviewGoOn(_ context.Context, a app.Actor, id string, _ int6
 		return appoperation.GoOnPreview{}, &app.Error{Code: app.EConflict, Reason: "no_go_on", Message: "No machine came.", Hint: "Resume it, or delete the cluster."}
 	}
 	p := appoperation.GoOnPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: cluster.ClusterFigures{Nodes: v.Size, CostPerHour: 1},
-		After: cluster.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is told."}}
+		After: cluster.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is reconfigured."}}
 	for _, n := range v.Nodes[:v.Size-len(f.lost)] {
 		p.Nodes = append(p.Nodes, cluster.AmendedNode{Name: n.Name})
 	}
@@ -110,7 +110,7 @@ func TestGoOnShowsItsPlanFirst(t *testing.T) {
 		t.Fatalf("the cluster's page does not lead there: %s", a.text())
 	}
 	a := s.get("/clusters/" + id + "/go-on")
-	a.reads(http.StatusOK, "Accept 2 of 3 nodes?", "1 machine was not created.", "n3 No room in <zone b>.", "The load balancer is told.", "2 of 3",
+	a.reads(http.StatusOK, "Accept 2 of 3 nodes?", "1 machine was not created.", "n3 No room in <zone b>.", "The load balancer is reconfigured.", "2 of 3",
 		"Backfill missing nodes automatically", "Cancel Accept partial result")
 	in := a.fields()
 	if in.Get("plan_hash") != w.hash() || in.Get("top_up") != "true" {
@@ -189,6 +189,6 @@ func TestHowManyAreEnoughIsChosenWhenAsking(t *testing.T) {
 	}
 	in.Set("at_least", "most")
 	if got := s.post("/clusters/preview", in).at("err-at_least"); !strings.Contains(got, `"most" is neither a number of nodes nor a share of them.`) {
-		t.Errorf("beside the field stands %q", got)
+		t.Errorf("the field has the error %q", got)
 	}
 }

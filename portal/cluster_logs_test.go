@@ -61,7 +61,7 @@ func TestClusterLogs(t *testing.T) {
 	s.f.say(id, app.Step{Operation: 1, ID: "n2.web.start", Node: "n2"}, family.StreamOut, "a Needle")
 	s.f.mu.Unlock()
 	if e := r.until("log", "a Needle"); strings.Contains(e.data, "hay") {
-		t.Errorf("the page is told %s", e.data)
+		t.Errorf("the page receives %s", e.data)
 	}
 }
 

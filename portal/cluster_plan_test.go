@@ -74,26 +74,26 @@ func TestBigPlanStaysSmall(t *testing.T) {
 			t.Errorf("the page %q has %d bytes", query, len(a.body))
 		}
 	}
-	// What a page is told grows with the change, not with the cluster.
+	// Updates grow with the change, not with the cluster.
 	live := s.get("/clusters/" + id + "?plan=graph").find("live")
 	r := s.follow(attr(live, "data-live") + "&after=" + attr(live, "data-after"))
 	r.until("steps", "")
 	r.until("part", `id="nodes"`)
 	s.f.advance(id, 1)
-	told := 0
+	sent := 0
 	for {
 		e, ok := r.next()
 		if !ok {
 			t.Fatal("the stream ended")
 		}
-		told += len(e.data)
+		sent += len(e.data)
 		if e.name == "log" {
 			break
 		}
 	}
-	t.Logf("one more step of %d costs %d bytes", 50*8, told)
-	if told > 12_000 {
-		t.Errorf("one more step is told in %d bytes", told)
+	t.Logf("one more step of %d costs %d bytes", 50*8, sent)
+	if sent > 12_000 {
+		t.Errorf("one more step sends %d bytes", sent)
 	}
 }
 

@@ -56,13 +56,13 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	cy.get("/clusters").reads(200, "web")
 	cy.get("/clusters").lacks("Private")
 
-	// Whoever removes itself, or returns a private cluster away, is led to what is left.
+	// People who remove themselves, or transfer a private cluster, are redirected to a page they can see.
 	share(http.StatusSeeOther, url.Values{"who": {"cy"}, "access": {"co-owner"}, "visibility": {"private"}})
 	if a := cy.post("/clusters/web-1/sharing", url.Values{"remove": {"cy"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
 		t.Errorf("who removes itself is led to %s with %d", a.header.Get("Location"), a.status)
 	}
 	if a := ada.post("/clusters/web-1/transfer", url.Values{"to": {"cy"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
-		t.Errorf("who gives it away is led to %s with %d", a.header.Get("Location"), a.status)
+		t.Errorf("a transfer redirects to %s with %d", a.header.Get("Location"), a.status)
 	}
 
 	// An admin sets what new clusters are.

@@ -61,7 +61,7 @@ func TestClusterNew(t *testing.T) {
 		a.reads(http.StatusOK, "4 machines at Sandbox", "1 node n1 · small · Ubuntu 24.04 HAProxy", "3 nodes n2–n4 · small · Ubuntu 24.04 Web server")
 	})
 	t.Run("a preview keeps the input", func(t *testing.T) {
-		in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"5"}, "services": {"namenode", "datanode"}, "hardware": {"large"}, "lease": {"4h0m0s"}}
+		in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"5"}, "services": {"namenode", "datanode"}, "hardware": {"large"}, "lease": {(4 * time.Hour).String()}}
 		a := s.post("/clusters/preview", in)
 		a.reads(http.StatusOK, "Cost for 4 h 2.40", "5 nodes 31 steps", "Muster runs exactly this plan", "n2 create, confirm, bootstrap")
 		out := a.fields()
@@ -99,7 +99,7 @@ func TestClusterNew(t *testing.T) {
 			a := s.post("/clusters/preview", c.in)
 			a.reads(http.StatusUnprocessableEntity, "No preview. Fix the errors in the form.")
 			if got := a.at("err-" + c.field); got != c.want {
-				t.Errorf("beside %s stands %q, not %q", c.field, got, c.want)
+				t.Errorf("%s has the error %q, not %q", c.field, got, c.want)
 			}
 			if got := a.fields().Get("size"); got != c.in.Get("size") {
 				t.Errorf("the size is %q now", got)
@@ -124,7 +124,7 @@ func TestClusterNew(t *testing.T) {
 				key = ""
 			}
 			if n.View.Errors[key].Message != "It cannot be." {
-				t.Errorf("%s stands beside %v", reason, n.View.Errors)
+				t.Errorf("%s is at %v", reason, n.View.Errors)
 			}
 		}
 	})
@@ -189,7 +189,7 @@ func TestClusterCreate(t *testing.T) {
 		a := s.post("/clusters", in)
 		a.reads(http.StatusConflict, "There is a cluster lake already. Choose another name.", "Muster runs exactly this plan")
 		if got := a.at("err-name"); !strings.HasPrefix(got, "There is a cluster lake already.") {
-			t.Errorf("beside the name stands %q", got)
+			t.Errorf("the name has the error %q", got)
 		}
 	})
 	t.Run("a plan that is another one now", func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestClusterCreate(t *testing.T) {
 		a := s.post("/clusters", url.Values{"template": {"hadoop"}, "size": {"3"}, "name": {"blind"}})
 		a.reads(http.StatusUnprocessableEntity, "Review the plan first", "Cost per hour")
 		if len(s.f.asked) != before {
-			t.Error("something was made that nobody had seen")
+			t.Error("a cluster was created without a preview")
 		}
 	})
 	t.Run("without a name", func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestClusterCreate(t *testing.T) {
 		a := s.post("/clusters", in)
 		a.reads(http.StatusUnprocessableEntity, "The cluster needs a name. Small letters and digits.", "Cost per hour")
 	})
-	t.Run("by somebody who may only look", func(t *testing.T) {
+	t.Run("by a viewer", func(t *testing.T) {
 		s.signIn("vera")
 		s.get("/clusters").lacks("New cluster")
 		in := s.get("/clusters/new?template=hadoop&size=3&name=other").fields()
@@ -239,7 +239,7 @@ func TestClusterShow(t *testing.T) {
 		t.Errorf("the live part is %v", live.Attr)
 	}
 	if !strings.Contains(a.body, `<noscript><meta http-equiv="refresh"`) {
-		t.Error("without JavaScript the page stands still")
+		t.Error("without JavaScript the page doesn't refresh")
 	}
 	cell := a.find("c0")
 	if attr(cell, "class") != "m m-succeeded" || attr(cell, "title") != "create n1: succeeded" || attr(cell, "href") != "/clusters/c01?step=n1.create#log" {
@@ -282,7 +282,7 @@ func TestClusterShow(t *testing.T) {
 			t.Errorf("the key comes as %v: %s", a.header, a.body)
 		}
 	})
-	t.Run("seen by somebody who may only look", func(t *testing.T) {
+	t.Run("seen by a viewer", func(t *testing.T) {
 		s.signIn("vera")
 		a := s.get("/clusters/" + id)
 		a.lacks("Delete", "Resume", "ssh -i", "Download the SSH key")

@@ -60,7 +60,7 @@ func (e explaining) Explain(_ context.Context, a app.Actor, r cluster.ClusterReq
 			{Code: app.ENotFound, Reason: "missing_service", Field: "services", Message: "There is no service haproxi.", Hint: "Did you mean haproxy?"},
 		}}, nil
 	}
-	written := func(at string) string { // only admins are told where
+	written := func(at string) string { // only admins see where
 		if a.Role == app.RoleAdmin || a.Role == app.RoleSuperadmin {
 			return at
 		}
@@ -103,7 +103,7 @@ func (a seen) links() map[string]string {
 func TestWhyThereIsNoLayout(t *testing.T) {
 	s := explainingSite(t, nil)
 	s.signIn("ada")
-	in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"7"}, "services": {"namenode", "datanode", "nodemanager"}, "lease": {"4h0m0s"}}
+	in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"7"}, "services": {"namenode", "datanode", "nodemanager"}, "lease": {(4 * time.Hour).String()}}
 	a := s.post("/clusters/preview", in)
 	a.reads(http.StatusUnprocessableEntity, "No layout puts 3 services on 7 nodes.", "No layout fits", "Removing any one of them makes a layout possible",
 		"The cluster has 7 nodes.", "The template hadoop wants namenode on at least 2 nodes.", "What would work", "8 nodes instead of 7", "allow datanode beside namenode in the template")
@@ -112,7 +112,7 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	t.Run("a fix is a link that fills in the form", func(t *testing.T) {
 		fixed := s.get(a.links()["8 nodes instead of 7"])
 		fixed.reads(http.StatusOK, "8 machines at Sandbox", "7 nodes n2–n8 · medium · Debian 12 · zone b", "namenode is on 1 node, as many as may be (max 1)")
-		for key, want := range map[string]string{"size": "8", "template": "hadoop", "name": "lake", "lease": "4h0m0s", "hardware": "", "prefer": "", "services": "datanode namenode nodemanager"} {
+		for key, want := range map[string]string{"size": "8", "template": "hadoop", "name": "lake", "lease": (4 * time.Hour).String(), "hardware": "", "prefer": "", "services": "datanode namenode nodemanager"} {
 			if got := strings.Join(fixed.fields()[key], " "); got != want {
 				t.Errorf("%s is %q, not %q", key, got, want)
 			}
@@ -184,7 +184,7 @@ func TestPreferenceInTheForm(t *testing.T) {
 	}
 	in.Set("prefer", "prettiest")
 	if got := s.post("/clusters/preview", in).at("err-prefer"); got != "Unknown placement. Choose one from the list." {
-		t.Errorf("beside prefer stands %q", got)
+		t.Errorf("prefer has the error %q", got)
 	}
 }
 

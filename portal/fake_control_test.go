@@ -203,7 +203,7 @@ func (f *fake) Queue(_ context.Context, a app.Actor) (execution.Queue, error) {
 	if a.Role != app.RoleSuperadmin {
 		return execution.Queue{}, &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue."}
 	}
-	q := execution.Queue{Tenant: a.Tenant, Workers: 1, Slots: 4, Text: "Nothing is under way and nothing waits."}
+	q := execution.Queue{Tenant: a.Tenant, Workers: 1, Slots: 4, Text: "Nothing is running or waiting."}
 	for _, c := range f.clusters {
 		op := c.Operations[0]
 		if op.Status.Ended() {
@@ -227,7 +227,7 @@ func (f *fake) Queue(_ context.Context, a app.Actor) (execution.Queue, error) {
 		}
 		q.Operations = append(q.Operations, l)
 		q.Groups = append(q.Groups, execution.WaitGroup{Reason: execution.WaitSteps, Text: "Other steps of their plan must be done first.", Count: l.Waiting, Oldest: op.CreatedAt})
-		q.Text = fmt.Sprintf("%d operations are under way: %d steps at work on 4 slots, %d in the queue.", len(q.Operations), q.Running, q.Queued)
+		q.Text = fmt.Sprintf("%d operations are in progress: %d steps running on 4 slots, %d queued.", len(q.Operations), q.Running, q.Queued)
 	}
 	return q, nil
 }

@@ -159,7 +159,7 @@ func TestHome(t *testing.T) {
 		t.Error("a notice leads elsewhere, or gets into the page as it is")
 	}
 	if got := s.get("/home/cost?of=tenant", "Muster-Part", "cost"); got.status != http.StatusForbidden {
-		t.Errorf("a user sees what everybody's machines cost: %d", got.status)
+		t.Errorf("a user sees the tenant's costs: %d", got.status)
 	}
 	if got := s.get("/home/cost"); got.status != http.StatusSeeOther || got.header.Get("Location") != "/usage" {
 		t.Errorf("a person who follows the address of a part comes to %d %s", got.status, got.header.Get("Location"))
@@ -193,11 +193,11 @@ func TestHomeOfAnAdmin(t *testing.T) {
 	a := s.get("/")
 	a.reads(http.StatusOK, "You have 1 cluster: 1 active.", "Cost of default this month View usage")
 	if len(h.treasurer.asked) != 1 || !h.treasurer.asked[0].Mine {
-		t.Errorf("the page adds up what everybody's machines cost before it answers: %v", h.treasurer.asked)
+		t.Errorf("the page sums up the tenant's costs before it answers: %v", h.treasurer.asked)
 	}
 	n := a.find("home-cost-tenant")
 	if n == nil || attr(n, "data-fill") != "/home/cost?of=tenant" {
-		t.Fatal("nothing fetches what everybody's machines cost")
+		t.Fatal("nothing fetches the tenant's costs")
 	}
 	part := s.get(attr(n, "data-fill"), "Muster-Part", "cost")
 	part.reads(http.StatusOK, "Cost of default this month", "node hours")
@@ -208,7 +208,7 @@ func TestHomeOfAnAdmin(t *testing.T) {
 	h.treasurer.asked = nil
 	s.get("/").reads(http.StatusOK, "You have 10,001 clusters: 10,001 active.", "View all your clusters 10,000 more", "Your cost this month View usage")
 	if len(h.treasurer.asked) != 0 {
-		t.Error("somebody with very many clusters waits for the sum of their costs")
+		t.Error("people with very many clusters wait for the sum of their costs")
 	}
 }
 

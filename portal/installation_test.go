@@ -45,12 +45,12 @@ func (o operated) Queues(_ context.Context, a app.Actor) (execution.Queues, erro
 	if !a.May("Queues") {
 		return execution.Queues{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
-	q := execution.TenantQueue{Queue: execution.Queue{Tenant: "research", Workers: 0, Slots: 0, Queued: 4, Text: "1 operation is under way: 0 steps at work on 0 slots, 4 in the queue.",
+	q := execution.TenantQueue{Queue: execution.Queue{Tenant: "research", Workers: 0, Slots: 0, Queued: 4, Text: "1 operation is in progress: 0 steps running on 0 slots, 4 queued.",
 		Groups: []execution.WaitGroup{{Reason: execution.WaitWorkers, Text: "No worker is connected.", Count: 4, Oldest: o.now().Add(-time.Hour)}},
 		Operations: []execution.QueueLine{{Cluster: "lake-1", Name: "lake", Kind: app.OperationCreate, Status: app.OperationRunning, Requester: "rosa", CreatedAt: o.now().Add(-time.Hour),
 			Queued: 4, Total: 25, Text: "No worker is connected."}}, More: 7},
 		Oldest: o.now().Add(-time.Hour), Help: "Let a provisioner serve the tenant."}
-	return execution.Queues{Text: "8 operations are under way in 1 tenant.", Tenants: []execution.TenantQueue{q}}, nil
+	return execution.Queues{Text: "8 operations are in progress in 1 tenant.", Tenants: []execution.TenantQueue{q}}, nil
 }
 
 // TestQueuesOfAllTenants finds on the page, and in the answer, which tenant waits, since when, why, and what would help.
@@ -60,7 +60,7 @@ func TestQueuesOfAllTenants(t *testing.T) {
 	s.get("/admin/queues").reads(http.StatusForbidden)
 	s.post("/signout", nil)
 	s.signIn("root")
-	s.get("/admin/queues").reads(http.StatusOK, "8 operations are under way in 1 tenant.", "research oldest operation 1 h ago", "Suggested fix: Let a provisioner serve the tenant.",
+	s.get("/admin/queues").reads(http.StatusOK, "8 operations are in progress in 1 tenant.", "research oldest operation 1 h ago", "Suggested fix: Let a provisioner serve the tenant.",
 		"4 steps: No worker is connected.", "oldest operation: 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
 	parts, err := s.p.execution.QueuesLive(t.Context(), root, nil)
 	if err != nil || len(parts) != 1 || parts[0].ID != "queues" {

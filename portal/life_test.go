@@ -55,7 +55,7 @@ func (k *keeper) DiffClusters(_ context.Context, _ app.Actor, first, second stri
 	return cluster.ClusterDiff{Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "<b>81"}}}, nil
 }
 
-// keeping is a site whose visitor, signed in, sees a keeper with a cluster that stands.
+// keeping is a site whose visitor, signed in, sees a keeper with a running cluster.
 func keeping(t *testing.T, user string) (*testSite, *keeper, string) {
 	t.Helper()
 	k := &keeper{}
@@ -134,7 +134,7 @@ func TestScheduleIsSetAndTakenAwayOnThePage(t *testing.T) {
 		t.Errorf("the form shows %v", in)
 	}
 	s.post(at+"/schedule", url.Values{"sleep": {"61 19 * * *"}}).reads(http.StatusUnprocessableEntity, "61 is no minute.", "A minute is from 0 to 59.")
-	// The button that takes it away wins over what stands in the fields.
+	// The button to remove the schedule wins over the fields.
 	s.post(at+"/schedule", url.Values{"sleep": {want.Sleep}, "wake": {want.Wake}, "clear": {"yes"}})
 	if !reflect.DeepEqual(k.set, []appschedule.Schedule{want, {}}) {
 		t.Errorf("it was set to %+v", k.set)

@@ -16,7 +16,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// accessPages are the ways into a cluster's machines: keys, certificates, inventories.
+// accessPages provide access to a cluster's machines: keys, certificates, inventories.
 type accessPages struct {
 	*site.Site
 }
@@ -38,7 +38,7 @@ func (p *accessPages) operations() []site.Operation {
 	}
 }
 
-// Show is the page of all ways into a cluster's machines.
+// Show is the page with the ways to sign in to a cluster's machines.
 func (p *accessPages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -91,11 +91,11 @@ type inventoryInput struct {
 	site.IDInput
 	Format string `query:"format" default:"json" enum:"ansible,ansible-yaml,ssh,known_hosts,hosts,json,env" doc:"Output format"`
 	Key    string `query:"key" maxLength:"255" doc:"Path of the cluster's private key file. The inventory names the file and never contains the key"`
-	// KnownHosts is where the form known_hosts is written to.
+	// KnownHosts is the path of the file with the format known_hosts.
 	KnownHosts string `query:"known_hosts" maxLength:"255" doc:"Path of the file with the known_hosts format. The formats ssh and ansible name it so that ssh can verify host keys"`
 }
 
-// inventoryForm describes the format json. newAPI puts the schema into the document.
+// inventoryForm describes the format json. newAPI adds the schema to the document.
 func inventoryForm(o *huma.Operation) {
 	o.Responses["200"].Content[site.MediaJSON].Schema = &huma.Schema{Ref: "#/components/schemas/Inventory"}
 }

@@ -23,7 +23,7 @@ type Access struct {
 	Complaint page.Complaint
 }
 
-// How many machines have a line of their own on the page, and how many lines of a file are shown there.
+// The most machines with a line of their own, and the most lines of a file that are shown.
 const (
 	accessShown    = 50
 	inventoryShown = 200

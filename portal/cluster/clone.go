@@ -16,7 +16,7 @@ import (
 	"muster/portal/site"
 )
 
-// clones copy clusters, export their specs, and compare them.
+// clones are the pages to clone, export and compare clusters.
 type clones struct {
 	*site.Site
 }

@@ -48,7 +48,7 @@ type FieldError struct{ Field, Title, Message string }
 // foldTemplates is the number of templates above which the others are folded behind the chosen one.
 const foldTemplates = 6
 
-// others are the templates beside the chosen one.
+// others are the templates besides the chosen one.
 func (f Create) others() (list []*apptemplate.Template) {
 	for _, t := range f.Templates {
 		if t != f.Template {
@@ -97,5 +97,5 @@ func (f Create) SizeHint() string {
 	return page.Sizes(f.Template.Constraints.Size)
 }
 
-// has tells whether a service is ticked.
+// has tells whether a service is selected.
 func (f Create) has(service string) bool { return slices.Contains(f.Services, service) }

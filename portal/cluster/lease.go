@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// leasePages extend leases.
+// leasePages are the pages to extend leases.
 type leasePages struct {
 	*site.Site
 }

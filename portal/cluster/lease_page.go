@@ -17,7 +17,7 @@ type LeaseBox struct {
 	Cost    float64 // per hour
 }
 
-// Sentence says when the lease ends.
+// Sentence says when the lease expires.
 func (l LeaseBox) Sentence() string {
 	o := l.Outlook
 	switch {
@@ -35,7 +35,7 @@ func (l LeaseBox) Sentence() string {
 	return "Expires in " + humanize.Rough(o.Until.Sub(l.Now)) + ", on " + l.At(o.Until) + "."
 }
 
-// At writes a moment to the minute.
+// At writes a time to the minute.
 func (l LeaseBox) At(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") + " UTC" }
 
 // Rule states the template's limits.
@@ -52,7 +52,7 @@ func (l LeaseBox) Rule() string {
 	return ""
 }
 
-// Movable tells whether there is anything to press.
+// Movable tells whether the actor can change the lease.
 func (l LeaseBox) Movable() bool { return l.May && l.Outlook.Offer.Refusal == "" }
 
 // By is the button's duration as a form sends it.
@@ -68,7 +68,7 @@ func (l LeaseBox) Price() string {
 	return humanize.Cost(l.Cost * l.Outlook.Offer.By.Hours())
 }
 
-// DateField is a moment for an input of the type datetime-local, whose zone is UTC here.
+// DateField is the value of a datetime-local input, in UTC.
 func (l LeaseBox) DateField(t time.Time) string {
 	if t.IsZero() {
 		return ""

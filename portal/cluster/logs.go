@@ -19,13 +19,13 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// How many lines the page of logs shows, and how many stand before and after the one that a link is to.
+// The number of lines on the page of logs, and of lines before and after a linked one.
 const (
 	LogLines   = 300
 	logContext = 100
 )
 
-// logQuery reads what a log is narrowed to.
+// logQuery reads the filter of a log.
 func logQuery(q url.Values) (LogQuery, appcluster.LogFilter, error) {
 	l := LogQuery{Node: q.Get("node"), Step: q.Get("step"), Stream: q.Get("stream"), Text: strings.TrimSpace(q.Get("q"))}
 	if s := q.Get("operation"); s != "" {

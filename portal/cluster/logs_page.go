@@ -47,7 +47,7 @@ func (c Logs) LiveURL() string {
 	return "/clusters/" + c.View.ID + "/live?" + v.Encode()
 }
 
-// after is the number of the last line that is shown.
+// after is the number of the last line shown.
 func (c Logs) after() int64 {
 	if len(c.Lines) == 0 {
 		return 0
@@ -80,7 +80,7 @@ type LogQuery struct {
 	Text       string
 }
 
-// Values are those that an address carries.
+// Values are the query of an address.
 func (q LogQuery) Values() url.Values {
 	v := url.Values{}
 	for name, s := range map[string]string{"node": q.Node, "step": q.Step, "stream": q.Stream, "q": q.Text} {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// managePages are where a cluster is renamed, transferred, shared and deleted.
+// managePages are the pages to rename, transfer, share and delete a cluster.
 type managePages struct {
 	*site.Site
 }
@@ -33,7 +33,7 @@ func (p *managePages) operations() []site.Operation {
 	}
 }
 
-// Show is the page of all that can be done with a cluster besides its plans.
+// Show is the page of a cluster's settings.
 func (p *managePages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *managePages) Transfer(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	v, err := p.Ownership.TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
-	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it is private, and another person's now
+	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it's private, and now someone else's
 		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
 		return nil
 	}

@@ -22,7 +22,7 @@ import (
 	templatepage "muster/portal/template"
 )
 
-// creates are the form for a new cluster with its preview, and what it creates.
+// creates are the form for a new cluster and its preview.
 type creates struct {
 	*site.Site
 
@@ -138,8 +138,8 @@ func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *Cluste
 	return n
 }
 
-// follows tells whether the size becomes the least of the template that was just chosen: where it was that of the template before, or the
-// new one doesn't allow it. What was typed and is allowed stays.
+// follows tells whether to reset the size to the new template's smallest: if it was the smallest of the former template, or if the
+// new one doesn't allow it. Other sizes are kept.
 func (n *ClusterForm) follows(before string) bool {
 	t := n.View.Template
 	if before == "" || before == t.Name {
@@ -150,7 +150,7 @@ func (n *ClusterForm) follows(before string) bool {
 	return err != nil || was != nil && n.View.Size == leastSize(was) || !t.Constraints.Size.Allows(size)
 }
 
-// leastSize is what the field of the size begins with: "" where a parameter sets it.
+// leastSize is the initial value of the size field; "" if a parameter sets the size.
 func leastSize(t *template.Template) string {
 	if parameterSets(t, "size") {
 		return ""
@@ -158,13 +158,13 @@ func leastSize(t *template.Template) string {
 	return strconv.Itoa(t.Constraints.Size.Least())
 }
 
-// options fills in what may be chosen for the template.
+// options sets the options that depend on the template.
 func (n *ClusterForm) options(in url.Values) {
 	v, t := &n.View, n.View.Template
 	of := in.Get("options_of")
 	n.changed = of != "" && of != t.Name
 	typed := of == t.Name
-	said := of == "" && in.Get("template") == t.Name // a link, which says only what it wants
+	said := of == "" && in.Get("template") == t.Name // a link, which only has the values that differ
 	if typed || said {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
 		v.Prefer, v.OnFailure, v.AtLeast = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("at_least"))

@@ -45,7 +45,7 @@ func (n *ClusterForm) share() string {
 // summary lists the errors of a submitted form, in the form's order.
 func (n *ClusterForm) summary() (list []FieldError) {
 	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
-		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "at_least": "Minimum nodes", "visibility": "Visibility", "group": "Owner group"}
+		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "at_least": "Minimum available", "visibility": "Visibility", "group": "Owner group"}
 	order := slices.Clone(fields[:3])
 	for _, f := range n.View.Parameters {
 		order = append(order, f.Field())

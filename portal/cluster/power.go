@@ -12,7 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// powerPages put clusters to sleep and wake them, now or by a schedule.
+// powerPages are the pages to put clusters to sleep and wake them, now or on a schedule.
 type powerPages struct {
 	*site.Site
 }
@@ -36,7 +36,7 @@ func (p *powerPages) operations() []site.Operation {
 	}
 }
 
-// Ask shows what a sleep or a wake would do; what is shown is what runs.
+// Ask previews putting a cluster to sleep or waking it. What it shows is what runs.
 func (p *powerPages) Ask(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.ask(w, r, a, http.StatusOK, "")
 }
@@ -83,7 +83,7 @@ func (p *powerPages) Start(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return nil
 }
 
-// Schedule sets when a cluster sleeps and wakes, or takes it away.
+// Schedule sets or removes a cluster's sleep and wake schedule.
 func (p *powerPages) Schedule(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (p *powerPages) Schedule(w http.ResponseWriter, r *http.Request, a app.Acto
 	return nil
 }
 
-// read reads what the page to manage a cluster shows beside the cluster.
+// read reads the rest of the page of a cluster's settings.
 func (p *managePages) read(ctx context.Context, a app.Actor, m *Manage) error {
 	if m.View.Status == app.ClusterDeleted {
 		return nil

@@ -26,7 +26,7 @@ type ServiceLine struct {
 	Links       []app.Link
 }
 
-// newServiceLines returns the services of a cluster by name. Links are shown with the services that declare them.
+// newServiceLines returns the services of a cluster by name, each with the links that it declares.
 func newServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind, name string) string) []ServiceLine {
 	var list []ServiceLine
 	at := map[string]int{}

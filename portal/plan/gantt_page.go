@@ -47,7 +47,7 @@ type Tries map[int][]Try
 
 const (
 	ganttWidth = 1000
-	ganttBars  = 300 // on one page, about
+	ganttBars  = 300 // on one page, approximately
 	ganttRows  = 30
 	ganttGrain = ganttWidth / 50 // the resolution of expected steps, so that they don't move every second
 )

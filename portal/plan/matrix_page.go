@@ -64,8 +64,8 @@ var anew = append([]app.Action{app.ActionStop, app.ActionRemove, app.ActionDelet
 // matrixRows is the most nodes that are drawn. Nodes with problems come first.
 const matrixRows = 60
 
-// NewMatrix lays the steps of one operation out. Groups come in the order in which their first steps stand in the
-// plan, which is the order in which they are worked on.
+// NewMatrix arranges the steps of one operation. Groups come in the order of their first steps in the
+// plan, which is the order of execution.
 func NewMatrix(steps []app.Step) Matrix {
 	m := Matrix{}
 	byNode := map[string]map[string]*app.Step{}
