@@ -94,9 +94,9 @@ func (c Show) operationSentence(o app.Operation) string {
 			s = fmt.Sprintf("The %s failed after %d of %s", o.Kind.Words(), o.Done, humanize.Count(o.Total, "step"))
 		}
 	}
-	if t := opTook(c.Now, o); t != "" {
+	if t := opTook(c.Now, o); t != "" && !o.EndedAt.IsZero() {
 		s += " and " + t
-		if d := o.EndedAt.Sub(o.StartedAt); !o.EndedAt.IsZero() && o.Expected > 0 && d > o.Expected+o.Expected/4 && d-o.Expected > 10*time.Second {
+		if d := o.EndedAt.Sub(o.StartedAt); o.Expected > 0 && d > o.Expected+o.Expected/4 && d-o.Expected > 10*time.Second {
 			s += ", " + humanize.Duration(d-o.Expected) + " longer than expected"
 		}
 	}

@@ -71,7 +71,7 @@ func AmendKindTitle(k app.OperationKind) string {
 func (f AmendForm) help() string {
 	switch f.Kind {
 	case app.OperationResize:
-		return "Nodes are drained before they are removed."
+		return "Nodes are drained before they're removed."
 	case app.OperationAddServices:
 		return "Services are added to existing nodes, or to new ones if the layout requires it."
 	case app.OperationRemoveServices:

@@ -118,7 +118,7 @@ func group(steps []app.Step, layerOf func(i int) int, name func(s app.Step) stri
 	return of, layer, true
 }
 
-// nodeKinds gives nodes with the same steps the same name.
+// nodeKinds names nodes alike if they have the same steps.
 func nodeKinds(steps []app.Step) map[string]string {
 	acts := map[string][]string{}
 	for _, s := range steps {
