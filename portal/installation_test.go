@@ -82,7 +82,7 @@ func TestInstallationPages(t *testing.T) {
 	a.lacks("--listen")
 	a = s.get("/admin/provider-health")
 	a.reads(http.StatusOK, "ocean digitalocean 10 % of the calls fail", "Calls in an hour 100", "Not well 10 rate limit", "Not well 12 timeout, 11 rate limit", "Left now 1 of 5",
-		"Steps that wait 7", "Last error, 60 s ago: ocean: create: too many", "Redis does not answer, so calls are not known.")
+		"Steps that wait 7", "Last error, 1 min ago: ocean: create: too many", "Redis does not answer, so calls are not known.")
 
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	a = s.get("/admin")

@@ -433,7 +433,7 @@ func LogsPage(f page.Frame, c Logs) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\"><p id=\"line\" class=\"notice\" role=\"status\" hidden>Connection lost. Reconnecting…</p><p id=\"said\" class=\"hidden\" aria-live=\"polite\"></p><ol class=\"lines tall\" id=\"lines\" tabindex=\"0\" aria-label=\"Log lines, times in UTC\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\"><p id=\"line\" class=\"notice\" role=\"status\" hidden>Connection lost. Reconnecting…</p><p id=\"said\" class=\"hidden\" aria-live=\"polite\"></p><ol class=\"lines tall\" id=\"lines\" tabindex=\"0\" aria-label=\"Log lines\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
