@@ -173,7 +173,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 					f = f.Set(field.Name, "ABCD-1234")
 				}
 			}
-			if f, err = f.Press("Go on"); err != nil {
+			if f, err = f.Press("Continue"); err != nil {
 				t.Fatal(err)
 			}
 			if status, to, body, err := hiro.Send(t.Context(), f); err != nil || status != http.StatusSeeOther {
@@ -213,7 +213,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	dan.open(cluster)
-	dan.says("Gone")
+	dan.says("all machines were deleted")
 	dan.open("/clusters")
 	dan.send("/signout")
 	if dan.at != "/signin" {
