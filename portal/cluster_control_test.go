@@ -36,7 +36,7 @@ func TestPauseAndResume(t *testing.T) {
 func TestCancelAsksWhatThen(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel the create of lake?", "No machine has been requested yet.", "Roll back create", "Keep machines")
+	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel the create of lake?", "No machines have been requested yet.", "Roll back create", "Keep machines")
 	s.f.advance(id, 9)
 	a := s.get("/clusters/" + id + "/cancel")
 	a.reads(http.StatusOK, "3 machines were requested so far: n1, n2 and n3.", "Continue create Cancel create")

@@ -43,7 +43,7 @@ func TestClusterListIsNarrowed(t *testing.T) {
 		t.Error("a state forgets the rest of the filter")
 	}
 	a = s.get("/clusters?q=c5&status=active")
-	a.reads(http.StatusOK, "No clusters match", "in progress 10")
+	a.reads(http.StatusOK, "No clusters match", "In progress 10")
 
 	a = s.get("/clusters?sort=zz&q=c5")
 	a.reads(http.StatusUnprocessableEntity, "Clusters cannot be sorted by that.")

@@ -75,5 +75,5 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 		t.Errorf("the default is %q, %v", v, err)
 	}
 	ada.get("/admin/sharing").reads(403)
-	ada.get("/clusters/new").reads(200, "Visibility", "tenant default")
+	ada.get("/clusters/new").reads(200, "Visibility", "Tenant default")
 }

@@ -146,7 +146,7 @@ func TestHome(t *testing.T) {
 		"shop-staging failed", "Create failed at n1.haproxy.start.", "lake creating", "Creating: 21 of 43 steps done.", "48 %", "orders-db active",
 		"Expiring soon lake expires in 24 h Extend orders-db expires in 8 h Extend", "Your requests", "big-lake", "Your cost this month", "node hours", "Quota usage Nodes 38 of 50",
 		"Notifications", "The lease of lake ends in 22 hours.", "Templates", "Web with a load balancer", "from 0.24")
-	a.lacks("theirs", "Create your first cluster", "Cost of default")
+	a.lacks("theirs", "Create your first cluster", "Tenant cost")
 	if text := a.text(); strings.Index(text, "shop-staging failed") > strings.Index(text, "lake creating") || strings.Index(text, "lake creating") > strings.Index(text, "orders-db active") {
 		t.Error("what needs a look does not come first")
 	}
@@ -191,7 +191,7 @@ func TestHomeOfAnAdmin(t *testing.T) {
 	s.signIn("root")
 	h.treasurer.asked = nil
 	a := s.get("/")
-	a.reads(http.StatusOK, "You have 1 cluster: 1 active.", "Cost of default this month View usage")
+	a.reads(http.StatusOK, "You have 1 cluster: 1 active.", "Tenant cost this month View usage")
 	if len(h.treasurer.asked) != 1 || !h.treasurer.asked[0].Mine {
 		t.Errorf("the page sums up the tenant's costs before it answers: %v", h.treasurer.asked)
 	}
@@ -200,7 +200,7 @@ func TestHomeOfAnAdmin(t *testing.T) {
 		t.Fatal("nothing fetches the tenant's costs")
 	}
 	part := s.get(attr(n, "data-fill"), "Muster-Part", "cost")
-	part.reads(http.StatusOK, "Cost of default this month", "node hours")
+	part.reads(http.StatusOK, "Tenant cost this month", "node hours")
 	if strings.Contains(part.body, "<html") || h.treasurer.asked[1].Mine {
 		t.Error("the part is a page, or only the admin's own")
 	}

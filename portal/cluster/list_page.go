@@ -68,7 +68,7 @@ func (l List) Summary() string {
 		return "No clusters match."
 	}
 	if live == 0 {
-		return "No clusters."
+		return "" // the list itself says so
 	}
 	var parts []string
 	for _, s := range clusterStates {
@@ -134,13 +134,13 @@ func RowID(c app.ClusterSummary) string { return "r-" + c.ID }
 func sortWords(s app.ClusterSort) string {
 	switch s {
 	case app.SortName:
-		return "name"
+		return "Name"
 	case app.SortLease:
-		return "expiry"
+		return "Expiry"
 	case app.SortCost:
-		return "cost"
+		return "Cost"
 	}
-	return "newest first"
+	return "Newest first"
 }
 
 func Running(op *app.Operation) bool { return op != nil && !op.Status.Ended() }

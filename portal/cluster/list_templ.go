@@ -224,12 +224,12 @@ func States(l List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, s := range clusterStates {
-			templ_7745c5c3_Err = clusterState(l, s.Status, s.Word, l.Counts.By[s.Status]).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = clusterState(l, s.Status, humanize.Upper(s.Word), l.Counts.By[s.Status]).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = clusterState(l, app.ClusterDeleted, "deleted", -1).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = clusterState(l, app.ClusterDeleted, "Deleted", -1).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -394,7 +394,7 @@ func clusterFilterForm(l List) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" placeholder=\"Name, ID, owner or template\" maxlength=\"100\"></label> <label>Owner <select name=\"owner\"><option value=\"\">anyone</option> <option value=\"me\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" placeholder=\"Name, ID, owner or template\" maxlength=\"100\"></label> <label>Owner <select name=\"owner\"><option value=\"\">Anyone</option> <option value=\"me\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -404,7 +404,7 @@ func clusterFilterForm(l List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, ">me</option> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, ">Me</option> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -444,11 +444,11 @@ func clusterFilterForm(l List) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = choice("Template", "template", "any", l.Templates, l.Filter.Template).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = choice("Template", "template", "Any", l.Templates, l.Filter.Template).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = choice("Provider", "provider", "any", l.Providers, l.Filter.Provider).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = choice("Provider", "provider", "Any", l.Providers, l.Filter.Provider).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -65,11 +65,11 @@ func LogsOf(cluster string, operation int64, node, step string) string {
 func streamWord(s app.Stream) string {
 	switch s {
 	case family.StreamErr:
-		return "errors"
+		return "Errors"
 	case family.StreamSystem:
 		return "Muster"
 	}
-	return "output"
+	return "Output"
 }
 
 // LogQuery is the filter of a log.

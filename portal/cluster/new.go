@@ -194,7 +194,7 @@ func (n *ClusterForm) options(in url.Values) {
 
 // Choices returns the options of a select; the first one leaves the choice to the template.
 func (n *ClusterForm) Choices(kind string, names []string, standard, chosen string) []page.Choice {
-	first := page.Choice{Label: "any", Chosen: chosen == ""}
+	first := page.Choice{Label: "Any", Chosen: chosen == ""}
 	if standard != "" {
 		first.Label = n.Title(kind, standard) + " (default)"
 	}
@@ -223,9 +223,9 @@ func withChosen(out []page.Choice, chosen string) []page.Choice {
 // preferences are the placement options.
 func preferences(chosen string, standard template.Preference) []page.Choice {
 	out := []page.Choice{
-		{Value: string(template.PreferPacked), Label: "packed"},
-		{Value: string(template.PreferCheapest), Label: "cheapest"},
-		{Value: string(template.PreferSpread), Label: "spread out"},
+		{Value: string(template.PreferPacked), Label: "Packed"},
+		{Value: string(template.PreferCheapest), Label: "Cheapest"},
+		{Value: string(template.PreferSpread), Label: "Spread out"},
 	}
 	if standard == "" {
 		standard = template.PreferPacked
@@ -247,14 +247,14 @@ func preferences(chosen string, standard template.Preference) []page.Choice {
 // FailureChoices are the automatic actions after a failure. An operation that creates machines can continue with those
 // created; survivors is the template's setting for that.
 func FailureChoices(chosen string, makes bool, survivors *template.Survivors) []page.Choice {
-	standard := page.Choice{Label: "keep as is (default)"}
-	out := []page.Choice{standard, {Value: string(app.FailureRollBack), Label: "roll back"}}
+	standard := page.Choice{Label: "Keep as is (default)"}
+	out := []page.Choice{standard, {Value: string(app.FailureRollBack), Label: "Roll back"}}
 	if makes {
-		out = append(out, page.Choice{Value: string(app.FailureGoOn), Label: "accept partial result"},
-			page.Choice{Value: string(app.FailureGoOnOrBack), Label: "accept partial result, or roll back"})
+		out = append(out, page.Choice{Value: string(app.FailureGoOn), Label: "Accept partial result"},
+			page.Choice{Value: string(app.FailureGoOnOrBack), Label: "Accept partial result, or roll back"})
 		if survivors != nil {
-			out[0].Label = "accept partial result (default)"
-			out[2] = page.Choice{Value: string(app.FailureStay), Label: "keep as is"}
+			out[0].Label = "Accept partial result (default)"
+			out[2] = page.Choice{Value: string(app.FailureStay), Label: "Keep as is"}
 		}
 	}
 	for i := range out {
@@ -268,7 +268,7 @@ func groupChoices(groups []string, chosen string) []page.Choice {
 	if len(groups) == 0 && chosen == "" {
 		return nil
 	}
-	out := []page.Choice{{Label: "none (default)"}}
+	out := []page.Choice{{Label: "None (default)"}}
 	for _, g := range groups {
 		out = append(out, page.Choice{Value: g, Label: g, Chosen: g == chosen})
 	}

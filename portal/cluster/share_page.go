@@ -9,7 +9,7 @@ var visibilityWords = map[app.Visibility]string{app.VisiblePrivate: "Private", a
 
 // visibilityChoices are the options for a new cluster.
 func visibilityChoices(chosen string) []page.Choice {
-	out := []page.Choice{{Label: "tenant default"}}
+	out := []page.Choice{{Label: "Tenant default"}}
 	for _, v := range app.Visibilities {
 		out = append(out, page.Choice{Value: string(v), Label: visibilityWords[v], Chosen: string(v) == chosen})
 	}

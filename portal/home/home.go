@@ -101,7 +101,7 @@ func (p *Service) monthOf(ctx context.Context, a app.Actor, of string) (*MonthCo
 	if err != nil {
 		return nil, err
 	}
-	return newMonthCost(of, CostTitle(of, a), u, p.Now()), nil
+	return newMonthCost(of, CostTitle(of), u, p.Now()), nil
 }
 
 // Cost is the part of the dashboard that is fetched after the page has loaded, since it reads the whole tenant.

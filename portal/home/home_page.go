@@ -193,9 +193,9 @@ func percentOf(done, total int) string {
 }
 
 // CostTitle is the title of the actor's costs, or with "tenant", of the whole tenant's.
-func CostTitle(of string, a app.Actor) string {
+func CostTitle(of string) string {
 	if of == "tenant" {
-		return "Cost of " + a.Tenant + " this month"
+		return "Tenant cost this month"
 	}
 	return "Your cost this month"
 }

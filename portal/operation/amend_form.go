@@ -203,7 +203,7 @@ func (f *changeForm) machines(in url.Values) {
 	o := &f.page.Form
 	o.Hardwares = n.Choices("hardware", clusterpage.Allowed(f.catalog.Hardware, t.Compatibility.Hardware, nil), "", f.ask.Hardware)
 	o.Images = n.Choices("image", clusterpage.Allowed(f.catalog.Images, t.Compatibility.Images, nil), "", f.ask.Image)
-	o.Hardwares[0].Label, o.Images[0].Label = "same as existing nodes", "same as existing nodes"
+	o.Hardwares[0].Label, o.Images[0].Label = "Same as existing nodes", "Same as existing nodes"
 	o.OpenMachines = f.ask.Hardware != "" || f.ask.Image != ""
 }
 

@@ -27,7 +27,7 @@ func (b RollBack) Sentence() string {
 	var s string
 	switch n := len(p.GivesBack); {
 	case n == 0 && p.Gone:
-		s = "No machine was requested, so there's nothing to delete."
+		s = "No machines were requested, so none are deleted."
 	case n == 0:
 		s = "No machines were created, so none are deleted."
 	default:
@@ -68,7 +68,7 @@ func (b RollBack) More() int {
 func deletesWords(c cluster.Show) string {
 	n := len(c.Machines())
 	if n == 0 {
-		return "No machine was created. This can't be undone."
+		return "No machines have been created yet. This can't be undone."
 	}
 	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", humanize.Count(n, "machine"), cluster.ItOrThem(n))
 }
@@ -80,7 +80,7 @@ func machinesSentence(c cluster.Show) string {
 	case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack:
 		return fmt.Sprintf("Machines already deleted can't be restored; %s left.", humanize.CountOf(len(names), "machine is", "machines are"))
 	case len(names) == 0:
-		return "No machine has been requested yet."
+		return "No machines have been requested yet."
 	}
 	return fmt.Sprintf("%s requested so far: %s.", humanize.CountOf(len(names), "machine was", "machines were"), humanize.Some(names, 8))
 }
