@@ -61,7 +61,7 @@ func TestQueuesOfAllTenants(t *testing.T) {
 	s.post("/signout", nil)
 	s.signIn("root")
 	s.get("/admin/queues").reads(http.StatusOK, "8 operations in progress in 1 tenant.", "research since 1 h ago", "What would help: Assign a provisioner to the tenant.",
-		"4 steps: No worker is connected.", "the oldest operation 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
+		"4 steps: No worker is connected.", "oldest operation: 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
 	parts, err := s.p.execution.QueuesLive(t.Context(), root, nil)
 	if err != nil || len(parts) != 1 || parts[0].ID != "queues" {
 		t.Errorf("the page moves as %+v, %v", parts, err)
@@ -82,15 +82,15 @@ func TestInstallationPages(t *testing.T) {
 	a.lacks("--listen")
 	a = s.get("/admin/provider-health")
 	a.reads(http.StatusOK, "ocean digitalocean 10 % of the calls fail", "Calls in an hour 100", "Not well 10 rate limit", "Not well 12 timeout, 11 rate limit", "Left now 1 of 5",
-		"Steps that wait 7", "Last error, 60 s ago: ocean: create: too many", "Redis does not answer, so calls are not known.")
+		"Steps that wait 7", "Last error, 1 min ago: ocean: create: too many", "Redis does not answer, so calls are not known.")
 
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	a = s.get("/admin")
-	a.reads(http.StatusOK, "Nothing wants your attention.", "Provider health", "Overview")
+	a.reads(http.StatusOK, "Nothing needs your attention.", "Provider health", "Overview")
 	s.f.advance(id, 2)
 	s.f.failStep(id, "n2.create", "No machine was created.")
 	a = s.get("/admin")
-	a.reads(http.StatusOK, "1 cluster has failed")
+	a.reads(http.StatusOK, "1 failed cluster")
 	if !strings.Contains(a.body, `aria-current="page"`) {
 		t.Error("no page is marked as the current one")
 	}
@@ -121,7 +121,7 @@ func TestSearch(t *testing.T) {
 	}
 	s.get("/search?q=lake").reads(http.StatusOK, "View all", "lake exact match")
 	web := s.cluster(ada, "web", "hadoop", 3)
-	s.get("/search?q=web").reads(http.StatusOK, "Clusters web exact match", "Templates", "Web", "of ada")
+	s.get("/search?q=web").reads(http.StatusOK, "Clusters web exact match", "Templates", "Web", "owner ada")
 	if a := s.get("/search?q=" + web); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+web {
 		t.Errorf("an id leads to %d %s", a.status, a.header.Get("Location"))
 	}

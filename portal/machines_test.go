@@ -126,7 +126,7 @@ func TestOrphanPage(t *testing.T) {
 	s, f := accounts(t, "root")
 	a := s.get("/orphans")
 	a.reads(http.StatusOK, "2 orphaned machines. Cost so far: 1.50.", "m-9 sandbox c01 n1 its node was given back 3 h 1.50 will be deleted in 5 min",
-		"m-8 sandbox no cluster the ledger does not know it over 2 d – reported; a person decides", "sandbox 60 s ago 7 2 orphans, 0 deleted 3 more are due: too many at once, have a look")
+		"m-8 sandbox no cluster the ledger does not know it over 2 d – reported; a person decides", "sandbox 1 min ago 7 2 orphans, 0 deleted 3 more are due: too many at once, have a look")
 	a.lacks("m-7")
 	s.get("/orphans?gone=true").reads(http.StatusOK, "m-7", "gone just now", "Hide those that are gone")
 	if a := s.post("/orphans/aa/delete", nil); a.status != http.StatusSeeOther || f.decided["aa"] != fleet.DecideDelete {

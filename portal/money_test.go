@@ -25,7 +25,7 @@ type treasurer struct {
 	usage  appusage.Usage
 	ahead  *appusage.UsageAhead
 	asked  []appusage.UsageFilter
-	many   int // clusters beside those that there are
+	many   int // further clusters
 	moved  []template.LeaseRequest
 	rules  template.Lease
 }
@@ -211,7 +211,7 @@ func TestQuotaPage(t *testing.T) {
 	s.get("/admin/quotas").reads(http.StatusForbidden)
 	s.get("/clusters/new").reads(http.StatusOK, `Left for you before this: 12 of 50 nodes (the group "data")`)
 	if strings.Contains(s.get("/clusters").body, `href="/admin"`) {
-		t.Error("a user is led to what admins look after")
+		t.Error("a user is linked to admin pages")
 	}
 }
 
@@ -219,7 +219,7 @@ func TestLeaseBox(t *testing.T) {
 	s, _ := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Lease Ends in 24 h, at 2 May 2030 12:00 UTC.", "Extend by 12 h 2.88 more", "By at most 12 h at once, and at most 3 d after it was made. Now until 3 May 2030 00:00 UTC at the latest.", "4 h (in 20 h)", "No provisioner can take <this>. Somebody has to do something")
+	a.reads(http.StatusOK, "Lease Expires in 24 h, on 2 May 2030 12:00 UTC.", "Extend by 12 h 2.88 more", "Extend by up to 12 h at a time, to at most 3 d after creation. Latest possible expiry: 3 May 2030 00:00 UTC.", "4 h (in 20 h)", "No provisioner can take <this>. Needs someone's attention")
 }
 
 // An open page shows the new end when the lease is extended somewhere else.
@@ -227,7 +227,7 @@ func TestLeaseCardIsLive(t *testing.T) {
 	s, f := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	page := s.get("/clusters/" + id)
-	page.reads(http.StatusOK, "Ends in 24 h, at 2 May 2030 12:00 UTC.")
+	page.reads(http.StatusOK, "Expires in 24 h, on 2 May 2030 12:00 UTC.")
 	live := page.find("live")
 	r := s.follow("/clusters/" + id + "/live?operation=1&have=" + url.QueryEscape(attr(live, "data-have")) + "&after=" + attr(live, "data-after"))
 	if _, err := f.ExtendLease(t.Context(), ada, id, template.LeaseRequest{By: 12 * time.Hour}); err != nil {
@@ -243,7 +243,7 @@ func TestLeaseCardIsLive(t *testing.T) {
 func TestLeaseIsMoved(t *testing.T) {
 	s, f := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
-	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"12h0m0s"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#lease" {
+	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"12h"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#lease" {
 		t.Errorf("the button: %d %s", a.status, a.text())
 	}
 	if len(f.moved) != 1 || f.moved[0].By != 12*time.Hour {
@@ -260,7 +260,7 @@ func TestLeaseIsMoved(t *testing.T) {
 		t.Errorf("from elsewhere: %d", a.status)
 	}
 	before := len(f.moved)
-	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "Show the cluster")
+	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "View cluster")
 	s.get("/clusters/" + id + "/extend?end=old&sig=good").lacks("Extend by")
 	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "This link is invalid")
 	if a := s.get("/clusters/" + id + "/lease"); a.status != http.StatusMethodNotAllowed {
@@ -307,7 +307,7 @@ func TestUsagePage(t *testing.T) {
 
 	s, f = treasury(t, "ada")
 	s.get("/usage?all=true").reads(http.StatusForbidden)
-	s.get("/clusters").reads(http.StatusOK, "This month your machines have cost 9.50 in 36.00 node hours.")
+	s.get("/clusters").reads(http.StatusOK, "Your machines have cost 9.50 this month (36.00 node hours).")
 	if q := f.asked[len(f.asked)-1]; !q.Mine {
 		t.Errorf("asked for %+v", q)
 	}
@@ -329,7 +329,7 @@ func TestMoneyAPI(t *testing.T) {
 		t.Errorf("until: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"forever":true}`); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"kind":"lease"`) {
-		t.Errorf("for ever: %d %s", a.status, a.body)
+		t.Errorf("no expiry: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodGet, "/clusters/"+id+"/lease", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"kind":"provisioner"`) {
 		t.Errorf("outlook: %d %s", a.status, a.body)

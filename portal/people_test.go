@@ -273,7 +273,7 @@ func TestGroupAndTokenPages(t *testing.T) {
 		t.Errorf("deleted: %s", last())
 	}
 
-	s.get("/admin/tokens").reads(http.StatusOK, "nightly number 7, by root ci read, cluster in 2 d 1 h used 60 s ago from 192.0.2.1", "old number 6, by ada ada read ended 1 h ago never used")
+	s.get("/admin/tokens").reads(http.StatusOK, "nightly number 7, by root ci read, cluster in 2 d 1 h used 1 min ago from 192.0.2.1", "old number 6, by ada ada read ended 1 h ago never used")
 	a = s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"30"}, "scope": {"cluster"}})
 	a.reads(http.StatusOK, "A token for ci", "It is not shown again.")
 	if !strings.Contains(a.body, `value="secret-of-ci"`) {

@@ -216,12 +216,12 @@ func TestThePageSaysBeforehandWhatPoliciesWouldSay(t *testing.T) {
 		return o.at("ada").post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {"x"}, "size": {size}, "services": {"web"}})
 	}
 	a := ask("11")
-	a.reads(200, "A policy would refuse this", "At most 10 nodes; you asked for 11.")
+	a.reads(200, "Refused by policy", "At most 10 nodes; you asked for 11.")
 	if !strings.Contains(a.body, "disabled") {
 		t.Error("it can be asked for nevertheless")
 	}
-	ask("4").reads(200, "It needs approval", "1 approval from approvers", "More than 3 are many.", "The lease becomes 4 h instead of no end", "Ask for approval")
-	ask("1").lacks("It needs approval", "policy")
+	ask("4").reads(200, "Approval required", "1 approval from approvers", "More than 3 are many.", "Lease changed from no end to 4 h", "Request approval")
+	ask("1").lacks("Approval required", "policy")
 }
 
 func TestARequestIsDecidedOnInThePortal(t *testing.T) {
