@@ -67,12 +67,12 @@ func RequestListPage(f page.Frame, l RequestList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if l.All {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<a class=\"button\" href=\"/requests\">Only mine</a> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<a class=\"button\" href=\"/requests\">My requests</a> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<a class=\"button\" href=\"/requests?view=all\">Of everybody</a> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<a class=\"button\" href=\"/requests?view=all\">All requests</a> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -101,7 +101,7 @@ func RequestListPage(f page.Frame, l RequestList) templ.Component {
 	})
 }
 
-// RequestListSummary says how many wait for the reader.
+// RequestListSummary says how many requests wait for the reader.
 //
 //go:noinline
 func RequestListSummary(l RequestList) templ.Component {
@@ -131,16 +131,16 @@ func RequestListSummary(l RequestList) templ.Component {
 		}
 		if len(l.Inbox) > 0 {
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(len(l.Inbox), "request waits for you.", "requests wait for you."))
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(len(l.Inbox), "request is waiting for you.", "requests are waiting for you."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 40, Col: 87}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 40, Col: 99}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "Nothing waits for you.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "No requests are waiting for you.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -153,7 +153,7 @@ func RequestListSummary(l RequestList) templ.Component {
 	})
 }
 
-// RequestListPart is the lists alone, which move by themselves.
+// RequestListPart is the lists alone, which update live.
 //
 //go:noinline
 func RequestListPart(l RequestList) templ.Component {
@@ -182,7 +182,7 @@ func RequestListPart(l RequestList) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(l.Inbox) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section class=\"block\" aria-label=\"Waits for you\" id=\"inbox\"><h2>Waits for you</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section class=\"block\" aria-label=\"Waiting for you\" id=\"inbox\"><h2>Waiting for you</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -200,12 +200,12 @@ func RequestListPart(l RequestList) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if l.All {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "Of everybody")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "All requests")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "Yours")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "My requests")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -215,7 +215,7 @@ func RequestListPart(l RequestList) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(l.Requests) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p class=\"soft\">There are none. Whoever asks for a cluster makes one; it is kept whatever becomes of it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p class=\"soft\">No requests. Every cluster that you create starts as a request, which is kept here.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -239,7 +239,7 @@ func RequestListPart(l RequestList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "\">Older ones</a></p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "\">Older requests</a></p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -356,7 +356,7 @@ func requestRows(l RequestList, list []cluster.Request) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("From", r.Requester).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Requester", r.Requester).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -364,7 +364,7 @@ func requestRows(l RequestList, list []cluster.Request) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Asked", humanize.Ago(l.Now, r.AskedAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Requested", humanize.Ago(l.Now, r.AskedAt)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -381,7 +381,7 @@ func requestRows(l RequestList, list []cluster.Request) templ.Component {
 	})
 }
 
-// RequestShowPage shows one request, and what the reader may do about it.
+// RequestShowPage shows one request, and the reader's actions on it.
 //
 //go:noinline
 func RequestShowPage(f page.Frame, s RequestShow) templ.Component {
@@ -503,7 +503,7 @@ func RequestShowPage(f page.Frame, s RequestShow) templ.Component {
 	})
 }
 
-// RequestHead says how a request is. This part and the next four move by themselves.
+// RequestHead is the name and state of a request. This part and the next four update live.
 //
 //go:noinline
 func RequestHead(s RequestShow) templ.Component {
@@ -544,20 +544,20 @@ func RequestHead(s RequestShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</h1><p class=\"soft\" id=\"sentence\"><b>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</h1><p class=\"soft\" id=\"sentence\">Requested by <b>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var19 string
 		templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(s.Requester)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 129, Col: 21}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 129, Col: 34}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "</b> asked for it <time datetime=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "</b> <time datetime=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -627,7 +627,7 @@ func RequestHead(s RequestShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "\">To the cluster</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "\">View cluster</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -637,14 +637,14 @@ func RequestHead(s RequestShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Broken {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<p class=\"notice\" role=\"status\">Somebody broke the glass: it ran without the approvals that it waited for. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<p class=\"notice\" role=\"status\">Started by emergency override, without the required approvals. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var25 string
 			templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(s.Message)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 139, Col: 121}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 139, Col: 109}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 			if templ_7745c5c3_Err != nil {
@@ -663,7 +663,7 @@ func RequestHead(s RequestShow) templ.Component {
 	})
 }
 
-// RequestForms are what the reader is asked.
+// RequestForms are the reader's decisions.
 //
 //go:noinline
 func RequestForms(s RequestShow) templ.Component {
@@ -711,7 +711,7 @@ func RequestForms(s RequestShow) templ.Component {
 	})
 }
 
-// RequestWays are what else the reader can do.
+// RequestWays are the reader's other actions.
 //
 //go:noinline
 func RequestWays(s RequestShow) templ.Component {
@@ -759,7 +759,7 @@ func RequestWays(s RequestShow) templ.Component {
 	})
 }
 
-// RequestFacts is what is asked for, and what it comes to.
+// RequestFacts is what was requested, and its cost, duration and layout.
 //
 //go:noinline
 func RequestFacts(s RequestShow) templ.Component {
@@ -798,20 +798,20 @@ func RequestFacts(s RequestShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Offer != nil && !s.Confirm {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section class=\"card\" id=\"offered\"><h2>What ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section class=\"card\" id=\"offered\"><h2>Offer from ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var29 string
 			templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(s.Request.Offer.By)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 177, Col: 33}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 177, Col: 39}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, " offers</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -862,7 +862,7 @@ func requestFigures(t cluster.Terms) templ.Component {
 			templ_7745c5c3_Var30 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<section class=\"card\" aria-label=\"What it comes to\"><dl class=\"figures\"><div><dt>Cost per hour</dt><dd>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<section class=\"card\" aria-label=\"Summary\"><dl class=\"figures\"><div><dt>Cost per hour</dt><dd>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -880,7 +880,7 @@ func requestFigures(t cluster.Terms) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if t.Lease == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<dt>Lease</dt><dd>no end</dd>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<dt>Lease</dt><dd>no expiry</dd>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -983,14 +983,14 @@ func requestFigures(t cluster.Terms) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p class=\"soft plan-line\">What is approved is what runs: plan <code>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p class=\"soft plan-line\">Approval covers exactly this plan: <code>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var37 string
 		templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(plan.ShortHash(t.PlanHash))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 209, Col: 98}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 209, Col: 97}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var37))
 		if templ_7745c5c3_Err != nil {
@@ -1004,7 +1004,7 @@ func requestFigures(t cluster.Terms) templ.Component {
 	})
 }
 
-// RequestApprovals says who has approved and who is still to; a request that needs none has no such part.
+// RequestApprovals lists given and missing approvals; only for requests that need any.
 //
 //go:noinline
 func RequestApprovals(s RequestShow) templ.Component {
@@ -1135,7 +1135,7 @@ func RequestApprovals(s RequestShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if said := s.SaidReviews(); len(said) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "<ul class=\"history said\" aria-label=\"What people said\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "<ul class=\"history said\" aria-label=\"Reviews\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1198,7 +1198,7 @@ func RequestApprovals(s RequestShow) templ.Component {
 						}
 					}
 					if v.Round < s.Round && v.Verdict != cluster.VerdictConditions {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 96, "<small>of what was asked for before</small>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 96, "<small>of an earlier version of this request</small>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -1283,12 +1283,12 @@ func requestSaid(s RequestShow) templ.Component {
 			templ_7745c5c3_Var50 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, "<section class=\"card\" id=\"policies\"><h2>What policies said</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, "<section class=\"card\" id=\"policies\"><h2>Policies</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if len(s.Decision.Said) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, "<p class=\"soft\">None had anything to say.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, "<p class=\"soft\">No policy applied.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1472,7 +1472,7 @@ func requestAsked(s RequestShow) templ.Component {
 			templ_7745c5c3_Var58 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 119, "<section class=\"card\" id=\"asked\"><h2>What was asked for</h2><dl class=\"facts\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 119, "<section class=\"card\" id=\"asked\"><h2>Request details</h2><dl class=\"facts\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1515,7 +1515,7 @@ func requestAsked(s RequestShow) templ.Component {
 			}
 		}
 		if s.Via != "" {
-			templ_7745c5c3_Err = page.Fact("By way of", string(s.Via)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Source", string(s.Via)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1632,7 +1632,7 @@ func requestOffer(s RequestShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 125, " offers this instead</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 125, " approved with conditions</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1670,7 +1670,7 @@ func requestOffer(s RequestShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 128, "\"> <button class=\"primary\" type=\"submit\">Take it</button> <a class=\"button\" href=\"#withdraw\">Decline</a></form></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 128, "\"> <button class=\"primary\" type=\"submit\">Accept offer</button> <a class=\"button\" href=\"#withdraw\">Decline</a></form></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1761,7 +1761,7 @@ func requestReview(s RequestShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.High() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 134, "<p class=\"soft\">The risk is high: you must have proved within five minutes that it is you.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 134, "<p class=\"soft\">High risk: you must have authenticated within the last 5 min.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1781,7 +1781,7 @@ func requestReview(s RequestShow) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 138, "><summary>Approve with conditions</summary><div class=\"fields\"><div class=\"field\"><label for=\"size\">Fewer nodes</label> <input id=\"size\" name=\"size\" inputmode=\"numeric\" autocomplete=\"off\" maxlength=\"9\" placeholder=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 138, "><summary>Approve with conditions</summary><div class=\"fields\"><div class=\"field\"><label for=\"size\">Nodes (fewer)</label> <input id=\"size\" name=\"size\" inputmode=\"numeric\" autocomplete=\"off\" maxlength=\"9\" placeholder=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1807,7 +1807,7 @@ func requestReview(s RequestShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 140, "\"></div><div class=\"field\"><label for=\"lease\">Shorter lease</label> <input id=\"lease\" name=\"lease\" autocomplete=\"off\" maxlength=\"20\" placeholder=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 140, "\"></div><div class=\"field\"><label for=\"lease\">Lease (shorter)</label> <input id=\"lease\" name=\"lease\" autocomplete=\"off\" maxlength=\"20\" placeholder=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1833,7 +1833,7 @@ func requestReview(s RequestShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 142, "\" aria-describedby=\"hint-lease\"><p class=\"hint\" id=\"hint-lease\">Such as 90m, 8h, 7d.</p></div></div><p class=\"acts gap\"><button type=\"submit\" name=\"act\" value=\"conditions\">Offer that</button></p><p class=\"hint\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 142, "\" aria-describedby=\"hint-lease\"><p class=\"hint\" id=\"hint-lease\">Such as 90m, 8h, 7d.</p></div></div><p class=\"acts gap\"><button type=\"submit\" name=\"act\" value=\"conditions\">Approve with conditions</button></p><p class=\"hint\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1846,7 +1846,7 @@ func requestReview(s RequestShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 143, " sees the new layout and price, and has to confirm.</p></details>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 143, " must accept the new layout and price.</p></details>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1881,7 +1881,7 @@ func requestWithdraw(s RequestShow) templ.Component {
 			templ_7745c5c3_Var75 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 145, "<section class=\"card\" id=\"withdraw\"><h2>Withdraw</h2><form method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 145, "<section class=\"card\" id=\"withdraw\"><h2>Withdraw request</h2><form method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1912,12 +1912,12 @@ func requestWithdraw(s RequestShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 149, "Withdraw the request")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 149, "Withdraw request")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 150, "</button> <span class=\"soft\">Nothing is made then.</span></div></form></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 150, "</button></div></form></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1957,14 +1957,14 @@ func requestBreak(s RequestShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 153, "><summary>Break the glass</summary><form method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 153, "><summary>Emergency override</summary><form method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var78 templ.SafeURL
 		templ_7745c5c3_Var78, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(RequestLink(s.ID) + "/break-glass"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 415, Col: 81}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 414, Col: 81}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var78))
 		if templ_7745c5c3_Err != nil {
@@ -1977,26 +1977,26 @@ func requestBreak(s RequestShow) templ.Component {
 		var templ_7745c5c3_Var79 string
 		templ_7745c5c3_Var79, templ_7745c5c3_Err = templ.JoinStringErrs(s.Terms.PlanHash)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 417, Col: 66}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 416, Col: 66}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var79))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 155, "\"><p>It runs at once, without the approvals. Everybody concerned gets an alarm with your name and reason.</p><div class=\"field\"><label for=\"emergency\">What is the emergency?</label> <textarea id=\"emergency\" name=\"reason\" rows=\"2\" maxlength=\"1000\" aria-describedby=\"hint-emergency err-break\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 155, "\"><p>Starts the request now, without approval. Everyone involved is alerted with your name and reason.</p><div class=\"field\"><label for=\"emergency\">Reason for the emergency override</label> <textarea id=\"emergency\" name=\"reason\" rows=\"2\" maxlength=\"1000\" aria-describedby=\"hint-emergency err-break\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var80 string
 		templ_7745c5c3_Var80, templ_7745c5c3_Err = templ.JoinStringErrs(s.typed(s.Form.Reason, "break_glass"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 421, Col: 153}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 420, Col: 153}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var80))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 156, "</textarea><p class=\"hint\" id=\"hint-emergency\">At least 10 letters. You must have proved within five minutes that it is you.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 156, "</textarea><p class=\"hint\" id=\"hint-emergency\">At least 10 characters. You must have authenticated within the last 5 min.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2004,7 +2004,7 @@ func requestBreak(s RequestShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 157, "<div class=\"acts\"><button class=\"danger\" type=\"submit\">Break the glass</button></div></form></details></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 157, "<div class=\"acts\"><button class=\"danger\" type=\"submit\">Override and start</button></div></form></details></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
