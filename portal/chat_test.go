@@ -107,19 +107,19 @@ func chatAt(t *testing.T, user string) (*testSite, *chatted) {
 func TestSlackPage(t *testing.T) {
 	s, f := chatAt(t, "root")
 	s.get("/admin").reads(http.StatusOK, "Slack Workspaces, channels")
-	s.get("/admin/slack").reads(http.StatusOK, "acme <b> connected", "Last heard 5 min ago", "Calls 7 a minute", "Token renewed within 9 h", "C5 (lent)", "waits for an admin of blue",
-		"old to be installed again", "Its token could not be refreshed.", "server s1, since", "Install into a workspace")
+	s.get("/admin/slack").reads(http.StatusOK, "acme <b> connected", "Last event 5 min ago", "API calls 7/min", "Token renewed within 9 h", "C5 (lent)", "waiting for an admin of blue",
+		"old reinstall required", "Its token could not be refreshed.", "server s1, for", "Install in workspace")
 	a := s.get("/slack/install")
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != "https://slack.com/oauth/v2/authorize?state=the-state" {
 		t.Errorf("an admin is sent to %d %s", a.status, a.header.Get("Location"))
 	}
 	s.get("/slack/oauth?state=other&code=good").reads(http.StatusNotFound, "not begun by you")
 	s.get("/slack/oauth?state=the-state&code=bad").reads(http.StatusUnprocessableEntity, "Slack does not take")
-	s.get("/slack/oauth?error=access_denied&state=the-state").reads(http.StatusUnprocessableEntity, "has said no")
+	s.get("/slack/oauth?error=access_denied&state=the-state").reads(http.StatusUnprocessableEntity, "the request was denied in Slack")
 	if a := s.get("/slack/oauth?state=the-state&code=good"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/slack" {
 		t.Errorf("back from Slack: %d %s", a.status, a.header.Get("Location"))
 	}
-	s.get("/admin/slack").reads(http.StatusOK, "Muster is installed in acme.")
+	s.get("/admin/slack").reads(http.StatusOK, "Muster installed in acme.")
 	for path, form := range map[string]url.Values{
 		"/admin/slack/T1/email-on":    nil,
 		"/admin/slack/T1/email-off":   nil,

@@ -45,7 +45,7 @@ func TestDeviceIsLetIn(t *testing.T) {
 		t.Fatalf("%d: %s", a.status, a.text())
 	}
 	wantClean(t, a)
-	for _, want := range []string{"ada-laptop", "muster 1.0 on linux", "192.0.2.7", "act as ada of default"} {
+	for _, want := range []string{"ada-laptop", "muster 1.0 on linux", "192.0.2.7", "act as ada in default"} {
 		if !strings.Contains(strings.Join(strings.Fields(a.text()), " "), want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -95,7 +95,7 @@ func TestDeviceIsTurnedAway(t *testing.T) {
 	w := newTown(t)
 	w.enter("ada")
 	denied, over := w.asks(), w.asks()
-	if a := w.post("/device", url.Values{"code": {denied.User}, "answer": {"no"}}); !strings.Contains(a.text(), "is not signed in") {
+	if a := w.post("/device", url.Values{"code": {denied.User}, "answer": {"no"}}); !strings.Contains(a.text(), "Sign-in denied") {
 		t.Errorf("%d: %s", a.status, a.text())
 	}
 	if got := w.reason(denied.Device); got != "access_denied" {

@@ -76,13 +76,13 @@ func TestInstallationPages(t *testing.T) {
 	s.post("/signout", nil)
 	s.signIn("root")
 	a := s.get("/admin/settings")
-	a.reads(http.StatusOK, "SQLite 3.50", "20ms behind the database", "Leads yes", "--workers 3 otherwise 16 flag", "MUSTER_SECRET_KEY set, secret environment", "--listen")
+	a.reads(http.StatusOK, "SQLite 3.50", "less than 1 s behind the database", "Leader yes", "--workers 3 default: 16 flag", "MUSTER_SECRET_KEY set (secret) environment", "--listen")
 	a = s.get("/admin/settings?set=true")
 	a.reads(http.StatusOK, "--workers")
 	a.lacks("--listen")
 	a = s.get("/admin/provider-health")
-	a.reads(http.StatusOK, "ocean digitalocean 10 % of the calls fail", "Calls in an hour 100", "Not well 10 rate limit", "Not well 12 timeout, 11 rate limit", "Left now 1 of 5",
-		"Steps that wait 7", "Last error, 60 s ago: ocean: create: too many", "Redis does not answer, so calls are not known.")
+	a.reads(http.StatusOK, "ocean digitalocean 10% of calls failing", "Calls (1 h) 100", "Errors (1 h) 10 rate limit", "Errors (1 d) 12 timeout, 11 rate limit", "Remaining 1 of 5",
+		"Waiting steps 7", "Last error, 60 s ago: ocean: create: too many", "API calls are unknown because Redis isn't responding.")
 
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	a = s.get("/admin")

@@ -47,7 +47,7 @@ func TestLink(t *testing.T) {
 		t.Fatalf("the sign-in leads to %q", a.header.Get("Location"))
 	}
 	for range 3 { // looking, as browsers and chats do by themselves, changes nothing
-		w.get(path).reads(http.StatusOK, "Is this you too?", "Slack user U123 of workspace Acme", "your account ada in default", "Yes, link it", "another 10 min")
+		w.get(path).reads(http.StatusOK, "Link this identity?", "Slack user U123 of workspace Acme", "your account ada in default", "Link identity", "expires in 10 min")
 	}
 	if w.who("U123") != "" {
 		t.Fatal("looking at a link has used it")
@@ -56,7 +56,7 @@ func TestLink(t *testing.T) {
 	if a := w.post("/link", token); a.header.Get("Location") != "/account#identities" {
 		t.Fatalf("the confirmation answers %d: %s", a.status, a.text())
 	}
-	w.get("/account").reads(http.StatusOK, "Slack user U123 of workspace Acme is linked to your account.", "Slack, linked")
+	w.get("/account").reads(http.StatusOK, "Slack user U123 of workspace Acme linked to your account.", "Slack, linked")
 	if w.who("U123") != "default/ada" {
 		t.Errorf("the identity is that of %q", w.who("U123"))
 	}
@@ -110,7 +110,7 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 	if ada.who("U1") != "default/ada" {
 		t.Errorf("the identity is that of %q now", ada.who("U1"))
 	}
-	ada.get(again).reads(http.StatusOK, "Is this you too?") // one's own may be linked again
+	ada.get(again).reads(http.StatusOK, "Link this identity?") // one's own may be linked again
 
 	remove := url.Values{"kind": {"slack"}, "external": {"U1"}}
 	for _, other := range []*town{eve, zoe} {
@@ -162,7 +162,7 @@ func TestRiskyThingsAskAgain(t *testing.T) {
 	if f.Get("next") != path {
 		t.Fatalf("the form remembers %q", f.Get("next"))
 	}
-	w.post("/step-up", url.Values{"next": {path}}).reads(http.StatusUnprocessableEntity, "The password is missing.")
+	w.post("/step-up", url.Values{"next": {path}}).reads(http.StatusUnprocessableEntity, "Enter your password.")
 	w.post("/step-up", url.Values{"next": {path}, "password": {"wrong"}}).reads(http.StatusUnauthorized, "That is not your password.")
 	if w.who("U1") != "" {
 		t.Fatal("it was linked without a proof")

@@ -84,8 +84,8 @@ func TestReceiptPage(t *testing.T) {
 	if a := s.get("/clusters/" + id + "/history"); !strings.Contains(a.body, `href="/clusters/`+id+`/receipt"`) {
 		t.Error("the cluster's history does not lead to its receipt")
 	}
-	s.get("/clusters/"+id+"/receipt").reads(http.StatusOK, "Receipt of lake", "1 machine of 2 machines in use until now.", "Machines 2 Left 1 Lifetime in all 2 h Cost in all 0.50",
-		"The price of 1 machine is not known", "m-1 machine n1", "1 h 0.50 0.50", "<m-2> machine b n2", "Created Deleted Lifetime")
+	s.get("/clusters/"+id+"/receipt").reads(http.StatusOK, "Receipt for lake", "1 of 2 machines in use.", "Machines 2 Remaining 1 Total lifetime 2 h Total cost 0.50",
+		"The price of 1 machine is unknown", "m-1 machine n1", "1 h 0.50 0.50", "<m-2> machine b n2", "Created Deleted Lifetime")
 	s.get("/clusters/nothing/receipt").reads(http.StatusNotFound)
 	for _, a := range []string{"/orphans", "/clusters"} {
 		if strings.Contains(s.get(a).body, `href="/orphans"`) {
@@ -125,10 +125,10 @@ func TestAReceiptIsLive(t *testing.T) {
 func TestOrphanPage(t *testing.T) {
 	s, f := accounts(t, "root")
 	a := s.get("/orphans")
-	a.reads(http.StatusOK, "2 orphaned machines. Cost so far: 1.50.", "m-9 sandbox c01 n1 its node was given back 3 h 1.50 will be deleted in 5 min",
-		"m-8 sandbox no cluster the ledger does not know it over 2 d – reported; a person decides", "sandbox 60 s ago 7 2 orphans, 0 deleted 3 more are due: too many at once, have a look")
+	a.reads(http.StatusOK, "2 orphaned machines. Cost so far: 1.50.", "m-9 sandbox c01 n1 node was deleted 3 h 1.50 deletion in 5 min",
+		"m-8 sandbox no cluster unknown to Muster over 2 d – waiting for your decision", "sandbox 60 s ago 7 2 orphaned machines, 0 deleted 3 deletions held back: too many at once")
 	a.lacks("m-7")
-	s.get("/orphans?gone=true").reads(http.StatusOK, "m-7", "gone just now", "Hide those that are gone")
+	s.get("/orphans?gone=true").reads(http.StatusOK, "m-7", "deleted just now", "Hide deleted machines")
 	if a := s.post("/orphans/aa/delete", nil); a.status != http.StatusSeeOther || f.decided["aa"] != fleet.DecideDelete {
 		t.Errorf("delete: %d, %v", a.status, f.decided)
 	}

@@ -176,10 +176,10 @@ func treasury(t *testing.T, user string) (*testSite, *treasurer) {
 func TestQuotaPage(t *testing.T) {
 	s, f := treasury(t, "root")
 	limits := apppolicy.Limits{}.With(apppolicy.MeasureNodes, 50).With(apppolicy.MeasurePerMonth, 100)
-	s.get("/admin/quotas").reads(http.StatusOK, "Nothing is limited yet")
+	s.get("/admin/quotas").reads(http.StatusOK, "No quotas yet")
 	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: apppolicy.QuotaGroup, Name: "<data>", Limits: limits}, Used: apppolicy.Amounts{Nodes: 38, PerMonth: 120.5}}}
 	a := s.get("/admin/quotas?scope=group&name=" + url.QueryEscape("<data>"))
-	a.reads(http.StatusOK, "Group <data>", "Nodes 38 of 50", "Money per month 120.50 of 100", "Change a quota")
+	a.reads(http.StatusOK, "Group <data>", "Nodes 38 of 50", "Cost per month 120.50 of 100", "Edit quota")
 	if got := a.fields(); got.Get("nodes") != "50" || got.Get("per_month") != "100" || got.Get("scope") == "" {
 		t.Errorf("the form holds %v", got)
 	}
@@ -197,7 +197,7 @@ func TestQuotaPage(t *testing.T) {
 		t.Errorf("the tenant's: %d %+v", a.status, f.quotas)
 	}
 	a = s.post("/admin/quotas", url.Values{"scope": {"user"}, "name": {"ada"}, "nodes": {"many"}})
-	a.reads(http.StatusUnprocessableEntity, "A limit is a number.")
+	a.reads(http.StatusUnprocessableEntity, "must be a number.")
 	if got := a.fields(); got.Get("nodes") != "many" || got.Get("name") == "" {
 		t.Errorf("what was typed is lost: %v", got)
 	}
@@ -209,7 +209,7 @@ func TestQuotaPage(t *testing.T) {
 
 	s, _ = treasury(t, "ada")
 	s.get("/admin/quotas").reads(http.StatusForbidden)
-	s.get("/clusters/new").reads(http.StatusOK, `Left for you before this: 12 of 50 nodes (the group "data")`)
+	s.get("/clusters/new").reads(http.StatusOK, `Quota left before this request: 12 of 50 nodes (the group "data")`)
 	if strings.Contains(s.get("/clusters").body, `href="/admin"`) {
 		t.Error("a user is led to what admins look after")
 	}
@@ -280,7 +280,7 @@ func TestLeaseIsMoved(t *testing.T) {
 func TestUsagePage(t *testing.T) {
 	s, f := treasury(t, "root")
 	a := s.get("/usage?by=user&step=day&from=2030-04-28&to=2030-05-01")
-	a.reads(http.StatusOK, "Cost 9.50 Node hours 36.00 Core hours 72.00 Without a price 2.00 node hours", "Wed 1 May ada 2.50 10.00 2.00", "<b>bob</b>", "3 others", "up to")
+	a.reads(http.StatusOK, "Cost 9.50 Node hours 36.00 Core hours 72.00 Unpriced 2.00 node hours", "Wed 1 May ada 2.50 10.00 2.00", "<b>bob</b>", "3 others", "up to")
 	if strings.Contains(a.body, "<b>bob</b>") || strings.Contains(a.body, "style=") {
 		t.Error("the page is not safe")
 	}

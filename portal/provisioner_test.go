@@ -68,8 +68,8 @@ func TestProvisionerPage(t *testing.T) {
 		t.Error("an admin is not led to the provisioners")
 	}
 	a := s.get("/provisioners")
-	a.reads(http.StatusOK, "2 provisioners with 12 slots; 3 are in use.", "h1 aaa h1.lab active region=eu 3 of 8 <acme>: 3 of 6 zeta: 0 of 2", "1.2 Drain",
-		"server on h0 local:s1:bbb draining no tags 0 of 4 none in a server", "h2 ccc lost")
+	a.reads(http.StatusOK, "2 provisioners with 12 slots, 3 in use.", "h1 aaa h1.lab active region=eu 3 of 8 <acme>: 3 of 6 zeta: 0 of 2", "1.2 Drain",
+		"server on h0 local:s1:bbb draining no tags 0 of 4 none part of a server", "h2 ccc lost")
 	if n := strings.Count(a.body, ">Drain</button>"); n != 1 {
 		t.Errorf("%d provisioners can be drained", n)
 	}

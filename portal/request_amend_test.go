@@ -57,7 +57,7 @@ func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 		t.Fatal(a, err)
 	}
 	page := o.at("bob").get("/requests/2")
-	page.reads(http.StatusOK, "Resize of shop", "Grow from 1 to 3 nodes", "1 node → 3 nodes", "n2 and n3 are made.")
+	page.reads(http.StatusOK, "shop: resize", "Grow from 1 to 3 nodes", "1 node → 3 nodes", "n2 and n3 are made.")
 	if strings.Contains(page.body, "conditions") {
 		t.Error("the page offers conditions, which there are not for what stands")
 	}

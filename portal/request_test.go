@@ -228,7 +228,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	o := newOffice(t)
 	o.rules(officeRules...)
 	ada, bob, cy := o.at("ada"), o.at("bob"), o.at("cy")
-	ada.get("/requests").reads(200, "Nothing waits for you", "There are none")
+	ada.get("/requests").reads(200, "No requests are waiting for you", "No requests. Every cluster")
 	wait := func(name string) string {
 		a := ada.post("/clusters", ada.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {name}, "size": {"6"}, "services": {"web"}}).fields())
 		if a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/requests/") {
@@ -238,9 +238,9 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	}
 	page := wait("web")
 	a := ada.get(page)
-	a.reads(200, "web", "waiting", "ada asked for it", "0 of 1 with the role approver", "What policies said", "More than 3 are many.", "Lease: no end → 4 h", "6 nodes", "Withdraw the request")
-	a.lacks("Your decision", "Break the glass")
-	bob.get("/requests").reads(200, "1 request waits for you", "web")
+	a.reads(200, "web", "waiting", "Requested by ada", "0 of 1 with the role approver", "Policies", "More than 3 are many.", "Lease: no end → 4 h", "6 nodes", "Withdraw request")
+	a.lacks("Your decision", "Emergency override")
+	bob.get("/requests").reads(200, "1 request is waiting for you", "web")
 	if n := bob.get("/clusters").text(); !strings.Contains(n, "Requests 1") {
 		t.Errorf("the menu does not say that one waits: %.200s", n)
 	}
@@ -262,8 +262,8 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 		t.Fatalf("offering gives %d: %s", a.status, a.text())
 	}
 	a = ada.get(page)
-	a.reads(200, "offered", "bob offers this instead", "2 instead of 6", "less will do", "Take it")
-	ada.get("/requests").reads(200, "1 request waits for you")
+	a.reads(200, "offered", "bob approved with conditions", "2 instead of 6", "less will do", "Accept offer")
+	ada.get("/requests").reads(200, "1 request is waiting for you")
 	offered, err := o.app.Operation.Requests.Request(t.Context(), o.actor("ada"), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	if a := ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {offered.Offer.PlanHash}}); a.status != http.StatusSeeOther {
 		t.Fatalf("confirming gives %d: %s", a.status, a.text())
 	}
-	ada.get(page).reads(200, "accepted", "To the cluster", "bob approved with conditions")
+	ada.get(page).reads(200, "accepted", "View cluster", "bob approved with conditions")
 
 	// Denied, withdrawn, and approved.
 	page = wait("web2")
@@ -290,10 +290,10 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	// The glass.
 	page = wait("web5")
 	boss := o.at("boss")
-	boss.get(page).reads(200, "Break the glass")
+	boss.get(page).reads(200, "Emergency override")
 	boss.post(page+"/break-glass", url.Values{"act": {"break_glass"}, "plan_hash": {hash}, "reason": {"help"}}).reads(422, "at least 10 letters")
 	boss.post(page+"/break-glass", url.Values{"act": {"break_glass"}, "plan_hash": {hash}, "reason": {"the shop is down"}})
-	ada.get(page).reads(200, "glass broken", "Somebody broke the glass", "the shop is down")
+	ada.get(page).reads(200, "emergency override", "Started by emergency override", "the shop is down")
 }
 
 func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
@@ -301,10 +301,10 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	o.rules(apppolicy.Policy{Name: "first", Order: 5, Enabled: true, When: "true", Effect: apppolicy.PolicyAllow})
 	boss := o.at("boss")
 	boss.get("/admin").reads(200, "Policies")
-	boss.get("/admin/policies").reads(200, "first", "nothing after it is looked at", "New policy", "Time zone")
+	boss.get("/admin/policies").reads(200, "first", "allows and skips all policies below", "New policy", "Time zone")
 	o.at("bob").get("/admin/policies").lacks("New policy")
 	o.at("ada").get("/admin/policies").reads(403)
-	boss.get("/admin/policies/new").reads(200, "What it can ask about", "cost_per_hour")
+	boss.get("/admin/policies/new").reads(200, "Variables", "cost_per_hour")
 	if _, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 		"t_nodes": {"10"}, "t_cost": {"1"}, "t_lease": {"8h"}, "past": {"50"}}
 	boss.post("/admin/policies", in).reads(422, `when, line 1, column 14: "node" is not known`, "Did you mean nodes?", "nodes > 2 && node < 9")
 	in.Set("when", "nodes > 2")
-	boss.post("/admin/policies/try", in).reads(200, "What it would do", "accept", "refuse: Not 10.", "Of the 1 newest request", "1 would be decided otherwise", "refuse: Not 3.")
+	boss.post("/admin/policies/try", in).reads(200, "Test result", "accept", "refuse: Not 10.", "change the decision for 1 of 1 recent request", "refuse: Not 3.")
 	if a := boss.post("/admin/policies", in); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/policies/small" {
 		t.Fatalf("saving gives %d: %s", a.status, a.text())
 	}
@@ -333,7 +333,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	form.Set("count", "two")
-	boss.post("/admin/policies", form).reads(422, "is not a whole number")
+	boss.post("/admin/policies", form).reads(422, "isn't a whole number")
 	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Mars"}}).reads(422, "There is no time zone", "Europe/Berlin")
 	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Europe/Berlin"}})
 	boss.post("/admin/policies/small/delete", nil)
@@ -366,7 +366,7 @@ func TestARequestsPageIsLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := r.until("change", "fine by bob")
-	if !strings.Contains(e.data, "To the cluster") || !strings.Contains(e.data, "request-ways") {
+	if !strings.Contains(e.data, "View cluster") || !strings.Contains(e.data, "request-ways") {
 		t.Errorf("after the approval the page is sent %.2000s", e.data)
 	}
 	for path, want := range map[string]int{"/requests/999": http.StatusNotFound, "/requests/x": http.StatusNotFound, at + "/review": http.StatusNotFound} {

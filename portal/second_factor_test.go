@@ -24,13 +24,13 @@ func (w *town) withApp() (secret string, codes []string) {
 func (w *town) addApp() (secret string, a seen) {
 	w.t.Helper()
 	a = w.get("/account/second-factor/app")
-	a.reads(http.StatusOK, "Set up an authenticator app")
+	a.reads(http.StatusOK, "Set up authenticator app")
 	secret = strings.ReplaceAll(a.at("secret"), " ", "")
 	if !strings.Contains(a.body, "<svg class=\"qr\"") {
 		w.t.Error("there is no QR code")
 	}
 	a = w.post("/account/second-factor/app", url.Values{"code": {apptest.Code(secret, w.clock.now())}})
-	a.reads(http.StatusOK, "Your recovery codes", "not shown again")
+	a.reads(http.StatusOK, "Recovery codes", "won't see them again")
 	return secret, a
 }
 
@@ -69,7 +69,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	if b.in() {
 		t.Fatal("the password alone signs in")
 	}
-	b.get(identitypage.PendingPath).reads(http.StatusOK, "Second factor", "Signing in as ada", "Code from your authenticator app, or a recovery code")
+	b.get(identitypage.PendingPath).reads(http.StatusOK, "Second factor", "Signing in as ada", "Code from your authenticator app, or recovery code")
 	b.code("").reads(http.StatusUnauthorized, "Your second factor is missing.")
 	b.code("000000").reads(http.StatusUnauthorized, "That code is not valid.")
 	if b.in() {
@@ -156,7 +156,7 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 	if a.header.Get("Location") != "/step-up?next=%2Faccount%2Fsecond-factor" {
 		t.Fatalf("without a proof: %d to %q", a.status, a.header.Get("Location"))
 	}
-	w.get("/step-up?next=/account").reads(http.StatusOK, "Your password", "Code from your authenticator app")
+	w.get("/step-up?next=/account").reads(http.StatusOK, "Password", "Code from your authenticator app")
 	w.post("/step-up", url.Values{"password": {horse}, "next": {"/account"}}).reads(http.StatusUnauthorized, "Your second factor is missing.")
 	w.post("/step-up", url.Values{"password": {"wrong"}, "code": {apptest.Code(secret, w.clock.now())}}).reads(http.StatusUnauthorized, "That is not your password.")
 	a = w.post("/step-up", url.Values{"password": {horse}, "code": {"000000"}})
@@ -167,7 +167,7 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 	if a = w.post("/step-up", url.Values{"password": {horse}, "code": {apptest.Code(secret, w.clock.now())}, "next": {"/account"}}); a.header.Get("Location") != "/account" {
 		t.Errorf("with both: %d to %q", a.status, a.header.Get("Location"))
 	}
-	w.post("/account/second-factor/codes", nil).reads(http.StatusOK, "The old codes no longer work.")
+	w.post("/account/second-factor/codes", nil).reads(http.StatusOK, "Your old codes no longer work.")
 	have, err := w.app.Identity.Factors.SecondFactors(t.Context(), w.as("ada"))
 	if err != nil || len(have.Factors) != 1 {
 		t.Fatal(have, err)
@@ -175,7 +175,7 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 	if a := w.post("/account/second-factor/remove", url.Values{"id": {have.Factors[0].ID}}); a.status != http.StatusSeeOther {
 		t.Errorf("a removal: %d", a.status)
 	}
-	w.get("/account/second-factor").reads(http.StatusOK, "was removed", "Set up an app")
+	w.get("/account/second-factor").reads(http.StatusOK, "Second factor removed.", "Set up app")
 	w.another().enter("ada")
 }
 

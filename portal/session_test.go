@@ -121,7 +121,7 @@ func TestSignInsAreSeenAndEnded(t *testing.T) {
 	phone.enter("ada")
 
 	a := here.get("/account")
-	a.reads(http.StatusOK, "ada", "Your account in default", "this one", "Safari on iPhone", "from 127.0.0.1", "by password")
+	a.reads(http.StatusOK, "ada", "Your account in default", "this session", "Safari on iPhone", "from 127.0.0.1", "by password")
 	ids := a.ends()
 	if len(ids) != 1 {
 		t.Fatalf("%d sign-ins can be ended, not the one of the phone", len(ids))
@@ -132,8 +132,8 @@ func TestSignInsAreSeenAndEnded(t *testing.T) {
 	if a := here.post("/account/sign-ins/end", url.Values{"id": ids}); a.status != http.StatusSeeOther {
 		t.Fatalf("the end answers %d: %s", a.status, a.text())
 	}
-	here.get("/account").reads(http.StatusOK, "The sign-in was ended.")
-	here.get("/account").lacks("The sign-in was ended.", "Safari on iPhone")
+	here.get("/account").reads(http.StatusOK, "Session signed out.")
+	here.get("/account").lacks("Session signed out.", "Safari on iPhone")
 	if phone.in() {
 		t.Error("the phone is signed in although its sign-in was ended")
 	}
@@ -145,7 +145,7 @@ func TestSignInsAreSeenAndEnded(t *testing.T) {
 	phone.enter("ada")
 	laptop := here.another().enter("ada")
 	here.post("/account/sign-ins/end-all", nil)
-	here.get("/account").reads(http.StatusOK, "2 other sign-ins ended.")
+	here.get("/account").reads(http.StatusOK, "Signed out of 2 other sessions.")
 	if phone.in() || laptop.in() || !here.in() {
 		t.Error("others are signed in, or this one is not")
 	}
@@ -230,7 +230,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 	if a := w.post("/account/sign-ins/end-all", nil); a.header.Get("Location") != "/account/password" {
 		t.Errorf("a form answers %d", a.status)
 	}
-	w.get("/account/password").reads(http.StatusOK, "Choose a password of your own", "somebody else has seen it")
+	w.get("/account/password").reads(http.StatusOK, "Choose a new password", "signed in with a one-time password")
 	if a := w.post("/account/password", url.Values{"old": {secret}, "new": {"four words of mine"}, "again": {"four words of mine"}}); a.header.Get("Location") != "/link?token=x" {
 		t.Errorf("the change answers %d: %s", a.status, a.text())
 	}
@@ -247,8 +247,8 @@ func TestPasswordIsChanged(t *testing.T) {
 		return w.post("/account/password", url.Values{"old": {old}, "new": {wanted}, "again": {again}})
 	}
 	for _, c := range []struct{ old, wanted, again, at, says string }{
-		{"", "four words of mine", "four words of mine", "err-old", "The password that you have is missing."},
-		{horse, "four words of mine", "four words of yours", "err-again", "The two are not the same."},
+		{"", "four words of mine", "four words of mine", "err-old", "Enter your current password."},
+		{horse, "four words of mine", "four words of yours", "err-again", "The passwords don't match."},
 		{horse, "short", "short", "err-new", "That password is too short: it has 5 characters."},
 		{horse, "aaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaa", "err-new", "That password has too few different characters."},
 		{horse, "Password2024!", "Password2024!", "err-new", "That password is one of the first that others try."},
@@ -389,7 +389,7 @@ func TestAdminsPageOfSignIns(t *testing.T) {
 	abe.get("/admin/users/zoe/sign-ins").reads(http.StatusNotFound)
 	abe.post("/admin/users/zoe/sign-ins", url.Values{"id": {"all"}})
 	a := abe.get("/admin/users/ada/sign-ins")
-	a.reads(http.StatusOK, "Sign-ins of ada", "by password", "Slack user U1 of workspace Acme")
+	a.reads(http.StatusOK, "Sessions of ada", "by password", "Slack user U1 of workspace Acme")
 	clean(t, "sign-ins of ada", a)
 	abe.post("/admin/users/ada/identities", url.Values{"kind": {"slack"}, "external": {"U1"}})
 	if who := w.who("U1"); who != "" {
@@ -400,7 +400,7 @@ func TestAdminsPageOfSignIns(t *testing.T) {
 	}
 	w.enter("ada")
 	abe.post("/admin/users/ada/sign-ins", url.Values{"id": {"all"}})
-	abe.get("/admin/users/ada/sign-ins").reads(http.StatusOK, "1 sign-in ended.", "Nowhere.")
+	abe.get("/admin/users/ada/sign-ins").reads(http.StatusOK, "Signed out of 1 session.", "No active sessions.")
 	if w.in() || !zoe.in() || !abe.in() {
 		t.Error("the wrong ones are signed in")
 	}
@@ -423,10 +423,10 @@ func TestBrowserNames(t *testing.T) {
 
 func TestOwnTokens(t *testing.T) {
 	w := newTown(t).enter("ada")
-	w.get("/account/tokens/new").reads(http.StatusOK, "New API token", "ask for clusters and change them")
-	w.get("/account/tokens/new").lacks("look after the tenant")
+	w.get("/account/tokens/new").reads(http.StatusOK, "New API token", "Request and change clusters")
+	w.get("/account/tokens/new").lacks("Administer the tenant")
 	for _, c := range []struct{ label, days, scope, at, says string }{
-		{"", "3", "cluster", "err-label", ""}, {"ci", "soon", "cluster", "err-days", "That is not a number of days."}, {"ci", "99999", "cluster", "err-days", ""},
+		{"", "3", "cluster", "err-label", ""}, {"ci", "soon", "cluster", "err-days", "Days must be a whole number."}, {"ci", "99999", "cluster", "err-days", ""},
 		{"ci", "3", "admin", "err-scopes", "The role user allows nothing of the scope"},
 	} {
 		got := w.post("/account/tokens/new", url.Values{"label": {c.label}, "days": {c.days}, "scopes": {c.scope}}).at(c.at)
@@ -435,7 +435,7 @@ func TestOwnTokens(t *testing.T) {
 		}
 	}
 	a := w.post("/account/tokens/new", url.Values{"label": {"ci"}, "days": {"3"}, "scopes": {"cluster"}})
-	a.reads(http.StatusCreated, "Your token ci", "shown this once")
+	a.reads(http.StatusCreated, "API token ci", "won't be able to see it again")
 	token := a.at("token")
 	who, err := w.app.Identity.Tokens.ActorOfToken(t.Context(), token, "")
 	if err != nil || who.User != "ada" || len(who.Scopes) != 2 {
@@ -459,7 +459,7 @@ func TestOwnTokens(t *testing.T) {
 	if _, err := w.app.Identity.Tokens.ActorOfToken(t.Context(), token, ""); app.CodeOf(err) != app.EUnauthorized {
 		t.Errorf("a revoked token counts: %v", err)
 	}
-	w.get("/account").reads(http.StatusOK, "The token was revoked.")
+	w.get("/account").reads(http.StatusOK, "Token revoked.")
 }
 
 func TestAccountPagesAreClean(t *testing.T) {

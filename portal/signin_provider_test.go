@@ -200,8 +200,8 @@ func TestSignInByProvider(t *testing.T) {
 	if at.Path != "/account" {
 		t.Fatalf("the sign-in ends at %s: %s", at, a.text())
 	}
-	a.reads(http.StatusOK, "ada", "Your account in acme", "Role admin", "Groups none", "Signed in with Acme SSO", "by Acme SSO")
-	a.lacks("Change your password")
+	a.reads(http.StatusOK, "ada", "Your account in acme", "Role admin", "Groups none", "Signed in with Acme SSO", "with Acme SSO")
+	a.lacks("Change password")
 	u, err := w.store.User(t.Context(), "acme", "ada")
 	if err != nil || u.PasswordHash != "" || u.Email != "ada@acme.example" || u.FullName != "Ada Lovelace" || u.CreatedBy != "sso" {
 		t.Errorf("the account is %+v, %v", u, err)
@@ -217,7 +217,7 @@ func TestSignInByProvider(t *testing.T) {
 	if at.Path != "/signin/tenant" {
 		t.Fatalf("of two tenants, one is chosen: %s", at)
 	}
-	a.reads(http.StatusOK, "Acme SSO says that you are Ada Lovelace", "acme as user", "default as viewer")
+	a.reads(http.StatusOK, "Signed in with Acme SSO as Ada Lovelace", "acme as user", "default as viewer")
 	phone.post("/signin/tenant", url.Values{"tenant": {"nowhere"}}).reads(http.StatusForbidden, `The tenant "nowhere" is not open to you.`)
 	phone.by(s, "/signin/sso?next=/account", "ada")
 	if a := phone.post("/signin/tenant", url.Values{"tenant": {"acme"}}); a.header.Get("Location") != "/account" {
@@ -249,7 +249,7 @@ func TestNamesAreNotTaken(t *testing.T) {
 	// There is a local eve in the tenant default, with a password and clusters of her own.
 	w.post("/signin/tenant", url.Values{"tenant": {"default"}}).reads(http.StatusConflict, `There is an account "eve" in the tenant "default" already, and it is not the one of Acme SSO.`)
 	if w.in() {
-		t.Error("an identity provider has handed out somebody's account")
+		t.Error("an identity provider handed out another user's account")
 	}
 	w.by(s, "/signin/sso", "eve")
 	if a := w.post("/signin/tenant", url.Values{"tenant": {"acme"}}); a.status != http.StatusSeeOther {
@@ -273,7 +273,7 @@ func TestProviderAnswersCountOnceAndHere(t *testing.T) {
 	if answer == nil || !w.in() {
 		t.Fatal("nobody came in")
 	}
-	const told = "This sign-in was not begun in this browser, was used already, or took too long."
+	const told = "This sign-in has expired, was already used, or started in another browser."
 	thief := w.another()
 	a, _ := thief.travel(answer.RequestURI())
 	a.reads(http.StatusUnauthorized, told)
@@ -313,13 +313,13 @@ func TestProviderRefuses(t *testing.T) {
 		return to.Query().Get("state")
 	}
 	for answer, want := range map[string]string{
-		"error=access_denied": "Acme SSO did not let you in",
-		"error=server_error":  "Acme SSO cannot sign in anybody just now.",
-		"error=strange&error_description=Come+%3Cb%3Elater%3C/b%3E": "It says: Come <b>later</b>.",
-		"code=made-up":                      "this sign-in was used already or took too long",
+		"error=access_denied": "Acme SSO denied access",
+		"error=server_error":  "Acme SSO is temporarily unavailable.",
+		"error=strange&error_description=Come+%3Cb%3Elater%3C/b%3E": "Acme SSO says: Come <b>later</b>.",
+		"code=made-up":                      "this sign-in was already used or has expired",
 		"nothing=1":                         "It has no code.",
 		"code=x&iss=https://evil.example":   "It came from another provider.",
-		"error=invalid_scope&error_uri=nix": "does not accept how this Muster asks: invalid scope",
+		"error=invalid_scope&error_uri=nix": "rejected Muster's request: invalid scope",
 	} {
 		a := w.get("/signin/sso/callback?state=" + begin() + "&" + answer)
 		if a.status < 400 {
@@ -340,14 +340,14 @@ func TestProviderRefuses(t *testing.T) {
 func TestWrongSecretIsToldInWords(t *testing.T) {
 	w, s := newSSOTown(t, func(c *oidc.Config) { c.ClientSecret = "wrong" })
 	a, _ := w.by(s, "/signin/sso", "ada")
-	a.reads(http.StatusBadGateway, "Acme SSO does not know this Muster: its client id or secret is wrong.")
+	a.reads(http.StatusBadGateway, "Acme SSO rejected Muster's client ID or secret.")
 	a.lacks("wrong\"", "hush")
 }
 
 func TestProviderIsAway(t *testing.T) {
 	w, s := newSSOTown(t)
 	s.srv.Close()
-	w.get("/signin/sso").reads(http.StatusServiceUnavailable, "Acme SSO does not answer as an identity provider should.", "Sign in")
+	w.get("/signin/sso").reads(http.StatusServiceUnavailable, "Acme SSO isn't responding as an identity provider.", "Sign in")
 	w.enter("ada") // passwords still do
 }
 
@@ -367,7 +367,7 @@ func TestStepUpByProvider(t *testing.T) {
 	if want := "/step-up?next=" + url.QueryEscape(path); a.header.Get("Location") != want {
 		t.Fatalf("what is risky leads to %q, not %q", a.header.Get("Location"), want)
 	}
-	w.get(a.header.Get("Location")).reads(http.StatusOK, "Is it you?", "Sign in with Acme SSO again")
+	w.get(a.header.Get("Location")).reads(http.StatusOK, "Confirm it's you", "Re-authenticate with Acme SSO")
 	w.post("/step-up", url.Values{"password": {"lovelace"}, "next": {"/"}}).reads(http.StatusConflict, "This account has no password here.")
 
 	// Another person at the provider is not enough.
@@ -383,7 +383,7 @@ func TestStepUpByProvider(t *testing.T) {
 		t.Fatalf("the proof leads to %s", at)
 	}
 	w.post("/link", token)
-	w.get("/account").reads(http.StatusOK, "Slack user ada of workspace Acme is linked to your account.")
+	w.get("/account").reads(http.StatusOK, "Slack user ada of workspace Acme linked to your account.")
 }
 
 func TestSignOutOffersTheProviders(t *testing.T) {
@@ -391,7 +391,7 @@ func TestSignOutOffersTheProviders(t *testing.T) {
 	s.set("id-ada", "admins")
 	w.by(s, "/signin/sso", "ada")
 	a := w.post("/signout", nil)
-	w.get(a.header.Get("Location")).reads(http.StatusOK, "You are signed out.", "You may still be signed in at Acme SSO.", "Sign out there too")
+	w.get(a.header.Get("Location")).reads(http.StatusOK, "You've signed out.", "You may still be signed in to Acme SSO.", "Sign out of Acme SSO")
 	to := w.get("/signin/sso/leave").header.Get("Location")
 	if !strings.HasPrefix(to, s.srv.URL+"/end_session?") {
 		t.Fatalf("the sign-out there is at %q", to)

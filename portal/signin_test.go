@@ -60,7 +60,7 @@ func TestSignInAsksForBoth(t *testing.T) {
 	if got := s.post("/signin", url.Values{"password": {"x"}}).at("err-user"); got != "Who are you?" {
 		t.Errorf("without a user: %q", got)
 	}
-	if got := s.post("/signin", url.Values{"user": {"ada"}}).at("err-password"); got != "The password is missing." {
+	if got := s.post("/signin", url.Values{"user": {"ada"}}).at("err-password"); got != "Enter your password." {
 		t.Errorf("without a password: %q", got)
 	}
 	if got := s.post("/signin", url.Values{"user": {"ada"}, "password": {strings.Repeat("x", 2000)}}).at("err-password"); got != "That password is too long." {

@@ -87,7 +87,7 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 				t.Fatalf("the proof: %d to %q", a.status, a.header.Get("Location"))
 			}
 			if c.form != nil {
-				w.get("/step-up/continue").reads(http.StatusOK, "Continue with your change?", "Submit change")
+				w.get("/step-up/continue").reads(http.StatusOK, "Submit your change?", "Submit change")
 			}
 			if status, to := do(); strings.HasPrefix(to, "/step-up") || status >= 400 && c.form != nil { // there is no cluster
 				t.Errorf("with a proof: %d to %q", status, to)
@@ -115,7 +115,7 @@ func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
 	}
 	t.Run("it is submitted by a click, once", func(t *testing.T) {
 		submit("/admin/users", typed)
-		w.get("/step-up?next=%2Fadmin%2Fusers%2Fnew").reads(http.StatusOK, "then continue with what you submitted")
+		w.get("/step-up?next=%2Fadmin%2Fusers%2Fnew").reads(http.StatusOK, "What you submitted is kept.")
 		if to := prove("/admin/users/new"); to != "/step-up/continue" {
 			t.Fatalf("the proof leads to %q", to)
 		}
