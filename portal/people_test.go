@@ -208,7 +208,7 @@ func TestUserPages(t *testing.T) {
 	if a := s.get("/admin/users?q=ci"); strings.Contains(a.text(), "Lovelace") || !strings.Contains(a.body, `value="ci"`) {
 		t.Errorf("a search finds %s", a.text())
 	}
-	s.get("/admin/users?q="+strings.Repeat("x", 200)).reads(http.StatusUnprocessableEntity, "too long")
+	s.get("/admin/users?q="+strings.Repeat("x", 200)).reads(http.StatusUnprocessableEntity, "Search text must be at most 100 characters.")
 
 	a = s.get("/admin/users/ada")
 	a.reads(http.StatusOK, "3 API tokens", "2 clusters: web and db", "From an identity provider: eng.", "New owner of the clusters")
@@ -316,8 +316,11 @@ func TestTenantPagesAndSwitch(t *testing.T) {
 		t.Error("a user is shown the switch")
 	}
 	s.post("/tenant", url.Values{"tenant": {"blue"}}).reads(http.StatusForbidden, "Your role does not allow that.")
-	for _, path := range []string{"/admin/users", "/admin/users/new", "/admin/groups", "/admin/tokens", "/admin/tenants"} {
+	for _, path := range []string{"/admin/users", "/admin/groups", "/admin/tenants"} {
 		s.get(path).reads(http.StatusForbidden, "Your role does not allow that.")
+	}
+	for _, path := range []string{"/admin/users/new", "/admin/tokens"} {
+		s.get(path).reads(http.StatusForbidden, "Your role doesn't allow this.")
 	}
 	_ = c
 }

@@ -80,7 +80,7 @@ func TestSecurityKeyInABrowser(t *testing.T) {
 	yes, no := true, false
 	call(chromedp.Call(b.Ctx, webauthn.SetResponseOverrideBits, webauthn.SetResponseOverrideBitsParams{AuthenticatorID: made.AuthenticatorID, IsBogusSignature: &yes}))
 	b.Do(chromedp.Click(chromedp.ID("use-key")))
-	b.Until(`document.querySelector("#err-code").textContent.includes("not accepted")`)
+	b.Until(`document.querySelector("#err-code").textContent.includes("wasn't accepted")`)
 	b.Shoot("signin-second-factor-refused")
 	call(chromedp.Call(b.Ctx, webauthn.SetResponseOverrideBits, webauthn.SetResponseOverrideBitsParams{AuthenticatorID: made.AuthenticatorID, IsBogusSignature: &no}))
 	b.Do(chromedp.Click(chromedp.ID("use-key")))

@@ -57,13 +57,13 @@ func TestSignIn(t *testing.T) {
 
 func TestSignInAsksForBoth(t *testing.T) {
 	s := visit(t)
-	if got := s.post("/signin", url.Values{"password": {"x"}}).at("err-user"); got != "Who are you?" {
+	if got := s.post("/signin", url.Values{"password": {"x"}}).at("err-user"); got != "Enter your username." {
 		t.Errorf("without a user: %q", got)
 	}
 	if got := s.post("/signin", url.Values{"user": {"ada"}}).at("err-password"); got != "Enter your password." {
 		t.Errorf("without a password: %q", got)
 	}
-	if got := s.post("/signin", url.Values{"user": {"ada"}, "password": {strings.Repeat("x", 2000)}}).at("err-password"); got != "That password is too long." {
+	if got := s.post("/signin", url.Values{"user": {"ada"}, "password": {strings.Repeat("x", 2000)}}).at("err-password"); got != "Password must be at most 1024 characters." {
 		t.Errorf("with a huge password: %q", got)
 	}
 }

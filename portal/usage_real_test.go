@@ -45,7 +45,7 @@ func TestBrowserUsage(t *testing.T) {
 	b.Shoot("usage")
 	foresee(380)
 	b.Open("/usage?by=provider")
-	b.Until(`document.querySelector(".usage-over").textContent.includes("exceeded")`)
+	b.Until(`document.querySelector(".usage-over").textContent.includes("exceed")`)
 	b.Open("/usage?from=never&to=2030-05-01")
 	b.Until(`document.querySelector("#err-from").textContent.includes("never")`)
 	b.Shoot("usage-refused")

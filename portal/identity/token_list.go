@@ -43,7 +43,7 @@ func (p *tokens) List(w http.ResponseWriter, r *http.Request, a app.Actor) error
 
 func (p *tokens) show(w http.ResponseWriter, r *http.Request, status int, a app.Actor, typed TokenForm) error {
 	if !a.May("CreateRobotToken") {
-		return &app.Error{Code: app.EForbidden, Message: "Your role can't manage robot tokens.", Hint: "Manage your own tokens on your account page."}
+		return &app.Error{Code: app.EForbidden, Message: "Your role doesn't allow this.", Hint: "Manage your own tokens on your account page."}
 	}
 	tokens, err := p.Tokens.Tokens(r.Context(), a, "")
 	if err != nil {

@@ -72,7 +72,7 @@ func (p *users) New(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		e.User.Role = app.RoleUser
 	}
 	if !a.May("CreateUser") {
-		return &app.Error{Code: app.EForbidden, Message: "Your role can't create users.", Hint: "Ask an admin of your tenant."}
+		return &app.Error{Code: app.EForbidden, Message: "Your role doesn't allow this.", Hint: "Ask an admin of your tenant."}
 	}
 	return p.show(w, r, http.StatusOK, a, e)
 }
