@@ -82,7 +82,7 @@ func TestInstallationPages(t *testing.T) {
 	a.lacks("--listen")
 	a = s.get("/admin/provider-health")
 	a.reads(http.StatusOK, "ocean digitalocean 10% of calls failing", "Calls (1 h) 100", "Errors (1 h) 10 rate limit", "Errors (1 d) 12 timeout, 11 rate limit", "Remaining 1 of 5",
-		"Waiting steps 7", "Last error, 60 s ago: ocean: create: too many", "API calls are unknown because Redis isn't responding.")
+		"Waiting steps 7", "Last error, 1 min ago: ocean: create: too many", "API calls are unknown because Redis isn't responding.")
 
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	a = s.get("/admin")

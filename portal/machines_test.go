@@ -126,7 +126,7 @@ func TestOrphanPage(t *testing.T) {
 	s, f := accounts(t, "root")
 	a := s.get("/orphans")
 	a.reads(http.StatusOK, "2 orphaned machines. Cost so far: 1.50.", "m-9 sandbox c01 n1 node was deleted 3 h 1.50 deletion in 5 min",
-		"m-8 sandbox no cluster unknown to Muster over 2 d – waiting for your decision", "sandbox 60 s ago 7 2 orphaned machines, 0 deleted 3 deletions held back: too many at once")
+		"m-8 sandbox no cluster unknown to Muster over 2 d – waiting for your decision", "sandbox 1 min ago 7 2 orphaned machines, 0 deleted 3 deletions held back: too many at once")
 	a.lacks("m-7")
 	s.get("/orphans?gone=true").reads(http.StatusOK, "m-7", "deleted just now", "Hide deleted machines")
 	if a := s.post("/orphans/aa/delete", nil); a.status != http.StatusSeeOther || f.decided["aa"] != fleet.DecideDelete {
