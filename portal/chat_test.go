@@ -22,7 +22,7 @@ type chatted struct {
 
 func (f *chatted) note(what string, a app.Actor, err error) error {
 	if !a.May("SetApprovals") {
-		return app.Errorf(app.EForbidden, "Only admins may look after Slack.")
+		return app.Errorf(app.EForbidden, "Only admins can manage Slack.")
 	}
 	f.asked = append(f.asked, what)
 	return err
@@ -30,7 +30,7 @@ func (f *chatted) note(what string, a app.Actor, err error) error {
 
 func (f *chatted) ChatHouse(_ context.Context, a app.Actor, _ string) (chat.ChatHouse, error) {
 	if !a.May("ChatHouse") {
-		return chat.ChatHouse{}, app.Errorf(app.EForbidden, "Only admins may look after Slack.")
+		return chat.ChatHouse{}, app.Errorf(app.EForbidden, "Only admins can manage Slack.")
 	}
 	return f.house, nil
 }

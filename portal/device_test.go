@@ -104,19 +104,19 @@ func TestDeviceIsTurnedAway(t *testing.T) {
 	// More than a viewer may is not given.
 	w.another().enter("vera")
 	if a := w.post("/device", url.Values{"code": {over.User}, "answer": {"yes"}, "scopes": {"admin"}}); a.status != http.StatusForbidden {
-		t.Errorf("a user gives the scope admin: %d", a.status)
+		t.Errorf("a user grants the scope admin: %d", a.status)
 	}
 	// A yes takes a fresh proof.
 	w.clock.pass(app.FreshWithin + time.Second)
 	late := w.asks()
 	if a := w.post("/device", url.Values{"code": {late.User}, "answer": {"yes"}}); !strings.HasPrefix(a.header.Get("Location"), "/step-up") {
-		t.Errorf("a stale session gives %d to %q", a.status, a.header.Get("Location"))
+		t.Errorf("a stale session: got %d to %q", a.status, a.header.Get("Location"))
 	}
 	if got := w.reason(over.Device); got != "expired_token" {
 		t.Errorf("after its time: %q", got)
 	}
 	if a := w.get("/device?code=" + over.User); a.status != http.StatusNotFound {
-		t.Errorf("a code that is over gives %d", a.status)
+		t.Errorf("expired code: got %d", a.status)
 	}
 	// Codes that are made up are few.
 	status := 0
@@ -138,7 +138,7 @@ func TestDevicesAreFew(t *testing.T) {
 		t.Errorf("one address may begin any number: %v", err)
 	}
 	if _, err := w.app.Identity.Devices.StartDevice(t.Context(), "h", "a", "192.0.2.8", nil); err != nil {
-		t.Errorf("and then nobody else: %v", err)
+		t.Errorf("blocked again after that: %v", err)
 	}
 	w.clock.pass(identity.DeviceLife)
 	if _, err := w.app.Identity.Devices.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil); err != nil {

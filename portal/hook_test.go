@@ -33,7 +33,7 @@ func (f *hooked) ActorOfToken(ctx context.Context, token, from string) (app.Acto
 
 func (f *hooked) admin(a app.Actor) error {
 	if !a.May("Hooks") {
-		return app.Errorf(app.EForbidden, "Only admins may look after hooks.")
+		return app.Errorf(app.EForbidden, "Only admins can manage hooks.")
 	}
 	return nil
 }
@@ -153,9 +153,9 @@ func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 		f.sent["chat"] = append(f.sent["chat"], webhook.HookDelivery{ID: int64(100 - i), Hook: "chat", Notice: int64(i + 1), Kind: app.NoticeLease, Title: "Lease of <web>", State: webhook.DeliveryMade,
 			Attempts: 1, QueuedAt: now.Add(-time.Hour), Status: 200, Took: 84 * time.Millisecond})
 	}
-	f.sent["chat"][0] = webhook.HookDelivery{ID: 100, MessageID: "msg_x_100", Hook: "chat", Notice: 9, Kind: app.NoticeAlarm, Title: "Somebody broke the glass", State: webhook.DeliveryFailed, Attempts: 2,
+	f.sent["chat"][0] = webhook.HookDelivery{ID: 100, MessageID: "msg_x_100", Hook: "chat", Notice: 9, Kind: app.NoticeAlarm, Title: "Emergency override used", State: webhook.DeliveryFailed, Attempts: 2,
 		QueuedAt: now.Add(-time.Hour), EndedAt: now, Status: 500, Took: 1200 * time.Millisecond, Code: app.ETransient, Error: "It answered 500 Internal Server Error.",
-		Request: `{"text":"*Somebody* <b>"}`, Log: []webhook.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
+		Request: `{"text":"*Someone* <b>"}`, Log: []webhook.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
 			{Attempt: 1, At: now.Add(-time.Minute), Error: "hooks.slack.com did not answer within 10s."}}}
 	for i := range 40 {
 		n := app.Notice{ID: int64(40 - i), At: now.Add(-time.Duration(i) * time.Hour), Kind: app.NoticeBudget, Title: "Budget nearly used", Text: "90 % of\nit", About: app.Subject{Kind: app.SubjectClusters}, Users: []string{"root"}}
@@ -176,7 +176,7 @@ func TestHookPages(t *testing.T) {
 	s.get("/admin/hooks").reads(http.StatusOK, "2 webhooks, 1 enabled.", "chat healthy https://hooks.slack.com/services/T1/B1/… · alarms, leases Last sent 5 min ago Consecutive failures 0 Pending 2",
 		"old stopped https://old.example.com/… · everything The receiver answered 410 Gone. Last sent 2 h ago")
 	a := s.get("/admin/hooks/chat")
-	a.reads(http.StatusOK, "Somebody broke the glass alarms failed It answered 500 Internal Server Error. 500 1.2 s 2 attempts 1 h ago", "Lease of <web> leases delivered 200 84 ms 1 attempt", "Older")
+	a.reads(http.StatusOK, "Emergency override used alarms failed It answered 500 Internal Server Error. 500 1.2 s 2 attempts 1 h ago", "Lease of <web> leases delivered 200 84 ms 1 attempt", "Older")
 	if strings.Contains(a.body, "/deliveries/75\"") || !strings.Contains(a.body, "before=76") {
 		t.Error("the page does not end after 25 deliveries")
 	}
@@ -185,7 +185,7 @@ func TestHookPages(t *testing.T) {
 	s.get("/admin/hooks/old").reads(http.StatusOK, "Muster disabled this webhook. The receiver answered 410 Gone.", "Enable webhook", "No deliveries yet")
 	s.get("/admin/hooks/none").reads(http.StatusNotFound, "There is no hook")
 	s.get("/admin/hooks/chat/deliveries/100").reads(http.StatusOK, "Message ID msg_x_100", "2 500 1.0 s", "<h1>oops</h1>", "1 no response – ", "hooks.slack.com did not answer within 10s.",
-		`{ "text": "*Somebody* <b>" }`, "Resend")
+		`{ "text": "*Someone* <b>" }`, "Resend")
 	s.get("/admin/hooks/chat/deliveries/zz").reads(http.StatusNotFound)
 	s.get("/admin/hooks/chat/delete").reads(http.StatusOK, "Delete webhook chat?")
 

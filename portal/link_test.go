@@ -63,7 +63,7 @@ func TestLink(t *testing.T) {
 	w.get(path).reads(http.StatusConflict, "This link was used already.")
 	w.post("/link", token).reads(http.StatusConflict, "This link was used already.")
 
-	// Whoever it is elsewhere is the account as it is now.
+	// The linked identity acts as the account, as it is now.
 	off := true
 	if _, err := w.app.Identity.Users.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &off}); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (
 
 func (f *accounting) Orphans(_ context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error) {
 	if a.Role != app.RoleSuperadmin && !strings.HasPrefix(a.User, "boss") {
-		return fleet.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins may look after orphans.")
+		return fleet.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins can manage orphaned machines.")
 	}
 	now := f.now()
 	r := fleet.OrphanReport{Mode: fleet.OrphansDelete, Cost: 1.5, Accounts: []app.Account{{Provider: "sandbox", Machines: 7, Orphans: 2, HeldBack: 3, EndedAt: now.Add(-time.Minute)}},

@@ -25,7 +25,7 @@ type treasurer struct {
 	usage  appusage.Usage
 	ahead  *appusage.UsageAhead
 	asked  []appusage.UsageFilter
-	many   int // clusters beside those that there are
+	many   int // more clusters
 	moved  []template.LeaseRequest
 	rules  template.Lease
 }
@@ -141,7 +141,7 @@ func (f *treasurer) UsageOfAll(ctx context.Context, a app.Actor, q appusage.Usag
 
 func (f *treasurer) UsageAhead(_ context.Context, a app.Actor) (appusage.UsageAhead, error) {
 	if f.ahead == nil {
-		return appusage.UsageAhead{User: "nobody"}, nil
+		return appusage.UsageAhead{User: "other"}, nil
 	}
 	return *f.ahead, nil
 }
@@ -211,7 +211,7 @@ func TestQuotaPage(t *testing.T) {
 	s.get("/admin/quotas").reads(http.StatusForbidden)
 	s.get("/clusters/new").reads(http.StatusOK, `Quota left before this request: 12 of 50 nodes (the group "data")`)
 	if strings.Contains(s.get("/clusters").body, `href="/admin"`) {
-		t.Error("a user is led to what admins look after")
+		t.Error("a user sees a link for admins")
 	}
 }
 
@@ -243,7 +243,7 @@ func TestLeaseCardIsLive(t *testing.T) {
 func TestLeaseIsMoved(t *testing.T) {
 	s, f := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
-	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"12h0m0s"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#lease" {
+	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"12h"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#lease" {
 		t.Errorf("the button: %d %s", a.status, a.text())
 	}
 	if len(f.moved) != 1 || f.moved[0].By != 12*time.Hour {
@@ -329,7 +329,7 @@ func TestMoneyAPI(t *testing.T) {
 		t.Errorf("until: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"forever":true}`); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"kind":"lease"`) {
-		t.Errorf("for ever: %d %s", a.status, a.body)
+		t.Errorf("no expiry: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodGet, "/clusters/"+id+"/lease", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"kind":"provisioner"`) {
 		t.Errorf("outlook: %d %s", a.status, a.body)
@@ -346,7 +346,7 @@ func TestMoneyAPI(t *testing.T) {
 	if a := api(http.MethodPut, "/quotas", `{"scope":"galaxy","limits":{"nodes":3}}`); a.status != http.StatusUnprocessableEntity {
 		t.Errorf("a scope that does not exist: %d %s", a.status, a.body)
 	}
-	if a := api(http.MethodDelete, "/quotas?scope=user&name=nobody", ""); a.status != http.StatusNotFound {
+	if a := api(http.MethodDelete, "/quotas?scope=user&name=unknown", ""); a.status != http.StatusNotFound {
 		t.Errorf("deleting what is not there: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodGet, "/usage?by=user&step=day", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"node_hours":10`) || a.header.Get("Content-Type") != "application/json" {

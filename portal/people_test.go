@@ -89,7 +89,7 @@ func (c *crowd) ChangeUser(ctx context.Context, a app.Actor, name string, ch ide
 		return identity.UserView{}, &app.Error{Code: app.EInvalid, Field: "email", Message: "This is not an e-mail address."}
 	}
 	if name == "root" && *ch.Disabled {
-		return identity.UserView{}, &app.Error{Code: app.EConflict, Reason: "last_admin", Message: "root is the last superadmin of this installation.", Hint: "Give somebody else that role first."}
+		return identity.UserView{}, &app.Error{Code: app.EConflict, Reason: "last_admin", Message: "root is the last superadmin of this installation.", Hint: "Give another user that role first."}
 	}
 	c.changed = ch
 	if err := c.only(a, "ChangeUser", "change "+name); err != nil {
@@ -215,7 +215,7 @@ func TestUserPages(t *testing.T) {
 	if strings.Contains(a.body, ">robot:") {
 		t.Error("a person may become a robot")
 	}
-	s.get("/admin/users/nobody").reads(http.StatusNotFound, "There is no user")
+	s.get("/admin/users/unknown").reads(http.StatusNotFound, "There is no user")
 	if a := s.post("/admin/users/ada", url.Values{"role": {"approver"}, "group": {"data"}, "full_name": {" Ada "}}); a.status != http.StatusSeeOther {
 		t.Fatalf("saved: %d %s", a.status, a.text())
 	}
@@ -228,7 +228,7 @@ func TestUserPages(t *testing.T) {
 	if !strings.Contains(a.body, `value="Typed"`) || !strings.Contains(a.body, `value="wrong"`) {
 		t.Error("what was typed is lost")
 	}
-	s.post("/admin/users/root", url.Values{"role": {"superadmin"}, "disabled": {"yes"}}).reads(http.StatusConflict, "root is the last superadmin of this installation. Give somebody else that role first.")
+	s.post("/admin/users/root", url.Values{"role": {"superadmin"}, "disabled": {"yes"}}).reads(http.StatusConflict, "root is the last superadmin of this installation. Give another user that role first.")
 
 	s.post("/admin/users/ada/reset-password", nil).reads(http.StatusOK, "One-time password for ada", "You won't be able to see it again.")
 	s.post("/admin/users/ada/delete", url.Values{"transfer_to": {"bob"}}).reads(http.StatusUnprocessableEntity, "Tick the checkbox to confirm.")

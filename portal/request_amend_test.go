@@ -15,7 +15,7 @@ import (
 	apppolicy "muster/app/policy"
 )
 
-// stands makes a cluster whose steps have all been carried out.
+// stands creates a cluster and runs all its steps.
 func (o *office) stands(user, name string, size int) cluster.ClusterView {
 	o.Helper()
 	v, err := o.app.Cluster.Creates.CreateCluster(o.Context(), o.actor(user), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
@@ -59,7 +59,7 @@ func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 	page := o.at("bob").get("/requests/2")
 	page.reads(http.StatusOK, "shop: resize", "Grow from 1 to 3 nodes", "1 node → 3 nodes", "n2 and n3 are made.")
 	if strings.Contains(page.body, "conditions") {
-		t.Error("the page offers conditions, which there are not for what stands")
+		t.Error("the page offers conditions for an existing cluster")
 	}
 	if a := o.at("bob").post("/requests/2/review", url.Values{"act": {"approve"}, "plan_hash": {a.Request.Terms.PlanHash}}); a.status != http.StatusSeeOther {
 		t.Fatal(a.status, a.text())

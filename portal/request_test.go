@@ -232,7 +232,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	wait := func(name string) string {
 		a := ada.post("/clusters", ada.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {name}, "size": {"6"}, "services": {"web"}}).fields())
 		if a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/requests/") {
-			t.Fatalf("asking gives %d: %s", a.status, a.text())
+			t.Fatalf("request: got %d: %s", a.status, a.text())
 		}
 		return a.header.Get("Location")
 	}
@@ -259,7 +259,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 
 	// Conditions, taken by who asked.
 	if a := bob.post(page+"/review", url.Values{"act": {"conditions"}, "plan_hash": {hash}, "reason": {"less will do"}, "size": {"2"}, "lease": {"90m"}}); a.status != http.StatusSeeOther {
-		t.Fatalf("offering gives %d: %s", a.status, a.text())
+		t.Fatalf("offer: got %d: %s", a.status, a.text())
 	}
 	a = ada.get(page)
 	a.reads(200, "offered", "bob approved with conditions", "2 instead of 6", "less will do", "Accept offer")
@@ -270,7 +270,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	}
 	ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {hash}}).reads(409, "not the one that was shown")
 	if a := ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {offered.Offer.PlanHash}}); a.status != http.StatusSeeOther {
-		t.Fatalf("confirming gives %d: %s", a.status, a.text())
+		t.Fatalf("confirm: got %d: %s", a.status, a.text())
 	}
 	ada.get(page).reads(200, "accepted", "View cluster", "bob approved with conditions")
 
@@ -287,7 +287,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	ada.get("/requests/99").reads(404, "There is no request 99")
 	ada.get("/requests/x").reads(404)
 
-	// The glass.
+	// Emergency override.
 	page = wait("web5")
 	boss := o.at("boss")
 	boss.get(page).reads(200, "Emergency override")
@@ -314,7 +314,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	in.Set("when", "nodes > 2")
 	boss.post("/admin/policies/try", in).reads(200, "Test result", "accept", "refuse: Not 10.", "change the decision for 1 of 1 recent request", "refuse: Not 3.")
 	if a := boss.post("/admin/policies", in); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/policies/small" {
-		t.Fatalf("saving gives %d: %s", a.status, a.text())
+		t.Fatalf("save: got %d: %s", a.status, a.text())
 	}
 	form := boss.get("/admin/policies/small").fields()
 	form.Set("when", "nodes > 2") // what is in a textarea, the helper does not read
@@ -324,7 +324,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	form.Set("remind", "4h")
 	form.Set("high", "on")
 	if a := boss.post("/admin/policies", form); a.status != http.StatusSeeOther {
-		t.Fatalf("saving gives %d: %s", a.status, a.text())
+		t.Fatalf("save: got %d: %s", a.status, a.text())
 	}
 	boss.post("/admin/policies", form).reads(409, "changed meanwhile")
 	boss.get("/admin/policies/small").reads(200, "Versions", "2 boss: approve")

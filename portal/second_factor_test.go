@@ -14,7 +14,7 @@ import (
 	identitypage "muster/portal/identity"
 )
 
-// withApp has whoever is signed in set up an authenticator app, as a person would.
+// withApp sets up an authenticator app for the signed-in user.
 func (w *town) withApp() (secret string, codes []string) {
 	w.t.Helper()
 	secret, a := w.addApp()
@@ -96,7 +96,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	d.get("/signin").reads(http.StatusOK, "Enter your password again.")
 }
 
-// Whoever has the password tries codes: the limit is that of passwords, and the right password does not take it back.
+// Someone with the password tries codes: they count as attempts like passwords, and the right password doesn't reset them.
 func TestCodesAreLimitedAsPasswordsAre(t *testing.T) {
 	w := newTown(t).enter("ada")
 	secret, _ := w.withApp()
@@ -137,7 +137,7 @@ func TestPendingSignInsAreOfOneBrowser(t *testing.T) {
 	b.begin("ada", "/")
 	first := token()
 	if a := w.another().code(apptest.Code(secret, w.clock.now())); a.header.Get("Location") != "/signin" {
-		t.Errorf("another browser goes on: %d to %q", a.status, a.header.Get("Location"))
+		t.Errorf("another browser continues: %d to %q", a.status, a.header.Get("Location"))
 	}
 	b.code(apptest.Code(secret, w.clock.now()))
 	if second := token(); first == "" || second == first || !b.in() {
@@ -201,7 +201,7 @@ func TestARequiredSecondFactorComesFirst(t *testing.T) {
 	}
 	w.get("/link?token=y")
 	if _, a := w.addApp(); !strings.Contains(a.body, `href="/link?token=y"`) {
-		t.Errorf("after the codes people don't go on to where they wanted: %s", a.body)
+		t.Errorf("the codes don't lead to the page wanted before: %s", a.body)
 	}
 	w.get("/").reads(http.StatusOK)
 }
@@ -219,7 +219,7 @@ func TestAdminsRemoveLostSecondFactors(t *testing.T) {
 		t.Fatalf("%d to %q", a.status, a.header.Get("Location"))
 	}
 	if w.in() {
-		t.Error("a sign-in with the lost factor goes on")
+		t.Error("a sign-in with the lost factor continues")
 	}
 	w.another().enter("ada")
 }

@@ -257,7 +257,7 @@ func TestPasswordIsChanged(t *testing.T) {
 		{"wrong horse", "four words of mine", "four words of mine", "err-old", "That is not your password."},
 	} {
 		if got := change(c.old, c.wanted, c.again).at(c.at); !strings.HasPrefix(got, c.says) {
-			t.Errorf("%q to %q: at %s stands %q, not %q", c.old, c.wanted, c.at, got, c.says)
+			t.Errorf("%q to %q: %s is %q, want %q", c.old, c.wanted, c.at, got, c.says)
 		}
 	}
 	if !other.in() {
@@ -326,7 +326,7 @@ func TestSignOutEnds(t *testing.T) {
 	w.enter("ada").enter("eve")
 	left, err := w.app.Identity.Sessions.Sessions(t.Context(), w.as("abe"), "ada")
 	if err != nil || len(left) != 0 {
-		t.Errorf("when somebody else signs in in the same browser, %d sign-ins of the first are left: %v", len(left), err)
+		t.Errorf("after another user signs in in the same browser, %d sessions of the first are left: %v", len(left), err)
 	}
 }
 
@@ -431,7 +431,7 @@ func TestOwnTokens(t *testing.T) {
 	} {
 		got := w.post("/account/tokens/new", url.Values{"label": {c.label}, "days": {c.days}, "scopes": {c.scope}}).at(c.at)
 		if got == "" || !strings.HasPrefix(got, c.says) {
-			t.Errorf("%+v: there stands %q", c, got)
+			t.Errorf("%+v: got %q", c, got)
 		}
 	}
 	a := w.post("/account/tokens/new", url.Values{"label": {"ci"}, "days": {"3"}, "scopes": {"cluster"}})

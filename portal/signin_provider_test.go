@@ -256,7 +256,7 @@ func TestNamesAreNotTaken(t *testing.T) {
 		t.Fatalf("eve of acme: %d %s", a.status, a.text())
 	}
 	if u, err := w.store.User(t.Context(), "acme", "eve"); err != nil || u.Email != "" {
-		t.Errorf("an address that nobody verified is believed: %q, %v", u.Email, err)
+		t.Errorf("an unverified address is used: %q, %v", u.Email, err)
 	}
 }
 
@@ -271,21 +271,21 @@ func TestProviderAnswersCountOnceAndHere(t *testing.T) {
 	}, w.http.Transport}
 	w.by(s, "/signin/sso", "ada")
 	if answer == nil || !w.in() {
-		t.Fatal("nobody came in")
+		t.Fatal("sign-in failed")
 	}
-	const told = "This sign-in has expired, was already used, or started in another browser."
+	const expired = "This sign-in has expired, was already used, or started in another browser."
 	thief := w.another()
 	a, _ := thief.travel(answer.RequestURI())
-	a.reads(http.StatusUnauthorized, told)
+	a.reads(http.StatusUnauthorized, expired)
 	w.post("/signout", nil)
 	a, _ = w.travel(answer.RequestURI())
-	a.reads(http.StatusUnauthorized, told)
+	a.reads(http.StatusUnauthorized, expired)
 
 	// Someone else's answer does not sign in the one who is led to it.
 	victim := w.another()
 	victim.travel("/signin/sso")
 	a, _ = victim.travel(answer.RequestURI())
-	a.reads(http.StatusUnauthorized, told)
+	a.reads(http.StatusUnauthorized, expired)
 
 	// Too late.
 	slow := w.another()
@@ -295,7 +295,7 @@ func TestProviderAnswersCountOnceAndHere(t *testing.T) {
 	state, _ := url.Parse(res.header.Get("Location"))
 	slow.clock.pass(identity.AwayTime + time.Minute)
 	a, _ = slow.travel("/signin/sso/callback?code=x&state=" + state.Query().Get("state"))
-	a.reads(http.StatusUnauthorized, told)
+	a.reads(http.StatusUnauthorized, expired)
 	q := state.Query()
 	if q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" || q.Get("code_challenge") == "" {
 		t.Errorf("the browser is sent away with %v", q)
@@ -376,7 +376,7 @@ func TestStepUpByProvider(t *testing.T) {
 	a.reads(http.StatusForbidden, "At the identity provider you are not ada.")
 	w.clock.pass(time.Hour)
 	if a := w.post("/link", token); a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/step-up") {
-		t.Fatalf("somebody else's proof counts: %d to %s", a.status, a.header.Get("Location"))
+		t.Fatalf("another user's proof counts: %d to %s", a.status, a.header.Get("Location"))
 	}
 	w.clock.t = time.Now()
 	if _, at := w.by(s, "/step-up/sso?next="+url.QueryEscape(path), "ada"); at.Path != "/link" {

@@ -26,7 +26,7 @@ func TestSignIn(t *testing.T) {
 	a = s.post("/signin", url.Values{"user": {"ada"}, "password": {"wrong"}, "next": {next}, "tenant": {"default"}})
 	a.reads(http.StatusUnauthorized)
 	if got := a.at("err-password"); got != "User and password do not fit together." {
-		t.Errorf("beside the password stands %q", got)
+		t.Errorf("error of the password: %q", got)
 	}
 	if f := a.fields(); f.Get("user") != "ada" || f.Get("next") != next || f.Get("password") != "" {
 		t.Errorf("after a refusal the form holds %v", f)
@@ -76,7 +76,7 @@ func TestSecureCookies(t *testing.T) {
 		t.Errorf("over TLS the cookie is %q", cookie)
 	}
 	if a.header.Get("Strict-Transport-Security") == "" {
-		t.Error("browsers are not told to stay with TLS")
+		t.Error("HSTS is missing")
 	}
 }
 
@@ -115,7 +115,7 @@ func TestAttempts(t *testing.T) {
 	c := newClock()
 	a := identity.NewAttempts(c.now)
 	mine := identity.AttemptKey{Address: "10.0.0.1", User: "t/eve"}
-	t.Run("one address may not try many users for ever", func(t *testing.T) {
+	t.Run("one address can't try many users forever", func(t *testing.T) {
 		tried := 0
 		for i := range 200 {
 			if a.Begin(identity.AttemptKey{Address: mine.Address, User: string(rune('a'+i%26)) + strings.Repeat("x", i/26)}, false) == 0 {

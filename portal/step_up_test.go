@@ -28,7 +28,7 @@ func (c risky) next() string {
 }
 
 // What makes, shows or replaces something that opens doors, and what cannot be undone, leads to a proof, and then back to its page, or to what was
-// submitted; done again, it is done. All else goes on without.
+// submitted; done again, it is done. All other requests need none.
 func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 	w := newTown(t).enter("root")
 	admin := w.as("root")

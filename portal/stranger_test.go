@@ -8,7 +8,7 @@ import (
 	"muster/app"
 )
 
-// TestStrangersAreNotToldTheVersion looks at all that whoever is not signed in can get, headers too.
+// TestStrangersAreNotToldTheVersion checks all answers, with headers, that are open to visitors who aren't signed in.
 func TestStrangersAreNotToldTheVersion(t *testing.T) {
 	const commit = "v1.2.3-0.20260102030405-0123456789ab"
 	w := newTown(t, func(c *Config) { c.Version = commit })

@@ -11,7 +11,7 @@ import (
 	"muster/portal/quota"
 )
 
-// foresee gives a treasurer a forecast of the month, and a budget.
+// foresee adds a forecast and a budget to a treasurer.
 func (f *treasurer) foresee(perHour, budget float64) {
 	now := f.now()
 	u := usage.LookAhead([]usage.Commitment{{PerHour: perHour, Until: now.AddDate(0, 0, 9)}, {PerHour: perHour / 2}}, now, app.MonthOf(now).End)
@@ -63,7 +63,7 @@ func TestUsageRefusesBesideTheField(t *testing.T) {
 	s.get("/usage?range=century").reads(http.StatusUnprocessableEntity, "Unknown period.")
 }
 
-// With very many clusters the page stands before anything was added up; a script fetches the sums, and a link leads to all of it.
+// With very many clusters the page comes before its sums, which a script or a link loads.
 func TestUsageOfManyClustersComesLater(t *testing.T) {
 	s, f := treasury(t, "root")
 	f.many = quota.SumUsage + 1
