@@ -13,7 +13,7 @@ import (
 	"muster/app/webhook"
 )
 
-// chatted is a Muster with workspaces in memory.
+// chatted is a fake Muster with workspaces in memory.
 type chatted struct {
 	*hooked
 	house chat.ChatHouse
@@ -71,7 +71,7 @@ func (f *chatted) SetApprovals(_ context.Context, a app.Actor, p chat.ChatApprov
 	return f.note("approvals "+p.Team+" "+p.Channel, a, nil)
 }
 
-// consent is a Slack that installs.
+// consent is a fake Slack for installation.
 type consent struct{}
 
 func (consent) Installs() bool { return true }
@@ -138,7 +138,7 @@ func TestSlackPage(t *testing.T) {
 			t.Errorf("%q was not asked for: %s", want, all)
 		}
 	}
-	// What is wrong is said beside the form, with what was typed.
+	// An error is shown beside the form, which keeps its input.
 	a = s.post("/admin/slack/channels", url.Values{"team": {"T1"}, "channel": {"general"}, "tenant": {"blue"}})
 	a.reads(http.StatusUnprocessableEntity, "That is not the id of a channel.")
 	if !strings.Contains(a.body, `value="general"`) {
@@ -157,6 +157,6 @@ func TestSlackPageIsForAdmins(t *testing.T) {
 		}
 	}
 	if len(f.asked) > 0 {
-		t.Errorf("it was done all the same: %v", f.asked)
+		t.Errorf("the change was made: %v", f.asked)
 	}
 }

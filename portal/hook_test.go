@@ -14,7 +14,7 @@ import (
 	"muster/app/webhook"
 )
 
-// hooked is a Muster with hooks and notices in memory.
+// hooked is a fake Muster with hooks and notifications in memory.
 type hooked struct {
 	*fake
 	hooks   []webhook.Hook
@@ -85,7 +85,7 @@ func (f *hooked) TestHook(_ context.Context, a app.Actor, name string) (webhook.
 	return d, f.admin(a)
 }
 
-// arrives lets the newest delivery to a hook be made.
+// arrives completes the newest delivery to a hook.
 func (f *hooked) arrives(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,7 +133,7 @@ func (f *hooked) Notices(_ context.Context, a app.Actor, before int64, limit int
 	return list, nil
 }
 
-// hooksAt signs someone in to a portal with two hooks: one that works and one that was stopped.
+// hooksAt signs a user in to a portal with two hooks: a working and a disabled one.
 func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 	t.Helper()
 	var f *hooked
@@ -198,14 +198,14 @@ func TestHookPages(t *testing.T) {
 	s.get("/admin/hooks/chat").reads(http.StatusOK, "This is a test test waiting")
 	parts, err := s.p.webhook.HookLive(t.Context(), root, &url.URL{Path: "/admin/hooks/chat"})
 	if err != nil || len(parts) != 1 || parts[0].ID != "list" {
-		t.Fatalf("the page moves as %+v, %v", parts, err)
+		t.Fatalf("live parts: %+v, %v", parts, err)
 	}
 	if html, err := rendered(t.Context(), parts[0].HTML); err != nil || !strings.Contains(html, "This is a test") {
 		t.Errorf("the part is %.200s, %v", html, err)
 	}
 	for _, at := range []*url.URL{{Path: "/admin/hooks/none"}, {Path: "/admin/hooks/chat", RawQuery: "before=x"}} {
 		if _, err := s.p.webhook.HookLive(t.Context(), root, at); app.CodeOf(err) != app.ENotFound {
-			t.Errorf("%s moves: %v", at, err)
+			t.Errorf("%s is live: %v", at, err)
 		}
 	}
 	for path, want := range map[string]webhook.HookState{"off": webhook.HookOff, "on": webhook.HookActive} {
@@ -264,7 +264,7 @@ func TestNoticePage(t *testing.T) {
 	a = s.get("/notices")
 	a.reads(http.StatusOK, "Budget nearly used 90 % of it", "Older notifications", "Manage webhooks")
 	if strings.Contains(a.body, "evil") || a.header.Get("Content-Security-Policy") == "" {
-		t.Error("a notice leads away")
+		t.Error("a notification links to another site")
 	}
 	s.get("/notices?before=11").reads(http.StatusOK, "Newest")
 }

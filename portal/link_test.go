@@ -50,7 +50,7 @@ func TestLink(t *testing.T) {
 		w.get(path).reads(http.StatusOK, "Link this identity?", "Slack user U123 of workspace Acme", "your account ada in default", "Link identity", "expires in 10 min")
 	}
 	if w.who("U123") != "" {
-		t.Fatal("looking at a link has used it")
+		t.Fatal("opening a link used it")
 	}
 	w.post("/link", token, "Sec-Fetch-Site", "cross-site").reads(http.StatusForbidden, "This request was sent by another site")
 	if a := w.post("/link", token); a.header.Get("Location") != "/account#identities" {
@@ -69,7 +69,7 @@ func TestLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	if who := w.who("U123"); who != "" {
-		t.Errorf("who is disabled is %q in a chat", who)
+		t.Errorf("a disabled user is %q in a chat", who)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestLinksThatDoNotWork(t *testing.T) {
 	w.get(late).reads(http.StatusConflict, "This link is too old: it could be used for 10 minutes.")
 	w.post("/link", lateToken).reads(http.StatusConflict, "This link is too old")
 	if w.who("U2") != "" || w.who("U1") != "" {
-		t.Error("a link that does not work has linked")
+		t.Error("an invalid link worked")
 	}
 }
 
@@ -124,7 +124,7 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 	}
 	zoe.post("/link", token)
 	if ada.who("U1") != "acme/zoe" {
-		t.Errorf("a free identity went to %q", ada.who("U1"))
+		t.Errorf("an unlinked identity went to %q", ada.who("U1"))
 	}
 }
 
@@ -137,12 +137,12 @@ func TestIdentitiesDoNotOutliveAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.in() || w.who("U9") != "" {
-		t.Fatal("an account that is gone has a sign-in or an identity")
+		t.Fatal("a deleted account has a session or an identity")
 	}
 	w.clock.pass(time.Minute)
 	w.user(t, app.DefaultTenant, "eve", app.RoleAdmin, w.clock.now())
 	if w.in() || w.who("U9") != "" {
-		t.Error("a new account of an old name has inherited a sign-in or an identity")
+		t.Error("a new account inherited a session or an identity from its namesake")
 	}
 }
 

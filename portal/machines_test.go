@@ -13,7 +13,7 @@ import (
 	"muster/app/fleet"
 )
 
-// accounting is a Muster that also accounts for machines. It has one orphan that is due and one that no one knows.
+// accounting is a fake Muster with receipts, an orphaned machine due for deletion and an unknown one.
 type accounting struct {
 	*fake
 	decided map[string]fleet.OrphanDecision
@@ -66,7 +66,7 @@ func (f *accounting) SetOrphanMode(_ context.Context, _ app.Actor, m fleet.Orpha
 	return nil
 }
 
-// accounts signs someone in to a portal that accounts for machines.
+// accounts signs a user in to a portal with accounting.
 func accounts(t *testing.T, user string) (*testSite, *accounting) {
 	t.Helper()
 	var f *accounting
@@ -82,20 +82,20 @@ func TestReceiptPage(t *testing.T) {
 	s, _ := accounts(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	if a := s.get("/clusters/" + id + "/history"); !strings.Contains(a.body, `href="/clusters/`+id+`/receipt"`) {
-		t.Error("the cluster's history does not lead to its receipt")
+		t.Error("the cluster's history doesn't link to its receipt")
 	}
 	s.get("/clusters/"+id+"/receipt").reads(http.StatusOK, "Receipt for lake", "1 of 2 machines in use.", "Machines 2 Remaining 1 Total lifetime 2 h Total cost 0.50",
 		"The price of 1 machine is unknown", "m-1 machine n1", "1 h 0.50 0.50", "<m-2> machine b n2", "Created Deleted Lifetime")
 	s.get("/clusters/nothing/receipt").reads(http.StatusNotFound)
 	for _, a := range []string{"/orphans", "/clusters"} {
 		if strings.Contains(s.get(a).body, `href="/orphans"`) {
-			t.Error("a user is led to the orphans")
+			t.Error("a user sees a link to orphaned machines")
 		}
 	}
 	s.get("/orphans").reads(http.StatusForbidden, "Only admins")
 }
 
-// The page of a receipt follows the proof that nothing is left.
+// A receipt's page shows the proof that nothing is left, live.
 func TestAReceiptIsLive(t *testing.T) {
 	s, f := accounts(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
@@ -118,7 +118,7 @@ func TestAReceiptIsLive(t *testing.T) {
 	s.get(at).reads(http.StatusOK, "Proof pending: Account sandbox cannot be listed from here: no route to host. Last checked ", "will be checked again by")
 	to(fleet.Proof{CheckedAt: now, At: now, How: "None listed."})
 	if e := r.until("change", "None listed."); strings.Contains(e.data, "pending") {
-		t.Errorf("once it is proven the page is sent %s", e.data)
+		t.Errorf("after the proof, the page receives %s", e.data)
 	}
 }
 

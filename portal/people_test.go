@@ -14,7 +14,7 @@ import (
 	"muster/app/identity"
 )
 
-// crowd is a Muster with people, groups, tokens and tenants. It keeps what it was asked for, and refuses what a name says.
+// crowd is a fake Muster with users, groups, tokens and tenants. It records calls, and fails for some names.
 type crowd struct {
 	*fake
 	users   []identity.UserView
@@ -46,7 +46,7 @@ func people(t *testing.T) (*testSite, *crowd) {
 	return s, c
 }
 
-// only keeps away those who may not, as the use cases do.
+// only refuses actors without permission, as the use cases do.
 func (c *crowd) only(a app.Actor, useCase, what string) error {
 	if !a.May(useCase) {
 		return app.Errorf(app.EForbidden, "Your role does not allow that.")
@@ -197,13 +197,13 @@ func TestUserPages(t *testing.T) {
 	home := s.get("/admin").body
 	for _, path := range []string{"/admin/users", "/admin/groups", "/admin/tokens", "/admin/tenants"} {
 		if !strings.Contains(home, `href="`+path+`"`) {
-			t.Errorf("a superadmin is not led to %s", path)
+			t.Errorf("a superadmin has no link to %s", path)
 		}
 	}
 	a := s.get("/admin/users")
 	a.reads(http.StatusOK, "ada Ada <Lovelace> user data eng active 2 h ago", "bob approver no groups disabled", "ci robot", "Next page")
 	if !strings.Contains(a.body, `href="/admin/users?after=root"`) {
-		t.Error("nothing leads to the next page")
+		t.Error("no link to the next page")
 	}
 	if a := s.get("/admin/users?q=ci"); strings.Contains(a.text(), "Lovelace") || !strings.Contains(a.body, `value="ci"`) {
 		t.Errorf("a search finds %s", a.text())
@@ -213,7 +213,7 @@ func TestUserPages(t *testing.T) {
 	a = s.get("/admin/users/ada")
 	a.reads(http.StatusOK, "3 API tokens", "2 clusters: web and db", "From an identity provider: eng.", "New owner of the clusters")
 	if strings.Contains(a.body, ">robot:") {
-		t.Error("a person may become a robot")
+		t.Error("a user can become a robot")
 	}
 	s.get("/admin/users/unknown").reads(http.StatusNotFound, "There is no user")
 	if a := s.post("/admin/users/ada", url.Values{"role": {"approver"}, "group": {"data"}, "full_name": {" Ada "}}); a.status != http.StatusSeeOther {
@@ -258,7 +258,7 @@ func TestGroupAndTokenPages(t *testing.T) {
 	a := s.get("/admin/groups")
 	a.reads(http.StatusOK, "data 2 members <The data team> ada bob", "eng 1 member bob Managed by an identity provider")
 	if !strings.Contains(a.body, ">ada</textarea>") {
-		t.Error("the form has others than those put into it here")
+		t.Error("the form has members from elsewhere")
 	}
 	if a := s.post("/admin/groups", url.Values{"name": {"data"}, "about": {"x"}, "members": {"ada, bob\ncleo"}}); a.status != http.StatusSeeOther || last() != "root in default: group data x ada,bob,cleo" {
 		t.Errorf("saved: %d %s", a.status, last())
@@ -296,7 +296,7 @@ func TestTenantPagesAndSwitch(t *testing.T) {
 	s.post("/admin/tenants", url.Values{"name": {"blue"}, "slots": {"many"}}).reads(http.StatusUnprocessableEntity, "Worker slots must be a whole number.")
 	s.post("/admin/tenants/delete", url.Values{"name": {"blue"}, "sure": {"yes"}}).reads(http.StatusConflict, "It has 2 clusters (web, db).")
 
-	// Switched, every page is of the other tenant, until it is switched back.
+	// After the switch, every page shows the other tenant, until it is switched back.
 	if a := s.post("/tenant", url.Values{"tenant": {"blue"}}); a.status != http.StatusSeeOther {
 		t.Fatalf("switched: %d", a.status)
 	}
@@ -309,11 +309,11 @@ func TestTenantPagesAndSwitch(t *testing.T) {
 	s.post("/tenant", url.Values{"tenant": {app.DefaultTenant}})
 	s.get("/admin/users").reads(http.StatusOK, "Members of default")
 
-	// Others see no switch, and cannot.
+	// Others see no switch, and can't use it.
 	s, c = people(t)
 	s.signIn("ada")
 	if a := s.get("/clusters"); strings.Contains(a.body, `action="/tenant"`) {
-		t.Error("a user is shown the switch")
+		t.Error("a user sees the switch")
 	}
 	s.post("/tenant", url.Values{"tenant": {"blue"}}).reads(http.StatusForbidden, "Your role does not allow that.")
 	for _, path := range []string{"/admin/users", "/admin/groups", "/admin/tenants"} {
@@ -333,13 +333,13 @@ func TestTenantHeader(t *testing.T) {
 	if a := get("ada", "blue"); a.status != http.StatusForbidden {
 		t.Errorf("a user acts in blue: %d %s", a.status, a.body)
 	}
-	// The fake's tokens are all of users, so their own tenant is the only one.
+	// The fake's tokens all belong to users, who have only their own tenant.
 	if a := s.do(s.request(http.MethodGet, "/api/v1/tokens", "", "Authorization", "Bearer token-of-ada", "Muster-Tenant", app.DefaultTenant)); a.status != http.StatusOK {
 		t.Errorf("a user names its own tenant: %d %s", a.status, a.body)
 	}
 }
 
-// revocable is a Muster whose tokens can be revoked all at once.
+// revocable is a fake Muster whose tokens can all be revoked at once.
 type revocable struct {
 	*fake
 	gone atomic.Bool
@@ -361,12 +361,12 @@ func TestAnEventStreamEndsWithItsToken(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	r := s.follow("/api/v1/clusters/"+id+"/events", "Authorization", "Bearer token-of-ada")
 	if _, ok := r.next(); !ok {
-		t.Fatal("the stream does not begin")
+		t.Fatal("the stream doesn't start")
 	}
 	m.gone.Store(true)
 	s.f.advance(id, 1)
 	if e, ok := r.next(); ok {
-		t.Errorf("after its token was revoked a stream tells %+v", e)
+		t.Errorf("after its token was revoked, a stream sends %+v", e)
 	}
 	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 0 })
 }

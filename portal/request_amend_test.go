@@ -46,7 +46,7 @@ func (o *office) stands(user, name string, size int) cluster.ClusterView {
 	return v
 }
 
-// Who approves sees what happens to the cluster, and what was shown is what runs.
+// Approvers see the changes to the cluster, and exactly these run.
 func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 	o := newOffice(t)
 	v := o.stands("ada", "shop", 1)

@@ -20,8 +20,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestRequestsInABrowser looks at the pages of requests and policies on a wide screen and on a phone, by day and by night: nothing
-// is wider than the screen, and one can decide without a script.
+// TestRequestsInABrowser opens the pages of requests and policies on wide and narrow screens, light and dark: nothing is wider than the
+// screen, and decisions work without a script.
 func TestRequestsInABrowser(t *testing.T) {
 	o := newOffice(t)
 	rules := append([]apppolicy.Policy{{Name: "emergency-and-a-rather-long-name", Order: 40, Enabled: true, When: `nodes > 4 && provider == "cloud" && !(groups.exists(g, g.startsWith("operations-and-more"))) && cost_per_hour > 1`,

@@ -37,7 +37,7 @@ func (fastKeys) NewKey(string) ([]byte, string, error) {
 	return []byte("private"), "ssh-ed25519 AAAA test", nil
 }
 
-// office is a portal on the real use cases, with solver, planner, policies and a store on disk.
+// office is a portal with the real use cases, solver, planner, policies and a store on disk.
 type office struct {
 	*testing.T
 	app     *appall.Services
@@ -73,7 +73,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// at returns the portal as a user sees it, signed in.
+// at returns a browser with a signed-in user.
 func (o *office) at(user string) *testSite {
 	o.Helper()
 	if s := o.sites[user]; s != nil {
@@ -85,7 +85,7 @@ func (o *office) at(user string) *testSite {
 	return s
 }
 
-// actor returns who a user is for the use cases.
+// actor returns a user as an actor.
 func (o *office) actor(user string) app.Actor {
 	o.Helper()
 	u, err := o.store.User(o.Context(), app.DefaultTenant, user)
@@ -97,7 +97,7 @@ func (o *office) actor(user string) app.Actor {
 	return a
 }
 
-// api makes a call with a token of a user.
+// api calls the API with a user's token.
 func (o *office) api(user, method, path string, in, out any) (int, http.Header) {
 	o.Helper()
 	token, err := o.app.Identity.Tokens.IssueToken(o.Context(), app.DefaultTenant, user, "test")
@@ -134,7 +134,7 @@ var officeRules = []apppolicy.Policy{
 	{Name: "eyes", Order: 30, Enabled: true, When: `nodes > 3`, Effect: apppolicy.PolicyApprove, Reason: "More than 3 are many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}},
 }
 
-// The same request comes to the same by every face: the use case itself, the REST API, and the page.
+// A request has the same result from every face: use case, REST API and page.
 func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 	const day = 24 * time.Hour
 	type outcome struct {
@@ -218,7 +218,7 @@ func TestThePageSaysBeforehandWhatPoliciesWouldSay(t *testing.T) {
 	a := ask("11")
 	a.reads(200, "A policy would refuse this", "At most 10 nodes; you asked for 11.")
 	if !strings.Contains(a.body, "disabled") {
-		t.Error("it can be asked for nevertheless")
+		t.Error("it can still be requested")
 	}
 	ask("4").reads(200, "It needs approval", "1 with the role approver", "More than 3 are many.", "The lease becomes 4 h instead of no end", "Ask for approval")
 	ask("1").lacks("It needs approval", "policy")
@@ -242,11 +242,11 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	a.lacks("Your decision", "Emergency override")
 	bob.get("/requests").reads(200, "1 request is waiting for you", "web")
 	if n := bob.get("/clusters").text(); !strings.Contains(n, "Requests 1") {
-		t.Errorf("the menu does not say that one waits: %.200s", n)
+		t.Errorf("the menu doesn't count the waiting request: %.200s", n)
 	}
 	o.at("vic").get(page).reads(404, "There is no request 1.")
 
-	// A mistake is said beside the form, and what was typed stays.
+	// An error is shown beside the form, which keeps its input.
 	form := bob.get(page)
 	hash := form.fields().Get("plan_hash")
 	if len(hash) != 64 {
@@ -257,7 +257,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	bob.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {"0123"}}).reads(409, "The plan is not the one that was shown")
 	ada.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}}).reads(403, "Nobody approves what he asked for himself")
 
-	// Conditions, taken by who asked.
+	// Conditions, accepted by the requester.
 	if a := bob.post(page+"/review", url.Values{"act": {"conditions"}, "plan_hash": {hash}, "reason": {"less will do"}, "size": {"2"}, "lease": {"90m"}}); a.status != http.StatusSeeOther {
 		t.Fatalf("offer: got %d: %s", a.status, a.text())
 	}
@@ -367,7 +367,7 @@ func TestARequestsPageIsLive(t *testing.T) {
 	}
 	e := r.until("change", "fine by bob")
 	if !strings.Contains(e.data, "View cluster") || !strings.Contains(e.data, "request-ways") {
-		t.Errorf("after the approval the page is sent %.2000s", e.data)
+		t.Errorf("after the approval, the page receives %.2000s", e.data)
 	}
 	for path, want := range map[string]int{"/requests/999": http.StatusNotFound, "/requests/x": http.StatusNotFound, at + "/review": http.StatusNotFound} {
 		if a := s.get("/live?page="+url.QueryEscape(path), "Accept", "text/event-stream"); a.status != want {

@@ -27,14 +27,14 @@ func (w *town) addApp() (secret string, a seen) {
 	a.reads(http.StatusOK, "Set up authenticator app")
 	secret = strings.ReplaceAll(a.at("secret"), " ", "")
 	if !strings.Contains(a.body, "<svg class=\"qr\"") {
-		w.t.Error("there is no QR code")
+		w.t.Error("no QR code")
 	}
 	a = w.post("/account/second-factor/app", url.Values{"code": {apptest.Code(secret, w.clock.now())}})
 	a.reads(http.StatusOK, "Recovery codes", "won't see them again")
 	return secret, a
 }
 
-// begin enters the password of a user who has a second factor.
+// begin enters the password of a user with a second factor.
 func (w *town) begin(user, next string) {
 	w.t.Helper()
 	a := w.post("/signin", url.Values{"user": {user}, "password": {horse}, "next": {next}})
@@ -121,7 +121,7 @@ func TestCodesAreLimitedAsPasswordsAre(t *testing.T) {
 	}
 }
 
-// The token of a browser's session changes with the password and with the second factor, so that neither can be planted.
+// The session's token changes after the password and after the second factor, against session fixation.
 func TestPendingSignInsAreOfOneBrowser(t *testing.T) {
 	w := newTown(t).enter("ada")
 	secret, _ := w.withApp()
@@ -144,7 +144,7 @@ func TestPendingSignInsAreOfOneBrowser(t *testing.T) {
 		t.Error("the token is the same after the second factor")
 	}
 	if a := b.get(identitypage.PendingPath); a.header.Get("Location") != "/signin" {
-		t.Errorf("something is still pending: %d", a.status)
+		t.Errorf("a sign-in is still pending: %d", a.status)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 	w.another().enter("ada")
 }
 
-// A tenant that requires a second factor leads people to it, and to nothing else.
+// In a tenant that requires a second factor, people can only add one.
 func TestARequiredSecondFactorComesFirst(t *testing.T) {
 	w := newTown(t).enter("ada")
 	r := w.another().enter("root")

@@ -27,7 +27,7 @@ import (
 
 const horse = "correct horse battery"
 
-// town is a site over the real use cases and a database, with people in it.
+// town is a site with real use cases, a database and users.
 type town struct {
 	*testSite
 	app   *appall.Services
@@ -57,7 +57,7 @@ func (w *town) user(t *testing.T, tenant, name string, role app.Role, at time.Ti
 
 var hashed = identity.HashPassword(horse)
 
-// another is another browser at the same portal.
+// another returns another browser at the same portal.
 func (w *town) another() *town {
 	w.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -69,7 +69,7 @@ func (w *town) another() *town {
 	return &town{testSite: &s, app: w.app}
 }
 
-// enter signs a user in, of the first tenant unless another is named.
+// enter signs in a user, by default of the first tenant.
 func (w *town) enter(user string, tenant ...string) *town {
 	w.t.Helper()
 	a := w.post("/signin", url.Values{"user": {user}, "password": {horse}, "tenant": tenant})
@@ -93,7 +93,7 @@ func (w *town) in() bool {
 	}
 }
 
-// as is the actor that a user is by itself, for use cases that tests call.
+// as returns a user as an actor, for use cases.
 func (w *town) as(user string) app.Actor {
 	w.t.Helper()
 	u, err := w.store.User(context.Background(), app.DefaultTenant, user)
@@ -103,7 +103,7 @@ func (w *town) as(user string) app.Actor {
 	return u.Actor()
 }
 
-// ends returns the numbers in the buttons that end a sign-in.
+// ends returns the session IDs of the buttons that end one.
 func (a seen) ends() []string {
 	var ids []string
 	for d := range a.tree().Descendants() {
@@ -147,7 +147,7 @@ func TestSignInsAreSeenAndEnded(t *testing.T) {
 	here.post("/account/sign-ins/end-all", nil)
 	here.get("/account").reads(http.StatusOK, "Signed out of 2 other sessions.")
 	if phone.in() || laptop.in() || !here.in() {
-		t.Error("others are signed in, or this one is not")
+		t.Error("others are signed in, or this one isn't")
 	}
 }
 
@@ -206,7 +206,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.in() {
-		t.Error("who is disabled is signed in")
+		t.Error("a disabled user is signed in")
 	}
 	w.get("/signin").reads(http.StatusOK, "This account is disabled.")
 	on := false
@@ -214,7 +214,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.enter("ada")
-	// A password that someone else sets ends all sign-ins, and must be changed first of all.
+	// A reset password ends all sessions, and must be changed first.
 	secret, err := w.app.Identity.Users.ResetUserPassword(t.Context(), w.as("root"), "ada")
 	if err != nil || w.in() {
 		t.Fatalf("after a reset the sign-in counts: %v", err)
@@ -278,7 +278,7 @@ func TestPasswordIsChanged(t *testing.T) {
 	if a := other.post("/signin", url.Values{"user": {"ada"}, "password": {horse}}); a.status != http.StatusUnauthorized {
 		t.Errorf("the old password is answered %d", a.status)
 	}
-	// Guessing the old one is limited as the sign-in is.
+	// Guessing the old password is limited like sign-in.
 	for range identitypage.AttemptsPerUser {
 		change("wrong horse", "other words of mine", "other words of mine")
 	}
@@ -315,7 +315,7 @@ func TestSignOutEnds(t *testing.T) {
 	thief := w.another()
 	thief.http.Jar.SetCookies(here, stolen)
 	if !thief.in() {
-		t.Fatal("a copied cookie does not work, so the test shows nothing")
+		t.Fatal("a copied cookie doesn't work, so the test checks nothing")
 	}
 	if a := w.post("/signout", nil); a.header.Get("Location") != "/signin" {
 		t.Errorf("the sign-out leads to %q", a.header.Get("Location"))
@@ -330,7 +330,7 @@ func TestSignOutEnds(t *testing.T) {
 	}
 }
 
-// TestStreamsEndWithTheSignIn checks that a page that is kept up to date is not, once its sign-in was ended.
+// TestStreamsEndWithTheSignIn checks that live pages stop updating when their session ends.
 func TestStreamsEndWithTheSignIn(t *testing.T) {
 	w := newTown(t).enter("ada")
 	w.p.live.attend = time.Millisecond
@@ -354,7 +354,7 @@ func TestStreamsEndWithTheSignIn(t *testing.T) {
 	case <-time.After(20 * time.Millisecond): // many looks
 	}
 	if now, _ := w.app.Identity.Sessions.Sessions(t.Context(), w.as("abe"), "ada"); len(now) != 1 || !now[0].SeenAt.Equal(own[0].SeenAt) {
-		t.Errorf("looking counts as use: %+v", now)
+		t.Errorf("an open page counts as use: %+v", now)
 	}
 	if err := w.app.Identity.Sessions.RevokeSession(t.Context(), w.as("abe"), "ada", own[0].ID); err != nil {
 		t.Fatal(err)
@@ -393,7 +393,7 @@ func TestAdminsPageOfSignIns(t *testing.T) {
 	clean(t, "sign-ins of ada", a)
 	abe.post("/admin/users/ada/identities", url.Values{"kind": {"slack"}, "external": {"U1"}})
 	if who := w.who("U1"); who != "" {
-		t.Errorf("the identity is that of %s yet", who)
+		t.Errorf("the identity is still linked to %s", who)
 	}
 	if a := abe.post("/admin/users/ada/sign-ins", url.Values{"id": a.ends()}); a.header.Get("Location") != "/admin/users/ada/sign-ins" || w.in() {
 		t.Errorf("the end answers %d to %s", a.status, a.header.Get("Location"))
@@ -474,7 +474,7 @@ func TestAccountPagesAreClean(t *testing.T) {
 	}
 }
 
-// clean checks what the content security policy and assistive technology need of a page.
+// clean checks the requirements of the content security policy and of assistive technology.
 func clean(t *testing.T, name string, a seen) {
 	t.Helper()
 	if a.status != http.StatusOK {

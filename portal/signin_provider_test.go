@@ -24,8 +24,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// sso is a real OpenID provider on loopback, made of the parts of a certified one, with people whose groups tests change. It
-// has no sessions of its own: who comes is asked for name and password each time.
+// sso is a real OpenID provider on loopback, built from a certified one, with people whose groups tests change. It has no sessions: it
+// asks for name and password each time.
 type sso struct {
 	*storage.Storage
 	srv    *httptest.Server
@@ -35,7 +35,7 @@ type sso struct {
 	back   []string // where browsers may be sent
 }
 
-// soClient is a client that knows where people go once they have signed out.
+// soClient is a client with an address for after sign-out.
 type soClient struct {
 	*storage.Client
 	home []string
@@ -116,7 +116,7 @@ func (s *sso) set(subject string, groups ...string) {
 	s.groups[subject] = groups
 }
 
-// newSSOTown is a town whose people come by an identity provider too.
+// newSSOTown returns a town with an identity provider.
 func newSSOTown(t *testing.T, change ...func(*oidc.Config)) (*town, *sso) {
 	t.Helper()
 	s := newSSO(t)
@@ -149,7 +149,7 @@ func newSSOTown(t *testing.T, change ...func(*oidc.Config)) (*town, *sso) {
 	return w, s
 }
 
-// travel goes to a path and wherever that leads, as a browser does.
+// travel opens a path and follows redirects, as a browser does.
 func (w *town) travel(path string) (seen, *url.URL) {
 	w.t.Helper()
 	return w.walk(w.request("GET", path, ""))
@@ -177,7 +177,7 @@ func (w watcher) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(r)
 }
 
-// by signs someone in at the provider, beginning at a path of the portal, and returns where that ends.
+// by signs a person in at the provider, starting at a path of the portal, and returns the final page.
 func (w *town) by(s *sso, path, user string) (seen, *url.URL) {
 	w.t.Helper()
 	a, at := w.travel(path)
@@ -210,7 +210,7 @@ func TestSignInByProvider(t *testing.T) {
 		t.Errorf("a password opens an account without one: %d", a.status)
 	}
 
-	// Claims change at the next sign-in, for the other one too.
+	// Changed claims apply at the next sign-in, and to the other tenant.
 	phone := w.another()
 	s.set("id-ada", "devs")
 	a, at = phone.by(s, "/signin/sso", "ada")
@@ -230,12 +230,12 @@ func TestSignInByProvider(t *testing.T) {
 		t.Errorf("a choice counts twice: %d to %s", a.status, a.header.Get("Location"))
 	}
 
-	// Who has lost all groups is out everywhere, as soon as that is heard.
+	// A person without groups is signed out everywhere at the next sign-in.
 	s.set("id-ada", "choir")
 	a, _ = w.another().by(s, "/signin/sso", "ada")
 	a.reads(http.StatusForbidden, "Acme SSO knows you, but none of your groups there opens a tenant here.")
 	if w.in() || phone.in() {
-		t.Error("who was dismissed is signed in elsewhere")
+		t.Error("a person without groups is still signed in elsewhere")
 	}
 	s.set("id-ada", "ghosts")
 	a, _ = w.another().by(s, "/signin/sso", "ada")
@@ -281,7 +281,7 @@ func TestProviderAnswersCountOnceAndHere(t *testing.T) {
 	a, _ = w.travel(answer.RequestURI())
 	a.reads(http.StatusUnauthorized, expired)
 
-	// Someone else's answer does not sign in the one who is led to it.
+	// Another person's answer doesn't sign in a victim who opens it.
 	victim := w.another()
 	victim.travel("/signin/sso")
 	a, _ = victim.travel(answer.RequestURI())
@@ -333,7 +333,7 @@ func TestProviderRefuses(t *testing.T) {
 		}
 	}
 	if w.in() {
-		t.Error("a refusal lets in")
+		t.Error("a refusal signs in")
 	}
 }
 
@@ -365,12 +365,12 @@ func TestStepUpByProvider(t *testing.T) {
 	token := url.Values{"token": {strings.TrimPrefix(path, "/link?token=")}}
 	a := w.post("/link", token, "Referer", w.srv.URL+path)
 	if want := "/step-up?next=" + url.QueryEscape(path); a.header.Get("Location") != want {
-		t.Fatalf("what is risky leads to %q, not %q", a.header.Get("Location"), want)
+		t.Fatalf("a risky change redirects to %q, want %q", a.header.Get("Location"), want)
 	}
 	w.get(a.header.Get("Location")).reads(http.StatusOK, "Confirm it's you", "Re-authenticate with Acme SSO")
 	w.post("/step-up", url.Values{"password": {"lovelace"}, "next": {"/"}}).reads(http.StatusConflict, "This account has no password here.")
 
-	// Another person at the provider is not enough.
+	// Another person at the provider isn't enough.
 	w.clock.t = time.Now()
 	a, _ = w.by(s, "/step-up/sso?next="+url.QueryEscape(path), "eve")
 	a.reads(http.StatusForbidden, "At the identity provider you are not ada.")

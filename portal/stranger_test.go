@@ -18,11 +18,11 @@ func TestStrangersAreNotToldTheVersion(t *testing.T) {
 		}
 		a := w.get(strings.NewReplacer("{", "", "}", "").Replace(r.Pattern))
 		if strings.Contains(a.body, commit) {
-			t.Errorf("%s tells strangers the version", r.Pattern)
+			t.Errorf("%s shows strangers the version", r.Pattern)
 		}
 		for name, values := range a.header {
 			if strings.Contains(strings.Join(values, " "), commit) {
-				t.Errorf("%s tells strangers the version in the header %s", r.Pattern, name)
+				t.Errorf("%s shows strangers the version in the header %s", r.Pattern, name)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestBrowserUsage looks at a month with a forecast that stays within the budget, and at one that does not.
+// TestBrowserUsage opens a month with a forecast within the budget, and one over it.
 func TestBrowserUsage(t *testing.T) {
 	now := time.Date(2030, 5, 17, 14, 0, 0, 0, time.UTC)
 	f := &treasurer{fake: newFake(time.Now)}

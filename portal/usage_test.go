@@ -43,7 +43,7 @@ func TestUsageForecast(t *testing.T) {
 	if last := f.asked[len(f.asked)-1]; !last.From.Equal(time.Date(2030, 4, 25, 0, 0, 0, 0, time.UTC)) || !last.To.IsZero() {
 		t.Errorf("the last seven days are %+v", last)
 	}
-	// A user who looks at the sums of the tenant gets no forecast of only the own clusters.
+	// A user who sees the tenant's sums gets no forecast, which would cover only their own clusters.
 	f.usage.User = "ada"
 	s.get("/usage").lacks("Forecast")
 }
@@ -73,13 +73,13 @@ func TestUsageOfManyClustersComesLater(t *testing.T) {
 	a.lacks("Node hours", "Cost so far")
 	n := a.find("usage-sums")
 	if n == nil || len(f.asked) != 0 {
-		t.Fatalf("nothing is to be filled in, or it was added up: %v", f.asked)
+		t.Fatalf("no part loads later, or the sums were already computed: %v", f.asked)
 	}
 	where := attr(n, "data-fill")
 	part := s.get(where, "Muster-Part", "cost")
 	part.reads(http.StatusOK, "Node hours", "Details")
 	if strings.Contains(part.body, "<html") || len(f.asked) == 0 || f.asked[0].By != usage.UsageByProvider {
-		t.Errorf("the part is a page, or something else: %v", f.asked)
+		t.Errorf("the part is a whole page: %v", f.asked)
 	}
 	s.get(where).reads(http.StatusOK, "Usage", "Download CSV", "Node hours", "Details")
 	s.get("/usage?from=2031-01-01").reads(http.StatusUnprocessableEntity)
