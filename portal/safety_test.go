@@ -228,7 +228,7 @@ func TestPanicAndAccessLog(t *testing.T) {
 		}
 	}
 	if strings.Contains(out, "secret") || strings.Contains(out, "token-of-ada") {
-		t.Errorf("the log tells secrets:\n%s", out)
+		t.Errorf("the log contains secrets:\n%s", out)
 	}
 }
 

@@ -17,7 +17,7 @@ type Slack struct {
 	Tenant   string
 	Done     string
 	Has      bool // Slack is configured on this server
-	Installs bool // Muster can be installed into workspaces
+	Installs bool // Muster can be installed in workspaces
 	May      bool
 }
 
@@ -100,7 +100,7 @@ func (s Slack) connected() (list []chat.ChatWorkspace) {
 	return list
 }
 
-// approvals fills the form of the approvals channel.
+// approvals is the input of the form for the approvals channel.
 func (s Slack) approvals() (team, channel string) {
 	if s.Form.About == "approvals" {
 		return s.Form.Team, s.Form.Channel

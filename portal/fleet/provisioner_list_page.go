@@ -14,7 +14,7 @@ import (
 // ProvisionerList is the page of provisioners.
 type ProvisionerList struct {
 	Now          time.Time
-	Provisioners []app.Provisioner // those alive first
+	Provisioners []app.Provisioner // registered ones first
 }
 
 // Alive returns the registered provisioners.

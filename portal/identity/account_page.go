@@ -14,18 +14,18 @@ import (
 // Account is the page of one's own account.
 type Account struct {
 	Actor      app.Actor
-	Home       string            // the tenant of the account
-	Provider   string            // the identity provider that the sign-in came by; "" for a password
+	Home       string            // tenant of the account
+	Provider   string            // identity provider of the session; "" for a password
 	Labels     map[string]string // of identity providers, by name
 	Sessions   []identity.Session
 	Identities []identity.Identity
 	Tokens     []identity.Token
 	Factors    identity.SecondFactors
 	Now        time.Time
-	Done       string // what was just done
+	Done       string // message about the last action
 }
 
-// others counts the sign-ins beside this one.
+// others counts the other sessions.
 func (a Account) others() int {
 	n := 0
 	for _, s := range a.Sessions {
@@ -90,7 +90,7 @@ func scopesOf(t identity.Token) string {
 // Password is the page that changes one's own password.
 type Password struct {
 	User      string
-	Must      bool // nothing else can be done before
+	Must      bool // the password must be changed before anything else
 	Least     int  // characters
 	Field     string
 	Complaint page.Complaint
@@ -126,7 +126,7 @@ type KeptForm struct {
 	Fields   []KeptField
 }
 
-// KeptField is one value of it.
+// KeptField is a value of a kept form.
 type KeptField struct{ Name, Value string }
 
 // shown are the fields with a value.
@@ -148,7 +148,7 @@ type Link struct {
 // NewToken is the page that creates an API token of one's own; with Made, it shows the new token.
 type NewToken struct {
 	Label, Days string
-	Scopes      []app.Scope // that can be had
+	Scopes      []app.Scope // that the user can grant
 	Chosen      []app.Scope
 	Made        string
 	Field       string

@@ -26,7 +26,7 @@ func (p *groups) routes() []site.Route {
 
 func (p *groups) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/groups", p.APIList, site.About("List the groups of the tenant, for admins")),
+		site.Get("/groups", p.APIList, site.About("List the tenant's groups, for admins")),
 		site.Put("/groups", p.APISave, site.About("Create or change a group")),
 		site.Delete("/groups", p.APIDelete, site.About("Delete a group")),
 	}

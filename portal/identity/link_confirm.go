@@ -14,7 +14,7 @@ func (p *accounts) AskLink(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if err != nil {
 		return err
 	}
-	p.Render(w, r, http.StatusOK, LinkPage(p.Frame(r, "Link an identity"), Link{Label: l.Label, Kind: l.Kind, External: l.External, Token: token,
+	p.Render(w, r, http.StatusOK, LinkPage(p.Frame(r, "Link identity"), Link{Label: l.Label, Kind: l.Kind, External: l.External, Token: token,
 		Ends: l.ExpiresAt.Sub(p.Now())}))
 	return nil
 }

@@ -22,7 +22,7 @@ type UserList struct {
 	More   bool
 	// Required says that users with a password need a second factor.
 	Required bool
-	Done     string // what was just done
+	Done     string // message about the last action
 }
 
 // next is the address of the next page.
@@ -116,12 +116,12 @@ type Once struct {
 // GroupList is the page of a tenant's groups.
 type GroupList struct {
 	Groups []identity.Group
-	Open   string // the name of the group whose form is open; "+" for the new one
+	Open   string // name of the group with an open form; "+" for a new one
 	Form   GroupForm
 	Done   string
 }
 
-// GroupForm is what was typed.
+// GroupForm is the form as typed.
 type GroupForm struct {
 	Name, About, Members string
 	Field                string
@@ -168,7 +168,7 @@ type TokenList struct {
 	Done   string
 }
 
-// TokenForm is what was typed.
+// TokenForm is the form as typed.
 type TokenForm struct {
 	User, Label, Days string
 	Scopes            []string
@@ -212,12 +212,12 @@ type TenantList struct {
 	Tenants []identity.Tenant
 	Here    string // that the actor acts in
 	Home    string // of the actor
-	Open    string // the tenant whose form is open; "+" for the new one
+	Open    string // name of the tenant with an open form; "+" for a new one
 	Form    TenantForm
 	Done    string
 }
 
-// TenantForm is what was typed.
+// TenantForm is the form as typed.
 type TenantForm struct {
 	Name, About, Slots, From, Admin string
 	Field                           string

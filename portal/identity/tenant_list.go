@@ -29,7 +29,7 @@ func (p *tenants) routes() []site.Route {
 
 func (p *tenants) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/tenants", p.APIList, site.About("List the tenants, for superadmins")),
+		site.Get("/tenants", p.APIList, site.About("List tenants, for superadmins")),
 		site.Post("/tenants", p.APICreate, site.About("Create a tenant"), site.Answers(http.StatusCreated)),
 		site.Get("/tenants/{name}", p.APIShow, site.About("Show a tenant")),
 		site.Patch("/tenants/{name}", p.APIChange, site.About("Change a tenant")),

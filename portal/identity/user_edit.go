@@ -156,7 +156,7 @@ func (p *users) show(w http.ResponseWriter, r *http.Request, status int, a app.A
 func rolesFor(a app.Actor, e UserEdit) (roles []app.Role) {
 	for i, r := range app.Roles {
 		switch {
-		case !e.New && r == e.User.Role: // it stays what it is
+		case !e.New && r == e.User.Role: // the current role
 		case i < slices.Index(app.Roles, a.Role), r == app.RoleSuperadmin && a.Tenant != app.DefaultTenant:
 			continue
 		case !e.New && (r == app.RoleRobot || e.User.Role == app.RoleRobot):

@@ -69,7 +69,7 @@ func TestGrants(t *testing.T) {
 		got := c.grants(groups)
 		for i, g := range got {
 			if i > 0 && got[i-1].Tenant >= g.Tenant {
-				t.Fatalf("tenants are out of order or twice: %v", got)
+				t.Fatalf("tenants are out of order or duplicated: %v", got)
 			}
 			role, mightier, all := false, false, map[string]bool{}
 			for _, r := range c.Rules {
@@ -88,7 +88,7 @@ func TestGrants(t *testing.T) {
 		}
 		for _, r := range c.Rules {
 			if strings.Contains(in, " "+r.Group+" ") && !strings.Contains(fmt.Sprint(got), "{"+r.Grant.Tenant+" ") {
-				t.Fatalf("the rule %v is left out of %v", r, got)
+				t.Fatalf("the rule %v is missing in %v", r, got)
 			}
 		}
 	})

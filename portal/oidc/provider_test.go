@@ -183,10 +183,10 @@ func (l *liar) leave(p *Provider, again bool) (secret string, answer url.Values)
 	}
 	q := u.Query()
 	if q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" || q.Get("state") != state || strings.Contains(to, "hush") {
-		l.t.Errorf("the browser is sent to %s", to)
+		l.t.Errorf("the browser is redirected to %s", to)
 	}
 	if again != (q.Get("prompt") == "login" && q.Get("max_age") == "0") {
-		l.t.Errorf("again is %v, and the browser is sent to %s", again, to)
+		l.t.Errorf("again is %v, and the browser is redirected to %s", again, to)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -305,7 +305,7 @@ func TestSignatures(t *testing.T) {
 		// go-oidc caches fetched keys only after it has returned them, so the next caller may still get the old ones.
 		_, err := l.tryUntil(p, func(err error) bool { return err == nil })
 		if err != nil {
-			t.Errorf("after the keys were changed: %v", err)
+			t.Errorf("after a change of keys: %v", err)
 		}
 		l.sign = twoKeys[0] // no longer published
 		_, err = l.tryUntil(p, func(err error) bool { return err != nil })
@@ -445,10 +445,10 @@ func TestLeave(t *testing.T) {
 	}
 	l.told = map[string]any{"end_session_endpoint": "javascript:alert(1)"}
 	if to := l.provider().Leave(t.Context()); to != "" {
-		t.Errorf("people are sent to %q", to)
+		t.Errorf("got %q", to)
 	}
 	l.told = map[string]any{"end_session_endpoint": l.srv.URL + "/bye?x=1"}
 	if to := l.provider(func(c *Config) { c.HomeURL = "http://localhost/signin" }).Leave(t.Context()); to != l.srv.URL+"/bye?client_id=muster&post_logout_redirect_uri=http%3A%2F%2Flocalhost%2Fsignin&x=1" {
-		t.Errorf("people are sent to %q", to)
+		t.Errorf("got %q", to)
 	}
 }

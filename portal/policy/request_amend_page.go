@@ -13,7 +13,7 @@ func beforeAndAfter(before, after string) string {
 // conditional tells whether a request can be approved with conditions.
 func (s RequestShow) conditional() bool { return s.Kind == "" || s.Kind == app.OperationCreate }
 
-// reasonHint says when a reason is needed.
+// reasonHint says when a reason is required.
 func (s RequestShow) reasonHint() string {
 	if s.conditional() {
 		return "Shown to " + s.Requester + ". Required to deny or to approve with conditions."
