@@ -56,7 +56,7 @@ func TestOtherHardwareIsTakenWhereThereIsNone(t *testing.T) {
 		t.Error("what is approved does not name it")
 	}
 	e.cloud.Order(fake.Create, full("s", "n2", 2))
-	e.cloud.Order(fake.Create, fake.Outcome{Flavor: "m", Node: "n2", Happens: true, Err: &app.Error{Code: app.ETransient, Message: "the answer was lost"}})
+	e.cloud.Order(fake.Create, fake.Outcome{Flavor: "m", Node: "n2", Happens: true, Err: &app.Error{Code: app.ETransient, Message: "the response was lost"}})
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	if got := e.flavors("n2"); !slices.Equal(got, []string{"s", "s", "m"}) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An admin makes a build hook, writes rules, tries them with what was sent, mends what is wrong with them and saves: without a script, and
+// An admin makes a build hook, writes rules, tries them with what was sent, fixes them and saves: without a script, and
 // nothing that was typed is lost.
 func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	h, s := served(t)

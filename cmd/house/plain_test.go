@@ -186,7 +186,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 		t.Errorf("there is no form for an answer: %s", hiro.text())
 	}
 
-	// Look after the tenant.
+	// Administer the tenant.
 	bruno.open("/admin/quotas")
 	bruno.send("/admin/quotas", "name", "greta", "clusters", "3")
 	bruno.says("greta")

@@ -393,7 +393,7 @@ func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
 	if _, err := w.server.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), w.admin(""), "h1"); err != nil {
 		t.Fatal(err)
 	}
-	w.until("it knows", func() bool { return strings.Contains(h.out.String(), "wants this provisioner to end") })
+	w.until("it knows", func() bool { return strings.Contains(h.out.String(), "asked this provisioner to shut down") })
 	release()
 	if err := h.wait(); err != nil {
 		t.Errorf("the provisioner did not end well: %v", err)
