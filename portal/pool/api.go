@@ -30,7 +30,7 @@ type poolChangeInput struct {
 	Body struct {
 		Count  *int          `json:"count,omitempty" doc:"Number of machines to keep ready, 0–500"`
 		MaxAge *int64        `json:"max_age,omitempty" doc:"Age in nanoseconds after which a machine is replaced"`
-		Mode   pool.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"on: the pool is refilled; off: existing machines are assigned, but no new ones are created"`
+		Mode   pool.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"on: the pool is refilled; off: existing machines can still be used, but no new ones are created"`
 	}
 }
 

@@ -97,7 +97,7 @@ type poolCell struct {
 // mostCells is how many machines a picture shows; the rest is a number.
 const mostCells = 120
 
-// cells are the machines of a pool in the order of assignment, and then the missing ones.
+// cells are the machines of a pool in the order of use, and then the missing ones.
 func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
 	order := []pool.PoolState{pool.PoolReady, pool.PoolPromised, pool.PoolMaking, pool.PoolFailed, pool.PoolLeaving}
 	add := func(c poolCell) {
@@ -137,7 +137,7 @@ func stateWord(s pool.PoolState) string {
 	case pool.PoolPromised:
 		return "reserved"
 	case pool.PoolHanded:
-		return "assigned"
+		return "handed over"
 	case pool.PoolFailed:
 		return "failed"
 	case pool.PoolLeaving:
