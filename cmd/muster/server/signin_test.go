@@ -80,7 +80,7 @@ func TestSignInSettings(t *testing.T) {
 	}
 	insecure := c
 	insecure.Providers[0].Issuer = "http://sso.acme.example"
-	if _, err := insecure.open(c.URL); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "must begin with https://") {
+	if _, err := insecure.open(c.URL); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "must start with https://") {
 		t.Errorf("an issuer without TLS: %v", err)
 	}
 }
