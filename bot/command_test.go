@@ -142,7 +142,7 @@ func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\
 
 func TestWhatIsSaid(t *testing.T) {
 	for _, c := range []struct{ say, want string }{
-		{"", "What you can say"},
+		{"", "Commands"},
 		{"help create", "Example: /muster create shop web 3 8h"},
 		{"help creat", "Did you mean “/muster create”?"},
 		{"HELP", "/muster create [[NAME] TEMPLATE [NODES] [8h]]"},
@@ -156,7 +156,7 @@ func TestWhatIsSaid(t *testing.T) {
 		{"create a b c d", "is said like this"},
 		{"create web 0", "at least one node"},
 		{"create web for ever", `"ever" is not a length of time.`},
-		{"create web for -4h", "A cluster lives for some time."},
+		{"create web for -4h", "The lease must be longer than 0."},
 		{"create web 5 for 8h", "shop: creating"},
 		{"extend shop 4h", "The lease of shop was moved"},
 		{"extend shop soon", "is not a length of time"},
@@ -173,15 +173,15 @@ func TestWhatIsSaid(t *testing.T) {
 		{"start shop web", "shop: creating"},
 		{"repair shop n2", "It takes about 1 min 30 s."},
 		{"plan shop", "1 of 4 steps"},
-		{"plan web 3", "Left before this: 2 of 5 clusters of the tenant."},
+		{"plan web 3", "Quota left: 2 of 5 clusters of the tenant."},
 		{"plan nope", `There is no cluster "nope".`},
 		{"plan", "“plan” is said like this"},
 		{"logs", "“logs” is said like this: /muster logs NAME [STEP or NODE]"},
-		{"logs shop", "There is nothing in it."},
+		{"logs shop", "The log is empty."},
 		{"logs shop n1", "The log of shop, n1"},
 		{"logs shop n1.web.instal", "Did you mean “n1.web.install”?"},
 		{"orphans", "m-17 at aws – unknown"},
-		{"extend shop", "It lives until "},
+		{"extend shop", "Expires "},
 		{"exten shop", "Did you mean “/muster extend”?"},
 		{"delete shop", "All data on its 3 nodes will be lost."},
 		{"restart shop web", "shop: creating"},
@@ -298,7 +298,7 @@ func TestWhoMayNot(t *testing.T) {
 		t.Errorf("a high risk is answered %+v", a)
 	}
 	s.refuse = context.DeadlineExceeded
-	if a := b.Say(t.Context(), ada, "create web"); a.text() != "That did not work\ninternal error" {
+	if a := b.Say(t.Context(), ada, "create web"); a.text() != "Something went wrong\ninternal error" {
 		t.Errorf("what is ours to know is told: %s", a.text())
 	}
 }

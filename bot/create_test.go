@@ -73,7 +73,7 @@ func opened(t *testing.T) (checkedBot, *stub, Modal) {
 func TestCreateModal(t *testing.T) {
 	b, s, m := opened(t)
 	text := m.text()
-	for _, want := range []string{"Web servers", "2 × small with web", "0.20 an hour", "1.60 over 8 h", "about 1 min 30 s", "Left before this: 2 of 5 clusters of the tenant."} {
+	for _, want := range []string{"Web servers", "2 × small with web", "0.20 an hour", "1.60 over 8 h", "about 1 min 30 s", "Quota left: 2 of 5 clusters of the tenant."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the modal does not say %q:\n%s", want, text)
 		}
@@ -267,7 +267,7 @@ func TestModalsRefuseNonsenseInPlainWords(t *testing.T) {
 	rs.actor = app.Actor{Tenant: "default", User: "bob", Role: app.RoleUser, Groups: []string{"ops"}}
 	rs.request = &cluster.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: cluster.RequestWaiting, Terms: cluster.Terms{PlanHash: "h"},
 		Needs: []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 2, Group: "ops"}}}}
-	offer := reviews.Press(t.Context(), ada, deed{Do: doReviewOffer, Request: 9, Beside: true}.button("With conditions…", false).Value).Modal
+	offer := reviews.Press(t.Context(), ada, deed{Do: doReviewOffer, Request: 9, Beside: true}.button("Offer less…", false).Value).Modal
 	if offer == nil {
 		t.Fatal("no form for conditions opens")
 	}

@@ -280,7 +280,7 @@ func TestHome(t *testing.T) {
 	h := b.Home(t.Context(), ada)
 	got := Modal{Parts: h.Parts}.text()
 	for _, want := range []string{"You are ada of default.", "Waiting for you\nRequest 12\nbob asks to create: big", "shop – active, 3 nodes, from web, until 22 Nov 2026 10:00 UTC, 0.30 an hour",
-		"db – resizing, 1 node, from db, no end", "What has happened\nold is gone – 22 Nov 2026 10:00 UTC\nshop is active – 22 Nov 2026 09:00 UTC"} {
+		"db – resizing, 1 node, from db, no end", "Recent activity\nold is gone – 22 Nov 2026 10:00 UTC\nshop is active – 22 Nov 2026 09:00 UTC"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the home does not say %q:\n%s", want, got)
 		}
@@ -388,7 +388,7 @@ func TestWaysOutOfAFailure(t *testing.T) {
 		t.Errorf("retry: %v, %+v", s.resumed, a)
 	}
 	a = b.Press(t.Context(), ada, c.Buttons[1].Value)
-	if len(s.undone) != 0 || !a.Beside || len(a.Buttons) != 1 || !strings.Contains(a.text(), "2 machines will be deleted, with all data: n1 and n2.") {
+	if len(s.undone) != 0 || !a.Beside || len(a.Buttons) != 1 || !strings.Contains(a.text(), "2 machines will be deleted with all data: n1 and n2.") {
 		t.Fatalf("roll back: %v, %+v", s.undone, a)
 	}
 	if a = b.Press(t.Context(), ada, a.Buttons[0].Value); len(s.undone) != 1 || s.undone[0] != "undo" || a.Beside {

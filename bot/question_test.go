@@ -52,14 +52,14 @@ func TestQuestions(t *testing.T) {
 	// Someone was faster, or the step is asked again.
 	given := len(s.answers)
 	s.asks[0].Attempt = 3
-	if d = b.Submit(t.Context(), ada, form); d.Modal == nil || !strings.Contains(d.Modal.text(), "Nobody is asked this any more.") {
+	if d = b.Submit(t.Context(), ada, form); d.Modal == nil || !strings.Contains(d.Modal.text(), "This manual step no longer needs an answer.") {
 		t.Errorf("too late: %+v", d)
 	}
 	s.asks[0].Attempt, s.asks[0].Owner = 2, "bob"
 	if d = b.Submit(t.Context(), ada, form); d.Modal == nil || !strings.Contains(d.Modal.text(), "not among those") || len(s.answers) != given {
 		t.Errorf("who is not asked: %+v", d)
 	}
-	if a = b.Say(t.Context(), ada, "answer shop"); a.text() != "Questions that wait for you\nThere are none." {
+	if a = b.Say(t.Context(), ada, "answer shop"); a.text() != "Manual steps waiting for you\nThere are none." {
 		t.Errorf("of others' questions: %s", a.text())
 	}
 }

@@ -61,7 +61,7 @@ func TestBlocks(t *testing.T) {
 	for name, f := range map[string]func() (string, []slack.Block){
 		"confirm": answer(bot.Answer{Title: "Delete shop?", Lines: []string{"All that is on its 3 nodes is lost. It belongs to ada."},
 			Links: []bot.Link{{Name: "Open", URL: "https://m.test/clusters/shop-1"}}, Buttons: []bot.Button{{Name: "Delete it", Value: `{"do":"delete","cluster":"shop-1"}`, Danger: true}}}),
-		"sorry":        answer(bot.Answer{Title: "That did not work", Lines: []string{`There is no cluster "<!channel>".`}, Wrong: true}),
+		"sorry":        answer(bot.Answer{Title: "Something went wrong", Lines: []string{`There is no cluster "<!channel>".`}, Wrong: true}),
 		"card_running": shows(app.OperationRunning), "card_done": shows(app.OperationSucceeded), "card_failed": shows(app.OperationFailed),
 	} {
 		summary, blocks := f()

@@ -128,7 +128,7 @@ func (e *estate) back(a app.Actor, w *slacktest.Workspace, state string) error {
 func (e *estate) link(u *slacktest.User, c *slacktest.Channel, a app.Actor) {
 	e.Helper()
 	m := u.In(c).Says("/muster link").Answer("Open this within 10 minutes")
-	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
 	if _, err := e.store.UseLink(e.Context(), a, identity.HashToken(token), time.Now()); err != nil {
 		e.Fatal(err)
 	}
@@ -182,8 +182,8 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 		if m := ann.In(ops).Says("/muster list").Answer("red"); m.Says("azure") {
 			t.Errorf("one tenant sees the other: %s", m.Text())
 		}
-		bob.In(dev).Says("/muster status red").Answer("That did not work")
-		bob.In(dev).Says("/muster delete red").Answer("That did not work")
+		bob.In(dev).Says("/muster status red").Answer("Something went wrong")
+		bob.In(dev).Says("/muster delete red").Answer("Something went wrong")
 		for _, m := range append(ops.Messages(), dev.Messages()...) {
 			if m.In() == ops && m.Says("azure") || m.In() == dev && m.Says("red:") {
 				t.Errorf("a card is in the wrong workspace: %s", m.Text())
@@ -195,7 +195,7 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 		eve.In(ops).Says("/muster list").Answer("another tenant")
 		// A channel is the other tenant's as soon as both sides want that, and until one does not any more.
 		lent := one.Channel("lent")
-		eve.In(lent).Says("/muster channel use blue").Answer("One side has agreed", "the workspace's tenant")
+		eve.In(lent).Says("/muster channel use blue").Answer("Waiting for the other tenant", "the workspace's tenant")
 		eve.In(lent).Says("/muster list").Answer("another tenant")
 		ann.In(lent).Says("/muster channel use blue").Answer("speaks for the tenant blue now")
 		eve.In(lent).Says("/muster list").Answer("azure")
@@ -348,7 +348,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 		// Conditions are offered to who asked.
 		uma.In(ops).Says("/muster create shop3 web 6 for 8h").Answer("waits to be approved")
 		card = room.Card("Request 3 is waiting")
-		cyd.Press(card, "With conditions…")
+		cyd.Press(card, "Offer less…")
 		cyd.Modal("Conditions for 3").Fill("Nodes at most", "3").Fill("Reason", "half will do").Submit()
 		card.Until("Request 3 is offered", "cyd offers 3 nodes", "Waiting for uma to accept or decline the offer.")
 		cyd.Press(card, "View offer").Answer("Waiting for uma")

@@ -25,7 +25,7 @@ func TestAClusterByForm(t *testing.T) {
 	each(t, func(h *hall) {
 		ops := h.team.Channel("ops")
 		h.ada.In(ops).Says("/muster create")
-		m := h.ada.Modal("New cluster", "What would be made")
+		m := h.ada.Modal("New cluster", "Preview")
 		m.Fill("Nodes", "3")
 		m.Until("3 × small with web")
 		if r := m.Fill("Name", "shop").Fill("Nodes", "500").Submit(); len(r.Errors) == 0 {
@@ -104,7 +104,7 @@ func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
 func TestTheNewestOfWhatWasTypedIsShown(t *testing.T) {
 	each(t, func(h *hall) {
 		h.ada.In(h.team.Channel("ops")).Says("/muster create")
-		m := h.ada.Modal("New cluster", "What would be made")
+		m := h.ada.Modal("New cluster", "Preview")
 		for i := range 6 {
 			for _, n := range []string{"500", "7", "9", fmt.Sprint(2 + i)} {
 				m.Fill("Nodes", n)
@@ -152,7 +152,7 @@ func TestFailuresHaveWaysOut(t *testing.T) {
 func TestHomesAndLinks(t *testing.T) {
 	each(t, func(h *hall) {
 		ops := h.team.Channel("ops")
-		h.team.User("cy").Home().Until("Link my account")
+		h.team.User("cy").Home().Until("Link account")
 		h.ada.Home().Until("You have none.")
 		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
 		h.done(nil)

@@ -112,7 +112,7 @@ func (w *chatTown) account(name string, role app.Role) app.Actor {
 func (w *chatTown) link(u *slacktest.User, a app.Actor) {
 	w.Helper()
 	m := u.In(w.ops).Says("/muster link").Answer("Open this within 10 minutes")
-	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
 	if _, err := w.server.Store.UseLink(w.Context(), a, identity.HashToken(token), time.Now()); err != nil {
 		w.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func slackStory(w *chatTown) {
 
 	// Whoever opens the link and proves who they are is who asks from then on.
 	m := ada.In(ops).Says("/muster link").Answer("Open this within 10 minutes")
-	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
 	session, err := w.server.Services.Identity.SignIns.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func slackStory(w *chatTown) {
 	first := ops.Card("web is active")
 	ada.In(ops).Says("/muster status web").Answer("web is active", "1 node")
 	ada.In(ops).Says("/muster list").Answer("web", "1 node")
-	ada.In(ops).Says("/muster create web slow 1").Answer("That did not work", "web")
+	ada.In(ops).Says("/muster create web slow 1").Answer("Something went wrong", "web")
 	ada.In(ops).Says("/muster extend web 4h").Answer("The lease of web was moved")
 
 	// A bigger one takes four eyes. Who asks cannot say yes.
