@@ -76,7 +76,7 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	} else {
 		a.Buttons = append(a.Buttons, deed{Do: doReviewApprove, Request: q.ID, Beside: true}.button("Approve…", false))
 		if q.Kind == app.OperationCreate {
-			b := deed{Do: doReviewOffer, Request: q.ID, Beside: true}.button("Offer less…", false)
+			b := deed{Do: doReviewOffer, Request: q.ID, Beside: true}.button("Approve with conditions…", false)
 			b.Quiet = true
 			a.Buttons = append(a.Buttons, b)
 		}
@@ -132,7 +132,7 @@ func needLine(n policy.Need) string {
 func reviewLines(q cluster.Request) []string {
 	var lines []string
 	for _, v := range q.Reviews {
-		word := map[cluster.Verdict]string{cluster.VerdictApprove: "approved", cluster.VerdictDeny: "denied", cluster.VerdictConditions: "offered less",
+		word := map[cluster.Verdict]string{cluster.VerdictApprove: "approved", cluster.VerdictDeny: "denied", cluster.VerdictConditions: "approved with conditions",
 			cluster.VerdictBreak: "used emergency override"}[v.Verdict]
 		if v.Round < q.Round && v.Verdict == cluster.VerdictApprove {
 			word += " an earlier version"

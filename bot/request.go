@@ -102,9 +102,9 @@ func (r reader) stateLines(q cluster.Request, reader app.Actor) (lines []string)
 	}
 	switch {
 	case q.Requester == reader.Name():
-		lines = append(lines, "You can’t approve your own request.")
+		lines = append(lines, "You can't approve your own request.")
 	case !mayReview(q, reader):
-		lines = append(lines, "Your approval isn’t needed for this request.")
+		lines = append(lines, "Your approval isn't needed for this request.")
 	case high(q):
 		lines = append(lines, "High risk: approve it in the portal, where you must re-authenticate.")
 	}

@@ -3,7 +3,6 @@ package slack
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"path"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"muster/app/chat"
+	"muster/app/humanize"
 )
 
 // How often one workspace is called, all methods together. What a person waits for goes before what can wait: it takes from
