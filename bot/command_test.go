@@ -298,7 +298,7 @@ func TestWhoMayNot(t *testing.T) {
 		t.Errorf("a high risk is answered %+v", a)
 	}
 	s.refuse = context.DeadlineExceeded
-	if a := b.Say(t.Context(), ada, "create web"); a.text() != "Something went wrong\ninternal error" {
+	if a := b.Say(t.Context(), ada, "create web"); a.text() != "That didn't work\ninternal error" {
 		t.Errorf("what is ours to know is told: %s", a.text())
 	}
 }

@@ -22,7 +22,7 @@ func (s *site) sorry(p Person, err error) Answer {
 	if e.Code == app.EInternal {
 		s.log.Error("bot: an answer failed", "person", p.External, "error", err)
 	}
-	a := Answer{Title: "Something went wrong", Lines: []string{e.ForPeople()}, Wrong: true}
+	a := Answer{Title: "That didn't work", Lines: []string{e.ForPeople()}, Wrong: true}
 	hint := e.Hint
 	switch {
 	case e.Reason == "not_linked":

@@ -61,7 +61,7 @@ func TestBlocks(t *testing.T) {
 	for name, f := range map[string]func() (string, []slack.Block){
 		"confirm": answer(bot.Answer{Title: "Delete shop?", Lines: []string{"All data on its 3 nodes will be lost. Owner: ada."},
 			Links: []bot.Link{{Name: "View cluster", URL: "https://m.test/clusters/shop-1"}}, Buttons: []bot.Button{{Name: "Delete cluster", Value: `{"do":"delete","cluster":"shop-1"}`, Danger: true}}}),
-		"sorry":        answer(bot.Answer{Title: "Something went wrong", Lines: []string{`Cluster "<!channel>" doesn't exist.`}, Wrong: true}),
+		"sorry":        answer(bot.Answer{Title: "That didn't work", Lines: []string{`Cluster "<!channel>" doesn't exist.`}, Wrong: true}),
 		"card_running": shows(app.OperationRunning), "card_done": shows(app.OperationSucceeded), "card_failed": shows(app.OperationFailed),
 	} {
 		summary, blocks := f()

@@ -182,8 +182,8 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 		if m := ann.In(ops).Says("/muster list").Answer("red"); m.Says("azure") {
 			t.Errorf("one tenant sees the other: %s", m.Text())
 		}
-		bob.In(dev).Says("/muster status red").Answer("Something went wrong")
-		bob.In(dev).Says("/muster delete red").Answer("Something went wrong")
+		bob.In(dev).Says("/muster status red").Answer("That didn't work")
+		bob.In(dev).Says("/muster delete red").Answer("That didn't work")
 		for _, m := range append(ops.Messages(), dev.Messages()...) {
 			if m.In() == ops && m.Says("azure") || m.In() == dev && m.Says("red:") {
 				t.Errorf("a card is in the wrong workspace: %s", m.Text())

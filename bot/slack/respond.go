@@ -70,7 +70,7 @@ func (rs *responder) sorry(p bot.Person, err error) bot.Answer {
 	if e.Code == app.EInternal {
 		rs.log.Error("slack: a person couldn't be authenticated", "person", p.External, "error", err)
 	}
-	a := bot.Answer{Title: "Something went wrong", Lines: []string{e.ForPeople()}, Wrong: true}
+	a := bot.Answer{Title: "That didn't work", Lines: []string{e.ForPeople()}, Wrong: true}
 	if e.Hint != "" {
 		a.Lines = append(a.Lines, e.Hint)
 	}
@@ -230,7 +230,7 @@ func (rs *responder) settle(ctx context.Context, w chat.ChatWorkspace, at place,
 	case d.Late != nil:
 		rs.renew(ctx, w, view, "", *d.Late)
 	case len(d.Errors) > 0:
-		a := bot.Answer{Title: "Something went wrong", Wrong: true}
+		a := bot.Answer{Title: "That didn't work", Wrong: true}
 		for _, e := range d.Errors {
 			a.Lines = append(a.Lines, e)
 		}

@@ -163,7 +163,7 @@ func slackStory(w *chatTown) {
 	first := ops.Card("web is active")
 	ada.In(ops).Says("/muster status web").Answer("web is active", "1 node")
 	ada.In(ops).Says("/muster list").Answer("web", "1 node")
-	ada.In(ops).Says("/muster create web slow 1").Answer("Something went wrong", "web")
+	ada.In(ops).Says("/muster create web slow 1").Answer("That didn't work", "web")
 	ada.In(ops).Says("/muster extend web 4h").Answer("Lease of web extended")
 
 	// A bigger one takes four eyes. Who asks cannot say yes.

@@ -285,8 +285,8 @@ func (p *Service) buildKey(w http.ResponseWriter, r *http.Request) (any, int, er
 }
 
 type buildCertificateRequest struct {
-	PublicKey string `json:"public_key" doc:"As it is in a file like id_ed25519.pub"`
-	TTL       string `json:"ttl,omitempty" doc:"For how long, such as 1h"`
+	PublicKey string `json:"public_key" doc:"Content of a file such as id_ed25519.pub"`
+	TTL       string `json:"ttl,omitempty" doc:"Validity, such as 1h"`
 }
 
 func (p *Service) buildCertificate(w http.ResponseWriter, r *http.Request) (any, int, error) {

@@ -64,28 +64,28 @@ func Content(o *huma.Operation) {
 }
 
 type ResourcePath struct {
-	Resource string `path:"resource" maxLength:"400" doc:"Its automator, type and name with colons between, such as shell:archive:site"`
+	Resource string `path:"resource" maxLength:"400" doc:"Automator, type and name, separated by colons, such as shell:archive:site"`
 }
 
 func (r ResourcePath) id() (resource.ResourceID, error) { return resource.ParseResourceID(r.Resource) }
 
 type ResourceVersionPath struct {
 	ResourcePath
-	Version int64 `path:"version" minimum:"0" doc:"The version's number; 0 is the one in use"`
+	Version int64 `path:"version" minimum:"0" doc:"Version number; 0: the active version"`
 }
 
 type resourceListInput struct {
-	Family string `query:"family" enum:"automator,provider" doc:"Only those of such"`
-	Member string `query:"member" maxLength:"100" doc:"Only those of this automator or type of provider"`
-	Type   string `query:"type" maxLength:"100" doc:"Only those of this type"`
-	Search string `query:"search" maxLength:"100" doc:"Only those with this in their name"`
-	After  string `query:"after" maxLength:"400" doc:"Only those behind this one, as next gives it"`
-	Limit  int    `query:"limit" minimum:"0" maximum:"200" doc:"At most so many; 0 is as many as a page holds"`
+	Family string `query:"family" enum:"automator,provider" doc:"Filter by kind of user: automator or provider"`
+	Member string `query:"member" maxLength:"100" doc:"Filter by automator or provider type"`
+	Type   string `query:"type" maxLength:"100" doc:"Filter by resource type"`
+	Search string `query:"search" maxLength:"100" doc:"Search in names"`
+	After  string `query:"after" maxLength:"400" doc:"Value of next from the previous page"`
+	Limit  int    `query:"limit" minimum:"0" maximum:"200" doc:"Maximum number of results; 0: one page"`
 }
 
 type resourceList struct {
 	Resources []resource.ResourceInfo `json:"resources"`
-	Next      string                  `json:"next,omitempty" doc:"What to ask for as after to go on; left out at the end"`
+	Next      string                  `json:"next,omitempty" doc:"Value of after for the next page; omitted on the last page"`
 }
 
 type resourceTypeList struct {
@@ -121,10 +121,10 @@ func (p *Service) apiShow(ctx context.Context, in *ResourcePath) (*site.Body[res
 
 type resourcePushInput struct {
 	ResourcePath
-	File   string `query:"file" maxLength:"400" doc:"What the file is called, for people"`
-	Note   string `query:"note" maxLength:"2000" doc:"What is new in this version"`
-	Sha256 string `query:"sha256" maxLength:"64" doc:"The SHA-256 of the content in hex; another content is refused"`
-	Stage  bool   `query:"stage" doc:"Stage the version at once"`
+	File   string `query:"file" maxLength:"400" doc:"Display name of the file"`
+	Note   string `query:"note" maxLength:"2000" doc:"Description of the changes in this version"`
+	Sha256 string `query:"sha256" maxLength:"64" doc:"Expected SHA-256 of the content, in hex"`
+	Stage  bool   `query:"stage" doc:"Stage the version right away"`
 	stream io.Reader
 }
 
@@ -149,12 +149,12 @@ func (p *Service) apiPush(ctx context.Context, in *resourcePushInput) (*site.Bod
 type resourceImportInput struct {
 	ResourcePath
 	Body struct {
-		Git    string `json:"git" maxLength:"1000" doc:"Where the repository is, such as https://git.example.com/team/site.git"`
-		Ref    string `json:"ref" maxLength:"200" doc:"A tag, branch or commit"`
-		Folder string `json:"folder,omitempty" maxLength:"500" doc:"Only this folder of it"`
-		Secret string `json:"secret,omitempty" maxLength:"64" doc:"The name of a secret with user:token, or a token"`
-		Note   string `json:"note,omitempty" maxLength:"2000" doc:"What is new in this version"`
-		Stage  bool   `json:"stage,omitempty" doc:"Stage the version at once"`
+		Git    string `json:"git" maxLength:"1000" doc:"URL of the repository, such as https://git.example.com/team/site.git"`
+		Ref    string `json:"ref" maxLength:"200" doc:"Tag, branch or commit"`
+		Folder string `json:"folder,omitempty" maxLength:"500" doc:"Folder to import; default: all"`
+		Secret string `json:"secret,omitempty" maxLength:"64" doc:"Name of a secret with user:token or a token"`
+		Note   string `json:"note,omitempty" maxLength:"2000" doc:"Description of the changes in this version"`
+		Stage  bool   `json:"stage,omitempty" doc:"Stage the version right away"`
 	}
 }
 
@@ -197,9 +197,9 @@ func (p *Service) apiDelete(ctx context.Context, in *ResourceVersionPath) (*stru
 
 type resourceSyncInput struct {
 	Body struct {
-		Family string `json:"family,omitempty" enum:"automator,provider" doc:"Only those of such"`
-		Member string `json:"member,omitempty" maxLength:"100" doc:"Only those of this automator or type of provider"`
-		DryRun bool   `json:"dry_run,omitempty" doc:"Only tell what would change"`
+		Family string `json:"family,omitempty" enum:"automator,provider" doc:"Filter by kind of user: automator or provider"`
+		Member string `json:"member,omitempty" maxLength:"100" doc:"Filter by automator or provider type"`
+		DryRun bool   `json:"dry_run,omitempty" doc:"Preview only"`
 	}
 }
 
@@ -210,8 +210,8 @@ func (p *Service) apiSync(ctx context.Context, in *resourceSyncInput) (*site.Bod
 
 type resourceDiffInput struct {
 	ResourcePath
-	From int64 `query:"from" minimum:"0" doc:"A version's number; 0 is the one in use"`
-	To   int64 `query:"to" minimum:"0" doc:"Another one's"`
+	From int64 `query:"from" minimum:"0" doc:"Version number; 0: the active version"`
+	To   int64 `query:"to" minimum:"0" doc:"Version number to compare with"`
 }
 
 func (p *Service) apiDiff(ctx context.Context, in *resourceDiffInput) (*site.Body[resource.ResourceDiff], error) {
@@ -233,7 +233,7 @@ func (p *Service) apiFiles(ctx context.Context, in *ResourceVersionPath) (*site.
 
 type resourceContentInput struct {
 	ResourceVersionPath
-	Range string `header:"Range" maxLength:"100" doc:"bytes=N- goes on from the byte N"`
+	Range string `header:"Range" maxLength:"100" doc:"bytes=N- resumes at byte N"`
 }
 
 func (p *Service) apiContent(ctx context.Context, in *resourceContentInput) (*huma.StreamResponse, error) {
