@@ -10,12 +10,12 @@ import (
 	"muster/portal/webhook"
 )
 
-// BuildHookName is in the path of all that is about one. It is exported, as huma sees no parameter of an embedded struct that is not.
+// BuildHookName is the path parameter of a hook. It's exported because huma ignores parameters of unexported embedded structs.
 type BuildHookName struct {
 	Name string `path:"name" maxLength:"63" doc:"Name of the build hook"`
 }
 
-// buildDeliveryName is in the path of what is about one delivery.
+// buildDeliveryName is the path parameter of a delivery.
 type buildDeliveryName struct {
 	BuildHookName
 	Delivery int64 `path:"delivery" minimum:"1" doc:"Number of the delivery"`
@@ -38,7 +38,7 @@ type buildTryInput struct {
 	Body build.BuildTrial
 }
 
-// buildHookPage asks for a part of a hook's deliveries.
+// buildHookPage is a page of a hook's deliveries.
 type buildHookPage struct {
 	BuildHookName
 	webhook.HookPageQuery
