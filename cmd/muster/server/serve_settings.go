@@ -9,12 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"muster/app"
 	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Environment is what a server reads of its environment, beside what catalogs name. Of secrets only that they are set is ever told.
@@ -49,7 +50,7 @@ var Environment = []struct {
 	{"SLACK_CLIENT_SECRET", true, "", "Proves to Slack that it is this server that installs."},
 	{"MUSTER_SLACK_TENANT", false, "", "Whose the one workspace is."},
 	{"SLACK_API_URL", false, "", "Where Slack's methods are called; https://slack.com/api/ without it, https://slack-gov.com/api/ for GovSlack."},
-	{"MUSTER_CURRENCY", false, "", "The currency that prices are shown with in chat, such as EUR or $; plain amounts without it."},
+	{"MUSTER_CURRENCY", false, "USD", "The installation's currency, by ISO 4217: that of providers and tenants which name no other. Set it before the first cluster, since costs keep their amounts."},
 }
 
 // settingsOf returns every setting of a server, by name: its flags and its environment. None holds a secret.

@@ -3,10 +3,11 @@ package server
 import (
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/jobs/upkeep"
+
+	"github.com/spf13/cobra"
 )
 
 // upkeepConfig says what the server does by itself after a time.
