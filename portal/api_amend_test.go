@@ -45,7 +45,7 @@ func TestWrongAmendmentsAreRefusedByTheAPI(t *testing.T) {
 	for body, want := range map[string]string{
 		``:                                       "The request needs a body.",
 		`{`:                                      "it ends too early",
-		`{}`:                                     "kind is missing",
+		`{}`:                                     "kind is required",
 		`{"kind":"explode"}`:                     "must be one of: ",
 		`{"kind":"create"}`:                      "must be one of: ",
 		`{"kind":"resize","size":-1}`:            "must be at least 0",

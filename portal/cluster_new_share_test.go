@@ -38,7 +38,7 @@ func TestAFormIsSharedAsALink(t *testing.T) {
 	if !cluster.SameNames(back["services"], in["services"]) {
 		t.Errorf("the services are %v", back["services"])
 	}
-	opened.reads(http.StatusOK, "5 nodes", "yours; default 80")
+	opened.reads(http.StatusOK, "5 nodes", "custom; default 80")
 	part := s.post("/clusters/preview", in, "HX-Request", "true")
 	if n := part.find("share-link"); n == nil || attr(n, "href") != link {
 		t.Error("the link does not follow what is typed")

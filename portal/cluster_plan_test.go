@@ -56,7 +56,7 @@ func TestPlanPictures(t *testing.T) {
 	s.get(path+"/operations/2").reads(http.StatusOK, "Deleting")
 	s.get(path+"/history").reads(http.StatusOK, "delete running", "create succeeded")
 	for _, tab := range []string{"", "/plan", "/logs", "/access", "/history"} {
-		if a := s.get(path + tab); strings.Count(a.body, `aria-current`) < 1 || !strings.Contains(a.body, `aria-label="Of this cluster"`) {
+		if a := s.get(path + tab); strings.Count(a.body, `aria-current`) < 1 || !strings.Contains(a.body, `aria-label="Cluster"`) {
 			t.Errorf("%s has no tabs", tab)
 		}
 	}

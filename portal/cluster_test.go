@@ -308,12 +308,12 @@ func TestClusterShow(t *testing.T) {
 
 func TestErrorPages(t *testing.T) {
 	s := signedIn(t, "ada")
-	s.get("/nowhere").reads(http.StatusNotFound, "Not found", "There is nothing at this address.", "To the clusters")
+	s.get("/nowhere").reads(http.StatusNotFound, "Not found", "This address doesn't exist.", "View clusters")
 	s.get("/clusters/none").reads(http.StatusNotFound, "There is no cluster none.")
-	s.do(s.request("PUT", "/clusters", "")).reads(http.StatusMethodNotAllowed, "This address cannot be used in that way.")
+	s.do(s.request("PUT", "/clusters", "")).reads(http.StatusMethodNotAllowed, "This address doesn't support this method.")
 	s.f.broken = errors.New("disk is full at /var/secret")
 	a := s.get("/clusters")
-	a.reads(http.StatusInternalServerError, "Something broke", "This is our mistake, not yours.", "give them the number")
+	a.reads(http.StatusInternalServerError, "Something went wrong", "Muster hit an unexpected error. It has been logged.", "Include this request ID")
 	a.lacks("secret")
 	s.f.broken = &app.Error{Code: app.EForbidden, Message: "Not for you."}
 	s.get("/clusters").reads(http.StatusForbidden, "Not allowed", "Not for you.")
@@ -322,5 +322,5 @@ func TestErrorPages(t *testing.T) {
 		t.Errorf("too often is answered %d, Retry-After %q", a.status, a.header.Get("Retry-After"))
 	}
 	s.f.broken = nil
-	visit(t).get("/nowhere").reads(http.StatusNotFound, "To the sign-in")
+	visit(t).get("/nowhere").reads(http.StatusNotFound, "Sign in")
 }

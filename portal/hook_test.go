@@ -172,7 +172,7 @@ func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 
 func TestHookPages(t *testing.T) {
 	s, f := hooksAt(t, "root")
-	s.get("/admin").reads(http.StatusOK, "Hooks Where notices are sent to")
+	s.get("/admin").reads(http.StatusOK, "Webhooks Notifications for chat")
 	s.get("/admin/hooks").reads(http.StatusOK, "2 webhooks, 1 enabled.", "chat healthy https://hooks.slack.com/services/T1/B1/… · alarms, leases Last sent 5 min ago Consecutive failures 0 Pending 2",
 		"old stopped https://old.example.com/… · everything The receiver answered 410 Gone. Last sent 2 h ago")
 	a := s.get("/admin/hooks/chat")
@@ -253,7 +253,7 @@ func TestHookForm(t *testing.T) {
 
 func TestNoticePage(t *testing.T) {
 	s, _ := hooksAt(t, "ada")
-	s.get("/clusters").reads(http.StatusOK, "Notices")
+	s.get("/clusters").reads(http.StatusOK, "Notifications")
 	a := s.get("/notices")
 	a.reads(http.StatusOK, "Notifications to you and your groups", "leases 3 h ago The lease of web ends Extend")
 	a.lacks("Budget", "Manage webhooks", "Older")

@@ -99,7 +99,7 @@ func TestRefusedFormsComeFromPages(t *testing.T) {
 	for _, from := range []string{"", "/", "//evil.example" + manage, "https://evil.example" + manage, "/nothing", "/clusters", "/api/v1/openapi.json", "/clusters/" + id + "/live",
 		"/signout", "/clusters/" + id + "/manage?" + strings.Repeat("x", mostNext)} {
 		a := s.post("/clusters/"+id+"/schedule", in(from), "Referer", "https://evil.example"+manage)
-		a.reads(http.StatusUnprocessableEntity, "61 is no minute.", "To the clusters")
+		a.reads(http.StatusUnprocessableEntity, "61 is no minute.", "View clusters")
 	}
 }
 

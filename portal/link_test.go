@@ -52,7 +52,7 @@ func TestLink(t *testing.T) {
 	if w.who("U123") != "" {
 		t.Fatal("opening a link used it")
 	}
-	w.post("/link", token, "Sec-Fetch-Site", "cross-site").reads(http.StatusForbidden, "This request was sent by another site")
+	w.post("/link", token, "Sec-Fetch-Site", "cross-site").reads(http.StatusForbidden, "This request came from another site")
 	if a := w.post("/link", token); a.header.Get("Location") != "/account#identities" {
 		t.Fatalf("the confirmation answers %d: %s", a.status, a.text())
 	}

@@ -54,7 +54,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 	for _, path := range []string{"/questions", "/clusters/web-1"} {
 		page := ada.get(path)
 		if text := page.text(); page.status != http.StatusOK || !strings.Contains(text, "Type the licence key.") || !strings.Contains(text, "It came by post.") ||
-			!strings.Contains(page.body, `type="password"`) || !strings.Contains(text, "Questions 1") {
+			!strings.Contains(page.body, `type="password"`) || !strings.Contains(text, "Manual steps 1") {
 			t.Fatalf("%s: %d %s", path, page.status, text)
 		}
 	}

@@ -177,7 +177,7 @@ func TestOtherSites(t *testing.T) {
 	} {
 		for _, path := range []string{"/signin", "/signout", "/clusters", "/clusters/" + id + "/delete", "/clusters/" + id + "/resume"} {
 			a := s.post(path, url.Values{"user": {"ada"}}, headers...)
-			a.reads(http.StatusForbidden, "This request was sent by another site, so it was not carried out.")
+			a.reads(http.StatusForbidden, "This request came from another site and was blocked.")
 		}
 	}
 	if v, _ := s.f.Cluster(context.Background(), ada, id); len(v.Operations) != 1 {

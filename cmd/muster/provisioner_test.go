@@ -467,7 +467,7 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 		"a wrong token":     {env: server.TokenEnv + "=mp_nonsense." + w.server.Fingerprint, say: "not valid", args: []string{"--server", w.server.URL}},
 		"plain http":        {env: server.TokenEnv + "=" + w.token, say: "without TLS", args: []string{"--server", "http://192.0.2.1:8420"}},
 		"not a URL":         {env: server.TokenEnv + "=" + w.token, say: "not the URL", args: []string{"--server", "here"}},
-		"a bad fingerprint": {env: server.TokenEnv + "=" + w.token, say: "not the fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
+		"a bad fingerprint": {env: server.TokenEnv + "=" + w.token, say: "isn't a CA fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		defer cancel()

@@ -68,7 +68,7 @@ func TestBadProfiles(t *testing.T) {
 		"profiles:\n  a: 5\n":                      "f:2: must be a map of keys and values, not a number",
 		"current: b\n":                             `f: current is "b"`,
 		"profiles:\n  a:\n":                        `the profile "a" is empty`,
-		"profiles:\n  a:\n    server: nowhere\n":   "is not the URL of a server",
+		"profiles:\n  a:\n    server: nowhere\n":   "isn't a valid server URL",
 		"profiles:\n  a: secret-token\n":           "f:2: ",
 		strings.Repeat("#", profileLimit+1) + "\n": "longer than",
 	} {
