@@ -37,7 +37,7 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 			for _, h := range all.Hooks {
 				last := "-"
 				if !h.LastAt.IsZero() {
-					last = humanize.Duration(now.Sub(h.LastAt)) + " ago"
+					last = humanize.Ago(now, h.LastAt)
 				}
 				words := h.Why
 				if !h.Enabled {

@@ -47,7 +47,7 @@ func printSlack(c *cli.Context, h chat.ChatHouse) error {
 		if t.IsZero() {
 			return "-"
 		}
-		return humanize.Duration(now.Sub(t)) + " ago"
+		return humanize.Ago(now, t)
 	}
 	if len(h.Workspaces) == 0 {
 		fmt.Fprintln(c.Stdout, "No workspaces. Install Muster in one on the portal's Slack page; see docs/slack.md.")
@@ -73,7 +73,7 @@ func printSlack(c *cli.Context, h chat.ChatHouse) error {
 		fmt.Fprintf(c.Stdout, "Approval channel: %s of %s\n", a.Channel, a.Team)
 	}
 	for _, l := range h.Links {
-		fmt.Fprintf(c.Stdout, "Server %s: %s since %s %s\n", l.Server, l.State, humanize.Duration(now.Sub(l.Since)), l.Error)
+		fmt.Fprintf(c.Stdout, "Server %s: %s for %s %s\n", l.Server, l.State, humanize.Duration(now.Sub(l.Since)), l.Error)
 	}
 	return nil
 }

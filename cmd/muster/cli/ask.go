@@ -58,7 +58,7 @@ func Since(at time.Time) string {
 	if at.IsZero() {
 		return "never"
 	}
-	return humanize.Duration(time.Since(at)) + " ago"
+	return humanize.Ago(time.Now(), at)
 }
 
 // Confirm asks the person at the terminal. Anything but a yes is an error with the given message.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/store/db"
 	"muster/app/template"
 	"muster/cmd/muster/cli"

@@ -328,7 +328,7 @@ func (d *Doctor) running(ctx context.Context) (all []checked) {
 			all = append(all, broken("Check its log.", "%s is %s: %.200s.", path, answer.Status, words)...)
 			continue
 		}
-		all = append(all, fine("%s: %.200s (%s).", path, words, took.Round(time.Millisecond))...)
+		all = append(all, fine("%s: %.200s (%s).", path, words, fmt.Sprintf("%d ms", took.Milliseconds()))...)
 		if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil && path == "/livez" {
 			if skew := begun.Add(took / 2).Sub(at.Add(500 * time.Millisecond)); skew.Abs() > 2*time.Second {
 				all = append(all, d.apart("the server", skew)...)

@@ -141,7 +141,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 			for _, p := range all {
 				used := "never"
 				if !p.UsedAt.IsZero() {
-					used = humanize.Duration(time.Since(p.UsedAt)) + " ago"
+					used = humanize.Ago(time.Now(), p.UsedAt)
 				}
 				tags := cli.Dash(app.TagText(p.Tags))
 				if p.AnyTags {

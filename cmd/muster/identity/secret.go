@@ -63,7 +63,7 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 			for _, s := range all {
 				used := "never"
 				if s.UsedAt != nil {
-					used = humanize.Duration(time.Since(*s.UsedAt)) + " ago"
+					used = humanize.Ago(time.Now(), *s.UsedAt)
 				}
 				t.Add(s.Name, s.SetBy, humanize.Duration(time.Since(s.SetAt))+" ago", used)
 			}
