@@ -15,11 +15,11 @@ import (
 func TestSSHCommandLine(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	wantResult(t, s.muster("cluster", "ssh"), cli.ExitUsage, "", "ID|NAME is missing")
+	wantResult(t, s.muster("cluster", "ssh"), cli.ExitUsage, "", "ID|NAME is required")
 	wantResult(t, s.muster("cluster", "ssh", "shop", "n1", "uptime"), cli.ExitUsage, "", "-- uptime")
-	wantResult(t, s.muster("cluster", "certificate", "shop"), cli.ExitUsage, "", "--public-key is missing")
+	wantResult(t, s.muster("cluster", "certificate", "shop"), cli.ExitUsage, "", "--public-key is required")
 	t.Setenv("PATH", t.TempDir())
-	wantResult(t, s.muster("cluster", "ssh", "shop", "n1"), cli.ExitFailed, "", "there is no program ssh")
+	wantResult(t, s.muster("cluster", "ssh", "shop", "n1"), cli.ExitFailed, "", "ssh isn't installed")
 }
 
 func TestCertificateKeepsPrivateKeysHere(t *testing.T) {

@@ -240,7 +240,7 @@ func TestTakenPort(t *testing.T) {
 	address := strings.TrimPrefix(p.client().Settings().URL, "http://")
 	cmd := exec.Command("muster", "serve", "--data", t.TempDir(), "--catalog", p.catalog[0], "--listen", address)
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "cannot listen on "+address) {
+	if err == nil || !strings.Contains(string(out), "can't listen on "+address) {
 		t.Errorf("%v: %s", err, out)
 	}
 }

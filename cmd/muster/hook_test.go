@@ -102,7 +102,7 @@ func TestHookCommands(t *testing.T) {
 	if err := os.WriteFile(file, []byte(in.srv.URL+"/in?token="+token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "No hooks.") {
+	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "No webhooks.") {
 		t.Fatalf("hook list: %+v", r)
 	}
 	r := runAlone(t, "hook", "save", "chat", "--url-file", file, "--as", "slack", "--kind", "alarm", "--kind", "hook")
@@ -112,7 +112,7 @@ func TestHookCommands(t *testing.T) {
 		t.Fatalf("hook save: %+v", r)
 	}
 	in.secret.Store(&secret)
-	if r := runAlone(t, "hook", "test", "chat"); r.code != 0 || !strings.Contains(r.out, "The test arrived: 200 after") {
+	if r := runAlone(t, "hook", "test", "chat"); r.code != 0 || !strings.Contains(r.out, "Test notification delivered: status 200 in") {
 		t.Fatalf("hook test: %+v", r)
 	}
 	if got := <-in.titles; !strings.HasPrefix(got, "*This is a test*\nMuster reaches you") {
@@ -134,14 +134,14 @@ func TestHookCommands(t *testing.T) {
 		t.Errorf("it took %s to be told", took)
 	}
 	in.status.Store(404)
-	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "the test did not arrive: It answered 404 Not Found.") {
+	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "the test notification failed: It answered 404 Not Found.") {
 		t.Errorf("a test that fails: %+v", r)
 	}
 	in.status.Store(410)
 	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "410 Gone") {
 		t.Errorf("a test that is gone: %+v", r)
 	}
-	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "chat was stopped: The receiver answered 410 Gone") {
+	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "chat is stopped: The receiver answered 410 Gone") {
 		t.Errorf("hook list: %+v", r)
 	}
 	in.status.Store(0)
@@ -232,12 +232,12 @@ func TestNotices(t *testing.T) {
 		return runAlone(t, append(args, "--server", server.URL, "--token", "x")...)
 	}
 	got := run("notices", "--limit", "1")
-	for _, want := range []string{"AGE  KIND  NOTICE", "2h  lost  shop lost machines. n2 is gone.", "Older ones: muster notices --before 7\n"} {
+	for _, want := range []string{"AGE  KIND  NOTICE", "2h  lost  shop lost machines. n2 is gone.", "Older notifications: muster notices --before 7\n"} {
 		wantResult(t, got, cli.ExitDone, want, "")
 	}
 	if asked != "/api/v1/notices?limit=1" {
 		t.Errorf("it asks %s", asked)
 	}
-	wantResult(t, run("notices", "--before", "7"), cli.ExitDone, "No notices.", "")
+	wantResult(t, run("notices", "--before", "7"), cli.ExitDone, "No notifications.", "")
 	wantResult(t, run("notices", "--format", "json"), cli.ExitDone, `"next":7`, "")
 }

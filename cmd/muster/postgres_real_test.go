@@ -239,7 +239,7 @@ func TestRealPostgresServerIsRefusedInWords(t *testing.T) {
 	}
 	redis := f.servers[0].env[0]
 	for words, env := range map[string][]string{
-		"DATABASE_URL needs REDIS_URL":          {f.servers[0].env[1]},
+		"DATABASE_URL requires REDIS_URL":          {f.servers[0].env[1]},
 		"This server has no secret key":         {redis, f.servers[0].env[1]},
 		"was made with another secret key":      {redis, f.servers[0].env[1], "MUSTER_SECRET_KEY=" + strings.Repeat("ab", 32)},
 		"does not let the user":                 {redis, "DATABASE_URL=" + f.postgres.NetworkURL("muster", "t0p-secret")},

@@ -46,7 +46,7 @@ func TestProbes(t *testing.T) {
 	database, queue = nil, nil
 	again()
 	p.Leaving.Store(true)
-	expect("/readyz", 503, "server: being stopped\n")
+	expect("/readyz", 503, "server: stopping\n")
 	expect("/livez", 200, "ok\n")
 }
 

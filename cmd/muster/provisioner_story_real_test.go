@@ -41,7 +41,7 @@ func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
 		if w.served() != first {
 			t.Fatal("another certificate is served")
 		}
-		return strings.Contains(w.log.String(), "the certificate cannot be read again")
+		return strings.Contains(w.log.String(), "can't reload the certificate")
 	})
 	if fingerprint, err := server.SelfSigned(dir, []string{"localhost", "127.0.0.1"}, time.Now()); err != nil || fingerprint != w.server.Fingerprint {
 		t.Fatalf("a new certificate of the same CA: %s, %v", fingerprint, err)

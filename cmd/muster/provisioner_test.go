@@ -465,7 +465,7 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 	}{
 		"no token":          {env: server.TokenEnv + "=", say: "needs a token", args: []string{"--server", w.server.URL}},
 		"a wrong token":     {env: server.TokenEnv + "=mp_nonsense." + w.server.Fingerprint, say: "not valid", args: []string{"--server", w.server.URL}},
-		"plain http":        {env: server.TokenEnv + "=" + w.token, say: "without TLS", args: []string{"--server", "http://192.0.2.1:8420"}},
+		"plain http":        {env: server.TokenEnv + "=" + w.token, say: "isn't encrypted", args: []string{"--server", "http://192.0.2.1:8420"}},
 		"not a URL":         {env: server.TokenEnv + "=" + w.token, say: "not the URL", args: []string{"--server", "here"}},
 		"a bad fingerprint": {env: server.TokenEnv + "=" + w.token, say: "not the fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
 	} {

@@ -65,7 +65,7 @@ func TestDoctorLooksAtCertificates(t *testing.T) {
 		return d.tls(t.Context())
 	}
 	wantChecked(t, "long valid", look(now.Add(90*server.Day), "https://muster.example.org"), checkOK, "valid for 90d")
-	wantChecked(t, "ends soon", look(now.Add(10*server.Day), ""), checkWarn, "ends in 10d")
+	wantChecked(t, "ends soon", look(now.Add(10*server.Day), ""), checkWarn, "expires in 10 d")
 	wantChecked(t, "ended", look(now.Add(-time.Hour), ""), CheckFail, "ended 2026-03-01 11:00:00")
 	wantChecked(t, "another name", look(now.Add(90*server.Day), "https://other.example.org"), CheckFail, "is for muster.example.org")
 }
