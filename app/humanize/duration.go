@@ -8,13 +8,13 @@ import (
 
 const day = 24 * time.Hour
 
-// Duration writes a duration with its two largest units: "45 s", "2 min 30 s", "8 h", "3 d 4 h". Seconds alone go up to two minutes, and
-// anything below a second, or negative, is "less than 1 s".
+// Duration writes a duration with its two largest units: "45 s", "2 min 30 s", "8 h", "3 d 4 h". Anything below a second, or
+// negative, is "less than 1 s".
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return "less than 1 s"
-	case d < 2*time.Minute:
+	case d < time.Minute-time.Second/2:
 		return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
 	case d < time.Hour-time.Second/2:
 		return twoUnits(d.Round(time.Second), time.Minute, "min", time.Second, "s")

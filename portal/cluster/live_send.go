@@ -277,7 +277,7 @@ func (l *live) log(ctx context.Context, out *site.Stream) error {
 		}
 		rows := make([][5]string, len(lines))
 		for i, line := range lines {
-			rows[i] = [5]string{strconv.FormatInt(line.Seq, 10), line.At.UTC().Format("15:04:05"), line.Step, StreamClass(line.Stream), line.Text}
+			rows[i] = [5]string{strconv.FormatInt(line.Seq, 10), page.Machine(line.At), line.Step, StreamClass(line.Stream), line.Text}
 			l.after = max(l.after, line.Seq)
 		}
 		l.after = max(l.after, next)

@@ -99,7 +99,7 @@ func TestReasonsAreExpanded(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain": "plain",
 		"You asked for ${nodes} nodes, ${cost_per_hour} an hour.": "You asked for 12 nodes, 2.5 an hour.",
-		"${nodes - 10} too many for ${lease}":                     "2 too many for 8h",
+		"${nodes - 10} too many for ${lease}":                     "2 too many for 8 h",
 		`${nodes > 10 ? "big: }" : "small"}!`:                     "big: }!",
 		`${{"a": nodes}["a"]}`:                                    "12",
 		"groups: ${groups}":                                       "groups: dev, ops",

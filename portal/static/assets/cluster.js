@@ -141,7 +141,8 @@
       li.className = "l-" + stream;
       li.id = "L" + seq;
       a.href = page.dataset.logs + "?line=" + seq + "#L" + seq;
-      t.textContent = time;
+      t.dateTime = time;
+      t.textContent = time.slice(11, 19); // in UTC; live.js puts it into the zone of the reader
       b.textContent = step;
       s.textContent = text;
       a.append(t);

@@ -32,6 +32,39 @@
     n.dispatchEvent(new Event("input", { bubbles: true })); // as if it were typed
   });
 
+  // Pages come with times in UTC. Show them in the reader's time zone: in the text, or on hover where the text is an age.
+  const local = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit",
+    second: "2-digit", hourCycle: "h23", timeZoneName: "short" });
+  const forms = [
+    [/^\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(:\d\d)? UTC$/, (p, m) => `${p.day} ${p.month} ${p.year} ${p.hour}:${p.minute}${m[1] ? ":" + p.second : ""} ${p.timeZoneName}`],
+    [/^\d\d:\d\d:\d\d$/, (p) => `${p.hour}:${p.minute}:${p.second}`],
+  ];
+  function inZone(text, moment) {
+    for (const [form, write] of forms) {
+      const m = form.exec(text);
+      if (m) return write(Object.fromEntries(local.formatToParts(moment).map((x) => [x.type, x.value])), m);
+    }
+    return "";
+  }
+  function localise(root) {
+    const all = root.matches("time[datetime]") ? [root] : root.querySelectorAll("time[datetime]");
+    for (const t of all) {
+      const moment = new Date(t.dateTime);
+      if (isNaN(moment)) continue;
+      const said = inZone(t.textContent.trim(), moment), hover = inZone(t.title, moment);
+      if (hover) t.title = hover;
+      if (said) {
+        if (!t.title) t.title = t.textContent.trim() + (/UTC$/.test(t.textContent) ? "" : " UTC");
+        t.textContent = said;
+      }
+    }
+  }
+  if (new Date().getTimezoneOffset() || local.resolvedOptions().timeZone !== "UTC") {
+    localise(document.body);
+    new MutationObserver((news) => news.forEach((n) => n.addedNodes.forEach((e) => { if (e.nodeType === Node.ELEMENT_NODE) localise(e); })))
+      .observe(document.body, { childList: true, subtree: true });
+  }
+
   // "/" leads to the search, from wherever nothing is being typed; Escape and a click elsewhere close the menu.
   document.addEventListener("keydown", (ev) => {
     const menu = document.querySelector(".house-menu[open]"), seek = $("seek");
