@@ -56,7 +56,7 @@ func profileListCommand(c *cli.Context) *cobra.Command {
 			}
 			t := cli.NewTable(" ", "NAME", "SERVER", "TENANT", "TOKEN")
 			for _, p := range list {
-				t.Add(map[bool]string{true: "*"}[p.Current], p.Name, p.Server, cmp.Or(p.Tenant, "-"), map[bool]string{true: "kept", false: "-"}[p.Token])
+				t.Add(map[bool]string{true: "*"}[p.Current], p.Name, p.Server, cmp.Or(p.Tenant, "-"), map[bool]string{true: "saved", false: "-"}[p.Token])
 			}
 			return t.Show(c)
 		},
