@@ -13,6 +13,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/observe"
+	"muster/portal/page"
 	planpage "muster/portal/plan"
 	"muster/portal/site"
 

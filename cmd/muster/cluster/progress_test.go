@@ -99,13 +99,13 @@ func TestProgressOnATerminal(t *testing.T) {
 
 func TestWordsForTime(t *testing.T) {
 	for d, want := range map[time.Duration][2]string{
-		0:                             {"0:00", "0s"},
-		-time.Second:                  {"0:00", "0s"},
-		1499 * time.Millisecond:       {"0:01", "1s"},
-		61 * time.Second:              {"1:01", "1m"},
-		time.Hour + 20*time.Minute:    {"1:20:00", "1h20m"},
-		26*time.Hour + 5*time.Minute:  {"26:05:00", "1d2h"},
-		24*time.Hour + 59*time.Minute: {"24:59:00", "1d"},
+		0:                             {"0:00", "less than 1 s"},
+		-time.Second:                  {"0:00", "less than 1 s"},
+		1499 * time.Millisecond:       {"0:01", "1 s"},
+		61 * time.Second:              {"1:01", "1 min 1 s"},
+		time.Hour + 20*time.Minute:    {"1:20:00", "1 h 20 min"},
+		26*time.Hour + 5*time.Minute:  {"26:05:00", "1 d 2 h"},
+		24*time.Hour + 59*time.Minute: {"24:59:00", "1 d 1 h"},
 	} {
 		if cli.Clock(d) != want[0] || humanize.Duration(d) != want[1] {
 			t.Errorf("%v: %s, %s; want %v", d, cli.Clock(d), humanize.Duration(d), want)

@@ -370,7 +370,7 @@ func TestFailuresAreToldOnceAMinute(t *testing.T) {
 			}
 			time.Sleep(25 * time.Second)
 		}
-		if n := strings.Count(log.String(), "could not be sent"); n != 2 {
+		if n := strings.Count(log.String(), "can't send spans"); n != 2 {
 			t.Errorf("told %d times: %s", n, log.String())
 		}
 	})
