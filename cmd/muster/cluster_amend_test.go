@@ -79,7 +79,7 @@ func TestAmendShowsFirst(t *testing.T) {
   n3 is made.
   app is configured anew and reloaded on n1.
 
-     NODE  HARDWARE  IMAGE  SERVICES      WHY
+     NODE  HARDWARE  IMAGE  SERVICES      REASON
   ~  n1    small     plain  app (reload)
   +  n3    small     plain  app           the cheapest
   The other node doesn't change.

@@ -158,12 +158,12 @@ func TestWhy(t *testing.T) {
 			{Step: "n2.create", State: app.StepQueued, Position: 3, Text: "2 steps go first."}}}
 	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), cli.ExitDone, `The create is running: 1 step is at work, 2 wait.
 
-STEPS  WHY
+STEPS  REASON
     2  app.start: waits for n1.db.start, which is running.
 
-STEP          STATE    POSITION  WAITING FOR
-n1.app.start  waiting      -  Waits for n1.db.start, which is running.
-n2.create     queued       3  2 steps go first.
+STEP          STATE    POSITION  REASON
+n1.app.start  waiting         -  Waits for n1.db.start, which is running.
+n2.create     queued          3  2 steps go first.
 More:  muster cluster why c1 --from 12
 `, "")
 	if s.wasAsked("GET /clusters/c1/waiting?limit=20&node=n1") != 1 {
@@ -184,12 +184,12 @@ func TestQueue(t *testing.T) {
 		Operations: []execution.QueueLine{{Cluster: "c1", Name: "shop", Kind: app.OperationCreate, Status: app.OperationRunning, CreatedAt: created, Running: 4, Queued: 3, Ready: 1, Waiting: 5, Done: 7, Total: 20}}}
 	wantResult(t, s.muster("queue"), cli.ExitDone, `1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.
 
-STEPS  OLDEST  WHY
-    3      3h  All slots of the tenant are busy (4 of 4).
+STEPS  OLDEST  REASON
+    3     3 h  All slots of the tenant are busy (4 of 4).
     1       -  Tried again in 9 s, because its action failed.
 
-CLUSTER  OPERATION  STATUS   AGE  DONE  RUNNING  QUEUED  WAITING  WAITING FOR
-shop     create     running   3h  7/20        4       3        6
+CLUSTER  OPERATION  STATUS   AGE  DONE  RUNNING  QUEUED  WAITING  REASON
+shop     create     running  3 h  7/20        4       3        6  
 `, "")
 	s.refuse["GET /queue"] = &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue.", Hint: "Ask why your own cluster waits: muster cluster why."}
 	s.status = http.StatusForbidden

@@ -232,7 +232,7 @@ func TestNotices(t *testing.T) {
 		return runAlone(t, append(args, "--server", server.URL, "--token", "x")...)
 	}
 	got := run("notices", "--limit", "1")
-	for _, want := range []string{"AGE  KIND  NOTICE", "2h  lost  shop lost machines. n2 is gone.", "Older notifications: muster notices --before 7\n"} {
+	for _, want := range []string{"AGE  KIND  NOTIFICATION", "2 h  lost  shop lost machines. n2 is gone.", "Older notifications: muster notices --before 7\n"} {
 		wantResult(t, got, cli.ExitDone, want, "")
 	}
 	if asked != "/api/v1/notices?limit=1" {

@@ -126,7 +126,7 @@ func rootCommand(c *cli.Context) *cobra.Command {
 	return root
 }
 
-// plainDefaults writes the defaults of durations as flags take them: 1h, not 1h0m0s.
+// plainDefaults writes the defaults of durations as flags take them: 1h rather than 1h with zero minutes and seconds.
 func plainDefaults(cmd *cobra.Command) {
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) {

@@ -47,7 +47,7 @@ func buildListCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			now := time.Now()
-			t := cli.NewTable("NUMBER>", "HOOK", "RULE", "STATE", "CLUSTER", "AGE>", "KEY", "")
+			t := cli.NewTable("NUMBER>", "HOOK", "RULE", "STATE", "CLUSTER", "AGE>", "KEY", "DETAILS")
 			for _, b := range list {
 				t.Add(strconv.FormatInt(b.ID, 10), b.Hook, b.Rule, string(b.State), cmp.Or(b.Cluster, "-"), humanize.Duration(now.Sub(b.BegunAt)), b.Key, b.Words)
 			}

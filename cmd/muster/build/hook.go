@@ -32,7 +32,7 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(all)
 			}
-			t := cli.NewTable("NAME", "SYSTEM", "OWNER", "RULES>", "BUILDS>", "LAST", "PATH", "")
+			t := cli.NewTable("NAME", "SYSTEM", "OWNER", "RULES>", "BUILDS>", "LAST DELIVERY", "PATH", "")
 			now := time.Now()
 			for _, h := range all.Hooks {
 				last := "-"
@@ -352,7 +352,7 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			now := time.Now()
-			t := cli.NewTable("NUMBER>", "EVENT", "OUTCOME", "RULE", "BUILD", "AGE>", "")
+			t := cli.NewTable("NUMBER>", "EVENT", "OUTCOME", "RULE", "BUILD", "AGE>", "DETAILS")
 			for _, d := range list {
 				t.Add(strconv.FormatInt(d.ID, 10), strings.TrimSpace(d.Event+" "+d.Action), string(d.Outcome), cmp.Or(d.Rule, "-"), cmp.Or(d.Build, "-"), humanize.Duration(now.Sub(d.At)), d.Words)
 			}

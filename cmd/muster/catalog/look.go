@@ -30,13 +30,13 @@ func catalogListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string]any{"items": items})
 		}
-		t := cli.NewTable("KIND", "NAME", "LABEL", "OWN", "VERSION>", "BY", "CLUSTERS>")
+		t := cli.NewTable("KIND", "NAME", "LABEL", "TENANT'S", "VERSION>", "BY", "CLUSTERS>")
 		for _, i := range items {
 			own, version := "", ""
 			if i.Own {
 				own, version = "yes", strconv.Itoa(i.Number)
 				if i.Replaces {
-					own = "replaces"
+					own = "override"
 				}
 			}
 			t.Add(i.Kind, i.Name, i.Label, own, version, i.By, strconv.Itoa(i.Clusters))
@@ -90,7 +90,7 @@ func catalogHistoryCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string]any{"versions": list})
 		}
-		t := cli.NewTable("VERSION>", "AT", "BY", "WHAT", "NOTE")
+		t := cli.NewTable("VERSION>", "TIME", "BY", "CHANGE", "NOTE")
 		for _, r := range list {
 			what := "saved"
 			if r.Gone {

@@ -36,7 +36,7 @@ func providerListCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]any{"providers": out.Items})
 			}
-			t := cli.NewTable("NAME", "LABEL", "WHOSE", "DESCRIPTION")
+			t := cli.NewTable("NAME", "LABEL", "CATALOG", "DESCRIPTION")
 			for _, i := range out.Items {
 				whose := "shared"
 				if i.Own {
@@ -80,9 +80,9 @@ func printCheck(c *cli.Context, found fleet.ProviderCheck) error {
 		switch {
 		case f.OK:
 		case f.Warning:
-			word, colour = "look", cli.ColourChanges
+			word, colour = "warn", cli.ColourChanges
 		default:
-			word, colour = "WRONG", cli.ColourGoes
+			word, colour = "FAIL", cli.ColourGoes
 		}
 		about := strings.TrimSpace(f.About + " " + f.Subject)
 		cli.Line(c.Stdout, "%s %s: %s", paint(colour, fmt.Sprintf("%-5s", word)), about, f.Message)
@@ -152,7 +152,7 @@ func printFlavors(c *cli.Context, o family.Offers) error {
 }
 
 func printImages(c *cli.Context, o family.Offers) error {
-	t := cli.NewTable("IMAGE", "WHAT", "USER", "FROM")
+	t := cli.NewTable("IMAGE", "DESCRIPTION", "USER", "CREATED")
 	for _, i := range o.Images {
 		made := "-"
 		if !i.MadeAt.IsZero() {

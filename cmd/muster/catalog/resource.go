@@ -210,7 +210,7 @@ func resourceShowCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(r)
 			}
-			t := cli.NewTable("VERSION>", "STATE", "SIZE>", "AGE>", "BY", "CLUSTERS>", "PROVISIONERS>", "FROM", "NOTE")
+			t := cli.NewTable("VERSION>", "STATE", "SIZE>", "AGE>", "BY", "CLUSTERS>", "PROVISIONERS>", "SOURCE", "NOTE")
 			for _, v := range r.Versions {
 				state := string(v.State)
 				if !v.DeletedAt.IsZero() {
@@ -286,7 +286,7 @@ func resourceSyncCommand(c *cli.Context) *cobra.Command {
 				fmt.Fprintln(c.Stdout, "Nothing to sync: no version is staged or recalled.")
 				return nil
 			}
-			t := cli.NewTable("RESOURCE", "WAS>", "IS>")
+			t := cli.NewTable("RESOURCE", "BEFORE>", "AFTER>")
 			for _, ch := range s.Changes {
 				t.Add(ch.ResourceID.String(), versionOr(ch.From), versionOr(ch.To))
 			}
@@ -447,7 +447,7 @@ func resourceTypesCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]any{"types": all})
 			}
-			t := cli.NewTable("FOR", "TYPE", "FORMAT", "WHAT")
+			t := cli.NewTable("AUTOMATOR", "TYPE", "FORMAT", "DESCRIPTION")
 			for _, m := range all {
 				for _, ty := range m.Types {
 					t.Add(m.Member, ty.Name, string(ty.Format), ty.Help)

@@ -30,7 +30,7 @@ func TemplateCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]*template.Template{"templates": all})
 		}
-		t := cli.NewTable("NAME", "STATE", "SIZE", "SERVICES", "ABOUT")
+		t := cli.NewTable("NAME", "STATE", "SIZE", "SERVICES", "DESCRIPTION")
 		for _, x := range all {
 			about := cmp.Or(x.Label, x.Description)
 			if x.ReplacedBy != "" {
@@ -66,13 +66,13 @@ func templateVersionsCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]catalog.TemplateVersion{"versions": all})
 		}
-		t := cli.NewTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "")
+		t := cli.NewTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "CURRENT")
 		for _, v := range all {
-			stands := ""
+			current := ""
 			if v.Stands {
-				stands = "stands"
+				current = "yes"
 			}
-			t.Add(strconv.Itoa(v.Number), humanize.Duration(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, stands)
+			t.Add(strconv.Itoa(v.Number), humanize.Duration(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, current)
 		}
 		return t.Show(c)
 	})
@@ -120,7 +120,7 @@ func templateDiffCommand(c *cli.Context) *cobra.Command {
 
 func printParameters(w io.Writer, list []template.Parameter) error {
 	fmt.Fprint(w, "\nParameters (set with --set NAME=VALUE):\n")
-	t := cli.NewTable("NAME", "TYPE", "DEFAULT", "VALUES", "HELP")
+	t := cli.NewTable("NAME", "TYPE", "DEFAULT", "VALUES", "DESCRIPTION")
 	for _, p := range list {
 		standard := ""
 		switch {
@@ -158,7 +158,7 @@ func printTemplate(w io.Writer, v catalog.TemplateView) error {
 		}
 	}
 	fmt.Fprintln(w)
-	t := cli.NewTable("PART", "VALUE", "FROM")
+	t := cli.NewTable("FIELD", "VALUE", "SOURCE")
 	for _, p := range v.Parts {
 		t.Add(p.Path, p.Value, strings.TrimSpace(p.From+" "+p.At))
 	}

@@ -53,7 +53,7 @@ func printSlack(c *cli.Context, h chat.ChatHouse) error {
 		fmt.Fprintln(c.Stdout, "No workspaces. Install Muster in one on the portal's Slack page; see docs/slack.md.")
 		return nil
 	}
-	t := cli.NewTable("TEAM", "NAME", "TENANT", "STATE", "HEARD>", "CALLS>", "ERROR")
+	t := cli.NewTable("TEAM", "NAME", "TENANT", "STATE", "LAST EVENT>", "CALLS>", "ERROR")
 	for _, w := range h.Workspaces {
 		t.Add(w.Team, w.Name, w.Tenant, string(w.State), ago(w.EventAt), strconv.Itoa(w.Calls), cmp.Or(w.Why, w.Error))
 	}

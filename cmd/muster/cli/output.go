@@ -43,7 +43,7 @@ func Money(v float64) string {
 	return text
 }
 
-// Dash stands for nothing.
+// Dash shows an empty value as a dash.
 func Dash(s string) string {
 	if s == "" {
 		return "-"

@@ -64,7 +64,7 @@ func (t amendText) nodes(p cluster.AmendPreview) error {
 		head = append(head, "ZONE")
 	}
 	if has(why) {
-		head = append(head, "WHY")
+		head = append(head, "REASON")
 	}
 	table := cli.NewTable(head...)
 	var colours []string

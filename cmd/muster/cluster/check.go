@@ -48,11 +48,11 @@ func printNodeReports(c *cli.Context, all []health.NodeReport, whole bool) error
 		fmt.Fprintln(c.Stdout, "No nodes checked yet. Nodes are checked when they're bootstrapped.")
 		return nil
 	}
-	t := cli.NewTable("NODE", "CHECK", "RESULT", "FOUND", "WANTED", "HINT")
+	t := cli.NewTable("NODE", "CHECK", "RESULT", "FOUND", "EXPECTED", "HINT")
 	rows := 0
 	for _, r := range all {
 		for _, k := range r.Checks {
-			result := "good"
+			result := "ok"
 			switch {
 			case k.Skipped != "":
 				result = "not checked"

@@ -150,7 +150,7 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 		return nil
 	}
 	fmt.Fprintln(c.Stdout)
-	t := cli.NewTable("NODE", "STATE", "SINCE", "WHY")
+	t := cli.NewTable("NODE", "STATE", "SINCE", "REASON")
 	for _, n := range h.Nodes {
 		since := "-"
 		if !n.Since.IsZero() {
@@ -168,13 +168,13 @@ func printDrift(c *cli.Context, name string, d operation.Drift) error {
 	if len(d.Items) == 0 {
 		fmt.Fprintf(c.Stdout, "No drift detected in %s.\n", name)
 	} else {
-		t := cli.NewTable("FROM", "WHAT", "MEND")
+		t := cli.NewTable("SOURCE", "DRIFT", "REPAIR")
 		for _, i := range d.Items {
-			mend := "-"
+			repair := "-"
 			if i.Mend != nil {
-				mend = strings.TrimSpace("muster cluster " + string(i.Mend.Kind) + " " + name + " " + nodeFlags(i.Mend.Nodes))
+				repair = strings.TrimSpace("muster cluster " + string(i.Mend.Kind) + " " + name + " " + nodeFlags(i.Mend.Nodes))
 			}
-			t.Add(string(i.From), i.Text, mend)
+			t.Add(string(i.From), i.Text, repair)
 		}
 		if err := t.Show(c); err != nil {
 			return err

@@ -116,7 +116,7 @@ func printSharing(c *cli.Context, s cluster.ClusterSharing) error {
 	if c.JSON() {
 		return c.PrintJSON(s)
 	}
-	t := cli.NewTable("WHO", "ACCESS")
+	t := cli.NewTable("USER OR GROUP", "ACCESS")
 	t.Add(s.Owner, app.AccessOwner.String())
 	if s.OwnerGroup != "" {
 		t.Add(cluster.ClusterShare{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())

@@ -161,7 +161,7 @@ func (v *topView) head(now time.Time) string {
 }
 
 func (v *topView) table(now time.Time) *cli.Table {
-	t := cli.NewTable("NAME", "NODES>", "COST/H>", "STATUS", "DONE>", "TIME>", "WAITING FOR", "OWNER", "TEMPLATE")
+	t := cli.NewTable("NAME", "NODES>", "COST/H>", "STATUS", "DONE>", "TIME>", "REASON", "OWNER", "TEMPLATE")
 	for _, s := range v.Clusters {
 		status, done, long, why := string(s.Status), "-", "-", ""
 		if o := s.Operation; atWork(s) {

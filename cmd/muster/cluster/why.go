@@ -50,7 +50,7 @@ func printWaiting(c *cli.Context, w execution.Waiting) error {
 	fmt.Fprintln(c.Stdout, w.Text)
 	if len(w.Groups) > 0 {
 		fmt.Fprintln(c.Stdout)
-		t := cli.NewTable("STEPS>", "WHY")
+		t := cli.NewTable("STEPS>", "REASON")
 		for _, g := range w.Groups {
 			t.Add(strconv.Itoa(g.Count), g.Text)
 		}
@@ -62,7 +62,7 @@ func printWaiting(c *cli.Context, w execution.Waiting) error {
 		return nil
 	}
 	fmt.Fprintln(c.Stdout)
-	t := cli.NewTable("STEP", "STATE", "POSITION>", "WAITING FOR")
+	t := cli.NewTable("STEP", "STATE", "POSITION>", "REASON")
 	for _, s := range w.Steps {
 		place := "-"
 		if s.Position > 0 {
@@ -149,7 +149,7 @@ func printQueue(c *cli.Context, q execution.Queue, now time.Time) error {
 	fmt.Fprintln(c.Stdout, q.Text)
 	if len(q.Groups) > 0 {
 		fmt.Fprintln(c.Stdout)
-		t := cli.NewTable("STEPS>", "OLDEST>", "WHY")
+		t := cli.NewTable("STEPS>", "OLDEST>", "REASON")
 		for _, g := range q.Groups {
 			oldest := "-"
 			if !g.Oldest.IsZero() {
@@ -165,7 +165,7 @@ func printQueue(c *cli.Context, q execution.Queue, now time.Time) error {
 		return nil
 	}
 	fmt.Fprintln(c.Stdout)
-	t := cli.NewTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "WAITING FOR")
+	t := cli.NewTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "REASON")
 	for _, l := range q.Operations {
 		t.Add(l.Name, l.Kind.Words(), string(l.Status), humanize.Duration(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
 			strconv.Itoa(l.Queued), strconv.Itoa(l.Ready+l.Waiting), l.Text)

@@ -44,7 +44,7 @@ func printPools(c *cli.Context, all []pool.PoolView) error {
 		_, err := fmt.Fprintln(c.Stdout, "No pools. Create one: muster pool create NAME --hardware … --image … --provider … --count 3")
 		return err
 	}
-	t := cli.NewTable("NAME", "MODE", "READY>", "OF>", "MAKING>", "TODAY>", "COST/H>", "MACHINES")
+	t := cli.NewTable("NAME", "MODE", "READY>", "SIZE>", "CREATING>", "USED TODAY>", "COST/H>", "MACHINES")
 	for _, v := range all {
 		t.Add(v.Name, string(v.Mode), strconv.Itoa(v.Ready), strconv.Itoa(v.Count), strconv.Itoa(v.Making), strconv.Itoa(v.HandedToday), cli.Money(v.CostPerHour), poolKind(v.Pool))
 	}
@@ -114,7 +114,7 @@ func printPool(c *cli.Context, v pool.PoolView) error {
 	if len(v.Machines)+len(v.Clusters) == 0 {
 		return nil
 	}
-	t := cli.NewTable("MACHINE", "ID", "STATE", "SINCE", "ZONE", "FOR")
+	t := cli.NewTable("MACHINE", "ID", "STATE", "SINCE", "ZONE", "CLUSTER")
 	for _, m := range append(v.Machines, v.Clusters...) {
 		to := "-"
 		if m.ForCluster != "" {

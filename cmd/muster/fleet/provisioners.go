@@ -46,7 +46,7 @@ func printProvisioners(c *cli.Context, all []app.Provisioner) error {
 		_, err := fmt.Fprintln(c.Stdout, "No provisioners. Start the server with --workers, or run `muster provisioner` on any host.")
 		return err
 	}
-	t := cli.NewTable("NAME", "ID", "STATE", "TAGS", "USED>", "SLOTS>", "TENANTS", "HEARD>", "VERSION")
+	t := cli.NewTable("NAME", "ID", "STATE", "TAGS", "USED>", "SLOTS>", "TENANTS", "LAST SEEN>", "VERSION")
 	for _, p := range all {
 		var tenants []string
 		for _, s := range p.Tenants {
@@ -137,7 +137,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string][]fleet.ProvisionerToken{"tokens": all})
 			}
-			t := cli.NewTable("NAME", "TENANTS", "TAGS", "SLOTS>", "CREATED BY", "AGE>", "USED>")
+			t := cli.NewTable("NAME", "TENANTS", "TAGS", "SLOTS>", "CREATED BY", "AGE>", "LAST USED>")
 			for _, p := range all {
 				used := "never"
 				if !p.UsedAt.IsZero() {

@@ -62,7 +62,7 @@ func auditListCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(out)
 			}
-			t := cli.NewTable("NUMBER>", "WHEN", "WHO", "ACT", "OBJECT", "FROM")
+			t := cli.NewTable("NUMBER>", "TIME", "USER", "ACTION", "OBJECT", "FROM")
 			for _, d := range out.Entries {
 				t.Add(fmt.Sprint(d.Number), d.At.UTC().Format(time.DateTime), d.Who, d.Act, d.Object, strings.TrimSpace(string(d.Via)+" "+d.From))
 			}

@@ -25,7 +25,7 @@ func groupListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]identity.Group{"groups": all})
 		}
-		t := cli.NewTable("NAME", "MEMBERS", "ABOUT")
+		t := cli.NewTable("NAME", "MEMBERS", "DESCRIPTION")
 		for _, g := range all {
 			t.Add(g.Name, cmp.Or(membersText(g), "-"), cmp.Or(g.About, "-"))
 		}

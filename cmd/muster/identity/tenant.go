@@ -29,7 +29,7 @@ func tenantListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]identity.Tenant{"tenants": all})
 		}
-		t := cli.NewTable("NAME", "USERS>", "CLUSTERS>", "SLOTS>", "GIVEN>", "ABOUT")
+		t := cli.NewTable("NAME", "USERS>", "CLUSTERS>", "SLOTS>", "IN USE>", "DESCRIPTION")
 		for _, x := range all {
 			t.Add(x.Name, strconv.Itoa(x.Users), strconv.Itoa(x.Clusters), slotText(x.Slots), strconv.Itoa(x.SlotsHeld), cmp.Or(x.About, "-"))
 		}

@@ -32,7 +32,7 @@ func tokenListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]identity.Token{"tokens": all})
 		}
-		t := cli.NewTable("ID>", "USER", "LABEL", "SCOPES", "ENDS", "USED", "FROM")
+		t := cli.NewTable("ID>", "USER", "LABEL", "SCOPES", "EXPIRES", "LAST USED", "FROM")
 		for _, k := range all {
 			t.Add(strconv.FormatInt(k.ID, 10), k.User, k.Label, scopesText(k), tokenEnds(k), cli.Since(k.UsedAt), cmp.Or(k.UsedFrom, "-"))
 		}

@@ -147,7 +147,7 @@ func policyTryCommand(c *cli.Context) *cobra.Command {
 		if len(trial.Cases) == 0 {
 			return nil
 		}
-		table := cli.NewTable("REQUEST>", "BY", "WHAT", "NOW", "THEN")
+		table := cli.NewTable("REQUEST>", "BY", "CLUSTER", "CURRENT", "WITH POLICY")
 		for _, k := range trial.Cases {
 			table.Add(strconv.FormatInt(k.Request, 10), k.Requester, k.Text, k.Old.Words(), k.New.Words())
 		}

@@ -187,7 +187,7 @@ func quotaLeftCommand(c *cli.Context) *cobra.Command {
 				fmt.Fprintln(c.Stdout, "No limits apply to you.")
 				return nil
 			}
-			t := cli.NewTable("WHAT", "BY", "LIMIT>", "USED>", "LEFT>")
+			t := cli.NewTable("LIMIT ON", "QUOTA", "LIMIT>", "USED>", "LEFT>")
 			for _, l := range left.Lines {
 				t.Add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), figure(l.Limit), figure(l.Used), figure(l.Left))
 			}

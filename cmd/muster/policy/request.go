@@ -61,7 +61,7 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]appcluster.Request{"requests": list})
 		}
-		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "ASKED", "STATUS")
+		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "REQUESTED", "STATUS")
 		for _, r := range list {
 			t.Add(strconv.FormatInt(r.ID, 10), cmp.Or(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), cli.Money(r.Terms.Layout.CostPerHour),
 				r.Requester, humanize.Duration(time.Since(r.AskedAt))+" ago", requestState(r))

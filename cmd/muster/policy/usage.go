@@ -66,7 +66,7 @@ func printUsage(c *cli.Context, u usage.Usage) error {
 		return nil
 	}
 	hours := func(x float64) string { return fmt.Sprintf("%.2f", x) }
-	t := cli.NewTable("SINCE", "BY", "NODE HOURS>", "CORE HOURS>", "COST>")
+	t := cli.NewTable("START", "GROUP", "NODE HOURS>", "CORE HOURS>", "COST>")
 	for _, l := range u.Lines {
 		t.Add(l.Start.UTC().Format("2006-01-02 15:04"), cmp.Or(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), cli.Money(l.Cost))
 	}

@@ -53,7 +53,7 @@ func printHooks(c *cli.Context, all []webhook.Hook) error {
 		return err
 	}
 	now := time.Now()
-	t := cli.NewTable("NAME", "STATE", "FORMAT", "KINDS", "LAST", "FAILED>", "WAITING>", "URL")
+	t := cli.NewTable("NAME", "STATE", "FORMAT", "KINDS", "LAST DELIVERY", "FAILED>", "WAITING>", "URL")
 	for _, h := range all {
 		kinds, last := "all", "-"
 		if h.When != "" {
@@ -348,7 +348,7 @@ func printDeliveries(c *cli.Context, list []webhook.HookDelivery, next int64) er
 		return err
 	}
 	now := time.Now()
-	t := cli.NewTable("NUMBER>", "KIND", "STATE", "TRIES>", "ANSWER", "AGE>", "TITLE")
+	t := cli.NewTable("NUMBER>", "KIND", "STATE", "ATTEMPTS>", "RESPONSE", "AGE>", "TITLE")
 	for _, d := range list {
 		answer := "-"
 		if d.Attempts > 0 {
@@ -440,7 +440,7 @@ func NoticesCommand(c *cli.Context) *cobra.Command {
 			_, err := fmt.Fprintln(c.Stdout, "No notifications.")
 			return err
 		}
-		t := cli.NewTable("AGE>", "KIND", "NOTICE")
+		t := cli.NewTable("AGE>", "KIND", "NOTIFICATION")
 		for _, n := range list {
 			text := n.Title
 			if n.Text != "" {
