@@ -46,7 +46,7 @@ func TestVisited(t *testing.T) {
 	for name, want := range map[string]string{"": "n3", "n3": "n3", "n1": "", "n2": "", "n4": "", "n9": ""} {
 		n, err := cluster.Visited(v, name)
 		if n.Name != want || (err == nil) != (want != "") || err != nil && app.CodeOf(err) != app.ENotFound {
-			t.Errorf("%q gives %q, %v", name, n.Name, err)
+			t.Errorf("%q returns %q, %v", name, n.Name, err)
 		}
 	}
 	if _, err := cluster.Visited(appcluster.ClusterView{}, ""); app.CodeOf(err) != app.EConflict {

@@ -189,7 +189,7 @@ STEPS  OLDEST  REASON
     1       -  Tried again in 9 s, because its action failed.
 
 CLUSTER  OPERATION  STATUS   AGE  DONE  RUNNING  QUEUED  WAITING  REASON
-shop     create     running  3 h  7/20        4       3        6  
+shop     create     running  3 h  7/20        4       3        6
 `, "")
 	s.refuse["GET /queue"] = &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue.", Hint: "Ask why your own cluster waits: muster cluster why."}
 	s.status = http.StatusForbidden

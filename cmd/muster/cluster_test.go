@@ -20,7 +20,7 @@ import (
 	"muster/cmd/muster/cluster"
 )
 
-// home gives the client a home of its own, and no settings from outside.
+// home isolates the client from the user's home and settings.
 func home(t *testing.T) string {
 	dir := t.TempDir()
 	t.Setenv("MUSTER_HOME", dir)
@@ -129,7 +129,7 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 	wantResult(t, got, cli.ExitDone, "the server is back", "")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
 	if n := strings.Count(got.out, "n1.create succeeded"); n != 1 {
-		t.Errorf("the end of n1.create was told %d times", n)
+		t.Errorf("the end of n1.create was shown %d times", n)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestCreateWithoutWait(t *testing.T) {
 	got := s.muster("cluster", "create", "-t", "web", "-n", "2", "--lease", "forever", "--prefer", "spread")
 	wantResult(t, got, cli.ExitDone, "create of web-1 (c1) accepted: 2 nodes, 4 steps, about 4 s", "")
 	if r := s.created[0]; r.Name != "" || r.Lease == nil || *r.Lease != 0 || r.Prefer != template.PreferSpread {
-		t.Errorf("asked for %+v; the server gives the name, and a lease of 0 is for ever", r)
+		t.Errorf("requested %+v; the server sets the name, and a lease of 0 never expires", r)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestResume(t *testing.T) {
 	got := s.muster("cluster", "resume", "shop", "--wait")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
 	if strings.Contains(got.out, "failed") {
-		t.Errorf("what was before is told again:\n%s", got.out)
+		t.Errorf("earlier events are shown again:\n%s", got.out)
 	}
 }
 

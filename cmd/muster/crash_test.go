@@ -280,7 +280,7 @@ func TestAPIRefusesStrangersAndNonsense(t *testing.T) {
 		var problem struct{ Code string }
 		_ = json.Unmarshal(body, &problem)
 		if resp.StatusCode != c.status || c.code != "" && problem.Code != c.code {
-			t.Errorf("%s %s %s gives %d %s, want %d %s", c.method, c.path, c.body, resp.StatusCode, body, c.status, c.code)
+			t.Errorf("%s %s %s returns %d %s, want %d %s", c.method, c.path, c.body, resp.StatusCode, body, c.status, c.code)
 		}
 	}
 }

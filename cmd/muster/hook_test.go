@@ -119,19 +119,19 @@ func TestHookCommands(t *testing.T) {
 		t.Errorf("the test says %q", got)
 	}
 
-	// What happens is told at once, and only what was asked for.
+	// Notifications are sent at once, and only the requested kinds.
 	began := time.Now()
-	for _, n := range []app.Notice{{Kind: app.NoticeBudget, Title: "Money"}, {Kind: app.NoticeAlarm, Title: "Glass", About: app.Subject{Kind: app.SubjectClusters}}} {
+	for _, n := range []app.Notice{{Kind: app.NoticeBudget, Title: "Money"}, {Kind: app.NoticeAlarm, Title: "Override", About: app.Subject{Kind: app.SubjectClusters}}} {
 		n.At, n.Tenant = time.Now(), app.DefaultTenant
 		if err := s.Store.Notify(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := <-in.titles; got != "*Glass*\n<"+s.URL+"/clusters|Open>" {
-		t.Errorf("told %q", got)
+	if got := <-in.titles; got != "*Override*\n<"+s.URL+"/clusters|Open>" {
+		t.Errorf("sent %q", got)
 	}
 	if took := time.Since(began); took > 25*time.Second { // where nothing wakes who tells it, he looks every 30 s
-		t.Errorf("it took %s to be told", took)
+		t.Errorf("it took %s to be sent", took)
 	}
 	in.status.Store(404)
 	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "the test notification failed: It answered 404 Not Found.") {
@@ -158,10 +158,10 @@ func TestHookCommands(t *testing.T) {
 	if r := runAlone(t, "hook", "resend", "chat", "2"); r.code != 0 {
 		t.Errorf("hook resend: %+v", r)
 	}
-	if got := <-in.titles; !strings.HasPrefix(got, "*Glass*") {
+	if got := <-in.titles; !strings.HasPrefix(got, "*Override*") {
 		t.Errorf("sent again: %q", got)
 	}
-	if r := runAlone(t, "hook", "deliveries", "chat"); r.code != 0 || !strings.Contains(r.out, "Glass") || !strings.Contains(r.out, "404") {
+	if r := runAlone(t, "hook", "deliveries", "chat"); r.code != 0 || !strings.Contains(r.out, "Override") || !strings.Contains(r.out, "404") {
 		t.Errorf("hook deliveries: %+v", r)
 	}
 	if r := runAlone(t, "hook", "deliveries", "chat", "3"); r.code != 0 || !strings.Contains(r.out, "It answered 404 Not Found.") || !strings.Contains(r.out, `{"text":"*This is a test*`) {

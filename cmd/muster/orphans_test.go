@@ -90,7 +90,7 @@ func TestReceipt(t *testing.T) {
 	}
 }
 
-// A receipt waits for its proof for as long as it is told to, is printed either way, and says by its exit code whether it came.
+// A receipt waits for its proof until the timeout, is printed either way, and its exit code says whether there is a proof.
 func TestReceiptsWaitForTheirProof(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 14, 0, 0, 0, time.UTC)
@@ -130,7 +130,7 @@ func TestReceiptsWaitForTheirProof(t *testing.T) {
 	}
 }
 
-// An account that the server cannot list is not told as one without orphans.
+// An account that the server can't list isn't reported as one without orphans.
 func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
 	home(t)
 	report := fleet.OrphanReport{Mode: fleet.OrphansDelete, Unlisted: 1, Orphans: []fleet.Orphan{}, Accounts: []app.Account{

@@ -50,7 +50,7 @@ func TestProbes(t *testing.T) {
 	expect("/livez", 200, "ok\n")
 }
 
-// A real server has both, for whoever asks.
+// A real server has both, without a token.
 func TestServerAnswersProbes(t *testing.T) {
 	m := newMatrix(t)
 	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "database: ok\nqueue: ok\n"} {

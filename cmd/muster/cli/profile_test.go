@@ -57,7 +57,7 @@ func TestProfilesCount(t *testing.T) {
 		})
 	}
 	if _, err := (&Context{ProfileName: "nope"}).settings(); app.CodeOf(err) != app.ENotFound {
-		t.Errorf("an unknown profile gives %v", err)
+		t.Errorf("an unknown profile returns %v", err)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestBadProfiles(t *testing.T) {
 	} {
 		_, err := parseProfiles("f", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret-token") {
-			t.Errorf("%.40q gives %v, want %s", text, err, want)
+			t.Errorf("%.40q returns %v, want %s", text, err, want)
 		}
 	}
 }

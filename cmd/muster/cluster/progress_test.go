@@ -51,7 +51,7 @@ func TestProgressEstimate(t *testing.T) {
 		want        time.Duration
 		known       bool
 	}{
-		{"nothing is known", 0, 4, 0, 8, 0, false},
+		{"unknown", 0, 4, 0, 8, 0, false},
 		{"the plan alone", 0, 4, 20, 8, 12, true},
 		{"the plan was too hopeful", 0, 4, 5, 8, 0, false},
 		{"the measure alone", 2, 4, 0, 8, 8, true},
@@ -75,13 +75,13 @@ func TestProgressOnATerminal(t *testing.T) {
 		t.Errorf("the bar stays on its line: %q", out.String())
 	}
 	if strings.Contains(p.line(100), "n1.create") {
-		t.Error("a step that has ended is not under way")
+		t.Error("a step that has ended isn't running")
 	}
 	other := nodeEvent("n9.create", app.StepRunning, 0)
 	other.Operation = 1
 	p.event(other)
 	if strings.Contains(out.String(), "n9") {
-		t.Error("another operation's step is told")
+		t.Error("another operation's step is shown")
 	}
 	out.Reset()
 	failed := nodeEvent("n2.create", app.StepFailed, 1)

@@ -9,7 +9,7 @@ import (
 	"muster/app/execution"
 )
 
-// What is at work stands first, then what costs most; what keeps an operation stands beside it.
+// Busy clusters come first, then the most expensive ones; each operation has its reason for waiting.
 func TestTopShowsWhatIsAtWorkFirst(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -108,14 +108,14 @@ func TestDoctorHasPatienceAndTellsNoSecret(t *testing.T) {
 	d.Config = server.Config{Data: t.TempDir(), Listen: server.DefaultListen, Log: slog.New(slog.DiscardHandler), Env: func(name string) (string, bool) {
 		return map[string]string{"MUSTER_ADMIN_PASSWORD": "correct-horse"}[name], name == "MUSTER_ADMIN_PASSWORD"
 	}}
-	d.wrong = cli.Usagef("somebody said correct-horse")
+	d.wrong = cli.Usagef("the log has correct-horse")
 	began := time.Now()
 	all := d.look(t.Context())
 	if took := time.Since(began); took > 5*time.Minute {
 		t.Errorf("it took %s", took)
 	}
 	wantChecked(t, "a server that hangs", all, CheckFail, "doesn't answer")
-	wantChecked(t, "a secret", all, CheckFail, "somebody said •••")
+	wantChecked(t, "a secret", all, CheckFail, "the log has •••")
 }
 
 // TestDoctorWarnsOfPlainHTTP asks for a server that all hosts reach, without an address for people.

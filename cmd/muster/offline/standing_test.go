@@ -40,7 +40,7 @@ func TestWhatStandsIsRead(t *testing.T) {
 			standing{Nodes: []layout.StandingNode{node("n1", "big", "db")}},
 		},
 		"a list":              {" \n[{\"name\":\"a\",\"hardware\":\"big\",\"image\":\"host\",\"services\":[\"x\"]}]\n", standing{Nodes: []layout.StandingNode{node("a", "big", "x")}}},
-		"nothing stands":      {`[]`, standing{}},
+		"no nodes":            {`[]`, standing{}},
 		"an empty layout":     {`{"layout":[]}`, standing{}},
 		"a node with nothing": {`[{"name":"a","hardware":"big","image":"host"}]`, standing{Nodes: []layout.StandingNode{node("a", "big")}}},
 	} {
@@ -91,7 +91,7 @@ func FuzzStanding(f *testing.F) {
 		seen := map[string]bool{}
 		for _, n := range s.Nodes {
 			if n.Name == "" || n.Hardware == "" || n.Image == "" || seen[n.Name] {
-				t.Errorf("%q stands: %+v", b, n)
+				t.Errorf("%q is read: %+v", b, n)
 			}
 			seen[n.Name] = true
 		}
