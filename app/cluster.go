@@ -32,6 +32,7 @@ type Cluster struct {
 	Status      ClusterStatus  `json:"status"`
 	Message     string         `json:"message,omitempty"`
 	CostPerHour float64        `json:"cost_per_hour"`
+	Currency    string         `json:"currency,omitempty"` // of the price, by ISO 4217; set where people read it
 	Config      map[string]any `json:"-"`
 	DNSSuffix   string         `json:"dns_suffix"`
 	Links       []Link         `json:"-"` // unexpanded

@@ -63,7 +63,8 @@ func clusterStatusWords() string {
 // ClusterCounts says how many clusters there are.
 type ClusterCounts struct {
 	By          map[ClusterStatus]int `json:"by"`
-	CostPerHour float64               `json:"cost_per_hour"` // of those that stand
+	CostPerHour float64               `json:"cost_per_hour"` // of those that exist
+	Currency    string                `json:"currency"`      // by ISO 4217
 }
 
 // Live is how many of them stand or are being made or given back.

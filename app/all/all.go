@@ -131,7 +131,7 @@ func New(c Config) *Services {
 	s := &Services{}
 	s.Resource = resource.New(resource.Config{
 		Store: c.Store, Contents: c.Store, Faults: c.Faults, Now: c.Now, Blobs: c.Blobs, ResourceKinds: c.ResourceKinds, ResourceLimits: c.ResourceLimits})
-	s.Catalog = catalog.New(catalog.Config{Own: c.Store, Versions: c.Store, Uses: c.Store, Catalog: c.Catalog, Now: c.Now,
+	s.Catalog = catalog.New(catalog.Config{Own: c.Store, Versions: c.Store, Uses: c.Store, Catalog: c.Catalog, Currency: c.Currency, Now: c.Now,
 		SharesHost: c.SharesHost, Solver: c.Solver, TenantHostAccess: c.TenantHostAccess, Reader: c.Reader})
 	s.Secret = secret.New(secret.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog})
 	addIdentity(s, c)
@@ -141,7 +141,7 @@ func New(c Config) *Services {
 	solving, workerKeys := &layout.SolveLimit{}, &identity.WorkerKeys{}
 	addCluster(s, c, solving)
 	addOperation(s, c, solving, workerKeys)
-	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
+	s.Usage = usage.New(usage.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, LeaseWarnings: s.Operation.LeaseWarnings})
 	addExecution(s, c)
 	addFleet(s, c, workerKeys)
 	s.Pool.Pools = pool.New(pool.Config{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Preflight: s.Cluster.Preflight})
@@ -177,7 +177,7 @@ func addIdentity(s *Services, c Config) {
 }
 
 func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
-	s.Cluster.Finder = cluster.NewFinder(cluster.FinderConfig{Store: c.Store})
+	s.Cluster.Finder = cluster.NewFinder(cluster.FinderConfig{Store: c.Store, Catalogs: s.Catalog})
 	s.Cluster.Masks = cluster.NewMasks(cluster.MasksConfig{Store: c.Store, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Cluster.Plans = cluster.NewPlans(cluster.PlansConfig{Store: c.Store, Planner: c.Planner, Now: c.Now, Catalogs: s.Catalog})
 	s.Cluster.Preflight = cluster.NewPreflight(cluster.PreflightConfig{
@@ -196,7 +196,7 @@ func addCluster(s *Services, c Config, solving *layout.SolveLimit) {
 	s.Cluster.Ownership = cluster.NewOwnership(cluster.OwnershipConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Views: s.Cluster.Views})
 	s.Cluster.Deletes = cluster.NewDeletes(cluster.DeletesConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Plans: s.Cluster.Plans, Views: s.Cluster.Views})
-	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Masks: s.Cluster.Masks})
+	s.Cluster.Dashboard = cluster.NewDashboard(cluster.DashboardConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Masks: s.Cluster.Masks})
 	s.Cluster.Repeats = cluster.NewRepeats(cluster.RepeatsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Cluster.Access = cluster.NewAccess(cluster.AccessConfig{Store: c.Store, Now: c.Now, Keys: c.Keys, Clusters: s.Cluster.Finder})
 }
@@ -251,7 +251,7 @@ func addExecution(s *Services, c Config) {
 func addFleet(s *Services, c Config, workerKeys *identity.WorkerKeys) {
 	s.Fleet.Installation = fleet.NewInstallation(fleet.InstallationConfig{Store: c.Store, Now: c.Now, Accounts: c.Accounts, Catalog: c.Catalog,
 		Expose: c.Expose, Facts: c.Facts, Calls: c.Calls, RateOf: c.RateOf, Catalogs: s.Catalog, Secrets: s.Secret})
-	s.Fleet.Machines = fleet.NewMachines(fleet.MachinesConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Fleet.Machines = fleet.NewMachines(fleet.MachinesConfig{Store: c.Store, Now: c.Now, Catalogs: s.Catalog, Clusters: s.Cluster.Finder})
 	s.Fleet.Provisioners = fleet.NewProvisioners(fleet.ProvisionersConfig{Store: c.Store, Now: c.Now})
 	s.Fleet.Registries = fleet.NewRegistries(fleet.RegistriesConfig{Store: c.Store, Now: c.Now, WorkerKeys: workerKeys, Executions: s.Execution.Coordinator})
 }
@@ -297,6 +297,8 @@ type Config struct {
 	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.
 	Catalog func() *template.Catalog
+	// Currency is the installation's, by ISO 4217; "" is template.DefaultCurrency.
+	Currency string
 	// Reader understands what tenants lay over it; nil: they cannot.
 	Reader catalog.CatalogReader
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.

@@ -18,6 +18,8 @@ type OwnCatalogStore interface {
 	// OwnCatalogRevision returns the number that grows with every change of a tenant's own entries; 0 where there never was one. Tenant ""
 	// returns one that grows with the changes of all.
 	OwnCatalogRevision(ctx context.Context, tenant string) (int64, error)
+	// CatalogHead is OwnCatalogRevision of a tenant, with its currency; "" and 0 where it has the installation's.
+	CatalogHead(ctx context.Context, tenant string) (int64, template.Exchange, error)
 	// OwnCatalogVersion returns one; ENotFound where there is none.
 	OwnCatalogVersion(ctx context.Context, tenant string, k template.CatalogKey, number int) (CatalogRevision, error)
 	// OwnProviders returns the newest versions of own providers, of all tenants.
@@ -68,6 +70,8 @@ type Config struct {
 	Solver     layout.Solver
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
 	TenantHostAccess bool
+	// Currency is the installation's, by ISO 4217; "" is template.DefaultCurrency.
+	Currency string
 }
 
 // Service knows the entries of the catalog, of the installation and of tenants, with their versions and prices.

@@ -34,8 +34,12 @@ type tenantCatalog struct {
 	mu       sync.Mutex // held while it is read again
 	base     *apptemplate.Catalog
 	revision int64
+	exchange apptemplate.Exchange
+	raw      *apptemplate.Catalog // with each price in the currency of its provider
 	catalog  *apptemplate.Catalog
 	looked   time.Time // when the revision was looked at
+	currency string    // see CurrencyOf
+	priced   time.Time // when the currency was looked at
 	used     int64
 }
 
@@ -123,7 +127,11 @@ func (a *Service) CatalogSoon(ctx context.Context, tenant string) (*apptemplate.
 // CatalogAt also returns the revision of the tenant's own entries. It looks at it unless that was done within old, or the context holds one.
 func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duration) (*apptemplate.Catalog, int64, error) {
 	if t, ok := ctx.Value(triedCatalog{}).(trial); ok && t.tenant == tenant {
-		return t.catalog, 0, nil
+		_, exchange, err := a.Own.CatalogHead(ctx, tenant)
+		if err != nil {
+			return nil, 0, err
+		}
+		return t.catalog.InCurrency(a.exchange(exchange)), 0, nil
 	}
 	h, ok := ctx.Value(heldCatalog{}).(*held)
 	if !ok {
@@ -143,38 +151,78 @@ func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duratio
 
 func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Duration) (*apptemplate.Catalog, int64, error) {
 	base := a.Config.Catalog()
-	if a.Reader == nil || tenant == "" {
-		return base, 0, nil
-	}
 	t := a.catalogs.slot(tenant)
 	now := a.Now()
 	if c, revision := t.within(base, now, old); c != nil {
 		return c, revision, nil
 	}
-	revision, err := a.Own.OwnCatalogRevision(ctx, tenant)
-	if err != nil {
-		return nil, 0, err
+	var revision int64
+	var exchange apptemplate.Exchange
+	if tenant != "" {
+		var err error
+		if revision, exchange, err = a.Own.CatalogHead(ctx, tenant); err != nil {
+			return nil, 0, err
+		}
+	}
+	exchange = a.exchange(exchange)
+	if a.Reader == nil {
+		revision = 0
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.base == base && t.revision == revision {
+	if t.base == base && t.revision == revision && t.exchange == exchange {
 		t.looked = now
 		return t.catalog, t.revision, nil
 	}
-	c := base
-	if revision > 0 {
-		var own []CatalogRevision
-		if own, revision, err = a.Own.OwnCatalog(ctx, tenant); err != nil {
-			return nil, 0, err
-		}
-		c, _ = a.Reader.Read(base, tenant, textsOf(own))
-		// An own template that is made of the installation's may be another one since that has changed.
-		if err := a.Versions.RecordTemplates(ctx, tenant, c.TemplatesBeside(base, "muster", a.Now())); err != nil {
-			return nil, 0, err
+	c := t.raw
+	if t.base != base || t.revision != revision {
+		c = base
+		if revision > 0 {
+			own, read, err := a.Own.OwnCatalog(ctx, tenant)
+			if err != nil {
+				return nil, 0, err
+			}
+			revision = read
+			c, _ = a.Reader.Read(base, tenant, textsOf(own))
+			// An own template that is made of the installation's may be another one since that has changed.
+			if err := a.Versions.RecordTemplates(ctx, tenant, c.TemplatesBeside(base, "muster", a.Now())); err != nil {
+				return nil, 0, err
+			}
 		}
 	}
-	t.base, t.revision, t.catalog, t.looked = base, revision, c, now
-	return c, revision, nil
+	t.base, t.revision, t.exchange, t.raw, t.catalog, t.looked = base, revision, exchange, c, c.InCurrency(exchange), now
+	return t.catalog, revision, nil
+}
+
+// exchange fills in the installation's currency where a tenant has none of its own.
+func (a *Service) exchange(e apptemplate.Exchange) apptemplate.Exchange {
+	if e.Currency == "" {
+		return apptemplate.Exchange{Currency: a.HouseCurrency(), Rate: 1}
+	}
+	return e
+}
+
+// HouseCurrency is the installation's currency, by ISO 4217.
+func (a *Service) HouseCurrency() string {
+	return cmp.Or(a.Config.Currency, apptemplate.DefaultCurrency)
+}
+
+// CurrencyOf returns the currency in which a tenant sees prices, by ISO 4217; "" is the installation. It mostly asks no one.
+func (a *Service) CurrencyOf(ctx context.Context, tenant string) (string, error) {
+	if tenant == "" {
+		return a.HouseCurrency(), nil
+	}
+	t, now := a.catalogs.slot(tenant), a.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ago := now.Sub(t.priced); ago < 0 || ago >= catalogFresh || t.currency == "" {
+		_, exchange, err := a.Own.CatalogHead(ctx, tenant)
+		if err != nil {
+			return "", err
+		}
+		t.currency, t.priced = a.exchange(exchange).Currency, now
+	}
+	return t.currency, nil
 }
 
 // within returns the catalog where it was looked at so short a time ago; nil where not.

@@ -72,6 +72,7 @@ type AmendPreview struct {
 type ClusterFigures struct {
 	Nodes       int     `json:"nodes"`
 	CostPerHour float64 `json:"cost_per_hour"`
+	Currency    string  `json:"currency"` // by ISO 4217
 }
 
 // AmendedNode is one node, as it is and as it will be. Services are those it has afterwards; of one that goes, those it had.

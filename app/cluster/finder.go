@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // FinderStore is what Finder needs of the database.
@@ -16,7 +17,8 @@ type FinderStore interface {
 
 // FinderConfig is what Finder is created from.
 type FinderConfig struct {
-	Store FinderStore
+	Store    FinderStore
+	Catalogs *catalog.Service
 }
 
 // Finder finds clusters that an actor may see or use.
@@ -51,8 +53,10 @@ func (a *Finder) FindCluster(ctx context.Context, actor app.Actor, id string) (a
 		return app.Cluster{}, err
 	}
 	c, err := a.Store.ReadableCluster(ctx, *reader, id)
-	if err == nil {
-		actor.Noted.Add(app.Allowance{Cluster: c.ID})
+	if err != nil {
+		return c, err
 	}
+	actor.Noted.Add(app.Allowance{Cluster: c.ID})
+	c.Currency, err = a.Catalogs.CurrencyOf(ctx, actor.Tenant)
 	return c, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 )
 
 // DashboardStore is what Dashboard needs of the database.
@@ -16,9 +17,10 @@ type DashboardStore interface {
 
 // DashboardConfig is what Dashboard is created from.
 type DashboardConfig struct {
-	Store DashboardStore
-	Now   func() time.Time
-	Masks *Masks
+	Store    DashboardStore
+	Now      func() time.Time
+	Catalogs *catalog.Service
+	Masks    *Masks
 }
 
 // Dashboard shows a person what is theirs, and what they were notified of.
@@ -43,6 +45,7 @@ type Home struct {
 	// Standing says how many live clusters there are of each status, and CostPerHour what all of them cost.
 	Standing    map[app.ClusterStatus]int `json:"standing"`
 	CostPerHour float64                   `json:"cost_per_hour"`
+	Currency    string                    `json:"currency"` // by ISO 4217
 	// Clusters are the first of them: those that failed, those at which something is at work, and then the others; each newest first.
 	Clusters []app.ClusterSummary `json:"clusters"`
 	// Ending are those whose lease ends soon, the soonest first.
@@ -81,12 +84,15 @@ func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (Home, error) {
 	if err != nil {
 		return h, err
 	}
+	if h.Currency, err = a.Catalogs.CurrencyOf(ctx, actor.Tenant); err != nil {
+		return h, err
+	}
 	for i := range h.Clusters { // all are the actor's own
-		h.Clusters[i].Access = app.AccessOwner
+		h.Clusters[i].Access, h.Clusters[i].Currency = app.AccessOwner, h.Currency
 	}
 	for i := range h.Ending {
 		c := &h.Ending[i]
-		c.Access = app.AccessOwner
+		c.Access, c.Currency = app.AccessOwner, h.Currency
 		if c.Message != "" {
 			m, err := a.Masks.MaskFor(ctx, actor, *c)
 			if err != nil {

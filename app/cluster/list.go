@@ -30,7 +30,7 @@ func (a *Views) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterF
 	}
 	p.Clusters, err = a.Store.Clusters(ctx, actor.Tenant, f)
 	if err == nil {
-		err = a.Masks.maskSummaries(ctx, actor, p.Clusters)
+		err = a.complete(ctx, actor, p.Clusters)
 	}
 	if app.CodeOf(err) == app.ENotFound {
 		e := app.Errorf(app.EInvalid, "There is no cluster %q after which others could follow.", f.After)
@@ -42,6 +42,18 @@ func (a *Views) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterF
 		p.Next = p.Clusters[limit-1].ID
 	}
 	return p, err
+}
+
+// complete says in which currency clusters cost, and hides what the actor may not read of them.
+func (a *Views) complete(ctx context.Context, actor app.Actor, list []app.ClusterSummary) error {
+	currency, err := a.Catalogs.CurrencyOf(ctx, actor.Tenant)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].Currency = currency
+	}
+	return a.Masks.maskSummaries(ctx, actor, list)
 }
 
 // ClusterCounts counts the clusters that a filter lets through, whatever their status, order and page; deleted ones only where
@@ -58,5 +70,10 @@ func (a *Views) ClusterCounts(ctx context.Context, actor app.Actor, f app.Cluste
 		return app.ClusterCounts{}, err
 	}
 	f.Reader = reader
-	return a.Store.CountClusters(ctx, actor.Tenant, f)
+	counts, err := a.Store.CountClusters(ctx, actor.Tenant, f)
+	if err != nil {
+		return counts, err
+	}
+	counts.Currency, err = a.Catalogs.CurrencyOf(ctx, actor.Tenant)
+	return counts, err
 }

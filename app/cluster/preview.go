@@ -71,6 +71,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
+	layout.Currency = c.Currency
 	if err := a.Preflight.CheckProvisioner(ctx, tenant, c.Providers[layout.Provider]); err != nil {
 		return Draft{}, Preview{}, err
 	}

@@ -30,6 +30,9 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 		return v, err
 	}
 	v.Access = c.Access
+	if v.Currency, err = a.Catalogs.CurrencyOf(ctx, actor.Tenant); err != nil {
+		return ClusterView{}, err
+	}
 	v.Actions = Actions{}.whole()
 	if v.Build, err = a.Store.BuildOf(ctx, actor.Tenant, c.ID); err != nil {
 		return ClusterView{}, err
@@ -98,7 +101,7 @@ func (a *Views) Clusters(ctx context.Context, actor app.Actor, f app.ClusterFilt
 	if err != nil {
 		return nil, err
 	}
-	return list, a.Masks.maskSummaries(ctx, actor, list)
+	return list, a.complete(ctx, actor, list)
 }
 
 // Limits of what one answer holds.

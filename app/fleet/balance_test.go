@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
+
 	"pgregory.net/rapid"
 )
 

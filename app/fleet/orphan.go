@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/cluster"
 )
 
@@ -36,6 +37,7 @@ type MachineStore interface {
 type MachinesConfig struct {
 	Store    MachineStore
 	Now      func() time.Time
+	Catalogs *catalog.Service
 	Clusters *cluster.Finder
 }
 

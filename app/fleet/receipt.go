@@ -22,7 +22,7 @@ type Resource struct {
 	Node     string           `json:"node"`
 	Intent   string           `json:"intent"`
 	Zone     string           `json:"zone,omitempty"`
-	Price    float64          `json:"price_per_hour"` // when it was made, in the account's currency; 0 where unknown
+	Price    float64          `json:"price_per_hour"` // when it was created, in the tenant's currency; 0 where unknown
 	MadeAt   time.Time        `json:"made_at"`
 	GoneAt   time.Time        `json:"gone_at,omitzero"` // zero while it stands, or may
 }
@@ -88,6 +88,7 @@ type Receipt struct {
 	Left      int               `json:"left"` // resources that are not proven to be gone
 	Lifetime  time.Duration     `json:"lifetime"`
 	Cost      float64           `json:"cost"`
+	Currency  string            `json:"currency"`           // by ISO 4217
 	Unpriced  int               `json:"unpriced,omitempty"` // resources whose price is not known, counted as free
 	Proof     Proof             `json:"proof"`
 }
@@ -134,7 +135,9 @@ func (a *Machines) Receipt(ctx context.Context, actor app.Actor, cluster string)
 	if err != nil {
 		return Receipt{}, err
 	}
-	return NewReceipt(c, all, proof, a.Now()), nil
+	r := NewReceipt(c, all, proof, a.Now())
+	r.Currency, err = a.Catalogs.CurrencyOf(ctx, actor.Tenant)
+	return r, err
 }
 
 // NewReceipt adds up what was made for a cluster.

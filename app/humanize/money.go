@@ -1,18 +1,79 @@
 package humanize
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/text/currency"
 )
 
-// Cost writes an amount without its currency. Small amounts keep enough digits to tell them from nothing; 0 means unknown and is a dash.
-func Cost(x float64) string {
-	switch {
-	case x <= 0:
-		return "–"
-	case x < 0.1:
-		text := strconv.FormatFloat(x, 'f', 4, 64)
-		return text[:4] + strings.TrimRight(text[4:], "0")
-	}
-	return strconv.FormatFloat(x, 'f', 2, 64)
+// IsCurrency tells whether a code is a currency of ISO 4217, such as USD, in capital letters.
+func IsCurrency(code string) bool {
+	unit, err := currency.ParseISO(code)
+	return err == nil && unit.String() == code && code != "XXX" && code != "XTS"
 }
+
+// Money writes an amount of a currency of ISO 4217: "$1.44", "€12,000.00", "CHF 0.05", "¥1,200". Amounts below 0.1 keep up to four digits, to
+// tell them from nothing. Of an unknown code, or "", only the amount is written.
+func Money(x float64, code string) string {
+	sign := ""
+	if x < 0 {
+		sign, x = "-", -x
+	}
+	unit, err := currency.ParseISO(code)
+	if err != nil || code == "" {
+		return sign + amount(x, 2)
+	}
+	digits, _ := currency.Standard.Rounding(unit)
+	symbol := fmt.Sprint(currency.Symbol(unit))
+	switch symbol {
+	case "US$":
+		symbol = "$"
+	case "JP¥":
+		symbol = "¥"
+	case code:
+		symbol += " "
+	}
+	return sign + symbol + amount(x, digits)
+}
+
+func amount(x float64, digits int) string {
+	if x >= 0.1 || x == 0 {
+		text := strconv.FormatFloat(x, 'f', digits, 64)
+		whole, fraction, _ := strings.Cut(text, ".")
+		if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
+			whole = humanize.Comma(n)
+		}
+		if fraction != "" {
+			whole += "." + fraction
+		}
+		return whole
+	}
+	text := strconv.FormatFloat(x, 'f', max(4, digits), 64)
+	least := len("0.") + digits
+	if digits == 0 {
+		least = len("0")
+	}
+	return text[:least] + strings.TrimRight(strings.TrimRight(text[least:], "0"), ".")
+}
+
+// Price is Money for what may be unknown, which is a dash.
+func Price(x float64, code string) string {
+	if x <= 0 {
+		return "–"
+	}
+	return Money(x, code)
+}
+
+// PerHour is Price for an hour: "$1.44/h".
+func PerHour(x float64, code string) string {
+	if x <= 0 {
+		return "–"
+	}
+	return Money(x, code) + "/h"
+}
+
+// Cost writes an amount without its currency. Small amounts keep enough digits to tell them from nothing; 0 means unknown and is a dash.
+func Cost(x float64) string { return Price(x, "") }

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/template"
 )
 
 // TenantStore keeps tenants. One that was deleted is ENotFound, and its name is taken forever.
@@ -51,10 +52,14 @@ type Tenant struct {
 	// server says for every tenant.
 	Slots int `json:"slots"`
 	// RequireSecondFactor says that people who sign in with a password need a second factor.
-	RequireSecondFactor bool      `json:"require_second_factor"`
-	CreatedAt           time.Time `json:"created_at,omitzero"` // zero: it was there before tenants were written down
-	CreatedBy           string    `json:"created_by,omitempty"`
-	From                string    `json:"from,omitempty"` // the tenant whose settings it began with
+	RequireSecondFactor bool `json:"require_second_factor"`
+	// Currency is that of its prices, budgets and costs, by ISO 4217; "" is the installation's. ExchangeRate is how much of it one unit of the
+	// installation's currency buys; 0 where that is the same.
+	Currency     string    `json:"currency,omitempty"`
+	ExchangeRate float64   `json:"exchange_rate,omitempty"`
+	CreatedAt    time.Time `json:"created_at,omitzero"` // zero: it was there before tenants were written down
+	CreatedBy    string    `json:"created_by,omitempty"`
+	From         string    `json:"from,omitempty"` // the tenant whose settings it began with
 	// What it has at the moment.
 	Users     int `json:"users"`
 	Clusters  int `json:"clusters"`    // that are not deleted
@@ -65,6 +70,9 @@ type Tenant struct {
 type TenantChange struct {
 	About *string `json:"about,omitempty"`
 	Slots *int    `json:"slots,omitempty"`
+	// Currency "" is the installation's. It can't change once the tenant has costs.
+	Currency     *string  `json:"currency,omitempty"`
+	ExchangeRate *float64 `json:"exchange_rate,omitempty"`
 }
 
 // NewTenant is a tenant about to be made.
@@ -74,6 +82,9 @@ type NewTenant struct {
 	Slots int      `json:"slots,omitempty"`
 	From  string   `json:"from,omitempty"`  // a tenant whose settings are copied
 	Admin *NewUser `json:"admin,omitempty"` // its first admin; the role is admin whatever it says
+	// Currency "" is the installation's; any other needs the exchange rate, as in Tenant.
+	Currency     string  `json:"currency,omitempty"`
+	ExchangeRate float64 `json:"exchange_rate,omitempty"`
 }
 
 // TenantLeft is what keeps a tenant from being deleted: all that may still stand in a cloud.
@@ -184,6 +195,14 @@ func (a *Tenants) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant
 	if err := CheckSlots(n.Slots); err != nil {
 		return t, "", err
 	}
+	if n.From != "" {
+		if n, err = a.inCurrencyOf(ctx, n); err != nil {
+			return t, "", err
+		}
+	}
+	if err := a.checkExchange(n.Currency, n.ExchangeRate); err != nil {
+		return t, "", err
+	}
 	if err := a.Catalogs.CheckFirstTenant(ctx); err != nil {
 		return t, "", err
 	}
@@ -201,12 +220,35 @@ func (a *Tenants) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant
 		u.PasswordHash, u.MustChange = HashPassword(password), true
 		admin = &u
 	}
-	t = Tenant{Name: n.Name, About: n.About, Slots: n.Slots, From: n.From, CreatedAt: a.Now(), CreatedBy: actor.Name()}
+	t = Tenant{Name: n.Name, About: n.About, Slots: n.Slots, From: n.From, CreatedAt: a.Now(), CreatedBy: actor.Name(),
+		Currency: n.Currency, ExchangeRate: n.ExchangeRate}
 	if err := a.Store.CreateTenant(ctx, actor, t, admin); err != nil {
 		return t, "", err
 	}
 	t, err = a.Store.Tenant(ctx, n.Name)
 	return t, password, err
+}
+
+// inCurrencyOf gives a tenant the currency of the one whose budgets are copied.
+func (a *Tenants) inCurrencyOf(ctx context.Context, n NewTenant) (NewTenant, error) {
+	from, err := a.Store.Tenant(ctx, n.From)
+	switch {
+	case app.CodeOf(err) == app.ENotFound:
+		return n, nil // refused where it is copied
+	case err != nil:
+		return n, err
+	case n.Currency == "" && n.ExchangeRate == 0:
+		n.Currency, n.ExchangeRate = from.Currency, from.ExchangeRate
+	case n.Currency != from.Currency:
+		return n, &app.Error{Code: app.EInvalid, Field: "currency", Message: fmt.Sprintf("A copy of tenant %s has its currency, because its budgets are copied too.", n.From),
+			Hint: "Leave out the currency, or create the tenant without copying."}
+	}
+	return n, nil
+}
+
+// checkExchange refuses a currency of a tenant that isn't one, or whose exchange rate is missing.
+func (a *Tenants) checkExchange(currency string, rate float64) error {
+	return template.CheckExchange(currency, rate, a.Catalogs.HouseCurrency())
 }
 
 // within puts the name of a part before the field of an error.
@@ -231,6 +273,23 @@ func (a *Tenants) ChangeTenant(ctx context.Context, actor app.Actor, name string
 	}
 	if c.Slots != nil {
 		if err := CheckSlots(*c.Slots); err != nil {
+			return Tenant{}, err
+		}
+	}
+	if c.Currency != nil || c.ExchangeRate != nil {
+		is, err := a.Store.Tenant(ctx, name)
+		if err != nil {
+			return Tenant{}, err
+		}
+		if c.Currency == nil {
+			c.Currency = &is.Currency
+		} else if *c.Currency != is.Currency && c.ExchangeRate == nil {
+			c.ExchangeRate = new(float64) // that of another currency is none
+		}
+		if c.ExchangeRate == nil {
+			c.ExchangeRate = &is.ExchangeRate
+		}
+		if err := a.checkExchange(*c.Currency, *c.ExchangeRate); err != nil {
 			return Tenant{}, err
 		}
 	}

@@ -31,6 +31,7 @@ type Layout struct {
 	Provider    string      `json:"provider"`
 	Groups      []NodeGroup `json:"layout"`
 	CostPerHour float64     `json:"cost_per_hour"`
+	Currency    string      `json:"currency,omitempty"` // of all its prices, by ISO 4217
 	// MostPerHour is what it costs where its machines have to be of the dearest other hardware that the template allows; 0 where they
 	// are what the layout says. No solver returns it.
 	MostPerHour float64 `json:"most_per_hour,omitempty"`

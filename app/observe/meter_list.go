@@ -70,7 +70,7 @@ var (
 	LevelClusters    = &Metric{Name: "muster_clusters", Kind: MetricLevel, Labels: []string{"status"}, Help: "Clusters that are there; machines of pools are left out."}
 	LevelLeases      = &Metric{Name: "muster_leases_ending", Kind: MetricLevel, Help: "Clusters whose lease ends within 24 hours, or has ended."}
 	LevelMachines    = &Metric{Name: "muster_machines", Kind: MetricLevel, Help: "Machines, and whatever else is paid for, that providers are known to have of ours."}
-	LevelMoney       = &Metric{Name: "muster_cost_per_hour", Kind: MetricLevel, Help: "What they cost in an hour, in the catalog's currency."}
+	LevelMoney       = &Metric{Name: "muster_cost_per_hour", Kind: MetricLevel, Help: "Cost of these machines per hour, in the installation's currency."}
 	LevelOrphans     = &Metric{Name: "muster_orphans", Kind: MetricLevel, Labels: []string{"provider"}, Help: "Orphaned machines."}
 	LevelProvisioner = &Metric{Name: "muster_provisioners", Kind: MetricLevel, Labels: []string{"state"}, Help: "Provisioners that are registered and have not ended."}
 	LevelSlots       = &Metric{Name: "muster_slots", Kind: MetricLevel, Help: "Steps that all provisioners together may carry out at the same time."}
@@ -81,7 +81,7 @@ var (
 	// With --metrics-tenants only.
 	LevelTenantSteps    = &Metric{Name: "muster_tenant_queue_steps", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Queued steps of a tenant; of the 200 tenants with most. With --metrics-tenants."}
 	LevelTenantClusters = &Metric{Name: "muster_tenant_clusters", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Clusters of a tenant; of the 200 tenants with most. With --metrics-tenants."}
-	LevelTenantMoney    = &Metric{Name: "muster_tenant_cost_per_hour", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "What a tenant's clusters are said to cost in an hour; of the 200 with most clusters. With --metrics-tenants."}
+	LevelTenantMoney    = &Metric{Name: "muster_tenant_cost_per_hour", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Cost of a tenant's clusters per hour, in the installation's currency; of the 200 with most clusters. With --metrics-tenants."}
 )
 
 // Levels are all that are asked for.

@@ -273,7 +273,7 @@ func (a *Builder) planAmended(ctx context.Context, d *amended) (err error) {
 	}
 	d.preview = cluster.AmendPreview{
 		Kind: d.kind(), Nodes: d.nodes, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(), Changes: changes,
-		Before: cluster.ClusterFigures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour}, After: cluster.ClusterFigures{Nodes: len(after), CostPerHour: d.cost()},
+		Before: cluster.ClusterFigures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour, Currency: d.Currency}, After: cluster.ClusterFigures{Nodes: len(after), CostPerHour: d.cost(), Currency: d.Currency},
 		Nothing: nothing,
 	}
 	if d.ask.Kind == app.OperationUpgrade && !d.preview.Nothing {

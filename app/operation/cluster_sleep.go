@@ -119,7 +119,7 @@ func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.Operati
 		stands.latest = ops[0]
 	}
 	d := newAmended(stands, appcluster.Amendment{Kind: kind})
-	awake, asleep := appcluster.ClusterFigures{Nodes: len(nodes), CostPerHour: c.CostPerHour}, appcluster.ClusterFigures{Nodes: len(nodes)}
+	awake, asleep := appcluster.ClusterFigures{Nodes: len(nodes), CostPerHour: c.CostPerHour, Currency: c.Currency}, appcluster.ClusterFigures{Nodes: len(nodes), Currency: c.Currency}
 	d.planned = plan.PlanRequest{Kind: kind, Services: definition.Services, Config: definition.Config}
 	work := map[app.OperationKind]plan.ServiceWork{app.OperationSleep: plan.WorkStop, app.OperationWake: plan.WorkStart}[kind]
 	d.nodes = []appcluster.AmendedNode{}

@@ -291,8 +291,8 @@ func (s *survival) order(ctx context.Context, a *Partials) error {
 	p := &s.shown
 	p.Nodes = s.nodes.after()
 	p.Plan, p.PlanHash, p.Duration = plan, plan.Hash(), plan.Duration()
-	p.Before = cluster.ClusterFigures{Nodes: len(s.nodes), CostPerHour: s.CostPerHour}
-	p.After = cluster.ClusterFigures{Nodes: len(p.Nodes), CostPerHour: s.cost()}
+	p.Before = cluster.ClusterFigures{Nodes: len(s.nodes), CostPerHour: s.CostPerHour, Currency: s.Currency}
+	p.After = cluster.ClusterFigures{Nodes: len(p.Nodes), CostPerHour: s.cost(), Currency: s.Currency}
 	p.Notes = append([]string{}, s.notes...)
 	return nil
 }

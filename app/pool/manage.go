@@ -32,7 +32,19 @@ func (a *Service) Pools(ctx context.Context, actor app.Actor) ([]PoolView, error
 	if err := actor.Authorize("Pools"); err != nil {
 		return nil, err
 	}
-	return a.Store.PoolViews(ctx, actor.Tenant, a.Now().UTC().Truncate(24*time.Hour))
+	return a.views(ctx, actor.Tenant)
+}
+
+func (a *Service) views(ctx context.Context, tenant string) ([]PoolView, error) {
+	currency, err := a.Catalogs.CurrencyOf(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.Store.PoolViews(ctx, tenant, a.Now().UTC().Truncate(24*time.Hour))
+	for i := range all {
+		all[i].Currency = currency
+	}
+	return all, err
 }
 
 // lastHanded is how many of the machines that were handed out a single view tells of.
@@ -47,7 +59,7 @@ func (a *Service) Pool(ctx context.Context, actor app.Actor, name string) (PoolV
 }
 
 func (a *Service) pool(ctx context.Context, tenant, name string) (v PoolView, err error) {
-	all, err := a.Store.PoolViews(ctx, tenant, a.Now().UTC().Truncate(24*time.Hour))
+	all, err := a.views(ctx, tenant)
 	if err != nil {
 		return v, err
 	}
@@ -153,7 +165,7 @@ func (a *Service) DeletePool(ctx context.Context, actor app.Actor, name string) 
 			return PoolReceipt{}, err
 		}
 	}
-	return a.Store.PoolReceipt(ctx, p.ID, a.Now())
+	return a.receipt(ctx, p)
 }
 
 // PoolReceipt tells what a pool has had and what that cost, of one that is gone too.
@@ -165,5 +177,14 @@ func (a *Service) PoolReceipt(ctx context.Context, actor app.Actor, name string)
 	if err != nil {
 		return PoolReceipt{}, err
 	}
-	return a.Store.PoolReceipt(ctx, p.ID, a.Now())
+	return a.receipt(ctx, p)
+}
+
+func (a *Service) receipt(ctx context.Context, p Pool) (PoolReceipt, error) {
+	r, err := a.Store.PoolReceipt(ctx, p.ID, a.Now())
+	if err != nil {
+		return r, err
+	}
+	r.Currency, err = a.Catalogs.CurrencyOf(ctx, p.Tenant)
+	return r, err
 }

@@ -90,7 +90,8 @@ type PoolView struct {
 	Leaving     int           `json:"leaving"`
 	HandedToday int           `json:"handed_today"` // since midnight, UTC
 	Handed      int           `json:"handed"`
-	CostPerHour float64       `json:"cost_per_hour"`         // of what stands
+	CostPerHour float64       `json:"cost_per_hour"`         // of the machines that exist
+	Currency    string        `json:"currency"`              // by ISO 4217
 	WaitedSince time.Time     `json:"waited_since,omitzero"` // since when the machine that is ready longest has waited
 	Machines    []PoolMachine `json:"machines,omitempty"`
 	// Clusters are those to which machines were handed out last, the newest first; in a single view only.
@@ -110,6 +111,7 @@ type PoolReceipt struct {
 	Left      int           `json:"left"`       // of the pool, and not proven to be gone
 	Lifetime  time.Duration `json:"lifetime"`
 	Cost      float64       `json:"cost"`
+	Currency  string        `json:"currency"` // by ISO 4217
 }
 
 // PoolRequest asks for a pool, or for another count, age or mode of one; nil leaves what is there.

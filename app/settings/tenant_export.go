@@ -43,7 +43,7 @@ func (a *Service) tenantSettings(ctx context.Context, tenant string) (s TenantSe
 	if err != nil {
 		return s, err
 	}
-	s = TenantSettings{Form: TenantForm, About: &t.About, Slots: &t.Slots, SecondFactor: &t.RequireSecondFactor}
+	s = TenantSettings{Form: TenantForm, About: &t.About, Slots: &t.Slots, SecondFactor: &t.RequireSecondFactor, Currency: t.Currency, ExchangeRate: t.ExchangeRate}
 	if s.TimeZone, err = a.Tenants.TimeZone(ctx, tenant); err != nil {
 		return s, err
 	}

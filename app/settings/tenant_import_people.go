@@ -28,11 +28,23 @@ func (p *tenantPlan) tenant(context.Context) error {
 			return p.refused("", err)
 		}
 	}
+	if code, rate := p.want.Currency, p.want.ExchangeRate; code != "" || rate != 0 {
+		if code != p.is.Currency {
+			fields = append(fields, catalog.FieldChange{Path: "currency", Before: p.is.Currency, After: code})
+		}
+		if rate != p.is.ExchangeRate {
+			fields = append(fields, catalog.FieldChange{Path: "exchange_rate", Before: rateText(p.is.ExchangeRate), After: rateText(rate)})
+		}
+		if err := template.CheckExchange(code, rate, p.a.Catalogs.HouseCurrency()); err != nil {
+			return p.refused("", err)
+		}
+		c.Currency, c.ExchangeRate = &code, &rate
+	}
 	if len(fields) > 0 {
 		p.edit(TenantEdit{Part: "tenant", Act: "change", Fields: fields})
 		if p.actor.Authorize("ChangeTenant") != nil {
 			for _, f := range fields {
-				p.wrong(f.Path, &app.Error{Message: "Only a superadmin changes what a tenant is about, and its slots.", Hint: "Take the line out, or ask a superadmin to import the file."})
+				p.wrong(f.Path, &app.Error{Message: "Only a superadmin can change a tenant's description, slots and currency.", Hint: "Take the line out, or ask a superadmin to import the file."})
 			}
 		}
 		p.step(turnTenant, "", func(ctx context.Context) error {
@@ -227,4 +239,11 @@ func (p *tenantPlan) secrets(ctx context.Context) error {
 		p.step(turnGone, path, func(ctx context.Context) error { return p.a.Integrations.DeleteSecret(ctx, p.actor, name, p.at) })
 		return nil
 	})
+}
+
+func rateText(rate float64) string {
+	if rate == 0 {
+		return ""
+	}
+	return fmt.Sprint(rate)
 }

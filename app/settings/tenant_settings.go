@@ -33,6 +33,9 @@ type TenantSettings struct {
 	About    *string `json:"about,omitempty"`
 	Slots    *int    `json:"slots,omitempty"`
 	TimeZone string  `json:"time_zone,omitempty"` // of policies
+	// Currency and ExchangeRate are as in identity.Tenant.
+	Currency     string  `json:"currency,omitempty"`
+	ExchangeRate float64 `json:"exchange_rate,omitempty"`
 	// SecondFactor says whether people with a password need one.
 	SecondFactor *bool `json:"require_second_factor,omitempty"`
 	// ClusterVisibility is that of new clusters.

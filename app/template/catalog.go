@@ -17,6 +17,8 @@ type Catalog struct {
 	Templates map[string]*Template // made whole of all that they extend and include; without those that are only parts
 	// Written are the templates as they stand in files, parts among them.
 	Written map[string]*Template
+	// Currency is that of all prices, by ISO 4217; "" while each is still in the currency of its provider. See InCurrency.
+	Currency string
 }
 
 // NewCatalog returns an empty catalog whose maps can be written to.
@@ -99,6 +101,10 @@ type ProviderSpec struct {
 	Provisioner map[string]string `json:"provisioner,omitempty"`
 	// Tenant is whose own it is; "" is the installation's.
 	Tenant string `json:"tenant,omitempty"`
+	// Currency is that of the account's prices, by ISO 4217; "" is the installation's. ExchangeRate is what one unit of it is worth in the
+	// installation's currency; 0 where that is the same.
+	Currency     string  `json:"currency,omitempty"`
+	ExchangeRate float64 `json:"exchange_rate,omitempty"`
 }
 
 // HardwareType is a size of machine, with what each provider (by name of the ProviderSpec) calls it.
@@ -107,7 +113,8 @@ type HardwareType struct {
 	Providers map[string]Flavor `json:"providers"`
 }
 
-// Flavor is one provider's machine size. CostPerHour is in the account's currency, 0 where unknown. CPU counts virtual
+// Flavor is one provider's machine size. CostPerHour is in the currency of the catalog or, where that has
+// none yet, of the provider; 0 where unknown. CPU counts virtual
 // cores, MemoryGB and DiskGB are in GiB; 0 means unknown. Extra keeps what else the entry said.
 type Flavor struct {
 	Flavor      string  `json:"flavor"`

@@ -32,13 +32,15 @@ type CommitmentStore interface {
 // UsageAhead is what the clusters that stand will still cost until the month ends, if no one makes, deletes or extends one: each
 // costs its price per hour until its lease ends.
 type UsageAhead struct {
-	From    time.Time   `json:"from"` // now
-	To      time.Time   `json:"to"`   // the end of the month
-	User    string      `json:"user,omitempty"`
-	PerHour float64     `json:"per_hour"` // what they cost now
-	Cost    float64     `json:"cost"`
-	Days    []UsageLine `json:"days"`             // today, from now on, and all days until the month ends
-	Budget  *float64    `json:"budget,omitempty"` // money that this month may cost, nil where no quota says so
+	From    time.Time `json:"from"` // now
+	To      time.Time `json:"to"`   // the end of the month
+	User    string    `json:"user,omitempty"`
+	PerHour float64   `json:"per_hour"` // what they cost now
+	Cost    float64   `json:"cost"`
+	// Currency is as in Usage.
+	Currency string      `json:"currency"`
+	Days     []UsageLine `json:"days"`             // today, from now on, and all days until the month ends
+	Budget   *float64    `json:"budget,omitempty"` // money that this month may cost, nil where no quota says so
 }
 
 // UsageAhead tells what is still to come this month of what the actor sees in Usage. The budget is the tenant's for those who see
@@ -72,7 +74,11 @@ func (a *Service) ahead(ctx context.Context, q CommitmentQuery) (UsageAhead, err
 	q.Now = a.Now().UTC()
 	month := app.MonthOf(q.Now)
 	q.End = month.End
-	return a.aheads.Get(ctx, a.Now, aheadKey{q.Tenant, q.Owner, month.Start}, func(ctx context.Context) (UsageAhead, error) {
+	currency, err := a.Catalogs.CurrencyOf(ctx, q.Tenant)
+	if err != nil {
+		return UsageAhead{}, err
+	}
+	u, err := a.aheads.Get(ctx, a.Now, aheadKey{q.Tenant, q.Owner, month.Start}, func(ctx context.Context) (UsageAhead, error) {
 		list, err := a.Store.Commitments(ctx, q)
 		if err != nil {
 			return UsageAhead{}, err
@@ -91,6 +97,8 @@ func (a *Service) ahead(ctx context.Context, q CommitmentQuery) (UsageAhead, err
 		}
 		return u, err
 	})
+	u.Currency = currency
+	return u, err
 }
 
 // LookAhead lays commitments out over the days from now until the end.

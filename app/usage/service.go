@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"muster/app/catalog"
 	"muster/app/cluster"
 	"muster/app/layout"
 	"muster/app/operation"
@@ -25,6 +26,7 @@ type Config struct {
 	Store Store
 	Now   func() time.Time
 
+	Catalogs      *catalog.Service
 	Clusters      *cluster.Finder
 	LeaseWarnings *operation.LeaseWarnings
 }

@@ -128,6 +128,8 @@ type Usage struct {
 	User  string      `json:"user,omitempty"` // of whom alone it is; "" for everyone
 	Lines []UsageLine `json:"lines"`
 	Total UsageSum    `json:"total"`
+	// Currency is that of all costs, by ISO 4217. What all tenants used is converted at today's exchange rates.
+	Currency string `json:"currency"`
 }
 
 // Limits of what is asked for at once.
@@ -254,8 +256,12 @@ func (a *Service) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage
 	if open {
 		key.to = time.Time{}
 	}
+	currency, err := a.Catalogs.CurrencyOf(ctx, q.Tenant)
+	if err != nil {
+		return Usage{}, err
+	}
 	u, err := a.usages.Get(ctx, a.Now, key, func(ctx context.Context) (Usage, error) { return a.addUp(ctx, q, f) })
-	u.Lines = slices.Clone(u.Lines)
+	u.Lines, u.Currency = slices.Clone(u.Lines), currency
 	return u, err
 }
 

@@ -187,6 +187,10 @@ func (c *checker) provider(e *form.Entry, p *template.ProviderSpec) {
 			c.report(e, rule(e), []any{"zones", i}, "", "%s names %q twice", e.Spell([]any{"zones"}), z)
 		}
 	}
+	if err := template.CheckExchange(p.Currency, p.ExchangeRate, c.options.Currency); err != nil {
+		a := app.AsError(err)
+		c.report(e, rule(e), []any{a.Field}, a.Hint, "%s", a.Message)
+	}
 	if e.Own {
 		c.ownProvider(e, p)
 		return

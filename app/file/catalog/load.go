@@ -47,6 +47,8 @@ type Options struct {
 	CheckScript func(script string) *template.ScriptFault
 	// CheckResources tells whether one of Automators can have such resources. Whether they are there is the tenant's to know.
 	CheckResources func(automator string, refs []template.ResourceRef) error
+	// Currency is the installation's, by ISO 4217; "" means that it isn't known, and exchange rates aren't required.
+	Currency string
 	// HostAccess lets admins of tenants have providers of their own whose machines are on Muster's hosts.
 	HostAccess bool
 	// Warn receives, from Load, the problems that do not keep the catalog from being used. Nil drops them.

@@ -30,6 +30,13 @@ func (s *Store) OwnCatalogRevision(ctx context.Context, tenant string) (revision
 	return revision, db.Wrapped(err)
 }
 
+func (s *Store) CatalogHead(ctx context.Context, tenant string) (revision int64, e apptemplate.Exchange, err error) {
+	err = s.Row(ctx, `SELECT coalesce((SELECT revision FROM catalog_heads WHERE tenant = ?), 0),
+		coalesce((SELECT currency FROM tenants WHERE name = ?), ''), coalesce((SELECT exchange_rate FROM tenants WHERE name = ?), 0)`,
+		tenant, tenant, tenant).Scan(&revision, &e.Currency, &e.Rate)
+	return revision, e, db.Wrapped(err)
+}
+
 // OwnCatalog implements catalog.OwnCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
 // meanwhile are not taken for read.
 func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []catalog.CatalogRevision, revision int64, err error) {

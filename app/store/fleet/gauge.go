@@ -32,7 +32,7 @@ var levelQuestions = []levelQuestion{
 	{"leases", []*observe.Metric{observe.LevelLeases}, `SELECT count(*) FROM clusters WHERE deleted_at = 0 AND expires_at > 0 AND expires_at < ?`,
 		func(now time.Time, _ int) []any { return []any{db.Micros(now.Add(24 * time.Hour))} }},
 	{"machines", []*observe.Metric{observe.LevelMachines, observe.LevelMoney},
-		`SELECT count(*), coalesce(sum(r.price), 0.0) FROM tenants t JOIN resources r ON r.tenant = t.name AND r.gone_at = 0`, nil},
+		`SELECT count(*), coalesce(sum(r.price / CASE WHEN t.exchange_rate > 0 THEN t.exchange_rate ELSE 1.0 END), 0.0) FROM tenants t JOIN resources r ON r.tenant = t.name AND r.gone_at = 0`, nil},
 	{"orphans", []*observe.Metric{observe.LevelOrphans}, `SELECT CASE WHEN tenant <> '' AND provider LIKE '%/%' THEN 'of tenants' ELSE provider END, count(*)
 		FROM orphans WHERE gone_at = 0 GROUP BY 1`, nil},
 	{"provisioners", []*observe.Metric{observe.LevelProvisioner}, `SELECT state, count(*) FROM provisioners WHERE state IN ('active', 'draining') GROUP BY state`, nil},
@@ -43,7 +43,9 @@ var levelQuestions = []levelQuestion{
 var tenantQuestions = []levelQuestion{
 	{"tenants' steps", []*observe.Metric{observe.LevelTenantSteps}, `SELECT tenant, sum(queued) FROM operations WHERE queued > 0 GROUP BY tenant ORDER BY 2 DESC, 1 LIMIT ?`, tenantsOnly},
 	{"tenants' clusters", []*observe.Metric{observe.LevelTenantClusters, observe.LevelTenantMoney},
-		`SELECT tenant, count(*), coalesce(sum(cost_per_hour), 0.0) FROM clusters WHERE deleted_at = 0 AND pool = 0 GROUP BY tenant ORDER BY 2 DESC, 1 LIMIT ?`, tenantsOnly},
+		`SELECT c.tenant, c.n, c.cost / coalesce(nullif(t.exchange_rate, 0), 1.0) FROM (
+			SELECT tenant, count(*) AS n, coalesce(sum(cost_per_hour), 0.0) AS cost FROM clusters WHERE deleted_at = 0 AND pool = 0 GROUP BY tenant ORDER BY 2 DESC, 1 LIMIT ?
+		) c LEFT JOIN tenants t ON t.name = c.tenant ORDER BY 2 DESC, 1`, tenantsOnly},
 }
 
 // oldestQueued looks at the first queued step of each tenant that has some. A step in its back-off, or of a paused operation, is not queued. A tenant that

@@ -11,7 +11,7 @@ import (
 	"muster/app/store/user"
 )
 
-const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by, t.copied_from, t.require_second_factor = 1,
+const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by, t.copied_from, t.require_second_factor = 1, t.currency, t.exchange_rate,
 	(SELECT count(*) FROM users u WHERE u.tenant = t.name),
 	(SELECT count(*) FROM clusters c WHERE c.tenant = t.name AND c.deleted_at = 0 AND c.pool = 0),
 	(SELECT CAST(coalesce(sum(s.slots), 0) AS BIGINT) FROM provisioner_shares s WHERE s.tenant = t.name)
@@ -19,7 +19,7 @@ const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by,
 
 func scanTenant(row db.Scanner) (t identity.Tenant, err error) {
 	var created int64
-	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.RequireSecondFactor, &t.Users, &t.Clusters, &t.SlotsHeld)
+	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.RequireSecondFactor, &t.Currency, &t.ExchangeRate, &t.Users, &t.Clusters, &t.SlotsHeld)
 	t.CreatedAt = db.FromMicros(created)
 	return t, err
 }
@@ -79,8 +79,8 @@ func TenantOpen(t *db.Tx, name string) error {
 
 func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n identity.Tenant, admin *identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		added, err := t.Count(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, ?, ?, ?, ?, ?, 0)
-			ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, db.Micros(n.CreatedAt), n.CreatedBy, n.From)
+		added, err := t.Count(`INSERT INTO tenants (name, about, slots, currency, exchange_rate, created_at, created_by, copied_from, closing_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, n.Currency, n.ExchangeRate, db.Micros(n.CreatedAt), n.CreatedBy, n.From)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,11 @@ func tenantTaken(t *db.Tx, name string) error {
 }
 
 func tenantFacts(t identity.Tenant) map[string]any {
-	return map[string]any{"about": t.About, "slots": t.Slots}
+	facts := map[string]any{"about": t.About, "slots": t.Slots}
+	if t.Currency != "" {
+		facts["currency"], facts["exchange_rate"] = t.Currency, t.ExchangeRate
+	}
+	return facts
 }
 
 func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c identity.TenantChange, at time.Time) (after identity.Tenant, err error) {
@@ -143,7 +147,19 @@ func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c 
 		if c.Slots != nil {
 			after.Slots = *c.Slots
 		}
-		if err := t.Exec(`UPDATE tenants SET about = ?, slots = ? WHERE name = ?`, after.About, after.Slots, name); err != nil {
+		if c.Currency != nil {
+			after.Currency = *c.Currency
+		}
+		if c.ExchangeRate != nil {
+			after.ExchangeRate = *c.ExchangeRate
+		}
+		if after.Currency != before.Currency {
+			if err := noCosts(t, name); err != nil {
+				return err
+			}
+		}
+		if err := t.Exec(`UPDATE tenants SET about = ?, slots = ?, currency = ?, exchange_rate = ? WHERE name = ?`,
+			after.About, after.Slots, after.Currency, after.ExchangeRate, name); err != nil {
 			return err
 		}
 		if after.Slots != before.Slots {
@@ -154,6 +170,27 @@ func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c 
 		return t.Deed(at, who, "tenant.change", name, tenantFacts(before), tenantFacts(after))
 	})
 	return after, err
+}
+
+// noCosts refuses another currency for a tenant whose costs and budgets would then be of the wrong one.
+func noCosts(t *db.Tx, name string) error {
+	var costs, budgets bool
+	err := t.Row(`SELECT EXISTS (SELECT 1 FROM resources WHERE tenant = ? AND price > 0) OR EXISTS (SELECT 1 FROM reservations WHERE tenant = ? AND cost > 0),
+		EXISTS (SELECT 1 FROM quotas WHERE tenant = ? AND (per_hour >= 0 OR per_month >= 0))`, name, name, name).Scan(&costs, &budgets)
+	refusal := &app.Error{Code: app.EConflict, Reason: "has_costs", Field: "currency"}
+	switch {
+	case err != nil:
+		return err
+	case costs:
+		refusal.Message = fmt.Sprintf("The currency of tenant %s can't change, because it already has costs.", name)
+		refusal.Hint = "The exchange rate can change at any time. For another currency, create another tenant."
+	case budgets:
+		refusal.Message = fmt.Sprintf("The currency of tenant %s can't change while it has budgets.", name)
+		refusal.Hint = "Remove the limits per hour and per month from its quotas first, and set them again in the new currency."
+	default:
+		return nil
+	}
+	return refusal
 }
 
 func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at time.Time) error {

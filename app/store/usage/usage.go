@@ -30,7 +30,11 @@ func (s *Store) Usage(ctx context.Context, q usage.UsageQuery, f func(usage.Usag
 	base := from - from%unit
 	sums := `CAST(sum(e.sign * e.one) AS DOUBLE PRECISION), sum(e.sign * e.cpu), sum(e.sign * e.price), sum(e.sign * e.free),
 		CAST(sum(e.sign * e.one * e.rest) AS DOUBLE PRECISION), sum(e.sign * e.cpu * e.rest), sum(e.sign * e.price * e.rest), sum(e.sign * e.free * e.rest)`
-	machine := key + ` AS k, CASE WHEN x.kind = 'machine' THEN 1 ELSE 0 END AS one, CASE WHEN x.kind = 'machine' THEN x.cpu ELSE 0.0 END AS cpu, x.price AS price,
+	price := `x.price`
+	if q.Tenant == "" {
+		price += houseRate(`x.tenant`)
+	}
+	machine := key + ` AS k, CASE WHEN x.kind = 'machine' THEN 1 ELSE 0 END AS one, CASE WHEN x.kind = 'machine' THEN x.cpu ELSE 0.0 END AS cpu, ` + price + ` AS price,
 		CASE WHEN x.kind = 'machine' AND x.price = 0 THEN 1.0 ELSE 0.0 END AS free`
 	begins := `CASE WHEN x.made_at > ? THEN x.made_at - ? ELSE ? END`
 	ends := `CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at - ? END`
@@ -53,6 +57,11 @@ func (s *Store) Usage(ctx context.Context, q usage.UsageQuery, f func(usage.Usag
 		UNION ALL
 		SELECT -1 AS sign, m.t / ? AS n, ? - m.t % ? AS rest, m.* FROM (SELECT `+ends+` AS t, `+machine+` FROM resources x WHERE `+where+`) m
 		) e GROUP BY e.k, e.n ORDER BY e.k, e.n`, all...)
+}
+
+// houseRate takes an amount of a tenant into the installation's currency, at today's rate.
+func houseRate(tenant string) string {
+	return ` / coalesce((SELECT nullif(t.exchange_rate, 0) FROM tenants t WHERE t.name = ` + tenant + `), 1.0)`
 }
 
 // usageWhere finds what stood within the time.

@@ -11,8 +11,10 @@ import (
 // Commitments implements usage.CommitmentStore. One look at what is reserved returns at most a row for each day.
 func (s *Store) Commitments(ctx context.Context, q usage.CommitmentQuery) (list []usage.Commitment, err error) {
 	now, end, day := db.Micros(q.Now), db.Micros(q.End), (24 * time.Hour).Microseconds()
-	where, args := ``, []any{end, day, now, now}
-	if q.Tenant != "" {
+	where, args, cost := ``, []any{end, day, now, now}, `r.cost`
+	if q.Tenant == "" {
+		cost += houseRate(`r.tenant`)
+	} else {
 		where, args = where+` AND r.tenant = ?`, append(args, q.Tenant)
 	}
 	if q.Owner != "" {
@@ -31,7 +33,7 @@ func (s *Store) Commitments(ctx context.Context, q usage.CommitmentQuery) (list 
 		list = append(list, c)
 		return nil
 	}, `SELECT x.at, sum(x.cost), CAST(sum(x.cost * x.rest) AS DOUBLE PRECISION) FROM (
-			SELECT CASE WHEN r.until_at = 0 OR r.until_at >= ? THEN -1 ELSE r.until_at / ? END AS at, r.cost AS cost, r.until_at - ? AS rest
+			SELECT CASE WHEN r.until_at = 0 OR r.until_at >= ? THEN -1 ELSE r.until_at / ? END AS at, `+cost+` AS cost, r.until_at - ? AS rest
 			FROM reservations r WHERE r.ended_at = 0 AND r.cost > 0 AND (r.cluster <> '' OR r.pool = 1) AND (r.until_at = 0 OR r.until_at > ?)`+where+`
 		) x GROUP BY x.at ORDER BY x.at`, args...)
 	return list, err

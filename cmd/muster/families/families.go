@@ -1,7 +1,9 @@
 package families
 
 import (
+	"cmp"
 	"errors"
+	"os"
 	"strings"
 
 	"muster/app"
@@ -24,6 +26,7 @@ func All() appcatalog.Families {
 func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 	return catalog.Options{
 		Env:           env,
+		Currency:      Currency(),
 		ProviderTypes: providers.Names(), ProviderTypesLeftOut: providers.LeftOut,
 		CheckProvider: func(spec template.ProviderSpec) error {
 			err := providers.Check(spec)
@@ -42,6 +45,11 @@ func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 			return resource.CheckRefs(automators.ResourceTypes(automator), automator, refs)
 		},
 	}
+}
+
+// Currency is the installation's currency: MUSTER_CURRENCY, or template.DefaultCurrency.
+func Currency() string {
+	return cmp.Or(strings.TrimSpace(os.Getenv("MUSTER_CURRENCY")), template.DefaultCurrency)
 }
 
 // ResourceKinds are the resource types that the families declare.

@@ -6,10 +6,11 @@ import (
 	"net"
 	"os"
 
-	"github.com/spf13/pflag"
 	"muster/app/observe"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/observe/trace"
+
+	"github.com/spf13/pflag"
 )
 
 // otlpEnv is OpenTelemetry's own variable for the trace endpoint.

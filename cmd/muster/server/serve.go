@@ -7,7 +7,9 @@ import (
 	"os"
 	"strings"
 
+	"muster/app"
 	"muster/app/humanize"
+	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 
@@ -154,6 +156,10 @@ func (f *ServeFlags) Config(cmd *cobra.Command, c *cli.Context) (s Config, wrong
 	if s.Data, err = c.DataDir(); err != nil {
 		keep(err)
 	}
+	s.Currency = families.Currency()
+	if err := template.CheckCurrency(s.Currency); err != nil {
+		keep(cli.Usagef("MUSTER_CURRENCY: %s", app.AsError(err).Message).Hint("%s", app.AsError(err).Hint))
+	}
 	if s.Hooks, err = f.hooks.Config(); err != nil {
 		keep(err)
 	}
@@ -184,7 +190,7 @@ func ServeCommand(c *cli.Context) *cobra.Command {
 			"account; remove it afterwards), MUSTER_DATA, MUSTER_CATALOG. For Slack: SLACK_SIGNING_SECRET (over HTTPS) or SLACK_APP_TOKEN (over a\n" +
 			"websocket), with SLACK_BOT_TOKEN and MUSTER_SLACK_TENANT (the workspace's tenant; default: default) for one workspace, or\n" +
 			"SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many; SLACK_API_URL (for GovSlack: https://slack-gov.com/api/), MUSTER_CURRENCY (of\n" +
-			"prices in chat, such as EUR).",
+			"prices, such as EUR).",
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"muster/app"
 	"muster/app/fleet"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Environment lists the variables that a server reads, besides those named in catalogs. Values of secrets are never shown.
@@ -49,7 +50,7 @@ var Environment = []struct {
 	{"SLACK_CLIENT_SECRET", true, "", "Client secret for SLACK_CLIENT_ID."},
 	{"MUSTER_SLACK_TENANT", false, "", "Tenant of the single workspace."},
 	{"SLACK_API_URL", false, "", "URL of Slack's API. Default: https://slack.com/api/; for GovSlack: https://slack-gov.com/api/."},
-	{"MUSTER_CURRENCY", false, "", "Currency of prices in chat, such as EUR or $. Default: plain amounts."},
+	{"MUSTER_CURRENCY", false, "", "Currency of the installation, by ISO 4217, for providers and tenants without their own. Default: USD. Set it before you create the first cluster, since amounts aren't converted later."},
 }
 
 // settingsOf returns all settings of a server by name: flags and environment, without secrets.

@@ -3,11 +3,12 @@ package server
 import (
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/jobs/upkeep"
+
+	"github.com/spf13/cobra"
 )
 
 // upkeepConfig is the server's automatic cleanup.

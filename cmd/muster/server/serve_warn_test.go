@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"muster/app/fleet"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // TestAdminPasswordLeavesTheEnvironment reads settings as serve does, and then starts a child.

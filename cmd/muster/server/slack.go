@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"muster/app"
 	"muster/bot/slack"
@@ -26,13 +24,9 @@ type SlackConfig struct {
 	ClientID     string // of the app, for installation by admins
 	ClientSecret string
 	API          string // base URL
-	Currency     string // of prices; "" for plain amounts
 	Client       *http.Client
 	Dialer       *websocket.Dialer
 }
-
-// mostCurrency is the longest name of a currency, in letters.
-const mostCurrency = 8
 
 // readSlack reads the Slack settings from the environment.
 func readSlack(env func(string) (string, bool)) (c SlackConfig, err error) {
@@ -41,12 +35,9 @@ func readSlack(env func(string) (string, bool)) (c SlackConfig, err error) {
 		return strings.TrimSpace(v)
 	}
 	c = SlackConfig{Secret: of("SLACK_SIGNING_SECRET"), AppToken: of("SLACK_APP_TOKEN"), Token: of("SLACK_BOT_TOKEN"), ClientID: of("SLACK_CLIENT_ID"), ClientSecret: of("SLACK_CLIENT_SECRET"),
-		Tenant: cmp.Or(of("MUSTER_SLACK_TENANT"), app.DefaultTenant), Currency: of("MUSTER_CURRENCY")}
+		Tenant: cmp.Or(of("MUSTER_SLACK_TENANT"), app.DefaultTenant)}
 	if c.API, err = slack.CheckAPI(of("SLACK_API_URL")); err != nil {
 		return c, cli.Usagef("SLACK_API_URL: %s", app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
-	}
-	if n := utf8.RuneCountInString(c.Currency); n > mostCurrency || strings.ContainsFunc(c.Currency, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.IsDigit(r) }) {
-		return c, cli.Usagef("MUSTER_CURRENCY isn't a currency: %.20q", c.Currency).Hint("Set a code such as EUR or a sign such as $, of at most 8 letters.")
 	}
 	const see = " See docs/slack.md."
 	switch {
@@ -82,5 +73,5 @@ func (c SlackConfig) open(uses slack.UseCases, at, server string, log *slog.Logg
 		return nil
 	}
 	return slack.New(slack.Config{UseCases: uses, Secret: c.Secret, AppToken: c.AppToken, Token: c.Token, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
-		API: c.API, Currency: c.Currency, Server: server, URL: func() string { return at }, Pages: address.Of, Client: c.Client, Dialer: c.Dialer, Log: log})
+		API: c.API, Server: server, URL: func() string { return at }, Pages: address.Of, Client: c.Client, Dialer: c.Dialer, Log: log})
 }

@@ -55,6 +55,7 @@ type Config struct {
 	Workers     int               // steps at a time in this process; 0 for none
 	Tags        map[string]string // of the provisioner in this process
 	TenantSlots int               // most slots of one tenant; 0: no limit
+	Currency    string            // the installation's, by ISO 4217
 	HostAccess  bool              // tenants' admins may run their code on this host
 	TLS         TLSConfig
 	SignIn      SignInConfig
@@ -165,7 +166,7 @@ func (s *Server) open(ctx context.Context) error {
 	s.Providers = &ProviderSet{Dir: filepath.Join(c.Data, "providers"), Installation: installation, Log: c.Log, budget: calls, meter: s.metrics,
 		tracer: s.tracer, guard: s.guard()}
 	s.onClose(s.Providers.Close)
-	s.Services = wiring.UseCases(all.Config{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess,
+	s.Services = wiring.UseCases(all.Config{Store: s.Store, Catalog: s.catalog.Load, Reader: s.reader, TenantHostAccess: c.HostAccess, Currency: c.Currency,
 		SharesHost: s.sharesHost, Now: wallClock,
 		Budgets: calls, Calls: calls, Facts: s.facts, Provisioned: true, HookGuard: s.guard(),
 		Accounts:   AccountDesk{Providers: s.Providers, elsewhere: s.madeElsewhere},

@@ -27,6 +27,8 @@ type ProviderDoc struct {
 	Type        string            `yaml:"type" need:"" doc:"The kind of cloud, such as sandbox or digitalocean."`
 	Zones       []string          `yaml:"zones" doc:"Parts of the cloud that fail apart from each other, by the names that it gives them. A template can spread its nodes over them."`
 	Rate        Rate              `yaml:"rate" doc:"How many calls the account takes from all of Muster together, such as 10/s, 600/m or 5000/h; what is usual for the kind of cloud where absent."`
+	Currency    string            `yaml:"currency" doc:"Currency of this account's prices, by ISO 4217, such as EUR; the installation's where absent."`
+	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"What one unit of the currency is worth in the installation's, such as 1.08. Required where the currencies differ."`
 	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to carry out steps of this provider, such as region: eu. Any provisioner does where absent."`
 	Settings    map[string]any    `yaml:"settings" hide:"" doc:"What this kind of cloud needs to know. A text may hold ${env:NAME}, which stands for an environment variable of the server, so that secrets stay out of files."`
 }
@@ -38,7 +40,7 @@ type hardwareDoc struct {
 
 type flavorDoc struct {
 	Flavor            string               `yaml:"flavor" need:"" doc:"The provider's own name for the size."`
-	CostPerHour       float64              `yaml:"cost_per_hour" least:"0" doc:"Price of one machine for an hour, in the account's currency."`
+	CostPerHour       float64              `yaml:"cost_per_hour" least:"0" doc:"Price of one machine for an hour, in the provider's currency."`
 	AsleepCostPerHour *float64             `yaml:"asleep_cost_per_hour" least:"0" doc:"Price of one machine for an hour while it is stopped because its cluster sleeps; cost_per_hour where absent."`
 	CPU               float64              `yaml:"cpu" least:"0" doc:"Virtual cores."`
 	MemoryGB          float64              `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
@@ -228,7 +230,8 @@ func NativeDoc(k Kind) any {
 func fromNative(e *Entry, doc any) any {
 	switch doc := doc.(type) {
 	case *ProviderDoc:
-		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: template.Rate(doc.Rate), Settings: orEmpty(doc.Settings), Provisioner: doc.Provisioner}
+		return &template.ProviderSpec{About: doc.about(e), Type: doc.Type, Zones: doc.Zones, Rate: template.Rate(doc.Rate), Settings: orEmpty(doc.Settings), Provisioner: doc.Provisioner,
+			Currency: doc.Currency, ExchangeRate: doc.Exchange}
 	case *hardwareDoc:
 		h := &template.HardwareType{About: doc.about(e), Providers: make(map[string]template.Flavor, len(doc.Providers))}
 		for name, f := range doc.Providers {

@@ -23,6 +23,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a token does no more than the role that is left", (*storeTest).demoted},
 	{"programs that are signed in: one address does not keep out others", (*storeTest).manyDevices},
 	{"tenants come, and go when nothing is left", (*storeTest).tenantsCome},
+	{"a tenant's currency holds once it has costs", (*storeTest).currency},
 	{"random sign-ins: those that should count do", (*storeTest).signIns},
 	{"persons of identity providers get accounts of their own", (*storeTest).persons},
 	{"a link to an identity works once", (*storeTest).identities},
