@@ -12,7 +12,7 @@ import (
 	"muster/app"
 )
 
-// An admin pushes, syncs, looks and downloads with plain forms; what is wrong stands next to its field, and what was typed is still there.
+// An admin pushes, syncs, looks and downloads with plain forms; errors are next to their field, and all input is kept.
 func TestResourcePages(t *testing.T) {
 	m := newMatrix(t)
 	f := &foreign{matrix: m, values: map[string][]string{}}

@@ -167,7 +167,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// All that is wrong with a file is told at once, with its place, and no one reaches further by a file than by hand.
+// All errors of a file are reported at once, with their position, and a file can't do more than its user could otherwise.
 func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
