@@ -71,7 +71,7 @@ func TestContract(t *testing.T) {
 		"hostname":           {func(_ *contract, f facts) { f.said["hostname"] = []string{"localhost"} }, "hostname", health.NodeAdvised, "localhost"},
 		"clock a second off": {func(_ *contract, f facts) { f.said["time"] = []string{"999"} }, "", "", ""},
 		"clock late":         {func(_ *contract, f facts) { f.said["time"] = []string{"990"} }, "time", health.NodeAdvised, "9 s off"},
-		"clock wrong":        {func(_ *contract, f facts) { f.said["time"] = []string{"1099"} }, "time", health.NodeRequired, "99 s off"},
+		"clock wrong":        {func(_ *contract, f facts) { f.said["time"] = []string{"1099"} }, "time", health.NodeRequired, "1 min 39 s off"},
 		"no clock":           {func(_ *contract, f facts) { f.said["time"] = []string{"now"} }, "time", health.NodeRequired, "now"},
 		"firewall":           {func(_ *contract, f facts) { f.said["firewall"] = []string{"on"} }, "firewall", health.NodeRequired, "on"},
 		"program missing":    {func(_ *contract, f facts) { f.said["missing"] = []string{"tar"} }, "programs", health.NodeRequired, "tar missing"},
