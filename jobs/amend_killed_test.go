@@ -274,7 +274,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v cluster.ClusterView, d
 				ended = time.Now()
 			}
 			switch {
-			case die && o.Status == app.OperationFailed && strings.Contains(o.Message, "not heard of any more"):
+			case die && o.Status == app.OperationFailed && strings.Contains(o.Message, "stopped responding"):
 				// Where others died all the time, a step may have lost too many workers. People resume it then.
 				if _, err := m.app.Operation.Controls.ResumeOperation(m.Context(), m.admin, id, 0); err != nil {
 					m.Fatal(err)

@@ -104,7 +104,7 @@ func TestDeleteOfWhatIsGone(t *testing.T) {
 		done bool
 	}{
 		"not found":                  {&app.Error{Code: app.ENotFound, Message: "There is no such server."}, true, true},
-		"its interface is not found": {&app.Error{Code: app.EInvalid, Message: "The network interface 'eni-1' does not exist."}, true, true},
+		"its interface is not found": {&app.Error{Code: app.EInvalid, Message: "The network interface 'eni-1' doesn't exist."}, true, true},
 		"in a wrong state":           {&app.Error{Code: app.EConflict, Message: "The instance is terminated."}, true, true},
 		"not understood":             {&app.Error{Code: app.EInternal, Message: "unexpected"}, true, true},
 		"no credentials":             {&app.Error{Code: app.ECredentials, Message: "Refused."}, true, false},

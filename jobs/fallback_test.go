@@ -49,7 +49,7 @@ func TestOtherHardwareIsTakenWhereThereIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Layout.MostPerHour != 3 || p.Layout.CostPerHour != 1 || !strings.Contains(strings.Join(p.Layout.Notes, "\n"), "Where no small is to be had, a node is medium, or else large; the cluster then costs up to 3") {
+	if p.Layout.MostPerHour != 3 || p.Layout.CostPerHour != 1 || !strings.Contains(strings.Join(p.Layout.Notes, "\n"), "If small is unavailable, nodes use medium, then large. The cluster then costs up to 3") {
 		t.Errorf("the preview says up to %v: %q", p.Layout.MostPerHour, p.Layout.Notes)
 	}
 	if p.Plan.Fallbacks["small"] == nil {
@@ -129,7 +129,7 @@ func TestOtherHardwareGoesRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(steps, func(s app.Step) bool { return s.ID == "n2.create" })
-	if want := "None is to be had of small, medium, large; at last: "; !strings.Contains(steps[i].Error, want) || !strings.Contains(steps[i].Error, "the limit of l is reached") || steps[i].Tries != 1 {
+	if want := "No capacity for small, medium, large. Last error: "; !strings.Contains(steps[i].Error, want) || !strings.Contains(steps[i].Error, "the limit of l is reached") || steps[i].Tries != 1 {
 		t.Errorf("it says, after %d tries, %q", steps[i].Tries, steps[i].Error)
 	}
 	if _, err := e.app.Operation.Controls.ResumeOperation(e.ctx, e.admin, v.ID, v.Operations[0].ID); err != nil {

@@ -213,10 +213,10 @@ func TestWhatCannotBeGoneOnWithSaysWhy(t *testing.T) {
 		{"no machine at all", app.FailureGoOn, template.Survival{}, nil, func(e *engine) {
 			e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "full"}, Times: -1})
 		},
-			"No machine came"},
+			"No machine was created"},
 		{"constraints do not hold", app.FailureGoOn, template.Survival{}, func(_ *engine, c *template.Catalog) { c.Templates["web"].Constraints.Size.Min = 5 },
-			func(e *engine) { e.cloud.SetQuota(4) }, "constraints do not hold"},
-		{"so it is rolled back", app.FailureGoOnOrBack, template.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "So it is rolled back"},
+			func(e *engine) { e.cloud.SetQuota(4) }, "can't satisfy the template's constraints"},
+		{"so it is rolled back", app.FailureGoOnOrBack, template.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "The operation is being rolled back"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()

@@ -134,7 +134,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy && len(h.Nodes) == 0 })
-	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is well again." {
+	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is healthy again." {
 		t.Errorf("notices:\n%s", got)
 	}
 	events, err := e.app.Cluster.Activity.Events(t.Context(), e.admin, v.ID, 0, 0)
@@ -194,7 +194,7 @@ func (e *engine) drifts(id string) {
 	// What was found too long ago says nothing of now.
 	config := e.config
 	config.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
-	if got := tell(appall.New(config)); got != "The last health check was 3 h ago; checks are due every less than 1 s." {
+	if got := tell(appall.New(config)); got != "Last health check 3 h ago; expected every 0 s." {
 		e.Errorf("drift long after the last check: %s", got)
 	}
 	if got := replaced(appall.New(config)); len(got) > 0 {
@@ -245,7 +245,7 @@ func TestSickNodesAreRepairedByThemselves(t *testing.T) {
 	if last, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || len(last.Operations) != 2 {
 		t.Errorf("it was repaired in spite of the brake: %+v (%v)", last.Operations, err)
 	}
-	if got := e.titles(); got[len(got)-1] != "Cluster web is not repaired by itself." {
+	if got := e.titles(); got[len(got)-1] != "Automatic repair of cluster web is paused." {
 		t.Errorf("notices: %q", got)
 	}
 }

@@ -48,7 +48,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 				}
 				if o := v.Operations[0]; o.Status.Ended() && !m.coord.gone() {
 					stop()
-					if o.Status == app.OperationFailed && strings.Contains(o.Message, "not heard of any more") {
+					if o.Status == app.OperationFailed && strings.Contains(o.Message, "stopped responding") {
 						// Where others died all the time, a step may have lost too many workers. People resume it then.
 						if _, err := m.app.Operation.Controls.ResumeOperation(t.Context(), m.admin, v.ID, 0); err != nil {
 							t.Fatal(err)

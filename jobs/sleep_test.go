@@ -166,7 +166,7 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 			texts = append(texts, n.Text)
 		}
 	}
-	if want := "Lost machines: n3. Waking the cluster leaves them out; a repair replaces them then."; !slices.Equal(texts, []string{want, want, want}) {
+	if want := "Lost machines: n3. Waking the cluster skips them; a repair replaces them afterwards."; !slices.Equal(texts, []string{want, want, want}) {
 		t.Errorf("the owner sees %q", texts)
 	}
 	if _, err := e.app.Operation.Sleeping.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {

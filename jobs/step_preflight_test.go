@@ -40,7 +40,7 @@ func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
 	_ = e.worker.Close()
 	cloud := &looking{Provider: e.cloud, found: []family.Finding{
 		{About: family.AboutCredentials, OK: true, Message: "The key is taken."},
-		{About: family.AboutImage, Subject: "host", Code: app.EInvalid, Message: "Image host is not in this account.", Hint: "Choose another one."},
+		{About: family.AboutImage, Subject: "host", Code: app.EInvalid, Message: "Image host is not in this account.", Hint: "Choose another name."},
 		{About: family.AboutNetwork, Code: app.EInvalid, Message: "Network lan is gone."},
 	}}
 	e.startWorkerWith("w2", manyClouds{"cloud": cloud})

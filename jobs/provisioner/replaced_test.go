@@ -39,7 +39,7 @@ func (f *forgetful) Beat(ctx context.Context, b fleet.Beat) (fleet.Orders, error
 	for _, name := range b.Ended {
 		if !strings.HasPrefix(name, execution.WorkerPrefix(b.ID)) {
 			f.refused = append(f.refused, name)
-			return fleet.Orders{}, app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", name)
+			return fleet.Orders{}, app.Errorf(app.EForbidden, "Worker %s doesn't belong to this provisioner.", name)
 		}
 	}
 	if b.ID == "r1" && f.beats["r1"] > 1 {

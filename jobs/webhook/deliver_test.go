@@ -128,7 +128,7 @@ func TestDeliver(t *testing.T) {
 	if _, err := d.s.TestHook(t.Context(), admin, "a", d.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if g := rec.next(); g.title != "This is a test" {
+	if g := rec.next(); g.title != "Test notification" {
 		t.Errorf("the test is %s", g.body)
 	}
 }
@@ -210,7 +210,7 @@ func TestGoneStopsTheHook(t *testing.T) {
 	d.run(d.s, 0)
 	rec.next()
 	x := d.until("a", failed)
-	if x.Title != "two" || x.Error != "The hook was stopped before this was sent." {
+	if x.Title != "two" || x.Error != "The webhook was stopped before this was sent." {
 		t.Errorf("what waited is %+v", x)
 	}
 	h, err := d.s.Hook(t.Context(), "t", "a")

@@ -153,7 +153,7 @@ func TestTroubles(t *testing.T) {
 		{"sends a huge header", "http://" + heads, time.Minute, app.ETransient, "sent an invalid response"},
 		{"hangs up", "http://" + gone, time.Minute, app.ETransient, "closed the connection without a response."},
 		{"cannot prove itself", tls.URL, time.Minute, app.EHostKey, "couldn't prove its identity"},
-		{"is inside", "https://192.168.7.7/x?token=secret", time.Minute, app.EForbidden, "Tenants may not reach 192.168.7.7: that is a private address."},
+		{"is inside", "https://192.168.7.7/x?token=secret", time.Minute, app.EForbidden, "Tenants can't connect to 192.168.7.7: it is a private address."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			began := time.Now()

@@ -80,7 +80,7 @@ func (d *quotaDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	value, ok := d.values[in.QuotaCode]
 	if !ok {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"__type":"NoSuchResourceException","message":"The request failed because the specified quota does not exist."}`)
+		_, _ = io.WriteString(w, `{"__type":"NoSuchResourceException","message":"The request failed because the specified quota doesn't exist."}`)
 		return
 	}
 	_, _ = fmt.Fprintf(w, `{"Quota":{"ServiceCode":"ec2","QuotaCode":%q,"Value":%g}}`, in.QuotaCode, value)

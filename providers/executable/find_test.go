@@ -61,14 +61,14 @@ func TestVet(t *testing.T) {
 	}
 	for path, word := range map[string]string{
 		filepath.Join(good, Prefix+"a"):              "",
-		filepath.Join(good, Prefix+"group"):          "can be written by others",
-		filepath.Join(good, Prefix+"all"):            "can be written by others",
-		filepath.Join(good, Prefix+"none"):           "not an executable file",
-		filepath.Join(good, Prefix+"UP"):             "its name is not",
-		filepath.Join(good, Prefix+"gone"):           "cannot be looked at",
-		filepath.Join(open, Prefix+"a"):              "can be written by others",
+		filepath.Join(good, Prefix+"group"):          "is writable by users other",
+		filepath.Join(good, Prefix+"all"):            "is writable by users other",
+		filepath.Join(good, Prefix+"none"):           "isn't executable",
+		filepath.Join(good, Prefix+"UP"):             "the file name must be",
+		filepath.Join(good, Prefix+"gone"):           "can't read",
+		filepath.Join(open, Prefix+"a"):              "is writable by users other",
 		link("linked", "muster-provider-a"):          "",
-		link("led", filepath.Join(open, Prefix+"a")): "can be written by others",
+		link("led", filepath.Join(open, Prefix+"a")): "is writable by users other",
 	} {
 		err := vet(path)
 		if (err == nil) != (word == "") || err != nil && !strings.Contains(err.Error(), word) {
