@@ -238,7 +238,7 @@ func TestSickNodesAreRepairedByThemselves(t *testing.T) {
 	// More than 30% of 4 nodes at once are too many.
 	e.makeSick("n1")
 	e.makeSick("n4")
-	h := e.awaitHealth(v.ID, "braked", func(h *health.ClusterHealth) bool { return strings.Contains(h.Note, "brake") })
+	h := e.awaitHealth(v.ID, "braked", func(h *health.ClusterHealth) bool { return strings.Contains(h.Note, "Automatic repair is paused") })
 	if h.Sick != 2 {
 		t.Errorf("braked: %+v", h)
 	}

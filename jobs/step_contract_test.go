@@ -51,7 +51,7 @@ func TestContract(t *testing.T) {
 			f.said["os"] = nil
 		}, "", "", ""},
 		"finer version":    {func(_ *contract, f facts) { f.said["version"] = []string{"12.5"} }, "", "", ""},
-		"other version":    {func(_ *contract, f facts) { f.said["version"] = []string{"120"} }, "os", health.NodeRequired, "debian 120, but wanted is debian 12"},
+		"other version":    {func(_ *contract, f facts) { f.said["version"] = []string{"120"} }, "os", health.NodeRequired, "debian 120, expected debian 12"},
 		"other system":     {func(_ *contract, f facts) { f.said["os"] = []string{"rocky"} }, "os", health.NodeRequired, "rocky"},
 		"no root":          {func(_ *contract, f facts) { f.said["uid"] = []string{"1000"} }, "root", health.NodeRequired, "1000"},
 		"no root, shared":  {func(c *contract, f facts) { c.node.OwnRoot = false; f.said["uid"] = []string{"1000"} }, "root", health.NodeAdvised, ""},
