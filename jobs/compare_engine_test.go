@@ -151,7 +151,7 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if acts := p.Plan.Acts(); acts != 1 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "front is left out") {
+		if acts := p.Plan.Acts(); acts != 1 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "Skips front") {
 			t.Errorf("%d steps, %q", acts, p.Notes)
 		}
 		if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare}); err != nil {

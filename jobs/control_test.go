@@ -193,7 +193,7 @@ func TestPausedStartsNothingAndGoesOn(t *testing.T) {
 		}
 	}
 	w, err := e.app.Execution.Waits.Waiting(t.Context(), e.admin, id, execution.WaitingFilter{})
-	if err != nil || w.Status != app.OperationPaused || w.Text != "Paused by ada. Resume lets it go on." || w.Total == 0 || len(w.Steps) != w.Total {
+	if err != nil || w.Status != app.OperationPaused || w.Text != "Paused by ada. Resume it to continue." || w.Total == 0 || len(w.Steps) != w.Total {
 		t.Errorf("why it waits: %+v, %v", w, err)
 	}
 	for _, line := range e.effects() {

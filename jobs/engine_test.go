@@ -520,7 +520,7 @@ func TestFailedDeleteIsTriedAgain(t *testing.T) {
 	}
 	v = e.await(v.ID)
 	e.want(v, app.ClusterFailed)
-	if !strings.Contains(v.Message, "the token was refused") || !strings.Contains(v.Message, "tried again") {
+	if !strings.Contains(v.Message, "the token was refused") || !strings.Contains(v.Message, "retried automatically") {
 		t.Errorf("the message does not say why, or that it is tried again: %s", v.Message)
 	}
 	config := e.config

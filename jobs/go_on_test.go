@@ -209,7 +209,7 @@ func TestWhatCannotBeGoneOnWithSaysWhy(t *testing.T) {
 		order  func(e *engine)
 		why    string
 	}{
-		{"too few", app.FailureGoOn, template.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "at least 4 are wanted"},
+		{"too few", app.FailureGoOn, template.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "minimum available: 4"},
 		{"no machine at all", app.FailureGoOn, template.Survival{}, nil, func(e *engine) {
 			e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "full"}, Times: -1})
 		},

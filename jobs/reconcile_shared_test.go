@@ -86,7 +86,7 @@ func TestWhatADeletedClusterSharedIsRemoved(t *testing.T) {
 	}
 	cloud.mu.Lock()
 	defer cloud.mu.Unlock()
-	if len(cloud.things) != 2 || cloud.things["theirs"].ID == "" || cloud.things["standing"].ID == "" {
+	if len(cloud.things) != 2 || cloud.things["theirs"].ID == "" || cloud.things["existing"].ID == "" {
 		t.Errorf("what is left: %+v", cloud.things)
 	}
 }

@@ -108,7 +108,7 @@ func TestAsleepClustersAreNotLostAndCanBeDeleted(t *testing.T) {
 	}
 	e.want(v, app.ClusterAsleep)
 	_, err = e.app.Operation.Updates.PreviewAmend(t.Context(), e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart})
-	if e := app.AsError(err); app.CodeOf(err) != app.EConflict || !strings.Contains(strings.ToLower(e.Advised()), "wake it first") {
+	if e := app.AsError(err); app.CodeOf(err) != app.EConflict || !strings.Contains(strings.ToLower(e.Advised()), "wake the cluster first") {
 		t.Errorf("an amendment while it sleeps: %v", err)
 	}
 	if _, err := e.app.Cluster.Deletes.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {

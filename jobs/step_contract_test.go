@@ -51,7 +51,7 @@ func TestContract(t *testing.T) {
 			f.said["os"] = nil
 		}, "", "", ""},
 		"finer version":    {func(_ *contract, f facts) { f.said["version"] = []string{"12.5"} }, "", "", ""},
-		"other version":    {func(_ *contract, f facts) { f.said["version"] = []string{"120"} }, "os", health.NodeRequired, "debian 120, but wanted is debian 12"},
+		"other version":    {func(_ *contract, f facts) { f.said["version"] = []string{"120"} }, "os", health.NodeRequired, "debian 120, expected debian 12"},
 		"other system":     {func(_ *contract, f facts) { f.said["os"] = []string{"rocky"} }, "os", health.NodeRequired, "rocky"},
 		"no root":          {func(_ *contract, f facts) { f.said["uid"] = []string{"1000"} }, "root", health.NodeRequired, "1000"},
 		"no root, shared":  {func(c *contract, f facts) { c.node.OwnRoot = false; f.said["uid"] = []string{"1000"} }, "root", health.NodeAdvised, ""},
@@ -71,7 +71,7 @@ func TestContract(t *testing.T) {
 		"hostname":           {func(_ *contract, f facts) { f.said["hostname"] = []string{"localhost"} }, "hostname", health.NodeAdvised, "localhost"},
 		"clock a second off": {func(_ *contract, f facts) { f.said["time"] = []string{"999"} }, "", "", ""},
 		"clock late":         {func(_ *contract, f facts) { f.said["time"] = []string{"990"} }, "time", health.NodeAdvised, "9 s off"},
-		"clock wrong":        {func(_ *contract, f facts) { f.said["time"] = []string{"1099"} }, "time", health.NodeRequired, "99 s off"},
+		"clock wrong":        {func(_ *contract, f facts) { f.said["time"] = []string{"1099"} }, "time", health.NodeRequired, "1 min 39 s off"},
 		"no clock":           {func(_ *contract, f facts) { f.said["time"] = []string{"now"} }, "time", health.NodeRequired, "now"},
 		"firewall":           {func(_ *contract, f facts) { f.said["firewall"] = []string{"on"} }, "firewall", health.NodeRequired, "on"},
 		"program missing":    {func(_ *contract, f facts) { f.said["missing"] = []string{"tar"} }, "programs", health.NodeRequired, "tar missing"},

@@ -119,7 +119,7 @@ func TestDescriptionsThatCannotBe(t *testing.T) {
 		"field's name": {`"name":"a"`, `"name":"A b"`, "A b"}, "field twice": {`{"name":"a"}`, `{"name":"a"},{"name":"a"}`, "duplicate"}, "format": {`"file"`, `"disk"`, "resource type"},
 		"mode": {`"format":"file"`, `"format":"file","mode":512`, "modes"}, "tool": {`"sh"`, `"a b"`, "valid program name"}, "power": {`"tools"`, `"powers":["fly"],"tools"`, "fly"},
 		"default": {`{"name":"a"}`, `{"name":"a","default":"x","options":["y"]}`, "one of the options"},
-		"type":    {`{"name":"a"}`, `{"name":"a","type":"date"}`, `of the type "date"`}, "choice": {`{"name":"a"}`, `{"name":"a","type":"choice"}`, "choice without options"},
+		"type":    {`{"name":"a"}`, `{"name":"a","type":"date"}`, `unknown type "date"`}, "choice": {`{"name":"a"}`, `{"name":"a","type":"choice"}`, "choice without options"},
 	} {
 		var d descriptionLine
 		if err := json.Unmarshal([]byte(strings.Replace(good, tc.old, tc.now, 1)), &d); err != nil {

@@ -48,7 +48,7 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	}
 	p.open("/admin/builds/nightly").says("Commit statuses off", "repo:status", "such as https://github.example.com/api/v3")
 	refused("Turn on commit statuses", "status_token", "Enter a token.")
-	refused("Turn on commit statuses", "status_api", "Such as https://github.example.com/api/v3", "status_token", token, "status_api", "https://api.example.com?q=1")
+	refused("Turn on commit statuses", "status_api", "For example https://github.example.com/api/v3", "status_token", token, "status_api", "https://api.example.com?q=1")
 	if !strings.Contains(string(p.body), `value="https://api.example.com?q=1"`) {
 		t.Errorf("what was typed is gone: %s", p.text())
 	}
