@@ -48,7 +48,7 @@ func TestGrowOnThePage(t *testing.T) {
 
 	// The button for one more leads there without a script.
 	a = s.get("/clusters/" + id + "/change?kind=resize&size=3&by=1")
-	a.reads(http.StatusOK, "Resize lake", "Grow from 3 to 4 nodes", "n4 is made.", "Nodes 3 to → 4", "Cost per hour 0.36 to → 0.48", "Cost until expiry +2.88",
+	a.reads(http.StatusOK, "Resize lake", "Grow from 3 to 4 nodes", "n4 is created.", "Nodes 3 to → 4", "Cost per hour 0.36 to → 0.48", "Cost until expiry +2.88",
 		"n4 new Data node Node manager medium · Debian 12", "3 other nodes don't change.", "6 steps", "Nodes to remove", "Apply changes", "Muster runs exactly this plan")
 	if got := a.fields().Get("size"); got != "4" {
 		t.Errorf("the form has %q nodes", got)
@@ -111,7 +111,7 @@ func TestEveryAmendmentHasItsPage(t *testing.T) {
 		"kind=resize":                               {"Resize", "3 now", "The preview will appear here."},
 		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over its services and is deleted.", "n2 removed", "the youngest"},
 		"kind=add_services":                         {"Add services", "HAProxy", "The preview will appear here."},
-		"kind=add_services&services=haproxy":        {"Add haproxy", "haproxy comes to n1.", "HAProxy new"},
+		"kind=add_services&services=haproxy":        {"Add haproxy", "haproxy is added to n1.", "HAProxy new"},
 		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager is removed from n2 and n3.", "Node manager removed"},
 		"kind=start":                                {"Start all services", "You'll see a preview before anything changes."},
 		"kind=resize&size=3&nodes=n2&nodes=n2":      {"Shrink from 3 to 2 nodes"},

@@ -59,7 +59,7 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 		plan  bool // the page says that it has changed
 	}{
 		{"the name is taken", ada, "nodes=3&name=shop", "3", []string{`Cluster "shop" already exists.`, "3 machines at cloud"}, false},
-		{"a request has the name", ada, "nodes=6&name=waits", "6", []string{`for a cluster named "waits" is open already`, "6 machines at cloud"}, false},
+		{"a request has the name", ada, "nodes=6&name=waits", "6", []string{`for a cluster named "waits" is already open`, "6 machines at cloud"}, false},
 		{"the catalog changed, and the plan is the same", catalog, "nodes=3&name=new", "3", []string{"Provider cloud has changed in the catalog since the preview.", "3 machines at cloud"}, false},
 		{"the plan changed", ada, "nodes=3&name=new", "4", []string{"4 machines at cloud"}, true},
 		{"the plan changed, and the name is taken", ada, "nodes=3&name=shop", "4", []string{"4 machines at cloud"}, true},
@@ -89,9 +89,9 @@ type counted struct {
 	catalogs, revisions, solves, views atomic.Int64
 }
 
-func (c *counted) OwnCatalogRevision(ctx context.Context, tenant string) (int64, error) {
+func (c *counted) CatalogHead(ctx context.Context, tenant string) (int64, template.Exchange, error) {
 	c.revisions.Add(1)
-	return c.Store.OwnCatalogRevision(ctx, tenant)
+	return c.Store.CatalogHead(ctx, tenant)
 }
 
 func (c *counted) View(ctx context.Context, tenant, cluster string) (appcluster.ClusterView, error) {
@@ -121,6 +121,7 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 	}
 	o.app.Catalog.Own, o.app.Cluster.Views.Store, o.app.Cluster.Creates.Solver = c, c, c
 	ada := o.at("ada")
+	ada.get("/clusters") // the tenant's currency is cached from here on
 	day := 24 * time.Hour
 	for _, one := range []struct {
 		name  string

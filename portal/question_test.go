@@ -59,7 +59,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 		}
 	}
 	prefix := "q" + strconv.FormatInt(q.Operation, 10) + "-0-1-set-"
-	for _, c := range []struct{ name, says, back string }{{"key", "fewer than 8 letters", ""}, {"seats", "more than 9", "questions"}} {
+	for _, c := range []struct{ name, says, back string }{{"key", "shorter than 8 characters", ""}, {"seats", "more than 9", "questions"}} {
 		form := answerForm(q, prefix+"key", "sesame-open", prefix+"seats", "7", "back", c.back)
 		form.Set(prefix+c.name, map[string]string{"key": "hush", "seats": "70"}[c.name])
 		page := ada.post("/clusters/web-1/answers", form)
@@ -80,7 +80,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 	if done.status != http.StatusSeeOther || done.header.Get("Location") != "/questions" {
 		t.Fatalf("the answer is answered %d: %s", done.status, done.text())
 	}
-	if page := o.at("boss").post("/clusters/web-1/answers", answerForm(q, "act", "refuse", "refuse", "no")); page.status != http.StatusConflict || !strings.Contains(page.text(), "ada answered it") {
+	if page := o.at("boss").post("/clusters/web-1/answers", answerForm(q, "act", "refuse", "refuse", "no")); page.status != http.StatusConflict || !strings.Contains(page.text(), "Already answered by ada") {
 		t.Errorf("the second answer is answered %d: %s", page.status, page.text())
 	}
 	if page := ada.get("/questions"); !strings.Contains(page.text(), "Nothing is waiting for you.") {
