@@ -115,7 +115,7 @@ func TestAReceiptIsLive(t *testing.T) {
 	r.until("change", "provider sandbox will be checked")
 	to(fleet.Proof{CheckedAt: now, How: "Account sandbox cannot be listed from here: no route to host"})
 	r.until("change", "no route to host. Last checked ")
-	s.get(at).reads(http.StatusOK, "Proof pending: Account sandbox cannot be listed from here: no route to host. Last checked ", "will be checked again by")
+	s.get(at).reads(http.StatusOK, "Proof pending: Account sandbox cannot be listed from here: no route to host. Last checked ", "; next check by")
 	to(fleet.Proof{CheckedAt: now, At: now, How: "None listed."})
 	if e := r.until("change", "None listed."); strings.Contains(e.data, "pending") {
 		t.Errorf("after the proof, the page receives %s", e.data)

@@ -254,7 +254,7 @@ func TestLeaseIsMoved(t *testing.T) {
 	}
 	s.post("/clusters/"+id+"/lease", url.Values{"until": {"tomorrow"}}).reads(http.StatusUnprocessableEntity, `Invalid time "tomorrow".`)
 	s.post("/clusters/"+id+"/lease", url.Values{"by": {"200h"}}).reads(http.StatusUnprocessableEntity, "at most 3 d, until 4 May 2030")
-	s.post("/clusters/"+id+"/lease", url.Values{"forever": {"yes"}}).reads(http.StatusUnprocessableEntity, "for ever")
+	s.post("/clusters/"+id+"/lease", url.Values{"forever": {"yes"}}).reads(http.StatusUnprocessableEntity, "This template requires a lease that expires.")
 	// Another site can't press the button, and opening the address doesn't either.
 	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"1h"}}, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"); a.status != http.StatusForbidden {
 		t.Errorf("from elsewhere: %d", a.status)
@@ -262,7 +262,7 @@ func TestLeaseIsMoved(t *testing.T) {
 	before := len(f.moved)
 	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "View cluster")
 	s.get("/clusters/" + id + "/extend?end=old&sig=good").lacks("Extend by")
-	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "This link is invalid")
+	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "This link was not made here.")
 	if a := s.get("/clusters/" + id + "/lease"); a.status != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", a.status)
 	}
@@ -288,7 +288,7 @@ func TestUsagePage(t *testing.T) {
 	if !last.From.Equal(time.Date(2030, 4, 28, 0, 0, 0, 0, time.UTC)) || !last.To.Equal(time.Date(2030, 5, 2, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("the last day isn't included: %+v", last)
 	}
-	s.get("/usage?by=colour").reads(http.StatusUnprocessableEntity, `cannot be added up by "colour"`, "Say none, tenant, user,")
+	s.get("/usage?by=colour").reads(http.StatusUnprocessableEntity, `Unknown grouping "colour".`, "Use none, tenant, user,")
 	s.get("/usage?from=yesterday").reads(http.StatusUnprocessableEntity, "Invalid time")
 	a = s.get("/usage?by=user&format=csv")
 	if a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") {

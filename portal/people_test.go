@@ -273,7 +273,7 @@ func TestGroupAndTokenPages(t *testing.T) {
 		t.Errorf("deleted: %s", last())
 	}
 
-	s.get("/admin/tokens").reads(http.StatusOK, "nightly number 7, by root ci read, cluster in 2 d 1 h used 1 min ago from 192.0.2.1", "old number 6, by ada ada read ended 1 h ago never used")
+	s.get("/admin/tokens").reads(http.StatusOK, "nightly ID 7, created by root ci read, cluster in 2 d 1 h 1 min ago from 192.0.2.1", "old ID 6, created by ada ada read expired 1 h ago never")
 	a = s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"30"}, "scope": {"cluster"}})
 	a.reads(http.StatusOK, "API token for ci", "You won't be able to see it again.")
 	if !strings.Contains(a.body, `value="secret-of-ci"`) {
@@ -294,7 +294,7 @@ func TestTenantPagesAndSwitch(t *testing.T) {
 	s.post("/admin/tenants", url.Values{"new": {"yes"}, "name": {"Blue"}, "admin": {"ann"}}).reads(http.StatusUnprocessableEntity, "A tenant's name has small letters.")
 	s.post("/admin/tenants", url.Values{"new": {"yes"}, "name": {"red"}, "admin": {"ann"}}).reads(http.StatusOK, "Tenant red created", "Share this one-time password with ann")
 	s.post("/admin/tenants", url.Values{"name": {"blue"}, "slots": {"many"}}).reads(http.StatusUnprocessableEntity, "Worker slots must be a whole number.")
-	s.post("/admin/tenants/delete", url.Values{"name": {"blue"}, "sure": {"yes"}}).reads(http.StatusConflict, "It has 2 clusters (web, db).")
+	s.post("/admin/tenants/delete", url.Values{"name": {"blue"}, "sure": {"yes"}}).reads(http.StatusConflict, "Tenant blue can't be deleted yet: 2 clusters (web, db).")
 
 	// After the switch, every page shows the other tenant, until it is switched back.
 	if a := s.post("/tenant", url.Values{"tenant": {"blue"}}); a.status != http.StatusSeeOther {

@@ -252,9 +252,9 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	if len(hash) != 64 {
 		t.Fatalf("the form carries the hash %q", hash)
 	}
-	bob.post(page+"/review", url.Values{"act": {"deny"}, "plan_hash": {hash}}).reads(422, "ada wants to know why")
+	bob.post(page+"/review", url.Values{"act": {"deny"}, "plan_hash": {hash}}).reads(422, "ada needs to know why")
 	bob.post(page+"/review", url.Values{"act": {"conditions"}, "plan_hash": {hash}, "reason": {"less will do"}, "size": {"many"}}).reads(422, "whole number", "less will do")
-	bob.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {"0123"}}).reads(409, "The plan is not the one that was shown")
+	bob.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {"0123"}}).reads(409, "The plan has changed since you reviewed it.")
 	ada.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}}).reads(403, "You can't approve your own request")
 
 	// Conditions, accepted by the requester.
@@ -268,7 +268,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {hash}}).reads(409, "not the one that was shown")
+	ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {hash}}).reads(409, "The plan has changed since you reviewed it.")
 	if a := ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {offered.Offer.PlanHash}}); a.status != http.StatusSeeOther {
 		t.Fatalf("confirm: got %d: %s", a.status, a.text())
 	}
@@ -291,7 +291,7 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	page = wait("web5")
 	boss := o.at("boss")
 	boss.get(page).reads(200, "Emergency override")
-	boss.post(page+"/break-glass", url.Values{"act": {"break_glass"}, "plan_hash": {hash}, "reason": {"help"}}).reads(422, "at least 10 letters")
+	boss.post(page+"/break-glass", url.Values{"act": {"break_glass"}, "plan_hash": {hash}, "reason": {"help"}}).reads(422, "at least 10 characters")
 	boss.post(page+"/break-glass", url.Values{"act": {"break_glass"}, "plan_hash": {hash}, "reason": {"the shop is down"}})
 	ada.get(page).reads(200, "emergency override", "Started by emergency override", "the shop is down")
 }
@@ -310,7 +310,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	}
 	in := url.Values{"name": {"small"}, "order": {"1"}, "when": {"nodes > 2 && node < 9"}, "effect": {"refuse"}, "reason": {"Not ${nodes}."}, "enabled": {"on"},
 		"t_nodes": {"10"}, "t_cost": {"1"}, "t_lease": {"8h"}, "past": {"50"}}
-	boss.post("/admin/policies", in).reads(422, `when, line 1, column 14: "node" is not known`, "Did you mean nodes?", "nodes > 2 && node < 9")
+	boss.post("/admin/policies", in).reads(422, `when, line 1, column 14: unknown name "node"`, "Did you mean nodes?", "nodes > 2 && node < 9")
 	in.Set("when", "nodes > 2")
 	boss.post("/admin/policies/try", in).reads(200, "Test result", "accept", "refuse: Not 10.", "change the decision for 1 of 1 recent request", "refuse: Not 3.")
 	if a := boss.post("/admin/policies", in); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/policies/small" {
@@ -326,7 +326,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	if a := boss.post("/admin/policies", form); a.status != http.StatusSeeOther {
 		t.Fatalf("save: got %d: %s", a.status, a.text())
 	}
-	boss.post("/admin/policies", form).reads(409, "changed meanwhile")
+	boss.post("/admin/policies", form).reads(409, "has changed since you opened it")
 	boss.get("/admin/policies/small").reads(200, "Versions", "2 boss: approve")
 	all, err := o.app.Policy.Policies.PolicyList(t.Context(), o.actor("boss"))
 	if err != nil || len(all) != 2 || all[0].Approval == nil || all[0].Approval.RemindAfter != 4*time.Hour || !all[0].Approval.High {

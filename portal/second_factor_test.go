@@ -82,13 +82,13 @@ func TestSignInWithASecondFactor(t *testing.T) {
 
 	c := w.another()
 	c.begin("ada", "/")
-	c.code(apptest.Code(secret, w.clock.now())).reads(http.StatusUnauthorized, "already used")
+	c.code(apptest.Code(secret, w.clock.now())).reads(http.StatusUnauthorized, "already been used")
 	if a := c.code(strings.ToUpper(codes[0])); a.status != http.StatusSeeOther || !c.in() {
 		t.Errorf("a recovery code: %d", a.status)
 	}
 	d := w.another()
 	d.begin("ada", "/")
-	d.code(codes[0]).reads(http.StatusUnauthorized, "not valid")
+	d.code(codes[0]).reads(http.StatusUnauthorized, "Invalid code.")
 	d.clock.pass(identity.PendingSignIn)
 	if a := d.get(identitypage.PendingPath); a.header.Get("Location") != "/signin?next=%2F" {
 		t.Errorf("after five minutes: %d to %q", a.status, a.header.Get("Location"))

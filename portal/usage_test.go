@@ -51,13 +51,13 @@ func TestUsageForecast(t *testing.T) {
 func TestUsageRefusesBesideTheField(t *testing.T) {
 	s, _ := treasury(t, "root")
 	a := s.get("/usage?from=yester%3Cday&to=2030-05-01&by=provider&step=week")
-	a.reads(http.StatusUnprocessableEntity, "is not a moment")
+	a.reads(http.StatusUnprocessableEntity, "Invalid time")
 	got := a.fields()
 	if got.Get("from") != "yester<day" || got.Get("to") != "2030-05-01" {
 		t.Errorf("what was typed is lost: %v", got)
 	}
 	field := a.body[strings.Index(a.body, `id="err-from"`):]
-	if field = field[:strings.Index(field, "</p>")]; !strings.Contains(field, "is not a moment") || !strings.Contains(a.body, `type="text" name="from"`) {
+	if field = field[:strings.Index(field, "</p>")]; !strings.Contains(field, "Invalid time") || !strings.Contains(a.body, `type="text" name="from"`) {
 		t.Errorf("the message is not beside the field: %s", field)
 	}
 	s.get("/usage?range=century").reads(http.StatusUnprocessableEntity, "Unknown period.")
