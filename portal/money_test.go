@@ -116,7 +116,7 @@ func (f *treasurer) LeaseOutlook(ctx context.Context, a app.Actor, cluster strin
 
 func (f *treasurer) LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (appoperation.LeaseOutlook, bool, error) {
 	if signature != "good" {
-		return appoperation.LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link was not made here."}
+		return appoperation.LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link is invalid."}
 	}
 	o, err := f.LeaseOutlook(ctx, a, cluster)
 	return o, end == "old", err
@@ -262,7 +262,7 @@ func TestLeaseIsMoved(t *testing.T) {
 	before := len(f.moved)
 	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "View cluster")
 	s.get("/clusters/" + id + "/extend?end=old&sig=good").lacks("Extend by")
-	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "This link was not made here.")
+	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "This link is invalid.")
 	if a := s.get("/clusters/" + id + "/lease"); a.status != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", a.status)
 	}
