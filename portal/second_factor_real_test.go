@@ -103,7 +103,7 @@ func TestSecurityKeyInABrowser(t *testing.T) {
 		signIn()
 		b.Until(`document.querySelector("#code")`)
 		b.Do(chromedp.SendKeys(chromedp.ID("code"), "000000"), chromedp.Click(chromedp.CSS("#pending [type=submit]")))
-		b.Until(`document.querySelector("#err-code").textContent.includes("not valid")`)
+		b.Until(`document.querySelector("#err-code").textContent.includes("Invalid code")`)
 		b.Do(chromedp.SendKeys(chromedp.ID("code"), code), chromedp.Click(chromedp.CSS("#pending [type=submit]")))
 		b.Until(`location.pathname=="/account"`)
 	}

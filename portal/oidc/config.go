@@ -68,7 +68,7 @@ func ParseGrant(text string) (identity.Grant, error) {
 	case !g.Role.Known():
 		return bad(fmt.Sprintf("Unknown role %q.", g.Role))
 	case g.Role == app.RoleRobot:
-		return bad("Robots can't sign in.")
+		return bad("Robot accounts can't sign in.")
 	case g.Role == app.RoleSuperadmin && g.Tenant != app.DefaultTenant:
 		return bad(fmt.Sprintf("Superadmins must be in tenant %q.", app.DefaultTenant))
 	}
