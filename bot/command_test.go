@@ -59,7 +59,7 @@ func (s *stub) Withdraw(_ context.Context, a app.Actor, id int64, _ string) (clu
 
 func (s *stub) ActorOfIdentity(context.Context, string, string) (app.Actor, error) {
 	if s.unknown {
-		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You are not linked to an account of Muster yet."}
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You aren't linked to a Muster account yet."}
 	}
 	return s.actor, nil
 }
@@ -76,7 +76,7 @@ func view(name string) cluster.ClusterView {
 
 func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (cluster.ClusterView, error) {
 	if !strings.HasPrefix(id, "shop") {
-		return cluster.ClusterView{}, app.Errorf(app.ENotFound, "There is no cluster %q.", id)
+		return cluster.ClusterView{}, app.Errorf(app.ENotFound, "Cluster %q doesn't exist.", id)
 	}
 	v := view("shop")
 	if strings.Contains(id, "-secret-") {
@@ -151,11 +151,11 @@ func TestWhatIsSaid(t *testing.T) {
 		{"frobnicate", "“frobnicate” isn't a command."},
 		{"status", "Usage: /muster status NAME"},
 		{"status shop", "shop is active"},
-		{"status nope", `There is no cluster "nope".`},
+		{"status nope", `Cluster "nope" doesn't exist.`},
 		{"create", "Slack couldn't open the form."}, // said only where the form could not be opened
 		{"create a b c d", "Usage: "},
 		{"create web 0", "at least one node"},
-		{"create web for ever", `"ever" is not a length of time.`},
+		{"create web for ever", `Invalid duration "ever".`},
 		{"create web for -4h", "The lease must be longer than 0."},
 		{"create web 5 for 8h", "shop: creating"},
 		{"extend shop 4h", "Lease of shop extended"},
@@ -174,7 +174,7 @@ func TestWhatIsSaid(t *testing.T) {
 		{"repair shop n2", "Takes about 1 min 30 s."},
 		{"plan shop", "1 of 4 steps"},
 		{"plan web 3", "Quota left: 2 of 5 clusters of the tenant."},
-		{"plan nope", `There is no cluster "nope".`},
+		{"plan nope", `Cluster "nope" doesn't exist.`},
 		{"plan", "Usage: /muster plan"},
 		{"logs", "Usage: /muster logs NAME [STEP or NODE]"},
 		{"logs shop", "The log is empty."},

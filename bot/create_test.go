@@ -160,7 +160,7 @@ func TestCreateModalSaysWhatIsWrongWhereItIs(t *testing.T) {
 		{"p:port", "70000", "is more than 65535"},
 		{"p:heap", "4G", "is more than 2G"},
 		{"p:title", "far too long a title", "more than 10 letters"},
-		{"p:color", "=green", "not one of the choices"},
+		{"p:color", "=green", "isn't one of the choices"},
 	} {
 		form := m.asForm(map[string]string{c.field: c.typed, "name": "kept"})
 		d := b.Submit(t.Context(), ada, form)

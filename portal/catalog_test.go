@@ -96,7 +96,7 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 		sizes.Set(name, value)
 	}
 	b := s.post("/admin/catalog/template/new", sizes)
-	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "five") || b.all().Get("f/constraints/size/one_of") != "3, five, 7" || strings.Contains(b.body, "a size is between") {
+	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "five") || b.all().Get("f/constraints/size/one_of") != "3, five, 7" || strings.Contains(b.body, "sizes must be") {
 		t.Errorf("beside the sizes is %q", got)
 	}
 	sizes = b.all()
@@ -112,7 +112,7 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 	sizes.Set("f/constraints/size/min", "2")
 	sizes.Set("do", "check")
 	b = s.post("/admin/catalog/template/new", sizes)
-	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "contradicts min or max") {
+	if got := b.at("err-f-constraints-size-one_of"); !strings.Contains(got, "contradict min or max") {
 		t.Errorf("beside sizes with a least one is %q", got)
 	}
 
@@ -457,7 +457,7 @@ func TestAnEditorKeepsItselfInStep(t *testing.T) {
 	if a.fields().Get("f/constraints/size/max") != "3" {
 		t.Error("the field is not in step")
 	}
-	a.reads(http.StatusOK, "Available keys in constraints.size", "Most nodes; no limit")
+	a.reads(http.StatusOK, "Available keys in constraints.size", "Maximum nodes. Default: no limit")
 	in.Set("from", "fields")
 	in.Set("f/constraints/size/max", "x3")
 	in.Set("base", in.Get("text"))

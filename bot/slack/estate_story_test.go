@@ -327,7 +327,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 			t.Errorf("what is decided can be decided on: %q", card.Buttons())
 		}
 		e.slack.Wait("uma is not told", func() bool {
-			return uma.Direct().Find("Approved", "shop") != nil && uma.Direct().Find("One approval more") != nil
+			return uma.Direct().Find("Approved", "shop") != nil && uma.Direct().Find("Partly approved") != nil
 		})
 
 		// A no takes a reason, and ends it.
@@ -339,9 +339,9 @@ func TestApprovalsInAChannel(t *testing.T) {
 			t.Errorf("a reason of one letter is taken: %+v", r)
 		}
 		m.Fill("Reason", "too dear").Submit()
-		card.Until("Request 2 is denied", "ben denied: too dear")
+		card.Until("Request 2 is denied", "ben denied your request: too dear")
 		e.slack.Wait("uma is not told", func() bool { return uma.Direct().Find("Denied", "too dear") != nil })
-		if uma.Direct().Find("It still waits for 1 more with the role approver.") == nil {
+		if uma.Direct().Find("Still waiting for 1 more approval from approvers.") == nil {
 			t.Error("after one of two approvals uma is told the wrong number")
 		}
 
@@ -353,8 +353,8 @@ func TestApprovalsInAChannel(t *testing.T) {
 		card.Until("Request 3 is offered", "cyd offers 3 nodes", "Waiting for uma to accept or decline the offer.")
 		cyd.Press(card, "View offer").Answer("Waiting for uma")
 		uma.Press(card, "View offer").Answer("cyd offers 3 nodes")
-		e.slack.Wait("uma is not told of the offer", func() bool { return uma.Direct().Find("An offer for your request", "lease 8 h") != nil })
-		uma.Press(uma.Direct().Find("An offer for your request"), "Accept offer").Answer("Request 3 is waiting")
+		e.slack.Wait("uma is not told of the offer", func() bool { return uma.Direct().Find("Conditions offered", "lease 8 h") != nil })
+		uma.Press(uma.Direct().Find("Conditions offered"), "Accept offer").Answer("Request 3 is waiting")
 		card.Until("Request 3 is waiting", "Approved by 1 of 2", "cyd")
 		ben.Press(card, "Approve…")
 		ben.Modal("Approve request 3").Submit()

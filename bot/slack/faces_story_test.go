@@ -86,7 +86,7 @@ func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
 			return m
 		}
 		h.ada.In(ops).Mentions("status <b>&")
-		told("There is no cluster", "<b>&")
+		told("doesn't exist", "<b>&")
 		h.ada.In(ops).Mentions("create shop web 2 8h")
 		told("shop: creating")
 		h.done(nil)

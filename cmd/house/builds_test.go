@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An admin makes a build hook, writes rules, tries them with what was sent, mends what is wrong with them and saves: without a script, and
+// An admin makes a build hook, writes rules, tries them with what was sent, fixes them and saves: without a script, and
 // nothing that was typed is lost.
 func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	h, s := served(t)
@@ -18,7 +18,7 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	if status := p.try("Create build hook", "name", "No Good", "owner", "builds"); status != http.StatusUnprocessableEntity && status != http.StatusBadRequest {
 		t.Errorf("a wrong name answers %d", status)
 	}
-	p.says("A build hook needs a name")
+	p.says("Name must be 1 to 63")
 	p.open("/admin/builds")
 	if status := p.try("Create build hook", "name", buildHook, "owner", "builds"); status != http.StatusConflict {
 		t.Errorf("a name that is taken answers %d", status)
@@ -54,7 +54,7 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	}
 	p.send("Turn on commit statuses", "status_token", token, "status_api", "https://github.example.com/api/v3")
 	p.says("Commit statuses on", "Commit statuses are on.", "A token is set and can't be shown.")
-	refused("Save token and URL", "status_api", "URL changes, and the token was entered for the old one.", "status_api", "https://elsewhere.example.com")
+	refused("Save token and URL", "status_api", "URL changed, but the token was entered for the old one.", "status_api", "https://elsewhere.example.com")
 	p.send("Save token and URL", "status_token", token, "status_api", "")
 	p.says("Commit statuses on")
 	if strings.Contains(string(p.body), token) {

@@ -12,7 +12,7 @@ import (
 	"muster/app"
 )
 
-// An admin pushes, syncs, looks and downloads with plain forms; what is wrong stands next to its field, and what was typed is still there.
+// An admin pushes, syncs, looks and downloads with plain forms; errors are next to their field, and all input is kept.
 func TestResourcePages(t *testing.T) {
 	m := newMatrix(t)
 	f := &foreign{matrix: m, values: map[string][]string{}}
@@ -73,8 +73,8 @@ func TestResourcePages(t *testing.T) {
 		}
 	}
 	has(get("/admin/resources"), "No resources yet", `enctype="multipart/form-data"`)
-	has(push("no name", "shell/file", "x", http.StatusUnprocessableEntity), "Invalid resource name.", `value="no name"`, "the &lt;first&gt; one")
-	has(push("motd", "shell/archive", "no archive", http.StatusUnprocessableEntity), "not an archive", `value="motd"`)
+	has(push("no name", "shell/file", "x", http.StatusUnprocessableEntity), "Invalid name", `value="no name"`, "the &lt;first&gt; one")
+	has(push("motd", "shell/archive", "no archive", http.StatusUnprocessableEntity), "t a readable archive", `value="motd"`)
 	// Larger than any other form may be.
 	push("motd", "shell/file", strings.Repeat("hello ", 100_000), http.StatusSeeOther)
 	has(get("/admin/resources"), "Next sync", "activates version 1", "Version 1 staged")
