@@ -33,7 +33,7 @@ func (m Modal) text() string {
 	return strings.Join(all, "\n")
 }
 
-// asForm is what stands in a modal as a chat would give it back.
+// asForm is the modal's form as a chat sends it.
 func (m Modal) asForm(set map[string]string) Form {
 	f := Form{ID: m.ID, Note: m.Note, Values: map[string][]string{}}
 	for _, p := range m.Parts {

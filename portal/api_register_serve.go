@@ -193,7 +193,7 @@ func (in *incoming) bytes() ([]byte, bool) {
 	return nil, false
 }
 
-// decode validates a body in generic form, which gives errors a location, and then decodes it into the input.
+// decode validates a body in generic form, so that errors have a location, and then decodes it into the input.
 func (in *incoming) decode(b []byte) {
 	media := in.ctx.Header("Content-Type")
 	if media == "" {

@@ -161,7 +161,7 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := e.back(bea, e.slack.Workspace("T3"), fresh); app.CodeOf(err) != app.ENotFound {
-			t.Errorf("an installation is ended by somebody else: %v", err)
+			t.Errorf("another user can end an installation: %v", err)
 		}
 		other := ada
 		other.Session = "99"
@@ -236,7 +236,7 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 	})
 }
 
-// Two servers find a token near its end at the same time: one refreshes it, and both go on.
+// Two servers find a token near its end at the same time: one refreshes it, and both continue.
 func TestTokensAreRefreshedOnce(t *testing.T) {
 	in(t, func(t *testing.T, file string) {
 		e := newEstate(t, file, 2)
@@ -278,7 +278,7 @@ func TestTokensAreRefreshedOnce(t *testing.T) {
 		ann.In(ops).Says("/muster list")
 		w, err := e.app.Chat.Workspaces.ChatWorkspace(t.Context(), "slack", "T1", "")
 		if err != nil || w.State != chat.ChatBroken {
-			t.Errorf("it stands as %+v, %v", w, err)
+			t.Errorf("its state is %+v, %v", w, err)
 		}
 		if _, err := e.install(ada, one); err != nil {
 			t.Fatal(err)
