@@ -33,7 +33,7 @@ func TestWhatEachRoleSeesOfARequest(t *testing.T) {
 		buttons      string // with what each does
 	}{
 		{"waiting", "requester", cluster.RequestWaiting, needs, "You can't approve your own request.", "Withdraw request: ada withdraws"},
-		{"waiting", "approver", cluster.RequestWaiting, needs, "Approved by 1 of 2 approvals from the group ops: cy", "Approve request: approve h"},
+		{"waiting", "approver", cluster.RequestWaiting, needs, "1 of 2 approvals from the group ops: cy", "Approve request: approve h"},
 		{"waiting", "reviewed", cluster.RequestWaiting, needs, "Your approval isn't needed for this request.", ""},
 		{"waiting", "admin", cluster.RequestWaiting, needs, "Your approval isn't needed for this request.", "Withdraw request: root withdraws"},
 		{"waiting", "other", cluster.RequestWaiting, needs, "Your approval isn't needed for this request.", ""},

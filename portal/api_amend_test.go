@@ -44,7 +44,7 @@ func TestWrongAmendmentsAreRefusedByTheAPI(t *testing.T) {
 	s.rest(id)
 	for body, want := range map[string]string{
 		``:                                       "The request needs a body.",
-		`{`:                                      "it ends too early",
+		`{`:                                      "ends too early",
 		`{}`:                                     "kind is required",
 		`{"kind":"explode"}`:                     "must be one of: ",
 		`{"kind":"create"}`:                      "must be one of: ",

@@ -58,7 +58,7 @@ func TestParametersAreFieldsOfTheForm(t *testing.T) {
 	s := signedIn(t, "ada")
 	parametered(s.f)
 	a := s.get("/clusters/new?template=web&size=3")
-	a.reads(http.StatusOK, "Port", "Where it listens. A whole number from 1 to 65535.", "title is missing", "Encrypted", "Safe & slow", "A size such as 512M or 10G of at most 2G.",
+	a.reads(http.StatusOK, "Port", "Where it listens. A whole number from 1 to 65535.", "title is required", "Encrypted", "Safe & slow", "A size such as 512M or 10G of at most 2G.",
 		"Template hadoop is deprecated. Use web instead.")
 	in := a.fields()
 	if in.Get("set-port") != "80" || in.Get("set-tls") != "true" || in.Get("set-mode") != "safe" || in.Get("set-keep") != "7d" || in.Get("plan_hash") != "" {
@@ -68,7 +68,7 @@ func TestParametersAreFieldsOfTheForm(t *testing.T) {
 	in.Set("set-port", "0")
 	in.Set("set-cache", "much")
 	a = s.post("/clusters/preview", in)
-	a.reads(http.StatusUnprocessableEntity, "is less than 1", `"much" is not a size`)
+	a.reads(http.StatusUnprocessableEntity, "is less than 1", `"much" isn't a size`)
 	if back := a.fields(); back.Get("set-port") != "0" || back.Get("set-cache") != "much" || back.Get("set-title") != "Shop" {
 		t.Errorf("what was typed is lost: %v", back)
 	}

@@ -339,7 +339,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 			t.Errorf("a reason of one letter is taken: %+v", r)
 		}
 		m.Fill("Reason", "too dear").Submit()
-		card.Until("Request 2 is denied", "ben denied your request: too dear")
+		card.Until("Request 2 is denied", "ben denied: too dear")
 		e.slack.Wait("uma is not told", func() bool { return uma.Direct().Find("Denied", "too dear") != nil })
 		if uma.Direct().Find("Still waiting for 1 more approval from approvers.") == nil {
 			t.Error("after one of two approvals uma is told the wrong number")
@@ -355,7 +355,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 		uma.Press(card, "View offer").Answer("cyd offers 3 nodes")
 		e.slack.Wait("uma is not told of the offer", func() bool { return uma.Direct().Find("Conditions offered", "lease 8 h") != nil })
 		uma.Press(uma.Direct().Find("Conditions offered"), "Accept offer").Answer("Request 3 is waiting")
-		card.Until("Request 3 is waiting", "Approved by 1 of 2", "cyd")
+		card.Until("Request 3 is waiting", "1 of 2 approvals", "cyd")
 		ben.Press(card, "Approve…")
 		ben.Modal("Approve request 3").Submit()
 		card.Until("Request 3 is accepted")
