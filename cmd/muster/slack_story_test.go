@@ -198,7 +198,7 @@ func slackStory(w *chatTown) {
 			continue // how the steps have ended
 		}
 		cards++
-		if !m.Says("web is active") && !m.Says("web is gone") {
+		if !m.Says("web is active") && !m.Says("web was deleted") {
 			t.Errorf("a card says last\n%s", m.Text())
 		}
 	}
